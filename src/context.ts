@@ -1,0 +1,7 @@
+/** The type of every Hono app in this Worker. */
+export interface App {
+  Bindings: Env
+  Variables: {
+    requestId: string
+  }
+}

@@ -1,0 +1,27 @@
+// Identifiers: TypeIDs (https://github.com/jetify-com/typeid, specification 0.3), a prefix and a
+// UUIDv7 in base32, so that ids of one kind sort by the time they were made.
+import { TypeID, typeid } from 'typeid-js'
+
+type Prefix = 'job' | 'org' | 'ws' | 'key' | 'evt' | 'usr'
+
+/** Makes a new id, such as `job_01jd3z7v9hf0pb0d2q4k3m5n6p`. */
+export const newId = (prefix: Prefix): string => typeid(prefix).toString()
+
+/** Whether a text is an id of that kind. Says nothing about its existence. */
+export function isId(prefix: Prefix, text: string): boolean {
+  try {
+    TypeID.fromString(text, prefix)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The 26 characters after the prefix. */
+export const suffixOf = (id: string): string => id.slice(id.indexOf('_') + 1)
+
+/**
+ * The id of the one event that a job's end causes. Derived, so that however often and from wherever
+ * the end is announced, a receiver sees the same event.
+ */
+export const eventIdOf = (jobId: string): string => `evt_${suffixOf(jobId)}`

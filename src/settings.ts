@@ -1,0 +1,96 @@
+// The service's settings, parsed once per isolate, and the numbers of the specification by name.
+import { z } from 'zod'
+
+export const MAX_URL_LENGTH = 2_048
+export const MAX_BODY_BYTES = 64 * 1024
+export const MAX_IMAGE_BYTES = 10 * 1024 * 1024
+export const MAX_IMAGE_REDIRECTS = 3
+export const IMAGE_TIMEOUT_MS = 10_000
+export const DEFAULT_PAGE_SIZE = 20
+export const MAX_PAGE_SIZE = 100
+export const DEFAULT_RATE_LIMIT_PER_MINUTE = 60
+export const FREE_CREDITS = 100
+export const OUTPUT_URL_TTL_SECONDS = 3_600
+export const MAX_WAIT_SECONDS = 30
+export const IDEMPOTENCY_TTL_MS = 24 * 60 * 60_000
+/** From the claim to a forced end with `generation_timeout`. */
+export const JOB_DEADLINE_MS = 5 * 60_000
+export const WEBHOOK_TIMEOUT_MS = 15_000
+
+const flag = z
+  .enum(['true', 'false'], 'must be "true" or "false"')
+  .default('false')
+  .transform((value) => value === 'true')
+
+const optionalText = z
+  .string()
+  .optional()
+  .transform((value) => value || undefined)
+
+const seconds = z
+  .string()
+  .regex(/^\d+(\s*,\s*\d+)*$/, 'must be whole seconds, separated by commas')
+  .transform((text) => text.split(',').map(Number))
+
+const Settings = z.object({
+  BASE_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .transform((url) => url?.replace(/\/+$/, '')),
+  OUTPUT_SIGNING_SECRET: z
+    .string('is not set: run `wrangler secret put OUTPUT_SIGNING_SECRET`')
+    .min(32, 'must have at least 32 characters'),
+  OUTPUT_SIGNING_SECRET_PREVIOUS: optionalText,
+  OPERATOR_TOKEN: optionalText,
+  ALLOW_PRIVATE_URLS: flag,
+  WEBHOOK_RETRY_DELAYS: seconds.default([5, 300, 1_800, 7_200, 18_000, 36_000, 36_000]),
+  GENERATION_ENGINE: z.string().default('compositor'),
+})
+
+/** Everything the service can be told from outside. Secrets are in here: never log it whole. */
+export interface Settings {
+  /** What signed links begin with; undefined means the address the client used. */
+  baseUrl: string | undefined
+  /** The first signs, all are accepted. */
+  outputSigningSecrets: string[]
+  /** undefined switches the operator API off. */
+  operatorToken: string | undefined
+  allowPrivateUrls: boolean
+  /** Seconds to wait after the 1st, 2nd, … failed attempt. */
+  webhookRetryDelaysSeconds: number[]
+  /** Engines to try, in order. */
+  generationEngines: string[]
+}
+
+const parsed = new WeakMap<object, Settings>()
+
+/**
+ * The settings of this Worker.
+ * @throws Error that names each wrong variable and what it must be, never its value
+ */
+export function settingsOf(env: Env): Settings {
+  let settings = parsed.get(env)
+  if (!settings) parsed.set(env, (settings = parse(env)))
+  return settings
+}
+
+function parse(env: Env): Settings {
+  const result = Settings.safeParse(env)
+  if (!result.success) {
+    const complaints = result.error.issues.map(
+      (issue) => `${issue.path.join('.')} ${issue.message}`,
+    )
+    throw new Error(`The Worker is not set up: ${complaints.join('; ')}`)
+  }
+  const vars = result.data
+  return {
+    baseUrl: vars.BASE_URL,
+    outputSigningSecrets: [vars.OUTPUT_SIGNING_SECRET, vars.OUTPUT_SIGNING_SECRET_PREVIOUS].filter(
+      (secret) => secret !== undefined,
+    ),
+    operatorToken: vars.OPERATOR_TOKEN,
+    allowPrivateUrls: vars.ALLOW_PRIVATE_URLS,
+    webhookRetryDelaysSeconds: vars.WEBHOOK_RETRY_DELAYS,
+    generationEngines: vars.GENERATION_ENGINE.split(',').map((name) => name.trim()),
+  }
+}
