@@ -1,0 +1,165 @@
+// The relational truth. SQL for it is generated into migrations/ by `npm run db:generate`.
+// Instants are milliseconds since 1970 (integers); the wire has ISO 8601.
+import { sql } from 'drizzle-orm'
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { JOB_ERROR_CODES, JOB_STATUSES } from '../jobs/status.ts'
+import { IMAGE_FORMATS } from '../images/format.ts'
+import { MODES } from '../organisation/api-key.ts'
+
+export const PLANS = ['starter', 'growth', 'scale', 'enterprise'] as const
+export const REGIONS = ['IN', 'US', 'EU', 'GLOBAL'] as const
+export const WORKSPACE_STATUSES = ['active', 'archived'] as const
+export const ORGANISATION_STATUSES = ['active', 'suspended'] as const
+export const EVENT_TYPES = ['job.completed', 'job.failed', 'job.refunded', 'job.cancelled'] as const
+export const EVENT_STATUSES = ['pending', 'retrying', 'delivered', 'failed'] as const
+
+const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
+
+export const organisations = sqliteTable('organisations', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  status: text({ enum: ORGANISATION_STATUSES }).notNull().default('active'),
+  plan: text({ enum: PLANS }).notNull(),
+  /** Decides the currency, and is never changed. */
+  regionCode: text('region_code', { enum: REGIONS }).notNull(),
+  rateLimitPerMinute: integer('rate_limit_per_minute').notNull(),
+  defaultWebhookUrl: text('default_webhook_url'),
+  /** `whsec_…`; kept readable because deliveries are signed with it. */
+  webhookSecret: text('webhook_secret').notNull(),
+  /** The secret before a rotation; signs too until `webhookSecretPreviousUntil`. */
+  webhookSecretPrevious: text('webhook_secret_previous'),
+  webhookSecretPreviousUntil: instant('webhook_secret_previous_until'),
+  autoReloadEnabled: integer('auto_reload_enabled', { mode: 'boolean' }).notNull().default(false),
+  createdAt: instant('created_at').notNull(),
+})
+
+export const workspaces = sqliteTable(
+  'workspaces',
+  {
+    id: text().primaryKey(),
+    organisationId: text('organisation_id')
+      .notNull()
+      .references(() => organisations.id),
+    name: text().notNull(),
+    status: text({ enum: WORKSPACE_STATUSES }).notNull().default('active'),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [index('workspaces_by_organisation').on(table.organisationId, table.id)],
+)
+
+export const apiKeys = sqliteTable(
+  'api_keys',
+  {
+    id: text().primaryKey(),
+    organisationId: text('organisation_id')
+      .notNull()
+      .references(() => organisations.id),
+    mode: text({ enum: MODES }).notNull(),
+    name: text().notNull(),
+    /** SHA-256 of the whole key, hexadecimal. The key itself is stored nowhere. */
+    hash: text().notNull(),
+    lastFour: text('last_four').notNull(),
+    createdAt: instant('created_at').notNull(),
+    revokedAt: instant('revoked_at'),
+  },
+  (table) => [index('api_keys_by_organisation').on(table.organisationId, table.id)],
+)
+
+/**
+ * One row a submission. `credits_consumed` and `output_url` of the API are derived from the status.
+ * No foreign keys: each would cost a look-up on the hot insert, and the Organisation has just
+ * vouched for both ids.
+ */
+export const jobs = sqliteTable(
+  'jobs',
+  {
+    id: text().primaryKey(),
+    organisationId: text('organisation_id').notNull(),
+    workspaceId: text('workspace_id').notNull(),
+    mode: text({ enum: MODES }).notNull(),
+    status: text({ enum: JOB_STATUSES }).notNull(),
+    modelImageUrl: text('model_image_url').notNull(),
+    garmentImageUrl: text('garment_image_url').notNull(),
+    webhookUrl: text('webhook_url'),
+    /** The origin the client spoke to; links made where no request is at hand start with it. */
+    baseUrl: text('base_url').notNull(),
+    createdAt: instant('created_at').notNull(),
+    startedAt: instant('started_at'),
+    completedAt: instant('completed_at'),
+    durationMs: integer('duration_ms'),
+    /** The latest failure: shown to the client only once the job has failed for good. */
+    errorCode: text('error_code', { enum: JOB_ERROR_CODES }),
+    outputFormat: text('output_format', { enum: IMAGE_FORMATS }),
+    /** Which engine has the job, and its name for the work while it runs there. */
+    engine: text(),
+    engineHandle: text('engine_handle'),
+    /** How often work on the job was begun. */
+    attempts: integer().notNull().default(0),
+    /**
+     * While pending: when the sweep may queue it again. While processing: until when a consumer has
+     * it to itself; past that, whoever claims it first may go on.
+     */
+    dueAt: instant('due_at').notNull(),
+  },
+  (table) => [
+    // One index per combination of filters, so that no list reads past its page.
+    index('jobs_by_organisation').on(table.organisationId, table.id),
+    index('jobs_by_workspace').on(table.organisationId, table.workspaceId, table.id),
+    index('jobs_by_status').on(table.organisationId, table.status, table.id),
+    index('jobs_by_workspace_status').on(
+      table.organisationId,
+      table.workspaceId,
+      table.status,
+      table.id,
+    ),
+    index('jobs_unfinished')
+      .on(table.dueAt)
+      .where(sql`status in ('pending', 'processing')`),
+  ],
+)
+
+/** One row per job that ended with a webhook URL; its id is derived from the job's (`eventIdOf`). */
+export const webhookEvents = sqliteTable(
+  'webhook_events',
+  {
+    id: text().primaryKey(),
+    organisationId: text('organisation_id').notNull(),
+    jobId: text('job_id').notNull(),
+    type: text({ enum: EVENT_TYPES }).notNull(),
+    url: text().notNull(),
+    status: text({ enum: EVENT_STATUSES }).notNull().default('pending'),
+    attempts: integer().notNull().default(0),
+    /** When the next attempt may begin; while one runs, until when it has the event to itself. */
+    dueAt: instant('due_at').notNull(),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    index('webhook_events_undelivered')
+      .on(table.dueAt)
+      .where(sql`status in ('pending', 'retrying')`),
+  ],
+)
+
+export const webhookAttempts = sqliteTable(
+  'webhook_attempts',
+  {
+    eventId: text('event_id').notNull(),
+    number: integer().notNull(),
+    at: instant('at').notNull(),
+    /** HTTP status of the answer; null when there was none. */
+    responseStatus: integer('response_status'),
+    durationMs: integer('duration_ms').notNull(),
+    /** The first 1,024 bytes of the answer. */
+    responseBody: text('response_body'),
+    /** Why there was no answer. */
+    error: text(),
+  },
+  (table) => [primaryKey({ columns: [table.eventId, table.number] })],
+)
+
+export type OrganisationRow = typeof organisations.$inferSelect
+export type WorkspaceRow = typeof workspaces.$inferSelect
+export type ApiKeyRow = typeof apiKeys.$inferSelect
+export type JobRow = typeof jobs.$inferSelect
+export type WebhookEventRow = typeof webhookEvents.$inferSelect
+export type WebhookAttemptRow = typeof webhookAttempts.$inferSelect
