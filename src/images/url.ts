@@ -1,0 +1,65 @@
+// Which addresses may be given to us: we fetch pictures from them and deliver webhooks to them.
+import ipaddr from 'ipaddr.js'
+import { MAX_URL_LENGTH } from '../settings.ts'
+
+/** Names that never leave a machine or a site (RFC 6761, RFC 6762, RFC 8375, and custom). */
+const PRIVATE_NAMES = ['localhost', 'local', 'internal', 'intranet', 'lan', 'home.arpa', 'corp']
+
+/** Extensions of pictures that we cannot read. */
+const OTHER_IMAGES =
+  /\.(gif|bmp|tiff?|svgz?|avif|hei[cf]|ico|jxl|jp2|j2k|jpx|psd|eps|raw|cr2|nef|dng|apng|tga|pcx)$/i
+
+/**
+ * What is wrong with an address, in words that follow the name of its field; null when it is fine.
+ * Names are judged as written: a Worker's fetch cannot reach a private network even where a public
+ * name resolves into one.
+ */
+export function urlProblem(text: string, allowPrivate: boolean): string | null {
+  if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`
+  // The parser would drop these silently, and the address fetched would not be the one shown.
+  if (hasControlOrSpace(text)) return 'must not contain spaces or control characters'
+  const url = URL.parse(text)
+  if (!url || !/^https?:\/\//i.test(text)) return 'must be an absolute http or https URL'
+  if (url.username || url.password) return 'must not contain a user name or password'
+  if (!allowPrivate && isPrivateHost(url.hostname)) {
+    return 'must not point to a private, loopback or link-local host'
+  }
+  return null
+}
+
+/** Like `urlProblem`, and refuses addresses that name a picture of a kind we cannot read. */
+export function imageUrlProblem(text: string, allowPrivate: boolean): string | null {
+  const problem = urlProblem(text, allowPrivate)
+  if (problem) return problem
+  return OTHER_IMAGES.test(pathOf(text)) ? 'must be a JPEG, PNG or WebP image' : null
+}
+
+function pathOf(text: string): string {
+  const { pathname } = new URL(text)
+  try {
+    return decodeURIComponent(pathname)
+  } catch {
+    return pathname
+  }
+}
+
+/** @param hostname as `URL` writes it: lower case, IPv4 in dotted decimals, IPv6 in brackets */
+export function isPrivateHost(hostname: string): boolean {
+  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+  if (ipaddr.isValid(host)) return !isPublicAddress(ipaddr.parse(host))
+  // A name without a dot is looked up in the local domain.
+  return (
+    !host.includes('.') || PRIVATE_NAMES.some((name) => host === name || host.endsWith(`.${name}`))
+  )
+}
+
+function isPublicAddress(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress()) {
+    return isPublicAddress(address.toIPv4Address())
+  }
+  // Everything that tunnels to IPv4 (NAT64, 6to4, Teredo) has a range name of its own, so it is out.
+  return address.range() === 'unicast'
+}
+
+// eslint-disable-next-line no-control-regex
+const hasControlOrSpace = (text: string) => /[\u0000-\u0020\u007f]/.test(text)

@@ -1,0 +1,101 @@
+// Which submissions were accepted under which Idempotency-Key, for 24 hours, and all SQL about it.
+import { IDEMPOTENCY_TTL_MS } from '../settings.ts'
+import type { Mode } from './api-key.ts'
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS accepted_submissions (
+    mode TEXT NOT NULL,
+    key TEXT NOT NULL,
+    fingerprint TEXT NOT NULL,
+    job_id TEXT NOT NULL,
+    workspace_id TEXT NOT NULL,
+    webhook_url TEXT,
+    created_at INTEGER NOT NULL,
+    replayed INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (mode, key)
+  ) WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS accepted_submissions_by_age ON accepted_submissions (created_at);
+`
+
+export interface AcceptedSubmission {
+  fingerprint: string
+  jobId: string
+  workspaceId: string
+  /** The default webhook URL that was in force. */
+  webhookUrl: string | null
+  /** ms since 1970 */
+  createdAt: number
+}
+
+export class IdempotencyRecords {
+  readonly #sql: SqlStorage
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql
+    sql.exec(SCHEMA)
+  }
+
+  find(mode: Mode, key: string): AcceptedSubmission | undefined {
+    return this.#sql
+      .exec<AcceptedSubmission & Record<string, SqlStorageValue>>(
+        `SELECT fingerprint, job_id AS jobId, workspace_id AS workspaceId,
+                webhook_url AS webhookUrl, created_at AS createdAt
+         FROM accepted_submissions WHERE mode = ? AND key = ? AND created_at > ?`,
+        mode,
+        key,
+        Date.now() - IDEMPOTENCY_TTL_MS,
+      )
+      .toArray()[0]
+  }
+
+  remember(mode: Mode, key: string, accepted: AcceptedSubmission): void {
+    this.#sql.exec(
+      `INSERT OR REPLACE INTO accepted_submissions
+         (mode, key, fingerprint, job_id, workspace_id, webhook_url, created_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      mode,
+      key,
+      accepted.fingerprint,
+      accepted.jobId,
+      accepted.workspaceId,
+      accepted.webhookUrl,
+      accepted.createdAt,
+    )
+  }
+
+  markReplayed(mode: Mode, key: string): void {
+    this.#sql.exec(
+      'UPDATE accepted_submissions SET replayed = 1 WHERE mode = ? AND key = ?',
+      mode,
+      key,
+    )
+  }
+
+  /** Whether a job was handed out again to a second request, which may be inserting it just now. */
+  wasReplayed(jobId: string): boolean {
+    return (
+      this.#sql
+        .exec('SELECT 1 FROM accepted_submissions WHERE job_id = ? AND replayed = 1', jobId)
+        .toArray().length > 0
+    )
+  }
+
+  /** Forgets the submission of a job that never came to be, so that the key is free again. */
+  forget(jobId: string): void {
+    this.#sql.exec('DELETE FROM accepted_submissions WHERE job_id = ?', jobId)
+  }
+
+  /** Deletes what is older than 24 h. @returns when the oldest that is left expires, ms since 1970 */
+  expire(): number | undefined {
+    this.#sql.exec(
+      'DELETE FROM accepted_submissions WHERE created_at <= ?',
+      Date.now() - IDEMPOTENCY_TTL_MS,
+    )
+    const oldest = this.#sql
+      .exec<{ createdAt: number | null }>(
+        'SELECT min(created_at) AS createdAt FROM accepted_submissions',
+      )
+      .one().createdAt
+    return oldest === null ? undefined : oldest + IDEMPOTENCY_TTL_MS
+  }
+}

@@ -1,0 +1,293 @@
+// The Durable Object of one organisation: the only place that lets a request in and the only owner
+// of its credits. Its SQLite is the truth about credits and idempotency; the rest it holds is a
+// copy (standing) or may be lost (rate window). It orchestrates; the SQL is in ledger, idempotency
+// and standing.
+import { DurableObject } from 'cloudflare:workers'
+import { newId } from '../ids.ts'
+import { statusesOf } from '../jobs/store.ts'
+import { isFinal } from '../jobs/status.ts'
+import { log } from '../log.ts'
+import { IDEMPOTENCY_TTL_MS } from '../settings.ts'
+import type { WorkspaceRow } from '../db/schema.ts'
+import type { Credentials } from './api-key.ts'
+import { IdempotencyRecords } from './idempotency.ts'
+import { Ledger } from './ledger.ts'
+import type { LedgerEntry, Totals } from './ledger.ts'
+import { RateWindow } from './rate-window.ts'
+import type { Quota } from './rate-window.ts'
+import { StandingCache } from './standing.ts'
+import type { Standing } from './standing.ts'
+
+/** A reservation this old is looked up in D1: its request or consumer has certainly ended. */
+const RECONCILE_AFTER_MS = 5 * 60_000
+const RECONCILE_PAGE = 90 // D1 binds at most 100 values to a statement
+const RETRY_RECONCILE_MS = 60_000
+
+export type Refusal =
+  | 'invalid_api_key'
+  | 'api_key_revoked'
+  | 'account_suspended'
+  | 'rate_limit_exceeded'
+  | 'workspace_not_found'
+  | 'insufficient_credits'
+  | 'idempotency_key_reused'
+
+/** Every answer to a client's request. The quota is missing only where no key was recognised. */
+export type Answer<T> =
+  { ok: true; quota: Quota; value: T } | { ok: false; refusal: Refusal; quota?: Quota }
+
+export interface Submission {
+  /** undefined asks for the first active workspace. */
+  workspaceId: string | undefined
+  idempotency: { key: string; fingerprint: string } | undefined
+}
+
+/** What the Worker has to insert and queue. */
+export interface Admission {
+  jobId: string
+  workspaceId: string
+  defaultWebhookUrl: string | null
+  /** ms since 1970 */
+  createdAt: number
+  /** True when an earlier request with this Idempotency-Key was given the same job. */
+  replayed: boolean
+}
+
+export interface Account {
+  organisation: Standing['organisation']
+  credits: number
+}
+
+type Check = { refuseSuspended: boolean }
+
+export class Organisation extends DurableObject<Env> {
+  readonly #standing = new StandingCache(this.env)
+  readonly #rateWindow = new RateWindow()
+  #stores: { ledger: Ledger; idempotency: IdempotencyRecords } | undefined
+  /** ms since 1970; Infinity when none is set, undefined when not asked yet. */
+  #alarmAt: number | undefined
+
+  /** Checks key, suspension and rate limit, in this order. */
+  async authenticate(credentials: Credentials, check: Check): Promise<Answer<null>> {
+    return this.#pass(credentials, check, () => ({ ok: true, value: null }))
+  }
+
+  async account(credentials: Credentials): Promise<Answer<Account>> {
+    return this.#pass(credentials, { refuseSuspended: false }, ({ organisation }) => ({
+      ok: true,
+      value: { organisation, credits: this.#ledger.totals().balance },
+    }))
+  }
+
+  async workspaces(credentials: Credentials): Promise<Answer<WorkspaceRow[]>> {
+    return this.#pass(credentials, { refuseSuspended: false }, ({ workspaces }) => ({
+      ok: true,
+      value: workspaces,
+    }))
+  }
+
+  /**
+   * Lets a submission in: all checks, and in live mode one credit reserved under the new job's id,
+   * in one transaction. The caller then inserts the job, or calls `abandon`; if it does neither,
+   * the alarm finds the reservation.
+   */
+  async admit(credentials: Credentials, submission: Submission): Promise<Answer<Admission>> {
+    this.#alarmAt ??= (await this.ctx.storage.getAlarm()) ?? Infinity
+    const answer = await this.#pass(credentials, { refuseSuspended: true }, (standing) =>
+      this.ctx.storage.transactionSync(() => this.#admitNow(credentials, standing, submission)),
+    )
+    if (answer.ok && credentials.mode === 'live')
+      await this.#wakeBy(Date.now() + RECONCILE_AFTER_MS)
+    if (answer.ok && submission.idempotency) await this.#wakeBy(Date.now() + IDEMPOTENCY_TTL_MS)
+    return answer
+  }
+
+  #admitNow(
+    { mode }: Credentials,
+    { organisation, workspaces }: Standing,
+    { workspaceId, idempotency }: Submission,
+  ): Outcome<Admission> {
+    if (idempotency) {
+      const earlier = this.#idempotency.find(mode, idempotency.key)
+      if (earlier && earlier.fingerprint !== idempotency.fingerprint) {
+        return { ok: false, refusal: 'idempotency_key_reused' }
+      }
+      if (earlier) {
+        // The earlier request may have died before it inserted the job; this one inserts it if so,
+        // and until it has, the reservation must not look forgotten.
+        this.#idempotency.markReplayed(mode, idempotency.key)
+        this.#ledger.vouch(earlier.jobId)
+        const { jobId, webhookUrl, createdAt } = earlier
+        return {
+          ok: true,
+          value: {
+            jobId,
+            workspaceId: earlier.workspaceId,
+            defaultWebhookUrl: webhookUrl,
+            createdAt,
+            replayed: true,
+          },
+        }
+      }
+    }
+
+    const workspace = workspaceId
+      ? workspaces.find(({ id }) => id === workspaceId)
+      : workspaces.at(0)
+    if (!workspace) return { ok: false, refusal: 'workspace_not_found' }
+
+    const jobId = newId('job')
+    if (mode === 'live' && !this.#ledger.reserve(jobId)) {
+      return { ok: false, refusal: 'insufficient_credits' }
+    }
+    const admission = {
+      jobId,
+      workspaceId: workspace.id,
+      defaultWebhookUrl: organisation.defaultWebhookUrl,
+      createdAt: Date.now(),
+      replayed: false,
+    }
+    if (idempotency) {
+      this.#idempotency.remember(mode, idempotency.key, {
+        fingerprint: idempotency.fingerprint,
+        jobId,
+        workspaceId: workspace.id,
+        webhookUrl: admission.defaultWebhookUrl,
+        createdAt: admission.createdAt,
+      })
+    }
+    return { ok: true, value: admission }
+  }
+
+  /** The job could not be inserted: gives its credit back and frees its Idempotency-Key. */
+  abandon(jobId: string): void {
+    // A replay may have inserted the job where the first request failed; D1 has to be asked then,
+    // which the alarm does.
+    if (!this.#idempotency.wasReplayed(jobId)) this.#forget(jobId)
+  }
+
+  /** The job completed. May be repeated. */
+  capture(jobId: string): void {
+    this.ctx.storage.transactionSync(() => this.#ledger.capture(jobId))
+  }
+
+  /** These jobs ended without a picture. May be repeated. */
+  release(jobIds: string[]): void {
+    this.ctx.storage.transactionSync(() => jobIds.forEach((id) => this.#ledger.release(id)))
+  }
+
+  /** Adds credits; the same `reference` counts once. */
+  grant(grant: { amount: number; reference: string; reason: string }): Totals {
+    return this.ctx.storage.transactionSync(() =>
+      this.#ledger.grant(grant.amount, grant.reference, grant.reason),
+    )
+  }
+
+  totals(): Totals {
+    return this.#ledger.totals()
+  }
+
+  /** Ledger entries, newest first; `before` is the last id of the page before. */
+  entries(page: { limit: number; before?: number }): LedgerEntry[] {
+    return this.#ledger.list(page.limit, page.before)
+  }
+
+  /** To be called after every change to the organisation, its keys or workspaces in D1. */
+  refresh(): void {
+    this.#standing.drop()
+  }
+
+  /** Settles reservations that were left open, by what D1 says of their jobs. */
+  override async alarm(): Promise<void> {
+    this.#alarmAt = Infinity
+    try {
+      await this.#reconcile()
+    } catch (error) {
+      // Thrown on, the runtime would give up after some tries, and with it on the credits.
+      log.error('reconciliation failed', error)
+      await this.#wakeBy(Date.now() + RETRY_RECONCILE_MS)
+      return
+    }
+    const oldest = this.#ledger.openSince(Number.MAX_SAFE_INTEGER, 1)[0]
+    const expiresAt = this.#idempotency.expire()
+    await this.#wakeBy(
+      Math.min(oldest ? oldest.checkedAt + RECONCILE_AFTER_MS : Infinity, expiresAt ?? Infinity),
+    )
+  }
+
+  async #reconcile(): Promise<void> {
+    const before = Date.now() - RECONCILE_AFTER_MS
+    for (;;) {
+      const open = this.#ledger.openSince(before, RECONCILE_PAGE)
+      if (open.length === 0) return
+      const statuses = await statusesOf(
+        this.env,
+        open.map(({ jobId }) => jobId),
+      )
+      // A replay may have vouched for one of them while D1 answered: then the answer is outdated.
+      const untouched = new Set(
+        this.#ledger.openSince(before, RECONCILE_PAGE).map(({ jobId }) => jobId),
+      )
+      this.ctx.storage.transactionSync(() => {
+        for (const { jobId } of open) {
+          if (!untouched.has(jobId)) continue
+          const status = statuses.get(jobId)
+          if (status === undefined) this.#forget(jobId)
+          else if (status === 'completed') this.#ledger.capture(jobId)
+          else if (isFinal(status)) this.#ledger.release(jobId)
+          else this.#ledger.vouch(jobId)
+        }
+      })
+    }
+  }
+
+  #forget(jobId: string): void {
+    this.ctx.storage.transactionSync(() => {
+      this.#ledger.release(jobId)
+      this.#idempotency.forget(jobId)
+    })
+  }
+
+  /** Authenticates, counts the request, and if it may pass, lets `then` answer it. */
+  async #pass<T>(
+    { organisationId, mode, keyHash }: Credentials,
+    { refuseSuspended }: Check,
+    then: (standing: Standing) => Outcome<T>,
+  ): Promise<Answer<T>> {
+    const standing = await this.#standing.current(organisationId)
+    // From here to the answer nothing is awaited: what was checked stays true.
+    const key = standing?.keys.get(keyHash)
+    if (!standing || key?.mode !== mode) return { ok: false, refusal: 'invalid_api_key' }
+    if (key.revoked) return { ok: false, refusal: 'api_key_revoked' }
+    const { status, rateLimitPerMinute } = standing.organisation
+    const { passed, ...quota } = this.#rateWindow.take(rateLimitPerMinute, Date.now())
+    if (refuseSuspended && status === 'suspended') {
+      return { ok: false, refusal: 'account_suspended', quota }
+    }
+    if (!passed) return { ok: false, refusal: 'rate_limit_exceeded', quota }
+    return { ...then(standing), quota }
+  }
+
+  async #wakeBy(at: number): Promise<void> {
+    if (at >= (this.#alarmAt ?? Infinity)) return
+    this.#alarmAt = at
+    await this.ctx.storage.setAlarm(at)
+  }
+
+  /** Made on first use: an id somebody invented must not leave tables behind. */
+  get #open() {
+    const { sql } = this.ctx.storage
+    this.#stores ??= { ledger: new Ledger(sql), idempotency: new IdempotencyRecords(sql) }
+    return this.#stores
+  }
+
+  get #ledger(): Ledger {
+    return this.#open.ledger
+  }
+
+  get #idempotency(): IdempotencyRecords {
+    return this.#open.idempotency
+  }
+}
+
+type Outcome<T> = { ok: true; value: T } | { ok: false; refusal: Refusal }

@@ -1,0 +1,67 @@
+// What /v1 has to know of an organisation at each request: its row, keys and active workspaces.
+// The truth is D1; this is a copy, at most 30 seconds old and dropped at once by `refresh`.
+import { and, asc, eq } from 'drizzle-orm'
+import { database } from '../db/client.ts'
+import { apiKeys, organisations, workspaces } from '../db/schema.ts'
+import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
+import type { Mode } from './api-key.ts'
+
+const MAX_AGE_MS = 30_000
+
+export interface Standing {
+  organisation: OrganisationRow
+  /** By the key's hash; revoked keys are among them, to be told from invented ones. */
+  keys: Map<string, { mode: Mode; revoked: boolean }>
+  /** Active ones, oldest first. */
+  workspaces: WorkspaceRow[]
+}
+
+export class StandingCache {
+  readonly #env: Env
+  #copy: { loading: Promise<Standing | null>; loadedAt: number } | undefined
+
+  constructor(env: Env) {
+    this.#env = env
+  }
+
+  /** @returns null when there is no such organisation, which is remembered just as long */
+  current(organisationId: string): Promise<Standing | null> {
+    if (this.#copy && Date.now() - this.#copy.loadedAt < MAX_AGE_MS) return this.#copy.loading
+    // Requests that arrive meanwhile share this load. One that began before `drop` is no longer
+    // `#copy` when it ends, so an outdated answer is never kept.
+    const copy = { loading: load(this.#env, organisationId), loadedAt: Date.now() }
+    this.#copy = copy
+    copy.loading.catch(() => {
+      if (this.#copy === copy) this.#copy = undefined
+    })
+    return copy.loading
+  }
+
+  drop(): void {
+    this.#copy = undefined
+  }
+}
+
+async function load(env: Env, organisationId: string): Promise<Standing | null> {
+  const db = database(env)
+  const [[organisation], keyRows, workspaceRows] = await db.batch([
+    db.select().from(organisations).where(eq(organisations.id, organisationId)),
+    db
+      .select({ hash: apiKeys.hash, mode: apiKeys.mode, revokedAt: apiKeys.revokedAt })
+      .from(apiKeys)
+      .where(eq(apiKeys.organisationId, organisationId)),
+    db
+      .select()
+      .from(workspaces)
+      .where(and(eq(workspaces.organisationId, organisationId), eq(workspaces.status, 'active')))
+      .orderBy(asc(workspaces.id)),
+  ])
+  if (!organisation) return null
+  return {
+    organisation,
+    keys: new Map(
+      keyRows.map((key) => [key.hash, { mode: key.mode, revoked: key.revokedAt !== null }]),
+    ),
+    workspaces: workspaceRows,
+  }
+}

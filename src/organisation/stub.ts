@@ -1,0 +1,5 @@
+import type { Organisation } from './organisation.ts'
+
+/** The Organisation of an id. Making the stub costs nothing; each call on it is a round trip. */
+export const organisationOf = (env: Env, organisationId: string): DurableObjectStub<Organisation> =>
+  env.ORGANISATION.getByName(organisationId)
