@@ -1,7 +1,7 @@
 // The one interface every engine implements. An engine turns two checked pictures into one; it
 // knows nothing of jobs' states, credits or queues.
-import type { ImageFormat } from '../images/format'
-import type { JobErrorCode } from '../jobs/status'
+import type { ImageFormat } from '../images/format.ts'
+import type { JobErrorCode } from '../jobs/status.ts'
 
 /** A customer's picture after our checks: the bytes are at most 10 MB and begin as `format` does. */
 export interface CheckedImage {
@@ -29,8 +29,7 @@ export interface GeneratedImage {
 
 /** Either the picture, or a handle to ask again with after so many seconds. */
 export type Progress =
-  | { done: true; image: GeneratedImage }
-  | { done: false; handle: string; pollAfterSeconds: number }
+  { done: true; image: GeneratedImage } | { done: false; handle: string; pollAfterSeconds: number }
 
 export interface Engine {
   readonly name: string

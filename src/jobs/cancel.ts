@@ -1,0 +1,67 @@
+// The three ways in which a pending job ends without being worked on.
+import { AppError } from '../errors.ts'
+import type { JobRow } from '../db/schema.ts'
+import { log } from '../log.ts'
+import { settleEnded } from './settle.ts'
+import { cancelPending, endJob } from './store.ts'
+
+/**
+ * The client's own cancellation: pending → refunded.
+ * @throws AppError job_not_found, forbidden or job_not_cancellable
+ */
+export async function cancelJob({
+  env,
+  organisationId,
+  jobId,
+}: {
+  env: Env
+  organisationId: string
+  jobId: string
+}): Promise<JobRow> {
+  const { ended, found } = await endJob(
+    env,
+    jobId,
+    'pending',
+    { status: 'refunded' },
+    organisationId,
+  )
+  if (ended) return settled(env, ended)
+  if (!found) throw new AppError('job_not_found')
+  if (found.organisationId !== organisationId) throw new AppError('forbidden')
+  throw new AppError(
+    'job_not_cancellable',
+    `This job is ${found.status}; only a pending job can be cancelled.`,
+  )
+}
+
+/**
+ * An operator's withdrawal: pending → cancelled.
+ * @throws AppError not_found or job_not_cancellable
+ */
+export async function withdrawJob({ env, jobId }: { env: Env; jobId: string }): Promise<JobRow> {
+  const { ended, found } = await endJob(env, jobId, 'pending', { status: 'cancelled' })
+  if (ended) return settled(env, ended)
+  if (!found) throw new AppError('not_found', 'No job with this id.')
+  throw new AppError(
+    'job_not_cancellable',
+    `This job is ${found.status}; only a pending job can be withdrawn.`,
+  )
+}
+
+/** Withdraws every pending job of an organisation that was suspended. */
+export async function withdrawAllPending(env: Env, organisationId: string): Promise<void> {
+  // Bounded: what is left of very many, the consumer withdraws as it comes to them.
+  for (let round = 0; round < 20; round++) {
+    const cancelled = await cancelPending(env, organisationId)
+    if (cancelled.length === 0) return
+    await settleEnded(env, cancelled)
+  }
+}
+
+/** The job has ended whatever happens now, so a failure here is not the caller's to hear of. */
+async function settled(env: Env, job: JobRow): Promise<JobRow> {
+  await settleEnded(env, [job]).catch((error: unknown) =>
+    log.error('settling left to alarm and sweep', error, { jobId: job.id }),
+  )
+  return job
+}

@@ -1,0 +1,83 @@
+// A job as the world sees it: in answers of /v1 and in webhook bodies. One schema, from which the
+// OpenAPI document is made, and the one function that fills it.
+import { z } from 'zod'
+import type { JobRow } from '../db/schema.ts'
+import { MODES } from '../organisation/api-key.ts'
+import { outputKey, signedUrl } from '../outputs/link.ts'
+import { EVENT_STATUSES } from '../db/schema.ts'
+import { JOB_ERROR_CODES, JOB_STATUSES } from './status.ts'
+import type { JobWithEvent } from './store.ts'
+
+const Timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC' })
+
+export const ListedJob = z
+  .object({
+    job_id: z.string().meta({ example: 'job_01kajq3w8de0rbm6t1yg5q9xkz' }),
+    status: z.enum(JOB_STATUSES),
+    workspace_id: z.string(),
+    mode: z.enum(MODES),
+    output_url: z.url().nullable().meta({
+      description: 'Signed URL of the result, valid for 1 hour; null unless the job is completed',
+    }),
+    credits_consumed: z.number().nullable().meta({
+      description: 'null until the job completes; then 1 in live mode and 0 in test mode',
+    }),
+    error_code: z
+      .enum(JOB_ERROR_CODES)
+      .nullable()
+      .meta({ description: 'Why the job failed; null unless it did' }),
+    created_at: Timestamp,
+    completed_at: Timestamp.nullable(),
+    duration_ms: z.int().nullable().meta({
+      description: 'Milliseconds from the start of processing to its end',
+    }),
+  })
+  .meta({ id: 'ListedJob', description: 'A job as in lists and webhooks' })
+
+export const Job = ListedJob.extend({
+  webhook_url: z.string().nullable().meta({ description: 'Where the result is delivered' }),
+  webhook_status: z
+    .enum(EVENT_STATUSES)
+    .nullable()
+    .meta({ description: 'null when the job has no webhook URL' }),
+}).meta({ id: 'Job', description: 'A try-on job' })
+
+/** The form without webhook fields. Signs a fresh output URL. */
+export async function presentListedJob(
+  env: Env,
+  baseUrl: string,
+  job: JobRow,
+): Promise<z.infer<typeof ListedJob>> {
+  const completed = job.status === 'completed'
+  return {
+    job_id: job.id,
+    status: job.status,
+    workspace_id: job.workspaceId,
+    mode: job.mode,
+    output_url:
+      completed && job.outputFormat
+        ? await signedUrl(env, baseUrl, outputKey(job.id, job.outputFormat))
+        : null,
+    credits_consumed: completed ? creditCost(job.mode) : null,
+    error_code: job.status === 'failed' ? job.errorCode : null,
+    created_at: job.createdAt.toISOString(),
+    completed_at: job.completedAt?.toISOString() ?? null,
+    duration_ms: job.durationMs,
+  }
+}
+
+/** The whole form. */
+export async function presentJob(
+  env: Env,
+  baseUrl: string,
+  job: JobWithEvent,
+): Promise<z.infer<typeof Job>> {
+  return {
+    ...(await presentListedJob(env, baseUrl, job)),
+    webhook_url: job.webhookUrl,
+    webhook_status: job.webhookUrl === null ? null : (job.eventStatus ?? 'pending'),
+  }
+}
+
+/** Credits that one successful job of a mode costs. */
+export const creditCost = (mode: JobRow['mode']): number => (mode === 'live' ? 1 : 0)

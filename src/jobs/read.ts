@@ -1,0 +1,44 @@
+import type { JobFilter, JobWithEvent } from './store.ts'
+import { findJob, listJobs } from './store.ts'
+import type { JobRow } from '../db/schema.ts'
+import { isFinal } from './status.ts'
+
+/**
+ * Waits until a job is over, or for `seconds`, and reads it.
+ * @param job what is known of it already
+ */
+export async function waitForJob(
+  env: Env,
+  job: JobWithEvent,
+  seconds: number,
+): Promise<JobWithEvent> {
+  const begunAt = Date.now()
+  const endsAt = begunAt + seconds * 1_000
+  let latest = job
+  while (!isFinal(latest.status) && Date.now() < endsAt) {
+    // Looks at a tenth of the time waited so far: prompt for quick jobs, few reads for slow ones.
+    const pauseMs = Math.min(Math.max((Date.now() - begunAt) / 10, 50), 1_000)
+    await scheduler.wait(Math.min(pauseMs, endsAt - Date.now()))
+    latest = (await findJob(env, job.id)) ?? latest
+  }
+  return latest
+}
+
+export interface JobPage {
+  jobs: JobRow[]
+  hasMore: boolean
+}
+
+/** A page of an organisation's jobs, newest first. */
+export async function listPage(
+  env: Env,
+  organisationId: string,
+  filter: JobFilter,
+  page: { limit: number; beforeId: string | undefined },
+): Promise<JobPage> {
+  const rows = await listJobs(env, organisationId, filter, {
+    limit: page.limit + 1, // one more tells whether there are more
+    beforeId: page.beforeId,
+  })
+  return { jobs: rows.slice(0, page.limit), hasMore: rows.length > page.limit }
+}

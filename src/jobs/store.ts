@@ -1,0 +1,229 @@
+// All SQL about jobs. Every change of status is one conditional update: no row back means that
+// somebody else was first.
+import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { database } from '../db/client.ts'
+import { jobs, organisations, webhookEvents } from '../db/schema.ts'
+import type { JobRow, WebhookEventRow } from '../db/schema.ts'
+import { eventIdOf } from '../ids.ts'
+import type { ImageFormat } from '../images/format.ts'
+import type { FinalStatus, JobErrorCode, JobStatus } from './status.ts'
+
+/** How long a consumer has a job to itself, ms: longer than fetching and any synchronous engine. */
+export const LEASE_MS = 2 * 60_000
+/** A pending job that nobody claimed for this long may be queued again. */
+export const UNQUEUED_AFTER_MS = 30_000
+
+/** A job with what is known of its webhook event; the status is null as long as there is none. */
+export type JobWithEvent = JobRow & { eventStatus: WebhookEventRow['status'] | null }
+
+export interface JobFilter {
+  workspaceId?: string | undefined
+  status?: JobStatus | undefined
+}
+
+/** How a job ended. */
+export type Ending =
+  | { status: 'completed'; outputFormat: ImageFormat }
+  | { status: 'failed'; errorCode: JobErrorCode }
+  | { status: 'refunded' | 'cancelled' }
+
+/** @returns false when the job was there already */
+export async function insertJob(env: Env, job: typeof jobs.$inferInsert): Promise<boolean> {
+  const result = await database(env).insert(jobs).values(job).onConflictDoNothing()
+  return result.meta.changes > 0
+}
+
+export async function findJob(env: Env, jobId: string): Promise<JobWithEvent | undefined> {
+  const [row] = await database(env)
+    .select({ job: jobs, eventStatus: webhookEvents.status })
+    .from(jobs)
+    .leftJoin(webhookEvents, eq(webhookEvents.id, eventIdOf(jobId)))
+    .where(eq(jobs.id, jobId))
+  return row && { ...row.job, eventStatus: row.eventStatus }
+}
+
+/** One organisation's jobs, newest first, those before `beforeId` only. */
+export function listJobs(
+  env: Env,
+  organisationId: string,
+  { workspaceId, status }: JobFilter,
+  page: { limit: number; beforeId?: string | undefined },
+): Promise<JobRow[]> {
+  return database(env)
+    .select()
+    .from(jobs)
+    .where(
+      and(
+        eq(jobs.organisationId, organisationId),
+        workspaceId === undefined ? undefined : eq(jobs.workspaceId, workspaceId),
+        status === undefined ? undefined : eq(jobs.status, status),
+        page.beforeId === undefined ? undefined : lt(jobs.id, page.beforeId),
+      ),
+    )
+    .orderBy(desc(jobs.id))
+    .limit(page.limit)
+}
+
+/** @param jobIds at most 100 */
+export async function statusesOf(env: Env, jobIds: string[]): Promise<Map<string, JobStatus>> {
+  const rows = await database(env)
+    .select({ id: jobs.id, status: jobs.status })
+    .from(jobs)
+    .where(inArray(jobs.id, jobIds))
+  return new Map(rows.map(({ id, status }) => [id, status]))
+}
+
+/**
+ * pending → processing, or takes over a job whose consumer has not been heard of for a lease. A
+ * pending job of a suspended organisation is not given out.
+ * @returns the claimed job, and the job as it is now whether or not it could be claimed
+ */
+export async function claimJob(env: Env, jobId: string) {
+  const db = database(env)
+  const now = Date.now()
+  const [[claimed], [found]] = await db.batch([
+    db
+      .update(jobs)
+      .set({
+        status: 'processing',
+        startedAt: sql`coalesce(${jobs.startedAt}, ${now})`,
+        // Asking an engine how far it is does not begin the work again.
+        attempts: sql`${jobs.attempts} + (${jobs.engineHandle} is null)`,
+        dueAt: new Date(now + LEASE_MS),
+      })
+      .where(
+        and(
+          eq(jobs.id, jobId),
+          sql`(${jobs.status} = 'pending' and (select ${organisations.status} from ${organisations}
+                where ${organisations.id} = ${jobs.organisationId}) = 'active'
+               or ${jobs.status} = 'processing' and ${jobs.dueAt} <= ${now})`,
+        ),
+      )
+      .returning(),
+    db.select().from(jobs).where(eq(jobs.id, jobId)),
+  ])
+  return { claimed, found } as { claimed: JobRow | undefined; found: JobRow | undefined }
+}
+
+/** Hands a claimed job back, to be claimed again from `dueAt` on. */
+export async function parkJob(
+  env: Env,
+  jobId: string,
+  change: {
+    dueAt: Date
+    errorCode?: JobErrorCode
+    engine?: string
+    engineHandle?: string | null
+  },
+): Promise<void> {
+  await database(env)
+    .update(jobs)
+    .set(change)
+    .where(and(eq(jobs.id, jobId), eq(jobs.status, 'processing')))
+}
+
+/**
+ * Ends a job and writes its webhook event, in one transaction.
+ * @param from the status it must have
+ * @param organisationId the organisation it must belong to, if that is in question
+ * @returns the ended job, or undefined when it was not as required, and then what is there instead
+ */
+export async function endJob(
+  env: Env,
+  jobId: string,
+  from: 'pending' | 'processing',
+  ending: Ending,
+  organisationId?: string,
+) {
+  const db = database(env)
+  const now = new Date()
+  const [[ended], , [found]] = await db.batch([
+    db
+      .update(jobs)
+      .set({
+        ...ending,
+        engineHandle: null,
+        ...(ending.status === 'completed' ? { completedAt: now, errorCode: null } : {}),
+        ...(from === 'processing'
+          ? { durationMs: sql`max(0, ${now.getTime()} - ${jobs.startedAt})` }
+          : {}),
+      })
+      .where(
+        and(
+          eq(jobs.id, jobId),
+          eq(jobs.status, from),
+          organisationId === undefined ? undefined : eq(jobs.organisationId, organisationId),
+        ),
+      )
+      .returning(),
+    insertEvents(env, [jobId], ending.status, now),
+    db
+      .select({ organisationId: jobs.organisationId, status: jobs.status })
+      .from(jobs)
+      .where(eq(jobs.id, jobId)),
+  ])
+  return { ended, found } as {
+    ended: JobRow | undefined
+    found: { organisationId: string; status: JobStatus } | undefined
+  }
+}
+
+/** Withdraws up to 50 pending jobs of one organisation, with their events, in one transaction. */
+export async function cancelPending(env: Env, organisationId: string): Promise<JobRow[]> {
+  const db = database(env)
+  const pending = await db
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(and(eq(jobs.organisationId, organisationId), eq(jobs.status, 'pending')))
+    .limit(50)
+  if (pending.length === 0) return []
+  const ids = pending.map(({ id }) => id)
+  const [cancelled] = await db.batch([
+    db
+      .update(jobs)
+      .set({ status: 'cancelled' })
+      .where(and(inArray(jobs.id, ids), eq(jobs.status, 'pending')))
+      .returning(),
+    insertEvents(env, ids, 'cancelled', new Date()),
+  ])
+  return cancelled
+}
+
+/** An event for each of the jobs that has this status and a webhook URL; known events stay. */
+function insertEvents(env: Env, jobIds: string[], status: FinalStatus, now: Date) {
+  const eventId = sql`'evt_' || substr(id, 5)` // as eventIdOf
+  return database(env).run(sql`
+    insert into webhook_events (id, organisation_id, job_id, type, url, due_at, created_at)
+    select ${eventId}, organisation_id, id, ${`job.${status}`}, webhook_url,
+           ${now.getTime()}, ${now.getTime()}
+    from jobs
+    where id in ${jobIds} and status = ${status} and webhook_url is not null
+    on conflict do nothing`)
+}
+
+/**
+ * Unfinished jobs that should have been worked on by now, longest overdue first. Pending ones are
+ * put off by `againAfterMs`, so that a long queue is not made longer by every sweep.
+ */
+export async function takeOverdueJobs(
+  env: Env,
+  { overdueMs, againAfterMs, limit }: { overdueMs: number; againAfterMs: number; limit: number },
+): Promise<string[]> {
+  const db = database(env)
+  const now = Date.now()
+  const overdue = db
+    .select({ id: jobs.id })
+    .from(jobs)
+    // Literals, not bound values: only so does SQLite see that the partial index applies.
+    .where(and(sql`status in ('pending', 'processing')`, lt(jobs.dueAt, new Date(now - overdueMs))))
+    .orderBy(jobs.dueAt)
+    .limit(limit)
+  const [taken] = await db.batch([
+    overdue,
+    db
+      .update(jobs)
+      .set({ dueAt: new Date(now + againAfterMs) })
+      .where(and(inArray(jobs.id, overdue), eq(jobs.status, 'pending'))),
+  ])
+  return taken.map(({ id }) => id)
+}

@@ -1,0 +1,90 @@
+// Submission: admit, insert, queue. The credit is held before the row exists, so a crash in between
+// leaves a reservation, which the Organisation's alarm gives back, and never an unpaid job.
+import { log } from '../log.ts'
+import type { Credentials } from '../organisation/api-key.ts'
+import type { Admission, Answer } from '../organisation/organisation.ts'
+import { organisationOf } from '../organisation/stub.ts'
+import { insertJob, UNQUEUED_AFTER_MS } from './store.ts'
+
+export interface JobRequest {
+  modelImageUrl: string
+  garmentImageUrl: string
+  workspaceId: string | undefined
+  webhookUrl: string | undefined
+  idempotencyKey: string | undefined
+}
+
+/**
+ * Accepts a job: on return it is stored, paid for and, unless the queue refused, queued.
+ * @param baseUrl what links in the job's webhook begin with
+ * @throws when the job could not be stored; nothing is left behind then
+ */
+export async function submitJob({
+  env,
+  caller,
+  baseUrl,
+  request,
+}: {
+  env: Env
+  caller: Credentials
+  baseUrl: string
+  request: JobRequest
+}): Promise<Answer<Admission>> {
+  const organisation = organisationOf(env, caller.organisationId)
+  const answer = await organisation.admit(caller, {
+    workspaceId: request.workspaceId,
+    idempotency: request.idempotencyKey
+      ? { key: request.idempotencyKey, fingerprint: await fingerprintOf(request) }
+      : undefined,
+  })
+  if (!answer.ok) return answer
+
+  const { jobId, replayed, createdAt, workspaceId, defaultWebhookUrl } = answer.value
+  const insert = () =>
+    insertJob(env, {
+      id: jobId,
+      organisationId: caller.organisationId,
+      workspaceId,
+      mode: caller.mode,
+      status: 'pending',
+      modelImageUrl: request.modelImageUrl,
+      garmentImageUrl: request.garmentImageUrl,
+      webhookUrl: request.webhookUrl ?? defaultWebhookUrl,
+      baseUrl,
+      createdAt: new Date(createdAt),
+      dueAt: new Date(createdAt + UNQUEUED_AFTER_MS),
+    })
+  let inserted: boolean
+  try {
+    // Tried twice: an error may mean that the row was written and only the answer was lost, and
+    // the second insert of the same id then finds it.
+    inserted = await insert().catch((error: unknown) => {
+      log.warn('insert tried again', { jobId, error: String(error).slice(0, 100) })
+      return insert().then(() => true)
+    })
+  } catch (error) {
+    await organisation
+      .abandon(jobId)
+      .catch((reason: unknown) => log.error('reservation left to the alarm', reason, { jobId }))
+    throw error
+  }
+  // A replay that found its job has nothing to queue: the first request did, or the sweep will.
+  if (inserted || !replayed) {
+    await env.JOBS.send({ jobId }).catch((error: unknown) =>
+      log.error('job left to the sweep', error, { jobId }),
+    )
+  }
+  return answer
+}
+
+/** Two requests are the same if what was understood of them is. */
+async function fingerprintOf(body: JobRequest): Promise<string> {
+  const text = JSON.stringify([
+    body.modelImageUrl,
+    body.garmentImageUrl,
+    body.workspaceId ?? null,
+    body.webhookUrl ?? null,
+  ])
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  return Buffer.from(digest).toString('base64')
+}

@@ -1,0 +1,39 @@
+// The net under everything that hangs on a queue message: each minute, what should have been worked
+// on by now is queued again. Messages may so come twice, which every consumer takes.
+import { log } from '../log.ts'
+import { overdueEvents } from '../webhooks/store.ts'
+import { takeOverdueJobs } from './store.ts'
+
+const OVERDUE_MS = 30_000
+const PENDING_AGAIN_AFTER_MS = 5 * 60_000
+/** Of each kind at one sweep; the next takes the rest. */
+const LIMIT = 2_000
+/** A queue takes at most 100 messages at once. */
+const MESSAGES_PER_SEND = 100
+
+/** Queues overdue jobs and webhook events again. */
+export async function sweep(env: Env): Promise<void> {
+  const jobIds = await takeOverdueJobs(env, {
+    overdueMs: OVERDUE_MS,
+    againAfterMs: PENDING_AGAIN_AFTER_MS,
+    limit: LIMIT,
+  })
+  await sendAll(
+    env.JOBS,
+    jobIds.map((jobId) => ({ jobId })),
+  )
+  const eventIds = await overdueEvents(env, OVERDUE_MS, LIMIT)
+  await sendAll(
+    env.WEBHOOKS,
+    eventIds.map((eventId) => ({ eventId })),
+  )
+  if (jobIds.length + eventIds.length > 0) {
+    log.warn('overdue work queued again', { jobs: jobIds.length, events: eventIds.length })
+  }
+}
+
+async function sendAll(queue: Queue, bodies: object[]): Promise<void> {
+  for (let at = 0; at < bodies.length; at += MESSAGES_PER_SEND) {
+    await queue.sendBatch(bodies.slice(at, at + MESSAGES_PER_SEND).map((body) => ({ body })))
+  }
+}
