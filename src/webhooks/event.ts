@@ -1,0 +1,27 @@
+// The body of a webhook, after Standard Webhooks 1.0 (https://www.standardwebhooks.com).
+import { z } from 'zod'
+import { EVENT_TYPES } from '../db/schema.ts'
+import type { JobRow, WebhookEventRow } from '../db/schema.ts'
+import { ListedJob, presentListedJob } from '../jobs/present.ts'
+
+export const WebhookBody = z
+  .object({
+    type: z.enum(EVENT_TYPES),
+    timestamp: z.iso.datetime().meta({ description: 'When the job ended, ISO 8601, UTC' }),
+    data: ListedJob,
+  })
+  .meta({ id: 'WebhookBody', description: 'What is delivered to a webhook URL' })
+
+/** Made at each attempt anew, so that the output URL in it is fresh. */
+export async function webhookBody(
+  env: Env,
+  baseUrl: string,
+  event: WebhookEventRow,
+  job: JobRow,
+): Promise<z.infer<typeof WebhookBody>> {
+  return {
+    type: event.type,
+    timestamp: event.createdAt.toISOString(),
+    data: await presentListedJob(env, baseUrl, job),
+  }
+}

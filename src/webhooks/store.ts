@@ -1,0 +1,81 @@
+// All SQL about webhook events and their attempts, but for writing an event, which happens in the
+// transaction that ends its job (jobs/store).
+import { and, eq, inArray, lt, lte, sql } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { database } from '../db/client.ts'
+import { jobs, organisations, webhookAttempts, webhookEvents } from '../db/schema.ts'
+import type { JobRow, OrganisationRow, WebhookAttemptRow, WebhookEventRow } from '../db/schema.ts'
+
+/** How long one attempt has an event to itself, ms: longer than an attempt can take. */
+export const ATTEMPT_LEASE_MS = 60_000
+
+export interface DueEvent {
+  event: WebhookEventRow
+  job: JobRow
+  organisation: OrganisationRow
+}
+
+/** Takes an event for one attempt. @returns undefined when it is not due or in other hands */
+export async function claimEvent(env: Env, eventId: string): Promise<DueEvent | undefined> {
+  const db = database(env)
+  const now = new Date()
+  const the = (column: SQLiteColumn) =>
+    db.select({ value: column }).from(webhookEvents).where(eq(webhookEvents.id, eventId))
+  const [[event], [job], [organisation]] = await db.batch([
+    db
+      .update(webhookEvents)
+      .set({ dueAt: new Date(now.getTime() + ATTEMPT_LEASE_MS) })
+      .where(
+        and(
+          eq(webhookEvents.id, eventId),
+          inArray(webhookEvents.status, ['pending', 'retrying']),
+          lte(webhookEvents.dueAt, now),
+        ),
+      )
+      .returning(),
+    // Two selects, not a join: in a batch, D1 gives rows as objects, and columns that have the same
+    // name in two tables fall into one.
+    db
+      .select()
+      .from(jobs)
+      .where(eq(jobs.id, the(webhookEvents.jobId))),
+    db
+      .select()
+      .from(organisations)
+      .where(eq(organisations.id, the(webhookEvents.organisationId))),
+  ])
+  return event && job && organisation && { event, job, organisation }
+}
+
+/** Keeps an attempt and what follows from it, in one transaction. */
+export async function recordAttempt(
+  env: Env,
+  attempt: WebhookAttemptRow,
+  outcome: { status: WebhookEventRow['status']; dueAt: Date },
+): Promise<void> {
+  const db = database(env)
+  await db.batch([
+    db.insert(webhookAttempts).values(attempt).onConflictDoNothing(),
+    db
+      .update(webhookEvents)
+      .set({ ...outcome, attempts: attempt.number })
+      .where(eq(webhookEvents.id, attempt.eventId)),
+  ])
+}
+
+/** Undelivered events whose next attempt is overdue, longest overdue first. */
+export async function overdueEvents(env: Env, overdueMs: number, limit: number): Promise<string[]> {
+  const rows = await database(env)
+    .select({ id: webhookEvents.id })
+    .from(webhookEvents)
+    .where(
+      and(
+        // Literals, not bound values: only so does SQLite see that the partial index applies.
+        sql`status in ('pending', 'retrying')`,
+        lt(webhookEvents.dueAt, new Date(Date.now() - overdueMs)),
+      ),
+    )
+    .orderBy(webhookEvents.dueAt)
+    .limit(limit)
+  return rows.map(({ id }) => id)
+}
