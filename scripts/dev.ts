@@ -1,0 +1,38 @@
+// `npm run dev [-- wrangler's arguments]`: the service for working on it. Migrates, seeds, starts
+// `wrangler dev` and, since no cron fires locally, triggers the sweep each minute.
+import { DEVELOPMENT, seed } from './seed.ts'
+import { hasVar, optionOf, startDevServer } from './wrangler.ts'
+
+const args = process.argv.slice(2)
+const vars = hasVar(args, 'OUTPUT_SIGNING_SECRET')
+  ? []
+  : ['--var', 'OUTPUT_SIGNING_SECRET:for-development-only-not-a-secret']
+
+console.log('Preparing the local database …')
+const seeded = await seed(optionOf(args, '--persist-to'))
+const server = await startDevServer([...vars, ...args], (text) => process.stdout.write(text))
+
+const sweeping = setInterval(() => {
+  fetch(`${server.url}/cdn-cgi/handler/scheduled`).catch(() => {})
+}, 60_000)
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.on(signal, () => void server.stop())
+}
+
+if (seeded) {
+  console.log(`
+  Try-On is running at ${server.url}
+
+    workspace  ${DEVELOPMENT.workspaceId}
+    test key   ${DEVELOPMENT.testKey}
+    live key   ${DEVELOPMENT.liveKey}
+
+  curl ${server.url}/v1/tryon \\
+    -H 'Authorization: Bearer ${DEVELOPMENT.testKey}' \\
+    -H 'Content-Type: application/json' -H 'Prefer: wait=10' \\
+    -d '{"model_image_url":"https://shop.example/model.jpg","garment_image_url":"https://shop.example/shirt.png"}'
+`)
+}
+
+process.exitCode = await server.ended
+clearInterval(sweeping)

@@ -1,0 +1,96 @@
+// Brings the local database up to date and puts one organisation with fixed keys into it, if it has
+// none. Run by itself (`npm run seed`) and by `npm run dev`.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { hashKey, makeKey } from '../src/organisation/api-key.ts'
+import { newWebhookSecret } from '../src/webhooks/secret.ts'
+import { startDevServer, wrangler } from './wrangler.ts'
+
+const ORGANISATION_ID = 'org_00000000000000000000000001'
+const CREDITS = 100
+
+/** What `npm run dev` prints. Worth nothing outside this machine. */
+export const DEVELOPMENT = {
+  organisationId: ORGANISATION_ID,
+  workspaceId: 'ws_00000000000000000000000001',
+  testKey: makeKey(ORGANISATION_ID, 'test', 'development'.padEnd(32, '0')),
+  liveKey: makeKey(ORGANISATION_ID, 'live', 'development'.padEnd(32, '0')),
+}
+
+/**
+ * Migrates, and seeds an empty database.
+ * @param persistTo where the local state is kept; wrangler's default if undefined
+ * @returns whether the development organisation is in the database
+ */
+export async function seed(persistTo: string | undefined): Promise<boolean> {
+  const where = persistTo === undefined ? [] : ['--persist-to', persistTo]
+  wrangler('d1', 'migrations', 'apply', 'DB', '--local', ...where)
+  const existing = execute(where, 'SELECT id FROM organisations ORDER BY id LIMIT 1')
+  if (existing.length > 0) return existing[0]?.['id'] === ORGANISATION_ID
+  await insertOrganisation(where)
+  await grantCredits(where)
+  return true
+}
+
+function execute(where: string[], sql: string): Record<string, unknown>[] {
+  const output = wrangler('d1', 'execute', 'DB', '--local', '--json', ...where, '--command', sql)
+  const results = JSON.parse(output.slice(output.indexOf('['))) as {
+    results: Record<string, unknown>[]
+  }[]
+  return results[0]?.results ?? []
+}
+
+async function insertOrganisation(where: string[]): Promise<void> {
+  const { organisationId, workspaceId, testKey, liveKey } = DEVELOPMENT
+  const now = Date.now()
+  const keyRow = async (id: string, mode: string, key: string) =>
+    `('${id}', '${organisationId}', '${mode}', 'Development', '${await hashKey(key)}', '${key.slice(-4)}', ${now})`
+  const folder = mkdtempSync(join(tmpdir(), 'try-on-seed-'))
+  const file = join(folder, 'seed.sql')
+  writeFileSync(
+    file,
+    `INSERT INTO organisations
+       (id, name, plan, region_code, rate_limit_per_minute, webhook_secret, created_at)
+       VALUES ('${organisationId}', 'Development', 'starter', 'GLOBAL', 600, '${newWebhookSecret()}', ${now});
+     INSERT INTO workspaces (id, organisation_id, name, created_at)
+       VALUES ('${workspaceId}', '${organisationId}', 'Default', ${now});
+     INSERT INTO api_keys (id, organisation_id, mode, name, hash, last_four, created_at) VALUES
+       ${await keyRow('key_00000000000000000000000001', 'test', testKey)},
+       ${await keyRow('key_00000000000000000000000002', 'live', liveKey)};`,
+  )
+  try {
+    wrangler('d1', 'execute', 'DB', '--local', ...where, '--file', file)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** Credits are the Organisation's own, so only the running service can add them. */
+async function grantCredits(where: string[]): Promise<void> {
+  const token = crypto.randomUUID()
+  const server = await startDevServer(
+    [
+      ...['--port', '0', ...where],
+      ...['--var', `OPERATOR_TOKEN:${token}`, '--var', `OUTPUT_SIGNING_SECRET:${token}`],
+    ],
+    () => {},
+  )
+  try {
+    const answer = await fetch(`${server.url}/operator/organisations/${ORGANISATION_ID}/credits`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}` },
+      body: JSON.stringify({ amount: CREDITS, reason: 'Development', reference: 'sign-up' }),
+    })
+    if (!answer.ok) throw new Error(`Seeding credits failed: ${await answer.text()}`)
+  } finally {
+    await server.stop()
+  }
+}
+
+if (import.meta.main) {
+  await seed(undefined)
+  console.log(`The local database is ready.
+  test key  ${DEVELOPMENT.testKey}
+  live key  ${DEVELOPMENT.liveKey}`)
+}

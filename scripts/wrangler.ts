@@ -1,0 +1,87 @@
+// Runs wrangler for the other scripts: once, or as a development server that is waited for.
+import { spawn, spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+
+export const ROOT = join(import.meta.dirname, '..')
+
+const WRANGLER = join(ROOT, 'node_modules', 'wrangler', 'bin', 'wrangler.js')
+
+const ENV = {
+  ...process.env,
+  // Neither is reachable offline, and neither matters locally.
+  WRANGLER_SEND_METRICS: 'false',
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+  NO_UPDATE_NOTIFIER: '1',
+}
+
+/** Runs one wrangler command to its end. @throws Error with its output when it fails */
+export function wrangler(...args: string[]): string {
+  const run = spawnSync(process.execPath, [WRANGLER, ...args], {
+    cwd: ROOT,
+    env: ENV,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  if (run.status !== 0) throw new Error(`wrangler ${args[0]} failed:\n${run.stdout}${run.stderr}`)
+  return run.stdout
+}
+
+export interface DevServer {
+  /** Without a slash at the end. */
+  url: string
+  /** Resolves with the exit code when the server has ended, by itself or by `stop`. */
+  ended: Promise<number>
+  stop(): Promise<void>
+}
+
+/**
+ * Starts `wrangler dev` and waits until it takes requests.
+ * @param onOutput is given what it prints
+ * @throws Error when it ends before it is ready
+ */
+export function startDevServer(
+  args: string[],
+  onOutput: (text: string) => void,
+): Promise<DevServer> {
+  const defaults = ['--show-interactive-dev-session=false']
+  if (!hasOption(args, '--inspector-port')) defaults.push('--inspector-port', '0')
+  const child = spawn(process.execPath, [WRANGLER, 'dev', ...defaults, ...args], {
+    cwd: ROOT,
+    env: ENV,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const ended = new Promise<number>((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
+  const stop = async () => {
+    child.kill('SIGTERM')
+    await ended
+  }
+  return new Promise((resolve, reject) => {
+    let printed = ''
+    const listen = (chunk: Buffer) => {
+      const text = chunk.toString()
+      onOutput(text)
+      if (printed === null) return
+      printed += text
+      const [, url] = /Ready on (http:\/\/\S+)/.exec(printed) ?? []
+      if (url) resolve({ url: url.replace('0.0.0.0', 'localhost'), ended, stop })
+    }
+    child.stdout.on('data', listen)
+    child.stderr.on('data', listen)
+    void ended.then((code) =>
+      reject(new Error(`wrangler dev ended with ${code} before it was ready:\n${printed}`)),
+    )
+  })
+}
+
+/** The value of an option given as `--name value` or `--name=value`. */
+export function optionOf(args: string[], name: string): string | undefined {
+  const at = args.indexOf(name)
+  if (at >= 0) return args[at + 1]
+  return args.find((arg) => arg.startsWith(`${name}=`))?.slice(name.length + 1)
+}
+
+const hasOption = (args: string[], name: string) => optionOf(args, name) !== undefined
+
+/** Whether `--var NAME:…` is among the arguments. */
+export const hasVar = (args: string[], name: string): boolean =>
+  args.some((arg) => arg.startsWith(`${name}:`) || arg.startsWith(`--var=${name}:`))

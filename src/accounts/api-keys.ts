@@ -1,0 +1,64 @@
+import { and, eq, isNull } from 'drizzle-orm'
+import { database } from '../db/client.ts'
+import { apiKeys } from '../db/schema.ts'
+import type { ApiKeyRow } from '../db/schema.ts'
+import { newId } from '../ids.ts'
+import { hashKey, makeKey } from '../organisation/api-key.ts'
+import type { Mode } from '../organisation/api-key.ts'
+import { organisationOf } from '../organisation/stub.ts'
+
+/** A new key in plain text, and the row to keep of it. */
+export async function keyRow(
+  organisationId: string,
+  mode: Mode,
+  name: string,
+  key = makeKey(organisationId, mode),
+): Promise<{ key: string; row: ApiKeyRow }> {
+  const row = {
+    id: newId('key'),
+    organisationId,
+    mode,
+    name,
+    hash: await hashKey(key),
+    lastFour: key.slice(-4),
+    createdAt: new Date(),
+    revokedAt: null,
+  }
+  return { key, row }
+}
+
+/** @returns the key in plain text, which nobody can read again */
+export async function createApiKey(
+  env: Env,
+  organisationId: string,
+  mode: Mode,
+  name: string,
+): Promise<{ id: string; key: string }> {
+  const { key, row } = await keyRow(organisationId, mode, name)
+  await database(env).insert(apiKeys).values(row)
+  await organisationOf(env, organisationId).refresh()
+  return { id: row.id, key }
+}
+
+/**
+ * Revokes a key, in force at the next request. Repeating it changes nothing.
+ * @returns false when the organisation has no such key
+ */
+export async function revokeApiKey(
+  env: Env,
+  organisationId: string,
+  keyId: string,
+): Promise<boolean> {
+  const db = database(env)
+  const theKey = and(eq(apiKeys.id, keyId), eq(apiKeys.organisationId, organisationId))
+  const [, known] = await db.batch([
+    db
+      .update(apiKeys)
+      .set({ revokedAt: new Date() })
+      .where(and(theKey, isNull(apiKeys.revokedAt))),
+    db.select({ id: apiKeys.id }).from(apiKeys).where(theKey),
+  ])
+  if (known.length === 0) return false
+  await organisationOf(env, organisationId).refresh()
+  return true
+}

@@ -1,0 +1,125 @@
+// Organisations as staff and console see them. Every change goes through here, so that none forgets
+// to tell the Organisation that its copy is out of date.
+import { asc, eq, gt } from 'drizzle-orm'
+import { database } from '../db/client.ts'
+import { apiKeys, organisations, workspaces } from '../db/schema.ts'
+import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
+import { newId } from '../ids.ts'
+import { withdrawAllPending } from '../jobs/cancel.ts'
+import { organisationOf } from '../organisation/stub.ts'
+import { newWebhookSecret } from '../webhooks/secret.ts'
+import { keyRow } from './api-keys.ts'
+import { workspaceRow } from './workspaces.ts'
+
+export interface NewOrganisation {
+  name: string
+  regionCode: OrganisationRow['regionCode']
+  plan: OrganisationRow['plan']
+  credits: number
+  rateLimitPerMinute: number
+  defaultWebhookUrl: string | null
+  workspaceName: string
+}
+
+/**
+ * Creates an organisation with its first workspace, a key of each mode and its credits.
+ * @returns the keys in plain text, which nobody can read again
+ */
+export async function createOrganisation(env: Env, order: NewOrganisation) {
+  const organisation: OrganisationRow = {
+    id: newId('org'),
+    name: order.name,
+    status: 'active',
+    plan: order.plan,
+    regionCode: order.regionCode,
+    rateLimitPerMinute: order.rateLimitPerMinute,
+    defaultWebhookUrl: order.defaultWebhookUrl,
+    webhookSecret: newWebhookSecret(),
+    webhookSecretPrevious: null,
+    webhookSecretPreviousUntil: null,
+    autoReloadEnabled: false,
+    createdAt: new Date(),
+  }
+  const workspace = workspaceRow(organisation.id, order.workspaceName)
+  const test = await keyRow(organisation.id, 'test', 'First test key')
+  const live = await keyRow(organisation.id, 'live', 'First live key')
+  const db = database(env)
+  await db.batch([
+    db.insert(organisations).values(organisation),
+    db.insert(workspaces).values(workspace),
+    db.insert(apiKeys).values([test.row, live.row]),
+  ])
+  await grantCredits(env, organisation.id, {
+    amount: order.credits,
+    reason: 'Credits at sign-up',
+    reference: 'sign-up',
+  })
+  return { organisation, workspaces: [workspace], keys: { test: test.key, live: live.key } }
+}
+
+export async function findOrganisation(
+  env: Env,
+  organisationId: string,
+): Promise<{ organisation: OrganisationRow; workspaces: WorkspaceRow[] } | undefined> {
+  const db = database(env)
+  const [[organisation], workspaceRows] = await db.batch([
+    db.select().from(organisations).where(eq(organisations.id, organisationId)),
+    db
+      .select()
+      .from(workspaces)
+      .where(eq(workspaces.organisationId, organisationId))
+      .orderBy(asc(workspaces.id)),
+  ])
+  return organisation && { organisation, workspaces: workspaceRows }
+}
+
+/** All organisations, oldest first, those after an id only. */
+export const listOrganisations = (
+  env: Env,
+  page: { limit: number; afterId?: string | undefined },
+): Promise<OrganisationRow[]> =>
+  database(env)
+    .select()
+    .from(organisations)
+    .where(page.afterId === undefined ? undefined : gt(organisations.id, page.afterId))
+    .orderBy(asc(organisations.id))
+    .limit(page.limit)
+
+/** What may be changed. Region and currency may not. */
+export type OrganisationChange = Partial<
+  Pick<
+    OrganisationRow,
+    'status' | 'plan' | 'rateLimitPerMinute' | 'defaultWebhookUrl' | 'autoReloadEnabled'
+  >
+>
+
+/**
+ * Changes an organisation, in force at its next request. Suspending it withdraws its pending jobs.
+ * @returns false when there is no such organisation
+ */
+export async function updateOrganisation(
+  env: Env,
+  organisationId: string,
+  change: OrganisationChange,
+): Promise<boolean> {
+  if (Object.keys(change).length > 0) {
+    const updated = await database(env)
+      .update(organisations)
+      .set(change)
+      .where(eq(organisations.id, organisationId))
+    if (updated.meta.changes === 0) return false
+    await organisationOf(env, organisationId).refresh()
+  }
+  if (change.status === 'suspended') await withdrawAllPending(env, organisationId)
+  return true
+}
+
+/** Adds credits; the same `reference` counts once. @returns the balance */
+export async function grantCredits(
+  env: Env,
+  organisationId: string,
+  grant: { amount: number; reason: string; reference: string },
+): Promise<number> {
+  const { balance } = await organisationOf(env, organisationId).grant(grant)
+  return balance
+}

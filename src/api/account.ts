@@ -1,0 +1,20 @@
+import { Hono } from 'hono'
+import type { App } from '../context.ts'
+import { organisationOf } from '../organisation/stub.ts'
+import { presentAccount, presentWorkspace } from './answers.ts'
+import { admitted, allow, credentialsOf } from './authenticate.ts'
+
+export const account = new Hono<App>()
+  .get('/account', async (c) => {
+    const caller = await credentialsOf(c)
+    const answer = await organisationOf(c.env, caller.organisationId).account(caller)
+    return c.json(presentAccount(admitted(c, answer)))
+  })
+  .all('/account', allow('GET'))
+
+  .get('/workspaces', async (c) => {
+    const caller = await credentialsOf(c)
+    const answer = await organisationOf(c.env, caller.organisationId).workspaces(caller)
+    return c.json({ workspaces: admitted(c, answer).map(presentWorkspace) })
+  })
+  .all('/workspaces', allow('GET'))

@@ -1,0 +1,46 @@
+// From the Authorization header to a caller, and from an Organisation's answer to headers.
+import type { Context } from 'hono'
+import type { App } from '../context.ts'
+import { AppError } from '../errors.ts'
+import { parseKey } from '../organisation/api-key.ts'
+import type { Credentials } from '../organisation/api-key.ts'
+import type { Answer } from '../organisation/organisation.ts'
+import { WINDOW_SECONDS } from '../organisation/rate-window.ts'
+import type { Quota } from '../organisation/rate-window.ts'
+
+/**
+ * The credentials that a request carries, without any I/O.
+ * @throws AppError invalid_api_key when there is no well-formed key
+ */
+export async function credentialsOf(c: Context<App>): Promise<Credentials> {
+  const [, key] = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '') ?? []
+  const credentials = key ? await parseKey(key) : null
+  if (!credentials) throw new AppError('invalid_api_key')
+  return credentials
+}
+
+/**
+ * What the Organisation let through. Sets the rate-limit headers, whatever the answer.
+ * @throws AppError for a refusal
+ */
+export function admitted<T>(c: Context<App>, answer: Answer<T>): T {
+  if (answer.quota) setRateLimit(c, answer.quota)
+  if (answer.ok) return answer.value
+  if (answer.refusal === 'rate_limit_exceeded' && answer.quota) {
+    c.header('Retry-After', String(answer.quota.resetSeconds))
+  }
+  throw new AppError(answer.refusal)
+}
+
+/** As in draft-ietf-httpapi-ratelimit-headers-10. */
+function setRateLimit(c: Context<App>, { limit, remaining, resetSeconds }: Quota): void {
+  c.header('RateLimit-Policy', `"default";q=${limit};w=${WINDOW_SECONDS}`)
+  c.header('RateLimit', `"default";r=${remaining};t=${resetSeconds}`)
+}
+
+/** For a known path with a method that it does not take. */
+export const allow =
+  (...methods: string[]) =>
+  () => {
+    throw new AppError('method_not_allowed', undefined, { Allow: methods.join(', ') })
+  }

@@ -1,0 +1,78 @@
+import { Hono } from 'hono'
+import type { App } from '../context.ts'
+import { AppError } from '../errors.ts'
+import { isId } from '../ids.ts'
+import { cancelJob } from '../jobs/cancel.ts'
+import { creditCost, presentJob, presentListedJob } from '../jobs/present.ts'
+import { listPage, waitForJob } from '../jobs/read.ts'
+import { findJob } from '../jobs/store.ts'
+import { organisationOf } from '../organisation/stub.ts'
+import { admitted, allow, credentialsOf } from './authenticate.ts'
+import { baseUrlOf } from './base-url.ts'
+import { makeCursor, readCursor } from './cursor.ts'
+import { preferredWaitSeconds } from './prefer.ts'
+import { JobsQuery } from './requests.ts'
+import { check, queryOf, valid } from './validate.ts'
+
+export const jobs = new Hono<App>()
+  .get('/', async (c) => {
+    const caller = await credentialsOf(c)
+    const { organisationId } = caller
+    const organisation = organisationOf(c.env, organisationId)
+    admitted(c, await organisation.authenticate(caller, { refuseSuspended: false }))
+    const query = valid(check(JobsQuery, queryOf(c.req.queries())))
+
+    const filter = { workspaceId: query.workspace_id, status: query.status }
+    const list = { organisationId, ...filter }
+    const beforeId =
+      query.cursor === undefined ? undefined : await readCursor(c.env, list, query.cursor)
+    if (beforeId === null) {
+      throw new AppError(
+        'validation_error',
+        'cursor must be the next_cursor of a page with the same filters.',
+      )
+    }
+    const page = await listPage(c.env, organisationId, filter, { limit: query.limit, beforeId })
+    const last = page.jobs.at(-1)
+    return c.json({
+      jobs: await Promise.all(page.jobs.map((job) => presentListedJob(c.env, baseUrlOf(c), job))),
+      next_cursor: page.hasMore && last ? await makeCursor(c.env, list, last.id) : null,
+      has_more: page.hasMore,
+    })
+  })
+  .all('/', allow('GET'))
+
+  .get('/:jobId', async (c) => {
+    const caller = await credentialsOf(c)
+    const jobId = c.req.param('jobId')
+    const organisation = organisationOf(c.env, caller.organisationId)
+    // Read while the key is being checked: two round trips in the time of one.
+    const [answer, job] = await Promise.all([
+      organisation.authenticate(caller, { refuseSuspended: true }),
+      isId('job', jobId) ? findJob(c.env, jobId) : undefined,
+    ])
+    admitted(c, answer)
+    if (!job) throw new AppError('job_not_found')
+    if (job.organisationId !== caller.organisationId) throw new AppError('forbidden')
+
+    const waitSeconds = preferredWaitSeconds(c.req.header('Prefer'))
+    if (waitSeconds > 0) c.header('Preference-Applied', `wait=${waitSeconds}`)
+    const latest = await waitForJob(c.env, job, waitSeconds)
+    return c.json(await presentJob(c.env, baseUrlOf(c), latest))
+  })
+  .delete('/:jobId', async (c) => {
+    const caller = await credentialsOf(c)
+    const { organisationId } = caller
+    const jobId = c.req.param('jobId')
+    const organisation = organisationOf(c.env, organisationId)
+    admitted(c, await organisation.authenticate(caller, { refuseSuspended: false }))
+    if (!isId('job', jobId)) throw new AppError('job_not_found')
+
+    const job = await cancelJob({ env: c.env, organisationId, jobId })
+    return c.json({
+      job_id: job.id,
+      status: job.status,
+      refunded_credits: creditCost(job.mode),
+    })
+  })
+  .all('/:jobId', allow('GET', 'DELETE'))

@@ -1,0 +1,59 @@
+import { Hono } from 'hono'
+import type { App } from '../context.ts'
+import { submitJob } from '../jobs/submit.ts'
+import { presentJob } from '../jobs/present.ts'
+import { waitForJob } from '../jobs/read.ts'
+import { findJob } from '../jobs/store.ts'
+import { isFinal } from '../jobs/status.ts'
+import { organisationOf } from '../organisation/stub.ts'
+import { settingsOf } from '../settings.ts'
+import { presentSubmitted } from './answers.ts'
+import { admitted, allow, credentialsOf } from './authenticate.ts'
+import { baseUrlOf } from './base-url.ts'
+import { preferredWaitSeconds } from './prefer.ts'
+import { IdempotencyKey, tryOnBody } from './requests.ts'
+import { check, checkBody, valid } from './validate.ts'
+
+export const tryOn = new Hono<App>()
+  .post('/', async (c) => {
+    const caller = await credentialsOf(c)
+    const { allowPrivateUrls } = settingsOf(c.env)
+    const schema = tryOnBody({ allowPrivate: allowPrivateUrls, mode: caller.mode })
+    const body = await checkBody(schema, c.req.raw)
+    const key = check(IdempotencyKey.optional(), c.req.header('Idempotency-Key'), 'Idempotency-Key')
+    if (!body.ok || !key.ok) {
+      // A key's state is told before the body's faults, and the request counts all the same.
+      const organisation = organisationOf(c.env, caller.organisationId)
+      admitted(c, await organisation.authenticate(caller, { refuseSuspended: true }))
+    }
+    const request = valid(body)
+
+    const job = admitted(
+      c,
+      await submitJob({
+        env: c.env,
+        caller,
+        baseUrl: baseUrlOf(c),
+        request: {
+          modelImageUrl: request.model_image_url,
+          garmentImageUrl: request.garment_image_url,
+          workspaceId: request.workspace_id,
+          webhookUrl: request.webhook_url,
+          idempotencyKey: valid(key),
+        },
+      }),
+    )
+    if (job.replayed) c.header('Idempotent-Replayed', 'true')
+
+    const waitSeconds = preferredWaitSeconds(c.req.header('Prefer'))
+    if (waitSeconds > 0) {
+      c.header('Preference-Applied', `wait=${waitSeconds}`)
+      const pending = await findJob(c.env, job.jobId)
+      const latest = pending && (await waitForJob(c.env, pending, waitSeconds))
+      if (latest && isFinal(latest.status)) {
+        return c.json(await presentJob(c.env, baseUrlOf(c), latest), 200)
+      }
+    }
+    return c.json(presentSubmitted(job, caller.mode), 202)
+  })
+  .all('/', allow('POST'))

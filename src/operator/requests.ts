@@ -1,0 +1,88 @@
+// What staff may send. Unknown fields are refused: a typing mistake here moves money or customers.
+import { z } from 'zod'
+import { ORGANISATION_STATUSES, PLANS, REGIONS, WORKSPACE_STATUSES } from '../db/schema.ts'
+import { urlProblem } from '../images/url.ts'
+import { MODES } from '../organisation/api-key.ts'
+import {
+  DEFAULT_PAGE_SIZE,
+  DEFAULT_RATE_LIMIT_PER_MINUTE,
+  FREE_CREDITS,
+  MAX_PAGE_SIZE,
+} from '../settings.ts'
+
+const MAX_CREDITS = 1_000_000_000
+const MAX_RATE_LIMIT = 1_000_000
+
+const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
+  z.enum(values, `must be one of ${values.join(', ')}`)
+
+const name = z
+  .string('must be a string')
+  .trim()
+  .min(1, 'must not be empty')
+  .max(100, 'must have at most 100 characters')
+  // eslint-disable-next-line no-control-regex
+  .regex(/^[^\u0000-\u001f\u007f]*$/, 'must not contain control characters')
+
+const whole = (min: number, max: number) => {
+  const message = `must be a whole number from ${min} to ${max}`
+  return z.int(message).min(min, message).max(max, message)
+}
+
+const flag = z.boolean('must be true or false')
+
+const webhookUrl = (allowPrivate: boolean) =>
+  z
+    .string('must be a string or null')
+    .superRefine((text, context) => {
+      const message = urlProblem(text, allowPrivate)
+      if (message) context.addIssue({ code: 'custom', message })
+    })
+    .nullable()
+
+const rateLimit = whole(1, MAX_RATE_LIMIT)
+
+export const newOrganisation = (allowPrivate: boolean) =>
+  z.strictObject({
+    name,
+    region_code: oneOf(REGIONS).default('GLOBAL'),
+    plan: oneOf(PLANS).default('starter'),
+    credits: whole(0, MAX_CREDITS).default(FREE_CREDITS),
+    rate_limit_per_minute: rateLimit.default(DEFAULT_RATE_LIMIT_PER_MINUTE),
+    default_webhook_url: webhookUrl(allowPrivate).default(null),
+    workspace_name: name.default('Default'),
+  })
+
+export const organisationChange = (allowPrivate: boolean) =>
+  z.strictObject({
+    status: oneOf(ORGANISATION_STATUSES).optional(),
+    plan: oneOf(PLANS).optional(),
+    rate_limit_per_minute: rateLimit.optional(),
+    default_webhook_url: webhookUrl(allowPrivate).optional(),
+    auto_reload_enabled: flag.optional(),
+  })
+
+export const Credits = z.strictObject({
+  amount: whole(1, MAX_CREDITS),
+  reason: name,
+  reference: name,
+})
+
+export const NewApiKey = z.strictObject({ mode: oneOf(MODES) })
+
+export const NewWorkspace = z.strictObject({ name })
+
+export const WorkspaceChange = z.strictObject({
+  name: name.optional(),
+  status: oneOf(WORKSPACE_STATUSES).optional(),
+})
+
+export const Page = z.object({
+  cursor: z.string('must be given once').optional(),
+  limit: z
+    .string('must be given once')
+    .regex(/^\d{1,3}$/, `must be a whole number from 1 to ${MAX_PAGE_SIZE}`)
+    .transform(Number)
+    .pipe(whole(1, MAX_PAGE_SIZE))
+    .default(DEFAULT_PAGE_SIZE),
+})

@@ -1,0 +1,154 @@
+// The API for staff: whoever holds the operator token. The shapes are in docs/operator.md.
+import { Hono } from 'hono'
+import { createApiKey, revokeApiKey } from '../accounts/api-keys.ts'
+import {
+  createOrganisation,
+  findOrganisation,
+  grantCredits,
+  listOrganisations,
+  updateOrganisation,
+} from '../accounts/organisations.ts'
+import { createWorkspace, updateWorkspace } from '../accounts/workspaces.ts'
+import { presentWorkspace } from '../api/answers.ts'
+import { allow } from '../api/authenticate.ts'
+import { check, checkBody, queryOf, valid } from '../api/validate.ts'
+import type { App } from '../context.ts'
+import { AppError } from '../errors.ts'
+import { isId } from '../ids.ts'
+import { withdrawJob } from '../jobs/cancel.ts'
+import { organisationOf } from '../organisation/stub.ts'
+import { settingsOf } from '../settings.ts'
+import { operatorOnly } from './authenticate.ts'
+import { presentOrganisation, presentWholeOrganisation } from './present.ts'
+import {
+  Credits,
+  NewApiKey,
+  newOrganisation,
+  NewWorkspace,
+  organisationChange,
+  Page,
+  WorkspaceChange,
+} from './requests.ts'
+
+export const operator = new Hono<App>()
+  .use(operatorOnly)
+
+  .post('/organisations', async (c) => {
+    const schema = newOrganisation(settingsOf(c.env).allowPrivateUrls)
+    const body = valid(await checkBody(schema, c.req.raw))
+    const { organisation, workspaces, keys } = await createOrganisation(c.env, {
+      name: body.name,
+      regionCode: body.region_code,
+      plan: body.plan,
+      credits: body.credits,
+      rateLimitPerMinute: body.rate_limit_per_minute,
+      defaultWebhookUrl: body.default_webhook_url,
+      workspaceName: body.workspace_name,
+    })
+    return c.json(
+      {
+        ...presentOrganisation(organisation),
+        credits: body.credits,
+        webhook_secret: organisation.webhookSecret,
+        workspaces: workspaces.map(presentWorkspace),
+        api_keys: keys,
+      },
+      201,
+    )
+  })
+  .get('/organisations', async (c) => {
+    const { cursor, limit } = valid(check(Page, queryOf(c.req.queries())))
+    if (cursor !== undefined && !isId('org', cursor)) {
+      throw new AppError('validation_error', 'cursor must be the next_cursor of a page.')
+    }
+    const rows = await listOrganisations(c.env, { limit: limit + 1, afterId: cursor })
+    const page = rows.slice(0, limit)
+    const hasMore = rows.length > limit
+    return c.json({
+      organisations: page.map(presentOrganisation),
+      next_cursor: hasMore ? (page.at(-1)?.id ?? null) : null,
+      has_more: hasMore,
+    })
+  })
+  .all('/organisations', allow('GET', 'POST'))
+
+  .get('/organisations/:orgId', async (c) => c.json(await readWhole(c.env, c.req.param('orgId'))))
+  .patch('/organisations/:orgId', async (c) => {
+    const orgId = c.req.param('orgId')
+    const schema = organisationChange(settingsOf(c.env).allowPrivateUrls)
+    const body = valid(await checkBody(schema, c.req.raw))
+    await updateOrganisation(c.env, orgId, {
+      ...(body.status !== undefined && { status: body.status }),
+      ...(body.plan !== undefined && { plan: body.plan }),
+      ...(body.rate_limit_per_minute !== undefined && {
+        rateLimitPerMinute: body.rate_limit_per_minute,
+      }),
+      ...(body.default_webhook_url !== undefined && {
+        defaultWebhookUrl: body.default_webhook_url,
+      }),
+      ...(body.auto_reload_enabled !== undefined && {
+        autoReloadEnabled: body.auto_reload_enabled,
+      }),
+    })
+    return c.json(await readWhole(c.env, orgId))
+  })
+  .all('/organisations/:orgId', allow('GET', 'PATCH'))
+
+  .post('/organisations/:orgId/credits', async (c) => {
+    const orgId = await known(c.env, c.req.param('orgId'))
+    const body = valid(await checkBody(Credits, c.req.raw))
+    return c.json({ credits: await grantCredits(c.env, orgId, body) })
+  })
+  .all('/organisations/:orgId/credits', allow('POST'))
+
+  .post('/organisations/:orgId/api-keys', async (c) => {
+    const orgId = await known(c.env, c.req.param('orgId'))
+    const { mode } = valid(await checkBody(NewApiKey, c.req.raw))
+    const { id, key } = await createApiKey(c.env, orgId, mode, 'Made by an operator')
+    return c.json({ id, key, mode }, 201)
+  })
+  .all('/organisations/:orgId/api-keys', allow('POST'))
+  .delete('/organisations/:orgId/api-keys/:keyId', async (c) => {
+    const { orgId, keyId } = c.req.param()
+    if (!(await revokeApiKey(c.env, orgId, keyId))) throw new AppError('not_found')
+    return c.body(null, 204)
+  })
+  .all('/organisations/:orgId/api-keys/:keyId', allow('DELETE'))
+
+  .post('/organisations/:orgId/workspaces', async (c) => {
+    const orgId = await known(c.env, c.req.param('orgId'))
+    const { name } = valid(await checkBody(NewWorkspace, c.req.raw))
+    return c.json(presentWorkspace(await createWorkspace(c.env, orgId, name)), 201)
+  })
+  .all('/organisations/:orgId/workspaces', allow('POST'))
+  .patch('/organisations/:orgId/workspaces/:workspaceId', async (c) => {
+    const { orgId, workspaceId } = c.req.param()
+    const body = valid(await checkBody(WorkspaceChange, c.req.raw))
+    const workspace = await updateWorkspace(c.env, orgId, workspaceId, {
+      ...(body.name !== undefined && { name: body.name }),
+      ...(body.status !== undefined && { status: body.status }),
+    })
+    if (!workspace) throw new AppError('not_found')
+    return c.json(presentWorkspace(workspace))
+  })
+  .all('/organisations/:orgId/workspaces/:workspaceId', allow('PATCH'))
+
+  .post('/jobs/:jobId/withdraw', async (c) => {
+    const job = await withdrawJob({ env: c.env, jobId: c.req.param('jobId') })
+    return c.json({ job_id: job.id, status: job.status })
+  })
+  .all('/jobs/:jobId/withdraw', allow('POST'))
+
+/** @throws AppError not_found */
+async function readWhole(env: Env, organisationId: string) {
+  const found = await findOrganisation(env, organisationId)
+  if (!found) throw new AppError('not_found', 'No organisation with this id.')
+  const totals = await organisationOf(env, organisationId).totals()
+  return presentWholeOrganisation(found.organisation, found.workspaces, totals)
+}
+
+/** The same id, once it is sure that it is one. @throws AppError not_found */
+async function known(env: Env, organisationId: string): Promise<string> {
+  if (await findOrganisation(env, organisationId)) return organisationId
+  throw new AppError('not_found', 'No organisation with this id.')
+}

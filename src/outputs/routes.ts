@@ -1,0 +1,28 @@
+// Pictures behind signed links: a job's output for its customer, our copies of inputs for engines.
+import { Hono } from 'hono'
+import type { Context } from 'hono'
+import type { App } from '../context.ts'
+import { AppError } from '../errors.ts'
+import { checkLink } from './link.ts'
+
+export const outputs = new Hono<App>()
+  .get('/outputs/:file', (c) => serve(c, `outputs/${c.req.param('file')}`))
+  .get('/inputs/:job/:file', (c) => serve(c, `inputs/${c.req.param('job')}/${c.req.param('file')}`))
+
+async function serve(c: Context<App>, key: string): Promise<Response> {
+  const { expires = '', signature = '' } = c.req.query()
+  const problem = await checkLink(c.env, key, expires, signature)
+  if (problem) throw new AppError(problem)
+
+  const object = await c.env.IMAGES.get(key, { onlyIf: c.req.raw.headers })
+  if (!object) throw new AppError('not_found', 'This picture is no longer kept.')
+  const headers = new Headers({
+    ETag: object.httpEtag,
+    // The link is a secret of its holder's, and a copy must not outlive it.
+    'Cache-Control': `private, max-age=${Math.max(0, Number(expires) - Math.floor(Date.now() / 1_000))}`,
+  })
+  if (!('body' in object)) return new Response(null, { status: 304, headers })
+  object.writeHttpMetadata(headers)
+  headers.set('Content-Length', String(object.size))
+  return new Response(object.body, { headers })
+}

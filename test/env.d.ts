@@ -1,0 +1,7 @@
+declare namespace Cloudflare {
+  interface Env {
+    TEST_MIGRATIONS: import('cloudflare:test').D1Migration[]
+    OUTPUT_SIGNING_SECRET: string
+    OPERATOR_TOKEN: string
+  }
+}

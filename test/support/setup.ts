@@ -1,0 +1,12 @@
+import { applyD1Migrations } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { beforeEach, vi } from 'vitest'
+
+await applyD1Migrations(env.DB, env.TEST_MIGRATIONS)
+
+// Nothing leaves the machine: a test that expects a request says so (support/upstream).
+beforeEach(() => {
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => {
+    throw new Error(`Unexpected request to ${new Request(input as RequestInfo).url}`)
+  })
+})

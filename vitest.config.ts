@@ -1,0 +1,36 @@
+import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers'
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig(async () => ({
+  plugins: [
+    cloudflareTest({
+      remoteBindings: false,
+      wrangler: { configPath: './wrangler.toml' },
+      miniflare: {
+        bindings: {
+          TEST_MIGRATIONS: await readD1Migrations('./migrations'),
+          OUTPUT_SIGNING_SECRET: 'a secret for tests, 32 characters',
+          OPERATOR_TOKEN: 'the operator token of the tests',
+          ALLOW_PRIVATE_URLS: 'false',
+          WEBHOOK_RETRY_DELAYS: '1,1,2',
+        },
+      },
+    }),
+  ],
+  test: {
+    include: ['test/**/*.test.{ts,tsx}'],
+    setupFiles: ['./test/support/setup.ts'],
+    restoreMocks: true,
+    maxWorkers: 2,
+    coverage: { provider: 'istanbul', include: ['src/**'], reporter: ['text'] },
+    deps: {
+      optimizer: {
+        ssr: {
+          enabled: true,
+          rolldownOptions: { external: [/^node:/, /^cloudflare:/] },
+          include: ['hono', 'drizzle-orm', 'drizzle-orm/d1', 'drizzle-orm/sqlite-core', 'zod'],
+        },
+      },
+    },
+  },
+}))
