@@ -1,0 +1,332 @@
+// Draws garments as shops photograph them: laid flat or on an invisible mannequin, from the front,
+// on a plain, gradient or transparent background. Lengths are shares of the picture's height.
+import {
+  addGrain,
+  blend,
+  createCanvas,
+  createRandom,
+  draw,
+  hex,
+  smooth,
+  tint,
+  toRgba,
+  type Canvas,
+  type Colour,
+  type Rgba,
+  type Shape,
+} from './canvas.ts'
+import { curve, ellipse, limb, mirrored, polygon, type Point } from './shapes.ts'
+
+export type GarmentKind = 'tshirt' | 'longsleeve' | 'hoodie' | 'tank' | 'dress'
+export type Pattern = 'plain' | 'stripes' | 'print' | 'checks'
+
+export interface GarmentOptions {
+  width?: number
+  height?: number
+  kind?: GarmentKind
+  pattern?: Pattern
+  colour?: string
+  accent?: string
+  background?: 'plain' | 'gradient' | 'transparent'
+  backdrop?: string
+  /** 'bad' leaves a ragged, fringed cut-out, as a careless export does. */
+  edge?: 'good' | 'bad'
+  /** A soft shadow on the backdrop. */
+  shadow?: boolean
+  grain?: number
+  seed?: number
+}
+
+/** Renders the garment. The same options give the same pixels. */
+export function drawGarment(options: GarmentOptions = {}): Rgba {
+  const { width = 800, height = 900, kind = 'tshirt', background = 'plain' } = options
+  const backdrop = hex(options.backdrop ?? '#f2f2f0')
+  const canvas =
+    background === 'transparent'
+      ? createCanvas(width, height)
+      : createCanvas(width, height, (x, y) =>
+          background === 'plain'
+            ? backdrop
+            : tint(backdrop, 1 - 0.22 * (y / height) - 0.1 * (x / width)),
+        )
+  const at = (x: number, y: number): Point => [width / 2 + x * height, y * height]
+  const cut = outlineOf(kind, at)
+  const shape = options.edge === 'bad' ? ragged(cut.shape, options.seed ?? 1) : cut.shape
+  if (options.shadow && background !== 'transparent') {
+    draw(
+      canvas,
+      (x, y) => shape(x - 4, y - height * 0.012),
+      () => tint(backdrop, 0.55),
+      {
+        softness: height * 0.035,
+        opacity: 0.5,
+      },
+    )
+  }
+  drawLining(canvas, cut, options)
+  drawCloth(canvas, cut, shape, options, at, height)
+  if (options.edge === 'bad' && background === 'transparent') fringe(canvas)
+  if (options.grain) addGrain(canvas, options.grain, options.seed ?? 1)
+  return toRgba(canvas)
+}
+
+interface Cut {
+  shape: Shape
+  /** The opening at the neck; seen from the front, the garment's back shows through it. */
+  neckline: Shape
+  lining: Shape | null
+  hem: number
+  /** Where sleeves end: a point and the direction of the sleeve. */
+  cuffs: readonly (readonly [Point, Point])[]
+}
+
+type Place = (x: number, y: number) => Point
+
+function outlineOf(kind: GarmentKind, at: Place): Cut {
+  const neck = { tshirt: 0.085, longsleeve: 0.08, hoodie: 0.085, tank: 0.1, dress: 0.1 }[kind]
+  const depth = { tshirt: 0.075, longsleeve: 0.06, hoodie: 0.08, tank: 0.13, dress: 0.11 }[kind]
+  const centre = at(0, 0.1)
+  const height = at(0, 1)[1]
+  const neckline = ellipse(centre, neck * height, depth * height)
+  const body = polygon(
+    mirrored(
+      centre[0],
+      HALVES[kind].map(([x, y]): Point => [x * height, y * height]),
+    ),
+  )
+  const rounded: Shape = (x, y) => body(x, y) - 0.006 * height
+  const shape: Shape = (x, y) => Math.max(rounded(x, y), -neckline(x, y))
+  const back = ellipse(at(0, 0.085), neck * height * 1.04, 0.035 * height)
+  const lining: Shape = (x, y) => Math.max(neckline(x, y), -back(x, y), 0.085 * height - y)
+  const cuff = CUFFS[kind]
+  return {
+    shape,
+    neckline,
+    lining: kind === 'tank' || kind === 'dress' ? null : lining,
+    hem: Math.max(...HALVES[kind].map(([, y]) => y)) * height,
+    cuffs: cuff
+      ? [-1, 1].map(
+          (side) => [at(side * cuff[0], cuff[1]), [side * cuff[2], cuff[3]] as Point] as const,
+        )
+      : [],
+  }
+}
+
+/** Right halves of the outlines, from the neck round the sleeve to the hem. */
+const HALVES: Record<GarmentKind, readonly Point[]> = {
+  tshirt: half(
+    [
+      [0.07, 0.095],
+      [0.14, 0.105],
+      [0.245, 0.14],
+    ],
+    [
+      [0.4, 0.31],
+      [0.315, 0.385],
+      [0.25, 0.315],
+    ],
+    [
+      [0.242, 0.45],
+      [0.24, 0.65],
+      [0.25, 0.905],
+      [0, 0.905],
+    ],
+  ),
+  longsleeve: half(
+    [
+      [0.07, 0.095],
+      [0.14, 0.105],
+      [0.235, 0.14],
+      [0.29, 0.24],
+    ],
+    [
+      [0.39, 0.78],
+      [0.315, 0.8],
+      [0.24, 0.35],
+    ],
+    [
+      [0.235, 0.5],
+      [0.235, 0.7],
+      [0.24, 0.885],
+      [0, 0.885],
+    ],
+  ),
+  hoodie: half(
+    [
+      [0.08, 0.09],
+      [0.15, 0.11],
+      [0.255, 0.16],
+      [0.315, 0.27],
+    ],
+    [
+      [0.415, 0.8],
+      [0.33, 0.825],
+      [0.255, 0.4],
+    ],
+    [
+      [0.262, 0.55],
+      [0.262, 0.75],
+      [0.245, 0.9],
+      [0, 0.9],
+    ],
+  ),
+  tank: half(
+    [
+      [0.09, 0.075],
+      [0.15, 0.08],
+      [0.155, 0.14],
+      [0.17, 0.22],
+    ],
+    [[0.235, 0.31]],
+    [
+      [0.23, 0.45],
+      [0.225, 0.6],
+      [0.245, 0.905],
+      [0, 0.905],
+    ],
+  ),
+  dress: half(
+    [
+      [0.085, 0.05],
+      [0.125, 0.055],
+      [0.13, 0.1],
+      [0.14, 0.15],
+    ],
+    [[0.175, 0.21]],
+    [
+      [0.16, 0.3],
+      [0.145, 0.4],
+      [0.2, 0.6],
+      [0.27, 0.93],
+      [0.14, 0.95],
+      [0, 0.955],
+    ],
+  ),
+}
+
+/** Straight where cloth is cut, curved where it falls. */
+function half(shoulder: Point[], sleeve: Point[], side: Point[]): Point[] {
+  return [...shoulder, ...sleeve, ...bend(side)]
+}
+
+function bend(points: Point[]): Point[] {
+  const ends = [points[0]!, ...points, points[points.length - 1]!]
+  const loop = curve(ends, 5)
+  return loop.slice(5, (points.length - 1) * 5 + 6)
+}
+
+const CUFFS: Partial<Record<GarmentKind, readonly [number, number, number, number]>> = {
+  tshirt: [0.36, 0.345, 0.66, 0.75],
+  longsleeve: [0.352, 0.79, 0.18, 0.98],
+  hoodie: [0.372, 0.812, 0.18, 0.98],
+}
+
+function drawLining(canvas: Canvas, cut: Cut, options: GarmentOptions): void {
+  if (!cut.lining) return
+  const inside = tint(hex(options.colour ?? '#c8402f'), 0.62)
+  draw(canvas, cut.lining, () => inside)
+}
+
+function drawCloth(
+  canvas: Canvas,
+  cut: Cut,
+  shape: Shape,
+  options: GarmentOptions,
+  at: Place,
+  height: number,
+): void {
+  const dye = dyeOf(options, height)
+  const ribbed = options.kind !== 'tank' && options.kind !== 'dress'
+  const base = hex(options.colour ?? '#c8402f')
+  const middle = at(0, 0)[0]
+  draw(canvas, shape, (x, y, depth) => {
+    const u = (x - middle) / height
+    const v = y / height
+    const fold =
+      0.03 * Math.sin(u * 22 + Math.sin(v * 7) * 1.4) * smooth((v - 0.25) * 2) +
+      0.02 * Math.sin(v * 31 + Math.abs(u) * 25)
+    const edge = 1 - Math.min(1, Math.max(0, depth / (height * 0.05)))
+    const collar = cut.neckline(x, y) / height
+    const hem = (cut.hem - y) / height
+    const onRib = ribbed && collar < 0.022
+    const line = (distance: number) => smooth(1 - Math.abs(distance) / 0.0025) * 0.16
+    let seam = line(hem - 0.025) + (ribbed ? line(collar - 0.022) : line(collar - 0.01))
+    for (const [[cx, cy], [dx, dy]] of cut.cuffs) {
+      if ((x - middle) * (cx - middle) > 0 && Math.hypot(x - cx, y - cy) < 0.085 * height) {
+        seam += line(((x - cx) * dx + (y - cy) * dy) / height + 0.022)
+      }
+    }
+    const cloth = onRib
+      ? tint(base, 0.93 + 0.03 * Math.sin(Math.atan2(v - 0.1, u) * 160))
+      : dye(u, v)
+    return tint(cloth, 1.02 + fold - seam - 0.16 * edge * edge)
+  })
+  if (options.kind === 'hoodie') drawPocket(canvas, base, at, height)
+}
+
+function drawPocket(canvas: Canvas, base: Colour, at: Place, height: number): void {
+  const pocket = polygon([at(-0.1, 0.66), at(0.1, 0.66), at(0.16, 0.84), at(-0.16, 0.84)])
+  draw(
+    canvas,
+    (x, y) => Math.abs(pocket(x, y)) - height * 0.0015,
+    () => tint(base, 0.72),
+  )
+  for (const side of [-1, 1]) {
+    const cord = limb(at(side * 0.045, 0.17), at(side * 0.05, 0.33), height * 0.004, height * 0.004)
+    draw(canvas, cord, () => [0.93, 0.92, 0.9])
+  }
+}
+
+function dyeOf(options: GarmentOptions, height: number): (u: number, v: number) => Colour {
+  const base = hex(options.colour ?? '#c8402f')
+  const accent = hex(options.accent ?? '#f4efe6')
+  const soft = (distance: number) => smooth(0.5 - distance * height)
+  switch (options.pattern ?? 'plain') {
+    case 'stripes':
+      return (_, v) => blend(base, accent, soft(Math.abs((v % 0.075) - 0.0375) - 0.0125))
+    case 'checks':
+      return (u, v) => {
+        const across = soft(Math.abs((Math.abs(u) % 0.08) - 0.04) - 0.012)
+        const down = soft(Math.abs((v % 0.08) - 0.04) - 0.012)
+        return blend(base, accent, (across + down) * 0.5)
+      }
+    case 'print': {
+      const disc = ellipse([0, 0.38], 0.12, 0.12)
+      const star = polygon(starOf(0.38, 0.095))
+      return (u, v) => {
+        const ring = soft(Math.abs(disc(u, v)) - 0.008)
+        return blend(base, accent, Math.max(ring, soft(star(u, v))))
+      }
+    }
+    default:
+      return () => base
+  }
+}
+
+const starOf = (y: number, radius: number): Point[] =>
+  Array.from({ length: 10 }, (_, i): Point => {
+    const angle = (i * Math.PI) / 5
+    const reach = i % 2 === 0 ? radius : radius * 0.42
+    return [Math.sin(angle) * reach, y - Math.cos(angle) * reach]
+  })
+
+function ragged(shape: Shape, seed: number): Shape {
+  const random = createRandom(seed)
+  const bumps = Array.from({ length: 6 }, () => [0.05 + random() * 0.5, random() * 6] as const)
+  return (x, y) => {
+    let rough = 0
+    for (const [pitch, phase] of bumps)
+      rough += Math.sin(x * pitch + phase) * Math.sin(y * pitch - phase)
+    return shape(x, y) + rough * 1.1
+  }
+}
+
+/** Spoils the colour of half-transparent pixels with white, as exports over a white page do. */
+function fringe(canvas: Canvas): void {
+  const { data } = canvas
+  for (let at = 0; at < data.length; at += 4) {
+    const alpha = data[at + 3]!
+    if (alpha <= 0 || alpha >= 1) continue
+    for (let c = 0; c < 3; c++) data[at + c] = data[at + c]! * alpha + 1 - alpha
+  }
+}

@@ -1,0 +1,64 @@
+// Coordinates on cloth: the same (s, t) names the same spot of a garment in its own picture and on
+// the person, so that two charts together are a warp.
+import { between } from './outline.ts'
+import type { Tube } from './garment-shape.ts'
+import { clamp, lerp, type Point } from './raster.ts'
+
+export type Chart = (across: number, along: number) => Point
+
+export interface TorsoFrame {
+  left: TorsoEdge
+  right: TorsoEdge
+  chestY: number
+  hemY: number
+}
+
+export interface TorsoEdge {
+  neck: Point
+  shoulder: Point
+  /** x on each row from `chestY`; the last one holds for all rows below. */
+  edge: Float64Array
+}
+
+/** Where the neck lies between the middle (0) and the shoulder (1), the same in every chart. */
+const NECK = 0.4
+
+/**
+ * `across` runs from the left edge (-1) to the right (1); `along` from the shoulder line (0, and
+ * below 0 the collar) over the chest (1) to the hem (2).
+ */
+export function torsoChart(frame: TorsoFrame): Chart {
+  const { left, right, chestY, hemY } = frame
+  const edgeAt = ({ edge }: TorsoEdge, y: number) => {
+    const row = clamp(y - chestY, 0, edge.length - 1)
+    const above = Math.floor(row)
+    return lerp(edge[above]!, edge[Math.min(above + 1, edge.length - 1)]!, row - above)
+  }
+  const shoulderLine = (across: number): Point => {
+    if (across < -NECK) return between(left.neck, left.shoulder, (-across - NECK) / (1 - NECK))
+    if (across > NECK) return between(right.neck, right.shoulder, (across - NECK) / (1 - NECK))
+    return between(left.neck, right.neck, (across / NECK + 1) / 2)
+  }
+  const row = (across: number, y: number): Point => ({
+    x: lerp(edgeAt(left, y), edgeAt(right, y), (across + 1) / 2),
+    y,
+  })
+  return (across, along) => {
+    if (along >= 1) return row(across, lerp(chestY, hemY, along - 1))
+    const top = shoulderLine(across)
+    const chest = row(across, chestY)
+    if (along >= 0) return between(top, chest, along)
+    return { x: top.x, y: top.y + along * (chest.y - top.y) }
+  }
+}
+
+/** `across` runs from the outer edge (0) to the inner (1), `along` from the shoulder to the cuff. */
+export function tubeChart(tube: Tube): Chart {
+  return (across, along) => between(pointOn(tube.outer, along), pointOn(tube.inner, along), across)
+}
+
+function pointOn(line: readonly Point[], share: number): Point {
+  const at = share * (line.length - 1)
+  const index = clamp(Math.floor(at), 0, line.length - 2)
+  return between(line[index]!, line[index + 1]!, at - index)
+}

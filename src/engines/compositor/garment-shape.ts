@@ -1,0 +1,264 @@
+// Finds the landmarks of a cut-out garment from its silhouette: neck, shoulders, armpits, sleeves,
+// sides and hem. Left and right are those of the picture.
+import { distance, nearestIndex, resample, smoothLine, traceOutline } from './outline.ts'
+import { boundsOf, runAt, runsOf, smoothSeries, topOf, type Bounds, type Run } from './profile.ts'
+import { clamp, type Point } from './raster.ts'
+import type { Mask } from './regions.ts'
+
+/** A limb's two edges from the body outwards, with equally many points. */
+export interface Tube {
+  outer: Point[]
+  inner: Point[]
+}
+
+export interface TorsoSide {
+  neck: Point
+  shoulder: Point
+  armpit: Point
+  /** The body's edge on each row from the armpit to the hem, one x a row. */
+  edge: Float64Array
+  /** Null for a garment without sleeves. */
+  sleeve: Tube | null
+}
+
+export interface GarmentShape {
+  left: TorsoSide
+  right: TorsoSide
+  /** The row both sides' edges begin with. */
+  chestY: number
+  hemY: number
+  /** How far the front neckline hangs below the neck points; 0 for a closed collar. */
+  neckDepth: number
+}
+
+const SLEEVE_POINTS = 24
+
+/** @returns null when the silhouette is no garment that could be worn on a torso */
+export function readGarment(mask: Mask): GarmentShape | null {
+  const bounds = boundsOf(mask)
+  if (!bounds) return null
+  const height = bounds.bottom - bounds.top
+  const width = bounds.right - bounds.left
+  if (height < 12 || width < 8 || height > width * 6 || width > height * 4) return null
+  const axis = axisOf(mask, bounds)
+  const rows = rowsOf(mask, axis)
+  const armpits = { left: armpitOf(rows, bounds, axis, -1), right: armpitOf(rows, bounds, axis, 1) }
+  const chestY = Math.round((armpits.left.y + armpits.right.y) / 2)
+  const hemY = hemOf(rows, chestY, bounds)
+  if (hemY - chestY < height * 0.12) return null
+  const half = (armpits.right.x - armpits.left.x) / 2
+  const necks = neckOf(mask, axis, half, bounds)
+  const outline = traceOutline(mask)
+  const side = (way: -1 | 1): TorsoSide => {
+    const name = way < 0 ? 'left' : 'right'
+    const found = armpits[name]
+    const shoulder = shoulderOf(mask, found, axis, half, bounds, way)
+    const edge = edgeOf(rows, found.x, chestY, hemY, name)
+    const armpit = { x: edge[0]!, y: chestY }
+    return {
+      neck: necks[name],
+      shoulder,
+      armpit,
+      edge,
+      sleeve: found.sleeved ? sleeveOf(outline, shoulder, { x: found.x, y: found.y }, way) : null,
+    }
+  }
+  return { left: side(-1), right: side(1), chestY, hemY, neckDepth: necks.depth }
+}
+
+/** The column the garment is symmetric about: the usual middle of its rows. */
+function axisOf(mask: Mask, bounds: Bounds): number {
+  const middles: number[] = []
+  for (let y = bounds.top; y < bounds.bottom; y++) {
+    const runs = runsOf(mask, y, 2)
+    if (runs.length > 0) middles.push((runs[0]!.left + runs[runs.length - 1]!.right) / 2)
+  }
+  middles.sort((one, other) => one - other)
+  return middles[Math.floor(middles.length / 2)]!
+}
+
+interface Row {
+  body: Run | undefined
+  runs: Run[]
+}
+
+function rowsOf(mask: Mask, axis: number): Row[] {
+  return Array.from({ length: mask.height }, (_, y) => {
+    const runs = runsOf(mask, y, Math.max(2, Math.round(mask.width * 0.012)))
+    return { runs, body: runAt(runs, axis, mask.width * 0.2) }
+  })
+}
+
+interface Armpit extends Point {
+  sleeved: boolean
+}
+
+function armpitOf(rows: Row[], bounds: Bounds, axis: number, way: -1 | 1): Armpit {
+  const height = bounds.bottom - bounds.top
+  const edgeAt = (y: number) => {
+    const body = rows[y]?.body
+    return body ? (way < 0 ? axis - body.left : body.right - axis) : 0
+  }
+  // A sleeve that hangs leaves a gap beside the body, open downwards.
+  let gap = 0
+  for (let y = bounds.top + Math.round(height * 0.12); y < bounds.bottom; y++) {
+    const { body, runs } = rows[y]!
+    // Above the neckline the two straps lie side by side too.
+    const whole = body && body.left <= axis && body.right > axis
+    const beside =
+      whole && runs.some((run) => (way < 0 ? run.right <= body.left : run.left >= body.right))
+    gap = beside ? gap + 1 : 0
+    if (gap >= Math.max(2, height * 0.015)) {
+      const y0 = y - gap + 1
+      return { x: axis + way * edgeAt(Math.min(bounds.bottom - 1, y0 + 1)), y: y0, sleeved: true }
+    }
+  }
+  // A sleeve that stands out makes the body jump wider, looking upwards.
+  const step = Math.max(2, Math.round(height * 0.025))
+  for (let y = bounds.bottom - 1 - step; y > bounds.top + height * 0.2; y--) {
+    if (y < bounds.top + height * 0.7 && edgeAt(y - step) - edgeAt(y) > step * 1.6) {
+      return { x: axis + way * edgeAt(y), y, sleeved: true }
+    }
+  }
+  // None: the armhole ends where the body reaches its width.
+  const reachAt = (y: number) => {
+    const runs = rows[y]?.runs ?? []
+    if (runs.length === 0) return 0
+    return way < 0 ? axis - runs[0]!.left : runs[runs.length - 1]!.right - axis
+  }
+  const lowest = Math.floor(bounds.top + height * 0.38)
+  let widest = 0
+  for (let y = bounds.top; y < lowest; y++) widest = Math.max(widest, reachAt(y))
+  let y = bounds.top
+  while (y < lowest && reachAt(y) < widest * 0.97) y++
+  y = clamp(y, bounds.top + height * 0.14, lowest)
+  return { x: axis + way * edgeAt(Math.round(y)), y: Math.round(y), sleeved: false }
+}
+
+function hemOf(rows: Row[], chestY: number, bounds: Bounds): number {
+  const wide = rows[chestY]?.body
+  const least = wide ? (wide.right - wide.left) * 0.5 : 1
+  for (let y = bounds.bottom - 1; y > chestY; y--) {
+    const body = rows[y]?.body
+    if (body && body.right - body.left >= least) return y + 1
+  }
+  return bounds.bottom
+}
+
+function edgeOf(
+  rows: Row[],
+  start: number,
+  from: number,
+  to: number,
+  side: keyof Run,
+): Float64Array {
+  const raw = Float64Array.from(
+    { length: to - from },
+    (_, i) => rows[from + i]?.body?.[side] ?? NaN,
+  )
+  // Rows just below the armpit may still hold a bit of the sleeve.
+  const settle = Math.max(1, Math.round(raw.length * 0.04))
+  for (let i = 0; i < settle; i++) {
+    const value = raw[i]
+    if (value === undefined || Math.abs(value - start) > raw.length * 0.08) raw[i] = NaN
+  }
+  return smoothSeries(raw, Math.max(1, Math.round(raw.length * 0.02)))
+}
+
+/** The two points where the shoulders meet the neck, and how deep the opening between them is. */
+function neckOf(mask: Mask, axis: number, half: number, bounds: Bounds) {
+  const height = bounds.bottom - bounds.top
+  const highest = (way: -1 | 1): Point => {
+    let best = { x: axis + way * half * 0.4, y: Infinity }
+    for (let off = half * 0.16; off < half * 0.72; off += 0.5) {
+      const y = topOf(mask, axis + way * off)
+      // The innermost of the highest: that is where the collar begins to fall.
+      if (y >= 0 && y < best.y - height * 0.008) best = { x: axis + way * off, y }
+    }
+    return Number.isFinite(best.y) ? best : { x: best.x, y: bounds.top }
+  }
+  const left = highest(-1)
+  const right = highest(1)
+  const middle = topOf(mask, axis)
+  const depth = middle < 0 ? 0 : middle - (left.y + right.y) / 2
+  if (depth > height * 0.02) return { left, right, depth }
+  // A filled neck shows no corner; people's necks are about this share of their shoulders.
+  const standard = (way: -1 | 1): Point => {
+    const x = axis + way * half * 0.36
+    return { x, y: Math.max(bounds.top, topOf(mask, x)) }
+  }
+  return { left: standard(-1), right: standard(1), depth: 0 }
+}
+
+function shoulderOf(
+  mask: Mask,
+  armpit: Armpit,
+  axis: number,
+  half: number,
+  bounds: Bounds,
+  way: -1 | 1,
+): Point {
+  if (armpit.sleeved) {
+    const x = armpit.x - way * half * 0.05
+    return { x, y: Math.max(bounds.top, topOf(mask, x)) }
+  }
+  // The outer end of the strap: as far out as the top stays near its highest.
+  const limit = bounds.top + (armpit.y - bounds.top) * 0.3
+  let x = axis + way * half * 0.3
+  for (let off = half * 0.2; off <= half * 1.1; off += 0.5) {
+    const y = topOf(mask, axis + way * off)
+    if (y >= 0 && y <= limit) x = axis + way * off
+  }
+  return { x, y: Math.max(bounds.top, topOf(mask, x - way)) }
+}
+
+/** Follows the outline from the shoulder round the cuff to the armpit. */
+function sleeveOf(outline: Point[], shoulder: Point, armpit: Point, way: -1 | 1): Tube | null {
+  const from = nearestIndex(outline, shoulder)
+  const to = nearestIndex(outline, armpit)
+  const count = outline.length
+  const path: Point[] = []
+  // The outline runs clockwise: on the right from shoulder to armpit, on the left backwards.
+  for (let i = from; i !== to && path.length < count; i = (i + way + count) % count)
+    path.push(outline[i]!)
+  path.push(outline[to]!)
+  if (path.length < 8) return null
+  const root = { x: (shoulder.x + armpit.x) / 2, y: (shoulder.y + armpit.y) / 2 }
+  const reach = path.map((point) => distance(point, root))
+  const far = Math.max(...reach)
+  // Direction of the sleeve's last part, from its middle to its tip.
+  const tips = path.filter((_, i) => reach[i]! > far * 0.93)
+  const tip = mean(tips)
+  const mids = path.filter((_, i) => reach[i]! > far * 0.5 && reach[i]! < far * 0.72)
+  const middle = mids.length > 1 ? mean(mids) : root
+  const span = distance(tip, middle) || 1
+  const along = { x: (tip.x - middle.x) / span, y: (tip.y - middle.y) / span }
+  const corner = (turn: 1 | -1) => {
+    let best = 0
+    let most = -Infinity
+    path.forEach((point, i) => {
+      const ahead = (point.x - root.x) * along.x + (point.y - root.y) * along.y
+      const aside = (point.x - root.x) * -along.y * turn + (point.y - root.y) * along.x * turn
+      const score = ahead + aside * 0.8
+      if (score > most && reach[i]! > far * 0.6) {
+        most = score
+        best = i
+      }
+    })
+    return best
+  }
+  const corners = [corner(1), corner(-1)].sort((one, other) => one - other)
+  const first = clamp(corners[0]!, 2, path.length - 4)
+  const last = clamp(corners[1]!, first + 1, path.length - 3)
+  const outer = [shoulder, ...path.slice(1, first + 1)]
+  const inner = [armpit, ...path.slice(last, -1).reverse()]
+  return {
+    outer: resample(smoothLine(outer, 2), SLEEVE_POINTS),
+    inner: resample(smoothLine(inner, 2), SLEEVE_POINTS),
+  }
+}
+
+const mean = (points: readonly Point[]): Point => ({
+  x: points.reduce((sum, point) => sum + point.x, 0) / points.length,
+  y: points.reduce((sum, point) => sum + point.y, 0) / points.length,
+})

@@ -1,0 +1,53 @@
+// From a customer's file to pixels: checked, decoded, turned upright, small enough to work on.
+import { dimensions } from '../../images/format.ts'
+import { EngineError, type CheckedImage } from '../engine.ts'
+import type { Codecs } from './codecs.ts'
+import { orientationOf, upright } from './exif.ts'
+import { isProgressiveJpeg, isWholeJpeg, stillOf } from './file.ts'
+import type { Raster } from './raster.ts'
+
+/**
+ * Pixels a decoder may be asked for. A Worker has 128 MB for everything, and decoders need between
+ * 8 and 14 bytes a pixel at their peak; docs/compositor.md has the measurements.
+ */
+export const MAX_PIXELS = { baseline: 9_500_000, progressive: 5_500_000 }
+
+/**
+ * Decodes one of the job's two pictures.
+ * @throws EngineError with the code that names the picture
+ */
+export async function load(
+  codecs: Codecs,
+  image: CheckedImage,
+  role: 'model' | 'garment',
+  maxSide: number,
+): Promise<Raster> {
+  const { bytes, format } = image
+  // The caller's dimensions may be of an earlier copy; the bytes at hand decide.
+  const size = dimensionsOf(image)
+  const progressive = format === 'jpeg' && isProgressiveJpeg(bytes)
+  const limit = progressive ? MAX_PIXELS.progressive : MAX_PIXELS.baseline
+  if (size.width * size.height > limit) {
+    throw new EngineError(`${role}_image_too_large`, `${size.width} × ${size.height} pixels`)
+  }
+  try {
+    if (format === 'jpeg' && !isWholeJpeg(bytes)) throw new Error('the file ends too early')
+    const decoded = await codecs.decode(stillOf(bytes, format), format, maxSide)
+    return upright(decoded, orientationOf(bytes, format))
+  } catch (cause) {
+    throw new EngineError(`${role}_image_corrupt`, `cannot decode: ${describe(cause)}`, { cause })
+  }
+
+  function dimensionsOf({ bytes: file, format: kind }: CheckedImage) {
+    try {
+      const found = dimensions(file, kind)
+      if (found) return found
+    } catch {
+      // A header that ends in the middle of a number.
+    }
+    throw new EngineError(`${role}_image_corrupt`, 'the header gives no dimensions')
+  }
+}
+
+/** The JPEG decoder throws numbers: addresses of C++ exceptions. */
+const describe = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))

@@ -1,0 +1,68 @@
+// Oklab, a colour space in which equal distances look about equally different (Björn Ottosson,
+// 2020). L is lightness, a runs from green to red, b from blue to yellow.
+import type { Raster } from './raster.ts'
+
+export interface Lab {
+  width: number
+  height: number
+  L: Float32Array
+  a: Float32Array
+  b: Float32Array
+}
+
+export type LabColour = readonly [L: number, a: number, b: number]
+
+const LINEAR = Float32Array.from({ length: 256 }, (_, byte) => {
+  const value = byte / 255
+  return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4
+})
+
+/** sRGB bytes to Oklab. */
+export function labOf(red: number, green: number, blue: number): LabColour {
+  const r = LINEAR[red]!
+  const g = LINEAR[green]!
+  const b = LINEAR[blue]!
+  const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b)
+  const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b)
+  const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b)
+  return [
+    0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
+    1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
+    0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s,
+  ]
+}
+
+/** Oklab to sRGB from 0 to 255, unrounded and possibly out of range. */
+export function rgbOf(lightness: number, a: number, b: number): [number, number, number] {
+  const l = (lightness + 0.3963377774 * a + 0.2158037573 * b) ** 3
+  const m = (lightness - 0.1055613458 * a - 0.0638541728 * b) ** 3
+  const s = (lightness - 0.0894841775 * a - 1.291485548 * b) ** 3
+  return [
+    encode(4.0767416621 * l - 3.3077115913 * m + 0.2309699292 * s),
+    encode(-1.2684380046 * l + 2.6097574011 * m - 0.3413193965 * s),
+    encode(-0.0041960863 * l - 0.7034186147 * m + 1.707614701 * s),
+  ]
+}
+
+const encode = (linear: number) =>
+  255 * (linear <= 0.0031308 ? 12.92 * linear : 1.055 * linear ** (1 / 2.4) - 0.055)
+
+/** A whole picture in Oklab; alpha is left out. */
+export function toLab(picture: Raster): Lab {
+  const { width, height, data } = picture
+  const size = width * height
+  const lab = {
+    width,
+    height,
+    L: new Float32Array(size),
+    a: new Float32Array(size),
+    b: new Float32Array(size),
+  }
+  for (let i = 0; i < size; i++) {
+    const [L, a, b] = labOf(data[i * 4]!, data[i * 4 + 1]!, data[i * 4 + 2]!)
+    lab.L[i] = L
+    lab.a[i] = a
+    lab.b[i] = b
+  }
+  return lab
+}

@@ -1,0 +1,96 @@
+// Connected regions of a mask of bytes (0 or 1).
+
+export interface Mask {
+  width: number
+  height: number
+  data: Uint8Array
+}
+
+/** Marks every pixel that can be reached from the picture's border over pixels `passable` allows. */
+export function flood(
+  width: number,
+  height: number,
+  passable: (index: number) => boolean,
+  seeds: 'all borders' | 'sides and top' = 'all borders',
+): Mask {
+  const data = new Uint8Array(width * height)
+  const stack: number[] = []
+  const visit = (index: number) => {
+    if (data[index] === 0 && passable(index)) {
+      data[index] = 1
+      stack.push(index)
+    }
+  }
+  for (let x = 0; x < width; x++) {
+    visit(x)
+    if (seeds === 'all borders') visit((height - 1) * width + x)
+  }
+  for (let y = 0; y < height; y++) {
+    visit(y * width)
+    visit(y * width + width - 1)
+  }
+  while (stack.length > 0) {
+    const index = stack.pop()!
+    const x = index % width
+    if (x > 0) visit(index - 1)
+    if (x < width - 1) visit(index + 1)
+    if (index >= width) visit(index - width)
+    if (index < data.length - width) visit(index + width)
+  }
+  return { width, height, data }
+}
+
+export interface Region {
+  size: number
+  /** Indices of its pixels. */
+  pixels: Int32Array
+}
+
+/** The regions of pixels with value `of`, largest first; those below `minSize` are left out. */
+export function regions(mask: Mask, of: 0 | 1, minSize = 1): Region[] {
+  const { width, height, data } = mask
+  const seen = new Uint8Array(data.length)
+  const queue = new Int32Array(data.length)
+  const found: Region[] = []
+  for (let start = 0; start < data.length; start++) {
+    if (seen[start] === 1 || data[start] !== of) continue
+    let head = 0
+    let tail = 0
+    queue[tail++] = start
+    seen[start] = 1
+    while (head < tail) {
+      const index = queue[head++]!
+      const x = index % width
+      for (let side = 0; side < 4; side++) {
+        if (side === 0 && x === 0) continue
+        if (side === 1 && x === width - 1) continue
+        const next = index + (side === 0 ? -1 : side === 1 ? 1 : side === 2 ? -width : width)
+        if (next < 0 || next >= width * height || seen[next] === 1 || data[next] !== of) continue
+        seen[next] = 1
+        queue[tail++] = next
+      }
+    }
+    if (tail >= minSize) found.push({ size: tail, pixels: queue.slice(0, tail) })
+  }
+  return found.sort((one, other) => other.size - one.size)
+}
+
+/** Keeps the largest region and those at least `share` of its size. */
+export function keepLarge(mask: Mask, share: number): Mask {
+  const data = new Uint8Array(mask.data.length)
+  const [largest, ...others] = regions(mask, 1)
+  if (largest) {
+    for (const region of [largest, ...others]) {
+      if (region.size < largest.size * share) break
+      for (const index of region.pixels) data[index] = 1
+    }
+  }
+  return { ...mask, data }
+}
+
+/** How many pixels are set. */
+export function area(mask: Mask): number {
+  let count = 0
+  for (const value of mask.data) count += value
+  return count
+}

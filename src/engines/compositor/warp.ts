@@ -1,0 +1,126 @@
+// Draws a picture through a pair of charts: for every pixel of the target, where in the source its
+// colour comes from.
+import type { Chart } from './chart.ts'
+import { clamp, type Point, type Raster } from './raster.ts'
+
+export interface WarpMap {
+  width: number
+  height: number
+  /** Source coordinates of each target pixel; NaN where the cloth does not reach. */
+  x: Float32Array
+  y: Float32Array
+}
+
+export function createWarpMap(width: number, height: number): WarpMap {
+  return {
+    width,
+    height,
+    x: new Float32Array(width * height).fill(NaN),
+    y: new Float32Array(width * height).fill(NaN),
+  }
+}
+
+export interface Patch {
+  across: readonly [number, number]
+  along: readonly [number, number]
+  columns: number
+  rows: number
+}
+
+/** Lays the part of the cloth that `patch` names onto the map, over what is there already. */
+export function layPatch(map: WarpMap, source: Chart, target: Chart, patch: Patch): void {
+  const { across, along, columns, rows } = patch
+  const grid = (chart: Chart) =>
+    Array.from({ length: rows + 1 }, (_, row) =>
+      Array.from({ length: columns + 1 }, (__, column) =>
+        chart(
+          across[0] + ((across[1] - across[0]) * column) / columns,
+          along[0] + ((along[1] - along[0]) * row) / rows,
+        ),
+      ),
+    )
+  const from = grid(source)
+  const to = grid(target)
+  for (let row = 0; row < rows; row++) {
+    for (let column = 0; column < columns; column++) {
+      const corners = [
+        [row, column],
+        [row, column + 1],
+        [row + 1, column + 1],
+        [row + 1, column],
+      ] as const
+      const [a, b, c, d] = corners.map(([r, k]) => to[r]![k]!) as [Point, Point, Point, Point]
+      const [e, f, g, h] = corners.map(([r, k]) => from[r]![k]!) as [Point, Point, Point, Point]
+      // Split along the diagonal that leans towards the middle, so that mirrored cloth mirrors.
+      if (column < columns / 2) {
+        layTriangle(map, [a, b, c], [e, f, g])
+        layTriangle(map, [a, c, d], [e, g, h])
+      } else {
+        layTriangle(map, [b, c, d], [f, g, h])
+        layTriangle(map, [b, d, a], [f, h, e])
+      }
+    }
+  }
+}
+
+type Triangle = readonly [Point, Point, Point]
+
+function layTriangle(map: WarpMap, to: Triangle, from: Triangle): void {
+  const [a, b, c] = to
+  const area = (b.x - a.x) * (c.y - a.y) - (c.x - a.x) * (b.y - a.y)
+  if (Math.abs(area) < 1e-6) return
+  const top = Math.max(0, Math.floor(Math.min(a.y, b.y, c.y)))
+  const bottom = Math.min(map.height, Math.ceil(Math.max(a.y, b.y, c.y)))
+  const left = Math.max(0, Math.floor(Math.min(a.x, b.x, c.x)))
+  const right = Math.min(map.width, Math.ceil(Math.max(a.x, b.x, c.x)))
+  const [e, f, g] = from
+  for (let row = top; row < bottom; row++) {
+    const y = row + 0.5
+    for (let column = left; column < right; column++) {
+      const x = column + 0.5
+      const v = ((x - a.x) * (c.y - a.y) - (c.x - a.x) * (y - a.y)) / area
+      const w = ((b.x - a.x) * (y - a.y) - (x - a.x) * (b.y - a.y)) / area
+      if (v < -1e-6 || w < -1e-6 || v + w > 1 + 1e-6) continue
+      const at = row * map.width + column
+      map.x[at] = e.x + v * (f.x - e.x) + w * (g.x - e.x)
+      map.y[at] = e.y + v * (f.y - e.y) + w * (g.y - e.y)
+    }
+  }
+}
+
+/** The source seen through the map: colours with the alpha of the cloth, transparent elsewhere. */
+export function render(map: WarpMap, source: Raster): Raster {
+  const { width, height } = map
+  const data = new Uint8ClampedArray(width * height * 4)
+  const colour = new Float64Array(4)
+  for (let at = 0; at < map.x.length; at++) {
+    const x = map.x[at]!
+    if (Number.isNaN(x)) continue
+    pick(source, x - 0.5, map.y[at]! - 0.5, colour)
+    for (let c = 0; c < 4; c++) data[at * 4 + c] = colour[c]!
+  }
+  return { width, height, data }
+}
+
+/** Interpolates with alpha as weight, so that hidden colours stay hidden. */
+function pick(source: Raster, x: number, y: number, colour: Float64Array): void {
+  const { width, height, data } = source
+  colour.fill(0)
+  if (x < -1 || y < -1 || x > width || y > height) return
+  const left = Math.floor(x)
+  const top = Math.floor(y)
+  let alpha = 0
+  for (let dy = 0; dy < 2; dy++) {
+    for (let dx = 0; dx < 2; dx++) {
+      const share = (dx === 0 ? left + 1 - x : x - left) * (dy === 0 ? top + 1 - y : y - top)
+      const inside = left + dx >= 0 && left + dx < width && top + dy >= 0 && top + dy < height
+      if (!inside) continue
+      const at = (clamp(top + dy, 0, height - 1) * width + clamp(left + dx, 0, width - 1)) * 4
+      const weight = share * data[at + 3]!
+      alpha += weight
+      for (let c = 0; c < 3; c++) colour[c] = colour[c]! + weight * data[at + c]!
+    }
+  }
+  if (alpha > 0) for (let c = 0; c < 3; c++) colour[c] = colour[c]! / alpha
+  colour[3] = alpha
+}

@@ -1,0 +1,49 @@
+// What the bundler makes of a `.wasm` import, and the parts we use of the codecs' own loaders,
+// whose shipped types lean on the DOM and on globals that nothing declares.
+declare module '*.wasm' {
+  const module: WebAssembly.Module
+  export default module
+}
+
+// Named, because a declaration file beside it describes its exports instead.
+declare module '@jsquash/png/codec/pkg/squoosh_png_bg.wasm' {
+  const module: WebAssembly.Module
+  export default module
+}
+
+interface CodecOptions {
+  noInitialRun: true
+  instantiateWasm(
+    imports: WebAssembly.Imports,
+    ready: (instance: WebAssembly.Instance) => void,
+  ): WebAssembly.Exports
+}
+
+interface DecodedPixels {
+  width: number
+  height: number
+  data: Uint8ClampedArray
+}
+
+declare module '@jsquash/jpeg/codec/dec/mozjpeg_dec.js' {
+  export default function load(options: CodecOptions): Promise<{
+    decode(bytes: Uint8Array, preserveOrientation: boolean): DecodedPixels | null
+  }>
+}
+
+declare module '@jsquash/webp/codec/dec/webp_dec.js' {
+  export default function load(options: CodecOptions): Promise<{
+    decode(bytes: Uint8Array): DecodedPixels | null
+  }>
+}
+
+declare module '@jsquash/jpeg/codec/enc/mozjpeg_enc.js' {
+  export default function load(options: CodecOptions): Promise<{
+    encode(
+      data: Uint8ClampedArray,
+      width: number,
+      height: number,
+      options: Record<string, number | boolean>,
+    ): Uint8Array
+  }>
+}
