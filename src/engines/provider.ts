@@ -114,7 +114,7 @@ export function retryAfter(headers: Headers, now = Date.now()): number | undefin
 export function scrub(text: string, secret?: string): string {
   return (secret ? text.replaceAll(secret, '[secret]') : text)
     .replace(/\b(https?:\/\/|data:)\S+/gi, '[url]')
-    .replace(/[\w+/=.~-]{20,}/g, (run) => (/\d/.test(run) || run.length > 40 ? '[long]' : run))
+    .replace(/[\w+/=.~-]{24,}/g, (run) => (/\d/.test(run) || run.length > 40 ? '[long]' : run))
     .slice(0, 200)
 }
 

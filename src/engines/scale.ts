@@ -4,7 +4,13 @@
 export type Scale = (bytes: Uint8Array<ArrayBuffer>, maxSide: number) => Promise<Blob>
 
 /** The part of Cloudflare's `[images]` binding that we use. */
-export type ScalingImages = Pick<ImagesBinding, 'input'>
+export interface ScalingImages {
+  input(stream: ReadableStream<Uint8Array>): {
+    transform(to: { width: number; height: number; fit: 'scale-down' }): {
+      output(as: { format: 'image/jpeg' }): Promise<{ response(): Response }>
+    }
+  }
+}
 
 /** Scales with the `[images]` binding, which also turns the picture as its EXIF data says. */
 export function scaleWith(images: ScalingImages): Scale {

@@ -33,10 +33,10 @@ export interface WorkersAi {
 
 // The shape is known from Cloudflare's page for the model and from other people's Workers; whether
 // a failure is thrown or told by `state` is not documented. REST wraps the same in {success,result}.
-const TryOnAnswer = z.object({
-  state: z.string().default('Completed'),
-  result: z.object({ image: z.string() }).nullish(),
-})
+const TryOnAnswer = z.union([
+  z.object({ state: z.string().nullish(), result: z.object({ image: z.string() }) }),
+  z.object({ state: z.string(), result: z.null().optional() }),
+])
 const FluxAnswer = z.object({ image: z.string() })
 
 const Handle = z.object({ image: z.url({ protocol: /^https$/ }) })
@@ -84,7 +84,7 @@ export function createWorkersAi(settings: WorkersAiSettings, ai: WorkersAi, scal
     )
     if (!answer.success) throw unclear('an answer we cannot read')
     const { state, result } = answer.data
-    if (!result?.image) throw failed(`ended as ${scrub(state)} without a picture`)
+    if (!result) throw failed(`ended as ${scrub(state)} without a picture`)
     return download(result.image)
   }
 
