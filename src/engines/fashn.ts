@@ -1,5 +1,5 @@
-// FASHN's own API (docs.fashn.ai): started by POST /v1/run, then asked after by id. It has no way
-// to cancel. A prediction that fails is not charged.
+// FASHN's own API (docs.fashn.ai): started by POST /v1/run, then asked after by id. It offers no way
+// to cancel.
 import { z } from 'zod'
 import { BaseUrl } from './base-url'
 import { EngineError, type CheckedImage, type Engine, type Progress } from './engine'
