@@ -66,7 +66,11 @@ export function createVertex(settings: VertexSettings, scale?: Scale): Engine {
         headers: { authorization: `Bearer ${await tokens.token()}` },
         json: {
           instances: [{ personImage: { image: person }, productImages: [{ image: product }] }],
-          parameters: { sampleCount: 1, outputOptions: { mimeType: 'image/png' } },
+          parameters: {
+            sampleCount: 1,
+            // The picture comes as large as the person's photo: as PNG it could pass our cap.
+            outputOptions: { mimeType: 'image/jpeg', compressionQuality: 95 },
+          },
         },
         answer: Predicted,
         explain(failure) {

@@ -31,10 +31,11 @@ export interface WorkersAi {
   ): Promise<unknown>
 }
 
-// The shape is known from Cloudflare's page for the model and from other people's Workers; whether
-// a failure is thrown or told by `state` is not documented. REST wraps the same in {success,result}.
+// The shape is known from Cloudflare's page for the model and from other people's Workers, some of
+// which read a bare `image`. Whether a failure is thrown or told by `state` is not documented.
 const TryOnAnswer = z.union([
   z.object({ state: z.string().nullish(), result: z.object({ image: z.string() }) }),
+  z.object({ image: z.string() }).transform((result) => ({ state: null, result })),
   z.object({ state: z.string(), result: z.null().optional() }),
 ])
 const FluxAnswer = z.object({ image: z.string() })
@@ -84,7 +85,7 @@ export function createWorkersAi(settings: WorkersAiSettings, ai: WorkersAi, scal
     )
     if (!answer.success) throw unclear('an answer we cannot read')
     const { state, result } = answer.data
-    if (!result) throw failed(`ended as ${scrub(state)} without a picture`)
+    if (!result) throw failed(`ended as ${scrub(state ?? 'nothing')} without a picture`)
     return download(result.image)
   }
 
@@ -158,29 +159,28 @@ function outputSize(person: Uint8Array): { width: number; height: number } {
 function bindingError(error: unknown): EngineError {
   const name = error instanceof Error ? error.name : 'unknown error'
   const text = error instanceof Error ? error.message : ''
-  const known = CODES.get(/\b(\d{4}): /.exec(text)?.[1] ?? '')
+  const known = CODES.get(Number(/\b(\d{4}): /.exec(text)?.[1]))
   if (!known) return unclear(name)
   return new EngineError(known.code, `workers-ai: ${scrub(text)}`, known)
 }
 
 type Reading = Omit<Explanation, 'reason'>
 
-const BUSY: Reading = { code: 'engine_unavailable', retriable: true, work: 'refused' }
-const ACCOUNT = BUSY
-const OUR_REQUEST = BUSY
+/** Between Cloudflare and us: capacity (3040), our account, or a request that we built wrongly. */
+const OURS = [
+  3040, 3036, 3023, 3041, 5016, 5018, 2001, 2021, 3003, 3039, 3042, 5004, 5005, 5006, 5007, 5019,
+]
 
-// Cloudflare's table of Workers AI errors; 2001, 2021 and 3030 are known from reports only.
-const CODES = new Map<string, Reading>([
-  ['3040', BUSY],
-  ['3036', ACCOUNT], // the day's free allocation is used up
-  ['3023', ACCOUNT],
-  ['2001', ACCOUNT],
-  ['2021', ACCOUNT],
-  ['5006', OUR_REQUEST],
-  ['5007', OUR_REQUEST],
-  ['3006', { code: 'generation_failed', retriable: true, work: 'refused' }],
-  ['3007', { code: 'generation_timeout', retriable: true, work: 'ambiguous' }],
-  ['3030', { code: 'generation_rejected', retriable: false, work: 'over' }],
+const REFUSED: Reading = { code: 'engine_unavailable', retriable: true, work: 'refused' }
+
+// https://developers.cloudflare.com/workers-ai/platform/errors/; 2001, 2021 (billing), 3030 (safety
+// filter) and 5006 (no multipart) are not in that table.
+const CODES = new Map<number, Reading>([
+  ...OURS.map((code): [number, Reading] => [code, REFUSED]),
+  [3006, { code: 'generation_failed', retriable: true, work: 'refused' }],
+  [3007, { code: 'generation_timeout', retriable: true, work: 'ambiguous' }],
+  [3008, { code: 'engine_unavailable', retriable: true, work: 'ambiguous' }],
+  [3030, { code: 'generation_rejected', retriable: false, work: 'over' }],
 ])
 
 const unclear = (reason: string) =>

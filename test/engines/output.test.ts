@@ -23,6 +23,7 @@ describe('a picture behind a URL', () => {
       .on('GET', URL_, new Response(null, { status: 302, headers: { location: '/b.png' } }))
       .on('GET', 'https://cdn.example/b.png', new Response(jpeg()))
     expect(await fetchOutput('fake', URL_)).toMatchObject({ format: 'jpeg' })
+    expect(provider.seen.map(({ redirect }) => redirect)).toEqual(['manual', 'manual'])
 
     const away = { location: 'http://cdn.example/a.png' }
     provider.on('GET', URL_, new Response(null, { status: 302, headers: away }))

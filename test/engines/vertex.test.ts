@@ -34,7 +34,10 @@ describe('a prediction', () => {
       headers: { authorization: `Bearer ${SECRET}` },
       body: {
         instances: [{ personImage: { image }, productImages: [{ image }] }],
-        parameters: { sampleCount: 1, outputOptions: { mimeType: 'image/png' } },
+        parameters: {
+          sampleCount: 1,
+          outputOptions: { mimeType: 'image/jpeg', compressionQuality: 95 },
+        },
       },
     })
   })

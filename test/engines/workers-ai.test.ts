@@ -61,6 +61,12 @@ describe('the try-on model', () => {
     expect(run).toHaveBeenCalledOnce()
   })
 
+  it('is understood when it answers with the bare picture', async () => {
+    provider.on('GET', OUTPUT, new Response(jpeg()))
+    const run = async () => ({ image: OUTPUT })
+    expect(await tryOn(run).start(engineInput())).toMatchObject({ done: true })
+  })
+
   it('fails for good when what it made is no picture', async () => {
     provider.on('GET', OUTPUT, new Response('<html>'))
     await expect(tryOn(async () => completed).start(engineInput())).rejects.toMatchObject({
@@ -158,6 +164,8 @@ describe('an error of the binding', () => {
     ['2021: billing is not enabled', 'engine_unavailable', true, 'refused'],
     ['5007: No such model', 'engine_unavailable', true, 'refused'],
     ['3006: request too large', 'generation_failed', true, 'refused'],
+    ['5018: not allowed for private model', 'engine_unavailable', true, 'refused'],
+    ['3008: Request was aborted', 'engine_unavailable', true, 'ambiguous'],
     ['3007: timeout', 'generation_timeout', true, 'ambiguous'],
     ['3030: NSFW', 'generation_rejected', false, 'over'],
     ['9999: something new', 'engine_unavailable', true, 'ambiguous'],
