@@ -146,6 +146,7 @@ describe('polling', () => {
   it('keeps the result alive while fal refuses to hand it out', async () => {
     for (const [status, body] of [
       [403, { detail: 'User is locked. Reason: Exhausted balance.' }],
+      [429, { detail: [{ loc: ['body'], msg: 'slow down', type: 'rate_limited' }] }],
       [502, '<html>'],
     ] as const) {
       provider.on('GET', STATUS, completed()).on('GET', RESPONSE, json(body, status))
