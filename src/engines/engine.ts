@@ -33,6 +33,8 @@ export type Progress =
 
 export interface Engine {
   readonly name: string
+  /** True when each start costs us money at a provider, so that a start is never repeated lightly. */
+  readonly paid?: boolean
   /**
    * Starts the work.
    * @throws EngineError, which says whether trying again can help
@@ -44,6 +46,16 @@ export interface Engine {
   cancel?(handle: string): Promise<void>
 }
 
+/**
+ * What an error tells of the provider's work, which is what the provider charges for.
+ * - `refused`: `start` got a clear no. Nothing runs; starting again, anywhere, is free.
+ * - `ambiguous`: `start` got no clear answer. The work may run and be charged; no provider
+ *   recognises a repeated start, so start again at most once.
+ * - `alive`: the work goes on, or its picture waits. `poll` again with the same handle.
+ * - `over`: the work ended without a picture, and the handle is of no more use.
+ */
+export type Work = 'refused' | 'ambiguous' | 'alive' | 'over'
+
 /** Why an engine gave no picture. `code` is what the client sees; `message` is for the log only. */
 export class EngineError extends Error {
   override readonly name = 'EngineError'
@@ -52,15 +64,23 @@ export class EngineError extends Error {
   readonly retriable: boolean
   /** How long the provider asked us to stay away, if it did. */
   readonly retryAfterSeconds: number | undefined
+  /** Set by engines that have a provider; undefined where no work outlives the call. */
+  readonly work: Work | undefined
 
   constructor(
     code: JobErrorCode,
     message: string,
-    options: { retriable?: boolean; retryAfterSeconds?: number; cause?: unknown } = {},
+    options: {
+      retriable?: boolean
+      retryAfterSeconds?: number | undefined
+      work?: Work
+      cause?: unknown
+    } = {},
   ) {
     super(message, { cause: options.cause })
     this.code = code
     this.retriable = options.retriable ?? false
     this.retryAfterSeconds = options.retryAfterSeconds
+    this.work = options.work
   }
 }

@@ -1,0 +1,33 @@
+// The handle of work that runs at a provider: a string kept in our database and handed back to the
+// adapter that made it. It never holds a key.
+import type { z } from 'zod'
+import { EngineError } from './engine'
+
+/** A handle that does not parse was not written by us: no retry can mend it. */
+export function parseHandle<Handle>(
+  provider: string,
+  handle: string,
+  schema: z.ZodType<Handle>,
+): Handle {
+  const parsed = schema.safeParse(parseJson(handle))
+  if (parsed.success) return parsed.data
+  throw new EngineError('internal_error', `${provider}: a handle we did not write`, {
+    work: 'over',
+  })
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Often while somebody is likely to wait for a fast model, seldom for work stuck in a queue. */
+export function pollAfterSeconds(startedAtMs: number): number {
+  const age = Date.now() - startedAtMs
+  if (age < 10_000) return 2
+  if (age < 60_000) return 5
+  return age < 300_000 ? 15 : 30
+}

@@ -1,0 +1,140 @@
+// Replicate (replicate.com/docs/reference/http): a prediction of one pinned model version, which
+// must take the inputs of prunaai/p-image-try-on.
+import { z } from 'zod'
+import { BaseUrl } from './base-url'
+import { EngineError, type Engine, type Progress } from './engine'
+import { parseHandle, pollAfterSeconds } from './handle'
+import { fetchOutput } from './output'
+import { callProvider, scrub, type Explanation, type Failure } from './provider'
+
+export const ReplicateSettings = z.object({
+  REPLICATE_API_TOKEN: z.string().min(1),
+  /** The default is the version that Replicate's own pages show; newer ones may exist. */
+  REPLICATE_VERSION: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .default('6aaa4749ee142241dfa3bf5736f9e8d16e0796d4452e450ba2e92e40cf7e676a'),
+  REPLICATE_BASE_URL: BaseUrl.default('https://api.replicate.com'),
+})
+export type ReplicateSettings = z.infer<typeof ReplicateSettings>
+
+const Prediction = z.object({
+  id: z.string().min(1),
+  status: z.enum(['starting', 'processing', 'succeeded', 'failed', 'canceled', 'aborted']),
+  output: z.union([z.string(), z.array(z.string())]).nullish(),
+  error: z.string().nullish(),
+})
+
+const Problem = z.object({ title: z.string().nullish(), detail: z.string().nullish() })
+
+const Handle = z.object({ id: z.string().min(1), startedAtMs: z.number() })
+
+// A job abandoned by us must not run, and cost, for ever. The form is that of the documented '1m'.
+const CANCEL_AFTER = '5m'
+
+export function createReplicate(settings: ReplicateSettings): Engine {
+  const base = settings.REPLICATE_BASE_URL
+  const headers = { authorization: `Bearer ${settings.REPLICATE_API_TOKEN}` }
+
+  return {
+    name: 'replicate',
+    paid: true,
+
+    async start({ model, garment }) {
+      const [person, clothes] = await Promise.all([model.url(), garment.url()])
+      const { id } = await callProvider({
+        provider: 'replicate',
+        during: 'start',
+        method: 'POST',
+        url: `${base}/v1/predictions`,
+        headers: { ...headers, 'cancel-after': CANCEL_AFTER },
+        json: {
+          version: settings.REPLICATE_VERSION,
+          input: {
+            person_image: person,
+            garment_images: [clothes],
+            output_format: 'jpg',
+            output_quality: 95,
+            preserve_input_size: true,
+          },
+        },
+        answer: Prediction.pick({ id: true }),
+        explain,
+      })
+      return running({ id, startedAtMs: Date.now() })
+    },
+
+    async poll(text) {
+      const handle = parseHandle('replicate', text, Handle)
+      const { status, output, error } = await callProvider({
+        provider: 'replicate',
+        during: 'poll',
+        method: 'GET',
+        url: `${base}/v1/predictions/${encodeURIComponent(handle.id)}`,
+        headers,
+        answer: Prediction,
+        explain,
+      })
+      switch (status) {
+        case 'starting':
+        case 'processing':
+          return running(handle)
+        case 'failed':
+          throw jobError(error ?? 'failed without a reason')
+        case 'canceled':
+        case 'aborted':
+          // Only Cancel-After ends a prediction that somebody still asks for.
+          throw ended('generation_timeout', status)
+        case 'succeeded': {
+          const url = Array.isArray(output) ? output[0] : output
+          if (!url) throw ended('generation_failed', 'succeeded without output')
+          return { done: true, image: await fetchOutput('replicate', url, base) }
+        }
+      }
+    },
+
+    async cancel(text) {
+      const { id } = parseHandle('replicate', text, Handle)
+      await callProvider({
+        provider: 'replicate',
+        during: 'cancel',
+        method: 'POST',
+        url: `${base}/v1/predictions/${encodeURIComponent(id)}/cancel`,
+        headers,
+        answer: z.unknown(),
+      })
+    },
+  }
+}
+
+const running = (handle: z.infer<typeof Handle>): Progress => ({
+  done: false,
+  handle: JSON.stringify(handle),
+  pollAfterSeconds: pollAfterSeconds(handle.startedAtMs),
+})
+
+function explain({ status, body }: Failure): Explanation | undefined {
+  const problem = Problem.safeParse(body).data
+  if (!problem || status === 404) return undefined
+  const reset = /resets in ~?(\d+)s/.exec(problem.detail ?? '')?.[1]
+  return {
+    code: 'engine_unavailable',
+    retriable: true,
+    reason: [problem.title, problem.detail].filter(Boolean).join(': '),
+    ...(status === 429 && reset ? { retryAfterSeconds: Number(reset) } : {}),
+  }
+}
+
+/** A failed prediction says why in prose only, sometimes with one of Replicate's codes. */
+function jobError(error: string): EngineError {
+  // E005 and its words are seen in other people's logs; Replicate's own list begins at E1000.
+  if (/\bE005\b|flagged as sensitive|nsfw/i.test(error)) {
+    return ended('generation_rejected', error, false)
+  }
+  return /\bE6716\b|timed? ?out/i.test(error)
+    ? ended('generation_timeout', error)
+    : ended('generation_failed', error)
+}
+
+const ended = (code: EngineError['code'], reason: string, retriable = true) =>
+  new EngineError(code, `replicate job: ${scrub(reason)}`, { retriable, work: 'over' })

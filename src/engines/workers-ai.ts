@@ -1,0 +1,199 @@
+// Cloudflare's own models through the `AI` binding: no second account. Synchronous; only the
+// download of a finished picture may be left for later, so that it is not paid for twice.
+import { z } from 'zod'
+import { dimensions, recognise } from '../images/format'
+import { EngineError, type Engine, type EngineInput, type Progress } from './engine'
+import { parseHandle } from './handle'
+import { decodeOutput, fetchOutput } from './output'
+import { scrub, type Explanation } from './provider'
+import type { Scale } from './scale'
+
+const TRY_ON = 'pruna/p-image-try-on'
+
+export const WorkersAiSettings = z.object({
+  WORKERS_AI_MODEL: z
+    .enum([
+      TRY_ON,
+      '@cf/black-forest-labs/flux-2-dev',
+      '@cf/black-forest-labs/flux-2-klein-4b',
+      '@cf/black-forest-labs/flux-2-klein-9b',
+    ])
+    .default(TRY_ON),
+})
+export type WorkersAiSettings = z.infer<typeof WorkersAiSettings>
+
+/** The part of the `AI` binding that we use; its model list does not know `pruna/…` yet. */
+export interface WorkersAi {
+  run(
+    model: string,
+    input: Record<string, unknown>,
+    options?: { signal?: AbortSignal },
+  ): Promise<unknown>
+}
+
+// The shape is known from Cloudflare's page for the model and from other people's Workers, some of
+// which read a bare `image`. Whether a failure is thrown or told by `state` is not documented.
+const TryOnAnswer = z.union([
+  z.object({ state: z.string().nullish(), result: z.object({ image: z.string() }) }),
+  z.object({ image: z.string() }).transform((result) => ({ state: null, result })),
+  z.object({ state: z.string(), result: z.null().optional() }),
+])
+const FluxAnswer = z.object({ image: z.string() })
+
+const Handle = z.object({ image: z.url({ protocol: /^https$/ }) })
+
+const TIMEOUT_MS = 120_000
+const DOWNLOAD_AGAIN_SECONDS = 2
+/** FLUX.2 takes reference pictures below 512 × 512 … */
+const MAX_REFERENCE_SIDE = 511
+/** … and makes pictures whose sides are multiples of 16, from 256 up. */
+const OUTPUT_SIDE = 1024
+const MIN_OUTPUT_SIDE = 256
+
+const FLUX_PROMPT =
+  'The person in image 0, with exactly the same face, hair, body, pose and background, wearing ' +
+  'the garment in image 1. Change nothing but the clothing that the garment replaces.'
+
+/** `scale` is needed by the FLUX.2 models only. */
+export function createWorkersAi(settings: WorkersAiSettings, ai: WorkersAi, scale?: Scale): Engine {
+  const model = settings.WORKERS_AI_MODEL
+
+  async function run(input: Record<string, unknown>): Promise<unknown> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS)
+    // Raced as well, because an older runtime ignores the signal.
+    const late = new Promise<never>((_, reject) =>
+      signal.addEventListener('abort', () => reject(signal.reason)),
+    )
+    try {
+      return await Promise.race([ai.run(model, input, { signal }), late])
+    } catch (error) {
+      throw bindingError(error)
+    }
+  }
+
+  async function tryOn({ model: person, garment }: EngineInput): Promise<Progress> {
+    const [personUrl, garmentUrl] = await Promise.all([person.url(), garment.url()])
+    const answer = TryOnAnswer.safeParse(
+      await run({
+        // URLs, not data URIs: the gateway was seen to drop large ones.
+        person_image: personUrl,
+        garment_images: [garmentUrl],
+        output_format: 'jpg',
+        output_quality: 95,
+        preserve_input_size: true,
+      }),
+    )
+    if (!answer.success) throw unclear('an answer we cannot read')
+    const { state, result } = answer.data
+    if (!result) throw failed(`ended as ${scrub(state ?? 'nothing')} without a picture`)
+    return download(result.image)
+  }
+
+  async function flux(input: EngineInput): Promise<Progress> {
+    const form = await fluxForm(input, scale)
+    const request = new Response(form)
+    const answer = FluxAnswer.safeParse(
+      await run({
+        multipart: { body: request.body, contentType: request.headers.get('content-type') },
+      }),
+    )
+    if (!answer.success) throw unclear('an answer we cannot read')
+    return { done: true, image: decodeOutput('workers-ai', answer.data.image) }
+  }
+
+  return {
+    name: 'workers-ai',
+    paid: true,
+    start: model === TRY_ON ? tryOn : flux,
+
+    async poll(handle) {
+      const { image } = parseHandle('workers-ai', handle, Handle)
+      return { done: true, image: await fetchOutput('workers-ai', image) }
+    },
+  }
+}
+
+/** A finished picture is paid for: if it cannot be had right now, it is asked for again later. */
+async function download(image: string): Promise<Progress> {
+  try {
+    return { done: true, image: await fetchOutput('workers-ai', image) }
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.work !== 'alive') throw error
+    const handle = JSON.stringify({ image })
+    return { done: false, handle, pollAfterSeconds: DOWNLOAD_AGAIN_SECONDS }
+  }
+}
+
+async function fluxForm({ model, garment }: EngineInput, scale?: Scale): Promise<FormData> {
+  if (!scale) throw refused('a FLUX.2 model needs the [images] binding to scale its inputs')
+  let person: Blob
+  let clothes: Blob
+  try {
+    person = await scale(model.bytes, MAX_REFERENCE_SIDE)
+    clothes = await scale(garment.bytes, MAX_REFERENCE_SIDE)
+  } catch {
+    throw refused('the pictures could not be scaled')
+  }
+  const form = new FormData()
+  form.append('prompt', FLUX_PROMPT)
+  form.append('input_image_0', person)
+  form.append('input_image_1', clothes)
+  // Measured on the scaled picture, which is upright: the original may rely on its EXIF rotation.
+  const { width, height } = outputSize(await person.bytes())
+  form.append('width', String(width))
+  form.append('height', String(height))
+  return form
+}
+
+function outputSize(person: Uint8Array): { width: number; height: number } {
+  const format = recognise(person)
+  const size = format && dimensions(person, format)
+  if (!size) throw refused('the scaler made no picture')
+  const factor = OUTPUT_SIDE / Math.max(size.width, size.height)
+  const side = (pixels: number) =>
+    Math.max(MIN_OUTPUT_SIDE, Math.round((pixels * factor) / 16) * 16)
+  return { width: side(size.width), height: side(size.height) }
+}
+
+/** The binding throws `InferenceUpstreamError` with the message `<code>: <description>`. */
+function bindingError(error: unknown): EngineError {
+  const name = error instanceof Error ? error.name : 'unknown error'
+  const text = error instanceof Error ? error.message : ''
+  const known = CODES.get(Number(/\b(\d{4}): /.exec(text)?.[1]))
+  if (!known) return unclear(name)
+  return new EngineError(known.code, `workers-ai: ${scrub(text)}`, known)
+}
+
+type Reading = Omit<Explanation, 'reason'>
+
+/** Between Cloudflare and us: capacity (3040), our account, or a request that we built wrongly. */
+const OURS = [
+  3040, 3036, 3023, 3041, 5016, 5018, 2001, 2021, 3003, 3039, 3042, 5004, 5005, 5006, 5007, 5019,
+]
+
+const REFUSED: Reading = { code: 'engine_unavailable', retriable: true, work: 'refused' }
+
+// https://developers.cloudflare.com/workers-ai/platform/errors/; 2001, 2021 (billing), 3030 (safety
+// filter) and 5006 (no multipart) are not in that table.
+const CODES = new Map<number, Reading>([
+  ...OURS.map((code): [number, Reading] => [code, REFUSED]),
+  [3006, { code: 'generation_failed', retriable: true, work: 'refused' }],
+  [3007, { code: 'generation_timeout', retriable: true, work: 'ambiguous' }],
+  [3008, { code: 'engine_unavailable', retriable: true, work: 'ambiguous' }],
+  [3030, { code: 'generation_rejected', retriable: false, work: 'over' }],
+])
+
+const unclear = (reason: string) =>
+  new EngineError('engine_unavailable', `workers-ai: ${reason}`, {
+    retriable: true,
+    work: 'ambiguous',
+  })
+
+const refused = (reason: string) =>
+  new EngineError('engine_unavailable', `workers-ai: ${reason}`, {
+    retriable: true,
+    work: 'refused',
+  })
+
+const failed = (reason: string) =>
+  new EngineError('generation_failed', `workers-ai: ${reason}`, { retriable: true, work: 'over' })
