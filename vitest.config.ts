@@ -10,7 +10,7 @@ export default defineConfig(async () => ({
         bindings: {
           TEST_MIGRATIONS: await readD1Migrations('./migrations'),
           OUTPUT_SIGNING_SECRET: 'a secret for tests, 32 characters',
-          OPERATOR_TOKEN: 'the operator token of the tests',
+          OPERATOR_TOKEN: 'operator-token-of-the-tests',
           ALLOW_PRIVATE_URLS: 'false',
           WEBHOOK_RETRY_DELAYS: '1,1,2',
         },
@@ -21,6 +21,7 @@ export default defineConfig(async () => ({
     include: ['test/**/*.test.{ts,tsx}'],
     setupFiles: ['./test/support/setup.ts'],
     restoreMocks: true,
+    silent: 'passed-only',
     maxWorkers: 2,
     coverage: { provider: 'istanbul', include: ['src/**'], reporter: ['text'] },
     deps: {

@@ -71,8 +71,13 @@ async function grantCredits(where: string[]): Promise<void> {
   const token = crypto.randomUUID()
   const server = await startDevServer(
     [
-      ...['--port', '0', ...where],
-      ...['--var', `OPERATOR_TOKEN:${token}`, '--var', `OUTPUT_SIGNING_SECRET:${token}`],
+      '--port',
+      '0',
+      ...where,
+      '--var',
+      `OPERATOR_TOKEN:${token}`,
+      '--var',
+      `OUTPUT_SIGNING_SECRET:${token}`,
     ],
     () => {},
   )

@@ -1,11 +1,11 @@
 // fal's queue (docs.fal.ai): submitted by POST, then asked after at the URLs that the answer names.
 // Those URLs are stored, not rebuilt: rebuilt ones are wrong for models with more than two segments.
 import { z } from 'zod'
-import { BaseUrl } from './base-url'
-import { EngineError, type Engine, type EngineInput, type Progress } from './engine'
-import { parseHandle, pollAfterSeconds } from './handle'
-import { fetchOutput } from './output'
-import { callProvider, scrub, type Explanation, type Failure } from './provider'
+import { BaseUrl } from './base-url.ts'
+import { EngineError, type Engine, type EngineInput, type Progress } from './engine.ts'
+import { parseHandle, pollAfterSeconds } from './handle.ts'
+import { fetchOutput } from './output.ts'
+import { callProvider, scrub, type Explanation, type Failure } from './provider.ts'
 
 export const FalSettings = z.object({
   FAL_KEY: z.string().min(1),

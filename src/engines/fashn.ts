@@ -1,11 +1,11 @@
 // FASHN's own API (docs.fashn.ai): started by POST /v1/run, then asked after by id. It offers no way
 // to cancel.
 import { z } from 'zod'
-import { BaseUrl } from './base-url'
-import { EngineError, type CheckedImage, type Engine, type Progress } from './engine'
-import { parseHandle, pollAfterSeconds } from './handle'
-import { fetchOutput } from './output'
-import { callProvider, scrub, type Explanation, type Failure } from './provider'
+import { BaseUrl } from './base-url.ts'
+import { EngineError, type CheckedImage, type Engine, type Progress } from './engine.ts'
+import { parseHandle, pollAfterSeconds } from './handle.ts'
+import { fetchOutput } from './output.ts'
+import { callProvider, scrub, type Explanation, type Failure } from './provider.ts'
 
 export const FashnSettings = z.object({
   FASHN_API_KEY: z.string().min(1),

@@ -2,9 +2,9 @@
 // lives an hour. Kept in memory only; a new isolate asks anew.
 import { SignJWT, importPKCS8 } from 'jose'
 import { z } from 'zod'
-import { BaseUrl } from './base-url'
-import { EngineError } from './engine'
-import { callProvider } from './provider'
+import { BaseUrl } from './base-url.ts'
+import { EngineError } from './engine.ts'
+import { callProvider } from './provider.ts'
 
 /** The JSON key file of a service account, as Google's console gives it out. */
 export const ServiceAccount = z

@@ -1,7 +1,7 @@
 // The handle of work that runs at a provider: a string kept in our database and handed back to the
 // adapter that made it. It never holds a key.
 import type { z } from 'zod'
-import { EngineError } from './engine'
+import { EngineError } from './engine.ts'
 
 /** A handle that does not parse was not written by us: no retry can mend it. */
 export function parseHandle<Handle>(

@@ -1,8 +1,8 @@
 // A provider's picture, fetched at once since its URL expires, and trusted only for its bytes.
-import { dimensions, recognise } from '../images/format'
-import { isLoopback } from './base-url'
-import { EngineError, type GeneratedImage, type Work } from './engine'
-import { readAtMost } from './read-at-most'
+import { dimensions, recognise } from '../images/format.ts'
+import { isLoopback } from './base-url.ts'
+import { EngineError, type GeneratedImage, type Work } from './engine.ts'
+import { readAtMost } from './read-at-most.ts'
 
 export const MAX_OUTPUT_BYTES = 20 * 1024 * 1024
 const TIMEOUT_MS = 60_000

@@ -1,9 +1,9 @@
 // One call to a provider's JSON API: a deadline, no redirects, the answer parsed, and everything
 // that goes wrong told as an EngineError. What a provider's own error names mean is for its adapter.
 import type { z } from 'zod'
-import type { JobErrorCode } from '../jobs/status'
-import { EngineError, type Work } from './engine'
-import { readAtMost } from './read-at-most'
+import type { JobErrorCode } from '../jobs/status.ts'
+import { EngineError, type Work } from './engine.ts'
+import { readAtMost } from './read-at-most.ts'
 
 export interface ProviderCall<Answer> {
   provider: string

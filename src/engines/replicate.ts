@@ -1,11 +1,11 @@
 // Replicate (replicate.com/docs/reference/http): a prediction of one pinned model version, which
 // must take the inputs of prunaai/p-image-try-on.
 import { z } from 'zod'
-import { BaseUrl } from './base-url'
-import { EngineError, type Engine, type Progress } from './engine'
-import { parseHandle, pollAfterSeconds } from './handle'
-import { fetchOutput } from './output'
-import { callProvider, scrub, type Explanation, type Failure } from './provider'
+import { BaseUrl } from './base-url.ts'
+import { EngineError, type Engine, type Progress } from './engine.ts'
+import { parseHandle, pollAfterSeconds } from './handle.ts'
+import { fetchOutput } from './output.ts'
+import { callProvider, scrub, type Explanation, type Failure } from './provider.ts'
 
 export const ReplicateSettings = z.object({
   REPLICATE_API_TOKEN: z.string().min(1),

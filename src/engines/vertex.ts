@@ -1,12 +1,12 @@
 // Google's virtual-try-on-001 on Vertex AI: synchronous, pictures go in and come back as base64.
 import { z } from 'zod'
-import { contentTypeOf } from '../images/format'
-import { BaseUrl } from './base-url'
-import { EngineError, type CheckedImage, type Engine } from './engine'
-import { ServiceAccount, createTokenSource } from './google-token'
-import { MAX_OUTPUT_BYTES, decodeOutput } from './output'
-import { callProvider, scrub, type Explanation, type Failure } from './provider'
-import type { Scale } from './scale'
+import { contentTypeOf } from '../images/format.ts'
+import { BaseUrl } from './base-url.ts'
+import { EngineError, type CheckedImage, type Engine } from './engine.ts'
+import { ServiceAccount, createTokenSource } from './google-token.ts'
+import { MAX_OUTPUT_BYTES, decodeOutput } from './output.ts'
+import { callProvider, scrub, type Explanation, type Failure } from './provider.ts'
+import type { Scale } from './scale.ts'
 
 export const VertexSettings = z.object({
   VERTEX_PROJECT: z.string().regex(/^[a-z0-9.:-]+$/),

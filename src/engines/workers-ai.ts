@@ -1,12 +1,12 @@
 // Cloudflare's own models through the `AI` binding: no second account. Synchronous; only the
 // download of a finished picture may be left for later, so that it is not paid for twice.
 import { z } from 'zod'
-import { dimensions, recognise } from '../images/format'
-import { EngineError, type Engine, type EngineInput, type Progress } from './engine'
-import { parseHandle } from './handle'
-import { decodeOutput, fetchOutput } from './output'
-import { scrub, type Explanation } from './provider'
-import type { Scale } from './scale'
+import { dimensions, recognise } from '../images/format.ts'
+import { EngineError, type Engine, type EngineInput, type Progress } from './engine.ts'
+import { parseHandle } from './handle.ts'
+import { decodeOutput, fetchOutput } from './output.ts'
+import { scrub, type Explanation } from './provider.ts'
+import type { Scale } from './scale.ts'
 
 const TRY_ON = 'pruna/p-image-try-on'
 

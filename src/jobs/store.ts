@@ -1,6 +1,7 @@
 // All SQL about jobs. Every change of status is one conditional update: no row back means that
 // somebody else was first.
-import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { database } from '../db/client.ts'
 import { jobs, organisations, webhookEvents } from '../db/schema.ts'
 import type { JobRow, WebhookEventRow } from '../db/schema.ts'
@@ -191,14 +192,27 @@ export async function cancelPending(env: Env, organisationId: string): Promise<J
 
 /** An event for each of the jobs that has this status and a webhook URL; known events stay. */
 function insertEvents(env: Env, jobIds: string[], status: FinalStatus, now: Date) {
-  const eventId = sql`'evt_' || substr(id, 5)` // as eventIdOf
-  return database(env).run(sql`
-    insert into webhook_events (id, organisation_id, job_id, type, url, due_at, created_at)
-    select ${eventId}, organisation_id, id, ${`job.${status}`}, webhook_url,
-           ${now.getTime()}, ${now.getTime()}
-    from jobs
-    where id in ${jobIds} and status = ${status} and webhook_url is not null
-    on conflict do nothing`)
+  const db = database(env)
+  const value = <T>(of: T, column: SQLiteColumn) => sql<T>`${sql.param(of, column)}`.as(column.name)
+  return db
+    .insert(webhookEvents)
+    .select(
+      db
+        .select({
+          id: sql<string>`'evt_' || substr(${jobs.id}, 5)`.as('id'), // as eventIdOf
+          organisationId: jobs.organisationId,
+          jobId: jobs.id,
+          type: value(`job.${status}` as const, webhookEvents.type),
+          url: sql<string>`${jobs.webhookUrl}`.as('url'),
+          status: value('pending' as const, webhookEvents.status),
+          attempts: value(0, webhookEvents.attempts),
+          dueAt: value(now, webhookEvents.dueAt),
+          createdAt: value(now, webhookEvents.createdAt),
+        })
+        .from(jobs)
+        .where(and(inArray(jobs.id, jobIds), eq(jobs.status, status), isNotNull(jobs.webhookUrl))),
+    )
+    .onConflictDoNothing()
 }
 
 /**

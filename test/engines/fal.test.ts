@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { FAL_HANDLE as HANDLE, SECRET, fal } from '../support/engines'
-import { engineInput, png } from '../support/picture'
-import { fakeProvider, json } from '../support/provider'
+import { FAL_HANDLE as HANDLE, SECRET, fal } from '../support/engines.ts'
+import { engineInput, png } from '../support/picture.ts'
+import { fakeProvider, json } from '../support/provider.ts'
 
 const provider = fakeProvider()
 const SUBMIT = 'https://queue.fal.run/fal-ai/fashn/tryon/v1.6'

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { SECRET, fashn } from '../support/engines'
-import { engineInput, png } from '../support/picture'
-import { fakeProvider, json } from '../support/provider'
+import { SECRET, fashn } from '../support/engines.ts'
+import { engineInput, png } from '../support/picture.ts'
+import { fakeProvider, json } from '../support/provider.ts'
 
 const provider = fakeProvider()
 const RUN = 'https://api.fashn.ai/v1/run'

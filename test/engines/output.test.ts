@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { BaseUrl } from '../../src/engines/base-url'
-import { pollAfterSeconds } from '../../src/engines/handle'
-import { MAX_OUTPUT_BYTES, decodeOutput, fetchOutput } from '../../src/engines/output'
-import { retryAfter, scrub } from '../../src/engines/provider'
-import { jpeg, png } from '../support/picture'
-import { fakeProvider } from '../support/provider'
+import { BaseUrl } from '../../src/engines/base-url.ts'
+import { pollAfterSeconds } from '../../src/engines/handle.ts'
+import { MAX_OUTPUT_BYTES, decodeOutput, fetchOutput } from '../../src/engines/output.ts'
+import { retryAfter, scrub } from '../../src/engines/provider.ts'
+import { jpeg, png } from '../support/picture.ts'
+import { fakeProvider } from '../support/provider.ts'
 
 const provider = fakeProvider()
 const URL_ = 'https://cdn.example/a.png'

@@ -1,9 +1,9 @@
 // What every engine with an HTTP API promises, asked of each of them.
 import { describe, expect, it } from 'vitest'
-import { EngineError } from '../../src/engines/engine'
-import { POLLS, SECRET, STARTS } from '../support/engines'
-import { engineInput } from '../support/picture'
-import { fakeProvider, json } from '../support/provider'
+import { EngineError } from '../../src/engines/engine.ts'
+import { POLLS, SECRET, STARTS } from '../support/engines.ts'
+import { engineInput } from '../support/picture.ts'
+import { fakeProvider, json } from '../support/provider.ts'
 
 const provider = fakeProvider()
 

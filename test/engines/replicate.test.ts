@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { SECRET, replicate } from '../support/engines'
-import { engineInput, jpeg } from '../support/picture'
-import { fakeProvider, json } from '../support/provider'
+import { SECRET, replicate } from '../support/engines.ts'
+import { engineInput, jpeg } from '../support/picture.ts'
+import { fakeProvider, json } from '../support/provider.ts'
 
 const provider = fakeProvider()
 const CREATE = 'https://api.replicate.com/v1/predictions'

@@ -1,6 +1,6 @@
 import { jwtVerify } from 'jose'
 import { describe, expect, it, vi } from 'vitest'
-import { VertexSettings, createVertex } from '../../src/engines/vertex'
+import { VertexSettings, createVertex } from '../../src/engines/vertex.ts'
 import {
   SECRET,
   STARTS,
@@ -9,9 +9,9 @@ import {
   publicKey,
   tokenAnswer,
   vertexSettings,
-} from '../support/engines'
-import { checkedImage, engineInput, jpeg, png } from '../support/picture'
-import { fakeProvider, json } from '../support/provider'
+} from '../support/engines.ts'
+import { checkedImage, engineInput, jpeg, png } from '../support/picture.ts'
+import { fakeProvider, json } from '../support/provider.ts'
 
 const provider = fakeProvider()
 const PREDICT = STARTS[3][2]

@@ -1,8 +1,8 @@
 import { describe, expect, it, vi } from 'vitest'
-import { scaleWith } from '../../src/engines/scale'
-import { WorkersAiSettings, createWorkersAi, type WorkersAi } from '../../src/engines/workers-ai'
-import { engineInput, jpeg, png } from '../support/picture'
-import { fakeProvider } from '../support/provider'
+import { scaleWith } from '../../src/engines/scale.ts'
+import { WorkersAiSettings, createWorkersAi, type WorkersAi } from '../../src/engines/workers-ai.ts'
+import { engineInput, jpeg, png } from '../support/picture.ts'
+import { fakeProvider } from '../support/provider.ts'
 
 const provider = fakeProvider()
 const OUTPUT = 'https://pruna.example/out.jpg?signature=s1gnature'

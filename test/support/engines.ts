@@ -1,9 +1,9 @@
 // Every engine that talks HTTP, with settings for tests and what its start needs beforehand.
-import { FalSettings, createFal } from '../../src/engines/fal'
-import { FashnSettings, createFashn } from '../../src/engines/fashn'
-import { ReplicateSettings, createReplicate } from '../../src/engines/replicate'
-import { VertexSettings, createVertex } from '../../src/engines/vertex'
-import { json, type FakeProvider } from './provider'
+import { FalSettings, createFal } from '../../src/engines/fal.ts'
+import { FashnSettings, createFashn } from '../../src/engines/fashn.ts'
+import { ReplicateSettings, createReplicate } from '../../src/engines/replicate.ts'
+import { VertexSettings, createVertex } from '../../src/engines/vertex.ts'
+import { json, type FakeProvider } from './provider.ts'
 
 export const SECRET = 's3cret-key'
 export const TOKEN_URL = 'https://oauth2.googleapis.com/token'

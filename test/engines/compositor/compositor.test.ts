@@ -1,14 +1,14 @@
 // The compositor's promises, kept on pictures that the sample generator draws.
 import { beforeAll, describe, expect, it } from 'vitest'
-import { compositor } from '../../../src/engines/compositor/compositor'
-import { createCodecs } from '../../../src/engines/compositor/codecs'
-import { workerModules } from '../../../src/engines/compositor/worker-modules'
-import type { CheckedImage, EngineInput } from '../../../src/engines/engine'
-import { dimensions, recognise, type ImageFormat } from '../../../src/images/format'
-import { drawFigure } from '../../../samples/figure'
-import { drawGarment } from '../../../samples/garment'
-import { encodePng } from '../../../samples/png'
-import type { Rgba } from '../../../samples/canvas'
+import { compositor } from '../../../src/engines/compositor/compositor.ts'
+import { createCodecs } from '../../../src/engines/compositor/codecs.ts'
+import { workerModules } from '../../../src/engines/compositor/worker-modules.ts'
+import type { CheckedImage, EngineInput } from '../../../src/engines/engine.ts'
+import { dimensions, recognise, type ImageFormat } from '../../../src/images/format.ts'
+import { drawFigure } from '../../../samples/figure.ts'
+import { drawGarment } from '../../../samples/garment.ts'
+import { encodePng } from '../../../samples/png.ts'
+import type { Rgba } from '../../../samples/canvas.ts'
 
 const codecs = createCodecs(workerModules)
 
