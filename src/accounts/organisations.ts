@@ -7,6 +7,7 @@ import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
 import { newId } from '../ids.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
 import { organisationOf } from '../organisation/stub.ts'
+import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../settings.ts'
 import { newWebhookSecret } from '../webhooks/secret.ts'
 import { keyRow } from './api-keys.ts'
 import { workspaceRow } from './workspaces.ts'
@@ -21,25 +22,37 @@ export interface NewOrganisation {
   workspaceName: string
 }
 
+/** A new organisation's row; what is not given is as at sign-up. */
+export const organisationRow = ({
+  id,
+  name,
+  regionCode,
+  plan = 'starter',
+  rateLimitPerMinute = DEFAULT_RATE_LIMIT_PER_MINUTE,
+  defaultWebhookUrl = null,
+}: Pick<OrganisationRow, 'id' | 'name' | 'regionCode'> &
+  Partial<OrganisationRow>): OrganisationRow => ({
+  id,
+  name,
+  status: 'active',
+  suspensionReason: null,
+  plan,
+  regionCode,
+  rateLimitPerMinute,
+  defaultWebhookUrl,
+  webhookSecret: newWebhookSecret(),
+  webhookSecretPrevious: null,
+  webhookSecretPreviousUntil: null,
+  autoReloadEnabled: false,
+  createdAt: new Date(),
+})
+
 /**
  * Creates an organisation with its first workspace, a key of each mode and its credits.
  * @returns the keys in plain text, which nobody can read again
  */
 export async function createOrganisation(env: Env, order: NewOrganisation) {
-  const organisation: OrganisationRow = {
-    id: newId('org'),
-    name: order.name,
-    status: 'active',
-    plan: order.plan,
-    regionCode: order.regionCode,
-    rateLimitPerMinute: order.rateLimitPerMinute,
-    defaultWebhookUrl: order.defaultWebhookUrl,
-    webhookSecret: newWebhookSecret(),
-    webhookSecretPrevious: null,
-    webhookSecretPreviousUntil: null,
-    autoReloadEnabled: false,
-    createdAt: new Date(),
-  }
+  const organisation = organisationRow({ id: newId('org'), ...order })
   const workspace = workspaceRow(organisation.id, order.workspaceName)
   const test = await keyRow(organisation.id, 'test', 'First test key')
   const live = await keyRow(organisation.id, 'live', 'First live key')
