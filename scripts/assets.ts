@@ -3,11 +3,19 @@ import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
 const root = join(import.meta.dirname, '..')
-const from = join(root, 'node_modules', 'swagger-ui-dist')
-const to = join(root, 'assets', 'docs')
+const assets = join(root, 'assets')
 
-rmSync(join(root, 'assets'), { recursive: true, force: true })
-mkdirSync(to, { recursive: true })
-for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png']) {
-  cpSync(join(from, file), join(to, file))
+rmSync(assets, { recursive: true, force: true })
+gather('docs', 'node_modules/swagger-ui-dist', [
+  'swagger-ui.css',
+  'swagger-ui-bundle.js',
+  'favicon-32x32.png',
+])
+gather('static', 'node_modules/@picocss/pico/css', ['pico.classless.min.css'])
+gather('static', 'src/console/static', ['console.css', 'console.js', 'icon.svg'])
+gather('static', 'samples', ['model.jpg', 'garment.jpg'])
+
+function gather(folder: string, from: string, files: string[]): void {
+  mkdirSync(join(assets, folder), { recursive: true })
+  for (const file of files) cpSync(join(root, from, file), join(assets, folder, file))
 }

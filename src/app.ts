@@ -5,6 +5,7 @@ import { secureHeaders } from 'hono/secure-headers'
 import { account } from './api/account.ts'
 import { jobs } from './api/jobs.ts'
 import { tryOn } from './api/try-on.ts'
+import { serveConsole } from './console/serve.ts'
 import type { App } from './context.ts'
 import { AppError, errorResponse } from './errors.ts'
 import { log, withLogFields } from './log.ts'
@@ -26,6 +27,9 @@ export const app = new Hono<App>()
   .use(secureHeaders())
   .route('/v1', v1)
   .route('/operator', operator)
+  .get('/', (c) => c.redirect('/console'))
+  .all('/console', serveConsole)
+  .all('/console/*', serveConsole)
   .route('/', outputs)
   .notFound((c) => errorResponse(c, new AppError('not_found')))
   .onError((error, c) => {

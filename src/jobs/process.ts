@@ -8,10 +8,10 @@ import type { CheckedImage, GeneratedImage, Progress } from '../engines/engine.t
 import { simulate } from '../engines/placeholder.ts'
 import { contentTypeOf, IMAGE_FORMATS } from '../images/format.ts'
 import type { ImageFormat } from '../images/format.ts'
-import { fetchImage } from '../images/fetch.ts'
-import type { Role } from '../images/fetch.ts'
+import { checkImage, fetchImage } from '../images/fetch.ts'
+import type { FetchedImage, Role } from '../images/fetch.ts'
 import { log } from '../log.ts'
-import { inputKey, outputKey, signedUrl } from '../outputs/link.ts'
+import { inputKey, outputKey, signedUrl, uploadKeyOf } from '../outputs/link.ts'
 import { JOB_DEADLINE_MS, settingsOf } from '../settings.ts'
 import { withdrawJob } from './cancel.ts'
 import { Gate } from './gate.ts'
@@ -98,7 +98,9 @@ async function earlierOutput(env: Env, job: JobRow): Promise<GeneratedImage | nu
 async function fetchInputs(env: Env, job: JobRow): Promise<[CheckedImage, CheckedImage]> {
   const { allowPrivateUrls } = settingsOf(env)
   const load = async (role: Role, address: string): Promise<CheckedImage> => {
-    const image = await fetchImage(role, address, allowPrivateUrls)
+    const image =
+      (await readUpload(env, job, role, address)) ??
+      (await fetchImage(role, address, allowPrivateUrls))
     return { ...image, url: () => shareInput(env, job, role, image) }
   }
   const [model, garment] = await Promise.allSettled([
@@ -109,6 +111,20 @@ async function fetchInputs(env: Env, job: JobRow): Promise<[CheckedImage, Checke
   if (model.status === 'rejected') throw model.reason
   if (garment.status === 'rejected') throw garment.reason
   return [model.value, garment.value]
+}
+
+/** A picture uploaded in the console is read where it lies: a Worker cannot fetch from itself. */
+async function readUpload(
+  env: Env,
+  job: JobRow,
+  role: Role,
+  address: string,
+): Promise<FetchedImage | null> {
+  const key = await uploadKeyOf(env, settingsOf(env).baseUrl ?? job.baseUrl, address)
+  if (!key) return null
+  const object = await env.IMAGES.get(key)
+  if (!object) throw new EngineError(`${role}_image_unreachable`, 'the upload is no longer kept')
+  return checkImage(role, new Uint8Array(await object.arrayBuffer()))
 }
 
 async function shareInput(

@@ -79,3 +79,11 @@ export async function overdueEvents(env: Env, overdueMs: number, limit: number):
     .limit(limit)
   return rows.map(({ id }) => id)
 }
+
+/** The attempts at delivering one event, first to last. */
+export const attemptsOf = (env: Env, eventId: string): Promise<WebhookAttemptRow[]> =>
+  database(env)
+    .select()
+    .from(webhookAttempts)
+    .where(eq(webhookAttempts.eventId, eventId))
+    .orderBy(webhookAttempts.number)
