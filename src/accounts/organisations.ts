@@ -1,6 +1,6 @@
 // Organisations as staff and console see them. Every change goes through here, so that none forgets
 // to tell the Organisation that its copy is out of date.
-import { asc, eq, gt } from 'drizzle-orm'
+import { asc, eq, gt, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { apiKeys, organisations, workspaces } from '../db/schema.ts'
 import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
@@ -11,6 +11,8 @@ import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../settings.ts'
 import { newWebhookSecret } from '../webhooks/secret.ts'
 import { keyRow } from './api-keys.ts'
 import { workspaceRow } from './workspaces.ts'
+
+const SECRET_OVERLAP_MS = 24 * 60 * 60_000
 
 export interface NewOrganisation {
   name: string
@@ -102,7 +104,12 @@ export const listOrganisations = (
 export type OrganisationChange = Partial<
   Pick<
     OrganisationRow,
-    'status' | 'plan' | 'rateLimitPerMinute' | 'defaultWebhookUrl' | 'autoReloadEnabled'
+    | 'status'
+    | 'suspensionReason'
+    | 'plan'
+    | 'rateLimitPerMinute'
+    | 'defaultWebhookUrl'
+    | 'autoReloadEnabled'
   >
 >
 
@@ -125,6 +132,22 @@ export async function updateOrganisation(
   }
   if (change.status === 'suspended') await withdrawAllPending(env, organisationId)
   return true
+}
+
+/**
+ * Gives an organisation a new signing secret. Until `SECRET_OVERLAP_MS` later, deliveries are signed
+ * with the old one as well, so that a receiver may change over in its own time.
+ */
+export async function rotateWebhookSecret(env: Env, organisationId: string): Promise<void> {
+  await database(env)
+    .update(organisations)
+    .set({
+      webhookSecret: newWebhookSecret(),
+      webhookSecretPrevious: sql`${organisations.webhookSecret}`,
+      webhookSecretPreviousUntil: new Date(Date.now() + SECRET_OVERLAP_MS),
+    })
+    .where(eq(organisations.id, organisationId))
+  await organisationOf(env, organisationId).refresh()
 }
 
 /** Adds credits; the same `reference` counts once. @returns the balance */

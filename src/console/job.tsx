@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts'
 import { eventIdOf, isId } from '../ids.ts'
 import { cancelJob } from '../jobs/cancel.ts'
 import { creditCost } from '../jobs/present.ts'
+import { isScenario } from '../jobs/scenario.ts'
 import { isFinal } from '../jobs/status.ts'
 import { findJob } from '../jobs/store.ts'
 import type { JobWithEvent } from '../jobs/store.ts'
@@ -26,7 +27,7 @@ export const job = new Hono<ConsoleApp>()
       c,
       {
         title: 'Job',
-        ...(!isFinal(found.status) && { refreshSeconds: REFRESH_SECONDS }),
+        ...(!isSettled(found) && { refreshSeconds: REFRESH_SECONDS }),
       },
       <>
         <p class="crumb">
@@ -78,7 +79,7 @@ async function liveJob(c: ConsoleContext, row: JobWithEvent) {
   return (
     <section
       class="job"
-      data-live={final ? undefined : `/console/jobs/${row.id}/live`}
+      data-live={isSettled(row) ? undefined : `/console/jobs/${row.id}/live`}
       aria-label="The job"
     >
       <p class="facts">
@@ -124,14 +125,18 @@ async function liveJob(c: ConsoleContext, row: JobWithEvent) {
   )
 }
 
+/** Whether there is nothing more to wait for: it is over, and its webhook was tried. */
+const isSettled = (row: JobWithEvent): boolean =>
+  isFinal(row.status) && row.eventStatus !== 'pending'
+
 const Picture = ({ title, src }: { title: string; src: string | null }) => (
   <figure>
     {src ? (
-      <a href={src} target="_blank" rel="noreferrer">
+      <a class="frame" href={src} target="_blank" rel="noreferrer">
         <img src={src} alt={`${title} picture`} referrerpolicy="no-referrer" />
       </a>
     ) : (
-      <div class="blank" role="img" aria-label={`No ${title.toLowerCase()} picture`}></div>
+      <div class="frame" role="img" aria-label={`No ${title.toLowerCase()} picture`}></div>
     )}
     <figcaption>{title}</figcaption>
   </figure>
@@ -177,8 +182,9 @@ const Timeline = ({ row, attempts }: { row: JobWithEvent; attempts: WebhookAttem
   )
 }
 
-/** An upload's own link has run out after an hour; it gets a fresh one. */
-async function viewable(env: Env, baseUrl: string, address: string): Promise<string> {
+/** What can be looked at. A scenario has no picture. An upload's own link has run out after an hour; it gets a fresh one. */
+async function viewable(env: Env, baseUrl: string, address: string): Promise<string | null> {
+  if (isScenario(address)) return null
   const key = await uploadKeyOf(env, baseUrl, address)
   return key ? signedUrl(env, baseUrl, key) : address
 }

@@ -11,7 +11,7 @@ import type { ConsoleApp } from './context.ts'
 import { Button } from './form.tsx'
 import { job } from './job.tsx'
 import { memberPage } from './layout.tsx'
-import { duration, Empty, Mode, Status, Table, When } from './parts.tsx'
+import { duration, Empty, IdLink, Mode, Status, Table, When } from './parts.tsx'
 
 /** What cannot be understood filters nothing: the address may have been edited by hand. */
 const Query = z.object({
@@ -58,28 +58,18 @@ export const jobs = new Hono<ConsoleApp>()
             </p>
           </Empty>
         ) : (
-          <Table label="Jobs" columns={['Job', 'Status', 'Mode', 'Workspace', 'Submitted', 'Took']}>
-            {page.jobs.map((row) => (
-              <tr>
-                <td>
-                  <a class="id" href={`/console/jobs/${row.id}`}>
-                    {row.id}
-                  </a>
-                </td>
-                <td>
-                  <Status status={row.status} />
-                </td>
-                <td>
-                  <Mode mode={row.mode} />
-                </td>
-                <td>{names.get(row.workspaceId) ?? row.workspaceId}</td>
-                <td>
-                  <When at={row.createdAt} />
-                </td>
-                <td>{duration(row.durationMs)}</td>
-              </tr>
-            ))}
-          </Table>
+          <Table
+            label="Jobs"
+            columns={['Job', 'Status', 'Mode', 'Workspace', 'Submitted', 'Took']}
+            rows={page.jobs.map((row) => [
+              <IdLink href={`/console/jobs/${row.id}`} id={row.id} />,
+              <Status status={row.status} />,
+              <Mode mode={row.mode} />,
+              names.get(row.workspaceId) ?? row.workspaceId,
+              <When at={row.createdAt} />,
+              duration(row.durationMs),
+            ])}
+          />
         )}
         <nav aria-label="Pages" class="pages">
           {before && <a href={`/console/jobs?${new URLSearchParams(filter)}`}>Newest</a>}

@@ -59,40 +59,27 @@ async function keysPage(c: ConsoleContext, state: FieldState = {}) {
         <Table
           label="API keys"
           columns={['Name', 'Mode', 'Key', 'Created', 'Last used', 'State', 'Action']}
-        >
-          {rows.map((key) => (
-            <tr>
-              <td>{key.name}</td>
-              <td>
-                <Mode mode={key.mode} />
-              </td>
-              <td>
-                <code>
-                  svc_{key.mode}_sk_…{key.lastFour}
-                </code>
-              </td>
-              <td>
-                <When at={key.createdAt} />
-              </td>
-              <td>
-                <When at={key.lastUsedAt} />
-              </td>
-              <td>
-                <Status status={key.revokedAt ? 'revoked' : 'active'} />
-              </td>
-              <td>
-                {!key.revokedAt && (
-                  <ActionForm
-                    action={`/console/keys/${key.id}/revoke`}
-                    label="Revoke"
-                    kind="danger"
-                    confirm={`Revoke “${key.name}” for good? Requests with it are refused at once.`}
-                  />
-                )}
-              </td>
-            </tr>
-          ))}
-        </Table>
+          rows={rows.map((key) => [
+            key.name,
+            <Mode mode={key.mode} />,
+            <code>
+              svc_{key.mode}_sk_…{key.lastFour}
+            </code>,
+            <When at={key.createdAt} />,
+            <When at={key.lastUsedAt} />,
+            <Status status={key.revokedAt ? 'revoked' : 'active'} />,
+            key.revokedAt ? (
+              <When at={key.revokedAt} />
+            ) : (
+              <ActionForm
+                action={`/console/keys/${key.id}/revoke`}
+                label="Revoke"
+                kind="danger"
+                confirm={`Revoke “${key.name}” for good? Requests with it are refused at once.`}
+              />
+            ),
+          ])}
+        />
       )}
       <section class="card" aria-labelledby="new-key">
         <h2 id="new-key">Create a key</h2>

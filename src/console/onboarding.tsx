@@ -1,6 +1,7 @@
 // Founding an organisation: its name, region and first workspace, then the first key, shown once.
 import { Hono } from 'hono'
 import { z } from 'zod'
+import { invitationsTo, membershipsOf } from '../accounts/members.ts'
 import {
   beginOnboarding,
   chooseRegion,
@@ -16,7 +17,7 @@ import { FREE_CREDITS } from '../settings.ts'
 import { baseUrlOf } from './base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { name } from './fields.ts'
-import { Button, Field, Notice, readForm } from './form.tsx'
+import { ActionForm, Button, Field, Notice, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { guestPage } from './layout.tsx'
 import { Copyable } from './parts.tsx'
@@ -34,7 +35,16 @@ export const onboarding = new Hono<ConsoleApp>()
   .use(signedIn)
   .get('/', async (c) => {
     const begun = await resume(c)
-    return c.redirect(begun ? ADDRESS[stepOf(begun)] : ADDRESS.name, 303)
+    if (begun && !begun.foundedAt) return c.redirect(ADDRESS[stepOf(begun)], 303)
+    // Who came by an invitation has no organisation to found, and who left theirs founds no other.
+    const { id, email } = c.var.person
+    const [invited, joined] = await Promise.all([
+      invitationsTo(c.env, email),
+      membershipsOf(c.env, id),
+    ])
+    if (joined.length > 0) return c.redirect('/console', 303)
+    if (invited.length > 0) return c.redirect('/console/invitations', 303)
+    return begun ? nowherePage(c) : c.redirect(ADDRESS.name, 303)
   })
 
   .get('/name', async (c) => {
@@ -121,6 +131,20 @@ async function redirectUnless(c: ConsoleContext, step: keyof typeof ADDRESS) {
   const begun = await resume(c)
   return begun && stepOf(begun) === step ? null : c.redirect('/console/onboarding', 303)
 }
+
+const nowherePage = (c: ConsoleContext) =>
+  guestPage(
+    c,
+    { title: 'No organisation' },
+    <article>
+      <h1>You belong to no organisation</h1>
+      <p>
+        You have left the one that you founded. Ask one of its owners, or of another, to invite{' '}
+        {c.var.person.email}.
+      </p>
+      <ActionForm action="/console/sign-out" label="Sign out" />
+    </article>,
+  )
 
 function namePage(c: ConsoleContext, state: FieldState) {
   return guestPage(

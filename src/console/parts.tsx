@@ -1,5 +1,6 @@
 // Small parts that several pages show.
 import type { Child } from 'hono/jsx'
+import type { WebhookEventRow } from '../db/schema.ts'
 import type { JobStatus } from '../jobs/status.ts'
 
 const DATE = new Intl.DateTimeFormat('en-GB', {
@@ -35,6 +36,17 @@ export const Status = ({ status }: { status: keyof typeof TONES }) => (
   <span class={`badge ${TONES[status]}`}>{status}</span>
 )
 
+const DELIVERY_TONES: Record<WebhookEventRow['status'], string> = {
+  pending: 'waiting',
+  retrying: 'waiting',
+  delivered: 'good',
+  failed: 'bad',
+}
+
+export const Delivery = ({ status }: { status: WebhookEventRow['status'] }) => (
+  <span class={`badge ${DELIVERY_TONES[status]}`}>{status}</span>
+)
+
 export const Mode = ({ mode }: { mode: 'live' | 'test' }) => (
   <span class={`badge ${mode}`}>{mode}</span>
 )
@@ -58,26 +70,50 @@ export const Copyable = ({ label, text }: { label: string; text: string }) => (
   </div>
 )
 
-/** A table that scrolls within itself where the screen is narrow. */
+/**
+ * A table, whose rows become cards on a narrow screen: each cell then bears its column's name.
+ * @param rows the cells of each row, as many as there are columns
+ */
 export const Table = ({
   label,
   columns,
-  children,
+  numeric = [],
+  rows,
 }: {
   label: string
   columns: string[]
-  children?: Child
+  numeric?: string[]
+  rows: Child[][]
 }) => (
   <div class="scroll" role="region" aria-label={label} tabindex={0}>
     <table>
       <thead>
         <tr>
           {columns.map((column) => (
-            <th scope="col">{column}</th>
+            <th scope="col" class={numeric.includes(column) ? 'number' : undefined}>
+              {column}
+            </th>
           ))}
         </tr>
       </thead>
-      <tbody>{children}</tbody>
+      <tbody>
+        {rows.map((cells) => (
+          <tr>
+            {columns.map((column, index) => (
+              <td data-label={column} class={numeric.includes(column) ? 'number' : undefined}>
+                <div>{cells[index]}</div>
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
     </table>
   </div>
+)
+
+/** An id that leads to what it names. */
+export const IdLink = ({ href, id }: { href: string; id: string }) => (
+  <a class="id" href={href}>
+    {id}
+  </a>
 )

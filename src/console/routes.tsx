@@ -8,13 +8,16 @@ import { requestId } from 'hono/request-id'
 import { secureHeaders } from 'hono/secure-headers'
 import { trimTrailingSlash } from 'hono/trailing-slash'
 import { z } from 'zod'
-import { ConsoleNotSetUp, authSecretOf } from '../accounts/auth.ts'
+import { authSecretOf, ConsoleNotSetUp } from '../accounts/auth.ts'
 import { AppError } from '../errors.ts'
 import { log } from '../log.ts'
 import { MAX_BODY_BYTES, MAX_IMAGE_BYTES, settingsOf } from '../settings.ts'
+import { account } from './account.tsx'
 import { baseUrlOf } from './base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
+import { credits } from './credits.tsx'
 import { readForm } from './form.tsx'
+import { invitations } from './invitations.tsx'
 import { jobs } from './jobs.tsx'
 import { keys } from './keys.tsx'
 import { guestPage } from './layout.tsx'
@@ -25,6 +28,9 @@ import { playground } from './playground.tsx'
 import { inOrganisation, lookAt, signedIn } from './session.ts'
 import { signIn } from './sign-in.tsx'
 import { signUp } from './sign-up.tsx'
+import { team } from './team.tsx'
+import { webhooks } from './webhooks.tsx'
+import { workspaces } from './workspaces.tsx'
 
 const inside = new Hono<ConsoleApp>()
   .use(signedIn)
@@ -33,6 +39,11 @@ const inside = new Hono<ConsoleApp>()
   .route('/jobs', jobs)
   .route('/playground', playground)
   .route('/keys', keys)
+  .route('/webhooks', webhooks)
+  .route('/workspaces', workspaces)
+  .route('/credits', credits)
+  .route('/team', team)
+  .route('/account', account)
   .post('/organisation', async (c) => {
     const form = await readForm(c, z.object({ organisation: z.string() }))
     const chosen =
@@ -71,6 +82,7 @@ export const pages = new Hono<ConsoleApp>()
   .route('/', signIn)
   .route('/', mailbox)
   .route('/onboarding', onboarding)
+  .route('/invitations', invitations)
   .route('/', inside)
   .notFound((c) => failure(c, 404, 'Not found', 'There is nothing at this address.'))
   .onError((error, c) => {

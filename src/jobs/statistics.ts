@@ -28,7 +28,8 @@ export async function statisticsOf(
     eq(jobs.organisationId, organisationId),
     gte(jobs.id, firstIdSince('job', firstDay * DAY_MS)),
   )
-  const day = sql<number>`${jobs.createdAt} / ${DAY_MS}`
+  // A literal: a bound number is a REAL to D1, and the division would leave fractions of days.
+  const day = sql<number>`${jobs.createdAt} / ${sql.raw(String(DAY_MS))}`
   const ranked = db
     .select({
       durationMs: jobs.durationMs,

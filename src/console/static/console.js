@@ -57,7 +57,11 @@ for (const form of document.querySelectorAll('form[data-run]')) {
 }
 
 for (const section of document.querySelectorAll('[data-live]')) follow(section)
+if (document.querySelector('[data-reload]')) setTimeout(() => location.reload(), POLL_MS)
 localise(document)
+document
+  .querySelector('.member > nav [aria-current]')
+  ?.scrollIntoView({ block: 'nearest', inline: 'center' })
 
 /** Puts a job's latest state in place of `section` until it is over. */
 async function follow(section) {
