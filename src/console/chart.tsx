@@ -49,29 +49,31 @@ export const Chart = ({ days }: { days: Statistics['days'] }) => {
         </span>
         <span>{days.at(-1)?.day}</span>
       </figcaption>
-      <table class="unseen">
-        <caption>Jobs per day</caption>
-        <thead>
-          <tr>
-            <th scope="col">Day</th>
-            <th scope="col">Completed</th>
-            <th scope="col">Failed</th>
-            <th scope="col">Other</th>
-          </tr>
-        </thead>
-        <tbody>
-          {days
-            .filter((day) => day.completed + day.failed + day.other > 0)
-            .map((day) => (
-              <tr>
-                <th scope="row">{day.day}</th>
-                <td>{day.completed}</td>
-                <td>{day.failed}</td>
-                <td>{day.other}</td>
-              </tr>
-            ))}
-        </tbody>
-      </table>
+      <div class="unseen">
+        <table>
+          <caption>Jobs per day</caption>
+          <thead>
+            <tr>
+              <th scope="col">Day</th>
+              <th scope="col">Completed</th>
+              <th scope="col">Failed</th>
+              <th scope="col">Other</th>
+            </tr>
+          </thead>
+          <tbody>
+            {days
+              .filter((day) => day.completed + day.failed + day.other > 0)
+              .map((day) => (
+                <tr>
+                  <th scope="row">{day.day}</th>
+                  <td>{day.completed}</td>
+                  <td>{day.failed}</td>
+                  <td>{day.other}</td>
+                </tr>
+              ))}
+          </tbody>
+        </table>
+      </div>
     </figure>
   )
 }

@@ -97,9 +97,9 @@ async function liveJob(c: ConsoleContext, row: JobWithEvent) {
         </Notice>
       )}
       <div class="pictures">
-        <Picture title="Model" src={model} />
-        <Picture title="Garment" src={garment} />
-        <Picture title="Result" src={output} />
+        <Picture title="Model" src={model} instead="a test scenario" />
+        <Picture title="Garment" src={garment} instead="a test scenario" />
+        <Picture title="Result" src={output} instead={final ? 'no picture' : 'not yet'} />
       </div>
       {row.status === 'pending' && (
         <ActionForm action={`/console/jobs/${row.id}/cancel`} label="Cancel this job" />
@@ -129,14 +129,22 @@ async function liveJob(c: ConsoleContext, row: JobWithEvent) {
 const isSettled = (row: JobWithEvent): boolean =>
   isFinal(row.status) && row.eventStatus !== 'pending'
 
-const Picture = ({ title, src }: { title: string; src: string | null }) => (
+const Picture = ({
+  title,
+  src,
+  instead,
+}: {
+  title: string
+  src: string | null
+  instead: string
+}) => (
   <figure>
     {src ? (
       <a class="frame" href={src} target="_blank" rel="noreferrer">
         <img src={src} alt={`${title} picture`} referrerpolicy="no-referrer" />
       </a>
     ) : (
-      <div class="frame" role="img" aria-label={`No ${title.toLowerCase()} picture`}></div>
+      <div class="frame">{instead}</div>
     )}
     <figcaption>{title}</figcaption>
   </figure>

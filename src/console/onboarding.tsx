@@ -76,11 +76,12 @@ export const onboarding = new Hono<ConsoleApp>()
   .get('/workspace', async (c) => (await redirectUnless(c, 'workspace')) ?? workspacePage(c))
   .post('/workspace', async (c) => {
     const begun = await resume(c)
+    // Reloading the page with the key posts the form again: the key is not shown twice.
+    if (begun?.foundedAt) return c.redirect(ADDRESS.done, 303)
     if (!begun || stepOf(begun) !== 'workspace') return c.redirect('/console/onboarding', 303)
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return workspacePage(c, form)
     const founded = await foundOrganisation(c.env, begun, form.value.name)
-    // Reloading that page posts the form again, and comes here: the key is not shown twice.
     if (!founded) return c.redirect(ADDRESS.done, 303)
     lookAt(c, begun.organisationId)
     return keyPage(c, founded.key)
