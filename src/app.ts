@@ -12,6 +12,8 @@ import { log, withLogFields } from './log.ts'
 import { operator } from './operator/routes.ts'
 import { outputs } from './outputs/routes.ts'
 
+const dataHeaders = secureHeaders()
+
 const v1 = new Hono<App>()
   .use(async (c, next) => {
     await next()
@@ -24,7 +26,8 @@ const v1 = new Hono<App>()
 export const app = new Hono<App>()
   .use(requestId())
   .use((c, next) => withLogFields({ requestId: c.var.requestId }, next))
-  .use(secureHeaders())
+  // The console has headers of its own, for pages instead of data.
+  .use((c, next) => (/^\/console(\/|$)/.test(c.req.path) ? next() : dataHeaders(c, next)))
   .route('/v1', v1)
   .route('/operator', operator)
   .get('/', (c) => c.redirect('/console'))

@@ -125,7 +125,7 @@ export async function updateOrganisation(
   if (Object.keys(change).length > 0) {
     const updated = await database(env)
       .update(organisations)
-      .set(change)
+      .set(change.status === 'active' ? { suspensionReason: null, ...change } : change)
       .where(eq(organisations.id, organisationId))
     if (updated.meta.changes === 0) return false
     await organisationOf(env, organisationId).refresh()

@@ -183,7 +183,7 @@ const Timeline = ({ row, attempts }: { row: JobWithEvent; attempts: WebhookAttem
       ))}
       {row.eventStatus && (
         <li>
-          <a href={`/console/webhooks/${eventIdOf(row.id)}`}>Webhook {row.eventStatus}</a>
+          <a href={`/console/settings/webhooks/${eventIdOf(row.id)}`}>Webhook {row.eventStatus}</a>
         </li>
       )}
     </ol>

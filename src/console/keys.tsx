@@ -28,7 +28,7 @@ export const keys = new Hono<ConsoleApp>()
         </Notice>
         <Copyable label="Your new API key" text={key} />
         <p>
-          <a href="/console/keys">I have kept the key: back to the list</a>
+          <a href="/console/settings/api-keys">I have kept the key: back to the list</a>
         </p>
       </>,
     )
@@ -36,7 +36,7 @@ export const keys = new Hono<ConsoleApp>()
   .post('/:keyId/revoke', async (c) => {
     const { id } = c.var.membership.organisation
     if (!(await revokeApiKey(c.env, id, c.req.param('keyId')))) throw new AppError('not_found')
-    return c.redirect('/console/keys?revoked=1', 303)
+    return c.redirect('/console/settings/api-keys?revoked=1', 303)
   })
 
 async function keysPage(c: ConsoleContext, state: FieldState = {}) {
@@ -72,7 +72,7 @@ async function keysPage(c: ConsoleContext, state: FieldState = {}) {
               <When at={key.revokedAt} />
             ) : (
               <ActionForm
-                action={`/console/keys/${key.id}/revoke`}
+                action={`/console/settings/api-keys/${key.id}/revoke`}
                 label="Revoke"
                 kind="danger"
                 confirm={`Revoke “${key.name}” for good? Requests with it are refused at once.`}
@@ -83,7 +83,7 @@ async function keysPage(c: ConsoleContext, state: FieldState = {}) {
       )}
       <section class="card" aria-labelledby="new-key">
         <h2 id="new-key">Create a key</h2>
-        <form method="post" action="/console/keys" novalidate>
+        <form method="post" action="/console/settings/api-keys" novalidate>
           <Field
             name="name"
             label="Name"

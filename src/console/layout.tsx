@@ -5,15 +5,18 @@ import { settingsOf } from '../settings.ts'
 import type { ConsoleContext } from './context.ts'
 import { Button } from './form.tsx'
 
-const NAVIGATION = [
+const PAGES = [
   ['/console', 'Overview'],
   ['/console/playground', 'Playground'],
   ['/console/jobs', 'Jobs'],
   ['/console/credits', 'Credits'],
-  ['/console/keys', 'API keys'],
-  ['/console/webhooks', 'Webhooks'],
-  ['/console/workspaces', 'Workspaces'],
-  ['/console/team', 'Team'],
+] as const
+
+const SETTINGS = [
+  ['/console/settings/api-keys', 'API keys'],
+  ['/console/settings/webhooks', 'Webhooks'],
+  ['/console/settings/workspaces', 'Workspaces'],
+  ['/console/settings/team', 'Team'],
 ] as const
 
 interface PageOptions {
@@ -52,15 +55,9 @@ export const memberPage = (c: ConsoleContext, options: PageOptions, content: Chi
         <Person c={c} />
       </header>
       <nav aria-label="Console">
-        <ul>
-          {NAVIGATION.map(([href, label]) => (
-            <li>
-              <a href={href} aria-current={isCurrent(c, href) ? 'page' : undefined}>
-                {label}
-              </a>
-            </li>
-          ))}
-        </ul>
+        <Links c={c} to={PAGES} />
+        <h2 id="settings">Settings</h2>
+        <Links c={c} to={SETTINGS} labelledBy="settings" />
       </nav>
       <main id="content" tabindex={-1}>
         <Suspension c={c} />
@@ -93,6 +90,26 @@ function answer(c: ConsoleContext, options: PageOptions, body: Child) {
   )
   return c.html(html`<!doctype html>${document}`, status)
 }
+
+const Links = ({
+  c,
+  to,
+  labelledBy,
+}: {
+  c: ConsoleContext
+  to: readonly (readonly [href: string, label: string])[]
+  labelledBy?: string
+}) => (
+  <ul aria-labelledby={labelledBy}>
+    {to.map(([href, label]) => (
+      <li>
+        <a href={href} aria-current={isCurrent(c, href) ? 'page' : undefined}>
+          {label}
+        </a>
+      </li>
+    ))}
+  </ul>
+)
 
 const SkipLink = () => (
   <a class="skip" href="#content">

@@ -3,7 +3,8 @@ import { Hono } from 'hono'
 import { AppError } from '../errors.ts'
 import { keptMail } from '../mail/send.ts'
 import { settingsOf } from '../settings.ts'
-import type { ConsoleApp } from './context.ts'
+import type { ConsoleApp, ConsoleContext } from './context.ts'
+import { Notice } from './form.tsx'
 import { guestPage } from './layout.tsx'
 import { When } from './parts.tsx'
 
@@ -29,3 +30,11 @@ export const mailbox = new Hono<ConsoleApp>().get('/dev/mail', (c) => {
     </>,
   )
 })
+
+/** Where the mail went, when it was not sent. */
+export const DevMailbox = ({ c }: { c: ConsoleContext }) =>
+  settingsOf(c.env).devMailbox ? (
+    <Notice kind="info">
+      Development: mail is not sent. <a href="/console/dev/mail">Open the mailbox</a>.
+    </Notice>
+  ) : null

@@ -22,7 +22,7 @@ import type { FieldState } from './form.tsx'
 import { guestPage } from './layout.tsx'
 import { Copyable } from './parts.tsx'
 import { lookAt, signedIn } from './session.ts'
-import { Steps } from './sign-up.tsx'
+import { Steps } from './steps.tsx'
 
 const REGION_NAMES = {
   IN: 'India',
@@ -101,7 +101,7 @@ export const onboarding = new Hono<ConsoleApp>()
           create a new one under API keys.
         </p>
         <p class="buttons">
-          <a href="/console/keys" role="button">
+          <a href="/console/settings/api-keys" role="button">
             API keys
           </a>
           <a href="/console" role="button" class="secondary">

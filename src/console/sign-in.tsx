@@ -10,8 +10,8 @@ import { Button, Field, FormError, Notice, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { guestPage } from './layout.tsx'
 import { mayMail, mayTryPassword } from './limits.tsx'
+import { DevMailbox } from './mailbox.tsx'
 import { findPerson, forgetOrganisation, forwardCookies } from './session.ts'
-import { DevMailbox } from './sign-up.tsx'
 
 const SignIn = z.object({
   email,

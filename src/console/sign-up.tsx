@@ -15,7 +15,9 @@ import { Button, Field, FormError, Notice, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { guestPage } from './layout.tsx'
 import { mayMail } from './limits.tsx'
+import { DevMailbox } from './mailbox.tsx'
 import { forwardCookies } from './session.ts'
+import { Steps } from './steps.tsx'
 
 /** Who signed up in this browser: only there does the link in the mail sign in as well. */
 const SIGN_UP_COOKIE = 'try-on.sign-up'
@@ -204,44 +206,5 @@ function signUpPage(c: ConsoleContext, state: FieldState = {}, invited?: { token
         Have an account? <a href="/console/sign-in">Sign in</a>
       </p>
     </article>,
-  )
-}
-
-/** Where the mail went, when it was not sent. */
-export const DevMailbox = ({ c }: { c: ConsoleContext }) =>
-  settingsOf(c.env).devMailbox ? (
-    <Notice kind="info">
-      Development: mail is not sent. <a href="/console/dev/mail">Open the mailbox</a>.
-    </Notice>
-  ) : null
-
-const STEPS = [
-  ['account', 'Account'],
-  ['email', 'Email'],
-  ['name', 'Organisation'],
-  ['region', 'Region'],
-  ['workspace', 'Workspace'],
-  ['key', 'API key'],
-] as const
-
-/** How far the way into the service has come. */
-export const Steps = ({ at }: { at: (typeof STEPS)[number][0] }) => {
-  const current = STEPS.findIndex(([step]) => step === at)
-  return (
-    <nav aria-label="Progress" class="steps">
-      <ol>
-        {STEPS.map(([, label], index) => (
-          <li
-            class={index < current ? 'past' : undefined}
-            aria-current={index === current ? 'step' : undefined}
-          >
-            <span>{label}</span>
-          </li>
-        ))}
-      </ol>
-      <p class="quiet">
-        Step {current + 1} of {STEPS.length}: {STEPS[current]?.[1]}
-      </p>
-    </nav>
   )
 }

@@ -35,7 +35,7 @@ export const team = new Hono<ConsoleApp>()
     const link = `${baseUrlOf(c)}/console/invitations/${token}`
     const letter = invitationLetter(link, organisation.name, c.var.person.email)
     c.executionCtx.waitUntil(sendMail(c.env, address, letter))
-    return c.redirect('/console/team?invited=1', 303)
+    return c.redirect('/console/settings/team?invited=1', 303)
   })
   .post('/invitations/:invitationId/withdraw', async (c) => {
     ownersOnly(c)
@@ -43,15 +43,15 @@ export const team = new Hono<ConsoleApp>()
     if (!(await withdrawInvitation(c.env, id, c.req.param('invitationId')))) {
       throw new AppError('not_found')
     }
-    return c.redirect('/console/team', 303)
+    return c.redirect('/console/settings/team', 303)
   })
   .post('/members/:userId/remove', async (c) => {
     const userId = c.req.param('userId')
     const leaving = userId === c.var.person.id
     if (!leaving) ownersOnly(c)
     const removed = await removeMember(c.env, c.var.membership.organisation.id, userId)
-    if (!removed) return c.redirect('/console/team?stays=1', 303)
-    return c.redirect(leaving ? '/console' : '/console/team', 303)
+    if (!removed) return c.redirect('/console/settings/team?stays=1', 303)
+    return c.redirect(leaving ? '/console' : '/console/settings/team', 303)
   })
 
 /** @throws AppError not_found: what members may not do is not there for them */
@@ -86,7 +86,7 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
             <When at={member.createdAt} />,
             (isOwner || self) && (
               <ActionForm
-                action={`/console/team/members/${member.userId}/remove`}
+                action={`/console/settings/team/members/${member.userId}/remove`}
                 label={self ? 'Leave' : 'Remove'}
                 kind="danger"
                 confirm={
@@ -111,7 +111,7 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
               <When at={invitation.expiresAt} />,
               isOwner && (
                 <ActionForm
-                  action={`/console/team/invitations/${invitation.id}/withdraw`}
+                  action={`/console/settings/team/invitations/${invitation.id}/withdraw`}
                   label="Withdraw"
                 />
               ),
@@ -122,7 +122,7 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
       {isOwner && (
         <section class="card" aria-labelledby="invite-heading">
           <h2 id="invite-heading">Invite somebody</h2>
-          <form method="post" action="/console/team/invitations" novalidate>
+          <form method="post" action="/console/settings/team/invitations" novalidate>
             <Field name="email" label="Email" type="email" autocomplete="off" state={state} />
             <div class="field">
               <label for="role">Role</label>

@@ -27,7 +27,7 @@ export const webhookEvent = new Hono<ConsoleApp>()
       },
       <>
         <p class="crumb">
-          <a href="/console/webhooks">Webhooks</a>
+          <a href="/console/settings/webhooks">Webhooks</a>
         </p>
         <h1>
           {event.type} <span class="id">{event.id}</span>
@@ -63,7 +63,7 @@ export const webhookEvent = new Hono<ConsoleApp>()
           )}
         </dl>
         <p class="buttons">
-          <ActionForm action={`/console/webhooks/${event.id}/resend`} label="Send again" />
+          <ActionForm action={`/console/settings/webhooks/${event.id}/resend`} label="Send again" />
         </p>
         <section aria-labelledby="attempts-heading">
           <h2 id="attempts-heading">Attempts</h2>
@@ -80,7 +80,7 @@ export const webhookEvent = new Hono<ConsoleApp>()
     const { id: organisationId } = c.var.membership.organisation
     const begun = await resendEvent({ env: c.env, organisationId, eventId: event.id })
     const note = begun ? `sent=${event.attempts}` : 'busy=1'
-    return c.redirect(`/console/webhooks/${event.id}?${note}`, 303)
+    return c.redirect(`/console/settings/webhooks/${event.id}?${note}`, 303)
   })
 
 /** @throws AppError not_found, also for another organisation's event */

@@ -37,18 +37,18 @@ export const webhooks = new Hono<ConsoleApp>()
     await updateOrganisation(c.env, c.var.membership.organisation.id, {
       defaultWebhookUrl: form.value.url || null,
     })
-    return c.redirect('/console/webhooks?saved=1', 303)
+    return c.redirect('/console/settings/webhooks?saved=1', 303)
   })
   .post('/rotate', async (c) => {
     await rotateWebhookSecret(c.env, c.var.membership.organisation.id)
-    return c.redirect('/console/webhooks?reveal=1', 303)
+    return c.redirect('/console/settings/webhooks?reveal=1', 303)
   })
   /** A real event, caused by a test job: it takes the very way that every other event takes. */
   .post('/test', async (c) => {
     const schema = z.object({ outcome: z.enum(['completed', 'failed']), nonce: Nonce })
     const form = await readForm(c, schema)
     if (!form.ok || !c.var.membership.organisation.defaultWebhookUrl) {
-      return c.redirect('/console/webhooks', 303)
+      return c.redirect('/console/settings/webhooks', 303)
     }
     const address = `https://${SCENARIO_HOST}${OUTCOMES[form.value.outcome]}`
     const submitted = await submitFromConsole(c, {
@@ -82,7 +82,7 @@ async function webhooksPage(c: ConsoleContext, state: FieldState = {}) {
       {c.req.query('saved') && <Notice kind="good">Saved, in force for the next job.</Notice>}
       <section class="card" aria-labelledby="url-heading">
         <h2 id="url-heading">Default URL</h2>
-        <form method="post" action="/console/webhooks/url" novalidate>
+        <form method="post" action="/console/settings/webhooks/url" novalidate>
           <Field
             name="url"
             label="URL"
@@ -132,12 +132,16 @@ const Secret = ({
       )}
       <div class="buttons">
         {!revealed && (
-          <a href="/console/webhooks?reveal=1#secret-heading" role="button" class="secondary">
+          <a
+            href="/console/settings/webhooks?reveal=1#secret-heading"
+            role="button"
+            class="secondary"
+          >
             Reveal
           </a>
         )}
         <ActionForm
-          action="/console/webhooks/rotate"
+          action="/console/settings/webhooks/rotate"
           label="Rotate"
           kind="danger"
           confirm="Make a new secret? For 24 hours, deliveries are signed with both, so that you can change over."
@@ -153,7 +157,7 @@ const TestEvent = ({ organisation }: { organisation: OrganisationRow }) => (
     {organisation.defaultWebhookUrl ? (
       <>
         <p>Runs a free test job whose event goes to the default URL.</p>
-        <form method="post" action="/console/webhooks/test" class="buttons">
+        <form method="post" action="/console/settings/webhooks/test" class="buttons">
           <input type="hidden" name="nonce" value={crypto.randomUUID()} />
           <Button kind="secondary" name="outcome" value="completed">
             Send job.completed
@@ -185,7 +189,7 @@ const Deliveries = ({ rows, paged }: { rows: WebhookEventRow[]; paged: boolean }
           columns={['Event', 'Type', 'State', 'Attempts', 'Job ended']}
           numeric={['Attempts']}
           rows={page.map((event) => [
-            <IdLink href={`/console/webhooks/${event.id}`} id={event.id} />,
+            <IdLink href={`/console/settings/webhooks/${event.id}`} id={event.id} />,
             event.type,
             <Delivery status={event.status} />,
             event.attempts,
@@ -194,9 +198,9 @@ const Deliveries = ({ rows, paged }: { rows: WebhookEventRow[]; paged: boolean }
         />
       )}
       <nav aria-label="Pages" class="pages">
-        {paged && <a href="/console/webhooks#deliveries-heading">Newest</a>}
+        {paged && <a href="/console/settings/webhooks#deliveries-heading">Newest</a>}
         {rows.length > DEFAULT_PAGE_SIZE && last && (
-          <a href={`/console/webhooks?before=${last.id}#deliveries-heading`}>Older</a>
+          <a href={`/console/settings/webhooks?before=${last.id}#deliveries-heading`}>Older</a>
         )}
       </nav>
     </section>

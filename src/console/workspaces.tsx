@@ -19,17 +19,17 @@ export const workspaces = new Hono<ConsoleApp>()
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return workspacesPage(c, form)
     await createWorkspace(c.env, c.var.membership.organisation.id, form.value.name)
-    return c.redirect('/console/workspaces', 303)
+    return c.redirect('/console/settings/workspaces', 303)
   })
   .post('/:workspaceId/rename', async (c) => {
     const form = await readForm(c, z.object({ name }))
     if (form.ok) await change(c, { name: form.value.name })
-    return c.redirect('/console/workspaces', 303)
+    return c.redirect('/console/settings/workspaces', 303)
   })
   .post('/:workspaceId/status', async (c) => {
     const form = await readForm(c, z.object({ status: z.enum(WORKSPACE_STATUSES) }))
     if (form.ok) await change(c, { status: form.value.status })
-    return c.redirect('/console/workspaces', 303)
+    return c.redirect('/console/settings/workspaces', 303)
   })
 
 /** @throws AppError not_found, also for another organisation's workspace */
@@ -66,7 +66,7 @@ async function workspacesPage(c: ConsoleContext, state: FieldState = {}) {
       />
       <section class="card" aria-labelledby="new-workspace">
         <h2 id="new-workspace">Create a workspace</h2>
-        <form method="post" action="/console/workspaces" novalidate>
+        <form method="post" action="/console/settings/workspaces" novalidate>
           <Field name="name" label="Name" state={state} maxlength={100} />
           <Button>Create workspace</Button>
         </form>
@@ -80,7 +80,7 @@ const Rename = ({ workspace: { id, name: current } }: { workspace: WorkspaceRow 
     <summary role="button" class="secondary">
       Rename
     </summary>
-    <form method="post" action={`/console/workspaces/${id}/rename`}>
+    <form method="post" action={`/console/settings/workspaces/${id}/rename`}>
       <label for={`name-${id}`}>New name</label>
       <input id={`name-${id}`} name="name" value={current} required maxlength={100} />
       <Button>Rename</Button>
@@ -91,7 +91,7 @@ const Rename = ({ workspace: { id, name: current } }: { workspace: WorkspaceRow 
 const Archive = ({ workspace: { id, name: current, status } }: { workspace: WorkspaceRow }) =>
   status === 'active' ? (
     <ActionForm
-      action={`/console/workspaces/${id}/status`}
+      action={`/console/settings/workspaces/${id}/status`}
       label="Archive"
       kind="danger"
       fields={{ status: 'archived' }}
@@ -99,7 +99,7 @@ const Archive = ({ workspace: { id, name: current, status } }: { workspace: Work
     />
   ) : (
     <ActionForm
-      action={`/console/workspaces/${id}/status`}
+      action={`/console/settings/workspaces/${id}/status`}
       label="Restore"
       fields={{ status: 'active' }}
     />

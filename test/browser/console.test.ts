@@ -90,7 +90,7 @@ describe('onboarding', () => {
 
 describe('API keys', () => {
   it('are created, work, and are refused once revoked', async () => {
-    await page.goto('/console/keys')
+    await page.goto('/console/settings/api-keys')
     await page.getByLabel('Name').fill('Shop, staging')
     await page.getByRole('button', { name: 'Create key' }).click()
     const key = (await page.locator('[data-copy-source]').textContent()) ?? ''
@@ -130,7 +130,7 @@ describe('webhooks', () => {
     }).listen(0)
     try {
       const { port } = receiver.address() as AddressInfo
-      await page.goto('/console/webhooks')
+      await page.goto('/console/settings/webhooks')
       await page.locator('#url').fill(`http://localhost:${port}/hook`)
       await page.getByRole('button', { name: 'Save' }).click()
       await page.getByRole('button', { name: 'Send job.completed' }).click()
@@ -150,10 +150,10 @@ const PAGES = [
   '/playground',
   '/jobs',
   '/credits',
-  '/keys',
-  '/webhooks?reveal=1',
-  '/workspaces',
-  '/team',
+  '/settings/api-keys',
+  '/settings/webhooks?reveal=1',
+  '/settings/workspaces',
+  '/settings/team',
   '/account',
   '/invitations',
   '/nowhere',

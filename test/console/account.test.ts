@@ -211,6 +211,9 @@ describe('safety', () => {
     expect(policy).not.toContain('unsafe')
     expect(page.html).not.toMatch(/<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=/)
     expect(page.headers.get('Cache-Control')).toBe('no-store')
+    expect(page.headers.get('X-Frame-Options')).toBe('DENY')
+    // With no-referrer, browsers would not say where a form comes from.
+    expect(page.headers.get('Referrer-Policy')).toBe('same-origin')
   })
 
   it('sets cookies that scripts, plain HTTP and other sites do not get', async () => {

@@ -61,7 +61,7 @@ describe('onboarding', () => {
     expect((await visitor.get(region)).path).toBe(name)
     expect((await visitor.post(region, { region: 'US' })).path).toBe(name)
     expect((await visitor.post(workspace, { name: 'Default' })).path).toBe(name)
-    expect((await visitor.get('/console/keys')).path).toBe(name)
+    expect((await visitor.get('/console/settings/api-keys')).path).toBe(name)
   })
 
   it('keeps the region that was chosen first, whatever form is forged', async () => {
@@ -105,7 +105,7 @@ describe('onboarding', () => {
     expect(new Set(keys).size).toBe(1)
     const organisationId = `org_${keys[0]?.slice(12, 38)}`
     expect(await totalsOf(organisationId)).toMatchObject({ granted: 100, balance: 100 })
-    const list = await visitor.get('/console/keys')
+    const list = await visitor.get('/console/settings/api-keys')
     expect(list.html.match(/svc_test_sk_…/g)).toHaveLength(1)
   })
 

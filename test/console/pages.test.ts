@@ -32,27 +32,29 @@ const file = (bytes: ArrayBuffer | string, type: string) => new File([bytes], 'p
 describe('another organisation’s pages', () => {
   it('are not there', async () => {
     const [mine, theirs] = [await newFounder(), await newFounder()]
-    await theirs.visitor.post('/console/webhooks/url', { url: 'https://hooks.test/theirs' })
+    await theirs.visitor.post('/console/settings/webhooks/url', {
+      url: 'https://hooks.test/theirs',
+    })
     upstream.on('https://hooks.test/theirs', () => new Response('thanks'))
     const { jobId } = await tryOn(theirs.visitor)
     await finished(clientOf(theirs.testKey), jobId)
     const eventId = jobId.replace('job_', 'evt_')
-    const keyPage = await theirs.visitor.get('/console/keys')
+    const keyPage = await theirs.visitor.get('/console/settings/api-keys')
     const [keyId] = /key_\w{26}/.exec(keyPage.html) ?? []
-    const workspacePage = await theirs.visitor.get('/console/workspaces')
+    const workspacePage = await theirs.visitor.get('/console/settings/workspaces')
     const [workspaceId] = /ws_\w{26}/.exec(workspacePage.html) ?? []
-    expect((await theirs.visitor.get(`/console/webhooks/${eventId}`)).status).toBe(200)
+    expect((await theirs.visitor.get(`/console/settings/webhooks/${eventId}`)).status).toBe(200)
 
     const { visitor } = mine
     const statuses = await Promise.all([
       visitor.get(`/console/jobs/${jobId}`),
       visitor.get(`/console/jobs/${jobId}/live`),
       visitor.post(`/console/jobs/${jobId}/cancel`),
-      visitor.get(`/console/webhooks/${eventId}`),
-      visitor.post(`/console/webhooks/${eventId}/resend`),
-      visitor.post(`/console/keys/${keyId}/revoke`),
-      visitor.post(`/console/workspaces/${workspaceId}/rename`, { name: 'Mine' }),
-      visitor.post(`/console/workspaces/${workspaceId}/status`, { status: 'archived' }),
+      visitor.get(`/console/settings/webhooks/${eventId}`),
+      visitor.post(`/console/settings/webhooks/${eventId}/resend`),
+      visitor.post(`/console/settings/api-keys/${keyId}/revoke`),
+      visitor.post(`/console/settings/workspaces/${workspaceId}/rename`, { name: 'Mine' }),
+      visitor.post(`/console/settings/workspaces/${workspaceId}/status`, { status: 'archived' }),
       visitor.post('/console/organisation', { organisation: theirs.organisationId }),
       visitor.get('/console/nowhere'),
     ])
@@ -68,15 +70,15 @@ describe('another organisation’s pages', () => {
 describe('API keys', () => {
   it('are shown once, listed by their last four, and revoked at once', async () => {
     const { visitor } = await newFounder()
-    const page = await visitor.post('/console/keys', { name: 'Shop', mode: 'live' })
+    const page = await visitor.post('/console/settings/api-keys', { name: 'Shop', mode: 'live' })
     const [key = ''] = /svc_live_sk_\w{64}/.exec(page.html) ?? []
     const client = clientOf(key)
     expect((await client.get('/v1/account')).status).toBe(200)
-    const list = await visitor.get('/console/keys')
+    const list = await visitor.get('/console/settings/api-keys')
     expect(list.html).not.toContain(key)
     expect(list.html).toContain(`svc_live_sk_…${key.slice(-4)}`)
     const [, keyId] = /keys\/(key_\w{26})\/revoke/.exec(list.html) ?? []
-    expect((await visitor.post(`/console/keys/${keyId}/revoke`)).status).toBe(200)
+    expect((await visitor.post(`/console/settings/api-keys/${keyId}/revoke`)).status).toBe(200)
     expect(await (await client.get('/v1/account')).json()).toMatchObject({
       error: { code: 'api_key_revoked' },
     })
@@ -84,10 +86,10 @@ describe('API keys', () => {
 
   it('tell when they were last used, at no request’s expense', async () => {
     const { visitor, testKey, organisationId } = await newFounder()
-    expect((await visitor.get('/console/keys')).html).toContain('never')
+    expect((await visitor.get('/console/settings/api-keys')).html).toContain('never')
     await clientOf(testKey).get('/v1/account')
     await runDurableObjectAlarm(env.ORGANISATION.getByName(organisationId))
-    expect((await visitor.get('/console/keys')).html).not.toContain('never')
+    expect((await visitor.get('/console/settings/api-keys')).html).not.toContain('never')
   })
 })
 
@@ -196,19 +198,23 @@ describe('webhooks', () => {
   it('send a test event, and an event again, signed with both secrets after a rotation', async () => {
     const { visitor } = await newFounder()
     upstream.on('https://hooks.test/again', () => new Response('<b>thanks</b>'))
-    await visitor.post('/console/webhooks/url', { url: 'https://hooks.test/again' })
+    await visitor.post('/console/settings/webhooks/url', { url: 'https://hooks.test/again' })
     const secretOf = async () =>
-      /whsec_[\w+/=]+/.exec((await visitor.get('/console/webhooks?reveal=1')).html)?.[0] ?? ''
+      /whsec_[\w+/=]+/.exec((await visitor.get('/console/settings/webhooks?reveal=1')).html)?.[0] ??
+      ''
     const before = await secretOf()
-    expect((await visitor.get('/console/webhooks')).html).not.toContain(before)
+    expect((await visitor.get('/console/settings/webhooks')).html).not.toContain(before)
     const nonce = crypto.randomUUID()
-    const page = await visitor.post('/console/webhooks/test', { outcome: 'completed', nonce })
-    const eventPath = `/console/webhooks/${jobIdOf(page.path).replace('job_', 'evt_')}`
+    const page = await visitor.post('/console/settings/webhooks/test', {
+      outcome: 'completed',
+      nonce,
+    })
+    const eventPath = `/console/settings/webhooks/${jobIdOf(page.path).replace('job_', 'evt_')}`
     const attempts = async () =>
       (await visitor.get(eventPath)).html.match(/<strong>Attempt/g)?.length ?? 0
     await vi.waitUntil(async () => (await attempts()) === 1)
 
-    await visitor.post('/console/webhooks/rotate')
+    await visitor.post('/console/settings/webhooks/rotate')
     const after = await secretOf()
     expect(after).not.toBe(before)
     await visitor.post(`${eventPath}/resend`)
@@ -224,14 +230,14 @@ describe('webhooks', () => {
       )
       expect(verified).toMatchObject({ type: 'job.completed' })
     }
-    const list = await visitor.get('/console/webhooks')
+    const list = await visitor.get('/console/settings/webhooks')
     expect(list.html).toContain(eventPath)
     expect(list.html).toContain('delivered')
   })
 
   it('refuse an address that must not be called', async () => {
     const { visitor } = await newFounder()
-    const page = await visitor.post('/console/webhooks/url', { url: 'http://localhost/x' })
+    const page = await visitor.post('/console/settings/webhooks/url', { url: 'http://localhost/x' })
     expect(page.status).toBe(422)
     expect(page.html).toContain('id="url-error"')
   })
@@ -241,19 +247,19 @@ describe('workspaces', () => {
   it('are created, renamed, archived and restored', async () => {
     const { visitor, testKey } = await newFounder()
     const client = clientOf(testKey)
-    await visitor.post('/console/workspaces', { name: 'Outlet' })
-    const list = await visitor.get('/console/workspaces')
+    await visitor.post('/console/settings/workspaces', { name: 'Outlet' })
+    const list = await visitor.get('/console/settings/workspaces')
     const id = list.html.match(/ws_\w{26}/g)?.at(-1) ?? ''
-    await visitor.post(`/console/workspaces/${id}/rename`, { name: 'Sale' })
+    await visitor.post(`/console/settings/workspaces/${id}/rename`, { name: 'Sale' })
     expect(await (await client.get('/v1/workspaces')).text()).toContain('"name":"Sale"')
 
     const waiting = await submit(client, { ...DELAYED, workspace_id: id })
-    await visitor.post(`/console/workspaces/${id}/status`, { status: 'archived' })
+    await visitor.post(`/console/settings/workspaces/${id}/status`, { status: 'archived' })
     const refused = await client.post('/v1/tryon', { ...IMAGES, workspace_id: id })
     expect(await refused.json()).toMatchObject({ error: { code: 'workspace_not_found' } })
     expect((await readJob(client, waiting.job_id)).status).toMatch(/pending|processing/)
 
-    await visitor.post(`/console/workspaces/${id}/status`, { status: 'active' })
+    await visitor.post(`/console/settings/workspaces/${id}/status`, { status: 'active' })
     await submit(client, { workspace_id: id })
   })
 })
@@ -273,7 +279,14 @@ describe('a suspended organisation', () => {
 
 describe('guests', () => {
   it('are asked to sign in', async () => {
-    for (const page of ['', '/jobs', '/keys', '/webhooks', '/credits', '/team', '/account']) {
+    for (const page of [
+      '',
+      '/jobs',
+      '/settings/api-keys',
+      '/settings/webhooks',
+      '/credits',
+      '/account',
+    ]) {
       expect((await newVisitor().get(`/console${page}`)).path).toMatch(/^\/console\/sign-in/)
     }
   })

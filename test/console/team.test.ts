@@ -3,7 +3,7 @@ import { latestMail, newAddress, newFounder, newVisitor, PASSWORD } from '../sup
 import type { Visitor } from '../support/visitor.ts'
 
 const invite = (visitor: Visitor, email: string, role = 'member') =>
-  visitor.post('/console/team/invitations', { email, role })
+  visitor.post('/console/settings/team/invitations', { email, role })
 
 /** Follows an invitation's mail to an account and into the organisation. */
 async function join(email: string): Promise<Visitor> {
@@ -29,7 +29,7 @@ describe('the team', () => {
     await invite(visitor, email)
     const freelancer = await join(email)
     expect((await freelancer.get('/console')).html).toContain(organisationId)
-    expect((await visitor.get('/console/team')).html).toContain(email)
+    expect((await visitor.get('/console/settings/team')).html).toContain(email)
     expect((await invite(visitor, email)).html).toContain('member already')
   })
 
@@ -37,7 +37,7 @@ describe('the team', () => {
     const { visitor } = await newFounder()
     const email = newAddress()
     await invite(visitor, email)
-    const page = await visitor.get('/console/team')
+    const page = await visitor.get('/console/settings/team')
     const [invitationId] = /inv_\w{26}/.exec(page.html) ?? []
     const other = await newFounder()
     const taken = await other.visitor.post(`/console/invitations/${invitationId}/accept`)
@@ -50,9 +50,9 @@ describe('the team', () => {
     const { visitor } = await newFounder()
     const email = newAddress()
     await invite(visitor, email)
-    const page = await visitor.get('/console/team')
+    const page = await visitor.get('/console/settings/team')
     const [invitationId] = /inv_\w{26}/.exec(page.html) ?? []
-    await visitor.post(`/console/team/invitations/${invitationId}/withdraw`)
+    await visitor.post(`/console/settings/team/invitations/${invitationId}/withdraw`)
     expect((await newVisitor().get((await latestMail(email)).path)).status).toBe(404)
   })
 
@@ -62,13 +62,13 @@ describe('the team', () => {
     await invite(visitor, email)
     const member = await join(email)
     expect((await invite(member, newAddress())).status).toBe(404)
-    const page = await visitor.get('/console/team')
+    const page = await visitor.get('/console/settings/team')
     const [owner = '', joined = ''] = memberIds(page.html)
-    expect((await member.post(`/console/team/members/${owner}/remove`)).status).toBe(404)
-    const stays = await visitor.post(`/console/team/members/${owner}/remove`)
+    expect((await member.post(`/console/settings/team/members/${owner}/remove`)).status).toBe(404)
+    const stays = await visitor.post(`/console/settings/team/members/${owner}/remove`)
     expect(stays.html).toContain('The last owner of an organisation stays')
 
-    await visitor.post(`/console/team/members/${joined}/remove`)
+    await visitor.post(`/console/settings/team/members/${joined}/remove`)
     expect((await member.get('/console/jobs')).path).toBe('/console/onboarding/name')
   })
 
