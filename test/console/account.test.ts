@@ -138,7 +138,7 @@ describe('signing in', () => {
       statuses.push(...answers.map(({ status }) => status))
     }
     expect(statuses.filter((status) => status === 401)).toHaveLength(50)
-    expect(statuses.at(-1)).toBe(429)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(1)
   }, 30_000)
 
   it('ends with signing out', async () => {
