@@ -11,7 +11,7 @@ export const mayTryPassword = (c: ConsoleContext, address: string) =>
 
 /** Mail that may be caused. */
 export const mayMail = (c: ConsoleContext, address: string) =>
-  limited(c, 'mail', address, { perAddress: 5, perIp: 30, windowSeconds: 60 * 60 })
+  limited(c, 'mail', address, { perAddress: 5, perIp: 60, windowSeconds: 60 * 60 })
 
 /** @returns the answer to give instead, or null when it may go on */
 async function limited(
