@@ -3,7 +3,9 @@ import { Hono } from 'hono'
 import { requestId } from 'hono/request-id'
 import { secureHeaders } from 'hono/secure-headers'
 import { account } from './api/account.ts'
+import { baseUrlOf } from './api/base-url.ts'
 import { jobs } from './api/jobs.ts'
+import { openApiDocument } from './api/openapi.ts'
 import { tryOn } from './api/try-on.ts'
 import type { App } from './context.ts'
 import { AppError, errorResponse } from './errors.ts'
@@ -26,6 +28,7 @@ export const app = new Hono<App>()
   .use(secureHeaders())
   .route('/v1', v1)
   .route('/operator', operator)
+  .get('/openapi.json', (c) => c.json(openApiDocument(baseUrlOf(c))))
   .route('/', outputs)
   .notFound((c) => errorResponse(c, new AppError('not_found')))
   .onError((error, c) => {

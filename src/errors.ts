@@ -34,7 +34,6 @@ const ERRORS = {
 } as const satisfies Record<string, readonly [ContentfulStatusCode, string]>
 
 export type ErrorCode = keyof typeof ERRORS
-export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[]
 
 /** A mistake of the caller's, to be answered with the table's status. */
 export class AppError extends Error {
