@@ -51,15 +51,31 @@ function maskOfAlpha({ width, height, data }: Raster): Mask {
 function maskOfColour(picture: Raster): Mask {
   const { width, height } = picture
   const lab = toLab(picture)
-  const { distance, noise } = smoothBackdrop(lab, { bottom: true })
-  const limit = clamp(noise * 4, 0.022, 0.09)
+  const { distance, chroma, darker, noise } = smoothBackdrop(lab, { bottom: true })
+  const limit = clamp(noise * 4.5, 0.014, 0.09)
   const slope = steepness(lab)
-  const outside = flood(width, height, (index) => {
-    if (distance[index]! < limit) return true
-    // A cast shadow is darker than the backdrop but has no edge of its own.
-    return distance[index]! < 0.16 && slope[index]! < 0.0035 * (1 + noise * 100)
-  })
-  const inside = { width, height, data: outside.data.map((value) => 1 - value) }
+  const subject = (gentle: number) => {
+    const outside = flood(width, height, (index) => {
+      if (distance[index]! < limit) return true
+      // A cast shadow is darker than the backdrop, of its colour, and has no edge of its own.
+      return (
+        darker[index]! > 0 &&
+        darker[index]! < 0.34 &&
+        chroma[index]! < 0.03 &&
+        slope[index]! < gentle
+      )
+    })
+    return { width, height, data: outside.data.map((value) => 1 - value) }
+  }
+  let inside = subject(0)
+  const whole = area(inside)
+  for (const share of [1, 0.5, 0.25]) {
+    const shadowless = subject((share * (11 + noise * 330)) / Math.max(width, height))
+    // More than a shadow's worth gone: the flood has leaked into pale cloth.
+    if (area(shadowless) < whole * 0.8) continue
+    inside = shadowless
+    break
+  }
   const smoothed = smoothEdge(inside, Math.max(1, Math.round(Math.max(width, height) * 0.0022)))
   const kept = keepLarge(smoothed, 0.08)
   return fillHoles(kept, distance, limit)

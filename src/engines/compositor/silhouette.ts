@@ -75,6 +75,10 @@ export interface ColourModel {
   count: number
 }
 
+/** Distance of colours in which lightness counts less, since shading changes it most. */
+export const off = (one: LabColour, other: LabColour) =>
+  Math.hypot((one[0] - other[0]) * 0.35, one[1] - other[1], one[2] - other[2])
+
 /** The middle colour of the pixels of a box that `accept` allows; null for fewer than `least`. */
 export function colourOf(
   silhouette: Silhouette,
@@ -93,11 +97,7 @@ export function colourOf(
   if (found.length < least) return null
   const middle = (plane: Float32Array) => median(found.map((i) => plane[i]!))
   const colour = [middle(lab.L), middle(lab.a), middle(lab.b)] as const
-  const spread = median(
-    found.map((i) =>
-      Math.hypot(lab.L[i]! - colour[0], lab.a[i]! - colour[1], lab.b[i]! - colour[2]),
-    ),
-  )
+  const spread = median(found.map((i) => off([lab.L[i]!, lab.a[i]!, lab.b[i]!], colour)))
   return { colour, spread, count: found.length }
 }
 
