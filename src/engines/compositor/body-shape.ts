@@ -54,9 +54,14 @@ export function readBody(silhouette: Silhouette): BodyShape | null {
   if (!sides.left || !sides.right) return null
   const chestY = Math.round((sides.left.armpitY + sides.right.armpitY) / 2)
   if (chestY >= bounds.bottom - 3) return null
+  const edges = evenOut(
+    torsoEdge(search, -1, sides.left, chestY),
+    torsoEdge(search, 1, sides.right, chestY),
+    axis,
+  )
   const crotchY = findCrotch(rows, axis, chestY, bounds.bottom, unit)
   const side = (way: -1 | 1, found: SideFound): BodySide => {
-    const edge = torsoEdge(search, way, found, chestY)
+    const edge = way < 0 ? edges.left : edges.right
     const arm = armTube(search, way, found, edge, chestY)
     return {
       neck: found.neck,
@@ -165,7 +170,9 @@ function findSide(search: Search, way: -1 | 1): SideFound | null {
   let last = NaN
   for (let i = 0; i < length; i++) {
     const runs = rows[neckY + i]!
-    const body = runAt(runs, axis, unit * 0.5)
+    // Once the legs have parted, each side has its own.
+    const own = runs.filter((run) => (way < 0 ? run.left < axis : run.right > axis))
+    const body = runAt(own, axis, unit * 0.5)
     if (!body) continue
     const beside = runs.filter((run) => (way < 0 ? run.right <= body.left : run.left >= body.right))
     const arm = beside[way < 0 ? beside.length - 1 : 0]
@@ -295,6 +302,16 @@ function torsoEdge(search: Search, way: -1 | 1, found: SideFound, chestY: number
   return edge.map(
     (x) => axis + way * clamp((x - axis) * way, shoulderHalf * 0.45, shoulderHalf * 1.35),
   )
+}
+
+/** An arm across the body spoils one side's edge: neither may stray far from the mean of both. */
+function evenOut(left: Float64Array, right: Float64Array, axis: number) {
+  const mean = left.map((x, i) => (right[i]! - x) / 2)
+  const held = (half: number, i: number) => clamp(half, mean[i]! * 0.88, mean[i]! * 1.12)
+  return {
+    left: left.map((x, i) => axis - held(axis - x, i)),
+    right: right.map((x, i) => axis + held(x - axis, i)),
+  }
 }
 
 /** Both edges of the arm, row by row; an arm against the body is given a usual thickness. */

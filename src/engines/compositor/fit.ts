@@ -135,9 +135,8 @@ function sleeveFor(
   const { outer, inner } = side.arm
   const torso = way < 0 ? frame.left : frame.right
   // Sleeves are measured against the garment's own length: 1/3 is short, 3/4 and more is long.
-  const clothLength = (lengthOf(cloth.sleeve.outer) + lengthOf(cloth.sleeve.inner)) / 2
-  const share = clothLength / (garment.hemY - cloth.shoulder.y)
-  const long = share > 0.68
+  const share = lengthOf(cloth.sleeve.outer) / (garment.hemY - cloth.shoulder.y)
+  const long = share > 0.62
   const reach = long ? side.wrist : clamp(share * 0.95, 0.14, 0.62)
   const armpit = { x: torso.edge[0]!, y: frame.chestY }
   const count = cloth.sleeve.outer.length

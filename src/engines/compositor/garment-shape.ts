@@ -63,7 +63,7 @@ export function readGarment(mask: Mask): GarmentShape | null {
     const name = way < 0 ? 'left' : 'right'
     const found = armpits[name]
     const shoulder = shoulderOf(mask, found, axis, half, bounds, way)
-    const edge = edgeOf(rows, axis, found.x, chestY, hemY, name)
+    const edge = edgeOf(rows, axis, found, chestY, hemY, name)
     const armpit = { x: edge[0]!, y: chestY }
     return {
       neck: necks[name],
@@ -71,7 +71,7 @@ export function readGarment(mask: Mask): GarmentShape | null {
       ridge: ridgeOf(mask, necks[name], shoulder, half * 0.2),
       armpit,
       edge,
-      sleeve: found.sleeved ? sleeveOf(outline, shoulder, { x: found.x, y: found.y }, way) : null,
+      sleeve: found.sleeved ? sleeveOf(outline, shoulder, found, way) : null,
     }
   }
   return { left: side(-1), right: side(1), chestY, hemY, neckDepth: necks.depth }
@@ -101,6 +101,8 @@ function rowsOf(mask: Mask, axis: number): Row[] {
 }
 
 interface Armpit extends Point {
+  /** Where sleeve and body come apart, at or below the armpit. */
+  gapY: number
   sleeved: boolean
 }
 
@@ -123,14 +125,21 @@ function armpitOf(rows: Row[], bounds: Bounds, axis: number, way: -1 | 1): Armpi
     gap = beside ? gap + 1 : 0
     if (gap >= Math.max(2, height * 0.015)) {
       const y0 = y - gap + 1
-      return { x: axis + way * edgeAt(Math.min(bounds.bottom - 1, y0 + 1)), y: y0, sleeved: true }
+      // Laid close to the body, a sleeve leaves its gap only far below the real armpit.
+      const highest = bounds.top + height * 0.37
+      return {
+        x: axis + way * edgeAt(Math.min(bounds.bottom - 1, y0 + 1)),
+        y: Math.min(y0, highest),
+        gapY: y0,
+        sleeved: true,
+      }
     }
   }
   // A sleeve that stands out makes the body jump wider, looking upwards.
   const step = Math.max(2, Math.round(height * 0.025))
   for (let y = bounds.bottom - 1 - step; y > bounds.top + height * 0.2; y--) {
     if (y < bounds.top + height * 0.7 && edgeAt(y - step) - edgeAt(y) > step * 1.6) {
-      return { x: axis + way * edgeAt(y), y, sleeved: true }
+      return { x: axis + way * edgeAt(y), y, gapY: y, sleeved: true }
     }
   }
   // None: the armhole ends where the body reaches its width.
@@ -145,7 +154,7 @@ function armpitOf(rows: Row[], bounds: Bounds, axis: number, way: -1 | 1): Armpi
   let y = bounds.top
   while (y < lowest && reachAt(y) < widest * 0.97) y++
   y = clamp(y, bounds.top + height * 0.14, lowest)
-  return { x: axis + way * reachAt(Math.round(y)), y: Math.round(y), sleeved: false }
+  return { x: axis + way * reachAt(Math.round(y)), y: Math.round(y), gapY: y, sleeved: false }
 }
 
 /** The row down to which the cloth reaches over its whole middle, whatever the corners do. */
@@ -162,7 +171,7 @@ function hemOf(mask: Mask, axis: number, half: number, chestY: number): number {
 function edgeOf(
   rows: Row[],
   axis: number,
-  start: number,
+  armpit: Armpit,
   from: number,
   to: number,
   side: keyof Run,
@@ -174,11 +183,14 @@ function edgeOf(
     const whole = body.left <= axis && body.right > axis
     return (whole ? body : side === 'left' ? runs[0]! : runs[runs.length - 1]!)[side]
   })
-  // Rows just below the armpit may still hold a bit of the sleeve.
-  const settle = Math.max(1, Math.round(raw.length * 0.04))
+  // Where the sleeve still clings to the body there is no edge; just below may be a bit of it.
+  const settle = Math.min(
+    raw.length - 1,
+    Math.max(0, armpit.gapY - from) + Math.round(raw.length * 0.04),
+  )
   for (let i = 0; i < settle; i++) {
-    const value = raw[i]
-    if (value === undefined || Math.abs(value - start) > raw.length * 0.08) raw[i] = NaN
+    const clings = from + i < armpit.gapY
+    if (clings || Math.abs((raw[i] ?? NaN) - armpit.x) > raw.length * 0.08) raw[i] = NaN
   }
   return smoothSeries(raw, Math.max(1, Math.round(raw.length * 0.02)))
 }
@@ -231,9 +243,9 @@ function shoulderOf(
 }
 
 /** Follows the outline from the shoulder round the cuff to the armpit. */
-function sleeveOf(outline: Point[], shoulder: Point, armpit: Point, way: -1 | 1): Tube | null {
+function sleeveOf(outline: Point[], shoulder: Point, armpit: Armpit, way: -1 | 1): Tube | null {
   const from = nearestIndex(outline, shoulder)
-  const to = nearestIndex(outline, armpit)
+  const to = nearestIndex(outline, { x: armpit.x, y: armpit.gapY })
   const count = outline.length
   const path: Point[] = []
   // The outline runs clockwise: on the right from shoulder to armpit, on the left backwards.

@@ -21,7 +21,7 @@ export function findSilhouette(small: Raster): Silhouette | null {
   const smooth = smoothBackdrop(lab, { bottom: false })
   const rows = rowBackdrop(lab)
   const noise = Math.min(smooth.noise, rows.noise)
-  const limit = clamp(noise * 4.5, 0.03, 0.11)
+  const limit = clamp(noise * 4, 0.016, 0.1)
   const distance = smooth.distance.map((value, i) => Math.min(value, rows.distance[i]!))
   // Flooding from the borders, not thresholding: clothes may have the background's colour.
   const outside = flood(width, height, (i) => distance[i]! < limit, 'sides and top')

@@ -160,6 +160,8 @@ function handZoneOf(
     if (mask.data[i] === 1 && preference(at(silhouette, i), skin, top) > 0.5) found.data[i] = 1
   }
   for (const region of regions(found, 1, body.head * body.head * 0.02)) {
+    // Larger than a forearm with its hand, it is trousers in the colour of skin.
+    if (region.size > body.head * body.head * 1.1) continue
     for (const i of region.pixels) zone.data[i] = 1
   }
   return spread(zone, 1)
@@ -178,10 +180,20 @@ function bareZoneOf(mask: Mask, body: BodyShape, shoulderY: number, neckY: numbe
   for (let y = Math.floor(neckY); y < Math.min(mask.height, low); y++) {
     for (let x = 0; x < mask.width; x++) zone.data[y * mask.width + x] = 1
   }
+  // Below, the torso is either covered or clothed by something that is not the old top.
   for (const { arm } of [body.left, body.right]) {
     // To the wrist; the last third of the path is hand.
     for (let i = 0; i < arm.outer.length * 0.86; i++)
       fillBetween(zone, arm.outer[i]!, arm.inner[i]!, head * 0.12)
+  }
+  for (let i = 0; i < body.left.edge.length; i++) {
+    const row = (body.chestY + i) * mask.width
+    if (body.chestY + i < low) continue
+    zone.data.fill(
+      0,
+      row + Math.max(0, Math.ceil(body.left.edge[i]!)),
+      row + Math.floor(body.right.edge[i]!),
+    )
   }
   return blur(zone, 1)
 }
@@ -226,8 +238,10 @@ function shadeOf(silhouette: Silhouette, body: BodyShape, models: (ColourModel |
   const hips = Math.min(mask.height, Math.round(body.left.shoulder.y + body.head * 2.5))
   for (let i = from; i < hips * mask.width; i++) {
     if (mask.data[i] !== 1) continue
-    weight.data[i] = surfaces[i] === 2 ? 0 : 1
-    relative.data[i] = clamp(lab.L[i]! / usual[surfaces[i]!]!, 0.6, 1.3)
+    // What is nearly black shows noise, not light.
+    const surface = surfaces[i]!
+    weight.data[i] = surface === 2 ? 0 : ramp(usual[surface]!, 0.12, 0.4)
+    relative.data[i] = clamp(lab.L[i]! / usual[surface]!, 0.6, 1.3)
   }
   const reach = Math.max(1, Math.round(body.head * 0.045))
   const soft = blurWithin(relative, weight, reach)
