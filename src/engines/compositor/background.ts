@@ -37,19 +37,30 @@ export function smoothBackdrop(lab: Lab, sides: { bottom: boolean }): Backdrop {
   const distance = new Float32Array(width * height)
   const chroma = new Float32Array(width * height)
   const darker = new Float32Array(width * height)
+  const [fitL, fitA, fitB] = fits as [Float64Array, Float64Array, Float64Array]
   for (let y = 0, index = 0; y < height; y++) {
+    const v = (2 * y + 1) / height - 1
+    const [rowL, rowA, rowB] = [alongRow(fitL, v), alongRow(fitA, v), alongRow(fitB, v)]
     for (let x = 0; x < width; x++, index++) {
-      const basisHere = terms(x, y, width, height)
-      const [L, a, b] = CHANNELS.map(
-        (channel, c) => lab[channel][index]! - valueOf(fits[c]!, basisHere),
-      )
-      darker[index] = -L!
-      chroma[index] = Math.hypot(a!, b!)
-      distance[index] = Math.hypot(L!, a!, b!)
+      const u = (2 * x + 1) / width - 1
+      const L = lab.L[index]! - (rowL[0] + u * (rowL[1] + u * rowL[2]))
+      const a = lab.a[index]! - (rowA[0] + u * (rowA[1] + u * rowA[2]))
+      const b = lab.b[index]! - (rowB[0] + u * (rowB[1] + u * rowB[2]))
+      const colour = a * a + b * b
+      darker[index] = -L
+      chroma[index] = Math.sqrt(colour)
+      distance[index] = Math.sqrt(L * L + colour)
     }
   }
   return { distance, chroma, darker, noise }
 }
+
+/** The fit on one row, as a polynomial in u alone. */
+const alongRow = (fit: Float64Array, v: number): [number, number, number] => [
+  fit[0]! + v * (fit[2]! + v * fit[5]!),
+  fit[1]! + v * fit[4]!,
+  fit[3]!,
+]
 
 function borderOf(width: number, height: number, bottom: boolean): number[] {
   const ring: number[] = []

@@ -72,7 +72,7 @@ function drape(
   ] as const
   const sleeved = tubes.some(([from, to]) => from && to)
   // Past the body's edge lies its own soft border, but soon also the sleeve.
-  const wide = sleeved ? ([-1.03, 1.03] as const) : ([-1.1, 1.1] as const)
+  const wide = sleeved ? ([-1.01, 1.01] as const) : ([-1.1, 1.1] as const)
   const upper = { across: sleeved ? ([-1, 1] as const) : wide, along: [-0.35, 1] as const }
   layPatch(map, source, target, { ...upper, columns: 44, rows: 36 })
   layPatch(map, source, target, { across: wide, along: [1, 2.15], columns: 44, rows: 60 })

@@ -13,7 +13,7 @@ import { flood } from './regions.ts'
  * @returns how far the front neckline then hangs below the neck points, in pixels of `shape`
  */
 export function cutLining(cutout: Raster, shape: GarmentShape, scale: number): number {
-  const { height } = cutout
+  const { width, height } = cutout
   const neckY = ((shape.left.neck.y + shape.right.neck.y) / 2) * scale
   const axis = Math.round(((shape.left.armpit.x + shape.right.armpit.x) / 2) * scale)
   const half = ((shape.right.armpit.x - shape.left.armpit.x) / 2) * scale
@@ -43,8 +43,8 @@ export function cutLining(cutout: Raster, shape: GarmentShape, scale: number): n
   const colour = rowAt(seedY)
   if (!colour) return shape.neckDepth
   const lining = growFrom(cutout, axis, edge, Math.round(half * 0.62), colour)
-  const size = lining.reduce((sum, value) => sum + value, 0)
-  if (size < half * half * 0.02 || size > half * half * 0.7) return shape.neckDepth
+  const reach = ((shape.right.neck.x - shape.left.neck.x) / 2) * scale * 1.25
+  if (!keepsWithin(lining, width, axis, neckY, reach, edge - neckY + step)) return shape.neckDepth
   erase(cutout, lining)
   return Math.max(shape.neckDepth, edge / scale - (shape.left.neck.y + shape.right.neck.y) / 2)
 }
@@ -101,9 +101,30 @@ function growFrom(
   return smoothEdge({ width, height, data: solid }, 2).data
 }
 
+/** Whether the lining found is an opening below the neck and not half the chest. */
+function keepsWithin(
+  lining: Uint8Array,
+  width: number,
+  axis: number,
+  neckY: number,
+  reach: number,
+  depth: number,
+): boolean {
+  let inside = 0
+  let outside = 0
+  for (let i = 0; i < lining.length; i++) {
+    if (lining[i] === 0) continue
+    const u = ((i % width) - axis) / reach
+    const v = Math.max(0, (Math.floor(i / width) - neckY) / depth)
+    if (u * u + v * v <= 1.1) inside++
+    else outside++
+  }
+  return inside > reach * depth * 0.2 && outside < inside * 0.12
+}
+
 function erase(cutout: Raster, lining: Uint8Array): void {
   const { width, height, data } = cutout
-  const soft = blur({ width, height, data: Float32Array.from(lining) }, 1)
+  const soft = blur({ width, height, data: new Float32Array(lining) }, 1)
   for (let i = 0; i < soft.data.length; i++) {
     const gone = Math.min(1, soft.data[i]! * 1.6)
     if (gone > 0) data[i * 4 + 3] = data[i * 4 + 3]! * (1 - gone)

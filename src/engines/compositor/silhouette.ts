@@ -6,7 +6,7 @@ import { median } from './plane.ts'
 import { smoothEdge } from './cutout.ts'
 import { boundsOf } from './profile.ts'
 import { clamp, type Raster } from './raster.ts'
-import { area, flood, keepLarge, regions, type Mask } from './regions.ts'
+import { area, flood, floodThick, keepLarge, regions, type Mask } from './regions.ts'
 
 export interface Silhouette {
   mask: Mask
@@ -24,7 +24,8 @@ export function findSilhouette(small: Raster): Silhouette | null {
   const limit = clamp(noise * 4, 0.016, 0.1)
   const distance = smooth.distance.map((value, i) => Math.min(value, rows.distance[i]!))
   // Flooding from the borders, not thresholding: clothes may have the background's colour.
-  const outside = flood(width, height, (i) => distance[i]! < limit, 'sides and top')
+  const passable = Uint8Array.from(distance, (value) => (value < limit ? 1 : 0))
+  const outside = floodThick({ width, height, data: passable }, 1, 'sides and top')
   const inside = { width, height, data: outside.data.map((value) => 1 - value) }
   const mask = openGaps(keepLarge(smoothEdge(inside, 1), 0.5), distance, limit)
   const share = area(mask) / (width * height)

@@ -71,7 +71,7 @@ const at = ({ lab }: Silhouette, i: number): LabColour => [lab.L[i]!, lab.a[i]!,
 const planeOf = ({ width, height, data }: Mask): Plane => ({
   width,
   height,
-  data: Float32Array.from(data),
+  data: new Float32Array(data),
 })
 
 /** Well-lit photos have some pixels near white; a dark scene calls for a darker garment. */
