@@ -1,19 +1,23 @@
 // Finds the landmarks of the person from the silhouette: head, neck, shoulders, arms, torso and
 // where the legs begin. All in the small copy's pixels; left and right are those of the picture.
 import type { Tube } from './garment-shape.ts'
-import { resample, smoothLine } from './outline.ts'
-import { boundsOf, runAt, runsOf, smoothSeries, type Run } from './profile.ts'
+import { lengthOf, resample, smoothLine } from './outline.ts'
+import { boundsOf, ridgeOf, runAt, runsOf, smoothSeries, type Run } from './profile.ts'
 import { clamp, type Point } from './raster.ts'
 import { colourOf, isSkinLike, type ColourModel, type Silhouette } from './silhouette.ts'
 
 export interface BodySide {
   neck: Point
   shoulder: Point
+  /** The top of the shoulder, from the neck outwards. */
+  ridge: Point[]
   armpit: Point
   /** The torso's edge on each row from `chestY` to the last row that shows the person. */
   edge: Float64Array
-  /** From the shoulder to the finger tips; sleeves end before the hand. */
+  /** From the shoulder to the finger tips, as far as they can be followed. */
   arm: Tube
+  /** Share of the arm's length at which long sleeves end. */
+  wrist: number
 }
 
 export interface BodyShape {
@@ -34,7 +38,7 @@ export interface BodyShape {
 
 const ARM_POINTS = 32
 /** Share of the arm, from the shoulder to the finger tips, that ends at the wrist. */
-export const WRIST = 0.8
+const WRIST = 0.8
 
 /** @returns null when the silhouette has no head on shoulders */
 export function readBody(silhouette: Silhouette): BodyShape | null {
@@ -50,15 +54,24 @@ export function readBody(silhouette: Silhouette): BodyShape | null {
   if (!sides.left || !sides.right) return null
   const chestY = Math.round((sides.left.armpitY + sides.right.armpitY) / 2)
   if (chestY >= bounds.bottom - 3) return null
+  const edges = evenOut(
+    torsoEdge(search, -1, sides.left, chestY),
+    torsoEdge(search, 1, sides.right, chestY),
+    axis,
+  )
   const crotchY = findCrotch(rows, axis, chestY, bounds.bottom, unit)
   const side = (way: -1 | 1, found: SideFound): BodySide => {
-    const edge = torsoEdge(search, way, found, chestY)
+    const edge = way < 0 ? edges.left : edges.right
+    const arm = armTube(search, way, found, edge, chestY)
     return {
       neck: found.neck,
       shoulder: found.shoulder,
+      ridge: ridgeOf(mask, found.neck, found.shoulder, unit * 0.12),
       armpit: { x: edge[0]!, y: chestY },
       edge,
-      arm: armTube(search, way, found, edge, chestY),
+      arm,
+      // An arm lost sight of before the hand, bent across the body, is covered as far as it shows.
+      wrist: lengthOf(arm.outer) < unit * 2 ? 1 : WRIST,
     }
   }
   return {
@@ -157,10 +170,14 @@ function findSide(search: Search, way: -1 | 1): SideFound | null {
   let last = NaN
   for (let i = 0; i < length; i++) {
     const runs = rows[neckY + i]!
-    const body = runAt(runs, axis, unit * 0.5)
+    // Once the legs have parted, each side has its own.
+    const own = runs.filter((run) => (way < 0 ? run.left < axis : run.right > axis))
+    const body = runAt(own, axis, unit * 0.5)
     if (!body) continue
     const beside = runs.filter((run) => (way < 0 ? run.right <= body.left : run.left >= body.right))
     const arm = beside[way < 0 ? beside.length - 1 : 0]
+    // A thumb may stand apart from its hand.
+    const outermost = beside[way < 0 ? 0 : beside.length - 1]
     const edge = way < 0 ? body.left : body.right
     // Below the hands the next thing beside the body is the other leg, not an arm.
     const isArm =
@@ -171,7 +188,7 @@ function findSide(search: Search, way: -1 | 1): SideFound | null {
     if (isArm) {
       gapTorso[i] = edge
       gapArm[i] = way < 0 ? arm.right : arm.left
-      last = way < 0 ? arm.left : arm.right
+      last = way < 0 ? outermost!.left : outermost!.right
     } else last = edge
     outer[i] = last
   }
@@ -191,9 +208,13 @@ function findSide(search: Search, way: -1 | 1): SideFound | null {
   const usual = shoulderAt + unit * 0.52
   const armpitY =
     neckY +
-    Math.round(gapAt < 0 ? usual : clamp(gapAt - 1, usual - unit * 0.2, usual + unit * 0.35))
+    Math.round(gapAt < 0 ? usual : clamp(gapAt - 1, usual - unit * 0.15, usual + unit * 0.12))
+  // Long hair hides the neck and looks like a wide one.
+  const half = Math.min(out(neck), unit * 0.31)
+  const slope = neckY + shoulderAt - (wide - half) * 0.45
+  const neckRow = half < out(neck) ? Math.max(neckY, slope) : neckY + neck
   return {
-    neck: { x: axis + way * out(neck), y: neckY + neck + 0.5 },
+    neck: { x: axis + way * half, y: neckRow + 0.5 },
     shoulder: { x: axis + way * wide, y: neckY + shoulderAt + 0.5 },
     armpitY,
     outer,
@@ -277,10 +298,20 @@ function torsoEdge(search: Search, way: -1 | 1, found: SideFound, chestY: number
       raw[i] = axis + way * half
     }
   }
-  const edge = smoothSeries(raw, Math.max(1, Math.round(unit * 0.08)))
+  const edge = smoothSeries(raw, Math.max(1, Math.round(unit * 0.14)))
   return edge.map(
     (x) => axis + way * clamp((x - axis) * way, shoulderHalf * 0.45, shoulderHalf * 1.35),
   )
+}
+
+/** An arm across the body spoils one side's edge: neither may stray far from the mean of both. */
+function evenOut(left: Float64Array, right: Float64Array, axis: number) {
+  const mean = left.map((x, i) => (right[i]! - x) / 2)
+  const held = (half: number, i: number) => clamp(half, mean[i]! * 0.88, mean[i]! * 1.12)
+  return {
+    left: left.map((x, i) => axis - held(axis - x, i)),
+    right: right.map((x, i) => axis + held(x - axis, i)),
+  }
 }
 
 /** Both edges of the arm, row by row; an arm against the body is given a usual thickness. */
@@ -297,10 +328,11 @@ function armTube(
   const thick = unit * 0.34
   const outer: Point[] = [found.shoulder]
   const inner: Point[] = [{ x: edge[0]!, y: chestY + 0.5 }]
-  let lastGap = start
-  for (let i = start; i < found.gapArm.length; i++) if (!Number.isNaN(found.gapArm[i]!)) lastGap = i
+  const tip = lastOfGap(found.gapArm, start - Math.round(unit * 0.2), Math.round(unit * 0.12))
   const tipRow =
-    lastGap > start + unit * 0.8 ? lastGap : Math.min(bottom - neckY - 1, shoulderRow + unit * 2.95)
+    tip > start + unit * 0.5
+      ? tip
+      : Math.min(bottom - neckY - 1, Math.round(shoulderRow + unit * 2.95))
   for (let i = shoulderRow + 1; i <= tipRow; i++) {
     const out = found.outer[i]!
     if (Number.isNaN(out)) continue
@@ -315,4 +347,14 @@ function armTube(
     outer: resample(smoothLine(outer, smooth), ARM_POINTS),
     inner: resample(smoothLine(inner, smooth), ARM_POINTS),
   }
+}
+
+/** The last row of the first gap beside the body; breaks up to `bridge` rows are passed over. */
+function lastOfGap(gap: Float64Array, from: number, bridge: number): number {
+  let last = -1
+  for (let i = Math.max(0, from); i < gap.length; i++) {
+    if (!Number.isNaN(gap[i]!)) last = i
+    else if (last >= 0 && i - last > bridge) break
+  }
+  return last
 }
