@@ -199,6 +199,21 @@ export const SCENARIOS: Scenario[] = [
     },
   },
   {
+    name: 'create an organisation',
+    prepare: async (stage) => `Twin of ${stage.shop.orgId}`,
+    act: (stage, saboteur, name) => operate(stage, saboteur, '/organisations', { name }),
+    async afterwards(stage, _, name) {
+      const { results } = await env.DB.prepare('SELECT id FROM organisations WHERE name = ?')
+        .bind(name)
+        .all<{ id: string }>()
+      const wrong = results.map(async ({ id }) => {
+        const reply = await operate(stage, calm(), `/organisations/${id}`, undefined, 'GET')
+        return reply?.body['credits'] === 100 ? [] : [`made with ${reply?.body['credits']} credits`]
+      })
+      return (await Promise.all(wrong)).flat()
+    },
+  },
+  {
     name: 'suspend with a pending job',
     prepare: (stage) => submitted(stage),
     act: (stage, saboteur) =>
