@@ -1,0 +1,50 @@
+// Every scenario, once for each of its calls and each way in which that call can go wrong.
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { SCENARIOS } from './scenarios.ts'
+import type { Scenario } from './scenarios.ts'
+import { FAULTS, Saboteur } from './saboteur.ts'
+import type { Fault } from './saboteur.ts'
+import { Stage } from './stage.ts'
+
+beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+afterAll(() => void vi.useRealTimers())
+
+/** Plays a scenario to its quiet end. @returns the calls of its act, and what is wrong afterwards */
+async function play(scenario: Scenario, fault?: { at: number; fault: Fault }) {
+  const stage = await Stage.open()
+  const saboteur = new Saboteur((at) => (at === fault?.at ? fault.fault : undefined))
+  const prepared = (await scenario.prepare?.(stage)) ?? ''
+  const reply = await scenario.act(stage, saboteur, prepared)
+  await stage.quiet()
+  const wrong = (await scenario.afterwards?.(stage, reply ?? undefined, prepared)) ?? []
+  await stage.quiet()
+  return { calls: saboteur.calls, wrong: [...wrong, ...(await stage.violations())] }
+}
+
+/** Saying done or retry to the queue can get lost; it answers nothing and nothing comes after. */
+const faultsAt = (call: string): readonly Fault[] =>
+  call.startsWith('message.') ? ['lost'] : FAULTS
+
+const learnt = await learn()
+const total = learnt.reduce((sum, { cases }) => sum + cases.length, 0)
+
+async function learn() {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const all = []
+  for (const scenario of SCENARIOS) {
+    const { calls, wrong } = await play(scenario)
+    const cases = calls.flatMap((call, at) => faultsAt(call).map((fault) => ({ at, call, fault })))
+    all.push({ scenario, calls, wrong, cases })
+  }
+  return all
+}
+
+describe(`${total} crashes`, () => {
+  describe.each(learnt)('$scenario.name', ({ scenario, wrong, cases }) => {
+    it('leaves nothing behind when nothing goes wrong', () => expect(wrong).toEqual([]))
+
+    it.each(cases)('call $at, $call: $fault', async ({ at, fault }) => {
+      expect((await play(scenario, { at, fault })).wrong).toEqual([])
+    })
+  })
+})
