@@ -22,6 +22,7 @@ describe('a signed link', () => {
     expect(answer.status).toBe(200)
     expect(answer.headers.get('Content-Type')).toBe('image/png')
     expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff')
+    expect(answer.headers.get('Cross-Origin-Resource-Policy')).toBe('cross-origin')
     expect(answer.headers.get('Cache-Control')).toMatch(/^private, max-age=3[56]\d\d$/)
     const bytes = new Uint8Array(await answer.arrayBuffer())
     expect(Array.from(bytes.subarray(1, 4))).toEqual([0x50, 0x4e, 0x47])
