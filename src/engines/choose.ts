@@ -106,9 +106,9 @@ function read<Read>(schema: z.ZodType<Read>, env: Env): Read {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const result = schema.safeParse(present)
   if (result.success) return result.data
-  const complaints = result.error.issues.map(({ path, message }) => {
+  const complaints = result.error.issues.map(({ path, message, code }) => {
     const name = String(path[0])
-    return `${name} ${name in present ? message : 'is not set'}`
+    return `${name} ${name in present || code === 'custom' ? message : 'is not set'}`
   })
   throw new Error(
     `GENERATION_ENGINE asks for an engine that is not set up: ${complaints.join('; ')}`,
