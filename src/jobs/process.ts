@@ -148,8 +148,11 @@ async function failOrRetry(env: Env, job: JobRow, error: unknown): Promise<Verdi
 }
 
 async function fail(env: Env, job: JobRow, errorCode: JobErrorCode): Promise<Verdict> {
-  await end(env, job, { status: 'failed', errorCode })
-  if (job.engineHandle !== null) await cancelWork(env, job)
+  try {
+    await end(env, job, { status: 'failed', errorCode })
+  } finally {
+    await cancelWork(env, job) // the row has forgotten the handle by now
+  }
   return DONE
 }
 

@@ -4,6 +4,8 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { database } from '../../src/db/client.ts'
 import { jobs } from '../../src/db/schema.ts'
 import type { JobRow } from '../../src/db/schema.ts'
+import * as settle from '../../src/jobs/settle.ts'
+import * as store from '../../src/jobs/store.ts'
 import { giveUpJob, processJob } from '../../src/jobs/process.ts'
 import {
   alive,
@@ -289,6 +291,46 @@ describe('work that runs', () => {
     expect(await row()).toMatchObject({ status: 'processing', engineHandle: 'a' })
     await job.run(5_000)
     expect(await row()).toMatchObject({ status: 'completed' })
+    expect(engine.start).toHaveBeenCalledTimes(1)
+  })
+})
+
+describe('a consumer', () => {
+  it('starts nothing for a job that another has taken over', async () => {
+    const engine = scripted('engine', { start: [picture] })
+    useEngines(engine)
+    const { job, row } = await newJob()
+    upstream.on(MODEL, async () => {
+      await database(env)
+        .update(jobs)
+        .set({ dueAt: new Date(Date.now() + 60_000) })
+      return new Response(jpeg())
+    })
+    expect(await job.run()).toEqual({ done: true })
+    expect(engine.start).not.toHaveBeenCalled()
+    expect(await row()).toMatchObject({ status: 'processing', engine: null, unclearStarts: 0 })
+  })
+
+  it('does not lose a handle with one refused write', async () => {
+    const engine = scripted('engine', { start: [running('a')] })
+    useEngines(engine)
+    const { job, row } = await newJob()
+    const { saveJob } = store
+    vi.spyOn(store, 'saveJob')
+      .mockImplementationOnce(saveJob)
+      .mockRejectedValueOnce(new Error('D1'))
+    await job.run()
+    expect(await row()).toMatchObject({ engine: 'engine', engineHandle: 'a', unclearStarts: 0 })
+  })
+
+  it('makes no second picture when it could not settle the first', async () => {
+    const engine = scripted('engine', { start: [picture] })
+    useEngines(engine)
+    const { job, row } = await newJob()
+    vi.spyOn(settle, 'settleJob').mockRejectedValueOnce(new Error('D1'))
+    expect(await job.run()).toEqual({ done: false, retryAfterSeconds: 2 })
+    await job.run(3_000)
+    expect(await row()).toMatchObject({ status: 'completed', engine: 'engine' })
     expect(engine.start).toHaveBeenCalledTimes(1)
   })
 })
