@@ -4,6 +4,7 @@ import { readBody } from './body-shape.ts'
 import { torsoChart, tubeChart, type Chart } from './chart.ts'
 import { cutOut, shapeOf } from './cutout.ts'
 import { fitGarment, type Fit } from './fit.ts'
+import { addGrain, grainOf } from './grain.ts'
 import { readGarment, type GarmentShape } from './garment-shape.ts'
 import { cutLining } from './lining.ts'
 import { shrink, type Point, type Raster } from './raster.ts'
@@ -47,6 +48,7 @@ export function compose(model: Raster, garment: Raster): Raster {
   const { torso, sleeves } = drape(cutout, clothScale, shape, fit, model, bodyScale)
   hideBehindHands(torso, model, wearer, bodyScale)
   if (sleeves) layOver(torso, sleeves)
+  addGrain(torso, grainOf(model))
   blendIn(model, torso, wearer, bodyScale, (body.neckY - body.head * 0.1) * bodyScale)
   return model
 }

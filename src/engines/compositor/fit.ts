@@ -90,13 +90,16 @@ function edgeFor(
     const flare = (cloth.edge[clothRow]! - middle) * way * scale
     const below = clamp(Math.round(chestY - body.chestY + row), 0, side.edge.length - 1)
     const held = side.edge[below]!
-    const figure = (held - axis) * way + ease
+    const figure = (held - axis) * way + ease + (cloth.sleeve ? webAt(row, body.head) : 0)
     // Cloth hangs by its own cut, more so the lower, but never inside the body.
     const hang = 0.35 + 0.55 * clamp((row - body.head * 1.6) / (body.head * 1.2), 0, 1)
     return axis + way * Math.max(figure, figure + (flare - figure) * hang)
   })
   return { ridge: ridgeFor(cloth, side, middle, axis, way, scale, ease), edge }
 }
+
+/** Just below the armpit, body and sleeve hang together with no gap between them. */
+const webAt = (row: number, head: number) => head * 0.07 * clamp(1 - row / (head * 0.45), 0, 1)
 
 /** Wide necklines and straps sit further out along the shoulder than the neck itself. */
 function ridgeFor(

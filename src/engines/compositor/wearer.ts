@@ -49,7 +49,10 @@ export function studyWearer(silhouette: Silhouette, body: BodyShape): Wearer {
   }
   const notSkin = (L: number, a: number, b: number) =>
     !isSkinLike(L, a, b) || (skin !== null && off([L, a, b], skin.colour) > 0.045)
-  const hair = colourOf(silhouette, crown, notSkin, head * head * 0.02)
+  const crownColour = colourOf(silhouette, crown, notSkin, head * head * 0.02)
+  // A bald head in shadow is no hair.
+  const bald = crownColour && skin && off(crownColour.colour, skin.colour) < 0.045
+  const hair = bald ? null : crownColour
   const figure = blur(planeOf(mask), 1)
   const exposure = exposureOf(lab.L)
   return {
@@ -124,7 +127,7 @@ function hairZoneOf(
   const { mask, lab } = silhouette
   const { axis, head } = body
   const zone = createPlane(mask.width, mask.height)
-  if (!hair || (top && off(hair.colour, top.colour) < 0.03)) return zone
+  if (!hair || (top && off(hair.colour, top.colour) < 0.045)) return zone
   const found = { width: mask.width, height: mask.height, data: new Uint8Array(mask.data.length) }
   for (let y = Math.floor(body.top); y < Math.min(lab.height, shoulderY + head * 1.6); y++) {
     for (
@@ -156,7 +159,19 @@ function handZoneOf(
   const zone = createPlane(mask.width, mask.height)
   if (!skin || (top && off(skin.colour, top.colour) < 0.03)) return zone
   const found = { width: mask.width, height: mask.height, data: new Uint8Array(mask.data.length) }
-  for (let i = body.chestY * mask.width; i < found.data.length; i++) {
+  // Trousers in the colour of skin cannot be told from hands: then only hands above them count.
+  const { axis, head } = body
+  const hips = (body.left.shoulder.y + body.right.shoulder.y) / 2 + head * 2.1
+  const lap = {
+    left: axis - head * 0.3,
+    right: axis + head * 0.3,
+    top: hips + head * 0.4,
+    bottom: hips + head * 0.8,
+  }
+  const lower = colourOf(silhouette, lap, () => true, 8)
+  const fleshy = lower && off(lower.colour, skin.colour) < 0.09
+  const end = fleshy ? Math.floor(hips) * mask.width : found.data.length
+  for (let i = body.chestY * mask.width; i < Math.min(end, found.data.length); i++) {
     if (mask.data[i] === 1 && preference(at(silhouette, i), skin, top) > 0.5) found.data[i] = 1
   }
   for (const region of regions(found, 1, body.head * body.head * 0.02)) {
