@@ -39,19 +39,23 @@ export class Stage {
   refusals = 0
   /** Of the engine: what it does at its next starts, before it succeeds. */
   engineFailures: Error[] = []
+  /** How often the engine was started for each job. */
+  readonly engineStarts = new Map<string, number>()
+  /** What overtakes or joins an invocation; a second one of the same unless something else is given. */
+  rival: (() => Promise<unknown>) | undefined
 
   private constructor(shop: TestOrganisation) {
     this.shop = shop
   }
 
   /** To be called in a test: what it replaces, the end of the test puts back. */
-  static async open(): Promise<Stage> {
-    const stage = new Stage(await newOrganisation({ credits: 100 }))
+  static async open(order: object = {}): Promise<Stage> {
+    const stage = new Stage(await newOrganisation({ credits: 100, ...order }))
     vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) =>
       stage.#outward('fetch', () => stage.#outside(new Request(input, init))),
     )
-    vi.spyOn(compositor, 'start').mockImplementation(() =>
-      stage.#outward('engine.start', () => stage.#generate()),
+    vi.spyOn(compositor, 'start').mockImplementation(({ jobId }) =>
+      stage.#outward('engine.start', () => stage.#generate(jobId)),
     )
     return stage
   }
@@ -98,8 +102,11 @@ export class Stage {
     if (at !== null && at <= Date.now()) await runDurableObjectAlarm(stub)
   }
 
+  /** Makes the Organisation forget what it holds in memory. */
   async evict(): Promise<void> {
-    await evictDurableObject(organisationOf(env, this.shop.orgId))
+    const organisation = organisationOf(env, this.shop.orgId)
+    await organisation.totals() // only what runs can be evicted
+    await evictDurableObject(organisation)
   }
 
   /** Everything that is due, and what it causes at once. */
@@ -119,6 +126,11 @@ export class Stage {
       await this.alarm()
     }
     throw new Error(`There is work left after ${MAX_MINUTES} minutes.`)
+  }
+
+  /** The most that any job's engine was started. */
+  get mostStarts(): number {
+    return Math.max(0, ...this.engineStarts.values())
   }
 
   pass(ms: number): void {
@@ -142,7 +154,10 @@ export class Stage {
   ): Promise<T | undefined> {
     const invocation = new Invocation(saboteur, {
       evict: () => this.evict(),
-      repeat: async () => onCopy(await this.invoke(new Saboteur(), run)),
+      repeat: async () => {
+        if (this.rival) await this.rival()
+        else onCopy(await this.invoke(new Saboteur(), run))
+      },
     })
     const bindings = bindingsFor(env, this.queues, invocation)
     try {
@@ -196,7 +211,8 @@ export class Stage {
     return new Response('thanks')
   }
 
-  async #generate(): Promise<Progress> {
+  async #generate(jobId: string): Promise<Progress> {
+    this.engineStarts.set(jobId, (this.engineStarts.get(jobId) ?? 0) + 1)
     const failure = this.engineFailures.shift()
     if (failure) throw failure
     return { done: true, image: { bytes: png(), format: 'png' } }
