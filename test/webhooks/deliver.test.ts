@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
 import { eventIdOf } from '../../src/ids.ts'
 import { deliverEvent } from '../../src/webhooks/deliver.ts'
-import { nextDelaySeconds, parseRetryAfter } from '../../src/webhooks/schedule.ts'
+import { nextDelaySeconds } from '../../src/webhooks/schedule.ts'
 import { expectComponent } from '../support/documented.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { finished, newOrganisation, readJob, submit } from '../support/world.ts'
@@ -206,14 +206,5 @@ describe('the schedule', () => {
     expect(nextDelaySeconds(DELAYS, 2, 0.5, 100)).toBe(300)
     expect(nextDelaySeconds(DELAYS, 2, 0.5, 450)).toBe(450)
     expect(nextDelaySeconds(DELAYS, 2, 0.5, 6_000)).toBe(600)
-  })
-
-  it('reads Retry-After in both of its forms', () => {
-    const now = Date.parse('2026-01-01T00:00:00Z')
-    expect(parseRetryAfter('120', now)).toBe(120)
-    expect(parseRetryAfter('Thu, 01 Jan 2026 00:01:00 GMT', now)).toBe(60)
-    expect(parseRetryAfter('Thu, 01 Jan 2025 00:01:00 GMT', now)).toBe(0)
-    expect(parseRetryAfter('soon', now)).toBe(0)
-    expect(parseRetryAfter(null, now)).toBe(0)
   })
 })
