@@ -39,6 +39,7 @@ export function torsoChart(frame: TorsoFrame): Chart {
     if (across > NECK) return pointOn(right.ridge, (across - NECK) / (1 - NECK))
     return between(left.ridge[0]!, right.ridge[0]!, (across / NECK + 1) / 2)
   }
+  const middleY = (shoulderLine(-0.7).y + shoulderLine(0.7).y) / 2
   const row = (across: number, y: number): Point => ({
     x: lerp(edgeAt(left, y), edgeAt(right, y), (across + 1) / 2),
     y,
@@ -47,8 +48,15 @@ export function torsoChart(frame: TorsoFrame): Chart {
     if (along >= 1) return row(across, lerp(chestY, hemY, along - 1))
     const top = shoulderLine(across)
     const chest = row(across, chestY)
-    if (along >= 0) return between(top, chest, along)
-    return { x: top.x, y: top.y + along * (chest.y - top.y) }
+    const above = Math.min(along, 0)
+    const below = Math.max(along, 0)
+    // The slope of the shoulders fades quickly, so that stripes lie level across the chest.
+    const slope = (top.y - middleY) * (1 - below) ** 2
+    const depth = chestY - middleY
+    return {
+      x: lerp(top.x, chest.x, below),
+      y: lerp(middleY, chestY, below) + slope + above * depth,
+    }
   }
 }
 

@@ -75,7 +75,8 @@ function drape(
   const sleeved = tubes.some(([from, to]) => from && to)
   // Past the body's edge lies its own soft border, but soon also the sleeve.
   const wide = sleeved ? ([-1.01, 1.01] as const) : ([-1.1, 1.1] as const)
-  const upper = { across: sleeved ? ([-1, 1] as const) : wide, along: [-0.35, 1] as const }
+  // The seam is covered from both sides; the sleeve lies on top.
+  const upper = { across: sleeved ? ([-1.04, 1.04] as const) : wide, along: [-0.35, 1] as const }
   layPatch(map, source, target, { ...upper, columns: 44, rows: 36 })
   layPatch(map, source, target, { across: wide, along: [1, 2.15], columns: 44, rows: 60 })
   const torso = render(map, cutout)
@@ -85,7 +86,7 @@ function drape(
     if (!from || !to) continue
     layPatch(map, scaled(tubeChart(from), clothScale), scaled(tubeChart(to), bodyScale), {
       across: [-0.12, 1.05],
-      along: [-0.02, 1.05],
+      along: [-0.05, 1.05],
       columns: 10,
       rows: 40,
     })

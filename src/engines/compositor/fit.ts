@@ -64,7 +64,7 @@ function hemOf(
     (garment.hemY - garmentTop) / Math.max(1, garment.right.armpit.x - garment.left.armpit.x)
   const trunk = (body.crotchY ?? shoulderY + body.head * 2.6) - shoulderY
   if (ratio > 2.1) return shoulderY + Math.max(natural, trunk + body.head * 0.5)
-  const hem = shoulderY + clamp(natural, trunk * 0.78, trunk * 1.02)
+  const hem = shoulderY + clamp(natural, trunk * 0.86, trunk * 1.02)
   return oldHemY === null
     ? hem
     : Math.max(hem, Math.min(oldHemY + body.head * 0.08, shoulderY + trunk * 1.08))

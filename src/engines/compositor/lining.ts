@@ -42,7 +42,7 @@ export function cutLining(cutout: Raster, shape: GarmentShape, scale: number): n
   const seedY = Math.max(top + step, edge - step * 2)
   const colour = rowAt(seedY)
   if (!colour) return shape.neckDepth
-  const lining = growFrom(cutout, axis, edge, Math.round(half * 0.62), colour)
+  const lining = growFrom(cutout, axis, edge, Math.round(half * 0.62), colour, strongest)
   const reach = ((shape.right.neck.x - shape.left.neck.x) / 2) * scale * 1.25
   if (!keepsWithin(lining, width, axis, neckY, reach, edge - neckY + step)) return shape.neckDepth
   erase(cutout, lining)
@@ -78,15 +78,18 @@ function growFrom(
   edge: number,
   reach: number,
   colour: LabColour,
+  contrast: number,
 ): Uint8Array {
   const { width, height, data } = cutout
   const left = Math.max(0, axis - reach)
   const right = Math.min(width, axis + reach)
+  // Half way to the collar's colour at most.
+  const limit = Math.min(0.085, contrast * 0.55)
   const like = (x: number, y: number) => {
     if (y > edge + 1 || x < left || x >= right) return false
     const at = (y * width + x) * 4
     if (data[at + 3]! < 128) return true
-    return gap(labOf(data[at]!, data[at + 1]!, data[at + 2]!), colour) < 0.085
+    return gap(labOf(data[at]!, data[at + 1]!, data[at + 2]!), colour) < limit
   }
   // From the picture's top through the open air above the collar into the lining.
   const grown = flood(
@@ -124,9 +127,9 @@ function keepsWithin(
 
 function erase(cutout: Raster, lining: Uint8Array): void {
   const { width, height, data } = cutout
-  const soft = blur({ width, height, data: new Float32Array(lining) }, 1)
+  const soft = blur({ width, height, data: new Float32Array(lining) }, 2)
   for (let i = 0; i < soft.data.length; i++) {
-    const gone = Math.min(1, soft.data[i]! * 1.6)
+    const gone = Math.min(1, soft.data[i]! * 2.4)
     if (gone > 0) data[i * 4 + 3] = data[i * 4 + 3]! * (1 - gone)
   }
 }

@@ -2,7 +2,7 @@
 // under it, and how light falls on the body. All planes are of the small copy's size.
 import type { BodyShape } from './body-shape.ts'
 import type { LabColour } from './oklab.ts'
-import { blur, blurWithin, createPlane, median, percentile, type Plane } from './plane.ts'
+import { blur, blurWithin, createPlane, percentile, type Plane } from './plane.ts'
 import { clamp, ramp, type Point } from './raster.ts'
 import { regions, type Mask } from './regions.ts'
 import { colourOf, isSkinLike, off, type ColourModel, type Silhouette } from './silhouette.ts'
@@ -95,7 +95,7 @@ function hemOf(
   shoulderY: number,
 ): number | null {
   const { axis, head } = body
-  const limit = Math.max(0.07, top.spread * 3)
+  const limit = Math.max(0.055, top.spread * 3)
   const end = Math.min(silhouette.lab.height, Math.round(shoulderY + head * 3.4))
   const like = (y: number) => {
     let same = 0
@@ -229,7 +229,7 @@ function fillBetween(zone: Plane, from: Point, to: Point, reach: number): void {
 }
 
 /**
- * Lightness relative to what is usual for the surface, top, skin or other, so that a dark shirt is
+ * Lightness relative to what is usual for the surface, top or skin, so that a dark shirt is
  * not taken for shadow; blurred so that its pattern is not taken for folds.
  */
 function shadeOf(silhouette: Silhouette, body: BodyShape, models: (ColourModel | null)[]): Plane {
@@ -237,26 +237,17 @@ function shadeOf(silhouette: Silhouette, body: BodyShape, models: (ColourModel |
   const relative = createPlane(mask.width, mask.height)
   const weight = createPlane(mask.width, mask.height)
   const from = Math.floor(body.neckY) * mask.width
-  const surfaces = new Uint8Array(mask.data.length)
-  const samples: number[][] = [[], [], []]
-  for (let i = from; i < surfaces.length; i++) {
-    if (mask.data[i] !== 1) continue
-    const colour = at(silhouette, i)
-    const known = models.findIndex(
-      (model) => model && off(colour, model.colour) < 0.075 + model.spread,
-    )
-    surfaces[i] = known < 0 ? 2 : known
-    samples[surfaces[i]!]!.push(lab.L[i]!)
-  }
-  const usual = samples.map((values) => median(values) || 1)
   // Legs cast their own light; a skirt over them hangs free.
   const hips = Math.min(mask.height, Math.round(body.left.shoulder.y + body.head * 2.5))
   for (let i = from; i < hips * mask.width; i++) {
     if (mask.data[i] !== 1) continue
+    const colour = at(silhouette, i)
+    const surface = models.find((model) => model && off(colour, model.colour) < 0.06 + model.spread)
+    if (!surface) continue
     // What is nearly black shows noise, not light.
-    const surface = surfaces[i]!
-    weight.data[i] = surface === 2 ? 0 : ramp(usual[surface]!, 0.12, 0.4)
-    relative.data[i] = clamp(lab.L[i]! / usual[surface]!, 0.6, 1.3)
+    const usual = surface.colour[0]
+    weight.data[i] = ramp(usual, 0.12, 0.4)
+    relative.data[i] = clamp(lab.L[i]! / Math.max(usual, 0.01), 0.6, 1.3)
   }
   const reach = Math.max(1, Math.round(body.head * 0.045))
   const soft = blurWithin(relative, weight, reach)

@@ -138,3 +138,15 @@ describe('unusual but valid PNG', () => {
     expect(await outcome(model, checked(file))).toBe('jpeg')
   })
 })
+
+describe('a CMYK JPEG', () => {
+  it('is refused by name, since the decoder would end its program', async () => {
+    const bytes = Uint8Array.from(modelJpeg.bytes)
+    for (let at = 2; at < bytes.length; at += 2 + bytes[at + 2]! * 256 + bytes[at + 3]!) {
+      if (bytes[at + 1] !== 0xc0 && bytes[at + 1] !== 0xc1) continue
+      bytes[at + 9] = 4
+      break
+    }
+    expect(await outcome(checked(bytes), cloth)).toBe('model_image_unsupported_format')
+  })
+})
