@@ -31,7 +31,7 @@ function endOfScan(bytes: Uint8Array, from: number): number {
 }
 
 /** Start-of-frame markers of JPEGs that come in several passes. */
-const PROGRESSIVE = [0xc2, 0xc6, 0xca, 0xce]
+const PROGRESSIVE = new Set([0xc2, 0xc6, 0xca, 0xce])
 
 /** What the header of a JPEG's picture data says: its marker and number of colour components. */
 function jpegFrame(bytes: Uint8Array): { marker: number; components: number } | null {
@@ -53,7 +53,7 @@ export const isCmykJpeg = (bytes: Uint8Array) => jpegFrame(bytes)?.components ==
  * channel, or lossless WebP.
  */
 export function needsMuchMemory(bytes: Uint8Array, format: ImageFormat): boolean {
-  if (format === 'jpeg') return PROGRESSIVE.includes(jpegFrame(bytes)?.marker ?? 0)
+  if (format === 'jpeg') return PROGRESSIVE.has(jpegFrame(bytes)?.marker ?? 0)
   // IHDR: bit depth, colour type, compression, filter, interlace.
   if (format === 'png') return bytes[24] === 16 || bytes[28] === 1
   for (let at = 12; at + 8 <= bytes.length;) {
