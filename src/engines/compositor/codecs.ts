@@ -62,6 +62,8 @@ const JPEG_OPTIONS = {
 
 const instantiate = (module: WebAssembly.Module): CodecOptions => ({
   noInitialRun: true,
+  // Its remarks on customers' broken files would only fill the log.
+  printErr: () => undefined,
   instantiateWasm(imports, ready) {
     const instance = new WebAssembly.Instance(module, imports)
     ready(instance)
