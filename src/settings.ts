@@ -44,9 +44,11 @@ const Settings = z.object({
   WEBHOOK_RETRY_DELAYS: seconds.default([5, 300, 1_800, 7_200, 18_000, 36_000, 36_000]),
   JOB_DEADLINE_SECONDS: z
     .string()
-    .regex(/^[1-9]\d{0,3}$/, 'must be whole seconds, 1 to 9999')
+    .regex(/^\d+$/, 'must be whole seconds')
     .default('300')
-    .transform(Number),
+    .transform(Number)
+    // The links to our copies of the pictures live no longer.
+    .refine((value) => value >= 1 && value <= 3_600, 'must be 1 to 3600'),
   GENERATION_ENGINE: z.string().default('compositor'),
 })
 

@@ -11,6 +11,7 @@ export class CircuitBreaker {
   #firstFailureAtMs = 0
   /** Until when nobody is let through; null while closed. */
   #openUntilMs: number | null = null
+  #leaveAloneUntilMs = 0
 
   /**
    * Whether a start may go to the engine. Once the pause is over, one start is let through to try,
@@ -23,25 +24,28 @@ export class CircuitBreaker {
     return true
   }
 
+  /** How long the engine still wants to be left alone, by whomever. */
+  secondsToWait(nowMs = Date.now()): number {
+    return Math.max(0, Math.ceil((this.#leaveAloneUntilMs - nowMs) / 1_000))
+  }
+
   /** The engine took a start. */
   succeeded(): void {
     this.#failures = 0
     this.#openUntilMs = null
   }
 
-  /**
-   * The engine was unavailable.
-   * @param askedSeconds how long it asked to be left alone: a reason to open at once
-   */
+  /** The engine was unavailable. @param askedSeconds how long it asked to be left alone */
   failed(askedSeconds = 0, nowMs = Date.now()): void {
     if (nowMs - this.#firstFailureAtMs > WINDOW_MS) {
       this.#failures = 0
       this.#firstFailureAtMs = nowMs
     }
     this.#failures++
-    const asked = Math.min(askedSeconds, MAX_ASKED_SECONDS) * 1_000
-    const failing = this.#failures >= FAILURES_TO_OPEN || this.#openUntilMs !== null
-    const pauseMs = Math.max(asked, failing ? OPEN_MS : 0)
-    if (pauseMs > 0) this.#openUntilMs = Math.max(this.#openUntilMs ?? 0, nowMs + pauseMs)
+    if (this.#failures >= FAILURES_TO_OPEN || this.#openUntilMs !== null) {
+      this.#openUntilMs = nowMs + OPEN_MS
+    }
+    const askedMs = Math.min(askedSeconds, MAX_ASKED_SECONDS) * 1_000
+    this.#leaveAloneUntilMs = Math.max(this.#leaveAloneUntilMs, nowMs + askedMs)
   }
 }

@@ -105,15 +105,21 @@ async function startOnOneOf(
   const { model, garment, keep } = await inputsOf(env, job)
   const input = { jobId: job.id, startedAt: job.startedAt ?? new Date(), model, garment }
   const failures: EngineError[] = []
+  let begun = false // work that this attempt stands for, by an engine before
   for (const engine of candidates) {
     if (engine.paid && job.unclearStarts >= MAX_UNCLEAR_STARTS) continue
     const breaker = engines.breakerOf(engine)
+    const secondsToWait = breaker.secondsToWait()
+    if (secondsToWait > 0) {
+      failures.push(leftAlone(engine, secondsToWait))
+      continue
+    }
     // The last resort is tried whatever is known of it.
     if (engine !== candidates.at(-1) && !breaker.letsPass()) continue
-    const failure = failures.at(-1)
-    if (failure && mayHaveRun(failure)) {
+    if (begun) {
       if (job.attempts >= MAX_ATTEMPTS) break
       job.attempts += 1
+      begun = false
     }
     try {
       const progress = await start(env, job, engine, input)
@@ -126,10 +132,13 @@ async function startOnOneOf(
       if (!error.retriable) throw error
       logFailure(job, error, engine)
       failures.push(error)
+      begun = error.work === 'ambiguous' || error.work === 'over'
     }
   }
   await keep()
-  throw allFailed(job, engines, failures)
+  const failure = allFailed(job, engines, failures)
+  job.errorCode = failure.code
+  throw failure
 }
 
 async function start(env: Env, job: JobRow, engine: Engine, input: EngineInput): Promise<Progress> {
@@ -207,16 +216,21 @@ function allFailed(job: JobRow, engines: Engines, failures: EngineError[]): Engi
     retriable: !spent,
     // The first to be back is the one to come back for.
     retryAfterSeconds: asked.length > 0 ? Math.min(...asked) : undefined,
-    ...(failures.length > 0 && failures.every(({ work }) => work === 'refused')
+    ...(failures.length > 0 && failures.every((one) => one.work === 'refused' && isOutage(one))
       ? { work: 'refused' }
       : {}),
   })
 }
 
-const mayHaveRun = ({ work }: EngineError) => work === 'ambiguous' || work === 'over'
-
 const isOutage = (error: unknown): error is EngineError =>
   error instanceof EngineError && error.code === 'engine_unavailable'
+
+const leftAlone = (engine: Engine, retryAfterSeconds: number) =>
+  new EngineError('engine_unavailable', `${engine.name} asked to be left alone`, {
+    retriable: true,
+    work: 'refused',
+    retryAfterSeconds,
+  })
 
 const brokenDown = (engine: Engine, cause: unknown) =>
   new EngineError('internal_error', `${engine.name} broke down`, {

@@ -59,13 +59,15 @@ describe('a circuit breaker', () => {
     expect(breaker.letsPass(60_000)).toBe(true)
   })
 
-  it('heeds the first request to stay away, for a minute at most', () => {
+  it('remembers how long the engine asked to be left alone, for a minute at most', () => {
     const breaker = new CircuitBreaker()
+    expect(breaker.secondsToWait(0)).toBe(0)
     breaker.failed(7, 0)
-    expect(breaker.letsPass(6_999)).toBe(false)
-    expect(breaker.letsPass(7_000)).toBe(true)
+    breaker.failed(0, 1_000)
+    expect(breaker.secondsToWait(1_500)).toBe(6)
+    expect(breaker.secondsToWait(7_000)).toBe(0)
     breaker.failed(86_400, 8_000)
-    expect(breaker.letsPass(67_999)).toBe(false)
-    expect(breaker.letsPass(68_000)).toBe(true)
+    breaker.succeeded()
+    expect(breaker.secondsToWait(8_000)).toBe(60)
   })
 })

@@ -6,6 +6,7 @@ import { jobs } from '../../src/db/schema.ts'
 import type { JobRow } from '../../src/db/schema.ts'
 import * as settle from '../../src/jobs/settle.ts'
 import * as store from '../../src/jobs/store.ts'
+import { EngineError } from '../../src/engines/engine.ts'
 import { giveUpJob, processJob } from '../../src/jobs/process.ts'
 import {
   alive,
@@ -89,6 +90,32 @@ describe('the order of engines', () => {
     expect(sent()).toEqual([60, 60, 60, 60])
     await job.run(280_000)
     expect(await row()).toMatchObject({ status: 'failed', errorCode: 'engine_unavailable' })
+  })
+
+  it('leaves an engine alone for as long as it asked, for all jobs', async () => {
+    const busy = scripted('busy', { start: [refused(20), picture] })
+    useEngines(busy)
+    const first = await newJob()
+    await first.job.run()
+    expect(first.sent()).toEqual([20])
+    const second = await newJob()
+    await second.job.run(5_000)
+    expect(second.sent()).toEqual([15])
+    expect(busy.start).toHaveBeenCalledTimes(1)
+    await second.job.run(20_000)
+    expect(await second.row()).toMatchObject({ status: 'completed', attempts: 1 })
+    expect(await copies(await second.row())).toEqual([])
+  })
+
+  it('does not repeat for long what an engine refuses for a reason of the job’s', async () => {
+    const picky = scripted('picky', {
+      start: [new EngineError('generation_failed', 'no', { retriable: true, work: 'refused' })],
+    })
+    useEngines(picky)
+    const { job, row } = await newJob()
+    for (let at = 0; at < 14; at++) await job.run(at * 20_000)
+    expect(picky.start).toHaveBeenCalledTimes(6)
+    expect(await row()).toMatchObject({ status: 'failed', errorCode: 'generation_failed' })
   })
 
   it('skips an engine that keeps failing, until it may try again', async () => {
