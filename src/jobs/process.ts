@@ -96,9 +96,9 @@ async function earlierOutput(env: Env, job: JobRow): Promise<GeneratedImage | nu
 }
 
 async function fetchInputs(env: Env, job: JobRow): Promise<[CheckedImage, CheckedImage]> {
-  const { allowPrivateUrls } = settingsOf(env)
+  const { allowPrivateUrls, baseUrl = job.baseUrl } = settingsOf(env)
   const load = async (role: Role, address: string): Promise<CheckedImage> => {
-    const image = await fetchImage(role, address, allowPrivateUrls)
+    const image = await fetchImage(role, address, allowPrivateUrls, baseUrl)
     return { ...image, url: () => shareInput(env, job, role, image) }
   }
   const [model, garment] = await Promise.allSettled([
