@@ -55,9 +55,9 @@ const mayHaveCopies = (job: JobRow) =>
   (job.attempts > 1 || job.errorCode !== null || job.engineHandle !== null || job.unclearStarts > 0)
 
 async function inputOf(env: Env, job: JobRow, role: Role, address: string) {
-  const { allowPrivateUrls, baseUrl } = settingsOf(env)
+  const { allowPrivateUrls, baseUrl = job.baseUrl } = settingsOf(env)
   const copy = mayHaveCopies(job) ? await copyOf(env, job, role) : null
-  const picture = copy ?? (await fetchImage(role, address, allowPrivateUrls))
+  const picture = copy ?? (await fetchImage(role, address, allowPrivateUrls, baseUrl))
   const key = inputKey(job.id, role, picture.format)
 
   let kept: Promise<void> | undefined = copy ? Promise.resolve() : undefined
@@ -77,7 +77,7 @@ async function inputOf(env: Env, job: JobRow, role: Role, address: string) {
     ...picture,
     async url() {
       await keep()
-      return signedUrl(env, baseUrl ?? job.baseUrl, key)
+      return signedUrl(env, baseUrl, key)
     },
   }
   return { image, keep }

@@ -78,9 +78,9 @@ async function attempt(
   at: Date,
 ): Promise<Answer> {
   const settings = settingsOf(env)
-  const problem = urlProblem(event.url, settings.allowPrivateUrls)
-  if (problem) return noAnswer(`the URL ${problem}`)
   const base = settings.baseUrl ?? job.baseUrl
+  const problem = urlProblem(event.url, settings.allowPrivateUrls, base)
+  if (problem) return noAnswer(`the URL ${problem}`)
   const body = JSON.stringify(await webhookBody(env, base, event, job))
   try {
     const response = await fetch(event.url, {
