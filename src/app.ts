@@ -1,12 +1,16 @@
 // Puts the surfaces together, with what all of them share.
 import { Hono } from 'hono'
+import type { Context } from 'hono'
+import { except } from 'hono/combine'
 import { requestId } from 'hono/request-id'
 import { secureHeaders } from 'hono/secure-headers'
 import { account } from './api/account.ts'
+import { baseUrlOf } from './api/base-url.ts'
 import { jobs } from './api/jobs.ts'
+import { openApiDocument } from './api/openapi.ts'
 import { tryOn } from './api/try-on.ts'
 import type { App } from './context.ts'
-import { AppError, errorResponse } from './errors.ts'
+import { AppError, statusOf } from './errors.ts'
 import { log, withLogFields } from './log.ts'
 import { operator } from './operator/routes.ts'
 import { outputs } from './outputs/routes.ts'
@@ -23,13 +27,20 @@ const v1 = new Hono<App>()
 export const app = new Hono<App>()
   .use(requestId())
   .use((c, next) => withLogFields({ requestId: c.var.requestId }, next))
-  .use(secureHeaders())
+  // Shops show outputs on their own pages, which the usual same-origin policy would forbid.
+  .use('/outputs/*', secureHeaders({ crossOriginResourcePolicy: 'cross-origin' }))
+  .use(except('/outputs/*', secureHeaders()))
   .route('/v1', v1)
   .route('/operator', operator)
+  .get('/openapi.json', (c) => c.json(openApiDocument(baseUrlOf(c))))
   .route('/', outputs)
-  .notFound((c) => errorResponse(c, new AppError('not_found')))
+  .notFound((c) => envelope(c, new AppError('not_found')))
   .onError((error, c) => {
-    if (error instanceof AppError) return errorResponse(c, error)
+    if (error instanceof AppError) return envelope(c, error)
     log.error('request failed', error, { method: c.req.method, path: c.req.path })
-    return errorResponse(c, new AppError('internal_error'))
+    return envelope(c, new AppError('internal_error'))
   })
+
+/** The error envelope of the specification. */
+const envelope = (c: Context, { code, message, headers }: AppError) =>
+  c.json({ error: { code, message } }, statusOf(code), headers)

@@ -62,7 +62,7 @@ export async function submitJob({
     // Tried twice: an error may mean that the row was written and only the answer was lost, and
     // the second insert of the same id then finds it.
     inserted = await insert().catch((error: unknown) => {
-      log.warn('insert tried again', { jobId, error: String(error).slice(0, 100) })
+      log.error('insert is tried again', error, { jobId })
       return insert().then(() => true)
     })
   } catch (error) {
