@@ -79,6 +79,7 @@ export const operator = new Hono<App>()
     const body = valid(await checkBody(schema, c.req.raw))
     await updateOrganisation(c.env, orgId, {
       ...(body.status !== undefined && { status: body.status }),
+      ...(body.suspension_reason !== undefined && { suspensionReason: body.suspension_reason }),
       ...(body.plan !== undefined && { plan: body.plan }),
       ...(body.rate_limit_per_minute !== undefined && {
         rateLimitPerMinute: body.rate_limit_per_minute,
