@@ -24,6 +24,7 @@ export default defineConfig(async () => ({
     exclude: ['test/browser/**'],
     setupFiles: ['./test/support/setup.ts'],
     restoreMocks: true,
+    testTimeout: 30_000, // a busy machine is no fault of the code's
     silent: 'passed-only',
     maxWorkers: 2,
     coverage: { provider: 'istanbul', include: ['src/**'], reporter: ['text'] },

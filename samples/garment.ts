@@ -2,7 +2,6 @@
 // on a plain, gradient or transparent background. Lengths are shares of the picture's height.
 import {
   addGrain,
-  blend,
   createCanvas,
   createRandom,
   draw,
@@ -15,6 +14,7 @@ import {
   type Rgba,
   type Shape,
 } from './canvas.ts'
+import { dyeOf } from './dye.ts'
 import { curve, ellipse, limb, mirrored, polygon, type Point } from './shapes.ts'
 
 export type GarmentKind = 'tshirt' | 'longsleeve' | 'hoodie' | 'tank' | 'dress'
@@ -276,39 +276,6 @@ function drawPocket(canvas: Canvas, base: Colour, at: Place, height: number): vo
     draw(canvas, cord, () => [0.93, 0.92, 0.9])
   }
 }
-
-function dyeOf(options: GarmentOptions, height: number): (u: number, v: number) => Colour {
-  const base = hex(options.colour ?? '#c8402f')
-  const accent = hex(options.accent ?? '#f4efe6')
-  const soft = (distance: number) => smooth(0.5 - distance * height)
-  switch (options.pattern ?? 'plain') {
-    case 'stripes':
-      return (_, v) => blend(base, accent, soft(Math.abs((v % 0.075) - 0.0375) - 0.0125))
-    case 'checks':
-      return (u, v) => {
-        const across = soft(Math.abs((Math.abs(u) % 0.08) - 0.04) - 0.012)
-        const down = soft(Math.abs((v % 0.08) - 0.04) - 0.012)
-        return blend(base, accent, (across + down) * 0.5)
-      }
-    case 'print': {
-      const disc = ellipse([0, 0.38], 0.12, 0.12)
-      const star = polygon(starOf(0.38, 0.095))
-      return (u, v) => {
-        const ring = soft(Math.abs(disc(u, v)) - 0.008)
-        return blend(base, accent, Math.max(ring, soft(star(u, v))))
-      }
-    }
-    default:
-      return () => base
-  }
-}
-
-const starOf = (y: number, radius: number): Point[] =>
-  Array.from({ length: 10 }, (_, i): Point => {
-    const angle = (i * Math.PI) / 5
-    const reach = i % 2 === 0 ? radius : radius * 0.42
-    return [Math.sin(angle) * reach, y - Math.cos(angle) * reach]
-  })
 
 function ragged(shape: Shape, seed: number): Shape {
   const random = createRandom(seed)

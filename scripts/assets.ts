@@ -1,4 +1,4 @@
-// Gathers the static files that the Worker serves into assets/, from the packages that ship them.
+// Gathers the static files that the Worker serves into assets/, ours and those of packages.
 import { cpSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -11,6 +11,8 @@ gather('docs', 'node_modules/swagger-ui-dist', [
   'swagger-ui-bundle.js',
   'favicon-32x32.png',
 ])
+gather('docs', 'src/docs', ['index.html', 'start.js'])
+gather('.', 'src/docs', ['_headers'])
 gather('static', 'node_modules/@picocss/pico/css', ['pico.classless.min.css'])
 gather('static', 'src/console/static', ['console.css', 'console.js', 'icon.svg'])
 gather('static', 'samples', ['model.jpg', 'garment.jpg'])

@@ -1,18 +1,20 @@
 // Puts the surfaces together, with what all of them share.
 import { Hono } from 'hono'
+import type { Context } from 'hono'
+import { except } from 'hono/combine'
 import { requestId } from 'hono/request-id'
 import { secureHeaders } from 'hono/secure-headers'
 import { account } from './api/account.ts'
+import { baseUrlOf } from './api/base-url.ts'
 import { jobs } from './api/jobs.ts'
+import { openApiDocument } from './api/openapi.ts'
 import { tryOn } from './api/try-on.ts'
 import { serveConsole } from './console/serve.ts'
 import type { App } from './context.ts'
-import { AppError, errorResponse } from './errors.ts'
+import { AppError, statusOf } from './errors.ts'
 import { log, withLogFields } from './log.ts'
 import { operator } from './operator/routes.ts'
 import { outputs } from './outputs/routes.ts'
-
-const dataHeaders = secureHeaders()
 
 const v1 = new Hono<App>()
   .use(async (c, next) => {
@@ -26,17 +28,24 @@ const v1 = new Hono<App>()
 export const app = new Hono<App>()
   .use(requestId())
   .use((c, next) => withLogFields({ requestId: c.var.requestId }, next))
-  // The console has headers of its own, for pages instead of data.
-  .use((c, next) => (/^\/console(\/|$)/.test(c.req.path) ? next() : dataHeaders(c, next)))
+  // Shops show outputs on their own pages, which the usual same-origin policy would forbid; the
+  // console has headers for pages, not for data.
+  .use('/outputs/*', secureHeaders({ crossOriginResourcePolicy: 'cross-origin' }))
+  .use(except(['/outputs/*', '/console', '/console/*'], secureHeaders()))
   .route('/v1', v1)
   .route('/operator', operator)
+  .get('/openapi.json', (c) => c.json(openApiDocument(baseUrlOf(c))))
   .get('/', (c) => c.redirect('/console'))
   .all('/console', serveConsole)
   .all('/console/*', serveConsole)
   .route('/', outputs)
-  .notFound((c) => errorResponse(c, new AppError('not_found')))
+  .notFound((c) => envelope(c, new AppError('not_found')))
   .onError((error, c) => {
-    if (error instanceof AppError) return errorResponse(c, error)
+    if (error instanceof AppError) return envelope(c, error)
     log.error('request failed', error, { method: c.req.method, path: c.req.path })
-    return errorResponse(c, new AppError('internal_error'))
+    return envelope(c, new AppError('internal_error'))
   })
+
+/** The error envelope of the specification. */
+const envelope = (c: Context, { code, message, headers }: AppError) =>
+  c.json({ error: { code, message } }, statusOf(code), headers)

@@ -3,5 +3,7 @@ export interface App {
   Bindings: Env
   Variables: {
     requestId: string
+    /** Of the API key, once one was sent that could be good. */
+    keyHash: string
   }
 }

@@ -1,7 +1,5 @@
 // Every error a caller can be given: code → status and the words said unless the thrower has better
-// ones. Only `errorResponse`, called from the app's onError, writes the envelope.
-import type { Context } from 'hono'
-import type { ContentfulStatusCode } from 'hono/utils/http-status'
+// ones. Only the app's onError writes the envelope.
 
 const ERRORS = {
   invalid_api_key: [401, 'No valid API key was given. Send "Authorization: Bearer <API key>".'],
@@ -31,10 +29,9 @@ const ERRORS = {
     'Too many requests. Wait for the number of seconds in the Retry-After header.',
   ],
   internal_error: [500, 'Something went wrong on our side. Try again; quote the X-Request-Id.'],
-} as const satisfies Record<string, readonly [ContentfulStatusCode, string]>
+} as const satisfies Record<string, readonly [number, string]>
 
 export type ErrorCode = keyof typeof ERRORS
-export const ERROR_CODES = Object.keys(ERRORS) as ErrorCode[]
 
 /** A mistake of the caller's, to be answered with the table's status. */
 export class AppError extends Error {
@@ -49,12 +46,4 @@ export class AppError extends Error {
   }
 }
 
-export const statusOf = (code: ErrorCode): ContentfulStatusCode => ERRORS[code][0]
-
-/** The envelope of the specification, with the table's status. */
-export const errorResponse = (c: Context, error: AppError) =>
-  c.json(
-    { error: { code: error.code, message: error.message } },
-    statusOf(error.code),
-    error.headers,
-  )
+export const statusOf = (code: ErrorCode) => ERRORS[code][0]

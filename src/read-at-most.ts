@@ -1,11 +1,17 @@
 /**
  * Reads a body to its end, holding never more than one chunk over `maxBytes`.
+ * @param announced the Content-Length that came with it, if one did: too much is not even begun
  * @returns null, with the body cancelled, as soon as it proves longer
  */
 export async function readAtMost(
   body: ReadableStream<Uint8Array> | null,
   maxBytes: number,
+  announced: string | null = null,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
+  if (Number(announced) > maxBytes) {
+    await body?.cancel()
+    return null
+  }
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of body ?? []) {

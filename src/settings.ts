@@ -13,8 +13,6 @@ export const FREE_CREDITS = 100
 export const OUTPUT_URL_TTL_SECONDS = 3_600
 export const MAX_WAIT_SECONDS = 30
 export const IDEMPOTENCY_TTL_MS = 24 * 60 * 60_000
-/** From the claim to a forced end with `generation_timeout`. */
-export const JOB_DEADLINE_MS = 5 * 60_000
 export const WEBHOOK_TIMEOUT_MS = 15_000
 
 const flag = z
@@ -49,6 +47,13 @@ const Settings = z.object({
   MAIL_FROM: optionalText,
   SUPPORT_EMAIL: optionalText,
   WEBHOOK_RETRY_DELAYS: seconds.default([5, 300, 1_800, 7_200, 18_000, 36_000, 36_000]),
+  JOB_DEADLINE_SECONDS: z
+    .string()
+    .regex(/^\d+$/, 'must be whole seconds')
+    .default('300')
+    .transform(Number)
+    // The links to our copies of the pictures live no longer.
+    .refine((value) => value >= 1 && value <= 3_600, 'must be 1 to 3600'),
   GENERATION_ENGINE: z.string().default('compositor'),
 })
 
@@ -73,6 +78,8 @@ export interface Settings {
   supportEmail: string | undefined
   /** Seconds to wait after the 1st, 2nd, … failed attempt. */
   webhookRetryDelaysSeconds: number[]
+  /** From the claim to a forced end with `generation_timeout`. */
+  jobDeadlineMs: number
   /** Engines to try, in order. */
   generationEngines: string[]
 }
@@ -111,6 +118,7 @@ function parse(env: Env): Settings {
     mailFrom: vars.MAIL_FROM,
     supportEmail: vars.SUPPORT_EMAIL,
     webhookRetryDelaysSeconds: vars.WEBHOOK_RETRY_DELAYS,
+    jobDeadlineMs: vars.JOB_DEADLINE_SECONDS * 1_000,
     generationEngines: vars.GENERATION_ENGINE.split(',').map((name) => name.trim()),
   }
 }

@@ -13,6 +13,7 @@ declare module '@jsquash/png/codec/pkg/squoosh_png_bg.wasm' {
 
 interface CodecOptions {
   noInitialRun: true
+  printErr(message: string): void
   instantiateWasm(
     imports: WebAssembly.Imports,
     ready: (instance: WebAssembly.Instance) => void,

@@ -58,17 +58,19 @@ export async function createOrganisation(env: Env, order: NewOrganisation) {
   const workspace = workspaceRow(organisation.id, order.workspaceName)
   const test = await keyRow(organisation.id, 'test', 'First test key')
   const live = await keyRow(organisation.id, 'live', 'First live key')
+  // Credits first: those of an organisation that has no row are out of everybody's reach, while a
+  // row without them would be a customer who was never given what was promised.
+  await grantCredits(env, organisation.id, {
+    amount: order.credits,
+    reason: 'Credits at sign-up',
+    reference: 'sign-up',
+  })
   const db = database(env)
   await db.batch([
     db.insert(organisations).values(organisation),
     db.insert(workspaces).values(workspace),
     db.insert(apiKeys).values([test.row, live.row]),
   ])
-  await grantCredits(env, organisation.id, {
-    amount: order.credits,
-    reason: 'Credits at sign-up',
-    reference: 'sign-up',
-  })
   return { organisation, workspaces: [workspace], keys: { test: test.key, live: live.key } }
 }
 

@@ -2,7 +2,6 @@
 import { z } from 'zod'
 import { PLANS, REGIONS, WORKSPACE_STATUSES } from '../db/schema.ts'
 import type { WorkspaceRow } from '../db/schema.ts'
-import { ERROR_CODES } from '../errors.ts'
 import { ListedJob } from '../jobs/present.ts'
 import type { Account as AccountState, Admission } from '../organisation/organisation.ts'
 import { MODES } from '../organisation/api-key.ts'
@@ -91,7 +90,3 @@ export const presentAccount = ({
   credits,
   auto_reload_enabled: organisation.autoReloadEnabled,
 })
-
-export const ErrorEnvelope = z
-  .object({ error: z.object({ code: z.enum(ERROR_CODES), message: z.string() }) })
-  .meta({ id: 'Error' })

@@ -2,6 +2,7 @@
 import type { Context } from 'hono'
 import type { App } from '../context.ts'
 import { AppError } from '../errors.ts'
+import { countFailure, countSuccess, refuseGuesser } from '../guesses.ts'
 import { parseKey } from '../organisation/api-key.ts'
 import type { Credentials } from '../organisation/api-key.ts'
 import type { Answer } from '../organisation/organisation.ts'
@@ -10,12 +11,15 @@ import type { Quota } from '../organisation/rate-window.ts'
 
 /**
  * The credentials that a request carries, without any I/O.
- * @throws AppError invalid_api_key when there is no well-formed key
+ * @throws AppError invalid_api_key when there is no well-formed key, rate_limit_exceeded for an
+ * address that sent too many wrong ones
  */
 export async function credentialsOf(c: Context<App>): Promise<Credentials> {
   const [, key] = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '') ?? []
   const credentials = key ? await parseKey(key) : null
   if (!credentials) throw new AppError('invalid_api_key')
+  refuseGuesser(c, credentials.keyHash)
+  c.set('keyHash', credentials.keyHash)
   return credentials
 }
 
@@ -24,11 +28,15 @@ export async function credentialsOf(c: Context<App>): Promise<Credentials> {
  * @throws AppError for a refusal
  */
 export function admitted<T>(c: Context<App>, answer: Answer<T>): T {
-  if (answer.quota) setRateLimit(c, answer.quota)
+  if (answer.quota) {
+    setRateLimit(c, answer.quota)
+    countSuccess(c.var.keyHash)
+  }
   if (answer.ok) return answer.value
   if (answer.refusal === 'rate_limit_exceeded' && answer.quota) {
     c.header('Retry-After', String(answer.quota.resetSeconds))
   }
+  if (answer.refusal === 'invalid_api_key') countFailure(c)
   throw new AppError(answer.refusal)
 }
 

@@ -10,6 +10,8 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_URL_LENGTH } from '../settings.ts
 export interface UrlRules {
   allowPrivate: boolean
   mode: Mode
+  /** Where the client reached this service. */
+  ownBaseUrl?: string
 }
 
 const required = (expected: string) => (issue: { input?: unknown }) =>
@@ -22,10 +24,10 @@ const url = (expected: string, problem: (text: string) => string | null) =>
   })
 
 /** The body of POST /v1/tryon. */
-export function tryOnBody({ allowPrivate, mode }: UrlRules) {
+export function tryOnBody({ allowPrivate, mode, ownBaseUrl }: UrlRules) {
   const imageUrl = (description: string) =>
     url('a string, the URL of an image', (text) => {
-      const problem = imageUrlProblem(text, allowPrivate)
+      const problem = imageUrlProblem(text, allowPrivate, ownBaseUrl)
       if (problem || !isScenario(text)) return problem
       if (mode === 'live') return 'must not be on test.invalid, which steers test mode only'
       return scenarioProblem(text)
@@ -45,7 +47,9 @@ export function tryOnBody({ allowPrivate, mode }: UrlRules) {
         .max(255, 'must have at most 255 characters')
         .optional()
         .meta({ description: 'Default: the first active workspace of the organisation.' }),
-      webhook_url: url('a string, an http or https URL', (text) => urlProblem(text, allowPrivate))
+      webhook_url: url('a string, an http or https URL', (text) =>
+        urlProblem(text, allowPrivate, ownBaseUrl),
+      )
         .optional()
         .meta({
           description: 'Receives the result. Overrides the organisation’s default webhook URL.',

@@ -18,7 +18,11 @@ export const tryOn = new Hono<App>()
   .post('/', async (c) => {
     const caller = await credentialsOf(c)
     const { allowPrivateUrls } = settingsOf(c.env)
-    const schema = tryOnBody({ allowPrivate: allowPrivateUrls, mode: caller.mode })
+    const schema = tryOnBody({
+      allowPrivate: allowPrivateUrls,
+      mode: caller.mode,
+      ownBaseUrl: baseUrlOf(c),
+    })
     const body = await checkBody(schema, c.req.raw)
     const key = check(IdempotencyKey.optional(), c.req.header('Idempotency-Key'), 'Idempotency-Key')
     if (!body.ok || !key.ok) {

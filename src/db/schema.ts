@@ -94,9 +94,18 @@ export const jobs = sqliteTable(
     /** The latest failure: shown to the client only once the job has failed for good. */
     errorCode: text('error_code', { enum: JOB_ERROR_CODES }),
     outputFormat: text('output_format', { enum: IMAGE_FORMATS }),
-    /** Which engine has the job, and its name for the work while it runs there. */
+    /**
+     * The engine that made the picture. Until then the paid engine that a start was last meant for:
+     * written before the start, so that a crash leaves a trace of it.
+     */
     engine: text(),
+    /** The engine's name for the work while it runs there. */
     engineHandle: text('engine_handle'),
+    /**
+     * Starts at paid engines that may have been charged without our knowing: one is counted before
+     * it is made, and taken back when its outcome is clear (jobs/generate).
+     */
+    unclearStarts: integer('unclear_starts').notNull().default(0),
     /** How often work on the job was begun. */
     attempts: integer().notNull().default(0),
     /**

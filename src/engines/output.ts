@@ -1,8 +1,8 @@
 // A provider's picture, fetched at once since its URL expires, and trusted only for its bytes.
 import { dimensions, recognise } from '../images/format.ts'
+import { readAtMost } from '../read-at-most.ts'
 import { isLoopback } from './base-url.ts'
 import { EngineError, type GeneratedImage, type Work } from './engine.ts'
-import { readAtMost } from './read-at-most.ts'
 
 export const MAX_OUTPUT_BYTES = 20 * 1024 * 1024
 const TIMEOUT_MS = 60_000
@@ -43,7 +43,11 @@ async function download(
     let bytes: Uint8Array<ArrayBuffer> | null
     try {
       response = await fetch(url, { redirect: 'manual', signal })
-      bytes = await readAtMost(response, MAX_OUTPUT_BYTES)
+      bytes = await readAtMost(
+        response.body,
+        MAX_OUTPUT_BYTES,
+        response.headers.get('content-length'),
+      )
     } catch (error) {
       throw failed(provider, `output: ${error instanceof Error ? error.name : 'lost'}`, 'alive')
     }

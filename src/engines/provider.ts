@@ -2,8 +2,9 @@
 // that goes wrong told as an EngineError. What a provider's own error names mean is for its adapter.
 import type { z } from 'zod'
 import type { JobErrorCode } from '../jobs/status.ts'
+import { readAtMost } from '../read-at-most.ts'
+import { retryAfterSeconds } from '../retry-after.ts'
 import { EngineError, type Work } from './engine.ts'
-import { readAtMost } from './read-at-most.ts'
 
 export interface ProviderCall<Answer> {
   provider: string
@@ -61,7 +62,11 @@ export async function callProvider<Answer>(call: ProviderCall<Answer>): Promise<
       redirect: 'manual',
       signal: AbortSignal.timeout(call.timeoutMs ?? TIMEOUT_MS),
     })
-    bytes = await readAtMost(response, call.maxBytes ?? MAX_ANSWER_BYTES)
+    bytes = await readAtMost(
+      response.body,
+      call.maxBytes ?? MAX_ANSWER_BYTES,
+      response.headers.get('content-length'),
+    )
   } catch (error) {
     // Neither cause nor message goes on: the runtime may quote the URL in them.
     throw unclear(error instanceof Error ? error.name : 'no answer')
@@ -83,7 +88,7 @@ function refusal<Answer>(call: ProviderCall<Answer>, failure: Failure): EngineEr
   return new EngineError(code, `${call.provider} ${call.during}: ${failure.status}${reason}`, {
     retriable,
     work: explained?.work ?? workAfter(call.during, failure.status),
-    retryAfterSeconds: explained?.retryAfterSeconds ?? retryAfter(failure.headers),
+    retryAfterSeconds: explained?.retryAfterSeconds ?? retryAfterSeconds(failure.headers),
   })
 }
 
@@ -100,15 +105,6 @@ function workAfter(during: string, status: number): Work {
 }
 
 const isGone = (status: number) => status === 404 || status === 410
-
-/** Retry-After in whole seconds, from either of its two forms (RFC 9110, 10.2.3). */
-export function retryAfter(headers: Headers, now = Date.now()): number | undefined {
-  const value = headers.get('retry-after')?.trim()
-  if (!value) return undefined
-  if (/^\d+$/.test(value)) return Number(value)
-  const at = Date.parse(value)
-  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1000))
-}
 
 /** Providers quote URLs and keys in their messages; a log must hold neither. */
 export function scrub(text: string, secret?: string): string {

@@ -26,6 +26,7 @@ export async function fetchImage(
   role: Role,
   address: string,
   allowPrivate: boolean,
+  ownBaseUrl?: string,
 ): Promise<FetchedImage> {
   const refuse = (problem: Problem, reason: string, cause?: unknown): never => {
     throw new EngineError(`${role}_image_${problem}` satisfies JobErrorCode, reason, { cause })
@@ -33,7 +34,10 @@ export async function fetchImage(
   const signal = AbortSignal.timeout(IMAGE_TIMEOUT_MS)
   let bytes: Uint8Array<ArrayBuffer> | null
   try {
-    bytes = await readAtMost(await follow(address, allowPrivate, signal), MAX_IMAGE_BYTES)
+    bytes = await readAtMost(
+      await follow(address, allowPrivate, ownBaseUrl, signal),
+      MAX_IMAGE_BYTES,
+    )
   } catch (error) {
     return refuse('unreachable', error instanceof Error ? error.message : String(error), error)
   }
@@ -61,11 +65,12 @@ type Problem = 'unreachable' | 'too_large' | 'unsupported_format' | 'corrupt'
 async function follow(
   address: string,
   allowPrivate: boolean,
+  ownBaseUrl: string | undefined,
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
   let url = address
   for (let hop = 0; hop <= MAX_IMAGE_REDIRECTS; hop++) {
-    const problem = urlProblem(url, allowPrivate)
+    const problem = urlProblem(url, allowPrivate, ownBaseUrl)
     if (problem) throw new Error(`the address ${problem}`)
     const response = await fetch(url, {
       redirect: 'manual',

@@ -13,8 +13,13 @@ const OTHER_IMAGES =
  * What is wrong with an address, in words that follow the name of its field; null when it is fine.
  * Names are judged as written: a Worker's fetch cannot reach a private network even where a public
  * name resolves into one.
+ * @param ownBaseUrl where this service is reached: it does not call itself
  */
-export function urlProblem(text: string, allowPrivate: boolean): string | null {
+export function urlProblem(
+  text: string,
+  allowPrivate: boolean,
+  ownBaseUrl?: string,
+): string | null {
   if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`
   // The parser would drop these silently, and the address fetched would not be the one shown.
   if (hasControlOrSpace(text)) return 'must not contain spaces or control characters'
@@ -24,12 +29,19 @@ export function urlProblem(text: string, allowPrivate: boolean): string | null {
   if (!allowPrivate && isPrivateHost(url.hostname)) {
     return 'must not point to a private, loopback or link-local host'
   }
+  if (!allowPrivate && ownBaseUrl !== undefined && url.host === new URL(ownBaseUrl).host) {
+    return 'must not point to this service itself'
+  }
   return null
 }
 
 /** Like `urlProblem`, and refuses addresses that name a picture of a kind we cannot read. */
-export function imageUrlProblem(text: string, allowPrivate: boolean): string | null {
-  const problem = urlProblem(text, allowPrivate)
+export function imageUrlProblem(
+  text: string,
+  allowPrivate: boolean,
+  ownBaseUrl?: string,
+): string | null {
+  const problem = urlProblem(text, allowPrivate, ownBaseUrl)
   if (problem) return problem
   return OTHER_IMAGES.test(pathOf(text)) ? 'must be a JPEG, PNG or WebP image' : null
 }
@@ -57,6 +69,9 @@ function isPublicAddress(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress()) {
     return isPublicAddress(address.toIPv4Address())
   }
+  // Of IPv6 only 2000::/3 has ever been given out (RFC 4291, 2.4); outside it are, among others, the
+  // IPv4-compatible addresses, which the library calls unicast.
+  if (address instanceof ipaddr.IPv6 && ((address.parts[0] ?? 0) & 0xe000) !== 0x2000) return false
   // Everything that tunnels to IPv4 (NAT64, 6to4, Teredo) has a range name of its own, so it is out.
   return address.range() === 'unicast'
 }

@@ -11,7 +11,7 @@ import type { JobWithEvent } from './store.ts'
 const Timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC' })
 
 export const ListedJob = z
-  .object({
+  .strictObject({
     job_id: z.string().meta({ example: 'job_01kajq3w8de0rbm6t1yg5q9xkz' }),
     status: z.enum(JOB_STATUSES),
     workspace_id: z.string(),

@@ -2,27 +2,26 @@
 // while another consumer is at the same job; the claim in D1 decides who works, and the job's row,
 // not the message, says what is left to do.
 import type { JobRow } from '../db/schema.ts'
-import { enginesOf } from '../engines/choose.ts'
 import { EngineError } from '../engines/engine.ts'
-import type { CheckedImage, GeneratedImage, Progress } from '../engines/engine.ts'
+import type { Progress } from '../engines/engine.ts'
+import { pollAfterSeconds } from '../engines/handle.ts'
 import { simulate } from '../engines/placeholder.ts'
-import { contentTypeOf, IMAGE_FORMATS } from '../images/format.ts'
-import type { ImageFormat } from '../images/format.ts'
-import { checkImage, fetchImage } from '../images/fetch.ts'
-import type { FetchedImage, Role } from '../images/fetch.ts'
 import { log } from '../log.ts'
-import { inputKey, outputKey, signedUrl, uploadKeyOf } from '../outputs/link.ts'
-import { JOB_DEADLINE_MS, settingsOf } from '../settings.ts'
+import { outputKey } from '../outputs/link.ts'
 import { withdrawJob } from './cancel.ts'
+import { msLeft } from './deadline.ts'
 import { Gate } from './gate.ts'
+import { cancelWork, generate, LostJob, MAX_ATTEMPTS } from './generate.ts'
+import { deleteInputs } from './inputs.ts'
+import { storePicture } from './pictures.ts'
 import { scenarioOf } from './scenario.ts'
 import { settleEnded, settleJob } from './settle.ts'
 import { isFinal } from './status.ts'
 import type { JobErrorCode } from './status.ts'
-import { claimJob, parkJob } from './store.ts'
+import { claimJob, saveJob } from './store.ts'
+import type { Ending } from './store.ts'
 
-/** As many as `max_retries` of the queue, plus one. */
-const MAX_ATTEMPTS = 6
+const MAX_BACK_OFF_SECONDS = 60
 
 /** What is to become of the message. */
 export type Verdict = { done: true } | { done: false; retryAfterSeconds: number }
@@ -37,15 +36,14 @@ const liveJobs = new Gate(2)
 
 /** Takes a job as far as it can go now. Does not throw for reasons of the job's own. */
 export async function processJob({ env, jobId }: { env: Env; jobId: string }): Promise<Verdict> {
-  const { claimed: job, found } = await claimJob(env, jobId)
-  if (!job) return passOver(env, jobId, found)
+  const { claimed, found } = await claimJob(env, jobId)
+  if (!claimed) return passOver(env, jobId, found)
+  const job = { ...claimed }
   try {
-    if (isOverdue(job)) throw new EngineError('generation_timeout', 'past the deadline')
-    const progress = job.mode === 'test' ? simulateJob(job) : await generate(env, job)
-    if (!progress.done) return await waitForEngine(env, job, progress)
-    await keepOutput(env, job, progress.image)
-    await settleJob(env, job, { status: 'completed', outputFormat: progress.image.format })
-    return DONE
+    if (msLeft(env, job) === 0) throw new EngineError('generation_timeout', 'past the deadline')
+    const progress =
+      job.mode === 'test' ? simulateJob(job) : await liveJobs.run(() => generate(env, job))
+    return await follow(env, job, progress)
   } catch (error) {
     return failOrRetry(env, job, error)
   }
@@ -67,120 +65,98 @@ async function passOver(env: Env, jobId: string, found: JobRow | undefined): Pro
   return DONE
 }
 
-const isOverdue = (job: JobRow) =>
-  job.startedAt !== null && Date.now() - job.startedAt.getTime() > JOB_DEADLINE_MS
+function simulateJob(job: JobRow): Progress {
+  const scenario = scenarioOf([job.modelImageUrl, job.garmentImageUrl])
+  const progress = simulate(scenario, job.startedAt ?? new Date())
+  if (!progress.done) job.engineHandle = progress.handle
+  return progress
+}
 
-const simulateJob = (job: JobRow): Progress =>
-  simulate(scenarioOf([job.modelImageUrl, job.garmentImageUrl]), job.startedAt ?? new Date())
-
-function generate(env: Env, job: JobRow): Promise<Progress> {
-  return liveJobs.run(async () => {
-    const earlier = job.attempts > 1 ? await earlierOutput(env, job) : null
-    if (earlier) return { done: true, image: earlier }
-    const [engine] = enginesOf(env)
-    if (!engine) throw new EngineError('engine_unavailable', 'no engine is configured')
-    if (job.engineHandle !== null && engine.poll) return engine.poll(job.engineHandle)
-    const [model, garment] = await fetchInputs(env, job)
-    const startedAt = job.startedAt ?? new Date()
-    return engine.start({ jobId: job.id, startedAt, model, garment })
+async function follow(env: Env, job: JobRow, progress: Progress): Promise<Verdict> {
+  if (!progress.done) return comeBack(env, job, progress.pollAfterSeconds)
+  const { image } = progress
+  await storePicture(env, outputKey(job.id, image.format), image, job.engine ?? undefined)
+  await end(env, job, {
+    status: 'completed',
+    outputFormat: image.format,
+    ...(job.engine === null ? {} : { engine: job.engine }),
   })
-}
-
-/** A picture made before a crash is not made, and an engine not paid, a second time. */
-async function earlierOutput(env: Env, job: JobRow): Promise<GeneratedImage | null> {
-  for (const format of IMAGE_FORMATS) {
-    const object = await env.IMAGES.get(outputKey(job.id, format))
-    if (object) return { bytes: new Uint8Array(await object.arrayBuffer()), format }
-  }
-  return null
-}
-
-async function fetchInputs(env: Env, job: JobRow): Promise<[CheckedImage, CheckedImage]> {
-  const { allowPrivateUrls } = settingsOf(env)
-  const load = async (role: Role, address: string): Promise<CheckedImage> => {
-    const image =
-      (await readUpload(env, job, role, address)) ??
-      (await fetchImage(role, address, allowPrivateUrls))
-    return { ...image, url: () => shareInput(env, job, role, image) }
-  }
-  const [model, garment] = await Promise.allSettled([
-    load('model', job.modelImageUrl),
-    load('garment', job.garmentImageUrl),
-  ])
-  // Both are waited for, so that the same pair always gives the same error.
-  if (model.status === 'rejected') throw model.reason
-  if (garment.status === 'rejected') throw garment.reason
-  return [model.value, garment.value]
-}
-
-/** A picture uploaded in the console is read where it lies: a Worker cannot fetch from itself. */
-async function readUpload(
-  env: Env,
-  job: JobRow,
-  role: Role,
-  address: string,
-): Promise<FetchedImage | null> {
-  const key = await uploadKeyOf(env, settingsOf(env).baseUrl ?? job.baseUrl, address)
-  if (!key) return null
-  const object = await env.IMAGES.get(key)
-  if (!object) throw new EngineError(`${role}_image_unreachable`, 'the upload is no longer kept')
-  return checkImage(role, new Uint8Array(await object.arrayBuffer()))
-}
-
-async function shareInput(
-  env: Env,
-  job: JobRow,
-  role: Role,
-  image: { bytes: Uint8Array; format: ImageFormat },
-): Promise<string> {
-  const key = inputKey(job.id, role, image.format)
-  await putImage(env, key, image)
-  return signedUrl(env, settingsOf(env).baseUrl ?? job.baseUrl, key)
-}
-
-const keepOutput = (env: Env, job: JobRow, image: GeneratedImage) =>
-  putImage(env, outputKey(job.id, image.format), image)
-
-async function putImage(
-  env: Env,
-  key: string,
-  image: { bytes: Uint8Array; format: ImageFormat },
-): Promise<void> {
-  await env.IMAGES.put(key, image.bytes, {
-    httpMetadata: { contentType: contentTypeOf(image.format) },
-  })
-}
-
-/** Leaves the job to its engine and comes back by another message. */
-async function waitForEngine(
-  env: Env,
-  job: JobRow,
-  { handle, pollAfterSeconds }: Extract<Progress, { done: false }>,
-): Promise<Verdict> {
-  const dueAt = new Date(Date.now() + pollAfterSeconds * 1_000)
-  await parkJob(env, job.id, { dueAt, engineHandle: handle })
-  await env.JOBS.send({ jobId: job.id }, { delaySeconds: pollAfterSeconds })
   return DONE
 }
 
+/**
+ * Hands the job back and sends another message for it, at the deadline at the latest. Not by
+ * retrying this message: a queue retries one a few times only.
+ */
+async function comeBack(
+  env: Env,
+  job: JobRow,
+  afterSeconds: number,
+  errorCode?: JobErrorCode,
+): Promise<Verdict> {
+  const delaySeconds = Math.min(afterSeconds, Math.ceil(msLeft(env, job) / 1_000))
+  // Due a little before the message comes: one that came too early would be passed over.
+  const dueAt = new Date(Date.now() + (delaySeconds - 1) * 1_000)
+  if (!(await handBack(env, job, dueAt, errorCode))) return { done: false, retryAfterSeconds: 1 }
+  await env.JOBS.send({ jobId: job.id }, { delaySeconds })
+  return DONE
+}
+
+/**
+ * What is in `job` must not get lost with a hiccup of the database: a handle may be in it.
+ * @returns false when the job is over or in other hands; the message finds out which by coming again
+ */
+async function handBack(
+  env: Env,
+  job: JobRow,
+  dueAt: Date,
+  errorCode: JobErrorCode | undefined,
+): Promise<boolean> {
+  const change = { dueAt, ...(errorCode === undefined ? {} : { errorCode }) }
+  return saveJob(env, job, change).catch(() => saveJob(env, job, change))
+}
+
 async function failOrRetry(env: Env, job: JobRow, error: unknown): Promise<Verdict> {
+  if (error instanceof LostJob) {
+    log.warn('job lost to another consumer', { jobId: job.id })
+    return DONE
+  }
   const known = error instanceof EngineError
   const code: JobErrorCode = known ? error.code : 'internal_error'
-  const retriable = known ? error.retriable : true
-  const fields = { jobId: job.id, attempt: job.attempts, code }
+  const fields = { jobId: job.id, attempt: job.attempts, engine: job.engine, code }
   if (known) log.info('attempt failed', { ...fields, reason: error.message })
   else log.error('attempt failed', error, fields)
 
-  if (!retriable || job.attempts >= MAX_ATTEMPTS) {
-    await fail(env, job, code)
-    return DONE
+  if (known && !error.retriable) return fail(env, job, code)
+  const asked = Math.min((known && error.retryAfterSeconds) || 0, MAX_BACK_OFF_SECONDS)
+  const byAge = Math.max(asked, pollAfterSeconds(job.startedAt?.getTime() ?? Date.now()))
+  // Work goes on at an engine: it is asked after until the deadline, and nothing is begun anew.
+  if (job.engineHandle !== null) return comeBack(env, job, byAge)
+  if (known && error.work === 'refused') {
+    // Nothing was begun, so this was no attempt; but a try past the deadline would be none either.
+    job.attempts -= 1
+    const hopeless = byAge * 1_000 >= msLeft(env, job)
+    return hopeless ? fail(env, job, code) : comeBack(env, job, byAge, code)
   }
-  const asked = known ? (error.retryAfterSeconds ?? 0) : 0
-  const retryAfterSeconds = Math.max(asked, 2 ** job.attempts)
+  const retryAfterSeconds = Math.max(asked, Math.min(2 ** job.attempts, MAX_BACK_OFF_SECONDS))
   const dueAt = new Date(Date.now() + retryAfterSeconds * 1_000)
-  await parkJob(env, job.id, { dueAt, errorCode: code })
+  if (job.attempts >= MAX_ATTEMPTS || retryAfterSeconds * 1_000 >= msLeft(env, job)) {
+    return fail(env, job, code)
+  }
+  await handBack(env, job, dueAt, code)
   return { done: false, retryAfterSeconds }
 }
 
-const fail = (env: Env, job: JobRow, errorCode: JobErrorCode) =>
-  settleJob(env, job, { status: 'failed', errorCode })
+async function fail(env: Env, job: JobRow, errorCode: JobErrorCode): Promise<Verdict> {
+  try {
+    await end(env, job, { status: 'failed', errorCode })
+  } finally {
+    await cancelWork(env, job) // the row has forgotten the handle by now
+  }
+  return DONE
+}
+
+async function end(env: Env, job: JobRow, ending: Ending): Promise<void> {
+  await settleJob(env, job, ending)
+  await deleteInputs(env, job)
+}

@@ -9,8 +9,10 @@ import { eventIdOf } from '../ids.ts'
 import type { ImageFormat } from '../images/format.ts'
 import type { FinalStatus, JobErrorCode, JobStatus } from './status.ts'
 
-/** How long a consumer has a job to itself, ms: longer than fetching and any synchronous engine. */
+/** How long a consumer has a job to itself, ms: longer than fetching, polling and composing. */
 export const LEASE_MS = 2 * 60_000
+/** The same from the start of a paid engine on: some answer only with the picture. */
+export const START_LEASE_MS = 200_000
 /** A pending job that nobody claimed for this long may be queued again. */
 export const UNQUEUED_AFTER_MS = 30_000
 
@@ -24,7 +26,7 @@ export interface JobFilter {
 
 /** How a job ended. */
 export type Ending =
-  | { status: 'completed'; outputFormat: ImageFormat }
+  | { status: 'completed'; outputFormat: ImageFormat; engine?: string }
   | { status: 'failed'; errorCode: JobErrorCode }
   | { status: 'refunded' | 'cancelled' }
 
@@ -106,21 +108,29 @@ export async function claimJob(env: Env, jobId: string) {
   return { claimed, found } as { claimed: JobRow | undefined; found: JobRow | undefined }
 }
 
-/** Hands a claimed job back, to be claimed again from `dueAt` on. */
-export async function parkJob(
+/**
+ * Writes what a consumer has learnt of its job: with a `dueAt` in the future it keeps the job, with
+ * any other it hands it back, to be claimed again from then on.
+ * @returns false when the job is not this consumer's any more; nothing is written then
+ */
+export async function saveJob(
   env: Env,
-  jobId: string,
-  change: {
-    dueAt: Date
-    errorCode?: JobErrorCode
-    engine?: string
-    engineHandle?: string | null
-  },
-): Promise<void> {
-  await database(env)
+  job: JobRow,
+  change: { dueAt: Date; errorCode?: JobErrorCode },
+): Promise<boolean> {
+  const { engine, engineHandle, unclearStarts, attempts } = job
+  const result = await database(env)
     .update(jobs)
-    .set(change)
-    .where(and(eq(jobs.id, jobId), eq(jobs.status, 'processing')))
+    .set({ engine, engineHandle, unclearStarts, attempts, ...change })
+    .where(
+      and(
+        eq(jobs.id, job.id),
+        eq(jobs.status, 'processing'),
+        // Each claim sets another instant, so this is the claim's own mark.
+        eq(jobs.dueAt, job.dueAt),
+      ),
+    )
+  return result.meta.changes > 0
 }
 
 /**

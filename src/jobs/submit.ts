@@ -3,7 +3,9 @@
 import { log } from '../log.ts'
 import type { Caller } from '../organisation/api-key.ts'
 import type { Admission, Answer } from '../organisation/organisation.ts'
+import { HELD_FOR_MS } from '../organisation/organisation.ts'
 import { organisationOf } from '../organisation/stub.ts'
+import { withdrawJob } from './cancel.ts'
 import { insertJob, UNQUEUED_AFTER_MS } from './store.ts'
 
 export interface JobRequest {
@@ -31,6 +33,7 @@ export async function submitJob({
   request: JobRequest
 }): Promise<Answer<Admission>> {
   const organisation = organisationOf(env, caller.organisationId)
+  const begunAt = Date.now()
   const answer = await organisation.admit(caller, {
     workspaceId: request.workspaceId,
     idempotency: request.idempotencyKey
@@ -59,7 +62,7 @@ export async function submitJob({
     // Tried twice: an error may mean that the row was written and only the answer was lost, and
     // the second insert of the same id then finds it.
     inserted = await insert().catch((error: unknown) => {
-      log.warn('insert tried again', { jobId, error: String(error).slice(0, 100) })
+      log.error('insert is tried again', error, { jobId })
       return insert().then(() => true)
     })
   } catch (error) {
@@ -67,6 +70,14 @@ export async function submitJob({
       .abandon(jobId)
       .catch((reason: unknown) => log.error('reservation left to the alarm', reason, { jobId }))
     throw error
+  }
+  // So slow that the alarm may have looked for the job before it was there, and given its credit
+  // back: then there is no job either.
+  if (caller.mode === 'live' && Date.now() - begunAt > HELD_FOR_MS) {
+    if (!(await organisation.vouch(jobId))) {
+      await withdrawJob({ env, jobId })
+      throw new Error('The job was stored too late')
+    }
   }
   // A replay that found its job has nothing to queue: the first request did, or the sweep will.
   if (inserted || !replayed) {

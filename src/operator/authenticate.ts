@@ -2,11 +2,13 @@ import { timingSafeEqual } from 'node:crypto'
 import { createMiddleware } from 'hono/factory'
 import type { App } from '../context.ts'
 import { AppError } from '../errors.ts'
+import { countFailure, refuseGuesser } from '../guesses.ts'
 import { settingsOf } from '../settings.ts'
 
 /**
  * Lets in who has the operator token.
- * @throws AppError not_found when no token is set (the surface is not there), else unauthorized
+ * @throws AppError not_found when no token is set (the surface is not there), else unauthorized, or
+ * rate_limit_exceeded for an address that sent too many wrong ones
  */
 export const operatorOnly = createMiddleware<App>(async (c, next) => {
   const { operatorToken } = settingsOf(c.env)
@@ -14,6 +16,8 @@ export const operatorOnly = createMiddleware<App>(async (c, next) => {
   const [, given = ''] = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '') ?? []
   // Digests are of one length whatever was sent, so that comparing them tells nothing by its time.
   if (!timingSafeEqual(await digest(given), await digest(operatorToken))) {
+    refuseGuesser(c)
+    countFailure(c)
     throw new AppError('unauthorized')
   }
   await next()

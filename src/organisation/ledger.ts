@@ -137,13 +137,13 @@ export class Ledger {
       .toArray()
   }
 
-  /** Notes that an open reservation is still needed. */
-  vouch(jobId: string): void {
-    this.#sql.exec(
-      "UPDATE reservations SET checked_at = ? WHERE job_id = ? AND state = 'reserved'",
-      Date.now(),
-      jobId,
-    )
+  /** Notes that a reservation is still needed. @returns false when it is no longer open */
+  vouch(jobId: string): boolean {
+    const open = this.#stateOf(jobId) === 'reserved'
+    if (open) {
+      this.#sql.exec('UPDATE reservations SET checked_at = ? WHERE job_id = ?', Date.now(), jobId)
+    }
+    return open
   }
 
   /** Entries, newest first; pass the last id of a page as `before` for the next. */

@@ -19,8 +19,10 @@ import type { Quota } from './rate-window.ts'
 import { StandingCache } from './standing.ts'
 import type { Standing } from './standing.ts'
 
-/** A reservation this old is looked up in D1: its request or consumer has certainly ended. */
+/** A reservation this old is looked up in D1, and given back if there is no job. */
 const RECONCILE_AFTER_MS = 5 * 60_000
+/** For so long after it was made a reservation is safe from that. */
+export const HELD_FOR_MS = 4 * 60_000
 const RECONCILE_PAGE = 90 // D1 binds at most 100 values to a statement
 const RETRY_RECONCILE_MS = 60_000
 
@@ -164,6 +166,11 @@ export class Organisation extends DurableObject<Env> {
     // A replay may have inserted the job where the first request failed; D1 has to be asked then,
     // which the alarm does.
     if (!this.#idempotency.wasReplayed(jobId)) this.#forget(jobId)
+  }
+
+  /** Whether a job's credit is still set aside, and if so, sees to it that it stays. */
+  vouch(jobId: string): boolean {
+    return this.#ledger.vouch(jobId)
   }
 
   /** The job completed. May be repeated. */

@@ -4,9 +4,10 @@ import { Webhook } from 'standardwebhooks'
 import type { OrganisationRow } from '../db/schema.ts'
 import { urlProblem } from '../images/url.ts'
 import { log } from '../log.ts'
+import { retryAfterSeconds } from '../retry-after.ts'
 import { settingsOf, WEBHOOK_TIMEOUT_MS } from '../settings.ts'
 import { webhookBody } from './event.ts'
-import { nextDelaySeconds, parseRetryAfter } from './schedule.ts'
+import { nextDelaySeconds } from './schedule.ts'
 import { claimEvent, recordAttempt } from './store.ts'
 import type { DueEvent } from './store.ts'
 
@@ -77,9 +78,9 @@ async function attempt(
   at: Date,
 ): Promise<Answer> {
   const settings = settingsOf(env)
-  const problem = urlProblem(event.url, settings.allowPrivateUrls)
-  if (problem) return noAnswer(`the URL ${problem}`)
   const base = settings.baseUrl ?? job.baseUrl
+  const problem = urlProblem(event.url, settings.allowPrivateUrls, base)
+  if (problem) return noAnswer(`the URL ${problem}`)
   const body = JSON.stringify(await webhookBody(env, base, event, job))
   try {
     const response = await fetch(event.url, {
@@ -100,7 +101,7 @@ async function attempt(
       // The status alone decides; a body that breaks off afterwards is no failure.
       body: await firstBytes(response).catch(() => null),
       error: null,
-      retryAfterSeconds: parseRetryAfter(response.headers.get('Retry-After'), Date.now()),
+      retryAfterSeconds: retryAfterSeconds(response.headers) ?? 0,
     }
   } catch (error) {
     return noAnswer(error instanceof Error ? `${error.name}: ${error.message}` : String(error))

@@ -5,7 +5,7 @@ import type { JobRow, WebhookEventRow } from '../db/schema.ts'
 import { ListedJob, presentListedJob } from '../jobs/present.ts'
 
 export const WebhookBody = z
-  .object({
+  .strictObject({
     type: z.enum(EVENT_TYPES),
     timestamp: z.iso.datetime().meta({ description: 'When the job ended, ISO 8601, UTC' }),
     data: ListedJob,

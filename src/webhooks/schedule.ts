@@ -20,11 +20,3 @@ export function nextDelaySeconds(
   const jittered = delay * (1 - JITTER + 2 * JITTER * random)
   return Math.round(Math.min(Math.max(jittered, retryAfterSeconds), delay * 2))
 }
-
-/** Reads a Retry-After header (RFC 9110, 10.2.3). @returns seconds, 0 when there is none to heed */
-export function parseRetryAfter(value: string | null, now: number): number {
-  if (!value) return 0
-  if (/^\d+$/.test(value)) return Number(value)
-  const at = Date.parse(value)
-  return Number.isNaN(at) ? 0 : Math.max(0, Math.ceil((at - now) / 1_000))
-}

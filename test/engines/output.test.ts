@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { BaseUrl } from '../../src/engines/base-url.ts'
 import { pollAfterSeconds } from '../../src/engines/handle.ts'
 import { MAX_OUTPUT_BYTES, decodeOutput, fetchOutput } from '../../src/engines/output.ts'
-import { retryAfter, scrub } from '../../src/engines/provider.ts'
+import { scrub } from '../../src/engines/provider.ts'
+import { retryAfterSeconds } from '../../src/retry-after.ts'
 import { jpeg, png } from '../support/picture.ts'
 import { fakeProvider } from '../support/provider.ts'
 
@@ -100,12 +101,13 @@ describe('a picture in base64', () => {
 
 describe('the small parts', () => {
   it('reads both forms of Retry-After', () => {
-    const after = (value: string) => retryAfter(new Headers({ 'retry-after': value }), 1_000_000)
+    const after = (value: string) =>
+      retryAfterSeconds(new Headers({ 'retry-after': value }), 1_000_000)
     expect(after('7')).toBe(7)
     expect(after(new Date(1_030_000).toUTCString())).toBe(30)
     expect(after(new Date(0).toUTCString())).toBe(0)
     expect(after('soon')).toBeUndefined()
-    expect(retryAfter(new Headers())).toBeUndefined()
+    expect(retryAfterSeconds(new Headers())).toBeUndefined()
   })
 
   it('takes URLs and secrets out of what a provider says', () => {

@@ -1,13 +1,17 @@
-// Requests to the Worker through its front door.
+// Requests to the Worker through its front door. Every answer is held against the OpenAPI document.
 import { exports } from 'cloudflare:workers'
+import { expectDocumented } from './documented.ts'
 
 export const BASE = 'https://try-on.test'
 
 type Headers = Record<string, string>
 
 /** Any request at all. */
-export const request = (path: string, init?: RequestInit): Promise<Response> =>
-  exports.default.fetch(new Request(`${BASE}${path}`, init))
+export async function request(path: string, init?: RequestInit): Promise<Response> {
+  const answer = await exports.default.fetch(new Request(`${BASE}${path}`, init))
+  await expectDocumented(init?.method ?? 'GET', path, answer.clone())
+  return answer
+}
 
 export interface Client {
   get(path: string, headers?: Headers): Promise<Response>

@@ -5,6 +5,10 @@ import { median } from './plane.ts'
 export interface Backdrop {
   /** How far each pixel's colour is from the background expected there. */
   distance: Float32Array
+  /** The same without lightness. */
+  chroma: Float32Array
+  /** How much darker each pixel is than expected. */
+  darker: Float32Array
   /** The usual distance of real background, from the border itself. */
   noise: number
 }
@@ -31,13 +35,32 @@ export function smoothBackdrop(lab: Lab, sides: { bottom: boolean }): Backdrop {
     weights = Float64Array.from(off, (distance) => 1 / (1 + (distance / limit) ** 4))
   }
   const distance = new Float32Array(width * height)
+  const chroma = new Float32Array(width * height)
+  const darker = new Float32Array(width * height)
+  const [fitL, fitA, fitB] = fits as [Float64Array, Float64Array, Float64Array]
   for (let y = 0, index = 0; y < height; y++) {
+    const v = (2 * y + 1) / height - 1
+    const [rowL, rowA, rowB] = [alongRow(fitL, v), alongRow(fitA, v), alongRow(fitB, v)]
     for (let x = 0; x < width; x++, index++) {
-      distance[index] = distanceTo(lab, index, fits, terms(x, y, width, height))
+      const u = (2 * x + 1) / width - 1
+      const L = lab.L[index]! - (rowL[0] + u * (rowL[1] + u * rowL[2]))
+      const a = lab.a[index]! - (rowA[0] + u * (rowA[1] + u * rowA[2]))
+      const b = lab.b[index]! - (rowB[0] + u * (rowB[1] + u * rowB[2]))
+      const colour = a * a + b * b
+      darker[index] = -L
+      chroma[index] = Math.sqrt(colour)
+      distance[index] = Math.sqrt(L * L + colour)
     }
   }
-  return { distance, noise }
+  return { distance, chroma, darker, noise }
 }
+
+/** The fit on one row, as a polynomial in u alone. */
+const alongRow = (fit: Float64Array, v: number): [number, number, number] => [
+  fit[0]! + v * (fit[2]! + v * fit[5]!),
+  fit[1]! + v * fit[4]!,
+  fit[3]!,
+]
 
 function borderOf(width: number, height: number, bottom: boolean): number[] {
   const ring: number[] = []
@@ -63,15 +86,15 @@ function terms(x: number, y: number, width: number, height: number): number[] {
 }
 
 function distanceTo(lab: Lab, index: number, fits: Float64Array[], basis: number[]): number {
-  let sum = 0
-  for (let c = 0; c < 3; c++) {
-    const coefficients = fits[c]!
-    let value = 0
-    for (let k = 0; k < 6; k++) value += coefficients[k]! * basis[k]!
-    const off = lab[CHANNELS[c]!][index]! - value
-    sum += off * off
-  }
-  return Math.sqrt(sum)
+  return Math.hypot(
+    ...CHANNELS.map((channel, c) => lab[channel][index]! - valueOf(fits[c]!, basis)),
+  )
+}
+
+function valueOf(coefficients: Float64Array, basis: number[]): number {
+  let value = 0
+  for (let k = 0; k < 6; k++) value += coefficients[k]! * basis[k]!
+  return value
 }
 
 function solveFit(
@@ -123,7 +146,7 @@ export function eliminate(matrix: Float64Array[]): Float64Array {
  * Expects on each row what its two ends show, smoothed from row to row: right for walls that meet
  * floors, which no gradient over the whole picture describes.
  */
-export function rowBackdrop(lab: Lab): Backdrop {
+export function rowBackdrop(lab: Lab): Pick<Backdrop, 'distance' | 'noise'> {
   const { width, height } = lab
   const depth = Math.max(1, Math.round(width * 0.03))
   const ends = CHANNELS.map((channel) => ({

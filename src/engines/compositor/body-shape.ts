@@ -1,19 +1,24 @@
 // Finds the landmarks of the person from the silhouette: head, neck, shoulders, arms, torso and
 // where the legs begin. All in the small copy's pixels; left and right are those of the picture.
+import { armTube, evenOut, findSide, torsoEdge, type SideFound } from './body-sides.ts'
 import type { Tube } from './garment-shape.ts'
-import { resample, smoothLine } from './outline.ts'
-import { boundsOf, runAt, runsOf, smoothSeries, type Run } from './profile.ts'
-import { clamp, type Point } from './raster.ts'
+import { lengthOf } from './outline.ts'
+import { boundsOf, ridgeOf, runAt, runsOf, type Run } from './profile.ts'
+import type { Point } from './raster.ts'
 import { colourOf, isSkinLike, type ColourModel, type Silhouette } from './silhouette.ts'
 
 export interface BodySide {
   neck: Point
   shoulder: Point
+  /** The top of the shoulder, from the neck outwards. */
+  ridge: Point[]
   armpit: Point
   /** The torso's edge on each row from `chestY` to the last row that shows the person. */
   edge: Float64Array
-  /** From the shoulder to the finger tips; sleeves end before the hand. */
+  /** From the shoulder to the finger tips, as far as they can be followed. */
   arm: Tube
+  /** Share of the arm's length at which long sleeves end. */
+  wrist: number
 }
 
 export interface BodyShape {
@@ -32,9 +37,8 @@ export interface BodyShape {
   skin: ColourModel | null
 }
 
-const ARM_POINTS = 32
 /** Share of the arm, from the shoulder to the finger tips, that ends at the wrist. */
-export const WRIST = 0.8
+const WRIST = 0.8
 
 /** @returns null when the silhouette has no head on shoulders */
 export function readBody(silhouette: Silhouette): BodyShape | null {
@@ -50,15 +54,24 @@ export function readBody(silhouette: Silhouette): BodyShape | null {
   if (!sides.left || !sides.right) return null
   const chestY = Math.round((sides.left.armpitY + sides.right.armpitY) / 2)
   if (chestY >= bounds.bottom - 3) return null
+  const edges = evenOut(
+    torsoEdge(search, -1, sides.left, chestY),
+    torsoEdge(search, 1, sides.right, chestY),
+    axis,
+  )
   const crotchY = findCrotch(rows, axis, chestY, bounds.bottom, unit)
   const side = (way: -1 | 1, found: SideFound): BodySide => {
-    const edge = torsoEdge(search, way, found, chestY)
+    const edge = way < 0 ? edges.left : edges.right
+    const arm = armTube(search, way, found, edge, chestY)
     return {
       neck: found.neck,
       shoulder: found.shoulder,
+      ridge: ridgeOf(mask, found.neck, found.shoulder, unit * 0.12),
       armpit: { x: edge[0]!, y: chestY },
       edge,
-      arm: armTube(search, way, found, edge, chestY),
+      arm,
+      // An arm lost sight of before the hand, bent across the body, is covered as far as it shows.
+      wrist: lengthOf(arm.outer) < unit * 2 ? 1 : WRIST,
     }
   }
   return {
@@ -129,108 +142,6 @@ function middleOfTop({ mask }: Silhouette, top: number, rows: number): number {
   return sum / count
 }
 
-interface Search {
-  axis: number
-  neckY: number
-  unit: number
-  rows: Run[][]
-  bottom: number
-}
-
-interface SideFound {
-  neck: Point
-  shoulder: Point
-  armpitY: number
-  /** On each row from the neck down, the silhouette's outer edge on this side. */
-  outer: Float64Array
-  /** Where a gap shows between arm and torso: the torso's edge and the arm's inner edge. */
-  gapTorso: Float64Array
-  gapArm: Float64Array
-}
-
-function findSide(search: Search, way: -1 | 1): SideFound | null {
-  const { axis, neckY, unit, rows, bottom } = search
-  const length = bottom - neckY
-  const outer = new Float64Array(length).fill(NaN)
-  const gapTorso = new Float64Array(length).fill(NaN)
-  const gapArm = new Float64Array(length).fill(NaN)
-  let last = NaN
-  for (let i = 0; i < length; i++) {
-    const runs = rows[neckY + i]!
-    const body = runAt(runs, axis, unit * 0.5)
-    if (!body) continue
-    const beside = runs.filter((run) => (way < 0 ? run.right <= body.left : run.left >= body.right))
-    const arm = beside[way < 0 ? beside.length - 1 : 0]
-    const edge = way < 0 ? body.left : body.right
-    // Below the hands the next thing beside the body is the other leg, not an arm.
-    const isArm =
-      arm !== undefined &&
-      i < unit * 3.4 &&
-      body.left - unit * 0.1 < axis &&
-      body.right + unit * 0.1 > axis
-    if (isArm) {
-      gapTorso[i] = edge
-      gapArm[i] = way < 0 ? arm.right : arm.left
-      last = way < 0 ? arm.left : arm.right
-    } else last = edge
-    outer[i] = last
-  }
-  const out = (i: number) => (outer[i]! - axis) * way
-  const neckHalf = Math.max(out(0), unit * 0.14)
-  const neck = neckPoint(out, neckHalf, unit, length)
-  const shoulderAt = cornerOf(out, neck, Math.min(length - 1, Math.round(neck + unit * 0.95)))
-  const wide = out(shoulderAt)
-  if (!(wide > neckHalf * 1.25)) return null
-  let gapAt = -1
-  for (let i = shoulderAt; i < Math.min(length - 1, shoulderAt + unit * 2.2); i++) {
-    if (!Number.isNaN(gapArm[i]!) && !Number.isNaN(gapArm[i + 1]!)) {
-      gapAt = i
-      break
-    }
-  }
-  const usual = shoulderAt + unit * 0.52
-  const armpitY =
-    neckY +
-    Math.round(gapAt < 0 ? usual : clamp(gapAt - 1, usual - unit * 0.2, usual + unit * 0.35))
-  return {
-    neck: { x: axis + way * out(neck), y: neckY + neck + 0.5 },
-    shoulder: { x: axis + way * wide, y: neckY + shoulderAt + 0.5 },
-    armpitY,
-    outer,
-    gapTorso,
-    gapArm,
-  }
-}
-
-/** The row, counted from the neck, at which the neck has widened into the shoulder. */
-function neckPoint(
-  out: (i: number) => number,
-  neckHalf: number,
-  unit: number,
-  length: number,
-): number {
-  for (let i = 1; i < Math.min(length, unit * 0.8); i++) {
-    if (out(i) > neckHalf * 1.22 + unit * 0.02) return i
-  }
-  return Math.round(unit * 0.2)
-}
-
-/** Where the outline turns from along the shoulder to down the arm: farthest from the chord. */
-function cornerOf(out: (i: number) => number, from: number, to: number): number {
-  const dx = out(to) - out(from)
-  const dy = to - from
-  let best = from
-  let most = -Infinity
-  for (let i = from; i <= to; i++) {
-    const off = (out(i) - out(from)) * dy - (i - from) * dx
-    if (off > most) {
-      most = off
-      best = i
-    }
-  }
-  return best
-}
-
 function findCrotch(
   rows: Run[][],
   axis: number,
@@ -249,70 +160,4 @@ function findCrotch(
     if (parted) return y
   }
   return null
-}
-
-/** The torso's edge from the chest down; where an arm hides it, guessed from the rows that show. */
-function torsoEdge(search: Search, way: -1 | 1, found: SideFound, chestY: number): Float64Array {
-  const { axis, neckY, unit, bottom } = search
-  const shoulderHalf = Math.abs(found.shoulder.x - axis)
-  const start = chestY - neckY
-  const raw = new Float64Array(bottom - chestY).fill(NaN)
-  let armEnds = raw.length
-  for (let i = 0; i < raw.length; i++) {
-    const torso = found.gapTorso[start + i]!
-    if (!Number.isNaN(torso)) raw[i] = torso
-    else if (i > unit * 2.1) {
-      // Below the hands nothing hides the side.
-      const half = Math.abs(found.outer[start + i]! - axis)
-      if (half < shoulderHalf * 1.12) raw[i] = found.outer[start + i]!
-      armEnds = Math.min(armEnds, i)
-    }
-  }
-  const known = raw.slice(0, armEnds).filter((value) => !Number.isNaN(value)).length
-  if (known < unit * 0.25) {
-    // The arms lie against the body: take a usual share of the shoulders, within the outline.
-    for (let i = 0; i < armEnds; i++) {
-      const waist = 1 - 0.12 * Math.sin(Math.min(1, i / (unit * 1.8)) * Math.PI)
-      const half = Math.min(shoulderHalf * 0.84 * waist, Math.abs(found.outer[start + i]! - axis))
-      raw[i] = axis + way * half
-    }
-  }
-  const edge = smoothSeries(raw, Math.max(1, Math.round(unit * 0.08)))
-  return edge.map(
-    (x) => axis + way * clamp((x - axis) * way, shoulderHalf * 0.45, shoulderHalf * 1.35),
-  )
-}
-
-/** Both edges of the arm, row by row; an arm against the body is given a usual thickness. */
-function armTube(
-  search: Search,
-  way: -1 | 1,
-  found: SideFound,
-  edge: Float64Array,
-  chestY: number,
-): Tube {
-  const { neckY, unit, axis, bottom } = search
-  const shoulderRow = Math.round(found.shoulder.y - 0.5) - neckY
-  const start = chestY - neckY
-  const thick = unit * 0.34
-  const outer: Point[] = [found.shoulder]
-  const inner: Point[] = [{ x: edge[0]!, y: chestY + 0.5 }]
-  let lastGap = start
-  for (let i = start; i < found.gapArm.length; i++) if (!Number.isNaN(found.gapArm[i]!)) lastGap = i
-  const tipRow =
-    lastGap > start + unit * 0.8 ? lastGap : Math.min(bottom - neckY - 1, shoulderRow + unit * 2.95)
-  for (let i = shoulderRow + 1; i <= tipRow; i++) {
-    const out = found.outer[i]!
-    if (Number.isNaN(out)) continue
-    outer.push({ x: out, y: neckY + i + 0.5 })
-    if (i <= start) continue
-    const gap = found.gapArm[i]!
-    const inside = Number.isNaN(gap) ? out - way * thick : gap
-    inner.push({ x: axis + way * Math.max(0, (inside - axis) * way), y: neckY + i + 0.5 })
-  }
-  const smooth = Math.max(1, Math.round(unit * 0.06))
-  return {
-    outer: resample(smoothLine(outer, smooth), ARM_POINTS),
-    inner: resample(smoothLine(inner, smooth), ARM_POINTS),
-  }
 }

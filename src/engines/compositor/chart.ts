@@ -14,8 +14,8 @@ export interface TorsoFrame {
 }
 
 export interface TorsoEdge {
-  neck: Point
-  shoulder: Point
+  /** The top of the shoulder, from the neck outwards. */
+  ridge: readonly Point[]
   /** x on each row from `chestY`; the last one holds for all rows below. */
   edge: Float64Array
 }
@@ -35,10 +35,11 @@ export function torsoChart(frame: TorsoFrame): Chart {
     return lerp(edge[above]!, edge[Math.min(above + 1, edge.length - 1)]!, row - above)
   }
   const shoulderLine = (across: number): Point => {
-    if (across < -NECK) return between(left.neck, left.shoulder, (-across - NECK) / (1 - NECK))
-    if (across > NECK) return between(right.neck, right.shoulder, (across - NECK) / (1 - NECK))
-    return between(left.neck, right.neck, (across / NECK + 1) / 2)
+    if (across < -NECK) return pointOn(left.ridge, (-across - NECK) / (1 - NECK))
+    if (across > NECK) return pointOn(right.ridge, (across - NECK) / (1 - NECK))
+    return between(left.ridge[0]!, right.ridge[0]!, (across / NECK + 1) / 2)
   }
+  const middleY = (shoulderLine(-0.7).y + shoulderLine(0.7).y) / 2
   const row = (across: number, y: number): Point => ({
     x: lerp(edgeAt(left, y), edgeAt(right, y), (across + 1) / 2),
     y,
@@ -47,8 +48,15 @@ export function torsoChart(frame: TorsoFrame): Chart {
     if (along >= 1) return row(across, lerp(chestY, hemY, along - 1))
     const top = shoulderLine(across)
     const chest = row(across, chestY)
-    if (along >= 0) return between(top, chest, along)
-    return { x: top.x, y: top.y + along * (chest.y - top.y) }
+    const above = Math.min(along, 0)
+    const below = Math.max(along, 0)
+    // The slope of the shoulders fades quickly, so that stripes lie level across the chest.
+    const slope = (top.y - middleY) * (1 - below) ** 2
+    const depth = chestY - middleY
+    return {
+      x: lerp(top.x, chest.x, below),
+      y: lerp(middleY, chestY, below) + slope + above * depth,
+    }
   }
 }
 
@@ -57,7 +65,8 @@ export function tubeChart(tube: Tube): Chart {
   return (across, along) => between(pointOn(tube.outer, along), pointOn(tube.inner, along), across)
 }
 
-function pointOn(line: readonly Point[], share: number): Point {
+/** The point after a share of the line's points; beyond its ends the line goes straight on. */
+export function pointOn(line: readonly Point[], share: number): Point {
   const at = share * (line.length - 1)
   const index = clamp(Math.floor(at), 0, line.length - 2)
   return between(line[index]!, line[index + 1]!, at - index)

@@ -24,13 +24,18 @@ export function createCodecs(modules: CodecModules): Codecs {
   return {
     async decode(bytes, format, maxSide) {
       if (format === 'png') return decodePng(modules.pngDecoder, bytes, maxSide)
-      provideImageData()
-      const decoded =
-        format === 'jpeg'
-          ? (await loadJpegDecoder(instantiate(modules.jpegDecoder))).decode(bytes, false)
-          : (await loadWebpDecoder(instantiate(modules.webpDecoder))).decode(bytes)
+      const inPlace = shrinkingInPlace(maxSide)
+      // The decoders look their result's classes up once, when they are loaded or first used.
+      let decoded: Raster | null
+      if (format === 'jpeg') {
+        const decoder = await inPlace(() => loadJpegDecoder(instantiate(modules.jpegDecoder)))
+        decoded = inPlace(() => decoder.decode(bytes, false))
+      } else {
+        const decoder = await inPlace(() => loadWebpDecoder(instantiate(modules.webpDecoder)))
+        decoded = inPlace(() => decoder.decode(bytes))
+      }
       if (!decoded) throw new Error(`the ${format} decoder gave no picture`)
-      return shrink(decoded, maxSide)
+      return decoded
     },
 
     async encodeJpeg(picture, quality) {
@@ -62,6 +67,8 @@ const JPEG_OPTIONS = {
 
 const instantiate = (module: WebAssembly.Module): CodecOptions => ({
   noInitialRun: true,
+  // Its remarks on customers' broken files would only fill the log.
+  printErr: () => undefined,
   instantiateWasm(imports, ready) {
     const instance = new WebAssembly.Instance(module, imports)
     ready(instance)
@@ -69,22 +76,50 @@ const instantiate = (module: WebAssembly.Module): CodecOptions => ({
   },
 })
 
-/** The decoders construct their result with a browser class that Workers lack. */
-function provideImageData(): void {
-  if ('ImageData' in globalThis) return
-  Object.defineProperty(globalThis, 'ImageData', {
-    value: class ImageData {
-      readonly data: Uint8ClampedArray
-      readonly width: number
-      readonly height: number
-
-      constructor(data: Uint8ClampedArray, width: number, height: number) {
-        this.data = data
-        this.width = width
-        this.height = height
+/**
+ * The decoders end with `new ImageData(new Uint8ClampedArray(pixels), width, height)`, a copy of the
+ * whole picture beside the one in their own memory, and Workers have no `ImageData` at all. During
+ * the synchronous calls that the returned function makes, the two names mean classes that shrink
+ * the picture where it lies, which halves the peak: phones' photos fit only so.
+ */
+function shrinkingInPlace(maxSide: number): <T>(call: () => T) => T {
+  const bytes = new Proxy(Uint8ClampedArray, {
+    construct(real, [source, ...rest]) {
+      if (ArrayBuffer.isView(source)) {
+        return new real(source.buffer, source.byteOffset, source.byteLength)
       }
+      return Reflect.construct(real, [source, ...rest])
     },
   })
+  class ImageData implements Raster {
+    readonly width: number
+    readonly height: number
+    readonly data: Uint8ClampedArray
+
+    constructor(data: Uint8ClampedArray, width: number, height: number) {
+      const small = shrink({ data, width, height }, maxSide)
+      this.width = small.width
+      this.height = small.height
+      this.data = small.data === data ? data.slice() : small.data
+    }
+  }
+  const stand = { Uint8ClampedArray: bytes, ImageData }
+  return (call) => {
+    const before = Object.entries(stand).map(
+      ([name]) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const,
+    )
+    for (const [name, value] of Object.entries(stand)) {
+      Object.defineProperty(globalThis, name, { value, configurable: true, writable: true })
+    }
+    try {
+      return call()
+    } finally {
+      for (const [name, descriptor] of before) {
+        if (descriptor) Object.defineProperty(globalThis, name, descriptor)
+        else Reflect.deleteProperty(globalThis, name)
+      }
+    }
+  }
 }
 
 /**

@@ -1,11 +1,15 @@
 // The whole picture operation without codecs: a person and a garment in, the person wearing it out.
+import { blendIn, hideBehindHands } from './blend.ts'
 import { readBody } from './body-shape.ts'
-import { torsoChart, tubeChart } from './chart.ts'
+import { torsoChart, tubeChart, type Chart } from './chart.ts'
 import { cutOut, shapeOf } from './cutout.ts'
 import { fitGarment, type Fit } from './fit.ts'
-import { readGarment, type GarmentShape, type Tube } from './garment-shape.ts'
+import { addGrain, grainOf } from './grain.ts'
+import { readGarment, type GarmentShape } from './garment-shape.ts'
+import { cutLining } from './lining.ts'
 import { shrink, type Point, type Raster } from './raster.ts'
 import { findSilhouette } from './silhouette.ts'
+import { studyWearer } from './wearer.ts'
 import { createWarpMap, layPatch, render } from './warp.ts'
 
 /** Longest side on which shapes are analysed. */
@@ -36,62 +40,70 @@ export function compose(model: Raster, garment: Raster): Raster {
   if (!silhouette) throw new NotFound('person', 'nothing stands out from the background')
   const body = readBody(silhouette)
   if (!body) throw new NotFound('person', 'the silhouette has no head on shoulders')
-  const fit = fitGarment(shape, body, null)
-  const layer = drape(
-    cutout,
-    cutout.width / cloth.width,
-    shape,
-    fit,
-    model.width,
-    model.height,
-    model.width / small.width,
-  )
-  for (let i = 0; i < layer.data.length; i += 4) {
-    const a = layer.data[i + 3]! / 255
-    for (let c = 0; c < 3; c++)
-      model.data[i + c] = model.data[i + c]! * (1 - a) + layer.data[i + c]! * a
-  }
+  const clothScale = cutout.width / cloth.width
+  const bodyScale = model.width / small.width
+  const wearer = studyWearer(silhouette, body)
+  cutLining(cutout, shape, clothScale)
+  const fit = fitGarment(shape, body, wearer.oldHemY)
+  const { torso, sleeves } = drape(cutout, clothScale, shape, fit, model, bodyScale)
+  hideBehindHands(torso, model, wearer, bodyScale)
+  if (sleeves) layOver(torso, sleeves)
+  addGrain(torso, grainOf(model))
+  blendIn(model, torso, wearer, bodyScale, (body.neckY - body.head * 0.1) * bodyScale)
   return model
 }
 
-/** The warped garment alone, at the photo's size. */
+/** The warped garment alone, at the photo's size; sleeves apart, since they pass before hands. */
 function drape(
   cutout: Raster,
   clothScale: number,
   shape: GarmentShape,
   fit: Fit,
-  width: number,
-  height: number,
+  { width, height }: Raster,
   bodyScale: number,
-): Raster {
-  const map = createWarpMap(width, height)
+): { torso: Raster; sleeves: Raster | null } {
   const enlarge = (scale: number) => (point: Point) => ({ x: point.x * scale, y: point.y * scale })
-  const sleeves = [
+  const scaled = (chart: Chart, scale: number) => (across: number, along: number) =>
+    enlarge(scale)(chart(across, along))
+  const map = createWarpMap(width, height)
+  const source = scaled(torsoChart(shape), clothScale)
+  const target = scaled(torsoChart(fit.torso), bodyScale)
+  const tubes = [
     [shape.left.sleeve, fit.leftSleeve],
     [shape.right.sleeve, fit.rightSleeve],
   ] as const
-  for (const [from, to] of sleeves) {
+  const sleeved = tubes.some(([from, to]) => from && to)
+  // Past the body's edge lies its own soft border, but soon also the sleeve.
+  const wide = sleeved ? ([-1.01, 1.01] as const) : ([-1.1, 1.1] as const)
+  // The seam is covered from both sides; the sleeve lies on top.
+  const upper = { across: sleeved ? ([-1.04, 1.04] as const) : wide, along: [-0.35, 1] as const }
+  layPatch(map, source, target, { ...upper, columns: 44, rows: 36 })
+  layPatch(map, source, target, { across: wide, along: [1, 2.15], columns: 44, rows: 60 })
+  const torso = render(map, cutout)
+  if (!sleeved) return { torso, sleeves: null }
+  map.x.fill(NaN)
+  for (const [from, to] of tubes) {
     if (!from || !to) continue
-    const grow = (tube: Tube, scale: number) =>
-      tubeChart({ outer: tube.outer.map(enlarge(scale)), inner: tube.inner.map(enlarge(scale)) })
-    layPatch(map, grow(from, clothScale), grow(to, bodyScale), {
-      across: [-0.12, 1.12],
-      along: [-0.02, 1.05],
+    layPatch(map, scaled(tubeChart(from), clothScale), scaled(tubeChart(to), bodyScale), {
+      across: [-0.12, 1.05],
+      along: [-0.05, 1.05],
       columns: 10,
       rows: 40,
     })
   }
-  const scaled = (chart: ReturnType<typeof torsoChart>, scale: number) => (s: number, t: number) =>
-    enlarge(scale)(chart(s, t))
-  const source = scaled(torsoChart(shape), clothScale)
-  const target = scaled(torsoChart(fit.torso), bodyScale)
-  const sleeved = shape.left.sleeve !== null || shape.right.sleeve !== null
-  layPatch(map, source, target, {
-    across: sleeved ? [-1, 1] : [-1.1, 1.1],
-    along: [-0.35, 1],
-    columns: 44,
-    rows: 36,
-  })
-  layPatch(map, source, target, { across: [-1.1, 1.1], along: [1, 2.04], columns: 44, rows: 60 })
-  return render(map, cutout)
+  return { torso, sleeves: render(map, cutout) }
+}
+
+/** Draws `upper` over `lower`, in place. */
+function layOver(lower: Raster, upper: Raster): void {
+  for (let at = 0; at < lower.data.length; at += 4) {
+    const share = upper.data[at + 3]! / 255
+    if (share === 0) continue
+    const under = (lower.data[at + 3]! / 255) * (1 - share)
+    const alpha = share + under
+    for (let c = 0; c < 3; c++) {
+      lower.data[at + c] = (upper.data[at + c]! * share + lower.data[at + c]! * under) / alpha
+    }
+    lower.data[at + 3] = alpha * 255
+  }
 }

@@ -4,7 +4,7 @@ import { smoothBackdrop } from './background.ts'
 import { toLab, type Lab } from './oklab.ts'
 import { blur, type Plane } from './plane.ts'
 import { clamp, ramp, type Raster } from './raster.ts'
-import { area, flood, keepLarge, regions, type Mask } from './regions.ts'
+import { area, floodThick, keepLarge, regions, type Mask } from './regions.ts'
 
 /**
  * The garment alone: alpha is the feathered share of cloth in each pixel, and colours run on past
@@ -51,15 +51,28 @@ function maskOfAlpha({ width, height, data }: Raster): Mask {
 function maskOfColour(picture: Raster): Mask {
   const { width, height } = picture
   const lab = toLab(picture)
-  const { distance, noise } = smoothBackdrop(lab, { bottom: true })
-  const limit = clamp(noise * 4, 0.022, 0.09)
+  const { distance, chroma, darker, noise } = smoothBackdrop(lab, { bottom: true })
+  const limit = clamp(noise * 4.5, 0.014, 0.09)
   const slope = steepness(lab)
-  const outside = flood(width, height, (index) => {
-    if (distance[index]! < limit) return true
-    // A cast shadow is darker than the backdrop but has no edge of its own.
-    return distance[index]! < 0.16 && slope[index]! < 0.0035 * (1 + noise * 100)
-  })
-  const inside = { width, height, data: outside.data.map((value) => 1 - value) }
+  const subject = (gentle: number) => {
+    const passable = new Uint8Array(distance.length)
+    for (let i = 0; i < passable.length; i++) {
+      // A cast shadow is darker than the backdrop, of its colour, and has no edge of its own.
+      const shadow = darker[i]! > 0 && darker[i]! < 0.34 && chroma[i]! < 0.03
+      if (distance[i]! < limit || (shadow && slope[i]! < gentle)) passable[i] = 1
+    }
+    const outside = floodThick({ width, height, data: passable }, 1, 'all borders')
+    return { width, height, data: outside.data.map((value) => 1 - value) }
+  }
+  let inside = subject(0)
+  const whole = area(inside)
+  for (const share of [1, 0.5, 0.25]) {
+    const shadowless = subject((share * (11 + noise * 330)) / Math.max(width, height))
+    // More than a shadow's worth gone: the flood has leaked into pale cloth.
+    if (area(shadowless) < whole * 0.8) continue
+    inside = shadowless
+    break
+  }
   const smoothed = smoothEdge(inside, Math.max(1, Math.round(Math.max(width, height) * 0.0022)))
   const kept = keepLarge(smoothed, 0.08)
   return fillHoles(kept, distance, limit)
@@ -86,8 +99,10 @@ function steepness({ width, height, L, a, b }: Lab): Float32Array {
 
 /** Rounds off whatever is finer than the radius: specks, hairs, ragged exports. */
 export function smoothEdge(mask: Mask, radius: number): Mask {
-  const soft = blur({ ...mask, data: Float32Array.from(mask.data) }, radius)
-  return { ...mask, data: Uint8Array.from(soft.data, (value) => (value > 0.5 ? 1 : 0)) }
+  const soft = blur({ ...mask, data: new Float32Array(mask.data) }, radius)
+  const data = new Uint8Array(mask.data.length)
+  for (let i = 0; i < data.length; i++) if (soft.data[i]! > 0.5) data[i] = 1
+  return { ...mask, data }
 }
 
 /**
@@ -133,7 +148,7 @@ function columnsOf({ width, data }: Mask): [number, number] {
 /** A soft edge that lies a little inside the mask, where the cloth's own colour is. */
 function feather(mask: Mask, picture: Raster): Plane {
   const radius = Math.max(1, Math.round(Math.max(mask.width, mask.height) * 0.0015))
-  const soft = blur({ ...mask, data: Float32Array.from(mask.data) }, radius)
+  const soft = blur({ ...mask, data: new Float32Array(mask.data) }, radius)
   for (let i = 0; i < soft.data.length; i++) {
     const own = picture.data[i * 4 + 3]! / 255
     soft.data[i] = Math.min(ramp(soft.data[i]!, 0.45, 0.95), ramp(own, 0.1, 0.95))
@@ -149,7 +164,7 @@ function bleed(picture: Raster, alpha: Plane): Raster {
   const { width, height } = picture
   const depth = Math.max(2, Math.round(Math.max(width, height) * 0.003))
   const deep = blur(alpha, depth)
-  const nearest = nearestOf(width, height, (index) => deep.data[index]! > 0.985)
+  const nearest = nearestOf(width, height, alpha.data, deep.data)
   const data = picture.data.slice()
   for (let i = 0; i < nearest.length; i++) {
     const from = nearest[i]!
@@ -163,22 +178,31 @@ function bleed(picture: Raster, alpha: Plane): Raster {
   return { width, height, data }
 }
 
-/** For each pixel the index of a nearest one that is `solid`, by two sweeps; -1 when none is. */
-function nearestOf(width: number, height: number, solid: (index: number) => boolean): Int32Array {
+/**
+ * For each half-covered pixel the index of a nearest one well inside the cloth, by two sweeps; -1
+ * when none is near.
+ */
+function nearestOf(
+  width: number,
+  height: number,
+  alpha: Float32Array,
+  deep: Float32Array,
+): Int32Array {
   const nearest = new Int32Array(width * height).fill(-1)
-  for (let i = 0; i < nearest.length; i++) if (solid(i)) nearest[i] = i
+  for (let i = 0; i < nearest.length; i++) if (deep[i]! > 0.985) nearest[i] = i
   const gap = (index: number, x: number, y: number) => {
     const dx = (index % width) - x
     const dy = Math.floor(index / width) - y
     return dx * dx + dy * dy
   }
   const relax = (x: number, y: number, dx: number, dy: number) => {
+    const at = y * width + x
+    if (alpha[at] === 0 || nearest[at] === at) return
     const fromX = x + dx
     const fromY = y + dy
     if (fromX < 0 || fromY < 0 || fromX >= width || fromY >= height) return
     const offered = nearest[fromY * width + fromX]!
     if (offered < 0) return
-    const at = y * width + x
     const held = nearest[at]!
     if (held < 0 || gap(offered, x, y) < gap(held, x, y)) nearest[at] = offered
   }

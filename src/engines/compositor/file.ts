@@ -30,13 +30,37 @@ function endOfScan(bytes: Uint8Array, from: number): number {
   return bytes.length
 }
 
-/** Whether a JPEG comes in several passes, for which the decoder needs much more memory. */
-export function isProgressiveJpeg(bytes: Uint8Array): boolean {
-  for (let at = 2; at + 4 <= bytes.length && bytes[at] === 0xff;) {
+/** Start-of-frame markers of JPEGs that come in several passes. */
+const PROGRESSIVE = new Set([0xc2, 0xc6, 0xca, 0xce])
+
+/** What the header of a JPEG's picture data says: its marker and number of colour components. */
+function jpegFrame(bytes: Uint8Array): { marker: number; components: number } | null {
+  for (let at = 2; at + 10 <= bytes.length && bytes[at] === 0xff;) {
     const marker = bytes[at + 1]!
-    if (marker === 0xc2 || marker === 0xc6 || marker === 0xca || marker === 0xce) return true
-    if (marker === 0xda || marker === 0xc0 || marker === 0xc1) return false
+    if (marker === 0xda) return null
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
+    if (isFrame) return { marker, components: bytes[at + 9]! }
     at += 2 + bytes[at + 2]! * 256 + bytes[at + 3]!
+  }
+  return null
+}
+
+/** Printers' colours: the JPEG decoder cannot convert them, and would end its whole program. */
+export const isCmykJpeg = (bytes: Uint8Array) => jpegFrame(bytes)?.components === 4
+
+/**
+ * Whether decoding takes about ten bytes a pixel instead of four: several passes, 16 bits a
+ * channel, or lossless WebP.
+ */
+export function needsMuchMemory(bytes: Uint8Array, format: ImageFormat): boolean {
+  if (format === 'jpeg') return PROGRESSIVE.has(jpegFrame(bytes)?.marker ?? 0)
+  // IHDR: bit depth, colour type, compression, filter, interlace.
+  if (format === 'png') return bytes[24] === 16 || bytes[28] === 1
+  for (let at = 12; at + 8 <= bytes.length;) {
+    const view = new DataView(bytes.buffer, bytes.byteOffset + at, 8)
+    if (view.getUint32(0) === 0x5650384c) return true
+    const size = view.getUint32(4, true)
+    at += 8 + size + (size % 2)
   }
   return false
 }

@@ -1,10 +1,10 @@
 // Decides where on the person each part of the garment goes: how wide, how long, how far down the
 // arms. The result is a pair of charts for each part.
-import { WRIST, type BodyShape, type BodySide } from './body-shape.ts'
-import type { TorsoEdge, TorsoFrame } from './chart.ts'
+import type { BodyShape, BodySide } from './body-shape.ts'
+import { pointOn, type TorsoEdge, type TorsoFrame } from './chart.ts'
 import type { GarmentShape, TorsoSide, Tube } from './garment-shape.ts'
 import { between, distance, lengthOf, resample } from './outline.ts'
-import { clamp, type Point } from './raster.ts'
+import { clamp, lerp, type Point } from './raster.ts'
 
 export interface Fit {
   torso: TorsoFrame
@@ -23,18 +23,32 @@ export function fitGarment(garment: GarmentShape, body: BodyShape, oldHemY: numb
   const garmentChest = garment.right.armpit.x - garment.left.armpit.x
   const scale = chest / Math.max(1, garmentChest)
   const hemY = hemOf(garment, body, chest / Math.max(1, garmentChest), oldHemY)
+  const chestY = chestOf(garment, body, hemY)
   const torso = {
-    left: edgeFor(garment, garment.left, body, body.left, -1, scale, hemY),
-    right: edgeFor(garment, garment.right, body, body.right, 1, scale, hemY),
-    chestY: body.chestY,
+    left: edgeFor(garment, garment.left, body, body.left, -1, scale, chestY, hemY),
+    right: edgeFor(garment, garment.right, body, body.right, 1, scale, chestY, hemY),
+    chestY,
     hemY,
   }
   return {
     torso,
-    leftSleeve: sleeveFor(garment.left, body.left, torso.left, body, scale, -1),
-    rightSleeve: sleeveFor(garment.right, body.right, torso.right, body, scale, 1),
+    leftSleeve: sleeveFor(garment, garment.left, body.left, torso, body, -1),
+    rightSleeve: sleeveFor(garment, garment.right, body.right, torso, body, 1),
     scale,
   }
+}
+
+/** Between where the body has its armpits and where the cut has them: patterns keep their pitch. */
+function chestOf(garment: GarmentShape, body: BodyShape, hemY: number): number {
+  const garmentTop = (garment.left.shoulder.y + garment.right.shoulder.y) / 2
+  const shoulderY = (body.left.shoulder.y + body.right.shoulder.y) / 2
+  const share = (garment.chestY - garmentTop) / (garment.hemY - garmentTop)
+  const cut = shoulderY + (hemY - shoulderY) * share
+  return clamp(
+    cut * 0.6 + body.chestY * 0.4,
+    body.chestY - body.head * 0.1,
+    body.chestY + body.head * 0.15,
+  )
 }
 
 function hemOf(
@@ -50,10 +64,10 @@ function hemOf(
     (garment.hemY - garmentTop) / Math.max(1, garment.right.armpit.x - garment.left.armpit.x)
   const trunk = (body.crotchY ?? shoulderY + body.head * 2.6) - shoulderY
   if (ratio > 2.1) return shoulderY + Math.max(natural, trunk + body.head * 0.5)
-  const hem = shoulderY + clamp(natural, trunk * 0.78, trunk * 1.02)
+  const hem = shoulderY + clamp(natural, trunk * 0.86, trunk * 1.02)
   return oldHemY === null
     ? hem
-    : Math.max(hem, Math.min(oldHemY + body.head * 0.05, shoulderY + trunk * 1.08))
+    : Math.max(hem, Math.min(oldHemY + body.head * 0.08, shoulderY + trunk * 1.08))
 }
 
 function edgeFor(
@@ -63,51 +77,83 @@ function edgeFor(
   side: BodySide,
   way: -1 | 1,
   scale: number,
+  chestY: number,
   hemY: number,
 ): TorsoEdge {
   const ease = EASE * body.head
-  const rows = Math.max(2, Math.ceil(hemY - body.chestY) + 1)
+  const rows = Math.max(2, Math.ceil(hemY - chestY) + 1)
   const middle = (garment.left.armpit.x + garment.right.armpit.x) / 2
   const axis = (body.left.armpit.x + body.right.armpit.x) / 2
   const edge = Float64Array.from({ length: rows }, (_, row) => {
     const share = row / (rows - 1)
     const clothRow = Math.round(share * (cloth.edge.length - 1))
     const flare = (cloth.edge[clothRow]! - middle) * way * scale
-    const held = side.edge[Math.min(row, side.edge.length - 1)]!
-    const figure = (held - axis) * way + ease
+    const below = clamp(Math.round(chestY - body.chestY + row), 0, side.edge.length - 1)
+    const held = side.edge[below]!
+    const figure = (held - axis) * way + ease + (cloth.sleeve ? webAt(row, body.head) : 0)
     // Cloth hangs by its own cut, more so the lower, but never inside the body.
     const hang = 0.35 + 0.55 * clamp((row - body.head * 1.6) / (body.head * 1.2), 0, 1)
     return axis + way * Math.max(figure, figure + (flare - figure) * hang)
   })
-  return { neck: side.neck, shoulder: raise(side.shoulder, way, ease * 0.6), edge }
+  return { ridge: ridgeFor(cloth, side, middle, axis, way, scale, ease), edge }
 }
 
-const raise = (point: Point, way: -1 | 1, by: number): Point => ({
-  x: point.x + way * by * 0.4,
-  y: point.y - by,
-})
+/** Just below the armpit, body and sleeve hang together with no gap between them. */
+const webAt = (row: number, head: number) => head * 0.07 * clamp(1 - row / (head * 0.45), 0, 1)
 
-function sleeveFor(
+/** Wide necklines and straps sit further out along the shoulder than the neck itself. */
+function ridgeFor(
   cloth: TorsoSide,
   side: BodySide,
-  torso: TorsoEdge,
-  body: BodyShape,
+  middle: number,
+  axis: number,
+  way: -1 | 1,
   scale: number,
+  ease: number,
+): Point[] {
+  const { neck, shoulder, ridge } = side
+  const span = (shoulder.x - neck.x) * way || 1
+  const shareOf = (clothX: number, least: number, most: number) => {
+    const wanted = axis + (clothX - middle) * scale
+    return clamp(((wanted - neck.x) * way) / span, least, most)
+  }
+  const collar = shareOf(cloth.neck.x, 0, 0.7)
+  const end = cloth.sleeve ? 1 : shareOf(cloth.shoulder.x, Math.min(0.9, collar + 0.12), 1)
+  return ridge.map((_, i) => {
+    const share = i / (ridge.length - 1)
+    const point = pointOn(ridge, lerp(collar, end, share))
+    return { x: point.x + way * ease * 0.25 * share, y: point.y - ease * lerp(0.3, 0.6, share) }
+  })
+}
+
+function sleeveFor(
+  garment: GarmentShape,
+  cloth: TorsoSide,
+  side: BodySide,
+  frame: TorsoFrame,
+  body: BodyShape,
   way: -1 | 1,
 ): Tube | null {
   if (!cloth.sleeve) return null
   const { outer, inner } = side.arm
-  const clothLength = (lengthOf(cloth.sleeve.outer) + lengthOf(cloth.sleeve.inner)) / 2
-  const share = (clothLength * scale) / lengthOf(outer)
-  const reach = share > 0.58 ? WRIST : clamp(share, 0.16, 0.58)
-  const armpit = { x: torso.edge[0]!, y: body.chestY }
+  const torso = way < 0 ? frame.left : frame.right
+  // Sleeves are measured against the garment's own length: 1/3 is short, 3/4 and more is long.
+  const share = lengthOf(cloth.sleeve.outer) / (garment.hemY - cloth.shoulder.y)
+  const long = share > 0.62
+  const reach = long ? side.wrist : clamp(share * 0.95, 0.14, 0.62)
+  const armpit = { x: torso.edge[0]!, y: frame.chestY }
   const count = cloth.sleeve.outer.length
   const ease = EASE * body.head * 1.1
   const last = Math.max(2, Math.round(reach * (outer.length - 1)))
   const end = outer[last]!
-  const before = outer[last - 2]!
-  const span = distance(before, end) || 1
-  const along = { x: (end.x - before.x) / span, y: (end.y - before.y) / span }
+  const middleAt = (share: number) => {
+    const i = Math.round(share * (outer.length - 1))
+    return between(outer[i]!, inner[i]!, 0.5)
+  }
+  const before = middleAt(reach * 0.4)
+  const after = middleAt(reach)
+  const span = distance(before, after) || 1
+  const along = { x: (after.x - before.x) / span, y: (after.y - before.y) / span }
   // The cuff lies square to the arm.
   let stop = 1
   while (
@@ -116,7 +162,7 @@ function sleeveFor(
   ) {
     stop++
   }
-  const wide = ease + (share > 0.58 ? 0 : body.head * 0.02)
+  const wide = ease + (long ? 0 : body.head * 0.02)
   const outside = outer
     .slice(0, last + 1)
     .map((point, i) => push(point, way, wide * clamp(i / 4, 0, 1)))
@@ -124,8 +170,8 @@ function sleeveFor(
     .slice(0, stop + 1)
     .map((point, i) => push(point, -way as -1 | 1, wide * 0.6 * clamp(i / 4, 0, 1)))
   return {
-    outer: resample([torso.shoulder, ...outside.slice(1)], count),
-    inner: resample([armpit, ...inside.slice(1).map((point) => keepBelow(point, armpit))], count),
+    outer: resample([torso.ridge[torso.ridge.length - 1]!, ...outside.slice(1)], count),
+    inner: resample([armpit, ...inside.slice(1).filter((point) => point.y > armpit.y)], count),
   }
 }
 
@@ -133,6 +179,3 @@ const push = (point: Point, way: -1 | 1, by: number): Point => ({
   x: point.x + way * by,
   y: point.y,
 })
-
-const keepBelow = (point: Point, armpit: Point): Point =>
-  point.y < armpit.y ? between(point, { x: point.x, y: armpit.y }, 1) : point

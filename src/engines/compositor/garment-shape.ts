@@ -1,7 +1,16 @@
 // Finds the landmarks of a cut-out garment from its silhouette: neck, shoulders, armpits, sleeves,
 // sides and hem. Left and right are those of the picture.
 import { distance, nearestIndex, resample, smoothLine, traceOutline } from './outline.ts'
-import { boundsOf, runAt, runsOf, smoothSeries, topOf, type Bounds, type Run } from './profile.ts'
+import {
+  boundsOf,
+  ridgeOf,
+  runAt,
+  runsOf,
+  smoothSeries,
+  topOf,
+  type Bounds,
+  type Run,
+} from './profile.ts'
 import { clamp, type Point } from './raster.ts'
 import type { Mask } from './regions.ts'
 
@@ -14,6 +23,7 @@ export interface Tube {
 export interface TorsoSide {
   neck: Point
   shoulder: Point
+  ridge: Point[]
   armpit: Point
   /** The body's edge on each row from the armpit to the hem, one x a row. */
   edge: Float64Array
@@ -44,23 +54,24 @@ export function readGarment(mask: Mask): GarmentShape | null {
   const rows = rowsOf(mask, axis)
   const armpits = { left: armpitOf(rows, bounds, axis, -1), right: armpitOf(rows, bounds, axis, 1) }
   const chestY = Math.round((armpits.left.y + armpits.right.y) / 2)
-  const hemY = hemOf(rows, chestY, bounds)
-  if (hemY - chestY < height * 0.12) return null
   const half = (armpits.right.x - armpits.left.x) / 2
+  const hemY = hemOf(mask, axis, half, chestY)
+  if (hemY - chestY < height * 0.12) return null
   const necks = neckOf(mask, axis, half, bounds)
   const outline = traceOutline(mask)
   const side = (way: -1 | 1): TorsoSide => {
     const name = way < 0 ? 'left' : 'right'
     const found = armpits[name]
     const shoulder = shoulderOf(mask, found, axis, half, bounds, way)
-    const edge = edgeOf(rows, found.x, chestY, hemY, name)
+    const edge = edgeOf(rows, axis, found, chestY, hemY, name)
     const armpit = { x: edge[0]!, y: chestY }
     return {
       neck: necks[name],
       shoulder,
+      ridge: ridgeOf(mask, necks[name], shoulder, half * 0.2),
       armpit,
       edge,
-      sleeve: found.sleeved ? sleeveOf(outline, shoulder, { x: found.x, y: found.y }, way) : null,
+      sleeve: found.sleeved ? sleeveOf(outline, shoulder, found, way) : null,
     }
   }
   return { left: side(-1), right: side(1), chestY, hemY, neckDepth: necks.depth }
@@ -90,6 +101,8 @@ function rowsOf(mask: Mask, axis: number): Row[] {
 }
 
 interface Armpit extends Point {
+  /** Where sleeve and body come apart, at or below the armpit. */
+  gapY: number
   sleeved: boolean
 }
 
@@ -104,20 +117,29 @@ function armpitOf(rows: Row[], bounds: Bounds, axis: number, way: -1 | 1): Armpi
   for (let y = bounds.top + Math.round(height * 0.12); y < bounds.bottom; y++) {
     const { body, runs } = rows[y]!
     // Above the neckline the two straps lie side by side too.
-    const whole = body && body.left <= axis && body.right > axis
+    const extent = runs.length > 0 ? runs[runs.length - 1]!.right - runs[0]!.left : 0
+    const whole =
+      body && body.left <= axis && body.right > axis && body.right - body.left > extent * 0.3
     const beside =
       whole && runs.some((run) => (way < 0 ? run.right <= body.left : run.left >= body.right))
     gap = beside ? gap + 1 : 0
     if (gap >= Math.max(2, height * 0.015)) {
       const y0 = y - gap + 1
-      return { x: axis + way * edgeAt(Math.min(bounds.bottom - 1, y0 + 1)), y: y0, sleeved: true }
+      // Laid close to the body, a sleeve leaves its gap only far below the real armpit.
+      const highest = bounds.top + height * 0.37
+      return {
+        x: axis + way * edgeAt(Math.min(bounds.bottom - 1, y0 + 1)),
+        y: Math.min(y0, highest),
+        gapY: y0,
+        sleeved: true,
+      }
     }
   }
   // A sleeve that stands out makes the body jump wider, looking upwards.
   const step = Math.max(2, Math.round(height * 0.025))
   for (let y = bounds.bottom - 1 - step; y > bounds.top + height * 0.2; y--) {
     if (y < bounds.top + height * 0.7 && edgeAt(y - step) - edgeAt(y) > step * 1.6) {
-      return { x: axis + way * edgeAt(y), y, sleeved: true }
+      return { x: axis + way * edgeAt(y), y, gapY: y, sleeved: true }
     }
   }
   // None: the armhole ends where the body reaches its width.
@@ -132,35 +154,43 @@ function armpitOf(rows: Row[], bounds: Bounds, axis: number, way: -1 | 1): Armpi
   let y = bounds.top
   while (y < lowest && reachAt(y) < widest * 0.97) y++
   y = clamp(y, bounds.top + height * 0.14, lowest)
-  return { x: axis + way * edgeAt(Math.round(y)), y: Math.round(y), sleeved: false }
+  return { x: axis + way * reachAt(Math.round(y)), y: Math.round(y), gapY: y, sleeved: false }
 }
 
-function hemOf(rows: Row[], chestY: number, bounds: Bounds): number {
-  const wide = rows[chestY]?.body
-  const least = wide ? (wide.right - wide.left) * 0.5 : 1
-  for (let y = bounds.bottom - 1; y > chestY; y--) {
-    const body = rows[y]?.body
-    if (body && body.right - body.left >= least) return y + 1
+/** The row down to which the cloth reaches over its whole middle, whatever the corners do. */
+function hemOf(mask: Mask, axis: number, half: number, chestY: number): number {
+  let hem = mask.height
+  for (let x = Math.round(axis - half * 0.6); x <= axis + half * 0.6; x++) {
+    let y = mask.height - 1
+    while (y > chestY && mask.data[y * mask.width + x] !== 1) y--
+    hem = Math.min(hem, y + 1)
   }
-  return bounds.bottom
+  return hem
 }
 
 function edgeOf(
   rows: Row[],
-  start: number,
+  axis: number,
+  armpit: Armpit,
   from: number,
   to: number,
   side: keyof Run,
 ): Float64Array {
-  const raw = Float64Array.from(
-    { length: to - from },
-    (_, i) => rows[from + i]?.body?.[side] ?? NaN,
+  const raw = Float64Array.from({ length: to - from }, (_, i) => {
+    const { body, runs } = rows[from + i]!
+    if (!body) return NaN
+    // Between straps there is no body yet, only what lies outermost.
+    const whole = body.left <= axis && body.right > axis
+    return (whole ? body : side === 'left' ? runs[0]! : runs[runs.length - 1]!)[side]
+  })
+  // Where the sleeve still clings to the body there is no edge; just below may be a bit of it.
+  const settle = Math.min(
+    raw.length - 1,
+    Math.max(0, armpit.gapY - from) + Math.round(raw.length * 0.04),
   )
-  // Rows just below the armpit may still hold a bit of the sleeve.
-  const settle = Math.max(1, Math.round(raw.length * 0.04))
   for (let i = 0; i < settle; i++) {
-    const value = raw[i]
-    if (value === undefined || Math.abs(value - start) > raw.length * 0.08) raw[i] = NaN
+    const clings = from + i < armpit.gapY
+    if (clings || Math.abs((raw[i] ?? NaN) - armpit.x) > raw.length * 0.08) raw[i] = NaN
   }
   return smoothSeries(raw, Math.max(1, Math.round(raw.length * 0.02)))
 }
@@ -213,9 +243,9 @@ function shoulderOf(
 }
 
 /** Follows the outline from the shoulder round the cuff to the armpit. */
-function sleeveOf(outline: Point[], shoulder: Point, armpit: Point, way: -1 | 1): Tube | null {
+function sleeveOf(outline: Point[], shoulder: Point, armpit: Armpit, way: -1 | 1): Tube | null {
   const from = nearestIndex(outline, shoulder)
-  const to = nearestIndex(outline, armpit)
+  const to = nearestIndex(outline, { x: armpit.x, y: armpit.gapY })
   const count = outline.length
   const path: Point[] = []
   // The outline runs clockwise: on the right from shoulder to armpit, on the left backwards.
@@ -251,10 +281,11 @@ function sleeveOf(outline: Point[], shoulder: Point, armpit: Point, way: -1 | 1)
   const first = clamp(corners[0]!, 2, path.length - 4)
   const last = clamp(corners[1]!, first + 1, path.length - 3)
   const outer = [shoulder, ...path.slice(1, first + 1)]
+  const soft = Math.max(2, Math.round(far * 0.12))
   const inner = [armpit, ...path.slice(last, -1).reverse()]
   return {
-    outer: resample(smoothLine(outer, 2), SLEEVE_POINTS),
-    inner: resample(smoothLine(inner, 2), SLEEVE_POINTS),
+    outer: resample(smoothLine(outer, soft), SLEEVE_POINTS),
+    inner: resample(smoothLine(inner, soft), SLEEVE_POINTS),
   }
 }
 

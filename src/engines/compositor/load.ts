@@ -3,14 +3,14 @@ import { dimensions } from '../../images/format.ts'
 import { EngineError, type CheckedImage } from '../engine.ts'
 import type { Codecs } from './codecs.ts'
 import { orientationOf, upright } from './exif.ts'
-import { isProgressiveJpeg, isWholeJpeg, stillOf } from './file.ts'
+import { isCmykJpeg, isWholeJpeg, needsMuchMemory, stillOf } from './file.ts'
 import type { Raster } from './raster.ts'
 
 /**
- * Pixels a decoder may be asked for. A Worker has 128 MB for everything, and decoders need between
- * 8 and 14 bytes a pixel at their peak; docs/compositor.md has the measurements.
+ * Pixels a decoder may be asked for. A Worker has 128 MB for everything; decoders take 4 bytes a
+ * pixel, for some kinds of file 10, besides the file itself. Measured in docs/compositor.md.
  */
-export const MAX_PIXELS = { baseline: 9_500_000, progressive: 5_500_000 }
+const MAX_PIXELS = { usual: 14_000_000, heavy: 6_000_000 }
 
 /**
  * Decodes one of the job's two pictures.
@@ -25,10 +25,12 @@ export async function load(
   const { bytes, format } = image
   // The caller's dimensions may be of an earlier copy; the bytes at hand decide.
   const size = dimensionsOf(image)
-  const progressive = format === 'jpeg' && isProgressiveJpeg(bytes)
-  const limit = progressive ? MAX_PIXELS.progressive : MAX_PIXELS.baseline
+  const limit = needsMuchMemory(bytes, format) ? MAX_PIXELS.heavy : MAX_PIXELS.usual
   if (size.width * size.height > limit) {
     throw new EngineError(`${role}_image_too_large`, `${size.width} × ${size.height} pixels`)
+  }
+  if (format === 'jpeg' && isCmykJpeg(bytes)) {
+    throw new EngineError(`${role}_image_unsupported_format`, 'a CMYK JPEG')
   }
   try {
     if (format === 'jpeg' && !isWholeJpeg(bytes)) throw new Error('the file ends too early')

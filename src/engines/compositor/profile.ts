@@ -1,4 +1,5 @@
 // A silhouette read row by row: where it begins and ends on each row, and in how many pieces.
+import { clamp, lerp, type Point } from './raster.ts'
 import type { Mask } from './regions.ts'
 
 export interface Run {
@@ -64,6 +65,25 @@ export function topOf({ width, height, data }: Mask, x: number, from = 0): numbe
   const column = Math.min(width - 1, Math.max(0, Math.floor(x)))
   for (let y = from; y < height; y++) if (data[y * width + column] === 1) return y
   return -1
+}
+
+const RIDGE_POINTS = 13
+
+/**
+ * The outline's top between two points, `slack` at most above or below the straight line: what
+ * strays further is hair or a hood.
+ */
+export function ridgeOf(mask: Mask, from: Point, to: Point, slack: number): Point[] {
+  const first = Math.max(0, Math.floor(Math.min(from.y, to.y) - slack))
+  return Array.from({ length: RIDGE_POINTS }, (_, i) => {
+    const share = i / (RIDGE_POINTS - 1)
+    const x = lerp(from.x, to.x, share)
+    const straight = lerp(from.y, to.y, share)
+    if (i === 0 || i === RIDGE_POINTS - 1) return { x, y: straight }
+    const top = topOf(mask, x, first)
+    const stray = top <= first || Math.abs(top - straight) > slack
+    return { x, y: stray ? straight : clamp(top, straight - slack, straight + slack) }
+  })
 }
 
 /** A running median followed by a running mean, blind to NaN; gaps are filled from the nearest. */

@@ -40,6 +40,49 @@ export function flood(
   return { width, height, data }
 }
 
+/**
+ * Floods like water too thick for narrow gaps: where the subject's outline fades into the
+ * background for a few pixels, nothing leaks in. Everything passable within `reach` of the flood
+ * counts as reached.
+ */
+export function floodThick(
+  passable: Mask,
+  reach: number,
+  seeds: 'all borders' | 'sides and top',
+): Mask {
+  const { width, height } = passable
+  const open = erode(passable, reach)
+  const flooded = flood(width, height, (index) => open.data[index] === 1, seeds)
+  const grown = erode({ width, height, data: flooded.data.map((value) => 1 - value) }, reach)
+  const data = grown.data.map((value, index) => (value === 0 && passable.data[index] === 1 ? 1 : 0))
+  return { width, height, data }
+}
+
+/** Keeps pixels whose whole neighbourhood, a square of 2 × reach + 1, is set. */
+function erode({ width, height, data }: Mask, reach: number): Mask {
+  const across = new Uint8Array(data.length)
+  const result = new Uint8Array(data.length)
+  for (let y = 0; y < height; y++) erodeLine(data, across, y * width, 1, width, reach)
+  for (let x = 0; x < width; x++) erodeLine(across, result, x, width, height, reach)
+  return { width, height, data: result }
+}
+
+function erodeLine(
+  from: Uint8Array,
+  to: Uint8Array,
+  start: number,
+  step: number,
+  length: number,
+  reach: number,
+): void {
+  // How far back the last unset pixel lies, looking `reach` ahead.
+  let since = reach
+  for (let i = 0; i < length + reach; i++) {
+    since = i < length && from[start + i * step] === 0 ? 0 : since + 1
+    if (i >= reach) to[start + (i - reach) * step] = since > 2 * reach ? 1 : 0
+  }
+}
+
 export interface Region {
   size: number
   /** Indices of its pixels. */

@@ -6,7 +6,7 @@ import { median } from './plane.ts'
 import { smoothEdge } from './cutout.ts'
 import { boundsOf } from './profile.ts'
 import { clamp, type Raster } from './raster.ts'
-import { area, flood, keepLarge, regions, type Mask } from './regions.ts'
+import { area, flood, floodThick, keepLarge, regions, type Mask } from './regions.ts'
 
 export interface Silhouette {
   mask: Mask
@@ -21,10 +21,11 @@ export function findSilhouette(small: Raster): Silhouette | null {
   const smooth = smoothBackdrop(lab, { bottom: false })
   const rows = rowBackdrop(lab)
   const noise = Math.min(smooth.noise, rows.noise)
-  const limit = clamp(noise * 4.5, 0.03, 0.11)
+  const limit = clamp(noise * 4, 0.016, 0.1)
   const distance = smooth.distance.map((value, i) => Math.min(value, rows.distance[i]!))
   // Flooding from the borders, not thresholding: clothes may have the background's colour.
-  const outside = flood(width, height, (i) => distance[i]! < limit, 'sides and top')
+  const passable = Uint8Array.from(distance, (value) => (value < limit ? 1 : 0))
+  const outside = floodThick({ width, height, data: passable }, 1, 'sides and top')
   const inside = { width, height, data: outside.data.map((value) => 1 - value) }
   const mask = openGaps(keepLarge(smoothEdge(inside, 1), 0.5), distance, limit)
   const share = area(mask) / (width * height)
@@ -75,6 +76,10 @@ export interface ColourModel {
   count: number
 }
 
+/** Distance of colours in which lightness counts less, since shading changes it most. */
+export const off = (one: LabColour, other: LabColour) =>
+  Math.hypot((one[0] - other[0]) * 0.35, one[1] - other[1], one[2] - other[2])
+
 /** The middle colour of the pixels of a box that `accept` allows; null for fewer than `least`. */
 export function colourOf(
   silhouette: Silhouette,
@@ -93,11 +98,7 @@ export function colourOf(
   if (found.length < least) return null
   const middle = (plane: Float32Array) => median(found.map((i) => plane[i]!))
   const colour = [middle(lab.L), middle(lab.a), middle(lab.b)] as const
-  const spread = median(
-    found.map((i) =>
-      Math.hypot(lab.L[i]! - colour[0], lab.a[i]! - colour[1], lab.b[i]! - colour[2]),
-    ),
-  )
+  const spread = median(found.map((i) => off([lab.L[i]!, lab.a[i]!, lab.b[i]!], colour)))
   return { colour, spread, count: found.length }
 }
 

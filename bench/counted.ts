@@ -1,0 +1,204 @@
+// Bindings that keep count of what is asked of them, for what Cloudflare charges for.
+
+/** What a request or a job costs, whatever machine it runs on. */
+export interface Counts {
+  organisationCalls: number
+  d1Statements: number
+  d1Trips: number
+  d1RowsRead: number
+  d1RowsWritten: number
+  objectRowsRead: number
+  objectRowsWritten: number
+  queueOperations: number
+  r2Writes: number
+  r2Reads: number
+  fetches: number
+}
+
+const zero = (): Counts => ({
+  organisationCalls: 0,
+  d1Statements: 0,
+  d1Trips: 0,
+  d1RowsRead: 0,
+  d1RowsWritten: 0,
+  objectRowsRead: 0,
+  objectRowsWritten: 0,
+  queueOperations: 0,
+  r2Writes: 0,
+  r2Reads: 0,
+  fetches: 0,
+})
+
+let counts = zero()
+/** Of the objects' SQLite; how many rows one has read is known only when it is used up. */
+let cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = []
+
+/** Adds to a count. */
+export const count = (what: keyof Counts, by = 1): void => void (counts[what] += by)
+
+/** What was counted since the last call. */
+export function takeCounts(): Counts {
+  const taken = counts
+  for (const cursor of cursors) {
+    taken.objectRowsRead += cursor.rowsRead
+    taken.objectRowsWritten += cursor.rowsWritten
+  }
+  counts = zero()
+  cursors = []
+  return taken
+}
+
+const environments = new WeakMap<object, Env>()
+
+/** The same environment, counted. */
+export function countedEnv(env: Env): Env {
+  let counted = environments.get(env)
+  if (!counted) {
+    const overrides: Partial<Env> = {
+      DB: database(env.DB),
+      ORGANISATION: organisations(env.ORGANISATION),
+      JOBS: producer(env.JOBS),
+      WEBHOOKS: producer(env.WEBHOOKS),
+      IMAGES: bucket(env.IMAGES),
+    }
+    counted = new Proxy(env, {
+      get: (target, key) => Reflect.get(key in overrides ? overrides : target, key),
+    })
+    environments.set(env, counted)
+  }
+  return counted
+}
+
+type Method = (...args: unknown[]) => unknown
+
+const bound = (target: object, key: PropertyKey): unknown => {
+  const value: unknown = Reflect.get(target, key)
+  return typeof value === 'function' ? value.bind(target) : value
+}
+
+/** A binding on which some methods tell before they are called. */
+function watched<T extends object>(
+  target: T,
+  methods: Record<string, (...args: unknown[]) => void>,
+): T {
+  return new Proxy(target, {
+    get(_, key) {
+      const tell = methods[String(key)]
+      if (!tell) return bound(target, key)
+      return (...args: unknown[]) => {
+        tell(...args)
+        return Reflect.apply(Reflect.get(target, key) as Method, target, args)
+      }
+    },
+  })
+}
+
+let held = false
+
+/** While on, messages are counted and go no further, so that a job stays pending. */
+export const hold = (on: boolean): void => void (held = on)
+
+const HELD = { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
+
+function producer(queue: Queue): Queue {
+  const send: Queue['send'] = async (...message) => {
+    count('queueOperations')
+    return held ? HELD : queue.send(...message)
+  }
+  const sendBatch: Queue['sendBatch'] = async (messages, options) => {
+    count('queueOperations', [...messages].length)
+    return held ? HELD : queue.sendBatch(messages, options)
+  }
+  return { send, sendBatch, metrics: () => queue.metrics() }
+}
+
+const bucket = (bucket: R2Bucket): R2Bucket =>
+  watched(bucket, { put: () => count('r2Writes'), get: () => count('r2Reads') })
+
+const organisations = (namespace: Env['ORGANISATION']): Env['ORGANISATION'] =>
+  new Proxy(namespace, {
+    get(_, key) {
+      if (key !== 'getByName') return bound(namespace, key)
+      return (name: string) => {
+        const stub = namespace.getByName(name)
+        return new Proxy(stub, {
+          get:
+            (_, method) =>
+            (...args: unknown[]) => {
+              count('organisationCalls')
+              return Reflect.apply(Reflect.get(stub, method) as Method, stub, args)
+            },
+        })
+      }
+    },
+  })
+
+function addRows({ meta }: D1Result): void {
+  count('d1Statements')
+  count('d1RowsRead', meta.rows_read)
+  count('d1RowsWritten', meta.rows_written)
+}
+
+function database(db: D1Database): D1Database {
+  const originals = new WeakMap<object, D1PreparedStatement>()
+  const statement = (original: D1PreparedStatement): D1PreparedStatement => {
+    const wrapped = new Proxy(original, {
+      get(_, key) {
+        if (key === 'bind') return (...values: unknown[]) => statement(original.bind(...values))
+        if (key === 'run' || key === 'all') {
+          return async () => {
+            count('d1Trips')
+            const result = await original[key]()
+            addRows(result)
+            return result
+          }
+        }
+        if (key !== 'raw') return bound(original, key)
+        // `raw` gives no figures. Every statement that is read so is a select, and may run twice.
+        return async () => {
+          count('d1Trips')
+          addRows(await original.all())
+          return original.raw()
+        }
+      },
+    })
+    originals.set(wrapped, original)
+    return wrapped
+  }
+  return new Proxy(db, {
+    get(_, key) {
+      if (key === 'prepare') return (sql: string) => statement(db.prepare(sql))
+      if (key !== 'batch') return bound(db, key)
+      return async (statements: D1PreparedStatement[]) => {
+        count('d1Trips')
+        const results = await db.batch(statements.map((each) => originals.get(each) ?? each))
+        results.forEach(addRows)
+        return results
+      }
+    },
+  })
+}
+
+/** An object's storage whose SQL is counted. */
+export function countedContext(ctx: DurableObjectState): DurableObjectState {
+  const sql = new Proxy(ctx.storage.sql, {
+    get(target, key) {
+      if (key !== 'exec') return bound(target, key)
+      return (query: string, ...values: unknown[]) => {
+        const cursor = target.exec(query, ...values)
+        cursors.push(cursor)
+        return cursor
+      }
+    },
+  })
+  const storage = new Proxy(ctx.storage, {
+    get(target, key) {
+      if (key === 'sql') return sql
+      if (key === 'setAlarm') count('objectRowsWritten') // is charged as one
+      return bound(target, key)
+    },
+  })
+  return new Proxy(ctx, {
+    get: (target, key) => (key === 'storage' ? storage : bound(target, key)),
+  })
+}

@@ -1,0 +1,82 @@
+// The floor: for each endpoint a handler that makes the same binding calls and does nothing else. No
+// routing, validation, headers, signatures or ORM: what is left is the platform.
+import { DurableObject } from 'cloudflare:workers'
+
+interface FloorEnv {
+  FLOOR: DurableObjectNamespace<Floor>
+  DB: D1Database
+  JOBS: Queue
+}
+
+export class Floor extends DurableObject<FloorEnv> {
+  constructor(ctx: DurableObjectState, env: FloorEnv) {
+    super(ctx, env)
+    ctx.storage.sql.exec(`
+      CREATE TABLE IF NOT EXISTS entries (id INTEGER PRIMARY KEY, at INTEGER, kind TEXT, balance INTEGER);
+      CREATE TABLE IF NOT EXISTS reservations (job_id TEXT PRIMARY KEY, state TEXT, at INTEGER) WITHOUT ROWID;
+      CREATE INDEX IF NOT EXISTS open ON reservations (at) WHERE state = 'reserved';`)
+  }
+
+  check(): { ok: true } {
+    return { ok: true }
+  }
+
+  reserve(jobId: string): { jobId: string } {
+    const { sql } = this.ctx.storage
+    this.ctx.storage.transactionSync(() => {
+      sql.exec("INSERT INTO reservations VALUES (?, 'reserved', ?)", jobId, Date.now())
+      sql.exec("INSERT INTO entries (at, kind, balance) VALUES (?, 'reserve', 1)", Date.now())
+    })
+    return { jobId }
+  }
+}
+
+export default {
+  async fetch(request, env) {
+    const url = new URL(request.url)
+    const floor = env.FLOOR.getByName('floor')
+    switch (url.pathname) {
+      case '/plain':
+        return new Response('ok')
+      case '/object':
+        return Response.json(await floor.check())
+      case '/get': {
+        const [, row] = await Promise.all([
+          floor.check(),
+          env.DB.prepare(
+            `SELECT jobs.*, webhook_events.status AS event_status FROM jobs
+             LEFT JOIN webhook_events ON webhook_events.id = ?2 WHERE jobs.id = ?1`,
+          )
+            .bind(url.searchParams.get('id'), `evt_${url.searchParams.get('id')?.slice(4)}`)
+            .first(),
+        ])
+        return Response.json(row)
+      }
+      case '/list': {
+        await floor.check()
+        const { results } = await env.DB.prepare(
+          'SELECT * FROM jobs WHERE organisation_id = ? ORDER BY id DESC LIMIT 21',
+        )
+          .bind(url.searchParams.get('org'))
+          .all()
+        return Response.json(results)
+      }
+      case '/tryon': {
+        const body = await request.json<Record<string, string>>()
+        const { jobId } = await floor.reserve(`job_${crypto.randomUUID()}`)
+        const now = Date.now()
+        await env.DB.prepare(
+          `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, model_image_url,
+             garment_image_url, base_url, created_at, due_at)
+           VALUES (?, 'floor', 'floor', 'live', 'pending', ?, ?, 'https://floor.test', ?, ?)
+           ON CONFLICT DO NOTHING`,
+        )
+          .bind(jobId, body['model_image_url'], body['garment_image_url'], now, now + 30_000)
+          .run()
+        await env.JOBS.send({ jobId })
+        return Response.json({ job_id: jobId, status: 'pending' }, { status: 202 })
+      }
+    }
+    return new Response(null, { status: 404 })
+  },
+} satisfies ExportedHandler<FloorEnv>

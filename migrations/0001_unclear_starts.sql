@@ -1,0 +1,1 @@
+ALTER TABLE `jobs` ADD `unclear_starts` integer DEFAULT 0 NOT NULL;

@@ -1,0 +1,178 @@
+// `npm run demo`: the main job on real pictures, from nothing to a signed result, with the real
+// service under `wrangler dev` and a throw-away state. Needs no network and leaves nothing running.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join, relative } from 'node:path'
+import { Webhook } from 'standardwebhooks'
+import { ROOT, startDevServer, wrangler } from './wrangler.ts'
+
+const MODEL = readFileSync(join(ROOT, 'samples', 'model.jpg'))
+const GARMENT = readFileSync(join(ROOT, 'samples', 'garment.jpg'))
+const OUT = join(ROOT, 'demo', 'out')
+const OPERATOR_TOKEN = crypto.randomUUID()
+const TIMEOUT_MS = 60_000
+
+interface Job {
+  job_id: string
+  status: string
+  output_url: string | null
+  error_code: string | null
+  credits_consumed: number | null
+  duration_ms: number | null
+  webhook_status: string | null
+}
+
+const begunAt = performance.now()
+let stepAt = begunAt
+
+/** Prints what was just done and how long it took. */
+function done(step: string, ...details: string[]): void {
+  const now = performance.now()
+  console.log(`  ✓ ${step}  ${((now - stepAt) / 1_000).toFixed(2)} s`)
+  for (const detail of details) console.log(`      ${detail}`)
+  stepAt = now
+}
+
+/** Waits for something that is looked for again and again. */
+async function until<T>(
+  what: string,
+  look: () => Promise<T | undefined> | T | undefined,
+): Promise<T> {
+  const endsAt = performance.now() + TIMEOUT_MS
+  while (performance.now() < endsAt) {
+    const found = await look()
+    if (found !== undefined) return found
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error(`Gave up waiting for ${what} after ${TIMEOUT_MS / 1_000} s`)
+}
+
+/** A shop's own server: its pictures, and its receiver of webhooks. */
+function startShop() {
+  const deliveries: { headers: Record<string, string>; body: string }[] = []
+  const server = createServer((request, response) => {
+    if (request.url === '/model.jpg') return response.end(MODEL)
+    if (request.url === '/garment.jpg') return response.end(GARMENT)
+    let body = ''
+    request.on('data', (chunk: Buffer) => (body += chunk.toString()))
+    request.on('end', () => {
+      deliveries.push({ headers: request.headers as Record<string, string>, body })
+      response.end('thanks')
+    })
+    return undefined
+  })
+  return new Promise<{ url: string; deliveries: typeof deliveries; stop(): void }>((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo
+      const stop = () => {
+        server.close()
+        server.closeAllConnections()
+      }
+      resolve({ url: `http://127.0.0.1:${port}`, deliveries, stop })
+    })
+  })
+}
+
+async function call<T>(url: string, token: string, body?: object): Promise<T> {
+  const answer = await fetch(url, {
+    method: body ? 'POST' : 'GET',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+  const text = await answer.text()
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${text}`)
+  return JSON.parse(text) as T
+}
+
+async function run(base: string, shop: Awaited<ReturnType<typeof startShop>>): Promise<void> {
+  const organisation = await call<{
+    org_id: string
+    webhook_secret: string
+    api_keys: { test: string; live: string }
+  }>(`${base}/operator/organisations`, OPERATOR_TOKEN, { name: 'Demo shop' })
+  done('provisioned an organisation with 100 credits', organisation.org_id)
+
+  for (const mode of ['live', 'test'] as const) {
+    const key = organisation.api_keys[mode]
+    const { job_id } = await call<Job>(`${base}/v1/tryon`, key, {
+      model_image_url: `${shop.url}/model.jpg`,
+      garment_image_url: `${shop.url}/garment.jpg`,
+      webhook_url: `${shop.url}/webhooks`,
+    })
+    done(`submitted a ${mode} job`, job_id)
+
+    const job = await until(`the ${mode} job`, async () => {
+      const latest = await call<Job>(`${base}/v1/jobs/${job_id}`, key)
+      return ['pending', 'processing'].includes(latest.status) ? undefined : latest
+    })
+    if (job.status !== 'completed' || !job.output_url) {
+      throw new Error(`The ${mode} job ended as ${job.status} (${job.error_code})`)
+    }
+    done(
+      `the ${mode} job completed`,
+      `processing took ${job.duration_ms} ms and cost ${job.credits_consumed} credits`,
+    )
+
+    const delivery = await until('the webhook', () =>
+      shop.deliveries.find(({ body }) => body.includes(job_id)),
+    )
+    const event = new Webhook(organisation.webhook_secret).verify(delivery.body, delivery.headers)
+    done('received its webhook and verified the signature', (event as { type: string }).type)
+
+    const picture = await fetch(job.output_url)
+    if (!picture.ok) throw new Error(`The output URL answered ${picture.status}`)
+    const extension = picture.headers.get('Content-Type') === 'image/png' ? 'png' : 'jpg'
+    const file = join(OUT, `${mode}.${extension}`)
+    writeFileSync(file, Buffer.from(await picture.arrayBuffer()))
+    done('downloaded the picture', relative(process.cwd(), file))
+  }
+
+  const { credits } = await call<{ credits: number }>(
+    `${base}/v1/account`,
+    organisation.api_keys.live,
+  )
+  if (credits !== 99) throw new Error(`The balance is ${credits}, not 99`)
+  done('one credit was charged, for the live job', `balance ${credits}`)
+}
+
+const state = mkdtempSync(join(tmpdir(), 'try-on-demo-'))
+let printed = ''
+try {
+  console.log('Try-On demo: a model and a garment in, one picture out')
+  rmSync(OUT, { recursive: true, force: true })
+  mkdirSync(OUT, { recursive: true })
+  const shop = await startShop()
+  wrangler('d1', 'migrations', 'apply', 'DB', '--local', '--persist-to', state)
+  done('made an empty local database')
+  const vars = {
+    ALLOW_PRIVATE_URLS: 'true', // the shop's pictures are on loopback
+    OUTPUT_SIGNING_SECRET: crypto.randomUUID(),
+    OPERATOR_TOKEN,
+  }
+  const server = await startDevServer(
+    [
+      '--port',
+      '0',
+      '--persist-to',
+      state,
+      ...Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
+    ],
+    (text) => (printed += text),
+  )
+  done('started the service', server.url)
+  try {
+    await run(server.url, shop)
+  } finally {
+    await server.stop()
+    shop.stop()
+  }
+  console.log(`Done in ${((performance.now() - begunAt) / 1_000).toFixed(1)} s.`)
+} catch (error) {
+  console.error(printed)
+  console.error(error)
+  process.exitCode = 1
+} finally {
+  rmSync(state, { recursive: true, force: true })
+}

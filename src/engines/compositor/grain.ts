@@ -1,0 +1,38 @@
+// Film grain: cloth without the photo's noise looks pasted on.
+import { median } from './plane.ts'
+import type { Raster } from './raster.ts'
+
+/** Standard deviation of the finest noise, in levels of 255, measured where `alpha` is full. */
+export function grainOf({ width, height, data }: Raster): number {
+  const differences: number[] = []
+  const step = Math.max(1, Math.floor((width * height) / 40_000))
+  for (let i = width + 1; i < width * height - 1; i += step) {
+    if (data[i * 4 + 3]! < 255 || data[i * 4 - 1]! < 255 || data[i * 4 + 7]! < 255) continue
+    const green = (index: number) => data[index * 4 + 1]!
+    // Blown-out white holds no noise and would make a noisy photo look clean.
+    if (green(i) > 250) continue
+    differences.push(Math.abs(green(i) - (green(i - 1) + green(i + 1)) / 2))
+  }
+  return (median(differences) * 1.4826) / 1.225
+}
+
+/** Adds the grain that `picture` lacks, the same each time: the pattern depends on the place only. */
+export function addGrain(picture: Raster, wanted: number): void {
+  const lacking = Math.sqrt(Math.max(0, wanted ** 2 - grainOf(picture) ** 2))
+  if (lacking < 0.7) return
+  const { data } = picture
+  for (let i = 0; i < data.length / 4; i++) {
+    if (data[i * 4 + 3] === 0) continue
+    const grain = lacking * noiseAt(i)
+    for (let c = 0; c < 3; c++) data[i * 4 + c] = data[i * 4 + c]! + grain
+  }
+}
+
+/** About normal with deviation 1: the sum of four bytes of a hash. */
+function noiseAt(index: number): number {
+  let hash = Math.imul(index ^ 0x9e3779b9, 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  hash ^= hash >>> 16
+  const sum = (hash & 255) + ((hash >>> 8) & 255) + ((hash >>> 16) & 255) + (hash >>> 24)
+  return (sum - 510) / 147.8
+}

@@ -1,0 +1,249 @@
+// Has a job's picture made: asks after the work that runs for it, or starts work on the first engine
+// that takes it. A start at a paid engine is written down before it is made, since no provider
+// recognises a repeated one: whoever finds a start of unknown end knows that it may have been paid.
+//
+// `job` is the consumer's own copy of the row. It runs ahead of the row, and whoever hands the job
+// back writes it there.
+import type { JobRow } from '../db/schema.ts'
+import { enginesOf } from '../engines/choose.ts'
+import type { Engines } from '../engines/choose.ts'
+import { EngineError } from '../engines/engine.ts'
+import type { Engine, EngineInput, GeneratedImage, Progress } from '../engines/engine.ts'
+import { log } from '../log.ts'
+import { outputKey } from '../outputs/link.ts'
+import { msLeft } from './deadline.ts'
+import { inputsOf } from './inputs.ts'
+import { loadPicture } from './pictures.ts'
+import { LEASE_MS, saveJob, START_LEASE_MS } from './store.ts'
+
+/** How often work on a job is begun: as many times as the queue gives a message out. */
+export const MAX_ATTEMPTS = 6
+/** One start of unknown end, and one more. */
+const MAX_UNCLEAR_STARTS = 2
+
+/** No start is waited for past the deadline; this much later the job is free to be failed. */
+const AFTER_DEADLINE_MS = 10_000
+
+/** The job's lease ended while we were at it, and somebody else has it now. */
+export class LostJob extends Error {
+  override readonly name = 'LostJob'
+}
+
+/**
+ * Takes the work as far as it goes now. When it is not done, `job` names the engine and its handle.
+ * @throws EngineError; with a handle left in `job`, the work goes on all the same
+ */
+export async function generate(env: Env, job: JobRow): Promise<Progress> {
+  const engines = enginesOf(env)
+  if (job.engineHandle === null) {
+    const earlier = job.attempts > 1 ? await earlierOutput(env, job) : null
+    return earlier ?? startOnOneOf(env, job, engines, engines.inOrder)
+  }
+  const engine = job.engine === null ? undefined : engines.named(job.engine)
+  try {
+    return await poll(env, job, engines, engine)
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.work !== 'over') throw error
+    job.engineHandle = null
+    job.errorCode = error.code
+    const others = engines.inOrder.slice(engine ? engines.inOrder.indexOf(engine) + 1 : 0)
+    if (!error.retriable || others.length === 0 || job.attempts >= MAX_ATTEMPTS) throw error
+    logFailure(job, error)
+    await hold(env, job, { attempts: job.attempts + 1 }, LEASE_MS)
+    return startOnOneOf(env, job, engines, others)
+  }
+}
+
+/** Tells the provider that nobody waits any more. Best effort. */
+export async function cancelWork(env: Env, { id, engine, engineHandle }: JobRow): Promise<void> {
+  if (engine === null || engineHandle === null) return
+  try {
+    await enginesOf(env).named(engine)?.cancel?.(engineHandle)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    log.warn('work not cancelled', { jobId: id, engine, reason })
+  }
+}
+
+/** A picture made before a crash is not made, and an engine not paid, a second time. */
+async function earlierOutput(env: Env, job: JobRow): Promise<Progress | null> {
+  const picture = await loadPicture(env, (format) => outputKey(job.id, format))
+  if (!picture) return null
+  job.engine = picture.madeBy ?? job.engine
+  return { done: true, image: picture satisfies GeneratedImage }
+}
+
+async function poll(
+  env: Env,
+  job: JobRow,
+  engines: Engines,
+  engine: Engine | undefined,
+): Promise<Progress> {
+  if (!engine?.poll || job.engineHandle === null) {
+    throw new EngineError('engine_unavailable', `${job.engine} is no longer set up`, {
+      retriable: true,
+      work: 'over',
+    })
+  }
+  try {
+    const progress = await inTime(env, job, engine.poll(job.engineHandle))
+    if (!progress.done) job.engineHandle = progress.handle
+    return progress
+  } catch (error) {
+    if (isOutage(error)) engines.breakerOf(engine).failed(error.retryAfterSeconds)
+    throw error
+  }
+}
+
+/** Starts on the first of the candidates that takes the job. */
+async function startOnOneOf(
+  env: Env,
+  job: JobRow,
+  engines: Engines,
+  candidates: readonly Engine[],
+): Promise<Progress> {
+  const { model, garment, keep } = await inputsOf(env, job)
+  const input = { jobId: job.id, startedAt: job.startedAt ?? new Date(), model, garment }
+  const failures: EngineError[] = []
+  let begun = false // work that this attempt stands for, by an engine before
+  for (const engine of candidates) {
+    if (engine.paid && job.unclearStarts >= MAX_UNCLEAR_STARTS) continue
+    const breaker = engines.breakerOf(engine)
+    const secondsToWait = breaker.secondsToWait()
+    if (secondsToWait > 0) {
+      failures.push(leftAlone(engine, secondsToWait))
+      continue
+    }
+    // The last resort is tried whatever is known of it.
+    if (engine !== candidates.at(-1) && !breaker.letsPass()) continue
+    if (begun) {
+      if (job.attempts >= MAX_ATTEMPTS) break
+      job.attempts += 1
+      begun = false
+    }
+    try {
+      const progress = await start(env, job, engine, input)
+      breaker.succeeded()
+      return progress
+    } catch (error) {
+      if (isOutage(error)) breaker.failed(error.retryAfterSeconds)
+      if (!(error instanceof EngineError)) throw error
+      job.errorCode = error.code
+      if (!error.retriable) throw error
+      logFailure(job, error, engine)
+      failures.push(error)
+      begun = error.work === 'ambiguous' || error.work === 'over'
+    }
+  }
+  await keep()
+  const failure = allFailed(job, engines, failures)
+  job.errorCode = failure.code
+  throw failure
+}
+
+async function start(env: Env, job: JobRow, engine: Engine, input: EngineInput): Promise<Progress> {
+  const msToDeadline = msLeft(env, job)
+  if (msToDeadline === 0) throw new OutOfTime()
+  const unclearBefore = job.unclearStarts
+  // Once a start was unclear, a further one counts unless it was refused.
+  const unclearAfter = unclearBefore === 0 ? 0 : unclearBefore + 1
+  if (engine.paid) {
+    const intent = { engine: engine.name, unclearStarts: unclearBefore + 1 }
+    await hold(env, job, intent, Math.min(START_LEASE_MS, msToDeadline + AFTER_DEADLINE_MS))
+  }
+  const work = engine.start(input)
+  try {
+    const progress = await inTime(env, job, work)
+    job.engine = engine.name
+    if (progress.done) return progress // its start stays unclear until the picture is safe
+    job.engineHandle = progress.handle
+    job.unclearStarts = engine.paid ? unclearAfter : unclearBefore
+    return progress
+  } catch (error) {
+    if (error instanceof OutOfTime) cancelWhenStarted(engine, work)
+    if (!engine.paid) throw error
+    const failure = error instanceof EngineError ? error : brokenDown(engine, error)
+    if (failure.work === 'refused' || failure.work === undefined) job.unclearStarts = unclearBefore
+    if (failure.work === 'over') job.unclearStarts = unclearAfter
+    throw failure
+  }
+}
+
+/** Writes down what is about to happen, and keeps the job for as long as it may take. */
+async function hold(
+  env: Env,
+  job: JobRow,
+  change: Partial<Pick<JobRow, 'engine' | 'unclearStarts' | 'attempts'>>,
+  leaseMs: number,
+): Promise<void> {
+  const dueAt = new Date(Date.now() + leaseMs)
+  if (!(await saveJob(env, { ...job, ...change }, { dueAt }))) throw new LostJob(job.id)
+  Object.assign(job, change, { dueAt })
+}
+
+class OutOfTime extends EngineError {
+  constructor() {
+    super('generation_timeout', 'the deadline came before the engine')
+  }
+}
+
+/** Waits for an engine until the job's deadline. */
+async function inTime(env: Env, job: JobRow, work: Promise<Progress>): Promise<Progress> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new OutOfTime()), msLeft(env, job))
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function cancelWhenStarted(engine: Engine, work: Promise<Progress>): void {
+  work
+    .then((progress) => (progress.done ? undefined : engine.cancel?.(progress.handle)))
+    .catch(() => {})
+}
+
+/** What a round of engines comes to: free to try again only if nothing can have run. */
+function allFailed(job: JobRow, engines: Engines, failures: EngineError[]): EngineError {
+  const code = failures.at(-1)?.code ?? job.errorCode ?? 'engine_unavailable'
+  const spent =
+    job.unclearStarts >= MAX_UNCLEAR_STARTS && engines.inOrder.every(({ paid }) => paid === true)
+  const asked = failures.map(({ retryAfterSeconds }) => retryAfterSeconds ?? 0)
+  return new EngineError(code, spent ? 'no start is left' : 'no engine took the job', {
+    retriable: !spent,
+    // The first to be back is the one to come back for.
+    retryAfterSeconds: asked.length > 0 ? Math.min(...asked) : undefined,
+    ...(failures.length > 0 && failures.every((one) => one.work === 'refused' && isOutage(one))
+      ? { work: 'refused' }
+      : {}),
+  })
+}
+
+const isOutage = (error: unknown): error is EngineError =>
+  error instanceof EngineError && error.code === 'engine_unavailable'
+
+const leftAlone = (engine: Engine, retryAfterSeconds: number) =>
+  new EngineError('engine_unavailable', `${engine.name} asked to be left alone`, {
+    retriable: true,
+    work: 'refused',
+    retryAfterSeconds,
+  })
+
+const brokenDown = (engine: Engine, cause: unknown) =>
+  new EngineError('internal_error', `${engine.name} broke down`, {
+    retriable: true,
+    work: 'ambiguous',
+    cause,
+  })
+
+const logFailure = (job: JobRow, error: EngineError, engine?: Engine) =>
+  log.warn('engine failed', {
+    jobId: job.id,
+    engine: engine?.name ?? job.engine,
+    code: error.code,
+    work: error.work,
+    reason: error.message,
+  })

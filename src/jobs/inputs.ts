@@ -1,0 +1,107 @@
+// A job's two pictures. Each is fetched from its customer once: whatever needs it later, an engine
+// that wants URLs or another try of ours, is given our copy, which is deleted when the job ends.
+import type { JobRow } from '../db/schema.ts'
+import { EngineError } from '../engines/engine.ts'
+import type { CheckedImage } from '../engines/engine.ts'
+import { dimensions, IMAGE_FORMATS } from '../images/format.ts'
+import { checkImage, fetchImage } from '../images/fetch.ts'
+import type { FetchedImage, Role } from '../images/fetch.ts'
+import { log } from '../log.ts'
+import { inputKey, signedUrl, uploadKeyOf } from '../outputs/link.ts'
+import { settingsOf } from '../settings.ts'
+import { loadPicture, storePicture } from './pictures.ts'
+
+/** The pictures in memory, ready for any engine. */
+export interface Inputs {
+  model: CheckedImage
+  garment: CheckedImage
+  /** Keeps copies for a later try. Best effort. */
+  keep(): Promise<void>
+}
+
+/** @throws EngineError that says which picture is at fault, and how */
+export async function inputsOf(env: Env, job: JobRow): Promise<Inputs> {
+  const [model, garment] = await Promise.allSettled([
+    inputOf(env, job, 'model', job.modelImageUrl),
+    inputOf(env, job, 'garment', job.garmentImageUrl),
+  ])
+  // Both are waited for, so that the same pair always gives the same error.
+  if (model.status === 'rejected') throw model.reason
+  if (garment.status === 'rejected') throw garment.reason
+  return {
+    model: model.value.image,
+    garment: garment.value.image,
+    async keep() {
+      await Promise.allSettled([model.value.keep(), garment.value.keep()])
+    },
+  }
+}
+
+/** Deletes our copies, if any were made. Best effort: the bucket's lifecycle rule is the net. */
+export async function deleteInputs(env: Env, job: JobRow): Promise<void> {
+  if (!mayHaveCopies(job)) return
+  const keys = IMAGE_FORMATS.flatMap((format) => [
+    inputKey(job.id, 'model', format),
+    inputKey(job.id, 'garment', format),
+  ])
+  await env.IMAGES.delete(keys).catch((error: unknown) =>
+    log.error('copies left to the bucket', error, { jobId: job.id }),
+  )
+}
+
+/** Copies are made for paid engines and after failures only; each of these leaves a trace. */
+const mayHaveCopies = (job: JobRow) =>
+  job.mode === 'live' &&
+  (job.attempts > 1 || job.errorCode !== null || job.engineHandle !== null || job.unclearStarts > 0)
+
+async function inputOf(env: Env, job: JobRow, role: Role, address: string) {
+  const { allowPrivateUrls, baseUrl = job.baseUrl } = settingsOf(env)
+  const copy = mayHaveCopies(job) ? await copyOf(env, job, role) : null
+  const picture =
+    copy ??
+    (await readUpload(env, baseUrl, role, address)) ??
+    (await fetchImage(role, address, allowPrivateUrls, baseUrl))
+  const key = inputKey(job.id, role, picture.format)
+
+  let kept: Promise<void> | undefined = copy ? Promise.resolve() : undefined
+  const keep = () => {
+    kept ??= storePicture(env, key, picture).catch((cause: unknown) => {
+      kept = undefined
+      // Engines ask for the URL before they call anybody.
+      throw new EngineError('internal_error', 'an input could not be copied', {
+        retriable: true,
+        work: 'refused',
+        cause,
+      })
+    })
+    return kept
+  }
+  const image: CheckedImage = {
+    ...picture,
+    async url() {
+      await keep()
+      return signedUrl(env, baseUrl, key)
+    },
+  }
+  return { image, keep }
+}
+
+/** A picture uploaded in the console is read where it lies: a Worker cannot fetch from itself. */
+async function readUpload(
+  env: Env,
+  baseUrl: string,
+  role: Role,
+  address: string,
+): Promise<FetchedImage | null> {
+  const key = await uploadKeyOf(env, baseUrl, address)
+  if (!key) return null
+  const object = await env.IMAGES.get(key)
+  if (!object) throw new EngineError(`${role}_image_unreachable`, 'the upload is no longer kept')
+  return checkImage(role, new Uint8Array(await object.arrayBuffer()))
+}
+
+async function copyOf(env: Env, job: JobRow, role: Role): Promise<FetchedImage | null> {
+  const picture = await loadPicture(env, (format) => inputKey(job.id, role, format))
+  const size = picture && dimensions(picture.bytes, picture.format)
+  return size && { ...picture, ...size }
+}

@@ -1,0 +1,185 @@
+// The I/O budget of a request (design: 'The I/O budget of a request'), by counting binding calls.
+import { env } from 'cloudflare:workers'
+import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { clientOf } from '../support/client.ts'
+import { makeKey } from '../../src/organisation/api-key.ts'
+import { newId } from '../../src/ids.ts'
+import { finished, IMAGES, newOrganisation, submit } from '../support/world.ts'
+import type { TestOrganisation } from '../support/world.ts'
+
+let shop: TestOrganisation
+
+/** Calls on the bindings that the Worker makes, by name; a batch is one call. */
+function counted() {
+  const calls = { organisation: 0, d1: 0, jobs: 0, webhooks: 0 }
+  const count = (name: keyof typeof calls) => () => void calls[name]++
+  const prepare = env.DB.prepare.bind(env.DB)
+  const batch = env.DB.batch.bind(env.DB)
+  vi.spyOn(env.DB, 'batch').mockImplementation((statements) => {
+    calls.d1++
+    return batch(statements)
+  })
+  vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => onRun(prepare(sql), count('d1')))
+  vi.spyOn(env.JOBS, 'send').mockImplementation(async () => {
+    calls.jobs++
+    return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
+  })
+  vi.spyOn(env.WEBHOOKS, 'send').mockImplementation(async () => {
+    calls.webhooks++
+    return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
+  })
+  const getByName = env.ORGANISATION.getByName.bind(env.ORGANISATION)
+  vi.spyOn(env.ORGANISATION, 'getByName').mockImplementation((name) =>
+    onAnyCall(getByName(name), count('organisation')),
+  )
+  return calls
+}
+
+/** A statement that reports when it is run, also after values were bound to it. */
+function onRun(statement: D1PreparedStatement, report: () => void): D1PreparedStatement {
+  return new Proxy(statement, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      if (name === 'bind') return (...values: unknown[]) => onRun(target.bind(...values), report)
+      if (['run', 'all', 'raw', 'first'].includes(String(name))) report()
+      return member.bind(target)
+    },
+  })
+}
+
+function onAnyCall<T extends object>(stub: T, report: () => void): T {
+  return new Proxy(stub, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      return (...args: unknown[]) => {
+        report()
+        return Reflect.apply(member, target, args) as unknown
+      }
+    },
+  })
+}
+
+const NOTHING = { organisation: 0, d1: 0, jobs: 0, webhooks: 0 }
+
+beforeAll(async () => {
+  shop = await newOrganisation({ default_webhook_url: 'https://hooks.test/budget' })
+})
+// What a request finds is an Organisation that knows its standing.
+beforeEach(async () => void (await shop.test.get('/v1/account')))
+
+describe('the I/O of one request', () => {
+  it('is nothing for a malformed key', async () => {
+    const calls = counted()
+    const key = `${shop.keys.live.slice(0, -1)}${shop.keys.live.endsWith('x') ? 'y' : 'x'}`
+    expect((await clientOf(key).get('/v1/account')).status).toBe(401)
+    expect((await clientOf('svc_live_sk_nonsense').post('/v1/tryon', IMAGES)).status).toBe(401)
+    expect(calls).toEqual(NOTHING)
+  })
+
+  it('is one Organisation call for a well-formed key that nobody has', async () => {
+    const unknown = clientOf(makeKey(newId('org'), 'live'))
+    await unknown.get('/v1/account')
+    const calls = counted()
+    expect((await unknown.get('/v1/account')).status).toBe(401)
+    expect(calls).toEqual({ ...NOTHING, organisation: 1 })
+  })
+
+  it.each(['test', 'live'] as const)(
+    'is admit, insert and send for POST /v1/tryon (%s)',
+    async (mode) => {
+      const calls = counted()
+      expect((await shop[mode].post('/v1/tryon', IMAGES)).status).toBe(202)
+      expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 1, jobs: 1 })
+    },
+  )
+
+  it('is one Organisation call for a submission that is refused', async () => {
+    const calls = counted()
+    expect((await shop.live.post('/v1/tryon', {})).status).toBe(422)
+    expect(calls).toEqual({ ...NOTHING, organisation: 1 })
+  })
+
+  it('is one Organisation call and one read for GET /v1/jobs/{id}', async () => {
+    const { job_id } = await submit(shop.test)
+    await finished(shop.test, job_id)
+    const calls = counted()
+    expect((await shop.test.get(`/v1/jobs/${job_id}`)).status).toBe(200)
+    expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 1 })
+  })
+
+  it('is one Organisation call and one read for GET /v1/jobs', async () => {
+    const calls = counted()
+    expect((await shop.test.get('/v1/jobs?status=pending')).status).toBe(200)
+    expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 1 })
+  })
+
+  it('is two Organisation calls, one batch and one message for DELETE /v1/jobs/{id}', async () => {
+    const calls = counted() // freezes the queues, too: the job stays pending
+    const { job_id } = await submit(shop.live)
+    Object.assign(calls, NOTHING)
+    expect((await shop.live.delete(`/v1/jobs/${job_id}`)).status).toBe(200)
+    expect(calls).toEqual({ ...NOTHING, organisation: 2, d1: 1, webhooks: 1 })
+  })
+
+  it.each(['/v1/workspaces', '/v1/account'])(
+    'is one Organisation call for GET %s',
+    async (path) => {
+      const calls = counted()
+      expect((await shop.test.get(path)).status).toBe(200)
+      expect(calls).toEqual({ ...NOTHING, organisation: 1 })
+    },
+  )
+
+  it('includes D1 for the standing only once in 30 seconds', async () => {
+    const other = await newOrganisation()
+    const calls = counted()
+    await other.test.get('/v1/account')
+    expect(calls.d1).toBe(1)
+    await other.test.get('/v1/account')
+    expect(calls.d1).toBe(1)
+    vi.setSystemTime(Date.now() + 30_000)
+    await other.test.get('/v1/account')
+    vi.useRealTimers()
+    expect(calls.d1).toBe(2)
+  })
+})
+
+describe('the rows that a list reads', () => {
+  it.each(['', '&workspace_id=WS', '&status=completed', '&workspace_id=WS&status=completed'])(
+    'are at most limit + 1, with the filters "%s"',
+    async (filters) => {
+      const crowd = await newOrganisation()
+      const jobs = await Promise.all(Array.from({ length: 12 }, () => submit(crowd.test)))
+      await Promise.all(jobs.map(({ job_id }) => finished(crowd.test, job_id)))
+      await crowd.test.get('/v1/account')
+
+      let rowsRead = 0
+      const prepare = env.DB.prepare.bind(env.DB)
+      vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
+        const statement = prepare(sql)
+        return new Proxy(statement, {
+          get: (target, name) =>
+            name === 'bind'
+              ? (...values: unknown[]) => {
+                  const bound = target.bind(...values)
+                  return {
+                    raw: async () => {
+                      const { results, meta } = await bound.all<Record<string, unknown>>()
+                      rowsRead += meta.rows_read
+                      return results.map((row) => Object.values(row))
+                    },
+                  }
+                }
+              : Reflect.get(target, name),
+        })
+      })
+      const path = `/v1/jobs?limit=5${filters.replace('WS', crowd.workspaceId)}`
+      const page = await (await crowd.test.get(path)).json<{ jobs: unknown[] }>()
+      expect(page.jobs).toHaveLength(5)
+      expect(rowsRead).toBeGreaterThan(0)
+      expect(rowsRead).toBeLessThanOrEqual(6)
+    },
+  )
+})

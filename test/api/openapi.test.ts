@@ -1,0 +1,90 @@
+// Support/client holds every answer of every test against the document; here is the rest of it.
+import { describe, expect, it } from 'vitest'
+import { app } from '../../src/app.ts'
+import { request } from '../support/client.ts'
+import { IMAGES, newOrganisation } from '../support/world.ts'
+
+interface OpenApi {
+  openapi: string
+  servers: { url: string }[]
+  paths: Record<string, Record<string, { parameters?: { name: string; in: string }[] }>>
+  webhooks: Record<string, unknown>
+  components: { schemas: Record<string, { properties: Record<string, object> }> }
+}
+
+const read = async () => (await request('/openapi.json')).json<OpenApi>()
+
+describe('/openapi.json', () => {
+  it('describes each route of /v1, and no other', async () => {
+    const document = await read()
+    expect(document.openapi).toMatch(/^3\.1\./)
+    expect(document.servers).toEqual([{ url: 'https://try-on.test' }])
+    const described = Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    const routed = app.routes
+      .filter(({ method, path }) => path.startsWith('/v1/') && method !== 'ALL')
+      .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)
+    expect(new Set(described)).toEqual(new Set(routed))
+  })
+
+  it('describes the webhook and every field of a job once', async () => {
+    const { webhooks, components } = await read()
+    expect(Object.keys(webhooks)).toEqual(['jobEnded'])
+    expect(Object.keys(components.schemas).toSorted()).toEqual([
+      'Account',
+      'Cancelled',
+      'Job',
+      'JobList',
+      'ListedJob',
+      'Submitted',
+      'WebhookBody',
+      'Workspace',
+      'WorkspaceList',
+    ])
+    expect(Object.keys(components.schemas['Job']!.properties)).toEqual([
+      'job_id',
+      'status',
+      'workspace_id',
+      'mode',
+      'output_url',
+      'credits_consumed',
+      'error_code',
+      'created_at',
+      'completed_at',
+      'duration_ms',
+      'webhook_url',
+      'webhook_status',
+    ])
+  })
+
+  it('describes what may be sent', async () => {
+    const { paths } = await read()
+    const names = (operation: { parameters?: { name: string; in: string }[] } | undefined) =>
+      operation?.parameters?.map((parameter) => `${parameter.in} ${parameter.name}`)
+    expect(names(paths['/v1/jobs']?.['get'])).toEqual([
+      'query workspace_id',
+      'query status',
+      'query limit',
+      'query cursor',
+    ])
+    expect(names(paths['/v1/tryon']?.['post'])).toEqual(['header Idempotency-Key', 'header Prefer'])
+  })
+
+  it('notices an answer that is not as described', async () => {
+    const { expectDocumented } = await import('../support/documented.ts')
+    const shop = await newOrganisation()
+    const answer = await shop.test.post('/v1/tryon', IMAGES)
+    const body = await answer.json<object>()
+    const { headers } = answer
+    const drifted = (status: number, changed: object) =>
+      expectDocumented('POST', '/v1/tryon', Response.json(changed, { status, headers }))
+    await expect(drifted(202, body)).resolves.toBeUndefined()
+    await expect(drifted(202, { ...body, extra: 1 })).rejects.toThrow()
+    await expect(drifted(202, { ...body, mode: 'other' })).rejects.toThrow()
+    await expect(drifted(201, body)).rejects.toThrow()
+    await expect(
+      expectDocumented('POST', '/v1/tryon', Response.json(body, { status: 202 })),
+    ).rejects.toThrow('X-Request-Id')
+  })
+})

@@ -1,0 +1,387 @@
+// POST /v1/tryon, by the status it answers with.
+import { env } from 'cloudflare:workers'
+import { describe, expect, it, vi } from 'vitest'
+import { request } from '../support/client.ts'
+import {
+  finished,
+  IMAGES,
+  ledgerOf,
+  newOrganisation,
+  operator,
+  readJob,
+  submit,
+} from '../support/world.ts'
+
+const errorOf = async (answer: Response) =>
+  (await answer.json<{ error: { code: string; message: string } }>()).error
+
+describe('202', () => {
+  it('accepts a job into the first active workspace and reserves one credit', async () => {
+    vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
+    const shop = await newOrganisation({ credits: 3 })
+    const answer = await shop.live.post('/v1/tryon', IMAGES)
+    expect(answer.status).toBe(202)
+    const { job_id } = await answer.json<{ job_id: string }>()
+    expect(await readJob(shop.live, job_id)).toEqual({
+      job_id,
+      status: 'pending',
+      workspace_id: shop.workspaceId,
+      mode: 'live',
+      output_url: null,
+      credits_consumed: null,
+      error_code: null,
+      webhook_url: null,
+      webhook_status: null,
+      created_at: expect.stringMatching(/Z$/),
+      completed_at: null,
+      duration_ms: null,
+    })
+    expect(await ledgerOf(shop)).toEqual({ granted: 3, balance: 2, reserved: 1, consumed: 0 })
+  })
+
+  it('takes the workspace it is told', async () => {
+    const shop = await newOrganisation()
+    const made = await operator.post(`/operator/organisations/${shop.orgId}/workspaces`, {
+      name: 'Second',
+    })
+    const { id } = await made.json<{ id: string }>()
+    const { job_id } = await submit(shop.test, { workspace_id: id })
+    expect((await readJob(shop.test, job_id))['workspace_id']).toBe(id)
+  })
+
+  it('prefers the webhook of the job to that of the organisation', async () => {
+    vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
+    const shop = await newOrganisation({ default_webhook_url: 'https://hooks.test/default' })
+    const own = await submit(shop.test, { webhook_url: 'https://hooks.test/own' })
+    expect(await readJob(shop.test, own.job_id)).toMatchObject({
+      webhook_url: 'https://hooks.test/own',
+      webhook_status: 'pending',
+    })
+    const other = await submit(shop.test)
+    expect((await readJob(shop.test, other.job_id))['webhook_url']).toBe(
+      'https://hooks.test/default',
+    )
+  })
+
+  it('ignores fields it does not know', async () => {
+    const shop = await newOrganisation()
+    await submit(shop.test, { colour: 'blue', __proto__: { a: 1 } })
+  })
+
+  it('costs nothing in test mode, even without credits', async () => {
+    const shop = await newOrganisation({ credits: 0 })
+    const { job_id } = await submit(shop.test)
+    expect(await finished(shop.test, job_id)).toMatchObject({
+      status: 'completed',
+      credits_consumed: 0,
+    })
+    expect(await ledgerOf(shop)).toEqual({ granted: 0, balance: 0, reserved: 0, consumed: 0 })
+  })
+})
+
+describe('200', () => {
+  it('answers with the whole job when it ends within the preferred wait', async () => {
+    const shop = await newOrganisation()
+    const answer = await shop.test.post('/v1/tryon', IMAGES, { Prefer: 'respond-async, wait=10' })
+    expect(answer.status).toBe(200)
+    expect(answer.headers.get('Preference-Applied')).toBe('wait=10')
+    expect(await answer.json()).toMatchObject({ status: 'completed', credits_consumed: 0 })
+  })
+
+  it('answers 202 when the wait was too short', async () => {
+    const shop = await newOrganisation()
+    const slow = { model_image_url: 'https://test.invalid/delay/30' }
+    const answer = await shop.test.post('/v1/tryon', { ...IMAGES, ...slow }, { Prefer: 'wait=1' })
+    expect(answer.status).toBe(202)
+    expect(await answer.json()).toMatchObject({ status: 'pending' })
+  })
+})
+
+describe('402', () => {
+  it('refuses live jobs on a balance of 0, and takes them after a top-up', async () => {
+    vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
+    const shop = await newOrganisation({ credits: 1 })
+    const answers = await Promise.all([1, 2, 3, 4].map(() => shop.live.post('/v1/tryon', IMAGES)))
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+      202, 402, 402, 402,
+    ])
+    const refused = answers.find(({ status }) => status === 402)
+    expect((await errorOf(refused!)).code).toBe('insufficient_credits')
+    await operator.post(`/operator/organisations/${shop.orgId}/credits`, {
+      amount: 1,
+      reason: 'Top-up',
+      reference: 'invoice 1',
+    })
+    await submit(shop.live)
+    expect(await ledgerOf(shop)).toEqual({ granted: 2, balance: 0, reserved: 2, consumed: 0 })
+  })
+})
+
+describe('404 workspace_not_found', () => {
+  it.each(['no-such', 'ws_\u0000', 'ws_ünïcode'])('for %j', async (workspace_id) => {
+    const shop = await newOrganisation()
+    const answer = await shop.test.post('/v1/tryon', { ...IMAGES, workspace_id })
+    expect(answer.status).toBe(404)
+    expect((await errorOf(answer)).code).toBe('workspace_not_found')
+  })
+
+  it('for the workspace of another organisation, and for an archived one', async () => {
+    const [shop, other] = [await newOrganisation(), await newOrganisation()]
+    const foreign = await shop.test.post('/v1/tryon', {
+      ...IMAGES,
+      workspace_id: other.workspaceId,
+    })
+    expect(foreign.status).toBe(404)
+    const path = `/operator/organisations/${shop.orgId}/workspaces/${shop.workspaceId}`
+    await operator.patch(path, { status: 'archived' })
+    const archived = await shop.test.post('/v1/tryon', {
+      ...IMAGES,
+      workspace_id: shop.workspaceId,
+    })
+    expect(archived.status).toBe(404)
+    expect((await shop.test.post('/v1/tryon', IMAGES)).status).toBe(404)
+    await operator.patch(path, { status: 'active' })
+    expect((await shop.test.post('/v1/tryon', IMAGES)).status).toBe(202)
+  })
+})
+
+const long = (length: number) => `https://shop.test/${'x'.repeat(length - 18)}`
+
+describe('422 validation_error', () => {
+  it.each<[string, unknown]>([
+    ['model_image_url', undefined],
+    ['model_image_url', null],
+    ['model_image_url', 7],
+    ['model_image_url', ['https://shop.test/a.png']],
+    ['model_image_url', ''],
+    ['garment_image_url', 'shop.test/a.png'],
+    ['garment_image_url', '//shop.test/a.png'],
+    ['garment_image_url', 'https:/shop.test/a.png'],
+    ['garment_image_url', 'ftp://shop.test/a.png'],
+    ['garment_image_url', 'data:image/png;base64,AAAA'],
+    ['garment_image_url', 'javascript:alert(1)'],
+    ['garment_image_url', 'https://user:password@shop.test/a.png'],
+    ['garment_image_url', 'https://localhost/a.png'],
+    ['garment_image_url', 'https://shop.test/a.gif'],
+    ['garment_image_url', 'https://shop.test/a.SVG?x=.png'],
+    ['garment_image_url', 'https://shop.test/a%2Egif'],
+    ['garment_image_url', 'https://shop.test/a\u0000.png'],
+    ['garment_image_url', 'https://shop.test/a\r\nX: y'],
+    ['garment_image_url', ' https://shop.test/a.png'],
+    ['garment_image_url', long(2_049)],
+    ['garment_image_url', 'https://test.invalid/fail/nonsense'],
+    ['garment_image_url', 'https://test.invalid/delay/61'],
+    ['garment_image_url', 'https://test.invalid/delay/-1'],
+    ['webhook_url', 'nonsense'],
+    ['webhook_url', null],
+    ['webhook_url', 'http://169.254.169.254/latest'],
+    ['workspace_id', 5],
+    ['workspace_id', ''],
+    ['workspace_id', 'w'.repeat(256)],
+  ])('names %s when it is %j', async (field, value) => {
+    const shop = await newOrganisation()
+    const answer = await shop.test.post('/v1/tryon', { ...IMAGES, [field]: value })
+    expect(answer.status).toBe(422)
+    const { code, message } = await errorOf(answer)
+    expect(code).toBe('validation_error')
+    expect(message).toMatch(new RegExp(`^${field} (must|is required)`))
+  })
+
+  it('names every wrong field at once', async () => {
+    const shop = await newOrganisation()
+    const answer = await shop.test.post('/v1/tryon', {})
+    const { message } = await errorOf(answer)
+    expect(message).toContain('model_image_url is required')
+    expect(message).toContain('garment_image_url is required')
+  })
+
+  it.each<[string, BodyInit]>([
+    ['nothing', ''],
+    ['half an object', '{"model_image_url":'],
+    ['bytes that are no UTF-8', new Uint8Array([0x7b, 0xff, 0x7d])],
+    ['a list', '[]'],
+    ['a number', '1'],
+    ['null', 'null'],
+    ['deep nesting', `${'['.repeat(30_000)}${']'.repeat(30_000)}`],
+  ])('answers clearly to %s as the body', async (_, body) => {
+    const shop = await newOrganisation()
+    const headers = { Authorization: `Bearer ${shop.keys.test}` }
+    const answer = await request('/v1/tryon', { method: 'POST', headers, body })
+    expect(answer.status).toBe(422)
+    expect((await errorOf(answer)).code).toBe('validation_error')
+  })
+
+  it('keeps test.invalid out of live mode', async () => {
+    const shop = await newOrganisation()
+    const scenario = { ...IMAGES, model_image_url: 'https://test.invalid/delay/1' }
+    const answer = await shop.live.post('/v1/tryon', scenario)
+    expect(answer.status).toBe(422)
+    expect((await errorOf(answer)).message).toContain('test mode')
+  })
+
+  it('takes URLs of every other kind', async () => {
+    const shop = await newOrganisation()
+    for (const url of [
+      'http://shop.test/a.JPEG',
+      'https://shop.test:8443/a.webp?size=big#top',
+      'https://bücher.example/bild.png',
+      'https://shop.test/日本語.jpg',
+      'https://shop.test/image.php',
+      'https://8.8.8.8/a',
+      long(2_048),
+    ]) {
+      await submit(shop.test, { model_image_url: url, webhook_url: url })
+    }
+  })
+})
+
+describe('413', () => {
+  it('refuses a body over 64 KiB, and takes one of just that', async () => {
+    const shop = await newOrganisation()
+    const padded = (length: number) => {
+      const body = JSON.stringify({ ...IMAGES, padding: '' })
+      return body.replace('"padding":""', `"padding":"${'x'.repeat(length - body.length)}"`)
+    }
+    expect((await shop.test.post('/v1/tryon', padded(65_536))).status).toBe(202)
+    const answer = await shop.test.post('/v1/tryon', padded(65_537))
+    expect(answer.status).toBe(413)
+    expect((await errorOf(answer)).code).toBe('payload_too_large')
+  })
+})
+
+describe('Idempotency-Key', () => {
+  const key = (value: string) => ({ 'Idempotency-Key': value })
+
+  it('gives the same answer again and charges once', async () => {
+    vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
+    const shop = await newOrganisation({ credits: 1 })
+    const first = await shop.live.post('/v1/tryon', IMAGES, key('order-7'))
+    expect(first.headers.get('Idempotent-Replayed')).toBeNull()
+    // Spelled differently, understood alike.
+    const again = JSON.stringify({ other: 1, ...IMAGES }, null, 2)
+    const second = await shop.live.post('/v1/tryon', again, key('order-7'))
+    expect(second.status).toBe(202)
+    expect(second.headers.get('Idempotent-Replayed')).toBe('true')
+    expect(await second.json()).toEqual(await first.json())
+    expect(await ledgerOf(shop)).toMatchObject({ balance: 0, reserved: 1 })
+  })
+
+  it('gives one job to simultaneous requests', async () => {
+    const shop = await newOrganisation()
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => shop.live.post('/v1/tryon', IMAGES, key('race'))),
+    )
+    const ids = await Promise.all(
+      answers.map(async (a) => (await a.json<{ job_id: string }>()).job_id),
+    )
+    expect(new Set(ids).size).toBe(1)
+    const list = await (await shop.live.get('/v1/jobs')).json<{ jobs: unknown[] }>()
+    expect(list.jobs).toHaveLength(1)
+  })
+
+  it('refuses another body', async () => {
+    const shop = await newOrganisation()
+    await shop.test.post('/v1/tryon', IMAGES, key('k'))
+    const other = { ...IMAGES, webhook_url: 'https://hooks.test/' }
+    const answer = await shop.test.post('/v1/tryon', other, key('k'))
+    expect(answer.status).toBe(422)
+    expect((await errorOf(answer)).code).toBe('idempotency_key_reused')
+  })
+
+  it('is separate for modes and organisations', async () => {
+    const [a, b] = [await newOrganisation(), await newOrganisation()]
+    const answers = await Promise.all(
+      [a.test, a.live, b.test].map((client) => client.post('/v1/tryon', IMAGES, key('same'))),
+    )
+    for (const answer of answers) expect(answer.headers.get('Idempotent-Replayed')).toBeNull()
+  })
+
+  it('remembers accepted submissions only', async () => {
+    const shop = await newOrganisation({ credits: 0 })
+    expect((await shop.live.post('/v1/tryon', IMAGES, key('later'))).status).toBe(402)
+    await operator.post(`/operator/organisations/${shop.orgId}/credits`, {
+      amount: 1,
+      reason: 'Top-up',
+      reference: 'invoice 2',
+    })
+    const answer = await shop.live.post('/v1/tryon', IMAGES, key('later'))
+    expect(answer.status).toBe(202)
+    expect(answer.headers.get('Idempotent-Replayed')).toBeNull()
+  })
+
+  it('is forgotten after 24 hours', async () => {
+    const shop = await newOrganisation()
+    const first = await shop.test.post('/v1/tryon', IMAGES, key('old'))
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 24 * 3_600_000 + 1_000 })
+    const second = await shop.test.post('/v1/tryon', IMAGES, key('old'))
+    vi.useRealTimers()
+    expect(second.headers.get('Idempotent-Replayed')).toBeNull()
+    const ids = [await first.json<{ job_id: string }>(), await second.json<{ job_id: string }>()]
+    expect(ids[0]!.job_id).not.toBe(ids[1]!.job_id)
+  })
+
+  it.each(['', 'two words', 'x'.repeat(256), 'ünïcode'])(
+    'must be visible ASCII: %j',
+    async (value) => {
+      const shop = await newOrganisation()
+      const encoded = unescape(encodeURIComponent(value)) // a header carries bytes
+      const answer = await shop.test.post('/v1/tryon', IMAGES, key(encoded))
+      expect(answer.status).toBe(422)
+      expect((await errorOf(answer)).message).toMatch(/^Idempotency-Key must/)
+    },
+  )
+
+  it('may have 255 characters', async () => {
+    const shop = await newOrganisation()
+    expect((await shop.test.post('/v1/tryon', IMAGES, key('~'.repeat(255)))).status).toBe(202)
+  })
+})
+
+describe('500 internal_error', () => {
+  it('gives the credit back and frees the Idempotency-Key when the job cannot be stored', async () => {
+    const shop = await newOrganisation({ credits: 1 })
+    await shop.live.get('/v1/account')
+    vi.spyOn(env.DB, 'prepare').mockImplementation(() => {
+      throw new Error('D1 is away')
+    })
+    const failed = await shop.live.post('/v1/tryon', IMAGES, { 'Idempotency-Key': 'once' })
+    expect(failed.status).toBe(500)
+    expect(await errorOf(failed)).toEqual({
+      code: 'internal_error',
+      message: expect.stringContaining('X-Request-Id'),
+    })
+    vi.restoreAllMocks()
+    expect(await ledgerOf(shop)).toMatchObject({ balance: 1, reserved: 0 })
+    const retried = await shop.live.post('/v1/tryon', IMAGES, { 'Idempotency-Key': 'once' })
+    expect(retried.status).toBe(202)
+    expect(retried.headers.get('Idempotent-Replayed')).toBeNull()
+  })
+
+  it('does not come when only the answer to the insert was lost', async () => {
+    const shop = await newOrganisation()
+    await shop.live.get('/v1/account')
+    const prepare = env.DB.prepare.bind(env.DB)
+    let lost = 0
+    vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
+      const statement = prepare(sql)
+      if (!sql.startsWith('insert into "jobs"') || lost > 0) return statement
+      const bind = statement.bind.bind(statement)
+      vi.spyOn(statement, 'bind').mockImplementation((...values) => {
+        const bound = bind(...values)
+        const run = bound.run.bind(bound)
+        vi.spyOn(bound, 'run').mockImplementation(async () => {
+          lost++
+          await run()
+          throw new Error('Network connection lost')
+        })
+        return bound
+      })
+      return statement
+    })
+    const answer = await shop.test.post('/v1/tryon', IMAGES)
+    expect(lost).toBe(1)
+    expect(answer.status).toBe(202)
+    const { job_id } = await answer.json<{ job_id: string }>()
+    expect((await readJob(shop.test, job_id)).job_id).toBe(job_id)
+  })
+})

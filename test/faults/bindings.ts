@@ -1,0 +1,110 @@
+// The Worker's bindings with every call led through an invocation, so that it is counted and can be
+// spoilt. Behind them are the real D1, R2 and Organisation; the queues are the stage's own.
+import type { Queues } from './queues.ts'
+import type { Invocation } from './saboteur.ts'
+
+/** The environment of one invocation. */
+export function bindingsFor(env: Env, queues: Queues, invocation: Invocation): Env {
+  const overrides: Partial<Env> & Record<string, unknown> = {
+    // Longer than any run of bad luck here: a spent schedule is an end, but not the one to test.
+    WEBHOOK_RETRY_DELAYS: '1,1,2,5,5,5,5,5,5,5,5',
+    DB: database(env.DB, invocation),
+    ORGANISATION: organisations(env.ORGANISATION, invocation),
+    IMAGES: methods(env.IMAGES, 'IMAGES', ['get', 'put', 'delete', 'head'], invocation),
+    JOBS: producer(env.JOBS, 'tryon-jobs', queues, invocation),
+    WEBHOOKS: producer(env.WEBHOOKS, 'tryon-webhooks', queues, invocation),
+  }
+  return new Proxy(env, {
+    get: (target, key) => Reflect.get(key in overrides ? overrides : target, key),
+  })
+}
+
+type Method = (...args: unknown[]) => unknown
+
+/** Native objects insist on being `this`. */
+const bound = (target: object, key: PropertyKey): unknown => {
+  const value: unknown = Reflect.get(target, key)
+  return typeof value === 'function' ? value.bind(target) : value
+}
+
+const invoke = (target: object, key: PropertyKey, args: unknown[]): unknown =>
+  Reflect.apply(Reflect.get(target, key) as Method, target, args)
+
+function methods<T extends object>(
+  target: T,
+  name: string,
+  outward: readonly string[],
+  invocation: Invocation,
+): T {
+  return new Proxy(target, {
+    get: (_, key) =>
+      outward.includes(String(key))
+        ? (...args: unknown[]) =>
+            invocation.call(`${name}.${String(key)}`, async () => invoke(target, key, args))
+        : bound(target, key),
+  })
+}
+
+function database(db: D1Database, invocation: Invocation): D1Database {
+  const originals = new WeakMap<object, D1PreparedStatement>()
+  const statement = (original: D1PreparedStatement, sql: string): D1PreparedStatement => {
+    const wrapped = new Proxy(original, {
+      get: (_, key) => {
+        if (key === 'bind') {
+          return (...values: unknown[]) => statement(original.bind(...values), sql)
+        }
+        if (!['all', 'first', 'raw', 'run'].includes(String(key))) return bound(original, key)
+        return (...args: unknown[]) =>
+          invocation.call(`DB.${verbOf(sql)}`, async () => invoke(original, key, args))
+      },
+    })
+    originals.set(wrapped, original)
+    return wrapped
+  }
+  return new Proxy(db, {
+    get: (_, key) => {
+      if (key === 'prepare') return (sql: string) => statement(db.prepare(sql), sql)
+      if (key === 'batch') {
+        return (statements: D1PreparedStatement[]) =>
+          invocation.call('DB.batch', () =>
+            db.batch(statements.map((wrapped) => originals.get(wrapped) ?? wrapped)),
+          )
+      }
+      return bound(db, key)
+    },
+  })
+}
+
+const verbOf = (sql: string) => /^\s*(?:with\b.*?\)\s*)?(\w+)/is.exec(sql)?.[1]?.toLowerCase()
+
+function organisations(
+  namespace: Env['ORGANISATION'],
+  invocation: Invocation,
+): Env['ORGANISATION'] {
+  return new Proxy(namespace, {
+    get: (_, key) => {
+      if (key !== 'getByName') return bound(namespace, key)
+      return (name: string) => {
+        const stub = namespace.getByName(name)
+        return new Proxy(stub, {
+          get:
+            (_, method) =>
+            (...args: unknown[]) =>
+              invocation.call(`Organisation.${String(method)}`, async () =>
+                invoke(stub, method, args),
+              ),
+        })
+      }
+    },
+  })
+}
+
+function producer(real: Queue, name: string, queues: Queues, invocation: Invocation): Queue {
+  const send = (body: unknown, options?: QueueSendOptions) =>
+    invocation.call(`${name}.send`, async () => queues.put(name, [{ body, ...options }]))
+  const sendBatch = (messages: Iterable<MessageSendRequest>) =>
+    invocation.call(`${name}.sendBatch`, async () => queues.put(name, [...messages]))
+  return new Proxy(real, {
+    get: (_, key) => (key === 'send' ? send : key === 'sendBatch' ? sendBatch : bound(real, key)),
+  })
+}

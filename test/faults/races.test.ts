@@ -1,0 +1,260 @@
+// Two things at the same time: one begins, and at each of its calls in turn the other runs from its
+// start to its end, or begins to run alongside.
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { revokeApiKey } from '../../src/accounts/api-keys.ts'
+import { CDN, HOOK, Stage } from './stage.ts'
+import type { Reply } from './stage.ts'
+import { Saboteur } from './saboteur.ts'
+
+const BODY = {
+  model_image_url: `${CDN}/model`,
+  garment_image_url: `${CDN}/garment`,
+  webhook_url: HOOK,
+}
+
+const submit = (stage: Stage, saboteur = new Saboteur()) =>
+  stage.request(saboteur, stage.shop.keys.live, 'POST', '/v1/tryon', { body: BODY })
+
+const cancel = (stage: Stage, jobId: string, saboteur = new Saboteur()) =>
+  stage.request(saboteur, stage.shop.keys.live, 'DELETE', `/v1/jobs/${jobId}`)
+
+const operate = (
+  stage: Stage,
+  method: string,
+  path: string,
+  body?: object,
+  saboteur = new Saboteur(),
+) => stage.request(saboteur, env.OPERATOR_TOKEN, method, `/operator${path}`, body && { body })
+
+const suspend = (stage: Stage, saboteur?: Saboteur) =>
+  operate(stage, 'PATCH', `/organisations/${stage.shop.orgId}`, { status: 'suspended' }, saboteur)
+
+async function process(stage: Stage, saboteur = new Saboteur()): Promise<void> {
+  const message = stage.queues.take('tryon-jobs')
+  if (message) await stage.consume(saboteur, message)
+}
+
+async function pendingJob(stage: Stage): Promise<string> {
+  return String((await submit(stage))?.body['job_id'])
+}
+
+async function statusesOf(stage: Stage): Promise<string[]> {
+  const { results } = await env.DB.prepare('SELECT status FROM jobs WHERE organisation_id = ?')
+    .bind(stage.shop.orgId)
+    .all<{ status: string }>()
+  return results.map(({ status }) => status)
+}
+
+interface Race {
+  name: string
+  prepare?(stage: Stage): Promise<string>
+  first(stage: Stage, saboteur: Saboteur, prepared: string): Promise<Reply | undefined | void>
+  second(stage: Stage, prepared: string): Promise<Reply | undefined | void>
+  /** @returns what is wrong */
+  afterwards?(
+    stage: Stage,
+    first: Reply | undefined | void,
+    second: Reply | undefined | void,
+  ): Promise<string[]>
+}
+
+/** After a suspension that was answered nothing may be left waiting, and nothing new come in. */
+async function nothingWaits(stage: Stage): Promise<string[]> {
+  const wrong: string[] = (await statusesOf(stage)).filter((status) => status === 'pending')
+  if ((await submit(stage))?.status !== 403) wrong.push('a suspended organisation may submit')
+  return wrong
+}
+
+/** Who was told that the job is refunded must find it so, and nobody must pay for it. */
+async function oneWinner(stage: Stage, cancelled: Reply | undefined | void): Promise<string[]> {
+  const [status] = await statusesOf(stage)
+  const expected = cancelled?.status === 200 ? 'refunded' : 'completed'
+  return status === expected ? [] : [`cancel said ${cancelled?.status}, the job is ${status}`]
+}
+
+async function revoke(stage: Stage): Promise<void> {
+  const keyId = await env.DB.prepare(
+    "SELECT id FROM api_keys WHERE organisation_id = ? AND mode = 'live'",
+  )
+    .bind(stage.shop.orgId)
+    .first<string>('id')
+  await stage.invoke(new Saboteur(), (bindings) =>
+    revokeApiKey(bindings, stage.shop.orgId, keyId ?? ''),
+  )
+}
+
+const RACES: Race[] = [
+  {
+    name: 'submit and suspend',
+    first: (stage, saboteur) => submit(stage, saboteur),
+    second: (stage) => suspend(stage),
+    afterwards: (stage) => nothingWaits(stage),
+  },
+  {
+    name: 'suspend and submit',
+    prepare: pendingJob,
+    first: (stage, saboteur) => suspend(stage, saboteur),
+    second: (stage) => submit(stage),
+    afterwards: (stage) => nothingWaits(stage),
+  },
+  {
+    name: 'cancel and claim',
+    prepare: pendingJob,
+    first: (stage, saboteur, jobId) => cancel(stage, jobId, saboteur),
+    second: (stage) => process(stage),
+    afterwards: (stage, first) => oneWinner(stage, first),
+  },
+  {
+    name: 'claim and cancel',
+    prepare: pendingJob,
+    first: (stage, saboteur) => process(stage, saboteur),
+    second: (stage, jobId) => cancel(stage, jobId),
+    afterwards: (stage, _, second) => oneWinner(stage, second),
+  },
+  {
+    name: 'cancel and withdraw',
+    prepare: pendingJob,
+    first: (stage, saboteur, jobId) => cancel(stage, jobId, saboteur),
+    second: (stage, jobId) => operate(stage, 'POST', `/jobs/${jobId}/withdraw`),
+    async afterwards(stage, first, second) {
+      const [status] = await statusesOf(stage)
+      const winner = first?.status === 200 ? 'refunded' : 'cancelled'
+      const told = [first?.status, second?.status].sort().join()
+      return status === winner && told === '200,409' ? [] : [`${status} after ${told}`]
+    },
+  },
+  {
+    name: 'submit and revoke',
+    first: (stage, saboteur) => submit(stage, saboteur),
+    second: revoke,
+    async afterwards(stage, first) {
+      const next = await submit(stage)
+      const told = `${first?.status} then ${next?.status}`
+      return ['202 then 401', '401 then 401'].includes(told) ? [] : [told]
+    },
+  },
+  {
+    name: 'capture and alarm',
+    prepare: pendingJob,
+    first: (stage, saboteur) => process(stage, saboteur),
+    async second(stage) {
+      stage.pass(6 * 60_000)
+      await stage.alarm()
+    },
+  },
+  {
+    name: 'submit and alarm',
+    first: (stage, saboteur) => submit(stage, saboteur),
+    async second(stage) {
+      stage.pass(6 * 60_000)
+      await stage.alarm()
+    },
+  },
+  {
+    name: 'two sweeps',
+    async prepare(stage) {
+      await pendingJob(stage)
+      await process(stage)
+      await pendingJob(stage)
+      stage.queues.clear()
+      stage.pass(5 * 60_000)
+      return ''
+    },
+    first: (stage, saboteur) => stage.sweep(saboteur),
+    second: (stage) => stage.sweep(),
+    async afterwards(stage) {
+      return stage.mostStarts === 1 ? [] : [`a job was made ${stage.mostStarts} times`]
+    },
+  },
+  {
+    name: 'process and sweep',
+    prepare: pendingJob,
+    first: (stage, saboteur) => process(stage, saboteur),
+    async second(stage) {
+      stage.pass(60_000)
+      await stage.sweep()
+      await stage.drain()
+    },
+    async afterwards(stage) {
+      return stage.mostStarts === 1 ? [] : [`a job was made ${stage.mostStarts} times`]
+    },
+  },
+]
+
+/** Lets the second in at one call of the first. @returns the calls, and what is wrong afterwards */
+async function run(race: Race, at: number, how: 'overtaken' | 'joined') {
+  const stage = await Stage.open()
+  const prepared = (await race.prepare?.(stage)) ?? ''
+  let second: Reply | undefined | void
+  stage.rival = async () => {
+    stage.rival = undefined
+    second = await race.second(stage, prepared)
+  }
+  const saboteur = new Saboteur((call) => (call === at ? how : undefined))
+  const first = await race.first(stage, saboteur, prepared)
+  await stage.quiet()
+  const wrong = (await race.afterwards?.(stage, first, second)) ?? []
+  await stage.quiet()
+  return { calls: saboteur.calls, wrong: [...wrong, ...(await stage.violations())] }
+}
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+afterEach(() => void vi.useRealTimers())
+
+describe('nothing is lost in a race', () => {
+  it.each(RACES)('$name', async (race) => {
+    const { calls } = await run(race, -1, 'overtaken')
+    const wrong: string[] = []
+    for (const how of ['overtaken', 'joined'] as const) {
+      for (const [at, call] of calls.entries()) {
+        const faults = (await run(race, at, how)).wrong
+        wrong.push(...faults.map((fault) => `${how} at call ${at}, ${call}: ${fault}`))
+      }
+    }
+    expect(calls.length).toBeGreaterThan(1)
+    expect(wrong).toEqual([])
+  })
+
+  it('keeps a job that a retry stored while the first request could not', async () => {
+    const stage = await Stage.open()
+    const order = {
+      body: BODY,
+      headers: { 'Idempotency-Key': 'order-1' },
+    }
+    const send = (saboteur: Saboteur) =>
+      stage.request(saboteur, stage.shop.keys.live, 'POST', '/v1/tryon', order)
+    let retried: Reply | undefined
+    stage.rival = async () => {
+      stage.rival = undefined
+      retried = await send(new Saboteur())
+    }
+    const faults = { 'DB.insert': 'lost', 'Organisation.abandon': 'overtaken' } as const
+    const first = await send(new Saboteur((_, call) => faults[call as keyof typeof faults]))
+    expect([first?.status, retried?.status]).toEqual([500, 202])
+    const again = await send(new Saboteur())
+    expect(again?.body['job_id']).toBe(retried?.body['job_id'])
+    await stage.quiet()
+    expect(await statusesOf(stage)).toEqual(['completed'])
+    expect(await stage.violations()).toEqual([])
+  })
+
+  it('lets a revoked key in nowhere, though its organisation was being loaded meanwhile', async () => {
+    const stage = await Stage.open()
+    await stage.evict()
+    const batch = env.DB.batch.bind(env.DB)
+    // The Organisation reads its standing in one batch; hold the answer back until all is revoked.
+    vi.spyOn(env.DB, 'batch').mockImplementationOnce(
+      async <T>(statements: D1PreparedStatement[]) => {
+        const outdated = await batch<T>(statements)
+        await revoke(stage)
+        return outdated
+      },
+    )
+    const racing = await submit(stage)
+    expect([202, 401]).toContain(racing?.status)
+    expect((await submit(stage))?.status).toBe(401)
+    await stage.quiet()
+    expect(await stage.violations()).toEqual([])
+  })
+})

@@ -1,0 +1,261 @@
+// What is done to the service while one of its calls is spoilt. `prepare` and everything after
+// `act` go undisturbed.
+import { env } from 'cloudflare:workers'
+import { EngineError } from '../../src/engines/engine.ts'
+import { CDN, HOOK } from './stage.ts'
+import type { Reply, Stage } from './stage.ts'
+import { Saboteur } from './saboteur.ts'
+
+export interface Scenario {
+  name: string
+  /** Sets the stage. @returns what `act` needs to know, such as a job's id */
+  prepare?(stage: Stage): Promise<string>
+  act(stage: Stage, saboteur: Saboteur, prepared: string): Promise<Reply | undefined | void>
+  /** After the act, and once all is quiet: what its client would do, and what it may expect. */
+  afterwards?(stage: Stage, reply: Reply | undefined, prepared: string): Promise<string[]>
+}
+
+const IMAGES = { model_image_url: `${CDN}/model`, garment_image_url: `${CDN}/garment` }
+const TWO_SECONDS = { model_image_url: 'https://test.invalid/delay/2' }
+const calm = () => new Saboteur()
+
+const submit = (
+  stage: Stage,
+  saboteur: Saboteur,
+  body: object = {},
+  headers = {},
+  key = stage.shop.keys.live,
+) =>
+  stage.request(saboteur, key, 'POST', '/v1/tryon', {
+    body: { ...IMAGES, webhook_url: HOOK, ...body },
+    headers,
+  })
+
+/** A job that was accepted, its message waiting. */
+async function submitted(stage: Stage, body: object = {}, key?: string): Promise<string> {
+  const reply = await submit(stage, calm(), body, {}, key)
+  if (reply?.status !== 202) throw new Error(`The submission failed: ${JSON.stringify(reply)}`)
+  return String(reply.body['job_id'])
+}
+
+/** A job that is over, its event waiting. */
+async function completed(stage: Stage): Promise<string> {
+  const jobId = await submitted(stage)
+  await consumeOne(stage, calm(), 'tryon-jobs')
+  return jobId
+}
+
+async function consumeOne(stage: Stage, saboteur: Saboteur, queue: string): Promise<void> {
+  const message = stage.queues.take(queue)
+  if (message) await stage.consume(saboteur, message)
+}
+
+/** Every message of a queue until none is left, waiting for those that are delayed. */
+async function consumeAll(stage: Stage, saboteur: Saboteur, queue: string): Promise<void> {
+  for (let at = stage.queues.nextAt(queue); at !== undefined; at = stage.queues.nextAt(queue)) {
+    stage.pass(Math.max(0, at - Date.now()))
+    await consumeOne(stage, saboteur, queue)
+  }
+}
+
+const operate = (stage: Stage, saboteur: Saboteur, path: string, body?: object, method = 'POST') =>
+  stage.request(saboteur, env.OPERATOR_TOKEN, method, `/operator${path}`, body && { body })
+
+async function statusIs(stage: Stage, jobId: string, ...expected: string[]): Promise<string[]> {
+  const reply = await stage.request(calm(), stage.shop.keys.live, 'GET', `/v1/jobs/${jobId}`)
+  const status = String(reply?.body['status'])
+  return expected.includes(status) ? [] : [`the job is ${status}, not ${expected.join(' or ')}`]
+}
+
+const ONCE = { 'Idempotency-Key': 'order-1' }
+
+export const SCENARIOS: Scenario[] = [
+  {
+    name: 'submit',
+    act: (stage, saboteur) => submit(stage, saboteur),
+    async afterwards(stage, reply) {
+      if (reply?.status !== 202) return []
+      return statusIs(stage, String(reply.body['job_id']), 'completed')
+    },
+  },
+  {
+    name: 'submit with an Idempotency-Key',
+    act: (stage, saboteur) => submit(stage, saboteur, {}, ONCE),
+    async afterwards(stage, first) {
+      const late = await submit(stage, calm(), {}, ONCE)
+      await stage.quiet()
+      const replies = [first, late, await submit(stage, calm(), {}, ONCE)]
+      return sameJob(stage, replies)
+    },
+  },
+  {
+    name: 'submit with an Idempotency-Key, tried again at once',
+    async act(stage, saboteur) {
+      const first = await submit(stage, saboteur, {}, ONCE)
+      const again = await submit(stage, calm(), {}, ONCE)
+      if (again?.status !== 202) throw new Error(`The retry failed: ${JSON.stringify(again)}`)
+      if (first?.status === 202 && first.body['job_id'] !== again.body['job_id']) {
+        throw new Error('The retry gave another job')
+      }
+      return again
+    },
+    async afterwards(stage, again) {
+      return sameJob(stage, [again, await submit(stage, calm(), {}, ONCE)])
+    },
+  },
+  {
+    name: 'cancel',
+    prepare: (stage) => submitted(stage),
+    act: (stage, saboteur, jobId) =>
+      stage.request(saboteur, stage.shop.keys.live, 'DELETE', `/v1/jobs/${jobId}`),
+    async afterwards(stage, reply, jobId) {
+      if (reply?.status === 200) return statusIs(stage, jobId, 'refunded')
+      return statusIs(stage, jobId, 'refunded', 'completed')
+    },
+  },
+  {
+    name: 'process to success',
+    prepare: (stage) => submitted(stage),
+    act: (stage, saboteur) => consumeOne(stage, saboteur, 'tryon-jobs'),
+    // A picture that could not be fetched for once is the customer's server's fault.
+    afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'completed', 'failed'),
+  },
+  {
+    name: 'process to failure',
+    prepare: (stage) => submitted(stage, { garment_image_url: `${CDN}/missing` }),
+    act: (stage, saboteur) => consumeOne(stage, saboteur, 'tryon-jobs'),
+    afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'failed'),
+  },
+  {
+    name: 'process with a second try',
+    prepare(stage) {
+      stage.engineFailures = [new EngineError('engine_unavailable', 'busy', { retriable: true })]
+      return submitted(stage)
+    },
+    act: (stage, saboteur) => consumeAll(stage, saboteur, 'tryon-jobs'),
+    afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'completed', 'failed'),
+  },
+  {
+    name: 'process for the last time',
+    async prepare(stage) {
+      const busy = () => new EngineError('engine_unavailable', 'busy', { retriable: true })
+      stage.engineFailures = Array.from({ length: 20 }, busy)
+      const jobId = await submitted(stage)
+      for (let tries = 0; tries < 5; tries++) {
+        await consumeOne(stage, calm(), 'tryon-jobs')
+        stage.pass(60_000)
+      }
+      return jobId
+    },
+    act: (stage, saboteur) => consumeAll(stage, saboteur, 'tryon-jobs'),
+    afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'failed'),
+  },
+  {
+    name: 'process in steps, the engine being polled',
+    prepare: (stage) => submitted(stage, TWO_SECONDS, stage.shop.keys.test),
+    act: (stage, saboteur) => consumeAll(stage, saboteur, 'tryon-jobs'),
+    afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'completed'),
+  },
+  {
+    name: 'give up a dead message',
+    async prepare(stage) {
+      const jobId = await submitted(stage)
+      stage.queues.clear()
+      stage.queues.put('tryon-jobs-dead', [{ body: { jobId } }])
+      return jobId
+    },
+    act: (stage, saboteur) => consumeOne(stage, saboteur, 'tryon-jobs-dead'),
+    // Until the message comes again the sweep may have given the job another chance.
+    afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'failed', 'completed'),
+  },
+  {
+    name: 'deliver',
+    prepare: completed,
+    act: (stage, saboteur) => consumeOne(stage, saboteur, 'tryon-webhooks'),
+  },
+  {
+    name: 'deliver with retries',
+    prepare(stage) {
+      stage.refusals = 2
+      return completed(stage)
+    },
+    act: (stage, saboteur) => consumeAll(stage, saboteur, 'tryon-webhooks'),
+  },
+  {
+    name: 'withdraw',
+    prepare: (stage) => submitted(stage),
+    act: (stage, saboteur, jobId) => operate(stage, saboteur, `/jobs/${jobId}/withdraw`),
+    async afterwards(stage, reply, jobId) {
+      if (reply?.status === 200) return statusIs(stage, jobId, 'cancelled')
+      return statusIs(stage, jobId, 'cancelled', 'completed')
+    },
+  },
+  {
+    name: 'operator credit',
+    act: (stage, saboteur) => credit(stage, saboteur),
+    async afterwards(stage) {
+      const reply = await credit(stage, calm())
+      return reply?.body['credits'] === 150 ? [] : [`the credits are ${JSON.stringify(reply)}`]
+    },
+  },
+  {
+    name: 'create an organisation',
+    prepare: async (stage) => `Twin of ${stage.shop.orgId}`,
+    act: (stage, saboteur, name) => operate(stage, saboteur, '/organisations', { name }),
+    async afterwards(stage, _, name) {
+      const { results } = await env.DB.prepare('SELECT id FROM organisations WHERE name = ?')
+        .bind(name)
+        .all<{ id: string }>()
+      const wrong = results.map(async ({ id }) => {
+        const reply = await operate(stage, calm(), `/organisations/${id}`, undefined, 'GET')
+        return reply?.body['credits'] === 100 ? [] : [`made with ${reply?.body['credits']} credits`]
+      })
+      return (await Promise.all(wrong)).flat()
+    },
+  },
+  {
+    name: 'suspend with a pending job',
+    prepare: (stage) => submitted(stage),
+    act: (stage, saboteur) =>
+      operate(stage, saboteur, `/organisations/${stage.shop.orgId}`, SUSPENDED, 'PATCH'),
+    async afterwards(stage, reply, jobId) {
+      await operate(stage, calm(), `/organisations/${stage.shop.orgId}`, ACTIVE, 'PATCH')
+      if (reply?.status === 200) return statusIs(stage, jobId, 'cancelled')
+      return statusIs(stage, jobId, 'cancelled', 'completed')
+    },
+  },
+  {
+    name: 'sweep',
+    async prepare(stage) {
+      const jobId = await submitted(stage)
+      await completed(stage)
+      stage.queues.clear()
+      stage.pass(5 * 60_000)
+      return jobId
+    },
+    act: (stage, saboteur) => stage.sweep(saboteur),
+    afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'completed'),
+  },
+]
+
+const SUSPENDED = { status: 'suspended' }
+const ACTIVE = { status: 'active' }
+
+const credit = (stage: Stage, saboteur: Saboteur) =>
+  operate(stage, saboteur, `/organisations/${stage.shop.orgId}/credits`, {
+    amount: 50,
+    reason: 'Bought',
+    reference: 'invoice-1',
+  })
+
+async function sameJob(stage: Stage, replies: (Reply | undefined)[]): Promise<string[]> {
+  const answered = replies.filter((reply) => reply?.status === 202)
+  const ids = new Set(answered.map((reply) => reply?.body['job_id']))
+  const stored = await env.DB.prepare('SELECT count(*) AS n FROM jobs WHERE organisation_id = ?')
+    .bind(stage.shop.orgId)
+    .first<number>('n')
+  const faults: string[] = []
+  if (ids.size !== 1) faults.push(`one Idempotency-Key gave ${[...ids].join(', ')}`)
+  if (stored !== 1) faults.push(`one Idempotency-Key stored ${stored} jobs`)
+  return faults
+}

@@ -1,0 +1,225 @@
+// Credits and job states against a model of a few lines that says what the design promises.
+import * as fc from 'fast-check'
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Saboteur } from '../faults/saboteur.ts'
+import { CDN, HOOK, Stage } from '../faults/stage.ts'
+import { factsOf } from '../support/facts.ts'
+
+type Mode = 'live' | 'test'
+
+type Step =
+  | { do: 'submit'; mode: Mode; key: number | null; fails: boolean }
+  | { do: 'process' | 'cancel' | 'withdraw'; job: number }
+  | { do: 'grant'; reference: number; amount: number }
+  | { do: 'suspend' | 'resume' | 'evict' | 'reconcile' }
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('submit' as const),
+      mode: fc.constantFrom<Mode>('live', 'live', 'test'),
+      key: fc.option(fc.nat(2), { freq: 2 }),
+      fails: fc.boolean(),
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constantFrom('process' as const, 'process', 'cancel', 'withdraw'),
+      job: fc.nat(7),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('grant' as const),
+      reference: fc.nat(3),
+      amount: fc.integer({ min: 1, max: 3 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom('suspend' as const, 'resume', 'resume', 'evict', 'evict', 'reconcile'),
+    }),
+  },
+)
+
+interface ModelJob {
+  id: string
+  mode: Mode
+  fails: boolean
+  status: string
+}
+
+const CREDITS = 3
+
+/** What the service should be like, without any storage, queue or crash. */
+class Model {
+  balance = CREDITS
+  granted = CREDITS
+  suspended = false
+  readonly jobs: ModelJob[] = []
+  readonly keys = new Map<string, ModelJob>()
+  readonly references = new Set<number>()
+
+  /** @returns the status to expect, and the job if it is to be an earlier one */
+  submit({ mode, key, fails }: Extract<Step, { do: 'submit' }>) {
+    if (this.suspended) return { status: 403 }
+    const earlier = key === null ? undefined : this.keys.get(`${mode} ${key}`)
+    if (earlier) return earlier.fails === fails ? { status: 202, earlier } : { status: 422 }
+    if (mode === 'live' && this.balance === 0) return { status: 402 }
+    return { status: 202 }
+  }
+
+  accept(id: string, { mode, key, fails }: Extract<Step, { do: 'submit' }>): void {
+    const job = { id, mode, fails, status: 'pending' }
+    this.jobs.push(job)
+    if (key !== null) this.keys.set(`${mode} ${key}`, job)
+    if (mode === 'live') this.balance--
+  }
+
+  process(job: ModelJob): void {
+    if (job.status !== 'pending') return
+    this.end(job, this.suspended ? 'cancelled' : job.fails ? 'failed' : 'completed')
+  }
+
+  /** @returns whether it could be ended before it began */
+  stop(job: ModelJob, status: string): boolean {
+    if (job.status !== 'pending') return false
+    this.end(job, status)
+    return true
+  }
+
+  end(job: ModelJob, status: string): void {
+    job.status = status
+    if (job.mode === 'live' && status !== 'completed') this.balance++
+  }
+
+  grant(reference: number, amount: number): void {
+    if (this.references.has(reference)) return
+    this.references.add(reference)
+    this.granted += amount
+    this.balance += amount
+  }
+
+  totals() {
+    const live = this.jobs.filter(({ mode }) => mode === 'live')
+    const count = (status: string) => live.filter((job) => job.status === status).length
+    return {
+      granted: this.granted,
+      balance: this.balance,
+      reserved: count('pending'),
+      consumed: count('completed'),
+    }
+  }
+}
+
+const calm = () => new Saboteur()
+
+/** What the model expects of a step's answer, and what came. */
+type Comparison = { expected: unknown; got: unknown }
+const NOTHING: Comparison = { expected: null, got: null }
+
+/** Takes a step in both worlds. */
+async function take(stage: Stage, model: Model, step: Step): Promise<Comparison> {
+  const operate = (path: string, body?: object, method = 'POST') =>
+    stage.request(calm(), env.OPERATOR_TOKEN, method, `/operator${path}`, body && { body })
+  const organisation = `/organisations/${stage.shop.orgId}`
+  switch (step.do) {
+    case 'submit': {
+      const expected = model.submit(step)
+      const garment = step.mode === 'test' ? 'https://test.invalid/fail/' : `${CDN}/missing`
+      const reply = await stage.request(calm(), stage.shop.keys[step.mode], 'POST', '/v1/tryon', {
+        body: {
+          model_image_url: `${CDN}/model`,
+          garment_image_url: step.fails ? garment + FAILURE[step.mode] : `${CDN}/garment`,
+          webhook_url: HOOK,
+        },
+        ...(step.key !== null && { headers: { 'Idempotency-Key': `key-${step.key}` } }),
+      })
+      const jobId = String(reply?.body['job_id'])
+      if (expected.status === 202 && !expected.earlier) model.accept(jobId, step)
+      const got = { status: reply?.status, jobId: expected.earlier ? jobId : undefined }
+      return { expected: { status: expected.status, jobId: expected.earlier?.id }, got }
+    }
+    case 'process':
+    case 'cancel':
+    case 'withdraw': {
+      const job = model.jobs.at(step.job % Math.max(1, model.jobs.length))
+      return job ? act(stage, model, step.do, job) : NOTHING
+    }
+    case 'grant': {
+      const body = { amount: step.amount, reason: 'Bought', reference: `invoice ${step.reference}` }
+      model.grant(step.reference, step.amount)
+      const reply = await operate(`${organisation}/credits`, body)
+      return { expected: model.balance, got: reply?.body['credits'] }
+    }
+    case 'suspend':
+      await operate(organisation, { status: 'suspended' }, 'PATCH')
+      model.suspended = true
+      for (const job of model.jobs) model.stop(job, 'cancelled')
+      return NOTHING
+    case 'resume':
+      await operate(organisation, { status: 'active' }, 'PATCH')
+      model.suspended = false
+      return NOTHING
+    case 'evict':
+      await stage.evict()
+      return NOTHING
+    case 'reconcile':
+      stage.pass(6 * 60_000)
+      await stage.alarm()
+      return NOTHING
+  }
+}
+
+const FAILURE = { live: '', test: 'generation_failed' }
+
+async function act(
+  stage: Stage,
+  model: Model,
+  verb: 'process' | 'cancel' | 'withdraw',
+  job: ModelJob,
+): Promise<Comparison> {
+  if (verb === 'process') {
+    const body = { jobId: job.id }
+    await stage.consume(calm(), { queue: 'tryon-jobs', id: 0, body, attempts: 1, visibleAt: 0 })
+    model.process(job)
+    return NOTHING
+  }
+  const [token, method, path, status] =
+    verb === 'cancel'
+      ? [stage.shop.keys[job.mode], 'DELETE', `/v1/jobs/${job.id}`, 'refunded']
+      : [env.OPERATOR_TOKEN, 'POST', `/operator/jobs/${job.id}/withdraw`, 'cancelled']
+  const reply = await stage.request(calm(), token, method, path)
+  return { expected: model.stop(job, status) ? 200 : 409, got: reply?.status }
+}
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+afterEach(() => void vi.useRealTimers())
+
+describe('credits and job states', () => {
+  it('are what the model says after every step, whatever the Organisation forgets', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
+        const stage = await Stage.open({ credits: CREDITS })
+        const model = new Model()
+        for (const each of steps) {
+          const { expected, got } = await take(stage, model, each)
+          expect(got).toEqual(expected)
+          const facts = await factsOf(stage.shop.orgId)
+          expect(facts.totals).toEqual(model.totals())
+          expect(new Map(facts.jobs.map(({ id, status }) => [id, status]))).toEqual(
+            new Map(model.jobs.map(({ id, status }) => [id, status])),
+          )
+        }
+        await stage.quiet()
+        expect(await stage.violations()).toEqual([])
+      }),
+      { numRuns: 15 },
+    )
+  }, 60_000)
+})

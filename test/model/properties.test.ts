@@ -1,0 +1,191 @@
+// Properties of the parts that decide alone: the rate window, page cursors, keys and signatures.
+import * as fc from 'fast-check'
+import { env } from 'cloudflare:workers'
+import { describe, expect, it, vi } from 'vitest'
+import { makeCursor, readCursor } from '../../src/api/cursor.ts'
+import { newId } from '../../src/ids.ts'
+import { makeKey, parseKey } from '../../src/organisation/api-key.ts'
+import { RateWindow } from '../../src/organisation/rate-window.ts'
+import { checkLink, signedUrl } from '../../src/outputs/link.ts'
+import { request } from '../support/client.ts'
+import { newOrganisation } from '../support/world.ts'
+import type { JobJson, TestOrganisation } from '../support/world.ts'
+
+const WINDOW_MS = 60_000
+
+describe('the rate window', () => {
+  const request = fc.record({
+    afterMs: fc.oneof(fc.integer({ min: 0, max: 2_000 }), fc.integer({ min: 0, max: 90_000 })),
+    limit: fc.integer({ min: 1, max: 6 }),
+  })
+
+  it('agrees with counting every request of the last 60 seconds', () => {
+    fc.assert(
+      fc.property(fc.array(request, { maxLength: 200 }), (requests) => {
+        const window = new RateWindow()
+        const passed: number[] = []
+        let now = 1_000_000
+        for (const { afterMs, limit } of requests) {
+          now += afterMs
+          const countAt = (at: number) => passed.filter((one) => one > at - WINDOW_MS).length
+          const expected = countAt(now) < limit
+          const answer = window.take(limit, now)
+          if (expected) passed.push(now)
+          expect(answer.passed).toBe(expected)
+          expect(answer.remaining).toBe(Math.max(0, limit - countAt(now)))
+          let seconds = 0
+          while (countAt(now + seconds * 1_000) >= limit) seconds++
+          expect(answer.resetSeconds).toBe(seconds)
+        }
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('keeps to a limit of 6,000 over ten minutes of asking for twice that', () => {
+    const window = new RateWindow()
+    const passed: number[] = []
+    for (let now = 0; now < 600_000; now += 5) {
+      if (window.take(6_000, now).passed) passed.push(now)
+    }
+    expect(passed.length).toBe(60_000)
+    for (let at = 6_000; at < passed.length; at++) {
+      expect(passed[at]! - passed[at - 6_000]!).toBeGreaterThanOrEqual(WINDOW_MS)
+    }
+  })
+})
+
+describe('walking the pages of a list', () => {
+  it('gives each job that was there at the start once, newest first, while the table moves', async () => {
+    const change = fc.constantFrom('insert', 'end', 'other' as const)
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 25 }),
+        fc.integer({ min: 1, max: 7 }),
+        fc.array(fc.array(change, { maxLength: 4 }), { maxLength: 30 }),
+        async (count, limit, changes) => {
+          const shop = await newOrganisation()
+          const other = await newOrganisation()
+          const there: string[] = []
+          for (let n = 0; n < count; n++) there.unshift(await insertJob(shop))
+          const seen: string[] = []
+          let cursor: string | null = null
+          do {
+            const query: string = cursor === null ? '' : `&cursor=${cursor}`
+            const answer = await shop.test.get(`/v1/jobs?limit=${limit}${query}`)
+            const page = await answer.json<{ jobs: JobJson[]; next_cursor: string | null }>()
+            seen.push(...page.jobs.map(({ job_id }) => job_id))
+            cursor = page.next_cursor
+            for (const what of changes.pop() ?? []) {
+              if (what === 'insert') await insertJob(shop)
+              if (what === 'other') await insertJob(other)
+              if (what === 'end') await endOldest(shop)
+            }
+          } while (cursor !== null)
+          expect(seen).toEqual(there)
+        },
+      ),
+      { numRuns: 10 },
+    )
+  }, 30_000)
+})
+
+async function insertJob({ orgId, workspaceId }: TestOrganisation): Promise<string> {
+  const id = newId('job')
+  await env.DB.prepare(
+    `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, model_image_url,
+                       garment_image_url, base_url, created_at, due_at)
+     VALUES (?, ?, ?, 'test', 'pending', '', '', '', 0, 9999999999999)`,
+  )
+    .bind(id, orgId, workspaceId)
+    .run()
+  return id
+}
+
+const endOldest = ({ orgId }: TestOrganisation) =>
+  env.DB.prepare(
+    `UPDATE jobs SET status = 'refunded' WHERE id = (SELECT id FROM jobs
+       WHERE organisation_id = ? AND status = 'pending' ORDER BY id LIMIT 1)`,
+  )
+    .bind(orgId)
+    .run()
+
+/** Where to flip which bit of a text. */
+const flip = fc.record({ at: fc.nat(), bit: fc.integer({ min: 0, max: 6 }) })
+
+function flipped(text: string, { at, bit }: { at: number; bit: number }): string {
+  const place = at % text.length
+  const code = text.charCodeAt(place) ^ (1 << bit)
+  return text.slice(0, place) + String.fromCharCode(code) + text.slice(place + 1)
+}
+
+describe('one wrong bit', () => {
+  it('makes an API key malformed, so that it ends before any I/O', async () => {
+    await fc.assert(
+      fc.asyncProperty(flip, fc.constantFrom('live', 'test' as const), async (where, mode) => {
+        const key = makeKey(newId('org'), mode)
+        expect(await parseKey(key)).not.toBeNull()
+        expect(await parseKey(flipped(key, where))).toBeNull()
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('makes a link worthless', async () => {
+    const key = `outputs/${newId('job')}.png`
+    await env.IMAGES.put(key, 'picture')
+    const url = await signedUrl(env, '', key)
+    expect((await request(url)).status).toBe(200)
+    await fc.assert(
+      fc.asyncProperty(flip, async (where) => {
+        const answer = await request(`/${flipped(url.slice(1), where)}`)
+        expect([403, 404]).toContain(answer.status)
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('makes a cursor unreadable', async () => {
+    const list = { organisationId: newId('org') }
+    const jobId = newId('job')
+    const cursor = await makeCursor(env, list, jobId)
+    expect(await readCursor(env, list, cursor)).toBe(jobId)
+    await fc.assert(
+      fc.asyncProperty(flip, async (where) => {
+        expect(await readCursor(env, list, flipped(cursor, where))).toBeNull()
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('a secret', () => {
+  it('is replaced without breaking links and cursors that are out there', async () => {
+    const [old, next] = ['a'.repeat(32), 'b'.repeat(32)]
+    const before = { ...env, OUTPUT_SIGNING_SECRET: old }
+    const during = { ...before, OUTPUT_SIGNING_SECRET: next, OUTPUT_SIGNING_SECRET_PREVIOUS: old }
+    const after = { ...env, OUTPUT_SIGNING_SECRET: next }
+    // Verifying the next secret before anybody signs with it: for those who change over late.
+    const prepared = { ...before, OUTPUT_SIGNING_SECRET_PREVIOUS: next }
+    const check = async (verifier: Env, signer: Env) => {
+      const query = new URL(await signedUrl(signer, 'https://x.test', 'outputs/a.png')).searchParams
+      const [expires, signature] = [query.get('expires') ?? '', query.get('signature') ?? '']
+      return checkLink(verifier, 'outputs/a.png', expires, signature)
+    }
+    expect(await check(prepared, before)).toBeNull()
+    expect(await check(prepared, during)).toBeNull()
+    expect(await check(during, prepared)).toBeNull()
+    expect(await check(after, during)).toBeNull()
+    expect(await check(after, before)).toBe('invalid_signature')
+  })
+
+  it('signs nothing that outlives its hour', async () => {
+    const query = new URL(await signedUrl(env, 'https://x.test', 'outputs/a.png')).searchParams
+    const [expires, signature] = [query.get('expires') ?? '', query.get('signature') ?? '']
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_599_000 })
+    expect(await checkLink(env, 'outputs/a.png', expires, signature)).toBeNull()
+    vi.setSystemTime(Date.now() + 2_000)
+    expect(await checkLink(env, 'outputs/a.png', expires, signature)).toBe('url_expired')
+    vi.useRealTimers()
+  })
+})

@@ -1,0 +1,302 @@
+import { env } from 'cloudflare:workers'
+import { describe, expect, it, vi } from 'vitest'
+import worker from '../../src/index.ts'
+import { newId } from '../../src/ids.ts'
+import { clientOf, request } from '../support/client.ts'
+import { finished, ledgerOf, newOrganisation, operator, readJob, submit } from '../support/world.ts'
+
+const freeze = () => vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
+const codeOf = async (answer: Response) =>
+  (await answer.json<{ error: { code: string } }>()).error.code
+const path = (orgId: string, rest = '') => `/operator/organisations/${orgId}${rest}`
+
+describe('the operator token', () => {
+  it.each([
+    undefined,
+    'Bearer wrong',
+    `Bearer ${env.OPERATOR_TOKEN}x`,
+    'Bearer ',
+    env.OPERATOR_TOKEN,
+  ])('is asked for: %s gives 401', async (authorization) => {
+    const headers: HeadersInit = authorization === undefined ? {} : { Authorization: authorization }
+    const answer = await request('/operator/organisations', { headers })
+    expect(answer.status).toBe(401)
+    expect(await codeOf(answer)).toBe('unauthorized')
+  })
+
+  it.each([undefined, ''])(
+    'hides the whole surface when it is set to %j',
+    async (OPERATOR_TOKEN) => {
+      const context = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} }
+      const answer = await worker.fetch(
+        new Request('https://try-on.test/operator/organisations', {
+          headers: { Authorization: 'Bearer undefined' },
+        }),
+        Object.assign({ ...env }, { OPERATOR_TOKEN }),
+        context,
+      )
+      expect(answer.status).toBe(404)
+      expect(await codeOf(answer)).toBe('not_found')
+    },
+  )
+})
+
+describe('POST /operator/organisations', () => {
+  it('creates one with everything that it needs', async () => {
+    const answer = await operator.post('/operator/organisations', { name: 'Boutique' })
+    expect(answer.status).toBe(201)
+    const body = await answer.json<Record<string, unknown>>()
+    expect(body).toEqual({
+      org_id: expect.stringMatching(/^org_[0-9a-z]{26}$/),
+      name: 'Boutique',
+      plan: 'starter',
+      region_code: 'GLOBAL',
+      currency_code: 'USD',
+      status: 'active',
+      credits: 100,
+      rate_limit_per_minute: 60,
+      default_webhook_url: null,
+      auto_reload_enabled: false,
+      webhook_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/=]{32}$/),
+      workspaces: [
+        {
+          id: expect.stringMatching(/^ws_/),
+          name: 'Default',
+          status: 'active',
+          created_at: expect.stringMatching(/Z$/),
+        },
+      ],
+      api_keys: {
+        test: expect.stringMatching(/^svc_test_sk_[0-9a-z]{26}[0-9A-Za-z]{38}$/),
+        live: expect.stringMatching(/^svc_live_sk_[0-9a-z]{26}[0-9A-Za-z]{38}$/),
+      },
+    })
+  })
+
+  it.each([
+    ['IN', 'INR'],
+    ['US', 'USD'],
+    ['EU', 'EUR'],
+    ['GLOBAL', 'USD'],
+  ])('bills region %s in %s', async (region_code, currency_code) => {
+    const shop = await newOrganisation({ region_code })
+    expect(await (await operator.get(path(shop.orgId))).json()).toMatchObject({ currency_code })
+  })
+
+  it.each([
+    {},
+    { name: '' },
+    { name: '  ' },
+    { name: 'x'.repeat(101) },
+    { name: 'a\u0000b' },
+    { name: 5 },
+    { name: 'a', region_code: 'XX' },
+    { name: 'a', plan: 'free' },
+    { name: 'a', credits: -1 },
+    { name: 'a', credits: 1.5 },
+    { name: 'a', credits: '5' },
+    { name: 'a', rate_limit_per_minute: 0 },
+    { name: 'a', default_webhook_url: 'nonsense' },
+    { name: 'a', default_webhook_url: 'http://10.0.0.1/' },
+    { name: 'a', workspace_name: '' },
+    { name: 'a', creditz: 5 },
+  ])('refuses %j', async (body) => {
+    const answer = await operator.post('/operator/organisations', body)
+    expect(answer.status).toBe(422)
+    expect(await codeOf(answer)).toBe('validation_error')
+  })
+})
+
+describe('GET /operator/organisations', () => {
+  it('shows one with its ledger, without keys and secret', async () => {
+    const shop = await newOrganisation({ credits: 7 })
+    const body = await (await operator.get(path(shop.orgId))).json<Record<string, unknown>>()
+    expect(body).toMatchObject({
+      org_id: shop.orgId,
+      credits: 7,
+      ledger: { granted: 7, balance: 7, reserved: 0, consumed: 0 },
+      workspaces: [{ id: shop.workspaceId }],
+    })
+    expect(body).not.toHaveProperty('api_keys')
+    expect(body).not.toHaveProperty('webhook_secret')
+  })
+
+  it('lists all, page by page', async () => {
+    const made = [await newOrganisation(), await newOrganisation(), await newOrganisation()]
+    const seen: string[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const query: string = cursor === '' ? '?limit=2' : `?limit=2&cursor=${cursor}`
+      const page: { organisations: { org_id: string }[]; next_cursor: string | null } = await (
+        await operator.get(`/operator/organisations${query}`)
+      ).json()
+      expect(page.organisations.length).toBeLessThanOrEqual(2)
+      seen.push(...page.organisations.map(({ org_id }) => org_id))
+      cursor = page.next_cursor
+    }
+    expect(new Set(seen).size).toBe(seen.length)
+    expect(seen).toEqual(expect.arrayContaining(made.map(({ orgId }) => orgId)))
+  })
+
+  it.each(['limit=0', 'limit=x', 'cursor=x', 'limit=1&limit=2'])('refuses %s', async (query) => {
+    expect((await operator.get(`/operator/organisations?${query}`)).status).toBe(422)
+  })
+
+  it.each([
+    ['GET', ''],
+    ['PATCH', ''],
+    ['POST', '/credits'],
+    ['POST', '/api-keys'],
+    ['POST', '/workspaces'],
+    ['PATCH', '/workspaces/ws_x'],
+    ['DELETE', '/api-keys/key_x'],
+  ])('answers 404 for an unknown organisation: %s %s', async (method, rest) => {
+    const bodies: Record<string, object> = {
+      '/credits': { amount: 1, reason: 'r', reference: 'r' },
+      '/api-keys': { mode: 'live' },
+      '/workspaces': { name: 'n' },
+    }
+    const answer = await request(path(newId('org'), rest), {
+      method,
+      headers: { Authorization: `Bearer ${env.OPERATOR_TOKEN}` },
+      ...(['POST', 'PATCH'].includes(method) && { body: JSON.stringify(bodies[rest] ?? {}) }),
+    })
+    expect(answer.status).toBe(404)
+    expect(await codeOf(answer)).toBe('not_found')
+  })
+})
+
+describe('PATCH /operator/organisations/{org_id}', () => {
+  it('changes any subset, in force at the next request', async () => {
+    const shop = await newOrganisation()
+    await shop.test.get('/v1/account')
+    const answer = await operator.patch(path(shop.orgId), {
+      plan: 'scale',
+      rate_limit_per_minute: 7,
+      auto_reload_enabled: true,
+      default_webhook_url: 'https://hooks.test/new',
+    })
+    expect(answer.status).toBe(200)
+    expect(await answer.json()).toMatchObject({ plan: 'scale', auto_reload_enabled: true })
+    const account = await shop.test.get('/v1/account')
+    expect(account.headers.get('RateLimit-Policy')).toBe('"default";q=7;w=60')
+    expect(await account.json()).toMatchObject({ plan: 'scale', auto_reload_enabled: true })
+    expect(await readJob(shop.test, (await submit(shop.test)).job_id)).toMatchObject({
+      webhook_url: 'https://hooks.test/new',
+    })
+    const cleared = await operator.patch(path(shop.orgId), { default_webhook_url: null })
+    expect(await cleared.json()).toMatchObject({ default_webhook_url: null, plan: 'scale' })
+    expect((await operator.patch(path(shop.orgId), {})).status).toBe(200)
+  })
+
+  it('withdraws the pending jobs of an organisation that it suspends', async () => {
+    const shop = await newOrganisation({ credits: 3 })
+    freeze()
+    const jobs = [await submit(shop.live), await submit(shop.live), await submit(shop.test)]
+    await operator.patch(path(shop.orgId), { status: 'suspended' })
+    const list = await (
+      await shop.test.get('/v1/jobs?status=cancelled')
+    ).json<{ jobs: unknown[] }>()
+    expect(list.jobs).toHaveLength(jobs.length)
+    expect(await ledgerOf(shop)).toEqual({ granted: 3, balance: 3, reserved: 0, consumed: 0 })
+  })
+
+  it.each([
+    { status: 'closed' },
+    { plan: 'free' },
+    { region_code: 'EU' },
+    { name: 'Other' },
+    { rate_limit_per_minute: 0 },
+    { auto_reload_enabled: 'yes' },
+  ])('refuses %j', async (change) => {
+    const shop = await newOrganisation()
+    expect((await operator.patch(path(shop.orgId), change)).status).toBe(422)
+  })
+})
+
+describe('credits', () => {
+  it('are added once for each reference', async () => {
+    const shop = await newOrganisation({ credits: 5 })
+    const grant = { amount: 10, reason: 'Invoice', reference: 'invoice 9' }
+    const add = () => operator.post(path(shop.orgId, '/credits'), grant)
+    const answers = await Promise.all([add(), add(), add()])
+    for (const answer of answers) {
+      expect(answer.status).toBe(200)
+      expect(await answer.json()).toEqual({ credits: 15 })
+    }
+    expect(await ledgerOf(shop)).toMatchObject({ granted: 15 })
+  })
+
+  it.each([
+    { amount: 0, reason: 'r', reference: 'r' },
+    { amount: -5, reason: 'r', reference: 'r' },
+    { amount: 1.5, reason: 'r', reference: 'r' },
+    { amount: '5', reason: 'r', reference: 'r' },
+    { amount: 5, reason: 'r' },
+    { amount: 5, reference: 'r' },
+  ])('refuses %j', async (body) => {
+    const shop = await newOrganisation()
+    expect((await operator.post(path(shop.orgId, '/credits'), body)).status).toBe(422)
+  })
+})
+
+describe('API keys', () => {
+  it('are made for a mode and revoked for good', async () => {
+    const shop = await newOrganisation()
+    const made = await operator.post(path(shop.orgId, '/api-keys'), { mode: 'live' })
+    expect(made.status).toBe(201)
+    const { id, key, mode } = await made.json<{ id: string; key: string; mode: string }>()
+    expect(mode).toBe('live')
+    expect((await clientOf(key).get('/v1/account')).status).toBe(200)
+    const revoke = () => operator.delete(path(shop.orgId, `/api-keys/${id}`))
+    expect((await revoke()).status).toBe(204)
+    expect((await revoke()).status).toBe(204)
+    expect((await clientOf(key).get('/v1/account')).status).toBe(401)
+    const other = await newOrganisation()
+    expect((await operator.delete(path(other.orgId, `/api-keys/${id}`))).status).toBe(404)
+    expect((await operator.post(path(shop.orgId, '/api-keys'), { mode: 'both' })).status).toBe(422)
+  })
+})
+
+describe('workspaces', () => {
+  it('are made, renamed, archived and restored', async () => {
+    const shop = await newOrganisation()
+    const made = await operator.post(path(shop.orgId, '/workspaces'), { name: 'Second' })
+    expect(made.status).toBe(201)
+    const workspace = await made.json<{ id: string }>()
+    const change = (body: object) =>
+      operator.patch(path(shop.orgId, `/workspaces/${workspace.id}`), body)
+    expect(await (await change({ name: 'Renamed' })).json()).toMatchObject({ name: 'Renamed' })
+    expect(await (await change({ status: 'archived' })).json()).toMatchObject({
+      name: 'Renamed',
+      status: 'archived',
+    })
+    expect(await (await change({})).json()).toMatchObject({ status: 'archived' })
+    expect((await change({ status: 'gone' })).status).toBe(422)
+    const other = await newOrganisation()
+    const foreign = path(other.orgId, `/workspaces/${workspace.id}`)
+    expect((await operator.patch(foreign, { name: 'Mine' })).status).toBe(404)
+  })
+})
+
+describe('POST /operator/jobs/{job_id}/withdraw', () => {
+  it('cancels a pending job and gives its credit back, once', async () => {
+    const shop = await newOrganisation({ credits: 1 })
+    freeze()
+    const { job_id } = await submit(shop.live)
+    const withdraw = () => operator.post(`/operator/jobs/${job_id}/withdraw`)
+    const answer = await withdraw()
+    expect(answer.status).toBe(200)
+    expect(await answer.json()).toEqual({ job_id, status: 'cancelled' })
+    expect(await ledgerOf(shop)).toEqual({ granted: 1, balance: 1, reserved: 0, consumed: 0 })
+    expect((await withdraw()).status).toBe(409)
+    expect((await operator.post(`/operator/jobs/${newId('job')}/withdraw`)).status).toBe(404)
+  })
+
+  it('leaves a finished job alone', async () => {
+    const shop = await newOrganisation()
+    const { job_id } = await submit(shop.test)
+    await finished(shop.test, job_id)
+    expect((await operator.post(`/operator/jobs/${job_id}/withdraw`)).status).toBe(409)
+  })
+})

@@ -1,0 +1,234 @@
+// Secrets: none in the logs, none told by time, each replaceable while the service runs; and what
+// guessing one costs.
+import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { Webhook } from 'standardwebhooks'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import worker from '../../src/index.ts'
+import { newId } from '../../src/ids.ts'
+import { makeKey } from '../../src/organisation/api-key.ts'
+import { newWebhookSecret } from '../../src/webhooks/secret.ts'
+import { BASE, request } from '../support/client.ts'
+import { Saboteur } from '../faults/saboteur.ts'
+import { HOOK, Stage } from '../faults/stage.ts'
+import { png } from '../support/picture.ts'
+import { fakeUpstream } from '../support/upstream.ts'
+import { finished, newOrganisation, readJob, submit } from '../support/world.ts'
+import { compositor } from '../../src/engines/compositor/compositor.ts'
+
+const upstream = fakeUpstream()
+
+describe('the log', () => {
+  const lines: string[] = []
+  beforeEach(() => {
+    lines.length = 0
+    for (const level of ['log', 'info', 'warn', 'error', 'debug'] as const) {
+      vi.spyOn(console, level).mockImplementation((...parts: unknown[]) => {
+        lines.push(
+          parts
+            .map((part) => (part instanceof Error ? String(part.stack) : String(part)))
+            .join(' '),
+        )
+      })
+    }
+  })
+
+  it('holds no key, secret, signature or picture’s address, whatever happens', async () => {
+    const shop = await newOrganisation({
+      default_webhook_url: 'https://hooks.test/a?token=hook-token',
+    })
+    const starts = vi.spyOn(compositor, 'start')
+    starts.mockResolvedValue({ done: true, image: { bytes: png(), format: 'png' } })
+    upstream
+      .on('https://cdn.test/model?token=image-token', () => new Response(png()))
+      .on('https://cdn.test/garment?token=image-token', () => new Response(png()))
+      .on('https://cdn.test/gone?token=image-token', () => {
+        throw new TypeError('cannot connect to https://cdn.test/gone?token=image-token')
+      })
+      .on('https://hooks.test/a?token=hook-token', () => new Response('thanks'))
+    const images = {
+      model_image_url: 'https://cdn.test/model?token=image-token',
+      garment_image_url: 'https://cdn.test/garment?token=image-token',
+    }
+
+    const good = await submit(shop.live, images)
+    const job = await finished(shop.live, good.job_id)
+    await request(String(job['output_url']).replace(BASE, ''))
+    await request(`${String(job['output_url']).replace(BASE, '')}x`)
+    const bad = await submit(shop.live, {
+      ...images,
+      model_image_url: 'https://cdn.test/gone?token=image-token',
+    })
+    await finished(shop.live, bad.job_id)
+    await vi.waitUntil(
+      async () => (await readJob(shop.live, bad.job_id))['webhook_status'] === 'delivered',
+    )
+    starts.mockRejectedValueOnce(new Error(`${shop.keys.live} and ${shop.webhookSecret}`))
+    const flaky = await submit(shop.live, images)
+    const delivered = async () =>
+      (await readJob(shop.live, flaky.job_id))['webhook_status'] === 'delivered'
+    await vi.waitUntil(delivered, { timeout: 10_000, interval: 50 })
+    // A database that is down: its error has the whole statement with its values.
+    const prepare = vi.spyOn(env.DB, 'prepare').mockImplementation(() => {
+      throw new Error(`D1 is down: Bearer ${shop.keys.live}`)
+    })
+    expect((await shop.live.post('/v1/tryon', images)).status).toBe(500)
+    prepare.mockRestore()
+    await request('/v1/account', { headers: { Authorization: `Bearer ${shop.keys.live}x` } })
+    await request('/operator/organisations', { headers: { Authorization: 'Bearer wrong-token' } })
+
+    const log = lines.join('\n')
+    expect(lines.length).toBeGreaterThan(5)
+    expect(log).toContain('D1 is down')
+    const signatures = upstream
+      .seen()
+      .flatMap(({ headers }) => headers.get('webhook-signature')?.split(/[ ,]/) ?? [])
+      .filter((part) => part.length > 10)
+    expect(signatures.length).toBeGreaterThan(0)
+    const secrets = {
+      'live key': shop.keys.live,
+      'test key': shop.keys.test,
+      'webhook secret': shop.webhookSecret.slice(6),
+      'operator token': env.OPERATOR_TOKEN,
+      'wrong operator token': 'wrong-token',
+      'signing secret': env.OUTPUT_SIGNING_SECRET,
+      'output signature':
+        new URL(String(job['output_url'])).searchParams.get('signature') ?? 'none',
+      'image query': 'image-token',
+      'webhook query': 'hook-token',
+    }
+    for (const [name, secret] of Object.entries(secrets)) {
+      expect([name, log.includes(secret)]).toEqual([name, false])
+    }
+    for (const signature of signatures) expect(log).not.toContain(signature)
+    expect(log).not.toMatch(/svc_(live|test)_sk_\w/)
+    expect(log).not.toMatch(/whsec_\w/)
+  }, 20_000)
+})
+
+describe('comparing', () => {
+  it('leaves signatures to the platform, whose comparison takes constant time', async () => {
+    const verify = vi.spyOn(crypto.subtle, 'verify')
+    await request(`/outputs/a.png?expires=1&signature=${'A'.repeat(43)}`)
+    expect(verify).toHaveBeenCalled()
+  })
+
+  it('refuses a token that differs in its first, its last or any number of characters', async () => {
+    const token = env.OPERATOR_TOKEN
+    const wrong = [`x${token.slice(1)}`, `${token.slice(0, -1)}x`, token.slice(1), `${token}x`, 'x']
+    for (const each of wrong) {
+      const headers = { Authorization: `Bearer ${each}` }
+      expect((await request('/operator/organisations', { headers })).status).toBe(401)
+    }
+  })
+})
+
+describe('a webhook secret', () => {
+  it('is replaced while both the old and the new verify', async () => {
+    const shop = await newOrganisation({ default_webhook_url: 'https://hooks.test/rotate' })
+    upstream.on('https://hooks.test/rotate', () => new Response('thanks'))
+    const next = newWebhookSecret()
+    const rotate = (until: number) =>
+      env.DB.prepare(
+        `UPDATE organisations SET webhook_secret = ?, webhook_secret_previous = ?,
+           webhook_secret_previous_until = ? WHERE id = ?`,
+      )
+        .bind(next, shop.webhookSecret, until, shop.orgId)
+        .run()
+    const verifies = async (secret: string) => {
+      const seen = upstream.seen().length
+      await submit(shop.test)
+      await vi.waitUntil(() => upstream.seen().length > seen)
+      const { body, headers } = upstream.seen().at(-1)!
+      try {
+        new Webhook(secret).verify(body, Object.fromEntries(headers))
+        return true
+      } catch {
+        return false
+      }
+    }
+    await rotate(Date.now() + 60_000)
+    expect(await verifies(shop.webhookSecret)).toBe(true)
+    expect(await verifies(next)).toBe(true)
+    await rotate(Date.now() - 1)
+    expect(await verifies(shop.webhookSecret)).toBe(false)
+    expect(await verifies(next)).toBe(true)
+  })
+})
+
+describe('guessing', () => {
+  const guess = async (path: string, token: string, address: string) => {
+    const context = createExecutionContext()
+    const headers = { Authorization: `Bearer ${token}`, 'cf-connecting-ip': address }
+    const answer = await worker.fetch(new Request(`${BASE}${path}`, { headers }), env, context)
+    await waitOnExecutionContext(context)
+    return answer
+  }
+
+  it('a malformed key ends before any I/O, at every endpoint', async () => {
+    const stage = await Stage.open()
+    const key = stage.shop.keys.live
+    const malformed = ['', 'x', key.slice(0, -1), `${key}0`, key.toUpperCase(), 'svc_live_sk_']
+    const endpoints = [
+      ['POST', '/v1/tryon'],
+      ['GET', '/v1/jobs'],
+      ['GET', '/v1/jobs/job_1'],
+      ['DELETE', '/v1/jobs/job_1'],
+      ['GET', '/v1/workspaces'],
+      ['GET', '/v1/account'],
+    ] as const
+    for (const [method, path] of endpoints) {
+      for (const wrong of malformed) {
+        const saboteur = new Saboteur()
+        const body = { model_image_url: HOOK }
+        const answer = await stage.request(
+          saboteur,
+          wrong,
+          method,
+          path,
+          method === 'POST' ? { body } : {},
+        )
+        expect(answer?.status).toBe(401)
+        expect(saboteur.calls).toEqual([])
+      }
+    }
+  })
+
+  it('keys is slowed after a hundred from one address, for that address only', async () => {
+    const shop = await newOrganisation()
+    const wrong = () => makeKey(shop.orgId, 'live')
+    const [guesser, other] = ['198.51.100.1', '198.51.100.2']
+    expect((await guess('/v1/account', shop.keys.live, guesser)).status).toBe(200)
+    for (let tries = 0; tries < 101; tries++) {
+      expect((await guess('/v1/account', wrong(), guesser)).status).toBe(401)
+    }
+    const asked = vi.spyOn(env.ORGANISATION, 'getByName')
+    const slowed = await guess('/v1/account', wrong(), guesser)
+    expect(slowed.status).toBe(429)
+    expect(Number(slowed.headers.get('Retry-After'))).toBeGreaterThan(0)
+    expect(await slowed.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } })
+    expect(asked).not.toHaveBeenCalled()
+    // Whoever shares the address and has a key that was good goes on; so does every other address.
+    expect((await guess('/v1/account', shop.keys.live, guesser)).status).toBe(200)
+    expect((await guess('/v1/account', wrong(), other)).status).toBe(401)
+    // A new key of an unheard-of organisation is no better.
+    expect((await guess('/v1/account', makeKey(newId('org'), 'test'), guesser)).status).toBe(429)
+  })
+
+  it('the operator token is slowed likewise, and the right one never', async () => {
+    const guesser = '198.51.100.3'
+    for (let tries = 0; tries < 101; tries++) {
+      expect((await guess('/operator/organisations', 'wrong', guesser)).status).toBe(401)
+    }
+    expect((await guess('/operator/organisations', 'wrong', guesser)).status).toBe(429)
+    expect((await guess('/operator/organisations', env.OPERATOR_TOKEN, guesser)).status).toBe(200)
+  })
+
+  it('ends with the minute', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 })
+    expect(
+      (await guess('/v1/account', makeKey(newId('org'), 'test'), '198.51.100.1')).status,
+    ).not.toBe(429)
+  })
+  afterEach(() => void vi.useRealTimers())
+})

@@ -1,0 +1,31 @@
+// Gathers what the invariants are checked against, past every wrapper and cache.
+import { env } from 'cloudflare:workers'
+import { organisationOf } from '../../src/organisation/stub.ts'
+import { violations } from './invariants.ts'
+import type { Facts } from './invariants.ts'
+
+/** Everything stored about an organisation. */
+export async function factsOf(organisationId: string): Promise<Facts> {
+  const organisation = organisationOf(env, organisationId)
+  const [jobs, events] = await env.DB.batch([
+    env.DB.prepare(
+      'SELECT id, mode, status, webhook_url AS webhookUrl FROM jobs WHERE organisation_id = ?',
+    ).bind(organisationId),
+    env.DB.prepare(
+      'SELECT id, job_id AS jobId, status FROM webhook_events WHERE organisation_id = ?',
+    ).bind(organisationId),
+  ])
+  return {
+    totals: await organisation.totals(),
+    entries: await organisation.entries({ limit: 1_000_000 }),
+    jobs: (jobs?.results ?? []) as Facts['jobs'],
+    events: (events?.results ?? []) as Facts['events'],
+  }
+}
+
+/**
+ * What is wrong with an organisation at a quiet moment.
+ * @param received event ids that its receiver accepted
+ */
+export const violationsOf = async (organisationId: string, received?: string[]) =>
+  violations({ ...(await factsOf(organisationId)), ...(received && { received }) })

@@ -1,0 +1,48 @@
+// Engines that do as a test tells them, in the place of those that GENERATION_ENGINE names.
+import { vi } from 'vitest'
+import * as choose from '../../src/engines/choose.ts'
+import { EngineError } from '../../src/engines/engine.ts'
+import type { Engine, Progress, Work } from '../../src/engines/engine.ts'
+import { jpeg } from './picture.ts'
+
+/** Lets these engines do the work of the running test, with circuit breakers of their own. */
+export const useEngines = (...inOrder: Engine[]) =>
+  vi.spyOn(choose, 'enginesOf').mockReturnValue(choose.gather(inOrder, () => undefined))
+
+type Step = Progress | Error
+
+/** A paid engine whose calls end as scripted, the last step again and again. */
+export function scripted(name: string, steps: { start: Step[]; poll?: Step[]; paid?: boolean }) {
+  const play = (script: Step[]) => {
+    let at = 0
+    return async () => {
+      const step = script[Math.min(at++, script.length - 1)]
+      if (!step || step instanceof Error) throw step ?? new Error(`${name} was not to be called`)
+      return step
+    }
+  }
+  return {
+    name,
+    paid: steps.paid ?? true,
+    start: vi.fn<Engine['start']>(play(steps.start)),
+    poll: vi.fn<NonNullable<Engine['poll']>>(play(steps.poll ?? [])),
+    cancel: vi.fn<NonNullable<Engine['cancel']>>(async () => {}),
+  }
+}
+
+export const picture: Progress = { done: true, image: { bytes: jpeg(), format: 'jpeg' } }
+
+export const running = (handle: string): Progress => ({ done: false, handle, pollAfterSeconds: 0 })
+
+const failure = (work: Work) => (retryAfterSeconds?: number) =>
+  new EngineError('engine_unavailable', `${work}, said the test`, {
+    retriable: true,
+    work,
+    retryAfterSeconds,
+  })
+
+export const refused = failure('refused')
+export const ambiguous = failure('ambiguous')
+export const alive = failure('alive')
+export const over = failure('over')
+export const rejected = new EngineError('generation_rejected', 'unsafe, said the test')

@@ -1,0 +1,210 @@
+// Delivery of webhooks, with the schedule 1, 1, 2 seconds of vitest.config.
+import { env } from 'cloudflare:workers'
+import { Webhook } from 'standardwebhooks'
+import { describe, expect, it, vi } from 'vitest'
+import { eventIdOf } from '../../src/ids.ts'
+import { deliverEvent } from '../../src/webhooks/deliver.ts'
+import { nextDelaySeconds } from '../../src/webhooks/schedule.ts'
+import { expectComponent } from '../support/documented.ts'
+import { fakeUpstream } from '../support/upstream.ts'
+import { finished, newOrganisation, readJob, submit } from '../support/world.ts'
+import type { TestOrganisation } from '../support/world.ts'
+
+const upstream = fakeUpstream()
+
+const HOOK = 'https://hooks.test/try-on'
+
+/** Waits until a job's webhook has this status. */
+const webhookStatus = (shop: TestOrganisation, jobId: string, status: string) =>
+  vi.waitUntil(async () => (await readJob(shop.test, jobId))['webhook_status'] === status, {
+    timeout: 12_000,
+    interval: 50,
+  })
+
+async function attemptsOf(jobId: string) {
+  const { results } = await env.DB.prepare(
+    'select number, response_status as status, response_body as body, error from webhook_attempts where event_id = ? order by number',
+  )
+    .bind(eventIdOf(jobId))
+    .all<{ number: number; status: number | null; body: string | null; error: string | null }>()
+  return results
+}
+
+describe('a delivery', () => {
+  it('is signed after Standard Webhooks and carries the job in its list form', async () => {
+    const shop = await newOrganisation()
+    upstream.on(HOOK, () => new Response('thanks'))
+    const { job_id } = await submit(shop.test, { webhook_url: HOOK })
+    await webhookStatus(shop, job_id, 'delivered')
+
+    const [delivery] = upstream.seen(HOOK)
+    expect(delivery).toMatchObject({ method: 'POST' })
+    expect(delivery!.headers.get('content-type')).toBe('application/json')
+    expect(delivery!.headers.get('webhook-id')).toBe(eventIdOf(job_id))
+    const body = new Webhook(shop.webhookSecret).verify(
+      delivery!.body,
+      Object.fromEntries(delivery!.headers),
+    )
+    expectComponent('WebhookBody', body)
+    const { webhook_url, webhook_status, output_url, ...listed } = await readJob(shop.test, job_id)
+    expect(body).toEqual({
+      type: 'job.completed',
+      timestamp: expect.stringMatching(/Z$/),
+      data: { ...listed, output_url: expect.stringContaining(`/outputs/${job_id}.png?`) },
+    })
+    expect([webhook_url, webhook_status, typeof output_url]).toEqual([HOOK, 'delivered', 'string'])
+    expect(await attemptsOf(job_id)).toEqual([
+      { number: 1, status: 200, body: 'thanks', error: null },
+    ])
+  })
+
+  it('tells of a refund', async () => {
+    const shop = await newOrganisation()
+    vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
+    upstream.on(HOOK, () => new Response())
+    const { job_id } = await submit(shop.live, { webhook_url: HOOK })
+    await shop.live.delete(`/v1/jobs/${job_id}`)
+    await webhookStatus(shop, job_id, 'delivered')
+    expect(JSON.parse(upstream.seen(HOOK)[0]!.body)).toMatchObject({
+      type: 'job.refunded',
+      data: { job_id, status: 'refunded', output_url: null },
+    })
+  })
+
+  it('is signed with both secrets during a rotation', async () => {
+    const shop = await newOrganisation()
+    const previous = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+    await env.DB.prepare(
+      'update organisations set webhook_secret_previous = ?, webhook_secret_previous_until = ? where id = ?',
+    )
+      .bind(previous, Date.now() + 60_000, shop.orgId)
+      .run()
+    upstream.on(HOOK, () => new Response())
+    const { job_id } = await submit(shop.test, { webhook_url: HOOK })
+    await webhookStatus(shop, job_id, 'delivered')
+    const { headers, body } = upstream.seen(HOOK)[0]!
+    expect(headers.get('webhook-signature')?.split(' ')).toHaveLength(2)
+    for (const secret of [shop.webhookSecret, previous]) {
+      expect(() => new Webhook(secret).verify(body, Object.fromEntries(headers))).not.toThrow()
+    }
+  })
+})
+
+describe('a failed attempt', () => {
+  it('is repeated with the same id until it succeeds', async () => {
+    const shop = await newOrganisation()
+    let calls = 0
+    upstream.on(HOOK, () => new Response(`call ${++calls}`, { status: calls < 3 ? 503 : 200 }))
+    const { job_id } = await submit(shop.test, { webhook_url: HOOK })
+    await webhookStatus(shop, job_id, 'retrying')
+    await webhookStatus(shop, job_id, 'delivered')
+    const ids = upstream.seen(HOOK).map(({ headers }) => headers.get('webhook-id'))
+    expect(ids).toEqual(Array.from({ length: 3 }, () => eventIdOf(job_id)))
+    expect((await attemptsOf(job_id)).map(({ status }) => status)).toEqual([503, 503, 200])
+  })
+
+  it('is the last when the schedule is spent', async () => {
+    const shop = await newOrganisation()
+    upstream.on(HOOK, () => new Response('x'.repeat(5_000), { status: 500 }))
+    const { job_id } = await submit(shop.test, { webhook_url: HOOK })
+    await webhookStatus(shop, job_id, 'failed')
+    const attempts = await attemptsOf(job_id)
+    expect(attempts.map(({ number, status }) => [number, status])).toEqual([
+      [1, 500],
+      [2, 500],
+      [3, 500],
+      [4, 500],
+    ])
+    expect(attempts[0]!.body).toHaveLength(1_024)
+  }, 15_000)
+
+  it('is the last when the receiver answers 410', async () => {
+    const shop = await newOrganisation()
+    upstream.on(HOOK, () => new Response('gone', { status: 410 }))
+    const { job_id } = await submit(shop.test, { webhook_url: HOOK })
+    await webhookStatus(shop, job_id, 'failed')
+    expect(await attemptsOf(job_id)).toMatchObject([{ status: 410 }])
+  })
+
+  it.each<[string, () => Response, object]>([
+    [
+      'a redirect, which is not followed',
+      () => new Response(null, { status: 307, headers: { Location: 'https://other.test/' } }),
+      { status: 307, error: null },
+    ],
+    [
+      'no answer in time',
+      () => {
+        throw new DOMException('The operation was aborted due to timeout', 'TimeoutError')
+      },
+      { status: null, error: expect.stringContaining('TimeoutError') },
+    ],
+  ])('is %s', async (_, reply, attempt) => {
+    const shop = await newOrganisation()
+    upstream.on(HOOK, reply)
+    const { job_id } = await submit(shop.test, { webhook_url: HOOK })
+    await webhookStatus(shop, job_id, 'retrying')
+    expect((await attemptsOf(job_id))[0]).toMatchObject(attempt)
+    upstream.on(HOOK, () => new Response())
+    await webhookStatus(shop, job_id, 'delivered')
+  })
+
+  it('is an address that is private', async () => {
+    const shop = await newOrganisation()
+    vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is away'))
+    const { job_id } = await submit(shop.test, { webhook_url: HOOK })
+    await finished(shop.test, job_id)
+    // Accepted once (by another setting, say), yet nothing is sent there.
+    await env.DB.prepare("update webhook_events set url = 'http://10.0.0.1/' where id = ?")
+      .bind(eventIdOf(job_id))
+      .run()
+    await deliverEvent({ env, eventId: eventIdOf(job_id) })
+    expect(await attemptsOf(job_id)).toMatchObject([
+      { status: null, error: expect.stringContaining('private') },
+    ])
+  })
+})
+
+describe('an event', () => {
+  it('is not sent again once it was delivered, whatever messages come', async () => {
+    const shop = await newOrganisation()
+    upstream.on(HOOK, () => new Response())
+    const { job_id } = await submit(shop.test, { webhook_url: HOOK })
+    await webhookStatus(shop, job_id, 'delivered')
+    await Promise.all([1, 2, 3].map(() => deliverEvent({ env, eventId: eventIdOf(job_id) })))
+    await deliverEvent({ env, eventId: 'evt_nonsense' })
+    expect(upstream.seen(HOOK)).toHaveLength(1)
+  })
+
+  it('is attempted by one of several simultaneous messages', async () => {
+    const shop = await newOrganisation()
+    const send = vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is away'))
+    upstream.on(HOOK, () => new Response())
+    const { job_id } = await submit(shop.test, { webhook_url: HOOK })
+    await finished(shop.test, job_id)
+    await vi.waitUntil(() => send.mock.calls.length > 0)
+    expect(await readJob(shop.test, job_id)).toMatchObject({ webhook_status: 'pending' })
+    await Promise.all([1, 2, 3].map(() => deliverEvent({ env, eventId: eventIdOf(job_id) })))
+    expect(upstream.seen(HOOK)).toHaveLength(1)
+    expect(await readJob(shop.test, job_id)).toMatchObject({ webhook_status: 'delivered' })
+  })
+})
+
+describe('the schedule', () => {
+  const DELAYS = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000]
+
+  it('varies each delay by a fifth at most', () => {
+    for (const [index, delay] of DELAYS.entries()) {
+      expect(nextDelaySeconds(DELAYS, index + 1, 0)).toBe(Math.round(delay * 0.8))
+      expect(nextDelaySeconds(DELAYS, index + 1, 0.5)).toBe(delay)
+      expect(nextDelaySeconds(DELAYS, index + 1, 0.999_999)).toBe(Math.round(delay * 1.2))
+    }
+    expect(nextDelaySeconds(DELAYS, DELAYS.length + 1, 0.5)).toBeNull()
+  })
+
+  it('heeds a Retry-After up to twice the delay', () => {
+    expect(nextDelaySeconds(DELAYS, 2, 0.5, 100)).toBe(300)
+    expect(nextDelaySeconds(DELAYS, 2, 0.5, 450)).toBe(450)
+    expect(nextDelaySeconds(DELAYS, 2, 0.5, 6_000)).toBe(600)
+  })
+})
