@@ -1,6 +1,6 @@
 // What codes and refusals mean, in words for people.
 import type { JobErrorCode } from '../jobs/status.ts'
-import type { Refusal } from '../organisation/organisation.ts'
+import type { Refusal } from '../organisation/answer.ts'
 
 const picture = (which: string) => ({
   unreachable: `The ${which} could not be fetched. Check that its address is public and answers within 10 seconds.`,

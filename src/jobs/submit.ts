@@ -2,7 +2,7 @@
 // leaves a reservation, which the Organisation's alarm gives back, and never an unpaid job.
 import { log } from '../log.ts'
 import type { Caller } from '../organisation/api-key.ts'
-import type { Admission, Answer } from '../organisation/organisation.ts'
+import type { Admission, Answer } from '../organisation/answer.ts'
 import { HELD_FOR_MS } from '../organisation/organisation.ts'
 import { organisationOf } from '../organisation/stub.ts'
 import { withdrawJob } from './cancel.ts'

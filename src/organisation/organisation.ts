@@ -9,13 +9,13 @@ import { isFinal } from '../jobs/status.ts'
 import { log } from '../log.ts'
 import { IDEMPOTENCY_TTL_MS } from '../settings.ts'
 import type { WorkspaceRow } from '../db/schema.ts'
+import type { Account, Admission, Answer, Outcome, Submission } from './answer.ts'
 import type { Caller, Credentials } from './api-key.ts'
 import { IdempotencyRecords } from './idempotency.ts'
 import { KeyUses } from './key-uses.ts'
 import { Ledger } from './ledger.ts'
 import type { LedgerEntry, Totals } from './ledger.ts'
 import { RateWindow } from './rate-window.ts'
-import type { Quota } from './rate-window.ts'
 import { StandingCache } from './standing.ts'
 import type { Standing } from './standing.ts'
 
@@ -25,41 +25,6 @@ const RECONCILE_AFTER_MS = 5 * 60_000
 export const HELD_FOR_MS = 4 * 60_000
 const RECONCILE_PAGE = 90 // D1 binds at most 100 values to a statement
 const RETRY_RECONCILE_MS = 60_000
-
-export type Refusal =
-  | 'invalid_api_key'
-  | 'api_key_revoked'
-  | 'account_suspended'
-  | 'rate_limit_exceeded'
-  | 'workspace_not_found'
-  | 'insufficient_credits'
-  | 'idempotency_key_reused'
-
-/** Every answer to a client's request. The quota is missing only where no key was recognised. */
-export type Answer<T> =
-  { ok: true; quota: Quota; value: T } | { ok: false; refusal: Refusal; quota?: Quota }
-
-export interface Submission {
-  /** undefined asks for the first active workspace. */
-  workspaceId: string | undefined
-  idempotency: { key: string; fingerprint: string } | undefined
-}
-
-/** What the Worker has to insert and queue. */
-export interface Admission {
-  jobId: string
-  workspaceId: string
-  defaultWebhookUrl: string | null
-  /** ms since 1970 */
-  createdAt: number
-  /** True when an earlier request with this Idempotency-Key was given the same job. */
-  replayed: boolean
-}
-
-export interface Account {
-  organisation: Standing['organisation']
-  credits: number
-}
 
 type Check = { refuseSuspended: boolean }
 
@@ -315,5 +280,3 @@ export class Organisation extends DurableObject<Env> {
     return this.#open.idempotency
   }
 }
-
-type Outcome<T> = { ok: true; value: T } | { ok: false; refusal: Refusal }
