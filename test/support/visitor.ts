@@ -2,6 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
 import { BASE, request } from './client.ts'
+import { IMAGES } from './world.ts'
 
 export const PASSWORD = 'a long enough password'
 
@@ -117,3 +118,18 @@ export async function newFounder(): Promise<Founder> {
 /** The credits of an organisation, by its Organisation. */
 export const totalsOf = (organisationId: string) =>
   env.ORGANISATION.getByName(organisationId).totals()
+
+/** The job that an address is about. */
+export const jobIdOf = (path: string) => /job_\w{26}/.exec(path)?.[0] ?? ''
+
+/** Submits in the playground. @returns the job's id */
+export async function tryOn(visitor: Visitor, fields: Record<string, string | File> = {}) {
+  const page = await visitor.post('/console/playground', {
+    ...IMAGES,
+    mode: 'test',
+    workspace: '',
+    nonce: crypto.randomUUID(),
+    ...fields,
+  })
+  return { page, jobId: jobIdOf(page.path) }
+}
