@@ -97,7 +97,7 @@ export const Button = ({
   disabled,
   children,
 }: {
-  kind?: 'secondary' | 'danger'
+  kind?: 'primary' | 'secondary' | 'danger'
   name?: string
   value?: string
   disabled?: boolean
@@ -118,7 +118,7 @@ export const ActionForm = ({
 }: {
   action: string
   label: string
-  kind?: 'secondary' | 'danger'
+  kind?: 'primary' | 'secondary' | 'danger'
   confirm?: Child
   fields?: Record<string, string>
 }) => {

@@ -2,6 +2,7 @@
 // token in the mail only saves searching.
 import { Hono } from 'hono'
 import { acceptInvitation, findInvitation, invitationsTo } from '../accounts/members.ts'
+import { findOnboarding } from '../accounts/onboarding.ts'
 import { AppError } from '../errors.ts'
 import type { ConsoleApp } from './context.ts'
 import { ActionForm } from './form.tsx'
@@ -10,13 +11,17 @@ import { findPerson, lookAt, signedIn } from './session.ts'
 
 export const invitations = new Hono<ConsoleApp>()
   .get('/', signedIn, async (c) => {
-    const open = await invitationsTo(c.env, c.var.person.email)
+    const { id, email } = c.var.person
+    const [open, begun] = await Promise.all([
+      invitationsTo(c.env, email),
+      findOnboarding(c.env, id),
+    ])
     return guestPage(
       c,
       { title: 'Invitations' },
       <article>
         <h1>Invitations</h1>
-        {open.length === 0 && <p>There are none for {c.var.person.email}.</p>}
+        {open.length === 0 && <p>There are none for {email}.</p>}
         {open.map(({ invitation, organisation }) => (
           <section>
             <p>
@@ -25,12 +30,15 @@ export const invitations = new Hono<ConsoleApp>()
             <ActionForm
               action={`/console/invitations/${invitation.id}/accept`}
               label={`Join ${organisation.name}`}
+              kind="primary"
             />
           </section>
         ))}
         <p class="aside">
           <a href="/console">To the console</a>
-          <a href="/console/onboarding/name">Found an organisation of your own</a>
+          {!begun?.foundedAt && (
+            <a href="/console/onboarding/name">Found an organisation of your own</a>
+          )}
         </p>
       </article>,
     )

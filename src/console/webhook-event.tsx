@@ -16,14 +16,13 @@ export const webhookEvent = new Hono<ConsoleApp>()
   .get('/:eventId', async (c) => {
     const event = await ownEvent(c)
     const attempts = await attemptsOf(c.env, event.id)
-    // Two notices, since a page that was asked to send may find that an attempt is just being made.
-    const sent = c.req.query('sent')
+    // As many attempts as there were when one more was asked for: that one is still to come.
+    const waiting = c.req.query('sent') === String(event.attempts)
     return memberPage(
       c,
       {
         title: 'Delivery',
-        // After asking for one more attempt, somebody waits for it.
-        ...(sent && Number(sent) >= event.attempts && { refreshSeconds: REFRESH_SECONDS }),
+        ...(waiting && { refreshSeconds: REFRESH_SECONDS }),
       },
       <>
         <p class="crumb">
@@ -32,7 +31,7 @@ export const webhookEvent = new Hono<ConsoleApp>()
         <h1>
           {event.type} <span class="id">{event.id}</span>
         </h1>
-        {sent && Number(sent) >= event.attempts && (
+        {waiting && (
           <Notice kind="info">
             <span data-reload>Being sent again …</span>
           </Notice>

@@ -28,7 +28,7 @@ const { port } = receiver.address() as AddressInfo
 const site = await startConsole()
 const page = await site.open()
 await guestPages(page)
-await onboard(page)
+const email = await onboard(page)
 await page.getByRole('button', { name: 'Run it now' }).click()
 await page.getByRole('img', { name: 'Result picture' }).waitFor()
 await shoot(page, 'key')
@@ -128,7 +128,27 @@ async function memberPages(page: Page): Promise<void> {
   await shoot(page, 'account')
   await page.goto('/console/nowhere')
   await shoot(page, 'not-found')
+  await invited(page)
   await suspended(page)
+}
+
+async function invited(page: Page): Promise<void> {
+  const other = await site.open()
+  await onboard(other, newAddress(), 'Northern Outfitters of the Whole Wide World')
+  await other.goto('/console/settings/team')
+  await other.getByLabel('Email').fill(email)
+  await other.getByRole('button', { name: 'Send the invitation' }).click()
+  await other.getByText('The invitation is on its way').waitFor()
+  await page.goto('/console')
+  await shoot(page, 'invited')
+  await openMail(page)
+  await shoot(page, 'invitations')
+  await page.getByRole('button', { name: /Join/ }).click()
+  await page.locator('header select').waitFor()
+  await shoot(page, 'two-organisations')
+  await page.locator('header select').selectOption({ label: 'Acme Fashion' })
+  await page.getByRole('button', { name: 'Switch' }).click()
+  await page.getByRole('heading', { name: 'Acme Fashion' }).waitFor()
 }
 
 async function suspended(page: Page): Promise<void> {
