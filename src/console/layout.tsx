@@ -39,6 +39,7 @@ export const guestPage = (c: ConsoleContext, options: PageOptions, content: Chil
       <main id="content" tabindex={-1}>
         {content}
       </main>
+      <Announcer />
     </body>,
   )
 
@@ -63,6 +64,7 @@ export const memberPage = (c: ConsoleContext, options: PageOptions, content: Chi
         <Suspension c={c} />
         {content}
       </main>
+      <Announcer />
     </body>,
   )
 
@@ -110,6 +112,9 @@ const Links = ({
     ))}
   </ul>
 )
+
+/** Where the script says what has changed on the page, for those who do not see it. */
+const Announcer = () => <p class="unseen" role="status" data-announcer></p>
 
 const SkipLink = () => (
   <a class="skip" href="#content">

@@ -1,4 +1,5 @@
 // How often the pages that could be abused may be used, and what they answer past that.
+import ipaddr from 'ipaddr.js'
 import { takeAttempt } from '../accounts/attempts.ts'
 import type { AttemptLimit } from '../accounts/attempts.ts'
 import type { ConsoleContext } from './context.ts'
@@ -10,7 +11,7 @@ export const mayTryPassword = (c: ConsoleContext, address: string) =>
 
 /** Mail that may be caused. */
 export const mayMail = (c: ConsoleContext, address: string) =>
-  limited(c, 'mail', address, { perAddress: 5, perIp: 30, windowSeconds: 60 * 60 })
+  limited(c, 'mail', address, { perAddress: 5, perIp: 60, windowSeconds: 60 * 60 })
 
 /** @returns the answer to give instead, or null when it may go on */
 async function limited(
@@ -19,11 +20,11 @@ async function limited(
   address: string,
   limit: { perAddress: number; perIp: number; windowSeconds: number },
 ) {
-  const ip = c.req.header('CF-Connecting-IP') ?? 'unknown'
+  const network = networkOf(c.req.header('CF-Connecting-IP') ?? '')
   const { windowSeconds } = limit
   const limits: AttemptLimit[] = [
     { key: `${what}:address:${address.toLowerCase()}`, max: limit.perAddress, windowSeconds },
-    { key: `${what}:ip:${ip}`, max: limit.perIp, windowSeconds },
+    { key: `${what}:ip:${network}`, max: limit.perIp, windowSeconds },
   ]
   const waitSeconds = await takeAttempt(c.env, limits)
   if (waitSeconds === 0) return null
@@ -40,4 +41,15 @@ async function limited(
       <a href="/console/sign-in">Back to signing in</a>
     </article>,
   )
+}
+
+/** Whoever has an IPv6 address has 2^64 of them: only the network counts. */
+function networkOf(ip: string): string {
+  if (!ipaddr.isValid(ip)) return 'unknown'
+  const address = ipaddr.process(ip) // an IPv4 address in IPv6 clothing is IPv4
+  if (address instanceof ipaddr.IPv4) return address.toString()
+  return address.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')
 }

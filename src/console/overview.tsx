@@ -1,18 +1,21 @@
 // The first page: what the organisation has, and how its jobs went.
 import { Hono } from 'hono'
+import { invitationsTo } from '../accounts/members.ts'
 import { STATISTICS_DAYS, statisticsOf } from '../jobs/statistics.ts'
 import { currencyOf } from '../organisation/region.ts'
 import { organisationOf } from '../organisation/stub.ts'
 import { Chart } from './chart.tsx'
 import type { ConsoleApp } from './context.ts'
+import { Notice } from './form.tsx'
 import { memberPage } from './layout.tsx'
 import { duration, Empty } from './parts.tsx'
 
 export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
   const { organisation } = c.var.membership
-  const [statistics, totals] = await Promise.all([
+  const [statistics, totals, invited] = await Promise.all([
     statisticsOf(c.env, organisation.id, Date.now()),
     organisationOf(c.env, organisation.id).totals(),
+    invitationsTo(c.env, c.var.person.email),
   ])
   const ended = statistics.completed + statistics.failed
   return memberPage(
@@ -20,6 +23,12 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
     { title: 'Overview' },
     <>
       <h1>{organisation.name}</h1>
+      {invited.map(({ organisation: other }) => (
+        <Notice kind="info">
+          You are invited to join {other.name}.{' '}
+          <a href="/console/invitations">See the invitation</a>
+        </Notice>
+      ))}
       <dl class="figures">
         <div>
           <dt>Credits</dt>

@@ -57,7 +57,7 @@ describe('onboarding', () => {
     const { keyboard } = page
     await page.goto('/console/sign-up')
     const email = newAddress()
-    // The first field has the focus.
+    await page.locator('input:focus').waitFor() // the first field has it from the start
     await keyboard.type(email)
     await keyboard.press('Tab')
     await keyboard.type(PASSWORD)
@@ -67,6 +67,7 @@ describe('onboarding', () => {
     await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
     await openMail(page)
     await page.getByRole('heading', { name: 'Confirm your organisation' }).waitFor()
+    await page.locator('input:focus').waitFor()
     await keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Choose your billing region' }).waitFor()
     await tabTo(page, 'India')
@@ -75,6 +76,7 @@ describe('onboarding', () => {
     assert.equal(await page.getByRole('radio', { name: /United States/ }).isChecked(), true)
     await keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Name your first workspace' }).waitFor()
+    await page.locator('input:focus').waitFor()
     await keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Your test API key' }).waitFor()
     await tabTo(page, 'Run it now')

@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest'
+import { env } from 'cloudflare:workers'
+import { describe, expect, it, vi } from 'vitest'
 import {
   latestMail,
   newFounder,
@@ -107,6 +108,21 @@ describe('onboarding', () => {
     expect(await totalsOf(organisationId)).toMatchObject({ granted: 100, balance: 100 })
     const list = await visitor.get('/console/settings/api-keys')
     expect(list.html.match(/svc_test_sk_…/g)).toHaveLength(1)
+  })
+
+  it('survives a database that fails while it founds, with 100 credits all the same', async () => {
+    const visitor = newVisitor()
+    await signUp(visitor)
+    await visitor.post(name, { name: 'Acme' })
+    await visitor.post(region, { region: 'US' })
+    vi.spyOn(env.DB, 'batch').mockRejectedValueOnce(new Error('D1 is away'))
+    const failed = await visitor.post(workspace, { name: 'Default' })
+    expect(failed.status).toBe(500)
+    expect(failed.html).not.toContain('D1 is away')
+    expect((await visitor.get('/console')).path).toBe(workspace)
+    const page = await visitor.post(workspace, { name: 'Default' })
+    const [key = ''] = SHOWN_KEY.exec(page.html) ?? []
+    expect(await totalsOf(`org_${key.slice(12, 38)}`)).toMatchObject({ granted: 100 })
   })
 
   it('shows the key once: a reload says how to get another', async () => {

@@ -142,6 +142,16 @@ describe('the playground', () => {
     expect(page.html).toContain('Choose a JPEG, PNG or WebP')
   })
 
+  it('is under the same rate limit as the API', async () => {
+    const { visitor, testKey, organisationId } = await newFounder()
+    const body = { rate_limit_per_minute: 2 }
+    await operator.patch(`/operator/organisations/${organisationId}`, body)
+    expect((await clientOf(testKey).get('/v1/account')).status).toBe(200)
+    expect((await tryOn(visitor)).jobId).not.toBe('')
+    expect((await tryOn(visitor)).page.html).toContain('Too many requests')
+    expect((await clientOf(testKey).get('/v1/account')).status).toBe(429)
+  })
+
   it('refuses live jobs of an organisation without credits, in words', async () => {
     const { visitor, organisationId } = await newFounder()
     const organisation = env.ORGANISATION.getByName(organisationId)

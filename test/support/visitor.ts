@@ -20,8 +20,8 @@ export interface Visitor {
   cookies: Map<string, string>
 }
 
-/** @param ip what the request comes from; each visitor has an address of its own unless given */
-export function newVisitor(ip = `2001:db8::${crypto.randomUUID().slice(0, 4)}`): Visitor {
+/** @param ip where the requests come from; each visitor has a network of its own unless given */
+export function newVisitor(ip = newIp()): Visitor {
   const cookies = new Map<string, string>()
 
   async function send(path: string, init: RequestInit): Promise<Page> {
@@ -63,6 +63,11 @@ export function newVisitor(ip = `2001:db8::${crypto.randomUUID().slice(0, 4)}`):
       })
     },
   }
+}
+
+const newIp = () => {
+  const { 0: a, 1: b } = crypto.getRandomValues(new Uint16Array(2))
+  return `2001:db8:${a?.toString(16)}:${b?.toString(16)}::1`
 }
 
 /** An address that nobody has used yet. */

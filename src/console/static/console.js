@@ -27,13 +27,21 @@ for (const select of document.querySelectorAll('[data-submit-on-change]')) {
   })
 }
 
-for (const form of document.querySelectorAll('form')) {
-  form.addEventListener('submit', () => {
-    const button = form.querySelector('button[type=submit]')
-    button?.setAttribute('aria-busy', 'true')
-    setTimeout(() => button?.removeAttribute('aria-busy'), 10000)
+// Nothing is sent twice by an impatient click.
+for (const form of document.querySelectorAll('form[method=post]:not([data-run])')) {
+  form.addEventListener('submit', ({ submitter }) => {
+    if (!submitter) return
+    submitter.setAttribute('aria-busy', 'true')
+    // Not before the form was read: a disabled button would be missing from it.
+    setTimeout(() => (submitter.disabled = true))
   })
 }
+addEventListener('pageshow', () => {
+  for (const button of document.querySelectorAll('button[aria-busy]')) {
+    button.removeAttribute('aria-busy')
+    button.disabled = false
+  }
+})
 
 for (const form of document.querySelectorAll('form[data-run]')) {
   form.addEventListener('submit', async (event) => {
@@ -41,6 +49,7 @@ for (const form of document.querySelectorAll('form[data-run]')) {
     const result = form.parentElement.querySelector('[data-run-result]')
     const button = form.querySelector('button')
     button.disabled = true
+    button.setAttribute('aria-busy', 'true')
     try {
       const answer = await fetch(form.action, { method: 'POST', body: new FormData(form) })
       if (!answer.redirected) throw new Error('not accepted')
@@ -73,6 +82,8 @@ async function follow(section) {
       const next = page.querySelector('section')
       localise(next)
       if (next.innerHTML !== current.innerHTML || next.dataset.live !== current.dataset.live) {
+        const status = next.querySelector('.badge')?.textContent
+        if (status !== current.querySelector('.badge')?.textContent) announce(`Job ${status}`)
         current.replaceWith(next)
         current = next
       }
@@ -89,4 +100,8 @@ function localise(root) {
     time.textContent = format.format(new Date(time.dateTime))
     time.title = time.dateTime
   }
+}
+
+function announce(text) {
+  document.querySelector('[data-announcer]').textContent = text
 }
