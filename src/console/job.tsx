@@ -114,6 +114,12 @@ async function liveJob(c: ConsoleContext, row: JobWithEvent) {
         <dd>{row.status === 'completed' ? creditCost(row.mode) : '–'}</dd>
         <dt>Processing took</dt>
         <dd>{duration(row.durationMs)}</dd>
+        {row.engine && (
+          <>
+            <dt>Engine</dt>
+            <dd>{row.engine}</dd>
+          </>
+        )}
         <dt>Model photo</dt>
         <dd class="address">{withoutQuery(row.modelImageUrl)}</dd>
         <dt>Garment photo</dt>
