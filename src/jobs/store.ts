@@ -1,6 +1,6 @@
-// All SQL about jobs. Every change of status is one conditional update: no row back means that
+// All SQL about jobs but for lists. Every change of status is one conditional update: no row back means that
 // somebody else was first.
-import { and, desc, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { database, kept } from '../db/client.ts'
 import { jobs, organisations, webhookEvents } from '../db/schema.ts'
@@ -72,40 +72,6 @@ const byId = kept((db) =>
 export async function findJob(env: Env, jobId: string): Promise<JobWithEvent | undefined> {
   const [row] = await byId(env).all({ jobId, eventId: eventIdOf(jobId) })
   return row && { ...row.job, eventStatus: row.eventStatus }
-}
-
-/** The query of a list by which of its conditions there are: each has an index of its own. */
-const listed = (byWorkspace: boolean, byStatus: boolean, paged: boolean) =>
-  kept((db) =>
-    db
-      .select()
-      .from(jobs)
-      .where(
-        and(
-          eq(jobs.organisationId, sql.placeholder('organisationId')),
-          byWorkspace ? eq(jobs.workspaceId, sql.placeholder('workspaceId')) : undefined,
-          byStatus ? eq(jobs.status, sql.placeholder('status')) : undefined,
-          paged ? lt(jobs.id, sql.placeholder('beforeId')) : undefined,
-        ),
-      )
-      .orderBy(desc(jobs.id))
-      .limit(sql.placeholder('limit'))
-      .prepare(),
-  )
-
-const lists = new Map<string, ReturnType<typeof listed>>()
-
-/** One organisation's jobs, newest first, those before `beforeId` only. */
-export function listJobs(
-  env: Env,
-  organisationId: string,
-  { workspaceId, status }: JobFilter,
-  { limit, beforeId }: { limit: number; beforeId?: string | undefined },
-): Promise<JobRow[]> {
-  const shape = [workspaceId !== undefined, status !== undefined, beforeId !== undefined] as const
-  const list = lists.get(shape.join()) ?? listed(...shape)
-  lists.set(shape.join(), list)
-  return list(env).all({ organisationId, workspaceId, status, beforeId, limit })
 }
 
 /** @param jobIds at most 100 */
