@@ -1,5 +1,5 @@
-// All SQL about jobs but for lists. Every change of status is one conditional update: no row back means that
-// somebody else was first.
+// All SQL about jobs but for lists. Every change of status is one conditional update: no row back
+// means that somebody else was first.
 import { and, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { database, kept } from '../db/client.ts'
