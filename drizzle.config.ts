@@ -2,6 +2,6 @@ import { defineConfig } from 'drizzle-kit'
 
 export default defineConfig({
   dialect: 'sqlite',
-  schema: './src/db/schema.ts',
+  schema: ['./src/db/schema.ts', './src/db/people.ts'],
   out: './migrations',
 })

@@ -10,6 +10,8 @@ export default defineConfig(async () => ({
         bindings: {
           TEST_MIGRATIONS: await readD1Migrations('./migrations'),
           OUTPUT_SIGNING_SECRET: 'a secret for tests, 32 characters',
+          AUTH_SECRET: 'another secret for tests, 32 characters',
+          DEV_MAILBOX: 'true',
           OPERATOR_TOKEN: 'operator-token-of-the-tests',
           ALLOW_PRIVATE_URLS: 'false',
           WEBHOOK_RETRY_DELAYS: '1,1,2',
@@ -19,6 +21,7 @@ export default defineConfig(async () => ({
   ],
   test: {
     include: ['test/**/*.test.{ts,tsx}'],
+    exclude: ['test/browser/**'],
     setupFiles: ['./test/support/setup.ts'],
     restoreMocks: true,
     testTimeout: 30_000, // a busy machine is no fault of the code's

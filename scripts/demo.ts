@@ -9,7 +9,7 @@ import { Webhook } from 'standardwebhooks'
 import { ROOT, startDevServer, wrangler } from './wrangler.ts'
 
 const MODEL = readFileSync(join(ROOT, 'samples', 'model.jpg'))
-const GARMENT = readFileSync(join(ROOT, 'samples', 'garment.png'))
+const GARMENT = readFileSync(join(ROOT, 'samples', 'garment.jpg'))
 const OUT = join(ROOT, 'demo', 'out')
 const OPERATOR_TOKEN = crypto.randomUUID()
 const TIMEOUT_MS = 60_000
@@ -54,7 +54,7 @@ function startShop() {
   const deliveries: { headers: Record<string, string>; body: string }[] = []
   const server = createServer((request, response) => {
     if (request.url === '/model.jpg') return response.end(MODEL)
-    if (request.url === '/garment.png') return response.end(GARMENT)
+    if (request.url === '/garment.jpg') return response.end(GARMENT)
     let body = ''
     request.on('data', (chunk: Buffer) => (body += chunk.toString()))
     request.on('end', () => {
@@ -98,7 +98,7 @@ async function run(base: string, shop: Awaited<ReturnType<typeof startShop>>): P
     const key = organisation.api_keys[mode]
     const { job_id } = await call<Job>(`${base}/v1/tryon`, key, {
       model_image_url: `${shop.url}/model.jpg`,
-      garment_image_url: `${shop.url}/garment.png`,
+      garment_image_url: `${shop.url}/garment.jpg`,
       webhook_url: `${shop.url}/webhooks`,
     })
     done(`submitted a ${mode} job`, job_id)

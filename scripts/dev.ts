@@ -4,9 +4,14 @@ import { DEVELOPMENT, seed } from './seed.ts'
 import { hasVar, optionOf, startDevServer } from './wrangler.ts'
 
 const args = process.argv.slice(2)
-const vars = hasVar(args, 'OUTPUT_SIGNING_SECRET')
-  ? []
-  : ['--var', 'OUTPUT_SIGNING_SECRET:for-development-only-not-a-secret']
+const DEFAULTS = {
+  OUTPUT_SIGNING_SECRET: 'for-development-only-not-a-secret',
+  AUTH_SECRET: 'for-development-only-also-no-secret',
+  DEV_MAILBOX: 'true',
+}
+const vars = Object.entries(DEFAULTS).flatMap(([name, value]) =>
+  hasVar(args, name) ? [] : ['--var', `${name}:${value}`],
+)
 
 console.log('Preparing the local database …')
 const seeded = await seed(optionOf(args, '--persist-to'))
@@ -22,6 +27,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 if (seeded) {
   console.log(`
   Try-On is running at ${server.url}
+
+    console    ${server.url}/console
+    its mail   ${server.url}/console/dev/mail
 
     workspace  ${DEVELOPMENT.workspaceId}
     test key   ${DEVELOPMENT.testKey}

@@ -9,6 +9,7 @@ import { baseUrlOf } from './api/base-url.ts'
 import { jobs } from './api/jobs.ts'
 import { openApiDocument } from './api/openapi.ts'
 import { tryOn } from './api/try-on.ts'
+import { serveConsole } from './console/serve.ts'
 import type { App } from './context.ts'
 import { AppError, statusOf } from './errors.ts'
 import { log, withLogFields } from './log.ts'
@@ -27,12 +28,16 @@ const v1 = new Hono<App>()
 export const app = new Hono<App>()
   .use(requestId())
   .use((c, next) => withLogFields({ requestId: c.var.requestId }, next))
-  // Shops show outputs on their own pages, which the usual same-origin policy would forbid.
+  // Shops show outputs on their own pages, which the usual same-origin policy would forbid; the
+  // console has headers for pages, not for data.
   .use('/outputs/*', secureHeaders({ crossOriginResourcePolicy: 'cross-origin' }))
-  .use(except('/outputs/*', secureHeaders()))
+  .use(except(['/outputs/*', '/console', '/console/*'], secureHeaders()))
   .route('/v1', v1)
   .route('/operator', operator)
   .get('/openapi.json', (c) => c.json(openApiDocument(baseUrlOf(c))))
+  .get('/', (c) => c.redirect('/console'))
+  .all('/console', serveConsole)
+  .all('/console/*', serveConsole)
   .route('/', outputs)
   .notFound((c) => envelope(c, new AppError('not_found')))
   .onError((error, c) => {

@@ -2,7 +2,7 @@
 // UUIDv7 in base32, so that ids of one kind sort by the time they were made.
 import { TypeID, typeid } from 'typeid-js'
 
-type Prefix = 'job' | 'org' | 'ws' | 'key' | 'evt' | 'usr'
+type Prefix = 'job' | 'org' | 'ws' | 'key' | 'evt' | 'usr' | 'inv' | 'upl'
 
 /** Makes a new id, such as `job_01jd3z7v9hf0pb0d2q4k3m5n6p`. */
 export const newId = (prefix: Prefix): string => typeid(prefix).toString()
@@ -15,6 +15,13 @@ export function isId(prefix: Prefix, text: string): boolean {
   } catch {
     return false
   }
+}
+
+/** Sorts before every id of that kind made at `at` (ms since 1970) or later. */
+export function firstIdSince(prefix: Prefix, at: number): string {
+  const time = at.toString(16).padStart(12, '0')
+  const uuid = `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
+  return TypeID.fromUUID(prefix, uuid).toString()
 }
 
 /** The 26 characters after the prefix. */

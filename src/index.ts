@@ -9,7 +9,7 @@ import { deliverEvent } from './webhooks/deliver.ts'
 
 export { Organisation } from './organisation/organisation.ts'
 
-const JobMessage = z.object({ jobId: z.string() })
+const JobMessage = z.object({ jobId: z.string(), swept: z.boolean().optional() })
 const EventMessage = z.object({ eventId: z.string() })
 
 /** Handles one message; says in how many seconds it is to come again, or nothing when it is done. */

@@ -41,6 +41,11 @@ const Settings = z.object({
   OUTPUT_SIGNING_SECRET_PREVIOUS: optionalText,
   OPERATOR_TOKEN: optionalText,
   ALLOW_PRIVATE_URLS: flag,
+  AUTH_SECRET: optionalText,
+  ALLOW_FREE_EMAIL: flag,
+  DEV_MAILBOX: flag,
+  MAIL_FROM: optionalText,
+  SUPPORT_EMAIL: optionalText,
   WEBHOOK_RETRY_DELAYS: seconds.default([5, 300, 1_800, 7_200, 18_000, 36_000, 36_000]),
   JOB_DEADLINE_SECONDS: z
     .string()
@@ -61,6 +66,16 @@ export interface Settings {
   /** undefined switches the operator API off. */
   operatorToken: string | undefined
   allowPrivateUrls: boolean
+  /** Signs sessions and links of the console, which does not run without; the API needs none. */
+  authSecret: string | undefined
+  /** Whether people may sign up with an address of a consumer mail provider. */
+  allowFreeEmail: boolean
+  /** Development only: mail is kept in memory and shown on a page instead of being sent. */
+  devMailbox: boolean
+  /** The sender's address of all mail. */
+  mailFrom: string | undefined
+  /** Whom people of a suspended organisation are told to write to. */
+  supportEmail: string | undefined
   /** Seconds to wait after the 1st, 2nd, … failed attempt. */
   webhookRetryDelaysSeconds: number[]
   /** From the claim to a forced end with `generation_timeout`. */
@@ -97,6 +112,11 @@ function parse(env: Env): Settings {
     ),
     operatorToken: vars.OPERATOR_TOKEN,
     allowPrivateUrls: vars.ALLOW_PRIVATE_URLS,
+    authSecret: vars.AUTH_SECRET,
+    allowFreeEmail: vars.ALLOW_FREE_EMAIL,
+    devMailbox: vars.DEV_MAILBOX,
+    mailFrom: vars.MAIL_FROM,
+    supportEmail: vars.SUPPORT_EMAIL,
     webhookRetryDelaysSeconds: vars.WEBHOOK_RETRY_DELAYS,
     jobDeadlineMs: vars.JOB_DEADLINE_SECONDS * 1_000,
     generationEngines: vars.GENERATION_ENGINE.split(',').map((name) => name.trim()),

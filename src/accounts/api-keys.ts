@@ -1,4 +1,4 @@
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, desc, eq, isNull } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { apiKeys } from '../db/schema.ts'
 import type { ApiKeyRow } from '../db/schema.ts'
@@ -23,9 +23,18 @@ export async function keyRow(
     lastFour: key.slice(-4),
     createdAt: new Date(),
     revokedAt: null,
+    lastUsedAt: null,
   }
   return { key, row }
 }
+
+/** All keys of an organisation, revoked ones too, newest first. */
+export const listApiKeys = (env: Env, organisationId: string): Promise<ApiKeyRow[]> =>
+  database(env)
+    .select()
+    .from(apiKeys)
+    .where(eq(apiKeys.organisationId, organisationId))
+    .orderBy(desc(apiKeys.id))
 
 /** @returns the key in plain text, which nobody can read again */
 export async function createApiKey(

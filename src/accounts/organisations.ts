@@ -1,15 +1,18 @@
 // Organisations as staff and console see them. Every change goes through here, so that none forgets
 // to tell the Organisation that its copy is out of date.
-import { asc, eq, gt } from 'drizzle-orm'
+import { asc, eq, gt, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { apiKeys, organisations, workspaces } from '../db/schema.ts'
 import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
 import { newId } from '../ids.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
 import { organisationOf } from '../organisation/stub.ts'
+import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../settings.ts'
 import { newWebhookSecret } from '../webhooks/secret.ts'
 import { keyRow } from './api-keys.ts'
 import { workspaceRow } from './workspaces.ts'
+
+const SECRET_OVERLAP_MS = 24 * 60 * 60_000
 
 export interface NewOrganisation {
   name: string
@@ -21,25 +24,37 @@ export interface NewOrganisation {
   workspaceName: string
 }
 
+/** A new organisation's row; what is not given is as at sign-up. */
+export const organisationRow = ({
+  id,
+  name,
+  regionCode,
+  plan = 'starter',
+  rateLimitPerMinute = DEFAULT_RATE_LIMIT_PER_MINUTE,
+  defaultWebhookUrl = null,
+}: Pick<OrganisationRow, 'id' | 'name' | 'regionCode'> &
+  Partial<OrganisationRow>): OrganisationRow => ({
+  id,
+  name,
+  status: 'active',
+  suspensionReason: null,
+  plan,
+  regionCode,
+  rateLimitPerMinute,
+  defaultWebhookUrl,
+  webhookSecret: newWebhookSecret(),
+  webhookSecretPrevious: null,
+  webhookSecretPreviousUntil: null,
+  autoReloadEnabled: false,
+  createdAt: new Date(),
+})
+
 /**
  * Creates an organisation with its first workspace, a key of each mode and its credits.
  * @returns the keys in plain text, which nobody can read again
  */
 export async function createOrganisation(env: Env, order: NewOrganisation) {
-  const organisation: OrganisationRow = {
-    id: newId('org'),
-    name: order.name,
-    status: 'active',
-    plan: order.plan,
-    regionCode: order.regionCode,
-    rateLimitPerMinute: order.rateLimitPerMinute,
-    defaultWebhookUrl: order.defaultWebhookUrl,
-    webhookSecret: newWebhookSecret(),
-    webhookSecretPrevious: null,
-    webhookSecretPreviousUntil: null,
-    autoReloadEnabled: false,
-    createdAt: new Date(),
-  }
+  const organisation = organisationRow({ id: newId('org'), ...order })
   const workspace = workspaceRow(organisation.id, order.workspaceName)
   const test = await keyRow(organisation.id, 'test', 'First test key')
   const live = await keyRow(organisation.id, 'live', 'First live key')
@@ -91,7 +106,12 @@ export const listOrganisations = (
 export type OrganisationChange = Partial<
   Pick<
     OrganisationRow,
-    'status' | 'plan' | 'rateLimitPerMinute' | 'defaultWebhookUrl' | 'autoReloadEnabled'
+    | 'status'
+    | 'suspensionReason'
+    | 'plan'
+    | 'rateLimitPerMinute'
+    | 'defaultWebhookUrl'
+    | 'autoReloadEnabled'
   >
 >
 
@@ -107,13 +127,29 @@ export async function updateOrganisation(
   if (Object.keys(change).length > 0) {
     const updated = await database(env)
       .update(organisations)
-      .set(change)
+      .set(change.status === 'active' ? { suspensionReason: null, ...change } : change)
       .where(eq(organisations.id, organisationId))
     if (updated.meta.changes === 0) return false
     await organisationOf(env, organisationId).refresh()
   }
   if (change.status === 'suspended') await withdrawAllPending(env, organisationId)
   return true
+}
+
+/**
+ * Gives an organisation a new signing secret. Until `SECRET_OVERLAP_MS` later, deliveries are signed
+ * with the old one as well, so that a receiver may change over in its own time.
+ */
+export async function rotateWebhookSecret(env: Env, organisationId: string): Promise<void> {
+  await database(env)
+    .update(organisations)
+    .set({
+      webhookSecret: newWebhookSecret(),
+      webhookSecretPrevious: sql`${organisations.webhookSecret}`,
+      webhookSecretPreviousUntil: new Date(Date.now() + SECRET_OVERLAP_MS),
+    })
+    .where(eq(organisations.id, organisationId))
+  await organisationOf(env, organisationId).refresh()
 }
 
 /** Adds credits; the same `reference` counts once. @returns the balance */

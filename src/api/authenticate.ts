@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts'
 import { countFailure, countSuccess, refuseGuesser } from '../guesses.ts'
 import { parseKey } from '../organisation/api-key.ts'
 import type { Credentials } from '../organisation/api-key.ts'
-import type { Answer } from '../organisation/organisation.ts'
+import type { Answer } from '../organisation/answer.ts'
 import { WINDOW_SECONDS } from '../organisation/rate-window.ts'
 import type { Quota } from '../organisation/rate-window.ts'
 

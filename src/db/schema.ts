@@ -19,6 +19,8 @@ export const organisations = sqliteTable('organisations', {
   id: text().primaryKey(),
   name: text().notNull(),
   status: text({ enum: ORGANISATION_STATUSES }).notNull().default('active'),
+  /** What its members are told while it is suspended. */
+  suspensionReason: text('suspension_reason'),
   plan: text({ enum: PLANS }).notNull(),
   /** Decides the currency, and is never changed. */
   regionCode: text('region_code', { enum: REGIONS }).notNull(),
@@ -61,6 +63,8 @@ export const apiKeys = sqliteTable(
     lastFour: text('last_four').notNull(),
     createdAt: instant('created_at').notNull(),
     revokedAt: instant('revoked_at'),
+    /** To within five minutes; null when it never was. */
+    lastUsedAt: instant('last_used_at'),
   },
   (table) => [index('api_keys_by_organisation').on(table.organisationId, table.id)],
 )
@@ -143,6 +147,7 @@ export const webhookEvents = sqliteTable(
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
+    index('webhook_events_by_organisation').on(table.organisationId, table.id),
     index('webhook_events_undelivered')
       .on(table.dueAt)
       .where(sql`status in ('pending', 'retrying')`),

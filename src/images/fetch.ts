@@ -42,10 +42,21 @@ export async function fetchImage(
     return refuse('unreachable', error instanceof Error ? error.message : String(error), error)
   }
   if (!bytes) return refuse('too_large', `more than ${MAX_IMAGE_BYTES} bytes`)
+  return checkImage(role, bytes)
+}
+
+/**
+ * Tells format and size of a picture that is at hand.
+ * @throws EngineError `{role}_image_unsupported_format | _corrupt`
+ */
+export function checkImage(role: Role, bytes: Uint8Array<ArrayBuffer>): FetchedImage {
   const format = recognise(bytes)
-  if (!format) return refuse('unsupported_format', 'the bytes are no JPEG, PNG or WebP')
+  if (!format) {
+    const reason = 'the bytes are no JPEG, PNG or WebP'
+    throw new EngineError(`${role}_image_unsupported_format`, reason)
+  }
   const size = dimensions(bytes, format)
-  if (!size) return refuse('corrupt', `the ${format} header gives no size`)
+  if (!size) throw new EngineError(`${role}_image_corrupt`, `the ${format} header gives no size`)
   return { bytes, format, ...size }
 }
 

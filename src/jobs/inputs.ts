@@ -4,10 +4,10 @@ import type { JobRow } from '../db/schema.ts'
 import { EngineError } from '../engines/engine.ts'
 import type { CheckedImage } from '../engines/engine.ts'
 import { dimensions, IMAGE_FORMATS } from '../images/format.ts'
-import { fetchImage } from '../images/fetch.ts'
+import { checkImage, fetchImage } from '../images/fetch.ts'
 import type { FetchedImage, Role } from '../images/fetch.ts'
 import { log } from '../log.ts'
-import { inputKey, signedUrl } from '../outputs/link.ts'
+import { inputKey, signedUrl, uploadKeyOf } from '../outputs/link.ts'
 import { settingsOf } from '../settings.ts'
 import { loadPicture, storePicture } from './pictures.ts'
 
@@ -57,7 +57,10 @@ const mayHaveCopies = (job: JobRow) =>
 async function inputOf(env: Env, job: JobRow, role: Role, address: string) {
   const { allowPrivateUrls, baseUrl = job.baseUrl } = settingsOf(env)
   const copy = mayHaveCopies(job) ? await copyOf(env, job, role) : null
-  const picture = copy ?? (await fetchImage(role, address, allowPrivateUrls, baseUrl))
+  const picture =
+    copy ??
+    (await readUpload(env, baseUrl, role, address)) ??
+    (await fetchImage(role, address, allowPrivateUrls, baseUrl))
   const key = inputKey(job.id, role, picture.format)
 
   let kept: Promise<void> | undefined = copy ? Promise.resolve() : undefined
@@ -81,6 +84,20 @@ async function inputOf(env: Env, job: JobRow, role: Role, address: string) {
     },
   }
   return { image, keep }
+}
+
+/** A picture uploaded in the console is read where it lies: a Worker cannot fetch from itself. */
+async function readUpload(
+  env: Env,
+  baseUrl: string,
+  role: Role,
+  address: string,
+): Promise<FetchedImage | null> {
+  const key = await uploadKeyOf(env, baseUrl, address)
+  if (!key) return null
+  const object = await env.IMAGES.get(key)
+  if (!object) throw new EngineError(`${role}_image_unreachable`, 'the upload is no longer kept')
+  return checkImage(role, new Uint8Array(await object.arrayBuffer()))
 }
 
 async function copyOf(env: Env, job: JobRow, role: Role): Promise<FetchedImage | null> {

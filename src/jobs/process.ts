@@ -7,6 +7,7 @@ import type { Progress } from '../engines/engine.ts'
 import { pollAfterSeconds } from '../engines/handle.ts'
 import { simulate } from '../engines/placeholder.ts'
 import { log } from '../log.ts'
+import { organisationOf } from '../organisation/stub.ts'
 import { outputKey } from '../outputs/link.ts'
 import { withdrawJob } from './cancel.ts'
 import { msLeft } from './deadline.ts'
@@ -34,12 +35,26 @@ const DONE: Verdict = { done: true }
  */
 const liveJobs = new Gate(2)
 
-/** Takes a job as far as it can go now. Does not throw for reasons of the job's own. */
-export async function processJob({ env, jobId }: { env: Env; jobId: string }): Promise<Verdict> {
+/**
+ * Takes a job as far as it can go now. Does not throw for reasons of the job's own.
+ * @param swept whether the sweep found the job, and not its submission sent it
+ */
+export async function processJob({
+  env,
+  jobId,
+  swept = false,
+}: {
+  env: Env
+  jobId: string
+  swept?: boolean | undefined
+}): Promise<Verdict> {
   const { claimed, found } = await claimJob(env, jobId)
   if (!claimed) return passOver(env, jobId, found)
   const job = { ...claimed }
   try {
+    if (swept && !(await isPaidFor(env, job))) {
+      throw new EngineError('internal_error', 'its credit was given back')
+    }
     if (msLeft(env, job) === 0) throw new EngineError('generation_timeout', 'past the deadline')
     const progress =
       job.mode === 'test' ? simulateJob(job) : await liveJobs.run(() => generate(env, job))
@@ -48,6 +63,13 @@ export async function processJob({ env, jobId }: { env: Env; jobId: string }): P
     return failOrRetry(env, job, error)
   }
 }
+
+/**
+ * A job whose insert seemed to fail, so that its client was refused and its credit given back, may be
+ * stored all the same. No message was sent for it then, and only the sweep comes upon it.
+ */
+const isPaidFor = async (env: Env, job: JobRow): Promise<boolean> =>
+  job.mode === 'test' || organisationOf(env, job.organisationId).vouch(job.id)
 
 /** For a message whose retries are spent: fails the job unless it is over or in other hands. */
 export async function giveUpJob({ env, jobId }: { env: Env; jobId: string }): Promise<void> {

@@ -1,8 +1,8 @@
 // Submission: admit, insert, queue. The credit is held before the row exists, so a crash in between
 // leaves a reservation, which the Organisation's alarm gives back, and never an unpaid job.
 import { log } from '../log.ts'
-import type { Credentials } from '../organisation/api-key.ts'
-import type { Admission, Answer } from '../organisation/organisation.ts'
+import type { Caller } from '../organisation/api-key.ts'
+import type { Admission, Answer } from '../organisation/answer.ts'
 import { HELD_FOR_MS } from '../organisation/organisation.ts'
 import { organisationOf } from '../organisation/stub.ts'
 import { withdrawJob } from './cancel.ts'
@@ -28,7 +28,7 @@ export async function submitJob({
   request,
 }: {
   env: Env
-  caller: Credentials
+  caller: Caller
   baseUrl: string
   request: JobRequest
 }): Promise<Answer<Admission>> {

@@ -20,7 +20,7 @@ export async function sweep(env: Env): Promise<void> {
   })
   await sendAll(
     env.JOBS,
-    jobIds.map((jobId) => ({ jobId })),
+    jobIds.map((jobId) => ({ jobId, swept: true })),
   )
   const eventIds = await overdueEvents(env, OVERDUE_MS, LIMIT)
   await sendAll(

@@ -24,6 +24,13 @@ const name = z
   // eslint-disable-next-line no-control-regex
   .regex(/^[^\u0000-\u001f\u007f]*$/, 'must not contain control characters')
 
+/** Shown to the organisation's members as it is. */
+const reason = z
+  .string('must be a string or null')
+  .trim()
+  .min(1, 'must not be empty')
+  .max(500, 'must have at most 500 characters')
+
 const whole = (min: number, max: number) => {
   const message = `must be a whole number from ${min} to ${max}`
   return z.int(message).min(min, message).max(max, message)
@@ -56,6 +63,7 @@ export const newOrganisation = (allowPrivate: boolean) =>
 export const organisationChange = (allowPrivate: boolean) =>
   z.strictObject({
     status: oneOf(ORGANISATION_STATUSES).optional(),
+    suspension_reason: reason.nullable().optional(),
     plan: oneOf(PLANS).optional(),
     rate_limit_per_minute: rateLimit.optional(),
     default_webhook_url: webhookUrl(allowPrivate).optional(),

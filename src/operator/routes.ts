@@ -11,11 +11,14 @@ import {
 import { createWorkspace, updateWorkspace } from '../accounts/workspaces.ts'
 import { presentWorkspace } from '../api/answers.ts'
 import { allow } from '../api/authenticate.ts'
+import { baseUrlOf } from '../api/base-url.ts'
 import { check, checkBody, queryOf, valid } from '../api/validate.ts'
 import type { App } from '../context.ts'
 import { AppError } from '../errors.ts'
 import { isId } from '../ids.ts'
 import { withdrawJob } from '../jobs/cancel.ts'
+import { presentJob } from '../jobs/present.ts'
+import { findJob } from '../jobs/store.ts'
 import { organisationOf } from '../organisation/stub.ts'
 import { settingsOf } from '../settings.ts'
 import { operatorOnly } from './authenticate.ts'
@@ -79,6 +82,7 @@ export const operator = new Hono<App>()
     const body = valid(await checkBody(schema, c.req.raw))
     await updateOrganisation(c.env, orgId, {
       ...(body.status !== undefined && { status: body.status }),
+      ...(body.suspension_reason !== undefined && { suspensionReason: body.suspension_reason }),
       ...(body.plan !== undefined && { plan: body.plan }),
       ...(body.rate_limit_per_minute !== undefined && {
         rateLimitPerMinute: body.rate_limit_per_minute,
@@ -133,6 +137,17 @@ export const operator = new Hono<App>()
   })
   .all('/organisations/:orgId/workspaces/:workspaceId', allow('PATCH'))
 
+  .get('/jobs/:jobId', async (c) => {
+    const job = await findJob(c.env, c.req.param('jobId'))
+    if (!job) throw new AppError('not_found', 'No job with this id.')
+    return c.json({
+      ...(await presentJob(c.env, baseUrlOf(c), job)),
+      org_id: job.organisationId,
+      engine: job.engine,
+      attempts: job.attempts,
+    })
+  })
+  .all('/jobs/:jobId', allow('GET'))
   .post('/jobs/:jobId/withdraw', async (c) => {
     const job = await withdrawJob({ env: c.env, jobId: c.req.param('jobId') })
     return c.json({ job_id: job.id, status: job.status })

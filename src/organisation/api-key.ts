@@ -17,6 +17,12 @@ export interface Credentials {
   keyHash: string
 }
 
+/**
+ * Who asks something of an organisation. A hash of null stands for a person in the console, whose
+ * session and membership were checked before the call: they have no key, and need none.
+ */
+export type Caller = Credentials | (Omit<Credentials, 'keyHash'> & { keyHash: null })
+
 const KEY = /^(svc_(live|test)_sk_([0-9a-hjkmnp-tv-z]{26})[0-9A-Za-z]{32})([0-9A-Za-z]{6})$/
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 

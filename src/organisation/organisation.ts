@@ -9,12 +9,13 @@ import { isFinal } from '../jobs/status.ts'
 import { log } from '../log.ts'
 import { IDEMPOTENCY_TTL_MS } from '../settings.ts'
 import type { WorkspaceRow } from '../db/schema.ts'
-import type { Credentials } from './api-key.ts'
+import type { Account, Admission, Answer, Outcome, Submission } from './answer.ts'
+import type { Caller, Credentials } from './api-key.ts'
 import { IdempotencyRecords } from './idempotency.ts'
+import { KeyUses } from './key-uses.ts'
 import { Ledger } from './ledger.ts'
 import type { LedgerEntry, Totals } from './ledger.ts'
 import { RateWindow } from './rate-window.ts'
-import type { Quota } from './rate-window.ts'
 import { StandingCache } from './standing.ts'
 import type { Standing } from './standing.ts'
 
@@ -25,46 +26,12 @@ export const HELD_FOR_MS = 4 * 60_000
 const RECONCILE_PAGE = 90 // D1 binds at most 100 values to a statement
 const RETRY_RECONCILE_MS = 60_000
 
-export type Refusal =
-  | 'invalid_api_key'
-  | 'api_key_revoked'
-  | 'account_suspended'
-  | 'rate_limit_exceeded'
-  | 'workspace_not_found'
-  | 'insufficient_credits'
-  | 'idempotency_key_reused'
-
-/** Every answer to a client's request. The quota is missing only where no key was recognised. */
-export type Answer<T> =
-  { ok: true; quota: Quota; value: T } | { ok: false; refusal: Refusal; quota?: Quota }
-
-export interface Submission {
-  /** undefined asks for the first active workspace. */
-  workspaceId: string | undefined
-  idempotency: { key: string; fingerprint: string } | undefined
-}
-
-/** What the Worker has to insert and queue. */
-export interface Admission {
-  jobId: string
-  workspaceId: string
-  defaultWebhookUrl: string | null
-  /** ms since 1970 */
-  createdAt: number
-  /** True when an earlier request with this Idempotency-Key was given the same job. */
-  replayed: boolean
-}
-
-export interface Account {
-  organisation: Standing['organisation']
-  credits: number
-}
-
 type Check = { refuseSuspended: boolean }
 
 export class Organisation extends DurableObject<Env> {
   readonly #standing = new StandingCache(this.env)
   readonly #rateWindow = new RateWindow()
+  readonly #keyUses = new KeyUses(this.env)
   #stores: { ledger: Ledger; idempotency: IdempotencyRecords } | undefined
   /** ms since 1970; Infinity when none is set, undefined when not asked yet. */
   #alarmAt: number | undefined
@@ -93,19 +60,17 @@ export class Organisation extends DurableObject<Env> {
    * in one transaction. The caller then inserts the job, or calls `abandon`; if it does neither,
    * the alarm finds the reservation.
    */
-  async admit(credentials: Credentials, submission: Submission): Promise<Answer<Admission>> {
-    this.#alarmAt ??= (await this.ctx.storage.getAlarm()) ?? Infinity
-    const answer = await this.#pass(credentials, { refuseSuspended: true }, (standing) =>
-      this.ctx.storage.transactionSync(() => this.#admitNow(credentials, standing, submission)),
+  async admit(caller: Caller, submission: Submission): Promise<Answer<Admission>> {
+    const answer = await this.#pass(caller, { refuseSuspended: true }, (standing) =>
+      this.ctx.storage.transactionSync(() => this.#admitNow(caller, standing, submission)),
     )
-    if (answer.ok && credentials.mode === 'live')
-      await this.#wakeBy(Date.now() + RECONCILE_AFTER_MS)
+    if (answer.ok && caller.mode === 'live') await this.#wakeBy(Date.now() + RECONCILE_AFTER_MS)
     if (answer.ok && submission.idempotency) await this.#wakeBy(Date.now() + IDEMPOTENCY_TTL_MS)
     return answer
   }
 
   #admitNow(
-    { mode }: Credentials,
+    { mode }: Caller,
     { organisation, workspaces }: Standing,
     { workspaceId, idempotency }: Submission,
   ): Outcome<Admission> {
@@ -209,6 +174,7 @@ export class Organisation extends DurableObject<Env> {
     this.#alarmAt = Infinity
     try {
       await this.#reconcile()
+      await this.#keyUses.flush()
     } catch (error) {
       // Thrown on, the runtime would give up after some tries, and with it on the credits.
       log.error('reconciliation failed', error)
@@ -257,15 +223,33 @@ export class Organisation extends DurableObject<Env> {
 
   /** Authenticates, counts the request, and if it may pass, lets `then` answer it. */
   async #pass<T>(
-    { organisationId, mode, keyHash }: Credentials,
-    { refuseSuspended }: Check,
+    caller: Caller,
+    check: Check,
     then: (standing: Standing) => Outcome<T>,
   ): Promise<Answer<T>> {
-    const standing = await this.#standing.current(organisationId)
-    // From here to the answer nothing is awaited: what was checked stays true.
-    const key = standing?.keys.get(keyHash)
-    if (!standing || key?.mode !== mode) return { ok: false, refusal: 'invalid_api_key' }
-    if (key.revoked) return { ok: false, refusal: 'api_key_revoked' }
+    this.#alarmAt ??= (await this.ctx.storage.getAlarm()) ?? Infinity
+    const standing = await this.#standing.current(caller.organisationId)
+    const answer = this.#answer(standing, caller, check, then)
+    if (answer.quota && caller.keyHash !== null) {
+      const flushAt = this.#keyUses.note(caller, Date.now())
+      if (flushAt !== undefined) await this.#wakeBy(flushAt)
+    }
+    return answer
+  }
+
+  /** Nothing in here is awaited: what was checked stays true. */
+  #answer<T>(
+    standing: Standing | null,
+    { mode, keyHash }: Caller,
+    { refuseSuspended }: Check,
+    then: (standing: Standing) => Outcome<T>,
+  ): Answer<T> {
+    if (!standing) return { ok: false, refusal: 'invalid_api_key' }
+    if (keyHash !== null) {
+      const key = standing.keys.get(keyHash)
+      if (key?.mode !== mode) return { ok: false, refusal: 'invalid_api_key' }
+      if (key.revoked) return { ok: false, refusal: 'api_key_revoked' }
+    }
     const { status, rateLimitPerMinute } = standing.organisation
     const { passed, ...quota } = this.#rateWindow.take(rateLimitPerMinute, Date.now())
     if (refuseSuspended && status === 'suspended') {
@@ -296,5 +280,3 @@ export class Organisation extends DurableObject<Env> {
     return this.#open.idempotency
   }
 }
-
-type Outcome<T> = { ok: true; value: T } | { ok: false; refusal: Refusal }

@@ -8,14 +8,32 @@ import { OUTPUT_URL_TTL_SECONDS } from '../settings.ts'
 export const outputKey = (jobId: string, format: ImageFormat) =>
   `outputs/${jobId}.${EXTENSION[format]}`
 
-/** Where our copy of a customer's picture is kept while an engine may fetch it. */
-export const inputKey = (jobId: string, role: 'model' | 'garment', format: ImageFormat) =>
-  `inputs/${jobId}/${role}.${EXTENSION[format]}`
+/** Where a customer's picture is kept, as our copy for a job's engine or as an upload. */
+export const inputKey = (id: string, role: 'model' | 'garment', format: ImageFormat) =>
+  `inputs/${id}/${role}.${EXTENSION[format]}`
 
 /** A link that works for one hour from now. */
 export function signedUrl(env: Env, baseUrl: string, key: string): string {
   const expires = Math.floor(Date.now() / 1_000) + OUTPUT_URL_TTL_SECONDS
   return `${baseUrl}/${key}?expires=${expires}&signature=${sign(env, 'link', `${key}\n${expires}`)}`
+}
+
+/**
+ * Where a picture is kept that was uploaded in the console, told by the link that was made for it.
+ * @returns null for every other address
+ */
+export async function uploadKeyOf(
+  env: Env,
+  baseUrl: string,
+  address: string,
+): Promise<string | null> {
+  if (!address.startsWith(`${baseUrl}/inputs/upl_`)) return null
+  const { pathname, searchParams } = new URL(address)
+  const key = pathname.slice(1)
+  const expires = searchParams.get('expires') ?? ''
+  const problem = await checkLink(env, key, expires, searchParams.get('signature') ?? '')
+  // How long the link may be followed is another question: here it only has to be ours.
+  return problem === 'invalid_signature' ? null : key
 }
 
 /** What is wrong with a link, or null when it may be served. */

@@ -1,6 +1,6 @@
 // All SQL about webhook events and their attempts, but for writing an event, which happens in the
 // transaction that ends its job (jobs/store).
-import { and, eq, inArray, lt, lte, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { database } from '../db/client.ts'
 import { jobs, organisations, webhookAttempts, webhookEvents } from '../db/schema.ts'
@@ -78,4 +78,66 @@ export async function overdueEvents(env: Env, overdueMs: number, limit: number):
     .orderBy(webhookEvents.dueAt)
     .limit(limit)
   return rows.map(({ id }) => id)
+}
+
+/** The attempts at delivering one event, first to last. */
+export const attemptsOf = (env: Env, eventId: string): Promise<WebhookAttemptRow[]> =>
+  database(env)
+    .select()
+    .from(webhookAttempts)
+    .where(eq(webhookAttempts.eventId, eventId))
+    .orderBy(webhookAttempts.number)
+
+/** One organisation's events, newest first, those before `beforeId` only. */
+export const listEvents = (
+  env: Env,
+  organisationId: string,
+  page: { limit: number; beforeId?: string | undefined },
+): Promise<WebhookEventRow[]> =>
+  database(env)
+    .select()
+    .from(webhookEvents)
+    .where(
+      and(
+        eq(webhookEvents.organisationId, organisationId),
+        page.beforeId === undefined ? undefined : lt(webhookEvents.id, page.beforeId),
+      ),
+    )
+    .orderBy(desc(webhookEvents.id))
+    .limit(page.limit)
+
+export async function findEvent(
+  env: Env,
+  organisationId: string,
+  eventId: string,
+): Promise<WebhookEventRow | undefined> {
+  const [event] = await database(env)
+    .select()
+    .from(webhookEvents)
+    .where(and(eq(webhookEvents.id, eventId), eq(webhookEvents.organisationId, organisationId)))
+  return event
+}
+
+/** Makes an event due now. @returns false when there is none or an attempt may be under way */
+export async function reopenEvent(
+  env: Env,
+  organisationId: string,
+  eventId: string,
+): Promise<boolean> {
+  const now = new Date()
+  const { meta } = await database(env)
+    .update(webhookEvents)
+    .set({ status: 'retrying', dueAt: now })
+    .where(
+      and(
+        eq(webhookEvents.id, eventId),
+        eq(webhookEvents.organisationId, organisationId),
+        or(
+          inArray(webhookEvents.status, ['delivered', 'failed']),
+          // Due later than any lease can last: nobody is at it.
+          gt(webhookEvents.dueAt, new Date(now.getTime() + ATTEMPT_LEASE_MS)),
+        ),
+      ),
+    )
+  return meta.changes > 0
 }

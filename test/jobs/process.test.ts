@@ -136,6 +136,21 @@ describe('a live job', () => {
   })
 })
 
+describe('a job that was stored though its client was refused', () => {
+  it('is not worked on when the sweep comes upon it: its credit was given back', async () => {
+    const shop = await newOrganisation({ credits: 1 })
+    freeze()
+    const { job_id } = await submit(shop.live, URLS)
+    await env.ORGANISATION.getByName(shop.orgId).abandon(job_id)
+    await processJob({ env, jobId: job_id, swept: true })
+    expect(await readJob(shop.live, job_id)).toMatchObject({
+      status: 'failed',
+      error_code: 'internal_error',
+    })
+    expect(await ledgerOf(shop)).toEqual({ granted: 1, balance: 1, reserved: 0, consumed: 0 })
+  })
+})
+
 describe('test mode', () => {
   it.each(JOB_ERROR_CODES)('fails with %s when asked to', async (code) => {
     const shop = await newOrganisation()

@@ -279,6 +279,26 @@ describe('workspaces', () => {
   })
 })
 
+describe('GET /operator/jobs/{job_id}', () => {
+  it('shows what the client sees, and what made the picture', async () => {
+    const shop = await newOrganisation()
+    const { job_id } = await submit(shop.test)
+    const job = await finished(shop.test, job_id)
+    await env.DB.prepare("update jobs set engine = 'fashn' where id = ?").bind(job_id).run()
+    const answer = await operator.get(`/operator/jobs/${job_id}`)
+    expect(answer.status).toBe(200)
+    expect(await answer.json()).toEqual({
+      ...job,
+      output_url: expect.stringContaining(`/outputs/${job_id}.png?`),
+      org_id: shop.orgId,
+      engine: 'fashn',
+      attempts: 1,
+    })
+    expect((await operator.get(`/operator/jobs/${newId('job')}`)).status).toBe(404)
+    expect(await readJob(shop.test, job_id)).not.toHaveProperty('engine')
+  })
+})
+
 describe('POST /operator/jobs/{job_id}/withdraw', () => {
   it('cancels a pending job and gives its credit back, once', async () => {
     const shop = await newOrganisation({ credits: 1 })

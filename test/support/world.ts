@@ -44,6 +44,9 @@ export const IMAGES = {
   garment_image_url: 'https://shop.test/garment.png',
 }
 
+/** For a body: the job stays in processing for a minute. */
+export const DELAYED = { model_image_url: 'https://test.invalid/delay/60' }
+
 export type JobJson = Record<string, unknown> & { job_id: string; status: string }
 
 export async function submit(client: Client, body: object = {}): Promise<JobJson> {

@@ -1,0 +1,91 @@
+// A person's own account: the password, and every session at once.
+import { isAPIError } from 'better-auth/api'
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { authOf } from '../accounts/auth.ts'
+import { baseUrlOf } from './base-url.ts'
+import type { ConsoleApp, ConsoleContext } from './context.ts'
+import { password, PASSWORD_HINT } from './fields.ts'
+import { ActionForm, Button, Field, Notice, readForm } from './form.tsx'
+import type { FieldState } from './form.tsx'
+import { memberPage } from './layout.tsx'
+import { mayTryPassword } from './limits.tsx'
+import { forwardCookies } from './session.ts'
+
+const NewPassword = z.object({
+  current: z.string().min(1, 'Enter your current password.').max(128, 'This is too long.'),
+  password,
+})
+
+export const account = new Hono<ConsoleApp>()
+  .get('/', (c) => accountPage(c))
+  .post('/password', async (c) => {
+    const form = await readForm(c, NewPassword)
+    if (!form.ok) return accountPage(c, form)
+    const tooMany = await mayTryPassword(c, c.var.person.email)
+    if (tooMany) return tooMany
+    try {
+      const { headers } = await authOf(c.env, baseUrlOf(c)).api.changePassword({
+        body: {
+          currentPassword: form.value.current,
+          newPassword: form.value.password,
+          revokeOtherSessions: true,
+        },
+        headers: c.req.raw.headers,
+        returnHeaders: true,
+      })
+      forwardCookies(c, headers)
+    } catch (error) {
+      if (!isAPIError(error)) throw error
+      return accountPage(c, { complaints: { current: 'This is not your current password.' } })
+    }
+    return c.redirect('/console/account?changed=1', 303)
+  })
+  .post('/sign-out-everywhere', async (c) => {
+    const { headers } = c.req.raw
+    await authOf(c.env, baseUrlOf(c)).api.revokeSessions({ headers })
+    return c.redirect('/console/sign-in', 303)
+  })
+
+function accountPage(c: ConsoleContext, state: FieldState = {}) {
+  return memberPage(
+    c,
+    { title: 'Your account', status: state.complaints ? 422 : 200 },
+    <>
+      <h1>Your account</h1>
+      <p class="address">{c.var.person.email}</p>
+      {c.req.query('changed') && (
+        <Notice kind="good">Your password is changed; all your other sessions have ended.</Notice>
+      )}
+      <section class="card" aria-labelledby="password-heading">
+        <h2 id="password-heading">Change the password</h2>
+        <form method="post" action="/console/account/password" novalidate>
+          <Field
+            name="current"
+            label="Current password"
+            type="password"
+            autocomplete="current-password"
+            state={state}
+          />
+          <Field
+            name="password"
+            label="New password"
+            type="password"
+            autocomplete="new-password"
+            hint={`${PASSWORD_HINT} You are signed out everywhere else.`}
+            state={state}
+          />
+          <Button>Change the password</Button>
+        </form>
+      </section>
+      <section class="card" aria-labelledby="sessions-heading">
+        <h2 id="sessions-heading">Sessions</h2>
+        <p>Lost a device? End every session, this one included.</p>
+        <ActionForm action="/console/account/sign-out-everywhere" label="Sign out everywhere" />
+      </section>
+      <p class="aside">
+        <a href="/console/invitations">Invitations to you</a>
+      </p>
+    </>,
+  )
+}

@@ -1,0 +1,143 @@
+// Forms: how they are read, and their parts. An error stands beside its field and is read out with
+// it.
+import type { Child } from 'hono/jsx'
+import type { z } from 'zod'
+import type { ConsoleContext } from './context.ts'
+
+/** What was wrong with a form, by field; under '' what concerns the whole. */
+export type Complaints = Record<string, string>
+
+export type Filled<T> =
+  { ok: true; value: T } | { ok: false; complaints: Complaints; entered: Record<string, string> }
+
+/** Reads and checks a posted form. Texts are kept, so that nothing has to be typed again. */
+export async function readForm<T>(c: ConsoleContext, schema: z.ZodType<T>): Promise<Filled<T>> {
+  const body = await c.req.parseBody()
+  const entered = Object.fromEntries(
+    Object.entries(body).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
+  const result = schema.safeParse(body)
+  if (result.success) return { ok: true, value: result.data }
+  const complaints: Complaints = {}
+  for (const { path, message } of result.error.issues) complaints[path.join('.')] ??= message
+  return { ok: false, complaints, entered }
+}
+
+export interface FieldState {
+  complaints?: Complaints | undefined
+  entered?: Record<string, string> | undefined
+}
+
+interface FieldProps {
+  name: string
+  label: string
+  state?: FieldState
+  type?: 'text' | 'email' | 'password' | 'url' | 'file'
+  hint?: Child
+  value?: string | undefined
+  placeholder?: string
+  autocomplete?: string
+  accept?: string
+  required?: boolean
+  autofocus?: boolean
+  minlength?: number
+  maxlength?: number
+}
+
+/** A labelled input with its hint and its error. */
+export const Field = ({ name, label, state = {}, hint, type = 'text', ...rest }: FieldProps) => {
+  const { value, required = true, autofocus, ...attributes } = rest
+  const error = state.complaints?.[name]
+  const hintId = hint ? `${name}-hint` : undefined
+  const errorId = error ? `${name}-error` : undefined
+  const secret = type === 'password' || type === 'file'
+  return (
+    <div class="field">
+      <label for={name}>
+        {label}
+        {!required && <span class="quiet"> (optional)</span>}
+      </label>
+      <input
+        id={name}
+        name={name}
+        type={type}
+        value={secret ? undefined : (state.entered?.[name] ?? value)}
+        required={required || undefined}
+        autofocus={(autofocus && !state.complaints) || Boolean(error) || undefined}
+        aria-invalid={error ? 'true' : undefined}
+        aria-describedby={[errorId, hintId].filter(Boolean).join(' ') || undefined}
+        {...attributes}
+      />
+      {error && (
+        <small id={errorId} class="error">
+          {error}
+        </small>
+      )}
+      {hint && <small id={hintId}>{hint}</small>}
+    </div>
+  )
+}
+
+/** What is wrong with a form as a whole. */
+export const FormError = ({ state }: { state?: FieldState | undefined }) => {
+  const message = state?.complaints?.['']
+  return message ? <Notice kind="bad">{message}</Notice> : null
+}
+
+export const Notice = ({ kind, children }: { kind: 'good' | 'bad' | 'info'; children?: Child }) => (
+  <p class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
+    {children}
+  </p>
+)
+
+export const Button = ({
+  kind,
+  name,
+  value,
+  disabled,
+  children,
+}: {
+  kind?: 'primary' | 'secondary' | 'danger'
+  name?: string
+  value?: string
+  disabled?: boolean
+  children?: Child
+}) => (
+  <button type="submit" class={kind} name={name} value={value} disabled={disabled || undefined}>
+    {children}
+  </button>
+)
+
+/** A form of one button, for what needs no input; with `confirm`, a second step asks first. */
+export const ActionForm = ({
+  action,
+  label,
+  kind = 'secondary',
+  confirm,
+  fields = {},
+}: {
+  action: string
+  label: string
+  kind?: 'primary' | 'secondary' | 'danger'
+  confirm?: Child
+  fields?: Record<string, string>
+}) => {
+  const form = (
+    <form method="post" action={action} class="action">
+      {Object.entries(fields).map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
+      {confirm && <p>{confirm}</p>}
+      <Button kind={kind}>{label}</Button>
+    </form>
+  )
+  if (!confirm) return form
+  return (
+    <details class="confirm">
+      <summary role="button" class="secondary">
+        {label}
+      </summary>
+      {form}
+    </details>
+  )
+}

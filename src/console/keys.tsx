@@ -1,0 +1,116 @@
+// API keys: seen, created, shown once, revoked.
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { createApiKey, listApiKeys, revokeApiKey } from '../accounts/api-keys.ts'
+import { AppError } from '../errors.ts'
+import { MODES } from '../organisation/api-key.ts'
+import type { ConsoleApp, ConsoleContext } from './context.ts'
+import { name } from './fields.ts'
+import { ActionForm, Button, Field, Notice, readForm } from './form.tsx'
+import type { FieldState } from './form.tsx'
+import { memberPage } from './layout.tsx'
+import { Copyable, Empty, Mode, Status, Table, When } from './parts.tsx'
+
+export const keys = new Hono<ConsoleApp>()
+  .get('/', (c) => keysPage(c))
+  .post('/', async (c) => {
+    const form = await readForm(c, z.object({ name, mode: z.enum(MODES, 'Choose a mode.') }))
+    if (!form.ok) return keysPage(c, form)
+    const { id } = c.var.membership.organisation
+    const { key } = await createApiKey(c.env, id, form.value.mode, form.value.name)
+    return memberPage(
+      c,
+      { title: 'Your new API key' },
+      <>
+        <h1>Your new {form.value.mode} key</h1>
+        <Notice kind="info">
+          <strong>This key is shown only once.</strong> Keep it somewhere safe before you leave.
+        </Notice>
+        <Copyable label="Your new API key" text={key} />
+        <p>
+          <a href="/console/settings/api-keys">I have kept the key: back to the list</a>
+        </p>
+      </>,
+    )
+  })
+  .post('/:keyId/revoke', async (c) => {
+    const { id } = c.var.membership.organisation
+    if (!(await revokeApiKey(c.env, id, c.req.param('keyId')))) throw new AppError('not_found')
+    return c.redirect('/console/settings/api-keys?revoked=1', 303)
+  })
+
+async function keysPage(c: ConsoleContext, state: FieldState = {}) {
+  const rows = await listApiKeys(c.env, c.var.membership.organisation.id)
+  return memberPage(
+    c,
+    { title: 'API keys', status: state.complaints ? 422 : 200 },
+    <>
+      <h1>API keys</h1>
+      <p>
+        A key is shown once, when it is created. A lost key is replaced: create a new one, change
+        over, then revoke the old.
+      </p>
+      {c.req.query('revoked') && (
+        <Notice kind="good">The key is revoked; requests with it are refused from now on.</Notice>
+      )}
+      {rows.length === 0 ? (
+        <Empty title="No keys yet" />
+      ) : (
+        <Table
+          label="API keys"
+          columns={['Name', 'Mode', 'Key', 'Created', 'Last used', 'State', 'Action']}
+          rows={rows.map((key) => [
+            key.name,
+            <Mode mode={key.mode} />,
+            <code>
+              svc_{key.mode}_sk_…{key.lastFour}
+            </code>,
+            <When at={key.createdAt} />,
+            <When at={key.lastUsedAt} />,
+            <Status status={key.revokedAt ? 'revoked' : 'active'} />,
+            key.revokedAt ? (
+              <When at={key.revokedAt} />
+            ) : (
+              <ActionForm
+                action={`/console/settings/api-keys/${key.id}/revoke`}
+                label="Revoke"
+                kind="danger"
+                confirm={`Revoke “${key.name}” for good? Requests with it are refused at once.`}
+              />
+            ),
+          ])}
+        />
+      )}
+      <section class="card" aria-labelledby="new-key">
+        <h2 id="new-key">Create a key</h2>
+        <form method="post" action="/console/settings/api-keys" novalidate>
+          <Field
+            name="name"
+            label="Name"
+            hint="For you to tell keys apart, such as “Shop, production”."
+            state={state}
+            maxlength={100}
+          />
+          <fieldset class="choices inline">
+            <legend>Mode</legend>
+            {(['test', 'live'] as const).map((mode) => (
+              <label>
+                <input
+                  type="radio"
+                  name="mode"
+                  value={mode}
+                  checked={mode === 'test' || undefined}
+                />
+                <span>{mode === 'test' ? 'Test' : 'Live'}</span>{' '}
+                <small>
+                  {mode === 'test' ? 'placeholder pictures, free' : 'real pictures, 1 credit each'}
+                </small>
+              </label>
+            ))}
+          </fieldset>
+          <Button>Create key</Button>
+        </form>
+      </section>
+    </>,
+  )
+}

@@ -1,0 +1,142 @@
+// The console: pages for people, drawn on the server. Loaded at its first request only (see app), so
+// that /v1 does not pay for it.
+import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { csrf } from 'hono/csrf'
+import { HTTPException } from 'hono/http-exception'
+import { requestId } from 'hono/request-id'
+import { secureHeaders } from 'hono/secure-headers'
+import { trimTrailingSlash } from 'hono/trailing-slash'
+import { z } from 'zod'
+import { authSecretOf, ConsoleNotSetUp } from '../accounts/auth.ts'
+import { AppError } from '../errors.ts'
+import { log } from '../log.ts'
+import { MAX_BODY_BYTES, MAX_IMAGE_BYTES, settingsOf } from '../settings.ts'
+import { account } from './account.tsx'
+import { baseUrlOf } from './base-url.ts'
+import type { ConsoleApp, ConsoleContext } from './context.ts'
+import { credits } from './credits.tsx'
+import { readForm } from './form.tsx'
+import { invitations } from './invitations.tsx'
+import { jobs } from './jobs.tsx'
+import { keys } from './keys.tsx'
+import { guestPage } from './layout.tsx'
+import { mailbox } from './mailbox.tsx'
+import { onboarding } from './onboarding.tsx'
+import { overview } from './overview.tsx'
+import { playground } from './playground.tsx'
+import { inOrganisation, lookAt, signedIn } from './session.ts'
+import { signIn } from './sign-in.tsx'
+import { signUp } from './sign-up.tsx'
+import { team } from './team.tsx'
+import { webhooks } from './webhooks.tsx'
+import { workspaces } from './workspaces.tsx'
+
+const inside = new Hono<ConsoleApp>()
+  .use(signedIn)
+  .use(inOrganisation)
+  .route('/', overview)
+  .route('/jobs', jobs)
+  .route('/playground', playground)
+  .route('/settings/api-keys', keys)
+  .route('/settings/webhooks', webhooks)
+  .route('/settings/workspaces', workspaces)
+  .route('/credits', credits)
+  .route('/settings/team', team)
+  .route('/account', account)
+  .post('/organisation', async (c) => {
+    const form = await readForm(c, z.object({ organisation: z.string() }))
+    const chosen =
+      form.ok &&
+      c.var.memberships.find(({ organisation }) => organisation.id === form.value.organisation)
+    if (!chosen) throw new AppError('not_found')
+    lookAt(c, chosen.organisation.id)
+    return c.redirect('/console', 303)
+  })
+
+const tooLarge = (c: ConsoleContext) =>
+  failure(c, 413, 'That is too much', 'The form is too large. Pictures may have 10 MB each.')
+
+const formLimit = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => tooLarge(c) })
+const uploadLimit = bodyLimit({
+  maxSize: 2 * MAX_IMAGE_BYTES + MAX_BODY_BYTES,
+  onError: (c) => tooLarge(c),
+})
+
+export const pages = new Hono<ConsoleApp>()
+  .basePath('/console')
+  .use(trimTrailingSlash())
+  .use(requestId())
+  .use(async (c, next) => {
+    await next()
+    c.header('Cache-Control', 'no-store')
+  })
+  .use((c, next) => protect(c.env)(c, next))
+  .use(csrf({ origin: (origin, c: ConsoleContext) => isOwnOrigin(c, origin) }))
+  .use((c, next) => (c.req.path === '/console/playground' ? uploadLimit : formLimit)(c, next))
+  .use(async (c, next) => {
+    authSecretOf(c.env)
+    await next()
+  })
+  .route('/', signUp)
+  .route('/', signIn)
+  .route('/', mailbox)
+  .route('/onboarding', onboarding)
+  .route('/invitations', invitations)
+  .route('/', inside)
+  .notFound((c) => failure(c, 404, 'Not found', 'There is nothing at this address.'))
+  .onError((error, c) => {
+    if (error instanceof AppError && error.code === 'not_found') {
+      return failure(c, 404, 'Not found', 'There is nothing at this address.')
+    }
+    if (error instanceof HTTPException && error.status === 403) {
+      return failure(c, 403, 'Not accepted', 'This form was not sent from the console’s own pages.')
+    }
+    if (error instanceof ConsoleNotSetUp) {
+      log.error('console not set up', error)
+      return failure(c, 503, 'The console is not set up', error.message)
+    }
+    log.error('console request failed', error, { method: c.req.method, path: c.req.path })
+    const words = `Something went wrong on our side. Try again; if it persists, quote ${c.var.requestId}.`
+    return failure(c, 500, 'That did not work', words)
+  })
+
+const isOwnOrigin = (c: ConsoleContext, origin: string) =>
+  origin === new URL(c.req.url).origin || origin === new URL(baseUrlOf(c)).origin
+
+/** No script but our own files, no frame, and forms go nowhere else. */
+function protect(env: Env) {
+  // Customers' pictures are shown from where they are; local ones are there without TLS.
+  const pictures = settingsOf(env).devMailbox ? ['https:', 'http:'] : ['https:']
+  return secureHeaders({
+    contentSecurityPolicy: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'"],
+      imgSrc: ["'self'", 'data:', ...pictures],
+      connectSrc: ["'self'"],
+      formAction: ["'self'"],
+      frameAncestors: ["'none'"],
+      baseUri: ["'none'"],
+    },
+    xFrameOptions: 'DENY',
+    referrerPolicy: 'same-origin',
+  })
+}
+
+function failure(
+  c: ConsoleContext,
+  status: 403 | 404 | 413 | 500 | 503,
+  title: string,
+  words: string,
+) {
+  return guestPage(
+    c,
+    { title, status },
+    <article>
+      <h1>{title}</h1>
+      <p>{words}</p>
+      <a href="/console">To the console</a>
+    </article>,
+  )
+}

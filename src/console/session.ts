@@ -1,0 +1,65 @@
+// From cookies to a person and the organisation they look at.
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { createMiddleware } from 'hono/factory'
+import { authOf } from '../accounts/auth.ts'
+import { membershipsOf } from '../accounts/members.ts'
+import { baseUrlOf } from './base-url.ts'
+import type { ConsoleApp, ConsoleContext, Person } from './context.ts'
+
+const ORGANISATION_COOKIE = 'try-on.organisation'
+const YEAR_SECONDS = 365 * 24 * 60 * 60
+
+/** Passes better-auth's cookies on to the browser. */
+export function forwardCookies(c: ConsoleContext, headers: Headers): void {
+  for (const cookie of headers.getSetCookie()) c.header('Set-Cookie', cookie, { append: true })
+}
+
+/** @returns null when nobody is signed in */
+export async function findPerson(c: ConsoleContext): Promise<Person | null> {
+  const { response, headers } = await authOf(c.env, baseUrlOf(c)).api.getSession({
+    headers: c.req.raw.headers,
+    returnHeaders: true,
+  })
+  forwardCookies(c, headers)
+  if (!response) return null
+  const { id, email, organisationName } = response.user
+  return { id, email, organisationName: organisationName ?? null }
+}
+
+/** Sends whoever is not signed in to do so, and back afterwards. */
+export const signedIn = createMiddleware<ConsoleApp>(async (c, next) => {
+  const person = await findPerson(c)
+  if (!person) {
+    const { pathname, search } = new URL(c.req.url)
+    const back = c.req.method === 'GET' ? `?next=${encodeURIComponent(pathname + search)}` : ''
+    return c.redirect(`/console/sign-in${back}`, 303)
+  }
+  c.set('person', person)
+  await next()
+})
+
+/** Finds the organisation that a signed-in person looks at; without any, they found one first. */
+export const inOrganisation = createMiddleware<ConsoleApp>(async (c, next) => {
+  const memberships = await membershipsOf(c.env, c.var.person.id)
+  const chosen = getCookie(c, ORGANISATION_COOKIE)
+  const membership =
+    memberships.find(({ organisation }) => organisation.id === chosen) ?? memberships[0]
+  if (!membership) return c.redirect('/console/onboarding', 303)
+  c.set('memberships', memberships)
+  c.set('membership', membership)
+  await next()
+})
+
+/** Remembers which organisation to look at; that it is one of theirs is checked at every page. */
+export const lookAt = (c: ConsoleContext, organisationId: string): void =>
+  setCookie(c, ORGANISATION_COOKIE, organisationId, {
+    path: '/console',
+    httpOnly: true,
+    sameSite: 'Lax',
+    secure: baseUrlOf(c).startsWith('https:'),
+    maxAge: YEAR_SECONDS,
+  })
+
+export const forgetOrganisation = (c: ConsoleContext): void => {
+  deleteCookie(c, ORGANISATION_COOKIE, { path: '/console' })
+}

@@ -1,0 +1,210 @@
+// Creating an account: email, password and the name of the organisation, then the link in the mail.
+// Whether an address is known already is told by mail alone.
+import { Hono } from 'hono'
+import { getSignedCookie, setSignedCookie } from 'hono/cookie'
+import { decodeJwt } from 'jose'
+import { z } from 'zod'
+import { authOf, authSecretOf } from '../accounts/auth.ts'
+import { findInvitation } from '../accounts/members.ts'
+import { isFreeEmail } from '../accounts/work-email.ts'
+import { settingsOf } from '../settings.ts'
+import { baseUrlOf } from './base-url.ts'
+import type { ConsoleApp, ConsoleContext } from './context.ts'
+import { email, name, password, PASSWORD_HINT } from './fields.ts'
+import { Button, Field, FormError, Notice, readForm } from './form.tsx'
+import type { FieldState } from './form.tsx'
+import { guestPage } from './layout.tsx'
+import { mayMail } from './limits.tsx'
+import { DevMailbox } from './mailbox.tsx'
+import { forwardCookies } from './session.ts'
+import { Steps } from './steps.tsx'
+
+/** Who signed up in this browser: only there does the link in the mail sign in as well. */
+const SIGN_UP_COOKIE = 'try-on.sign-up'
+const HOUR_SECONDS = 60 * 60
+
+const workEmail = (allowFree: boolean) =>
+  email.refine((address) => allowFree || !isFreeEmail(address), {
+    error: 'Please use your work email; addresses of consumer mail services are not accepted.',
+    abort: true,
+  })
+
+const SignUp = (allowFree: boolean) =>
+  z.object({ email: workEmail(allowFree), password, organisation: name })
+
+const InvitedSignUp = z.object({ email, password, invitation: z.string() })
+
+export const signUp = new Hono<ConsoleApp>()
+  .get('/sign-up', async (c) => {
+    const token = c.req.query('invitation')
+    const invited = token ? await findInvitation(c.env, token) : undefined
+    if (!token || !invited) return signUpPage(c)
+    return signUpPage(c, { entered: { email: invited.invitation.email } }, { token })
+  })
+  .post('/sign-up', async (c) => {
+    const { invitation: token } = await c.req.parseBody()
+    const invited = typeof token === 'string' ? await findInvitation(c.env, token) : undefined
+    if (invited && typeof token === 'string') {
+      const form = await readForm(c, InvitedSignUp)
+      if (!form.ok) return signUpPage(c, form, { token })
+      // The organisation vouches for the address that it invited, and for no other.
+      const address = invited.invitation.email
+      return register(c, { email: address, password: form.value.password })
+    }
+    const form = await readForm(c, SignUp(settingsOf(c.env).allowFreeEmail))
+    if (!form.ok) return signUpPage(c, form)
+    return register(c, form.value)
+  })
+
+  .get('/check-inbox', async (c) => {
+    const address = await signedUpHere(c)
+    return guestPage(
+      c,
+      { title: 'Verify your email' },
+      <article>
+        <Steps at="email" />
+        <h1>Check your inbox</h1>
+        <p>
+          We have sent a link
+          {address ? (
+            <>
+              {' '}
+              to <strong>{address}</strong>
+            </>
+          ) : (
+            ''
+          )}
+          . Open it within an hour to verify your address.
+        </p>
+        <DevMailbox c={c} />
+        {c.req.query('sent') && (
+          <Notice kind="good">If the address needs it, a new link is on its way.</Notice>
+        )}
+        <form method="post" action="/console/resend">
+          <Field
+            name="email"
+            label="No mail? Send it again to"
+            type="email"
+            autocomplete="email"
+            value={address ?? undefined}
+          />
+          <Button kind="secondary">Send the link again</Button>
+        </form>
+      </article>,
+    )
+  })
+  .post('/resend', async (c) => {
+    const form = await readForm(c, z.object({ email }))
+    if (form.ok) {
+      const tooMany = await mayMail(c, form.value.email)
+      if (tooMany) return tooMany
+      await authOf(c.env, baseUrlOf(c)).api.sendVerificationEmail({ body: form.value })
+    }
+    return c.redirect('/console/check-inbox?sent=1', 303)
+  })
+
+  .get('/verify', async (c) => {
+    const token = c.req.query('token') ?? ''
+    const auth = authOf(c.env, baseUrlOf(c))
+    const verified = await auth.api
+      .verifyEmail({ query: { token }, headers: new Headers(), returnHeaders: true })
+      .catch(() => null)
+    if (!verified) {
+      return guestPage(
+        c,
+        { title: 'Link expired', status: 403 },
+        <article>
+          <h1>This link does not work</h1>
+          <p>It is incomplete or older than an hour. Have a new one sent to you.</p>
+          <a href="/console/check-inbox" role="button">
+            Send a new link
+          </a>
+        </article>,
+      )
+    }
+    const cookies = verified.headers.getSetCookie()
+    if (cookies.length > 0 && (await signedUpHere(c)) === decodeJwt(token)['email']) {
+      forwardCookies(c, verified.headers)
+      return c.redirect('/console', 303)
+    }
+    // Somebody else may have signed up with this address and a password of theirs. Whoever owns the
+    // address proves here that they know the password, or sets a new one.
+    if (cookies.length > 0) {
+      const cookie = cookies.map((line) => line.split(';', 1)[0]).join('; ')
+      await auth.api.signOut({ headers: new Headers({ Cookie: cookie }) })
+    }
+    return c.redirect('/console/sign-in?verified=1', 303)
+  })
+
+async function register(
+  c: ConsoleContext,
+  account: { email: string; password: string; organisation?: string },
+) {
+  const tooMany = await mayMail(c, account.email)
+  if (tooMany) return tooMany
+  await authOf(c.env, baseUrlOf(c)).api.signUpEmail({
+    body: {
+      email: account.email,
+      password: account.password,
+      name: account.email.slice(0, account.email.lastIndexOf('@')),
+      ...(account.organisation !== undefined && { organisationName: account.organisation }),
+    },
+    headers: c.req.raw.headers,
+  })
+  await setSignedCookie(c, SIGN_UP_COOKIE, account.email, authSecretOf(c.env), {
+    path: '/console',
+    httpOnly: true,
+    sameSite: 'Lax',
+    secure: baseUrlOf(c).startsWith('https:'),
+    maxAge: HOUR_SECONDS,
+  })
+  return c.redirect('/console/check-inbox', 303)
+}
+
+const signedUpHere = async (c: ConsoleContext): Promise<string | null> =>
+  (await getSignedCookie(c, authSecretOf(c.env), SIGN_UP_COOKIE)) || null
+
+function signUpPage(c: ConsoleContext, state: FieldState = {}, invited?: { token: string }) {
+  return guestPage(
+    c,
+    { title: 'Sign up', status: state.complaints ? 422 : 200 },
+    <article>
+      {invited ? null : <Steps at="account" />}
+      <h1>Create your account</h1>
+      <p class="lead">100 free credits, no card required.</p>
+      <form method="post" action="/console/sign-up" novalidate>
+        <FormError state={state} />
+        {invited && <input type="hidden" name="invitation" value={invited.token} />}
+        <Field
+          name="email"
+          label={invited ? 'Email' : 'Work email'}
+          type="email"
+          autocomplete="email"
+          state={state}
+          autofocus
+        />
+        <Field
+          name="password"
+          label="Password"
+          type="password"
+          autocomplete="new-password"
+          hint={PASSWORD_HINT}
+          state={state}
+        />
+        {!invited && (
+          <Field
+            name="organisation"
+            label="Organisation name"
+            autocomplete="organization"
+            state={state}
+            maxlength={100}
+          />
+        )}
+        <Button>Create account</Button>
+      </form>
+      <p class="aside">
+        Have an account? <a href="/console/sign-in">Sign in</a>
+      </p>
+    </article>,
+  )
+}

@@ -1,0 +1,107 @@
+// What helps where JavaScript runs: copying, times in the reader's zone, following a job. Every page
+// works without it.
+
+const POLL_MS = 1000
+
+for (const button of document.querySelectorAll('[data-copy]')) {
+  button.hidden = false
+  button.addEventListener('click', async () => {
+    const source = button.closest('.copyable').querySelector('[data-copy-source]')
+    try {
+      await navigator.clipboard.writeText(source.textContent)
+      button.textContent = 'Copied'
+    } catch {
+      getSelection().selectAllChildren(source)
+      button.textContent = 'Press Ctrl+C'
+    }
+    setTimeout(() => (button.textContent = 'Copy'), 3000)
+  })
+}
+
+for (const select of document.querySelectorAll('[data-submit-on-change]')) {
+  const button = select.form.querySelector('button')
+  // A keyboard user walks through the options one by one; only a pointer's choice is final at once.
+  select.addEventListener('pointerdown', () => (select.dataset.byPointer = 'true'))
+  select.addEventListener('change', () => {
+    if (select.dataset.byPointer) select.form.requestSubmit(button)
+  })
+}
+
+// Nothing is sent twice by an impatient click.
+for (const form of document.querySelectorAll('form[method=post]:not([data-run])')) {
+  form.addEventListener('submit', ({ submitter }) => {
+    if (!submitter) return
+    submitter.setAttribute('aria-busy', 'true')
+    // Not before the form was read: a disabled button would be missing from it.
+    setTimeout(() => (submitter.disabled = true))
+  })
+}
+addEventListener('pageshow', () => {
+  for (const button of document.querySelectorAll('button[aria-busy]')) {
+    button.removeAttribute('aria-busy')
+    button.disabled = false
+  }
+})
+
+for (const form of document.querySelectorAll('form[data-run]')) {
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault()
+    const result = form.parentElement.querySelector('[data-run-result]')
+    const button = form.querySelector('button')
+    button.disabled = true
+    button.setAttribute('aria-busy', 'true')
+    try {
+      const answer = await fetch(form.action, { method: 'POST', body: new FormData(form) })
+      if (!answer.redirected) throw new Error('not accepted')
+      const section = document.createElement('section')
+      section.dataset.live = `${new URL(answer.url).pathname}/live`
+      result.replaceChildren(section)
+      await follow(section)
+    } catch {
+      result.textContent = 'That did not work. Try again from the playground.'
+      button.disabled = false
+    }
+    button.removeAttribute('aria-busy')
+  })
+}
+
+for (const section of document.querySelectorAll('[data-live]')) follow(section)
+if (document.querySelector('[data-reload]')) setTimeout(() => location.reload(), POLL_MS)
+localise(document)
+document
+  .querySelector('.member > nav [aria-current]')
+  ?.scrollIntoView({ block: 'nearest', inline: 'center' })
+
+/** Puts a job's latest state in place of `section` until it is over. */
+async function follow(section) {
+  let current = section
+  while (current.dataset.live) {
+    const answer = await fetch(current.dataset.live).catch(() => null)
+    if (answer?.ok && !answer.redirected) {
+      const page = new DOMParser().parseFromString(await answer.text(), 'text/html')
+      const next = page.querySelector('section')
+      localise(next)
+      if (next.innerHTML !== current.innerHTML || next.dataset.live !== current.dataset.live) {
+        const status = next.querySelector('.badge')?.textContent
+        if (status !== current.querySelector('.badge')?.textContent) announce(`Job ${status}`)
+        current.replaceWith(next)
+        current = next
+      }
+    } else if (answer && answer.status !== 429) {
+      return
+    }
+    if (current.dataset.live) await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+  }
+}
+
+function localise(root) {
+  const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+  for (const time of root.querySelectorAll('time[datetime]')) {
+    time.textContent = format.format(new Date(time.dateTime))
+    time.title = time.dateTime
+  }
+}
+
+function announce(text) {
+  document.querySelector('[data-announcer]').textContent = text
+}

@@ -1,0 +1,140 @@
+// The people of an organisation: its owners invite and remove, everybody may leave.
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { invite, removeMember, teamOf, withdrawInvitation } from '../accounts/members.ts'
+import { ROLES } from '../db/people.ts'
+import { AppError } from '../errors.ts'
+import { invitationLetter } from '../mail/letters.ts'
+import { sendMail } from '../mail/send.ts'
+import { baseUrlOf } from './base-url.ts'
+import type { ConsoleApp, ConsoleContext } from './context.ts'
+import { email } from './fields.ts'
+import { ActionForm, Button, Field, Notice, readForm } from './form.tsx'
+import type { FieldState } from './form.tsx'
+import { memberPage } from './layout.tsx'
+import { mayMail } from './limits.tsx'
+import { Table, When } from './parts.tsx'
+
+const Invitation = z.object({ email, role: z.enum(ROLES, 'Choose a role.') })
+
+export const team = new Hono<ConsoleApp>()
+  .get('/', (c) => teamPage(c))
+  .post('/invitations', async (c) => {
+    ownersOnly(c)
+    const form = await readForm(c, Invitation)
+    if (!form.ok) return teamPage(c, form)
+    const { email: address, role } = form.value
+    const tooMany = await mayMail(c, address)
+    if (tooMany) return tooMany
+    const { organisation } = c.var.membership
+    const token = await invite(c.env, organisation.id, address, role)
+    if (!token) {
+      const complaints = { email: 'This person is a member already.' }
+      return teamPage(c, { complaints, entered: { email: address } })
+    }
+    const link = `${baseUrlOf(c)}/console/invitations/${token}`
+    const letter = invitationLetter(link, organisation.name, c.var.person.email)
+    c.executionCtx.waitUntil(sendMail(c.env, address, letter))
+    return c.redirect('/console/settings/team?invited=1', 303)
+  })
+  .post('/invitations/:invitationId/withdraw', async (c) => {
+    ownersOnly(c)
+    const { id } = c.var.membership.organisation
+    if (!(await withdrawInvitation(c.env, id, c.req.param('invitationId')))) {
+      throw new AppError('not_found')
+    }
+    return c.redirect('/console/settings/team', 303)
+  })
+  .post('/members/:userId/remove', async (c) => {
+    const userId = c.req.param('userId')
+    const leaving = userId === c.var.person.id
+    if (!leaving) ownersOnly(c)
+    const removed = await removeMember(c.env, c.var.membership.organisation.id, userId)
+    if (!removed) return c.redirect('/console/settings/team?stays=1', 303)
+    return c.redirect(leaving ? '/console' : '/console/settings/team', 303)
+  })
+
+/** @throws AppError not_found: what members may not do is not there for them */
+function ownersOnly(c: ConsoleContext): void {
+  if (c.var.membership.role !== 'owner') throw new AppError('not_found')
+}
+
+async function teamPage(c: ConsoleContext, state: FieldState = {}) {
+  const { organisation, role } = c.var.membership
+  const { members, invitations } = await teamOf(c.env, organisation.id)
+  const isOwner = role === 'owner'
+  return memberPage(
+    c,
+    { title: 'Team', status: state.complaints ? 422 : 200 },
+    <>
+      <h1>Team</h1>
+      <p>
+        Members see and do everything here but this: inviting and removing people is for owners.
+      </p>
+      {c.req.query('invited') && <Notice kind="good">The invitation is on its way.</Notice>}
+      {c.req.query('stays') && <Notice kind="bad">The last owner of an organisation stays.</Notice>}
+      <Table
+        label="Members"
+        columns={['Person', 'Role', 'Since', 'Action']}
+        rows={members.map((member) => {
+          const self = member.userId === c.var.person.id
+          return [
+            <>
+              {member.email} {self && <span class="quiet">(you)</span>}
+            </>,
+            member.role,
+            <When at={member.createdAt} />,
+            (isOwner || self) && (
+              <ActionForm
+                action={`/console/settings/team/members/${member.userId}/remove`}
+                label={self ? 'Leave' : 'Remove'}
+                kind="danger"
+                confirm={
+                  self
+                    ? `Leave ${organisation.name}?`
+                    : `Remove ${member.email} from ${organisation.name}?`
+                }
+              />
+            ),
+          ]
+        })}
+      />
+      {invitations.length > 0 && (
+        <section aria-labelledby="invitations-heading">
+          <h2 id="invitations-heading">Open invitations</h2>
+          <Table
+            label="Open invitations"
+            columns={['Address', 'Role', 'Open until', 'Action']}
+            rows={invitations.map((invitation) => [
+              invitation.email,
+              invitation.role,
+              <When at={invitation.expiresAt} />,
+              isOwner && (
+                <ActionForm
+                  action={`/console/settings/team/invitations/${invitation.id}/withdraw`}
+                  label="Withdraw"
+                />
+              ),
+            ])}
+          />
+        </section>
+      )}
+      {isOwner && (
+        <section class="card" aria-labelledby="invite-heading">
+          <h2 id="invite-heading">Invite somebody</h2>
+          <form method="post" action="/console/settings/team/invitations" novalidate>
+            <Field name="email" label="Email" type="email" autocomplete="off" state={state} />
+            <div class="field">
+              <label for="role">Role</label>
+              <select id="role" name="role">
+                <option value="member">Member</option>
+                <option value="owner">Owner</option>
+              </select>
+            </div>
+            <Button>Send the invitation</Button>
+          </form>
+        </section>
+      )}
+    </>,
+  )
+}

@@ -1,0 +1,208 @@
+// Webhooks: where events go by default, how they are signed, and what became of each.
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { rotateWebhookSecret, updateOrganisation } from '../accounts/organisations.ts'
+import type { OrganisationRow, WebhookEventRow } from '../db/schema.ts'
+import { isId } from '../ids.ts'
+import { urlProblem } from '../images/url.ts'
+import { SCENARIO_HOST } from '../jobs/scenario.ts'
+import { DEFAULT_PAGE_SIZE, settingsOf } from '../settings.ts'
+import { listEvents } from '../webhooks/store.ts'
+import type { ConsoleApp, ConsoleContext } from './context.ts'
+import { ActionForm, Button, Field, Notice, readForm } from './form.tsx'
+import type { FieldState } from './form.tsx'
+import { memberPage } from './layout.tsx'
+import { Copyable, Delivery, Empty, IdLink, Table, When } from './parts.tsx'
+import { Nonce, submitFromConsole } from './submit.ts'
+import { webhookEvent } from './webhook-event.tsx'
+
+const OUTCOMES = { completed: '/webhook-test', failed: '/fail/person_not_found' } as const
+
+const defaultUrl = (allowPrivate: boolean) =>
+  z.object({
+    url: z
+      .string()
+      .trim()
+      .superRefine((text, context) => {
+        const problem = text === '' ? null : urlProblem(text, allowPrivate)
+        if (problem) context.addIssue({ code: 'custom', message: `The URL ${problem}.` })
+      }),
+  })
+
+export const webhooks = new Hono<ConsoleApp>()
+  .get('/', (c) => webhooksPage(c))
+  .post('/url', async (c) => {
+    const form = await readForm(c, defaultUrl(settingsOf(c.env).allowPrivateUrls))
+    if (!form.ok) return webhooksPage(c, form)
+    await updateOrganisation(c.env, c.var.membership.organisation.id, {
+      defaultWebhookUrl: form.value.url || null,
+    })
+    return c.redirect('/console/settings/webhooks?saved=1', 303)
+  })
+  .post('/rotate', async (c) => {
+    await rotateWebhookSecret(c.env, c.var.membership.organisation.id)
+    return c.redirect('/console/settings/webhooks?reveal=1', 303)
+  })
+  /** A real event, caused by a test job: it takes the very way that every other event takes. */
+  .post('/test', async (c) => {
+    const schema = z.object({ outcome: z.enum(['completed', 'failed']), nonce: Nonce })
+    const form = await readForm(c, schema)
+    if (!form.ok || !c.var.membership.organisation.defaultWebhookUrl) {
+      return c.redirect('/console/settings/webhooks', 303)
+    }
+    const address = `https://${SCENARIO_HOST}${OUTCOMES[form.value.outcome]}`
+    const submitted = await submitFromConsole(c, {
+      mode: 'test',
+      nonce: form.value.nonce,
+      modelImageUrl: address,
+      garmentImageUrl: address,
+    })
+    if (!submitted.ok) return webhooksPage(c, { complaints: { '': submitted.reason } })
+    return c.redirect(`/console/jobs/${submitted.jobId}`, 303)
+  })
+  .route('/', webhookEvent)
+
+async function webhooksPage(c: ConsoleContext, state: FieldState = {}) {
+  const { organisation } = c.var.membership
+  const before = c.req.query('before')
+  const rows = await listEvents(c.env, organisation.id, {
+    limit: DEFAULT_PAGE_SIZE + 1,
+    beforeId: before !== undefined && isId('evt', before) ? before : undefined,
+  })
+  return memberPage(
+    c,
+    { title: 'Webhooks', status: state.complaints ? 422 : 200 },
+    <>
+      <h1>Webhooks</h1>
+      <p>
+        When a job ends, its result is posted to its own <code>webhook_url</code> or else to the URL
+        below.
+      </p>
+      {state.complaints?.[''] && <Notice kind="bad">{state.complaints['']}</Notice>}
+      {c.req.query('saved') && <Notice kind="good">Saved, in force for the next job.</Notice>}
+      <section class="card" aria-labelledby="url-heading">
+        <h2 id="url-heading">Default URL</h2>
+        <form method="post" action="/console/settings/webhooks/url" novalidate>
+          <Field
+            name="url"
+            label="URL"
+            type="url"
+            value={organisation.defaultWebhookUrl ?? ''}
+            placeholder="https://shop.example/webhooks/try-on"
+            hint="Leave it empty to have events only for jobs that name their own."
+            required={false}
+            state={state}
+          />
+          <Button>Save</Button>
+        </form>
+      </section>
+      <Secret organisation={organisation} revealed={c.req.query('reveal') !== undefined} />
+      <TestEvent organisation={organisation} />
+      <Deliveries rows={rows} paged={before !== undefined} />
+    </>,
+  )
+}
+
+const Secret = ({
+  organisation,
+  revealed,
+}: {
+  organisation: OrganisationRow
+  revealed: boolean
+}) => {
+  const { webhookSecret, webhookSecretPreviousUntil: until } = organisation
+  return (
+    <section class="card" aria-labelledby="secret-heading">
+      <h2 id="secret-heading">Signing secret</h2>
+      <p>
+        Deliveries are signed by <a href="https://www.standardwebhooks.com">Standard Webhooks</a>.
+        Check the signature with this secret.
+      </p>
+      {revealed ? (
+        <Copyable label="Signing secret" text={webhookSecret} />
+      ) : (
+        <p>
+          <code>whsec_••••••••</code>
+        </p>
+      )}
+      {until && until.getTime() > Date.now() && (
+        <p class="quiet">
+          Deliveries are signed with the old secret as well until <When at={until} />.
+        </p>
+      )}
+      <div class="buttons">
+        {!revealed && (
+          <a
+            href="/console/settings/webhooks?reveal=1#secret-heading"
+            role="button"
+            class="secondary"
+          >
+            Reveal
+          </a>
+        )}
+        <ActionForm
+          action="/console/settings/webhooks/rotate"
+          label="Rotate"
+          kind="danger"
+          confirm="Make a new secret? For 24 hours, deliveries are signed with both, so that you can change over."
+        />
+      </div>
+    </section>
+  )
+}
+
+const TestEvent = ({ organisation }: { organisation: OrganisationRow }) => (
+  <section class="card" aria-labelledby="test-heading">
+    <h2 id="test-heading">Send a test event</h2>
+    {organisation.defaultWebhookUrl ? (
+      <>
+        <p>Runs a free test job whose event goes to the default URL.</p>
+        <form method="post" action="/console/settings/webhooks/test" class="buttons">
+          <input type="hidden" name="nonce" value={crypto.randomUUID()} />
+          <Button kind="secondary" name="outcome" value="completed">
+            Send job.completed
+          </Button>
+          <Button kind="secondary" name="outcome" value="failed">
+            Send job.failed
+          </Button>
+        </form>
+      </>
+    ) : (
+      <p>Save a default URL first.</p>
+    )}
+  </section>
+)
+
+const Deliveries = ({ rows, paged }: { rows: WebhookEventRow[]; paged: boolean }) => {
+  const page = rows.slice(0, DEFAULT_PAGE_SIZE)
+  const last = page.at(-1)
+  return (
+    <section aria-labelledby="deliveries-heading">
+      <h2 id="deliveries-heading">Deliveries</h2>
+      {page.length === 0 ? (
+        <Empty title="No deliveries yet">
+          <p>They appear here as soon as a job with a webhook URL has ended.</p>
+        </Empty>
+      ) : (
+        <Table
+          label="Deliveries"
+          columns={['Event', 'Type', 'State', 'Attempts', 'Job ended']}
+          numeric={['Attempts']}
+          rows={page.map((event) => [
+            <IdLink href={`/console/settings/webhooks/${event.id}`} id={event.id} />,
+            event.type,
+            <Delivery status={event.status} />,
+            event.attempts,
+            <When at={event.createdAt} />,
+          ])}
+        />
+      )}
+      <nav aria-label="Pages" class="pages">
+        {paged && <a href="/console/settings/webhooks#deliveries-heading">Newest</a>}
+        {rows.length > DEFAULT_PAGE_SIZE && last && (
+          <a href={`/console/settings/webhooks?before=${last.id}#deliveries-heading`}>Older</a>
+        )}
+      </nav>
+    </section>
+  )
+}

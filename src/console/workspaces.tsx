@@ -1,0 +1,106 @@
+// Workspaces: created, renamed, archived and restored.
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { findOrganisation } from '../accounts/organisations.ts'
+import { createWorkspace, updateWorkspace } from '../accounts/workspaces.ts'
+import { WORKSPACE_STATUSES } from '../db/schema.ts'
+import type { WorkspaceRow } from '../db/schema.ts'
+import { AppError } from '../errors.ts'
+import type { ConsoleApp, ConsoleContext } from './context.ts'
+import { name } from './fields.ts'
+import { ActionForm, Button, Field, readForm } from './form.tsx'
+import type { FieldState } from './form.tsx'
+import { memberPage } from './layout.tsx'
+import { Status, Table, When } from './parts.tsx'
+
+export const workspaces = new Hono<ConsoleApp>()
+  .get('/', (c) => workspacesPage(c))
+  .post('/', async (c) => {
+    const form = await readForm(c, z.object({ name }))
+    if (!form.ok) return workspacesPage(c, form)
+    await createWorkspace(c.env, c.var.membership.organisation.id, form.value.name)
+    return c.redirect('/console/settings/workspaces', 303)
+  })
+  .post('/:workspaceId/rename', async (c) => {
+    const form = await readForm(c, z.object({ name }))
+    if (form.ok) await change(c, { name: form.value.name })
+    return c.redirect('/console/settings/workspaces', 303)
+  })
+  .post('/:workspaceId/status', async (c) => {
+    const form = await readForm(c, z.object({ status: z.enum(WORKSPACE_STATUSES) }))
+    if (form.ok) await change(c, { status: form.value.status })
+    return c.redirect('/console/settings/workspaces', 303)
+  })
+
+/** @throws AppError not_found, also for another organisation's workspace */
+async function change(c: ConsoleContext, to: Parameters<typeof updateWorkspace>[3]) {
+  const { id } = c.var.membership.organisation
+  const workspace = await updateWorkspace(c.env, id, c.req.param('workspaceId') ?? '', to)
+  if (!workspace) throw new AppError('not_found')
+}
+
+async function workspacesPage(c: ConsoleContext, state: FieldState = {}) {
+  const found = await findOrganisation(c.env, c.var.membership.organisation.id)
+  return memberPage(
+    c,
+    { title: 'Workspaces', status: state.complaints ? 422 : 200 },
+    <>
+      <h1>Workspaces</h1>
+      <p>
+        Every job belongs to one. Without a <code>workspace_id</code>, a job goes to the oldest
+        active workspace.
+      </p>
+      <Table
+        label="Workspaces"
+        columns={['Name', 'Id', 'State', 'Created', 'Actions']}
+        rows={(found?.workspaces ?? []).map((workspace) => [
+          workspace.name,
+          <span class="id">{workspace.id}</span>,
+          <Status status={workspace.status} />,
+          <When at={workspace.createdAt} />,
+          <div class="actions">
+            <Rename workspace={workspace} />
+            <Archive workspace={workspace} />
+          </div>,
+        ])}
+      />
+      <section class="card" aria-labelledby="new-workspace">
+        <h2 id="new-workspace">Create a workspace</h2>
+        <form method="post" action="/console/settings/workspaces" novalidate>
+          <Field name="name" label="Name" state={state} maxlength={100} />
+          <Button>Create workspace</Button>
+        </form>
+      </section>
+    </>,
+  )
+}
+
+const Rename = ({ workspace: { id, name: current } }: { workspace: WorkspaceRow }) => (
+  <details class="confirm plain">
+    <summary role="button" class="secondary">
+      Rename
+    </summary>
+    <form method="post" action={`/console/settings/workspaces/${id}/rename`}>
+      <label for={`name-${id}`}>New name</label>
+      <input id={`name-${id}`} name="name" value={current} required maxlength={100} />
+      <Button>Rename</Button>
+    </form>
+  </details>
+)
+
+const Archive = ({ workspace: { id, name: current, status } }: { workspace: WorkspaceRow }) =>
+  status === 'active' ? (
+    <ActionForm
+      action={`/console/settings/workspaces/${id}/status`}
+      label="Archive"
+      kind="danger"
+      fields={{ status: 'archived' }}
+      confirm={`Archive “${current}”? Its jobs go on; new ones are refused with workspace_not_found.`}
+    />
+  ) : (
+    <ActionForm
+      action={`/console/settings/workspaces/${id}/status`}
+      label="Restore"
+      fields={{ status: 'active' }}
+    />
+  )

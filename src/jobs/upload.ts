@@ -1,0 +1,27 @@
+// Pictures that people upload in the console, kept like our copies of inputs: for a day.
+import { newId } from '../ids.ts'
+import { EngineError } from '../engines/engine.ts'
+import { checkImage } from '../images/fetch.ts'
+import type { Role } from '../images/fetch.ts'
+import { contentTypeOf } from '../images/format.ts'
+import { inputKey, signedUrl } from '../outputs/link.ts'
+import { MAX_IMAGE_BYTES } from '../settings.ts'
+
+/** Keeps a picture. @returns its signed link, or null when it is none that could be worked on */
+export async function keepUpload(
+  env: Env,
+  baseUrl: string,
+  role: Role,
+  file: Blob,
+): Promise<string | null> {
+  if (file.size > MAX_IMAGE_BYTES) return null
+  try {
+    const { bytes, format } = checkImage(role, new Uint8Array(await file.arrayBuffer()))
+    const key = inputKey(newId('upl'), role, format)
+    await env.IMAGES.put(key, bytes, { httpMetadata: { contentType: contentTypeOf(format) } })
+    return await signedUrl(env, baseUrl, key)
+  } catch (error) {
+    if (error instanceof EngineError) return null
+    throw error
+  }
+}

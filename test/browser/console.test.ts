@@ -1,0 +1,236 @@
+// What people do in the console, in a real browser.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { newAddress, onboard, openMail, PASSWORD, PHONE, startConsole } from './support/console.ts'
+import type { Console } from './support/console.ts'
+
+let site: Console
+/** Somebody who is through with onboarding; tests that change nothing for others share them. */
+let page: Page
+
+before(async () => {
+  site = await startConsole()
+  page = await site.open()
+})
+after(() => site.close())
+
+describe('onboarding', () => {
+  it('leads from the sign-up to a finished test job with its picture in sight', async () => {
+    await onboard(page)
+    const key = await page.locator('[data-copy-source]').first().textContent()
+    assert.match(key ?? '', /^svc_test_sk_\w+$/)
+    assert.match((await page.locator('pre').nth(1).textContent()) ?? '', new RegExp(String(key)))
+    await page.getByRole('button', { name: 'Run it now' }).click()
+    await resultShown(page)
+    await page.getByRole('link', { name: /go to the console/ }).click()
+    await page.getByRole('heading', { name: 'Acme Fashion' }).waitFor()
+    assert.equal(await page.locator('.figures dd').first().textContent(), '100')
+  })
+
+  it('copies the key', async () => {
+    const page = await site.open({ permissions: ['clipboard-read', 'clipboard-write'] })
+    await onboard(page)
+    await page.getByRole('button', { name: 'Copy' }).first().click()
+    await page.getByRole('button', { name: 'Copied' }).waitFor()
+    const copied = await page.evaluate('navigator.clipboard.readText()')
+    assert.equal(copied, await page.locator('[data-copy-source]').first().textContent())
+  })
+
+  it('works without JavaScript', async () => {
+    const page = await site.open({ javaScriptEnabled: false })
+    await onboard(page)
+    assert.equal(await page.getByRole('button', { name: 'Copy' }).count(), 0)
+    const [job] = await Promise.all([
+      page.context().waitForEvent('page'),
+      page.getByRole('button', { name: 'Run it now' }).click(),
+    ])
+    await job.getByRole('img', { name: 'Result picture' }).waitFor()
+    // The key is still there, in the window that it was shown in.
+    await page.getByRole('heading', { name: 'Your test API key' }).waitFor()
+  })
+
+  it('needs nothing but a keyboard', async () => {
+    const page = await site.open()
+    const { keyboard } = page
+    await page.goto('/console/sign-up')
+    const email = newAddress()
+    await page.locator('input:focus').waitFor() // the first field has it from the start
+    await keyboard.type(email)
+    await keyboard.press('Tab')
+    await keyboard.type(PASSWORD)
+    await keyboard.press('Tab')
+    await keyboard.type('Keyboard Ltd')
+    await keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
+    await openMail(page)
+    await page.getByRole('heading', { name: 'Confirm your organisation' }).waitFor()
+    await page.locator('input:focus').waitFor()
+    await keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Choose your billing region' }).waitFor()
+    await tabTo(page, 'India')
+    await keyboard.press('Space')
+    await keyboard.press('ArrowDown')
+    assert.equal(await page.getByRole('radio', { name: /United States/ }).isChecked(), true)
+    await keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Name your first workspace' }).waitFor()
+    await page.locator('input:focus').waitFor()
+    await keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Your test API key' }).waitFor()
+    await tabTo(page, 'Run it now')
+    await keyboard.press('Enter')
+    await resultShown(page)
+    await page.goto('/console')
+    await keyboard.press('Tab')
+    assert.equal(await focused(page), 'Skip to the content')
+    await keyboard.press('Enter')
+    assert.equal(await page.evaluate('document.activeElement.id'), 'content')
+  })
+})
+
+describe('API keys', () => {
+  it('are created, work, and are refused once revoked', async () => {
+    await page.goto('/console/settings/api-keys')
+    await page.getByLabel('Name').fill('Shop, staging')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const key = (await page.locator('[data-copy-source]').textContent()) ?? ''
+    const ask = () =>
+      fetch(`${site.url}/v1/account`, { headers: { Authorization: `Bearer ${key}` } })
+    assert.equal((await ask()).status, 200)
+    await page.getByRole('link', { name: /back to the list/ }).click()
+    const row = page.getByRole('row', { name: /Shop, staging/ })
+    await row.locator('summary').click()
+    await row.locator('form').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByText('The key is revoked').waitFor()
+    const refused = (await (await ask()).json()) as { error: { code: string } }
+    assert.equal(refused.error.code, 'api_key_revoked')
+  })
+})
+
+describe('the playground', () => {
+  it('makes a real picture of two uploaded files, as one watches', async () => {
+    await page.goto('/console/playground')
+    await page.getByLabel('Or a file').first().setInputFiles('samples/model.jpg')
+    await page.getByLabel('Or a file').last().setInputFiles('samples/garment.jpg')
+    await page.getByRole('radio', { name: /Live/ }).check()
+    await page.getByRole('button', { name: 'Try it on' }).click()
+    await resultShown(page)
+    await page.goto('/console/credits')
+    await page.getByText('Consumed by a job').waitFor()
+  })
+})
+
+describe('webhooks', () => {
+  it('are delivered, shown and sent again', async () => {
+    const seen: string[] = []
+    const receiver = createServer((request, response) => {
+      seen.push(String(request.headers['webhook-id']))
+      request.resume()
+      response.end('thanks')
+    }).listen(0)
+    try {
+      const { port } = receiver.address() as AddressInfo
+      await page.goto('/console/settings/webhooks')
+      await page.locator('#url').fill(`http://localhost:${port}/hook`)
+      await page.getByRole('button', { name: 'Save' }).click()
+      await page.getByRole('button', { name: 'Send job.completed' }).click()
+      await page.getByRole('link', { name: 'Webhook delivered' }).click()
+      await page.getByRole('button', { name: 'Send again' }).click()
+      await page.getByText('Attempt 2').waitFor()
+      assert.equal(seen.length, 2)
+      assert.equal(seen[0], seen[1])
+    } finally {
+      receiver.close()
+    }
+  })
+})
+
+const PAGES = [
+  '',
+  '/playground',
+  '/jobs',
+  '/credits',
+  '/settings/api-keys',
+  '/settings/webhooks?reveal=1',
+  '/settings/workspaces',
+  '/settings/team',
+  '/account',
+  '/invitations',
+  '/nowhere',
+]
+const GUEST_PAGES = ['/sign-in', '/sign-up', '/forgot', '/reset?token=x', '/check-inbox']
+
+describe('every page', () => {
+  it('fits a phone', async () => {
+    await page.setViewportSize(PHONE)
+    for (const path of PAGES) {
+      await page.goto(`/console${path}`)
+      const over = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+      assert.equal(over, 0, `${path} is ${String(over)} px too wide`)
+    }
+    await page.setViewportSize({ width: 1280, height: 900 })
+  })
+
+  it('has no serious accessibility findings, light and dark', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      for (const path of PAGES) await findNothing(page, path)
+      const guest = await site.open({ colorScheme })
+      for (const path of GUEST_PAGES) await findNothing(guest, path)
+    }
+    await page.goto('/console/jobs')
+    await page.locator('td a').first().click()
+    await page.locator('.timeline').waitFor()
+    await findNothing(page)
+  })
+
+  it('runs no script and no style that its policy forbids', async () => {
+    const complaints: string[] = []
+    page.on('console', (message) => {
+      if (message.text().includes('Content Security Policy')) complaints.push(message.text())
+    })
+    for (const path of PAGES) await page.goto(`/console${path}`)
+    assert.deepEqual(complaints, [])
+  })
+})
+
+/** Runs axe, past the page's policy, on a page or what is open. */
+async function findNothing(page: Page, path?: string): Promise<void> {
+  if (path !== undefined) await page.goto(`/console${path}`)
+  const { readFile } = await import('node:fs/promises')
+  const { createRequire } = await import('node:module')
+  const source = await readFile(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
+  await page.evaluate(`${source}; 0`)
+  const findings = (await page.evaluate(
+    `axe.run().then(({ violations }) => violations
+       .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+       .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`,
+  )) as string[]
+  assert.deepEqual(findings, [], `${page.url()}`)
+}
+
+/** Waits until the result's picture has arrived, and is one. */
+async function resultShown(page: Page): Promise<void> {
+  await page.getByRole('img', { name: 'Result picture' }).waitFor({ timeout: 60_000 })
+  // Fails for what is no picture.
+  await page.evaluate('document.querySelector("img[alt=\\"Result picture\\"]").decode()')
+}
+
+const focused = async (page: Page) =>
+  String(await page.evaluate('document.activeElement.textContent')).trim()
+
+/** Presses Tab until what has the focus, or its label, says `words`. */
+async function tabTo(page: Page, words: string): Promise<void> {
+  for (let count = 0; count < 40; count++) {
+    const text = await page.evaluate(
+      '(document.activeElement.closest("label") ?? document.activeElement).textContent',
+    )
+    if (String(text).includes(words)) {
+      if ((await page.evaluate('document.activeElement.tagName')) !== 'BODY') return
+    }
+    await page.keyboard.press('Tab')
+  }
+  assert.fail(`nothing to tab to says ${words}`)
+}

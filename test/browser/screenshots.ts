@@ -1,0 +1,188 @@
+// Takes a picture of every page, wide and narrow, light and dark, into test/browser/shots (ignored):
+// `node test/browser/screenshots.ts [name]`. For looking at them; nothing is checked.
+import { createServer } from 'node:http'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { AddressInfo } from 'node:net'
+import type { Page } from 'playwright-core'
+import {
+  DESKTOP,
+  newAddress,
+  onboard,
+  openMail,
+  PASSWORD,
+  PHONE,
+  startConsole,
+} from './support/console.ts'
+
+const only = process.argv[2]
+const folder = join(import.meta.dirname, 'shots')
+mkdirSync(folder, { recursive: true })
+
+const receiver = createServer((request, response) => {
+  request.resume()
+  response.writeHead(request.url === '/broken' ? 500 : 200).end('{"received": true}')
+}).listen(0)
+const { port } = receiver.address() as AddressInfo
+
+const site = await startConsole()
+const page = await site.open()
+await guestPages(page)
+const email = await onboard(page)
+await page.getByRole('button', { name: 'Run it now' }).click()
+await page.getByRole('img', { name: 'Result picture' }).waitFor()
+await shoot(page, 'key')
+await memberPages(page)
+await site.close()
+receiver.close()
+
+async function guestPages(page: Page): Promise<void> {
+  await page.goto('/console/sign-in')
+  await shoot(page, 'sign-in')
+  await page.goto('/console/forgot')
+  await shoot(page, 'forgot')
+  await page.goto('/console/reset?token=x')
+  await shoot(page, 'reset')
+  await page.goto('/console/sign-up')
+  await shoot(page, 'sign-up')
+  await page.getByLabel('Work email').fill('somebody@gmail.com')
+  await page.getByLabel('Password').fill('short')
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await shoot(page, 'sign-up-errors')
+  await page.getByLabel('Work email').fill(newAddress())
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByLabel('Organisation name').fill('Acme')
+  await page.getByRole('button', { name: 'Create account' }).click()
+  await shoot(page, 'check-inbox')
+  await openMail(page)
+  await shoot(page, 'onboarding-name')
+  await page.getByRole('button', { name: 'Confirm' }).click()
+  await shoot(page, 'onboarding-region')
+  await page.getByRole('radio', { name: /India/ }).check()
+  await page.getByRole('button', { name: 'Choose for good' }).click()
+  await shoot(page, 'onboarding-workspace')
+  await page.goto('/console/dev/mail')
+  await shoot(page, 'mailbox')
+  await page.context().clearCookies()
+}
+
+async function memberPages(page: Page): Promise<void> {
+  await page.goto('/console/settings/webhooks')
+  await shoot(page, 'webhooks-empty')
+  await page.locator('#url').fill(`http://localhost:${port}/hook`)
+  await page.getByRole('button', { name: 'Save' }).click()
+  await page.getByRole('button', { name: 'Send job.completed' }).click()
+  await page.getByRole('link', { name: /Webhook delivered/ }).click()
+  await page.getByRole('button', { name: 'Send again' }).click()
+  await page.getByText('Attempt 2').waitFor()
+  await shoot(page, 'webhook-event')
+  await page.goto('/console/settings/webhooks')
+  await page.getByRole('button', { name: 'Send job.failed' }).click()
+  await page.getByText('No person was found').waitFor()
+  await shoot(page, 'job-failed')
+  await page.goto('/console/settings/webhooks?reveal=1')
+  await shoot(page, 'webhooks')
+
+  await page.goto('/console/playground')
+  await shoot(page, 'playground')
+  await page.getByRole('button', { name: 'Try it on' }).click()
+  await shoot(page, 'playground-errors')
+  await page.getByLabel('Or a file').first().setInputFiles('samples/model.jpg')
+  await page.getByLabel('Or a file').last().setInputFiles('samples/garment.jpg')
+  await page.getByRole('radio', { name: /Live/ }).check()
+  await page.getByRole('button', { name: 'Try it on' }).click()
+  await page.getByRole('img', { name: 'Result picture' }).waitFor({ timeout: 60_000 })
+  await shoot(page, 'job-live')
+  await page.goto('/console/playground')
+  await page.getByLabel('Address').first().fill('https://test.invalid/delay/60')
+  await page.getByLabel('Address').last().fill('https://shop.example/shirt.png')
+  await page.getByRole('button', { name: 'Try it on' }).click()
+  await shoot(page, 'job-waiting')
+
+  await page.goto('/console')
+  await shoot(page, 'overview')
+  await page.goto('/console/jobs')
+  await shoot(page, 'jobs')
+  await page.goto('/console/jobs?status=cancelled')
+  await shoot(page, 'jobs-none')
+  await page.goto('/console/credits')
+  await shoot(page, 'credits')
+  await page.goto('/console/settings/api-keys')
+  await page.getByLabel('Name').fill('Shop, production')
+  await page.getByRole('radio', { name: /Live/ }).check()
+  await page.getByRole('button', { name: 'Create key' }).click()
+  await shoot(page, 'key-created')
+  await page.goto('/console/settings/api-keys')
+  await page.locator('summary', { hasText: 'Revoke' }).first().click()
+  await shoot(page, 'keys')
+  await page.goto('/console/settings/workspaces')
+  await page.getByLabel('Name').last().fill('Outlet')
+  await page.getByRole('button', { name: 'Create workspace' }).click()
+  await shoot(page, 'workspaces')
+  await page.goto('/console/settings/team')
+  await page.getByLabel('Email').fill(newAddress())
+  await page.getByRole('button', { name: 'Send the invitation' }).click()
+  await shoot(page, 'team')
+  await page.goto('/console/account')
+  await page.locator('header summary').click()
+  await shoot(page, 'account')
+  await page.goto('/console/nowhere')
+  await shoot(page, 'not-found')
+  await invited(page)
+  await suspended(page)
+}
+
+async function invited(page: Page): Promise<void> {
+  const other = await site.open()
+  await onboard(other, newAddress(), 'Northern Outfitters of the Whole Wide World')
+  await other.goto('/console/settings/team')
+  await other.getByLabel('Email').fill(email)
+  await other.getByRole('button', { name: 'Send the invitation' }).click()
+  await other.getByText('The invitation is on its way').waitFor()
+  await page.goto('/console')
+  await shoot(page, 'invited')
+  await openMail(page)
+  await shoot(page, 'invitations')
+  await page.getByRole('button', { name: /Join/ }).click()
+  await page.locator('header select').waitFor()
+  await shoot(page, 'two-organisations')
+  await page.locator('header select').selectOption({ label: 'Acme Fashion' })
+  await page.getByRole('button', { name: 'Switch' }).click()
+  await page.getByRole('heading', { name: 'Acme Fashion' }).waitFor()
+}
+
+async function suspended(page: Page): Promise<void> {
+  await page.goto('/console')
+  const orgId = await page.locator('dd.id').textContent()
+  await fetch(`${site.url}/operator/organisations/${orgId}`, {
+    method: 'PATCH',
+    headers: { Authorization: 'Bearer of-the-browser-tests' },
+    body: JSON.stringify({ status: 'suspended', suspension_reason: 'The last invoice is unpaid.' }),
+  })
+  await page.goto('/console')
+  await shoot(page, 'suspended')
+}
+
+async function shoot(page: Page, name: string): Promise<void> {
+  if (only && only !== name) return
+  await page.waitForLoadState('networkidle').catch(() => {})
+  for (const [size, viewport] of [
+    ['wide', DESKTOP],
+    ['phone', PHONE],
+  ] as const) {
+    await page.setViewportSize(viewport)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await page.screenshot({
+        path: join(folder, `${name}-${size}-${colorScheme}.png`),
+        fullPage: true,
+        animations: 'disabled',
+      })
+    }
+    const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
+    if (Number(overflow) > 0)
+      process.stdout.write(`${name} at ${size} is ${overflow} px too wide\n`)
+  }
+  await page.setViewportSize(DESKTOP)
+  await page.emulateMedia({ colorScheme: 'light' })
+}

@@ -1,0 +1,262 @@
+import { describe, expect, it } from 'vitest'
+import { isFreeEmail } from '../../src/accounts/work-email.ts'
+import { app } from '../../src/app.ts'
+import { safeNext } from '../../src/console/base-url.ts'
+import { createExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { BASE, request } from '../support/client.ts'
+import {
+  latestMail,
+  newAddress,
+  newFounder,
+  newVisitor,
+  PASSWORD,
+  signUp,
+} from '../support/visitor.ts'
+
+const credentials = (email: string, password = PASSWORD) => ({ email, password })
+
+/** A page without what differs each time it is drawn. */
+const steady = (html: string) => html.replaceAll(/value="[^"]*"/g, '').replaceAll(/\S+@\S+/g, '')
+
+describe('signing up', () => {
+  it('refuses addresses of consumer mail services beside the field', async () => {
+    const page = await newVisitor().post('/console/sign-up', {
+      ...credentials('somebody@gmail.com'),
+      organisation: 'Acme',
+    })
+    expect(page.status).toBe(422)
+    expect(page.html).toContain('id="email-error"')
+    expect(page.html).toContain('Please use your work email')
+    expect(page.html).toContain('value="Acme"')
+  })
+
+  it.each([
+    ['a@gmail.com', true],
+    ['a@GMAIL.com', true],
+    ['a@mail.gmail.com', true],
+    ['a@shop.example.', false],
+    ['a@gmail.com.shop.example', false],
+  ])('judges %s by its domain and those above', (address, free) => {
+    expect(isFreeEmail(address)).toBe(free)
+  })
+
+  it('answers alike for a known address, and tells its owner by mail', async () => {
+    const { email } = await newFounder()
+    const again = await newVisitor().post('/console/sign-up', {
+      ...credentials(email),
+      organisation: 'Acme',
+    })
+    const fresh = await newVisitor().post('/console/sign-up', {
+      ...credentials(newAddress()),
+      organisation: 'Acme',
+    })
+    expect(again.path).toBe(fresh.path)
+    expect(steady(again.html)).toBe(steady(fresh.html))
+    expect((await latestMail(email)).subject).toBe('You already have an account')
+  })
+
+  it('signs in by the mailed link only in the browser that signed up', async () => {
+    const email = newAddress()
+    await newVisitor().post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
+    const { path } = await latestMail(email)
+    const stranger = newVisitor()
+    const page = await stranger.get(path)
+    expect(page.path).toBe('/console/sign-in?verified=1')
+    expect((await stranger.get('/console')).path).toMatch(/^\/console\/sign-in/)
+    const signedIn = await stranger.post('/console/sign-in', credentials(email))
+    expect(signedIn.path).toBe('/console/onboarding/name')
+  })
+
+  it('does not sign in twice by the same link', async () => {
+    const visitor = newVisitor()
+    const email = await signUp(visitor)
+    const thief = newVisitor()
+    const { path } = await latestMail(email)
+    expect((await thief.get(path)).path).toBe('/console/sign-in?verified=1')
+    expect((await thief.get('/console')).path).toMatch(/^\/console\/sign-in/)
+  })
+
+  it('says that a broken link is broken', async () => {
+    expect((await newVisitor().get('/console/verify?token=nonsense')).status).toBe(403)
+  })
+})
+
+describe('signing in', () => {
+  it('answers alike for a wrong password and an unknown address', async () => {
+    const { email } = await newFounder()
+    const wrong = await newVisitor().post('/console/sign-in', credentials(email, 'wrong'))
+    const unknown = await newVisitor().post('/console/sign-in', credentials(newAddress()))
+    expect([wrong.status, unknown.status]).toEqual([401, 401])
+    expect(steady(wrong.html)).toBe(steady(unknown.html))
+  })
+
+  it('lets nobody in before the address is verified', async () => {
+    const email = newAddress()
+    await newVisitor().post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
+    const page = await newVisitor().post('/console/sign-in', credentials(email))
+    expect(page.path).toBe('/console/check-inbox')
+  })
+
+  it('goes on to the page that was asked for', async () => {
+    const { email } = await newFounder()
+    const visitor = newVisitor()
+    const asked = await visitor.get('/console/jobs?status=failed')
+    expect(asked.path).toBe('/console/sign-in?next=%2Fconsole%2Fjobs%3Fstatus%3Dfailed')
+    const next = '/console/jobs?status=failed'
+    const page = await visitor.post('/console/sign-in', { ...credentials(email), next })
+    expect(page.path).toBe(next)
+  })
+
+  it.each([
+    'https://evil.example/console',
+    '//evil.example/console',
+    '/\\evil.example',
+    '/console/../v1/account',
+    '/consolex',
+    'javascript:alert(1)',
+  ])('goes nowhere else: %s', (next) => {
+    expect(safeNext(next)).toBeNull()
+  })
+
+  it('limits the attempts on one address, from wherever they come', async () => {
+    const email = newAddress()
+    const attempt = () => newVisitor().post('/console/sign-in', credentials(email, 'wrong'))
+    for (let count = 0; count < 10; count++) expect((await attempt()).status).toBe(401)
+    const page = await attempt()
+    expect(page.status).toBe(429)
+    expect(Number(page.headers.get('Retry-After'))).toBeGreaterThan(0)
+  })
+
+  it('limits the attempts from one network, on whatever address', async () => {
+    let host = 0
+    const attempt = () =>
+      newVisitor(`2001:db8:bad:bad::${(++host).toString(16)}`).post(
+        '/console/sign-in',
+        credentials(newAddress(), 'wrong'),
+      )
+    const statuses = []
+    for (let round = 0; round < 17; round++) {
+      const answers = await Promise.all([attempt(), attempt(), attempt()])
+      statuses.push(...answers.map(({ status }) => status))
+    }
+    expect(statuses.filter((status) => status === 401)).toHaveLength(50)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(1)
+  }, 30_000)
+
+  it('ends with signing out', async () => {
+    const { visitor } = await newFounder()
+    const { cookies } = visitor
+    const copy = newVisitor()
+    for (const [name, value] of cookies) copy.cookies.set(name, value)
+    await visitor.post('/console/sign-out')
+    expect((await copy.get('/console')).path).toMatch(/^\/console\/sign-in/)
+  })
+})
+
+describe('passwords', () => {
+  it('are reset by a mailed link, which ends every session and works once', async () => {
+    const { visitor, email } = await newFounder()
+    const elsewhere = newVisitor()
+    await elsewhere.post('/console/forgot', { email })
+    const { path } = await latestMail(email)
+    const token = new URL(path, BASE).searchParams.get('token') ?? ''
+    const fields = { token, password: 'another long password' }
+    expect((await elsewhere.post('/console/reset', fields)).path).toBe('/console/sign-in?reset=1')
+    expect((await visitor.get('/console')).path).toMatch(/^\/console\/sign-in/)
+    expect((await elsewhere.post('/console/reset', fields)).status).toBe(422)
+    const old = await elsewhere.post('/console/sign-in', credentials(email))
+    expect(old.status).toBe(401)
+    const now = await elsewhere.post('/console/sign-in', credentials(email, fields.password))
+    expect(now.path).toBe('/console')
+  })
+
+  it('are asked for alike, whether or not there is an account', async () => {
+    const { email } = await newFounder()
+    const known = await newVisitor().post('/console/forgot', { email })
+    const unknown = await newVisitor().post('/console/forgot', { email: newAddress() })
+    expect(steady(known.html)).toBe(steady(unknown.html))
+  })
+
+  it('once changed, end every other session', async () => {
+    const { visitor, email } = await newFounder()
+    const other = newVisitor()
+    await other.post('/console/sign-in', credentials(email))
+    const wrong = await visitor.post('/console/account/password', {
+      current: 'not this one',
+      password: 'another long password',
+    })
+    expect(wrong.html).toContain('This is not your current password')
+    const page = await visitor.post('/console/account/password', {
+      current: PASSWORD,
+      password: 'another long password',
+    })
+    expect(page.path).toBe('/console/account?changed=1')
+    expect((await other.get('/console')).path).toMatch(/^\/console\/sign-in/)
+  })
+})
+
+describe('safety', () => {
+  it.each([null, 'https://evil.example', 'null'])(
+    'refuses a form from elsewhere (Origin %s)',
+    async (origin) => {
+      const page = await newVisitor().post('/console/sign-in', credentials(newAddress()), origin)
+      expect(page.status).toBe(403)
+    },
+  )
+
+  it('allows no script, style or frame but its own', async () => {
+    const page = await newVisitor().get('/console/sign-in')
+    const policy = page.headers.get('Content-Security-Policy') ?? ''
+    expect(policy).toContain("default-src 'none'")
+    expect(policy).toContain("script-src 'self'")
+    expect(policy).toContain("frame-ancestors 'none'")
+    expect(policy).not.toContain('unsafe')
+    expect(page.html).not.toMatch(/<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=/)
+    expect(page.headers.get('Cache-Control')).toBe('no-store')
+    expect(page.headers.get('X-Frame-Options')).toBe('DENY')
+    // With no-referrer, browsers would not say where a form comes from.
+    expect(page.headers.get('Referrer-Policy')).toBe('same-origin')
+  })
+
+  it('sets cookies that scripts, plain HTTP and other sites do not get', async () => {
+    const { email } = await newFounder()
+    const answer = await request('/console/sign-in', {
+      method: 'POST',
+      headers: { Origin: BASE },
+      body: new URLSearchParams(credentials(email)),
+      redirect: 'manual',
+    })
+    const cookies = answer.headers.getSetCookie()
+    expect(cookies.length).toBeGreaterThan(0)
+    for (const cookie of cookies) {
+      expect(cookie).toMatch(/HttpOnly/i)
+      expect(cookie).toMatch(/; Secure/i)
+      expect(cookie).toMatch(/SameSite=Lax/i)
+    }
+  })
+
+  it('leads from the front door to the console', async () => {
+    expect((await request('/', { redirect: 'manual' })).headers.get('Location')).toBe('/console')
+  })
+
+  it('says what to set where AUTH_SECRET is missing, and the API works all the same', async () => {
+    const without = { ...env, AUTH_SECRET: undefined }
+    const ask = (path: string) =>
+      app.fetch(new Request(BASE + path), without, createExecutionContext())
+    const page = await ask('/console/sign-in')
+    expect(page.status).toBe(503)
+    expect(await page.text()).toContain('wrangler secret put AUTH_SECRET')
+    expect((await ask('/v1/account')).status).toBe(401)
+  })
+
+  it('shows the mailbox in development only', async () => {
+    const production = { ...env, DEV_MAILBOX: 'false' }
+    const page = await app.fetch(
+      new Request(`${BASE}/console/dev/mail`),
+      production,
+      createExecutionContext(),
+    )
+    expect(page.status).toBe(404)
+  })
+})

@@ -1,0 +1,119 @@
+import { runDurableObjectAlarm } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { Webhook } from 'standardwebhooks'
+import { describe, expect, it, vi } from 'vitest'
+import { clientOf } from '../support/client.ts'
+import { fakeUpstream } from '../support/upstream.ts'
+import { jobIdOf, newFounder, tryOn } from '../support/visitor.ts'
+import { DELAYED, IMAGES, operator, readJob, submit } from '../support/world.ts'
+
+const upstream = fakeUpstream()
+
+describe('API keys', () => {
+  it('are shown once, listed by their last four, and revoked at once', async () => {
+    const { visitor } = await newFounder()
+    const page = await visitor.post('/console/settings/api-keys', { name: 'Shop', mode: 'live' })
+    const [key = ''] = /svc_live_sk_\w{64}/.exec(page.html) ?? []
+    const client = clientOf(key)
+    expect((await client.get('/v1/account')).status).toBe(200)
+    const list = await visitor.get('/console/settings/api-keys')
+    expect(list.html).not.toContain(key)
+    expect(list.html).toContain(`svc_live_sk_…${key.slice(-4)}`)
+    const [, keyId] = /keys\/(key_\w{26})\/revoke/.exec(list.html) ?? []
+    expect((await visitor.post(`/console/settings/api-keys/${keyId}/revoke`)).status).toBe(200)
+    expect(await (await client.get('/v1/account')).json()).toMatchObject({
+      error: { code: 'api_key_revoked' },
+    })
+  })
+
+  it('tell when they were last used, at no request’s expense', async () => {
+    const { visitor, testKey, organisationId } = await newFounder()
+    expect((await visitor.get('/console/settings/api-keys')).html).toContain('never')
+    await clientOf(testKey).get('/v1/account')
+    await runDurableObjectAlarm(env.ORGANISATION.getByName(organisationId))
+    expect((await visitor.get('/console/settings/api-keys')).html).not.toContain('never')
+  })
+})
+
+describe('webhooks', () => {
+  it('send a test event, and an event again, signed with both secrets after a rotation', async () => {
+    const { visitor } = await newFounder()
+    upstream.on('https://hooks.test/again', () => new Response('<b>thanks</b>'))
+    await visitor.post('/console/settings/webhooks/url', { url: 'https://hooks.test/again' })
+    const secretOf = async () =>
+      /whsec_[\w+/=]+/.exec((await visitor.get('/console/settings/webhooks?reveal=1')).html)?.[0] ??
+      ''
+    const before = await secretOf()
+    expect((await visitor.get('/console/settings/webhooks')).html).not.toContain(before)
+    const nonce = crypto.randomUUID()
+    const page = await visitor.post('/console/settings/webhooks/test', {
+      outcome: 'completed',
+      nonce,
+    })
+    const eventPath = `/console/settings/webhooks/${jobIdOf(page.path).replace('job_', 'evt_')}`
+    const attempts = async () =>
+      (await visitor.get(eventPath)).html.match(/<strong>Attempt/g)?.length ?? 0
+    await vi.waitUntil(async () => (await attempts()) === 1)
+
+    await visitor.post('/console/settings/webhooks/rotate')
+    const after = await secretOf()
+    expect(after).not.toBe(before)
+    await visitor.post(`${eventPath}/resend`)
+    await vi.waitUntil(async () => (await attempts()) === 2)
+    expect((await visitor.get(eventPath)).html).toContain('&lt;b&gt;thanks')
+
+    const [first, second] = upstream.seen('https://hooks.test/again')
+    expect(second?.headers.get('webhook-id')).toBe(first?.headers.get('webhook-id'))
+    for (const secret of [before, after]) {
+      const verified = new Webhook(secret).verify(
+        second?.body ?? '',
+        Object.fromEntries(second?.headers ?? []),
+      )
+      expect(verified).toMatchObject({ type: 'job.completed' })
+    }
+    const list = await visitor.get('/console/settings/webhooks')
+    expect(list.html).toContain(eventPath)
+    expect(list.html).toContain('delivered')
+  })
+
+  it('refuse an address that must not be called', async () => {
+    const { visitor } = await newFounder()
+    const page = await visitor.post('/console/settings/webhooks/url', { url: 'http://localhost/x' })
+    expect(page.status).toBe(422)
+    expect(page.html).toContain('id="url-error"')
+  })
+})
+
+describe('workspaces', () => {
+  it('are created, renamed, archived and restored', async () => {
+    const { visitor, testKey } = await newFounder()
+    const client = clientOf(testKey)
+    await visitor.post('/console/settings/workspaces', { name: 'Outlet' })
+    const list = await visitor.get('/console/settings/workspaces')
+    const id = list.html.match(/ws_\w{26}/g)?.at(-1) ?? ''
+    await visitor.post(`/console/settings/workspaces/${id}/rename`, { name: 'Sale' })
+    expect(await (await client.get('/v1/workspaces')).text()).toContain('"name":"Sale"')
+
+    const waiting = await submit(client, { ...DELAYED, workspace_id: id })
+    await visitor.post(`/console/settings/workspaces/${id}/status`, { status: 'archived' })
+    const refused = await client.post('/v1/tryon', { ...IMAGES, workspace_id: id })
+    expect(await refused.json()).toMatchObject({ error: { code: 'workspace_not_found' } })
+    expect((await readJob(client, waiting.job_id)).status).toMatch(/pending|processing/)
+
+    await visitor.post(`/console/settings/workspaces/${id}/status`, { status: 'active' })
+    await submit(client, { workspace_id: id })
+  })
+})
+
+describe('a suspended organisation', () => {
+  it('sees why, and can submit nothing', async () => {
+    const { visitor, organisationId } = await newFounder()
+    const suspension_reason = 'The last invoice is <unpaid>.'
+    const body = { status: 'suspended', suspension_reason }
+    await operator.patch(`/operator/organisations/${organisationId}`, body)
+    const page = await visitor.get('/console')
+    expect(page.html).toContain('Acme is suspended')
+    expect(page.html).toContain('The last invoice is &lt;unpaid&gt;.')
+    expect((await tryOn(visitor)).page.html).toContain('suspended, so no jobs')
+  })
+})
