@@ -55,7 +55,8 @@ export default {
       case '/list': {
         await floor.check()
         const { results } = await env.DB.prepare(
-          'SELECT * FROM jobs WHERE organisation_id = ? ORDER BY id DESC LIMIT 21',
+          `SELECT id, status, workspace_id, mode, output_format, error_code, created_at, completed_at,
+             duration_ms FROM jobs WHERE organisation_id = ? ORDER BY id DESC LIMIT 21`,
         )
           .bind(url.searchParams.get('org'))
           .all()

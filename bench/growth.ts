@@ -27,6 +27,7 @@ export async function measureGrowth(stand: Stand, sizes: number[]) {
       'GET /v1/jobs': await read(stand, shop, '/v1/jobs'),
       '…?status=completed': await read(stand, shop, '/v1/jobs?status=completed'),
       '…?status=pending (none)': await read(stand, shop, '/v1/jobs?status=pending'),
+      'GET /v1/account (no D1)': await read(stand, shop, '/v1/account'),
       '…?cursor=': await read(stand, shop, `/v1/jobs?cursor=${cursor}`),
     }
   }

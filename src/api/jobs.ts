@@ -34,8 +34,9 @@ export const jobs = new Hono<App>()
     }
     const page = await listPage(c.env, organisationId, filter, { limit: query.limit, beforeId })
     const last = page.jobs.at(-1)
+    const baseUrl = baseUrlOf(c)
     return c.json({
-      jobs: await Promise.all(page.jobs.map((job) => presentListedJob(c.env, baseUrlOf(c), job))),
+      jobs: await Promise.all(page.jobs.map((job) => presentListedJob(c.env, baseUrl, job))),
       next_cursor: page.hasMore && last ? await makeCursor(c.env, list, last.id) : null,
       has_more: page.hasMore,
     })

@@ -23,8 +23,22 @@ const url = (expected: string, problem: (text: string) => string | null) =>
     if (message) context.addIssue({ code: 'custom', message })
   })
 
-/** The body of POST /v1/tryon. */
-export function tryOnBody({ allowPrivate, mode, ownBaseUrl }: UrlRules) {
+const bodies = new Map<string, ReturnType<typeof makeTryOnBody>>()
+/** A Worker answers under few addresses; this only keeps strange ones from filling the memory. */
+const MAX_BODIES = 100
+
+/** The body of POST /v1/tryon. Kept, since making a schema costs more than using it. */
+export function tryOnBody(rules: UrlRules) {
+  const name = JSON.stringify([rules.allowPrivate, rules.mode, rules.ownBaseUrl])
+  let body = bodies.get(name)
+  if (!body) {
+    if (bodies.size >= MAX_BODIES) bodies.clear()
+    bodies.set(name, (body = makeTryOnBody(rules)))
+  }
+  return body
+}
+
+function makeTryOnBody({ allowPrivate, mode, ownBaseUrl }: UrlRules) {
   const imageUrl = (description: string) =>
     url('a string, the URL of an image', (text) => {
       const problem = imageUrlProblem(text, allowPrivate, ownBaseUrl)

@@ -58,7 +58,10 @@ function pathOf(text: string): string {
 /** @param hostname as `URL` writes it: lower case, IPv4 in dotted decimals, IPv6 in brackets */
 export function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
-  if (ipaddr.isValid(host)) return !isPublicAddress(ipaddr.parse(host))
+  // The parser of addresses is slow to say no, so names are not shown to it.
+  if (hostname.startsWith('[') || /^[\d.]+$/.test(host)) {
+    return !ipaddr.isValid(host) || !isPublicAddress(ipaddr.parse(host))
+  }
   // A name without a dot is looked up in the local domain.
   return (
     !host.includes('.') || PRIVATE_NAMES.some((name) => host === name || host.endsWith(`.${name}`))

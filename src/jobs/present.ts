@@ -6,6 +6,7 @@ import { MODES } from '../organisation/api-key.ts'
 import { outputKey, signedUrl } from '../outputs/link.ts'
 import { EVENT_STATUSES } from '../db/schema.ts'
 import { JOB_ERROR_CODES, JOB_STATUSES } from './status.ts'
+import type { ListedRow } from './lists.ts'
 import type { JobWithEvent } from './store.ts'
 
 const Timestamp = z.iso.datetime().meta({ description: 'ISO 8601, UTC' })
@@ -46,7 +47,7 @@ export const Job = ListedJob.extend({
 export async function presentListedJob(
   env: Env,
   baseUrl: string,
-  job: JobRow,
+  job: ListedRow,
 ): Promise<z.infer<typeof ListedJob>> {
   const completed = job.status === 'completed'
   return {
@@ -56,7 +57,7 @@ export async function presentListedJob(
     mode: job.mode,
     output_url:
       completed && job.outputFormat
-        ? await signedUrl(env, baseUrl, outputKey(job.id, job.outputFormat))
+        ? signedUrl(env, baseUrl, outputKey(job.id, job.outputFormat))
         : null,
     credits_consumed: completed ? creditCost(job.mode) : null,
     error_code: job.status === 'failed' ? job.errorCode : null,

@@ -1,6 +1,7 @@
+import { listJobs } from './lists.ts'
+import type { ListedRow } from './lists.ts'
 import type { JobFilter, JobWithEvent } from './store.ts'
-import { findJob, listJobs } from './store.ts'
-import type { JobRow } from '../db/schema.ts'
+import { findJob } from './store.ts'
 import { isFinal } from './status.ts'
 
 /**
@@ -25,7 +26,7 @@ export async function waitForJob(
 }
 
 export interface JobPage {
-  jobs: JobRow[]
+  jobs: ListedRow[]
   hasMore: boolean
 }
 

@@ -1,8 +1,8 @@
-// All SQL about jobs. Every change of status is one conditional update: no row back means that
-// somebody else was first.
-import { and, desc, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
+// All SQL about jobs but for lists. Every change of status is one conditional update: no row back
+// means that somebody else was first.
+import { and, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { database } from '../db/client.ts'
+import { database, kept } from '../db/client.ts'
 import { jobs, organisations, webhookEvents } from '../db/schema.ts'
 import type { JobRow, WebhookEventRow } from '../db/schema.ts'
 import { eventIdOf } from '../ids.ts'
@@ -30,41 +30,48 @@ export type Ending =
   | { status: 'failed'; errorCode: JobErrorCode }
   | { status: 'refunded' | 'cancelled' }
 
-/** @returns false when the job was there already */
-export async function insertJob(env: Env, job: typeof jobs.$inferInsert): Promise<boolean> {
-  const result = await database(env).insert(jobs).values(job).onConflictDoNothing()
+type Place = Pick<JobRow, 'id' | 'organisationId' | 'workspaceId' | 'mode'>
+type Addresses = Pick<JobRow, 'modelImageUrl' | 'garmentImageUrl' | 'webhookUrl' | 'baseUrl'>
+type NewJob = Place & Addresses & Pick<JobRow, 'createdAt' | 'dueAt'>
+
+const insertion = kept((db) =>
+  db
+    .insert(jobs)
+    .values({
+      id: sql.placeholder('id'),
+      organisationId: sql.placeholder('organisationId'),
+      workspaceId: sql.placeholder('workspaceId'),
+      mode: sql.placeholder('mode'),
+      status: 'pending',
+      modelImageUrl: sql.placeholder('modelImageUrl'),
+      garmentImageUrl: sql.placeholder('garmentImageUrl'),
+      webhookUrl: sql.placeholder('webhookUrl'),
+      baseUrl: sql.placeholder('baseUrl'),
+      createdAt: sql.placeholder('createdAt'),
+      dueAt: sql.placeholder('dueAt'),
+    })
+    .onConflictDoNothing()
+    .prepare(),
+)
+
+/** Stores a pending job. @returns false when it was there already */
+export async function insertJob(env: Env, job: NewJob): Promise<boolean> {
+  const result = await insertion(env).run(job)
   return result.meta.changes > 0
 }
 
-export async function findJob(env: Env, jobId: string): Promise<JobWithEvent | undefined> {
-  const [row] = await database(env)
+const byId = kept((db) =>
+  db
     .select({ job: jobs, eventStatus: webhookEvents.status })
     .from(jobs)
-    .leftJoin(webhookEvents, eq(webhookEvents.id, eventIdOf(jobId)))
-    .where(eq(jobs.id, jobId))
-  return row && { ...row.job, eventStatus: row.eventStatus }
-}
+    .leftJoin(webhookEvents, eq(webhookEvents.id, sql.placeholder('eventId')))
+    .where(eq(jobs.id, sql.placeholder('jobId')))
+    .prepare(),
+)
 
-/** One organisation's jobs, newest first, those before `beforeId` only. */
-export function listJobs(
-  env: Env,
-  organisationId: string,
-  { workspaceId, status }: JobFilter,
-  page: { limit: number; beforeId?: string | undefined },
-): Promise<JobRow[]> {
-  return database(env)
-    .select()
-    .from(jobs)
-    .where(
-      and(
-        eq(jobs.organisationId, organisationId),
-        workspaceId === undefined ? undefined : eq(jobs.workspaceId, workspaceId),
-        status === undefined ? undefined : eq(jobs.status, status),
-        page.beforeId === undefined ? undefined : lt(jobs.id, page.beforeId),
-      ),
-    )
-    .orderBy(desc(jobs.id))
-    .limit(page.limit)
+export async function findJob(env: Env, jobId: string): Promise<JobWithEvent | undefined> {
+  const [row] = await byId(env).all({ jobId, eventId: eventIdOf(jobId) })
+  return row && { ...row.job, eventStatus: row.eventStatus }
 }
 
 /** @param jobIds at most 100 */

@@ -49,7 +49,6 @@ export async function submitJob({
       organisationId: caller.organisationId,
       workspaceId,
       mode: caller.mode,
-      status: 'pending',
       modelImageUrl: request.modelImageUrl,
       garmentImageUrl: request.garmentImageUrl,
       webhookUrl: request.webhookUrl ?? defaultWebhookUrl,

@@ -13,9 +13,9 @@ export const inputKey = (id: string, role: 'model' | 'garment', format: ImageFor
   `inputs/${id}/${role}.${EXTENSION[format]}`
 
 /** A link that works for one hour from now. */
-export async function signedUrl(env: Env, baseUrl: string, key: string): Promise<string> {
+export function signedUrl(env: Env, baseUrl: string, key: string): string {
   const expires = Math.floor(Date.now() / 1_000) + OUTPUT_URL_TTL_SECONDS
-  return `${baseUrl}/${key}?expires=${expires}&signature=${await sign(env, 'link', `${key}\n${expires}`)}`
+  return `${baseUrl}/${key}?expires=${expires}&signature=${sign(env, 'link', `${key}\n${expires}`)}`
 }
 
 /**

@@ -3,6 +3,7 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { revokeApiKey } from '../../src/accounts/api-keys.ts'
+import { factsOf } from '../support/facts.ts'
 import { CDN, HOOK, Stage } from './stage.ts'
 import type { Reply } from './stage.ts'
 import { Saboteur } from './saboteur.ts'
@@ -236,6 +237,20 @@ describe('nothing is lost in a race', () => {
     expect(again?.body['job_id']).toBe(retried?.body['job_id'])
     await stage.quiet()
     expect(await statusesOf(stage)).toEqual(['completed'])
+    expect(await stage.violations()).toEqual([])
+  })
+
+  it('gives a lost reservation back later when the database cannot be asked now', async () => {
+    const stage = await Stage.open()
+    await submit(stage, new Saboteur((at) => (at === 0 ? 'died' : undefined)))
+    stage.pass(6 * 60_000)
+    vi.spyOn(env.DB, 'prepare').mockImplementationOnce(() => {
+      throw new Error('D1 is down')
+    })
+    await stage.alarm()
+    expect((await factsOf(stage.shop.orgId)).totals).toMatchObject({ balance: 99, reserved: 1 })
+    await stage.quiet()
+    expect((await factsOf(stage.shop.orgId)).totals).toMatchObject({ balance: 100, reserved: 0 })
     expect(await stage.violations()).toEqual([])
   })
 

@@ -1,0 +1,54 @@
+// The SQL of lists: one organisation's jobs, page by page.
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { kept } from '../db/client.ts'
+import { jobs } from '../db/schema.ts'
+import type { JobRow } from '../db/schema.ts'
+import type { JobFilter } from './store.ts'
+
+/** What lists and webhooks show; the addresses left out are most of a row's bytes. */
+const LISTED = {
+  id: jobs.id,
+  status: jobs.status,
+  workspaceId: jobs.workspaceId,
+  mode: jobs.mode,
+  outputFormat: jobs.outputFormat,
+  errorCode: jobs.errorCode,
+  createdAt: jobs.createdAt,
+  completedAt: jobs.completedAt,
+  durationMs: jobs.durationMs,
+}
+export type ListedRow = Pick<JobRow, keyof typeof LISTED>
+
+/** The query of a list by which of its conditions there are: each has an index of its own. */
+const listed = (byWorkspace: boolean, byStatus: boolean, paged: boolean) =>
+  kept((db) =>
+    db
+      .select(LISTED)
+      .from(jobs)
+      .where(
+        and(
+          eq(jobs.organisationId, sql.placeholder('organisationId')),
+          byWorkspace ? eq(jobs.workspaceId, sql.placeholder('workspaceId')) : undefined,
+          byStatus ? eq(jobs.status, sql.placeholder('status')) : undefined,
+          paged ? lt(jobs.id, sql.placeholder('beforeId')) : undefined,
+        ),
+      )
+      .orderBy(desc(jobs.id))
+      .limit(sql.placeholder('limit'))
+      .prepare(),
+  )
+
+const lists = new Map<string, ReturnType<typeof listed>>()
+
+/** One organisation's jobs, newest first, those before `beforeId` only. */
+export function listJobs(
+  env: Env,
+  organisationId: string,
+  { workspaceId, status }: JobFilter,
+  { limit, beforeId }: { limit: number; beforeId?: string | undefined },
+): Promise<ListedRow[]> {
+  const shape = [workspaceId !== undefined, status !== undefined, beforeId !== undefined] as const
+  const list = lists.get(shape.join()) ?? listed(...shape)
+  lists.set(shape.join(), list)
+  return list(env).all({ organisationId, workspaceId, status, beforeId, limit })
+}
