@@ -8,15 +8,15 @@ export interface List extends JobFilter {
   organisationId: string
 }
 
-export async function makeCursor(env: Env, list: List, lastJobId: string): Promise<string> {
-  return `${lastJobId}.${await sign(env, 'cursor', contents(list, lastJobId))}`
+export function makeCursor(env: Env, list: List, lastJobId: string): string {
+  return `${lastJobId}.${sign(env, 'cursor', contents(list, lastJobId))}`
 }
 
 /** @returns the id to go on from, or null when this service did not make the cursor for this list */
-export async function readCursor(env: Env, list: List, cursor: string): Promise<string | null> {
+export function readCursor(env: Env, list: List, cursor: string): string | null {
   const [jobId = '', signature = '', ...rest] = cursor.split('.')
   if (rest.length > 0 || !isId('job', jobId)) return null
-  return (await verify(env, 'cursor', contents(list, jobId), signature)) ? jobId : null
+  return verify(env, 'cursor', contents(list, jobId), signature) ? jobId : null
 }
 
 const contents = ({ organisationId, workspaceId, status }: List, jobId: string) =>

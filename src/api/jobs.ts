@@ -24,8 +24,7 @@ export const jobs = new Hono<App>()
 
     const filter = { workspaceId: query.workspace_id, status: query.status }
     const list = { organisationId, ...filter }
-    const beforeId =
-      query.cursor === undefined ? undefined : await readCursor(c.env, list, query.cursor)
+    const beforeId = query.cursor === undefined ? undefined : readCursor(c.env, list, query.cursor)
     if (beforeId === null) {
       throw new AppError(
         'validation_error',
@@ -36,8 +35,8 @@ export const jobs = new Hono<App>()
     const last = page.jobs.at(-1)
     const baseUrl = baseUrlOf(c)
     return c.json({
-      jobs: await Promise.all(page.jobs.map((job) => presentListedJob(c.env, baseUrl, job))),
-      next_cursor: page.hasMore && last ? await makeCursor(c.env, list, last.id) : null,
+      jobs: page.jobs.map((job) => presentListedJob(c.env, baseUrl, job)),
+      next_cursor: page.hasMore && last ? makeCursor(c.env, list, last.id) : null,
       has_more: page.hasMore,
     })
   })
@@ -59,7 +58,7 @@ export const jobs = new Hono<App>()
     const waitSeconds = preferredWaitSeconds(c.req.header('Prefer'))
     if (waitSeconds > 0) c.header('Preference-Applied', `wait=${waitSeconds}`)
     const latest = await waitForJob(c.env, job, waitSeconds)
-    return c.json(await presentJob(c.env, baseUrlOf(c), latest))
+    return c.json(presentJob(c.env, baseUrlOf(c), latest))
   })
   .delete('/:jobId', async (c) => {
     const caller = await credentialsOf(c)

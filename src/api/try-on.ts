@@ -55,7 +55,7 @@ export const tryOn = new Hono<App>()
       const pending = await findJob(c.env, job.jobId)
       const latest = pending && (await waitForJob(c.env, pending, waitSeconds))
       if (latest && isFinal(latest.status)) {
-        return c.json(await presentJob(c.env, baseUrlOf(c), latest), 200)
+        return c.json(presentJob(c.env, baseUrlOf(c), latest), 200)
       }
     }
     return c.json(presentSubmitted(job, caller.mode), 202)

@@ -66,14 +66,12 @@ async function ownJob(c: ConsoleContext): Promise<JobWithEvent> {
 
 async function liveJob(c: ConsoleContext, row: JobWithEvent) {
   const baseUrl = baseUrlOf(c)
-  const [model, garment, attempts] = await Promise.all([
-    viewable(c.env, baseUrl, row.modelImageUrl),
-    viewable(c.env, baseUrl, row.garmentImageUrl),
-    row.eventStatus === null ? [] : attemptsOf(c.env, eventIdOf(row.id)),
-  ])
+  const model = viewable(c.env, baseUrl, row.modelImageUrl)
+  const garment = viewable(c.env, baseUrl, row.garmentImageUrl)
+  const attempts = row.eventStatus === null ? [] : await attemptsOf(c.env, eventIdOf(row.id))
   const output =
     row.status === 'completed' && row.outputFormat
-      ? await signedUrl(c.env, baseUrl, outputKey(row.id, row.outputFormat))
+      ? signedUrl(c.env, baseUrl, outputKey(row.id, row.outputFormat))
       : null
   const final = isFinal(row.status)
   return (
@@ -197,9 +195,9 @@ const Timeline = ({ row, attempts }: { row: JobWithEvent; attempts: WebhookAttem
 }
 
 /** What can be looked at. A scenario has no picture. An upload's own link has run out after an hour; it gets a fresh one. */
-async function viewable(env: Env, baseUrl: string, address: string): Promise<string | null> {
+function viewable(env: Env, baseUrl: string, address: string): string | null {
   if (isScenario(address)) return null
-  const key = await uploadKeyOf(env, baseUrl, address)
+  const key = uploadKeyOf(env, baseUrl, address)
   return key ? signedUrl(env, baseUrl, key) : address
 }
 

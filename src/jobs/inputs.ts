@@ -93,7 +93,7 @@ async function readUpload(
   role: Role,
   address: string,
 ): Promise<FetchedImage | null> {
-  const key = await uploadKeyOf(env, baseUrl, address)
+  const key = uploadKeyOf(env, baseUrl, address)
   if (!key) return null
   const object = await env.IMAGES.get(key)
   if (!object) throw new EngineError(`${role}_image_unreachable`, 'the upload is no longer kept')

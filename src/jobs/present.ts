@@ -44,11 +44,11 @@ export const Job = ListedJob.extend({
 }).meta({ id: 'Job', description: 'A try-on job' })
 
 /** The form without webhook fields. Signs a fresh output URL. */
-export async function presentListedJob(
+export function presentListedJob(
   env: Env,
   baseUrl: string,
   job: ListedRow,
-): Promise<z.infer<typeof ListedJob>> {
+): z.infer<typeof ListedJob> {
   const completed = job.status === 'completed'
   return {
     job_id: job.id,
@@ -68,13 +68,9 @@ export async function presentListedJob(
 }
 
 /** The whole form. */
-export async function presentJob(
-  env: Env,
-  baseUrl: string,
-  job: JobWithEvent,
-): Promise<z.infer<typeof Job>> {
+export function presentJob(env: Env, baseUrl: string, job: JobWithEvent): z.infer<typeof Job> {
   return {
-    ...(await presentListedJob(env, baseUrl, job)),
+    ...presentListedJob(env, baseUrl, job),
     webhook_url: job.webhookUrl,
     webhook_status: job.webhookUrl === null ? null : (job.eventStatus ?? 'pending'),
   }

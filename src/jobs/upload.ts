@@ -19,7 +19,7 @@ export async function keepUpload(
     const { bytes, format } = checkImage(role, new Uint8Array(await file.arrayBuffer()))
     const key = inputKey(newId('upl'), role, format)
     await env.IMAGES.put(key, bytes, { httpMetadata: { contentType: contentTypeOf(format) } })
-    return await signedUrl(env, baseUrl, key)
+    return signedUrl(env, baseUrl, key)
   } catch (error) {
     if (error instanceof EngineError) return null
     throw error

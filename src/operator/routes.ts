@@ -141,7 +141,7 @@ export const operator = new Hono<App>()
     const job = await findJob(c.env, c.req.param('jobId'))
     if (!job) throw new AppError('not_found', 'No job with this id.')
     return c.json({
-      ...(await presentJob(c.env, baseUrlOf(c), job)),
+      ...presentJob(c.env, baseUrlOf(c), job),
       org_id: job.organisationId,
       engine: job.engine,
       attempts: job.attempts,

@@ -22,27 +22,23 @@ export function signedUrl(env: Env, baseUrl: string, key: string): string {
  * Where a picture is kept that was uploaded in the console, told by the link that was made for it.
  * @returns null for every other address
  */
-export async function uploadKeyOf(
-  env: Env,
-  baseUrl: string,
-  address: string,
-): Promise<string | null> {
+export function uploadKeyOf(env: Env, baseUrl: string, address: string): string | null {
   if (!address.startsWith(`${baseUrl}/inputs/upl_`)) return null
   const { pathname, searchParams } = new URL(address)
   const key = pathname.slice(1)
   const expires = searchParams.get('expires') ?? ''
-  const problem = await checkLink(env, key, expires, searchParams.get('signature') ?? '')
+  const problem = checkLink(env, key, expires, searchParams.get('signature') ?? '')
   // How long the link may be followed is another question: here it only has to be ours.
   return problem === 'invalid_signature' ? null : key
 }
 
 /** What is wrong with a link, or null when it may be served. */
-export async function checkLink(
+export function checkLink(
   env: Env,
   key: string,
   expires: string,
   signature: string,
-): Promise<'invalid_signature' | 'url_expired' | null> {
-  if (!(await verify(env, 'link', `${key}\n${expires}`, signature))) return 'invalid_signature'
+): 'invalid_signature' | 'url_expired' | null {
+  if (!verify(env, 'link', `${key}\n${expires}`, signature)) return 'invalid_signature'
   return Number(expires) * 1_000 < Date.now() ? 'url_expired' : null
 }

@@ -11,7 +11,7 @@ export const outputs = new Hono<App>()
 
 async function serve(c: Context<App>, key: string): Promise<Response> {
   const { expires = '', signature = '' } = c.req.query()
-  const problem = await checkLink(c.env, key, expires, signature)
+  const problem = checkLink(c.env, key, expires, signature)
   if (problem) throw new AppError(problem)
 
   const object = await c.env.IMAGES.get(key, { onlyIf: c.req.raw.headers })

@@ -81,7 +81,7 @@ async function attempt(
   const base = settings.baseUrl ?? job.baseUrl
   const problem = urlProblem(event.url, settings.allowPrivateUrls, base)
   if (problem) return noAnswer(`the URL ${problem}`)
-  const body = JSON.stringify(await webhookBody(env, base, event, job))
+  const body = JSON.stringify(webhookBody(env, base, event, job))
   try {
     const response = await fetch(event.url, {
       method: 'POST',

@@ -13,15 +13,15 @@ export const WebhookBody = z
   .meta({ id: 'WebhookBody', description: 'What is delivered to a webhook URL' })
 
 /** Made at each attempt anew, so that the output URL in it is fresh. */
-export async function webhookBody(
+export function webhookBody(
   env: Env,
   baseUrl: string,
   event: WebhookEventRow,
   job: JobRow,
-): Promise<z.infer<typeof WebhookBody>> {
+): z.infer<typeof WebhookBody> {
   return {
     type: event.type,
     timestamp: event.createdAt.toISOString(),
-    data: await presentListedJob(env, baseUrl, job),
+    data: presentListedJob(env, baseUrl, job),
   }
 }

@@ -80,7 +80,7 @@ describe('a signed link', () => {
   })
 
   it('leads to 404 once the picture is no longer kept', async () => {
-    const answer = await get(await signedUrl(env, BASE, 'outputs/job_gone.png'))
+    const answer = await get(signedUrl(env, BASE, 'outputs/job_gone.png'))
     expect(answer.status).toBe(404)
     expect(await codeOf(answer)).toBe('not_found')
   })
