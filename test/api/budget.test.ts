@@ -64,7 +64,7 @@ function onAnyCall<T extends object>(stub: T, report: () => void): T {
 const NOTHING = { organisation: 0, d1: 0, jobs: 0, webhooks: 0 }
 
 beforeAll(async () => {
-  shop = await newOrganisation({ default_webhook_url: 'https://hooks.test/budget' })
+  shop = await newOrganisation()
 })
 // What a request finds is an Organisation that knows its standing.
 beforeEach(async () => void (await shop.test.get('/v1/account')))
@@ -117,7 +117,7 @@ describe('the I/O of one request', () => {
 
   it('is two Organisation calls, one batch and one message for DELETE /v1/jobs/{id}', async () => {
     const calls = counted() // freezes the queues, too: the job stays pending
-    const { job_id } = await submit(shop.live)
+    const { job_id } = await submit(shop.live, { webhook_url: 'https://hooks.test/budget' })
     Object.assign(calls, NOTHING)
     expect((await shop.live.delete(`/v1/jobs/${job_id}`)).status).toBe(200)
     expect(calls).toEqual({ ...NOTHING, organisation: 2, d1: 1, webhooks: 1 })
