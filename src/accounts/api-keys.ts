@@ -5,7 +5,7 @@ import type { ApiKeyRow } from '../db/schema.ts'
 import { newId } from '../ids.ts'
 import { hashKey, makeKey } from '../organisation/api-key.ts'
 import type { Mode } from '../organisation/api-key.ts'
-import { organisationOf } from '../organisation/stub.ts'
+import { organisationOf } from '../organisation/by-id.ts'
 
 /** A new key in plain text, and the row to keep of it. */
 export async function keyRow(

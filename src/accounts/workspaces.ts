@@ -3,7 +3,7 @@ import { database } from '../db/client.ts'
 import { workspaces } from '../db/schema.ts'
 import type { WorkspaceRow } from '../db/schema.ts'
 import { newId } from '../ids.ts'
-import { organisationOf } from '../organisation/stub.ts'
+import { organisationOf } from '../organisation/by-id.ts'
 
 export const workspaceRow = (organisationId: string, name: string): WorkspaceRow => ({
   id: newId('ws'),

@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import type { App } from '../context.ts'
-import { organisationOf } from '../organisation/stub.ts'
+import { organisationOf } from '../organisation/by-id.ts'
 import { presentAccount, presentWorkspace } from './answers.ts'
 import { admitted, allow, credentialsOf } from './authenticate.ts'
 

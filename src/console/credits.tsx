@@ -1,7 +1,7 @@
 // The ledger, entry by entry.
 import { Hono } from 'hono'
 import type { LedgerEntry } from '../organisation/ledger.ts'
-import { organisationOf } from '../organisation/stub.ts'
+import { organisationOf } from '../organisation/by-id.ts'
 import type { ConsoleApp } from './context.ts'
 import { memberPage } from './layout.tsx'
 import { Empty, IdLink, Table, When } from './parts.tsx'

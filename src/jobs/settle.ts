@@ -3,7 +3,7 @@
 import type { JobRow } from '../db/schema.ts'
 import { eventIdOf } from '../ids.ts'
 import { log } from '../log.ts'
-import { organisationOf } from '../organisation/stub.ts'
+import { organisationOf } from '../organisation/by-id.ts'
 import { endJob } from './store.ts'
 import type { Ending } from './store.ts'
 

@@ -4,7 +4,7 @@ import { log } from '../log.ts'
 import type { Caller } from '../organisation/api-key.ts'
 import type { Admission, Answer } from '../organisation/answer.ts'
 import { HELD_FOR_MS } from '../organisation/organisation.ts'
-import { organisationOf } from '../organisation/stub.ts'
+import { organisationOf } from '../organisation/by-id.ts'
 import { withdrawJob } from './cancel.ts'
 import { insertJob, UNQUEUED_AFTER_MS } from './store.ts'
 

@@ -1,6 +1,6 @@
 // Gathers what the invariants are checked against, past every wrapper and cache.
 import { env } from 'cloudflare:workers'
-import { organisationOf } from '../../src/organisation/stub.ts'
+import { organisationOf } from '../../src/organisation/by-id.ts'
 import { violations } from './invariants.ts'
 import type { Facts } from './invariants.ts'
 
