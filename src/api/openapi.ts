@@ -27,6 +27,12 @@ const RateLimitHeaders = {
   }),
 }
 
+/** Not given where no key was recognised, or before one was looked at. */
+const RATE_LIMIT_IF_KNOWN = {
+  'RateLimit-Policy': RateLimitHeaders['RateLimit-Policy'].optional(),
+  RateLimit: RateLimitHeaders.RateLimit.optional(),
+}
+
 const RetryAfterHeader = z.int().min(1).meta({ description: 'Seconds to wait.' })
 
 const PreferHeader = z
@@ -61,7 +67,8 @@ function errors(...codes: ErrorCode[]): ZodOpenApiResponsesObject {
         description: group.join(', '),
         headers: z.object({
           'X-Request-Id': RequestIdHeader,
-          ...(status === 429 && { ...RateLimitHeaders, 'Retry-After': RetryAfterHeader }),
+          ...(status !== 401 && RATE_LIMIT_IF_KNOWN),
+          ...(status === 429 && { 'Retry-After': RetryAfterHeader }),
         }),
         content: {
           'application/json': {
