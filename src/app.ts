@@ -1,7 +1,6 @@
 // Puts the surfaces together, with what all of them share.
 import { Hono } from 'hono'
 import type { Context } from 'hono'
-import { except } from 'hono/combine'
 import { requestId } from 'hono/request-id'
 import { secureHeaders } from 'hono/secure-headers'
 import { account } from './api/account.ts'
@@ -16,6 +15,17 @@ import { log, withLogFields } from './log.ts'
 import { operator } from './operator/routes.ts'
 import { outputs } from './outputs/routes.ts'
 
+const dataHeaders = secureHeaders()
+/** Shops show outputs on their own pages, which the usual same-origin policy would forbid. */
+const pictureHeaders = secureHeaders({ crossOriginResourcePolicy: 'cross-origin' })
+/** The console sets headers for pages, not for data. */
+const noHeaders: typeof dataHeaders = (_, next) => next()
+
+function headersFor(path: string) {
+  if (path.startsWith('/outputs/')) return pictureHeaders
+  return path === '/console' || path.startsWith('/console/') ? noHeaders : dataHeaders
+}
+
 const v1 = new Hono<App>()
   .use(async (c, next) => {
     await next()
@@ -27,11 +37,8 @@ const v1 = new Hono<App>()
 
 export const app = new Hono<App>()
   .use(requestId())
-  .use((c, next) => withLogFields({ requestId: c.var.requestId }, next))
-  // Shops show outputs on their own pages, which the usual same-origin policy would forbid; the
-  // console has headers for pages, not for data.
-  .use('/outputs/*', secureHeaders({ crossOriginResourcePolicy: 'cross-origin' }))
-  .use(except(['/outputs/*', '/console', '/console/*'], secureHeaders()))
+  .use((c, next) => withLogFields({ requestId: c.get('requestId') }, next))
+  .use((c, next) => headersFor(c.req.path)(c, next))
   .route('/v1', v1)
   .route('/operator', operator)
   .get('/openapi.json', (c) => c.json(openApiDocument(baseUrlOf(c))))

@@ -23,4 +23,12 @@ export function verify(env: Env, purpose: Purpose, text: string, signature: stri
 }
 
 const hmac = (secret: string, purpose: Purpose, text: string) =>
-  createHmac('sha256', secret).update(`${purpose}\n${text}`).digest('base64url')
+  createHmac('sha256', keyOf(secret)).update(`${purpose}\n${text}`).digest('base64url')
+
+const keys = new Map<string, Buffer>()
+
+function keyOf(secret: string): Buffer {
+  const key = keys.get(secret) ?? Buffer.from(secret)
+  keys.set(secret, key)
+  return key
+}

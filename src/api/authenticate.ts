@@ -30,7 +30,7 @@ export async function credentialsOf(c: Context<App>): Promise<Credentials> {
 export function admitted<T>(c: Context<App>, answer: Answer<T>): T {
   if (answer.quota) {
     setRateLimit(c, answer.quota)
-    countSuccess(c.var.keyHash)
+    countSuccess(c.get('keyHash'))
   }
   if (answer.ok) return answer.value
   if (answer.refusal === 'rate_limit_exceeded' && answer.quota) {
