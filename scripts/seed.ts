@@ -44,8 +44,8 @@ function execute(where: string[], sql: string): Record<string, unknown>[] {
 async function insertOrganisation(where: string[]): Promise<void> {
   const { organisationId, workspaceId, testKey, liveKey } = DEVELOPMENT
   const now = Date.now()
-  const keyRow = async (id: string, mode: string, key: string) =>
-    `('${id}', '${organisationId}', '${mode}', 'Development', '${await hashKey(key)}', '${key.slice(-4)}', ${now})`
+  const keyRow = (id: string, mode: string, key: string) =>
+    `('${id}', '${organisationId}', '${mode}', 'Development', '${hashKey(key)}', '${key.slice(-4)}', ${now})`
   const folder = mkdtempSync(join(tmpdir(), 'try-on-seed-'))
   const file = join(folder, 'seed.sql')
   writeFileSync(
@@ -56,8 +56,8 @@ async function insertOrganisation(where: string[]): Promise<void> {
      INSERT INTO workspaces (id, organisation_id, name, created_at)
        VALUES ('${workspaceId}', '${organisationId}', 'Default', ${now});
      INSERT INTO api_keys (id, organisation_id, mode, name, hash, last_four, created_at) VALUES
-       ${await keyRow('key_00000000000000000000000001', 'test', testKey)},
-       ${await keyRow('key_00000000000000000000000002', 'live', liveKey)};`,
+       ${keyRow('key_00000000000000000000000001', 'test', testKey)},
+       ${keyRow('key_00000000000000000000000002', 'live', liveKey)};`,
   )
   try {
     wrangler('d1', 'execute', 'DB', '--local', ...where, '--file', file)

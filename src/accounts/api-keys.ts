@@ -8,18 +8,18 @@ import type { Mode } from '../organisation/api-key.ts'
 import { organisationOf } from '../organisation/by-id.ts'
 
 /** A new key in plain text, and the row to keep of it. */
-export async function keyRow(
+export function keyRow(
   organisationId: string,
   mode: Mode,
   name: string,
   key = makeKey(organisationId, mode),
-): Promise<{ key: string; row: ApiKeyRow }> {
+): { key: string; row: ApiKeyRow } {
   const row = {
     id: newId('key'),
     organisationId,
     mode,
     name,
-    hash: await hashKey(key),
+    hash: hashKey(key),
     lastFour: key.slice(-4),
     createdAt: new Date(),
     revokedAt: null,
@@ -43,7 +43,7 @@ export async function createApiKey(
   mode: Mode,
   name: string,
 ): Promise<{ id: string; key: string }> {
-  const { key, row } = await keyRow(organisationId, mode, name)
+  const { key, row } = keyRow(organisationId, mode, name)
   await database(env).insert(apiKeys).values(row)
   await organisationOf(env, organisationId).refresh()
   return { id: row.id, key }

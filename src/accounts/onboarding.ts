@@ -81,7 +81,7 @@ export async function foundOrganisation(
     reason: 'Credits at sign-up',
     reference: 'sign-up',
   })
-  const test = await keyRow(organisationId, 'test', 'First test key')
+  const test = keyRow(organisationId, 'test', 'First test key')
   const db = database(env)
   const now = new Date()
   try {

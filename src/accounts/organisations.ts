@@ -56,8 +56,8 @@ export const organisationRow = ({
 export async function createOrganisation(env: Env, order: NewOrganisation) {
   const organisation = organisationRow({ id: newId('org'), ...order })
   const workspace = workspaceRow(organisation.id, order.workspaceName)
-  const test = await keyRow(organisation.id, 'test', 'First test key')
-  const live = await keyRow(organisation.id, 'live', 'First live key')
+  const test = keyRow(organisation.id, 'test', 'First test key')
+  const live = keyRow(organisation.id, 'live', 'First live key')
   // Credits first: those of an organisation that has no row are out of everybody's reach, while a
   // row without them would be a customer who was never given what was promised.
   await grantCredits(env, organisation.id, {

@@ -6,14 +6,14 @@ import { admitted, allow, credentialsOf } from './authenticate.ts'
 
 export const account = new Hono<App>()
   .get('/account', async (c) => {
-    const caller = await credentialsOf(c)
+    const caller = credentialsOf(c)
     const answer = await organisationOf(c.env, caller.organisationId).account(caller)
     return c.json(presentAccount(admitted(c, answer)))
   })
   .all('/account', allow('GET'))
 
   .get('/workspaces', async (c) => {
-    const caller = await credentialsOf(c)
+    const caller = credentialsOf(c)
     const answer = await organisationOf(c.env, caller.organisationId).workspaces(caller)
     return c.json({ workspaces: admitted(c, answer).map(presentWorkspace) })
   })

@@ -14,9 +14,9 @@ import type { Quota } from '../organisation/rate-window.ts'
  * @throws AppError invalid_api_key when there is no well-formed key, rate_limit_exceeded for an
  * address that sent too many wrong ones
  */
-export async function credentialsOf(c: Context<App>): Promise<Credentials> {
+export function credentialsOf(c: Context<App>): Credentials {
   const [, key] = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '') ?? []
-  const credentials = key ? await parseKey(key) : null
+  const credentials = key ? parseKey(key) : null
   if (!credentials) throw new AppError('invalid_api_key')
   refuseGuesser(c, credentials.keyHash)
   c.set('keyHash', credentials.keyHash)

@@ -16,7 +16,7 @@ import { check, queryOf, valid } from './validate.ts'
 
 export const jobs = new Hono<App>()
   .get('/', async (c) => {
-    const caller = await credentialsOf(c)
+    const caller = credentialsOf(c)
     const { organisationId } = caller
     const organisation = organisationOf(c.env, organisationId)
     admitted(c, await organisation.authenticate(caller, { refuseSuspended: false }))
@@ -43,7 +43,7 @@ export const jobs = new Hono<App>()
   .all('/', allow('GET'))
 
   .get('/:jobId', async (c) => {
-    const caller = await credentialsOf(c)
+    const caller = credentialsOf(c)
     const jobId = c.req.param('jobId')
     const organisation = organisationOf(c.env, caller.organisationId)
     // Read while the key is being checked: two round trips in the time of one.
@@ -61,7 +61,7 @@ export const jobs = new Hono<App>()
     return c.json(presentJob(c.env, baseUrlOf(c), latest))
   })
   .delete('/:jobId', async (c) => {
-    const caller = await credentialsOf(c)
+    const caller = credentialsOf(c)
     const { organisationId } = caller
     const jobId = c.req.param('jobId')
     const organisation = organisationOf(c.env, organisationId)

@@ -16,7 +16,7 @@ import { check, checkBody, valid } from './validate.ts'
 
 export const tryOn = new Hono<App>()
   .post('/', async (c) => {
-    const caller = await credentialsOf(c)
+    const caller = credentialsOf(c)
     const { allowPrivateUrls } = settingsOf(c.env)
     const schema = tryOnBody({
       allowPrivate: allowPrivateUrls,
