@@ -117,23 +117,22 @@ export type OrganisationChange = Partial<
 
 /**
  * Changes an organisation, in force at its next request. Suspending it withdraws its pending jobs.
- * @returns false when there is no such organisation
+ * Where there is no such organisation, nothing happens.
  */
 export async function updateOrganisation(
   env: Env,
   organisationId: string,
   change: OrganisationChange,
-): Promise<boolean> {
+): Promise<void> {
   if (Object.keys(change).length > 0) {
     const updated = await database(env)
       .update(organisations)
       .set(change.status === 'active' ? { suspensionReason: null, ...change } : change)
       .where(eq(organisations.id, organisationId))
-    if (updated.meta.changes === 0) return false
+    if (updated.meta.changes === 0) return
     await organisationOf(env, organisationId).refresh()
   }
   if (change.status === 'suspended') await withdrawAllPending(env, organisationId)
-  return true
 }
 
 /**

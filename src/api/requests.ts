@@ -75,6 +75,20 @@ function makeTryOnBody({ allowPrivate, mode, ownBaseUrl }: UrlRules) {
   )
 }
 
+const PAGE_LIMIT = `must be a whole number from 1 to ${MAX_PAGE_SIZE}`
+
+/** The page size of any list, as it comes in a query. */
+export const PageLimit = z
+  .string('must be given once')
+  .regex(/^\d{1,3}$/, PAGE_LIMIT)
+  .transform(Number)
+  .pipe(z.int().min(1, PAGE_LIMIT).max(MAX_PAGE_SIZE, PAGE_LIMIT))
+  .default(DEFAULT_PAGE_SIZE)
+  .meta({
+    description: 'Page size.',
+    override: { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE },
+  })
+
 /** The query of GET /v1/jobs. */
 export const JobsQuery = z.object({
   workspace_id: z
@@ -85,21 +99,7 @@ export const JobsQuery = z.object({
     .enum(JOB_STATUSES, `must be one of ${JOB_STATUSES.join(', ')}`)
     .optional()
     .meta({ description: 'Only jobs with this status.' }),
-  limit: z
-    .string('must be given once')
-    .regex(/^\d{1,3}$/, `must be a whole number from 1 to ${MAX_PAGE_SIZE}`)
-    .transform(Number)
-    .pipe(
-      z
-        .int()
-        .min(1, `must be a whole number from 1 to ${MAX_PAGE_SIZE}`)
-        .max(MAX_PAGE_SIZE, `must be a whole number from 1 to ${MAX_PAGE_SIZE}`),
-    )
-    .default(DEFAULT_PAGE_SIZE)
-    .meta({
-      description: 'Page size.',
-      override: { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE },
-    }),
+  limit: PageLimit,
   cursor: z
     .string('must be given once')
     .optional()

@@ -3,7 +3,7 @@ import { drizzle } from 'drizzle-orm/d1'
 /** A drizzle client for this Worker's D1. Cheap to make: it holds no connection. */
 export const database = (env: Env) => drizzle(env.DB)
 
-export type Database = ReturnType<typeof database>
+type Database = ReturnType<typeof database>
 
 /**
  * Keeps a query that is run at every request, for building its SQL costs more CPU than all else that

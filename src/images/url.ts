@@ -56,7 +56,7 @@ function pathOf(text: string): string {
 }
 
 /** @param hostname as `URL` writes it: lower case, IPv4 in dotted decimals, IPv6 in brackets */
-export function isPrivateHost(hostname: string): boolean {
+function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
   // The parser of addresses is slow to say no, so names are not shown to it.
   if (hostname.startsWith('[') || /^[\d.]+$/.test(host)) {

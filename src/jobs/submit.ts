@@ -1,5 +1,6 @@
 // Submission: admit, insert, queue. The credit is held before the row exists, so a crash in between
 // leaves a reservation, which the Organisation's alarm gives back, and never an unpaid job.
+import { createHash } from 'node:crypto'
 import { log } from '../log.ts'
 import type { Caller } from '../organisation/api-key.ts'
 import type { Admission, Answer } from '../organisation/answer.ts'
@@ -37,7 +38,7 @@ export async function submitJob({
   const answer = await organisation.admit(caller, {
     workspaceId: request.workspaceId,
     idempotency: request.idempotencyKey
-      ? { key: request.idempotencyKey, fingerprint: await fingerprintOf(request) }
+      ? { key: request.idempotencyKey, fingerprint: fingerprintOf(request) }
       : undefined,
   })
   if (!answer.ok) return answer
@@ -88,13 +89,12 @@ export async function submitJob({
 }
 
 /** Two requests are the same if what was understood of them is. */
-async function fingerprintOf(body: JobRequest): Promise<string> {
+function fingerprintOf(body: JobRequest): string {
   const text = JSON.stringify([
     body.modelImageUrl,
     body.garmentImageUrl,
     body.workspaceId ?? null,
     body.webhookUrl ?? null,
   ])
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return Buffer.from(digest).toString('base64')
+  return createHash('sha256').update(text).digest('base64')
 }

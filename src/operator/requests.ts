@@ -1,14 +1,10 @@
 // What staff may send. Unknown fields are refused: a typing mistake here moves money or customers.
 import { z } from 'zod'
+import { PageLimit } from '../api/requests.ts'
 import { ORGANISATION_STATUSES, PLANS, REGIONS, WORKSPACE_STATUSES } from '../db/schema.ts'
 import { urlProblem } from '../images/url.ts'
 import { MODES } from '../organisation/api-key.ts'
-import {
-  DEFAULT_PAGE_SIZE,
-  DEFAULT_RATE_LIMIT_PER_MINUTE,
-  FREE_CREDITS,
-  MAX_PAGE_SIZE,
-} from '../settings.ts'
+import { DEFAULT_RATE_LIMIT_PER_MINUTE, FREE_CREDITS } from '../settings.ts'
 
 const MAX_CREDITS = 1_000_000_000
 const MAX_RATE_LIMIT = 1_000_000
@@ -87,10 +83,5 @@ export const WorkspaceChange = z.strictObject({
 
 export const Page = z.object({
   cursor: z.string('must be given once').optional(),
-  limit: z
-    .string('must be given once')
-    .regex(/^\d{1,3}$/, `must be a whole number from 1 to ${MAX_PAGE_SIZE}`)
-    .transform(Number)
-    .pipe(whole(1, MAX_PAGE_SIZE))
-    .default(DEFAULT_PAGE_SIZE),
+  limit: PageLimit,
 })

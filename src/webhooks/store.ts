@@ -7,7 +7,7 @@ import { jobs, organisations, webhookAttempts, webhookEvents } from '../db/schem
 import type { JobRow, OrganisationRow, WebhookAttemptRow, WebhookEventRow } from '../db/schema.ts'
 
 /** How long one attempt has an event to itself, ms: longer than an attempt can take. */
-export const ATTEMPT_LEASE_MS = 60_000
+const ATTEMPT_LEASE_MS = 60_000
 
 export interface DueEvent {
   event: WebhookEventRow

@@ -120,7 +120,7 @@ function solveFit(
 }
 
 /** Gauss–Jordan elimination of a matrix with its right-hand side in the last column. */
-export function eliminate(matrix: Float64Array[]): Float64Array {
+function eliminate(matrix: Float64Array[]): Float64Array {
   const size = matrix.length
   for (let pivot = 0; pivot < size; pivot++) {
     let best = pivot
