@@ -15,9 +15,19 @@ import { log, withLogFields } from './log.ts'
 import { operator } from './operator/routes.ts'
 import { outputs } from './outputs/routes.ts'
 
-const dataHeaders = secureHeaders()
+/** What means nothing but on pages is left out: each header is paid for at each request. */
+const FOR_DATA = {
+  crossOriginOpenerPolicy: false,
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+  removePoweredBy: false,
+}
+const dataHeaders = secureHeaders(FOR_DATA)
 /** Shops show outputs on their own pages, which the usual same-origin policy would forbid. */
-const pictureHeaders = secureHeaders({ crossOriginResourcePolicy: 'cross-origin' })
+const pictureHeaders = secureHeaders({ ...FOR_DATA, crossOriginResourcePolicy: 'cross-origin' })
 /** The console sets headers for pages, not for data. */
 const noHeaders: typeof dataHeaders = (_, next) => next()
 
@@ -27,9 +37,9 @@ function headersFor(path: string) {
 }
 
 const v1 = new Hono<App>()
-  .use(async (c, next) => {
-    await next()
-    c.header('Cache-Control', 'no-store')
+  .use((c, next) => {
+    c.header('Cache-Control', 'no-store') // set afterwards, it would make Hono copy the answer
+    return next()
   })
   .route('/tryon', tryOn)
   .route('/jobs', jobs)
