@@ -39,9 +39,10 @@ export function tryOnBody(rules: UrlRules) {
 }
 
 function makeTryOnBody({ allowPrivate, mode, ownBaseUrl }: UrlRules) {
+  const ownHost = ownBaseUrl && new URL(ownBaseUrl).host
   const imageUrl = (description: string) =>
     url('a string, the URL of an image', (text) => {
-      const problem = imageUrlProblem(text, allowPrivate, ownBaseUrl)
+      const problem = imageUrlProblem(text, allowPrivate, ownHost)
       if (problem || !isScenario(text)) return problem
       if (mode === 'live') return 'must not be on test.invalid, which steers test mode only'
       return scenarioProblem(text)
@@ -62,7 +63,7 @@ function makeTryOnBody({ allowPrivate, mode, ownBaseUrl }: UrlRules) {
         .optional()
         .meta({ description: 'Default: the first active workspace of the organisation.' }),
       webhook_url: url('a string, an http or https URL', (text) =>
-        urlProblem(text, allowPrivate, ownBaseUrl),
+        urlProblem(text, allowPrivate, ownHost),
       )
         .optional()
         .meta({

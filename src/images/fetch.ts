@@ -26,7 +26,7 @@ export async function fetchImage(
   role: Role,
   address: string,
   allowPrivate: boolean,
-  ownBaseUrl?: string,
+  ownHost?: string,
 ): Promise<FetchedImage> {
   const refuse = (problem: Problem, reason: string, cause?: unknown): never => {
     throw new EngineError(`${role}_image_${problem}` satisfies JobErrorCode, reason, { cause })
@@ -34,10 +34,7 @@ export async function fetchImage(
   const signal = AbortSignal.timeout(IMAGE_TIMEOUT_MS)
   let bytes: Uint8Array<ArrayBuffer> | null
   try {
-    bytes = await readAtMost(
-      await follow(address, allowPrivate, ownBaseUrl, signal),
-      MAX_IMAGE_BYTES,
-    )
+    bytes = await readAtMost(await follow(address, allowPrivate, ownHost, signal), MAX_IMAGE_BYTES)
   } catch (error) {
     return refuse('unreachable', error instanceof Error ? error.message : String(error), error)
   }
@@ -65,12 +62,12 @@ type Problem = 'unreachable' | 'too_large' | 'unsupported_format' | 'corrupt'
 async function follow(
   address: string,
   allowPrivate: boolean,
-  ownBaseUrl: string | undefined,
+  ownHost: string | undefined,
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
   let url = address
   for (let hop = 0; hop <= MAX_IMAGE_REDIRECTS; hop++) {
-    const problem = urlProblem(url, allowPrivate, ownBaseUrl)
+    const problem = urlProblem(url, allowPrivate, ownHost)
     if (problem) throw new Error(`the address ${problem}`)
     const response = await fetch(url, {
       redirect: 'manual',

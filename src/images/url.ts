@@ -13,13 +13,26 @@ const OTHER_IMAGES =
  * What is wrong with an address, in words that follow the name of its field; null when it is fine.
  * Names are judged as written: a Worker's fetch cannot reach a private network even where a public
  * name resolves into one.
- * @param ownBaseUrl where this service is reached: it does not call itself
+ * @param ownHost where this service is reached, as `URL` writes it: it does not call itself
  */
-export function urlProblem(
+export function urlProblem(text: string, allowPrivate: boolean, ownHost?: string): string | null {
+  const url = parsed(text, allowPrivate, ownHost)
+  return typeof url === 'string' ? url : null
+}
+
+/** Like `urlProblem`, and refuses addresses that name a picture of a kind we cannot read. */
+export function imageUrlProblem(
   text: string,
   allowPrivate: boolean,
-  ownBaseUrl?: string,
+  ownHost?: string,
 ): string | null {
+  const url = parsed(text, allowPrivate, ownHost)
+  if (typeof url === 'string') return url
+  return OTHER_IMAGES.test(pathOf(url)) ? 'must be a JPEG, PNG or WebP image' : null
+}
+
+/** The address, or what is wrong with it. */
+function parsed(text: string, allowPrivate: boolean, ownHost: string | undefined): URL | string {
   if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`
   // The parser would drop these silently, and the address fetched would not be the one shown.
   if (hasControlOrSpace(text)) return 'must not contain spaces or control characters'
@@ -29,25 +42,11 @@ export function urlProblem(
   if (!allowPrivate && isPrivateHost(url.hostname)) {
     return 'must not point to a private, loopback or link-local host'
   }
-  if (!allowPrivate && ownBaseUrl !== undefined && url.host === new URL(ownBaseUrl).host) {
-    return 'must not point to this service itself'
-  }
-  return null
+  if (!allowPrivate && url.host === ownHost) return 'must not point to this service itself'
+  return url
 }
 
-/** Like `urlProblem`, and refuses addresses that name a picture of a kind we cannot read. */
-export function imageUrlProblem(
-  text: string,
-  allowPrivate: boolean,
-  ownBaseUrl?: string,
-): string | null {
-  const problem = urlProblem(text, allowPrivate, ownBaseUrl)
-  if (problem) return problem
-  return OTHER_IMAGES.test(pathOf(text)) ? 'must be a JPEG, PNG or WebP image' : null
-}
-
-function pathOf(text: string): string {
-  const { pathname } = new URL(text)
+function pathOf({ pathname }: URL): string {
   try {
     return decodeURIComponent(pathname)
   } catch {

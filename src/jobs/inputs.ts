@@ -60,7 +60,7 @@ async function inputOf(env: Env, job: JobRow, role: Role, address: string) {
   const picture =
     copy ??
     (await readUpload(env, baseUrl, role, address)) ??
-    (await fetchImage(role, address, allowPrivateUrls, baseUrl))
+    (await fetchImage(role, address, allowPrivateUrls, new URL(baseUrl).host))
   const key = inputKey(job.id, role, picture.format)
 
   let kept: Promise<void> | undefined = copy ? Promise.resolve() : undefined

@@ -79,7 +79,7 @@ async function attempt(
 ): Promise<Answer> {
   const settings = settingsOf(env)
   const base = settings.baseUrl ?? job.baseUrl
-  const problem = urlProblem(event.url, settings.allowPrivateUrls, base)
+  const problem = urlProblem(event.url, settings.allowPrivateUrls, new URL(base).host)
   if (problem) return noAnswer(`the URL ${problem}`)
   const body = JSON.stringify(webhookBody(env, base, event, job))
   try {

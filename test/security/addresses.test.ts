@@ -123,6 +123,8 @@ const FORBIDDEN = {
 
 const ALL = Object.entries(FORBIDDEN).flatMap(([kind, urls]) => urls.map((url) => ({ kind, url })))
 
+const HOST = new URL(BASE).host
+
 const ALLOWED = [
   'https://shop.example/model.jpg',
   'http://shop.example:8080/model.jpg?size=big#top',
@@ -134,12 +136,12 @@ const ALLOWED = [
 
 describe(`an address that may not be fetched (${ALL.length} of them)`, () => {
   it.each(ALL)('$kind: $url', ({ url }) => {
-    expect(urlProblem(url, false, BASE)).not.toBeNull()
-    expect(imageUrlProblem(url, false, BASE)).not.toBeNull()
+    expect(urlProblem(url, false, HOST)).not.toBeNull()
+    expect(imageUrlProblem(url, false, HOST)).not.toBeNull()
   })
 
   it('is told from one that may be', () => {
-    for (const url of ALLOWED) expect(urlProblem(url, false, BASE)).toBeNull()
+    for (const url of ALLOWED) expect(urlProblem(url, false, HOST)).toBeNull()
   })
 
   const SOME = ALL.filter((_, at) => at % 7 === 0).map(({ url }) => url)
@@ -168,7 +170,7 @@ describe(`an address that may not be fetched (${ALL.length} of them)`, () => {
         () => new Response(null, { status: 302, headers: { Location: url } }),
       )
       for (const start of ['https://cdn.test/model', 'https://cdn.test/hop']) {
-        await expect(fetchImage('model', start, false, BASE)).rejects.toMatchObject({
+        await expect(fetchImage('model', start, false, HOST)).rejects.toMatchObject({
           code: 'model_image_unreachable',
         })
       }
@@ -182,7 +184,7 @@ describe(`an address that may not be fetched (${ALL.length} of them)`, () => {
     upstream
       .on('https://cdn.test/hop', () => Response.redirect('https://other.test/model', 307))
       .on('https://other.test/model', () => new Response(png()))
-    expect(await fetchImage('model', 'https://cdn.test/hop', false, BASE)).toMatchObject({
+    expect(await fetchImage('model', 'https://cdn.test/hop', false, HOST)).toMatchObject({
       format: 'png',
     })
   })
