@@ -1,7 +1,8 @@
 // HMAC-SHA-256 over texts with the output-signing secrets. The first secret signs; all verify, so
-// that a secret can be replaced without breaking what is out there. Synchronous, unlike Web Crypto: a
-// page of a list has up to a hundred links to sign.
-import { createHmac, timingSafeEqual } from 'node:crypto'
+// that a secret can be replaced without breaking what is out there. In JavaScript: a page of a list has
+// up to a hundred links to sign, and to call into the runtime takes longer than to hash three blocks.
+import { equal, HMAC } from '@stablelib/hmac'
+import { SHA256 } from '@stablelib/sha256'
 import { settingsOf } from './settings.ts'
 
 /** Signatures for one purpose are worth nothing for another. */
@@ -15,20 +16,21 @@ export function sign(env: Env, purpose: Purpose, text: string): string {
 
 /** Whether `signature` was made by `sign` for this purpose and text. Takes constant time. */
 export function verify(env: Env, purpose: Purpose, text: string, signature: string): boolean {
-  const given = Buffer.from(signature)
-  return settingsOf(env).outputSigningSecrets.some((secret) => {
-    const expected = Buffer.from(hmac(secret, purpose, text))
-    return given.length === expected.length && timingSafeEqual(given, expected)
-  })
+  const given = encoder.encode(signature)
+  return settingsOf(env).outputSigningSecrets.some((secret) =>
+    equal(given, encoder.encode(hmac(secret, purpose, text))),
+  )
 }
 
-const hmac = (secret: string, purpose: Purpose, text: string) =>
-  createHmac('sha256', keyOf(secret)).update(`${purpose}\n${text}`).digest('base64url')
+const encoder = new TextEncoder()
+const keyed = new Map<string, HMAC>()
 
-const keys = new Map<string, Buffer>()
-
-function keyOf(secret: string): Buffer {
-  const key = keys.get(secret) ?? Buffer.from(secret)
-  keys.set(secret, key)
-  return key
+function hmac(secret: string, purpose: Purpose, text: string): string {
+  let mac = keyed.get(secret)
+  if (!mac) keyed.set(secret, (mac = new HMAC(SHA256, encoder.encode(secret))))
+  const digest = mac
+    .reset()
+    .update(encoder.encode(`${purpose}\n${text}`))
+    .digest()
+  return digest.toBase64({ alphabet: 'base64url', omitPadding: true })
 }
