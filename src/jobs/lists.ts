@@ -19,8 +19,11 @@ const LISTED = {
 }
 export type ListedRow = Pick<JobRow, keyof typeof LISTED>
 
-/** The query of a list by which of its conditions there are: each has an index of its own. */
-const listed = (byWorkspace: boolean, byStatus: boolean, paged: boolean) =>
+/**
+ * The query of a list by which of its conditions there are: each has an index of its own. The limit
+ * is written into it, since SQLite plans a statement anew whenever a value is bound to its LIMIT.
+ */
+const listed = (byWorkspace: boolean, byStatus: boolean, paged: boolean, limit: number) =>
   kept((db) =>
     db
       .select(LISTED)
@@ -34,21 +37,29 @@ const listed = (byWorkspace: boolean, byStatus: boolean, paged: boolean) =>
         ),
       )
       .orderBy(desc(jobs.id))
-      .limit(sql.placeholder('limit'))
+      .limit(literal(limit))
       .prepare(),
   )
 
+/** drizzle would bind a number; its types know no other way to say it. */
+const literal = (value: number) => sql.raw(String(value)) as unknown as number
+
 const lists = new Map<string, ReturnType<typeof listed>>()
 
-/** One organisation's jobs, newest first, those before `beforeId` only. */
+/** One organisation's jobs, newest first, those before `beforeId` only; `limit` is one of few. */
 export function listJobs(
   env: Env,
   organisationId: string,
   { workspaceId, status }: JobFilter,
   { limit, beforeId }: { limit: number; beforeId?: string | undefined },
 ): Promise<ListedRow[]> {
-  const shape = [workspaceId !== undefined, status !== undefined, beforeId !== undefined] as const
+  const shape = [
+    workspaceId !== undefined,
+    status !== undefined,
+    beforeId !== undefined,
+    limit,
+  ] as const
   const list = lists.get(shape.join()) ?? listed(...shape)
   lists.set(shape.join(), list)
-  return list(env).all({ organisationId, workspaceId, status, beforeId, limit })
+  return list(env).all({ organisationId, workspaceId, status, beforeId })
 }
