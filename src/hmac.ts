@@ -1,6 +1,6 @@
 // HMAC-SHA-256 over texts with the output-signing secrets. The first secret signs; all verify, so
 // that a secret can be replaced without breaking what is out there. In JavaScript: a page of a list has
-// up to a hundred links to sign, and to call into the runtime takes longer than to hash three blocks.
+// up to a hundred links to sign, and to call into the runtime takes longer than to hash two blocks.
 import { equal, HMAC } from '@stablelib/hmac'
 import { SHA256 } from '@stablelib/sha256'
 import { settingsOf } from './settings.ts'
@@ -23,14 +23,18 @@ export function verify(env: Env, purpose: Purpose, text: string, signature: stri
 }
 
 const encoder = new TextEncoder()
-const keyed = new Map<string, HMAC>()
+/** A key for each purpose, which leaves a link's text short enough for one block. */
+const keyed = new Map<string, Record<Purpose, HMAC>>()
 
 function hmac(secret: string, purpose: Purpose, text: string): string {
-  let mac = keyed.get(secret)
-  if (!mac) keyed.set(secret, (mac = new HMAC(SHA256, encoder.encode(secret))))
-  const digest = mac
-    .reset()
-    .update(encoder.encode(`${purpose}\n${text}`))
-    .digest()
+  let macs = keyed.get(secret)
+  if (!macs)
+    keyed.set(secret, (macs = { link: derive(secret, 'link'), cursor: derive(secret, 'cursor') }))
+  const digest = macs[purpose].reset().update(encoder.encode(text)).digest()
   return digest.toBase64({ alphabet: 'base64url', omitPadding: true })
+}
+
+function derive(secret: string, purpose: Purpose): HMAC {
+  const key = new HMAC(SHA256, encoder.encode(secret)).update(encoder.encode(purpose)).digest()
+  return new HMAC(SHA256, key)
 }

@@ -19,6 +19,41 @@ const LISTED = {
 }
 export type ListedRow = Pick<JobRow, keyof typeof LISTED>
 
+/** A row's values in this order. */
+type Values = [
+  id: string,
+  status: JobRow['status'],
+  workspaceId: string,
+  mode: JobRow['mode'],
+  outputFormat: JobRow['outputFormat'],
+  errorCode: JobRow['errorCode'],
+  createdAt: number,
+  completedAt: number | null,
+  durationMs: number | null,
+]
+
+const rowOf = ([
+  id,
+  status,
+  workspaceId,
+  mode,
+  outputFormat,
+  errorCode,
+  createdAt,
+  completedAt,
+  durationMs,
+]: Values): ListedRow => ({
+  id,
+  status,
+  workspaceId,
+  mode,
+  outputFormat,
+  errorCode,
+  createdAt: new Date(createdAt),
+  completedAt: completedAt === null ? null : new Date(completedAt),
+  durationMs,
+})
+
 /**
  * The query of a list by which of its conditions there are: each has an index of its own. The limit
  * is written into it, since SQLite plans a statement anew whenever a value is bound to its LIMIT.
@@ -47,7 +82,7 @@ const literal = (value: number) => sql.raw(String(value)) as unknown as number
 const lists = new Map<string, ReturnType<typeof listed>>()
 
 /** One organisation's jobs, newest first, those before `beforeId` only; `limit` is one of few. */
-export function listJobs(
+export async function listJobs(
   env: Env,
   organisationId: string,
   { workspaceId, status }: JobFilter,
@@ -61,5 +96,6 @@ export function listJobs(
   ] as const
   const list = lists.get(shape.join()) ?? listed(...shape)
   lists.set(shape.join(), list)
-  return list(env).all({ organisationId, workspaceId, status, beforeId })
+  const rows = await list(env).values({ organisationId, workspaceId, status, beforeId })
+  return (rows as Values[]).map(rowOf)
 }

@@ -3,7 +3,7 @@
 // mistyped or invented key is refused without any I/O.
 //
 //   svc_{live|test}_sk_ + 26 characters of the organisation's id + 32 random + 6 of CRC-32
-import { createHash } from 'node:crypto'
+import { hash } from '@stablelib/sha256'
 import crc32 from 'crc-32'
 import { isId, suffixOf } from '../ids.ts'
 
@@ -46,7 +46,7 @@ export function parseKey(key: string): Credentials | null {
 }
 
 /** SHA-256 of a key in hexadecimal. A fast hash suffices: the key carries 190 random bits. */
-export const hashKey = (key: string): string => createHash('sha256').update(key).digest('hex')
+export const hashKey = (key: string): string => hash(new TextEncoder().encode(key)).toHex()
 
 function checksum(body: string): string {
   let rest = crc32.bstr(body) >>> 0
