@@ -6,9 +6,10 @@ declare module 'autocannon' {
     headers?: Record<string, string>
     body?: string
     setupRequest?(request: Request): Request
+    onResponse?(): unknown
   }
   export interface Result {
-    requests: { average: number; total: number }
+    requests: { total: number }
     latency: { p50: number; p99: number }
     non2xx: number
     errors: number

@@ -29,6 +29,14 @@ export class Floor extends DurableObject<FloorEnv> {
     })
     return { jobId }
   }
+
+  release(jobId: string): void {
+    const { sql } = this.ctx.storage
+    this.ctx.storage.transactionSync(() => {
+      sql.exec("UPDATE reservations SET state = 'released' WHERE job_id = ?", jobId)
+      sql.exec("INSERT INTO entries (at, kind, balance) VALUES (?, 'release', 1)", Date.now())
+    })
+  }
 }
 
 export default {
@@ -76,6 +84,24 @@ export default {
           .run()
         await env.JOBS.send({ jobId })
         return Response.json({ job_id: jobId, status: 'pending' }, { status: 202 })
+      }
+      case '/cancel': {
+        const id = url.searchParams.get('id') ?? ''
+        await floor.check()
+        const [ended] = await env.DB.batch([
+          env.DB.prepare(
+            "UPDATE jobs SET status = 'refunded' WHERE id = ? AND status = 'pending' RETURNING *",
+          ).bind(id),
+          env.DB.prepare(
+            `INSERT INTO webhook_events (id, organisation_id, job_id, type, url, created_at, due_at)
+             SELECT ?, organisation_id, id, 'job.refunded', webhook_url, ?, ? FROM jobs
+             WHERE id = ? AND webhook_url IS NOT NULL`,
+          ).bind(`evt_${id.slice(4)}`, Date.now(), Date.now(), id),
+          env.DB.prepare('SELECT organisation_id, status FROM jobs WHERE id = ?').bind(id),
+        ])
+        if (ended?.results.length !== 1) return new Response(null, { status: 409 })
+        await floor.release(id)
+        return Response.json({ job_id: id, status: 'refunded' })
       }
     }
     return new Response(null, { status: 404 })
