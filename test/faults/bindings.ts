@@ -1,14 +1,21 @@
 // The Worker's bindings with every call led through an invocation, so that it is counted and can be
 // spoilt. Behind them are the real D1, R2 and Organisation; the queues are the stage's own.
+import { env } from 'cloudflare:workers'
+import { vi } from 'vitest'
 import type { Queues } from './queues.ts'
 import type { Invocation } from './saboteur.ts'
 
+type Caller = Pick<Invocation, 'call'>
+
+/** D1 as it was before the object's calls were led astray. */
+const db = bare(env.DB)
+
 /** The environment of one invocation. */
-export function bindingsFor(env: Env, queues: Queues, invocation: Invocation): Env {
+export function bindingsFor(queues: Queues, invocation: Invocation): Env {
   const overrides: Partial<Env> & Record<string, unknown> = {
     // Longer than any run of bad luck here: a spent schedule is an end, but not the one to test.
     WEBHOOK_RETRY_DELAYS: '1,1,2,5,5,5,5,5,5,5,5',
-    DB: database(env.DB, invocation),
+    DB: database(db, invocation),
     ORGANISATION: organisations(env.ORGANISATION, invocation),
     IMAGES: methods(env.IMAGES, 'IMAGES', ['get', 'put', 'delete', 'head'], invocation),
     JOBS: producer(env.JOBS, 'tryon-jobs', queues, invocation),
@@ -16,6 +23,20 @@ export function bindingsFor(env: Env, queues: Queues, invocation: Invocation): E
   }
   return new Proxy(env, {
     get: (target, key) => Reflect.get(key in overrides ? overrides : target, key),
+  })
+}
+
+/** Leads the Organisation's own calls to D1 through `caller`: it has the Worker's very binding. */
+export function interceptObject(caller: Caller): void {
+  const wrapped = database(db, caller)
+  vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => wrapped.prepare(sql))
+  vi.spyOn(env.DB, 'batch').mockImplementation((statements) => wrapped.batch(statements))
+}
+
+function bare(binding: D1Database): D1Database {
+  const [prepare, batch] = [binding.prepare.bind(binding), binding.batch.bind(binding)]
+  return new Proxy(binding, {
+    get: (_, key) => (key === 'prepare' ? prepare : key === 'batch' ? batch : bound(binding, key)),
   })
 }
 
@@ -45,7 +66,7 @@ function methods<T extends object>(
   })
 }
 
-function database(db: D1Database, invocation: Invocation): D1Database {
+function database(db: D1Database, invocation: Caller): D1Database {
   const originals = new WeakMap<object, D1PreparedStatement>()
   const statement = (original: D1PreparedStatement, sql: string): D1PreparedStatement => {
     const wrapped = new Proxy(original, {

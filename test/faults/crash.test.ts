@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { SCENARIOS } from './scenarios.ts'
 import type { Scenario } from './scenarios.ts'
-import { FAULTS, Saboteur } from './saboteur.ts'
+import { FAULTS, OBJECT, Saboteur } from './saboteur.ts'
 import type { Fault } from './saboteur.ts'
 import { Stage } from './stage.ts'
 
@@ -14,7 +14,9 @@ async function play(scenario: Scenario, fault?: { at: number; fault: Fault }) {
   const stage = await Stage.open()
   const saboteur = new Saboteur((at) => (at === fault?.at ? fault.fault : undefined))
   const prepared = (await scenario.prepare?.(stage)) ?? ''
+  stage.ofObject = saboteur
   const reply = await scenario.act(stage, saboteur, prepared)
+  stage.ofObject = undefined
   await stage.quiet()
   const wrong = (await scenario.afterwards?.(stage, reply ?? undefined, prepared)) ?? []
   await stage.quiet()
@@ -22,9 +24,11 @@ async function play(scenario: Scenario, fault?: { at: number; fault: Fault }) {
   return { calls: saboteur.calls, starts: stage.mostStarts, wrong }
 }
 
-/** Saying done or retry to the queue can get lost; it answers nothing and nothing comes after. */
-const faultsAt = (call: string): readonly Fault[] =>
-  call.startsWith('message.') ? ['lost'] : FAULTS
+function faultsAt(call: string): readonly Fault[] {
+  // Saying done or retry to the queue answers nothing, and nothing comes after.
+  if (call.startsWith('message.')) return ['lost']
+  return call.startsWith(OBJECT) ? ['lost', 'unanswered'] : FAULTS
+}
 
 const CRASHES = new Set<Fault>(['lost', 'unanswered', 'died'])
 

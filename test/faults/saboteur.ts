@@ -18,6 +18,9 @@ export type Fault = (typeof FAULTS)[number]
 /** Says what is to happen at a call, given its number (from 0) and its name. */
 export type Plan = (at: number, name: string) => Fault | undefined
 
+/** What the names of the Organisation's own calls begin with. */
+export const OBJECT = 'its '
+
 /** Keeps the list of calls over all invocations of an act, and knows the plan. */
 export class Saboteur {
   readonly calls: string[] = []
@@ -29,6 +32,15 @@ export class Saboteur {
 
   faultAt(name: string): Fault | undefined {
     return this.#plan(this.calls.push(name) - 1, name)
+  }
+
+  /** Lets a call of the Organisation's own out; to the object an isolate's death is its own. */
+  async objectCalls<T>(name: string, perform: () => Promise<T>): Promise<T> {
+    const fault = this.faultAt(`${OBJECT}${name}`)
+    if (fault === 'lost') throw new Error('Network connection lost.')
+    const answer = await perform()
+    if (fault === 'unanswered') throw new Error('Network connection lost.')
+    return answer
   }
 }
 

@@ -225,6 +225,17 @@ export const SCENARIOS: Scenario[] = [
     },
   },
   {
+    name: 'reconcile',
+    async prepare(stage) {
+      await submitted(stage)
+      const dies = new Saboteur((_, call) => (call === 'Organisation.admit' ? 'died' : undefined))
+      await submit(stage, dies)
+      stage.pass(6 * 60_000)
+      return ''
+    },
+    act: (stage) => stage.alarm(),
+  },
+  {
     name: 'sweep',
     async prepare(stage) {
       const jobId = await submitted(stage)

@@ -13,7 +13,7 @@ import { violationsOf } from '../support/facts.ts'
 import { png } from '../support/picture.ts'
 import { newOrganisation } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
-import { bindingsFor } from './bindings.ts'
+import { bindingsFor, interceptObject } from './bindings.ts'
 import { Queues } from './queues.ts'
 import type { Answer, QueuedMessage } from './queues.ts'
 import { Invocation, invocations, Saboteur } from './saboteur.ts'
@@ -43,6 +43,8 @@ export class Stage {
   readonly engineStarts = new Map<string, number>()
   /** What overtakes or joins an invocation; a second one of the same unless something else is given. */
   rival: (() => Promise<unknown>) | undefined
+  /** Who spoils the Organisation's own calls, while somebody does. */
+  ofObject: Saboteur | undefined
 
   private constructor(shop: TestOrganisation) {
     this.shop = shop
@@ -57,6 +59,9 @@ export class Stage {
     vi.spyOn(compositor, 'start').mockImplementation(({ jobId }) =>
       stage.#outward('engine.start', () => stage.#generate(jobId)),
     )
+    interceptObject({
+      call: (name, perform) => stage.ofObject?.objectCalls(name, perform) ?? perform(),
+    })
     return stage
   }
 
@@ -159,7 +164,7 @@ export class Stage {
         else onCopy(await this.invoke(new Saboteur(), run))
       },
     })
-    const bindings = bindingsFor(env, this.queues, invocation)
+    const bindings = bindingsFor(this.queues, invocation)
     try {
       const result = await invocations.run(invocation, () => run(bindings, invocation))
       return invocation.dead ? undefined : result
