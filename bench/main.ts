@@ -20,7 +20,7 @@ const { quick } = values
 const SECTIONS: Record<string, (stand: Stand) => Promise<object>> = {
   budget: measureBudget,
   throughput: (stand) =>
-    measureThroughput(stand, quick ? { rounds: 2, seconds: 1 } : { rounds: 15, seconds: 1 }),
+    measureThroughput(stand, quick ? { rounds: 2, seconds: 1 } : { rounds: 9, seconds: 2 }),
   latency: (stand) => measureLatency(stand, quick ? 40 : 200),
   soak: (stand) => soak(stand, quick ? 1_000 : 10_000),
   growth: (stand) =>

@@ -34,7 +34,7 @@ export class Saboteur {
     return this.#plan(this.calls.push(name) - 1, name)
   }
 
-  /** Lets a call of the Organisation's own out; to the object an isolate's death is its own. */
+  /** Lets a call of the Organisation's own out, `lost` or `unanswered` if it is the one. */
   async objectCalls<T>(name: string, perform: () => Promise<T>): Promise<T> {
     const fault = this.faultAt(`${OBJECT}${name}`)
     if (fault === 'lost') throw new Error('Network connection lost.')
