@@ -21,7 +21,7 @@ export default defineConfig(async () => ({
   ],
   test: {
     include: ['test/**/*.test.{ts,tsx}'],
-    exclude: ['test/browser/**'],
+    exclude: ['test/browser/**', 'test/node/**'],
     setupFiles: ['./test/support/setup.ts'],
     restoreMocks: true,
     testTimeout: 30_000, // a busy machine is no fault of the code's

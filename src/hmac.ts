@@ -28,8 +28,10 @@ const keyed = new Map<string, Record<Purpose, HMAC>>()
 
 function hmac(secret: string, purpose: Purpose, text: string): string {
   let macs = keyed.get(secret)
-  if (!macs)
-    keyed.set(secret, (macs = { link: derive(secret, 'link'), cursor: derive(secret, 'cursor') }))
+  if (!macs) {
+    macs = { link: derive(secret, 'link'), cursor: derive(secret, 'cursor') }
+    keyed.set(secret, macs)
+  }
   const digest = macs[purpose].reset().update(encoder.encode(text)).digest()
   return digest.toBase64({ alphabet: 'base64url', omitPadding: true })
 }

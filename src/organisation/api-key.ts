@@ -46,7 +46,8 @@ export function parseKey(key: string): Credentials | null {
 }
 
 /** SHA-256 of a key in hexadecimal. A fast hash suffices: the key carries 190 random bits. */
-export const hashKey = (key: string): string => hash(new TextEncoder().encode(key)).toHex()
+export const hashKey = (key: string): string =>
+  Buffer.from(hash(new TextEncoder().encode(key))).toString('hex')
 
 function checksum(body: string): string {
   let rest = crc32.bstr(body) >>> 0
