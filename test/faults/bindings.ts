@@ -7,15 +7,15 @@ import type { Invocation } from './saboteur.ts'
 
 type Caller = Pick<Invocation, 'call'>
 
-/** D1 as it was before the object's calls were led astray. */
-const db = bare(env.DB)
+/** D1's own methods, from before the object's calls were led astray. */
+const [prepare, batch] = [env.DB.prepare.bind(env.DB), env.DB.batch.bind(env.DB)]
 
 /** The environment of one invocation. */
 export function bindingsFor(queues: Queues, invocation: Invocation): Env {
   const overrides: Partial<Env> & Record<string, unknown> = {
     // Longer than any run of bad luck here: a spent schedule is an end, but not the one to test.
     WEBHOOK_RETRY_DELAYS: '1,1,2,5,5,5,5,5,5,5,5',
-    DB: database(db, invocation),
+    DB: database(invocation),
     ORGANISATION: organisations(env.ORGANISATION, invocation),
     IMAGES: methods(env.IMAGES, 'IMAGES', ['get', 'put', 'delete', 'head'], invocation),
     JOBS: producer(env.JOBS, 'tryon-jobs', queues, invocation),
@@ -28,16 +28,9 @@ export function bindingsFor(queues: Queues, invocation: Invocation): Env {
 
 /** Leads the Organisation's own calls to D1 through `caller`: it has the Worker's very binding. */
 export function interceptObject(caller: Caller): void {
-  const wrapped = database(db, caller)
+  const wrapped = database(caller)
   vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => wrapped.prepare(sql))
   vi.spyOn(env.DB, 'batch').mockImplementation((statements) => wrapped.batch(statements))
-}
-
-function bare(binding: D1Database): D1Database {
-  const [prepare, batch] = [binding.prepare.bind(binding), binding.batch.bind(binding)]
-  return new Proxy(binding, {
-    get: (_, key) => (key === 'prepare' ? prepare : key === 'batch' ? batch : bound(binding, key)),
-  })
 }
 
 type Method = (...args: unknown[]) => unknown
@@ -66,7 +59,7 @@ function methods<T extends object>(
   })
 }
 
-function database(db: D1Database, invocation: Caller): D1Database {
+function database(invocation: Caller): D1Database {
   const originals = new WeakMap<object, D1PreparedStatement>()
   const statement = (original: D1PreparedStatement, sql: string): D1PreparedStatement => {
     const wrapped = new Proxy(original, {
@@ -82,16 +75,16 @@ function database(db: D1Database, invocation: Caller): D1Database {
     originals.set(wrapped, original)
     return wrapped
   }
-  return new Proxy(db, {
+  return new Proxy(env.DB, {
     get: (_, key) => {
-      if (key === 'prepare') return (sql: string) => statement(db.prepare(sql), sql)
+      if (key === 'prepare') return (sql: string) => statement(prepare(sql), sql)
       if (key === 'batch') {
         return (statements: D1PreparedStatement[]) =>
           invocation.call('DB.batch', () =>
-            db.batch(statements.map((wrapped) => originals.get(wrapped) ?? wrapped)),
+            batch(statements.map((wrapped) => originals.get(wrapped) ?? wrapped)),
           )
       }
-      return bound(db, key)
+      return bound(env.DB, key)
     },
   })
 }

@@ -14,9 +14,9 @@ async function play(scenario: Scenario, fault?: { at: number; fault: Fault }) {
   const stage = await Stage.open()
   const saboteur = new Saboteur((at) => (at === fault?.at ? fault.fault : undefined))
   const prepared = (await scenario.prepare?.(stage)) ?? ''
-  stage.ofObject = saboteur
-  const reply = await scenario.act(stage, saboteur, prepared)
-  stage.ofObject = undefined
+  const reply = await stage.withObjectSpoilt(saboteur, () =>
+    scenario.act(stage, saboteur, prepared),
+  )
   await stage.quiet()
   const wrong = (await scenario.afterwards?.(stage, reply ?? undefined, prepared)) ?? []
   await stage.quiet()

@@ -33,15 +33,6 @@ export class Saboteur {
   faultAt(name: string): Fault | undefined {
     return this.#plan(this.calls.push(name) - 1, name)
   }
-
-  /** Lets a call of the Organisation's own out, `lost` or `unanswered` if it is the one. */
-  async objectCalls<T>(name: string, perform: () => Promise<T>): Promise<T> {
-    const fault = this.faultAt(`${OBJECT}${name}`)
-    if (fault === 'lost') throw new Error('Network connection lost.')
-    const answer = await perform()
-    if (fault === 'unanswered') throw new Error('Network connection lost.')
-    return answer
-  }
 }
 
 /** What the stage lends for faults that need more than the call itself. */

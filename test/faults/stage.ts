@@ -16,7 +16,7 @@ import type { TestOrganisation } from '../support/world.ts'
 import { bindingsFor, interceptObject } from './bindings.ts'
 import { Queues } from './queues.ts'
 import type { Answer, QueuedMessage } from './queues.ts'
-import { Invocation, invocations, Saboteur } from './saboteur.ts'
+import { Invocation, invocations, OBJECT, Saboteur } from './saboteur.ts'
 
 const MINUTE_MS = 60_000
 /** Far longer than any lease, deadline or schedule in use here takes to run out. */
@@ -43,8 +43,8 @@ export class Stage {
   readonly engineStarts = new Map<string, number>()
   /** What overtakes or joins an invocation; a second one of the same unless something else is given. */
   rival: (() => Promise<unknown>) | undefined
-  /** Who spoils the Organisation's own calls, while somebody does. */
-  ofObject: Saboteur | undefined
+  /** What the Organisation's own calls go through, while they are spoilt. */
+  #ofObject: Invocation | undefined
 
   private constructor(shop: TestOrganisation) {
     this.shop = shop
@@ -60,7 +60,7 @@ export class Stage {
       stage.#outward('engine.start', () => stage.#generate(jobId)),
     )
     interceptObject({
-      call: (name, perform) => stage.ofObject?.objectCalls(name, perform) ?? perform(),
+      call: (name, perform) => stage.#ofObject?.call(`${OBJECT}${name}`, perform) ?? perform(),
     })
     return stage
   }
@@ -112,6 +112,19 @@ export class Stage {
     const organisation = organisationOf(env, this.shop.orgId)
     await organisation.totals() // only what runs can be evicted
     await evictDurableObject(organisation)
+  }
+
+  /** Counts the Organisation's own calls while something is done, and spoils the one. */
+  async withObjectSpoilt<T>(saboteur: Saboteur, act: () => Promise<T>): Promise<T> {
+    this.#ofObject = new Invocation(saboteur, {
+      evict: () => this.evict(),
+      repeat: () => Promise.reject(new Error('An object does nothing twice.')),
+    })
+    try {
+      return await act()
+    } finally {
+      this.#ofObject = undefined
+    }
   }
 
   /** Everything that is due, and what it causes at once. */
