@@ -18,10 +18,11 @@ export const tryOn = new Hono<App>()
   .post('/', async (c) => {
     const caller = credentialsOf(c)
     const { allowPrivateUrls } = settingsOf(c.env)
+    const baseUrl = baseUrlOf(c)
     const schema = tryOnBody({
       allowPrivate: allowPrivateUrls,
       mode: caller.mode,
-      ownBaseUrl: baseUrlOf(c),
+      ownBaseUrl: baseUrl,
     })
     const body = await checkBody(schema, c.req.raw)
     const key = check(IdempotencyKey.optional(), c.req.header('Idempotency-Key'), 'Idempotency-Key')
@@ -37,7 +38,7 @@ export const tryOn = new Hono<App>()
       await submitJob({
         env: c.env,
         caller,
-        baseUrl: baseUrlOf(c),
+        baseUrl,
         request: {
           modelImageUrl: request.model_image_url,
           garmentImageUrl: request.garment_image_url,
@@ -55,7 +56,7 @@ export const tryOn = new Hono<App>()
       const pending = await findJob(c.env, job.jobId)
       const latest = pending && (await waitForJob(c.env, pending, waitSeconds))
       if (latest && isFinal(latest.status)) {
-        return c.json(presentJob(c.env, baseUrlOf(c), latest), 200)
+        return c.json(presentJob(c.env, baseUrl, latest), 200)
       }
     }
     return c.json(presentSubmitted(job, caller.mode), 202)

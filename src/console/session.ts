@@ -3,7 +3,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { createMiddleware } from 'hono/factory'
 import { authOf } from '../accounts/auth.ts'
 import { membershipsOf } from '../accounts/members.ts'
-import { baseUrlOf } from './base-url.ts'
+import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext, Person } from './context.ts'
 
 const ORGANISATION_COOKIE = 'try-on.organisation'

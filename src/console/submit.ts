@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { submitJob } from '../jobs/submit.ts'
 import type { Mode } from '../organisation/api-key.ts'
-import { baseUrlOf } from './base-url.ts'
+import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleContext } from './context.ts'
 import { refusalWords } from './words.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isFreeEmail } from '../../src/accounts/work-email.ts'
 import { app } from '../../src/app.ts'
-import { safeNext } from '../../src/console/base-url.ts'
+import { safeNext } from '../../src/console/next.ts'
 import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { BASE, request } from '../support/client.ts'

@@ -1,10 +1,3 @@
-import { settingsOf } from '../settings.ts'
-import type { ConsoleContext } from './context.ts'
-
-/** What links in mail and in pages begin with: the configured address, else the one in use. */
-export const baseUrlOf = (c: ConsoleContext): string =>
-  settingsOf(c.env).baseUrl ?? new URL(c.req.url).origin
-
 /** A path of the console to go on to after signing in; anything else is ignored. */
 export function safeNext(text: string | undefined): string | null {
   if (!text?.startsWith('/console')) return null
