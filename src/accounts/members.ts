@@ -6,6 +6,7 @@ import type { InvitationRow, Role } from '../db/people.ts'
 import { organisations } from '../db/schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
 import { newId } from '../ids.ts'
+import { sha256 } from '../sha256.ts'
 
 const INVITATION_MS = 7 * 24 * 60 * 60_000
 
@@ -79,7 +80,7 @@ export async function invite(
   const now = new Date()
   const fresh = {
     role,
-    tokenHash: await hashToken(token),
+    tokenHash: hashToken(token),
     createdAt: now,
     expiresAt: new Date(now.getTime() + INVITATION_MS),
   }
@@ -99,9 +100,7 @@ export async function findInvitation(
     .select({ invitation: invitations, organisation: organisations })
     .from(invitations)
     .innerJoin(organisations, eq(organisations.id, invitations.organisationId))
-    .where(
-      and(eq(invitations.tokenHash, await hashToken(token)), gt(invitations.expiresAt, new Date())),
-    )
+    .where(and(eq(invitations.tokenHash, hashToken(token)), gt(invitations.expiresAt, new Date())))
   return found
 }
 
@@ -181,7 +180,4 @@ export async function removeMember(
   return meta.changes > 0
 }
 
-async function hashToken(token: string): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(token))
-  return Buffer.from(digest).toString('hex')
-}
+const hashToken = (token: string): string => sha256(token).toString('hex')

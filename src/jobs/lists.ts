@@ -19,41 +19,17 @@ const LISTED = {
 }
 export type ListedRow = Pick<JobRow, keyof typeof LISTED>
 
-/** A row's values in this order. */
-type Values = [
-  id: string,
-  status: JobRow['status'],
-  workspaceId: string,
-  mode: JobRow['mode'],
-  outputFormat: JobRow['outputFormat'],
-  errorCode: JobRow['errorCode'],
-  createdAt: number,
-  completedAt: number | null,
-  durationMs: number | null,
-]
+const COLUMNS = Object.entries(LISTED)
 
-/** By hand, since drizzle's mapping takes a tenth of a page's CPU. */
-const rowOf = ([
-  id,
-  status,
-  workspaceId,
-  mode,
-  outputFormat,
-  errorCode,
-  createdAt,
-  completedAt,
-  durationMs,
-]: Values): ListedRow => ({
-  id,
-  status,
-  workspaceId,
-  mode,
-  outputFormat,
-  errorCode,
-  createdAt: new Date(createdAt),
-  completedAt: completedAt === null ? null : new Date(completedAt),
-  durationMs,
-})
+/** As drizzle maps a row, without its care for joins, which takes a tenth of a page's CPU. */
+function rowOf(values: unknown[]): ListedRow {
+  const row: Record<string, unknown> = {}
+  for (const [at, [name, column]] of COLUMNS.entries()) {
+    const value = values[at]
+    row[name] = value === null ? null : column.mapFromDriverValue(value as never)
+  }
+  return row as ListedRow
+}
 
 /**
  * The query of a list by which of its conditions there are: each has an index of its own. The limit
@@ -95,8 +71,9 @@ export async function listJobs(
     beforeId !== undefined,
     limit,
   ] as const
-  const list = lists.get(shape.join()) ?? listed(...shape)
-  lists.set(shape.join(), list)
+  const name = shape.join()
+  let list = lists.get(name)
+  if (!list) lists.set(name, (list = listed(...shape)))
   const rows = await list(env).values({ organisationId, workspaceId, status, beforeId })
-  return (rows as Values[]).map(rowOf)
+  return rows.map(rowOf)
 }

@@ -1,11 +1,11 @@
 // Submission: admit, insert, queue. The credit is held before the row exists, so a crash in between
 // leaves a reservation, which the Organisation's alarm gives back, and never an unpaid job.
-import { createHash } from 'node:crypto'
 import { log } from '../log.ts'
 import type { Caller } from '../organisation/api-key.ts'
 import type { Admission, Answer } from '../organisation/answer.ts'
 import { HELD_FOR_MS } from '../organisation/organisation.ts'
 import { organisationOf } from '../organisation/by-id.ts'
+import { sha256 } from '../sha256.ts'
 import { withdrawJob } from './cancel.ts'
 import { insertJob, UNQUEUED_AFTER_MS } from './store.ts'
 
@@ -96,5 +96,5 @@ function fingerprintOf(body: JobRequest): string {
     body.workspaceId ?? null,
     body.webhookUrl ?? null,
   ])
-  return createHash('sha256').update(text).digest('base64')
+  return sha256(text).toString('base64')
 }

@@ -3,9 +3,9 @@
 // mistyped or invented key is refused without any I/O.
 //
 //   svc_{live|test}_sk_ + 26 characters of the organisation's id + 32 random + 6 of CRC-32
-import { hash } from '@stablelib/sha256'
 import crc32 from 'crc-32'
 import { isId, suffixOf } from '../ids.ts'
+import { sha256 } from '../sha256.ts'
 
 export const MODES = ['live', 'test'] as const
 export type Mode = (typeof MODES)[number]
@@ -46,8 +46,7 @@ export function parseKey(key: string): Credentials | null {
 }
 
 /** SHA-256 of a key in hexadecimal. A fast hash suffices: the key carries 190 random bits. */
-export const hashKey = (key: string): string =>
-  Buffer.from(hash(new TextEncoder().encode(key))).toString('hex')
+export const hashKey = (key: string): string => sha256(key).toString('hex')
 
 function checksum(body: string): string {
   let rest = crc32.bstr(body) >>> 0

@@ -1,0 +1,5 @@
+// In JavaScript, since what is hashed here is short: to call into the runtime takes several times longer.
+import { hash } from '@stablelib/sha256'
+
+/** SHA-256 of a text in UTF-8, 32 bytes. */
+export const sha256 = (text: string): Buffer => Buffer.from(hash(new TextEncoder().encode(text)))
