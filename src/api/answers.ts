@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { PLANS, REGIONS, WORKSPACE_STATUSES } from '../db/schema.ts'
 import type { WorkspaceRow } from '../db/schema.ts'
+import { isoOf } from '../iso.ts'
 import { ListedJob } from '../jobs/present.ts'
 import type { Account as AccountState, Admission } from '../organisation/answer.ts'
 import { MODES } from '../organisation/api-key.ts'
@@ -23,7 +24,7 @@ export const presentSubmitted = (
 ): z.infer<typeof Submitted> => ({
   job_id: jobId,
   status: 'pending',
-  created_at: new Date(createdAt).toISOString(),
+  created_at: isoOf(new Date(createdAt)),
   mode,
 })
 
@@ -63,7 +64,7 @@ export const presentWorkspace = (workspace: WorkspaceRow): z.infer<typeof Worksp
   id: workspace.id,
   name: workspace.name,
   status: workspace.status,
-  created_at: workspace.createdAt.toISOString(),
+  created_at: isoOf(workspace.createdAt),
 })
 
 export const Account = z

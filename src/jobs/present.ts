@@ -2,6 +2,7 @@
 // OpenAPI document is made, and the one function that fills it.
 import { z } from 'zod'
 import type { JobRow } from '../db/schema.ts'
+import { isoOf } from '../iso.ts'
 import { MODES } from '../organisation/api-key.ts'
 import { outputKey, signedUrl } from '../outputs/link.ts'
 import { EVENT_STATUSES } from '../db/schema.ts'
@@ -61,8 +62,8 @@ export function presentListedJob(
         : null,
     credits_consumed: completed ? creditCost(job.mode) : null,
     error_code: job.status === 'failed' ? job.errorCode : null,
-    created_at: job.createdAt.toISOString(),
-    completed_at: job.completedAt?.toISOString() ?? null,
+    created_at: isoOf(job.createdAt),
+    completed_at: job.completedAt && isoOf(job.completedAt),
     duration_ms: job.durationMs,
   }
 }

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { EVENT_TYPES } from '../db/schema.ts'
 import type { JobRow, WebhookEventRow } from '../db/schema.ts'
+import { isoOf } from '../iso.ts'
 import { ListedJob, presentListedJob } from '../jobs/present.ts'
 
 export const WebhookBody = z
@@ -21,7 +22,7 @@ export function webhookBody(
 ): z.infer<typeof WebhookBody> {
   return {
     type: event.type,
-    timestamp: event.createdAt.toISOString(),
+    timestamp: isoOf(event.createdAt),
     data: presentListedJob(env, baseUrl, job),
   }
 }

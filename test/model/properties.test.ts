@@ -1,9 +1,11 @@
-// Properties of the parts that decide alone: the rate window, page cursors, keys and signatures.
+// Properties of the parts that decide alone: the rate window, page cursors, keys, signatures and instants.
 import * as fc from 'fast-check'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { makeCursor, readCursor } from '../../src/api/cursor.ts'
+import { sign } from '../../src/hmac.ts'
 import { newId } from '../../src/ids.ts'
+import { isoOf } from '../../src/iso.ts'
 import { makeKey, parseKey } from '../../src/organisation/api-key.ts'
 import { RateWindow } from '../../src/organisation/rate-window.ts'
 import { checkLink, signedUrl } from '../../src/outputs/link.ts'
@@ -156,6 +158,45 @@ describe('one wrong bit', () => {
       }),
       { numRuns: 300 },
     )
+  })
+})
+
+describe('a signature', () => {
+  const encoder = new TextEncoder()
+  async function hmac(key: ArrayBuffer | ArrayBufferView, text: string) {
+    const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+    const imported = await crypto.subtle.importKey('raw', key, algorithm, false, ['sign'])
+    return await crypto.subtle.sign('HMAC', imported, encoder.encode(text))
+  }
+
+  it('is what the platform computes, for short texts and long ones', async () => {
+    const key = await hmac(encoder.encode(env.OUTPUT_SIGNING_SECRET), 'link')
+    const text = fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 100 }),
+      fc.string({ unit: 'binary', minLength: 100, maxLength: 2_000, size: 'max' }),
+    )
+    await fc.assert(
+      fc.asyncProperty(text, async (signed) => {
+        const expected = Buffer.from(await hmac(key, signed)).toString('base64url')
+        expect(sign(env, 'link', signed)).toBe(expected)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+describe('an instant', () => {
+  it('is written as the platform writes it', () => {
+    const [min, max] = [new Date('1969-12-30'), new Date('2100-01-01')]
+    const near = fc.date({ min, max, noInvalidDate: true })
+    const instant = fc.oneof(near, fc.date({ noInvalidDate: true }))
+    fc.assert(
+      fc.property(fc.array(instant, { maxLength: 20 }), (instants) => {
+        expect(instants.map(isoOf)).toEqual(instants.map((one) => one.toISOString()))
+      }),
+      { numRuns: 500 },
+    )
+    expect(() => isoOf(new Date(NaN))).toThrow(RangeError)
   })
 })
 
