@@ -18,13 +18,15 @@ export function check<T>(schema: z.ZodType<T>, value: unknown, field?: string): 
   return refused(`${complaints.join('; ')}.`)
 }
 
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
+
 /** Reads and checks a JSON body of at most 64 KiB, whatever its declared type. */
 export async function checkBody<T>(schema: z.ZodType<T>, request: Request): Promise<Parsed<T>> {
   const bytes = await bodyOf(request)
   if (!bytes) return { ok: false, error: new AppError('payload_too_large') }
   let value: unknown
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true, ignoreBOM: false }).decode(bytes))
+    value = JSON.parse(strictUtf8.decode(bytes))
   } catch {
     return refused('The body is not valid JSON in UTF-8.')
   }
