@@ -8,8 +8,7 @@ import { measureBudget } from './budget.ts'
 import { measureGrowth } from './growth.ts'
 import { measureLatency } from './latency.ts'
 import { soak } from './soak.ts'
-import { startStand } from './stand.ts'
-import type { Stand } from './stand.ts'
+import { onStand } from './stand.ts'
 import { measureThroughput } from './throughput.ts'
 
 const { values } = parseArgs({
@@ -17,14 +16,18 @@ const { values } = parseArgs({
 })
 const { quick } = values
 
-const SECTIONS: Record<string, (stand: Stand) => Promise<object>> = {
-  budget: measureBudget,
-  throughput: (stand) =>
-    measureThroughput(stand, quick ? { rounds: 2, seconds: 1 } : { rounds: 9, seconds: 2 }),
-  latency: (stand) => measureLatency(stand, quick ? 40 : 200),
-  soak: (stand) => soak(stand, quick ? 1_000 : 10_000),
-  growth: (stand) =>
-    measureGrowth(stand, quick ? [1_000, 10_000] : [1_000, 10_000, 100_000, 1_000_000]),
+const SECTIONS: Record<string, () => Promise<object>> = {
+  budget: () => onStand(measureBudget),
+  throughput: () =>
+    measureThroughput(
+      quick ? { processes: 1, rounds: 3, seconds: 1 } : { processes: 5, rounds: 3, seconds: 2 },
+    ),
+  latency: () => onStand((stand) => measureLatency(stand, quick ? 40 : 200)),
+  soak: () => onStand((stand) => soak(stand, quick ? 1_000 : 10_000)),
+  growth: () =>
+    onStand((stand) =>
+      measureGrowth(stand, quick ? [1_000, 10_000] : [1_000, 10_000, 100_000, 1_000_000]),
+    ),
 }
 
 const wanted = values.only?.split(',') ?? Object.keys(SECTIONS)
@@ -34,19 +37,13 @@ const results: Record<string, unknown> = {
   quick,
 }
 
-console.log('Building, and starting workerd …')
-const stand = await startStand()
-try {
-  for (const name of wanted) {
-    const begun = Date.now()
-    const result = await SECTIONS[name]?.(stand)
-    if (!result) throw new Error(`--only knows ${Object.keys(SECTIONS).join(', ')}`)
-    results[name] = result
-    console.log(`\n# ${name} (${((Date.now() - begun) / 1_000).toFixed(0)} s)`)
-    print(result)
-  }
-} finally {
-  await stand.close()
+for (const name of wanted) {
+  const begun = Date.now()
+  const result = await SECTIONS[name]?.()
+  if (!result) throw new Error(`--only knows ${Object.keys(SECTIONS).join(', ')}`)
+  results[name] = result
+  console.log(`\n# ${name} (${((Date.now() - begun) / 1_000).toFixed(0)} s)`)
+  print(result)
 }
 writeFileSync(join(import.meta.dirname, 'results.json'), `${JSON.stringify(results, null, 2)}\n`)
 console.log('\nThe same as JSON: bench/results.json')

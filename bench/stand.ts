@@ -30,8 +30,17 @@ export interface Stand {
   close(): Promise<void>
 }
 
-/** Builds everything and starts it. */
-export async function startStand(): Promise<Stand> {
+/** Runs a measurement on a stand of its own, built and started for it. */
+export async function onStand<T>(measure: (stand: Stand) => Promise<T>): Promise<T> {
+  const stand = await startStand()
+  try {
+    return await measure(stand)
+  } finally {
+    await stand.close()
+  }
+}
+
+async function startStand(): Promise<Stand> {
   const { workerOptions } = unstable_getMiniflareWorkerOptions(join(ROOT, 'wrangler.toml'))
   const shared: V4WorkerOptionsShape = { ...workerOptions, assets: undefined }
   const state = mkdtempSync(join(tmpdir(), 'try-on-bench-'))

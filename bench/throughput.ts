@@ -1,13 +1,15 @@
 // 2. Requests a second against the floor: bare handlers in the same workerd with the same binding
 // calls. Real and floor take turns in short rounds, and what counts is the median of the rounds'
-// ratios: whatever else the machine does in a round falls on both.
+// ratios: whatever else the machine does in a round falls on both. The rounds are spread over several
+// processes, one after the other, for each compiles and collects garbage in its own way.
 import autocannon from 'autocannon'
 import type { Request, Result } from 'autocannon'
-import { newShop } from './stand.ts'
+import { newShop, onStand } from './stand.ts'
 import type { Stand } from './stand.ts'
 import { fillJobs, jobId } from './fill.ts'
 
 const CONNECTIONS = 50
+const WARM_UP_SECONDS = 2
 const BODY = JSON.stringify({
   model_image_url: 'https://cdn.bench.test/model.jpg',
   garment_image_url: 'https://cdn.bench.test/garment.jpg',
@@ -30,11 +32,43 @@ export interface Pace {
   p99Ms: number
 }
 
+/** Rounds of one endpoint, in the order in which they ran. */
+interface Rounds {
+  ours: Pace[]
+  floor: Pace[]
+}
+
+interface Effort {
+  processes: number
+  /** In each process. */
+  rounds: number
+  seconds: number
+}
+
 /** Each endpoint beside its floor. */
-export async function measureThroughput(
+export async function measureThroughput({ processes, ...effort }: Effort) {
+  const all: Record<string, Rounds> = {}
+  let plainRoute: Pace | undefined
+  for (let n = 0; n < processes; n++) {
+    plainRoute = await onStand(async (stand) => {
+      for (const [name, { ours, floor }] of Object.entries(await measureOnce(stand, effort))) {
+        const rounds = (all[name] ??= { ours: [], floor: [] })
+        rounds.ours.push(...ours)
+        rounds.floor.push(...floor)
+      }
+      const plain: Target = { url: stand.floor, request: { path: '/plain' } }
+      await shoot(plain, WARM_UP_SECONDS)
+      return shoot(plain, effort.seconds)
+    })
+  }
+  const endpoints = Object.fromEntries(Object.entries(all).map(([name, each]) => [name, row(each)]))
+  return { connections: CONNECTIONS, processes, endpoints, ...(plainRoute && { plainRoute }) }
+}
+
+async function measureOnce(
   stand: Stand,
-  { rounds, seconds }: { rounds: number; seconds: number },
-) {
+  { rounds, seconds }: Omit<Effort, 'processes'>,
+): Promise<Record<string, Rounds>> {
   const shop = await newShop(stand.real)
   await fillJobs(stand.database, shop, 0, 1_000)
   const headers = { Authorization: `Bearer ${shop.keys.live}`, 'Content-Type': 'application/json' }
@@ -44,7 +78,7 @@ export async function measureThroughput(
   })
   const floor = (path: string, body?: string): Target => ({
     url: stand.floor,
-    request: { path, ...(body && { body, method: 'POST' }) },
+    request: { path, headers, ...(body && { body, method: 'POST' }) },
   })
   const id = jobId(shop, 500)
   const submissions = [real('POST', '/v1/tryon', BODY), floor('/tryon', BODY)] as const
@@ -66,25 +100,21 @@ export async function measureThroughput(
     'GET /v1/workspaces': [real('GET', '/v1/workspaces'), floor('/object')],
   } satisfies Record<string, readonly [Target, Target]>
 
-  const rows: Record<string, Record<string, number>> = {}
-  for (const [name, [ours, bare]] of Object.entries(pairs)) {
-    const [mine, least, ratios]: [Pace[], Pace[], number[]] = [[], [], []]
-    await shoot(ours, 1) // warm-up
-    await shoot(bare, 1)
+  const measured: Record<string, Rounds> = {}
+  for (const [name, [real, bare]] of Object.entries(pairs)) {
+    const ours: Pace[] = []
+    const floor: Pace[] = []
+    await shoot(real, WARM_UP_SECONDS)
+    await shoot(bare, WARM_UP_SECONDS)
     for (let round = 0; round < rounds; round++) {
       // Who goes first changes, in case the second finds the machine warmer.
-      const turns = round % 2 === 0 ? [ours, bare] : [bare, ours]
-      const paces = [await shoot(turns[0]!, seconds), await shoot(turns[1]!, seconds)]
-      if (round % 2 === 1) paces.reverse()
-      mine.push(paces[0]!)
-      least.push(paces[1]!)
-      ratios.push(paces[0]!.perSecond / paces[1]!.perSecond)
+      if (round % 2 === 0) ours.push(await shoot(real, seconds))
+      floor.push(await shoot(bare, seconds))
+      if (round % 2 === 1) ours.push(await shoot(real, seconds))
     }
-    rows[name] = row(medianOf(mine), medianOf(least), ratios)
+    measured[name] = { ours, floor }
   }
-  const plain = floor('/plain')
-  await shoot(plain, 1)
-  return { connections: CONNECTIONS, endpoints: rows, plainRoute: await shoot(plain, seconds) }
+  return measured
 }
 
 async function shoot({ url, request, jobs }: Target, duration: number): Promise<Pace> {
@@ -133,8 +163,10 @@ async function submitted(url: string, { path, ...init }: Request): Promise<strin
   return ids
 }
 
-function row(real: Pace, floor: Pace, ratios: number[]): Record<string, number> {
-  const sorted = [...ratios].sort((a, b) => a - b).map((ratio) => Number(ratio.toFixed(2)))
+function row(rounds: Rounds): Record<string, number> {
+  const ratios = rounds.ours.map(({ perSecond }, at) => perSecond / rounds.floor[at]!.perSecond)
+  const sorted = ratios.sort((a, b) => a - b).map((ratio) => Number(ratio.toFixed(2)))
+  const [real, floor] = [medianOf(rounds.ours), medianOf(rounds.floor)]
   return {
     ratio: sorted[Math.floor(sorted.length / 2)] ?? 0,
     'lowest ratio': sorted[0] ?? 0,
