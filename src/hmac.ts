@@ -8,17 +8,18 @@ import { settingsOf } from './settings.ts'
 /** Signatures for one purpose are worth nothing for another. */
 type Purpose = 'link' | 'cursor'
 
-/** @returns base64url without padding, 43 characters */
-export function sign(env: Env, purpose: Purpose, text: string): string {
+/** @returns what signs texts: base64url without padding, 43 characters */
+export function signer(env: Env, purpose: Purpose): (text: string) => string {
   const [secret = ''] = settingsOf(env).outputSigningSecrets
-  return hmac(secret, purpose, text)
+  const mac = macOf(secret, purpose)
+  return (text) => hmac(mac, text)
 }
 
-/** Whether `signature` was made by `sign` for this purpose and text. Takes constant time. */
+/** Whether `signature` was made by a `signer` for this purpose and text. Takes constant time. */
 export function verify(env: Env, purpose: Purpose, text: string, signature: string): boolean {
   const given = encoder.encode(signature)
   return settingsOf(env).outputSigningSecrets.some((secret) =>
-    equal(given, encoder.encode(hmac(secret, purpose, text))),
+    equal(given, encoder.encode(hmac(macOf(secret, purpose), text))),
   )
 }
 
@@ -30,13 +31,17 @@ const digest = new Uint8Array(32)
 /** A key for each purpose, which leaves a link's text short enough for one block. */
 const keyed = new Map<string, Record<Purpose, HMAC>>()
 
-function hmac(secret: string, purpose: Purpose, text: string): string {
+function macOf(secret: string, purpose: Purpose): HMAC {
   let macs = keyed.get(secret)
   if (!macs) {
     macs = { link: derive(secret, 'link'), cursor: derive(secret, 'cursor') }
     keyed.set(secret, macs)
   }
-  macs[purpose].reset().update(bytesOf(text)).finish(digest)
+  return macs[purpose]
+}
+
+function hmac(mac: HMAC, text: string): string {
+  mac.reset().update(bytesOf(text)).finish(digest)
   return digest.toBase64({ alphabet: 'base64url', omitPadding: true })
 }
 

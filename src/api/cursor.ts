@@ -1,6 +1,6 @@
 // Page cursors: the id of the last job of a page, signed together with what the page was filtered
 // by, so that a cursor works only for the list that it came from.
-import { sign, verify } from '../hmac.ts'
+import { signer, verify } from '../hmac.ts'
 import { isId } from '../ids.ts'
 import type { JobFilter } from '../jobs/store.ts'
 
@@ -9,7 +9,7 @@ export interface List extends JobFilter {
 }
 
 export function makeCursor(env: Env, list: List, lastJobId: string): string {
-  return `${lastJobId}.${sign(env, 'cursor', contents(list, lastJobId))}`
+  return `${lastJobId}.${signer(env, 'cursor')(contents(list, lastJobId))}`
 }
 
 /** @returns the id to go on from, or null when this service did not make the cursor for this list */

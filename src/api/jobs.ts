@@ -7,6 +7,7 @@ import { creditCost, presentJob, presentListedJob } from '../jobs/present.ts'
 import { listPage, waitForJob } from '../jobs/read.ts'
 import { findJob } from '../jobs/store.ts'
 import { organisationOf } from '../organisation/by-id.ts'
+import { linksFrom } from '../outputs/link.ts'
 import { admitted, allow, credentialsOf } from './authenticate.ts'
 import { baseUrlOf } from './base-url.ts'
 import { makeCursor, readCursor } from './cursor.ts'
@@ -33,9 +34,9 @@ export const jobs = new Hono<App>()
     }
     const page = await listPage(c.env, organisationId, filter, { limit: query.limit, beforeId })
     const last = page.jobs.at(-1)
-    const baseUrl = baseUrlOf(c)
+    const linkTo = linksFrom(c.env, baseUrlOf(c))
     return c.json({
-      jobs: page.jobs.map((job) => presentListedJob(c.env, baseUrl, job)),
+      jobs: page.jobs.map((job) => presentListedJob(linkTo, job)),
       next_cursor: page.hasMore && last ? makeCursor(c.env, list, last.id) : null,
       has_more: page.hasMore,
     })

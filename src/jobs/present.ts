@@ -4,7 +4,8 @@ import { z } from 'zod'
 import type { JobRow } from '../db/schema.ts'
 import { isoOf } from '../iso.ts'
 import { MODES } from '../organisation/api-key.ts'
-import { outputKey, signedUrl } from '../outputs/link.ts'
+import { linksFrom, outputKey } from '../outputs/link.ts'
+import type { LinkTo } from '../outputs/link.ts'
 import { EVENT_STATUSES } from '../db/schema.ts'
 import { JOB_ERROR_CODES, JOB_STATUSES } from './status.ts'
 import type { ListedRow } from './lists.ts'
@@ -44,22 +45,15 @@ export const Job = ListedJob.extend({
     .meta({ description: 'null when the job has no webhook URL' }),
 }).meta({ id: 'Job', description: 'A try-on job' })
 
-/** The form without webhook fields. Signs a fresh output URL. */
-export function presentListedJob(
-  env: Env,
-  baseUrl: string,
-  job: ListedRow,
-): z.infer<typeof ListedJob> {
+/** The form without webhook fields, with a fresh output URL. */
+export function presentListedJob(linkTo: LinkTo, job: ListedRow): z.infer<typeof ListedJob> {
   const completed = job.status === 'completed'
   return {
     job_id: job.id,
     status: job.status,
     workspace_id: job.workspaceId,
     mode: job.mode,
-    output_url:
-      completed && job.outputFormat
-        ? signedUrl(env, baseUrl, outputKey(job.id, job.outputFormat))
-        : null,
+    output_url: completed && job.outputFormat ? linkTo(outputKey(job.id, job.outputFormat)) : null,
     credits_consumed: completed ? creditCost(job.mode) : null,
     error_code: job.status === 'failed' ? job.errorCode : null,
     created_at: isoOf(job.createdAt),
@@ -71,7 +65,7 @@ export function presentListedJob(
 /** The whole form. */
 export function presentJob(env: Env, baseUrl: string, job: JobWithEvent): z.infer<typeof Job> {
   return {
-    ...presentListedJob(env, baseUrl, job),
+    ...presentListedJob(linksFrom(env, baseUrl), job),
     webhook_url: job.webhookUrl,
     webhook_status: job.webhookUrl === null ? null : (job.eventStatus ?? 'pending'),
   }

@@ -1,5 +1,5 @@
 // Signed links to pictures in R2: `{base}/{key}?expires={s since 1970}&signature={HMAC}`.
-import { sign, verify } from '../hmac.ts'
+import { signer, verify } from '../hmac.ts'
 import { EXTENSION } from '../images/format.ts'
 import type { ImageFormat } from '../images/format.ts'
 import { OUTPUT_URL_TTL_SECONDS } from '../settings.ts'
@@ -12,11 +12,19 @@ export const outputKey = (jobId: string, format: ImageFormat) =>
 export const inputKey = (id: string, role: 'model' | 'garment', format: ImageFormat) =>
   `inputs/${id}/${role}.${EXTENSION[format]}`
 
-/** A link that works for one hour from now. */
-export function signedUrl(env: Env, baseUrl: string, key: string): string {
+/** From where a picture is kept to a link to it. */
+export type LinkTo = (key: string) => string
+
+/** Makes links that work for one hour from now. */
+export function linksFrom(env: Env, baseUrl: string): LinkTo {
   const expires = Math.floor(Date.now() / 1_000) + OUTPUT_URL_TTL_SECONDS
-  return `${baseUrl}/${key}?expires=${expires}&signature=${sign(env, 'link', `${key}\n${expires}`)}`
+  const sign = signer(env, 'link')
+  return (key) => `${baseUrl}/${key}?expires=${expires}&signature=${sign(`${key}\n${expires}`)}`
 }
+
+/** One such link. */
+export const signedUrl = (env: Env, baseUrl: string, key: string): string =>
+  linksFrom(env, baseUrl)(key)
 
 /**
  * Where a picture is kept that was uploaded in the console, told by the link that was made for it.

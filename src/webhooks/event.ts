@@ -4,6 +4,7 @@ import { EVENT_TYPES } from '../db/schema.ts'
 import type { JobRow, WebhookEventRow } from '../db/schema.ts'
 import { isoOf } from '../iso.ts'
 import { ListedJob, presentListedJob } from '../jobs/present.ts'
+import { linksFrom } from '../outputs/link.ts'
 
 export const WebhookBody = z
   .strictObject({
@@ -23,6 +24,6 @@ export function webhookBody(
   return {
     type: event.type,
     timestamp: isoOf(event.createdAt),
-    data: presentListedJob(env, baseUrl, job),
+    data: presentListedJob(linksFrom(env, baseUrl), job),
   }
 }

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { makeCursor, readCursor } from '../../src/api/cursor.ts'
-import { sign } from '../../src/hmac.ts'
+import { signer } from '../../src/hmac.ts'
 import { newId } from '../../src/ids.ts'
 import { isoOf } from '../../src/iso.ts'
 import { makeKey, parseKey } from '../../src/organisation/api-key.ts'
@@ -178,7 +178,7 @@ describe('a signature', () => {
     await fc.assert(
       fc.asyncProperty(text, async (signed) => {
         const expected = Buffer.from(await hmac(key, signed)).toString('base64url')
-        expect(sign(env, 'link', signed)).toBe(expected)
+        expect(signer(env, 'link')(signed)).toBe(expected)
       }),
       { numRuns: 300 },
     )
