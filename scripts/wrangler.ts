@@ -48,25 +48,29 @@ export function startDevServer(
   const child = spawn(process.execPath, [WRANGLER, 'dev', ...defaults, ...args], {
     cwd: ROOT,
     env: ENV,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    // wrangler tells its parent when it is ready; what it prints depends on --log-level.
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   const ended = new Promise<number>((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
   const stop = async () => {
     child.kill('SIGTERM')
     await ended
   }
+  let printed = ''
+  const listen = (chunk: Buffer) => {
+    const text = chunk.toString()
+    onOutput(text)
+    printed = (printed + text).slice(-10_000)
+  }
+  child.stdout?.on('data', listen)
+  child.stderr?.on('data', listen)
   return new Promise((resolve, reject) => {
-    let printed = ''
-    const listen = (chunk: Buffer) => {
-      const text = chunk.toString()
-      onOutput(text)
-      if (printed === null) return
-      printed += text
-      const [, url] = /Ready on (http:\/\/\S+)/.exec(printed) ?? []
-      if (url) resolve({ url: url.replace('0.0.0.0', 'localhost'), ended, stop })
-    }
-    child.stdout.on('data', listen)
-    child.stderr.on('data', listen)
+    child.on('message', (message) => {
+      const { event, ip, port } = JSON.parse(String(message)) as Record<string, string>
+      if (event !== 'DEV_SERVER_READY') return
+      const host = ip === '0.0.0.0' ? 'localhost' : ip
+      resolve({ url: `http://${host}:${port}`, ended, stop })
+    })
     void ended.then((code) =>
       reject(new Error(`wrangler dev ended with ${code} before it was ready:\n${printed}`)),
     )

@@ -10,9 +10,8 @@ import { ROOT } from '../../scripts/wrangler.ts'
 
 it('npm run dev serves the address and the keys that it prints', { timeout: 60_000 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'try-on-dev-'))
-  const dev = spawn(process.execPath, ['scripts/dev.ts', '--port', '0', '--persist-to', folder], {
-    cwd: ROOT,
-  })
+  const args = ['--port', '0', '--persist-to', folder, '--log-level', 'error']
+  const dev = spawn(process.execPath, ['scripts/dev.ts', ...args], { cwd: ROOT })
   t.after(async () => {
     dev.kill('SIGINT')
     if (dev.exitCode === null) await once(dev, 'exit')
