@@ -1,13 +1,9 @@
 // 1. What each endpoint and one whole job ask of the platform. Counts, so the machine is no matter.
 import type { Counts } from './counted.ts'
 import { PRICES_AS_OF, priceOfAMillion } from './prices.ts'
-import { door, newShop, post } from './stand.ts'
+import { door, newShop, post, TRY_ON } from './stand.ts'
 import type { Stand } from './stand.ts'
 
-const IMAGES = {
-  model_image_url: 'https://cdn.bench.test/model',
-  garment_image_url: 'https://cdn.bench.test/garment',
-}
 const WEBHOOK = { webhook_url: 'https://hooks.bench.test/try-on' }
 
 /** Every endpoint's counts, a whole job's, and what a million of those cost. */
@@ -29,10 +25,10 @@ export async function measureBudget(stand: Stand) {
     return door(stand, 'counts')
   }
   await send('GET', '/v1/account') // warms the Organisation
-  const done = await send('POST', '/v1/tryon', { ...IMAGES, ...WEBHOOK })
+  const done = await send('POST', '/v1/tryon', { ...TRY_ON, ...WEBHOOK })
   await quiet()
   await door(stand, 'hold?on=true')
-  const order = { ...IMAGES, ...WEBHOOK }
+  const order = { ...TRY_ON, ...WEBHOOK }
   let submitted = ''
   const endpoints: Record<string, Counts> = {
     'a malformed key': await counted(() => fetch(`${stand.counted}/v1/account`)),
@@ -51,20 +47,20 @@ export async function measureBudget(stand: Stand) {
   await door(stand, 'hold?on=false')
   const job = {
     'live, with webhook': await counted(async () => {
-      await send('POST', '/v1/tryon', { ...IMAGES, ...WEBHOOK })
+      await send('POST', '/v1/tryon', { ...TRY_ON, ...WEBHOOK })
       await quiet()
     }),
     'live, without webhook': await counted(async () => {
-      await send('POST', '/v1/tryon', IMAGES)
+      await send('POST', '/v1/tryon', TRY_ON)
       await quiet()
     }),
     'test, without webhook': await counted(async () => {
-      await post(`${stand.counted}/v1/tryon`, shop.keys.test, IMAGES)
+      await post(`${stand.counted}/v1/tryon`, shop.keys.test, TRY_ON)
       await quiet()
     }),
     'live, failed': await counted(async () => {
       const model_image_url = 'https://cdn.bench.test/missing'
-      await send('POST', '/v1/tryon', { ...IMAGES, model_image_url })
+      await send('POST', '/v1/tryon', { ...TRY_ON, model_image_url })
       await quiet()
     }),
   }

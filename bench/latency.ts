@@ -1,12 +1,7 @@
 // 4. From submission to completion, by the job's own instants, and how many jobs a second one
 // consumer settles. The queue's batching wait is 0 here as in wrangler.toml.
-import { door, newShop, post } from './stand.ts'
+import { door, newShop, post, submitMany, TRY_ON } from './stand.ts'
 import type { Shop, Stand } from './stand.ts'
-
-const IMAGES = {
-  model_image_url: 'https://cdn.bench.test/model.jpg',
-  garment_image_url: 'https://cdn.bench.test/garment.jpg',
-}
 
 interface Latency {
   jobs: number
@@ -36,7 +31,7 @@ export async function measureLatency(stand: Stand, jobs: number) {
 async function oneByOne(stand: Stand, mode: 'live' | 'test', jobs: number): Promise<Latency> {
   const shop = await newShop(stand.counted)
   for (let n = 0; n < jobs; n++) {
-    await post(`${stand.counted}/v1/tryon`, shop.keys[mode], IMAGES)
+    await post(`${stand.counted}/v1/tryon`, shop.keys[mode], TRY_ON)
     await finished(stand, shop, n + 1)
   }
   const rows = await stand.countedDatabase
@@ -53,13 +48,7 @@ async function oneByOne(stand: Stand, mode: 'live' | 'test', jobs: number): Prom
 /** Jobs a second from the first claim to the last end, with more waiting than can be worked on. */
 async function settle(stand: Stand, mode: 'live' | 'test', jobs: number): Promise<number> {
   const shop = await newShop(stand.counted)
-  for (let n = 0; n < jobs; n += 50) {
-    await Promise.all(
-      Array.from({ length: 50 }, () =>
-        post(`${stand.counted}/v1/tryon`, shop.keys[mode], IMAGES).then((answer) => answer.text()),
-      ),
-    )
-  }
+  await submitMany(`${stand.counted}/v1/tryon`, shop.keys[mode], jobs)
   await finished(stand, shop, jobs)
   const span = await stand.countedDatabase
     .prepare('SELECT max(completed_at) - min(started_at) AS ms FROM jobs WHERE organisation_id = ?')

@@ -151,6 +151,30 @@ export async function newShop(worker: string, order: object = {}): Promise<Shop>
   return { orgId: body.org_id, workspaceId: body.workspaces[0].id, keys: body.api_keys }
 }
 
+/** What is submitted where it does not matter what. */
+export const TRY_ON = {
+  model_image_url: 'https://cdn.bench.test/model.jpg',
+  garment_image_url: 'https://cdn.bench.test/garment.jpg',
+}
+
+/**
+ * Submits jobs, fifty at a time.
+ * @returns their ids
+ * @throws Error on any answer but 2xx
+ */
+export async function submitMany(url: string, key: string, jobs: number): Promise<string[]> {
+  const submit = async () => {
+    const answer = await post(url, key, TRY_ON)
+    return ((await answer.json()) as { job_id: string }).job_id
+  }
+  const ids: string[] = []
+  while (ids.length < jobs) {
+    const length = Math.min(50, jobs - ids.length)
+    ids.push(...(await Promise.all(Array.from({ length }, submit))))
+  }
+  return ids
+}
+
 /** @throws Error on any answer but 2xx */
 export async function post(url: string, token: string, body?: object): Promise<Response> {
   const answer = await fetch(url, {

@@ -4,16 +4,13 @@
 // processes, one after the other, for each compiles and collects garbage in its own way.
 import autocannon from 'autocannon'
 import type { Request, Result } from 'autocannon'
-import { newShop, onStand } from './stand.ts'
+import { newShop, onStand, submitMany, TRY_ON } from './stand.ts'
 import type { Stand } from './stand.ts'
 import { fillJobs, jobId } from './fill.ts'
 
 const CONNECTIONS = 50
 const WARM_UP_SECONDS = 2
-const BODY = JSON.stringify({
-  model_image_url: 'https://cdn.bench.test/model.jpg',
-  garment_image_url: 'https://cdn.bench.test/garment.jpg',
-})
+const BODY = JSON.stringify(TRY_ON)
 
 /** Jobs submitted, and then cancelled, in a round. */
 const CANCELLED = 400
@@ -23,7 +20,7 @@ interface Target {
   url: string
   request: Request
   /** For each request another job, which was submitted here before the round. */
-  jobs?: { submit: Request; pathOf: (jobId: string) => string }
+  jobs?: { submit: () => Promise<string[]>; pathOf: (jobId: string) => string }
 }
 
 export interface Pace {
@@ -81,19 +78,25 @@ async function measureOnce(
     request: { path, headers, ...(body && { body, method: 'POST' }) },
   })
   const id = jobId(shop, 500)
-  const submissions = [real('POST', '/v1/tryon', BODY), floor('/tryon', BODY)] as const
+  const submitTo = (url: string) => () => submitMany(url, shop.keys.live, CANCELLED)
   const pairs = {
     'GET /v1/jobs/{id}': [real('GET', `/v1/jobs/${id}`), floor(`/get?id=${id}`)],
     'GET /v1/jobs': [real('GET', '/v1/jobs'), floor(`/list?org=${shop.orgId}`)],
-    'POST /v1/tryon': submissions,
+    'POST /v1/tryon': [real('POST', '/v1/tryon', BODY), floor('/tryon', BODY)],
     'DELETE /v1/jobs/{id}': [
       {
         ...real('DELETE', ''),
-        jobs: { submit: submissions[0].request, pathOf: (jobId) => `/v1/jobs/${jobId}` },
+        jobs: {
+          submit: submitTo(`${stand.real}/v1/tryon`),
+          pathOf: (jobId) => `/v1/jobs/${jobId}`,
+        },
       },
       {
         ...floor(''),
-        jobs: { submit: submissions[1].request, pathOf: (jobId) => `/cancel?id=${jobId}` },
+        jobs: {
+          submit: submitTo(`${stand.floor}/tryon`),
+          pathOf: (jobId) => `/cancel?id=${jobId}`,
+        },
       },
     ],
     'GET /v1/account': [real('GET', '/v1/account'), floor('/object')],
@@ -118,7 +121,7 @@ async function measureOnce(
 }
 
 async function shoot({ url, request, jobs }: Target, duration: number): Promise<Pace> {
-  const paths = jobs && (await submitted(url, jobs.submit)).map(jobs.pathOf)
+  const paths = jobs && (await jobs.submit()).map(jobs.pathOf)
   const begunAt = performance.now()
   let endedAt = begunAt
   const result: Result = await autocannon({
@@ -147,20 +150,6 @@ async function shoot({ url, request, jobs }: Target, duration: number): Promise<
     p50Ms: result.latency.p50,
     p99Ms: result.latency.p99,
   }
-}
-
-/** Submits jobs. @returns their ids */
-async function submitted(url: string, { path, ...init }: Request): Promise<string[]> {
-  const ids: string[] = []
-  const client = async () => {
-    while (ids.length < CANCELLED) {
-      const at = ids.push('') - 1
-      const answer = await fetch(`${url}${path}`, init as RequestInit)
-      ids[at] = ((await answer.json()) as { job_id: string }).job_id
-    }
-  }
-  await Promise.all(Array.from({ length: CONNECTIONS }, client))
-  return ids
 }
 
 function row(rounds: Rounds): Record<string, number> {
