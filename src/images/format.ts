@@ -1,6 +1,8 @@
 // What kind of picture some bytes are, and how large, told from the file's header alone: no name,
 // no declared content type and no decoder is trusted with that.
 
+import { jpegFrame } from './jpeg.ts'
+
 export const IMAGE_FORMATS = ['jpeg', 'png', 'webp'] as const
 export type ImageFormat = (typeof IMAGE_FORMATS)[number]
 
@@ -27,13 +29,14 @@ export function dimensions(
 ): { width: number; height: number } | null {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const size = READERS[format](view, bytes)
-  return size && size.width > 0 && size.height > 0 ? size : null
+  if (!size || size.width === 0 || size.height === 0) return null
+  return { width: size.width, height: size.height }
 }
 
 type Size = { width: number; height: number }
 
 const READERS: Record<ImageFormat, (view: DataView, bytes: Uint8Array) => Size | null> = {
-  jpeg: jpegSize,
+  jpeg: (_, bytes) => jpegFrame(bytes),
   png: pngSize,
   webp: webpSize,
 }
@@ -43,30 +46,6 @@ function pngSize(view: DataView, bytes: Uint8Array): Size | null {
   if (bytes.length < 33 || tag(bytes, 12) !== 'IHDR') return null
   return { width: view.getUint32(16), height: view.getUint32(20) }
 }
-
-function jpegSize(view: DataView, bytes: Uint8Array): Size | null {
-  let at = 2
-  while (at + 9 < bytes.length) {
-    if (view.getUint8(at) !== 0xff) return null
-    const marker = view.getUint8(at + 1)
-    if (marker === 0xff) {
-      at += 1 // fill byte
-    } else if (isStartOfFrame(marker)) {
-      return { width: view.getUint16(at + 7), height: view.getUint16(at + 5) }
-    } else if (marker === 0xd9 || marker === 0xda) {
-      return null // picture data or the end before any frame header
-    } else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) {
-      at += 2 // markers without a length
-    } else {
-      at += 2 + view.getUint16(at + 2)
-    }
-  }
-  return null
-}
-
-/** SOF0–SOF15 except DHT, JPG and DAC, which share the range (ITU-T T.81, table B.1). */
-const isStartOfFrame = (marker: number) =>
-  marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
 
 /** The three bitstream kinds of the WebP container specification (RFC 9649). */
 function webpSize(view: DataView, bytes: Uint8Array): Size | null {

@@ -1,5 +1,6 @@
 // EXIF orientation: cameras store pictures as the sensor saw them and say how to turn them.
 import type { ImageFormat } from '../../images/format.ts'
+import { jpegSegments } from '../../images/jpeg.ts'
 import type { Raster } from './raster.ts'
 
 /** 1 (as stored) to 8, as in the EXIF specification; 1 when the file does not say. */
@@ -10,16 +11,10 @@ export function orientationOf(bytes: Uint8Array, format: ImageFormat): number {
 
 const TIFF_OF: Record<ImageFormat, (bytes: Uint8Array) => DataView | null> = {
   jpeg(bytes) {
-    const view = viewOf(bytes)
-    for (let at = 2; at + 10 < bytes.length && bytes[at] === 0xff;) {
-      const marker = bytes[at + 1]
-      if (marker === 0xda || marker === 0xd9) return null
-      const length = view.getUint16(at + 2)
+    for (const { marker, body } of jpegSegments(bytes)) {
       // 'Exif' and two zeros, then the TIFF structure.
-      if (marker === 0xe1 && view.getUint32(at + 4) === 0x45786966) {
-        return viewOf(bytes.subarray(at + 10, at + 2 + length))
-      }
-      at += 2 + length
+      const isExif = marker === 0xe1 && body.length > 6 && viewOf(body).getUint32(0) === 0x45786966
+      if (isExif) return viewOf(body.subarray(6))
     }
     return null
   },

@@ -1,5 +1,6 @@
 // What a file says about itself, checked before a decoder spends memory on it.
 import type { ImageFormat } from '../../images/format.ts'
+import { jpegFrame } from '../../images/jpeg.ts'
 
 /** Whether a JPEG has its end: the decoder would fill a truncated one up with grey and say nothing. */
 export function isWholeJpeg(bytes: Uint8Array): boolean {
@@ -32,18 +33,6 @@ function endOfScan(bytes: Uint8Array, from: number): number {
 
 /** Start-of-frame markers of JPEGs that come in several passes. */
 const PROGRESSIVE = new Set([0xc2, 0xc6, 0xca, 0xce])
-
-/** What the header of a JPEG's picture data says: its marker and number of colour components. */
-function jpegFrame(bytes: Uint8Array): { marker: number; components: number } | null {
-  for (let at = 2; at + 10 <= bytes.length && bytes[at] === 0xff;) {
-    const marker = bytes[at + 1]!
-    if (marker === 0xda) return null
-    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
-    if (isFrame) return { marker, components: bytes[at + 9]! }
-    at += 2 + bytes[at + 2]! * 256 + bytes[at + 3]!
-  }
-  return null
-}
 
 /** Printers' colours: the JPEG decoder cannot convert them, and would end its whole program. */
 export const isCmykJpeg = (bytes: Uint8Array) => jpegFrame(bytes)?.components === 4

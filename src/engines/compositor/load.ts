@@ -23,9 +23,9 @@ export async function load(
   maxSide: number,
 ): Promise<Raster> {
   const { bytes, format } = image
-  // The caller's dimensions may be of an earlier copy; the bytes at hand decide.
   const size = dimensionsOf(image)
-  const limit = needsMuchMemory(bytes, format) ? MAX_PIXELS.heavy : MAX_PIXELS.usual
+  const still = stillOf(bytes, format) // what will be decoded, so what is to be judged
+  const limit = needsMuchMemory(still, format) ? MAX_PIXELS.heavy : MAX_PIXELS.usual
   if (size.width * size.height > limit) {
     throw new EngineError(`${role}_image_too_large`, `${size.width} × ${size.height} pixels`)
   }
@@ -34,7 +34,7 @@ export async function load(
   }
   try {
     if (format === 'jpeg' && !isWholeJpeg(bytes)) throw new Error('the file ends too early')
-    const decoded = await codecs.decode(stillOf(bytes, format), format, maxSide)
+    const decoded = await codecs.decode(still, format, maxSide)
     return upright(decoded, orientationOf(bytes, format))
   } catch (cause) {
     throw new EngineError(`${role}_image_corrupt`, `cannot decode: ${describe(cause)}`, { cause })

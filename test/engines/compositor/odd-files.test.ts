@@ -139,14 +139,63 @@ describe('unusual but valid PNG', () => {
   })
 })
 
+/** The same JPEG with another frame header, and with fill bytes before it. */
+function withFrame(
+  file: Uint8Array,
+  change: { marker?: number; components?: number; side?: number },
+  fillBytes: number,
+): Uint8Array {
+  let at = 2
+  while (file[at + 1] !== 0xc0 && file[at + 1] !== 0xc1) {
+    at += 2 + file[at + 2]! * 256 + file[at + 3]!
+  }
+  const frame = file.slice(at)
+  if (change.marker) frame[1] = change.marker
+  if (change.components) frame[9] = change.components
+  if (change.side) new DataView(frame.buffer).setUint32(5, change.side * 0x10001)
+  return join([file.subarray(0, at), new Uint8Array(fillBytes).fill(0xff), frame])
+}
+
 describe('a CMYK JPEG', () => {
-  it('is refused by name, since the decoder would end its program', async () => {
-    const bytes = Uint8Array.from(modelJpeg.bytes)
-    for (let at = 2; at < bytes.length; at += 2 + bytes[at + 2]! * 256 + bytes[at + 3]!) {
-      if (bytes[at + 1] !== 0xc0 && bytes[at + 1] !== 0xc1) continue
-      bytes[at + 9] = 4
-      break
-    }
-    expect(await outcome(checked(bytes), cloth)).toBe('model_image_unsupported_format')
+  it.each([0, 1, 3])('is refused by name with %i fill bytes before its frame', async (fill) => {
+    // The decoder would end its whole program.
+    const cmyk = checked(withFrame(modelJpeg.bytes, { components: 4 }, fill))
+    expect(await outcome(cmyk, cloth)).toBe('model_image_unsupported_format')
   })
 })
+
+describe('a file whose decoding takes much memory', () => {
+  it.each([0, 1, 3])('is refused sooner: a progressive JPEG, %i fill bytes', async (fill) => {
+    const [side, usual] = [3_000, modelJpeg.bytes]
+    const progressive = checked(withFrame(usual, { marker: 0xc2, side }, fill))
+    expect(await outcome(progressive, cloth)).toBe('model_image_too_large')
+    // Of the usual kind it is not too large, only not whole.
+    const baseline = checked(withFrame(usual, { side }, fill).subarray(0, -2))
+    expect(await outcome(baseline, cloth)).toBe('model_image_corrupt')
+  })
+
+  it('is refused sooner: a lossless WebP inside an animation', async () => {
+    const lossless = (fourCC: string) => chunkOf(fourCC, new Uint8Array(16))
+    const animation = (fourCC: string) => {
+      const [header, frame] = [new Uint8Array(10), new Uint8Array(16)]
+      header[0] = 0x02
+      header.set([0xb7, 0x0b, 0, 0xb7, 0x0b, 0], 4) // 3,000 × 3,000, each less one
+      frame.set([0xb7, 0x0b, 0, 0xb7, 0x0b, 0], 6)
+      const body = join([chunkOf('VP8X', header), chunkOf('ANMF', join([frame, lossless(fourCC)]))])
+      return checked(riff(body))
+    }
+    expect(await outcome(animation('VP8L'), cloth)).toBe('model_image_too_large')
+    expect(await outcome(animation('VP8 '), cloth)).toBe('model_image_corrupt')
+  })
+})
+
+/** A chunk as RIFF has them. */
+function chunkOf(fourCC: string, body: Uint8Array): Uint8Array {
+  const head = new Uint8Array(8)
+  head.set(new TextEncoder().encode(fourCC))
+  new DataView(head.buffer).setUint32(4, body.length, true)
+  return join([head, body])
+}
+
+const riff = (chunks: Uint8Array) =>
+  chunkOf('RIFF', join([new TextEncoder().encode('WEBP'), chunks]))
