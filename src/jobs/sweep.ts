@@ -11,8 +11,18 @@ const LIMIT = 2_000
 /** A queue takes at most 100 messages at once. */
 const MESSAGES_PER_SEND = 100
 
-/** Queues overdue jobs and webhook events again. */
+/**
+ * Queues overdue jobs and webhook events again. Neither keeps back the other.
+ * @throws when one of the two failed; the next sweep takes it up
+ */
 export async function sweep(env: Env): Promise<void> {
+  const results = await Promise.allSettled([sweepJobs(env), sweepEvents(env)])
+  const failures = results.filter((result) => result.status === 'rejected')
+  for (const { reason } of failures) log.error('sweep failed', reason)
+  if (failures[0]) throw failures[0].reason
+}
+
+async function sweepJobs(env: Env): Promise<void> {
   const jobIds = await takeOverdueJobs(env, {
     overdueMs: OVERDUE_MS,
     againAfterMs: PENDING_AGAIN_AFTER_MS,
@@ -22,14 +32,16 @@ export async function sweep(env: Env): Promise<void> {
     env.JOBS,
     jobIds.map((jobId) => ({ jobId, swept: true })),
   )
+  if (jobIds.length > 0) log.warn('overdue jobs queued again', { jobs: jobIds.length })
+}
+
+async function sweepEvents(env: Env): Promise<void> {
   const eventIds = await overdueEvents(env, OVERDUE_MS, LIMIT)
   await sendAll(
     env.WEBHOOKS,
     eventIds.map((eventId) => ({ eventId })),
   )
-  if (jobIds.length + eventIds.length > 0) {
-    log.warn('overdue work queued again', { jobs: jobIds.length, events: eventIds.length })
-  }
+  if (eventIds.length > 0) log.warn('overdue webhooks queued again', { events: eventIds.length })
 }
 
 async function sendAll(queue: Queue, bodies: object[]): Promise<void> {
