@@ -1,6 +1,7 @@
 // Who somebody is: better-auth on D1, with email and password. It is called by the console's own
 // pages only and has no address of its own, so what these pages do not offer, nobody can reach.
 // Attempts are limited in accounts/attempts, which counts per address as well as per IP.
+import { isAPIError } from 'better-auth/api'
 import { betterAuth } from 'better-auth/minimal'
 import { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { waitUntil } from 'cloudflare:workers'
@@ -100,3 +101,15 @@ function createAuth(env: Env, baseUrl: string) {
     },
   })
 }
+
+/**
+ * Why signing in, a link or a password was refused: a code of better-auth's.
+ * @returns undefined for what is not the person's fault, which the page has to report as ours
+ */
+export const refusalOf = (error: unknown): string | undefined =>
+  isAPIError(error) && error.statusCode < 500 ? error.body?.code : undefined
+
+const LINK_CODES = new Set(['INVALID_TOKEN', 'TOKEN_EXPIRED', 'USER_NOT_FOUND'])
+
+/** Whether the link from a mail is what was refused: used before, too old or never ours. */
+export const isBadLink = (error: unknown): boolean => LINK_CODES.has(refusalOf(error) ?? '')

@@ -1,8 +1,7 @@
 // A person's own account: the password, and every session at once.
-import { isAPIError } from 'better-auth/api'
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { authOf } from '../accounts/auth.ts'
+import { authOf, MAX_PASSWORD_LENGTH, refusalOf } from '../accounts/auth.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { password, PASSWORD_HINT } from './fields.ts'
@@ -13,7 +12,10 @@ import { mayTryPassword } from './limits.tsx'
 import { forwardCookies } from './session.ts'
 
 const NewPassword = z.object({
-  current: z.string().min(1, 'Enter your current password.').max(128, 'This is too long.'),
+  current: z
+    .string()
+    .min(1, 'Enter your current password.')
+    .max(MAX_PASSWORD_LENGTH, 'This is too long.'),
   password,
 })
 
@@ -36,7 +38,7 @@ export const account = new Hono<ConsoleApp>()
       })
       forwardCookies(c, headers)
     } catch (error) {
-      if (!isAPIError(error)) throw error
+      if (refusalOf(error) !== 'INVALID_PASSWORD') throw error
       return accountPage(c, { complaints: { current: 'This is not your current password.' } })
     }
     return c.redirect('/console/account?changed=1', 303)

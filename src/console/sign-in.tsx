@@ -1,8 +1,7 @@
 // Signing in and out, and setting a new password by a link in a mail.
-import { isAPIError } from 'better-auth/api'
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { authOf } from '../accounts/auth.ts'
+import { authOf, isBadLink, MAX_PASSWORD_LENGTH, refusalOf } from '../accounts/auth.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import { safeNext } from './next.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
@@ -16,7 +15,7 @@ import { findPerson, forgetOrganisation, forwardCookies } from './session.ts'
 
 const SignIn = z.object({
   email,
-  password: z.string().min(1, 'Enter your password.').max(128, 'This is too long.'),
+  password: z.string().min(1, 'Enter your password.').max(MAX_PASSWORD_LENGTH, 'This is too long.'),
   next: z.string().optional(),
 })
 
@@ -41,8 +40,9 @@ export const signIn = new Hono<ConsoleApp>()
       forwardCookies(c, headers)
       return c.redirect(safeNext(next) ?? '/console', 303)
     } catch (error) {
-      if (!isAPIError(error)) throw error
-      if (error.body?.code === 'EMAIL_NOT_VERIFIED') return c.redirect('/console/check-inbox', 303)
+      const refusal = refusalOf(error)
+      if (refusal === 'EMAIL_NOT_VERIFIED') return c.redirect('/console/check-inbox', 303)
+      if (refusal !== 'INVALID_EMAIL_OR_PASSWORD' && refusal !== 'INVALID_EMAIL') throw error
       const complaints = { '': 'The email address or the password is wrong.' }
       return signInPage(c, safeNext(next), { complaints, entered: { email: body.email } }, 401)
     }
@@ -86,7 +86,7 @@ export const signIn = new Hono<ConsoleApp>()
     try {
       await authOf(c.env, baseUrlOf(c)).api.resetPassword({ body: { newPassword, token } })
     } catch (error) {
-      if (!isAPIError(error)) throw error
+      if (!isBadLink(error)) throw error
       const complaints = { '': 'This link was used already or is too old. Ask for a new one.' }
       return resetPage(c, token, { complaints })
     }

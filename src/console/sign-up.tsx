@@ -4,10 +4,10 @@ import { Hono } from 'hono'
 import { getSignedCookie, setSignedCookie } from 'hono/cookie'
 import { decodeJwt } from 'jose'
 import { z } from 'zod'
-import { authOf, authSecretOf } from '../accounts/auth.ts'
+import { authOf, authSecretOf, isBadLink } from '../accounts/auth.ts'
 import { findInvitation } from '../accounts/members.ts'
 import { isFreeEmail } from '../accounts/work-email.ts'
-import { settingsOf } from '../settings.ts'
+import { FREE_CREDITS, settingsOf } from '../settings.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { email, name, password, PASSWORD_HINT } from './fields.ts'
@@ -108,7 +108,10 @@ export const signUp = new Hono<ConsoleApp>()
     const auth = authOf(c.env, baseUrlOf(c))
     const verified = await auth.api
       .verifyEmail({ query: { token }, headers: new Headers(), returnHeaders: true })
-      .catch(() => null)
+      .catch((error: unknown) => {
+        if (isBadLink(error)) return null
+        throw error
+      })
     if (!verified) {
       return guestPage(
         c,
@@ -171,7 +174,7 @@ function signUpPage(c: ConsoleContext, state: FieldState = {}, invited?: { token
     <article>
       {invited ? null : <Steps at="account" />}
       <h1>Create your account</h1>
-      <p class="lead">100 free credits, no card required.</p>
+      <p class="lead">{FREE_CREDITS} free credits, no card required.</p>
       <form method="post" action="/console/sign-up" novalidate>
         <FormError state={state} />
         {invited && <input type="hidden" name="invitation" value={invited.token} />}

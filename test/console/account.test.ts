@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { isFreeEmail } from '../../src/accounts/work-email.ts'
 import { app } from '../../src/app.ts'
 import { safeNext } from '../../src/console/next.ts'
@@ -79,6 +79,29 @@ describe('signing up', () => {
 
   it('says that a broken link is broken', async () => {
     expect((await newVisitor().get('/console/verify?token=nonsense')).status).toBe(403)
+  })
+
+  it('does not blame the link, or the password, for a fault of ours', async () => {
+    const email = newAddress()
+    await newVisitor().post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
+    const { path } = await latestMail(email)
+    const down = () => Promise.reject(new Error('D1 is down'))
+    const statement = { bind: () => statement, all: down, raw: down, run: down, first: down }
+    const broken = Object.assign({ ...env }, { DB: { prepare: () => statement, batch: down } })
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const verified = await app.request(path, {}, broken as unknown as Env)
+    const signedIn = await app.request(
+      '/console/sign-in',
+      {
+        method: 'POST',
+        headers: { Origin: 'http://localhost' },
+        body: new URLSearchParams(credentials(email)),
+      },
+      broken as unknown as Env,
+    )
+    expect([verified.status, signedIn.status]).toEqual([500, 500])
+    expect(log).toHaveBeenCalledTimes(2)
+    log.mockRestore()
   })
 })
 
