@@ -7,17 +7,12 @@ import type { JobErrorCode } from '../jobs/status.ts'
 export interface CheckedImage {
   bytes: Uint8Array<ArrayBuffer>
   format: ImageFormat
-  /** Pixels, as the file's header says, before any EXIF rotation. */
-  width: number
-  height: number
   /** A signed URL of our own copy, for engines that fetch the picture themselves; valid 1 hour. */
   url(): Promise<string>
 }
 
 export interface EngineInput {
   jobId: string
-  /** When the job was claimed; engines that simulate time measure from here. */
-  startedAt: Date
   model: CheckedImage
   garment: CheckedImage
 }

@@ -12,13 +12,11 @@ export type Role = 'model' | 'garment'
 export interface FetchedImage {
   bytes: Uint8Array<ArrayBuffer>
   format: ImageFormat
-  width: number
-  height: number
 }
 
 /**
  * Fetches and checks one picture: at most 10 s, 3 redirects (each hop checked like the first
- * address) and 10 MB, of which never more than one byte over is held.
+ * address) and 10 MB, past which no more than one chunk is taken in.
  * @throws EngineError `{role}_image_unreachable | _too_large | _unsupported_format | _corrupt`, none
  * of them retriable
  */
@@ -43,7 +41,7 @@ export async function fetchImage(
 }
 
 /**
- * Tells format and size of a picture that is at hand.
+ * Tells the format of a picture that is at hand.
  * @throws EngineError `{role}_image_unsupported_format | _corrupt`
  */
 export function checkImage(role: Role, bytes: Uint8Array<ArrayBuffer>): FetchedImage {
@@ -52,9 +50,10 @@ export function checkImage(role: Role, bytes: Uint8Array<ArrayBuffer>): FetchedI
     const reason = 'the bytes are no JPEG, PNG or WebP'
     throw new EngineError(`${role}_image_unsupported_format`, reason)
   }
-  const size = dimensions(bytes, format)
-  if (!size) throw new EngineError(`${role}_image_corrupt`, `the ${format} header gives no size`)
-  return { bytes, format, ...size }
+  if (!dimensions(bytes, format)) {
+    throw new EngineError(`${role}_image_corrupt`, `the ${format} header gives no size`)
+  }
+  return { bytes, format }
 }
 
 type Problem = 'unreachable' | 'too_large' | 'unsupported_format' | 'corrupt'

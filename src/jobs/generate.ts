@@ -4,6 +4,7 @@
 //
 // `job` is the consumer's own copy of the row. It runs ahead of the row, and whoever hands the job
 // back writes it there.
+import { waitUntil } from 'cloudflare:workers'
 import type { JobRow } from '../db/schema.ts'
 import { enginesOf } from '../engines/choose.ts'
 import type { Engines } from '../engines/choose.ts'
@@ -54,14 +55,18 @@ export async function generate(env: Env, job: JobRow): Promise<Progress> {
   }
 }
 
-/** Tells the provider that nobody waits any more. Best effort. */
-export async function cancelWork(env: Env, { id, engine, engineHandle }: JobRow): Promise<void> {
-  if (engine === null || engineHandle === null) return
+/** Tells a job's provider that nobody waits any more. Best effort. */
+export async function cancelWorkOf(env: Env, { id, engine, engineHandle }: JobRow): Promise<void> {
+  const named = engine === null ? undefined : enginesOf(env).named(engine)
+  if (named && engineHandle !== null) await cancelWork({ id, engine: named, handle: engineHandle })
+}
+
+async function cancelWork(work: { id: string; engine: Engine; handle: string }): Promise<void> {
   try {
-    await enginesOf(env).named(engine)?.cancel?.(engineHandle)
+    await work.engine.cancel?.(work.handle)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
-    log.warn('work not cancelled', { jobId: id, engine, reason })
+    log.warn('work not cancelled', { jobId: work.id, engine: work.engine.name, reason })
   }
 }
 
@@ -103,7 +108,7 @@ async function startOnOneOf(
   candidates: readonly Engine[],
 ): Promise<Progress> {
   const { model, garment, keep } = await inputsOf(env, job)
-  const input = { jobId: job.id, startedAt: job.startedAt ?? new Date(), model, garment }
+  const input = { jobId: job.id, model, garment }
   const failures: EngineError[] = []
   let begun = false // work that this attempt stands for, by an engine before
   for (const engine of candidates) {
@@ -160,7 +165,7 @@ async function start(env: Env, job: JobRow, engine: Engine, input: EngineInput):
     job.unclearStarts = engine.paid ? unclearAfter : unclearBefore
     return progress
   } catch (error) {
-    if (error instanceof OutOfTime) cancelWhenStarted(engine, work)
+    if (error instanceof OutOfTime) waitUntil(cancelWhenStarted(job, engine, work))
     if (!engine.paid) throw error
     const failure = error instanceof EngineError ? error : brokenDown(engine, error)
     if (failure.work === 'refused' || failure.work === undefined) job.unclearStarts = unclearBefore
@@ -200,10 +205,15 @@ async function inTime(env: Env, job: JobRow, work: Promise<Progress>): Promise<P
   }
 }
 
-function cancelWhenStarted(engine: Engine, work: Promise<Progress>): void {
-  work
-    .then((progress) => (progress.done ? undefined : engine.cancel?.(progress.handle)))
-    .catch(() => {})
+/** Best effort, for a start that comes through after nobody waits for it any more. */
+async function cancelWhenStarted(
+  { id }: JobRow,
+  engine: Engine,
+  work: Promise<Progress>,
+): Promise<void> {
+  const progress = await work.catch(() => undefined) // nothing runs, or nobody can say what
+  if (!progress || progress.done) return
+  await cancelWork({ id, engine, handle: progress.handle })
 }
 
 /** What a round of engines comes to: free to try again only if nothing can have run. */
@@ -239,11 +249,13 @@ const brokenDown = (engine: Engine, cause: unknown) =>
     cause,
   })
 
-const logFailure = (job: JobRow, error: EngineError, engine?: Engine) =>
-  log.warn('engine failed', {
-    jobId: job.id,
-    engine: engine?.name ?? job.engine,
-    code: error.code,
-    work: error.work,
-    reason: error.message,
-  })
+function logFailure(job: JobRow, error: EngineError, engine?: Engine): void {
+  const { code, work, message: reason } = error
+  const fields = { jobId: job.id, engine: engine?.name ?? job.engine, code, work, reason }
+  if (isOurs(error)) log.error('engine failed', error.cause, fields)
+  else log.warn('engine failed', fields)
+}
+
+/** Whether an exception that nobody expected is behind it, rather than a picture or a provider. */
+export const isOurs = ({ code, cause }: EngineError): boolean =>
+  cause !== undefined && (code === 'internal_error' || code === 'generation_failed')

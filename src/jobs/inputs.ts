@@ -3,7 +3,7 @@
 import type { JobRow } from '../db/schema.ts'
 import { EngineError } from '../engines/engine.ts'
 import type { CheckedImage } from '../engines/engine.ts'
-import { dimensions, IMAGE_FORMATS } from '../images/format.ts'
+import { IMAGE_FORMATS } from '../images/format.ts'
 import { checkImage, fetchImage } from '../images/fetch.ts'
 import type { FetchedImage, Role } from '../images/fetch.ts'
 import { log } from '../log.ts'
@@ -100,8 +100,5 @@ async function readUpload(
   return checkImage(role, new Uint8Array(await object.arrayBuffer()))
 }
 
-async function copyOf(env: Env, job: JobRow, role: Role): Promise<FetchedImage | null> {
-  const picture = await loadPicture(env, (format) => inputKey(job.id, role, format))
-  const size = picture && dimensions(picture.bytes, picture.format)
-  return size && { ...picture, ...size }
-}
+const copyOf = (env: Env, job: JobRow, role: Role): Promise<FetchedImage | null> =>
+  loadPicture(env, (format) => inputKey(job.id, role, format))

@@ -12,7 +12,7 @@ import { outputKey } from '../outputs/link.ts'
 import { withdrawJob } from './cancel.ts'
 import { msLeft } from './deadline.ts'
 import { Gate } from './gate.ts'
-import { cancelWork, generate, LostJob, MAX_ATTEMPTS } from './generate.ts'
+import { cancelWorkOf, generate, isOurs, LostJob, MAX_ATTEMPTS } from './generate.ts'
 import { deleteInputs } from './inputs.ts'
 import { storePicture } from './pictures.ts'
 import { scenarioOf } from './scenario.ts'
@@ -146,8 +146,10 @@ async function failOrRetry(env: Env, job: JobRow, error: unknown): Promise<Verdi
   const known = error instanceof EngineError
   const code: JobErrorCode = known ? error.code : 'internal_error'
   const fields = { jobId: job.id, attempt: job.attempts, engine: job.engine, code }
-  if (known) log.info('attempt failed', { ...fields, reason: error.message })
-  else log.error('attempt failed', error, fields)
+  if (!known) log.error('attempt failed', error, fields)
+  else if (isOurs(error)) {
+    log.error('attempt failed', error.cause, { ...fields, reason: error.message })
+  } else log.info('attempt failed', { ...fields, reason: error.message })
 
   if (known && !error.retriable) return fail(env, job, code)
   const asked = Math.min((known && error.retryAfterSeconds) || 0, MAX_BACK_OFF_SECONDS)
@@ -173,7 +175,7 @@ async function fail(env: Env, job: JobRow, errorCode: JobErrorCode): Promise<Ver
   try {
     await end(env, job, { status: 'failed', errorCode })
   } finally {
-    await cancelWork(env, job) // the row has forgotten the handle by now
+    await cancelWorkOf(env, job) // the row has forgotten the handle by now
   }
   return DONE
 }

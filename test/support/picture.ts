@@ -26,14 +26,11 @@ export const checkedImage = (
 ): CheckedImage => ({
   bytes,
   format,
-  width: 3,
-  height: 4,
   url: async () => `https://ours.example/${name}?signature=s1gnature`,
 })
 
 export const engineInput = (change: Partial<EngineInput> = {}): EngineInput => ({
   jobId: 'job_1',
-  startedAt: new Date(),
   model: checkedImage('model'),
   garment: checkedImage('garment'),
   ...change,

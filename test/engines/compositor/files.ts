@@ -15,15 +15,12 @@ export function checked(bytes: Uint8Array, claimed: ImageFormat = 'jpeg'): Check
   return {
     bytes: Uint8Array.from(bytes),
     format: recognise(bytes) ?? claimed,
-    width: 1,
-    height: 1,
     url: () => Promise.reject(new Error('the compositor fetches nothing')),
   }
 }
 
 export const job = (model: CheckedImage, garment: CheckedImage): EngineInput => ({
   jobId: 'job_1',
-  startedAt: new Date(0),
   model,
   garment,
 })
