@@ -43,8 +43,9 @@ export async function deliverEvent({ env, eventId }: { env: Env; eventId: string
           answer.retryAfterSeconds,
         )
   const status = delivered ? 'delivered' : delaySeconds === null ? 'failed' : 'retrying'
-  await recordAttempt(
+  const decides = await recordAttempt(
     env,
+    due.event,
     {
       eventId,
       number,
@@ -64,7 +65,7 @@ export async function deliverEvent({ env, eventId }: { env: Env; eventId: string
     durationMs,
     error: answer.error,
   })
-  if (delaySeconds !== null) {
+  if (decides && delaySeconds !== null) {
     await env.WEBHOOKS.send(
       { eventId },
       { delaySeconds: Math.min(delaySeconds, MAX_DELAY_SECONDS) },

@@ -47,20 +47,27 @@ export async function claimEvent(env: Env, eventId: string): Promise<DueEvent | 
   return event && job && organisation && { event, job, organisation }
 }
 
-/** Keeps an attempt and what follows from it, in one transaction. */
+/**
+ * Keeps an attempt and what follows from it, in one transaction.
+ * @param claimed the event as it was taken for this attempt
+ * @returns false when its lease is over and another attempt was begun: that one decides then
+ */
 export async function recordAttempt(
   env: Env,
+  claimed: WebhookEventRow,
   attempt: WebhookAttemptRow,
   outcome: { status: WebhookEventRow['status']; dueAt: Date },
-): Promise<void> {
+): Promise<boolean> {
   const db = database(env)
-  await db.batch([
+  const [, updated] = await db.batch([
     db.insert(webhookAttempts).values(attempt).onConflictDoNothing(),
     db
       .update(webhookEvents)
       .set({ ...outcome, attempts: attempt.number })
-      .where(eq(webhookEvents.id, attempt.eventId)),
+      // Each claim sets another instant, so this is the claim's own mark.
+      .where(and(eq(webhookEvents.id, claimed.id), eq(webhookEvents.dueAt, claimed.dueAt))),
   ])
+  return updated.meta.changes > 0
 }
 
 /** Undelivered events whose next attempt is overdue, longest overdue first. */

@@ -1,0 +1,42 @@
+// The record of an attempt that comes so late that the next attempt has been made.
+import { env } from 'cloudflare:workers'
+import { afterEach, expect, it, vi } from 'vitest'
+import { eventIdOf } from '../../src/ids.ts'
+import { deliverEvent } from '../../src/webhooks/deliver.ts'
+import { fakeUpstream } from '../support/upstream.ts'
+import { finished, newOrganisation, readJob, submit } from '../support/world.ts'
+
+const upstream = fakeUpstream()
+const HOOK = 'https://hooks.test/try-on'
+afterEach(() => void vi.useRealTimers())
+
+it.each([
+  [410, 'failed'],
+  [200, 'delivered'],
+])('does not reopen an event that a %i has ended', async (last, status) => {
+  vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('held back'))
+  const shop = await newOrganisation()
+  const { job_id: jobId } = await submit(shop.test, { webhook_url: HOOK })
+  await finished(shop.test, jobId)
+  const eventId = eventIdOf(jobId)
+  const replies = [503, last, 503]
+  upstream.on(HOOK, () => new Response(null, { status: replies.shift() ?? 500 }))
+
+  vi.useFakeTimers({ toFake: ['Date'] })
+  vi.setSystemTime(Date.now() + 5_000)
+  const batch = env.DB.batch.bind(env.DB)
+  let calls = 0
+  vi.spyOn(env.DB, 'batch').mockImplementation(async <T>(statements: D1PreparedStatement[]) => {
+    if (++calls === 2) {
+      // The first attempt's record takes longer than its lease.
+      vi.setSystemTime(Date.now() + 61_000)
+      await deliverEvent({ env, eventId })
+    }
+    return batch<T>(statements)
+  })
+  await deliverEvent({ env, eventId })
+  vi.setSystemTime(Date.now() + 60_000)
+  await deliverEvent({ env, eventId })
+  expect(upstream.seen(HOOK)).toHaveLength(2)
+  expect(await readJob(shop.test, jobId)).toMatchObject({ webhook_status: status })
+})
