@@ -20,7 +20,8 @@ export interface JobRequest {
 /**
  * Accepts a job: on return it is stored, paid for and, unless the queue refused, queued.
  * @param baseUrl what links in the job's webhook begin with
- * @throws when the job could not be stored; nothing is left behind then
+ * @throws when it is not known that the job is stored. An Idempotency-Key goes on standing for it, so
+ * that repeating the request stores it; without one, or if nobody repeats, its credit goes back.
  */
 export async function submitJob({
   env,
@@ -66,9 +67,12 @@ export async function submitJob({
       return insert().then(() => true)
     })
   } catch (error) {
-    await organisation
-      .abandon(jobId)
-      .catch((reason: unknown) => log.error('reservation left to the alarm', reason, { jobId }))
+    // Both answers may be lost of an insert that happened: the key must not give a second job.
+    if (!request.idempotencyKey) {
+      await organisation
+        .abandon(jobId)
+        .catch((reason: unknown) => log.error('reservation left to the alarm', reason, { jobId }))
+    }
     throw error
   }
   // So slow that the alarm may have looked for the job before it was there, and given its credit
@@ -81,7 +85,7 @@ export async function submitJob({
   }
   // A replay that found its job has nothing to queue: the first request did, or the sweep will.
   if (inserted || !replayed) {
-    await env.JOBS.send({ jobId }).catch((error: unknown) =>
+    await env.JOBS.send({ jobId, mode: caller.mode }).catch((error: unknown) =>
       log.error('job left to the sweep', error, { jobId }),
     )
   }

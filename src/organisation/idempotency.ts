@@ -11,7 +11,6 @@ const SCHEMA = `
     workspace_id TEXT NOT NULL,
     webhook_url TEXT,
     created_at INTEGER NOT NULL,
-    replayed INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (mode, key)
   ) WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS accepted_submissions_by_age ON accepted_submissions (created_at);
@@ -60,23 +59,6 @@ export class IdempotencyRecords {
       accepted.workspaceId,
       accepted.webhookUrl,
       accepted.createdAt,
-    )
-  }
-
-  markReplayed(mode: Mode, key: string): void {
-    this.#sql.exec(
-      'UPDATE accepted_submissions SET replayed = 1 WHERE mode = ? AND key = ?',
-      mode,
-      key,
-    )
-  }
-
-  /** Whether a job was handed out again to a second request, which may be inserting it just now. */
-  wasReplayed(jobId: string): boolean {
-    return (
-      this.#sql
-        .exec('SELECT 1 FROM accepted_submissions WHERE job_id = ? AND replayed = 1', jobId)
-        .toArray().length > 0
     )
   }
 

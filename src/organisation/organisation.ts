@@ -82,7 +82,6 @@ export class Organisation extends DurableObject<Env> {
       if (earlier) {
         // The earlier request may have died before it inserted the job; this one inserts it if so,
         // and until it has, the reservation must not look forgotten.
-        this.#idempotency.markReplayed(mode, idempotency.key)
         this.#ledger.vouch(earlier.jobId)
         const { jobId, webhookUrl, createdAt } = earlier
         return {
@@ -126,11 +125,9 @@ export class Organisation extends DurableObject<Env> {
     return { ok: true, value: admission }
   }
 
-  /** The job could not be inserted: gives its credit back and frees its Idempotency-Key. */
+  /** A job without an Idempotency-Key could not be inserted: gives its credit back. */
   abandon(jobId: string): void {
-    // A replay may have inserted the job where the first request failed; D1 has to be asked then,
-    // which the alarm does.
-    if (!this.#idempotency.wasReplayed(jobId)) this.#forget(jobId)
+    this.ctx.storage.transactionSync(() => this.#ledger.release(jobId))
   }
 
   /** Whether a job's credit is still set aside, and if so, sees to it that it stays. */
