@@ -5,11 +5,16 @@ import { app } from './app.ts'
 import { giveUpJob, processJob } from './jobs/process.ts'
 import { sweep } from './jobs/sweep.ts'
 import { log } from './log.ts'
+import { MODES } from './organisation/api-key.ts'
 import { deliverEvent } from './webhooks/deliver.ts'
 
 export { Organisation } from './organisation/organisation.ts'
 
-const JobMessage = z.object({ jobId: z.string(), swept: z.boolean().optional() })
+const JobMessage = z.object({
+  jobId: z.string(),
+  mode: z.enum(MODES).optional(),
+  swept: z.boolean().optional(),
+})
 const EventMessage = z.object({ eventId: z.string() })
 
 /** Handles one message; says in how many seconds it is to come again, or nothing when it is done. */

@@ -18,13 +18,8 @@ export async function cancelJob({
   organisationId: string
   jobId: string
 }): Promise<JobRow> {
-  const { ended, found } = await endJob(
-    env,
-    jobId,
-    'pending',
-    { status: 'refunded' },
-    organisationId,
-  )
+  const ending = { status: 'refunded' } as const
+  const { ended, found } = await endJob(env, jobId, 'pending', ending, { organisationId })
   if (ended) return settled(env, ended)
   if (!found) throw new AppError('job_not_found')
   if (found.organisationId !== organisationId) throw new AppError('forbidden')

@@ -71,7 +71,7 @@ async function cancelWork(work: { id: string; engine: Engine; handle: string }):
 }
 
 /** A picture made before a crash is not made, and an engine not paid, a second time. */
-async function earlierOutput(env: Env, job: JobRow): Promise<Progress | null> {
+export async function earlierOutput(env: Env, job: JobRow): Promise<Progress | null> {
   const picture = await loadPicture(env, (format) => outputKey(job.id, format))
   if (!picture) return null
   job.engine = picture.madeBy ?? job.engine

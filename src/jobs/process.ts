@@ -7,19 +7,20 @@ import type { Progress } from '../engines/engine.ts'
 import { pollAfterSeconds } from '../engines/handle.ts'
 import { simulate } from '../engines/placeholder.ts'
 import { log } from '../log.ts'
+import type { Mode } from '../organisation/api-key.ts'
 import { organisationOf } from '../organisation/by-id.ts'
 import { outputKey } from '../outputs/link.ts'
 import { withdrawJob } from './cancel.ts'
 import { msLeft } from './deadline.ts'
 import { Gate } from './gate.ts'
-import { cancelWorkOf, generate, isOurs, LostJob, MAX_ATTEMPTS } from './generate.ts'
+import { cancelWorkOf, earlierOutput, generate, isOurs, LostJob, MAX_ATTEMPTS } from './generate.ts'
 import { deleteInputs } from './inputs.ts'
 import { storePicture } from './pictures.ts'
 import { scenarioOf } from './scenario.ts'
 import { settleEnded, settleJob } from './settle.ts'
 import { isFinal } from './status.ts'
 import type { JobErrorCode } from './status.ts'
-import { claimJob, saveJob } from './store.ts'
+import { claimJob, findJob, saveJob } from './store.ts'
 import type { Ending } from './store.ts'
 
 const MAX_BACK_OFF_SECONDS = 60
@@ -35,19 +36,25 @@ const DONE: Verdict = { done: true }
  */
 const liveJobs = new Gate(2)
 
-/**
- * Takes a job as far as it can go now. Does not throw for reasons of the job's own.
- * @param swept whether the sweep found the job, and not its submission sent it
- */
-export async function processJob({
-  env,
-  jobId,
-  swept = false,
-}: {
+interface JobMessage {
   env: Env
   jobId: string
+  mode?: Mode | undefined
   swept?: boolean | undefined
-}): Promise<Verdict> {
+}
+
+/**
+ * Takes a job as far as it can go now. Does not throw for reasons of the job's own.
+ * @param mode of the job, if the sender knew it; taken for live otherwise
+ * @param swept whether the sweep found the job, and not its submission sent it
+ */
+export function processJob({ env, jobId, mode, swept = false }: JobMessage): Promise<Verdict> {
+  const work = () => claimAndWork(env, jobId, swept)
+  // It waits before the claim: what waits here has neither a lease nor a deadline running.
+  return mode === 'test' ? work() : liveJobs.run(work)
+}
+
+async function claimAndWork(env: Env, jobId: string, swept: boolean): Promise<Verdict> {
   const { claimed, found } = await claimJob(env, jobId)
   if (!claimed) return passOver(env, jobId, found)
   const job = { ...claimed }
@@ -55,9 +62,8 @@ export async function processJob({
     if (swept && !(await isPaidFor(env, job))) {
       throw new EngineError('internal_error', 'its credit was given back')
     }
-    if (msLeft(env, job) === 0) throw new EngineError('generation_timeout', 'past the deadline')
-    const progress =
-      job.mode === 'test' ? simulateJob(job) : await liveJobs.run(() => generate(env, job))
+    if (msLeft(env, job) === 0) return await endLate(env, job, 'generation_timeout')
+    const progress = job.mode === 'test' ? simulateJob(job) : await generate(env, job)
     return await follow(env, job, progress)
   } catch (error) {
     return failOrRetry(env, job, error)
@@ -71,11 +77,21 @@ export async function processJob({
 const isPaidFor = async (env: Env, job: JobRow): Promise<boolean> =>
   job.mode === 'test' || organisationOf(env, job.organisationId).vouch(job.id)
 
-/** For a message whose retries are spent: fails the job unless it is over or in other hands. */
-export async function giveUpJob({ env, jobId }: { env: Env; jobId: string }): Promise<void> {
+/**
+ * For a message whose retries are spent: fails the job unless it is over or in other hands. One that
+ * was never begun is not at fault, and the sweep sends another message for it.
+ */
+export async function giveUpJob({ env, jobId }: JobMessage): Promise<void> {
+  if ((await findJob(env, jobId))?.status === 'pending') return
   const { claimed, found } = await claimJob(env, jobId)
-  if (claimed) await fail(env, claimed, claimed.errorCode ?? 'internal_error')
+  if (claimed) await endLate(env, claimed, claimed.errorCode ?? 'internal_error')
   else await passOver(env, jobId, found)
+}
+
+/** Ends a job that gets no more time: with the picture, if one was stored before a crash. */
+async function endLate(env: Env, job: JobRow, errorCode: JobErrorCode): Promise<Verdict> {
+  const earlier = job.mode === 'live' ? await earlierOutput(env, job) : null
+  return earlier ? follow(env, job, earlier) : fail(env, job, errorCode)
 }
 
 /** There was nothing to claim: finds out why, and makes good what an earlier crash left out. */
@@ -120,7 +136,7 @@ async function comeBack(
   // Due a little before the message comes: one that came too early would be passed over.
   const dueAt = new Date(Date.now() + (delaySeconds - 1) * 1_000)
   if (!(await handBack(env, job, dueAt, errorCode))) return { done: false, retryAfterSeconds: 1 }
-  await env.JOBS.send({ jobId: job.id }, { delaySeconds })
+  await env.JOBS.send({ jobId: job.id, mode: job.mode }, { delaySeconds })
   return DONE
 }
 
@@ -172,15 +188,18 @@ async function failOrRetry(env: Env, job: JobRow, error: unknown): Promise<Verdi
 }
 
 async function fail(env: Env, job: JobRow, errorCode: JobErrorCode): Promise<Verdict> {
+  let mayBeOurs = true
   try {
-    await end(env, job, { status: 'failed', errorCode })
+    mayBeOurs = await end(env, job, { status: 'failed', errorCode })
   } finally {
-    await cancelWorkOf(env, job) // the row has forgotten the handle by now
+    if (mayBeOurs) await cancelWorkOf(env, job) // the row has forgotten the handle by now
   }
   return DONE
 }
 
-async function end(env: Env, job: JobRow, ending: Ending): Promise<void> {
-  await settleJob(env, job, ending)
-  await deleteInputs(env, job)
+/** @returns false when the job was over or in other hands, which need what is left of it */
+async function end(env: Env, job: JobRow, ending: Ending): Promise<boolean> {
+  const ended = await settleJob(env, job, ending)
+  if (ended) await deleteInputs(env, job)
+  return ended
 }

@@ -9,11 +9,14 @@ import type { Ending } from './store.ts'
 
 /**
  * Ends a processing job, then settles it. When somebody else ended it first, that end stands.
+ * @returns whether this was the end
  * @throws when a step failed; calling again, or `settleEnded`, completes it
  */
-export async function settleJob(env: Env, job: JobRow, ending: Ending): Promise<void> {
-  const { ended } = await endJob(env, job.id, 'processing', ending)
-  if (!ended) return
+export async function settleJob(env: Env, job: JobRow, ending: Ending): Promise<boolean> {
+  // A picture is a picture, whoever made it; but only who still has the job may call it failed.
+  const required = ending.status === 'failed' ? { dueAt: job.dueAt } : {}
+  const { ended } = await endJob(env, job.id, 'processing', ending, required)
+  if (!ended) return false
   log.info('job ended', {
     jobId: job.id,
     organisationId: job.organisationId,
@@ -23,6 +26,7 @@ export async function settleJob(env: Env, job: JobRow, ending: Ending): Promise<
     engine: ended.engine,
   })
   await settleEnded(env, [ended])
+  return true
 }
 
 /** Credits and webhooks of jobs that are over, all of one organisation. */

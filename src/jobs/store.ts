@@ -143,7 +143,7 @@ export async function saveJob(
 /**
  * Ends a job and writes its webhook event, in one transaction.
  * @param from the status it must have
- * @param organisationId the organisation it must belong to, if that is in question
+ * @param required what else must hold: the organisation it belongs to, the mark of a claim
  * @returns the ended job, or undefined when it was not as required, and then what is there instead
  */
 export async function endJob(
@@ -151,7 +151,7 @@ export async function endJob(
   jobId: string,
   from: 'pending' | 'processing',
   ending: Ending,
-  organisationId?: string,
+  required: Partial<Pick<JobRow, 'organisationId' | 'dueAt'>> = {},
 ) {
   const db = database(env)
   const now = new Date()
@@ -170,7 +170,8 @@ export async function endJob(
         and(
           eq(jobs.id, jobId),
           eq(jobs.status, from),
-          organisationId === undefined ? undefined : eq(jobs.organisationId, organisationId),
+          required.organisationId ? eq(jobs.organisationId, required.organisationId) : undefined,
+          required.dueAt ? eq(jobs.dueAt, required.dueAt) : undefined,
         ),
       )
       .returning(),
@@ -239,22 +240,27 @@ function insertEvents(env: Env, jobIds: string[], status: FinalStatus, now: Date
 export async function takeOverdueJobs(
   env: Env,
   { overdueMs, againAfterMs, limit }: { overdueMs: number; againAfterMs: number; limit: number },
-): Promise<string[]> {
+): Promise<Pick<JobRow, 'id' | 'mode'>[]> {
   const db = database(env)
   const now = Date.now()
-  const overdue = db
-    .select({ id: jobs.id })
-    .from(jobs)
-    // Literals, not bound values: only so does SQLite see that the partial index applies.
-    .where(and(sql`status in ('pending', 'processing')`, lt(jobs.dueAt, new Date(now - overdueMs))))
-    .orderBy(jobs.dueAt)
-    .limit(limit)
+  // Literals, not bound values: only so does SQLite see that the partial index applies.
+  const open = sql`status in ('pending', 'processing')`
+  const isOverdue = and(open, lt(jobs.dueAt, new Date(now - overdueMs)))
+  const { id, mode } = jobs
   const [taken] = await db.batch([
-    overdue,
+    db.select({ id, mode }).from(jobs).where(isOverdue).orderBy(jobs.dueAt).limit(limit),
     db
       .update(jobs)
       .set({ dueAt: new Date(now + againAfterMs) })
-      .where(and(inArray(jobs.id, overdue), eq(jobs.status, 'pending'))),
+      .where(
+        and(
+          inArray(
+            id,
+            db.select({ id }).from(jobs).where(isOverdue).orderBy(jobs.dueAt).limit(limit),
+          ),
+          eq(jobs.status, 'pending'),
+        ),
+      ),
   ])
-  return taken.map(({ id }) => id)
+  return taken
 }

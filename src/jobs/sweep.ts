@@ -23,16 +23,16 @@ export async function sweep(env: Env): Promise<void> {
 }
 
 async function sweepJobs(env: Env): Promise<void> {
-  const jobIds = await takeOverdueJobs(env, {
+  const jobs = await takeOverdueJobs(env, {
     overdueMs: OVERDUE_MS,
     againAfterMs: PENDING_AGAIN_AFTER_MS,
     limit: LIMIT,
   })
   await sendAll(
     env.JOBS,
-    jobIds.map((jobId) => ({ jobId, swept: true })),
+    jobs.map(({ id, mode }) => ({ jobId: id, mode, swept: true })),
   )
-  if (jobIds.length > 0) log.warn('overdue jobs queued again', { jobs: jobIds.length })
+  if (jobs.length > 0) log.warn('overdue jobs queued again', { jobs: jobs.length })
 }
 
 async function sweepEvents(env: Env): Promise<void> {

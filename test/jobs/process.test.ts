@@ -195,16 +195,27 @@ describe('a pending job of a suspended organisation', () => {
 })
 
 describe('a message whose retries are spent', () => {
-  it('fails its job and gives the credit back', async () => {
+  it('fails a job that was begun, and gives its credit back', async () => {
     const shop = await newOrganisation({ credits: 1 })
     freeze()
     const { job_id } = await submit(shop.live, URLS)
+    const died = "update jobs set status = 'processing', started_at = ?, due_at = 0 where id = ?"
+    await env.DB.prepare(died).bind(Date.now(), job_id).run()
     await giveUpJob({ env, jobId: job_id })
     expect(await readJob(shop.live, job_id)).toMatchObject({
       status: 'failed',
       error_code: 'internal_error',
     })
     expect(await ledgerOf(shop)).toMatchObject({ balance: 1, reserved: 0 })
+  })
+
+  it('leaves a job that was never begun to the sweep', async () => {
+    const shop = await newOrganisation({ credits: 1 })
+    freeze()
+    const { job_id } = await submit(shop.live, URLS)
+    await giveUpJob({ env, jobId: job_id })
+    expect(await readJob(shop.live, job_id)).toMatchObject({ status: 'pending' })
+    await shop.live.delete(`/v1/jobs/${job_id}`)
   })
 
   it('leaves a finished job alone', async () => {
