@@ -40,7 +40,6 @@ interface FieldProps {
   accept?: string
   required?: boolean
   autofocus?: boolean
-  minlength?: number
   maxlength?: number
 }
 
@@ -94,16 +93,14 @@ export const Button = ({
   kind,
   name,
   value,
-  disabled,
   children,
 }: {
   kind?: 'primary' | 'secondary' | 'danger'
   name?: string
   value?: string
-  disabled?: boolean
   children?: Child
 }) => (
-  <button type="submit" class={kind} name={name} value={value} disabled={disabled || undefined}>
+  <button type="submit" class={kind} name={name} value={value}>
     {children}
   </button>
 )

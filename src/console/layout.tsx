@@ -21,7 +21,7 @@ const SETTINGS = [
 
 interface PageOptions {
   title: string
-  status?: 200 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503
+  status?: 200 | 401 | 403 | 404 | 413 | 422 | 429 | 500 | 503
   /** Seconds after which a browser without JavaScript loads the page again. */
   refreshSeconds?: number | undefined
 }

@@ -31,7 +31,6 @@ export interface BodyShape {
   chestY: number
   /** Where the legs part; null when the photo ends above or a skirt hides it. */
   crotchY: number | null
-  bottom: number
   left: BodySide
   right: BodySide
   skin: ColourModel | null
@@ -81,7 +80,6 @@ export function readBody(silhouette: Silhouette): BodyShape | null {
     head: unit,
     chestY,
     crotchY,
-    bottom: bounds.bottom,
     left: side(-1, sides.left),
     right: side(1, sides.right),
     skin,
@@ -153,7 +151,7 @@ function findCrotch(
     let parted = true
     for (let k = 0; k < 3; k++) {
       const runs = rows[y + k]!
-      if (runs.some((run) => run.left <= axis - 0 && run.right > axis)) parted = false
+      if (runs.some((run) => run.left <= axis && run.right > axis)) parted = false
       if (!runs.some((run) => run.right <= axis) || !runs.some((run) => run.left >= axis - 1))
         parted = false
     }

@@ -10,8 +10,6 @@ export interface Fit {
   torso: TorsoFrame
   leftSleeve: Tube | null
   rightSleeve: Tube | null
-  /** Pixels of the photo for a pixel of the garment's picture. */
-  scale: number
 }
 
 /** Cloth stands off the body by this share of a head. */
@@ -21,8 +19,9 @@ const EASE = 0.045
 export function fitGarment(garment: GarmentShape, body: BodyShape, oldHemY: number | null): Fit {
   const chest = body.right.armpit.x - body.left.armpit.x + 2 * EASE * body.head
   const garmentChest = garment.right.armpit.x - garment.left.armpit.x
+  // Pixels of the photo for a pixel of the garment's picture.
   const scale = chest / Math.max(1, garmentChest)
-  const hemY = hemOf(garment, body, chest / Math.max(1, garmentChest), oldHemY)
+  const hemY = hemOf(garment, body, scale, oldHemY)
   const chestY = chestOf(garment, body, hemY)
   const torso = {
     left: edgeFor(garment, garment.left, body, body.left, -1, scale, chestY, hemY),
@@ -34,7 +33,6 @@ export function fitGarment(garment: GarmentShape, body: BodyShape, oldHemY: numb
     torso,
     leftSleeve: sleeveFor(garment, garment.left, body.left, torso, body, -1),
     rightSleeve: sleeveFor(garment, garment.right, body.right, torso, body, 1),
-    scale,
   }
 }
 

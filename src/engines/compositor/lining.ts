@@ -10,16 +10,15 @@ import { flood } from './regions.ts'
 /**
  * Makes the lining transparent, in place.
  * @param scale pixels of `cutout` for one of `shape`
- * @returns how far the front neckline then hangs below the neck points, in pixels of `shape`
  */
-export function cutLining(cutout: Raster, shape: GarmentShape, scale: number): number {
+export function cutLining(cutout: Raster, shape: GarmentShape, scale: number): void {
   const { width, height } = cutout
   const neckY = ((shape.left.neck.y + shape.right.neck.y) / 2) * scale
   const axis = Math.round(((shape.left.armpit.x + shape.right.armpit.x) / 2) * scale)
   const half = ((shape.right.armpit.x - shape.left.armpit.x) / 2) * scale
   const tall = (shape.hemY - shape.chestY) * scale
   // An opening that shows the backdrop has been cut out already.
-  if (shape.neckDepth * scale > tall * 0.12) return shape.neckDepth
+  if (shape.neckDepth * scale > tall * 0.12) return
   const rowAt = (y: number) => meanAcross(cutout, axis, Math.max(1, Math.round(half * 0.06)), y)
   let top = Math.max(0, Math.floor(neckY - tall * 0.05))
   const lowest = Math.min(height - 1, Math.floor(neckY + half * 0.75))
@@ -38,15 +37,14 @@ export function cutLining(cutout: Raster, shape: GarmentShape, scale: number): n
       edge = y
     } else if (edge >= 0 && change < strongest * 0.8) break
   }
-  if (edge < 0) return shape.neckDepth
+  if (edge < 0) return
   const seedY = Math.max(top + step, edge - step * 2)
   const colour = rowAt(seedY)
-  if (!colour) return shape.neckDepth
+  if (!colour) return
   const lining = growFrom(cutout, axis, edge, Math.round(half * 0.62), colour, strongest)
   const reach = ((shape.right.neck.x - shape.left.neck.x) / 2) * scale * 1.25
-  if (!keepsWithin(lining, width, axis, neckY, reach, edge - neckY + step)) return shape.neckDepth
+  if (!keepsWithin(lining, width, axis, neckY, reach, edge - neckY + step)) return
   erase(cutout, lining)
-  return Math.max(shape.neckDepth, edge / scale - (shape.left.neck.y + shape.right.neck.y) / 2)
 }
 
 function meanAcross(

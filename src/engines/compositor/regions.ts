@@ -121,12 +121,11 @@ export function regions(mask: Mask, of: 0 | 1, minSize = 1): Region[] {
 /** Keeps the largest region and those at least `share` of its size. */
 export function keepLarge(mask: Mask, share: number): Mask {
   const data = new Uint8Array(mask.data.length)
-  const [largest, ...others] = regions(mask, 1)
-  if (largest) {
-    for (const region of [largest, ...others]) {
-      if (region.size < largest.size * share) break
-      for (const index of region.pixels) data[index] = 1
-    }
+  const found = regions(mask, 1)
+  const least = (found[0]?.size ?? 0) * share
+  for (const region of found) {
+    if (region.size < least) break
+    for (const index of region.pixels) data[index] = 1
   }
   return { ...mask, data }
 }

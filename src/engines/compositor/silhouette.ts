@@ -73,7 +73,6 @@ export interface ColourModel {
   colour: LabColour
   /** Usual distance of the sampled pixels from the colour. */
   spread: number
-  count: number
 }
 
 /** Distance of colours in which lightness counts less, since shading changes it most. */
@@ -99,7 +98,7 @@ export function colourOf(
   const middle = (plane: Float32Array) => median(found.map((i) => plane[i]!))
   const colour = [middle(lab.L), middle(lab.a), middle(lab.b)] as const
   const spread = median(found.map((i) => off([lab.L[i]!, lab.a[i]!, lab.b[i]!], colour)))
-  return { colour, spread, count: found.length }
+  return { colour, spread }
 }
 
 /** Human skin, whatever its lightness, is a muted orange: a narrow range of hues. */
