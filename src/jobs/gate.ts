@@ -1,21 +1,2 @@
-/** Lets at most `places` pieces of work run at once in this isolate; the others wait in line. */
-export class Gate {
-  #free: number
-  readonly #waiting: (() => void)[] = []
-
-  constructor(places: number) {
-    this.#free = places
-  }
-
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#free > 0) this.#free--
-    else await new Promise<void>((enter) => this.#waiting.push(enter))
-    try {
-      return await work()
-    } finally {
-      const next = this.#waiting.shift()
-      if (next) next()
-      else this.#free++
-    }
-  }
-}
+// The gate that live jobs pass, one of src/gate.ts.
+export { Gate } from '../gate.ts'

@@ -1,11 +1,11 @@
 // The embedded engine: dresses the person by classical image processing, with no account anywhere
 // and no network. A preview; docs/compositor.md says how it works and where it fails.
+import { Gate } from '../../gate.ts'
 import { EngineError, type Engine, type EngineInput, type GeneratedImage } from '../engine.ts'
 import { createCodecs, type Codecs } from './codecs.ts'
 import { compose, NotFound } from './compose.ts'
 import { load } from './load.ts'
 import { flatten } from './raster.ts'
-import { createTurns } from './turn.ts'
 import { workerModules } from './worker-modules.ts'
 
 const MODEL_MAX_SIDE = 1536
@@ -14,11 +14,12 @@ const JPEG_QUALITY = 90
 
 /** Makes the engine around given codecs. */
 export function createCompositor(codecs: Codecs): Engine {
-  const takeTurn = createTurns()
+  // One at a time: a composition needs most of the memory that an isolate has.
+  const turns = new Gate(1)
   return {
     name: 'compositor',
     async start(input) {
-      return { done: true, image: await takeTurn(() => dress(codecs, input)) }
+      return { done: true, image: await turns.run(() => dress(codecs, input)) }
     },
   }
 }
