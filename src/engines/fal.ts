@@ -2,8 +2,8 @@
 // Those URLs are stored, not rebuilt: rebuilt ones are wrong for models with more than two segments.
 import { z } from 'zod'
 import { BaseUrl } from './base-url.ts'
-import { EngineError, type Engine, type EngineInput, type Progress } from './engine.ts'
-import { parseHandle, pollAfterSeconds } from './handle.ts'
+import { EngineError, type Engine, type EngineInput } from './engine.ts'
+import { parseHandle, running } from './handle.ts'
 import { fetchOutput } from './output.ts'
 import { callProvider, scrub, type Explanation, type Failure } from './provider.ts'
 
@@ -84,7 +84,7 @@ export function createFal(settings: FalSettings): Engine {
         ),
         explain,
       })
-      return running({ status_url, response_url, cancel_url, startedAtMs: Date.now() })
+      return running<Handle>({ status_url, response_url, cancel_url, startedAtMs: Date.now() })
     },
 
     async poll(text) {
@@ -140,12 +140,6 @@ async function inputsFor(name: FalSettings['FAL_MODEL'], { model, garment }: Eng
 
 const FLUX_PROMPT =
   'The person, keeping exactly their face, pose and background, wearing the garment.'
-
-const running = (handle: Handle): Progress => ({
-  done: false,
-  handle: JSON.stringify(handle),
-  pollAfterSeconds: pollAfterSeconds(handle.startedAtMs),
-})
 
 /** Submitting or asking was refused: our key, our credit, our request, or fal itself. */
 function explain({ status, body }: Failure): Explanation | undefined {

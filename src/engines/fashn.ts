@@ -2,8 +2,8 @@
 // to cancel.
 import { z } from 'zod'
 import { BaseUrl } from './base-url.ts'
-import { EngineError, type CheckedImage, type Engine, type Progress } from './engine.ts'
-import { parseHandle, pollAfterSeconds } from './handle.ts'
+import { EngineError, type CheckedImage, type Engine } from './engine.ts'
+import { IdHandle, parseHandle, running } from './handle.ts'
 import { fetchOutput } from './output.ts'
 import { callProvider, scrub, type Explanation, type Failure } from './provider.ts'
 
@@ -24,8 +24,6 @@ const Prediction = z.object({
 })
 
 const ApiError = z.object({ error: z.string(), message: z.string().nullish() })
-
-const Handle = z.object({ id: z.string().min(1), startedAtMs: z.number() })
 
 export function createFashn(settings: FashnSettings): Engine {
   const base = settings.FASHN_BASE_URL
@@ -49,11 +47,11 @@ export function createFashn(settings: FashnSettings): Engine {
         answer: Started,
         explain,
       })
-      return running({ id, startedAtMs: Date.now() })
+      return running<IdHandle>({ id, startedAtMs: Date.now() })
     },
 
     async poll(handle) {
-      const { id, startedAtMs } = parseHandle('fashn', handle, Handle)
+      const { id, startedAtMs } = parseHandle('fashn', handle, IdHandle)
       const prediction = await callProvider({
         provider: 'fashn',
         during: 'poll',
@@ -78,12 +76,6 @@ async function inputsFor(name: string, model: CheckedImage, garment: CheckedImag
   const garmentField = name === 'tryon-max' ? 'product_image' : 'garment_image'
   return { model_image: modelUrl, [garmentField]: garmentUrl, output_format: 'png' }
 }
-
-const running = (handle: z.infer<typeof Handle>): Progress => ({
-  done: false,
-  handle: JSON.stringify(handle),
-  pollAfterSeconds: pollAfterSeconds(handle.startedAtMs),
-})
 
 function explain({ status, body }: Failure): Explanation | undefined {
   const error = ApiError.safeParse(body).data

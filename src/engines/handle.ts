@@ -1,7 +1,12 @@
 // The handle of work that runs at a provider: a string kept in our database and handed back to the
 // adapter that made it. It never holds a key.
-import type { z } from 'zod'
-import { EngineError } from './engine.ts'
+import { z } from 'zod'
+import { EngineError, type Progress } from './engine.ts'
+import { parseJson } from './json.ts'
+
+/** The handle of work that is asked after by its id alone. */
+export const IdHandle = z.object({ id: z.string().min(1), startedAtMs: z.number() })
+export type IdHandle = z.infer<typeof IdHandle>
 
 /** A handle that does not parse was not written by us: no retry can mend it. */
 export function parseHandle<Handle>(
@@ -16,13 +21,12 @@ export function parseHandle<Handle>(
   })
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
+/** Work that goes on, to be asked after with this handle. */
+export const running = <Handle extends { startedAtMs: number }>(handle: Handle): Progress => ({
+  done: false,
+  handle: JSON.stringify(handle),
+  pollAfterSeconds: pollAfterSeconds(handle.startedAtMs),
+})
 
 /** Often while somebody is likely to wait for a fast model, seldom for work stuck in a queue. */
 export function pollAfterSeconds(startedAtMs: number): number {

@@ -5,6 +5,7 @@ import type { JobErrorCode } from '../jobs/status.ts'
 import { readAtMost } from '../read-at-most.ts'
 import { retryAfterSeconds } from '../retry-after.ts'
 import { EngineError, type Work } from './engine.ts'
+import { parseJson } from './json.ts'
 
 export interface ProviderCall<Answer> {
   provider: string
@@ -71,7 +72,7 @@ export async function callProvider<Answer>(call: ProviderCall<Answer>): Promise<
     // Neither cause nor message goes on: the runtime may quote the URL in them.
     throw unclear(error instanceof Error ? error.name : 'no answer')
   }
-  const body = bytes && parseJson(bytes)
+  const body = bytes && parseJson(new TextDecoder().decode(bytes))
   if (!response.ok)
     throw refusal(call, { status: response.status, headers: response.headers, body })
 
@@ -112,12 +113,4 @@ export function scrub(text: string, secret?: string): string {
     .replace(/\b(https?:\/\/|data:)\S+/gi, '[url]')
     .replace(/[\w+/=.~-]{24,}/g, (run) => (/\d/.test(run) || run.length > 40 ? '[long]' : run))
     .slice(0, 200)
-}
-
-function parseJson(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes))
-  } catch {
-    return undefined
-  }
 }

@@ -2,8 +2,8 @@
 // must take the inputs of prunaai/p-image-try-on.
 import { z } from 'zod'
 import { BaseUrl } from './base-url.ts'
-import { EngineError, type Engine, type Progress } from './engine.ts'
-import { parseHandle, pollAfterSeconds } from './handle.ts'
+import { EngineError, type Engine } from './engine.ts'
+import { IdHandle, parseHandle, running } from './handle.ts'
 import { fetchOutput } from './output.ts'
 import { callProvider, scrub, type Explanation, type Failure } from './provider.ts'
 
@@ -26,8 +26,6 @@ const Prediction = z.object({
 })
 
 const Problem = z.object({ title: z.string().nullish(), detail: z.string().nullish() })
-
-const Handle = z.object({ id: z.string().min(1), startedAtMs: z.number() })
 
 // A job abandoned by us must not run, and cost, for ever. The form is that of the documented '1m'.
 const CANCEL_AFTER = '5m'
@@ -61,11 +59,11 @@ export function createReplicate(settings: ReplicateSettings): Engine {
         answer: Prediction.pick({ id: true }),
         explain,
       })
-      return running({ id, startedAtMs: Date.now() })
+      return running<IdHandle>({ id, startedAtMs: Date.now() })
     },
 
     async poll(text) {
-      const handle = parseHandle('replicate', text, Handle)
+      const handle = parseHandle('replicate', text, IdHandle)
       const { status, output, error } = await callProvider({
         provider: 'replicate',
         during: 'poll',
@@ -94,7 +92,7 @@ export function createReplicate(settings: ReplicateSettings): Engine {
     },
 
     async cancel(text) {
-      const { id } = parseHandle('replicate', text, Handle)
+      const { id } = parseHandle('replicate', text, IdHandle)
       await callProvider({
         provider: 'replicate',
         during: 'cancel',
@@ -106,12 +104,6 @@ export function createReplicate(settings: ReplicateSettings): Engine {
     },
   }
 }
-
-const running = (handle: z.infer<typeof Handle>): Progress => ({
-  done: false,
-  handle: JSON.stringify(handle),
-  pollAfterSeconds: pollAfterSeconds(handle.startedAtMs),
-})
 
 function explain({ status, body }: Failure): Explanation | undefined {
   const problem = Problem.safeParse(body).data
