@@ -1,5 +1,6 @@
 // From the Authorization header to a caller, and from an Organisation's answer to headers.
 import type { Context } from 'hono'
+import { bearerOf } from '../bearer.ts'
 import type { App } from '../context.ts'
 import { AppError } from '../errors.ts'
 import { countFailure, countSuccess, refuseGuesser } from '../guesses.ts'
@@ -15,7 +16,7 @@ import type { Quota } from '../organisation/rate-window.ts'
  * address that sent too many wrong ones
  */
 export function credentialsOf(c: Context<App>): Credentials {
-  const [, key] = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '') ?? []
+  const key = bearerOf(c.req.header('Authorization'))
   const credentials = key ? parseKey(key) : null
   if (!credentials) throw new AppError('invalid_api_key')
   refuseGuesser(c, credentials.keyHash)

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createMiddleware } from 'hono/factory'
+import { bearerOf } from '../bearer.ts'
 import type { App } from '../context.ts'
 import { AppError } from '../errors.ts'
 import { countFailure, refuseGuesser } from '../guesses.ts'
@@ -14,7 +15,7 @@ import { sha256 } from '../sha256.ts'
 export const operatorOnly = createMiddleware<App>(async (c, next) => {
   const { operatorToken } = settingsOf(c.env)
   if (!operatorToken) throw new AppError('not_found')
-  const [, given = ''] = /^Bearer +(\S+) *$/i.exec(c.req.header('Authorization') ?? '') ?? []
+  const given = bearerOf(c.req.header('Authorization')) ?? ''
   // Digests are of one length whatever was sent, so that comparing them tells nothing by its time.
   if (!timingSafeEqual(sha256(given), sha256(operatorToken))) {
     refuseGuesser(c)
