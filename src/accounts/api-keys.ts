@@ -1,3 +1,5 @@
+// API keys, kept in D1 as hashes: a key itself is told once, when it is made. Every change tells
+// the Organisation, whose copy decides what is let through.
 import { and, desc, eq, isNull } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { apiKeys } from '../db/schema.ts'

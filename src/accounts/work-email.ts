@@ -1,3 +1,4 @@
+// Tells addresses at work from those of consumer mail services, by a list of the latter.
 import freeProviders from 'email-providers/all.json' with { type: 'json' }
 
 const FREE_PROVIDERS = new Set<string>(freeProviders)

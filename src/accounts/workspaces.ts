@@ -1,3 +1,4 @@
+// Workspaces in D1. Every change tells the Organisation that its copy is out of date.
 import { and, eq } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { workspaces } from '../db/schema.ts'

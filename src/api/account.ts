@@ -1,3 +1,4 @@
+// GET /v1/account and GET /v1/workspaces: what a client may know of its organisation.
 import { Hono } from 'hono'
 import type { App } from '../context.ts'
 import { organisationOf } from '../organisation/by-id.ts'

@@ -1,3 +1,4 @@
+// Where this service is, for links that lead back to it.
 import { settingsOf } from '../settings.ts'
 
 /** What links in answers, pages and mail begin with: the configured address, else the one in use. */

@@ -1,3 +1,4 @@
+// /v1/jobs: jobs listed, read and cancelled.
 import { Hono } from 'hono'
 import type { App } from '../context.ts'
 import { AppError } from '../errors.ts'

@@ -1,3 +1,4 @@
+// The Prefer header, by which a client asks to be answered later rather than to ask again.
 import { MAX_WAIT_SECONDS } from '../settings.ts'
 
 /**

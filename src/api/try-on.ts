@@ -1,3 +1,4 @@
+// POST /v1/tryon: takes a job and, if the client prefers, waits for it.
 import { Hono } from 'hono'
 import type { App } from '../context.ts'
 import { submitJob } from '../jobs/submit.ts'

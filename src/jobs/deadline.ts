@@ -1,3 +1,5 @@
+// The deadline of a job: it runs from the first time that somebody took the job up, and through all
+// its attempts.
 import type { JobRow } from '../db/schema.ts'
 import { settingsOf } from '../settings.ts'
 

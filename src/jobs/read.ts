@@ -1,3 +1,4 @@
+// Reading jobs: one of them, waited for if need be, or a page of a list.
 import { listJobs } from './lists.ts'
 import type { ListedRow } from './lists.ts'
 import type { JobFilter, JobWithEvent } from './store.ts'

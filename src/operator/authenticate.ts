@@ -1,3 +1,4 @@
+// The door of /operator: one token for all staff, a secret of the Worker.
 import { timingSafeEqual } from 'node:crypto'
 import { createMiddleware } from 'hono/factory'
 import { bearerOf } from '../bearer.ts'

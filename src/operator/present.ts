@@ -1,3 +1,4 @@
+// Organisations as staff are sent them, which shows more than clients get to see.
 import { presentWorkspace } from '../api/answers.ts'
 import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
 import type { Totals } from '../organisation/ledger.ts'

@@ -1,3 +1,4 @@
+// Sending an event again because somebody asks for it, and not by the schedule.
 import { log } from '../log.ts'
 import { reopenEvent } from './store.ts'
 
