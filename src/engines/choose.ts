@@ -64,7 +64,10 @@ export function enginesOf(env: Env): Engines {
   return engines
 }
 
-/** @param makeOther makes an engine that is not in use, if it can */
+/**
+ * Engines to choose from. Exported for tests alone, which bring their own.
+ * @param makeOther makes an engine that is not in use, if it can
+ */
 export function gather(
   inOrder: readonly Engine[],
   makeOther: (name: string) => Engine | undefined,

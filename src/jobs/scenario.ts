@@ -4,7 +4,7 @@ import { JOB_ERROR_CODES } from './status.ts'
 import type { JobErrorCode } from './status.ts'
 
 export const SCENARIO_HOST = 'test.invalid'
-export const MAX_DELAY_SECONDS = 60
+const MAX_DELAY_SECONDS = 60
 
 export interface Scenario {
   delaySeconds: number

@@ -13,7 +13,7 @@ const GARMENT_MAX_SIDE = 1024
 const JPEG_QUALITY = 90
 
 /** Makes the engine around given codecs. */
-export function createCompositor(codecs: Codecs): Engine {
+function createCompositor(codecs: Codecs): Engine {
   // One at a time: a composition needs most of the memory that an isolate has.
   const turns = new Gate(1)
   return {

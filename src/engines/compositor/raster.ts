@@ -24,7 +24,7 @@ export function ramp(value: number, low: number, high: number): number {
 }
 
 /** The sides after fitting into a square of `maxSide`; never larger than before. */
-export function fit(width: number, height: number, maxSide: number) {
+function fit(width: number, height: number, maxSide: number) {
   const scale = Math.min(1, maxSide / Math.max(width, height))
   return {
     width: Math.max(1, Math.round(width * scale)),
