@@ -6,13 +6,13 @@ import { EngineError } from '../engines/engine.ts'
 import type { Progress } from '../engines/engine.ts'
 import { pollAfterSeconds } from '../engines/handle.ts'
 import { simulate } from '../engines/placeholder.ts'
+import { Gate } from '../gate.ts'
 import { log } from '../log.ts'
 import type { Mode } from '../organisation/api-key.ts'
 import { organisationOf } from '../organisation/by-id.ts'
 import { outputKey } from '../outputs/link.ts'
 import { withdrawJob } from './cancel.ts'
 import { msLeft } from './deadline.ts'
-import { Gate } from './gate.ts'
 import { cancelWorkOf, earlierOutput, generate, isOurs, LostJob, MAX_ATTEMPTS } from './generate.ts'
 import { deleteInputs } from './inputs.ts'
 import { storePicture } from './pictures.ts'
@@ -20,7 +20,7 @@ import { scenarioOf } from './scenario.ts'
 import { settleEnded, settleJob } from './settle.ts'
 import { isFinal } from './status.ts'
 import type { JobErrorCode } from './status.ts'
-import { claimJob, findJob, saveJob } from './store.ts'
+import { claimJob, findJob, saveJob, START_LEASE_MS } from './store.ts'
 import type { Ending } from './store.ts'
 
 const MAX_BACK_OFF_SECONDS = 60
@@ -34,7 +34,7 @@ const DONE: Verdict = { done: true }
  * Jobs with pictures in memory at the same time: each holds up to two of 10 MB beside what the
  * engine needs, in an isolate of 128 MB.
  */
-const liveJobs = new Gate(2)
+const liveJobs = new Gate(2, 2 * START_LEASE_MS)
 
 interface JobMessage {
   env: Env

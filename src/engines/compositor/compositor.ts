@@ -14,8 +14,8 @@ const JPEG_QUALITY = 90
 
 /** Makes the engine around given codecs. */
 function createCompositor(codecs: Codecs): Engine {
-  // One at a time: a composition needs most of the memory that an isolate has.
-  const turns = new Gate(1)
+  // One at a time: a composition needs most of the memory that an isolate has. It takes seconds.
+  const turns = new Gate(1, 60_000)
   return {
     name: 'compositor',
     async start(input) {
