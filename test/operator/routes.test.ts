@@ -1,45 +1,11 @@
+// Organisations as staff make and change them, with their credits, keys and workspaces.
 import { env } from 'cloudflare:workers'
-import { describe, expect, it, vi } from 'vitest'
-import worker from '../../src/index.ts'
+import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
-import { clientOf, request } from '../support/client.ts'
-import { finished, ledgerOf, newOrganisation, operator, readJob, submit } from '../support/world.ts'
+import { clientOf, codeOf, request } from '../support/client.ts'
+import { freeze, ledgerOf, newOrganisation, operator, readJob, submit } from '../support/world.ts'
 
-const freeze = () => vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
-const codeOf = async (answer: Response) =>
-  (await answer.json<{ error: { code: string } }>()).error.code
 const path = (orgId: string, rest = '') => `/operator/organisations/${orgId}${rest}`
-
-describe('the operator token', () => {
-  it.each([
-    undefined,
-    'Bearer wrong',
-    `Bearer ${env.OPERATOR_TOKEN}x`,
-    'Bearer ',
-    env.OPERATOR_TOKEN,
-  ])('is asked for: %s gives 401', async (authorization) => {
-    const headers: HeadersInit = authorization === undefined ? {} : { Authorization: authorization }
-    const answer = await request('/operator/organisations', { headers })
-    expect(answer.status).toBe(401)
-    expect(await codeOf(answer)).toBe('unauthorized')
-  })
-
-  it.each([undefined, ''])(
-    'hides the whole surface when it is set to %j',
-    async (OPERATOR_TOKEN) => {
-      const context = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} }
-      const answer = await worker.fetch(
-        new Request('https://try-on.test/operator/organisations', {
-          headers: { Authorization: 'Bearer undefined' },
-        }),
-        Object.assign({ ...env }, { OPERATOR_TOKEN }),
-        context,
-      )
-      expect(answer.status).toBe(404)
-      expect(await codeOf(answer)).toBe('not_found')
-    },
-  )
-})
 
 describe('POST /operator/organisations', () => {
   it('creates one with everything that it needs', async () => {
@@ -276,47 +242,5 @@ describe('workspaces', () => {
     const other = await newOrganisation()
     const foreign = path(other.orgId, `/workspaces/${workspace.id}`)
     expect((await operator.patch(foreign, { name: 'Mine' })).status).toBe(404)
-  })
-})
-
-describe('GET /operator/jobs/{job_id}', () => {
-  it('shows what the client sees, and what made the picture', async () => {
-    const shop = await newOrganisation()
-    const { job_id } = await submit(shop.test)
-    const job = await finished(shop.test, job_id)
-    await env.DB.prepare("update jobs set engine = 'fashn' where id = ?").bind(job_id).run()
-    const answer = await operator.get(`/operator/jobs/${job_id}`)
-    expect(answer.status).toBe(200)
-    expect(await answer.json()).toEqual({
-      ...job,
-      output_url: expect.stringContaining(`/outputs/${job_id}.png?`),
-      org_id: shop.orgId,
-      engine: 'fashn',
-      attempts: 1,
-    })
-    expect((await operator.get(`/operator/jobs/${newId('job')}`)).status).toBe(404)
-    expect(await readJob(shop.test, job_id)).not.toHaveProperty('engine')
-  })
-})
-
-describe('POST /operator/jobs/{job_id}/withdraw', () => {
-  it('cancels a pending job and gives its credit back, once', async () => {
-    const shop = await newOrganisation({ credits: 1 })
-    freeze()
-    const { job_id } = await submit(shop.live)
-    const withdraw = () => operator.post(`/operator/jobs/${job_id}/withdraw`)
-    const answer = await withdraw()
-    expect(answer.status).toBe(200)
-    expect(await answer.json()).toEqual({ job_id, status: 'cancelled' })
-    expect(await ledgerOf(shop)).toEqual({ granted: 1, balance: 1, reserved: 0, consumed: 0 })
-    expect((await withdraw()).status).toBe(409)
-    expect((await operator.post(`/operator/jobs/${newId('job')}/withdraw`)).status).toBe(404)
-  })
-
-  it('leaves a finished job alone', async () => {
-    const shop = await newOrganisation()
-    const { job_id } = await submit(shop.test)
-    await finished(shop.test, job_id)
-    expect((await operator.post(`/operator/jobs/${job_id}/withdraw`)).status).toBe(409)
   })
 })

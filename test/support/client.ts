@@ -35,3 +35,9 @@ export function clientOf(token: string): Client {
     delete: (path) => send('DELETE', path),
   }
 }
+
+/** What an error answer says. */
+export const errorOf = async (answer: Response) =>
+  (await answer.json<{ error: { code: string; message: string } }>()).error
+
+export const codeOf = async (answer: Response) => (await errorOf(answer)).code

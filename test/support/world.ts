@@ -58,6 +58,10 @@ export async function submit(client: Client, body: object = {}): Promise<JobJson
 export const readJob = async (client: Client, jobId: string): Promise<JobJson> =>
   (await client.get(`/v1/jobs/${jobId}`)).json()
 
+/** Keeps jobs that are submitted from now on pending. */
+export const freeze = () =>
+  vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
+
 /** Waits until a job is over. */
 export const finished = (client: Client, jobId: string): Promise<JobJson> =>
   vi.waitUntil(

@@ -1,0 +1,37 @@
+// What the circuit breaker of an engine means for the jobs that would go to it.
+import { describe, expect, it } from 'vitest'
+import { picture, refused, scripted, useEngines } from '../support/fake-engines.ts'
+import { copies, fakePictures, newJob } from '../support/live-job.ts'
+
+fakePictures()
+
+describe('the circuit breaker', () => {
+  it('leaves an engine alone for as long as it asked, for all jobs', async () => {
+    const busy = scripted('busy', { start: [refused(20), picture] })
+    useEngines(busy)
+    const first = await newJob()
+    await first.job.run()
+    expect(first.sent()).toEqual([20])
+    const second = await newJob()
+    await second.job.run(5_000)
+    expect(second.sent()).toEqual([15])
+    expect(busy.start).toHaveBeenCalledTimes(1)
+    await second.job.run(20_000)
+    expect(await second.row()).toMatchObject({ status: 'completed', attempts: 1 })
+    expect(await copies(await second.row())).toEqual([])
+  })
+
+  it('skips an engine that keeps failing, until it may try again', async () => {
+    const sick = scripted('sick', { start: [refused()] })
+    const well = scripted('well', { start: [picture] })
+    useEngines(sick, well)
+    const starts: number[] = []
+    for (const laterMs of [0, 0, 0, 0, 0, 0, 0, 31_000, 0]) {
+      const { job, row } = await newJob()
+      await job.run(laterMs)
+      expect(await row()).toMatchObject({ status: 'completed', engine: 'well' })
+      starts.push(sick.start.mock.calls.length)
+    }
+    expect(starts).toEqual([1, 2, 3, 4, 5, 5, 5, 6, 6])
+  })
+})

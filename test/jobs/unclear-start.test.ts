@@ -1,0 +1,100 @@
+// Starts of paid work of which nobody knows whether they succeeded: each may have to be paid for.
+import { describe, expect, it, vi } from 'vitest'
+import type { JobRow } from '../../src/db/schema.ts'
+import {
+  ambiguous,
+  picture,
+  refused,
+  running,
+  scripted,
+  useEngines,
+} from '../support/fake-engines.ts'
+import { fakePictures, newJob } from '../support/live-job.ts'
+import { ledgerOf } from '../support/world.ts'
+
+fakePictures()
+
+describe('a start of unknown end', () => {
+  it('is written down before it is made', async () => {
+    const engine = scripted('engine', { start: [picture] })
+    useEngines(engine)
+    const { job, row } = await newJob()
+    let before: JobRow | undefined
+    engine.start.mockImplementation(async () => {
+      before = await row()
+      return picture
+    })
+    await job.run()
+    expect(before).toMatchObject({ engine: 'engine', unclearStarts: 1, engineHandle: null })
+  })
+
+  it('is followed by one more, on the next engine', async () => {
+    const lost = scripted('lost', { start: [ambiguous()] })
+    const next = scripted('next', { start: [picture] })
+    useEngines(lost, next)
+    const { job, row } = await newJob()
+    await job.run()
+    expect(await row()).toMatchObject({ status: 'completed', engine: 'next' })
+  })
+
+  it('is followed by no third', async () => {
+    const lost = scripted('lost', { start: [ambiguous()] })
+    const lostToo = scripted('lost too', { start: [ambiguous()] })
+    const third = scripted('third', { start: [picture] })
+    useEngines(lost, lostToo, third)
+    const { job, row, shop } = await newJob()
+    await job.run()
+    expect(await row()).toMatchObject({ status: 'failed', errorCode: 'engine_unavailable' })
+    expect(third.start).not.toHaveBeenCalled()
+    expect(await ledgerOf(shop)).toMatchObject({ balance: 100, reserved: 0 })
+  })
+
+  it('is tried again on the only engine once, however often that refuses in between', async () => {
+    const only = scripted('only', { start: [ambiguous(), refused(1), refused(1), ambiguous()] })
+    useEngines(only)
+    const { job, row } = await newJob()
+    for (const atMs of [0, 5_000, 10_000, 15_000, 20_000, 30_000]) await job.run(atMs)
+    expect(only.start).toHaveBeenCalledTimes(4)
+    expect(await row()).toMatchObject({ status: 'failed', errorCode: 'engine_unavailable' })
+  })
+
+  it('leaves the engines that cost nothing', async () => {
+    const lost = scripted('lost', { start: [ambiguous()] })
+    const lostToo = scripted('lost too', { start: [ambiguous()] })
+    const free = scripted('free', { start: [picture], paid: false })
+    useEngines(lost, lostToo, free)
+    const { job, row } = await newJob()
+    await job.run()
+    expect(await row()).toMatchObject({ status: 'completed', engine: 'free' })
+  })
+
+  it('is what a crash between the start and its handle leaves behind', async () => {
+    const engine = scripted('engine', { start: [running('a')] })
+    useEngines(engine)
+    const { job, row } = await newJob()
+    const crash = () => {
+      engine.start.mockImplementationOnce(() => new Promise(() => {}))
+      void job.run()
+    }
+    crash()
+    await vi.waitUntil(() => engine.start.mock.calls.length === 1)
+    expect(await row()).toMatchObject({ unclearStarts: 1, engineHandle: null })
+    // The lease keeps others away …
+    await job.run(100_000)
+    expect(engine.start).toHaveBeenCalledTimes(1)
+    // … and after it, the one more start is known for what it is.
+    await job.run(201_000)
+    expect(await row()).toMatchObject({ unclearStarts: 2, engineHandle: 'a', attempts: 2 })
+  })
+
+  it('is also an engine that breaks down in a way we do not know', async () => {
+    const broken = scripted('broken', { start: [new TypeError('no such property')] })
+    useEngines(broken)
+    const { job, row } = await newJob()
+    await job.run()
+    expect(await row()).toMatchObject({ unclearStarts: 1, errorCode: 'internal_error' })
+    await job.run(5_000)
+    expect(await row()).toMatchObject({ status: 'failed', errorCode: 'internal_error' })
+    expect(broken.start).toHaveBeenCalledTimes(2)
+  })
+})

@@ -1,0 +1,64 @@
+// A live job that goes on message by message, as a test says, with its pictures from outside.
+import { env } from 'cloudflare:workers'
+import { eq } from 'drizzle-orm'
+import { afterEach, beforeEach, vi } from 'vitest'
+import { database } from '../../src/db/client.ts'
+import { jobs } from '../../src/db/schema.ts'
+import type { JobRow } from '../../src/db/schema.ts'
+import { processJob } from '../../src/jobs/process.ts'
+import { jpeg, png } from './picture.ts'
+import { fakeUpstream } from './upstream.ts'
+import type { Upstream } from './upstream.ts'
+import { newOrganisation, readJob, submit } from './world.ts'
+
+export const MODEL = 'https://cdn.test/model'
+const GARMENT = 'https://cdn.test/garment'
+
+/** For every test of the calling file: both pictures can be fetched, and the clock is put right. */
+export function fakePictures(): Upstream {
+  const upstream = fakeUpstream()
+  beforeEach(() => {
+    upstream.on(MODEL, () => new Response(jpeg())).on(GARMENT, () => new Response(png()))
+  })
+  afterEach(() => void vi.useRealTimers())
+  return upstream
+}
+
+/** A live job whose messages are held back: it goes on when the test says so. */
+export async function newJob(vars: Record<string, string> = {}) {
+  const send = vi.spyOn(env.JOBS, 'send').mockResolvedValue({
+    metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } },
+  })
+  const shop = await newOrganisation()
+  const { job_id: jobId } = await submit(shop.live, {
+    model_image_url: MODEL,
+    garment_image_url: GARMENT,
+  })
+  send.mockClear()
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const begunAt = Date.now()
+  const row = async () => {
+    const [found] = await database(env).select().from(jobs).where(eq(jobs.id, jobId))
+    return found!
+  }
+  return {
+    shop,
+    row,
+    read: () => readJob(shop.live, jobId),
+    job: {
+      /** Handles a message that comes so long after the job's begin. */
+      run: (afterMs = 0) => {
+        vi.setSystemTime(begunAt + afterMs)
+        return processJob({ env: { ...env, ...vars }, jobId })
+      },
+    },
+    /** The delays of the messages sent so far. */
+    sent: () => send.mock.calls.map(([, options]) => options?.delaySeconds),
+  }
+}
+
+/** The keys of what is kept of a job's pictures. */
+export async function copies({ id }: JobRow): Promise<string[]> {
+  const { objects } = await env.IMAGES.list({ prefix: `inputs/${id}/` })
+  return objects.map(({ key }) => key)
+}
