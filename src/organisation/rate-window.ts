@@ -29,7 +29,9 @@ export class RateWindow {
   /** What to go on from later. */
   toKeep(now: number): Float64Array {
     this.#forget(now - WINDOW_MS)
-    return Float64Array.from(this.#instants.slice(Math.max(this.#head, this.#instants.length - MAX_KEPT)))
+    return Float64Array.from(
+      this.#instants.slice(Math.max(this.#head, this.#instants.length - MAX_KEPT)),
+    )
   }
 
   /**
