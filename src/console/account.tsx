@@ -5,7 +5,7 @@ import { authOf, MAX_PASSWORD_LENGTH, refusalOf } from '../accounts/auth.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { password, PASSWORD_HINT } from './fields.ts'
-import { ActionForm, Button, Field, Notice, readForm } from './form.tsx'
+import { ActionForm, Button, Field, Notice, PostForm, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
 import { mayTryPassword } from './limits.tsx'
@@ -61,7 +61,7 @@ function accountPage(c: ConsoleContext, state: FieldState = {}) {
       )}
       <section class="card" aria-labelledby="password-heading">
         <h2 id="password-heading">Change the password</h2>
-        <form method="post" action="/console/account/password" novalidate>
+        <PostForm action="/console/account/password" novalidate>
           <Field
             name="current"
             label="Current password"
@@ -78,7 +78,7 @@ function accountPage(c: ConsoleContext, state: FieldState = {}) {
             state={state}
           />
           <Button>Change the password</Button>
-        </form>
+        </PostForm>
       </section>
       <section class="card" aria-labelledby="sessions-heading">
         <h2 id="sessions-heading">Sessions</h2>

@@ -1,5 +1,6 @@
 // Forms: how they are read, and their parts. An error stands beside its field and is read out with
 // it.
+import { createContext, useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
 import type { z } from 'zod'
 import type { ConsoleContext } from './context.ts'
@@ -105,6 +106,35 @@ export const Button = ({
   </button>
 )
 
+/** The organisation that the forms on a page are about; none on the pages of guests. */
+export const DrawnFor = createContext<string | undefined>(undefined)
+export const DRAWN_FOR_FIELD = 'drawn_for'
+
+interface PostFormProps {
+  action: string
+  class?: string
+  enctype?: 'multipart/form-data'
+  target?: '_blank'
+  novalidate?: boolean
+  /** Run by the script, in place. */
+  'data-run'?: boolean
+  children?: Child
+}
+
+/**
+ * A form that says for which organisation it was drawn, so that one left open in another tab does
+ * not act on the organisation switched to since (see `onlyWhereDrawn`).
+ */
+export const PostForm = ({ children, ...attributes }: PostFormProps) => {
+  const organisationId = useContext(DrawnFor)
+  return (
+    <form method="post" {...attributes}>
+      {organisationId && <input type="hidden" name={DRAWN_FOR_FIELD} value={organisationId} />}
+      {children}
+    </form>
+  )
+}
+
 /** A form of one button, for what needs no input; with `confirm`, a second step asks first. */
 export const ActionForm = ({
   action,
@@ -120,13 +150,13 @@ export const ActionForm = ({
   fields?: Record<string, string>
 }) => {
   const form = (
-    <form method="post" action={action} class="action">
+    <PostForm action={action} class="action">
       {Object.entries(fields).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
       {confirm && <p>{confirm}</p>}
       <Button kind={kind}>{label}</Button>
-    </form>
+    </PostForm>
   )
   if (!confirm) return form
   return (

@@ -13,7 +13,7 @@ import { outputKey, signedUrl, uploadKeyOf } from '../outputs/link.ts'
 import { attemptsOf } from '../webhooks/store.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
-import { ActionForm, Notice } from './form.tsx'
+import { ActionForm, DrawnFor, Notice } from './form.tsx'
 import { memberPage } from './layout.tsx'
 import { duration, Mode, Status, When } from './parts.tsx'
 import { errorWords } from './words.ts'
@@ -44,7 +44,12 @@ export const job = new Hono<ConsoleApp>()
     )
   })
   /** What the script puts in place of what is there until the job is over. */
-  .get('/:jobId/live', async (c) => c.html(await liveJob(c, await ownJob(c))))
+  .get('/:jobId/live', async (c) => {
+    const row = await ownJob(c)
+    return c.html(
+      <DrawnFor.Provider value={row.organisationId}>{await liveJob(c, row)}</DrawnFor.Provider>,
+    )
+  })
   .post('/:jobId/cancel', async (c) => {
     const { id, organisationId } = await ownJob(c)
     try {

@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts'
 import { MODES } from '../organisation/api-key.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { name } from './fields.ts'
-import { ActionForm, Button, Field, Notice, readForm } from './form.tsx'
+import { ActionForm, Button, Field, Notice, PostForm, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
 import { Copyable, Empty, Mode, Status, Table, When } from './parts.tsx'
@@ -83,7 +83,7 @@ async function keysPage(c: ConsoleContext, state: FieldState = {}) {
       )}
       <section class="card" aria-labelledby="new-key">
         <h2 id="new-key">Create a key</h2>
-        <form method="post" action="/console/settings/api-keys" novalidate>
+        <PostForm action="/console/settings/api-keys" novalidate>
           <Field
             name="name"
             label="Name"
@@ -109,7 +109,7 @@ async function keysPage(c: ConsoleContext, state: FieldState = {}) {
             ))}
           </fieldset>
           <Button>Create key</Button>
-        </form>
+        </PostForm>
       </section>
     </>,
   )

@@ -3,7 +3,7 @@ import { html } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { settingsOf } from '../settings.ts'
 import type { ConsoleContext } from './context.ts'
-import { Button } from './form.tsx'
+import { Button, DrawnFor, PostForm } from './form.tsx'
 
 const PAGES = [
   ['/console', 'Overview'],
@@ -21,7 +21,7 @@ const SETTINGS = [
 
 interface PageOptions {
   title: string
-  status?: 200 | 401 | 403 | 404 | 413 | 422 | 429 | 500 | 503
+  status?: 200 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503
   /** Seconds after which a browser without JavaScript loads the page again. */
   refreshSeconds?: number | undefined
 }
@@ -48,24 +48,26 @@ export const memberPage = (c: ConsoleContext, options: PageOptions, content: Chi
   answer(
     c,
     options,
-    <body class="member">
-      <SkipLink />
-      <header>
-        <Brand />
-        <Organisation c={c} />
-        <Person c={c} />
-      </header>
-      <nav aria-label="Console">
-        <Links c={c} to={PAGES} />
-        <h2 id="settings">Settings</h2>
-        <Links c={c} to={SETTINGS} labelledBy="settings" />
-      </nav>
-      <main id="content" tabindex={-1}>
-        <Suspension c={c} />
-        {content}
-      </main>
-      <Announcer />
-    </body>,
+    <DrawnFor.Provider value={c.var.membership.organisation.id}>
+      <body class="member">
+        <SkipLink />
+        <header>
+          <Brand />
+          <Organisation c={c} />
+          <Person c={c} />
+        </header>
+        <nav aria-label="Console">
+          <Links c={c} to={PAGES} />
+          <h2 id="settings">Settings</h2>
+          <Links c={c} to={SETTINGS} labelledBy="settings" />
+        </nav>
+        <main id="content" tabindex={-1}>
+          <Suspension c={c} />
+          {content}
+        </main>
+        <Announcer />
+      </body>
+    </DrawnFor.Provider>,
   )
 
 function answer(c: ConsoleContext, options: PageOptions, body: Child) {
@@ -132,7 +134,7 @@ const Organisation = ({ c }: { c: ConsoleContext }) => {
   const { membership, memberships } = c.var
   if (memberships.length === 1) return <strong class="org">{membership.organisation.name}</strong>
   return (
-    <form method="post" action="/console/organisation" class="org">
+    <PostForm action="/console/organisation" class="org">
       <label class="quiet" for="organisation">
         Organisation
       </label>
@@ -147,7 +149,7 @@ const Organisation = ({ c }: { c: ConsoleContext }) => {
         ))}
       </select>
       <Button kind="secondary">Switch</Button>
-    </form>
+    </PostForm>
   )
 }
 
@@ -160,9 +162,9 @@ const Person = ({ c }: { c: ConsoleContext }) => (
     <div>
       <p>{c.var.person.email}</p>
       <a href="/console/account">Password and sessions</a>
-      <form method="post" action="/console/sign-out">
+      <PostForm action="/console/sign-out">
         <Button kind="secondary">Sign out</Button>
-      </form>
+      </PostForm>
     </div>
   </details>
 )

@@ -1,3 +1,6 @@
+import { baseUrlOf } from '../api/base-url.ts'
+import type { ConsoleContext } from './context.ts'
+
 /** A path of the console to go on to after signing in; anything else is ignored. */
 export function safeNext(text: string | undefined): string | null {
   if (!text?.startsWith('/console')) return null
@@ -6,4 +9,11 @@ export function safeNext(text: string | undefined): string | null {
   if (!url || url.origin !== here) return null
   const inside = url.pathname === '/console' || url.pathname.startsWith('/console/')
   return inside ? url.pathname + url.search : null
+}
+
+/** The page of the console that a form was on, as far as the browser says. */
+export function cameFrom(c: ConsoleContext): string | null {
+  const page = URL.parse(c.req.header('Referer') ?? '')
+  const ours = [c.req.url, baseUrlOf(c)].some((url) => page?.origin === new URL(url).origin)
+  return page && ours ? safeNext(page.pathname + page.search) : null
 }

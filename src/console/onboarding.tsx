@@ -17,7 +17,7 @@ import { FREE_CREDITS } from '../settings.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { name } from './fields.ts'
-import { ActionForm, Button, Field, Notice, readForm } from './form.tsx'
+import { ActionForm, Button, DrawnFor, Field, Notice, PostForm, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { guestPage } from './layout.tsx'
 import { Copyable } from './parts.tsx'
@@ -84,7 +84,7 @@ export const onboarding = new Hono<ConsoleApp>()
     const founded = await foundOrganisation(c.env, begun, form.value.name)
     if (!founded) return c.redirect(ADDRESS.done, 303)
     lookAt(c, begun.organisationId)
-    return keyPage(c, founded.key)
+    return keyPage(c, begun.organisationId, founded.key)
   })
 
   .get('/key', async (c) => {
@@ -237,7 +237,7 @@ function workspacePage(c: ConsoleContext, state: FieldState = {}) {
   )
 }
 
-function keyPage(c: ConsoleContext, key: string) {
+function keyPage(c: ConsoleContext, organisationId: string, key: string) {
   return guestPage(
     c,
     { title: 'Your API key' },
@@ -252,10 +252,12 @@ function keyPage(c: ConsoleContext, key: string) {
       <h2>Try it from a terminal</h2>
       <Copyable label="A command that submits a job" text={curlOf(baseUrlOf(c), key)} />
       <h2>Or try it here</h2>
-      <form method="post" action="/console/playground/sample" target="_blank" data-run>
-        <input type="hidden" name="nonce" value={crypto.randomUUID()} />
-        <Button kind="secondary">Run it now</Button>
-      </form>
+      <DrawnFor.Provider value={organisationId}>
+        <PostForm action="/console/playground/sample" target="_blank" data-run>
+          <input type="hidden" name="nonce" value={crypto.randomUUID()} />
+          <Button kind="secondary">Run it now</Button>
+        </PostForm>
+      </DrawnFor.Provider>
       <div data-run-result aria-live="polite"></div>
       <p class="aside">
         <a href="/console">I have kept the key: go to the console</a>

@@ -9,7 +9,7 @@ import { MODES } from '../organisation/api-key.ts'
 import { MAX_URL_LENGTH, settingsOf } from '../settings.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
-import { Button, Field, FormError, readForm } from './form.tsx'
+import { Button, Field, FormError, PostForm, readForm } from './form.tsx'
 import type { Complaints, FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
 import { Nonce, submitFromConsole } from './submit.ts'
@@ -110,8 +110,7 @@ async function playgroundPage(c: ConsoleContext, state: FieldState = {}) {
     <>
       <h1>Playground</h1>
       <p>Submit a job by hand and watch it happen.</p>
-      <form
-        method="post"
+      <PostForm
         action="/console/playground"
         enctype="multipart/form-data"
         novalidate
@@ -155,7 +154,7 @@ async function playgroundPage(c: ConsoleContext, state: FieldState = {}) {
           </select>
         </div>
         <Button>Try it on</Button>
-      </form>
+      </PostForm>
     </>,
   )
 }

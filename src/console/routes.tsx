@@ -7,7 +7,6 @@ import { HTTPException } from 'hono/http-exception'
 import { requestId } from 'hono/request-id'
 import { secureHeaders } from 'hono/secure-headers'
 import { trimTrailingSlash } from 'hono/trailing-slash'
-import { z } from 'zod'
 import { authSecretOf, ConsoleNotSetUp } from '../accounts/auth.ts'
 import { AppError } from '../errors.ts'
 import { log } from '../log.ts'
@@ -16,7 +15,6 @@ import { account } from './account.tsx'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { credits } from './credits.tsx'
-import { readForm } from './form.tsx'
 import { invitations } from './invitations.tsx'
 import { jobs } from './jobs.tsx'
 import { keys } from './keys.tsx'
@@ -25,9 +23,10 @@ import { mailbox } from './mailbox.tsx'
 import { onboarding } from './onboarding.tsx'
 import { overview } from './overview.tsx'
 import { playground } from './playground.tsx'
-import { inOrganisation, lookAt, signedIn } from './session.ts'
+import { inOrganisation, signedIn } from './session.ts'
 import { signIn } from './sign-in.tsx'
 import { signUp } from './sign-up.tsx'
+import { onlyWhereDrawn, switching } from './switching.tsx'
 import { team } from './team.tsx'
 import { webhooks } from './webhooks.tsx'
 import { workspaces } from './workspaces.tsx'
@@ -35,6 +34,9 @@ import { workspaces } from './workspaces.tsx'
 const inside = new Hono<ConsoleApp>()
   .use(signedIn)
   .use(inOrganisation)
+  .route('/account', account)
+  .route('/', switching)
+  .use(onlyWhereDrawn)
   .route('/', overview)
   .route('/jobs', jobs)
   .route('/playground', playground)
@@ -43,16 +45,6 @@ const inside = new Hono<ConsoleApp>()
   .route('/settings/workspaces', workspaces)
   .route('/credits', credits)
   .route('/settings/team', team)
-  .route('/account', account)
-  .post('/organisation', async (c) => {
-    const form = await readForm(c, z.object({ organisation: z.string() }))
-    const chosen =
-      form.ok &&
-      c.var.memberships.find(({ organisation }) => organisation.id === form.value.organisation)
-    if (!chosen) throw new AppError('not_found')
-    lookAt(c, chosen.organisation.id)
-    return c.redirect('/console', 303)
-  })
 
 const tooLarge = (c: ConsoleContext) =>
   failure(c, 413, 'That is too much', 'The form is too large. Pictures may have 10 MB each.')

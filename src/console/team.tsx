@@ -9,7 +9,7 @@ import { sendMail } from '../mail/send.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { email } from './fields.ts'
-import { ActionForm, Button, Field, Notice, readForm } from './form.tsx'
+import { ActionForm, Button, Field, Notice, PostForm, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
 import { mayMail } from './limits.tsx'
@@ -122,7 +122,7 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
       {isOwner && (
         <section class="card" aria-labelledby="invite-heading">
           <h2 id="invite-heading">Invite somebody</h2>
-          <form method="post" action="/console/settings/team/invitations" novalidate>
+          <PostForm action="/console/settings/team/invitations" novalidate>
             <Field name="email" label="Email" type="email" autocomplete="off" state={state} />
             <div class="field">
               <label for="role">Role</label>
@@ -132,7 +132,7 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
               </select>
             </div>
             <Button>Send the invitation</Button>
-          </form>
+          </PostForm>
         </section>
       )}
     </>,

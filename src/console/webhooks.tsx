@@ -9,7 +9,7 @@ import { SCENARIO_HOST } from '../jobs/scenario.ts'
 import { DEFAULT_PAGE_SIZE, settingsOf } from '../settings.ts'
 import { listEvents } from '../webhooks/store.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
-import { ActionForm, Button, Field, Notice, readForm } from './form.tsx'
+import { ActionForm, Button, Field, Notice, PostForm, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
 import { Copyable, Delivery, Empty, IdLink, Table, When } from './parts.tsx'
@@ -82,7 +82,7 @@ async function webhooksPage(c: ConsoleContext, state: FieldState = {}) {
       {c.req.query('saved') && <Notice kind="good">Saved, in force for the next job.</Notice>}
       <section class="card" aria-labelledby="url-heading">
         <h2 id="url-heading">Default URL</h2>
-        <form method="post" action="/console/settings/webhooks/url" novalidate>
+        <PostForm action="/console/settings/webhooks/url" novalidate>
           <Field
             name="url"
             label="URL"
@@ -94,7 +94,7 @@ async function webhooksPage(c: ConsoleContext, state: FieldState = {}) {
             state={state}
           />
           <Button>Save</Button>
-        </form>
+        </PostForm>
       </section>
       <Secret organisation={organisation} revealed={c.req.query('reveal') !== undefined} />
       <TestEvent organisation={organisation} />
@@ -157,7 +157,7 @@ const TestEvent = ({ organisation }: { organisation: OrganisationRow }) => (
     {organisation.defaultWebhookUrl ? (
       <>
         <p>Runs a free test job whose event goes to the default URL.</p>
-        <form method="post" action="/console/settings/webhooks/test" class="buttons">
+        <PostForm action="/console/settings/webhooks/test" class="buttons">
           <input type="hidden" name="nonce" value={crypto.randomUUID()} />
           <Button kind="secondary" name="outcome" value="completed">
             Send job.completed
@@ -165,7 +165,7 @@ const TestEvent = ({ organisation }: { organisation: OrganisationRow }) => (
           <Button kind="secondary" name="outcome" value="failed">
             Send job.failed
           </Button>
-        </form>
+        </PostForm>
       </>
     ) : (
       <p>Save a default URL first.</p>

@@ -8,7 +8,7 @@ import type { WorkspaceRow } from '../db/schema.ts'
 import { AppError } from '../errors.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { name } from './fields.ts'
-import { ActionForm, Button, Field, readForm } from './form.tsx'
+import { ActionForm, Button, Field, PostForm, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
 import { Status, Table, When } from './parts.tsx'
@@ -66,10 +66,10 @@ async function workspacesPage(c: ConsoleContext, state: FieldState = {}) {
       />
       <section class="card" aria-labelledby="new-workspace">
         <h2 id="new-workspace">Create a workspace</h2>
-        <form method="post" action="/console/settings/workspaces" novalidate>
+        <PostForm action="/console/settings/workspaces" novalidate>
           <Field name="name" label="Name" state={state} maxlength={100} />
           <Button>Create workspace</Button>
-        </form>
+        </PostForm>
       </section>
     </>,
   )
@@ -80,11 +80,11 @@ const Rename = ({ workspace: { id, name: current } }: { workspace: WorkspaceRow 
     <summary role="button" class="secondary">
       Rename
     </summary>
-    <form method="post" action={`/console/settings/workspaces/${id}/rename`}>
+    <PostForm action={`/console/settings/workspaces/${id}/rename`}>
       <label for={`name-${id}`}>New name</label>
       <input id={`name-${id}`} name="name" value={current} required maxlength={100} />
       <Button>Rename</Button>
-    </form>
+    </PostForm>
   </details>
 )
 

@@ -223,7 +223,9 @@ describe('safety', () => {
   it.each([null, 'https://evil.example', 'null'])(
     'refuses a form from elsewhere (Origin %s)',
     async (origin) => {
-      const page = await newVisitor().post('/console/sign-in', credentials(newAddress()), origin)
+      const page = await newVisitor().post('/console/sign-in', credentials(newAddress()), {
+        origin,
+      })
       expect(page.status).toBe(403)
     },
   )

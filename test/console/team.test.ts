@@ -1,6 +1,15 @@
-import { describe, expect, it } from 'vitest'
-import { latestMail, newAddress, newFounder, newVisitor, PASSWORD } from '../support/visitor.ts'
-import type { Visitor } from '../support/visitor.ts'
+import { env } from 'cloudflare:workers'
+import { describe, expect, it, vi } from 'vitest'
+import { clientOf } from '../support/client.ts'
+import {
+  latestMail,
+  newAddress,
+  newFounder,
+  newVisitor,
+  PASSWORD,
+  tryOn,
+} from '../support/visitor.ts'
+import type { Founder, Visitor } from '../support/visitor.ts'
 
 const invite = (visitor: Visitor, email: string, role = 'member') =>
   visitor.post('/console/settings/team/invitations', { email, role })
@@ -18,6 +27,13 @@ async function join(email: string): Promise<Visitor> {
   const [, accept = ''] = /action="(\/console\/invitations\/inv_\w+\/accept)"/.exec(open.html) ?? []
   expect((await visitor.post(accept)).path).toBe('/console')
   return visitor
+}
+
+/** Somebody who has an account already follows an invitation. */
+async function accept({ visitor, email }: Founder) {
+  const open = await visitor.get((await latestMail(email)).path)
+  const [, action = ''] = /action="([^"]+accept)"/.exec(open.html) ?? []
+  return visitor.post(action)
 }
 
 const memberIds = (html: string) => [...new Set(html.match(/usr_\w{26}/g))]
@@ -75,12 +91,92 @@ describe('the team', () => {
   it('lets a person belong to several and switch', async () => {
     const [first, second] = [await newFounder(), await newFounder()]
     await invite(first.visitor, second.email, 'owner')
-    const open = await second.visitor.get((await latestMail(second.email)).path)
-    const [, accept = ''] = /action="([^"]+accept)"/.exec(open.html) ?? []
-    expect((await second.visitor.post(accept)).html).toContain(first.organisationId)
+    expect((await accept(second)).html).toContain(first.organisationId)
     const back = await second.visitor.post('/console/organisation', {
       organisation: second.organisationId,
     })
     expect(back.html).toMatch(new RegExp(`<dd class="id">${second.organisationId}`))
+  })
+})
+
+describe('a form of another tab', () => {
+  const page = '/console/settings/workspaces'
+
+  /** Belongs to two organisations, drew a page of the first and has switched to the second. */
+  async function switched() {
+    const other = await newFounder('Other')
+    const own = await newFounder()
+    await invite(other.visitor, own.email)
+    await own.visitor.get(page)
+    await accept(own)
+    return { visitor: own.visitor, own, other }
+  }
+
+  it('does not act on the organisation switched to since, and leads back', async () => {
+    const { visitor, own, other } = await switched()
+    const fields = { name: 'Outlet', drawn_for: own.organisationId }
+    const refused = await visitor.post(page, fields, { referer: page })
+    expect(refused.status).toBe(409)
+    expect(refused.html).toContain('switched in another tab')
+    expect(refused.html).toContain('<strong>Other</strong>')
+    expect(refused.html).toContain('<strong>Acme</strong>')
+    for (const { testKey } of [own, other]) {
+      const { workspaces } = await (
+        await clientOf(testKey).get('/v1/workspaces')
+      ).json<{ workspaces: unknown[] }>()
+      expect(workspaces).toHaveLength(1)
+    }
+    const [, next = ''] = /name="next" value="([^"]+)"/.exec(refused.html) ?? []
+    const back = await visitor.post('/console/organisation', {
+      organisation: own.organisationId,
+      next,
+    })
+    expect(back.path).toBe(page)
+    expect((await visitor.post(page, fields)).status).toBe(200)
+  })
+
+  it.each(['', 'org_00000000000000000000000000'])(
+    'is refused, too, when it names no organisation of theirs: %j',
+    async (drawn_for) => {
+      const { visitor } = await newFounder()
+      const refused = await visitor.post(page, { name: 'Outlet', drawn_for })
+      expect(refused.status).toBe(409)
+      expect(refused.html).toContain('another organisation')
+    },
+  )
+
+  it('is taken when it is about the person alone', async () => {
+    const { visitor, own } = await switched()
+    const form = { drawn_for: own.organisationId, current: 'wrong', password: PASSWORD }
+    expect((await visitor.post('/console/account/password', form)).status).toBe(422)
+    expect((await visitor.post('/console/sign-out', form)).path).toBe('/console/sign-in')
+  })
+})
+
+describe('every form', () => {
+  it('says which organisation it is about', async () => {
+    vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('kept from being worked on'))
+    const { visitor, organisationId } = await newFounder()
+    await invite(visitor, newAddress())
+    await visitor.post('/console/settings/webhooks/url', { url: 'https://hooks.test/' })
+    const { jobId } = await tryOn(visitor)
+    const paths = [
+      '',
+      '/playground',
+      '/credits',
+      `/jobs/${jobId}`,
+      `/jobs/${jobId}/live`,
+      '/settings/api-keys',
+      '/settings/webhooks',
+      '/settings/workspaces',
+      '/settings/team',
+      '/account',
+    ]
+    for (const path of paths) {
+      const { html } = await visitor.get(`/console${path}`)
+      const forms = html.match(/<form method="post".*?<\/form>/gs) ?? []
+      expect(forms.length, path).toBeGreaterThan(0)
+      for (const form of forms) expect(form).toContain(`name="drawn_for" value="${organisationId}"`)
+    }
   })
 })

@@ -16,7 +16,12 @@ export interface Page {
 
 export interface Visitor {
   get(path: string): Promise<Page>
-  post(path: string, fields?: Record<string, string | File>, origin?: string | null): Promise<Page>
+  /** Posts a form; one of a member's names the organisation of the page last seen, unless given. */
+  post(
+    path: string,
+    fields?: Record<string, string | File>,
+    from?: { origin?: string | null; referer?: string },
+  ): Promise<Page>
   /** The cookies as they stand; another visitor may be given them. */
   cookies: Map<string, string>
 }
@@ -24,6 +29,8 @@ export interface Visitor {
 /** @param ip where the requests come from; each visitor has a network of its own unless given */
 export function newVisitor(ip = newIp()): Visitor {
   const cookies = new Map<string, string>()
+  /** The organisation that the forms of the page last seen are about, as they say themselves. */
+  let drawnFor: string | undefined
 
   async function send(path: string, init: RequestInit): Promise<Page> {
     const headers = new Headers(init.headers)
@@ -44,22 +51,31 @@ export function newVisitor(ip = newIp()): Visitor {
       const { pathname, search } = new URL(location, BASE)
       return send(pathname + search, { method: 'GET' })
     }
-    return { status: answer.status, path, html: await answer.text(), headers: answer.headers }
+    const html = await answer.text()
+    drawnFor = /name="drawn_for" value="([^"]+)"/.exec(html)?.[1] ?? drawnFor
+    return { status: answer.status, path, html, headers: answer.headers }
   }
 
   return {
     cookies,
     get: (path) => send(path, { method: 'GET' }),
-    post(path, fields = {}, origin = BASE) {
-      const files = Object.values(fields).some((value) => value instanceof File)
+    post(path, fields = {}, { origin = BASE, referer } = {}) {
+      const whole: typeof fields = {
+        ...(drawnFor !== undefined && { drawn_for: drawnFor }),
+        ...fields,
+      }
+      const files = Object.values(whole).some((value) => value instanceof File)
       const body = files ? new FormData() : new URLSearchParams()
-      for (const [name, value] of Object.entries(fields)) {
+      for (const [name, value] of Object.entries(whole)) {
         if (body instanceof FormData) body.set(name, value)
         else if (typeof value === 'string') body.set(name, value)
       }
       return send(path, {
         method: 'POST',
-        headers: origin === null ? {} : { Origin: origin },
+        headers: {
+          ...(origin !== null && { Origin: origin }),
+          ...(referer !== undefined && { Referer: BASE + referer }),
+        },
         body,
       })
     },
@@ -104,10 +120,10 @@ export interface Founder {
 }
 
 /** Somebody who has come through the whole onboarding. */
-export async function newFounder(): Promise<Founder> {
+export async function newFounder(name = 'Acme'): Promise<Founder> {
   const visitor = newVisitor()
   const email = await signUp(visitor)
-  await visitor.post('/console/onboarding/name', { name: 'Acme' })
+  await visitor.post('/console/onboarding/name', { name })
   await visitor.post('/console/onboarding/region', { region: 'EU' })
   const page = await visitor.post('/console/onboarding/workspace', { name: 'Default' })
   const [testKey = ''] = /svc_test_sk_\w{64}/.exec(page.html) ?? []
