@@ -45,10 +45,29 @@ export async function createApiKey(
   mode: Mode,
   name: string,
 ): Promise<{ id: string; key: string }> {
-  const { key, row } = keyRow(organisationId, mode, name)
-  await database(env).insert(apiKeys).values(row)
+  const id = newId('key')
+  const key = await createApiKeyOnce(env, organisationId, { id, mode, name })
+  if (key === null) throw new Error('The id of a new API key was taken already')
+  return { id, key }
+}
+
+/**
+ * Creates a key whose id is fixed beforehand, so that asking twice makes one key.
+ * @returns the key in plain text, which nobody can read again, or null when it is there already
+ */
+export async function createApiKeyOnce(
+  env: Env,
+  organisationId: string,
+  order: Pick<ApiKeyRow, 'id' | 'mode' | 'name'>,
+): Promise<string | null> {
+  const { key, row } = keyRow(organisationId, order.mode, order.name)
+  const { meta } = await database(env)
+    .insert(apiKeys)
+    .values({ ...row, id: order.id })
+    .onConflictDoNothing()
+  if (meta.changes === 0) return null
   await organisationOf(env, organisationId).refresh()
-  return { id: row.id, key }
+  return key
 }
 
 /**

@@ -1,8 +1,9 @@
 // API keys: seen, created, shown once, revoked.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { createApiKey, listApiKeys, revokeApiKey } from '../accounts/api-keys.ts'
+import { createApiKeyOnce, listApiKeys, revokeApiKey } from '../accounts/api-keys.ts'
 import { AppError } from '../errors.ts'
+import { isId, newId } from '../ids.ts'
 import { MODES } from '../organisation/api-key.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { name } from './fields.ts'
@@ -11,13 +12,20 @@ import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
 import { Copyable, Empty, Mode, Status, Table, When } from './parts.tsx'
 
+const NewKey = z.object({
+  name,
+  mode: z.enum(MODES, 'Choose a mode.'),
+  /** Made with the form: sending the form twice, or reloading its answer, makes one key. */
+  id: z.string().refine((id) => isId('key', id)),
+})
+
 export const keys = new Hono<ConsoleApp>()
   .get('/', (c) => keysPage(c))
   .post('/', async (c) => {
-    const form = await readForm(c, z.object({ name, mode: z.enum(MODES, 'Choose a mode.') }))
+    const form = await readForm(c, NewKey)
     if (!form.ok) return keysPage(c, form)
-    const { id } = c.var.membership.organisation
-    const { key } = await createApiKey(c.env, id, form.value.mode, form.value.name)
+    const key = await createApiKeyOnce(c.env, c.var.membership.organisation.id, form.value)
+    if (key === null) return c.redirect('/console/settings/api-keys?repeated=1', 303)
     return memberPage(
       c,
       { title: 'Your new API key' },
@@ -53,6 +61,15 @@ async function keysPage(c: ConsoleContext, state: FieldState = {}) {
       {c.req.query('revoked') && (
         <Notice kind="good">The key is revoked; requests with it are refused from now on.</Notice>
       )}
+      {c.req.query('repeated') && (
+        <Notice kind="info">
+          This key was created already and shown once; it cannot be shown again. If you have not
+          kept it, revoke it and create another.
+        </Notice>
+      )}
+      {state.complaints?.['id'] && (
+        <Notice kind="bad">This form could not be read. Please send it again.</Notice>
+      )}
       {rows.length === 0 ? (
         <Empty title="No keys yet" />
       ) : (
@@ -84,6 +101,7 @@ async function keysPage(c: ConsoleContext, state: FieldState = {}) {
       <section class="card" aria-labelledby="new-key">
         <h2 id="new-key">Create a key</h2>
         <PostForm action="/console/settings/api-keys" novalidate>
+          <input type="hidden" name="id" value={newId('key')} />
           <Field
             name="name"
             label="Name"

@@ -2,7 +2,7 @@ import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
 import { clientOf } from '../support/client.ts'
 import { fakeUpstream } from '../support/upstream.ts'
-import { jobIdOf, newFounder, tryOn } from '../support/visitor.ts'
+import { createKey, jobIdOf, newFounder, tryOn } from '../support/visitor.ts'
 import { DELAYED, IMAGES, operator, readJob, submit } from '../support/world.ts'
 
 const upstream = fakeUpstream()
@@ -10,7 +10,7 @@ const upstream = fakeUpstream()
 describe('API keys', () => {
   it('are shown once, listed by their last four, and revoked at once', async () => {
     const { visitor } = await newFounder()
-    const page = await visitor.post('/console/settings/api-keys', { name: 'Shop', mode: 'live' })
+    const page = await createKey(visitor, { mode: 'live' })
     const [key = ''] = /svc_live_sk_\w{64}/.exec(page.html) ?? []
     const client = clientOf(key)
     expect((await client.get('/v1/account')).status).toBe(200)
@@ -22,6 +22,28 @@ describe('API keys', () => {
     expect(await (await client.get('/v1/account')).json()).toMatchObject({
       error: { code: 'api_key_revoked' },
     })
+  })
+
+  it('are created once, however often the form is sent or its answer reloaded', async () => {
+    const { visitor } = await newFounder()
+    const { html } = await visitor.get('/console/settings/api-keys')
+    const [, id = ''] = /name="id" value="([^"]+)"/.exec(html) ?? []
+    const pages = await Promise.all([createKey(visitor, { id }), createKey(visitor, { id })])
+    pages.push(await createKey(visitor, { id }))
+    const shown = pages.filter((page) => /svc_test_sk_\w{64}/.test(page.html))
+    expect(shown).toHaveLength(1)
+    expect(pages.at(-1)?.html).toContain('shown once; it cannot be shown again')
+    const list = await visitor.get('/console/settings/api-keys')
+    expect(list.html.match(/svc_test_sk_…/g)).toHaveLength(2) // the first one is of the onboarding
+  })
+
+  it('are not created by a form without an id, nor by one with the id of another’s key', async () => {
+    const [mine, theirs] = [await newFounder(), await newFounder()]
+    expect((await createKey(mine.visitor, { id: 'mine' })).status).toBe(422)
+    const list = await theirs.visitor.get('/console/settings/api-keys')
+    const [id = ''] = /key_\w{26}(?=\/revoke)/.exec(list.html) ?? []
+    expect((await createKey(mine.visitor, { id })).html).not.toMatch(/svc_test_sk_\w{64}/)
+    expect((await clientOf(theirs.testKey).get('/v1/account')).status).toBe(200)
   })
 
   it('tell when they were last used, at no request’s expense', async () => {

@@ -1,6 +1,7 @@
 // Somebody with a browser: keeps cookies, follows redirects, posts forms.
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
+import { newId } from '../../src/ids.ts'
 import { BASE, request } from './client.ts'
 import { IMAGES } from './world.ts'
 
@@ -137,6 +138,15 @@ export const totalsOf = (organisationId: string) =>
 
 /** The job that an address is about. */
 export const jobIdOf = (path: string) => /job_\w{26}/.exec(path)?.[0] ?? ''
+
+/** Creates an API key. @param form sent with it, such as the id that was made with the form */
+export const createKey = (visitor: Visitor, form: Record<string, string> = {}) =>
+  visitor.post('/console/settings/api-keys', {
+    id: newId('key'),
+    name: 'Shop',
+    mode: 'test',
+    ...form,
+  })
 
 /** Submits in the playground. @returns the job's id */
 export async function tryOn(visitor: Visitor, fields: Record<string, string | File> = {}) {
