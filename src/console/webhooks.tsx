@@ -111,6 +111,7 @@ const Secret = ({
   revealed: boolean
 }) => {
   const { webhookSecret, webhookSecretPreviousUntil: until } = organisation
+  const overlapping = until !== null && until.getTime() > Date.now()
   return (
     <section class="card" aria-labelledby="secret-heading">
       <h2 id="secret-heading">Signing secret</h2>
@@ -125,7 +126,7 @@ const Secret = ({
           <code>whsec_••••••••</code>
         </p>
       )}
-      {until && until.getTime() > Date.now() && (
+      {overlapping && (
         <p class="quiet">
           Deliveries are signed with the old secret as well until <When at={until} />.
         </p>
@@ -144,7 +145,17 @@ const Secret = ({
           action="/console/settings/webhooks/rotate"
           label="Rotate"
           kind="danger"
-          confirm="Make a new secret? For 24 hours, deliveries are signed with both, so that you can change over."
+          confirm={
+            overlapping ? (
+              <>
+                Make a new secret? For 24 hours, deliveries are signed with it and the current one.{' '}
+                <strong>The secret before the current one stops working at once</strong>, not at the
+                time above: whoever still checks with it refuses your deliveries.
+              </>
+            ) : (
+              'Make a new secret? For 24 hours, deliveries are signed with both, so that you can change over.'
+            )
+          }
         />
       </div>
     </section>

@@ -96,6 +96,14 @@ describe('webhooks', () => {
     expect(list.html).toContain('delivered')
   })
 
+  it('warn before a second rotation that the oldest secret stops working at once', async () => {
+    const { visitor } = await newFounder()
+    const settings = '/console/settings/webhooks'
+    const warning = 'The secret before the current one stops working at once'
+    expect((await visitor.get(settings)).html).not.toContain(warning)
+    expect((await visitor.post(`${settings}/rotate`)).html).toContain(warning)
+  })
+
   it('refuse an address that must not be called', async () => {
     const { visitor } = await newFounder()
     const page = await visitor.post('/console/settings/webhooks/url', { url: 'http://localhost/x' })
