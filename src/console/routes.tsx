@@ -31,9 +31,24 @@ import { team } from './team.tsx'
 import { webhooks } from './webhooks.tsx'
 import { workspaces } from './workspaces.tsx'
 
+/**
+ * What answers a form with complaints keeps the form's address; whoever loads that address, or is led
+ * back to it after signing in, gets the page that the form is on.
+ */
+const formAddresses = new Hono<ConsoleApp>()
+  .get('/account/password', (c) => c.redirect('/console/account', 303))
+  .get('/playground/sample', (c) => c.redirect('/console/playground', 303))
+  .get('/settings/team/invitations', (c) => c.redirect('/console/settings/team', 303))
+  .get('/settings/webhooks/url', (c) => c.redirect('/console/settings/webhooks', 303))
+  .get('/settings/webhooks/test', (c) => c.redirect('/console/settings/webhooks', 303))
+  .get('/settings/workspaces/:workspaceId/rename', (c) =>
+    c.redirect('/console/settings/workspaces', 303),
+  )
+
 const inside = new Hono<ConsoleApp>()
   .use(signedIn)
   .use(inOrganisation)
+  .route('/', formAddresses)
   .route('/account', account)
   .route('/', switching)
   .use(onlyWhereDrawn)

@@ -5,6 +5,7 @@ import { authOf } from '../accounts/auth.ts'
 import { membershipsOf } from '../accounts/members.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext, Person } from './context.ts'
+import { cameFrom } from './next.ts'
 
 const ORGANISATION_COOKIE = 'try-on.organisation'
 const YEAR_SECONDS = 365 * 24 * 60 * 60
@@ -31,8 +32,10 @@ export const signedIn = createMiddleware<ConsoleApp>(async (c, next) => {
   const person = await findPerson(c)
   if (!person) {
     const { pathname, search } = new URL(c.req.url)
-    const back = c.req.method === 'GET' ? `?next=${encodeURIComponent(pathname + search)}` : ''
-    return c.redirect(`/console/sign-in${back}`, 303)
+    const isForm = c.req.method === 'POST'
+    const next = isForm ? cameFrom(c) : pathname + search
+    const query = new URLSearchParams({ ...(isForm && { ended: '1' }), ...(next && { next }) })
+    return c.redirect(`/console/sign-in?${query}`, 303)
   }
   c.set('person', person)
   await next()

@@ -104,6 +104,9 @@ function signInPage(
     { title: 'Sign in', status },
     <article>
       <h1>Sign in</h1>
+      {c.req.query('ended') && (
+        <Notice kind="bad">Your session has ended; what you sent was not saved.</Notice>
+      )}
       {c.req.query('verified') && (
         <Notice kind="good">Your email is verified. Sign in to go on.</Notice>
       )}

@@ -131,6 +131,45 @@ describe('signing in', () => {
     expect(page.path).toBe(next)
   })
 
+  it('says that a form was not saved when the session has ended, and leads back to its page', async () => {
+    const { visitor, email } = await newFounder()
+    const copy = newVisitor()
+    for (const [name, value] of visitor.cookies) copy.cookies.set(name, value)
+    await visitor.post('/console/sign-out')
+    const page = '/console/settings/workspaces'
+    const lost = await copy.post(page, { name: 'Lost' }, { referer: page })
+    expect(lost.html).toContain('Your session has ended; what you sent was not saved.')
+    const [, next = ''] = /name="next" value="([^"]+)"/.exec(lost.html) ?? []
+    expect(next).toBe(page)
+    const back = await copy.post('/console/sign-in', { ...credentials(email), next })
+    expect(back.path).toBe(page)
+    expect(back.html).not.toContain('Lost')
+  })
+
+  it.each(['https://evil.example/console', `${BASE}/v1/account`])(
+    'leads back to no page but the console’s own: %s',
+    async (page) => {
+      const answer = await request('/console/settings/workspaces', {
+        method: 'POST',
+        headers: { Origin: BASE, Referer: page },
+        redirect: 'manual',
+      })
+      expect(answer.headers.get('Location')).toBe('/console/sign-in?ended=1')
+    },
+  )
+
+  it.each([
+    ['/account/password', '/account'],
+    ['/playground/sample', '/playground'],
+    ['/settings/team/invitations', '/settings/team'],
+    ['/settings/webhooks/url', '/settings/webhooks'],
+    ['/settings/webhooks/test', '/settings/webhooks'],
+    ['/settings/workspaces/ws_1/rename', '/settings/workspaces'],
+  ])('leads from the address of a form, %s, to its page', async (form, page) => {
+    const { visitor } = await newFounder()
+    expect((await visitor.get(`/console${form}`)).path).toBe(`/console${page}`)
+  })
+
   it.each([
     'https://evil.example/console',
     '//evil.example/console',
