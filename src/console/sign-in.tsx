@@ -6,7 +6,7 @@ import { baseUrlOf } from '../api/base-url.ts'
 import { safeNext } from './next.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { email, password, PASSWORD_HINT } from './fields.ts'
-import { Button, Field, FormError, Notice, readForm } from './form.tsx'
+import { ActionForm, Button, Field, FormError, Notice, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { guestPage } from './layout.tsx'
 import { mayMail, mayTryPassword } from './limits.tsx'
@@ -41,7 +41,7 @@ export const signIn = new Hono<ConsoleApp>()
       return c.redirect(safeNext(next) ?? '/console', 303)
     } catch (error) {
       const refusal = refusalOf(error)
-      if (refusal === 'EMAIL_NOT_VERIFIED') return c.redirect('/console/check-inbox', 303)
+      if (refusal === 'EMAIL_NOT_VERIFIED') return notVerifiedPage(c, body.email)
       if (refusal !== 'INVALID_EMAIL_OR_PASSWORD' && refusal !== 'INVALID_EMAIL') throw error
       const complaints = { '': 'The email address or the password is wrong.' }
       return signInPage(c, safeNext(next), { complaints, entered: { email: body.email } }, 401)
@@ -142,6 +142,29 @@ function signInPage(
     </article>,
   )
 }
+
+/** Only for whoever knew the password: to others an address looks alike, verified or not. */
+const notVerifiedPage = (c: ConsoleContext, address: string) =>
+  guestPage(
+    c,
+    { title: 'Verify your email', status: 403 },
+    <article>
+      <h1>Your address is not verified yet</h1>
+      <p>
+        Before you can sign in, open the link that we mail to <strong>{address}</strong>. If it is
+        older than an hour, or did not arrive, have a new one sent.
+      </p>
+      <ActionForm
+        action="/console/resend"
+        label="Send a link"
+        kind="primary"
+        fields={{ email: address }}
+      />
+      <p class="aside">
+        <a href="/console/sign-in">Back to signing in</a>
+      </p>
+    </article>,
+  )
 
 function forgotPage(c: ConsoleContext, state: FieldState = {}) {
   return guestPage(

@@ -56,52 +56,16 @@ export const signUp = new Hono<ConsoleApp>()
     return register(c, form.value)
   })
 
-  .get('/check-inbox', async (c) => {
-    const address = await signedUpHere(c)
-    return guestPage(
-      c,
-      { title: 'Verify your email' },
-      <article>
-        <Steps at="email" />
-        <h1>Check your inbox</h1>
-        <p>
-          We have sent a link
-          {address ? (
-            <>
-              {' '}
-              to <strong>{address}</strong>
-            </>
-          ) : (
-            ''
-          )}
-          . Open it within an hour to verify your address.
-        </p>
-        <DevMailbox c={c} />
-        {c.req.query('sent') && (
-          <Notice kind="good">If the address needs it, a new link is on its way.</Notice>
-        )}
-        <form method="post" action="/console/resend">
-          <Field
-            name="email"
-            label="No mail? Send it again to"
-            type="email"
-            autocomplete="email"
-            value={address ?? undefined}
-          />
-          <Button kind="secondary">Send the link again</Button>
-        </form>
-      </article>,
-    )
-  })
+  .get('/check-inbox', (c) => checkInboxPage(c))
   .post('/resend', async (c) => {
     const form = await readForm(c, z.object({ email }))
-    if (form.ok) {
-      const tooMany = await mayMail(c, form.value.email)
-      if (tooMany) return tooMany
-      await authOf(c.env, baseUrlOf(c)).api.sendVerificationEmail({ body: form.value })
-    }
+    if (!form.ok) return checkInboxPage(c, form)
+    const tooMany = await mayMail(c, form.value.email)
+    if (tooMany) return tooMany
+    await authOf(c.env, baseUrlOf(c)).api.sendVerificationEmail({ body: form.value })
     return c.redirect('/console/check-inbox?sent=1', 303)
   })
+  .get('/resend', (c) => c.redirect('/console/check-inbox', 303))
 
   .get('/verify', async (c) => {
     const token = c.req.query('token') ?? ''
@@ -166,6 +130,42 @@ async function register(
 
 const signedUpHere = async (c: ConsoleContext): Promise<string | null> =>
   (await getSignedCookie(c, authSecretOf(c.env), SIGN_UP_COOKIE)) || null
+
+/** Claims that a link was sent only to whoever has just signed up here, or asked for another. */
+async function checkInboxPage(c: ConsoleContext, state: FieldState = {}) {
+  const address = await signedUpHere(c)
+  const sent = c.req.query('sent') !== undefined
+  return guestPage(
+    c,
+    { title: 'Verify your email', status: state.complaints ? 422 : 200 },
+    <article>
+      <Steps at="email" />
+      <h1>{address || sent ? 'Check your inbox' : 'Verify your email'}</h1>
+      {address && (
+        <p>
+          We have sent a link to <strong>{address}</strong>. Open it within an hour to verify your
+          address.
+        </p>
+      )}
+      {!address && !sent && <p>We mail you a link that verifies your address.</p>}
+      <DevMailbox c={c} />
+      {sent && <Notice kind="good">If the address needs it, a new link is on its way.</Notice>}
+      <form method="post" action="/console/resend" novalidate>
+        <Field
+          name="email"
+          label={address || sent ? 'No mail? Send it again to' : 'Send the link to'}
+          type="email"
+          autocomplete="email"
+          value={address ?? undefined}
+          state={state}
+        />
+        <Button kind="secondary">
+          {address || sent ? 'Send the link again' : 'Send the link'}
+        </Button>
+      </form>
+    </article>,
+  )
+}
 
 function signUpPage(c: ConsoleContext, state: FieldState = {}, invited?: { token: string }) {
   return guestPage(

@@ -118,7 +118,19 @@ describe('signing in', () => {
     const email = newAddress()
     await newVisitor().post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
     const page = await newVisitor().post('/console/sign-in', credentials(email))
-    expect(page.path).toBe('/console/check-inbox')
+    expect(page.status).toBe(403)
+    expect(page.html).toContain('Your address is not verified yet')
+    // No mail was sent by that; the page offers to.
+    expect(page.html).not.toContain('We have sent')
+    const mails = async () =>
+      (await newVisitor().get('/console/dev/mail')).html.split(`To ${email}`).length - 1
+    const before = await mails()
+    const [, offered = ''] = /name="email" value="([^"]+)"/.exec(page.html) ?? []
+    const sent = await newVisitor().post('/console/resend', { email: offered })
+    expect(sent.html).toContain('a new link is on its way')
+    expect(await mails()).toBe(before + 1)
+    const wrong = await newVisitor().post('/console/sign-in', credentials(email, 'wrong'))
+    expect(wrong.html).not.toContain('not verified')
   })
 
   it('goes on to the page that was asked for', async () => {

@@ -134,6 +134,18 @@ describe('onboarding', () => {
     expect((await totalsOf(organisationId)).granted).toBe(100)
   })
 
+  it('claims to have sent a link only when it has', async () => {
+    const visitor = newVisitor()
+    expect((await visitor.get('/console/check-inbox')).html).not.toMatch(
+      /have sent|Check your inbox/,
+    )
+    const refused = await visitor.post('/console/resend', { email: 'nonsense' })
+    expect(refused.status).toBe(422)
+    expect(refused.html).toContain('id="email-error"')
+    expect(refused.html).toContain('value="nonsense"')
+    expect(refused.html).not.toContain('on its way')
+  })
+
   it('sends the link again on request', async () => {
     const visitor = newVisitor()
     const email = `again-${crypto.randomUUID()}@shop.example`
