@@ -15,6 +15,11 @@ export interface Membership {
   role: Role
 }
 
+export interface OpenInvitation {
+  invitation: InvitationRow
+  organisation: OrganisationRow
+}
+
 /** The organisations of a person, the one joined first at the front. */
 export const membershipsOf = (env: Env, userId: string): Promise<Membership[]> =>
   database(env)
@@ -92,10 +97,7 @@ export async function invite(
 }
 
 /** @returns undefined when the link is wrong, used, withdrawn or too old */
-export async function findInvitation(
-  env: Env,
-  token: string,
-): Promise<{ invitation: InvitationRow; organisation: OrganisationRow } | undefined> {
+export async function findInvitation(env: Env, token: string): Promise<OpenInvitation | undefined> {
   const [found] = await database(env)
     .select({ invitation: invitations, organisation: organisations })
     .from(invitations)
@@ -105,10 +107,7 @@ export async function findInvitation(
 }
 
 /** Open invitations to an address; only for whoever has proved that it is theirs. */
-export const invitationsTo = (
-  env: Env,
-  email: string,
-): Promise<{ invitation: InvitationRow; organisation: OrganisationRow }[]> =>
+export const invitationsTo = (env: Env, email: string): Promise<OpenInvitation[]> =>
   database(env)
     .select({ invitation: invitations, organisation: organisations })
     .from(invitations)

@@ -35,8 +35,8 @@ export const onboarding = new Hono<ConsoleApp>()
   .use(signedIn)
   .get('/', async (c) => {
     const begun = await resume(c)
-    if (begun && !begun.foundedAt) return c.redirect(ADDRESS[stepOf(begun)], 303)
-    // Who came by an invitation has no organisation to found, and who left theirs founds no other.
+    const left = c.req.query('left') !== undefined
+    if (begun && !begun.foundedAt && !left) return c.redirect(ADDRESS[stepOf(begun)], 303)
     const { id, email } = c.var.person
     const [invited, joined] = await Promise.all([
       invitationsTo(c.env, email),
@@ -44,7 +44,7 @@ export const onboarding = new Hono<ConsoleApp>()
     ])
     if (joined.length > 0) return c.redirect('/console', 303)
     if (invited.length > 0) return c.redirect('/console/invitations', 303)
-    return begun ? nowherePage(c) : c.redirect(ADDRESS.name, 303)
+    return nowherePage(c, begun)
   })
 
   .get('/name', async (c) => {
@@ -133,17 +133,26 @@ async function redirectUnless(c: ConsoleContext, step: keyof typeof ADDRESS) {
   return begun && stepOf(begun) === step ? null : c.redirect('/console/onboarding', 303)
 }
 
-const nowherePage = (c: ConsoleContext) =>
+/** For who came by an invitation that is gone, left or was removed. A person founds only one. */
+const nowherePage = (c: ConsoleContext, begun: OnboardingRow | undefined) =>
   guestPage(
     c,
     { title: 'No organisation' },
     <article>
-      <h1>You belong to no organisation</h1>
+      <h1>You are not a member of any organisation</h1>
       <p>
-        You have left the one that you founded. Ask one of its owners, or of another, to invite{' '}
-        {c.var.person.email}.
+        {begun?.foundedAt && 'You no longer belong to the one that you founded. '}
+        You may have been removed, or have left. To join one, ask one of its owners to invite{' '}
+        <strong>{c.var.person.email}</strong>.
       </p>
-      <ActionForm action="/console/sign-out" label="Sign out" />
+      <div class="buttons">
+        {!begun?.foundedAt && (
+          <a href={ADDRESS.name} role="button">
+            Create an organisation
+          </a>
+        )}
+        <ActionForm action="/console/sign-out" label="Sign out" />
+      </div>
     </article>,
   )
 

@@ -47,7 +47,11 @@ export const inOrganisation = createMiddleware<ConsoleApp>(async (c, next) => {
   const chosen = getCookie(c, ORGANISATION_COOKIE)
   const membership =
     memberships.find(({ organisation }) => organisation.id === chosen) ?? memberships[0]
-  if (!membership) return c.redirect('/console/onboarding', 303)
+  if (!membership) {
+    // Who has looked at one here was a member until now.
+    forgetOrganisation(c)
+    return c.redirect(`/console/onboarding${chosen ? '?left=1' : ''}`, 303)
+  }
   c.set('memberships', memberships)
   c.set('membership', membership)
   await next()

@@ -6,6 +6,7 @@ import { decodeJwt } from 'jose'
 import { z } from 'zod'
 import { authOf, authSecretOf, isBadLink } from '../accounts/auth.ts'
 import { findInvitation } from '../accounts/members.ts'
+import type { OpenInvitation } from '../accounts/members.ts'
 import { isFreeEmail } from '../accounts/work-email.ts'
 import { FREE_CREDITS, settingsOf } from '../settings.ts'
 import { baseUrlOf } from '../api/base-url.ts'
@@ -16,7 +17,7 @@ import type { FieldState } from './form.tsx'
 import { guestPage } from './layout.tsx'
 import { mayMail } from './limits.tsx'
 import { DevMailbox } from './mailbox.tsx'
-import { forwardCookies } from './session.ts'
+import { forgetOrganisation, forwardCookies } from './session.ts'
 import { Steps } from './steps.tsx'
 
 /** Who signed up in this browser: only there does the link in the mail sign in as well. */
@@ -32,21 +33,20 @@ const workEmail = (allowFree: boolean) =>
 const SignUp = (allowFree: boolean) =>
   z.object({ email: workEmail(allowFree), password, organisation: name })
 
-const InvitedSignUp = z.object({ email, password, invitation: z.string() })
+const InvitedSignUp = z.object({ password, invitation: z.string() })
 
 export const signUp = new Hono<ConsoleApp>()
   .get('/sign-up', async (c) => {
     const token = c.req.query('invitation')
     const invited = token ? await findInvitation(c.env, token) : undefined
-    if (!token || !invited) return signUpPage(c)
-    return signUpPage(c, { entered: { email: invited.invitation.email } }, { token })
+    return token && invited ? invitedPage(c, { ...invited, token }) : signUpPage(c)
   })
   .post('/sign-up', async (c) => {
     const { invitation: token } = await c.req.parseBody()
     const invited = typeof token === 'string' ? await findInvitation(c.env, token) : undefined
     if (invited && typeof token === 'string') {
       const form = await readForm(c, InvitedSignUp)
-      if (!form.ok) return signUpPage(c, form, { token })
+      if (!form.ok) return invitedPage(c, { ...invited, token }, form)
       // The organisation vouches for the address that it invited, and for no other.
       const address = invited.invitation.email
       return register(c, { email: address, password: form.value.password })
@@ -125,11 +125,50 @@ async function register(
     secure: baseUrlOf(c).startsWith('https:'),
     maxAge: HOUR_SECONDS,
   })
-  return c.redirect('/console/check-inbox', 303)
+  // Who was there before in this browser has gone without signing out.
+  forgetOrganisation(c)
+  const invited = account.organisation === undefined
+  return c.redirect(`/console/check-inbox${invited ? '?invited=1' : ''}`, 303)
 }
 
 const signedUpHere = async (c: ConsoleContext): Promise<string | null> =>
   (await getSignedCookie(c, authSecretOf(c.env), SIGN_UP_COOKIE)) || null
+
+/** An account for joining an organisation: there is nothing to name, and nothing is given. */
+function invitedPage(
+  c: ConsoleContext,
+  { invitation, organisation, token }: OpenInvitation & { token: string },
+  state: FieldState = {},
+) {
+  return guestPage(
+    c,
+    { title: `Join ${organisation.name}`, status: state.complaints ? 422 : 200 },
+    <article>
+      <h1>Join {organisation.name}</h1>
+      <p>
+        Create your account for <strong>{invitation.email}</strong>, the address that was invited.
+        We then mail you a link that verifies it, and you can join as {invitation.role}.
+      </p>
+      <form method="post" action="/console/sign-up" novalidate>
+        <FormError state={state} />
+        <input type="hidden" name="invitation" value={token} />
+        <Field
+          name="password"
+          label="Password"
+          type="password"
+          autocomplete="new-password"
+          hint={PASSWORD_HINT}
+          state={state}
+          autofocus
+        />
+        <Button>Create account</Button>
+      </form>
+      <p class="aside">
+        Have an account? <a href="/console/sign-in?next=/console/invitations">Sign in</a>
+      </p>
+    </article>,
+  )
+}
 
 /** Claims that a link was sent only to whoever has just signed up here, or asked for another. */
 async function checkInboxPage(c: ConsoleContext, state: FieldState = {}) {
@@ -139,7 +178,7 @@ async function checkInboxPage(c: ConsoleContext, state: FieldState = {}) {
     c,
     { title: 'Verify your email', status: state.complaints ? 422 : 200 },
     <article>
-      <Steps at="email" />
+      {c.req.query('invited') ? null : <Steps at="email" />}
       <h1>{address || sent ? 'Check your inbox' : 'Verify your email'}</h1>
       {address && (
         <p>
@@ -167,20 +206,19 @@ async function checkInboxPage(c: ConsoleContext, state: FieldState = {}) {
   )
 }
 
-function signUpPage(c: ConsoleContext, state: FieldState = {}, invited?: { token: string }) {
+function signUpPage(c: ConsoleContext, state: FieldState = {}) {
   return guestPage(
     c,
     { title: 'Sign up', status: state.complaints ? 422 : 200 },
     <article>
-      {invited ? null : <Steps at="account" />}
+      <Steps at="account" />
       <h1>Create your account</h1>
       <p class="lead">{FREE_CREDITS} free credits, no card required.</p>
       <form method="post" action="/console/sign-up" novalidate>
         <FormError state={state} />
-        {invited && <input type="hidden" name="invitation" value={invited.token} />}
         <Field
           name="email"
-          label={invited ? 'Email' : 'Work email'}
+          label="Work email"
           type="email"
           autocomplete="email"
           state={state}
@@ -194,15 +232,13 @@ function signUpPage(c: ConsoleContext, state: FieldState = {}, invited?: { token
           hint={PASSWORD_HINT}
           state={state}
         />
-        {!invited && (
-          <Field
-            name="organisation"
-            label="Organisation name"
-            autocomplete="organization"
-            state={state}
-            maxlength={100}
-          />
-        )}
+        <Field
+          name="organisation"
+          label="Organisation name"
+          autocomplete="organization"
+          state={state}
+          maxlength={100}
+        />
         <Button>Create account</Button>
       </form>
       <p class="aside">

@@ -7,6 +7,7 @@ import {
   newFounder,
   newVisitor,
   PASSWORD,
+  signUp,
   tryOn,
 } from '../support/visitor.ts'
 import type { Founder, Visitor } from '../support/visitor.ts'
@@ -21,7 +22,7 @@ async function join(email: string): Promise<Visitor> {
   const page = await visitor.get(invitation.path)
   const [, signUp = ''] = /href="(\/console\/sign-up[^"]+)"/.exec(page.html) ?? []
   const token = signUp.split('invitation=')[1] ?? ''
-  await visitor.post('/console/sign-up', { email, password: PASSWORD, invitation: token })
+  await visitor.post('/console/sign-up', { password: PASSWORD, invitation: token })
   const open = await visitor.get((await latestMail(email)).path)
   expect(open.path).toBe('/console/invitations')
   const [, accept = ''] = /action="(\/console\/invitations\/inv_\w+\/accept)"/.exec(open.html) ?? []
@@ -30,7 +31,7 @@ async function join(email: string): Promise<Visitor> {
 }
 
 /** Somebody who has an account already follows an invitation. */
-async function accept({ visitor, email }: Founder) {
+async function accept({ visitor, email }: Pick<Founder, 'visitor' | 'email'>) {
   const open = await visitor.get((await latestMail(email)).path)
   const [, action = ''] = /action="([^"]+accept)"/.exec(open.html) ?? []
   return visitor.post(action)
@@ -85,7 +86,44 @@ describe('the team', () => {
     expect(stays.html).toContain('The last owner of an organisation stays')
 
     await visitor.post(`/console/settings/team/members/${joined}/remove`)
-    expect((await member.get('/console/jobs')).path).toBe('/console/onboarding/name')
+    const nowhere = await member.get('/console/jobs')
+    expect(nowhere.html).toContain('You are not a member of any organisation')
+    expect(nowhere.html).toContain('href="/console/onboarding/name"')
+    expect(nowhere.html).toContain('action="/console/sign-out"')
+    expect((await member.get('/console')).html).toContain('not a member of any organisation')
+  })
+
+  it('tells a removed person who had signed up on their own, before they found an organisation', async () => {
+    const { visitor } = await newFounder()
+    const member = newVisitor()
+    const email = await signUp(member)
+    await invite(visitor, email)
+    await accept({ visitor: member, email })
+    const ids = memberIds((await visitor.get('/console/settings/team')).html)
+    await visitor.post(`/console/settings/team/members/${ids.at(-1)}/remove`)
+    const nowhere = await member.get('/console')
+    expect(nowhere.html).toContain('You are not a member of any organisation')
+    expect((await member.get('/console/onboarding')).path).toBe('/console/onboarding/name')
+  })
+
+  it('asks of an invited person a password only, and promises nothing but to join', async () => {
+    const { visitor } = await newFounder('Acme & Söhne')
+    const email = newAddress()
+    await invite(visitor, email)
+    const { path } = await latestMail(email)
+    const token = path.split('/').at(-1) ?? ''
+    const guest = newVisitor()
+    const page = await guest.get(`/console/sign-up?invitation=${token}`)
+    expect(page.html).toContain('<h1>Join Acme &amp; Söhne</h1>')
+    expect(page.html).toContain(`<strong>${email}</strong>`)
+    expect(page.html).not.toMatch(/name="email"|name="organisation"|free credits|Step 1/)
+    const refused = await guest.post('/console/sign-up', { password: 'short', invitation: token })
+    expect(refused.status).toBe(422)
+    expect(refused.html).toContain('id="password-error"')
+    expect(refused.html).toContain('<h1>Join Acme')
+    const inbox = await guest.post('/console/sign-up', { password: PASSWORD, invitation: token })
+    expect(inbox.html).toContain(`We have sent a link to <strong>${email}</strong>`)
+    expect(inbox.html).not.toContain('Step 2')
   })
 
   it('lets a person belong to several and switch', async () => {
