@@ -31,6 +31,8 @@ export interface FieldState {
 
 interface FieldProps {
   name: string
+  /** Where several forms of a page have a field of this name. */
+  id?: string
   label: string
   state?: FieldState
   type?: 'text' | 'email' | 'password' | 'url' | 'file'
@@ -46,19 +48,19 @@ interface FieldProps {
 
 /** A labelled input with its hint and its error. */
 export const Field = ({ name, label, state = {}, hint, type = 'text', ...rest }: FieldProps) => {
-  const { value, required = true, autofocus, ...attributes } = rest
+  const { id = name, value, required = true, autofocus, ...attributes } = rest
   const error = state.complaints?.[name]
-  const hintId = hint ? `${name}-hint` : undefined
-  const errorId = error ? `${name}-error` : undefined
+  const hintId = hint ? `${id}-hint` : undefined
+  const errorId = error ? `${id}-error` : undefined
   const secret = type === 'password' || type === 'file'
   return (
     <div class="field">
-      <label for={name}>
+      <label for={id}>
         {label}
         {!required && <span class="quiet"> (optional)</span>}
       </label>
       <input
-        id={name}
+        id={id}
         name={name}
         type={type}
         value={secret ? undefined : (state.entered?.[name] ?? value)}
@@ -94,14 +96,16 @@ export const Button = ({
   kind,
   name,
   value,
+  disabled,
   children,
 }: {
   kind?: 'primary' | 'secondary' | 'danger'
   name?: string
   value?: string
+  disabled?: boolean
   children?: Child
 }) => (
-  <button type="submit" class={kind} name={name} value={value}>
+  <button type="submit" class={kind} name={name} value={value} disabled={disabled || undefined}>
     {children}
   </button>
 )

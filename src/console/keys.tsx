@@ -117,7 +117,9 @@ async function keysPage(c: ConsoleContext, state: FieldState = {}) {
                   type="radio"
                   name="mode"
                   value={mode}
-                  checked={mode === 'test' || undefined}
+                  checked={
+                    mode === (state.entered?.['mode'] === 'live' ? 'live' : 'test') || undefined
+                  }
                 />
                 <span>{mode === 'test' ? 'Test' : 'Live'}</span>{' '}
                 <small>

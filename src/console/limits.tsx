@@ -3,7 +3,8 @@ import ipaddr from 'ipaddr.js'
 import { takeAttempt } from '../accounts/attempts.ts'
 import type { AttemptLimit } from '../accounts/attempts.ts'
 import type { ConsoleContext } from './context.ts'
-import { guestPage } from './layout.tsx'
+import { guestPage, memberPage } from './layout.tsx'
+import { cameFrom } from './next.ts'
 
 /** Passwords that may be tried: each costs 60 ms of CPU, and each guess might be right. */
 export const mayTryPassword = (c: ConsoleContext, address: string) =>
@@ -30,7 +31,9 @@ async function limited(
   if (waitSeconds === 0) return null
   c.header('Retry-After', String(waitSeconds))
   const minutes = Math.ceil(waitSeconds / 60)
-  return guestPage(
+  const signedIn = c.get('membership') !== undefined
+  const page = signedIn ? memberPage : guestPage
+  return page(
     c,
     { title: 'Too many attempts', status: 429 },
     <article>
@@ -38,7 +41,11 @@ async function limited(
       <p>
         Please wait {minutes} {minutes === 1 ? 'minute' : 'minutes'} and try again.
       </p>
-      <a href="/console/sign-in">Back to signing in</a>
+      {signedIn ? (
+        <a href={cameFrom(c) ?? '/console'}>Back</a>
+      ) : (
+        <a href="/console/sign-in">Back to signing in</a>
+      )}
     </article>,
   )
 }

@@ -9,7 +9,7 @@ import { MODES } from '../organisation/api-key.ts'
 import { MAX_URL_LENGTH, settingsOf } from '../settings.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
-import { Button, Field, FormError, PostForm, readForm } from './form.tsx'
+import { Button, Field, FormError, Notice, PostForm, readForm } from './form.tsx'
 import type { Complaints, FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
 import { Nonce, submitFromConsole } from './submit.ts'
@@ -110,6 +110,12 @@ async function playgroundPage(c: ConsoleContext, state: FieldState = {}) {
     <>
       <h1>Playground</h1>
       <p>Submit a job by hand and watch it happen.</p>
+      {workspaces.length === 0 && (
+        <Notice kind="bad">
+          All workspaces are archived, so there is none that a job could go to. Restore or create
+          one under <a href="/console/settings/workspaces">Workspaces</a>.
+        </Notice>
+      )}
       <PostForm
         action="/console/playground"
         enctype="multipart/form-data"
@@ -153,7 +159,7 @@ async function playgroundPage(c: ConsoleContext, state: FieldState = {}) {
             ))}
           </select>
         </div>
-        <Button>Try it on</Button>
+        <Button disabled={workspaces.length === 0}>Try it on</Button>
       </PostForm>
     </>,
   )

@@ -30,7 +30,7 @@ export const team = new Hono<ConsoleApp>()
     const token = await invite(c.env, organisation.id, address, role)
     if (!token) {
       const complaints = { email: 'This person is a member already.' }
-      return teamPage(c, { complaints, entered: { email: address } })
+      return teamPage(c, { complaints, entered: { email: address, role } })
     }
     const link = `${baseUrlOf(c)}/console/invitations/${token}`
     const letter = invitationLetter(link, organisation.name, c.var.person.email)
@@ -43,7 +43,7 @@ export const team = new Hono<ConsoleApp>()
     if (!(await withdrawInvitation(c.env, id, c.req.param('invitationId')))) {
       throw new AppError('not_found')
     }
-    return c.redirect('/console/settings/team', 303)
+    return c.redirect('/console/settings/team?withdrawn=1', 303)
   })
   .post('/members/:userId/remove', async (c) => {
     const userId = c.req.param('userId')
@@ -51,7 +51,7 @@ export const team = new Hono<ConsoleApp>()
     if (!leaving) ownersOnly(c)
     const removed = await removeMember(c.env, c.var.membership.organisation.id, userId)
     if (!removed) return c.redirect('/console/settings/team?stays=1', 303)
-    return c.redirect(leaving ? '/console' : '/console/settings/team', 303)
+    return c.redirect(leaving ? '/console' : '/console/settings/team?removed=1', 303)
   })
 
 /** @throws AppError not_found: what members may not do is not there for them */
@@ -72,6 +72,12 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
         Members see and do everything here but this: inviting and removing people is for owners.
       </p>
       {c.req.query('invited') && <Notice kind="good">The invitation is on its way.</Notice>}
+      {c.req.query('withdrawn') && <Notice kind="good">The invitation is withdrawn.</Notice>}
+      {c.req.query('removed') && (
+        <Notice kind="good">
+          The person is removed and sees nothing of {organisation.name} from now on.
+        </Notice>
+      )}
       {c.req.query('stays') && <Notice kind="bad">The last owner of an organisation stays.</Notice>}
       <Table
         label="Members"
@@ -128,7 +134,9 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
               <label for="role">Role</label>
               <select id="role" name="role">
                 <option value="member">Member</option>
-                <option value="owner">Owner</option>
+                <option value="owner" selected={state.entered?.['role'] === 'owner' || undefined}>
+                  Owner
+                </option>
               </select>
             </div>
             <Button>Send the invitation</Button>

@@ -41,7 +41,7 @@ export const webhooks = new Hono<ConsoleApp>()
   })
   .post('/rotate', async (c) => {
     await rotateWebhookSecret(c.env, c.var.membership.organisation.id)
-    return c.redirect('/console/settings/webhooks?reveal=1', 303)
+    return c.redirect('/console/settings/webhooks?reveal=1&rotated=1', 303)
   })
   /** A real event, caused by a test job: it takes the very way that every other event takes. */
   .post('/test', async (c) => {
@@ -80,6 +80,12 @@ async function webhooksPage(c: ConsoleContext, state: FieldState = {}) {
       </p>
       {state.complaints?.[''] && <Notice kind="bad">{state.complaints['']}</Notice>}
       {c.req.query('saved') && <Notice kind="good">Saved, in force for the next job.</Notice>}
+      {c.req.query('rotated') && (
+        <Notice kind="good">
+          There is a new signing secret, shown below. The one before it goes on signing for 24
+          hours.
+        </Notice>
+      )}
       <section class="card" aria-labelledby="url-heading">
         <h2 id="url-heading">Default URL</h2>
         <PostForm action="/console/settings/webhooks/url" novalidate>

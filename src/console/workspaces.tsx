@@ -8,10 +8,17 @@ import type { WorkspaceRow } from '../db/schema.ts'
 import { AppError } from '../errors.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { name } from './fields.ts'
-import { ActionForm, Button, Field, PostForm, readForm } from './form.tsx'
+import { ActionForm, Button, Field, Notice, PostForm, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
 import { Status, Table, When } from './parts.tsx'
+
+const DONE: Record<string, string> = {
+  created: 'The workspace is created.',
+  renamed: 'The workspace is renamed.',
+  archived: 'The workspace is archived; new jobs for it are refused.',
+  restored: 'The workspace is restored and takes jobs again.',
+}
 
 export const workspaces = new Hono<ConsoleApp>()
   .get('/', (c) => workspacesPage(c))
@@ -19,17 +26,20 @@ export const workspaces = new Hono<ConsoleApp>()
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return workspacesPage(c, form)
     await createWorkspace(c.env, c.var.membership.organisation.id, form.value.name)
-    return c.redirect('/console/settings/workspaces', 303)
+    return c.redirect('/console/settings/workspaces?done=created', 303)
   })
   .post('/:workspaceId/rename', async (c) => {
     const form = await readForm(c, z.object({ name }))
-    if (form.ok) await change(c, { name: form.value.name })
-    return c.redirect('/console/settings/workspaces', 303)
+    if (!form.ok) return workspacesPage(c, {}, { id: c.req.param('workspaceId'), state: form })
+    await change(c, { name: form.value.name })
+    return c.redirect('/console/settings/workspaces?done=renamed', 303)
   })
   .post('/:workspaceId/status', async (c) => {
     const form = await readForm(c, z.object({ status: z.enum(WORKSPACE_STATUSES) }))
-    if (form.ok) await change(c, { status: form.value.status })
-    return c.redirect('/console/settings/workspaces', 303)
+    if (!form.ok) return c.redirect('/console/settings/workspaces', 303)
+    await change(c, { status: form.value.status })
+    const done = form.value.status === 'active' ? 'restored' : 'archived'
+    return c.redirect(`/console/settings/workspaces?done=${done}`, 303)
   })
 
 /** @throws AppError not_found, also for another organisation's workspace */
@@ -39,17 +49,28 @@ async function change(c: ConsoleContext, to: Parameters<typeof updateWorkspace>[
   if (!workspace) throw new AppError('not_found')
 }
 
-async function workspacesPage(c: ConsoleContext, state: FieldState = {}) {
+/**
+ * @param state of the form that creates
+ * @param renaming of the form that renames one of them
+ */
+async function workspacesPage(
+  c: ConsoleContext,
+  state: FieldState = {},
+  renaming?: { id: string; state: FieldState },
+) {
   const found = await findOrganisation(c.env, c.var.membership.organisation.id)
+  const refused = state.complaints ?? renaming?.state.complaints
+  const done = DONE[c.req.query('done') ?? '']
   return memberPage(
     c,
-    { title: 'Workspaces', status: state.complaints ? 422 : 200 },
+    { title: 'Workspaces', status: refused ? 422 : 200 },
     <>
       <h1>Workspaces</h1>
       <p>
         Every job belongs to one. Without a <code>workspace_id</code>, a job goes to the oldest
         active workspace.
       </p>
+      {done && <Notice kind="good">{done}</Notice>}
       <Table
         label="Workspaces"
         columns={['Name', 'Id', 'State', 'Created', 'Actions']}
@@ -59,7 +80,10 @@ async function workspacesPage(c: ConsoleContext, state: FieldState = {}) {
           <Status status={workspace.status} />,
           <When at={workspace.createdAt} />,
           <div class="actions">
-            <Rename workspace={workspace} />
+            <Rename
+              workspace={workspace}
+              state={renaming?.id === workspace.id ? renaming.state : undefined}
+            />
             <Archive workspace={workspace} />
           </div>,
         ])}
@@ -75,14 +99,26 @@ async function workspacesPage(c: ConsoleContext, state: FieldState = {}) {
   )
 }
 
-const Rename = ({ workspace: { id, name: current } }: { workspace: WorkspaceRow }) => (
-  <details class="confirm plain">
+const Rename = ({
+  workspace: { id, name: current },
+  state,
+}: {
+  workspace: WorkspaceRow
+  state: FieldState | undefined
+}) => (
+  <details class="confirm plain" open={state !== undefined || undefined}>
     <summary role="button" class="secondary">
       Rename
     </summary>
     <PostForm action={`/console/settings/workspaces/${id}/rename`}>
-      <label for={`name-${id}`}>New name</label>
-      <input id={`name-${id}`} name="name" value={current} required maxlength={100} />
+      <Field
+        id={`name-${id}`}
+        name="name"
+        label="New name"
+        value={current}
+        maxlength={100}
+        {...(state && { state })}
+      />
       <Button>Rename</Button>
     </PostForm>
   </details>

@@ -37,6 +37,14 @@ describe('API keys', () => {
     expect(list.html.match(/svc_test_sk_…/g)).toHaveLength(2) // the first one is of the onboarding
   })
 
+  it('keep the mode that was chosen when the name is refused', async () => {
+    const { visitor } = await newFounder()
+    const page = await createKey(visitor, { name: ' ', mode: 'live' })
+    expect(page.status).toBe(422)
+    expect(page.html).toMatch(/value="live" checked=""/)
+    expect(page.html).not.toMatch(/value="test" checked=""/)
+  })
+
   it('are not created by a form without an id, nor by one with the id of another’s key', async () => {
     const [mine, theirs] = [await newFounder(), await newFounder()]
     expect((await createKey(mine.visitor, { id: 'mine' })).status).toBe(422)
@@ -96,6 +104,12 @@ describe('webhooks', () => {
     expect(list.html).toContain('delivered')
   })
 
+  it('say that the secret is a new one after a rotation', async () => {
+    const { visitor } = await newFounder()
+    const page = await visitor.post('/console/settings/webhooks/rotate')
+    expect(page.html).toContain('There is a new signing secret')
+  })
+
   it('warn before a second rotation that the oldest secret stops working at once', async () => {
     const { visitor } = await newFounder()
     const settings = '/console/settings/webhooks'
@@ -130,6 +144,42 @@ describe('workspaces', () => {
 
     await visitor.post(`/console/settings/workspaces/${id}/status`, { status: 'active' })
     await submit(client, { workspace_id: id })
+  })
+
+  it('tell what was done with them', async () => {
+    const { visitor } = await newFounder()
+    const path = '/console/settings/workspaces'
+    const { html } = await visitor.post(path, { name: 'Outlet' })
+    expect(html).toContain('The workspace is created.')
+    const one = `${path}/${/ws_\w{26}/.exec(html)?.[0]}`
+    const renamed = await visitor.post(`${one}/rename`, { name: 'Sale' })
+    expect(renamed.html).toContain('The workspace is renamed.')
+    const archived = await visitor.post(`${one}/status`, { status: 'archived' })
+    expect(archived.html).toContain('The workspace is archived')
+    const restored = await visitor.post(`${one}/status`, { status: 'active' })
+    expect(restored.html).toContain('The workspace is restored')
+  })
+
+  it('say beside the field why a new name is refused, and keep the old', async () => {
+    const { visitor } = await newFounder()
+    const path = '/console/settings/workspaces'
+    const id = /ws_\w{26}/.exec((await visitor.get(path)).html)?.[0]
+    const page = await visitor.post(`${path}/${id}/rename`, { name: '  ' })
+    expect(page.status).toBe(422)
+    expect(page.html).toContain(`id="name-${id}-error"`)
+    expect(page.html).toContain('<details class="confirm plain" open="">')
+    expect((await visitor.get(path)).html).toContain('Default')
+  })
+
+  it('that are all archived are missed by the playground, which leads to them', async () => {
+    const { visitor } = await newFounder()
+    const path = '/console/settings/workspaces'
+    const id = /ws_\w{26}/.exec((await visitor.get(path)).html)?.[0]
+    expect((await visitor.get('/console/playground')).html).not.toContain('are archived')
+    await visitor.post(`${path}/${id}/status`, { status: 'archived' })
+    const { html } = await visitor.get('/console/playground')
+    expect(html).toContain('All workspaces are archived')
+    expect(html).toMatch(/<button[^>]* disabled=""[^>]*>Try it on/)
   })
 })
 

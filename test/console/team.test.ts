@@ -50,6 +50,25 @@ describe('the team', () => {
     expect((await invite(visitor, email)).html).toContain('member already')
   })
 
+  it('keeps the role that was chosen when the address is refused', async () => {
+    const { visitor, email } = await newFounder()
+    for (const address of ['nonsense', email]) {
+      const page = await invite(visitor, address, 'owner')
+      expect(page.status).toBe(422)
+      expect(page.html).toMatch(/value="owner" selected=""/)
+    }
+  })
+
+  it('answers too many invitations of one address inside the console', async () => {
+    const { visitor } = await newFounder()
+    const email = newAddress()
+    for (let count = 0; count < 5; count++) await invite(visitor, email)
+    const page = await invite(visitor, email)
+    expect(page.status).toBe(429)
+    expect(page.html).toContain('aria-label="Console"')
+    expect(page.html).not.toContain('Back to signing in')
+  })
+
   it('takes nobody by an invitation to somebody else', async () => {
     const { visitor } = await newFounder()
     const email = newAddress()
@@ -69,7 +88,8 @@ describe('the team', () => {
     await invite(visitor, email)
     const page = await visitor.get('/console/settings/team')
     const [invitationId] = /inv_\w{26}/.exec(page.html) ?? []
-    await visitor.post(`/console/settings/team/invitations/${invitationId}/withdraw`)
+    const gone = await visitor.post(`/console/settings/team/invitations/${invitationId}/withdraw`)
+    expect(gone.html).toContain('The invitation is withdrawn.')
     expect((await newVisitor().get((await latestMail(email)).path)).status).toBe(404)
   })
 
@@ -85,7 +105,8 @@ describe('the team', () => {
     const stays = await visitor.post(`/console/settings/team/members/${owner}/remove`)
     expect(stays.html).toContain('The last owner of an organisation stays')
 
-    await visitor.post(`/console/settings/team/members/${joined}/remove`)
+    const removed = await visitor.post(`/console/settings/team/members/${joined}/remove`)
+    expect(removed.html).toContain('The person is removed')
     const nowhere = await member.get('/console/jobs')
     expect(nowhere.html).toContain('You are not a member of any organisation')
     expect(nowhere.html).toContain('href="/console/onboarding/name"')
