@@ -65,14 +65,15 @@ export async function teamOf(
 
 /**
  * Invites an address; inviting it again replaces the earlier invitation.
- * @returns the token for the link, which is stored as a hash only; null when it is a member already
+ * @returns the token for the link, which is stored as a hash only, and the role of the open invitation
+ *   that was replaced; null when it is a member already
  */
 export async function invite(
   env: Env,
   organisationId: string,
   email: string,
   role: Role,
-): Promise<string | null> {
+): Promise<{ token: string; replaced: Role | undefined } | null> {
   const db = database(env)
   const address = email.toLowerCase()
   const known = await db
@@ -81,6 +82,16 @@ export async function invite(
     .innerJoin(users, eq(users.id, members.userId))
     .where(and(eq(members.organisationId, organisationId), eq(users.email, address)))
   if (known.length > 0) return null
+  const [open] = await db
+    .select({ role: invitations.role })
+    .from(invitations)
+    .where(
+      and(
+        eq(invitations.organisationId, organisationId),
+        eq(invitations.email, address),
+        gt(invitations.expiresAt, new Date()),
+      ),
+    )
   const token = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
   const now = new Date()
   const fresh = {
@@ -93,7 +104,7 @@ export async function invite(
     .insert(invitations)
     .values({ id: newId('inv'), organisationId, email: address, ...fresh })
     .onConflictDoUpdate({ target: [invitations.organisationId, invitations.email], set: fresh })
-  return token
+  return { token, replaced: open?.role }
 }
 
 /** @returns undefined when the link is wrong, used, withdrawn or too old */

@@ -27,15 +27,16 @@ export const team = new Hono<ConsoleApp>()
     const tooMany = await mayMail(c, address)
     if (tooMany) return tooMany
     const { organisation } = c.var.membership
-    const token = await invite(c.env, organisation.id, address, role)
-    if (!token) {
+    const invited = await invite(c.env, organisation.id, address, role)
+    if (!invited) {
       const complaints = { email: 'This person is a member already.' }
       return teamPage(c, { complaints, entered: { email: address, role } })
     }
-    const link = `${baseUrlOf(c)}/console/invitations/${token}`
+    const link = `${baseUrlOf(c)}/console/invitations/${invited.token}`
     const letter = invitationLetter(link, organisation.name, c.var.person.email)
     c.executionCtx.waitUntil(sendMail(c.env, address, letter))
-    return c.redirect('/console/settings/team?invited=1', 303)
+    const changed = invited.replaced !== undefined && invited.replaced !== role
+    return c.redirect(`/console/settings/team?invited=${changed ? role : 1}`, 303)
   })
   .post('/invitations/:invitationId/withdraw', async (c) => {
     ownersOnly(c)
@@ -63,6 +64,8 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
   const { organisation, role } = c.var.membership
   const { members, invitations } = await teamOf(c.env, organisation.id)
   const isOwner = role === 'owner'
+  const owners = members.filter((member) => member.role === 'owner')
+  const invited = c.req.query('invited')
   return memberPage(
     c,
     { title: 'Team', status: state.complaints ? 422 : 200 },
@@ -71,7 +74,13 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
       <p>
         Members see and do everything here but this: inviting and removing people is for owners.
       </p>
-      {c.req.query('invited') && <Notice kind="good">The invitation is on its way.</Notice>}
+      {invited && (
+        <Notice kind="good">
+          The invitation is on its way.
+          {(invited === 'owner' || invited === 'member') &&
+            ` It replaces the open one of this address, whose role is now ${invited}.`}
+        </Notice>
+      )}
       {c.req.query('withdrawn') && <Notice kind="good">The invitation is withdrawn.</Notice>}
       {c.req.query('removed') && (
         <Notice kind="good">
@@ -90,17 +99,21 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
             </>,
             member.role,
             <When at={member.createdAt} />,
-            (isOwner || self) && (
-              <ActionForm
-                action={`/console/settings/team/members/${member.userId}/remove`}
-                label={self ? 'Leave' : 'Remove'}
-                kind="danger"
-                confirm={
-                  self
-                    ? `Leave ${organisation.name}?`
-                    : `Remove ${member.email} from ${organisation.name}?`
-                }
-              />
+            self && isOwner && owners.length === 1 ? (
+              <span class="quiet">the last owner stays</span>
+            ) : (
+              (isOwner || self) && (
+                <ActionForm
+                  action={`/console/settings/team/members/${member.userId}/remove`}
+                  label={self ? 'Leave' : 'Remove'}
+                  kind="danger"
+                  confirm={
+                    self
+                      ? `Leave ${organisation.name}?`
+                      : `Remove ${member.email} from ${organisation.name}?`
+                  }
+                />
+              )
             ),
           ]
         })}

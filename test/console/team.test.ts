@@ -37,7 +37,8 @@ async function accept({ visitor, email }: Pick<Founder, 'visitor' | 'email'>) {
   return visitor.post(action)
 }
 
-const memberIds = (html: string) => [...new Set(html.match(/usr_\w{26}/g))]
+const userIdOf = (email: string) =>
+  env.DB.prepare('SELECT id FROM users WHERE email = ?').bind(email).first<string>('id')
 
 describe('the team', () => {
   it('grows by an invitation, for whose address a consumer mail service will do', async () => {
@@ -56,6 +57,26 @@ describe('the team', () => {
       const page = await invite(visitor, address, 'owner')
       expect(page.status).toBe(422)
       expect(page.html).toMatch(/value="owner" selected=""/)
+    }
+  })
+
+  it('says so when inviting again changes the role of an open invitation', async () => {
+    const { visitor } = await newFounder()
+    const email = newAddress()
+    expect((await invite(visitor, email)).html).not.toContain('whose role is now')
+    expect((await invite(visitor, email)).html).not.toContain('whose role is now')
+    expect((await invite(visitor, email, 'owner')).html).toContain('whose role is now owner')
+  })
+
+  it('offers to leave to all but its last owner', async () => {
+    const { visitor } = await newFounder()
+    const leave = /<button[^>]*>Leave</
+    expect((await visitor.get('/console/settings/team')).html).not.toMatch(leave)
+    const email = newAddress()
+    await invite(visitor, email, 'owner')
+    const other = await join(email)
+    for (const owner of [visitor, other]) {
+      expect((await owner.get('/console/settings/team')).html).toMatch(leave)
     }
   })
 
@@ -94,13 +115,12 @@ describe('the team', () => {
   })
 
   it('is managed by owners only, and keeps its last one', async () => {
-    const { visitor } = await newFounder()
+    const { visitor, email: founder } = await newFounder()
     const email = newAddress()
     await invite(visitor, email)
     const member = await join(email)
     expect((await invite(member, newAddress())).status).toBe(404)
-    const page = await visitor.get('/console/settings/team')
-    const [owner = '', joined = ''] = memberIds(page.html)
+    const [owner, joined] = [await userIdOf(founder), await userIdOf(email)]
     expect((await member.post(`/console/settings/team/members/${owner}/remove`)).status).toBe(404)
     const stays = await visitor.post(`/console/settings/team/members/${owner}/remove`)
     expect(stays.html).toContain('The last owner of an organisation stays')
@@ -120,8 +140,7 @@ describe('the team', () => {
     const email = await signUp(member)
     await invite(visitor, email)
     await accept({ visitor: member, email })
-    const ids = memberIds((await visitor.get('/console/settings/team')).html)
-    await visitor.post(`/console/settings/team/members/${ids.at(-1)}/remove`)
+    await visitor.post(`/console/settings/team/members/${await userIdOf(email)}/remove`)
     const nowhere = await member.get('/console')
     expect(nowhere.html).toContain('You are not a member of any organisation')
     expect((await member.get('/console/onboarding')).path).toBe('/console/onboarding/name')
