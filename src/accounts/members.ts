@@ -183,11 +183,38 @@ export async function removeMember(
       and(
         eq(members.organisationId, organisationId),
         eq(members.userId, userId),
-        sql`(${members.role} <> 'owner' or (select count(*) from members as others
-              where others.organisation_id = ${organisationId} and others.role = 'owner') > 1)`,
+        notLastOwner(organisationId),
       ),
     )
   return meta.changes > 0
 }
+
+/**
+ * Makes a member an owner or an owner a member; the last owner stays one.
+ * @returns false when nothing was changed
+ */
+export async function changeRole(
+  env: Env,
+  organisationId: string,
+  userId: string,
+  role: Role,
+): Promise<boolean> {
+  const { meta } = await database(env)
+    .update(members)
+    .set({ role })
+    .where(
+      and(
+        eq(members.organisationId, organisationId),
+        eq(members.userId, userId),
+        role === 'owner' ? undefined : notLastOwner(organisationId),
+      ),
+    )
+  return meta.changes > 0
+}
+
+/** A condition of the change itself: of two owners who go at once, one stays. */
+const notLastOwner = (organisationId: string) =>
+  sql`(${members.role} <> 'owner' or (select count(*) from members as others
+        where others.organisation_id = ${organisationId} and others.role = 'owner') > 1)`
 
 const hashToken = (token: string): string => sha256(token).toString('hex')

@@ -1,7 +1,14 @@
-// The people of an organisation: its owners invite and remove, everybody may leave.
+// The people of an organisation: its owners invite, remove and give roles, everybody may leave.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { invite, removeMember, teamOf, withdrawInvitation } from '../accounts/members.ts'
+import {
+  changeRole,
+  invite,
+  removeMember,
+  teamOf,
+  withdrawInvitation,
+} from '../accounts/members.ts'
+import type { Member } from '../accounts/members.ts'
 import { ROLES } from '../db/people.ts'
 import { AppError } from '../errors.ts'
 import { invitationLetter } from '../mail/letters.ts'
@@ -15,7 +22,8 @@ import { memberPage } from './layout.tsx'
 import { mayMail } from './limits.tsx'
 import { Table, When } from './parts.tsx'
 
-const Invitation = z.object({ email, role: z.enum(ROLES, 'Choose a role.') })
+const role = z.enum(ROLES, 'Choose a role.')
+const Invitation = z.object({ email, role })
 
 export const team = new Hono<ConsoleApp>()
   .get('/', (c) => teamPage(c))
@@ -23,20 +31,20 @@ export const team = new Hono<ConsoleApp>()
     ownersOnly(c)
     const form = await readForm(c, Invitation)
     if (!form.ok) return teamPage(c, form)
-    const { email: address, role } = form.value
+    const { email: address, role: given } = form.value
     const tooMany = await mayMail(c, address)
     if (tooMany) return tooMany
     const { organisation } = c.var.membership
-    const invited = await invite(c.env, organisation.id, address, role)
+    const invited = await invite(c.env, organisation.id, address, given)
     if (!invited) {
       const complaints = { email: 'This person is a member already.' }
-      return teamPage(c, { complaints, entered: { email: address, role } })
+      return teamPage(c, { complaints, entered: { email: address, role: given } })
     }
     const link = `${baseUrlOf(c)}/console/invitations/${invited.token}`
     const letter = invitationLetter(link, organisation.name, c.var.person.email)
     c.executionCtx.waitUntil(sendMail(c.env, address, letter))
-    const changed = invited.replaced !== undefined && invited.replaced !== role
-    return c.redirect(`/console/settings/team?invited=${changed ? role : 1}`, 303)
+    const changed = invited.replaced !== undefined && invited.replaced !== given
+    return c.redirect(`/console/settings/team?invited=${changed ? given : 1}`, 303)
   })
   .post('/invitations/:invitationId/withdraw', async (c) => {
     ownersOnly(c)
@@ -45,6 +53,14 @@ export const team = new Hono<ConsoleApp>()
       throw new AppError('not_found')
     }
     return c.redirect('/console/settings/team?withdrawn=1', 303)
+  })
+  .post('/members/:userId/role', async (c) => {
+    ownersOnly(c)
+    const form = await readForm(c, z.object({ role }))
+    const { id } = c.var.membership.organisation
+    if (!form.ok) throw new AppError('not_found')
+    const changed = await changeRole(c.env, id, c.req.param('userId'), form.value.role)
+    return c.redirect(`/console/settings/team?${changed ? 'role' : 'stays'}=1`, 303)
   })
   .post('/members/:userId/remove', async (c) => {
     const userId = c.req.param('userId')
@@ -61,9 +77,9 @@ function ownersOnly(c: ConsoleContext): void {
 }
 
 async function teamPage(c: ConsoleContext, state: FieldState = {}) {
-  const { organisation, role } = c.var.membership
+  const { organisation, role: own } = c.var.membership
   const { members, invitations } = await teamOf(c.env, organisation.id)
-  const isOwner = role === 'owner'
+  const isOwner = own === 'owner'
   const owners = members.filter((member) => member.role === 'owner')
   const invited = c.req.query('invited')
   return memberPage(
@@ -72,7 +88,8 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
     <>
       <h1>Team</h1>
       <p>
-        Members see and do everything here but this: inviting and removing people is for owners.
+        Members see and do everything here but this: inviting and removing people, and giving roles,
+        is for owners.
       </p>
       {invited && (
         <Notice kind="good">
@@ -81,13 +98,16 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
             ` It replaces the open one of this address, whose role is now ${invited}.`}
         </Notice>
       )}
+      {c.req.query('role') && <Notice kind="good">The role is changed.</Notice>}
       {c.req.query('withdrawn') && <Notice kind="good">The invitation is withdrawn.</Notice>}
       {c.req.query('removed') && (
         <Notice kind="good">
           The person is removed and sees nothing of {organisation.name} from now on.
         </Notice>
       )}
-      {c.req.query('stays') && <Notice kind="bad">The last owner of an organisation stays.</Notice>}
+      {c.req.query('stays') && (
+        <Notice kind="bad">The last owner of an organisation stays its owner.</Notice>
+      )}
       <Table
         label="Members"
         columns={['Person', 'Role', 'Since', 'Action']}
@@ -102,18 +122,21 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
             self && isOwner && owners.length === 1 ? (
               <span class="quiet">the last owner stays</span>
             ) : (
-              (isOwner || self) && (
-                <ActionForm
-                  action={`/console/settings/team/members/${member.userId}/remove`}
-                  label={self ? 'Leave' : 'Remove'}
-                  kind="danger"
-                  confirm={
-                    self
-                      ? `Leave ${organisation.name}?`
-                      : `Remove ${member.email} from ${organisation.name}?`
-                  }
-                />
-              )
+              <div class="actions">
+                {isOwner && <ChangeRole member={member} />}
+                {(isOwner || self) && (
+                  <ActionForm
+                    action={`/console/settings/team/members/${member.userId}/remove`}
+                    label={self ? 'Leave' : 'Remove'}
+                    kind="danger"
+                    confirm={
+                      self
+                        ? `Leave ${organisation.name}?`
+                        : `Remove ${member.email} from ${organisation.name}?`
+                    }
+                  />
+                )}
+              </div>
             ),
           ]
         })}
@@ -159,3 +182,16 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
     </>,
   )
 }
+
+const ChangeRole = ({ member: { userId, email: address, role: current } }: { member: Member }) => (
+  <ActionForm
+    action={`/console/settings/team/members/${userId}/role`}
+    label={current === 'owner' ? 'Make a member' : 'Make an owner'}
+    fields={{ role: current === 'owner' ? 'member' : 'owner' }}
+    confirm={
+      current === 'owner'
+        ? `Make ${address} a member, who can no longer invite or remove people?`
+        : `Make ${address} an owner, who can invite and remove people, you included?`
+    }
+  />
+)

@@ -60,6 +60,27 @@ describe('the team', () => {
     }
   })
 
+  it('has roles that its owners give and take, but for the last owner’s', async () => {
+    const { visitor, email: founder } = await newFounder()
+    const email = newAddress()
+    await invite(visitor, email)
+    const member = await join(email)
+    const changeRole = async (by: Visitor, whose: string, role: string) =>
+      by.post(`/console/settings/team/members/${await userIdOf(whose)}/role`, { role })
+    expect((await changeRole(member, email, 'owner')).status).toBe(404)
+    expect((await changeRole(visitor, founder, 'member')).html).toContain('last owner')
+    expect((await changeRole(visitor, email, 'nonsense')).html).not.toContain('role is changed')
+    expect((await changeRole(visitor, email, 'owner')).html).toContain('The role is changed')
+    // The second owner may do what the first may, and one of the two stays, whoever is first.
+    await Promise.all([changeRole(member, founder, 'member'), changeRole(visitor, email, 'member')])
+    const forms = await Promise.all(
+      [visitor, member].map(async (one) => (await one.get('/console/settings/team')).html),
+    )
+    expect(forms.filter((html) => html.includes('Invite somebody'))).toHaveLength(1)
+    const other = await newFounder()
+    expect((await changeRole(other.visitor, email, 'owner')).html).not.toContain('role is changed')
+  })
+
   it('says so when inviting again changes the role of an open invitation', async () => {
     const { visitor } = await newFounder()
     const email = newAddress()
