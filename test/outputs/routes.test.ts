@@ -34,9 +34,33 @@ describe('a signed link', () => {
 
   it('is answered 304 when the caller has the picture', async () => {
     const etag = (await get(path)).headers.get('ETag')!
-    const answer = await get(path, { headers: { 'If-None-Match': etag } })
-    expect(answer.status).toBe(304)
-    expect(await answer.text()).toBe('')
+    for (const known of [etag, `W/${etag}`, `"a,b", W/"other" ,${etag}`, '*']) {
+      const answer = await get(path, { headers: { 'If-None-Match': known } })
+      expect(answer.status, known).toBe(304)
+      expect(await answer.text()).toBe('')
+      expect(answer.headers.get('ETag')).toBe(etag)
+      expect(answer.headers.get('Cache-Control')).toMatch(/^private, max-age=3[56]\d\d$/)
+    }
+  })
+
+  it('serves the picture whatever other or malformed precondition comes with the request', async () => {
+    const etag = (await get(path)).headers.get('ETag')!
+    for (const headers of [
+      { 'If-None-Match': 'abc' },
+      { 'If-None-Match': etag.replaceAll('"', '') },
+      { 'If-None-Match': `"other", ${etag}, "` },
+      { 'If-None-Match': '"", W/"*", "a b"' },
+      { 'If-None-Match': `${etag}, *` },
+      { 'If-None-Match': '' },
+      { 'If-Match': 'abc' },
+      { 'If-Match': '"other"' },
+      { 'If-Modified-Since': new Date(Date.now() + 60_000).toUTCString() },
+      { 'If-Unmodified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT' },
+    ]) {
+      const answer = await get(path, { headers })
+      expect(answer.status, JSON.stringify(headers)).toBe(200)
+      expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(0)
+    }
   })
 
   it('answers HEAD', async () => {
