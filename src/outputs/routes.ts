@@ -16,15 +16,14 @@ async function serve(c: Context<App>, key: string): Promise<Response> {
 
   const object = await c.env.IMAGES.get(key, { onlyIf: preconditions(c) })
   if (!object) throw new AppError('not_found', 'This picture is no longer kept.')
-  const headers = new Headers({
-    ETag: object.httpEtag,
-    // The link is a secret of its holder's, and a copy must not outlive it.
-    'Cache-Control': `private, max-age=${Math.max(0, Number(expires) - Math.floor(Date.now() / 1_000))}`,
-  })
-  if (!('body' in object)) return new Response(null, { status: 304, headers })
-  object.writeHttpMetadata(headers)
-  headers.set('Content-Length', String(object.size))
-  return new Response(object.body, { headers })
+  c.header('ETag', object.httpEtag)
+  // The link is a secret of its holder's, and a copy must not outlive it.
+  const maxAge = Math.max(0, Number(expires) - Math.floor(Date.now() / 1_000))
+  c.header('Cache-Control', `private, max-age=${maxAge}`)
+  if (!('body' in object)) return c.body(null, 304)
+  c.header('Content-Type', object.httpMetadata?.contentType)
+  c.header('Content-Length', String(object.size))
+  return c.body(object.body)
 }
 
 /** A field value of If-None-Match (RFC 9110, 13.1.2). */

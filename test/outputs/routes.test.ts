@@ -63,6 +63,20 @@ describe('a signed link', () => {
     }
   })
 
+  it('names the request in every answer', async () => {
+    const headers = { 'X-Request-Id': 'request-of-a-test' }
+    for (const [status, init] of [
+      [200, { headers }],
+      [200, { method: 'HEAD', headers }],
+      [304, { headers: { ...headers, 'If-None-Match': '*' } }],
+    ] as const) {
+      const answer = await get(path, init)
+      expect(answer.status).toBe(status)
+      expect(answer.headers.get('X-Request-Id')).toBe('request-of-a-test')
+      expect(answer.headers.get('Cross-Origin-Resource-Policy')).toBe('cross-origin')
+    }
+  })
+
   it('answers HEAD', async () => {
     const answer = await get(path, { method: 'HEAD' })
     expect(answer.status).toBe(200)
