@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import type { Context } from 'hono'
 import { requestId } from 'hono/request-id'
 import { secureHeaders } from 'hono/secure-headers'
+import { allow } from './allow.ts'
 import { account } from './api/account.ts'
 import { baseUrlOf } from './api/base-url.ts'
 import { jobs } from './api/jobs.ts'
@@ -52,7 +53,9 @@ export const app = new Hono<App>()
   .route('/v1', v1)
   .route('/operator', operator)
   .get('/openapi.json', (c) => c.json(openApiDocument(baseUrlOf(c))))
+  .all('/openapi.json', allow('GET', 'HEAD'))
   .get('/', (c) => c.redirect('/console'))
+  .all('/', allow('GET', 'HEAD'))
   .all('/console', serveConsole)
   .all('/console/*', serveConsole)
   .route('/', outputs)

@@ -1,9 +1,10 @@
 // GET /v1/account and GET /v1/workspaces: what a client may know of its organisation.
 import { Hono } from 'hono'
+import { allow } from '../allow.ts'
 import type { App } from '../context.ts'
 import { organisationOf } from '../organisation/by-id.ts'
 import { presentAccount, presentWorkspace } from './answers.ts'
-import { admitted, allow, credentialsOf } from './authenticate.ts'
+import { admitted, credentialsOf } from './authenticate.ts'
 
 export const account = new Hono<App>()
   .get('/account', async (c) => {

@@ -46,10 +46,3 @@ function setRateLimit(c: Context<App>, { limit, remaining, resetSeconds }: Quota
   c.header('RateLimit-Policy', `"default";q=${limit};w=${WINDOW_SECONDS}`)
   c.header('RateLimit', `"default";r=${remaining};t=${resetSeconds}`)
 }
-
-/** For a known path with a method that it does not take. */
-export const allow =
-  (...methods: string[]) =>
-  () => {
-    throw new AppError('method_not_allowed', undefined, { Allow: methods.join(', ') })
-  }

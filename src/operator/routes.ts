@@ -9,8 +9,8 @@ import {
   updateOrganisation,
 } from '../accounts/organisations.ts'
 import { createWorkspace, updateWorkspace } from '../accounts/workspaces.ts'
+import { allow } from '../allow.ts'
 import { presentWorkspace } from '../api/answers.ts'
-import { allow } from '../api/authenticate.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import { check, checkBody, queryOf, valid } from '../api/validate.ts'
 import type { App } from '../context.ts'

@@ -128,6 +128,29 @@ describe('the order of checks', () => {
   })
 })
 
+describe('an address outside /v1 that can only be read', () => {
+  it.each(['/', '/openapi.json', '/outputs/job_1.png', '/inputs/job_1/model.png'])(
+    'answers 405 with Allow to other methods, and HEAD as GET: %s',
+    async (path) => {
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+        const answer = await request(path, { method })
+        expect(answer.status, method).toBe(405)
+        expect(answer.headers.get('Allow')).toBe('GET, HEAD')
+        expect(await codeOf(answer)).toBe('method_not_allowed')
+        expect(answer.headers.get('X-Request-Id')).not.toBeNull()
+      }
+      const [get, head] = [
+        await request(path, { redirect: 'manual' }),
+        await request(path, { method: 'HEAD', redirect: 'manual' }),
+      ]
+      expect(head.status).toBe(get.status)
+      expect(head.status).not.toBe(405)
+      expect(await head.text()).toBe('')
+      await get.body?.cancel()
+    },
+  )
+})
+
 describe('an unknown address', () => {
   it.each(['/v1/nothing', '/v1', '/v1/jobs/a/b', '/nothing', '/V1/account', '/v1/tryon/'])(
     'is 404 not_found in the envelope: %s',
