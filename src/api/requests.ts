@@ -1,6 +1,6 @@
 // What clients may send, as schemas: they check requests and make the OpenAPI document.
 import { z } from 'zod'
-import { imageUrlProblem, urlProblem } from '../images/url.ts'
+import { hostOf, imageUrlProblem, urlProblem } from '../images/url.ts'
 import { isScenario, scenarioProblem } from '../jobs/scenario.ts'
 import { JOB_STATUSES } from '../jobs/status.ts'
 import type { Mode } from '../organisation/api-key.ts'
@@ -10,8 +10,8 @@ import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_URL_LENGTH } from '../settings.ts
 export interface UrlRules {
   allowPrivate: boolean
   mode: Mode
-  /** Where the client reached this service. */
-  ownBaseUrl?: string
+  /** Where this service is reached. */
+  ownUrls?: string[]
 }
 
 const required = (expected: string) => (issue: { input?: unknown }) =>
@@ -29,7 +29,7 @@ const MAX_BODIES = 100
 
 /** The body of POST /v1/tryon. Kept, since making a schema costs more than using it. */
 export function tryOnBody(rules: UrlRules) {
-  const name = JSON.stringify([rules.allowPrivate, rules.mode, rules.ownBaseUrl])
+  const name = JSON.stringify([rules.allowPrivate, rules.mode, rules.ownUrls])
   let body = bodies.get(name)
   if (!body) {
     if (bodies.size >= MAX_BODIES) bodies.clear()
@@ -38,11 +38,11 @@ export function tryOnBody(rules: UrlRules) {
   return body
 }
 
-function makeTryOnBody({ allowPrivate, mode, ownBaseUrl }: UrlRules) {
-  const ownHost = ownBaseUrl && new URL(ownBaseUrl).host
+function makeTryOnBody({ allowPrivate, mode, ownUrls = [] }: UrlRules) {
+  const ownHosts = ownUrls.map((own) => hostOf(new URL(own)))
   const imageUrl = (description: string) =>
     url('a string, the URL of an image', (text) => {
-      const problem = imageUrlProblem(text, allowPrivate, ownHost)
+      const problem = imageUrlProblem(text, allowPrivate, ownHosts)
       if (problem || !isScenario(text)) return problem
       if (mode === 'live') return 'must not be on test.invalid, which steers test mode only'
       return scenarioProblem(text)
@@ -63,7 +63,7 @@ function makeTryOnBody({ allowPrivate, mode, ownBaseUrl }: UrlRules) {
         .optional()
         .meta({ description: 'Default: the first active workspace of the organisation.' }),
       webhook_url: url('a string, an http or https URL', (text) =>
-        urlProblem(text, allowPrivate, ownHost),
+        urlProblem(text, allowPrivate, ownHosts),
       )
         .optional()
         .meta({

@@ -11,7 +11,7 @@ import { organisationOf } from '../organisation/by-id.ts'
 import { settingsOf } from '../settings.ts'
 import { presentSubmitted } from './answers.ts'
 import { admitted, credentialsOf } from './authenticate.ts'
-import { baseUrlOf } from './base-url.ts'
+import { baseUrlOf, ownUrlsOf } from './base-url.ts'
 import { preferredWaitSeconds } from './prefer.ts'
 import { IdempotencyKey, tryOnBody } from './requests.ts'
 import { check, checkBody, valid } from './validate.ts'
@@ -24,7 +24,7 @@ export const tryOn = new Hono<App>()
     const schema = tryOnBody({
       allowPrivate: allowPrivateUrls,
       mode: caller.mode,
-      ownBaseUrl: baseUrl,
+      ownUrls: ownUrlsOf(c),
     })
     const body = await checkBody(schema, c.req.raw)
     const key = check(IdempotencyKey.optional(), c.req.header('Idempotency-Key'), 'Idempotency-Key')

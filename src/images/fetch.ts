@@ -24,7 +24,7 @@ export async function fetchImage(
   role: Role,
   address: string,
   allowPrivate: boolean,
-  ownHost?: string,
+  ownHosts: readonly string[] = [],
 ): Promise<FetchedImage> {
   const refuse = (problem: Problem, reason: string, cause?: unknown): never => {
     throw new EngineError(`${role}_image_${problem}` satisfies JobErrorCode, reason, { cause })
@@ -32,7 +32,7 @@ export async function fetchImage(
   const signal = AbortSignal.timeout(IMAGE_TIMEOUT_MS)
   let bytes: Uint8Array<ArrayBuffer> | null
   try {
-    bytes = await readAtMost(await follow(address, allowPrivate, ownHost, signal), MAX_IMAGE_BYTES)
+    bytes = await readAtMost(await follow(address, allowPrivate, ownHosts, signal), MAX_IMAGE_BYTES)
   } catch (error) {
     return refuse('unreachable', error instanceof Error ? error.message : String(error), error)
   }
@@ -61,12 +61,12 @@ type Problem = 'unreachable' | 'too_large' | 'unsupported_format' | 'corrupt'
 async function follow(
   address: string,
   allowPrivate: boolean,
-  ownHost: string | undefined,
+  ownHosts: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
   let url = address
   for (let hop = 0; hop <= MAX_IMAGE_REDIRECTS; hop++) {
-    const problem = urlProblem(url, allowPrivate, ownHost)
+    const problem = urlProblem(url, allowPrivate, ownHosts)
     if (problem) throw new Error(`the address ${problem}`)
     const response = await fetch(url, {
       redirect: 'manual',

@@ -13,10 +13,14 @@ const OTHER_IMAGES =
  * What is wrong with an address, in words that follow the name of its field; null when it is fine.
  * Names are judged as written: a Worker's fetch cannot reach a private network even where a public
  * name resolves into one.
- * @param ownHost where this service is reached, as `URL` writes it: it does not call itself
+ * @param ownHosts where this service is reached, as `hostOf` writes it: it does not call itself
  */
-export function urlProblem(text: string, allowPrivate: boolean, ownHost?: string): string | null {
-  const url = parsed(text, allowPrivate, ownHost)
+export function urlProblem(
+  text: string,
+  allowPrivate: boolean,
+  ownHosts: readonly string[] = [],
+): string | null {
+  const url = parsed(text, allowPrivate, ownHosts)
   return typeof url === 'string' ? url : null
 }
 
@@ -24,25 +28,31 @@ export function urlProblem(text: string, allowPrivate: boolean, ownHost?: string
 export function imageUrlProblem(
   text: string,
   allowPrivate: boolean,
-  ownHost?: string,
+  ownHosts: readonly string[] = [],
 ): string | null {
-  const url = parsed(text, allowPrivate, ownHost)
+  const url = parsed(text, allowPrivate, ownHosts)
   if (typeof url === 'string') return url
   return OTHER_IMAGES.test(pathOf(url)) ? 'must be a JPEG, PNG or WebP image' : null
 }
 
+/**
+ * The host that an address names, without its port. A name with a dot at its end is the same name, so
+ * no dot is left there. Looking behind keeps a name full of dots from costing the square of its length.
+ */
+export const hostOf = ({ hostname }: URL): string => hostname.replace(/(?<!\.)\.+$/, '')
+
 /** The address, or what is wrong with it. */
-function parsed(text: string, allowPrivate: boolean, ownHost: string | undefined): URL | string {
+function parsed(text: string, allowPrivate: boolean, ownHosts: readonly string[]): URL | string {
   if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`
   // The parser would drop these silently, and the address fetched would not be the one shown.
   if (hasControlOrSpace(text)) return 'must not contain spaces or control characters'
   const url = URL.parse(text)
   if (!url || !/^https?:\/\//i.test(text)) return 'must be an absolute http or https URL'
   if (url.username || url.password) return 'must not contain a user name or password'
-  if (!allowPrivate && isPrivateHost(url.hostname)) {
-    return 'must not point to a private, loopback or link-local host'
-  }
-  if (!allowPrivate && url.host === ownHost) return 'must not point to this service itself'
+  if (allowPrivate) return url
+  const host = hostOf(url)
+  if (isPrivateHost(host)) return 'must not point to a private, loopback or link-local host'
+  if (ownHosts.includes(host)) return 'must not point to this service itself'
   return url
 }
 
@@ -54,12 +64,12 @@ function pathOf({ pathname }: URL): string {
   }
 }
 
-/** @param hostname as `URL` writes it: lower case, IPv4 in dotted decimals, IPv6 in brackets */
-function isPrivateHost(hostname: string): boolean {
-  const host = hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
+/** @param host as `URL` writes it: lower case, IPv4 in dotted decimals, IPv6 in brackets */
+function isPrivateHost(host: string): boolean {
   // The parser of addresses is slow to say no, so names are not shown to it.
-  if (hostname.startsWith('[') || /^[\d.]+$/.test(host)) {
-    return !ipaddr.isValid(host) || !isPublicAddress(ipaddr.parse(host))
+  if (host.startsWith('[') || /^[\d.]+$/.test(host)) {
+    const address = host.replace(/^\[|\]$/g, '')
+    return !ipaddr.isValid(address) || !isPublicAddress(ipaddr.parse(address))
   }
   // A name without a dot is looked up in the local domain.
   return (

@@ -1,5 +1,6 @@
 // Test mode's steering: an image URL on the host test.invalid (reserved by RFC 6761, so it can
 // never be a real picture) says how the job shall go.
+import { hostOf } from '../images/url.ts'
 import { JOB_ERROR_CODES } from './status.ts'
 import type { JobErrorCode } from './status.ts'
 
@@ -12,7 +13,7 @@ export interface Scenario {
 }
 
 /** Whether a well-formed URL is one of ours to interpret. */
-export const isScenario = (url: string): boolean => new URL(url).hostname === SCENARIO_HOST
+export const isScenario = (url: string): boolean => hostOf(new URL(url)) === SCENARIO_HOST
 
 /** What is wrong with a scenario URL, in words that follow the field's name; null when fine. */
 export function scenarioProblem(url: string): string | null {

@@ -211,10 +211,12 @@ describe('422 validation_error', () => {
 
   it('keeps test.invalid out of live mode', async () => {
     const shop = await newOrganisation()
-    const scenario = { ...IMAGES, model_image_url: 'https://test.invalid/delay/1' }
-    const answer = await shop.live.post('/v1/tryon', scenario)
-    expect(answer.status).toBe(422)
-    expect((await errorOf(answer)).message).toContain('test mode')
+    for (const host of ['test.invalid', 'TEST.invalid:8443', 'test.invalid.']) {
+      const scenario = { ...IMAGES, model_image_url: `https://${host}/delay/1` }
+      const answer = await shop.live.post('/v1/tryon', scenario)
+      expect(answer.status, host).toBe(422)
+      expect((await errorOf(answer)).message).toContain('test mode')
+    }
   })
 
   it('takes URLs of every other kind', async () => {

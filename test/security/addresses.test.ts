@@ -1,12 +1,16 @@
 // Server-side request forgery: every way we know to write an address that is not the customer's to
 // have fetched, at each of the doors by which an address comes in.
-import { describe, expect, it } from 'vitest'
+import { createExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { describe, expect, it, vi } from 'vitest'
 import { fetchImage } from '../../src/images/fetch.ts'
 import { imageUrlProblem, urlProblem } from '../../src/images/url.ts'
+import worker from '../../src/index.ts'
+import { processJob } from '../../src/jobs/process.ts'
 import { BASE } from '../support/client.ts'
 import { png } from '../support/picture.ts'
 import { fakeUpstream } from '../support/upstream.ts'
-import { IMAGES, newOrganisation, operator } from '../support/world.ts'
+import { IMAGES, newOrganisation, operator, readJob, submit } from '../support/world.ts'
 
 const upstream = fakeUpstream()
 
@@ -118,12 +122,17 @@ const FORBIDDEN = {
     `${BASE}/operator/organisations`,
     `${BASE.toUpperCase().replace('HTTPS', 'https')}/outputs/a.png`,
     `${BASE}:443/`,
+    `${BASE}:8443/`,
+    `${BASE.replace('https', 'http')}/`,
+    `${BASE}./v1/tryon`,
+    `${BASE}.:8443/`,
+    `${BASE}../`,
   ],
 }
 
 const ALL = Object.entries(FORBIDDEN).flatMap(([kind, urls]) => urls.map((url) => ({ kind, url })))
 
-const HOST = new URL(BASE).host
+const HOSTS = [new URL(BASE).hostname]
 
 const ALLOWED = [
   'https://shop.example/model.jpg',
@@ -131,17 +140,19 @@ const ALLOWED = [
   'https://8.8.8.8/model.jpg',
   'https://[2606:4700:4700::1111]/model.jpg',
   'https://sub.localhost.example/model.jpg',
+  'https://shop.example./model.jpg',
+  `https://not-${new URL(BASE).host}/model.jpg`,
   'https://münchen.example/model.jpg',
 ]
 
 describe(`an address that may not be fetched (${ALL.length} of them)`, () => {
   it.each(ALL)('$kind: $url', ({ url }) => {
-    expect(urlProblem(url, false, HOST)).not.toBeNull()
-    expect(imageUrlProblem(url, false, HOST)).not.toBeNull()
+    expect(urlProblem(url, false, HOSTS)).not.toBeNull()
+    expect(imageUrlProblem(url, false, HOSTS)).not.toBeNull()
   })
 
   it('is told from one that may be', () => {
-    for (const url of ALLOWED) expect(urlProblem(url, false, HOST)).toBeNull()
+    for (const url of ALLOWED) expect(urlProblem(url, false, HOSTS)).toBeNull()
   })
 
   const SOME = ALL.filter((_, at) => at % 7 === 0).map(({ url }) => url)
@@ -170,7 +181,7 @@ describe(`an address that may not be fetched (${ALL.length} of them)`, () => {
         () => new Response(null, { status: 302, headers: { Location: url } }),
       )
       for (const start of ['https://cdn.test/model', 'https://cdn.test/hop']) {
-        await expect(fetchImage('model', start, false, HOST)).rejects.toMatchObject({
+        await expect(fetchImage('model', start, false, HOSTS)).rejects.toMatchObject({
           code: 'model_image_unreachable',
         })
       }
@@ -184,8 +195,49 @@ describe(`an address that may not be fetched (${ALL.length} of them)`, () => {
     upstream
       .on('https://cdn.test/hop', () => Response.redirect('https://other.test/model', 307))
       .on('https://other.test/model', () => new Response(png()))
-    expect(await fetchImage('model', 'https://cdn.test/hop', false, HOST)).toMatchObject({
+    expect(await fetchImage('model', 'https://cdn.test/hop', false, HOSTS)).toMatchObject({
       format: 'png',
     })
+  })
+})
+
+describe('a service with a BASE_URL', () => {
+  const behind = Object.assign({ ...env }, { BASE_URL: 'https://api.shop.example' })
+  const OWN = ['https://api.shop.example/x', 'https://api.shop.example.:8443/x', `${BASE}./x`]
+
+  it('takes neither that address nor the one in use for a customer’s', async () => {
+    const shop = await newOrganisation()
+    for (const url of OWN) {
+      for (const field of ['model_image_url', 'garment_image_url', 'webhook_url']) {
+        const answer = await worker.fetch(
+          new Request(`${BASE}/v1/tryon`, {
+            method: 'POST',
+            headers: { Authorization: `Bearer ${shop.keys.test}` },
+            body: JSON.stringify({ ...IMAGES, [field]: url }),
+          }),
+          behind,
+          createExecutionContext(),
+        )
+        expect([field, url, answer.status]).toEqual([field, url, 422])
+        expect(await answer.json()).toMatchObject({
+          error: { message: `${field} must not point to this service itself.` },
+        })
+      }
+    }
+  })
+
+  it('is not led to either of them by a redirect', async () => {
+    vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
+    const shop = await newOrganisation()
+    for (const url of OWN) {
+      upstream
+        .on(IMAGES.model_image_url, () => Response.redirect(url, 302))
+        .on(IMAGES.garment_image_url, () => new Response(png()))
+      const { job_id } = await submit(shop.live)
+      await processJob({ env: behind, jobId: job_id })
+      expect(await readJob(shop.live, job_id)).toMatchObject({
+        error_code: 'model_image_unreachable',
+      })
+    }
   })
 })

@@ -149,18 +149,23 @@ describe('a failed attempt', () => {
     await webhookStatus(shop, job_id, 'delivered')
   })
 
-  it('is an address that is private', async () => {
+  it.each([
+    ['private', 'http://10.0.0.1/'],
+    ['this service itself', 'https://try-on.test.:8443/v1/tryon'],
+    ['this service itself', 'https://api.shop.example./v1/tryon'],
+  ])('is an address that is %s: %s', async (problem, url) => {
     const shop = await newOrganisation()
     vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is away'))
     const { job_id } = await submit(shop.test, { webhook_url: HOOK })
     await finished(shop.test, job_id)
     // Accepted once (by another setting, say), yet nothing is sent there.
-    await env.DB.prepare("update webhook_events set url = 'http://10.0.0.1/' where id = ?")
-      .bind(eventIdOf(job_id))
+    await env.DB.prepare('update webhook_events set url = ? where id = ?')
+      .bind(url, eventIdOf(job_id))
       .run()
-    await deliverEvent({ env, eventId: eventIdOf(job_id) })
+    const behind = Object.assign({ ...env }, { BASE_URL: 'https://api.shop.example' })
+    await deliverEvent({ env: behind, eventId: eventIdOf(job_id) })
     expect(await attemptsOf(job_id)).toMatchObject([
-      { status: null, error: expect.stringContaining('private') },
+      { status: null, error: expect.stringContaining(problem) },
     ])
   })
 })
