@@ -85,7 +85,7 @@ async function grantCredits(where: string[]): Promise<void> {
     const answer = await fetch(`${server.url}/operator/organisations/${ORGANISATION_ID}/credits`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${token}` },
-      body: JSON.stringify({ amount: CREDITS, reason: 'Development', reference: 'sign-up' }),
+      body: JSON.stringify({ amount: CREDITS, reason: 'Development', reference: 'seed' }),
     })
     if (!answer.ok) throw new Error(`Seeding credits failed: ${await answer.text()}`)
   } finally {

@@ -9,6 +9,7 @@ import { apiKeys, organisations, workspaces } from '../db/schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
 import { newId } from '../ids.ts'
 import { organisationOf } from '../organisation/by-id.ts'
+import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
 import { FREE_CREDITS } from '../settings.ts'
 import { keyRow } from './api-keys.ts'
 import { grantCredits, organisationRow } from './organisations.ts'
@@ -79,7 +80,7 @@ export async function foundOrganisation(
   await grantCredits(env, organisationId, {
     amount: FREE_CREDITS,
     reason: 'Credits at sign-up',
-    reference: 'sign-up',
+    reference: SIGN_UP_REFERENCE,
   })
   const test = keyRow(organisationId, 'test', 'First test key')
   const db = database(env)

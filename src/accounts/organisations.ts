@@ -7,6 +7,7 @@ import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
 import { newId } from '../ids.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
 import { organisationOf } from '../organisation/by-id.ts'
+import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../settings.ts'
 import { newWebhookSecret } from '../webhooks/secret.ts'
 import { keyRow } from './api-keys.ts'
@@ -63,7 +64,7 @@ export async function createOrganisation(env: Env, order: NewOrganisation) {
   await grantCredits(env, organisation.id, {
     amount: order.credits,
     reason: 'Credits at sign-up',
-    reference: 'sign-up',
+    reference: SIGN_UP_REFERENCE,
   })
   const db = database(env)
   await db.batch([

@@ -4,6 +4,7 @@ import { PageLimit } from '../api/requests.ts'
 import { ORGANISATION_STATUSES, PLANS, REGIONS, WORKSPACE_STATUSES } from '../db/schema.ts'
 import { urlProblem } from '../images/url.ts'
 import { MODES } from '../organisation/api-key.ts'
+import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
 import { DEFAULT_RATE_LIMIT_PER_MINUTE, FREE_CREDITS } from '../settings.ts'
 
 const MAX_CREDITS = 1_000_000_000
@@ -69,7 +70,11 @@ export const organisationChange = (allowPrivate: boolean) =>
 export const Credits = z.strictObject({
   amount: whole(1, MAX_CREDITS),
   reason: name,
-  reference: name,
+  // Taken already, it would be answered like a repetition, and nobody would miss the credits.
+  reference: name.refine(
+    (reference) => reference !== SIGN_UP_REFERENCE,
+    `must not be "${SIGN_UP_REFERENCE}", which the first credits bear: give one of your own`,
+  ),
 })
 
 export const NewApiKey = z.strictObject({ mode: oneOf(MODES) })

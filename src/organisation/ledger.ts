@@ -5,6 +5,9 @@
 //
 // A reservation bears its job's id and is closed exactly once, however often that is asked for.
 
+/** Under it an organisation is given the credits that it starts with, so no other grant may bear it. */
+export const SIGN_UP_REFERENCE = 'sign-up'
+
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS ledger_entries (
     id INTEGER PRIMARY KEY,

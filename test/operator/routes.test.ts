@@ -204,6 +204,24 @@ describe('credits', () => {
     const shop = await newOrganisation()
     expect((await operator.post(path(shop.orgId, '/credits'), body)).status).toBe(422)
   })
+
+  it.each(['sign-up', ' sign-up '])(
+    'are refused under the reference of the first ones: %j',
+    async (reference) => {
+      const shop = await newOrganisation({ credits: 5 })
+      const grant = { amount: 10, reason: 'Invoice', reference }
+      const answer = await operator.post(path(shop.orgId, '/credits'), grant)
+      expect(answer.status).toBe(422)
+      expect(await answer.json()).toMatchObject({
+        error: {
+          code: 'validation_error',
+          message:
+            'reference must not be "sign-up", which the first credits bear: give one of your own.',
+        },
+      })
+      expect(await ledgerOf(shop)).toMatchObject({ granted: 5 })
+    },
+  )
 })
 
 describe('API keys', () => {
