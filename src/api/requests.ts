@@ -40,7 +40,7 @@ export function tryOnBody(rules: UrlRules) {
 
 function makeTryOnBody({ allowPrivate, mode, ownUrls = [] }: UrlRules) {
   const ownHosts = ownUrls.map((own) => hostOf(new URL(own)))
-  const imageUrl = (description: string) =>
+  const imageUrl = (description: string, example: string) =>
     url('a string, the URL of an image', (text) => {
       const problem = imageUrlProblem(text, allowPrivate, ownHosts)
       if (problem || !isScenario(text)) return problem
@@ -50,12 +50,18 @@ function makeTryOnBody({ allowPrivate, mode, ownUrls = [] }: UrlRules) {
       description: `${description} JPEG, PNG or WebP, at most 10 MB.`,
       format: 'uri',
       maxLength: MAX_URL_LENGTH,
-      example: 'https://shop.example/model.jpg',
+      example,
     })
   return z.object(
     {
-      model_image_url: imageUrl('Publicly accessible URL of the model photo.'),
-      garment_image_url: imageUrl('Publicly accessible URL of the garment photo.'),
+      model_image_url: imageUrl(
+        'Publicly accessible URL of the model photo.',
+        'https://shop.example/model.jpg',
+      ),
+      garment_image_url: imageUrl(
+        'Publicly accessible URL of the garment photo.',
+        'https://shop.example/shirt.png',
+      ),
       workspace_id: z
         .string({ error: required('a string, the id of a workspace') })
         .min(1, 'must not be empty')

@@ -4,10 +4,17 @@ import { app } from '../../src/app.ts'
 import { request } from '../support/client.ts'
 import { IMAGES, newOrganisation } from '../support/world.ts'
 
+interface Operation {
+  parameters?: { name: string; in: string }[]
+  requestBody?: {
+    content: { 'application/json': { schema: { properties: Record<string, object> } } }
+  }
+}
+
 interface OpenApi {
   openapi: string
   servers: { url: string }[]
-  paths: Record<string, Record<string, { parameters?: { name: string; in: string }[] }>>
+  paths: Record<string, Record<string, Operation>>
   webhooks: Record<string, unknown>
   components: { schemas: Record<string, { properties: Record<string, object> }> }
 }
@@ -60,7 +67,7 @@ describe('/openapi.json', () => {
 
   it('describes what may be sent', async () => {
     const { paths } = await read()
-    const names = (operation: { parameters?: { name: string; in: string }[] } | undefined) =>
+    const names = (operation: Operation | undefined) =>
       operation?.parameters?.map((parameter) => `${parameter.in} ${parameter.name}`)
     expect(names(paths['/v1/jobs']?.['get'])).toEqual([
       'query workspace_id',
@@ -69,6 +76,18 @@ describe('/openapi.json', () => {
       'query cursor',
     ])
     expect(names(paths['/v1/tryon']?.['post'])).toEqual(['header Idempotency-Key', 'header Prefer'])
+  })
+
+  it('gives an example of its own for each picture', async () => {
+    const { paths } = await read()
+    const { properties } =
+      paths['/v1/tryon']!['post']!.requestBody!.content['application/json'].schema
+    expect(properties['model_image_url']).toMatchObject({
+      example: 'https://shop.example/model.jpg',
+    })
+    expect(properties['garment_image_url']).toMatchObject({
+      example: 'https://shop.example/shirt.png',
+    })
   })
 
   it('notices an answer that is not as described', async () => {
