@@ -20,7 +20,8 @@ export const ListedJob = z
     workspace_id: z.string(),
     mode: z.enum(MODES),
     output_url: z.url().nullable().meta({
-      description: 'Signed URL of the result, valid for 1 hour; null unless the job is completed',
+      description:
+        'Signed URL of the result, valid for 1 hour; null unless the job is completed. It needs no API key and answers with the picture, or with an error: 403 `url_expired` after that hour, 403 `invalid_signature` when it was changed, 404 `not_found` once the picture is no longer kept. Each read of the job signs a new one.',
     }),
     credits_consumed: z.number().nullable().meta({
       description: 'null until the job completes; then 1 in live mode and 0 in test mode',
