@@ -6,6 +6,7 @@
 import type { Context } from 'hono'
 import type { App } from './context.ts'
 import { AppError } from './errors.ts'
+import { log } from './log.ts'
 
 /** As in wrangler.toml. */
 const PERIOD_SECONDS = 60
@@ -38,11 +39,13 @@ export function countFailure(c: Context<App>): void {
   // Cloudflare always says who it is; where nobody does, one bucket would be everybody's.
   if (address === undefined) return
   c.executionCtx.waitUntil(
-    c.env.FAILURES.limit({ key: address }).then(({ success }) => {
-      if (success) return
-      if (slowed.size >= MAX_REMEMBERED) slowed.clear()
-      slowed.set(address, Date.now() + PERIOD_SECONDS * 1_000)
-    }),
+    c.env.FAILURES.limit({ key: address })
+      .then(({ success }) => {
+        if (success) return
+        if (slowed.size >= MAX_REMEMBERED) slowed.clear()
+        slowed.set(address, Date.now() + PERIOD_SECONDS * 1_000)
+      })
+      .catch((error: unknown) => log.error('failure not counted', error)),
   )
 }
 

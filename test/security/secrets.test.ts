@@ -230,6 +230,16 @@ describe('guessing', () => {
     expect((await guess('/operator/organisations', env.OPERATOR_TOKEN, guesser)).status).toBe(200)
   })
 
+  it('is answered, and the log says why, when it could not be counted', async () => {
+    vi.spyOn(env.FAILURES, 'limit').mockRejectedValue(new Error('the counter is away'))
+    const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const answer = await guess('/operator/organisations', 'wrong', '198.51.100.4')
+    expect(answer.status).toBe(401)
+    expect(errors.mock.calls.map(String)).toEqual([
+      expect.stringMatching(/failure not counted.*"requestId".*the counter is away/),
+    ])
+  })
+
   it('ends with the minute', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 })
     expect(
