@@ -30,15 +30,17 @@ const seconds = z
   .regex(/^\d+(\s*,\s*\d+)*$/, 'must be whole seconds, separated by commas')
   .transform((text) => text.split(',').map(Number))
 
+const signingSecret = z
+  .string('is not set: run `wrangler secret put OUTPUT_SIGNING_SECRET`')
+  .min(32, 'must have at least 32 characters')
+
 const Settings = z.object({
-  BASE_URL: z
-    .url({ protocol: /^https?$/ })
-    .optional()
+  BASE_URL: optionalText
+    .pipe(z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional())
     .transform((url) => url?.replace(/\/+$/, '')),
-  OUTPUT_SIGNING_SECRET: z
-    .string('is not set: run `wrangler secret put OUTPUT_SIGNING_SECRET`')
-    .min(32, 'must have at least 32 characters'),
-  OUTPUT_SIGNING_SECRET_PREVIOUS: optionalText,
+  OUTPUT_SIGNING_SECRET: signingSecret,
+  // Whatever verifies is as good as what signs: a short one could be guessed as well.
+  OUTPUT_SIGNING_SECRET_PREVIOUS: optionalText.pipe(signingSecret.optional()),
   OPERATOR_TOKEN: optionalText,
   ALLOW_PRIVATE_URLS: flag,
   AUTH_SECRET: optionalText,
