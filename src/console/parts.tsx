@@ -71,7 +71,8 @@ export const Copyable = ({ label, text }: { label: string; text: string }) => (
 )
 
 /**
- * A table, whose rows become cards on a narrow screen: each cell then bears its column's name.
+ * A table, whose rows become cards where there is no room for the columns: each cell then bears its
+ * column's name.
  * @param rows the cells of each row, as many as there are columns
  */
 export const Table = ({
@@ -85,8 +86,8 @@ export const Table = ({
   numeric?: string[]
   rows: Child[][]
 }) => (
-  <div class="scroll" role="region" aria-label={label} tabindex={0}>
-    <table>
+  <div class="listing">
+    <table aria-label={label}>
       <thead>
         <tr>
           {columns.map((column) => (

@@ -4,7 +4,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { newAddress, onboard, openMail, PASSWORD, PHONE, startConsole } from './support/console.ts'
+import {
+  DESKTOP,
+  newAddress,
+  onboard,
+  openMail,
+  PASSWORD,
+  PHONE,
+  startConsole,
+} from './support/console.ts'
 import type { Console } from './support/console.ts'
 
 let site: Console
@@ -163,14 +171,20 @@ const PAGES = [
 const GUEST_PAGES = ['/sign-in', '/sign-up', '/forgot', '/reset?token=x', '/check-inbox']
 
 describe('every page', () => {
-  it('fits a phone', async () => {
-    await page.setViewportSize(PHONE)
+  it('fits every window, and so does all that a table shows', async () => {
+    await page.goto('/console/settings/workspaces')
+    await page.getByLabel('Name', { exact: true }).fill('W'.repeat(100))
+    await page.getByRole('button', { name: 'Create workspace' }).click()
+    await page.getByRole('cell', { name: 'WWW' }).first().waitFor()
     for (const path of PAGES) {
       await page.goto(`/console${path}`)
-      const over = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-      assert.equal(over, 0, `${path} is ${String(over)} px too wide`)
+      for (const action of await page.locator('td summary').all()) await action.click()
+      for (const width of [320, PHONE.width, 768, 1024, DESKTOP.width]) {
+        await page.setViewportSize({ width, height: 900 })
+        assert.deepEqual(await page.evaluate(TOO_WIDE), [], `${path} at ${width} px`)
+      }
     }
-    await page.setViewportSize({ width: 1280, height: 900 })
+    await page.setViewportSize(DESKTOP)
   })
 
   it('has no serious accessibility findings, light and dark', async () => {
@@ -195,6 +209,18 @@ describe('every page', () => {
     assert.deepEqual(complaints, [])
   })
 })
+
+/** What reaches out of the window, or out of its table's frame. */
+const TOO_WIDE = `[
+  ...(document.documentElement.scrollWidth > innerWidth ? ['the page'] : []),
+  ...[...document.querySelectorAll('td *')]
+    .filter((part) => part.checkVisibility())
+    .filter((part) => {
+      const frame = part.closest('.listing')?.getBoundingClientRect().right ?? innerWidth
+      return part.getBoundingClientRect().right > frame
+    })
+    .map((part) => part.outerHTML.slice(0, 80)),
+]`
 
 /** Runs axe, past the page's policy, on a page or what is open. */
 async function findNothing(page: Page, path?: string): Promise<void> {
