@@ -200,6 +200,19 @@ describe('every page', () => {
     await findNothing(page)
   })
 
+  it('shows its fields and what has the focus, light and dark', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      for (const path of ['/playground', '/jobs', '/settings/workspaces', '/account']) {
+        await page.goto(`/console${path}`)
+        for (const action of await page.locator('td summary').all()) await action.click()
+        await page.keyboard.press('Tab') // so that the browser shows the focus
+        assert.deepEqual(await page.evaluate(TOO_FAINT), [], `${path}, ${colorScheme}`)
+      }
+    }
+    await page.emulateMedia({ colorScheme: 'light' })
+  })
+
   it('runs no script and no style that its policy forbids', async () => {
     const complaints: string[] = []
     page.on('console', (message) => {
@@ -221,6 +234,45 @@ const TOO_WIDE = `[
     })
     .map((part) => part.outerHTML.slice(0, 80)),
 ]`
+
+/** Fields whose border, and whatever has a focus ring, has a contrast below 3:1 (WCAG 1.4.11). */
+const TOO_FAINT = `(() => {
+  const channels = (colour) => colour.match(/[\\d.]+/g).map(Number)
+  const luminance = (colour) => {
+    const [red, green, blue] = channels(colour).map((value) =>
+      value <= 10 ? value / 3294 : ((value / 255 + 0.055) / 1.055) ** 2.4)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  }
+  const contrast = (one, other) => {
+    const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+    return (light + 0.05) / (dark + 0.05)
+  }
+  const ground = (part) => {
+    const { backgroundColor } = getComputedStyle(part)
+    const opaque = channels(backgroundColor)[3] !== 0
+    return opaque || !part.parentElement ? backgroundColor : ground(part.parentElement)
+  }
+  const findings = []
+  for (const part of document.querySelectorAll('input, select, button, summary, a, pre')) {
+    if (part.type === 'hidden' || !part.checkVisibility()) continue
+    part.style.transition = 'none'
+    const around = ground(part.parentElement)
+    const judge = (what, colour) => {
+      const ratio = contrast(colour, around)
+      if (ratio < 3) findings.push(part.outerHTML.slice(0, 60) + ' ' + what + ' ' + ratio.toFixed(2))
+    }
+    const isField = part.matches('input:not([type=file]), select')
+    if (isField) judge('border', getComputedStyle(part).borderColor)
+    part.focus()
+    const { outlineStyle, outlineColor, borderColor } = getComputedStyle(part)
+    if (isField) judge('focused border', borderColor)
+    if (!isField || part.type === 'radio') {
+      if (outlineStyle === 'none') findings.push(part.outerHTML.slice(0, 60) + ' no ring')
+      else judge('ring', outlineColor)
+    }
+  }
+  return findings
+})()`
 
 /** Runs axe, past the page's policy, on a page or what is open. */
 async function findNothing(page: Page, path?: string): Promise<void> {
