@@ -97,15 +97,24 @@ export const Button = ({
   name,
   value,
   disabled,
+  spoken,
   children,
 }: {
   kind?: 'primary' | 'secondary' | 'danger'
   name?: string
   value?: string
   disabled?: boolean
+  spoken?: string | undefined
   children?: Child
 }) => (
-  <button type="submit" class={kind} name={name} value={value} disabled={disabled || undefined}>
+  <button
+    type="submit"
+    class={kind}
+    name={name}
+    value={value}
+    disabled={disabled || undefined}
+    aria-label={spoken}
+  >
     {children}
   </button>
 )
@@ -139,33 +148,41 @@ export const PostForm = ({ children, ...attributes }: PostFormProps) => {
   )
 }
 
-/** A form of one button, for what needs no input; with `confirm`, a second step asks first. */
+/**
+ * A form of one button, for what needs no input; with `confirm`, a second step asks first.
+ * @param on what it acts on, for those who hear the button without what stands around it
+ */
 export const ActionForm = ({
   action,
   label,
+  on,
   kind = 'secondary',
   confirm,
   fields = {},
 }: {
   action: string
   label: string
+  on?: string
   kind?: 'primary' | 'secondary' | 'danger'
   confirm?: Child
   fields?: Record<string, string>
 }) => {
+  const spoken = on && `${label} ${on}`
   const form = (
     <PostForm action={action} class="action">
       {Object.entries(fields).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}
       {confirm && <p>{confirm}</p>}
-      <Button kind={kind}>{label}</Button>
+      <Button kind={kind} spoken={spoken}>
+        {label}
+      </Button>
     </PostForm>
   )
   if (!confirm) return form
   return (
     <details class="confirm">
-      <summary role="button" class="secondary">
+      <summary role="button" class="secondary" aria-label={spoken}>
         {label}
       </summary>
       {form}

@@ -91,6 +91,7 @@ async function keysPage(c: ConsoleContext, state: FieldState = {}) {
               <ActionForm
                 action={`/console/settings/api-keys/${key.id}/revoke`}
                 label="Revoke"
+                on={key.name}
                 kind="danger"
                 confirm={`Revoke “${key.name}” for good? Requests with it are refused at once.`}
               />

@@ -128,6 +128,7 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
                   <ActionForm
                     action={`/console/settings/team/members/${member.userId}/remove`}
                     label={self ? 'Leave' : 'Remove'}
+                    on={self ? organisation.name : member.email}
                     kind="danger"
                     confirm={
                       self
@@ -155,6 +156,7 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
                 <ActionForm
                   action={`/console/settings/team/invitations/${invitation.id}/withdraw`}
                   label="Withdraw"
+                  on={`the invitation of ${invitation.email}`}
                 />
               ),
             ])}

@@ -150,6 +150,7 @@ const Secret = ({
         <ActionForm
           action="/console/settings/webhooks/rotate"
           label="Rotate"
+          on="the signing secret"
           kind="danger"
           confirm={
             overlapping ? (

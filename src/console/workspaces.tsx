@@ -107,7 +107,7 @@ const Rename = ({
   state: FieldState | undefined
 }) => (
   <details class="confirm plain" open={state !== undefined || undefined}>
-    <summary role="button" class="secondary">
+    <summary role="button" class="secondary" aria-label={`Rename ${current}`}>
       Rename
     </summary>
     <PostForm action={`/console/settings/workspaces/${id}/rename`}>
@@ -119,7 +119,7 @@ const Rename = ({
         maxlength={100}
         {...(state && { state })}
       />
-      <Button>Rename</Button>
+      <Button spoken={`Rename ${current}`}>Rename</Button>
     </PostForm>
   </details>
 )
@@ -129,6 +129,7 @@ const Archive = ({ workspace: { id, name: current, status } }: { workspace: Work
     <ActionForm
       action={`/console/settings/workspaces/${id}/status`}
       label="Archive"
+      on={current}
       kind="danger"
       fields={{ status: 'archived' }}
       confirm={`Archive “${current}”? Its jobs go on; new ones are refused with workspace_not_found.`}
@@ -137,6 +138,7 @@ const Archive = ({ workspace: { id, name: current, status } }: { workspace: Work
     <ActionForm
       action={`/console/settings/workspaces/${id}/status`}
       label="Restore"
+      on={current}
       fields={{ status: 'active' }}
     />
   )

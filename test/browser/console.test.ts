@@ -117,6 +117,25 @@ describe('API keys', () => {
   })
 })
 
+describe('what unfolds', () => {
+  it('folds up at Escape, and the account menu at a click elsewhere', async () => {
+    await page.goto('/console/settings/api-keys')
+    const revoke = page.getByRole('button', { name: 'Revoke First test key' })
+    await revoke.first().click()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Escape')
+    assert.equal(await page.locator('td details[open]').count(), 0)
+    assert.equal(await focused(page), 'Revoke')
+    const menu = page.locator('header .person')
+    await menu.locator('summary').click()
+    await page.keyboard.press('Escape')
+    assert.equal(await menu.getAttribute('open'), null)
+    await menu.locator('summary').click()
+    await page.getByRole('heading', { name: 'API keys' }).click()
+    assert.equal(await menu.getAttribute('open'), null)
+  })
+})
+
 describe('the playground', () => {
   it('makes a real picture of two uploaded files, as one watches', async () => {
     await page.goto('/console/playground')

@@ -1,5 +1,5 @@
-// What helps where JavaScript runs: copying, times in the reader's zone, following a job. Every page
-// works without it.
+// What helps where JavaScript runs: copying, times in the reader's zone, following a job, closing what
+// was opened. Every page works without it.
 
 const POLL_MS = 1000
 
@@ -64,6 +64,19 @@ for (const form of document.querySelectorAll('form[data-run]')) {
     button.removeAttribute('aria-busy')
   })
 }
+
+// What was unfolded folds up again: the account menu and the questions that ask before an action.
+addEventListener('keydown', ({ key, target }) => {
+  if (key !== 'Escape') return
+  const unfolded = target.closest('details[open]') ?? document.querySelector('details[open]')
+  if (!unfolded) return
+  unfolded.open = false
+  unfolded.querySelector('summary').focus()
+})
+addEventListener('click', ({ target }) => {
+  const menu = document.querySelector('.person[open]')
+  if (menu && !menu.contains(target)) menu.open = false
+})
 
 for (const section of document.querySelectorAll('[data-live]')) follow(section)
 if (document.querySelector('[data-reload]')) setTimeout(() => location.reload(), POLL_MS)
