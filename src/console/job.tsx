@@ -1,5 +1,6 @@
 // One job: its pictures side by side, what happened to it and when.
 import { Hono } from 'hono'
+import { findOrganisation } from '../accounts/organisations.ts'
 import type { WebhookAttemptRow } from '../db/schema.ts'
 import { AppError } from '../errors.ts'
 import { eventIdOf, isId } from '../ids.ts'
@@ -73,7 +74,11 @@ async function liveJob(c: ConsoleContext, row: JobWithEvent) {
   const baseUrl = baseUrlOf(c)
   const model = viewable(c.env, baseUrl, row.modelImageUrl)
   const garment = viewable(c.env, baseUrl, row.garmentImageUrl)
-  const attempts = row.eventStatus === null ? [] : await attemptsOf(c.env, eventIdOf(row.id))
+  const [attempts, found] = await Promise.all([
+    row.eventStatus === null ? [] : attemptsOf(c.env, eventIdOf(row.id)),
+    findOrganisation(c.env, row.organisationId),
+  ])
+  const workspace = found?.workspaces.find(({ id }) => id === row.workspaceId)
   const output =
     row.status === 'completed' && row.outputFormat
       ? signedUrl(c.env, baseUrl, outputKey(row.id, row.outputFormat))
@@ -112,7 +117,9 @@ async function liveJob(c: ConsoleContext, row: JobWithEvent) {
       <h2>Details</h2>
       <dl>
         <dt>Workspace</dt>
-        <dd class="id">{row.workspaceId}</dd>
+        <dd class="address">
+          {workspace?.name} <span class="id quiet">{row.workspaceId}</span>
+        </dd>
         <dt>Credits</dt>
         <dd>{row.status === 'completed' ? creditCost(row.mode) : '–'}</dd>
         <dt>Processing took</dt>
@@ -168,23 +175,23 @@ const Timeline = ({ row, attempts }: { row: JobWithEvent; attempts: WebhookAttem
   return (
     <ol class="timeline">
       <li>
-        <strong>Submitted</strong> <When at={row.createdAt} />
+        <strong>Submitted</strong> <When precise at={row.createdAt} />
       </li>
       {row.startedAt && (
         <li>
-          <strong>Started</strong> <When at={row.startedAt} />
+          <strong>Started</strong> <When precise at={row.startedAt} />
           {row.attempts > 1 && <span class="quiet"> {row.attempts} attempts</span>}
         </li>
       )}
       {isFinal(row.status) && (
         <li>
           <strong>{row.status.charAt(0).toUpperCase() + row.status.slice(1)}</strong>{' '}
-          {endedAt && <When at={endedAt} />}
+          {endedAt && <When precise at={endedAt} />}
         </li>
       )}
       {attempts.map((attempt) => (
         <li>
-          <strong>Webhook, attempt {attempt.number}</strong> <When at={attempt.at} />{' '}
+          <strong>Webhook, attempt {attempt.number}</strong> <When precise at={attempt.at} />{' '}
           <span class="quiet">
             {attempt.responseStatus ?? attempt.error} in {duration(attempt.durationMs)}
           </span>

@@ -3,17 +3,29 @@ import type { Child } from 'hono/jsx'
 import type { WebhookEventRow } from '../db/schema.ts'
 import type { JobStatus } from '../jobs/status.ts'
 
-const DATE = new Intl.DateTimeFormat('en-GB', {
-  dateStyle: 'medium',
-  timeStyle: 'short',
-  timeZone: 'UTC',
-})
+const dateFormat = (timeStyle: 'short' | 'medium') =>
+  new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle, timeZone: 'UTC' })
+const TO_THE_MINUTE = dateFormat('short')
+const TO_THE_SECOND = dateFormat('medium')
 
-/** An instant in UTC; the script turns it into the reader's own time. */
-export const When = ({ at }: { at: Date | number | null | undefined }) => {
+/**
+ * An instant in UTC; the script turns it into the reader's own time.
+ * @param precise with seconds, where one thing follows closely upon another
+ */
+export const When = ({
+  at,
+  precise = false,
+}: {
+  at: Date | number | null | undefined
+  precise?: boolean
+}) => {
   if (at === null || at === undefined) return <span class="quiet">never</span>
   const date = new Date(at)
-  return <time datetime={date.toISOString()}>{DATE.format(date)} UTC</time>
+  return (
+    <time datetime={date.toISOString()} data-precise={precise || undefined}>
+      {(precise ? TO_THE_SECOND : TO_THE_MINUTE).format(date)} UTC
+    </time>
+  )
 }
 
 /** `1.2 s` or `340 ms`. */

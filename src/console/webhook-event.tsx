@@ -100,7 +100,7 @@ const Attempt = ({ attempt }: { attempt: WebhookAttemptRow }) => {
         <strong>Attempt {number}</strong>{' '}
         <span class={`badge ${good ? 'good' : 'bad'}`}>{responseStatus ?? 'no answer'}</span>{' '}
         <span class="quiet">
-          <When at={at} />, {duration(durationMs)}
+          <When precise at={at} />, {duration(durationMs)}
         </span>
       </p>
       {error && <p>{error}</p>}

@@ -108,10 +108,13 @@ async function follow(section) {
 }
 
 function localise(root) {
-  const format = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
+  const [short, precise, full] = ['short', 'long', 'full'].map(
+    (timeStyle) => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle }),
+  )
   for (const time of root.querySelectorAll('time[datetime]')) {
-    time.textContent = format.format(new Date(time.dateTime))
-    time.title = time.dateTime
+    const at = new Date(time.dateTime)
+    time.textContent = ('precise' in time.dataset ? precise : short).format(at)
+    time.title = full.format(at) // names the zone
   }
 }
 
