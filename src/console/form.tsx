@@ -41,6 +41,8 @@ interface FieldProps {
   placeholder?: string
   autocomplete?: string
   accept?: string
+  /** Of a file; the script refuses more before anything is sent. */
+  maxBytes?: number
   required?: boolean
   autofocus?: boolean
   maxlength?: number
@@ -48,7 +50,7 @@ interface FieldProps {
 
 /** A labelled input with its hint and its error. */
 export const Field = ({ name, label, state = {}, hint, type = 'text', ...rest }: FieldProps) => {
-  const { id = name, value, required = true, autofocus, ...attributes } = rest
+  const { id = name, value, required = true, autofocus, maxBytes, ...attributes } = rest
   const error = state.complaints?.[name]
   const hintId = hint ? `${id}-hint` : undefined
   const errorId = error ? `${id}-error` : undefined
@@ -66,6 +68,7 @@ export const Field = ({ name, label, state = {}, hint, type = 'text', ...rest }:
         value={secret ? undefined : (state.entered?.[name] ?? value)}
         required={required || undefined}
         autofocus={(autofocus && !state.complaints) || Boolean(error) || undefined}
+        data-max-bytes={maxBytes}
         aria-invalid={error ? 'true' : undefined}
         aria-describedby={[errorId, hintId].filter(Boolean).join(' ') || undefined}
         {...attributes}

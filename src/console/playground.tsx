@@ -6,7 +6,7 @@ import { findOrganisation } from '../accounts/organisations.ts'
 import type { Role } from '../images/fetch.ts'
 import { keepUpload } from '../jobs/upload.ts'
 import { MODES } from '../organisation/api-key.ts'
-import { MAX_URL_LENGTH, settingsOf } from '../settings.ts'
+import { MAX_IMAGE_BYTES, MAX_URL_LENGTH, settingsOf } from '../settings.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { Button, Field, FormError, Notice, PostForm, readForm } from './form.tsx'
@@ -181,6 +181,7 @@ const ImageChoice = ({ role, title, state }: { role: Role; title: string; state:
       label="Or a file"
       type="file"
       accept="image/jpeg,image/png,image/webp"
+      maxBytes={MAX_IMAGE_BYTES}
       hint="JPEG, PNG or WebP, at most 10 MB. Uploads are deleted after a day."
       required={false}
       state={state}

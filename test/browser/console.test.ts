@@ -149,6 +149,27 @@ describe('the playground', () => {
   })
 })
 
+describe('a file that is too large', () => {
+  it('is refused at its field before it is sent, and the form stays as it was', async () => {
+    await page.goto('/console/playground')
+    const file = page.getByLabel('Or a file').first()
+    const buffer = Buffer.alloc(10 * 1024 * 1024 + 1)
+    await file.setInputFiles({ name: 'large.jpg', mimeType: 'image/jpeg', buffer })
+    await page.getByLabel('Address').last().fill('https://shop.example/shirt.png')
+    await page.getByRole('button', { name: 'Try it on' }).click()
+    const words = 'This file has 10.1 MB. Choose one of at most 10 MB.'
+    await page.locator('#model_file-error', { hasText: words }).waitFor()
+    assert.equal(await page.evaluate('document.activeElement.id'), 'model_file')
+    assert.equal(
+      await page.getByLabel('Address').last().inputValue(),
+      'https://shop.example/shirt.png',
+    )
+    assert.equal(await page.getByRole('button', { name: 'Try it on' }).isEnabled(), true)
+    await file.setInputFiles('samples/model.jpg')
+    assert.equal(await page.locator('#model_file-error').count(), 0)
+  })
+})
+
 describe('webhooks', () => {
   it('are delivered, shown and sent again', async () => {
     const seen: string[] = []

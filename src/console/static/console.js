@@ -1,5 +1,5 @@
 // What helps where JavaScript runs: copying, times in the reader's zone, following a job, closing what
-// was opened. Every page works without it.
+// was opened, refusing files that are too large. Every page works without it.
 
 const POLL_MS = 1000
 
@@ -24,6 +24,17 @@ for (const select of document.querySelectorAll('[data-submit-on-change]')) {
   select.addEventListener('pointerdown', () => (select.dataset.byPointer = 'true'))
   select.addEventListener('change', () => {
     if (select.dataset.byPointer) select.form.requestSubmit(button)
+  })
+}
+
+// A file that is too large is refused here: sending it takes long, and the form would come back empty.
+for (const input of document.querySelectorAll('[data-max-bytes]')) {
+  input.addEventListener('change', () => isSmallEnough(input))
+  input.form.addEventListener('submit', (event) => {
+    if (isSmallEnough(input)) return
+    event.preventDefault()
+    event.stopImmediatePropagation()
+    input.focus()
   })
 }
 
@@ -105,6 +116,34 @@ async function follow(section) {
     }
     if (current.dataset.live) await new Promise((resolve) => setTimeout(resolve, POLL_MS))
   }
+}
+
+/** Says beside the field if its file is too large. */
+function isSmallEnough(input) {
+  const maxBytes = Number(input.dataset.maxBytes)
+  const size = input.files[0]?.size ?? 0
+  const errorId = `${input.id}-error`
+  document.getElementById(errorId)?.remove()
+  input.removeAttribute('aria-invalid')
+  const described = (input.getAttribute('aria-describedby') ?? '').split(' ')
+  const others = described.filter((id) => id !== errorId)
+  if (size > maxBytes) {
+    const error = document.createElement('small')
+    error.id = errorId
+    error.className = 'error'
+    error.textContent = `This file has ${megabytes(size)} MB. Choose one of at most ${megabytes(maxBytes)} MB.`
+    input.after(error)
+    input.setAttribute('aria-invalid', 'true')
+    others.unshift(errorId)
+    announce(error.textContent)
+  }
+  input.setAttribute('aria-describedby', others.join(' '))
+  return size <= maxBytes
+}
+
+// Upwards, so that what is a little too large does not seem to be just right.
+function megabytes(bytes) {
+  return Math.ceil((bytes / 1024 / 1024) * 10) / 10
 }
 
 function localise(root) {
