@@ -1,12 +1,13 @@
 // Trying the service out by hand: two addresses or two files, in test or live mode.
 import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
 import { z } from 'zod'
 import { tryOnBody } from '../api/requests.ts'
 import { findOrganisation } from '../accounts/organisations.ts'
 import type { Role } from '../images/fetch.ts'
 import { keepUpload } from '../jobs/upload.ts'
 import { MODES } from '../organisation/api-key.ts'
-import { MAX_IMAGE_BYTES, MAX_URL_LENGTH, settingsOf } from '../settings.ts'
+import { MAX_BODY_BYTES, MAX_IMAGE_BYTES, MAX_URL_LENGTH, settingsOf } from '../settings.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { Button, Field, FormError, Notice, PostForm, readForm } from './form.tsx'
@@ -27,9 +28,17 @@ const TryOn = z.object({
   nonce: Nonce,
 })
 
+const uploadLimit = bodyLimit({
+  maxSize: 2 * MAX_IMAGE_BYTES + MAX_BODY_BYTES,
+  onError: (c: ConsoleContext) => {
+    const words = 'That was too large. Choose files of at most 10 MB each, and send them again.'
+    return playgroundPage(c, { complaints: { '': words } }, 413)
+  },
+})
+
 export const playground = new Hono<ConsoleApp>()
   .get('/', (c) => playgroundPage(c))
-  .post('/', async (c) => {
+  .post('/', uploadLimit, async (c) => {
     const form = await readForm(c, TryOn)
     if (!form.ok) return playgroundPage(c, form)
     const { mode, workspace, nonce } = form.value
@@ -101,12 +110,16 @@ async function imageUrl(
   return { ok: false, complaints: { [field]: `The address ${problem}.` } }
 }
 
-async function playgroundPage(c: ConsoleContext, state: FieldState = {}) {
+async function playgroundPage(
+  c: ConsoleContext,
+  state: FieldState = {},
+  status: 200 | 413 | 422 = state.complaints ? 422 : 200,
+) {
   const found = await findOrganisation(c.env, c.var.membership.organisation.id)
   const workspaces = found?.workspaces.filter(({ status }) => status === 'active') ?? []
   return memberPage(
     c,
-    { title: 'Playground', status: state.complaints ? 422 : 200 },
+    { title: 'Playground', status },
     <>
       <h1>Playground</h1>
       <p>Submit a job by hand and watch it happen.</p>

@@ -10,7 +10,7 @@ import { trimTrailingSlash } from 'hono/trailing-slash'
 import { authSecretOf, ConsoleNotSetUp } from '../accounts/auth.ts'
 import { AppError } from '../errors.ts'
 import { log } from '../log.ts'
-import { MAX_BODY_BYTES, MAX_IMAGE_BYTES, settingsOf } from '../settings.ts'
+import { MAX_BODY_BYTES, settingsOf } from '../settings.ts'
 import { account } from './account.tsx'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
@@ -62,13 +62,9 @@ const inside = new Hono<ConsoleApp>()
   .route('/settings/team', team)
 
 const tooLarge = (c: ConsoleContext) =>
-  failure(c, 413, 'That is too much', 'The form is too large. Pictures may have 10 MB each.')
+  failure(c, 413, 'That is too much', 'The form is too large.')
 
 const formLimit = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => tooLarge(c) })
-const uploadLimit = bodyLimit({
-  maxSize: 2 * MAX_IMAGE_BYTES + MAX_BODY_BYTES,
-  onError: (c) => tooLarge(c),
-})
 
 export const pages = new Hono<ConsoleApp>()
   .basePath('/console')
@@ -80,7 +76,8 @@ export const pages = new Hono<ConsoleApp>()
   })
   .use((c, next) => protect(c.env)(c, next))
   .use(csrf({ origin: (origin, c: ConsoleContext) => isOwnOrigin(c, origin) }))
-  .use((c, next) => (c.req.path === '/console/playground' ? uploadLimit : formLimit)(c, next))
+  // The playground takes files and has a limit of its own.
+  .use((c, next) => (c.req.path === '/console/playground' ? next() : formLimit(c, next)))
   .use(async (c, next) => {
     authSecretOf(c.env)
     await next()

@@ -98,6 +98,16 @@ describe('the playground', () => {
     expect(page.html).toContain('Choose a JPEG, PNG or WebP')
   })
 
+  it('says inside the console that a form is too large, and what to do', async () => {
+    const { visitor } = await newFounder()
+    const { page } = await tryOn(visitor, {
+      model_file: file(new ArrayBuffer(21 * 1024 * 1024), 'image/jpeg'),
+    })
+    expect(page.status).toBe(413)
+    expect(page.html).toContain('Choose files of at most 10 MB each')
+    expect(page.html).toContain('aria-label="Console"')
+  })
+
   it('is under the same rate limit as the API', async () => {
     const { visitor, testKey, organisationId } = await newFounder()
     const body = { rate_limit_per_minute: 2 }
