@@ -1,5 +1,5 @@
-// When keys were last used, for people to see: kept in memory and written to D1 now and then, so that
-// no request pays for it.
+// When keys were last used, for people to see: kept in memory and written to D1 now and then, from
+// the alarm, so that no request pays for it.
 import { and, eq } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { apiKeys } from '../db/schema.ts'
@@ -7,6 +7,8 @@ import type { Credentials } from './api-key.ts'
 
 /** A use this soon after another of the same key is not worth a write. */
 const PRECISION_MS = 5 * 60_000
+/** Sooner than an idle object is evicted, and with it what it remembers. */
+const FLUSH_AFTER_MS = 30_000
 
 export class KeyUses {
   readonly #env: Env
@@ -18,11 +20,12 @@ export class KeyUses {
     this.#env = env
   }
 
-  /** Remembers a use, for `flush` to write. */
-  note({ organisationId, keyHash }: Credentials, now: number): void {
-    if (now - (this.#noted.get(keyHash) ?? -Infinity) < PRECISION_MS) return
+  /** Remembers a use. @returns by when to call `flush`, if there is something new to write */
+  note({ organisationId, keyHash }: Credentials, now: number): number | undefined {
+    if (now - (this.#noted.get(keyHash) ?? -Infinity) < PRECISION_MS) return undefined
     this.#noted.set(keyHash, now)
     this.#unwritten.set(keyHash, { organisationId, at: now })
+    return now + FLUSH_AFTER_MS
   }
 
   /** Writes what is not yet written. After a failure it may be called again. */

@@ -1,6 +1,6 @@
 // The Durable Object of one organisation: the only place that lets a request in and the only owner
 // of its credits. Its SQLite is the truth about credits and idempotency; the rest it holds is a
-// copy (standing) or is written down before it sleeps (rate window, uses of keys). It orchestrates; the SQL is in ledger, idempotency
+// copy (standing) or may be lost (rate window). It orchestrates; the SQL is in ledger, idempotency
 // and standing.
 import { DurableObject } from 'cloudflare:workers'
 import { newId } from '../ids.ts'
@@ -25,22 +25,16 @@ const RECONCILE_AFTER_MS = 5 * 60_000
 export const HELD_FOR_MS = 4 * 60_000
 const RECONCILE_PAGE = 90 // D1 binds at most 100 values to a statement
 const RETRY_RECONCILE_MS = 60_000
-/** Twice this is less than the 10 s after which an idle object sleeps and forgets. */
-const TICK_MS = 4_000
-/** Under this name the rate window is kept while the object sleeps. */
-const RATE_WINDOW = 'rate-window'
 
 type Check = { refuseSuspended: boolean }
 
 export class Organisation extends DurableObject<Env> {
   readonly #standing = new StandingCache(this.env)
-  readonly #rateWindow = new RateWindow(this.ctx.storage.kv.get<Float64Array>(RATE_WINDOW))
+  readonly #rateWindow = new RateWindow()
   readonly #keyUses = new KeyUses(this.env)
   #stores: { ledger: Ledger; idempotency: IdempotencyRecords } | undefined
   /** ms since 1970; Infinity when none is set, undefined when not asked yet. */
   #alarmAt: number | undefined
-  #nextTick: ReturnType<typeof setTimeout> | undefined
-  #usedSinceTick = false
 
   /** Checks key, suspension and rate limit, in this order. */
   async authenticate(credentials: Credentials, check: Check): Promise<Answer<null>> {
@@ -177,6 +171,7 @@ export class Organisation extends DurableObject<Env> {
     this.#alarmAt = Infinity
     try {
       await this.#reconcile()
+      await this.#keyUses.flush()
     } catch (error) {
       // Thrown on, the runtime would give up after some tries, and with it on the credits.
       log.error('reconciliation failed', error)
@@ -232,31 +227,11 @@ export class Organisation extends DurableObject<Env> {
     this.#alarmAt ??= (await this.ctx.storage.getAlarm()) ?? Infinity
     const standing = await this.#standing.current(caller.organisationId)
     const answer = this.#answer(standing, caller, check, then)
-    if (answer.quota) {
-      if (caller.keyHash !== null) this.#keyUses.note(caller, Date.now())
-      this.#usedSinceTick = true
-      if (!this.#nextTick) this.#nextTick = setTimeout(() => void this.#tick(), TICK_MS)
+    if (answer.quota && caller.keyHash !== null) {
+      const flushAt = this.#keyUses.note(caller, Date.now())
+      if (flushAt !== undefined) await this.#wakeBy(flushAt)
     }
     return answer
-  }
-
-  /**
-   * Writes down what is only remembered. Goes on while requests come and until one tick after the
-   * last, which is still before the object sleeps.
-   */
-  async #tick(): Promise<void> {
-    const idle = !this.#usedSinceTick
-    this.#usedSinceTick = false
-    let written = true
-    try {
-      if (idle) this.ctx.storage.kv.put(RATE_WINDOW, this.#rateWindow.toKeep(Date.now()))
-      await this.#keyUses.flush()
-    } catch (error) {
-      written = false
-      log.error('uses not written down', error)
-    }
-    const rest = idle && written && !this.#usedSinceTick
-    this.#nextTick = rest ? undefined : setTimeout(() => void this.#tick(), TICK_MS)
   }
 
   /** Nothing in here is awaited: what was checked stays true. */

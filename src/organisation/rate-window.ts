@@ -1,10 +1,8 @@
-// The rate limit as a sliding-window log: the exact instants of the last 60 seconds' requests. In
-// memory; the Organisation writes them down before it sleeps.
+// The rate limit as a sliding-window log: the exact instants of the last 60 seconds' requests, in
+// memory only. An Organisation is evicted no sooner than it has been idle for longer than that.
 
 export const WINDOW_SECONDS = 60
 const WINDOW_MS = WINDOW_SECONDS * 1_000
-/** So many are written down at most, the newest: 800 kB. */
-const MAX_KEPT = 100_000
 
 /** What the RateLimit and Retry-After headers say. */
 export interface Quota {
@@ -18,21 +16,8 @@ export interface Quota {
 
 export class RateWindow {
   /** Instants (ms) in ascending order; those before `#head` have left the window. */
-  #instants: number[]
+  #instants: number[] = []
   #head = 0
-
-  /** @param kept what `toKeep` gave before the memory was lost */
-  constructor(kept: Float64Array = new Float64Array()) {
-    this.#instants = [...kept]
-  }
-
-  /** What to go on from later. */
-  toKeep(now: number): Float64Array {
-    this.#forget(now - WINDOW_MS)
-    return Float64Array.from(
-      this.#instants.slice(Math.max(this.#head, this.#instants.length - MAX_KEPT)),
-    )
-  }
 
   /**
    * Lets a request pass, and counts it, if fewer than `limit` did in the 60 s that end at `now`.

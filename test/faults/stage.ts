@@ -1,7 +1,7 @@
 // Where a case is played: one organisation, queues and a clock of its own, an outside world, and
 // the Worker's doors, called directly so that each invocation has its own wrapped bindings.
 import { createExecutionContext, createScheduledController } from 'cloudflare:test'
-import { runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
 import { compositor } from '../../src/engines/compositor/compositor.ts'
@@ -109,9 +109,9 @@ export class Stage {
 
   /** Makes the Organisation forget what it holds in memory. */
   async evict(): Promise<void> {
-    // By force: an orderly eviction would wait for what the object means to write down.
-    const stub = organisationOf(env, this.shop.orgId)
-    await runInDurableObject(stub, (_, state) => state.abort('evicted')).catch(() => {})
+    const organisation = organisationOf(env, this.shop.orgId)
+    await organisation.totals() // only what runs can be evicted
+    await evictDurableObject(organisation)
   }
 
   /** Counts the Organisation's own calls while something is done, and spoils the one. */
