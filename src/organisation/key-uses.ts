@@ -7,8 +7,8 @@ import type { Credentials } from './api-key.ts'
 
 /** A use this soon after another of the same key is not worth a write. */
 const PRECISION_MS = 5 * 60_000
-/** Sooner than an idle object is evicted, and with it what it remembers. */
-const FLUSH_AFTER_MS = 30_000
+/** Sooner than the 10 s after which an idle object sleeps, and forgets what it remembers. */
+const FLUSH_AFTER_MS = 8_000
 
 export class KeyUses {
   readonly #env: Env

@@ -1,6 +1,6 @@
 // The Durable Object of one organisation: the only place that lets a request in and the only owner
 // of its credits. Its SQLite is the truth about credits and idempotency; the rest it holds is a
-// copy (standing) or may be lost (rate window). It orchestrates; the SQL is in ledger, idempotency
+// copy (standing) or may be lost in part (rate window). It orchestrates; the SQL is in ledger, idempotency
 // and standing.
 import { DurableObject } from 'cloudflare:workers'
 import { newId } from '../ids.ts'
@@ -25,12 +25,14 @@ const RECONCILE_AFTER_MS = 5 * 60_000
 export const HELD_FOR_MS = 4 * 60_000
 const RECONCILE_PAGE = 90 // D1 binds at most 100 values to a statement
 const RETRY_RECONCILE_MS = 60_000
+/** Under this name the rate window is written down. */
+const RATE_WINDOW = 'rate-window'
 
 type Check = { refuseSuspended: boolean }
 
 export class Organisation extends DurableObject<Env> {
   readonly #standing = new StandingCache(this.env)
-  readonly #rateWindow = new RateWindow()
+  readonly #rateWindow = new RateWindow(this.ctx.storage.kv.get<Float64Array>(RATE_WINDOW))
   readonly #keyUses = new KeyUses(this.env)
   #stores: { ledger: Ledger; idempotency: IdempotencyRecords } | undefined
   /** ms since 1970; Infinity when none is set, undefined when not asked yet. */
@@ -249,6 +251,8 @@ export class Organisation extends DurableObject<Env> {
     }
     const { status, rateLimitPerMinute } = standing.organisation
     const { passed, ...quota } = this.#rateWindow.take(rateLimitPerMinute, Date.now())
+    const toWrite = this.#rateWindow.toWrite(rateLimitPerMinute)
+    if (toWrite) this.ctx.storage.kv.put(RATE_WINDOW, toWrite)
     if (refuseSuspended && status === 'suspended') {
       return { ok: false, refusal: 'account_suspended', quota }
     }
