@@ -1,6 +1,6 @@
 // What clients may send, as schemas: they check requests and make the OpenAPI document.
 import { z } from 'zod'
-import { hostOf, imageUrlProblem, urlProblem } from '../images/url.ts'
+import { hostsOf, imageUrlProblem, urlProblem } from '../images/url.ts'
 import { isScenario, scenarioProblem } from '../jobs/scenario.ts'
 import { JOB_STATUSES } from '../jobs/status.ts'
 import type { Mode } from '../organisation/api-key.ts'
@@ -39,7 +39,7 @@ export function tryOnBody(rules: UrlRules) {
 }
 
 function makeTryOnBody({ allowPrivate, mode, ownUrls = [] }: UrlRules) {
-  const ownHosts = ownUrls.map((own) => hostOf(new URL(own)))
+  const ownHosts = hostsOf(ownUrls)
   const imageUrl = (description: string, example: string) =>
     url('a string, the URL of an image', (text) => {
       const problem = imageUrlProblem(text, allowPrivate, ownHosts)

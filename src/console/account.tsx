@@ -4,8 +4,8 @@ import { z } from 'zod'
 import { authOf, MAX_PASSWORD_LENGTH, refusalOf } from '../accounts/auth.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
-import { password, PASSWORD_HINT } from './fields.ts'
-import { ActionForm, Button, Field, Notice, PostForm, readForm } from './form.tsx'
+import { password } from './fields.ts'
+import { ActionForm, Button, Field, NewPasswordField, Notice, PostForm, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
 import { mayTryPassword } from './limits.tsx'
@@ -69,12 +69,9 @@ function accountPage(c: ConsoleContext, state: FieldState = {}) {
             autocomplete="current-password"
             state={state}
           />
-          <Field
-            name="password"
+          <NewPasswordField
             label="New password"
-            type="password"
-            autocomplete="new-password"
-            hint={`${PASSWORD_HINT} You are signed out everywhere else.`}
+            consequence="You are signed out everywhere else."
             state={state}
           />
           <Button>Change the password</Button>

@@ -4,6 +4,7 @@ import { createContext, useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
 import type { z } from 'zod'
 import type { ConsoleContext } from './context.ts'
+import { PASSWORD_HINT } from './fields.ts'
 
 /** What was wrong with a form, by field; under '' what concerns the whole. */
 export type Complaints = Record<string, string>
@@ -93,6 +94,22 @@ export const Notice = ({ kind, children }: { kind: 'good' | 'bad' | 'info'; chil
   <p class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
     {children}
   </p>
+)
+
+/** Where a password is chosen; `consequence` follows the rule that it has to keep. */
+export const NewPasswordField = ({
+  label = 'Password',
+  consequence,
+  ...rest
+}: Partial<Pick<FieldProps, 'label' | 'state' | 'autofocus'>> & { consequence?: string }) => (
+  <Field
+    name="password"
+    label={label}
+    type="password"
+    autocomplete="new-password"
+    hint={[PASSWORD_HINT, consequence].filter(Boolean).join(' ')}
+    {...rest}
+  />
 )
 
 export const Button = ({

@@ -5,8 +5,16 @@ import { authOf, isBadLink, MAX_PASSWORD_LENGTH, refusalOf } from '../accounts/a
 import { baseUrlOf } from '../api/base-url.ts'
 import { safeNext } from './next.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
-import { email, password, PASSWORD_HINT } from './fields.ts'
-import { ActionForm, Button, Field, FormError, Notice, readForm } from './form.tsx'
+import { email, password } from './fields.ts'
+import {
+  ActionForm,
+  Button,
+  Field,
+  FormError,
+  NewPasswordField,
+  Notice,
+  readForm,
+} from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { guestPage } from './layout.tsx'
 import { mayMail, mayTryPassword } from './limits.tsx'
@@ -200,12 +208,9 @@ function resetPage(c: ConsoleContext, token: string, state: FieldState = {}) {
       <form method="post" action="/console/reset" novalidate>
         <FormError state={state} />
         <input type="hidden" name="token" value={token} />
-        <Field
-          name="password"
+        <NewPasswordField
           label="New password"
-          type="password"
-          autocomplete="new-password"
-          hint={`${PASSWORD_HINT} You will be signed out everywhere.`}
+          consequence="You will be signed out everywhere."
           state={state}
           autofocus
         />

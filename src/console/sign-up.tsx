@@ -11,8 +11,8 @@ import { isFreeEmail } from '../accounts/work-email.ts'
 import { FREE_CREDITS, settingsOf } from '../settings.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
-import { email, name, password, PASSWORD_HINT } from './fields.ts'
-import { Button, Field, FormError, Notice, readForm } from './form.tsx'
+import { email, name, password } from './fields.ts'
+import { Button, Field, FormError, NewPasswordField, Notice, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { guestPage } from './layout.tsx'
 import { mayMail } from './limits.tsx'
@@ -152,15 +152,7 @@ function invitedPage(
       <form method="post" action="/console/sign-up" novalidate>
         <FormError state={state} />
         <input type="hidden" name="invitation" value={token} />
-        <Field
-          name="password"
-          label="Password"
-          type="password"
-          autocomplete="new-password"
-          hint={PASSWORD_HINT}
-          state={state}
-          autofocus
-        />
+        <NewPasswordField state={state} autofocus />
         <Button>Create account</Button>
       </form>
       <p class="aside">
@@ -224,14 +216,7 @@ function signUpPage(c: ConsoleContext, state: FieldState = {}) {
           state={state}
           autofocus
         />
-        <Field
-          name="password"
-          label="Password"
-          type="password"
-          autocomplete="new-password"
-          hint={PASSWORD_HINT}
-          state={state}
-        />
+        <NewPasswordField state={state} />
         <Field
           name="organisation"
           label="Organisation name"

@@ -13,7 +13,7 @@ const OTHER_IMAGES =
  * What is wrong with an address, in words that follow the name of its field; null when it is fine.
  * Names are judged as written: a Worker's fetch cannot reach a private network even where a public
  * name resolves into one.
- * @param ownHosts where this service is reached, as `hostOf` writes it: it does not call itself
+ * @param ownHosts where this service is reached, as `hostsOf` writes it: it does not call itself
  */
 export function urlProblem(
   text: string,
@@ -40,6 +40,10 @@ export function imageUrlProblem(
  * no dot is left there. Looking behind keeps a name full of dots from costing the square of its length.
  */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/(?<!\.)\.+$/, '')
+
+/** The hosts that addresses of this service name. */
+export const hostsOf = (addresses: readonly string[]): string[] =>
+  addresses.map((address) => hostOf(new URL(address)))
 
 /** The address, or what is wrong with it. */
 function parsed(text: string, allowPrivate: boolean, ownHosts: readonly string[]): URL | string {

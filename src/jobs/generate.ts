@@ -252,10 +252,14 @@ const brokenDown = (engine: Engine, cause: unknown) =>
 function logFailure(job: JobRow, error: EngineError, engine?: Engine): void {
   const { code, work, message: reason } = error
   const fields = { jobId: job.id, engine: engine?.name ?? job.engine, code, work, reason }
-  if (isOurs(error)) log.error('engine failed', error.cause, fields)
-  else log.warn('engine failed', fields)
+  const fault = faultOf(error)
+  if (fault === undefined) log.warn('engine failed', fields)
+  else log.error('engine failed', fault, fields)
 }
 
-/** Whether an exception that nobody expected is behind it, rather than a picture or a provider. */
-export const isOurs = ({ code, cause }: EngineError): boolean =>
-  cause !== undefined && (code === 'internal_error' || code === 'generation_failed')
+/** The exception that nobody expected; undefined where a picture or a provider is to blame. */
+export function faultOf(error: unknown): unknown {
+  if (!(error instanceof EngineError)) return error
+  const mayBeOurs = error.code === 'internal_error' || error.code === 'generation_failed'
+  return mayBeOurs ? error.cause : undefined
+}

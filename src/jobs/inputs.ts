@@ -6,7 +6,7 @@ import type { CheckedImage } from '../engines/engine.ts'
 import { IMAGE_FORMATS } from '../images/format.ts'
 import { checkImage, fetchImage } from '../images/fetch.ts'
 import type { FetchedImage, Role } from '../images/fetch.ts'
-import { hostOf } from '../images/url.ts'
+import { hostsOf } from '../images/url.ts'
 import { log } from '../log.ts'
 import { inputKey, signedUrl, uploadKeyOf } from '../outputs/link.ts'
 import { settingsOf } from '../settings.ts'
@@ -58,7 +58,7 @@ const mayHaveCopies = (job: JobRow) =>
 async function inputOf(env: Env, job: JobRow, role: Role, address: string) {
   const { allowPrivateUrls, baseUrl = job.baseUrl } = settingsOf(env)
   const copy = mayHaveCopies(job) ? await copyOf(env, job, role) : null
-  const ownHosts = [baseUrl, job.baseUrl].map((own) => hostOf(new URL(own)))
+  const ownHosts = hostsOf([baseUrl, job.baseUrl])
   const picture =
     copy ??
     (await readUpload(env, baseUrl, role, address)) ??

@@ -13,7 +13,14 @@ import { organisationOf } from '../organisation/by-id.ts'
 import { outputKey } from '../outputs/link.ts'
 import { withdrawJob } from './cancel.ts'
 import { msLeft } from './deadline.ts'
-import { cancelWorkOf, earlierOutput, generate, isOurs, LostJob, MAX_ATTEMPTS } from './generate.ts'
+import {
+  cancelWorkOf,
+  earlierOutput,
+  faultOf,
+  generate,
+  LostJob,
+  MAX_ATTEMPTS,
+} from './generate.ts'
 import { deleteInputs } from './inputs.ts'
 import { storePicture } from './pictures.ts'
 import { scenarioOf } from './scenario.ts'
@@ -161,11 +168,11 @@ async function failOrRetry(env: Env, job: JobRow, error: unknown): Promise<Verdi
   }
   const known = error instanceof EngineError
   const code: JobErrorCode = known ? error.code : 'internal_error'
-  const fields = { jobId: job.id, attempt: job.attempts, engine: job.engine, code }
-  if (!known) log.error('attempt failed', error, fields)
-  else if (isOurs(error)) {
-    log.error('attempt failed', error.cause, { ...fields, reason: error.message })
-  } else log.info('attempt failed', { ...fields, reason: error.message })
+  const reason = known ? error.message : undefined
+  const fields = { jobId: job.id, attempt: job.attempts, engine: job.engine, code, reason }
+  const fault = faultOf(error)
+  if (fault === undefined) log.info('attempt failed', fields)
+  else log.error('attempt failed', fault, fields)
 
   if (known && !error.retriable) return fail(env, job, code)
   const asked = Math.min((known && error.retryAfterSeconds) || 0, MAX_BACK_OFF_SECONDS)

@@ -246,21 +246,20 @@ export async function takeOverdueJobs(
   // Literals, not bound values: only so does SQLite see that the partial index applies.
   const open = sql`status in ('pending', 'processing')`
   const isOverdue = and(open, lt(jobs.dueAt, new Date(now - overdueMs)))
-  const { id, mode } = jobs
+  const overdue = db
+    .select({ id: jobs.id, mode: jobs.mode })
+    .from(jobs)
+    .where(isOverdue)
+    .orderBy(jobs.dueAt)
+    .limit(limit)
+  const them = overdue.as('overdue')
+  const ids = db.select({ id: them.id }).from(them)
   const [taken] = await db.batch([
-    db.select({ id, mode }).from(jobs).where(isOverdue).orderBy(jobs.dueAt).limit(limit),
+    overdue,
     db
       .update(jobs)
       .set({ dueAt: new Date(now + againAfterMs) })
-      .where(
-        and(
-          inArray(
-            id,
-            db.select({ id }).from(jobs).where(isOverdue).orderBy(jobs.dueAt).limit(limit),
-          ),
-          eq(jobs.status, 'pending'),
-        ),
-      ),
+      .where(and(inArray(jobs.id, ids), eq(jobs.status, 'pending'))),
   ])
   return taken
 }

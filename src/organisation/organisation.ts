@@ -1,7 +1,7 @@
 // The Durable Object of one organisation: the only place that lets a request in and the only owner
 // of its credits. Its SQLite is the truth about credits and idempotency; the rest it holds is a
-// copy (standing) or may be lost in part (rate window). It orchestrates; the SQL is in ledger, idempotency
-// and standing.
+// copy (standing) or may be lost in part (rate window). It orchestrates; the SQL is in ledger,
+// idempotency, standing and key-uses.
 import { DurableObject } from 'cloudflare:workers'
 import { newId } from '../ids.ts'
 import { statusesOf } from '../jobs/store.ts'

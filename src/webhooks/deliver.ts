@@ -2,7 +2,7 @@
 // once: a crash after the receiver answered leads to another attempt with the same webhook-id.
 import { Webhook } from 'standardwebhooks'
 import type { OrganisationRow } from '../db/schema.ts'
-import { hostOf, urlProblem } from '../images/url.ts'
+import { hostsOf, urlProblem } from '../images/url.ts'
 import { log } from '../log.ts'
 import { retryAfterSeconds } from '../retry-after.ts'
 import { settingsOf, WEBHOOK_TIMEOUT_MS } from '../settings.ts'
@@ -80,7 +80,7 @@ async function attempt(
 ): Promise<Answer> {
   const settings = settingsOf(env)
   const base = settings.baseUrl ?? job.baseUrl
-  const ownHosts = [base, job.baseUrl].map((own) => hostOf(new URL(own)))
+  const ownHosts = hostsOf([base, job.baseUrl])
   const problem = urlProblem(event.url, settings.allowPrivateUrls, ownHosts)
   if (problem) return noAnswer(`the URL ${problem}`)
   const body = JSON.stringify(webhookBody(env, base, event, job))
