@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
 import { makeKey } from '../../src/organisation/api-key.ts'
-import { clientOf, request } from '../support/client.ts'
+import { codeOf, clientOf, request } from '../support/client.ts'
 import { IMAGES, newOrganisation, operator, submit } from '../support/world.ts'
 
 const UNKNOWN_JOB = newId('job')
@@ -23,9 +23,6 @@ const call = (method: string, path: string, authorization?: string) =>
     headers: authorization === undefined ? {} : { Authorization: authorization },
     ...(method === 'POST' && { body: JSON.stringify(IMAGES) }),
   })
-
-const codeOf = async (answer: Response) =>
-  (await answer.json<{ error: { code: string; message: string } }>()).error.code
 
 describe.each(ENDPOINTS)('%s %s', (method, path, refusesSuspended) => {
   it.each([

@@ -7,7 +7,15 @@ import { newId } from '../../src/ids.ts'
 import { giveUpJob, processJob } from '../../src/jobs/process.ts'
 import { JOB_ERROR_CODES } from '../../src/jobs/status.ts'
 import { fakeUpstream } from '../support/upstream.ts'
-import { finished, ledgerOf, newOrganisation, operator, readJob, submit } from '../support/world.ts'
+import {
+  finished,
+  ledgerOf,
+  newOrganisation,
+  operator,
+  readJob,
+  submit,
+  freeze,
+} from '../support/world.ts'
 import garment from '../../samples/garment.png'
 import model from '../../samples/model.jpg'
 
@@ -28,9 +36,6 @@ const bytes = (...parts: (number | string)[]) =>
     ),
   )
 const MB = 1024 * 1024
-
-/** Keeps jobs pending until the test moves them. */
-const freeze = () => vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
 
 describe('a live job', () => {
   it('follows up to three redirects, and accepts a picture of exactly 10 MB', async () => {

@@ -1,27 +1,19 @@
 // Live jobs take turns, for pictures fill an isolate's memory: who waits has begun nothing, and a
 // picture counts until it is stored.
 import { env } from 'cloudflare:workers'
-import { beforeEach, expect, it, vi } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { processJob } from '../../src/jobs/process.ts'
 import { picture, scripted, useEngines } from '../support/fake-engines.ts'
-import { jpeg, png } from '../support/picture.ts'
-import { fakeUpstream } from '../support/upstream.ts'
+import { fakePictures, holdMessages, PICTURES } from '../support/live-job.ts'
 import { newOrganisation, submit } from '../support/world.ts'
 
-const upstream = fakeUpstream()
-const [MODEL, GARMENT] = ['https://cdn.test/model', 'https://cdn.test/garment']
-const SENT = { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
-
-beforeEach(() => {
-  upstream.on(MODEL, () => new Response(jpeg())).on(GARMENT, () => new Response(png()))
-})
+fakePictures()
 
 async function fiveJobs() {
-  vi.spyOn(env.JOBS, 'send').mockResolvedValue(SENT)
+  holdMessages()
   const shop = await newOrganisation()
-  const order = { model_image_url: MODEL, garment_image_url: GARMENT }
   const ids: string[] = []
-  while (ids.length < 5) ids.push((await submit(shop.live, order)).job_id)
+  while (ids.length < 5) ids.push((await submit(shop.live, PICTURES)).job_id)
   const count = async (status: string) =>
     env.DB.prepare('SELECT count(*) AS n FROM jobs WHERE organisation_id = ? AND status = ?')
       .bind(shop.orgId, status)

@@ -1,14 +1,12 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { signedUrl } from '../../src/outputs/link.ts'
-import { BASE, request } from '../support/client.ts'
+import { BASE, codeOf, request } from '../support/client.ts'
 import { finished, newOrganisation, readJob, submit } from '../support/world.ts'
 
 let path: string
 
 const get = (to: string, init?: RequestInit) => request(to.replace(BASE, ''), init)
-const codeOf = async (answer: Response) =>
-  (await answer.json<{ error: { code: string } }>()).error.code
 
 beforeAll(async () => {
   const shop = await newOrganisation()

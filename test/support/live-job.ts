@@ -24,16 +24,19 @@ export function fakePictures(): Upstream {
   return upstream
 }
 
-/** A live job whose messages are held back: it goes on when the test says so. */
-export async function newJob(vars: Record<string, string> = {}) {
-  const send = vi.spyOn(env.JOBS, 'send').mockResolvedValue({
+export const PICTURES = { model_image_url: MODEL, garment_image_url: GARMENT }
+
+/** The queue takes every message of a job, and hands none out. */
+export const holdMessages = () =>
+  vi.spyOn(env.JOBS, 'send').mockResolvedValue({
     metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } },
   })
+
+/** A live job whose messages are held back: it goes on when the test says so. */
+export async function newJob(vars: Record<string, string> = {}) {
+  const send = holdMessages()
   const shop = await newOrganisation()
-  const { job_id: jobId } = await submit(shop.live, {
-    model_image_url: MODEL,
-    garment_image_url: GARMENT,
-  })
+  const { job_id: jobId } = await submit(shop.live, PICTURES)
   send.mockClear()
   vi.useFakeTimers({ toFake: ['Date'] })
   const begunAt = Date.now()
@@ -46,10 +49,11 @@ export async function newJob(vars: Record<string, string> = {}) {
     row,
     read: () => readJob(shop.live, jobId),
     job: {
-      /** Handles a message that comes so long after the job's begin. */
-      run: (afterMs = 0) => {
+      id: jobId,
+      /** Handles a message that comes so long after the job's begin, from the sweep if it says so. */
+      run: (afterMs = 0, message: { swept?: boolean } = {}) => {
         vi.setSystemTime(begunAt + afterMs)
-        return processJob({ env: { ...env, ...vars }, jobId })
+        return processJob({ env: { ...env, ...vars }, jobId, ...message })
       },
     },
     /** The delays of the messages sent so far. */
