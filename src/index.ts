@@ -20,11 +20,14 @@ const EventMessage = z.object({ eventId: z.string() })
 /** Handles one message; says in how many seconds it is to come again, or nothing when it is done. */
 type Consumer = (env: Env, body: unknown) => Promise<number | void>
 
+const consumeJob: Consumer = async (env, body) => {
+  const verdict = await processJob({ env, ...JobMessage.parse(body) })
+  return verdict.done ? undefined : verdict.retryAfterSeconds
+}
+
 const CONSUMERS: Record<string, Consumer> = {
-  'tryon-jobs': async (env, body) => {
-    const verdict = await processJob({ env, ...JobMessage.parse(body) })
-    return verdict.done ? undefined : verdict.retryAfterSeconds
-  },
+  'tryon-jobs': consumeJob,
+  'tryon-test-jobs': consumeJob,
   'tryon-jobs-dead': (env, body) => giveUpJob({ env, ...JobMessage.parse(body) }),
   'tryon-webhooks': (env, body) => deliverEvent({ env, ...EventMessage.parse(body) }),
   'tryon-webhooks-dead': async (_env, body) => {

@@ -23,6 +23,7 @@ export function keyRow(
     name,
     hash: hashKey(key),
     lastFour: key.slice(-4),
+    createdBy: null,
     createdAt: new Date(),
     revokedAt: null,
     lastUsedAt: null,

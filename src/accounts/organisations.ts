@@ -2,7 +2,7 @@
 // to tell the Organisation that its copy is out of date.
 import { asc, eq, gt, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
-import { apiKeys, organisations, workspaces } from '../db/schema.ts'
+import { apiKeys, DEFAULT_RETENTION_DAYS, organisations, workspaces } from '../db/schema.ts'
 import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
 import { newId } from '../ids.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
@@ -47,6 +47,11 @@ export const organisationRow = ({
   webhookSecretPrevious: null,
   webhookSecretPreviousUntil: null,
   autoReloadEnabled: false,
+  outputRetentionDays: DEFAULT_RETENTION_DAYS,
+  retentionDueAt: new Date(),
+  picturesPurgedTo: null,
+  testJobsPurgedTo: null,
+  deleteAfter: null,
   createdAt: new Date(),
 })
 

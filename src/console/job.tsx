@@ -207,10 +207,10 @@ const Timeline = ({ row, attempts }: { row: JobWithEvent; attempts: WebhookAttem
 }
 
 /** What can be looked at. A scenario has no picture. An upload's own link has run out after an hour; it gets a fresh one. */
-function viewable(env: Env, baseUrl: string, address: string): string | null {
-  if (isScenario(address)) return null
+function viewable(env: Env, baseUrl: string, address: string | null): string | null {
+  if (address === null || isScenario(address)) return null
   const key = uploadKeyOf(env, baseUrl, address)
   return key ? signedUrl(env, baseUrl, key) : address
 }
 
-const withoutQuery = (address: string) => address.replace(/\?.*$/, '')
+const withoutQuery = (address: string | null) => address?.replace(/\?.*$/, '') ?? 'deleted'

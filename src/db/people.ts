@@ -15,6 +15,8 @@ export const users = sqliteTable('users', {
   image: text(),
   /** As given at sign-up; null for who came by an invitation. */
   organisationName: text('organisation_name'),
+  /** Set while the account is scheduled for deletion: when its grace period ends. */
+  deleteAfter: instant('delete_after'),
   createdAt: instant('created_at').notNull(),
   updatedAt: instant('updated_at').notNull(),
 })

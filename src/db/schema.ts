@@ -11,29 +11,53 @@ export const REGIONS = ['IN', 'US', 'EU', 'GLOBAL'] as const
 export const WORKSPACE_STATUSES = ['active', 'archived'] as const
 export const ORGANISATION_STATUSES = ['active', 'suspended'] as const
 export const EVENT_TYPES = ['job.completed', 'job.failed', 'job.refunded', 'job.cancelled'] as const
+export const ACTOR_TYPES = ['user', 'operator', 'system'] as const
+/** For new organisations, in days. */
+export const DEFAULT_RETENTION_DAYS = 30
 export const EVENT_STATUSES = ['pending', 'retrying', 'delivered', 'failed'] as const
 
 const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
 
-export const organisations = sqliteTable('organisations', {
-  id: text().primaryKey(),
-  name: text().notNull(),
-  status: text({ enum: ORGANISATION_STATUSES }).notNull().default('active'),
-  /** What its members are told while it is suspended. */
-  suspensionReason: text('suspension_reason'),
-  plan: text({ enum: PLANS }).notNull(),
-  /** Decides the currency, and is never changed. */
-  regionCode: text('region_code', { enum: REGIONS }).notNull(),
-  rateLimitPerMinute: integer('rate_limit_per_minute').notNull(),
-  defaultWebhookUrl: text('default_webhook_url'),
-  /** `whsec_…`; kept readable because deliveries are signed with it. */
-  webhookSecret: text('webhook_secret').notNull(),
-  /** The secret before a rotation; signs too until `webhookSecretPreviousUntil`. */
-  webhookSecretPrevious: text('webhook_secret_previous'),
-  webhookSecretPreviousUntil: instant('webhook_secret_previous_until'),
-  autoReloadEnabled: integer('auto_reload_enabled', { mode: 'boolean' }).notNull().default(false),
-  createdAt: instant('created_at').notNull(),
-})
+export const organisations = sqliteTable(
+  'organisations',
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    status: text({ enum: ORGANISATION_STATUSES }).notNull().default('active'),
+    /** What its members are told while it is suspended. */
+    suspensionReason: text('suspension_reason'),
+    plan: text({ enum: PLANS }).notNull(),
+    /** Decides the currency, and is never changed. */
+    regionCode: text('region_code', { enum: REGIONS }).notNull(),
+    rateLimitPerMinute: integer('rate_limit_per_minute').notNull(),
+    defaultWebhookUrl: text('default_webhook_url'),
+    /** `whsec_…`; kept readable because deliveries are signed with it. */
+    webhookSecret: text('webhook_secret').notNull(),
+    /** The secret before a rotation; signs too until `webhookSecretPreviousUntil`. */
+    webhookSecretPrevious: text('webhook_secret_previous'),
+    webhookSecretPreviousUntil: instant('webhook_secret_previous_until'),
+    autoReloadEnabled: integer('auto_reload_enabled', { mode: 'boolean' }).notNull().default(false),
+    /** Days for which pictures, and the URLs that came with them, are stored: 1 to 365. */
+    outputRetentionDays: integer('output_retention_days').notNull().default(DEFAULT_RETENTION_DAYS),
+    /** When retention looks at this organisation next. */
+    retentionDueAt: instant('retention_due_at')
+      .notNull()
+      .default(sql`0`),
+    /** Pictures and URLs of jobs up to this id are deleted. */
+    picturesPurgedTo: text('pictures_purged_to'),
+    /** Test jobs up to this id are deleted. */
+    testJobsPurgedTo: text('test_jobs_purged_to'),
+    /** Set while the organisation is scheduled for deletion: when its grace period ends. */
+    deleteAfter: instant('delete_after'),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    index('organisations_by_retention').on(table.retentionDueAt),
+    index('organisations_by_deletion')
+      .on(table.deleteAfter)
+      .where(sql`delete_after is not null`),
+  ],
+)
 
 export const workspaces = sqliteTable(
   'workspaces',
@@ -61,6 +85,8 @@ export const apiKeys = sqliteTable(
     /** SHA-256 of the whole key, hexadecimal. The key itself is stored nowhere. */
     hash: text().notNull(),
     lastFour: text('last_four').notNull(),
+    /** The user who created it; null for an operator. */
+    createdBy: text('created_by'),
     createdAt: instant('created_at').notNull(),
     revokedAt: instant('revoked_at'),
     /** To within five minutes; null when it never was. */
@@ -82,8 +108,9 @@ export const jobs = sqliteTable(
     workspaceId: text('workspace_id').notNull(),
     mode: text({ enum: MODES }).notNull(),
     status: text({ enum: JOB_STATUSES }).notNull(),
-    modelImageUrl: text('model_image_url').notNull(),
-    garmentImageUrl: text('garment_image_url').notNull(),
+    /** The three URLs are null once the job's pictures are deleted. */
+    modelImageUrl: text('model_image_url'),
+    garmentImageUrl: text('garment_image_url'),
     webhookUrl: text('webhook_url'),
     /** The origin the client spoke to; links made where no request is at hand start with it. */
     baseUrl: text('base_url').notNull(),
@@ -109,10 +136,13 @@ export const jobs = sqliteTable(
     /** How often work on the job was begun. */
     attempts: integer().notNull().default(0),
     /**
-     * While pending: when the sweep may queue it again. While processing: until when a consumer has
-     * it to itself; past that, whoever claims it first may go on.
+     * While processing: the end of its consumer's lease. After it, any consumer may claim the job.
      */
     dueAt: instant('due_at').notNull(),
+    /** While unfinished: when the sweep queues the job again. */
+    sweepAt: instant('sweep_at')
+      .notNull()
+      .default(sql`0`),
   },
   (table) => [
     // One index per combination of filters, so that no list reads past its page.
@@ -126,7 +156,7 @@ export const jobs = sqliteTable(
       table.id,
     ),
     index('jobs_unfinished')
-      .on(table.dueAt)
+      .on(table.sweepAt)
       .where(sql`status in ('pending', 'processing')`),
   ],
 )
@@ -144,12 +174,16 @@ export const webhookEvents = sqliteTable(
     attempts: integer().notNull().default(0),
     /** When the next attempt may begin; while one runs, until when it has the event to itself. */
     dueAt: instant('due_at').notNull(),
+    /** While undelivered: when the sweep queues the event again. */
+    sweepAt: instant('sweep_at')
+      .notNull()
+      .default(sql`0`),
     createdAt: instant('created_at').notNull(),
   },
   (table) => [
     index('webhook_events_by_organisation').on(table.organisationId, table.id),
     index('webhook_events_undelivered')
-      .on(table.dueAt)
+      .on(table.sweepAt)
       .where(sql`status in ('pending', 'retrying')`),
   ],
 )
@@ -171,6 +205,77 @@ export const webhookAttempts = sqliteTable(
   (table) => [primaryKey({ columns: [table.eventId, table.number] })],
 )
 
+/** Receivers whose deliveries fail now; a success deletes the row. One per origin (scheme, host, port). */
+export const webhookEndpoints = sqliteTable(
+  'webhook_endpoints',
+  {
+    organisationId: text('organisation_id').notNull(),
+    origin: text().notNull(),
+    /** The first failure since the last success. */
+    failingSince: instant('failing_since').notNull(),
+    /** Failures in a row. */
+    failures: integer().notNull(),
+    /** Whether the latest attempt timed out: then deliveries are made one at a time. */
+    timedOut: integer('timed_out', { mode: 'boolean' }).notNull(),
+    /** Until when one delivery has the endpoint to itself. */
+    busyUntil: instant('busy_until')
+      .notNull()
+      .default(sql`0`),
+    /** Set once it has failed for days: nothing is delivered to it any more. */
+    disabledAt: instant('disabled_at'),
+  },
+  (table) => [primaryKey({ columns: [table.organisationId, table.origin] })],
+)
+
+/** Who did what, and when. Rows are inserted and, 400 days later, deleted; never updated. */
+export const auditLog = sqliteTable(
+  'audit_log',
+  {
+    id: text().primaryKey(),
+    organisationId: text('organisation_id').notNull(),
+    at: instant('at').notNull(),
+    actorType: text('actor_type', { enum: ACTOR_TYPES }).notNull(),
+    /** The user's id; null for an operator and for the service itself. */
+    actorId: text('actor_id'),
+    /** The user's email address at the time. */
+    actorEmail: text('actor_email'),
+    /** What happened, such as `api_key.created`. */
+    action: text().notNull(),
+    /** The id of what it happened to. */
+    target: text(),
+    /** Further facts as a JSON object; never a secret. */
+    details: text({ mode: 'json' }).$type<Record<string, string | number | boolean | null>>(),
+    ipAddress: text('ip_address'),
+  },
+  (table) => [index('audit_log_by_organisation').on(table.organisationId, table.id)],
+)
+
+/** Who has received free credits: one row per registrable domain, or per address where there is none. */
+export const freeCreditClaims = sqliteTable('free_credit_claims', {
+  claimant: text().primaryKey(),
+  organisationId: text('organisation_id').notNull(),
+  createdAt: instant('created_at').notNull(),
+})
+
+/** What the law requires of a deleted organisation's accounts. Holds no personal data. */
+export const closedOrganisations = sqliteTable('closed_organisations', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  regionCode: text('region_code', { enum: REGIONS }).notNull(),
+  plan: text({ enum: PLANS }).notNull(),
+  createdAt: instant('created_at').notNull(),
+  closedAt: instant('closed_at').notNull(),
+  /** Credits over its lifetime. */
+  granted: integer().notNull(),
+  consumed: integer().notNull(),
+  /** Every grant: when, how many credits, under which reference. */
+  grants: text({ mode: 'json' })
+    .$type<{ at: string; amount: number; reference: string | null; reason: string | null }[]>()
+    .notNull(),
+})
+
+export type AuditRow = typeof auditLog.$inferSelect
+export type WebhookEndpointRow = typeof webhookEndpoints.$inferSelect
 export type OrganisationRow = typeof organisations.$inferSelect
 export type WorkspaceRow = typeof workspaces.$inferSelect
 export type ApiKeyRow = typeof apiKeys.$inferSelect

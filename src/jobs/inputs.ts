@@ -55,7 +55,8 @@ const mayHaveCopies = (job: JobRow) =>
   job.mode === 'live' &&
   (job.attempts > 1 || job.errorCode !== null || job.engineHandle !== null || job.unclearStarts > 0)
 
-async function inputOf(env: Env, job: JobRow, role: Role, address: string) {
+async function inputOf(env: Env, job: JobRow, role: Role, address: string | null) {
+  if (address === null) throw new EngineError('internal_error', `the ${role} URL is deleted`)
   const { allowPrivateUrls, baseUrl = job.baseUrl } = settingsOf(env)
   const copy = mayHaveCopies(job) ? await copyOf(env, job, role) : null
   const ownHosts = hostsOf([baseUrl, job.baseUrl])

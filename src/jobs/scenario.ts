@@ -28,8 +28,11 @@ export function scenarioProblem(url: string): string | null {
 }
 
 /** What both URLs together ask for: the longer delay, then the first failure. */
-export function scenarioOf(urls: string[]): Scenario {
-  const steps = urls.filter(isScenario).map((url) => new URL(url).pathname.split('/'))
+export function scenarioOf(urls: (string | null)[]): Scenario {
+  const steps = urls
+    .filter((url) => url !== null)
+    .filter(isScenario)
+    .map((url) => new URL(url).pathname.split('/'))
   const delays = steps.filter(([, verb]) => verb === 'delay').map(([, , value]) => Number(value))
   const failures = steps.flatMap(([, verb, value = '']) =>
     verb === 'fail' && isErrorCode(value) ? [value] : [],

@@ -225,6 +225,7 @@ function insertEvents(env: Env, jobIds: string[], status: FinalStatus, now: Date
           status: value('pending' as const, webhookEvents.status),
           attempts: value(0, webhookEvents.attempts),
           dueAt: value(now, webhookEvents.dueAt),
+          sweepAt: value(now, webhookEvents.sweepAt),
           createdAt: value(now, webhookEvents.createdAt),
         })
         .from(jobs)
