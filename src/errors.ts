@@ -33,6 +33,9 @@ const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
+/** Required on every 401 (RFC 9110, 15.5.2); the parameters are those of RFC 6750, 3. */
+const BEARER_CHALLENGE = 'Bearer realm="try-on"'
+
 /** A mistake of the caller's, to be answered with the table's status. */
 export class AppError extends Error {
   override readonly name = 'AppError'
@@ -42,7 +45,8 @@ export class AppError extends Error {
   constructor(code: ErrorCode, message?: string, headers: Record<string, string> = {}) {
     super(message ?? ERRORS[code][1])
     this.code = code
-    this.headers = headers
+    this.headers =
+      ERRORS[code][0] === 401 ? { 'WWW-Authenticate': BEARER_CHALLENGE, ...headers } : headers
   }
 }
 
