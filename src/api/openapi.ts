@@ -106,7 +106,9 @@ const submit: ZodOpenApiOperationObject = {
   },
   requestBody: {
     required: true,
-    content: { 'application/json': { schema: tryOnBody({ allowPrivate: false, mode: 'test' }) } },
+    content: {
+      'application/json': { schema: tryOnBody({ allowPrivate: false, ownHosts: [] }, 'test') },
+    },
   },
   responses: {
     '200': ok('The job is over within the time that `Prefer: wait` gave', Job, {

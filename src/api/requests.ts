@@ -1,18 +1,11 @@
 // What clients may send, as schemas: they check requests and make the OpenAPI document.
 import { z } from 'zod'
-import { hostsOf, imageUrlProblem, urlProblem } from '../images/url.ts'
+import { imageUrlProblem, urlProblem } from '../images/url.ts'
+import type { UrlPolicy } from '../images/url.ts'
 import { isScenario, scenarioProblem } from '../jobs/scenario.ts'
 import { JOB_STATUSES } from '../jobs/status.ts'
 import type { Mode } from '../organisation/api-key.ts'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_URL_LENGTH } from '../settings.ts'
-
-/** Which of the rules about URLs depend on the request. */
-export interface UrlRules {
-  allowPrivate: boolean
-  mode: Mode
-  /** Where this service is reached. */
-  ownUrls?: string[]
-}
 
 const required = (expected: string) => (issue: { input?: unknown }) =>
   issue.input === undefined ? `is required: ${expected}` : `must be ${expected}`
@@ -23,26 +16,20 @@ const url = (expected: string, problem: (text: string) => string | null) =>
     if (message) context.addIssue({ code: 'custom', message })
   })
 
-const bodies = new Map<string, ReturnType<typeof makeTryOnBody>>()
-/** A Worker answers under few addresses; this only keeps strange ones from filling the memory. */
-const MAX_BODIES = 100
+type TryOnBody = ReturnType<typeof makeTryOnBody>
+const bodies = new WeakMap<UrlPolicy, Partial<Record<Mode, TryOnBody>>>()
 
-/** The body of POST /v1/tryon. Kept, since making a schema costs more than using it. */
-export function tryOnBody(rules: UrlRules) {
-  const name = JSON.stringify([rules.allowPrivate, rules.mode, rules.ownUrls])
-  let body = bodies.get(name)
-  if (!body) {
-    if (bodies.size >= MAX_BODIES) bodies.clear()
-    bodies.set(name, (body = makeTryOnBody(rules)))
-  }
-  return body
+/** The body of POST /v1/tryon. Cached per policy, since making a schema costs more than using it. */
+export function tryOnBody(policy: UrlPolicy, mode: Mode): TryOnBody {
+  let byMode = bodies.get(policy)
+  if (!byMode) bodies.set(policy, (byMode = {}))
+  return (byMode[mode] ??= makeTryOnBody(policy, mode))
 }
 
-function makeTryOnBody({ allowPrivate, mode, ownUrls = [] }: UrlRules) {
-  const ownHosts = hostsOf(ownUrls)
+function makeTryOnBody(policy: UrlPolicy, mode: Mode) {
   const imageUrl = (description: string, example: string) =>
     url('a string, the URL of an image', (text) => {
-      const problem = imageUrlProblem(text, allowPrivate, ownHosts)
+      const problem = imageUrlProblem(text, policy)
       if (problem || !isScenario(text)) return problem
       if (mode === 'live') return 'must not be on test.invalid, which steers test mode only'
       return scenarioProblem(text)
@@ -68,9 +55,7 @@ function makeTryOnBody({ allowPrivate, mode, ownUrls = [] }: UrlRules) {
         .max(255, 'must have at most 255 characters')
         .optional()
         .meta({ description: 'Default: the first active workspace of the organisation.' }),
-      webhook_url: url('a string, an http or https URL', (text) =>
-        urlProblem(text, allowPrivate, ownHosts),
-      )
+      webhook_url: url('a string, an http or https URL', (text) => urlProblem(text, policy))
         .optional()
         .meta({
           description: 'Receives the result. Overrides the organisation’s default webhook URL.',

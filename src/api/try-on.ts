@@ -8,10 +8,9 @@ import { waitForJob } from '../jobs/read.ts'
 import { findJob } from '../jobs/store.ts'
 import { isFinal } from '../jobs/status.ts'
 import { organisationOf } from '../organisation/by-id.ts'
-import { settingsOf } from '../settings.ts'
 import { presentSubmitted } from './answers.ts'
 import { admitted, credentialsOf } from './authenticate.ts'
-import { baseUrlOf, ownUrlsOf } from './base-url.ts'
+import { baseUrlOf, urlPolicyOf } from './base-url.ts'
 import { preferredWaitSeconds } from './prefer.ts'
 import { IdempotencyKey, tryOnBody } from './requests.ts'
 import { check, checkBody, valid } from './validate.ts'
@@ -19,14 +18,8 @@ import { check, checkBody, valid } from './validate.ts'
 export const tryOn = new Hono<App>()
   .post('/', async (c) => {
     const caller = credentialsOf(c)
-    const { allowPrivateUrls } = settingsOf(c.env)
     const baseUrl = baseUrlOf(c)
-    const schema = tryOnBody({
-      allowPrivate: allowPrivateUrls,
-      mode: caller.mode,
-      ownUrls: ownUrlsOf(c),
-    })
-    const body = await checkBody(schema, c.req.raw)
+    const body = await checkBody(tryOnBody(urlPolicyOf(c), caller.mode), c.req.raw)
     const key = check(IdempotencyKey.optional(), c.req.header('Idempotency-Key'), 'Idempotency-Key')
     if (!body.ok || !key.ok) {
       // A key's state is told before the body's faults, and the request counts all the same.

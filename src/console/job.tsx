@@ -72,8 +72,9 @@ async function ownJob(c: ConsoleContext): Promise<JobWithEvent> {
 
 async function liveJob(c: ConsoleContext, row: JobWithEvent) {
   const baseUrl = baseUrlOf(c)
-  const model = viewable(c.env, baseUrl, row.modelImageUrl)
-  const garment = viewable(c.env, baseUrl, row.garmentImageUrl)
+  const { organisationId } = row
+  const model = viewable(c.env, { baseUrl, organisationId }, row.modelImageUrl)
+  const garment = viewable(c.env, { baseUrl, organisationId }, row.garmentImageUrl)
   const [attempts, found] = await Promise.all([
     row.eventStatus === null ? [] : attemptsOf(c.env, eventIdOf(row.id)),
     findOrganisation(c.env, row.organisationId),
@@ -207,10 +208,14 @@ const Timeline = ({ row, attempts }: { row: JobWithEvent; attempts: WebhookAttem
 }
 
 /** What can be looked at. A scenario has no picture. An upload's own link has run out after an hour; it gets a fresh one. */
-function viewable(env: Env, baseUrl: string, address: string | null): string | null {
+function viewable(
+  env: Env,
+  owner: { baseUrl: string; organisationId: string },
+  address: string | null,
+): string | null {
   if (address === null || isScenario(address)) return null
-  const key = uploadKeyOf(env, baseUrl, address)
-  return key ? signedUrl(env, baseUrl, key) : address
+  const key = uploadKeyOf(env, owner, address)
+  return key ? signedUrl(env, owner.baseUrl, key) : address
 }
 
 const withoutQuery = (address: string | null) => address?.replace(/\?.*$/, '') ?? 'deleted'

@@ -5,10 +5,10 @@ import { z } from 'zod'
 import { tryOnBody } from '../api/requests.ts'
 import { findOrganisation } from '../accounts/organisations.ts'
 import type { Role } from '../images/fetch.ts'
-import { keepUpload } from '../jobs/upload.ts'
+import { storeUpload } from '../jobs/upload.ts'
 import { MODES } from '../organisation/api-key.ts'
-import { MAX_BODY_BYTES, MAX_IMAGE_BYTES, MAX_URL_LENGTH, settingsOf } from '../settings.ts'
-import { baseUrlOf } from '../api/base-url.ts'
+import { MAX_BODY_BYTES, MAX_IMAGE_BYTES, MAX_URL_LENGTH } from '../settings.ts'
+import { baseUrlOf, urlPolicyOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { Button, Field, FormError, Notice, PostForm, readForm } from './form.tsx'
 import type { Complaints, FieldState } from './form.tsx'
@@ -93,7 +93,13 @@ async function imageUrl(
   mode: (typeof MODES)[number],
 ): Promise<Chosen> {
   if (upload && upload.size > 0) {
-    const url = await keepUpload(c.env, baseUrlOf(c), role, upload)
+    const url = await storeUpload({
+      env: c.env,
+      baseUrl: baseUrlOf(c),
+      organisationId: c.var.membership.organisation.id,
+      role,
+      file: upload,
+    })
     if (url) return { ok: true, url }
     return {
       ok: false,
@@ -102,8 +108,7 @@ async function imageUrl(
   }
   const field = `${role}_image_url` as const
   if (!address) return { ok: false, complaints: { [field]: 'Give an address or choose a file.' } }
-  const { allowPrivateUrls } = settingsOf(c.env)
-  const schema = tryOnBody({ allowPrivate: allowPrivateUrls, mode }).shape[field]
+  const schema = tryOnBody(urlPolicyOf(c), mode).shape[field]
   const result = schema.safeParse(address)
   if (result.success) return { ok: true, url: result.data }
   const problem = result.error.issues[0]?.message ?? 'is not valid'

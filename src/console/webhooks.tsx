@@ -4,9 +4,11 @@ import { z } from 'zod'
 import { rotateWebhookSecret, updateOrganisation } from '../accounts/organisations.ts'
 import type { OrganisationRow, WebhookEventRow } from '../db/schema.ts'
 import { isId } from '../ids.ts'
+import { urlPolicyOf } from '../api/base-url.ts'
 import { urlProblem } from '../images/url.ts'
+import type { UrlPolicy } from '../images/url.ts'
 import { SCENARIO_HOST } from '../jobs/scenario.ts'
-import { DEFAULT_PAGE_SIZE, settingsOf } from '../settings.ts'
+import { DEFAULT_PAGE_SIZE } from '../settings.ts'
 import { listEvents } from '../webhooks/store.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { ActionForm, Button, Field, Notice, PostForm, readForm } from './form.tsx'
@@ -18,13 +20,13 @@ import { webhookEvent } from './webhook-event.tsx'
 
 const OUTCOMES = { completed: '/webhook-test', failed: '/fail/person_not_found' } as const
 
-const defaultUrl = (allowPrivate: boolean) =>
+const defaultUrl = (policy: UrlPolicy) =>
   z.object({
     url: z
       .string()
       .trim()
       .superRefine((text, context) => {
-        const problem = text === '' ? null : urlProblem(text, allowPrivate)
+        const problem = text === '' ? null : urlProblem(text, policy)
         if (problem) context.addIssue({ code: 'custom', message: `The URL ${problem}.` })
       }),
   })
@@ -32,7 +34,7 @@ const defaultUrl = (allowPrivate: boolean) =>
 export const webhooks = new Hono<ConsoleApp>()
   .get('/', (c) => webhooksPage(c))
   .post('/url', async (c) => {
-    const form = await readForm(c, defaultUrl(settingsOf(c.env).allowPrivateUrls))
+    const form = await readForm(c, defaultUrl(urlPolicyOf(c)))
     if (!form.ok) return webhooksPage(c, form)
     await updateOrganisation(c.env, c.var.membership.organisation.id, {
       defaultWebhookUrl: form.value.url || null,

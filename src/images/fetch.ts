@@ -6,6 +6,7 @@ import { IMAGE_TIMEOUT_MS, MAX_IMAGE_BYTES, MAX_IMAGE_REDIRECTS } from '../setti
 import { dimensions, recognise } from './format.ts'
 import type { ImageFormat } from './format.ts'
 import { urlProblem } from './url.ts'
+import type { UrlPolicy } from './url.ts'
 
 export type Role = 'model' | 'garment'
 
@@ -23,8 +24,7 @@ export interface FetchedImage {
 export async function fetchImage(
   role: Role,
   address: string,
-  allowPrivate: boolean,
-  ownHosts: readonly string[] = [],
+  policy: UrlPolicy,
 ): Promise<FetchedImage> {
   const refuse = (problem: Problem, reason: string, cause?: unknown): never => {
     throw new EngineError(`${role}_image_${problem}` satisfies JobErrorCode, reason, { cause })
@@ -32,7 +32,7 @@ export async function fetchImage(
   const signal = AbortSignal.timeout(IMAGE_TIMEOUT_MS)
   let bytes: Uint8Array<ArrayBuffer> | null
   try {
-    bytes = await readAtMost(await follow(address, allowPrivate, ownHosts, signal), MAX_IMAGE_BYTES)
+    bytes = await readAtMost(await follow(address, policy, signal), MAX_IMAGE_BYTES)
   } catch (error) {
     return refuse('unreachable', error instanceof Error ? error.message : String(error), error)
   }
@@ -60,13 +60,12 @@ type Problem = 'unreachable' | 'too_large' | 'unsupported_format' | 'corrupt'
 
 async function follow(
   address: string,
-  allowPrivate: boolean,
-  ownHosts: readonly string[],
+  policy: UrlPolicy,
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
   let url = address
   for (let hop = 0; hop <= MAX_IMAGE_REDIRECTS; hop++) {
-    const problem = urlProblem(url, allowPrivate, ownHosts)
+    const problem = urlProblem(url, policy)
     if (problem) throw new Error(`the address ${problem}`)
     const response = await fetch(url, {
       redirect: 'manual',

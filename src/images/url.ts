@@ -1,6 +1,6 @@
 // Which addresses may be given to us: we fetch pictures from them and deliver webhooks to them.
 import ipaddr from 'ipaddr.js'
-import { MAX_URL_LENGTH } from '../settings.ts'
+import { MAX_URL_LENGTH, settingsOf } from '../settings.ts'
 
 /** Names that never leave a machine or a site (RFC 6761, RFC 6762, RFC 8375, and custom). */
 const PRIVATE_NAMES = ['localhost', 'local', 'internal', 'intranet', 'lan', 'home.arpa', 'corp']
@@ -9,28 +9,34 @@ const PRIVATE_NAMES = ['localhost', 'local', 'internal', 'intranet', 'lan', 'hom
 const OTHER_IMAGES =
   /\.(gif|bmp|tiff?|svgz?|avif|hei[cf]|ico|jxl|jp2|j2k|jpx|psd|eps|raw|cr2|nef|dng|apng|tga|pcx)$/i
 
+/** Which URLs of customers this service requests. Every check of one takes it, so none can omit it. */
+export interface UrlPolicy {
+  /** Local development only: private hosts, and this service itself, may be requested. */
+  readonly allowPrivate: boolean
+  /** Hosts of this service, without ports: it never requests itself. */
+  readonly ownHosts: readonly string[]
+}
+
+/** The policy where this service is reached at `ownUrls`, in addition to its BASE_URL. */
+export function urlPolicy(env: Env, ownUrls: readonly string[]): UrlPolicy {
+  const { allowPrivateUrls, baseUrl } = settingsOf(env)
+  const known = baseUrl === undefined ? ownUrls : [baseUrl, ...ownUrls]
+  return { allowPrivate: allowPrivateUrls, ownHosts: hostsOf(known) }
+}
+
 /**
- * What is wrong with an address, in words that follow the name of its field; null when it is fine.
+ * What is wrong with a URL, in words that follow the name of its field; null when it is acceptable.
  * Names are judged as written: a Worker's fetch cannot reach a private network even where a public
  * name resolves into one.
- * @param ownHosts where this service is reached, as `hostsOf` writes it: it does not call itself
  */
-export function urlProblem(
-  text: string,
-  allowPrivate: boolean,
-  ownHosts: readonly string[] = [],
-): string | null {
-  const url = parsed(text, allowPrivate, ownHosts)
+export function urlProblem(text: string, policy: UrlPolicy): string | null {
+  const url = parsed(text, policy)
   return typeof url === 'string' ? url : null
 }
 
-/** Like `urlProblem`, and refuses addresses that name a picture of a kind we cannot read. */
-export function imageUrlProblem(
-  text: string,
-  allowPrivate: boolean,
-  ownHosts: readonly string[] = [],
-): string | null {
-  const url = parsed(text, allowPrivate, ownHosts)
+/** Like `urlProblem`, and rejects URLs whose extension is of an image format that is not supported. */
+export function imageUrlProblem(text: string, policy: UrlPolicy): string | null {
+  const url = parsed(text, policy)
   if (typeof url === 'string') return url
   return OTHER_IMAGES.test(pathOf(url)) ? 'must be a JPEG, PNG or WebP image' : null
 }
@@ -41,12 +47,13 @@ export function imageUrlProblem(
  */
 export const hostOf = ({ hostname }: URL): string => hostname.replace(/(?<!\.)\.+$/, '')
 
-/** The hosts that addresses of this service name. */
-export const hostsOf = (addresses: readonly string[]): string[] =>
-  addresses.map((address) => hostOf(new URL(address)))
+/** The distinct hosts of some URLs. */
+const hostsOf = (urls: readonly string[]): string[] => [
+  ...new Set(urls.map((url) => hostOf(new URL(url)))),
+]
 
 /** The address, or what is wrong with it. */
-function parsed(text: string, allowPrivate: boolean, ownHosts: readonly string[]): URL | string {
+function parsed(text: string, { allowPrivate, ownHosts }: UrlPolicy): URL | string {
   if (text.length > MAX_URL_LENGTH) return `must have at most ${MAX_URL_LENGTH} characters`
   // The parser would drop these silently, and the address fetched would not be the one shown.
   if (hasControlOrSpace(text)) return 'must not contain spaces or control characters'

@@ -6,7 +6,7 @@ import type { CheckedImage } from '../engines/engine.ts'
 import { IMAGE_FORMATS } from '../images/format.ts'
 import { checkImage, fetchImage } from '../images/fetch.ts'
 import type { FetchedImage, Role } from '../images/fetch.ts'
-import { hostsOf } from '../images/url.ts'
+import { urlPolicy } from '../images/url.ts'
 import { log } from '../log.ts'
 import { inputKey, signedUrl, uploadKeyOf } from '../outputs/link.ts'
 import { settingsOf } from '../settings.ts'
@@ -57,13 +57,12 @@ const mayHaveCopies = (job: JobRow) =>
 
 async function inputOf(env: Env, job: JobRow, role: Role, address: string | null) {
   if (address === null) throw new EngineError('internal_error', `the ${role} URL is deleted`)
-  const { allowPrivateUrls, baseUrl = job.baseUrl } = settingsOf(env)
+  const { baseUrl = job.baseUrl } = settingsOf(env)
   const copy = mayHaveCopies(job) ? await copyOf(env, job, role) : null
-  const ownHosts = hostsOf([baseUrl, job.baseUrl])
   const picture =
     copy ??
-    (await readUpload(env, baseUrl, role, address)) ??
-    (await fetchImage(role, address, allowPrivateUrls, ownHosts))
+    (await readUpload(env, { baseUrl, organisationId: job.organisationId }, role, address)) ??
+    (await fetchImage(role, address, urlPolicy(env, [job.baseUrl])))
   const key = inputKey(job.id, role, picture.format)
 
   let kept: Promise<void> | undefined = copy ? Promise.resolve() : undefined
@@ -92,11 +91,11 @@ async function inputOf(env: Env, job: JobRow, role: Role, address: string | null
 /** A picture uploaded in the console is read where it lies: a Worker cannot fetch from itself. */
 async function readUpload(
   env: Env,
-  baseUrl: string,
+  owner: { baseUrl: string; organisationId: string },
   role: Role,
   address: string,
 ): Promise<FetchedImage | null> {
-  const key = uploadKeyOf(env, baseUrl, address)
+  const key = uploadKeyOf(env, owner, address)
   if (!key) return null
   const object = await env.IMAGES.get(key)
   if (!object) throw new EngineError(`${role}_image_unreachable`, 'the upload is no longer kept')

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { PageLimit } from '../api/requests.ts'
 import { ORGANISATION_STATUSES, PLANS, REGIONS, WORKSPACE_STATUSES } from '../db/schema.ts'
 import { urlProblem } from '../images/url.ts'
+import type { UrlPolicy } from '../images/url.ts'
 import { MODES } from '../organisation/api-key.ts'
 import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
 import { DEFAULT_RATE_LIMIT_PER_MINUTE, FREE_CREDITS } from '../settings.ts'
@@ -35,35 +36,35 @@ const whole = (min: number, max: number) => {
 
 const flag = z.boolean('must be true or false')
 
-const webhookUrl = (allowPrivate: boolean) =>
+const webhookUrl = (policy: UrlPolicy) =>
   z
     .string('must be a string or null')
     .superRefine((text, context) => {
-      const message = urlProblem(text, allowPrivate)
+      const message = urlProblem(text, policy)
       if (message) context.addIssue({ code: 'custom', message })
     })
     .nullable()
 
 const rateLimit = whole(1, MAX_RATE_LIMIT)
 
-export const newOrganisation = (allowPrivate: boolean) =>
+export const newOrganisation = (policy: UrlPolicy) =>
   z.strictObject({
     name,
     region_code: oneOf(REGIONS).default('GLOBAL'),
     plan: oneOf(PLANS).default('starter'),
     credits: whole(0, MAX_CREDITS).default(FREE_CREDITS),
     rate_limit_per_minute: rateLimit.default(DEFAULT_RATE_LIMIT_PER_MINUTE),
-    default_webhook_url: webhookUrl(allowPrivate).default(null),
+    default_webhook_url: webhookUrl(policy).default(null),
     workspace_name: name.default('Default'),
   })
 
-export const organisationChange = (allowPrivate: boolean) =>
+export const organisationChange = (policy: UrlPolicy) =>
   z.strictObject({
     status: oneOf(ORGANISATION_STATUSES).optional(),
     suspension_reason: reason.nullable().optional(),
     plan: oneOf(PLANS).optional(),
     rate_limit_per_minute: rateLimit.optional(),
-    default_webhook_url: webhookUrl(allowPrivate).optional(),
+    default_webhook_url: webhookUrl(policy).optional(),
     auto_reload_enabled: flag.optional(),
   })
 

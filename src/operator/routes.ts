@@ -11,7 +11,7 @@ import {
 import { createWorkspace, updateWorkspace } from '../accounts/workspaces.ts'
 import { allow } from '../allow.ts'
 import { presentWorkspace } from '../api/answers.ts'
-import { baseUrlOf } from '../api/base-url.ts'
+import { baseUrlOf, urlPolicyOf } from '../api/base-url.ts'
 import { check, checkBody, queryOf, valid } from '../api/validate.ts'
 import type { App } from '../context.ts'
 import { AppError } from '../errors.ts'
@@ -20,7 +20,6 @@ import { withdrawJob } from '../jobs/cancel.ts'
 import { presentJob } from '../jobs/present.ts'
 import { findJob } from '../jobs/store.ts'
 import { organisationOf } from '../organisation/by-id.ts'
-import { settingsOf } from '../settings.ts'
 import { operatorOnly } from './authenticate.ts'
 import { presentOrganisation, presentWholeOrganisation } from './present.ts'
 import {
@@ -37,8 +36,7 @@ export const operator = new Hono<App>()
   .use(operatorOnly)
 
   .post('/organisations', async (c) => {
-    const schema = newOrganisation(settingsOf(c.env).allowPrivateUrls)
-    const body = valid(await checkBody(schema, c.req.raw))
+    const body = valid(await checkBody(newOrganisation(urlPolicyOf(c)), c.req.raw))
     const { organisation, workspaces, keys } = await createOrganisation(c.env, {
       name: body.name,
       regionCode: body.region_code,
@@ -78,8 +76,7 @@ export const operator = new Hono<App>()
   .get('/organisations/:orgId', async (c) => c.json(await readWhole(c.env, c.req.param('orgId'))))
   .patch('/organisations/:orgId', async (c) => {
     const orgId = c.req.param('orgId')
-    const schema = organisationChange(settingsOf(c.env).allowPrivateUrls)
-    const body = valid(await checkBody(schema, c.req.raw))
+    const body = valid(await checkBody(organisationChange(urlPolicyOf(c)), c.req.raw))
     await updateOrganisation(c.env, orgId, {
       ...(body.status !== undefined && { status: body.status }),
       ...(body.suspension_reason !== undefined && { suspensionReason: body.suspension_reason }),

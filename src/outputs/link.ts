@@ -8,9 +8,13 @@ import { OUTPUT_URL_TTL_SECONDS } from '../settings.ts'
 export const outputKey = (jobId: string, format: ImageFormat) =>
   `outputs/${jobId}.${EXTENSION[format]}`
 
-/** Where a customer's picture is kept, as our copy for a job's engine or as an upload. */
-export const inputKey = (id: string, role: 'model' | 'garment', format: ImageFormat) =>
-  `inputs/${id}/${role}.${EXTENSION[format]}`
+/** The R2 key of our copy of a customer's picture, made for a job's engine. */
+export const inputKey = (jobId: string, role: 'model' | 'garment', format: ImageFormat) =>
+  `inputs/${jobId}/${role}.${EXTENSION[format]}`
+
+/** The R2 key of an upload. It names the organisation, which alone may use the upload. */
+export const uploadKey = (uploadId: string, organisationId: string, format: ImageFormat) =>
+  `uploads/${uploadId}/${organisationId}.${EXTENSION[format]}`
 
 /** From where a picture is kept to a link to it. */
 export type LinkTo = (key: string) => string
@@ -27,16 +31,21 @@ export const signedUrl = (env: Env, baseUrl: string, key: string): string =>
   linksFrom(env, baseUrl)(key)
 
 /**
- * Where a picture is kept that was uploaded in the console, told by the link that was made for it.
- * @returns null for every other address
+ * The R2 key of an organisation's upload, from the signed link that was made for it.
+ * @returns null for every other URL, another organisation's upload included
  */
-export function uploadKeyOf(env: Env, baseUrl: string, address: string): string | null {
-  if (!address.startsWith(`${baseUrl}/inputs/upl_`)) return null
-  const { pathname, searchParams } = new URL(address)
+export function uploadKeyOf(
+  env: Env,
+  { baseUrl, organisationId }: { baseUrl: string; organisationId: string },
+  url: string,
+): string | null {
+  if (!url.startsWith(`${baseUrl}/uploads/`)) return null
+  const { pathname, searchParams } = new URL(url)
   const key = pathname.slice(1)
+  if (!key.includes(`/${organisationId}.`)) return null
   const expires = searchParams.get('expires') ?? ''
   const problem = checkLink(env, key, expires, searchParams.get('signature') ?? '')
-  // How long the link may be followed is another question: here it only has to be ours.
+  // The expiry limits who may open the link. The job reads the upload itself, as long as it is stored.
   return problem === 'invalid_signature' ? null : key
 }
 

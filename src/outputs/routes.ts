@@ -11,6 +11,10 @@ export const outputs = new Hono<App>()
   .all('/outputs/:file', allow('GET', 'HEAD'))
   .get('/inputs/:job/:file', (c) => serve(c, `inputs/${c.req.param('job')}/${c.req.param('file')}`))
   .all('/inputs/:job/:file', allow('GET', 'HEAD'))
+  .get('/uploads/:upload/:file', (c) =>
+    serve(c, `uploads/${c.req.param('upload')}/${c.req.param('file')}`),
+  )
+  .all('/uploads/:upload/:file', allow('GET', 'HEAD'))
 
 async function serve(c: Context<App>, key: string): Promise<Response> {
   const { expires = '', signature = '' } = c.req.query()

@@ -2,7 +2,7 @@
 // once: a crash after the receiver answered leads to another attempt with the same webhook-id.
 import { Webhook } from 'standardwebhooks'
 import type { OrganisationRow } from '../db/schema.ts'
-import { hostsOf, urlProblem } from '../images/url.ts'
+import { urlPolicy, urlProblem } from '../images/url.ts'
 import { log } from '../log.ts'
 import { retryAfterSeconds } from '../retry-after.ts'
 import { settingsOf, WEBHOOK_TIMEOUT_MS } from '../settings.ts'
@@ -78,10 +78,8 @@ async function attempt(
   { event, job, organisation }: DueEvent,
   at: Date,
 ): Promise<Answer> {
-  const settings = settingsOf(env)
-  const base = settings.baseUrl ?? job.baseUrl
-  const ownHosts = hostsOf([base, job.baseUrl])
-  const problem = urlProblem(event.url, settings.allowPrivateUrls, ownHosts)
+  const base = settingsOf(env).baseUrl ?? job.baseUrl
+  const problem = urlProblem(event.url, urlPolicy(env, [job.baseUrl]))
   if (problem) return noAnswer(`the URL ${problem}`)
   const body = JSON.stringify(webhookBody(env, base, event, job))
   try {

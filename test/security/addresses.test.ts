@@ -132,7 +132,7 @@ const FORBIDDEN = {
 
 const ALL = Object.entries(FORBIDDEN).flatMap(([kind, urls]) => urls.map((url) => ({ kind, url })))
 
-const HOSTS = [new URL(BASE).hostname]
+const POLICY = { allowPrivate: false, ownHosts: [new URL(BASE).hostname] }
 
 const ALLOWED = [
   'https://shop.example/model.jpg',
@@ -147,12 +147,12 @@ const ALLOWED = [
 
 describe(`an address that may not be fetched (${ALL.length} of them)`, () => {
   it.each(ALL)('$kind: $url', ({ url }) => {
-    expect(urlProblem(url, false, HOSTS)).not.toBeNull()
-    expect(imageUrlProblem(url, false, HOSTS)).not.toBeNull()
+    expect(urlProblem(url, POLICY)).not.toBeNull()
+    expect(imageUrlProblem(url, POLICY)).not.toBeNull()
   })
 
   it('is told from one that may be', () => {
-    for (const url of ALLOWED) expect(urlProblem(url, false, HOSTS)).toBeNull()
+    for (const url of ALLOWED) expect(urlProblem(url, POLICY)).toBeNull()
   })
 
   const SOME = ALL.filter((_, at) => at % 7 === 0).map(({ url }) => url)
@@ -181,7 +181,7 @@ describe(`an address that may not be fetched (${ALL.length} of them)`, () => {
         () => new Response(null, { status: 302, headers: { Location: url } }),
       )
       for (const start of ['https://cdn.test/model', 'https://cdn.test/hop']) {
-        await expect(fetchImage('model', start, false, HOSTS)).rejects.toMatchObject({
+        await expect(fetchImage('model', start, POLICY)).rejects.toMatchObject({
           code: 'model_image_unreachable',
         })
       }
@@ -195,7 +195,7 @@ describe(`an address that may not be fetched (${ALL.length} of them)`, () => {
     upstream
       .on('https://cdn.test/hop', () => Response.redirect('https://other.test/model', 307))
       .on('https://other.test/model', () => new Response(png()))
-    expect(await fetchImage('model', 'https://cdn.test/hop', false, HOSTS)).toMatchObject({
+    expect(await fetchImage('model', 'https://cdn.test/hop', POLICY)).toMatchObject({
       format: 'png',
     })
   })
