@@ -1,6 +1,7 @@
 // From cookies to a person and the organisation they look at.
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { createMiddleware } from 'hono/factory'
+import type { Actor } from '../accounts/audit.ts'
 import { authOf } from '../accounts/auth.ts'
 import { membershipsOf } from '../accounts/members.ts'
 import { baseUrlOf } from '../api/base-url.ts'
@@ -26,6 +27,14 @@ export async function findPerson(c: ConsoleContext): Promise<Person | null> {
   const { id, email, organisationName } = response.user
   return { id, email, organisationName: organisationName ?? null }
 }
+
+/** The signed-in person as the actor of a use case. */
+export const actorOf = (c: ConsoleContext): Actor => ({
+  type: 'user',
+  userId: c.var.person.id,
+  email: c.var.person.email,
+  ipAddress: c.req.header('CF-Connecting-IP') ?? null,
+})
 
 /** Sends whoever is not signed in to do so, and back afterwards. */
 export const signedIn = createMiddleware<ConsoleApp>(async (c, next) => {

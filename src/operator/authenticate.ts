@@ -1,12 +1,20 @@
 // The door of /operator: one token for all staff, a secret of the Worker.
 import { timingSafeEqual } from 'node:crypto'
+import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
+import type { Actor } from '../accounts/audit.ts'
 import { bearerOf } from '../bearer.ts'
 import type { App } from '../context.ts'
 import { AppError } from '../errors.ts'
 import { countFailure, refuseGuesser } from '../guesses.ts'
 import { settingsOf } from '../settings.ts'
 import { sha256 } from '../sha256.ts'
+
+/** Staff as the actor of a use case: one token, so no name. */
+export const operatorActor = (c: Context<App>): Actor => ({
+  type: 'operator',
+  ipAddress: c.req.header('CF-Connecting-IP') ?? null,
+})
 
 /**
  * Lets in who has the operator token.
