@@ -1,0 +1,57 @@
+// An upload belongs to the organisation that made it. Its signed link works for no other one.
+import { env } from 'cloudflare:workers'
+import { eq } from 'drizzle-orm'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { database } from '../../src/db/client.ts'
+import { jobs } from '../../src/db/schema.ts'
+import { uploadKeyOf } from '../../src/outputs/link.ts'
+import { BASE, clientOf } from '../support/client.ts'
+import { png } from '../support/picture.ts'
+import { newFounder, tryOn } from '../support/visitor.ts'
+import type { Founder } from '../support/visitor.ts'
+import { newOrganisation } from '../support/world.ts'
+
+const file = () => new File([png()], 'photo.png', { type: 'image/png' })
+
+describe('an upload', () => {
+  let owner: Founder
+  let link: string
+
+  beforeAll(async () => {
+    owner = await newFounder()
+    const { jobId } = await tryOn(owner.visitor, {
+      model_image_url: '',
+      garment_image_url: '',
+      model_file: file(),
+      garment_file: file(),
+    })
+    const [row] = await database(env).select().from(jobs).where(eq(jobs.id, jobId))
+    link = row?.modelImageUrl ?? ''
+  })
+
+  it('names its organisation in its link', () => {
+    const { organisationId } = owner
+    expect(link).toMatch(new RegExp(`^${BASE}/uploads/upl_\\w{26}/${organisationId}\\.png\\?`))
+    expect(uploadKeyOf(env, { baseUrl: BASE, organisationId }, link)).toContain(organisationId)
+  })
+
+  it('is no input for a job of another organisation', async () => {
+    const stranger = await newFounder()
+    const { page } = await tryOn(stranger.visitor, { model_image_url: link })
+    expect(page.status).toBe(422)
+    expect(page.html).toContain('must not point to this service itself')
+
+    const response = await clientOf(stranger.testKey).post('/v1/tryon', {
+      model_image_url: link,
+      garment_image_url: 'https://shop.test/garment.png',
+    })
+    expect(response.status).toBe(422)
+  })
+
+  it('is not found under the id of another organisation, even with a valid signature', async () => {
+    const { orgId } = await newOrganisation()
+    expect(uploadKeyOf(env, { baseUrl: BASE, organisationId: orgId }, link)).toBeNull()
+    const forged = link.replace(owner.organisationId, orgId)
+    expect(uploadKeyOf(env, { baseUrl: BASE, organisationId: orgId }, forged)).toBeNull()
+  })
+})
