@@ -7,6 +7,7 @@ import {
   PASSWORD,
   signUp,
   totalsOf,
+  verify,
 } from '../support/visitor.ts'
 import { clientOf } from '../support/client.ts'
 
@@ -154,6 +155,6 @@ describe('onboarding', () => {
     await visitor.post('/console/resend', { email })
     const second = await latestMail(email)
     expect(second.subject).toBe(first.subject)
-    expect((await visitor.get(second.path)).path).toBe(name)
+    expect((await verify(visitor, email)).path).toBe(name)
   })
 })
