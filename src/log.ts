@@ -35,6 +35,10 @@ const SECRETS: [RegExp, string][] = [
   [/whsec_[\w+/=-]+/g, 'whsec_[REDACTED]'],
   [/Bearer [^\s"\\]+/g, 'Bearer [REDACTED]'],
   [/(https?:\/\/[^\s"?\\]*)\?[^\s"\\]*/g, '$1?[REDACTED]'],
+  // Tokens of mailed links: invitations have theirs in the path, the others in the query.
+  [/(\/console\/invitations\/)[\w-]+/g, '$1[REDACTED]'],
+  [/([?&]token=)[^\s"&\\]+/g, '$1[REDACTED]'],
+  [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, '[REDACTED]'],
 ]
 
 const redact = (text: string) =>

@@ -1,10 +1,13 @@
-// Who somebody is: better-auth on D1, with email and password. It is called by the console's own
-// pages only and has no address of its own, so what these pages do not offer, nobody can reach.
-// Attempts are limited in accounts/attempts, which counts per address as well as per IP.
-import { isAPIError } from 'better-auth/api'
+// Authentication: better-auth on D1, with email and password. Only the console's pages call it; its
+// own HTTP endpoints are not mounted. What is done by a mailed link (verification, password reset,
+// invitation) is in accounts/passwords and accounts/invitations, each as one D1 batch.
+import { createAuthEndpoint, isAPIError } from 'better-auth/api'
+import { setSessionCookie } from 'better-auth/cookies'
 import { betterAuth } from 'better-auth/minimal'
+import type { BetterAuthPlugin } from 'better-auth'
 import { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { waitUntil } from 'cloudflare:workers'
+import { z } from 'zod'
 import { database } from '../db/client.ts'
 import { logins, sessions, users, verifications } from '../db/people.ts'
 import { newId } from '../ids.ts'
@@ -17,10 +20,12 @@ export const MAX_PASSWORD_LENGTH = 128
 const MIN_SECRET_LENGTH = 32
 const SESSION_SECONDS = 7 * 24 * 60 * 60
 const LINK_SECONDS = 60 * 60
+/** Base URLs come from the Host header when BASE_URL is unset; invented ones must not fill the memory. */
+const MAX_INSTANCES = 10
 
 export type Auth = ReturnType<typeof createAuth>
 
-/** What the console says where AUTH_SECRET is missing; the API works without. */
+/** A setting that the console needs is missing; the API works without it. */
 export class ConsoleNotSetUp extends Error {
   override readonly name = 'ConsoleNotSetUp'
 }
@@ -28,15 +33,37 @@ export class ConsoleNotSetUp extends Error {
 const instances = new WeakMap<Env, Map<string, Auth>>()
 
 /**
- * better-auth for the address that the console is used under; made once per isolate.
+ * better-auth for a base URL; created once per isolate.
  * @throws ConsoleNotSetUp
  */
 export function authOf(env: Env, baseUrl: string): Auth {
   let ofEnv = instances.get(env)
   if (!ofEnv) instances.set(env, (ofEnv = new Map()))
   let auth = ofEnv.get(baseUrl)
-  if (!auth) ofEnv.set(baseUrl, (auth = createAuth(env, baseUrl)))
+  if (!auth) {
+    if (ofEnv.size >= MAX_INSTANCES) ofEnv.clear()
+    ofEnv.set(baseUrl, (auth = createAuth(env, baseUrl)))
+  }
   return auth
+}
+
+/**
+ * Checks that mail can be sent. Links in mail are never built from a Host header.
+ * @throws ConsoleNotSetUp
+ */
+export function requireMail(env: Env): void {
+  const { devMailbox, baseUrl, mailFrom } = settingsOf(env)
+  if (devMailbox) return
+  if (!baseUrl) {
+    throw new ConsoleNotSetUp(
+      'The console needs BASE_URL, the address that links in mail start with: set it in wrangler.toml.',
+    )
+  }
+  if (!mailFrom) {
+    throw new ConsoleNotSetUp(
+      'The console needs MAIL_FROM, the sender address of all mail: set it in wrangler.toml.',
+    )
+  }
 }
 
 /** @throws ConsoleNotSetUp */
@@ -47,6 +74,25 @@ export function authSecretOf(env: Env): string {
     `The console needs AUTH_SECRET, at least ${MIN_SECRET_LENGTH} characters: run \`wrangler secret put AUTH_SECRET\`.`,
   )
 }
+
+/** Creates a session for a person who was authenticated by a mailed link instead of a password. */
+const sessionPlugin = {
+  id: 'session-for-user',
+  endpoints: {
+    startSession: createAuthEndpoint(
+      '/start-session',
+      { method: 'POST', body: z.object({ userId: z.string() }), metadata: { scope: 'server' } },
+      async (ctx) => {
+        const { internalAdapter } = ctx.context
+        const user = await internalAdapter.findUserById(ctx.body.userId)
+        if (!user) throw new Error('There is no such user')
+        const session = await internalAdapter.createSession(user.id)
+        await setSessionCookie(ctx, { session, user })
+        return ctx.json({ status: true })
+      },
+    ),
+  },
+} satisfies BetterAuthPlugin
 
 function createAuth(env: Env, baseUrl: string) {
   return betterAuth({
@@ -67,10 +113,9 @@ function createAuth(env: Env, baseUrl: string) {
       minPasswordLength: MIN_PASSWORD_LENGTH,
       maxPasswordLength: MAX_PASSWORD_LENGTH,
       resetPasswordTokenExpiresIn: LINK_SECONDS,
-      revokeSessionsOnPasswordReset: true,
       sendResetPassword: ({ user, token }) =>
         sendMail(env, user.email, resetLetter(`${baseUrl}/console/reset?token=${token}`)),
-      // Told by mail alone: the page answers alike whether or not an address is known.
+      // Sent by mail only: the page is the same whether or not the address has an account.
       onExistingUserSignUp: async ({ user }) => {
         if (user.emailVerified) {
           await sendMail(env, user.email, alreadyRegisteredLetter(`${baseUrl}/console/sign-in`))
@@ -81,12 +126,14 @@ function createAuth(env: Env, baseUrl: string) {
     },
     emailVerification: {
       sendOnSignUp: true,
-      autoSignInAfterVerification: true,
       expiresIn: LINK_SECONDS,
       sendVerificationEmail: ({ user, token }) =>
         sendMail(env, user.email, verifyLetter(`${baseUrl}/console/verify?token=${token}`)),
     },
+    // Reset tokens are stored as hashes, so that reading the database gives no access to an account.
+    verification: { storeIdentifier: 'hashed' },
     session: { expiresIn: SESSION_SECONDS },
+    plugins: [sessionPlugin],
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
     logger: { disabled: true },
@@ -102,14 +149,6 @@ function createAuth(env: Env, baseUrl: string) {
   })
 }
 
-/**
- * Why signing in, a link or a password was refused: a code of better-auth's.
- * @returns undefined for what is not the person's fault, which the page has to report as ours
- */
+/** better-auth's code for a rejected request; undefined for an internal error. */
 export const refusalOf = (error: unknown): string | undefined =>
   isAPIError(error) && error.statusCode < 500 ? error.body?.code : undefined
-
-const LINK_CODES = new Set(['INVALID_TOKEN', 'TOKEN_EXPIRED', 'USER_NOT_FOUND'])
-
-/** Whether the link from a mail is what was refused: used before, too old or never ours. */
-export const isBadLink = (error: unknown): boolean => LINK_CODES.has(refusalOf(error) ?? '')

@@ -117,45 +117,13 @@ export async function findInvitation(env: Env, token: string): Promise<OpenInvit
   return found
 }
 
-/** Open invitations to an address; only for whoever has proved that it is theirs. */
+/** Open invitations to a verified address. They are accepted by the token of their mail only. */
 export const invitationsTo = (env: Env, email: string): Promise<OpenInvitation[]> =>
   database(env)
     .select({ invitation: invitations, organisation: organisations })
     .from(invitations)
     .innerJoin(organisations, eq(organisations.id, invitations.organisationId))
     .where(and(eq(invitations.email, email.toLowerCase()), gt(invitations.expiresAt, new Date())))
-
-/** Makes a person a member by an invitation to their own address. */
-export async function acceptInvitation(
-  env: Env,
-  invitation: InvitationRow,
-  userId: string,
-): Promise<void> {
-  const db = database(env)
-  const { organisationId, role } = invitation
-  await db.batch([
-    db
-      .insert(members)
-      .select(
-        db
-          .select({
-            organisationId: invitations.organisationId,
-            userId: sql<string>`${userId}`.as('user_id'),
-            role: sql<Role>`${role}`.as('role'),
-            createdAt: sql<Date>`${Date.now()}`.as('created_at'),
-          })
-          .from(invitations)
-          // Withdrawn at this very moment, it makes nobody a member.
-          .where(eq(invitations.id, invitation.id)),
-      )
-      .onConflictDoNothing(),
-    db
-      .delete(invitations)
-      .where(
-        and(eq(invitations.id, invitation.id), eq(invitations.organisationId, organisationId)),
-      ),
-  ])
-}
 
 export async function withdrawInvitation(
   env: Env,
@@ -217,4 +185,5 @@ const notLastOwner = (organisationId: string) =>
   sql`(${members.role} <> 'owner' or (select count(*) from members as others
         where others.organisation_id = ${organisationId} and others.role = 'owner') > 1)`
 
-const hashToken = (token: string): string => sha256(token).toString('hex')
+/** Invitation tokens are stored as hashes only. */
+export const hashToken = (token: string): string => sha256(token).toString('hex')

@@ -1,6 +1,6 @@
-// Founding an organisation, step by step; every step may be left, repeated or raced. A person founds
-// at most one, whose id is fixed before anything else, and its credits are granted under one
-// reference: so they are granted once.
+// Creating an organisation, step by step. Every step can be interrupted, repeated or run in parallel.
+// A person creates at most one. Its id is fixed first, and its credits are granted under one reference,
+// so they are granted once.
 import { and, eq, isNull } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { members, onboardings } from '../db/people.ts'
@@ -12,6 +12,9 @@ import { organisationOf } from '../organisation/by-id.ts'
 import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
 import { FREE_CREDITS } from '../settings.ts'
 import { keyRow } from './api-keys.ts'
+import { auditInsert } from './audit.ts'
+import type { Actor } from './audit.ts'
+import { claimFreeCredits } from './free-credits.ts'
 import { grantCredits, organisationRow } from './organisations.ts'
 import { workspaceRow } from './workspaces.ts'
 
@@ -65,29 +68,40 @@ export async function chooseRegion(
 }
 
 /**
- * Founds the organisation with its owner, first workspace, first test key and free credits.
- * @returns the key in plain text, which nobody can read again, or null when it is founded already
+ * Creates the organisation with its owner, first workspace, first test key and, if its domain has not
+ * received them yet, free credits.
+ * @returns the key in plain text, which cannot be read again; null if the organisation exists already
  */
-export async function foundOrganisation(
-  env: Env,
-  onboarding: OnboardingRow,
-  workspaceName: string,
-): Promise<{ key: string } | null> {
+export async function completeOnboarding({
+  env,
+  actor,
+  onboarding,
+  workspaceName,
+}: {
+  env: Env
+  actor: Extract<Actor, { type: 'user' }>
+  onboarding: OnboardingRow
+  workspaceName: string
+}): Promise<{ key: string; freeCredits: number } | null> {
   const { userId, organisationId, organisationName, regionCode } = onboarding
   if (stepOf(onboarding) !== 'workspace' || !regionCode) return null
-  // The credits come first: after a crash they are there or granted again under the same reference,
-  // and never missing from an organisation that exists.
-  await grantCredits(env, organisationId, {
-    amount: FREE_CREDITS,
-    reason: 'Credits at sign-up',
-    reference: SIGN_UP_REFERENCE,
-  })
+  // Claim, credits, organisation, in this order. Each step can be repeated, so the next attempt
+  // finishes what a crash left, and no organisation exists without the credits that it was promised.
+  const claimed = await claimFreeCredits({ env, email: actor.email, organisationId })
+  const freeCredits = claimed ? FREE_CREDITS : 0
+  if (claimed) {
+    await grantCredits(env, organisationId, {
+      amount: FREE_CREDITS,
+      reason: 'Credits at sign-up',
+      reference: SIGN_UP_REFERENCE,
+    })
+  }
   const test = keyRow(organisationId, 'test', 'First test key')
   const db = database(env)
   const now = new Date()
   try {
     await db.batch([
-      // Whoever is second fails here on the primary key, and with it everything below.
+      // A concurrent second call fails here on the primary key, and the whole batch with it.
       db
         .insert(organisations)
         .values(organisationRow({ id: organisationId, name: organisationName, regionCode })),
@@ -95,11 +109,18 @@ export async function foundOrganisation(
       db.insert(apiKeys).values(test.row),
       db.insert(members).values({ organisationId, userId, role: 'owner', createdAt: now }),
       db.update(onboardings).set({ foundedAt: now }).where(eq(onboardings.userId, userId)),
+      auditInsert(env, {
+        organisationId,
+        actor,
+        action: 'organisation.created',
+        target: organisationId,
+        details: { freeCredits },
+      }),
     ])
   } catch (error) {
     if ((await findOnboarding(env, userId))?.foundedAt) return null
     throw error
   }
   await organisationOf(env, organisationId).refresh()
-  return { key: test.key }
+  return { key: test.key, freeCredits }
 }

@@ -2,14 +2,15 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { authOf, MAX_PASSWORD_LENGTH, refusalOf } from '../accounts/auth.ts'
+import { changePassword } from '../accounts/passwords.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { password } from './fields.ts'
 import { ActionForm, Button, Field, NewPasswordField, Notice, PostForm, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
-import { mayTryPassword } from './limits.tsx'
-import { forwardCookies } from './session.ts'
+import { attemptOwnPassword } from './limits.tsx'
+import { startSession } from './session.ts'
 
 const NewPassword = z.object({
   current: z
@@ -24,23 +25,20 @@ export const account = new Hono<ConsoleApp>()
   .post('/password', async (c) => {
     const form = await readForm(c, NewPassword)
     if (!form.ok) return accountPage(c, form)
-    const tooMany = await mayTryPassword(c, c.var.person.email)
-    if (tooMany) return tooMany
-    try {
-      const { headers } = await authOf(c.env, baseUrlOf(c)).api.changePassword({
-        body: {
-          currentPassword: form.value.current,
-          newPassword: form.value.password,
-          revokeOtherSessions: true,
-        },
-        headers: c.req.raw.headers,
-        returnHeaders: true,
-      })
-      forwardCookies(c, headers)
-    } catch (error) {
-      if (refusalOf(error) !== 'INVALID_PASSWORD') throw error
+    const attempt = await attemptOwnPassword(c)
+    if (!attempt.ok) return attempt.page
+    const error = await authOf(c.env, baseUrlOf(c))
+      .api.verifyPassword({ body: { password: form.value.current }, headers: c.req.raw.headers })
+      .then(() => null)
+      .catch((error: unknown) => error)
+    if (refusalOf(error) === 'INVALID_PASSWORD') {
       return accountPage(c, { complaints: { current: 'This is not your current password.' } })
     }
+    await attempt.notAFailure()
+    if (error !== null) throw error
+    const { id, email } = c.var.person
+    await changePassword({ env: c.env, userId: id, password: form.value.password })
+    await startSession(c, { id, email })
     return c.redirect('/console/account?changed=1', 303)
   })
   .post('/sign-out-everywhere', async (c) => {

@@ -1,13 +1,18 @@
-// Invitations, from the side of whoever is invited. An address that is verified is proof enough; the
-// token in the mail only saves searching.
+// Invitations, as the invited person sees them. The link in the mail is what accepts one; the list
+// only names them.
 import { Hono } from 'hono'
-import { acceptInvitation, findInvitation, invitationsTo } from '../accounts/members.ts'
+import { z } from 'zod'
+import { acceptInvitation, joinWithPassword } from '../accounts/invitations.ts'
+import { findInvitation, invitationsTo } from '../accounts/members.ts'
+import type { OpenInvitation } from '../accounts/members.ts'
 import { findOnboarding } from '../accounts/onboarding.ts'
-import { AppError } from '../errors.ts'
-import type { ConsoleApp } from './context.ts'
-import { ActionForm } from './form.tsx'
+import { findUserByEmail } from '../accounts/users.ts'
+import type { ConsoleApp, ConsoleContext } from './context.ts'
+import { password } from './fields.ts'
+import { ActionForm, Button, FormError, NewPasswordField, readForm } from './form.tsx'
+import type { FieldState } from './form.tsx'
 import { guestPage } from './layout.tsx'
-import { findPerson, lookAt, signedIn } from './session.ts'
+import { actorOf, findPerson, ipAddressOf, lookAt, signedIn, startSession } from './session.ts'
 
 export const invitations = new Hono<ConsoleApp>()
   .get('/', signedIn, async (c) => {
@@ -21,76 +26,125 @@ export const invitations = new Hono<ConsoleApp>()
       { title: 'Invitations' },
       <article>
         <h1>Invitations</h1>
-        {open.length === 0 && <p>There are none for {email}.</p>}
-        {open.map(({ invitation, organisation }) => (
-          <section>
+        {open.length === 0 ? (
+          <p>
+            There are no open invitations to <strong>{email}</strong>.
+          </p>
+        ) : (
+          <>
             <p>
-              Join <strong>{organisation.name}</strong> as {invitation.role}?
+              To join, open the link in the mail that we sent to <strong>{email}</strong>. If you
+              cannot find it, ask an owner of the organisation to invite you again.
             </p>
-            <ActionForm
-              action={`/console/invitations/${invitation.id}/accept`}
-              label={`Join ${organisation.name}`}
-              kind="primary"
-            />
-          </section>
-        ))}
+            <ul>
+              {open.map(({ invitation, organisation }) => (
+                <li>
+                  <strong>{organisation.name}</strong>, as{' '}
+                  {invitation.role === 'owner' ? 'an owner' : 'a member'}
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
         <p class="aside">
           <a href="/console">To the console</a>
           {!begun?.foundedAt && (
-            <a href="/console/onboarding/name">Found an organisation of your own</a>
+            <a href="/console/onboarding/name">Create an organisation of your own</a>
           )}
         </p>
       </article>,
     )
   })
   .get('/:token', async (c) => {
+    const found = await findInvitation(c.env, c.req.param('token'))
+    return found ? invitationPage(c, found) : notOpenPage(c)
+  })
+  .post('/:token', async (c) => {
     const token = c.req.param('token')
     const found = await findInvitation(c.env, token)
+    if (!found) return notOpenPage(c)
     const person = await findPerson(c)
-    if (person && found?.invitation.email === person.email) {
-      return c.redirect('/console/invitations', 303)
+    if (person && person.email !== found.invitation.email) return invitationPage(c, found)
+    if (person) {
+      c.set('person', person)
+      const joined = await acceptInvitation({ env: c.env, actor: actorOf(c), token })
+      if (!joined) return notOpenPage(c)
+      lookAt(c, joined.organisation.id)
+      return c.redirect('/console', 303)
     }
-    if (!found) {
-      return guestPage(
-        c,
-        { title: 'Invitation', status: 404 },
-        <article>
-          <h1>This invitation is not open</h1>
-          <p>It was used, withdrawn or is older than seven days. Ask for a new one.</p>
-          <a href="/console">To the console</a>
-        </article>,
-      )
+    const form = await readForm(c, z.object({ password }))
+    if (!form.ok) return invitationPage(c, found, form)
+    const result = await joinWithPassword({
+      env: c.env,
+      token,
+      password: form.value.password,
+      ipAddress: ipAddressOf(c),
+    })
+    if (!result.ok) {
+      return result.reason === 'not_open' ? notOpenPage(c) : c.redirect(c.req.path, 303)
     }
-    const { invitation, organisation } = found
-    return guestPage(
-      c,
-      { title: 'Invitation' },
-      <article>
-        <h1>Join {organisation.name}</h1>
-        <p>
-          The invitation is for <strong>{invitation.email}</strong>.{' '}
-          {person && `You are signed in as ${person.email}: sign out first.`}
-        </p>
-        {person ? (
-          <ActionForm action="/console/sign-out" label="Sign out" />
-        ) : (
+    await startSession(c, { id: result.userId, email: found.invitation.email })
+    lookAt(c, result.joined.organisation.id)
+    return c.redirect('/console', 303)
+  })
+
+async function invitationPage(
+  c: ConsoleContext,
+  { invitation, organisation }: OpenInvitation,
+  state: FieldState = {},
+) {
+  const person = await findPerson(c)
+  const account = person ? undefined : await findUserByEmail(c.env, invitation.email)
+  const { path } = c.req
+  return guestPage(
+    c,
+    { title: `Join ${organisation.name}`, status: state.complaints ? 422 : 200 },
+    <article>
+      <h1>Join {organisation.name}</h1>
+      <p>
+        You are invited to join as {invitation.role === 'owner' ? 'an owner' : 'a member'}. The
+        invitation is for <strong>{invitation.email}</strong>.
+      </p>
+      {person && person.email === invitation.email && (
+        <ActionForm action={path} label="Join" on={organisation.name} kind="primary" />
+      )}
+      {person && person.email !== invitation.email && (
+        <>
+          <p>
+            You are signed in as <strong>{person.email}</strong>. Sign out first, then continue with
+            the invited address.
+          </p>
+          <ActionForm action="/console/sign-out" label="Sign out" fields={{ next: path }} />
+        </>
+      )}
+      {account?.emailVerified && (
+        <>
+          <p>There is an account with this address. Sign in to join.</p>
           <p class="buttons">
-            <a href={`/console/sign-up?invitation=${token}`} role="button">
-              Create an account
-            </a>
-            <a href="/console/sign-in?next=/console/invitations" role="button" class="secondary">
+            <a href={`/console/sign-in?${new URLSearchParams({ next: path })}`} role="button">
               Sign in
             </a>
           </p>
-        )}
-      </article>,
-    )
-  })
-  .post('/:invitationId/accept', signedIn, async (c) => {
-    const open = await invitationsTo(c.env, c.var.person.email)
-    const chosen = open.find(({ invitation }) => invitation.id === c.req.param('invitationId'))
-    if (!chosen) throw new AppError('not_found')
-    await acceptInvitation(c.env, chosen.invitation, c.var.person.id)
-    lookAt(c, chosen.organisation.id)
-    return c.redirect('/console', 303)
-  })
+        </>
+      )}
+      {!person && !account?.emailVerified && (
+        <form method="post" action={path} novalidate>
+          <FormError state={state} />
+          <NewPasswordField state={state} autofocus />
+          <Button>Create account and join</Button>
+        </form>
+      )}
+    </article>,
+  )
+}
+
+const notOpenPage = (c: ConsoleContext) =>
+  guestPage(
+    c,
+    { title: 'Invitation', status: 404 },
+    <article>
+      <h1>This invitation is not open</h1>
+      <p>It was used, withdrawn or is older than seven days. Ask for a new one.</p>
+      <a href="/console">To the console</a>
+    </article>,
+  )

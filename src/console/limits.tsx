@@ -1,34 +1,109 @@
-// How often the pages that could be abused may be used, and what they answer past that.
+// How often the pages that could be abused may be used, and what they answer past that. Passwords are
+// limited by failures only. Mail has a budget for each purpose, so that using up one blocks no other.
+import { createMiddleware } from 'hono/factory'
 import ipaddr from 'ipaddr.js'
-import { takeAttempt } from '../accounts/attempts.ts'
+import { requireMail } from '../accounts/auth.ts'
+import { returnAttempt, takeAttempt } from '../accounts/attempts.ts'
 import type { AttemptLimit } from '../accounts/attempts.ts'
-import type { ConsoleContext } from './context.ts'
+import { normaliseAddress } from '../accounts/email-address.ts'
+import { findUserByEmail } from '../accounts/users.ts'
+import { log } from '../log.ts'
+import { sha256 } from '../sha256.ts'
+import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { guestPage, memberPage } from './layout.tsx'
 import { cameFrom } from './next.ts'
+import { trustedBrowserKey } from './trusted-browser.ts'
 
-/** Passwords that may be tried: each costs 60 ms of CPU, and each guess might be right. */
-export const mayTryPassword = (c: ConsoleContext, address: string) =>
-  limited(c, 'sign-in', address, { perAddress: 10, perIp: 50, windowSeconds: 15 * 60 })
+const QUARTER_HOUR = 15 * 60
+const HOUR = 60 * 60
 
-/** Mail that may be caused. */
-export const mayMail = (c: ConsoleContext, address: string) =>
-  limited(c, 'mail', address, { perAddress: 5, perIp: 60, windowSeconds: 60 * 60 })
+export type Attempt = { ok: false; page: Response } | { ok: true; notAFailure: () => Promise<void> }
 
-/** @returns the answer to give instead, or null when it may go on */
-async function limited(
+/**
+ * Counts an attempt to sign in as a failure; `notAFailure` takes that back, once. Strangers share limits by
+ * network and by address. A browser that signed in to the account before has a limit of its own.
+ */
+export async function attemptSignIn(c: ConsoleContext, address: string): Promise<Attempt> {
+  const user = await findUserByEmail(c.env, address)
+  const trusted = await trustedBrowserKey(c, user?.id)
+  const mailbox = mailboxOf(address)
+  const network = networkOf(c)
+  return attempt(
+    c,
+    trusted
+      ? [{ key: `sign-in:browser:${trusted}`, max: 20, windowSeconds: QUARTER_HOUR }]
+      : [
+          { key: `sign-in:${mailbox}:${network}`, max: 10, windowSeconds: QUARTER_HOUR },
+          { key: `sign-in:network:${network}`, max: 50, windowSeconds: QUARTER_HOUR },
+          { key: `sign-in:address:${mailbox}`, max: 100, windowSeconds: QUARTER_HOUR },
+        ],
+  )
+}
+
+/** The same for the current password of the signed-in person. */
+export const attemptOwnPassword = (c: ConsoleContext): Promise<Attempt> =>
+  attempt(c, [{ key: `password:${c.var.person.id}`, max: 20, windowSeconds: QUARTER_HOUR }])
+
+/** Rejects pages that send mail as long as none can be sent. */
+export const mailRequired = createMiddleware<ConsoleApp>(async (c, next) => {
+  requireMail(c.env)
+  await next()
+})
+
+/** @returns the response that rejects a request for mail, or null if it may be sent */
+export async function limitMail(
   c: ConsoleContext,
-  what: string,
+  purpose: 'verification' | 'reset',
   address: string,
-  limit: { perAddress: number; perIp: number; windowSeconds: number },
-) {
-  const network = networkOf(c.req.header('CF-Connecting-IP') ?? '')
-  const { windowSeconds } = limit
-  const limits: AttemptLimit[] = [
-    { key: `${what}:address:${address.toLowerCase()}`, max: limit.perAddress, windowSeconds },
-    { key: `${what}:ip:${network}`, max: limit.perIp, windowSeconds },
-  ]
-  const waitSeconds = await takeAttempt(c.env, limits)
-  if (waitSeconds === 0) return null
+): Promise<Response | null> {
+  const user = await findUserByEmail(c.env, address)
+  const trusted = await trustedBrowserKey(c, user?.id)
+  const mailbox = mailboxOf(address)
+  const network = networkOf(c)
+  const key = `${purpose}-mail`
+  return limit(
+    c,
+    trusted
+      ? [{ key: `${key}:browser:${trusted}`, max: 5, windowSeconds: HOUR }]
+      : [
+          { key: `${key}:${mailbox}:${network}`, max: 5, windowSeconds: HOUR },
+          { key: `${key}:network:${network}`, max: 60, windowSeconds: HOUR },
+          { key: `${key}:address:${mailbox}`, max: 20, windowSeconds: HOUR },
+        ],
+  )
+}
+
+/** @returns the response that rejects an invitation by the current organisation, or null */
+export function limitInvitation(c: ConsoleContext, address: string): Promise<Response | null> {
+  const organisationId = c.var.membership.organisation.id
+  const mailbox = mailboxOf(address)
+  return limit(c, [
+    { key: `invitation-mail:${organisationId}:${mailbox}`, max: 5, windowSeconds: HOUR },
+    { key: `invitation-mail:organisation:${organisationId}`, max: 60, windowSeconds: HOUR },
+    { key: `invitation-mail:address:${mailbox}`, max: 20, windowSeconds: HOUR },
+  ])
+}
+
+async function attempt(c: ConsoleContext, limits: AttemptLimit[]): Promise<Attempt> {
+  const taken = await takeAttempt(c.env, limits)
+  if (!taken.ok) return { ok: false, page: await tooManyPage(c, taken.waitSeconds) }
+  const notAFailure = async () => {
+    try {
+      await returnAttempt(c.env, taken.counted)
+    } catch (error) {
+      // The person has signed in all the same; the attempt counts until its window ends.
+      log.error('attempt not returned', error)
+    }
+  }
+  return { ok: true, notAFailure }
+}
+
+async function limit(c: ConsoleContext, limits: AttemptLimit[]): Promise<Response | null> {
+  const taken = await takeAttempt(c.env, limits)
+  return taken.ok ? null : tooManyPage(c, taken.waitSeconds)
+}
+
+function tooManyPage(c: ConsoleContext, waitSeconds: number) {
   c.header('Retry-After', String(waitSeconds))
   const minutes = Math.ceil(waitSeconds / 60)
   const signedIn = c.get('membership') !== undefined
@@ -44,16 +119,20 @@ async function limited(
       {signedIn ? (
         <a href={cameFrom(c) ?? '/console'}>Back</a>
       ) : (
-        <a href="/console/sign-in">Back to signing in</a>
+        <a href="/console/sign-in">Back to sign-in</a>
       )}
     </article>,
   )
 }
 
-/** Whoever has an IPv6 address has 2^64 of them: only the network counts. */
-function networkOf(ip: string): string {
+/** Stored as a hash: the table of attempts holds no addresses. */
+const mailboxOf = (address: string) => sha256(normaliseAddress(address)).toString('base64url')
+
+/** An IPv6 customer has 2^64 addresses, so only the network counts. */
+function networkOf(c: ConsoleContext): string {
+  const ip = c.req.header('CF-Connecting-IP') ?? ''
   if (!ipaddr.isValid(ip)) return 'unknown'
-  const address = ipaddr.process(ip) // an IPv4 address in IPv6 clothing is IPv4
+  const address = ipaddr.process(ip) // converts IPv4-mapped addresses to IPv4
   if (address instanceof ipaddr.IPv4) return address.toString()
   return address.parts
     .slice(0, 4)

@@ -1,19 +1,20 @@
-// Founding an organisation: its name, region and first workspace, then the first key, shown once.
+// Creating an organisation: its name, region and first workspace, then the first key, shown once.
 import { Hono } from 'hono'
 import { z } from 'zod'
+import { isFreeEmail } from '../accounts/email-address.ts'
 import { invitationsTo, membershipsOf } from '../accounts/members.ts'
 import {
   beginOnboarding,
   chooseRegion,
   confirmName,
   findOnboarding,
-  foundOrganisation,
+  completeOnboarding,
   stepOf,
 } from '../accounts/onboarding.ts'
 import type { OnboardingRow } from '../db/people.ts'
 import { REGIONS } from '../db/schema.ts'
 import { currencyOf } from '../organisation/region.ts'
-import { FREE_CREDITS } from '../settings.ts'
+import { settingsOf } from '../settings.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { name } from './fields.ts'
@@ -21,7 +22,7 @@ import { ActionForm, Button, DrawnFor, Field, Notice, PostForm, readForm } from 
 import type { FieldState } from './form.tsx'
 import { guestPage } from './layout.tsx'
 import { Copyable } from './parts.tsx'
-import { lookAt, signedIn } from './session.ts'
+import { actorOf, lookAt, signedIn } from './session.ts'
 import { Steps } from './steps.tsx'
 
 const REGION_NAMES = {
@@ -81,10 +82,15 @@ export const onboarding = new Hono<ConsoleApp>()
     if (!begun || stepOf(begun) !== 'workspace') return c.redirect('/console/onboarding', 303)
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return workspacePage(c, form)
-    const founded = await foundOrganisation(c.env, begun, form.value.name)
-    if (!founded) return c.redirect(ADDRESS.done, 303)
+    const created = await completeOnboarding({
+      env: c.env,
+      actor: actorOf(c),
+      onboarding: begun,
+      workspaceName: form.value.name,
+    })
+    if (!created) return c.redirect(ADDRESS.done, 303)
     lookAt(c, begun.organisationId)
-    return keyPage(c, begun.organisationId, founded.key)
+    return keyPage(c, begun.organisationId, created)
   })
 
   .get('/key', async (c) => {
@@ -246,7 +252,11 @@ function workspacePage(c: ConsoleContext, state: FieldState = {}) {
   )
 }
 
-function keyPage(c: ConsoleContext, organisationId: string, key: string) {
+function keyPage(
+  c: ConsoleContext,
+  organisationId: string,
+  { key, freeCredits }: { key: string; freeCredits: number },
+) {
   return guestPage(
     c,
     { title: 'Your API key' },
@@ -254,9 +264,11 @@ function keyPage(c: ConsoleContext, organisationId: string, key: string) {
       <Steps at="key" />
       <h1>Your test API key</h1>
       <Notice kind="info">
-        <strong>This key is shown only once.</strong> Keep it somewhere safe before you leave. Your{' '}
-        {FREE_CREDITS} free credits are in; test jobs cost none.
+        <strong>This key is shown only once.</strong> Store it somewhere safe before you leave.{' '}
+        {freeCredits > 0 && `Your organisation has ${freeCredits} free credits. `}
+        Test jobs cost no credits.
       </Notice>
+      {freeCredits === 0 && <NoFreeCredits c={c} />}
       <Copyable label="Your test API key" text={key} />
       <h2>Try it from a terminal</h2>
       <Copyable label="A command that submits a job" text={curlOf(baseUrlOf(c), key)} />
@@ -269,9 +281,28 @@ function keyPage(c: ConsoleContext, organisationId: string, key: string) {
       </DrawnFor.Provider>
       <div data-run-result aria-live="polite"></div>
       <p class="aside">
-        <a href="/console">I have kept the key: go to the console</a>
+        <a href="/console">I have stored the key: go to the console</a>
       </p>
     </article>,
+  )
+}
+
+const NoFreeCredits = ({ c }: { c: ConsoleContext }) => {
+  const { allowFreeEmail, supportEmail } = settingsOf(c.env)
+  const reason = () => {
+    if (!isFreeEmail(c.var.person.email)) {
+      return 'Your company’s domain has already received its free credits.'
+    }
+    return allowFreeEmail
+      ? 'Your email address has already received its free credits.'
+      : 'Free credits are for work email addresses.'
+  }
+  return (
+    <Notice kind="info">
+      <strong>Your organisation has no credits yet.</strong> {reason()} To run live jobs, buy
+      credits or{' '}
+      {supportEmail ? <a href={`mailto:${supportEmail}`}>contact support</a> : 'contact support'}.
+    </Notice>
   )
 }
 

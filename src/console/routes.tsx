@@ -2,7 +2,7 @@
 // that /v1 does not pay for it.
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { csrf } from 'hono/csrf'
+import { createMiddleware } from 'hono/factory'
 import { HTTPException } from 'hono/http-exception'
 import { requestId } from 'hono/request-id'
 import { secureHeaders } from 'hono/secure-headers'
@@ -61,6 +61,13 @@ const inside = new Hono<ConsoleApp>()
   .route('/credits', credits)
   .route('/settings/team', team)
 
+/** Rejects what changes something unless it comes from our own pages, whatever its Content-Type. */
+const ownOriginOnly = createMiddleware<ConsoleApp>(async (c, next) => {
+  const isSafe = ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)
+  if (!isSafe && !isOwnOrigin(c, c.req.header('Origin'))) throw new HTTPException(403)
+  await next()
+})
+
 const tooLarge = (c: ConsoleContext) =>
   failure(c, 413, 'That is too much', 'The form is too large.')
 
@@ -75,7 +82,7 @@ export const pages = new Hono<ConsoleApp>()
     c.header('Cache-Control', 'no-store')
   })
   .use((c, next) => protect(c.env)(c, next))
-  .use(csrf({ origin: (origin, c: ConsoleContext) => isOwnOrigin(c, origin) }))
+  .use(ownOriginOnly)
   // The playground takes files and has a limit of its own.
   .use((c, next) => (c.req.path === '/console/playground' ? next() : formLimit(c, next)))
   .use(async (c, next) => {
@@ -105,7 +112,7 @@ export const pages = new Hono<ConsoleApp>()
     return failure(c, 500, 'That did not work', words)
   })
 
-const isOwnOrigin = (c: ConsoleContext, origin: string) =>
+const isOwnOrigin = (c: ConsoleContext, origin: string | undefined) =>
   origin === new URL(c.req.url).origin || origin === new URL(baseUrlOf(c)).origin
 
 /** No script but our own files, no frame, and forms go nowhere else. */

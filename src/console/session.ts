@@ -1,12 +1,13 @@
-// From cookies to a person and the organisation they look at.
+// From cookies to a person and their current organisation, and the start of a session.
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { createMiddleware } from 'hono/factory'
-import type { Actor } from '../accounts/audit.ts'
 import { authOf } from '../accounts/auth.ts'
 import { membershipsOf } from '../accounts/members.ts'
+import { recordSignIn } from '../accounts/sessions.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext, Person } from './context.ts'
 import { cameFrom } from './next.ts'
+import { trustBrowser } from './trusted-browser.ts'
 
 const ORGANISATION_COOKIE = 'try-on.organisation'
 const YEAR_SECONDS = 365 * 24 * 60 * 60
@@ -29,12 +30,44 @@ export async function findPerson(c: ConsoleContext): Promise<Person | null> {
 }
 
 /** The signed-in person as the actor of a use case. */
-export const actorOf = (c: ConsoleContext): Actor => ({
-  type: 'user',
-  userId: c.var.person.id,
-  email: c.var.person.email,
-  ipAddress: c.req.header('CF-Connecting-IP') ?? null,
+export const actorOf = (c: ConsoleContext) => actorFor(c, c.var.person)
+
+const actorFor = (c: ConsoleContext, { id, email }: { id: string; email: string }) => ({
+  type: 'user' as const,
+  userId: id,
+  email,
+  ipAddress: ipAddressOf(c),
 })
+
+export const ipAddressOf = (c: ConsoleContext): string | null =>
+  c.req.header('CF-Connecting-IP') ?? null
+
+/** Signs a person in who has proved the address by a mailed link. */
+export async function startSession(
+  c: ConsoleContext,
+  user: { id: string; email: string },
+): Promise<void> {
+  const { headers } = await authOf(c.env, baseUrlOf(c)).api.startSession({
+    body: { userId: user.id },
+    headers: c.req.raw.headers,
+    returnHeaders: true,
+  })
+  await completeSignIn(c, user, headers)
+}
+
+/**
+ * Hands the cookies of a new session to the browser. The audit log comes first, so that no session is
+ * used without its entry.
+ */
+export async function completeSignIn(
+  c: ConsoleContext,
+  user: { id: string; email: string },
+  headers: Headers,
+): Promise<void> {
+  await recordSignIn({ env: c.env, actor: actorFor(c, user) })
+  await trustBrowser(c, user.id)
+  forwardCookies(c, headers)
+}
 
 /** Sends whoever is not signed in to do so, and back afterwards. */
 export const signedIn = createMiddleware<ConsoleApp>(async (c, next) => {

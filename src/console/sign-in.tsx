@@ -1,7 +1,8 @@
 // Signing in and out, and setting a new password by a link in a mail.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { authOf, isBadLink, MAX_PASSWORD_LENGTH, refusalOf } from '../accounts/auth.ts'
+import { authOf, MAX_PASSWORD_LENGTH, refusalOf } from '../accounts/auth.ts'
+import { findReset, resetPassword } from '../accounts/passwords.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import { safeNext } from './next.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
@@ -17,9 +18,9 @@ import {
 } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { guestPage } from './layout.tsx'
-import { mayMail, mayTryPassword } from './limits.tsx'
+import { attemptSignIn, limitMail, mailRequired } from './limits.tsx'
 import { DevMailbox } from './mailbox.tsx'
-import { findPerson, forgetOrganisation, forwardCookies } from './session.ts'
+import { completeSignIn, findPerson, forgetOrganisation, forwardCookies } from './session.ts'
 
 const SignIn = z.object({
   email,
@@ -37,23 +38,21 @@ export const signIn = new Hono<ConsoleApp>()
     const form = await readForm(c, SignIn)
     if (!form.ok) return signInPage(c, safeNext(form.entered['next']), form, 422)
     const { next, ...body } = form.value
-    const tooMany = await mayTryPassword(c, body.email)
-    if (tooMany) return tooMany
-    try {
-      const { headers } = await authOf(c.env, baseUrlOf(c)).api.signInEmail({
-        body,
-        headers: c.req.raw.headers,
-        returnHeaders: true,
-      })
-      forwardCookies(c, headers)
-      return c.redirect(safeNext(next) ?? '/console', 303)
-    } catch (error) {
-      const refusal = refusalOf(error)
-      if (refusal === 'EMAIL_NOT_VERIFIED') return notVerifiedPage(c, body.email)
-      if (refusal !== 'INVALID_EMAIL_OR_PASSWORD' && refusal !== 'INVALID_EMAIL') throw error
+    const attempt = await attemptSignIn(c, body.email)
+    if (!attempt.ok) return attempt.page
+    const signedIn = await authOf(c.env, baseUrlOf(c))
+      .api.signInEmail({ body, headers: c.req.raw.headers, returnHeaders: true })
+      .catch((error: unknown) => ({ error }))
+    const refusal = 'error' in signedIn ? refusalOf(signedIn.error) : undefined
+    if (refusal === 'INVALID_EMAIL_OR_PASSWORD' || refusal === 'INVALID_EMAIL') {
       const complaints = { '': 'The email address or the password is wrong.' }
       return signInPage(c, safeNext(next), { complaints, entered: { email: body.email } }, 401)
     }
+    await attempt.notAFailure()
+    if (refusal === 'EMAIL_NOT_VERIFIED') return notVerifiedPage(c, body.email)
+    if ('error' in signedIn) throw signedIn.error
+    await completeSignIn(c, signedIn.response.user, signedIn.headers)
+    return c.redirect(safeNext(next) ?? '/console', 303)
   })
   .post('/sign-out', async (c) => {
     const { headers } = await authOf(c.env, baseUrlOf(c)).api.signOut({
@@ -62,14 +61,21 @@ export const signIn = new Hono<ConsoleApp>()
     })
     forwardCookies(c, headers)
     forgetOrganisation(c)
-    return c.redirect('/console/sign-in', 303)
+    const { next } = await c.req.parseBody()
+    const page = typeof next === 'string' ? safeNext(next) : null
+    return c.redirect(page ?? '/console/sign-in', 303)
   })
 
-  .get('/forgot', (c) => forgotPage(c))
-  .post('/forgot', async (c) => {
+  .get('/forgot', mailRequired, (c) => forgotPage(c))
+  .post('/forgot', mailRequired, async (c) => {
+    // Sent by the button on the sign-in page: only the address is taken over.
+    const { from_sign_in: fromSignIn, email: entered } = await c.req.parseBody()
+    if (fromSignIn !== undefined) {
+      return forgotPage(c, { entered: { email: typeof entered === 'string' ? entered : '' } })
+    }
     const form = await readForm(c, z.object({ email }))
     if (!form.ok) return forgotPage(c, form)
-    const tooMany = await mayMail(c, form.value.email)
+    const tooMany = await limitMail(c, 'reset', form.value.email)
     if (tooMany) return tooMany
     await authOf(c.env, baseUrlOf(c)).api.requestPasswordReset({ body: form.value })
     return guestPage(
@@ -86,19 +92,15 @@ export const signIn = new Hono<ConsoleApp>()
     )
   })
 
-  .get('/reset', (c) => resetPage(c, c.req.query('token') ?? ''))
+  .get('/reset', async (c) => {
+    const token = c.req.query('token') ?? ''
+    return (await findReset(c.env, token)) ? resetPage(c, token) : closedResetPage(c)
+  })
   .post('/reset', async (c) => {
     const form = await readForm(c, z.object({ password, token: z.string() }))
     if (!form.ok) return resetPage(c, form.entered['token'] ?? '', form)
-    const { token, password: newPassword } = form.value
-    try {
-      await authOf(c.env, baseUrlOf(c)).api.resetPassword({ body: { newPassword, token } })
-    } catch (error) {
-      if (!isBadLink(error)) throw error
-      const complaints = { '': 'This link was used already or is too old. Ask for a new one.' }
-      return resetPage(c, token, { complaints })
-    }
-    return c.redirect('/console/sign-in?reset=1', 303)
+    const done = await resetPassword({ env: c.env, ...form.value })
+    return done ? c.redirect('/console/sign-in?reset=1', 303) : closedResetPage(c)
   })
 
 function signInPage(
@@ -116,12 +118,12 @@ function signInPage(
         <Notice kind="bad">Your session has ended; what you sent was not saved.</Notice>
       )}
       {c.req.query('verified') && (
-        <Notice kind="good">Your email is verified. Sign in to go on.</Notice>
+        <Notice kind="good">Your email address is already verified. Sign in to continue.</Notice>
       )}
       {c.req.query('reset') && (
         <Notice kind="good">Your password is changed, and you are signed out everywhere.</Notice>
       )}
-      <form method="post" action="/console/sign-in" novalidate>
+      <form method="post" action="/console/sign-in" id="sign-in" novalidate>
         <FormError state={state} />
         {next && <input type="hidden" name="next" value={next} />}
         <Field
@@ -142,7 +144,16 @@ function signInPage(
         <Button>Sign in</Button>
       </form>
       <p class="aside">
-        <a href="/console/forgot">Forgot your password?</a>
+        {/* Submits the form above, which takes the address along without putting it into a URL. */}
+        <button
+          type="submit"
+          class="link"
+          form="sign-in"
+          formaction="/console/forgot"
+          name="from_sign_in"
+        >
+          Forgot your password?
+        </button>
         <span>
           New here? <a href="/console/sign-up">Create an account</a>
         </span>
@@ -151,7 +162,7 @@ function signInPage(
   )
 }
 
-/** Only for whoever knew the password: to others an address looks alike, verified or not. */
+/** Shown only after the right password, so that it does not reveal which addresses have an account. */
 const notVerifiedPage = (c: ConsoleContext, address: string) =>
   guestPage(
     c,
@@ -198,6 +209,19 @@ function forgotPage(c: ConsoleContext, state: FieldState = {}) {
     </article>,
   )
 }
+
+const closedResetPage = (c: ConsoleContext) =>
+  guestPage(
+    c,
+    { title: 'Link expired', status: 403 },
+    <article>
+      <h1>This link does not work</h1>
+      <p>It was used, replaced or is older than an hour. Request a new one.</p>
+      <a href="/console/forgot" role="button">
+        Send a new link
+      </a>
+    </article>,
+  )
 
 function resetPage(c: ConsoleContext, token: string, state: FieldState = {}) {
   return guestPage(

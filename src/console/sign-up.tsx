@@ -1,13 +1,16 @@
 // Creating an account: email, password and the name of the organisation, then the link in the mail.
-// Whether an address is known already is told by mail alone.
+// Only the mail says whether an address has an account already.
 import { Hono } from 'hono'
 import { getSignedCookie, setSignedCookie } from 'hono/cookie'
-import { decodeJwt } from 'jose'
 import { z } from 'zod'
-import { authOf, authSecretOf, isBadLink } from '../accounts/auth.ts'
-import { findInvitation } from '../accounts/members.ts'
-import type { OpenInvitation } from '../accounts/members.ts'
-import { isFreeEmail } from '../accounts/work-email.ts'
+import { authOf, authSecretOf } from '../accounts/auth.ts'
+import { isFreeEmail, nameOf } from '../accounts/email-address.ts'
+import {
+  findVerification,
+  verifyAddress,
+  verifyAddressWithPassword,
+} from '../accounts/passwords.ts'
+import type { User } from '../accounts/users.ts'
 import { FREE_CREDITS, settingsOf } from '../settings.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
@@ -15,12 +18,16 @@ import { email, name, password } from './fields.ts'
 import { Button, Field, FormError, NewPasswordField, Notice, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { guestPage } from './layout.tsx'
-import { mayMail } from './limits.tsx'
+import { limitMail, mailRequired } from './limits.tsx'
 import { DevMailbox } from './mailbox.tsx'
-import { forgetOrganisation, forwardCookies } from './session.ts'
+import { forgetOrganisation, startSession } from './session.ts'
 import { Steps } from './steps.tsx'
 
-/** Who signed up in this browser: only there does the link in the mail sign in as well. */
+/**
+ * The account that this browser created. Only there does the mailed link keep the password of the
+ * sign-up. Where the address had an account already, the cookie holds an id that does not exist, so
+ * that the response does not show it.
+ */
 const SIGN_UP_COOKIE = 'try-on.sign-up'
 const HOUR_SECONDS = 60 * 60
 
@@ -33,144 +40,149 @@ const workEmail = (allowFree: boolean) =>
 const SignUp = (allowFree: boolean) =>
   z.object({ email: workEmail(allowFree), password, organisation: name })
 
-const InvitedSignUp = z.object({ password, invitation: z.string() })
+const VerifyWithPassword = z.object({ password })
 
 export const signUp = new Hono<ConsoleApp>()
-  .get('/sign-up', async (c) => {
-    const token = c.req.query('invitation')
-    const invited = token ? await findInvitation(c.env, token) : undefined
-    return token && invited ? invitedPage(c, { ...invited, token }) : signUpPage(c)
-  })
-  .post('/sign-up', async (c) => {
-    const { invitation: token } = await c.req.parseBody()
-    const invited = typeof token === 'string' ? await findInvitation(c.env, token) : undefined
-    if (invited && typeof token === 'string') {
-      const form = await readForm(c, InvitedSignUp)
-      if (!form.ok) return invitedPage(c, { ...invited, token }, form)
-      // The organisation vouches for the address that it invited, and for no other.
-      const address = invited.invitation.email
-      return register(c, { email: address, password: form.value.password })
-    }
+  .get('/sign-up', mailRequired, (c) => signUpPage(c))
+  .post('/sign-up', mailRequired, async (c) => {
     const form = await readForm(c, SignUp(settingsOf(c.env).allowFreeEmail))
     if (!form.ok) return signUpPage(c, form)
-    return register(c, form.value)
+    const tooMany = await limitMail(c, 'verification', form.value.email)
+    if (tooMany) return tooMany
+    const { email: address, password: chosen, organisation } = form.value
+    const { user } = await authOf(c.env, baseUrlOf(c)).api.signUpEmail({
+      body: {
+        email: address,
+        password: chosen,
+        name: nameOf(address),
+        organisationName: organisation,
+      },
+      headers: c.req.raw.headers,
+    })
+    await rememberSignUp(c, { userId: user.id, email: address })
+    // The previous person may have left this browser without signing out.
+    forgetOrganisation(c)
+    return c.redirect('/console/check-inbox', 303)
   })
 
-  .get('/check-inbox', (c) => checkInboxPage(c))
-  .post('/resend', async (c) => {
+  .get('/check-inbox', mailRequired, (c) => checkInboxPage(c))
+  .post('/resend', mailRequired, async (c) => {
     const form = await readForm(c, z.object({ email }))
     if (!form.ok) return checkInboxPage(c, form)
-    const tooMany = await mayMail(c, form.value.email)
+    const tooMany = await limitMail(c, 'verification', form.value.email)
     if (tooMany) return tooMany
     await authOf(c.env, baseUrlOf(c)).api.sendVerificationEmail({ body: form.value })
     return c.redirect('/console/check-inbox?sent=1', 303)
   })
   .get('/resend', (c) => c.redirect('/console/check-inbox', 303))
 
+  // Mail scanners follow links: only the form verifies.
   .get('/verify', async (c) => {
     const token = c.req.query('token') ?? ''
-    const auth = authOf(c.env, baseUrlOf(c))
-    const verified = await auth.api
-      .verifyEmail({ query: { token }, headers: new Headers(), returnHeaders: true })
-      .catch((error: unknown) => {
-        if (isBadLink(error)) return null
-        throw error
-      })
-    if (!verified) {
-      return guestPage(
-        c,
-        { title: 'Link expired', status: 403 },
-        <article>
-          <h1>This link does not work</h1>
-          <p>It is incomplete or older than an hour. Have a new one sent to you.</p>
-          <a href="/console/check-inbox" role="button">
-            Send a new link
-          </a>
-        </article>,
-      )
+    const link = await findVerification(c.env, token)
+    if (link.state !== 'open') return closedLink(c, link.state)
+    return (await signedUpHere(c))?.userId === link.user.id
+      ? confirmPage(c, link.user, token)
+      : setPasswordPage(c, link.user, token)
+  })
+  .post('/verify', async (c) => {
+    const { token: sent } = await c.req.parseBody()
+    const token = typeof sent === 'string' ? sent : ''
+    const link = await findVerification(c.env, token)
+    if (link.state !== 'open') return closedLink(c, link.state)
+    const { user } = link
+    let verified: boolean
+    if ((await signedUpHere(c))?.userId === user.id) {
+      verified = await verifyAddress(c.env, user.id)
+    } else {
+      const form = await readForm(c, VerifyWithPassword)
+      if (!form.ok) return setPasswordPage(c, user, token, form)
+      const { password: chosen } = form.value
+      verified = await verifyAddressWithPassword({ env: c.env, user, password: chosen })
     }
-    const cookies = verified.headers.getSetCookie()
-    if (cookies.length > 0 && (await signedUpHere(c)) === decodeJwt(token)['email']) {
-      forwardCookies(c, verified.headers)
-      return c.redirect('/console', 303)
-    }
-    // Somebody else may have signed up with this address and a password of theirs. Whoever owns the
-    // address proves here that they know the password, or sets a new one.
-    if (cookies.length > 0) {
-      const cookie = cookies.map((line) => line.split(';', 1)[0]).join('; ')
-      await auth.api.signOut({ headers: new Headers({ Cookie: cookie }) })
-    }
-    return c.redirect('/console/sign-in?verified=1', 303)
+    if (!verified) return closedLink(c, 'verified')
+    await startSession(c, user)
+    forgetOrganisation(c)
+    return c.redirect('/console', 303)
   })
 
-async function register(
-  c: ConsoleContext,
-  account: { email: string; password: string; organisation?: string },
-) {
-  const tooMany = await mayMail(c, account.email)
-  if (tooMany) return tooMany
-  await authOf(c.env, baseUrlOf(c)).api.signUpEmail({
-    body: {
-      email: account.email,
-      password: account.password,
-      name: account.email.slice(0, account.email.lastIndexOf('@')),
-      ...(account.organisation !== undefined && { organisationName: account.organisation }),
-    },
-    headers: c.req.raw.headers,
-  })
-  await setSignedCookie(c, SIGN_UP_COOKIE, account.email, authSecretOf(c.env), {
+const SignUpCookie = z.object({ userId: z.string(), email: z.string() })
+
+const rememberSignUp = (c: ConsoleContext, signedUp: z.infer<typeof SignUpCookie>) =>
+  setSignedCookie(c, SIGN_UP_COOKIE, JSON.stringify(signedUp), authSecretOf(c.env), {
     path: '/console',
     httpOnly: true,
     sameSite: 'Lax',
     secure: baseUrlOf(c).startsWith('https:'),
     maxAge: HOUR_SECONDS,
   })
-  // Who was there before in this browser has gone without signing out.
-  forgetOrganisation(c)
-  const invited = account.organisation === undefined
-  return c.redirect(`/console/check-inbox${invited ? '?invited=1' : ''}`, 303)
+
+async function signedUpHere(c: ConsoleContext): Promise<z.infer<typeof SignUpCookie> | null> {
+  const text = await getSignedCookie(c, authSecretOf(c.env), SIGN_UP_COOKIE)
+  return text ? SignUpCookie.parse(JSON.parse(text)) : null
 }
 
-const signedUpHere = async (c: ConsoleContext): Promise<string | null> =>
-  (await getSignedCookie(c, authSecretOf(c.env), SIGN_UP_COOKIE)) || null
-
-/** An account for joining an organisation: there is nothing to name, and nothing is given. */
-function invitedPage(
-  c: ConsoleContext,
-  { invitation, organisation, token }: OpenInvitation & { token: string },
-  state: FieldState = {},
-) {
+function closedLink(c: ConsoleContext, state: 'invalid' | 'verified') {
+  if (state === 'verified') return c.redirect('/console/sign-in?verified=1', 303)
   return guestPage(
     c,
-    { title: `Join ${organisation.name}`, status: state.complaints ? 422 : 200 },
+    { title: 'Link expired', status: 403 },
     <article>
-      <h1>Join {organisation.name}</h1>
-      <p>
-        Create your account for <strong>{invitation.email}</strong>, the address that was invited.
-        We then mail you a link that verifies it, and you can join as {invitation.role}.
-      </p>
-      <form method="post" action="/console/sign-up" novalidate>
-        <FormError state={state} />
-        <input type="hidden" name="invitation" value={token} />
-        <NewPasswordField state={state} autofocus />
-        <Button>Create account</Button>
-      </form>
-      <p class="aside">
-        Have an account? <a href="/console/sign-in?next=/console/invitations">Sign in</a>
-      </p>
+      <h1>This link does not work</h1>
+      <p>It is incomplete or older than an hour. Request a new one.</p>
+      <a href="/console/check-inbox" role="button">
+        Send a new link
+      </a>
     </article>,
   )
 }
 
-/** Claims that a link was sent only to whoever has just signed up here, or asked for another. */
+const confirmPage = (c: ConsoleContext, user: User, token: string) =>
+  guestPage(
+    c,
+    { title: 'Verify your email' },
+    <article>
+      <Steps at="email" />
+      <h1>Verify your email</h1>
+      <p>
+        Confirm that <strong>{user.email}</strong> is your address.
+      </p>
+      <form method="post" action="/console/verify">
+        <input type="hidden" name="token" value={token} />
+        <Button>Verify and continue</Button>
+      </form>
+    </article>,
+  )
+
+const setPasswordPage = (c: ConsoleContext, user: User, token: string, state: FieldState = {}) =>
+  guestPage(
+    c,
+    { title: 'Verify your email', status: state.complaints ? 422 : 200 },
+    <article>
+      <Steps at="email" />
+      <h1>Set your password</h1>
+      <p>
+        You did not sign up in this browser. Set the password of <strong>{user.email}</strong> here
+        to verify the address. It replaces the one that was entered at sign-up.
+      </p>
+      <form method="post" action="/console/verify" novalidate>
+        <FormError state={state} />
+        <input type="hidden" name="token" value={token} />
+        <NewPasswordField state={state} autofocus />
+        <Button>Verify and set the password</Button>
+      </form>
+    </article>,
+  )
+
+/** Says that a link was sent only in a browser that has just signed up, or has requested a link. */
 async function checkInboxPage(c: ConsoleContext, state: FieldState = {}) {
-  const address = await signedUpHere(c)
+  const address = (await signedUpHere(c))?.email
   const sent = c.req.query('sent') !== undefined
   return guestPage(
     c,
     { title: 'Verify your email', status: state.complaints ? 422 : 200 },
     <article>
-      {c.req.query('invited') ? null : <Steps at="email" />}
+      <Steps at="email" />
       <h1>{address || sent ? 'Check your inbox' : 'Verify your email'}</h1>
       {address && (
         <p>
@@ -187,7 +199,7 @@ async function checkInboxPage(c: ConsoleContext, state: FieldState = {}) {
           label={address || sent ? 'No mail? Send it again to' : 'Send the link to'}
           type="email"
           autocomplete="email"
-          value={address ?? undefined}
+          value={address}
           state={state}
         />
         <Button kind="secondary">

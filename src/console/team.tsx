@@ -1,6 +1,7 @@
 // The people of an organisation: its owners invite, remove and give roles, everybody may leave.
 import { Hono } from 'hono'
 import { z } from 'zod'
+import { requireMail } from '../accounts/auth.ts'
 import {
   changeRole,
   invite,
@@ -19,7 +20,7 @@ import { email } from './fields.ts'
 import { ActionForm, Button, Field, Notice, PostForm, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
-import { mayMail } from './limits.tsx'
+import { limitInvitation } from './limits.tsx'
 import { Table, When } from './parts.tsx'
 
 const role = z.enum(ROLES, 'Choose a role.')
@@ -32,7 +33,8 @@ export const team = new Hono<ConsoleApp>()
     const form = await readForm(c, Invitation)
     if (!form.ok) return teamPage(c, form)
     const { email: address, role: given } = form.value
-    const tooMany = await mayMail(c, address)
+    requireMail(c.env)
+    const tooMany = await limitInvitation(c, address)
     if (tooMany) return tooMany
     const { organisation } = c.var.membership
     const invited = await invite(c.env, organisation.id, address, given)

@@ -7,8 +7,11 @@ import {
   PASSWORD,
   signUp,
   totalsOf,
+  verify,
 } from '../support/visitor.ts'
+import { claimantOf } from '../../src/accounts/free-credits.ts'
 import { clientOf } from '../support/client.ts'
+import { operator } from '../support/world.ts'
 
 const name = '/console/onboarding/name'
 const region = '/console/onboarding/region'
@@ -94,7 +97,7 @@ describe('onboarding', () => {
     expect(page.html).toContain('id="region-error"')
   })
 
-  it('founds one organisation with one key and 100 credits, however it is raced', async () => {
+  it('creates one organisation with one key and 100 credits when requests race', async () => {
     const visitor = newVisitor()
     await signUp(visitor)
     await visitor.post(name, { name: 'Acme' })
@@ -110,7 +113,7 @@ describe('onboarding', () => {
     expect(list.html.match(/svc_test_sk_…/g)).toHaveLength(1)
   })
 
-  it('survives a database that fails while it founds, with 100 credits all the same', async () => {
+  it('grants 100 credits when the database fails and the step is repeated', async () => {
     const visitor = newVisitor()
     await signUp(visitor)
     await visitor.post(name, { name: 'Acme' })
@@ -154,6 +157,101 @@ describe('onboarding', () => {
     await visitor.post('/console/resend', { email })
     const second = await latestMail(email)
     expect(second.subject).toBe(first.subject)
-    expect((await visitor.get(second.path)).path).toBe(name)
+    expect((await verify(visitor, email)).path).toBe(name)
+  })
+
+  describe('free credits', () => {
+    const company = () => `${crypto.randomUUID()}.com`
+    const NONE = 'Your company’s domain has already received its free credits.'
+
+    /** Creates an organisation. @returns its last page and its credits */
+    async function create(email: string) {
+      const visitor = newVisitor()
+      await signUp(visitor, email)
+      await visitor.post(name, { name: 'Acme' })
+      await visitor.post(region, { region: 'US' })
+      const page = await visitor.post(workspace, { name: 'Default' })
+      const [key = ''] = SHOWN_KEY.exec(page.html) ?? []
+      const account = await (await clientOf(key).get('/v1/account')).json<{ credits: number }>()
+      const totals = await totalsOf(`org_${key.slice(12, 38)}`)
+      return { page, visitor, organisationId: `org_${key.slice(12, 38)}`, totals, ...account }
+    }
+
+    it('are granted once for each registrable domain, whatever the address', async () => {
+      const domain = company()
+      const first = await create(`ada@${domain}`)
+      expect(first.credits).toBe(100)
+      expect(first.page.html).toContain('100 free credits')
+      expect(first.page.html).not.toContain(NONE)
+      for (const email of [`ada+1@${domain}`, `bob@${domain}`, `bob@mail.${domain}`]) {
+        const next = await create(email)
+        expect(next.credits, email).toBe(0)
+        expect(next.totals).toEqual({ granted: 0, balance: 0, reserved: 0, consumed: 0 })
+        expect(next.page.html).toContain(NONE)
+        expect(next.page.html).not.toContain('free credits. Test jobs')
+      }
+    })
+
+    it('are granted once for each mailbox where the domain belongs to no company', async () => {
+      const mailbox = crypto.randomUUID()
+      expect((await create(`${mailbox}@shop.example`)).credits).toBe(100)
+      expect((await create(`${mailbox}+1@shop.example`)).credits).toBe(0)
+      expect((await create(`${crypto.randomUUID()}@shop.example`)).credits).toBe(100)
+    })
+
+    it('are not granted to an invited address of a consumer mail service', async () => {
+      const owner = await newFounder()
+      const email = `${crypto.randomUUID()}@mailinator.com`
+      await owner.visitor.post('/console/settings/team/invitations', { email, role: 'member' })
+      const visitor = newVisitor()
+      await visitor.post((await latestMail(email)).path, { password: PASSWORD })
+      await visitor.post(name, { name: 'Farm' })
+      await visitor.post(region, { region: 'US' })
+      const page = await visitor.post(workspace, { name: 'Default' })
+      expect(page.html).toContain('Free credits are for work email addresses.')
+      const [key = ''] = SHOWN_KEY.exec(page.html) ?? []
+      expect((await totalsOf(`org_${key.slice(12, 38)}`)).granted).toBe(0)
+    })
+
+    it('are granted when the first attempt failed between claim and grant', async () => {
+      const visitor = newVisitor()
+      const domain = company()
+      await signUp(visitor, `ada@${domain}`)
+      await visitor.post(name, { name: 'Acme' })
+      await visitor.post(region, { region: 'US' })
+      vi.spyOn(env.ORGANISATION, 'getByName').mockImplementationOnce(() => {
+        throw new Error('the object is unreachable')
+      })
+      vi.spyOn(console, 'error').mockImplementation(() => {})
+      expect((await visitor.post(workspace, { name: 'Default' })).status).toBe(500)
+      const page = await visitor.post(workspace, { name: 'Default' })
+      const [key = ''] = SHOWN_KEY.exec(page.html) ?? []
+      expect(await totalsOf(`org_${key.slice(12, 38)}`)).toMatchObject({ granted: 100 })
+    })
+
+    it('can be granted by an operator to an organisation without them', async () => {
+      const domain = company()
+      await create(`ada@${domain}`)
+      const { organisationId } = await create(`bob@${domain}`)
+      const granted = await operator.post(`/operator/organisations/${organisationId}/credits`, {
+        amount: 25,
+        reason: 'Trial',
+        reference: 'trial-1',
+      })
+      expect(await granted.json()).toEqual({ credits: 25 })
+    })
+
+    it.each([
+      ['ada@Shop.co.uk', 'bob@mail.shop.co.uk', true],
+      ['ada@shop.co.uk', 'ada@other.co.uk', false],
+      ['a.da+x@gmail.com', 'ADA@googlemail.com', true],
+      ['ada@gmail.com', 'bob@gmail.com', false],
+      ['a.da@shop.test', 'ada@shop.test', false],
+      ['ada@example.com', 'bob@example.com', false],
+      ['ada+x@localhost', 'ada@localhost', true],
+      ['ada@[203.0.113.7]', 'bob@[203.0.113.7]', false],
+    ])('count %s and %s as one claimant: %s', (one, other, same) => {
+      expect(claimantOf(one) === claimantOf(other)).toBe(same)
+    })
   })
 })

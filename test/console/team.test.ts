@@ -15,26 +15,20 @@ import type { Founder, Visitor } from '../support/visitor.ts'
 const invite = (visitor: Visitor, email: string, role = 'member') =>
   visitor.post('/console/settings/team/invitations', { email, role })
 
-/** Follows an invitation's mail to an account and into the organisation. */
+/** Opens an invitation's link without an account, and joins with a password. */
 async function join(email: string): Promise<Visitor> {
-  const invitation = await latestMail(email)
+  const { path } = await latestMail(email)
   const visitor = newVisitor()
-  const page = await visitor.get(invitation.path)
-  const [, signUp = ''] = /href="(\/console\/sign-up[^"]+)"/.exec(page.html) ?? []
-  const token = signUp.split('invitation=')[1] ?? ''
-  await visitor.post('/console/sign-up', { password: PASSWORD, invitation: token })
-  const open = await visitor.get((await latestMail(email)).path)
-  expect(open.path).toBe('/console/invitations')
-  const [, accept = ''] = /action="(\/console\/invitations\/inv_\w+\/accept)"/.exec(open.html) ?? []
-  expect((await visitor.post(accept)).path).toBe('/console')
+  expect((await visitor.get(path)).html).toContain('Create account and join')
+  expect((await visitor.post(path, { password: PASSWORD })).path).toBe('/console')
   return visitor
 }
 
-/** Somebody who has an account already follows an invitation. */
+/** Opens an invitation's link with the account of the invited person, and joins. */
 async function accept({ visitor, email }: Pick<Founder, 'visitor' | 'email'>) {
-  const open = await visitor.get((await latestMail(email)).path)
-  const [, action = ''] = /action="([^"]+accept)"/.exec(open.html) ?? []
-  return visitor.post(action)
+  const { path } = await latestMail(email)
+  expect((await visitor.get(path)).html).toContain(`action="${path}"`)
+  return visitor.post(path)
 }
 
 const userIdOf = (email: string) =>
@@ -111,17 +105,22 @@ describe('the team', () => {
     expect(page.html).not.toContain('Back to signing in')
   })
 
-  it('takes nobody by an invitation to somebody else', async () => {
+  it('does not let a person accept an invitation to another address', async () => {
     const { visitor } = await newFounder()
     const email = newAddress()
     await invite(visitor, email)
-    const page = await visitor.get('/console/settings/team')
-    const [invitationId] = /inv_\w{26}/.exec(page.html) ?? []
+    const { path } = await latestMail(email)
     const other = await newFounder()
-    const taken = await other.visitor.post(`/console/invitations/${invitationId}/accept`)
-    expect(taken.status).toBe(404)
-    const seen = await other.visitor.get((await latestMail(email)).path)
-    expect(seen.html).toContain('sign out first')
+    const page = await other.visitor.get(path)
+    expect(page.html).toContain(`You are signed in as <strong>${other.email}</strong>`)
+    const refused = await other.visitor.post(path, { password: PASSWORD })
+    expect(refused.path).toBe(path)
+    expect(refused.html).toContain('Sign out first')
+    expect((await visitor.get('/console/settings/team')).html).toContain('Open invitations')
+    // Signing out there leads back to the invitation.
+    const back = await other.visitor.post('/console/sign-out', { next: path })
+    expect(back.path).toBe(path)
+    expect(back.html).toContain('Create account and join')
   })
 
   it('gives nothing to an invitation that was withdrawn', async () => {
@@ -167,24 +166,26 @@ describe('the team', () => {
     expect((await member.get('/console/onboarding')).path).toBe('/console/onboarding/name')
   })
 
-  it('asks of an invited person a password only, and promises nothing but to join', async () => {
+  it('asks an invited person for a password only, and sends no second mail', async () => {
     const { visitor } = await newFounder('Acme & Söhne')
     const email = newAddress()
     await invite(visitor, email)
     const { path } = await latestMail(email)
-    const token = path.split('/').at(-1) ?? ''
     const guest = newVisitor()
-    const page = await guest.get(`/console/sign-up?invitation=${token}`)
+    const page = await guest.get(path)
     expect(page.html).toContain('<h1>Join Acme &amp; Söhne</h1>')
     expect(page.html).toContain(`<strong>${email}</strong>`)
+    expect(page.html).toContain('join as a member')
     expect(page.html).not.toMatch(/name="email"|name="organisation"|free credits|Step 1/)
-    const refused = await guest.post('/console/sign-up', { password: 'short', invitation: token })
+    const refused = await guest.post(path, { password: 'short' })
     expect(refused.status).toBe(422)
     expect(refused.html).toContain('id="password-error"')
     expect(refused.html).toContain('<h1>Join Acme')
-    const inbox = await guest.post('/console/sign-up', { password: PASSWORD, invitation: token })
-    expect(inbox.html).toContain(`We have sent a link to <strong>${email}</strong>`)
-    expect(inbox.html).not.toContain('Step 2')
+    const inside = await guest.post(path, { password: PASSWORD })
+    expect(inside.path).toBe('/console')
+    expect((await latestMail(email)).path).toBe(path)
+    const again = await newVisitor().post('/console/sign-in', { email, password: PASSWORD })
+    expect(again.path).toBe('/console')
   })
 
   it('lets a person belong to several and switch', async () => {

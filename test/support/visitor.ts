@@ -100,7 +100,24 @@ export async function latestMail(address: string): Promise<{ subject: string; pa
   return { subject, path: href.replaceAll('&amp;', '&').replace(BASE, '') }
 }
 
-/** Signs up and follows the link in the mail, up to the first step of onboarding. */
+/** The token in the link of the latest mail to an address. */
+export async function latestToken(address: string): Promise<string> {
+  const { path } = await latestMail(address)
+  return new URL(path, BASE).searchParams.get('token') ?? path.split('/').at(-1) ?? ''
+}
+
+/** Opens the verification link of the latest mail and sends the form on its page. */
+export async function verify(
+  visitor: Visitor,
+  email: string,
+  fields: Record<string, string> = {},
+): Promise<Page> {
+  const { path } = await latestMail(email)
+  await visitor.get(path)
+  return visitor.post('/console/verify', { token: await latestToken(email), ...fields })
+}
+
+/** Signs up and verifies the address, up to the first step of onboarding. */
 export async function signUp(visitor: Visitor, email = newAddress()): Promise<string> {
   const page = await visitor.post('/console/sign-up', {
     email,
@@ -108,8 +125,7 @@ export async function signUp(visitor: Visitor, email = newAddress()): Promise<st
     organisation: 'Acme',
   })
   expect(page.path).toBe('/console/check-inbox')
-  const { path } = await latestMail(email)
-  expect((await visitor.get(path)).path).toBe('/console/onboarding/name')
+  expect((await verify(visitor, email)).path).toBe('/console/onboarding/name')
   return email
 }
 
@@ -120,10 +136,10 @@ export interface Founder {
   testKey: string
 }
 
-/** Somebody who has come through the whole onboarding. */
-export async function newFounder(name = 'Acme'): Promise<Founder> {
+/** A person who has completed the onboarding. */
+export async function newFounder(name = 'Acme', address = newAddress()): Promise<Founder> {
   const visitor = newVisitor()
-  const email = await signUp(visitor)
+  const email = await signUp(visitor, address)
   await visitor.post('/console/onboarding/name', { name })
   await visitor.post('/console/onboarding/region', { region: 'EU' })
   const page = await visitor.post('/console/onboarding/workspace', { name: 'Default' })

@@ -74,13 +74,19 @@ export async function onboard(page: Page, email = newAddress(), organisation = '
   await page.getByLabel('Organisation name').fill(organisation)
   await page.getByRole('button', { name: 'Create account' }).click()
   await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
-  await openMail(page)
+  await verify(page)
   await page.getByRole('button', { name: 'Confirm' }).click()
   await page.getByRole('radio', { name: /European Union/ }).check()
   await page.getByRole('button', { name: 'Choose for good' }).click()
   await page.getByRole('button', { name: 'Create and show my API key' }).click()
   await page.getByRole('heading', { name: 'Your test API key' }).waitFor()
   return email
+}
+
+/** Opens the verification link of the latest mail in the browser that signed up, and confirms. */
+export async function verify(page: Page): Promise<void> {
+  await openMail(page)
+  await page.getByRole('button', { name: 'Verify and continue' }).click()
 }
 
 /** Follows the link of the latest mail. */

@@ -1,0 +1,34 @@
+// What an email address says about its owner: the mailbox, and whether its provider serves consumers.
+import freeProviders from 'email-providers/all.json' with { type: 'json' }
+
+const FREE_PROVIDERS = new Set<string>(freeProviders)
+/** Providers that ignore dots in the local part, with the domain that all their names stand for. */
+const DOTLESS_PROVIDERS = new Map([
+  ['gmail.com', 'gmail.com'],
+  ['googlemail.com', 'gmail.com'],
+])
+
+/** The name of a new user: better-auth requires one, the console shows addresses only. */
+export const nameOf = (email: string): string => email.slice(0, email.lastIndexOf('@'))
+
+/** The domain of an address, in lower case and without a final dot. */
+export const domainOf = (email: string): string =>
+  email
+    .slice(email.lastIndexOf('@') + 1)
+    .toLowerCase()
+    .replace(/\.$/, '')
+
+/** The address of the mailbox that an address leads to: without tag, and without ignored dots. */
+export function normaliseAddress(email: string): string {
+  const localPart = email.slice(0, email.lastIndexOf('@')).toLowerCase()
+  const untagged = localPart.replace(/(?<=.)\+.*$/, '')
+  const domain = domainOf(email)
+  const provider = DOTLESS_PROVIDERS.get(domain)
+  return provider ? `${untagged.replaceAll('.', '')}@${provider}` : `${untagged}@${domain}`
+}
+
+/** Whether an address belongs to a consumer mail provider, also on a subdomain of one. */
+export function isFreeEmail(email: string): boolean {
+  const labels = domainOf(email).split('.')
+  return labels.some((_, index) => FREE_PROVIDERS.has(labels.slice(index).join('.')))
+}

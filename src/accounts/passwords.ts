@@ -1,0 +1,162 @@
+// Passwords set by the holder of a mailed link, which proves the address. Each change is one D1 batch
+// that replaces the password, marks the address as verified, ends all sessions and deletes all reset
+// tokens, so that access which somebody else had to the account ends with it.
+import { and, eq, exists, gt, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { errors, jwtVerify } from 'jose'
+import { database } from '../db/client.ts'
+import { logins, sessions, users, verifications } from '../db/people.ts'
+import { authOf, authSecretOf } from './auth.ts'
+import { findUserByEmail } from './users.ts'
+import type { User } from './users.ts'
+
+export type VerificationLink = { state: 'invalid' | 'verified' } | { state: 'open'; user: User }
+
+/** What a verification link leads to. Its token is a signed statement about the address. */
+export async function findVerification(env: Env, token: string): Promise<VerificationLink> {
+  const email = await addressOf(env, token)
+  const user = email === null ? undefined : await findUserByEmail(env, email)
+  if (!user) return { state: 'invalid' }
+  return user.emailVerified ? { state: 'verified' } : { state: 'open', user }
+}
+
+async function addressOf(env: Env, token: string): Promise<string | null> {
+  const secret = new TextEncoder().encode(authSecretOf(env))
+  try {
+    const { payload } = await jwtVerify(token, secret, { algorithms: ['HS256'] })
+    const { email, updateTo } = payload
+    // A token that would change an address has `updateTo`; the console sends none.
+    return typeof email === 'string' && updateTo === undefined ? email : null
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null
+    throw error
+  }
+}
+
+/**
+ * Marks an address as verified and keeps the password that was chosen at sign-up. Only for the
+ * browser that signed up: elsewhere the password may be somebody else's.
+ * @returns false if it was verified already
+ */
+export async function verifyAddress(env: Env, userId: string): Promise<boolean> {
+  const { meta } = await database(env)
+    .update(users)
+    .set({ emailVerified: true, updatedAt: new Date() })
+    .where(and(eq(users.id, userId), eq(users.emailVerified, false)))
+  return meta.changes > 0
+}
+
+/** Verifies an address and replaces its password. @returns false if it was verified already */
+export async function verifyAddressWithPassword({
+  env,
+  user,
+  password,
+}: {
+  env: Env
+  user: User
+  password: string
+}): Promise<boolean> {
+  const db = database(env)
+  const hash = await hashPassword(env, password)
+  const unverified = eq(users.emailVerified, false)
+  try {
+    await db.batch(replacePassword(env, { userId: user.id, hash, condition: unverified }))
+    return true
+  } catch (error) {
+    if ((await findUserByEmail(env, user.email))?.emailVerified) return false
+    throw error
+  }
+}
+
+/** @returns the id of an open reset token and its user; undefined if it is invalid, used or expired */
+export async function findReset(
+  env: Env,
+  token: string,
+): Promise<{ id: string; userId: string } | undefined> {
+  const { internalAdapter } = await contextOf(env)
+  const found = await internalAdapter.findVerificationValue(`reset-password:${token}`)
+  if (!found || found.expiresAt.getTime() <= Date.now()) return undefined
+  return { id: found.id, userId: found.value }
+}
+
+/** Sets a new password by a reset token, once. @returns false if the token is not open */
+export async function resetPassword({
+  env,
+  token,
+  password,
+}: {
+  env: Env
+  token: string
+  password: string
+}): Promise<boolean> {
+  const reset = await findReset(env, token)
+  if (!reset) return false
+  const hash = await hashPassword(env, password)
+  const db = database(env)
+  const isOpen = exists(
+    db
+      .select({ id: verifications.id })
+      .from(verifications)
+      .where(and(eq(verifications.id, reset.id), gt(verifications.expiresAt, new Date()))),
+  )
+  try {
+    await db.batch(replacePassword(env, { userId: reset.userId, hash, condition: isOpen }))
+    return true
+  } catch (error) {
+    if (!(await findReset(env, token))) return false
+    throw error
+  }
+}
+
+/** Replaces the password of a person who has just entered the current one; ends all sessions. */
+export async function changePassword({
+  env,
+  userId,
+  password,
+}: {
+  env: Env
+  userId: string
+  password: string
+}): Promise<void> {
+  const hash = await hashPassword(env, password)
+  await database(env).batch(replacePassword(env, { userId, hash, condition: sql`true` }))
+}
+
+/**
+ * The statements that replace a password, as a batch or a part of one.
+ * @param condition on the user's row; where it does not hold, the batch fails and changes nothing
+ */
+export function replacePassword(
+  env: Env,
+  { userId, hash, condition }: { userId: string; hash: string; condition: SQL },
+) {
+  const db = database(env)
+  const now = new Date()
+  return [
+    db.delete(logins).where(eq(logins.userId, userId)),
+    db.insert(logins).values({
+      id: crypto.randomUUID(),
+      accountId: userId,
+      providerId: 'credential',
+      // NULL where the condition does not hold, which the column rejects.
+      userId: sql`${db
+        .select({ id: users.id })
+        .from(users)
+        .where(and(eq(users.id, userId), condition))}`,
+      password: hash,
+      createdAt: now,
+      updatedAt: now,
+    }),
+    db.update(users).set({ emailVerified: true, updatedAt: now }).where(eq(users.id, userId)),
+    db.delete(sessions).where(eq(sessions.userId, userId)),
+    // The only values that are stored here are those of reset tokens: the user's id.
+    db.delete(verifications).where(eq(verifications.value, userId)),
+  ] as const
+}
+
+/** Hashes a password as better-auth does. */
+export const hashPassword = async (env: Env, password: string): Promise<string> =>
+  (await contextOf(env)).password.hash(password)
+
+/** Neither hashing nor the database depends on the base URL. */
+const contextOf = (env: Env) => authOf(env, 'https://console.invalid').$context

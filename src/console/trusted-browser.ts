@@ -1,0 +1,55 @@
+// A browser that has signed in to an account before is trusted with further attempts at that account,
+// so that a stranger's wrong passwords do not lock its owner out. It is recognised by a signed cookie.
+import { getSignedCookie, setSignedCookie } from 'hono/cookie'
+import { z } from 'zod'
+import { authSecretOf } from '../accounts/auth.ts'
+import { baseUrlOf } from '../api/base-url.ts'
+import { sha256 } from '../sha256.ts'
+import type { ConsoleContext } from './context.ts'
+
+const COOKIE = 'try-on.browser'
+const MAX_ACCOUNTS = 5
+const YEAR_SECONDS = 365 * 24 * 60 * 60
+
+/** The browser's own id and the hashed ids of those who signed in here, latest first. */
+const Browser = z.object({ id: z.uuid(), accounts: z.array(z.string()).max(MAX_ACCOUNTS) })
+
+/** @returns a key for this browser and account together; null if the account never signed in here */
+export async function trustedBrowserKey(
+  c: ConsoleContext,
+  userId: string | undefined,
+): Promise<string | null> {
+  const browser = await readCookie(c)
+  const account = userId === undefined ? undefined : hashOf(userId)
+  return browser && account && browser.accounts.includes(account)
+    ? `${browser.id}:${account}`
+    : null
+}
+
+/** To be called when a person has signed in. */
+export async function trustBrowser(c: ConsoleContext, userId: string): Promise<void> {
+  const browser = (await readCookie(c)) ?? { id: crypto.randomUUID(), accounts: [] }
+  const account = hashOf(userId)
+  const others = browser.accounts.filter((other) => other !== account)
+  const accounts = [account, ...others].slice(0, MAX_ACCOUNTS)
+  await setSignedCookie(
+    c,
+    COOKIE,
+    JSON.stringify({ id: browser.id, accounts }),
+    authSecretOf(c.env),
+    {
+      path: '/console',
+      httpOnly: true,
+      sameSite: 'Lax',
+      secure: baseUrlOf(c).startsWith('https:'),
+      maxAge: YEAR_SECONDS,
+    },
+  )
+}
+
+async function readCookie(c: ConsoleContext): Promise<z.infer<typeof Browser> | null> {
+  const text = await getSignedCookie(c, authSecretOf(c.env), COOKIE)
+  return text ? Browser.parse(JSON.parse(text)) : null
+}
+
+const hashOf = (userId: string) => sha256(userId).toString('base64url')

@@ -1,0 +1,464 @@
+// Attacks on accounts: taking one over, locking its owner out, and what settings and logs give away.
+import { createExecutionContext } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { authOf } from '../../src/accounts/auth.ts'
+import { listAuditEntries } from '../../src/accounts/audit.ts'
+import { app } from '../../src/app.ts'
+import { keptMail } from '../../src/mail/send.ts'
+import { BASE } from '../support/client.ts'
+import {
+  latestMail,
+  latestToken,
+  newAddress,
+  newFounder,
+  newVisitor,
+  PASSWORD,
+  signUp,
+  verify,
+} from '../support/visitor.ts'
+import type { Visitor } from '../support/visitor.ts'
+
+const ATTACKER_PASSWORD = 'the password of an attacker'
+
+const signIn = (email: string, password: string, visitor = newVisitor()) =>
+  visitor.post('/console/sign-in', { email, password })
+const signUpWith = (visitor: Visitor, email: string, password = PASSWORD) =>
+  visitor.post('/console/sign-up', { email, password, organisation: 'Acme' })
+const invite = (visitor: Visitor, email: string, role = 'member') =>
+  visitor.post('/console/settings/team/invitations', { email, role })
+const mailsTo = (email: string) => keptMail().filter(({ to }) => to === email).length
+
+describe('an account created by an attacker for an address that is not theirs', () => {
+  it('is verified neither by a scanner that follows the link nor with their password', async () => {
+    const owner = await newFounder()
+    const victim = newAddress()
+    await invite(owner.visitor, victim, 'owner')
+    const attacker = newVisitor()
+    await signUpWith(attacker, victim, ATTACKER_PASSWORD)
+    const { path } = await latestMail(victim)
+
+    expect((await newVisitor().get(path)).status).toBe(200) // the scanner
+    expect((await signIn(victim, ATTACKER_PASSWORD, attacker)).status).toBe(403)
+
+    const inside = await verify(newVisitor(), victim, { password: PASSWORD })
+    expect(inside.path).toMatch(/^\/console\/(onboarding|invitations)/)
+    expect((await signIn(victim, ATTACKER_PASSWORD, attacker)).status).toBe(401)
+    expect((await attacker.get('/console')).path).toMatch(/^\/console\/sign-in/)
+  })
+
+  it('gets the password of the person who verifies, even if that person signed up as well', async () => {
+    const victim = newAddress()
+    await signUpWith(newVisitor(), victim, ATTACKER_PASSWORD)
+    const own = newVisitor()
+    await signUpWith(own, victim)
+    // The password of the account is the attacker's, although this browser signed up, too.
+    expect((await own.get((await latestMail(victim)).path)).html).toContain('Set your password')
+    expect((await verify(own, victim)).status).toBe(422)
+    expect((await verify(own, victim, { password: PASSWORD })).path).toMatch(/onboarding/)
+    expect((await signIn(victim, ATTACKER_PASSWORD)).status).toBe(401)
+    expect((await signIn(victim, PASSWORD)).path).toMatch(/onboarding/)
+  })
+
+  it('is replaced when the invited person joins', async () => {
+    const owner = await newFounder()
+    const victim = newAddress()
+    await signUpWith(newVisitor(), victim, ATTACKER_PASSWORD)
+    await invite(owner.visitor, victim, 'owner')
+    const { path } = await latestMail(victim)
+    expect((await newVisitor().post(path, { password: PASSWORD })).path).toBe('/console')
+    expect((await signIn(victim, ATTACKER_PASSWORD)).status).toBe(401)
+    expect((await signIn(victim, PASSWORD)).path).toBe('/console')
+  })
+
+  it('is replaced by a password reset, which verifies the address', async () => {
+    const victim = newAddress()
+    await signUpWith(newVisitor(), victim, ATTACKER_PASSWORD)
+    await newVisitor().post('/console/forgot', { email: victim })
+    const token = await latestToken(victim)
+    await newVisitor().post('/console/reset', { token, password: PASSWORD })
+    expect((await signIn(victim, ATTACKER_PASSWORD)).status).toBe(401)
+    expect((await signIn(victim, PASSWORD)).path).toMatch(/onboarding/)
+  })
+})
+
+describe('an invitation', () => {
+  it('is not accepted by an account with its address, only by the link of its mail', async () => {
+    const owner = await newFounder()
+    const visitor = newVisitor()
+    const email = await signUp(visitor)
+    await invite(owner.visitor, email, 'owner')
+    const list = await visitor.get('/console/invitations')
+    expect(list.html).toContain('open the link in the mail')
+    expect(list.html).not.toContain('method="post"')
+    const team = await owner.visitor.get('/console/settings/team')
+    const [invitationId = ''] = /inv_\w{26}/.exec(team.html) ?? []
+    for (const path of [`/${invitationId}`, `/${invitationId}/accept`, '']) {
+      const page = await visitor.post(`/console/invitations${path}`, { password: PASSWORD })
+      expect(page.html).not.toContain(owner.organisationId)
+    }
+    expect((await visitor.get('/console')).html).not.toContain(owner.organisationId)
+    const page = await visitor.post((await latestMail(email)).path)
+    expect(page.html).toContain(owner.organisationId)
+  })
+
+  it('asks a person with an account to sign in, and leads back', async () => {
+    const owner = await newFounder()
+    const other = await newFounder()
+    await invite(owner.visitor, other.email)
+    const { path } = await latestMail(other.email)
+    const browser = newVisitor()
+    const page = await browser.get(path)
+    expect(page.html).not.toContain('name="password"')
+    const [, link = ''] = /href="(\/console\/sign-in\?next=[^"]+)"/.exec(page.html) ?? []
+    expect((await browser.get(link)).html).toContain(`name="next" value="${path}"`)
+    // A password sent there does not replace that of the account.
+    const ignored = await browser.post(path, { password: ATTACKER_PASSWORD })
+    expect(ignored.path).toBe(path)
+    const credentials = { email: other.email, password: PASSWORD, next: path }
+    const back = await browser.post('/console/sign-in', credentials)
+    expect(back.path).toBe(path)
+    expect(back.html).toMatch(/<button[^>]*aria-label="Join Acme"/)
+    expect((await browser.post(path)).html).toContain(owner.organisationId)
+    expect((await signIn(other.email, ATTACKER_PASSWORD)).status).toBe(401)
+  })
+
+  it('works once, also when it is used in parallel', async () => {
+    const owner = await newFounder()
+    const email = newAddress()
+    await invite(owner.visitor, email)
+    const { path } = await latestMail(email)
+    const pages = await Promise.all(
+      [1, 2, 3].map((each) => newVisitor().post(path, { password: `long password ${each}` })),
+    )
+    expect(pages.filter((page) => page.path === '/console')).toHaveLength(1)
+    expect((await newVisitor().post(path, { password: PASSWORD })).status).toBe(404)
+    const entries = await listAuditEntries(env, owner.organisationId, { limit: 100 })
+    expect(entries.filter(({ action }) => action === 'member.joined')).toHaveLength(1)
+  })
+
+  it.each(['without an account', 'with an account'])(
+    'gives nothing if it is withdrawn while it is accepted, %s',
+    async (kind) => {
+      const owner = await newFounder()
+      const visitor = newVisitor()
+      const email = kind === 'with an account' ? await signUp(visitor) : newAddress()
+      await invite(owner.visitor, email)
+      const { path } = await latestMail(email)
+      const batch = env.DB.batch.bind(env.DB)
+      vi.spyOn(env.DB, 'batch').mockImplementationOnce(async (statements) => {
+        await env.DB.prepare('DELETE FROM invitations WHERE email = ?').bind(email).run()
+        return batch(statements)
+      })
+      const page = await visitor.post(path, { password: PASSWORD })
+      expect(page.status).toBe(404)
+      const counted = await env.DB.prepare(
+        'SELECT (SELECT count(*) FROM members WHERE organisation_id = ?) AS members',
+      )
+        .bind(owner.organisationId)
+        .first('members')
+      expect(counted).toBe(1)
+      if (kind === 'without an account') expect((await signIn(email, PASSWORD)).status).toBe(401)
+    },
+  )
+
+  it('is recorded in the audit log when it is accepted, and so is each sign-in', async () => {
+    const owner = await newFounder()
+    const email = newAddress()
+    await invite(owner.visitor, email, 'owner')
+    const ip = '203.0.113.99'
+    await newVisitor(ip).post((await latestMail(email)).path, { password: PASSWORD })
+    await signIn(email, PASSWORD, newVisitor('203.0.113.98'))
+    await signIn(email, 'a wrong password', newVisitor('203.0.113.97'))
+    const entries = await listAuditEntries(env, owner.organisationId, { limit: 100 })
+    const of = entries.filter(({ actorEmail }) => actorEmail === email).toReversed()
+    expect(of.map(({ action, ipAddress }) => [action, ipAddress])).toEqual([
+      ['member.joined', ip],
+      ['session.created', ip],
+      ['session.created', '203.0.113.98'],
+    ])
+    expect(of[0]?.details).toEqual({ role: 'owner' })
+  })
+})
+
+describe('wrong passwords', () => {
+  const fail = (email: string, visitor: Visitor) => signIn(email, 'a wrong password', visitor)
+
+  it('slow down the guesser’s network, and not the owner', async () => {
+    const { email } = await newFounder()
+    const guesser = newVisitor()
+    for (let count = 0; count < 10; count++) expect((await fail(email, guesser)).status).toBe(401)
+    const refused = await fail(email, guesser)
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0)
+    expect((await signIn(email, PASSWORD)).path).toBe('/console')
+    // Another way to write the address does not start from zero.
+    expect((await fail(email.replace('@', '+1@'), guesser)).status).toBe(429)
+  })
+
+  it('are the only attempts that count', async () => {
+    const { email } = await newFounder()
+    const ip = '198.51.100.60'
+    for (let count = 0; count < 15; count++) {
+      const page = await signIn(email, PASSWORD, newVisitor(ip))
+      expect(page.path).toBe('/console')
+    }
+  })
+
+  it('count when they are sent in parallel', async () => {
+    const { email } = await newFounder()
+    const guesser = newVisitor()
+    const pages = await Promise.all(Array.from({ length: 30 }, () => fail(email, guesser)))
+    expect(pages.filter(({ status }) => status === 401)).toHaveLength(10)
+    expect(pages.filter(({ status }) => status === 429)).toHaveLength(20)
+  })
+
+  it('from many networks slow down strangers, and no browser that signed in before', async () => {
+    const { email, visitor } = await newFounder()
+    await visitor.post('/console/sign-out')
+    for (let round = 0; round < 10; round++) {
+      const guessers = Array.from({ length: 10 }, () => fail(email, newVisitor()))
+      await Promise.all(guessers)
+    }
+    expect((await fail(email, newVisitor())).status).toBe(429)
+    expect((await signIn(email, PASSWORD)).status).toBe(429)
+    expect((await signIn(email, PASSWORD, visitor)).path).toBe('/console')
+    // The trust is for this account only, and has a limit.
+    const other = await newFounder()
+    expect((await signIn(email, PASSWORD, other.visitor)).status).toBe(429)
+    for (let count = 0; count < 20; count++) expect((await fail(email, visitor)).status).toBe(401)
+    expect((await fail(email, visitor)).status).toBe(429)
+  }, 60_000)
+
+  it('do not make a forged cookie trusted', async () => {
+    const { email, visitor } = await newFounder()
+    const guesser = newVisitor()
+    const cookie = visitor.cookies.get('try-on.browser') ?? ''
+    expect(cookie).not.toBe('')
+    guesser.cookies.set('try-on.browser', cookie.replace(/\.[^.]+$/, '.AAAA'))
+    for (let count = 0; count < 10; count++) await fail(email, guesser)
+    expect((await fail(email, guesser)).status).toBe(429)
+  })
+
+  it('are forgotten after the window', async () => {
+    const { email } = await newFounder()
+    const guesser = newVisitor()
+    for (let count = 0; count < 11; count++) await fail(email, guesser)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 16 * 60_000 })
+    expect((await fail(email, guesser)).status).toBe(401)
+  })
+  afterEach(() => void vi.useRealTimers())
+
+  it('of the current password are limited for a signed-in person, and right ones are not', async () => {
+    const { visitor } = await newFounder()
+    const change = (current: string) =>
+      visitor.post('/console/account/password', { current, password: PASSWORD })
+    expect((await change(PASSWORD)).path).toBe('/console/account?changed=1')
+    for (let count = 0; count < 20; count++) expect((await change('wrong')).status).toBe(422)
+    expect((await change(PASSWORD)).status).toBe(429)
+  })
+})
+
+describe('mail', () => {
+  it('has a budget for each purpose, network and organisation', async () => {
+    const owner = await newFounder()
+    const email = newAddress()
+    const forgot = (visitor: Visitor, address = email) =>
+      visitor.post('/console/forgot', { email: address })
+    const attacker = newVisitor()
+    for (let count = 0; count < 5; count++) expect((await forgot(attacker)).status).toBe(200)
+    expect((await forgot(attacker)).status).toBe(429)
+    expect((await forgot(attacker, email.replace('@', '+x@'))).status).toBe(429)
+    expect((await forgot(newVisitor())).status).toBe(200)
+    for (let count = 0; count < 14; count++) await forgot(newVisitor())
+    expect((await forgot(newVisitor())).status).toBe(429)
+
+    expect((await invite(owner.visitor, email)).html).toContain('The invitation is on its way')
+    expect((await signUpWith(newVisitor(), email)).path).toBe('/console/check-inbox')
+    expect((await newVisitor().post('/console/resend', { email })).html).toContain('on its way')
+    // Another organisation invites the same person after the first has used up its budget.
+    for (let count = 0; count < 4; count++) await invite(owner.visitor, email)
+    expect((await invite(owner.visitor, email)).status).toBe(429)
+    const other = await newFounder()
+    expect((await invite(other.visitor, email)).html).toContain('The invitation is on its way')
+  })
+
+  it('for a reset can be requested by a browser that signed in before, whoever else did', async () => {
+    const { email, visitor } = await newFounder()
+    for (let count = 0; count < 20; count++) await newVisitor().post('/console/forgot', { email })
+    expect((await newVisitor().post('/console/forgot', { email })).status).toBe(429)
+    const before = mailsTo(email)
+    expect((await visitor.post('/console/forgot', { email })).status).toBe(200)
+    expect(mailsTo(email)).toBe(before + 1)
+  })
+
+  const ask = (settings: object, path: string, body?: Record<string, string>, host = BASE) =>
+    app.fetch(
+      new Request(host + path, {
+        ...(body && { method: 'POST', body: new URLSearchParams(body), headers: { Origin: host } }),
+      }),
+      { ...env, DEV_MAILBOX: 'false', ...settings },
+      createExecutionContext(),
+    )
+  const PAGES = ['/console/sign-up', '/console/check-inbox', '/console/forgot']
+  const FORMS = ['/console/sign-up', '/console/resend', '/console/forgot']
+
+  it.each([
+    ['BASE_URL', { MAIL_FROM: 'hello@try-on.example' }],
+    ['MAIL_FROM', { BASE_URL: 'https://try-on.example' }],
+  ])('is not offered without %s, and the log says so', async (missing, settings) => {
+    const { email } = await newFounder()
+    const send = vi.spyOn(env.MAIL, 'send')
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {})
+    const host = 'https://evil.example'
+    for (const path of PAGES) expect((await ask(settings, path, undefined, host)).status).toBe(503)
+    for (const path of FORMS) {
+      const body = { email, password: PASSWORD, organisation: 'Acme' }
+      const answer = await ask(settings, path, body, host)
+      expect(answer.status).toBe(503)
+      const html = await answer.text()
+      expect(html).toContain('The console is not set up')
+      expect(html).not.toContain('We have sent')
+    }
+    expect(log.mock.lastCall?.[0]).toContain(`needs ${missing}`)
+    expect(send).not.toHaveBeenCalled()
+    // What sends no mail works.
+    expect((await ask(settings, '/console/sign-in')).status).toBe(200)
+    expect((await ask(settings, '/v1/account')).status).toBe(401)
+  })
+
+  it('has links that start with BASE_URL, whatever the Host header', async () => {
+    const { email } = await newFounder()
+    const settings = { MAIL_FROM: 'hello@try-on.example', BASE_URL: 'https://try-on.example' }
+    const send = vi.spyOn(env.MAIL, 'send').mockResolvedValue({ messageId: 'm1' })
+    const answer = await ask(settings, '/console/forgot', { email }, 'https://evil.example')
+    expect(answer.status).toBe(200)
+    await vi.waitUntil(() => send.mock.calls.length > 0)
+    const [{ text }] = send.mock.calls[0] as unknown as [{ text: string }]
+    expect(text).toContain('https://try-on.example/console/reset?token=')
+    expect(text).not.toContain('evil.example')
+  })
+
+  it('does not create instances without bound for invented hosts', () => {
+    const first = authOf(env, 'https://host-0.example')
+    expect(authOf(env, 'https://host-0.example')).toBe(first)
+    for (let host = 1; host <= 10; host++) authOf(env, `https://host-${host}.example`)
+    expect(authOf(env, 'https://host-0.example')).not.toBe(first)
+  })
+})
+
+describe('reset links', () => {
+  const forgot = async (email: string) => {
+    await newVisitor().post('/console/forgot', { email })
+    return latestToken(email)
+  }
+  const open = (token: string) => newVisitor().get(`/console/reset?token=${token}`)
+
+  it('all end with a password reset', async () => {
+    const { email } = await newFounder()
+    const older = await forgot(email)
+    const newer = await forgot(email)
+    expect((await open(older)).html).toContain('name="password"')
+    const password = 'another long password'
+    const done = await newVisitor().post('/console/reset', { token: newer, password })
+    expect(done.path).toBe('/console/sign-in?reset=1')
+    const refused = await newVisitor().post('/console/reset', {
+      token: older,
+      password: ATTACKER_PASSWORD,
+    })
+    expect(refused.status).toBe(403)
+    expect((await signIn(email, ATTACKER_PASSWORD)).status).toBe(401)
+    expect((await signIn(email, password)).path).toBe('/console')
+  })
+
+  it('all end with a password change', async () => {
+    const { email, visitor } = await newFounder()
+    const token = await forgot(email)
+    await visitor.post('/console/account/password', {
+      current: PASSWORD,
+      password: 'another long password',
+    })
+    expect((await open(token)).status).toBe(403)
+  })
+
+  it('work once, also when they are used in parallel', async () => {
+    const { email } = await newFounder()
+    const token = await forgot(email)
+    const pages = await Promise.all(
+      [1, 2, 3].map((each) =>
+        newVisitor().post('/console/reset', { token, password: `long password ${each}` }),
+      ),
+    )
+    expect(pages.map(({ status }) => status).toSorted()).toEqual([200, 403, 403])
+  })
+
+  it('that are used, invalid or expired say so before they show a form', async () => {
+    const { email } = await newFounder()
+    const token = await forgot(email)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61 * 60_000 })
+    for (const each of [token, 'nonsense', '']) {
+      const page = await open(each)
+      expect(page.status).toBe(403)
+      expect(page.html).toContain('This link does not work')
+      expect(page.html).not.toContain('name="password"')
+    }
+  })
+  afterEach(() => void vi.useRealTimers())
+
+  it('are stored as hashes', async () => {
+    const { email } = await newFounder()
+    const token = await forgot(email)
+    const { results } = await env.DB.prepare('SELECT * FROM verifications').all()
+    expect(results.length).toBeGreaterThan(0)
+    expect(JSON.stringify(results)).not.toContain(token)
+  })
+
+  it('change nothing when the database fails, and work afterwards', async () => {
+    const { email } = await newFounder()
+    const token = await forgot(email)
+    const fields = { token, password: 'another long password' }
+    vi.spyOn(env.DB, 'batch').mockRejectedValueOnce(new Error('D1 is down'))
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    expect((await newVisitor().post('/console/reset', fields)).status).toBe(500)
+    expect((await signIn(email, PASSWORD)).path).toBe('/console')
+    expect((await newVisitor().post('/console/reset', fields)).path).toMatch(/reset=1/)
+  })
+
+  it('are requested with the address that was entered at sign-in, without a URL', async () => {
+    const { email } = await newFounder()
+    const before = mailsTo(email)
+    const fields = { email, password: 'forgotten', from_sign_in: '' }
+    const page = await newVisitor().post('/console/forgot', fields)
+    expect(page.path).toBe('/console/forgot')
+    expect(page.html).toContain(`value="${email}"`)
+    expect(page.html).not.toContain('forgotten')
+    expect(mailsTo(email)).toBe(before)
+  })
+})
+
+describe('the log', () => {
+  it('holds no token of a mailed link', async () => {
+    const lines: string[] = []
+    vi.spyOn(console, 'error').mockImplementation((line) => void lines.push(String(line)))
+    const owner = await newFounder()
+    const email = newAddress()
+    await invite(owner.visitor, email)
+    const { path } = await latestMail(email)
+    const token = await latestToken(email)
+    await signUpWith(newVisitor(), newAddress())
+    const verification = new URL(keptMail()[0]?.link ?? '').searchParams.get('token') ?? ''
+    const prepare = vi.spyOn(env.DB, 'prepare').mockImplementation(() => {
+      throw new Error(`D1 is down: ${path} ${verification} /console/reset?token=abcdef`)
+    })
+    for (const each of [path, `/console/verify?token=${verification}`]) {
+      expect((await newVisitor().get(each)).status).toBe(500)
+    }
+    prepare.mockRestore()
+    expect(lines).toHaveLength(2)
+    expect(lines[0]).toContain('/console/invitations/[REDACTED]')
+    for (const secret of [token, verification, 'abcdef']) {
+      expect(secret.length).toBeGreaterThan(5)
+      expect(lines.join('\n')).not.toContain(secret)
+    }
+  })
+})
