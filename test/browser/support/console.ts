@@ -26,6 +26,7 @@ export async function startConsole(): Promise<Console> {
   wrangler('d1', 'migrations', 'apply', 'DB', '--local', ...where)
   const vars = Object.entries({
     OUTPUT_SIGNING_SECRET: 'of-the-browser-tests-32-characters',
+    ENCRYPTION_KEY: 'of-the-browser-tests-32-characters',
     AUTH_SECRET: 'of-the-browser-tests-32-characters',
     OPERATOR_TOKEN: 'of-the-browser-tests',
     DEV_MAILBOX: 'true',
