@@ -82,15 +82,18 @@ export async function foundOrganisation(
     reason: 'Credits at sign-up',
     reference: SIGN_UP_REFERENCE,
   })
-  const test = keyRow(organisationId, 'test', 'First test key')
+  const test = keyRow(organisationId, 'test', 'First test key', userId)
+  const organisation = await organisationRow(env, {
+    id: organisationId,
+    name: organisationName,
+    regionCode,
+  })
   const db = database(env)
   const now = new Date()
   try {
     await db.batch([
       // Whoever is second fails here on the primary key, and with it everything below.
-      db
-        .insert(organisations)
-        .values(organisationRow({ id: organisationId, name: organisationName, regionCode })),
+      db.insert(organisations).values(organisation),
       db.insert(workspaces).values(workspaceRow(organisationId, workspaceName)),
       db.insert(apiKeys).values(test.row),
       db.insert(members).values({ organisationId, userId, role: 'owner', createdAt: now }),
