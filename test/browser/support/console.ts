@@ -16,6 +16,8 @@ export interface Console {
   browser: Browser
   /** A browser window with cookies of its own. */
   open(options?: BrowserContextOptions): Promise<Page>
+  /** Runs SQL on the console's database. */
+  sql(command: string): void
   close(): Promise<void>
 }
 
@@ -52,6 +54,9 @@ export async function startConsole(): Promise<Console> {
       })
       context.setDefaultTimeout(15_000)
       return context.newPage()
+    },
+    sql: (command) => {
+      wrangler('d1', 'execute', 'DB', '--local', ...where, '--command', command)
     },
     async close() {
       await browser.close()
