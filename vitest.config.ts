@@ -10,6 +10,7 @@ export default defineConfig(async () => ({
         bindings: {
           TEST_MIGRATIONS: await readD1Migrations('./migrations'),
           OUTPUT_SIGNING_SECRET: 'a secret for tests, 32 characters',
+          ENCRYPTION_KEY: 'a third secret for tests, 32 characters',
           AUTH_SECRET: 'another secret for tests, 32 characters',
           DEV_MAILBOX: 'true',
           OPERATOR_TOKEN: 'operator-token-of-the-tests',

@@ -12,6 +12,7 @@ import { ROOT, wrangler } from '../scripts/wrangler.ts'
 const OPERATOR_TOKEN = 'operator-token-of-the-bench'
 const SECRETS = {
   OUTPUT_SIGNING_SECRET: 'a secret for benches, 32 characters',
+  ENCRYPTION_KEY: 'another secret for benches, 32 characters',
   OPERATOR_TOKEN,
   WEBHOOK_RETRY_DELAYS: '1,1,2',
 }

@@ -149,6 +149,7 @@ try {
   const vars = {
     ALLOW_PRIVATE_URLS: 'true', // the shop's pictures are on loopback
     OUTPUT_SIGNING_SECRET: crypto.randomUUID(),
+    ENCRYPTION_KEY: crypto.randomUUID(),
     OPERATOR_TOKEN,
   }
   const server = await startDevServer(

@@ -7,6 +7,7 @@ const args = process.argv.slice(2)
 const DEFAULTS = {
   OUTPUT_SIGNING_SECRET: 'for-development-only-not-a-secret',
   AUTH_SECRET: 'for-development-only-also-no-secret',
+  ENCRYPTION_KEY: 'for-development-only-no-secret-either',
   DEV_MAILBOX: 'true',
 }
 const vars = Object.entries(DEFAULTS).flatMap(([name, value]) =>

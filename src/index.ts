@@ -1,6 +1,7 @@
 // The Worker's doors: requests, queue messages and the clock. The fourth, the alarm, is in
 // organisation/organisation. Behind each: parse, call one verb.
 import { z } from 'zod'
+import { encryptStoredSecrets } from './accounts/stored-secrets.ts'
 import { app } from './app.ts'
 import { giveUpJob, processJob } from './jobs/process.ts'
 import { sweep } from './jobs/sweep.ts'
@@ -56,6 +57,9 @@ export default {
   },
 
   async scheduled(_controller, env) {
+    await encryptStoredSecrets(env).catch((error: unknown) =>
+      log.error('stored secrets not encrypted', error),
+    )
     await sweep(env)
   },
 } satisfies ExportedHandler<Env>

@@ -30,9 +30,9 @@ const seconds = z
   .regex(/^\d+(\s*,\s*\d+)*$/, 'must be whole seconds, separated by commas')
   .transform((text) => text.split(',').map(Number))
 
-const signingSecret = z
-  .string('is not set: run `wrangler secret put OUTPUT_SIGNING_SECRET`')
-  .min(32, 'must have at least 32 characters')
+const secret = (missing?: string) => z.string(missing).min(32, 'must have at least 32 characters')
+
+const signingSecret = secret('is not set: run `wrangler secret put OUTPUT_SIGNING_SECRET`')
 
 const Settings = z.object({
   BASE_URL: optionalText
@@ -41,6 +41,8 @@ const Settings = z.object({
   OUTPUT_SIGNING_SECRET: signingSecret,
   // Whatever verifies is as good as what signs: a short one could be guessed as well.
   OUTPUT_SIGNING_SECRET_PREVIOUS: optionalText.pipe(signingSecret.optional()),
+  ENCRYPTION_KEY: optionalText.pipe(secret().optional()),
+  ENCRYPTION_KEY_PREVIOUS: optionalText.pipe(secret().optional()),
   OPERATOR_TOKEN: optionalText,
   ALLOW_PRIVATE_URLS: flag,
   AUTH_SECRET: optionalText,
@@ -65,6 +67,10 @@ export interface Settings {
   baseUrl: string | undefined
   /** The first signs, all are accepted. */
   outputSigningSecrets: string[]
+  /** Encrypts stored secrets; undefined stores them in plain text. */
+  encryptionKey: string | undefined
+  /** Still decrypts what was stored before a rotation. */
+  encryptionKeyPrevious: string | undefined
   /** undefined switches the operator API off. */
   operatorToken: string | undefined
   allowPrivateUrls: boolean
@@ -112,6 +118,8 @@ function parse(env: Env): Settings {
     outputSigningSecrets: [vars.OUTPUT_SIGNING_SECRET, vars.OUTPUT_SIGNING_SECRET_PREVIOUS].filter(
       (secret) => secret !== undefined,
     ),
+    encryptionKey: vars.ENCRYPTION_KEY,
+    encryptionKeyPrevious: vars.ENCRYPTION_KEY_PREVIOUS,
     operatorToken: vars.OPERATOR_TOKEN,
     allowPrivateUrls: vars.ALLOW_PRIVATE_URLS,
     authSecret: vars.AUTH_SECRET,

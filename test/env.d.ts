@@ -3,5 +3,6 @@ declare namespace Cloudflare {
     TEST_MIGRATIONS: import('cloudflare:test').D1Migration[]
     OUTPUT_SIGNING_SECRET: string
     OPERATOR_TOKEN: string
+    ENCRYPTION_KEY: string
   }
 }

@@ -1,21 +1,44 @@
-// API keys, kept in D1 as hashes: a key itself is told once, when it is made. Every change tells
-// the Organisation, whose copy decides what is let through.
-import { and, desc, eq, isNull } from 'drizzle-orm'
-import { database } from '../db/client.ts'
+// API keys. D1 stores their hashes only: a key itself is returned once, when it is created. Every
+// change refreshes the Organisation, whose copy decides which requests are accepted.
+import { and, desc, eq, getTableColumns, gt, isNull, or, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { database, insertWhere } from '../db/client.ts'
+import { users } from '../db/people.ts'
 import { apiKeys } from '../db/schema.ts'
 import type { ApiKeyRow } from '../db/schema.ts'
+import { AppError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { hashKey, makeKey } from '../organisation/api-key.ts'
 import type { Mode } from '../organisation/api-key.ts'
 import { organisationOf } from '../organisation/by-id.ts'
+import { revokedKeysSince } from '../organisation/standing.ts'
+import { auditInsert, auditInsertEach } from './audit.ts'
+import type { Actor } from './audit.ts'
+import { isMember, requireMember } from './authorisation.ts'
+import {
+  API_KEYS_CREATED_DAYS,
+  apiKeyLimitReached,
+  MAX_ACTIVE_API_KEYS,
+  MAX_API_KEYS_CREATED,
+} from './limits.ts'
 
-/** A new key in plain text, and the row to keep of it. */
+const DAY_MS = 24 * 60 * 60_000
+const MAX_LISTED = 200
+
+interface Request {
+  env: Env
+  actor: Actor
+  organisationId: string
+}
+
+/** A new key in plain text, and its row. @param createdBy the id of a user */
 export function keyRow(
   organisationId: string,
   mode: Mode,
   name: string,
-  key = makeKey(organisationId, mode),
+  createdBy: string | null = null,
 ): { key: string; row: ApiKeyRow } {
+  const key = makeKey(organisationId, mode)
   const row = {
     id: newId('key'),
     organisationId,
@@ -23,7 +46,7 @@ export function keyRow(
     name,
     hash: hashKey(key),
     lastFour: key.slice(-4),
-    createdBy: null,
+    createdBy,
     createdAt: new Date(),
     revokedAt: null,
     lastUsedAt: null,
@@ -31,65 +54,132 @@ export function keyRow(
   return { key, row }
 }
 
-/** All keys of an organisation, revoked ones too, newest first. */
-export const listApiKeys = (env: Env, organisationId: string): Promise<ApiKeyRow[]> =>
+/** A key with the email address of its creator; null for an operator and for a deleted account. */
+export type ListedApiKey = ApiKeyRow & { creatorEmail: string | null }
+
+/** Active keys, newest first, then those that were revoked recently; at most `MAX_LISTED`. */
+export const listApiKeys = (env: Env, organisationId: string): Promise<ListedApiKey[]> =>
+  database(env)
+    .select({ ...getTableColumns(apiKeys), creatorEmail: users.email })
+    .from(apiKeys)
+    .leftJoin(users, eq(users.id, apiKeys.createdBy))
+    .where(
+      and(
+        eq(apiKeys.organisationId, organisationId),
+        or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, revokedKeysSince())),
+      ),
+    )
+    .orderBy(sql`${apiKeys.revokedAt} is not null`, desc(apiKeys.id))
+    .limit(MAX_LISTED)
+
+/** The active keys that a user created in an organisation, newest first. */
+export const activeKeysCreatedBy = (
+  env: Env,
+  organisationId: string,
+  userId: string,
+): Promise<ApiKeyRow[]> =>
   database(env)
     .select()
     .from(apiKeys)
-    .where(eq(apiKeys.organisationId, organisationId))
+    .where(
+      and(
+        eq(apiKeys.organisationId, organisationId),
+        eq(apiKeys.createdBy, userId),
+        isNull(apiKeys.revokedAt),
+      ),
+    )
     .orderBy(desc(apiKeys.id))
 
-/** @returns the key in plain text, which nobody can read again */
-export async function createApiKey(
-  env: Env,
-  organisationId: string,
-  mode: Mode,
-  name: string,
-): Promise<{ id: string; key: string }> {
-  const id = newId('key')
-  const key = await createApiKeyOnce(env, organisationId, { id, mode, name })
-  if (key === null) throw new Error('The id of a new API key was taken already')
-  return { id, key }
-}
-
 /**
- * Creates a key whose id is fixed beforehand, so that asking twice makes one key.
- * @returns the key in plain text, which nobody can read again, or null when it is there already
+ * Creates a key.
+ * @param id fixed beforehand where the request can be repeated: one id creates one key
+ * @returns the key in plain text, which cannot be read again, or null when the id is in use already
+ * @throws AppError validation_error when the organisation has as many keys as it can have
  */
-export async function createApiKeyOnce(
-  env: Env,
-  organisationId: string,
-  order: Pick<ApiKeyRow, 'id' | 'mode' | 'name'>,
-): Promise<string | null> {
-  const { key, row } = keyRow(organisationId, order.mode, order.name)
-  const { meta } = await database(env)
-    .insert(apiKeys)
-    .values({ ...row, id: order.id })
-    .onConflictDoNothing()
-  if (meta.changes === 0) return null
-  await organisationOf(env, organisationId).refresh()
-  return key
+export async function createApiKey({
+  env,
+  actor,
+  organisationId,
+  mode,
+  name,
+  id = newId('key'),
+}: Request & { mode: Mode; name: string; id?: string }): Promise<{
+  id: string
+  key: string
+} | null> {
+  const db = database(env)
+  const createdBy = actor.type === 'user' ? actor.userId : null
+  const { key, row } = keyRow(organisationId, mode, name, createdBy)
+  const createdSince = Date.now() - API_KEYS_CREATED_DAYS * DAY_MS
+  const allowed = sql`${isMember(actor, organisationId)}
+    and (select count(*) from ${apiKeys} where ${apiKeys.organisationId} = ${organisationId}
+           and ${apiKeys.revokedAt} is null) < ${MAX_ACTIVE_API_KEYS}
+    and (select count(*) from ${apiKeys} where ${apiKeys.organisationId} = ${organisationId}
+           and ${apiKeys.createdAt} > ${createdSince}) < ${MAX_API_KEYS_CREATED}`
+  const isNew = sql`exists (select 1 from ${apiKeys} where ${apiKeys.id} = ${id}
+                      and ${apiKeys.hash} = ${row.hash})`
+  const [created, , existing] = await db.batch([
+    insertWhere(env, apiKeys, { ...row, id }, allowed).onConflictDoNothing(),
+    auditInsert(
+      env,
+      {
+        organisationId,
+        actor,
+        action: 'api_key.created',
+        target: id,
+        details: { name, mode, last_four: row.lastFour },
+      },
+      isNew,
+    ),
+    db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.id, id)),
+  ])
+  if (created.meta.changes > 0) {
+    await organisationOf(env, organisationId).refresh()
+    return { id, key }
+  }
+  if (existing.length > 0) return null
+  await requireMember({ env, actor, organisationId })
+  throw apiKeyLimitReached()
 }
 
 /**
  * Revokes a key, in force at the next request. Repeating it changes nothing.
- * @returns false when the organisation has no such key
+ * @throws AppError not_found
  */
-export async function revokeApiKey(
-  env: Env,
-  organisationId: string,
-  keyId: string,
-): Promise<boolean> {
+export async function revokeApiKey({
+  env,
+  actor,
+  organisationId,
+  keyId,
+}: Request & { keyId: string }): Promise<void> {
+  await requireMember({ env, actor, organisationId })
   const db = database(env)
-  const theKey = and(eq(apiKeys.id, keyId), eq(apiKeys.organisationId, organisationId))
-  const [, known] = await db.batch([
+  const [, , known] = await db.batch([
+    ...revocation({ env, actor, organisationId, which: eq(apiKeys.id, keyId) }),
     db
-      .update(apiKeys)
-      .set({ revokedAt: new Date() })
-      .where(and(theKey, isNull(apiKeys.revokedAt))),
-    db.select({ id: apiKeys.id }).from(apiKeys).where(theKey),
+      .select({ id: apiKeys.id })
+      .from(apiKeys)
+      .where(and(eq(apiKeys.id, keyId), eq(apiKeys.organisationId, organisationId))),
   ])
-  if (known.length === 0) return false
+  if (known.length === 0) throw new AppError('not_found')
+  // Also after a repetition: the first request may have stopped before this.
   await organisationOf(env, organisationId).refresh()
-  return true
+}
+
+/** The statements that revoke active keys of an organisation and record each; refresh it afterwards. */
+export function revocation({ env, actor, organisationId, which }: Request & { which: SQL }) {
+  const active = and(eq(apiKeys.organisationId, organisationId), isNull(apiKeys.revokedAt), which)
+  return [
+    auditInsertEach(
+      env,
+      { organisationId, actor, action: 'api_key.revoked' },
+      sql`${apiKeys} where ${active}`,
+      {
+        target: sql`${apiKeys.id}`,
+        details: sql`json_object('name', ${apiKeys.name}, 'mode', ${apiKeys.mode},
+                       'last_four', ${apiKeys.lastFour})`,
+      },
+    ),
+    database(env).update(apiKeys).set({ revokedAt: new Date() }).where(active),
+  ] as const
 }

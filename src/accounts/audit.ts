@@ -1,7 +1,8 @@
 // The audit log: who did what in an organisation, and when. Append-only. An entry is written in the
 // same D1 batch as the change that it records wherever there is one, so that neither exists alone.
-import { and, desc, eq, lt } from 'drizzle-orm'
-import { database } from '../db/client.ts'
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { database, insertWhere, rowValues } from '../db/client.ts'
 import { auditLog } from '../db/schema.ts'
 import type { AuditRow } from '../db/schema.ts'
 import { newId } from '../ids.ts'
@@ -54,26 +55,77 @@ export interface AuditEntry {
   details?: Record<string, string | number | boolean | null>
 }
 
-/** The statement that records an action; run it in the batch that makes the change. */
-export function auditInsert(
+/**
+ * The statement that records an action; run it in the batch that makes the change.
+ * @param when records it only where this holds at that point of the batch
+ */
+export const auditInsert = (env: Env, entry: AuditEntry, when: SQL = sql`true`) =>
+  insertWhere(env, auditLog, auditRow(entry), when)
+
+/**
+ * The statement that records an action once for each row that `from` finds.
+ * @param from a table with its condition, at most 99,999,999 rows
+ * @param each the target and the details of an entry, as expressions over a row
+ */
+export function auditInsertEach(
   env: Env,
-  { organisationId, actor, action, target, details }: AuditEntry,
+  entry: Omit<AuditEntry, 'target' | 'details'>,
+  from: SQL,
+  each: { target: SQL; details: SQL },
 ) {
-  const isUser = actor.type === 'user'
+  const row = auditRow(entry)
+  // Digits are valid in an id, and its last eight characters are random: each row gets its own.
+  const start = row.id.slice(0, -8)
+  const id = sql`${start} || printf('%08d', row_number() over (order by ${each.target}))`
   return database(env)
     .insert(auditLog)
-    .values({
-      id: newId('aud'),
-      organisationId,
-      at: new Date(),
-      actorType: actor.type,
-      actorId: isUser ? actor.userId : null,
-      actorEmail: isUser ? actor.email : null,
-      action,
-      target: target ?? null,
-      details: details ?? null,
-      ipAddress: actor.type === 'system' ? null : actor.ipAddress,
-    })
+    .select(sql`select ${rowValues(auditLog, row, { ...each, id })} from ${from}`)
+}
+
+function auditRow({ organisationId, actor, action, target, details }: AuditEntry): AuditRow {
+  const isUser = actor.type === 'user'
+  return {
+    id: newId('aud'),
+    organisationId,
+    at: new Date(),
+    actorType: actor.type,
+    actorId: isUser ? actor.userId : null,
+    actorEmail: isUser ? actor.email : null,
+    action,
+    target: target ?? null,
+    details: details ?? null,
+    ipAddress: actor.type === 'system' ? null : actor.ipAddress,
+  }
+}
+
+/**
+ * The details of a change: `name_old` and `name_new` for each field that differs.
+ * @returns undefined when nothing differs
+ */
+export function changedDetails<T extends Record<keyof T, unknown>>(
+  before: T,
+  change: Partial<T>,
+): AuditEntry['details'] | undefined {
+  const differing = (Object.keys(change) as (keyof T & string)[]).filter(
+    (field) => change[field] !== before[field],
+  )
+  if (differing.length === 0) return undefined
+  return Object.fromEntries(
+    differing.flatMap((field) => {
+      const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+      return [
+        [`${name}_old`, factOf(before[field])],
+        [`${name}_new`, factOf(change[field])],
+      ]
+    }),
+  )
+}
+
+/** A value as an entry may show it: of a URL without its query, which can hold a token. */
+function factOf(value: unknown): string | number | boolean | null {
+  if (typeof value === 'number' || typeof value === 'boolean') return value
+  if (typeof value !== 'string') return null
+  return /^https?:/i.test(value) ? value.replace(/\?.*$/s, '?…') : value
 }
 
 /** Entries of one organisation, newest first, those before `beforeId` only. */

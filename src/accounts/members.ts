@@ -1,14 +1,28 @@
 // Who belongs to which organisation, and who is invited.
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
-import { database } from '../db/client.ts'
+import type { SQL } from 'drizzle-orm'
+import { database, insertWhere } from '../db/client.ts'
 import { invitations, members, users } from '../db/people.ts'
 import type { InvitationRow, Role } from '../db/people.ts'
-import { organisations } from '../db/schema.ts'
+import { apiKeys, organisations } from '../db/schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
+import { AppError } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { organisationOf } from '../organisation/by-id.ts'
 import { sha256 } from '../sha256.ts'
+import { revocation } from './api-keys.ts'
+import { auditInsert } from './audit.ts'
+import type { Actor } from './audit.ts'
+import { requireOwner } from './authorisation.ts'
+import { MAX_MEMBERS, MAX_OPEN_INVITATIONS, memberLimitReached } from './limits.ts'
 
 const INVITATION_MS = 7 * 24 * 60 * 60_000
+
+interface Request {
+  env: Env
+  actor: Actor
+  organisationId: string
+}
 
 export interface Membership {
   organisation: OrganisationRow
@@ -41,8 +55,18 @@ export async function teamOf(
   env: Env,
   organisationId: string,
 ): Promise<{ members: Member[]; invitations: InvitationRow[] }> {
-  const db = database(env)
-  const memberRows = await db
+  const invitationRows = await database(env)
+    .select()
+    .from(invitations)
+    .where(
+      and(eq(invitations.organisationId, organisationId), gt(invitations.expiresAt, new Date())),
+    )
+    .orderBy(asc(invitations.id))
+  return { members: await memberRows(env, organisationId), invitations: invitationRows }
+}
+
+const memberRows = (env: Env, organisationId: string, which?: SQL): Promise<Member[]> =>
+  database(env)
     .select({
       userId: members.userId,
       email: users.email,
@@ -51,29 +75,26 @@ export async function teamOf(
     })
     .from(members)
     .innerJoin(users, eq(users.id, members.userId))
-    .where(eq(members.organisationId, organisationId))
+    .where(and(eq(members.organisationId, organisationId), which))
     .orderBy(asc(members.createdAt))
-  const invitationRows = await db
-    .select()
-    .from(invitations)
-    .where(
-      and(eq(invitations.organisationId, organisationId), gt(invitations.expiresAt, new Date())),
-    )
-    .orderBy(asc(invitations.id))
-  return { members: memberRows, invitations: invitationRows }
-}
 
 /**
- * Invites an address; inviting it again replaces the earlier invitation.
+ * Invites an address; inviting it again replaces the earlier invitation. For owners.
  * @returns the token for the link, which is stored as a hash only, and the role of the open invitation
- *   that was replaced; null when it is a member already
+ *   that was replaced; null when the address belongs to a member
+ * @throws AppError not_found; validation_error when the organisation has as many as it can have
  */
-export async function invite(
-  env: Env,
-  organisationId: string,
-  email: string,
-  role: Role,
-): Promise<{ token: string; replaced: Role | undefined } | null> {
+export async function invite({
+  env,
+  actor,
+  organisationId,
+  email,
+  role,
+}: Request & { email: string; role: Role }): Promise<{
+  token: string
+  replaced: Role | undefined
+} | null> {
+  await requireOwner({ env, actor, organisationId })
   const db = database(env)
   const address = email.toLowerCase()
   const known = await db
@@ -82,6 +103,7 @@ export async function invite(
     .innerJoin(users, eq(users.id, members.userId))
     .where(and(eq(members.organisationId, organisationId), eq(users.email, address)))
   if (known.length > 0) return null
+  const now = new Date()
   const [open] = await db
     .select({ role: invitations.role })
     .from(invitations)
@@ -89,21 +111,42 @@ export async function invite(
       and(
         eq(invitations.organisationId, organisationId),
         eq(invitations.email, address),
-        gt(invitations.expiresAt, new Date()),
+        gt(invitations.expiresAt, now),
       ),
     )
   const token = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
-  const now = new Date()
   const fresh = {
+    id: newId('inv'),
     role,
     tokenHash: hashToken(token),
     createdAt: now,
     expiresAt: new Date(now.getTime() + INVITATION_MS),
   }
-  await db
-    .insert(invitations)
-    .values({ id: newId('inv'), organisationId, email: address, ...fresh })
-    .onConflictDoUpdate({ target: [invitations.organisationId, invitations.email], set: fresh })
+  const others = sql`(select count(*) from ${invitations}
+    where ${invitations.organisationId} = ${organisationId} and ${invitations.email} <> ${address}
+      and ${invitations.expiresAt} > ${now.getTime()})`
+  const current = sql`(select count(*) from ${members}
+    where ${members.organisationId} = ${organisationId})`
+  const [created] = await db.batch([
+    insertWhere(
+      env,
+      invitations,
+      { organisationId, email: address, ...fresh },
+      sql`${others} < ${MAX_OPEN_INVITATIONS} and ${current} + ${others} < ${MAX_MEMBERS}`,
+    ).onConflictDoUpdate({ target: [invitations.organisationId, invitations.email], set: fresh }),
+    auditInsert(
+      env,
+      {
+        organisationId,
+        actor,
+        action: 'invitation.created',
+        target: fresh.id,
+        details: { email: address, role },
+      },
+      sql`exists (select 1 from ${invitations} where ${invitations.id} = ${fresh.id})`,
+    ),
+  ])
+  if (created.meta.changes === 0) throw memberLimitReached()
   return { token, replaced: open?.role }
 }
 
@@ -125,60 +168,130 @@ export const invitationsTo = (env: Env, email: string): Promise<OpenInvitation[]
     .innerJoin(organisations, eq(organisations.id, invitations.organisationId))
     .where(and(eq(invitations.email, email.toLowerCase()), gt(invitations.expiresAt, new Date())))
 
-export async function withdrawInvitation(
+/**
+ * Withdraws an open invitation. For owners.
+ * @throws AppError not_found
+ */
+export async function withdrawInvitation({
+  env,
+  actor,
+  organisationId,
+  invitationId,
+}: Request & { invitationId: string }): Promise<void> {
+  await requireOwner({ env, actor, organisationId })
+  const db = database(env)
+  const the = and(eq(invitations.id, invitationId), eq(invitations.organisationId, organisationId))
+  const [invitation] = await db.select().from(invitations).where(the)
+  if (!invitation) throw new AppError('not_found')
+  const [, withdrawn] = await db.batch([
+    auditInsert(
+      env,
+      {
+        organisationId,
+        actor,
+        action: 'invitation.withdrawn',
+        target: invitationId,
+        details: { email: invitation.email, role: invitation.role },
+      },
+      sql`exists (select 1 from ${invitations} where ${the})`,
+    ),
+    db.delete(invitations).where(the),
+  ])
+  if (withdrawn.meta.changes === 0) throw new AppError('not_found')
+}
+
+/** One member. @returns undefined when the user does not belong to the organisation */
+export async function findMember(
   env: Env,
   organisationId: string,
-  invitationId: string,
-): Promise<boolean> {
-  const { meta } = await database(env)
-    .delete(invitations)
-    .where(and(eq(invitations.id, invitationId), eq(invitations.organisationId, organisationId)))
-  return meta.changes > 0
+  userId: string,
+): Promise<Member | undefined> {
+  const [member] = await memberRows(env, organisationId, eq(members.userId, userId))
+  return member
 }
 
 /**
- * Removes a member; the last owner stays.
+ * Removes a member, or lets one leave; the last owner stays. For owners, and for the member.
+ * @param revokeKeys also revokes the API keys that the member created
  * @returns false when nothing was removed
+ * @throws AppError not_found
  */
-export async function removeMember(
-  env: Env,
-  organisationId: string,
-  userId: string,
-): Promise<boolean> {
-  const { meta } = await database(env)
-    .delete(members)
-    .where(
-      and(
-        eq(members.organisationId, organisationId),
-        eq(members.userId, userId),
-        notLastOwner(organisationId),
-      ),
-    )
-  return meta.changes > 0
+export async function removeMember({
+  env,
+  actor,
+  organisationId,
+  userId,
+  revokeKeys,
+}: Request & { userId: string; revokeKeys: boolean }): Promise<boolean> {
+  const isLeaving = actor.type === 'user' && actor.userId === userId
+  if (!isLeaving) await requireOwner({ env, actor, organisationId })
+  const member = await findMember(env, organisationId, userId)
+  if (!member) throw new AppError('not_found')
+  const db = database(env)
+  const removable = and(isMemberRow(organisationId, userId), notLastOwner(organisationId))
+  const isRemovable = sql`exists (select 1 from ${members} where ${removable})`
+  const record = auditInsert(
+    env,
+    {
+      organisationId,
+      actor,
+      action: isLeaving ? 'member.left' : 'member.removed',
+      target: userId,
+      details: { email: member.email, role: member.role, keys_revoked: revokeKeys },
+    },
+    isRemovable,
+  )
+  const removal = db.delete(members).where(removable)
+  if (!revokeKeys) {
+    const [, removed] = await db.batch([record, removal])
+    return removed.meta.changes > 0
+  }
+  const which = sql`${apiKeys.createdBy} = ${userId} and ${isRemovable}`
+  const keys = revocation({ env, actor, organisationId, which })
+  const [, , , removed] = await db.batch([...keys, record, removal])
+  // If this fails, the keys are refused within 30 seconds all the same.
+  await organisationOf(env, organisationId).refresh()
+  return removed.meta.changes > 0
 }
 
 /**
- * Makes a member an owner or an owner a member; the last owner stays one.
+ * Makes a member an owner or an owner a member; the last owner stays one. For owners.
  * @returns false when nothing was changed
+ * @throws AppError not_found
  */
-export async function changeRole(
-  env: Env,
-  organisationId: string,
-  userId: string,
-  role: Role,
-): Promise<boolean> {
-  const { meta } = await database(env)
-    .update(members)
-    .set({ role })
-    .where(
-      and(
-        eq(members.organisationId, organisationId),
-        eq(members.userId, userId),
-        role === 'owner' ? undefined : notLastOwner(organisationId),
-      ),
-    )
-  return meta.changes > 0
+export async function changeRole({
+  env,
+  actor,
+  organisationId,
+  userId,
+  role,
+}: Request & { userId: string; role: Role }): Promise<boolean> {
+  await requireOwner({ env, actor, organisationId })
+  const member = await findMember(env, organisationId, userId)
+  if (!member) throw new AppError('not_found')
+  const allowed = and(
+    isMemberRow(organisationId, userId),
+    role === 'owner' ? undefined : notLastOwner(organisationId),
+  )
+  const [, changed] = await database(env).batch([
+    auditInsert(
+      env,
+      {
+        organisationId,
+        actor,
+        action: 'member.role_changed',
+        target: userId,
+        details: { email: member.email, role_old: member.role, role_new: role },
+      },
+      sql`exists (select 1 from ${members} where ${allowed} and ${members.role} <> ${role})`,
+    ),
+    database(env).update(members).set({ role }).where(allowed),
+  ])
+  return changed.meta.changes > 0
 }
+
+const isMemberRow = (organisationId: string, userId: string) =>
+  and(eq(members.organisationId, organisationId), eq(members.userId, userId))
 
 /** A condition of the change itself: of two owners who go at once, one stays. */
 const notLastOwner = (organisationId: string) =>

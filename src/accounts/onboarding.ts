@@ -96,15 +96,18 @@ export async function completeOnboarding({
       reference: SIGN_UP_REFERENCE,
     })
   }
-  const test = keyRow(organisationId, 'test', 'First test key')
+  const test = keyRow(organisationId, 'test', 'First test key', userId)
+  const organisation = await organisationRow(env, {
+    id: organisationId,
+    name: organisationName,
+    regionCode,
+  })
   const db = database(env)
   const now = new Date()
   try {
     await db.batch([
       // A concurrent second call fails here on the primary key, and the whole batch with it.
-      db
-        .insert(organisations)
-        .values(organisationRow({ id: organisationId, name: organisationName, regionCode })),
+      db.insert(organisations).values(organisation),
       db.insert(workspaces).values(workspaceRow(organisationId, workspaceName)),
       db.insert(apiKeys).values(test.row),
       db.insert(members).values({ organisationId, userId, role: 'owner', createdAt: now }),

@@ -1,10 +1,21 @@
-// Workspaces in D1. Every change tells the Organisation that its copy is out of date.
-import { and, eq } from 'drizzle-orm'
-import { database } from '../db/client.ts'
+// Workspaces in D1. Every change refreshes the Organisation, which has a copy of the active ones.
+import { and, eq, sql } from 'drizzle-orm'
+import { database, insertWhere } from '../db/client.ts'
 import { workspaces } from '../db/schema.ts'
 import type { WorkspaceRow } from '../db/schema.ts'
+import { AppError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { organisationOf } from '../organisation/by-id.ts'
+import { auditInsert, changedDetails } from './audit.ts'
+import type { Actor } from './audit.ts'
+import { requireMember } from './authorisation.ts'
+import { MAX_ACTIVE_WORKSPACES, MAX_WORKSPACES, workspaceLimitReached } from './limits.ts'
+
+interface Request {
+  env: Env
+  actor: Actor
+  organisationId: string
+}
 
 export const workspaceRow = (organisationId: string, name: string): WorkspaceRow => ({
   id: newId('ws'),
@@ -14,33 +25,79 @@ export const workspaceRow = (organisationId: string, name: string): WorkspaceRow
   createdAt: new Date(),
 })
 
-export async function createWorkspace(
-  env: Env,
-  organisationId: string,
-  name: string,
-): Promise<WorkspaceRow> {
+/** @throws AppError validation_error when the organisation has as many as it can have */
+export async function createWorkspace({
+  env,
+  actor,
+  organisationId,
+  name,
+}: Request & { name: string }): Promise<WorkspaceRow> {
+  await requireMember({ env, actor, organisationId })
   const workspace = workspaceRow(organisationId, name)
-  await database(env).insert(workspaces).values(workspace)
+  const allowed = sql`${hasRoomForActive(organisationId)}
+    and (select count(*) from ${workspaces}
+         where ${workspaces.organisationId} = ${organisationId}) < ${MAX_WORKSPACES}`
+  const [created] = await database(env).batch([
+    insertWhere(env, workspaces, workspace, allowed),
+    auditInsert(
+      env,
+      {
+        organisationId,
+        actor,
+        action: 'workspace.created',
+        target: workspace.id,
+        details: { name },
+      },
+      sql`exists (select 1 from ${workspaces} where ${workspaces.id} = ${workspace.id})`,
+    ),
+  ])
+  if (created.meta.changes === 0) throw workspaceLimitReached()
   await organisationOf(env, organisationId).refresh()
   return workspace
 }
 
 /**
- * Renames, archives or restores a workspace. Jobs of an archived one go on; new ones are refused.
- * @returns undefined when the organisation has no such workspace
+ * Renames, archives or restores a workspace. Jobs of an archived one continue; new ones are rejected.
+ * @throws AppError not_found; validation_error when one is restored past the limit of active ones
  */
-export async function updateWorkspace(
-  env: Env,
-  organisationId: string,
-  workspaceId: string,
-  change: Partial<Pick<WorkspaceRow, 'name' | 'status'>>,
-): Promise<WorkspaceRow | undefined> {
-  const [workspace] = await database(env)
-    .update(workspaces)
-    // Setting the id to itself makes an empty change valid SQL.
-    .set({ id: workspaceId, ...change })
-    .where(and(eq(workspaces.id, workspaceId), eq(workspaces.organisationId, organisationId)))
-    .returning()
-  if (workspace) await organisationOf(env, organisationId).refresh()
-  return workspace
+export async function updateWorkspace({
+  env,
+  actor,
+  organisationId,
+  workspaceId,
+  change,
+}: Request & {
+  workspaceId: string
+  change: Partial<Pick<WorkspaceRow, 'name' | 'status'>>
+}): Promise<WorkspaceRow> {
+  await requireMember({ env, actor, organisationId })
+  const db = database(env)
+  const own = and(eq(workspaces.id, workspaceId), eq(workspaces.organisationId, organisationId))
+  const [before] = await db.select().from(workspaces).where(own)
+  if (!before) throw new AppError('not_found')
+  const details = changedDetails(before, change)
+  let after = before
+  if (details) {
+    const allowed =
+      change.status === 'active'
+        ? sql`(${workspaces.status} = 'active' or ${hasRoomForActive(organisationId)})`
+        : undefined
+    const [, [updated]] = await db.batch([
+      auditInsert(
+        env,
+        { organisationId, actor, action: 'workspace.updated', target: workspaceId, details },
+        sql`exists (select 1 from ${workspaces} where ${and(own, allowed)})`,
+      ),
+      db.update(workspaces).set(change).where(and(own, allowed)).returning(),
+    ])
+    if (!updated) throw workspaceLimitReached()
+    after = updated
+  }
+  // Also when nothing differs: the first of two equal requests may have stopped before this.
+  await organisationOf(env, organisationId).refresh()
+  return after
 }
+
+const hasRoomForActive = (organisationId: string) =>
+  sql`(select count(*) from workspaces as active where active.organisation_id = ${organisationId}
+         and active.status = 'active') < ${MAX_ACTIVE_WORKSPACES}`

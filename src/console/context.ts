@@ -7,6 +7,8 @@ export interface Person {
   id: string
   email: string
   organisationName: string | null
+  /** When this session began. */
+  signedInAt: Date
 }
 
 export interface ConsoleApp {

@@ -3,6 +3,7 @@
 import { createContext, useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
 import type { z } from 'zod'
+import { AppError } from '../errors.ts'
 import type { ConsoleContext } from './context.ts'
 import { PASSWORD_HINT } from './fields.ts'
 
@@ -23,6 +24,15 @@ export async function readForm<T>(c: ConsoleContext, schema: z.ZodType<T>): Prom
   const complaints: Complaints = {}
   for (const { path, message } of result.error.issues) complaints[path.join('.')] ??= message
   return { ok: false, complaints, entered }
+}
+
+/**
+ * What a use case rejects, as a complaint about the whole form.
+ * @throws the error itself when it is not a validation_error
+ */
+export function rejectedForm(error: unknown, entered: Record<string, string> = {}): FieldState {
+  if (!(error instanceof AppError) || error.code !== 'validation_error') throw error
+  return { complaints: { '': error.message }, entered }
 }
 
 export interface FieldState {

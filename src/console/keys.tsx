@@ -1,16 +1,25 @@
 // API keys: seen, created, shown once, revoked.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { createApiKeyOnce, listApiKeys, revokeApiKey } from '../accounts/api-keys.ts'
-import { AppError } from '../errors.ts'
+import { createApiKey, listApiKeys, revokeApiKey } from '../accounts/api-keys.ts'
 import { isId, newId } from '../ids.ts'
 import { MODES } from '../organisation/api-key.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { name } from './fields.ts'
-import { ActionForm, Button, Field, Notice, PostForm, readForm } from './form.tsx'
+import {
+  ActionForm,
+  Button,
+  Field,
+  FormError,
+  Notice,
+  PostForm,
+  readForm,
+  rejectedForm,
+} from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
 import { Copyable, Empty, Mode, Status, Table, When } from './parts.tsx'
+import { requestOf } from './session.ts'
 
 const NewKey = z.object({
   name,
@@ -24,26 +33,30 @@ export const keys = new Hono<ConsoleApp>()
   .post('/', async (c) => {
     const form = await readForm(c, NewKey)
     if (!form.ok) return keysPage(c, form)
-    const key = await createApiKeyOnce(c.env, c.var.membership.organisation.id, form.value)
-    if (key === null) return c.redirect('/console/settings/api-keys?repeated=1', 303)
+    let created
+    try {
+      created = await createApiKey({ ...requestOf(c), ...form.value })
+    } catch (error) {
+      return keysPage(c, rejectedForm(error, { name: form.value.name, mode: form.value.mode }))
+    }
+    if (!created) return c.redirect('/console/settings/api-keys?repeated=1', 303)
     return memberPage(
       c,
       { title: 'Your new API key' },
       <>
         <h1>Your new {form.value.mode} key</h1>
         <Notice kind="info">
-          <strong>This key is shown only once.</strong> Keep it somewhere safe before you leave.
+          <strong>This key is shown only once.</strong> Store it in a safe place before you leave.
         </Notice>
-        <Copyable label="Your new API key" text={key} />
+        <Copyable label="Your new API key" text={created.key} />
         <p>
-          <a href="/console/settings/api-keys">I have kept the key: back to the list</a>
+          <a href="/console/settings/api-keys">I have stored the key: back to the list</a>
         </p>
       </>,
     )
   })
   .post('/:keyId/revoke', async (c) => {
-    const { id } = c.var.membership.organisation
-    if (!(await revokeApiKey(c.env, id, c.req.param('keyId')))) throw new AppError('not_found')
+    await revokeApiKey({ ...requestOf(c), keyId: c.req.param('keyId') })
     return c.redirect('/console/settings/api-keys?revoked=1', 303)
   })
 
@@ -55,8 +68,8 @@ async function keysPage(c: ConsoleContext, state: FieldState = {}) {
     <>
       <h1>API keys</h1>
       <p>
-        A key is shown once, when it is created. A lost key is replaced: create a new one, change
-        over, then revoke the old.
+        A key is shown once, when it is created. To replace a lost key, create a new one, switch to
+        it, then revoke the old one. Revoked keys are listed for 90 days.
       </p>
       {c.req.query('revoked') && (
         <Notice kind="good">The key is revoked; requests with it are refused from now on.</Notice>
@@ -64,9 +77,10 @@ async function keysPage(c: ConsoleContext, state: FieldState = {}) {
       {c.req.query('repeated') && (
         <Notice kind="info">
           This key was created already and shown once; it cannot be shown again. If you have not
-          kept it, revoke it and create another.
+          stored it, revoke it and create another.
         </Notice>
       )}
+      <FormError state={state} />
       {state.complaints?.['id'] && (
         <Notice kind="bad">This form could not be read. Please send it again.</Notice>
       )}
@@ -82,7 +96,10 @@ async function keysPage(c: ConsoleContext, state: FieldState = {}) {
             <code>
               svc_{key.mode}_sk_…{key.lastFour}
             </code>,
-            <When at={key.createdAt} />,
+            <>
+              <When at={key.createdAt} />
+              {key.creatorEmail && <span class="by">by {key.creatorEmail}</span>}
+            </>,
             <When at={key.lastUsedAt} />,
             <Status status={key.revokedAt ? 'revoked' : 'active'} />,
             key.revokedAt ? (

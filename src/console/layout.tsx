@@ -19,6 +19,8 @@ const SETTINGS = [
   ['/console/settings/team', 'Team'],
 ] as const
 
+const OWNER_SETTINGS = [...SETTINGS, ['/console/settings/audit-log', 'Audit log']] as const
+
 interface PageOptions {
   title: string
   status?: 200 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503
@@ -59,7 +61,11 @@ export const memberPage = (c: ConsoleContext, options: PageOptions, content: Chi
         <nav aria-label="Console">
           <Links c={c} to={PAGES} />
           <h2 id="settings">Settings</h2>
-          <Links c={c} to={SETTINGS} labelledBy="settings" />
+          <Links
+            c={c}
+            to={c.var.membership.role === 'owner' ? OWNER_SETTINGS : SETTINGS}
+            labelledBy="settings"
+          />
         </nav>
         <main id="content" tabindex={-1}>
           <Suspension c={c} />

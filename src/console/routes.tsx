@@ -12,6 +12,7 @@ import { AppError } from '../errors.ts'
 import { log } from '../log.ts'
 import { MAX_BODY_BYTES, settingsOf } from '../settings.ts'
 import { account } from './account.tsx'
+import { auditLog } from './audit-log.tsx'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { credits } from './credits.tsx'
@@ -40,6 +41,8 @@ const formAddresses = new Hono<ConsoleApp>()
   .get('/playground/sample', (c) => c.redirect('/console/playground', 303))
   .get('/settings/team/invitations', (c) => c.redirect('/console/settings/team', 303))
   .get('/settings/webhooks/url', (c) => c.redirect('/console/settings/webhooks', 303))
+  .get('/settings/webhooks/reveal', (c) => c.redirect('/console/settings/webhooks', 303))
+  .get('/settings/webhooks/rotate', (c) => c.redirect('/console/settings/webhooks', 303))
   .get('/settings/webhooks/test', (c) => c.redirect('/console/settings/webhooks', 303))
   .get('/settings/workspaces/:workspaceId/rename', (c) =>
     c.redirect('/console/settings/workspaces', 303),
@@ -60,6 +63,7 @@ const inside = new Hono<ConsoleApp>()
   .route('/settings/workspaces', workspaces)
   .route('/credits', credits)
   .route('/settings/team', team)
+  .route('/settings/audit-log', auditLog)
 
 /** Rejects what changes something unless it comes from our own pages, whatever its Content-Type. */
 const ownOriginOnly = createMiddleware<ConsoleApp>(async (c, next) => {

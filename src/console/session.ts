@@ -5,6 +5,7 @@ import { authOf } from '../accounts/auth.ts'
 import { membershipsOf } from '../accounts/members.ts'
 import { recordSignIn } from '../accounts/sessions.ts'
 import { baseUrlOf } from '../api/base-url.ts'
+import { AppError } from '../errors.ts'
 import type { ConsoleApp, ConsoleContext, Person } from './context.ts'
 import { cameFrom } from './next.ts'
 import { trustBrowser } from './trusted-browser.ts'
@@ -26,7 +27,8 @@ export async function findPerson(c: ConsoleContext): Promise<Person | null> {
   forwardCookies(c, headers)
   if (!response) return null
   const { id, email, organisationName } = response.user
-  return { id, email, organisationName: organisationName ?? null }
+  const signedInAt = response.session.createdAt
+  return { id, email, organisationName: organisationName ?? null, signedInAt }
 }
 
 /** The signed-in person as the actor of a use case. */
@@ -68,6 +70,12 @@ export async function completeSignIn(
   await trustBrowser(c, user.id)
   forwardCookies(c, headers)
 }
+/** What use cases need to know of a request about the organisation that the person looks at. */
+export const requestOf = (c: ConsoleContext) => ({
+  env: c.env,
+  actor: actorOf(c),
+  organisationId: c.var.membership.organisation.id,
+})
 
 /** Sends whoever is not signed in to do so, and back afterwards. */
 export const signedIn = createMiddleware<ConsoleApp>(async (c, next) => {
@@ -96,6 +104,12 @@ export const inOrganisation = createMiddleware<ConsoleApp>(async (c, next) => {
   }
   c.set('memberships', memberships)
   c.set('membership', membership)
+  await next()
+})
+
+/** Answers members as if what only owners may do did not exist. */
+export const ownersOnly = createMiddleware<ConsoleApp>(async (c, next) => {
+  if (c.var.membership.role !== 'owner') throw new AppError('not_found')
   await next()
 })
 

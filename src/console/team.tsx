@@ -1,9 +1,11 @@
-// The people of an organisation: its owners invite, remove and give roles, everybody may leave.
+// The people of an organisation. Owners invite, remove and change roles; every member can leave.
 import { Hono } from 'hono'
 import { z } from 'zod'
+import { activeKeysCreatedBy } from '../accounts/api-keys.ts'
 import { requireMail } from '../accounts/auth.ts'
 import {
   changeRole,
+  findMember,
   invite,
   removeMember,
   teamOf,
@@ -17,19 +19,29 @@ import { sendMail } from '../mail/send.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { email } from './fields.ts'
-import { ActionForm, Button, Field, Notice, PostForm, readForm } from './form.tsx'
+import {
+  ActionForm,
+  Button,
+  Field,
+  FormError,
+  Notice,
+  PostForm,
+  readForm,
+  rejectedForm,
+} from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
 import { limitInvitation } from './limits.tsx'
-import { Table, When } from './parts.tsx'
+import { Mode, Table, When } from './parts.tsx'
+import { ownersOnly, requestOf } from './session.ts'
 
 const role = z.enum(ROLES, 'Choose a role.')
 const Invitation = z.object({ email, role })
+const Removal = z.object({ revoke_keys: z.literal('on').optional() })
 
 export const team = new Hono<ConsoleApp>()
   .get('/', (c) => teamPage(c))
-  .post('/invitations', async (c) => {
-    ownersOnly(c)
+  .post('/invitations', ownersOnly, async (c) => {
     const form = await readForm(c, Invitation)
     if (!form.ok) return teamPage(c, form)
     const { email: address, role: given } = form.value
@@ -37,7 +49,12 @@ export const team = new Hono<ConsoleApp>()
     const tooMany = await limitInvitation(c, address)
     if (tooMany) return tooMany
     const { organisation } = c.var.membership
-    const invited = await invite(c.env, organisation.id, address, given)
+    let invited
+    try {
+      invited = await invite({ ...requestOf(c), ...form.value })
+    } catch (error) {
+      return teamPage(c, rejectedForm(error, form.value))
+    }
     if (!invited) {
       const complaints = { email: 'This person is a member already.' }
       return teamPage(c, { complaints, entered: { email: address, role: given } })
@@ -49,33 +66,86 @@ export const team = new Hono<ConsoleApp>()
     return c.redirect(`/console/settings/team?invited=${changed ? given : 1}`, 303)
   })
   .post('/invitations/:invitationId/withdraw', async (c) => {
-    ownersOnly(c)
-    const { id } = c.var.membership.organisation
-    if (!(await withdrawInvitation(c.env, id, c.req.param('invitationId')))) {
-      throw new AppError('not_found')
-    }
+    await withdrawInvitation({ ...requestOf(c), invitationId: c.req.param('invitationId') })
     return c.redirect('/console/settings/team?withdrawn=1', 303)
   })
   .post('/members/:userId/role', async (c) => {
-    ownersOnly(c)
     const form = await readForm(c, z.object({ role }))
-    const { id } = c.var.membership.organisation
     if (!form.ok) throw new AppError('not_found')
-    const changed = await changeRole(c.env, id, c.req.param('userId'), form.value.role)
+    const userId = c.req.param('userId')
+    const changed = await changeRole({ ...requestOf(c), userId, role: form.value.role })
     return c.redirect(`/console/settings/team?${changed ? 'role' : 'stays'}=1`, 303)
   })
+  .get('/members/:userId/remove', (c) => removalPage(c, c.req.param('userId')))
   .post('/members/:userId/remove', async (c) => {
     const userId = c.req.param('userId')
     const leaving = userId === c.var.person.id
-    if (!leaving) ownersOnly(c)
-    const removed = await removeMember(c.env, c.var.membership.organisation.id, userId)
+    const form = await readForm(c, Removal)
+    const revokeKeys = form.ok && form.value.revoke_keys !== undefined
+    const removed = await removeMember({ ...requestOf(c), userId, revokeKeys })
     if (!removed) return c.redirect('/console/settings/team?stays=1', 303)
     return c.redirect(leaving ? '/console' : '/console/settings/team?removed=1', 303)
   })
 
-/** @throws AppError not_found: what members may not do is not there for them */
-function ownersOnly(c: ConsoleContext): void {
-  if (c.var.membership.role !== 'owner') throw new AppError('not_found')
+/** Asks before a member is removed or leaves, and lists the keys that they can still use. */
+async function removalPage(c: ConsoleContext, userId: string) {
+  const { organisation, role: own } = c.var.membership
+  const self = userId === c.var.person.id
+  if (!self && own !== 'owner') throw new AppError('not_found')
+  const member = await findMember(c.env, organisation.id, userId)
+  if (!member) throw new AppError('not_found')
+  const keys = await activeKeysCreatedBy(c.env, organisation.id, userId)
+  const title = self ? `Leave ${organisation.name}` : `Remove ${member.email}`
+  return memberPage(
+    c,
+    { title },
+    <>
+      <p class="crumb">
+        <a href="/console/settings/team">Team</a>
+      </p>
+      <h1>{title}</h1>
+      <p>
+        {self
+          ? `You will no longer see anything of ${organisation.name}.`
+          : `They will no longer see anything of ${organisation.name}.`}{' '}
+        {keys.length > 0
+          ? `The API keys that ${self ? 'you' : 'they'} created continue to work unless they are revoked.`
+          : `No active API key was created by ${self ? 'you' : 'them'}.`}
+      </p>
+      {keys.length > 0 && (
+        <Table
+          label="Active API keys"
+          columns={['Name', 'Mode', 'Key', 'Created', 'Last used']}
+          rows={keys.map((key) => [
+            key.name,
+            <Mode mode={key.mode} />,
+            <code>
+              svc_{key.mode}_sk_…{key.lastFour}
+            </code>,
+            <When at={key.createdAt} />,
+            <When at={key.lastUsedAt} />,
+          ])}
+        />
+      )}
+      <section class="card" aria-label={title}>
+        <PostForm action={`/console/settings/team/members/${userId}/remove`}>
+          {keys.length > 0 && (
+            <label>
+              <input type="checkbox" name="revoke_keys" checked />
+              Also revoke {keys.length === 1 ? 'this key' : `these ${keys.length} keys`}. Requests
+              with {keys.length === 1 ? 'it' : 'them'} are rejected at once.
+            </label>
+          )}
+          <div class="buttons">
+            <Button kind="danger">{self ? 'Leave' : 'Remove'}</Button>
+            <a href="/console/settings/team" role="button" class="secondary">
+              Cancel
+            </a>
+          </div>
+        </PostForm>
+      </section>
+    </>,
+  )
 }
 
 async function teamPage(c: ConsoleContext, state: FieldState = {}) {
@@ -90,8 +160,8 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
     <>
       <h1>Team</h1>
       <p>
-        Members see and do everything here but this: inviting and removing people, and giving roles,
-        is for owners.
+        Only owners can invite and remove people, change roles, reveal or rotate the signing secret
+        and read the audit log. Members can do everything else.
       </p>
       {invited && (
         <Notice kind="good">
@@ -127,17 +197,14 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
               <div class="actions">
                 {isOwner && <ChangeRole member={member} />}
                 {(isOwner || self) && (
-                  <ActionForm
-                    action={`/console/settings/team/members/${member.userId}/remove`}
-                    label={self ? 'Leave' : 'Remove'}
-                    on={self ? organisation.name : member.email}
-                    kind="danger"
-                    confirm={
-                      self
-                        ? `Leave ${organisation.name}?`
-                        : `Remove ${member.email} from ${organisation.name}?`
-                    }
-                  />
+                  <a
+                    href={`/console/settings/team/members/${member.userId}/remove`}
+                    role="button"
+                    class="secondary"
+                    aria-label={self ? `Leave ${organisation.name}` : `Remove ${member.email}`}
+                  >
+                    {self ? 'Leave' : 'Remove'}
+                  </a>
                 )}
               </div>
             ),
@@ -167,8 +234,9 @@ async function teamPage(c: ConsoleContext, state: FieldState = {}) {
       )}
       {isOwner && (
         <section class="card" aria-labelledby="invite-heading">
-          <h2 id="invite-heading">Invite somebody</h2>
+          <h2 id="invite-heading">Invite a person</h2>
           <PostForm action="/console/settings/team/invitations" novalidate>
+            <FormError state={state} />
             <Field name="email" label="Email" type="email" autocomplete="off" state={state} />
             <div class="field">
               <label for="role">Role</label>

@@ -1,7 +1,11 @@
 // Webhooks: where events go by default, how they are signed, and what became of each.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { rotateWebhookSecret, updateOrganisation } from '../accounts/organisations.ts'
+import {
+  revealWebhookSecret,
+  rotateWebhookSecret,
+  updateOrganisation,
+} from '../accounts/organisations.ts'
 import type { OrganisationRow, WebhookEventRow } from '../db/schema.ts'
 import { isId } from '../ids.ts'
 import { urlPolicyOf } from '../api/base-url.ts'
@@ -15,6 +19,8 @@ import { ActionForm, Button, Field, Notice, PostForm, readForm } from './form.ts
 import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
 import { Copyable, Delivery, Empty, IdLink, Table, When } from './parts.tsx'
+import { recentSignIn } from './recent-sign-in.tsx'
+import { ownersOnly, requestOf } from './session.ts'
 import { Nonce, submitFromConsole } from './submit.ts'
 import { webhookEvent } from './webhook-event.tsx'
 
@@ -36,14 +42,19 @@ export const webhooks = new Hono<ConsoleApp>()
   .post('/url', async (c) => {
     const form = await readForm(c, defaultUrl(urlPolicyOf(c)))
     if (!form.ok) return webhooksPage(c, form)
-    await updateOrganisation(c.env, c.var.membership.organisation.id, {
-      defaultWebhookUrl: form.value.url || null,
+    await updateOrganisation({
+      ...requestOf(c),
+      change: { defaultWebhookUrl: form.value.url || null },
     })
     return c.redirect('/console/settings/webhooks?saved=1', 303)
   })
-  .post('/rotate', async (c) => {
-    await rotateWebhookSecret(c.env, c.var.membership.organisation.id)
-    return c.redirect('/console/settings/webhooks?reveal=1&rotated=1', 303)
+  .post('/reveal', ownersOnly, recentSignIn, async (c) =>
+    webhooksPage(c, {}, await revealWebhookSecret(requestOf(c))),
+  )
+  .post('/rotate', ownersOnly, recentSignIn, async (c) => {
+    await rotateWebhookSecret(requestOf(c))
+    // Redirected, so that reloading the answer does not rotate again.
+    return c.redirect('/console/settings/webhooks?rotated=1#secret-heading', 303)
   })
   /** A real event, caused by a test job: it takes the very way that every other event takes. */
   .post('/test', async (c) => {
@@ -64,8 +75,8 @@ export const webhooks = new Hono<ConsoleApp>()
   })
   .route('/', webhookEvent)
 
-async function webhooksPage(c: ConsoleContext, state: FieldState = {}) {
-  const { organisation } = c.var.membership
+async function webhooksPage(c: ConsoleContext, state: FieldState = {}, revealed?: string) {
+  const { organisation, role } = c.var.membership
   const before = c.req.query('before')
   const rows = await listEvents(c.env, organisation.id, {
     limit: DEFAULT_PAGE_SIZE + 1,
@@ -84,8 +95,8 @@ async function webhooksPage(c: ConsoleContext, state: FieldState = {}) {
       {c.req.query('saved') && <Notice kind="good">Saved, in force for the next job.</Notice>}
       {c.req.query('rotated') && (
         <Notice kind="good">
-          There is a new signing secret, shown below. The one before it goes on signing for 24
-          hours.
+          There is a new signing secret. Reveal it below and give it to your receivers. Deliveries
+          are signed with the previous one as well for 24 hours.
         </Notice>
       )}
       <section class="card" aria-labelledby="url-heading">
@@ -104,7 +115,7 @@ async function webhooksPage(c: ConsoleContext, state: FieldState = {}) {
           <Button>Save</Button>
         </PostForm>
       </section>
-      <Secret organisation={organisation} revealed={c.req.query('reveal') !== undefined} />
+      <Secret organisation={organisation} isOwner={role === 'owner'} revealed={revealed} />
       <TestEvent organisation={organisation} />
       <Deliveries rows={rows} paged={before !== undefined} />
     </>,
@@ -113,60 +124,64 @@ async function webhooksPage(c: ConsoleContext, state: FieldState = {}) {
 
 const Secret = ({
   organisation,
+  isOwner,
   revealed,
 }: {
   organisation: OrganisationRow
-  revealed: boolean
+  isOwner: boolean
+  revealed: string | undefined
 }) => {
-  const { webhookSecret, webhookSecretPreviousUntil: until } = organisation
+  const { webhookSecretPreviousUntil: until } = organisation
   const overlapping = until !== null && until.getTime() > Date.now()
   return (
     <section class="card" aria-labelledby="secret-heading">
       <h2 id="secret-heading">Signing secret</h2>
       <p>
-        Deliveries are signed by <a href="https://www.standardwebhooks.com">Standard Webhooks</a>.
-        Check the signature with this secret.
+        Deliveries are signed as <a href="https://www.standardwebhooks.com">Standard Webhooks</a>{' '}
+        describes. Verify the signature with this secret.
       </p>
-      {revealed ? (
-        <Copyable label="Signing secret" text={webhookSecret} />
-      ) : (
+      {revealed === undefined ? (
         <p>
           <code>whsec_••••••••</code>
         </p>
+      ) : (
+        <Copyable label="Signing secret" text={revealed} />
       )}
       {overlapping && (
         <p class="quiet">
-          Deliveries are signed with the old secret as well until <When at={until} />.
+          Deliveries are signed with the previous secret as well until <When at={until} />.
         </p>
       )}
-      <div class="buttons">
-        {!revealed && (
-          <a
-            href="/console/settings/webhooks?reveal=1#secret-heading"
-            role="button"
-            class="secondary"
-          >
-            Reveal
-          </a>
-        )}
-        <ActionForm
-          action="/console/settings/webhooks/rotate"
-          label="Rotate"
-          on="the signing secret"
-          kind="danger"
-          confirm={
-            overlapping ? (
-              <>
-                Make a new secret? For 24 hours, deliveries are signed with it and the current one.{' '}
-                <strong>The secret before the current one stops working at once</strong>, not at the
-                time above: whoever still checks with it refuses your deliveries.
-              </>
-            ) : (
-              'Make a new secret? For 24 hours, deliveries are signed with both, so that you can change over.'
-            )
-          }
-        />
-      </div>
+      {isOwner ? (
+        <div class="buttons">
+          {revealed === undefined && (
+            <ActionForm
+              action="/console/settings/webhooks/reveal"
+              label="Reveal"
+              on="the signing secret"
+            />
+          )}
+          <ActionForm
+            action="/console/settings/webhooks/rotate"
+            label="Rotate"
+            on="the signing secret"
+            kind="danger"
+            confirm={
+              overlapping ? (
+                <>
+                  Create a new secret? For 24 hours, deliveries are signed with it and the current
+                  one. <strong>The secret before the current one stops working at once</strong>, not
+                  at the time above: receivers that still use it reject your deliveries.
+                </>
+              ) : (
+                'Create a new secret? For 24 hours, deliveries are signed with both, so that you can switch.'
+              )
+            }
+          />
+        </div>
+      ) : (
+        <p class="quiet">Owners of this organisation can reveal and rotate it.</p>
+      )}
     </section>
   )
 }

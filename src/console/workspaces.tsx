@@ -5,13 +5,22 @@ import { findOrganisation } from '../accounts/organisations.ts'
 import { createWorkspace, updateWorkspace } from '../accounts/workspaces.ts'
 import { WORKSPACE_STATUSES } from '../db/schema.ts'
 import type { WorkspaceRow } from '../db/schema.ts'
-import { AppError } from '../errors.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { name } from './fields.ts'
-import { ActionForm, Button, Field, Notice, PostForm, readForm } from './form.tsx'
+import {
+  ActionForm,
+  Button,
+  Field,
+  FormError,
+  Notice,
+  PostForm,
+  readForm,
+  rejectedForm,
+} from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
 import { Status, Table, When } from './parts.tsx'
+import { requestOf } from './session.ts'
 
 const DONE: Record<string, string> = {
   created: 'The workspace is created.',
@@ -25,29 +34,32 @@ export const workspaces = new Hono<ConsoleApp>()
   .post('/', async (c) => {
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return workspacesPage(c, form)
-    await createWorkspace(c.env, c.var.membership.organisation.id, form.value.name)
+    try {
+      await createWorkspace({ ...requestOf(c), name: form.value.name })
+    } catch (error) {
+      return workspacesPage(c, rejectedForm(error, form.value))
+    }
     return c.redirect('/console/settings/workspaces?done=created', 303)
   })
   .post('/:workspaceId/rename', async (c) => {
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return workspacesPage(c, {}, { id: c.req.param('workspaceId'), state: form })
-    await change(c, { name: form.value.name })
+    const workspaceId = c.req.param('workspaceId')
+    await updateWorkspace({ ...requestOf(c), workspaceId, change: form.value })
     return c.redirect('/console/settings/workspaces?done=renamed', 303)
   })
   .post('/:workspaceId/status', async (c) => {
     const form = await readForm(c, z.object({ status: z.enum(WORKSPACE_STATUSES) }))
     if (!form.ok) return c.redirect('/console/settings/workspaces', 303)
-    await change(c, { status: form.value.status })
+    const workspaceId = c.req.param('workspaceId')
+    try {
+      await updateWorkspace({ ...requestOf(c), workspaceId, change: form.value })
+    } catch (error) {
+      return workspacesPage(c, rejectedForm(error))
+    }
     const done = form.value.status === 'active' ? 'restored' : 'archived'
     return c.redirect(`/console/settings/workspaces?done=${done}`, 303)
   })
-
-/** @throws AppError not_found, also for another organisation's workspace */
-async function change(c: ConsoleContext, to: Parameters<typeof updateWorkspace>[3]) {
-  const { id } = c.var.membership.organisation
-  const workspace = await updateWorkspace(c.env, id, c.req.param('workspaceId') ?? '', to)
-  if (!workspace) throw new AppError('not_found')
-}
 
 /**
  * @param state of the form that creates
@@ -71,6 +83,7 @@ async function workspacesPage(
         active workspace.
       </p>
       {done && <Notice kind="good">{done}</Notice>}
+      <FormError state={state} />
       <Table
         label="Workspaces"
         columns={['Name', 'Id', 'State', 'Created', 'Actions']}

@@ -1,4 +1,7 @@
+import { getTableColumns, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/d1'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 /** A drizzle client for this Worker's D1. Cheap to make: it holds no connection. */
 export const database = (env: Env) => drizzle(env.DB)
@@ -27,3 +30,30 @@ const late = (db: D1Database): D1Database =>
         ? (text: string) => ({ bind: (...values: unknown[]) => db.prepare(text).bind(...values) })
         : Reflect.get(db, key),
   })
+
+/** An INSERT of one row that applies only where a condition holds, checked by the same statement. */
+export const insertWhere = <T extends SQLiteTable>(
+  env: Env,
+  table: T,
+  row: T['$inferSelect'],
+  condition: SQL,
+) =>
+  database(env)
+    .insert(table)
+    .select(sql`select ${rowValues(table, row)} where ${condition}`)
+
+/**
+ * The values of a row in the order of the table's columns, as INSERT … SELECT needs them.
+ * @param overrides expressions that replace values of the row
+ */
+export function rowValues<T extends SQLiteTable>(
+  table: T,
+  row: T['$inferSelect'],
+  overrides: Partial<Record<string, SQL>> = {},
+): SQL {
+  const values = Object.entries(getTableColumns(table)).map(
+    ([name, column]) =>
+      overrides[name] ?? sql`${sql.param((row as Record<string, unknown>)[name], column)}`,
+  )
+  return sql.join(values, sql`, `)
+}

@@ -1,9 +1,11 @@
 // The three ways in which a pending job ends without being worked on.
+import { auditInsert, SYSTEM } from '../accounts/audit.ts'
+import type { Actor } from '../accounts/audit.ts'
 import { AppError } from '../errors.ts'
 import type { JobRow } from '../db/schema.ts'
 import { log } from '../log.ts'
 import { settleEnded } from './settle.ts'
-import { cancelPending, endJob } from './store.ts'
+import { cancelPending, endJob, findJob, isPending } from './store.ts'
 
 /**
  * The client's own cancellation: pending → refunded.
@@ -30,11 +32,35 @@ export async function cancelJob({
 }
 
 /**
- * An operator's withdrawal: pending → cancelled.
+ * Withdraws a pending job: pending → cancelled.
+ * @param actor an operator who asks for it, which is recorded; the service itself by default
  * @throws AppError not_found or job_not_cancellable
  */
-export async function withdrawJob({ env, jobId }: { env: Env; jobId: string }): Promise<JobRow> {
-  const { ended, found } = await endJob(env, jobId, 'pending', { status: 'cancelled' })
+export async function withdrawJob({
+  env,
+  jobId,
+  actor = SYSTEM,
+}: {
+  env: Env
+  jobId: string
+  actor?: Actor
+}): Promise<JobRow> {
+  const job = actor.type === 'system' ? undefined : await findJob(env, jobId)
+  const record =
+    job &&
+    auditInsert(
+      env,
+      {
+        organisationId: job.organisationId,
+        actor,
+        action: 'job.withdrawn',
+        target: jobId,
+        details: { mode: job.mode },
+      },
+      isPending(jobId),
+    )
+  const ending = { status: 'cancelled' } as const
+  const { ended, found } = await endJob(env, jobId, 'pending', ending, {}, record)
   if (ended) return settled(env, ended)
   if (!found) throw new AppError('not_found', 'No job with this id.')
   throw new AppError(

@@ -1,6 +1,8 @@
 // All SQL about jobs but for lists. Every change of status is one conditional update: no row back
 // means that somebody else was first.
 import { and, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import type { BatchItem } from 'drizzle-orm/batch'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { database, kept } from '../db/client.ts'
 import { jobs, organisations, webhookEvents } from '../db/schema.ts'
@@ -144,6 +146,7 @@ export async function saveJob(
  * Ends a job and writes its webhook event, in one transaction.
  * @param from the status it must have
  * @param required what else must hold: the organisation it belongs to, the mark of a claim
+ * @param record runs first in the transaction, while the job still has its status
  * @returns the ended job, or undefined when it was not as required, and then what is there instead
  */
 export async function endJob(
@@ -152,10 +155,11 @@ export async function endJob(
   from: 'pending' | 'processing',
   ending: Ending,
   required: Partial<Pick<JobRow, 'organisationId' | 'dueAt'>> = {},
+  record?: BatchItem<'sqlite'>,
 ) {
   const db = database(env)
   const now = new Date()
-  const [[ended], , [found]] = await db.batch([
+  const statements = [
     db
       .update(jobs)
       .set({
@@ -180,12 +184,19 @@ export async function endJob(
       .select({ organisationId: jobs.organisationId, status: jobs.status })
       .from(jobs)
       .where(eq(jobs.id, jobId)),
-  ])
+  ] as const
+  const [[ended], , [found]] = record
+    ? (await db.batch([record, ...statements])).slice(1)
+    : await db.batch(statements)
   return { ended, found } as {
     ended: JobRow | undefined
     found: { organisationId: string; status: JobStatus } | undefined
   }
 }
+
+/** As a condition of another statement: whether a job is pending. */
+export const isPending = (jobId: string): SQL =>
+  sql`exists (select 1 from ${jobs} where ${jobs.id} = ${jobId} and ${jobs.status} = 'pending')`
 
 /** Withdraws up to 50 pending jobs of one organisation, with their events, in one transaction. */
 export async function cancelPending(env: Env, organisationId: string): Promise<JobRow[]> {

@@ -1,6 +1,7 @@
-// Organisations as staff are sent them, which shows more than clients get to see.
+// Organisations and their audit log as staff see them, which is more than clients do.
 import { presentWorkspace } from '../api/answers.ts'
-import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
+import type { AuditRow, OrganisationRow, WorkspaceRow } from '../db/schema.ts'
+import { isoOf } from '../iso.ts'
 import type { Totals } from '../organisation/ledger.ts'
 import { currencyOf } from '../organisation/region.ts'
 
@@ -14,6 +15,17 @@ export const presentOrganisation = (organisation: OrganisationRow) => ({
   rate_limit_per_minute: organisation.rateLimitPerMinute,
   default_webhook_url: organisation.defaultWebhookUrl,
   auto_reload_enabled: organisation.autoReloadEnabled,
+  output_retention_days: organisation.outputRetentionDays,
+})
+
+export const presentAuditEntry = (entry: AuditRow) => ({
+  id: entry.id,
+  at: isoOf(entry.at),
+  actor: { type: entry.actorType, id: entry.actorId, email: entry.actorEmail },
+  action: entry.action,
+  target: entry.target,
+  details: entry.details,
+  ip_address: entry.ipAddress,
 })
 
 /** With what only the Organisation knows. */

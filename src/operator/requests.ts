@@ -10,6 +10,7 @@ import { DEFAULT_RATE_LIMIT_PER_MINUTE, FREE_CREDITS } from '../settings.ts'
 
 const MAX_CREDITS = 1_000_000_000
 const MAX_RATE_LIMIT = 1_000_000
+const MAX_RETENTION_DAYS = 365
 
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, `must be one of ${values.join(', ')}`)
@@ -66,15 +67,16 @@ export const organisationChange = (policy: UrlPolicy) =>
     rate_limit_per_minute: rateLimit.optional(),
     default_webhook_url: webhookUrl(policy).optional(),
     auto_reload_enabled: flag.optional(),
+    output_retention_days: whole(1, MAX_RETENTION_DAYS).optional(),
   })
 
 export const Credits = z.strictObject({
   amount: whole(1, MAX_CREDITS),
   reason: name,
-  // Taken already, it would be answered like a repetition, and nobody would miss the credits.
+  // Used already: a grant under it would be answered like a repetition, and add nothing.
   reference: name.refine(
     (reference) => reference !== SIGN_UP_REFERENCE,
-    `must not be "${SIGN_UP_REFERENCE}", which the first credits bear: give one of your own`,
+    `must not be "${SIGN_UP_REFERENCE}", the reference of the first credits: choose another`,
   ),
 })
 

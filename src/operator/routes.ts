@@ -1,13 +1,16 @@
-// The API for staff: whoever holds the operator token. The shapes are in docs/operator.md.
+// The API for staff, who hold the operator token. The shapes are in docs/operator.md.
 import { Hono } from 'hono'
+import type { Context } from 'hono'
 import { createApiKey, revokeApiKey } from '../accounts/api-keys.ts'
 import {
+  addCredits,
   createOrganisation,
   findOrganisation,
-  grantCredits,
   listOrganisations,
+  rotateWebhookSecret,
   updateOrganisation,
 } from '../accounts/organisations.ts'
+import { readAuditLog } from '../accounts/read-audit-log.ts'
 import { createWorkspace, updateWorkspace } from '../accounts/workspaces.ts'
 import { allow } from '../allow.ts'
 import { presentWorkspace } from '../api/answers.ts'
@@ -20,8 +23,8 @@ import { withdrawJob } from '../jobs/cancel.ts'
 import { presentJob } from '../jobs/present.ts'
 import { findJob } from '../jobs/store.ts'
 import { organisationOf } from '../organisation/by-id.ts'
-import { operatorOnly } from './authenticate.ts'
-import { presentOrganisation, presentWholeOrganisation } from './present.ts'
+import { operatorActor, operatorOnly } from './authenticate.ts'
+import { presentAuditEntry, presentOrganisation, presentWholeOrganisation } from './present.ts'
 import {
   Credits,
   NewApiKey,
@@ -37,7 +40,9 @@ export const operator = new Hono<App>()
 
   .post('/organisations', async (c) => {
     const body = valid(await checkBody(newOrganisation(urlPolicyOf(c)), c.req.raw))
-    const { organisation, workspaces, keys } = await createOrganisation(c.env, {
+    const { organisation, webhookSecret, workspaces, keys } = await createOrganisation({
+      env: c.env,
+      actor: operatorActor(c),
       name: body.name,
       regionCode: body.region_code,
       plan: body.plan,
@@ -50,7 +55,7 @@ export const operator = new Hono<App>()
       {
         ...presentOrganisation(organisation),
         credits: body.credits,
-        webhook_secret: organisation.webhookSecret,
+        webhook_secret: webhookSecret,
         workspaces: workspaces.map(presentWorkspace),
         api_keys: keys,
       },
@@ -59,9 +64,7 @@ export const operator = new Hono<App>()
   })
   .get('/organisations', async (c) => {
     const { cursor, limit } = valid(check(Page, queryOf(c.req.queries())))
-    if (cursor !== undefined && !isId('org', cursor)) {
-      throw new AppError('validation_error', 'cursor must be the next_cursor of a page.')
-    }
+    if (cursor !== undefined && !isId('org', cursor)) throw badCursor()
     const rows = await listOrganisations(c.env, { limit: limit + 1, afterId: cursor })
     const page = rows.slice(0, limit)
     const hasMore = rows.length > limit
@@ -77,59 +80,88 @@ export const operator = new Hono<App>()
   .patch('/organisations/:orgId', async (c) => {
     const orgId = c.req.param('orgId')
     const body = valid(await checkBody(organisationChange(urlPolicyOf(c)), c.req.raw))
-    await updateOrganisation(c.env, orgId, {
-      ...(body.status !== undefined && { status: body.status }),
-      ...(body.suspension_reason !== undefined && { suspensionReason: body.suspension_reason }),
-      ...(body.plan !== undefined && { plan: body.plan }),
-      ...(body.rate_limit_per_minute !== undefined && {
-        rateLimitPerMinute: body.rate_limit_per_minute,
-      }),
-      ...(body.default_webhook_url !== undefined && {
-        defaultWebhookUrl: body.default_webhook_url,
-      }),
-      ...(body.auto_reload_enabled !== undefined && {
-        autoReloadEnabled: body.auto_reload_enabled,
-      }),
+    await updateOrganisation({
+      env: c.env,
+      actor: operatorActor(c),
+      organisationId: orgId,
+      change: {
+        ...(body.status !== undefined && { status: body.status }),
+        ...(body.suspension_reason !== undefined && { suspensionReason: body.suspension_reason }),
+        ...(body.plan !== undefined && { plan: body.plan }),
+        ...(body.rate_limit_per_minute !== undefined && {
+          rateLimitPerMinute: body.rate_limit_per_minute,
+        }),
+        ...(body.default_webhook_url !== undefined && {
+          defaultWebhookUrl: body.default_webhook_url,
+        }),
+        ...(body.auto_reload_enabled !== undefined && {
+          autoReloadEnabled: body.auto_reload_enabled,
+        }),
+        ...(body.output_retention_days !== undefined && {
+          outputRetentionDays: body.output_retention_days,
+        }),
+      },
     })
     return c.json(await readWhole(c.env, orgId))
   })
   .all('/organisations/:orgId', allow('GET', 'PATCH'))
 
   .post('/organisations/:orgId/credits', async (c) => {
-    const orgId = await known(c.env, c.req.param('orgId'))
+    const request = await about(c)
     const body = valid(await checkBody(Credits, c.req.raw))
-    return c.json({ credits: await grantCredits(c.env, orgId, body) })
+    return c.json({ credits: await addCredits({ ...request, ...body }) })
   })
   .all('/organisations/:orgId/credits', allow('POST'))
 
+  .post('/organisations/:orgId/webhook-secret/rotate', async (c) =>
+    c.json({ webhook_secret: await rotateWebhookSecret(await about(c)) }),
+  )
+  .all('/organisations/:orgId/webhook-secret/rotate', allow('POST'))
+
+  .get('/organisations/:orgId/audit-log', async (c) => {
+    const request = await about(c)
+    const { cursor, limit } = valid(check(Page, queryOf(c.req.queries())))
+    if (cursor !== undefined && !isId('aud', cursor)) throw badCursor()
+    const { entries, hasMore } = await readAuditLog({ ...request, limit, beforeId: cursor })
+    return c.json({
+      entries: entries.map(presentAuditEntry),
+      next_cursor: hasMore ? (entries.at(-1)?.id ?? null) : null,
+      has_more: hasMore,
+    })
+  })
+  .all('/organisations/:orgId/audit-log', allow('GET'))
+
   .post('/organisations/:orgId/api-keys', async (c) => {
-    const orgId = await known(c.env, c.req.param('orgId'))
+    const request = await about(c)
     const { mode } = valid(await checkBody(NewApiKey, c.req.raw))
-    const { id, key } = await createApiKey(c.env, orgId, mode, 'Made by an operator')
-    return c.json({ id, key, mode }, 201)
+    const created = await createApiKey({ ...request, mode, name: 'Created by an operator' })
+    if (!created) throw new Error('The id of a new API key is in use')
+    return c.json({ ...created, mode }, 201)
   })
   .all('/organisations/:orgId/api-keys', allow('POST'))
   .delete('/organisations/:orgId/api-keys/:keyId', async (c) => {
-    const { orgId, keyId } = c.req.param()
-    if (!(await revokeApiKey(c.env, orgId, keyId))) throw new AppError('not_found')
+    await revokeApiKey({ ...(await about(c)), keyId: c.req.param('keyId') })
     return c.body(null, 204)
   })
   .all('/organisations/:orgId/api-keys/:keyId', allow('DELETE'))
 
   .post('/organisations/:orgId/workspaces', async (c) => {
-    const orgId = await known(c.env, c.req.param('orgId'))
+    const request = await about(c)
     const { name } = valid(await checkBody(NewWorkspace, c.req.raw))
-    return c.json(presentWorkspace(await createWorkspace(c.env, orgId, name)), 201)
+    return c.json(presentWorkspace(await createWorkspace({ ...request, name })), 201)
   })
   .all('/organisations/:orgId/workspaces', allow('POST'))
   .patch('/organisations/:orgId/workspaces/:workspaceId', async (c) => {
-    const { orgId, workspaceId } = c.req.param()
+    const request = await about(c)
     const body = valid(await checkBody(WorkspaceChange, c.req.raw))
-    const workspace = await updateWorkspace(c.env, orgId, workspaceId, {
-      ...(body.name !== undefined && { name: body.name }),
-      ...(body.status !== undefined && { status: body.status }),
+    const workspace = await updateWorkspace({
+      ...request,
+      workspaceId: c.req.param('workspaceId'),
+      change: {
+        ...(body.name !== undefined && { name: body.name }),
+        ...(body.status !== undefined && { status: body.status }),
+      },
     })
-    if (!workspace) throw new AppError('not_found')
     return c.json(presentWorkspace(workspace))
   })
   .all('/organisations/:orgId/workspaces/:workspaceId', allow('PATCH'))
@@ -146,7 +178,11 @@ export const operator = new Hono<App>()
   })
   .all('/jobs/:jobId', allow('GET'))
   .post('/jobs/:jobId/withdraw', async (c) => {
-    const job = await withdrawJob({ env: c.env, jobId: c.req.param('jobId') })
+    const job = await withdrawJob({
+      env: c.env,
+      actor: operatorActor(c),
+      jobId: c.req.param('jobId'),
+    })
     return c.json({ job_id: job.id, status: job.status })
   })
   .all('/jobs/:jobId/withdraw', allow('POST'))
@@ -159,8 +195,17 @@ async function readWhole(env: Env, organisationId: string) {
   return presentWholeOrganisation(found.organisation, found.workspaces, totals)
 }
 
-/** The same id, once it is sure that it is one. @throws AppError not_found */
-async function known(env: Env, organisationId: string): Promise<string> {
-  if (await findOrganisation(env, organisationId)) return organisationId
-  throw new AppError('not_found', 'No organisation with this id.')
+/**
+ * What use cases need to know of a request about one organisation.
+ * @throws AppError not_found
+ */
+async function about(c: Context<App, '/organisations/:orgId'>) {
+  const organisationId = c.req.param('orgId')
+  if (!(await findOrganisation(c.env, organisationId))) {
+    throw new AppError('not_found', 'No organisation with this id.')
+  }
+  return { env: c.env, actor: operatorActor(c), organisationId }
 }
+
+const badCursor = () =>
+  new AppError('validation_error', 'cursor must be the next_cursor of a page.')

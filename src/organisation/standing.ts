@@ -1,16 +1,20 @@
 // What /v1 has to know of an organisation at each request: its row, keys and active workspaces.
 // The truth is D1; this is a copy, at most 30 seconds old and dropped at once by `refresh`.
-import { and, asc, eq } from 'drizzle-orm'
+import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { apiKeys, organisations, workspaces } from '../db/schema.ts'
 import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
 import type { Mode } from './api-key.ts'
 
 const MAX_AGE_MS = 30_000
+const REVOKED_KEYS_MS = 90 * 24 * 60 * 60_000
+
+/** Keys that were revoked before this are no longer loaded: they answer `invalid_api_key`. */
+export const revokedKeysSince = (): Date => new Date(Date.now() - REVOKED_KEYS_MS)
 
 export interface Standing {
   organisation: OrganisationRow
-  /** By the key's hash; revoked keys are among them, to be told from invented ones. */
+  /** By the key's hash: the active ones, and those revoked in the last 90 days. */
   keys: Map<string, { mode: Mode; revoked: boolean }>
   /** Active ones, oldest first. */
   workspaces: WorkspaceRow[]
@@ -49,7 +53,12 @@ async function load(env: Env, organisationId: string): Promise<Standing | null> 
     db
       .select({ hash: apiKeys.hash, mode: apiKeys.mode, revokedAt: apiKeys.revokedAt })
       .from(apiKeys)
-      .where(eq(apiKeys.organisationId, organisationId)),
+      .where(
+        and(
+          eq(apiKeys.organisationId, organisationId),
+          or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, revokedKeysSince())),
+        ),
+      ),
     db
       .select()
       .from(workspaces)

@@ -10,6 +10,7 @@ import { webhookBody } from './event.ts'
 import { nextDelaySeconds } from './schedule.ts'
 import { claimEvent, recordAttempt } from './store.ts'
 import type { DueEvent } from './store.ts'
+import { decryptWebhookSecret } from './stored-secret.ts'
 
 const KEPT_BODY_BYTES = 1_024
 /** A queue holds a message back for 12 hours at most; past that the sweep sends the next attempt. */
@@ -82,6 +83,8 @@ async function attempt(
   const problem = urlProblem(event.url, urlPolicy(env, [job.baseUrl]))
   if (problem) return noAnswer(`the URL ${problem}`)
   const body = JSON.stringify(webhookBody(env, base, event, job))
+  // Outside the try: a secret that cannot be decrypted is our fault, and no failure of the receiver's.
+  const signature = await signatures(env, organisation, event.id, at, body)
   try {
     const response = await fetch(event.url, {
       method: 'POST',
@@ -92,7 +95,7 @@ async function attempt(
         'User-Agent': 'try-on/1.0',
         'webhook-id': event.id,
         'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-        'webhook-signature': signatures(organisation, event.id, at, body),
+        'webhook-signature': signature,
       },
       body,
     })
@@ -115,13 +118,22 @@ const noAnswer = (error: string): Answer => ({
   retryAfterSeconds: 0,
 })
 
-/** One signature per active secret, so that a receiver may change over in its own time. */
-function signatures(organisation: OrganisationRow, id: string, at: Date, body: string): string {
+/** One signature per active secret, so that a receiver can switch to the new one at any time. */
+async function signatures(
+  env: Env,
+  organisation: OrganisationRow,
+  id: string,
+  at: Date,
+  body: string,
+): Promise<string> {
   const { webhookSecret, webhookSecretPrevious, webhookSecretPreviousUntil } = organisation
-  const secrets = [webhookSecret]
+  const stored = [webhookSecret]
   if (webhookSecretPrevious && webhookSecretPreviousUntil && webhookSecretPreviousUntil > at) {
-    secrets.push(webhookSecretPrevious)
+    stored.push(webhookSecretPrevious)
   }
+  const secrets = await Promise.all(
+    stored.map((secret) => decryptWebhookSecret(env, organisation.id, secret)),
+  )
   return secrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(' ')
 }
 

@@ -254,15 +254,57 @@ describe('webhooks', () => {
   })
 })
 
+describe('the signing secret', () => {
+  it('is revealed after the password when the sign-in is not recent', async () => {
+    const page = await site.open()
+    await onboard(page)
+    site.sql('UPDATE sessions SET created_at = created_at - 3600000')
+    await page.goto('/console/settings/webhooks')
+    await page.getByRole('button', { name: 'Reveal the signing secret' }).click()
+    await page.getByRole('heading', { name: 'Confirm your password' }).waitFor()
+    await page.locator('input:focus').waitFor()
+    await page.keyboard.type(PASSWORD)
+    await page.keyboard.press('Enter')
+    const secret = page.locator('[data-copy-source]')
+    await secret.waitFor()
+    assert.match((await secret.textContent()) ?? '', /^whsec_/)
+    await page.goto('/console/settings/audit-log')
+    await page.getByText('Revealed the webhook signing secret').waitFor()
+  })
+})
+
+describe('a member who leaves', () => {
+  it('sees the keys that they created, and revokes them if they want to', async () => {
+    const page = await site.open()
+    const email = await onboard(page)
+    const orgId = /svc_test_sk_(\w{26})/.exec(
+      (await page.locator('[data-copy-source]').first().textContent()) ?? '',
+    )?.[1]
+    // A second owner, so that the first can leave.
+    site.sql(
+      `INSERT INTO members SELECT 'org_${orgId}', id, 'owner', 0 FROM users WHERE email <> '${email}' LIMIT 1`,
+    )
+    await page.goto('/console/settings/team')
+    await page.getByRole('button', { name: 'Leave Acme Fashion' }).click()
+    await page.getByRole('cell', { name: 'First test key' }).waitFor()
+    assert.equal(await page.getByLabel('Also revoke this key').isChecked(), true)
+    assert.deepEqual(await page.evaluate(TOO_WIDE), [])
+    await findNothing(page)
+    await page.getByRole('button', { name: 'Leave' }).click()
+    await page.getByText('You are not a member of any organisation').waitFor()
+  })
+})
+
 const PAGES = [
   '',
   '/playground',
   '/jobs',
   '/credits',
   '/settings/api-keys',
-  '/settings/webhooks?reveal=1',
+  '/settings/webhooks',
   '/settings/workspaces',
   '/settings/team',
+  '/settings/audit-log',
   '/account',
   '/invitations',
   '/nowhere',

@@ -86,7 +86,9 @@ async function memberPages(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Send job.failed' }).click()
   await page.getByText('No person was found').waitFor()
   await shoot(page, 'job-failed')
-  await page.goto('/console/settings/webhooks?reveal=1')
+  await page.goto('/console/settings/webhooks')
+  await page.getByRole('button', { name: 'Reveal' }).click()
+  await page.locator('[data-copy-source]').waitFor()
   await shoot(page, 'webhooks')
 
   await page.goto('/console/playground')
@@ -129,6 +131,21 @@ async function memberPages(page: Page): Promise<void> {
   await page.getByLabel('Email').fill(newAddress())
   await page.getByRole('button', { name: 'Send the invitation' }).click()
   await shoot(page, 'team')
+  await page.goto('/console/settings/audit-log')
+  await shoot(page, 'audit-log')
+  // A second owner, so that the first can leave.
+  site.sql(
+    "INSERT INTO members SELECT organisation_id, users.id, 'owner', 0 FROM members, users WHERE users.id <> user_id LIMIT 1",
+  )
+  await page.goto('/console/settings/team')
+  await page.getByRole('button', { name: /^Leave/ }).click()
+  await shoot(page, 'leave')
+  site.sql('UPDATE sessions SET created_at = created_at - 3600000')
+  await page.goto('/console/settings/webhooks')
+  await page.getByRole('button', { name: 'Reveal' }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
+  await page.getByText('This is not your password.').waitFor()
+  await shoot(page, 'confirm-password')
   await page.goto('/console/account')
   await page.locator('header summary').click()
   await shoot(page, 'account')

@@ -1,13 +1,30 @@
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
-import { describe, expect, it, vi } from 'vitest'
-import { clientOf } from '../support/client.ts'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { hashKey } from '../../src/organisation/api-key.ts'
+import { BASE, clientOf, codeOf } from '../support/client.ts'
 import { fakeUpstream } from '../support/upstream.ts'
-import { createKey, jobIdOf, newFounder, tryOn } from '../support/visitor.ts'
+import {
+  createKey,
+  jobIdOf,
+  newFounder,
+  newMember,
+  newVisitor,
+  PASSWORD,
+  tryOn,
+} from '../support/visitor.ts'
+import type { Visitor } from '../support/visitor.ts'
 import { DELAYED, IMAGES, operator, readJob, submit } from '../support/world.ts'
 
 const upstream = fakeUpstream()
+afterEach(() => void vi.useRealTimers())
+
+/** The signing secret, as an owner is shown it. */
+const secretOf = async (visitor: Visitor) => {
+  const { html } = await visitor.post('/console/settings/webhooks/reveal')
+  return /whsec_[\w+/=]+/.exec(html)?.[0] ?? ''
+}
 
 describe('API keys', () => {
   it('are shown once, listed by their last four, and revoked at once', async () => {
@@ -65,15 +82,44 @@ describe('API keys', () => {
   })
 })
 
+describe('the creator of a key', () => {
+  it('is shown to every member', async () => {
+    const { visitor, email, organisationId } = await newFounder()
+    const member = await newMember(organisationId)
+    await createKey(member.visitor, { name: 'By the member' })
+    for (const reader of [visitor, member.visitor]) {
+      const { html } = await reader.get('/console/settings/api-keys')
+      expect(html).toContain(`by ${member.email}`)
+      expect(html).toContain(`by ${email}`) // the first key, of the onboarding
+    }
+  })
+})
+
+describe('revoked keys', () => {
+  it('are listed and answer api_key_revoked for 90 days, then invalid_api_key', async () => {
+    const { visitor, organisationId } = await newFounder()
+    const page = await createKey(visitor, { name: 'Old' })
+    const [key = ''] = /svc_test_sk_\w{64}/.exec(page.html) ?? []
+    const revokedFor = async (days: number) => {
+      await env.DB.prepare('UPDATE api_keys SET revoked_at = ? WHERE hash = ?')
+        .bind(Date.now() - days * 24 * 60 * 60_000, hashKey(key))
+        .run()
+      await env.ORGANISATION.getByName(organisationId).refresh()
+      const { html } = await visitor.get('/console/settings/api-keys')
+      const listed = html.includes(`svc_test_sk_…${key.slice(-4)}`)
+      return [await codeOf(await clientOf(key).get('/v1/account')), listed]
+    }
+    expect(await revokedFor(89)).toEqual(['api_key_revoked', true])
+    expect(await revokedFor(91)).toEqual(['invalid_api_key', false])
+  })
+})
+
 describe('webhooks', () => {
   it('send a test event, and an event again, signed with both secrets after a rotation', async () => {
     const { visitor } = await newFounder()
     upstream.on('https://hooks.test/again', () => new Response('<b>thanks</b>'))
     await visitor.post('/console/settings/webhooks/url', { url: 'https://hooks.test/again' })
-    const secretOf = async () =>
-      /whsec_[\w+/=]+/.exec((await visitor.get('/console/settings/webhooks?reveal=1')).html)?.[0] ??
-      ''
-    const before = await secretOf()
+    const before = await secretOf(visitor)
     expect((await visitor.get('/console/settings/webhooks')).html).not.toContain(before)
     const nonce = crypto.randomUUID()
     const page = await visitor.post('/console/settings/webhooks/test', {
@@ -86,7 +132,7 @@ describe('webhooks', () => {
     await vi.waitUntil(async () => (await attempts()) === 1)
 
     await visitor.post('/console/settings/webhooks/rotate')
-    const after = await secretOf()
+    const after = await secretOf(visitor)
     expect(after).not.toBe(before)
     await visitor.post(`${eventPath}/resend`)
     await vi.waitUntil(async () => (await attempts()) === 2)
@@ -106,6 +152,72 @@ describe('webhooks', () => {
     expect(list.html).toContain('delivered')
   })
 
+  it('do not reveal the secret in answer to a GET', async () => {
+    const { visitor } = await newFounder()
+    const paths = ['?reveal=1', '?rotated=1', '/reveal', '/rotate', '/reveal?reveal=1']
+    for (const path of paths) {
+      const page = await visitor.get(`/console/settings/webhooks${path}`)
+      expect(page.status, path).toBe(200)
+      expect(page.html, path).not.toMatch(/whsec_\w/)
+    }
+  })
+
+  it('let owners alone reveal and rotate the secret', async () => {
+    const { visitor, organisationId } = await newFounder()
+    const member = await newMember(organisationId)
+    const page = await member.visitor.get('/console/settings/webhooks')
+    expect(page.html).not.toMatch(/webhooks\/(reveal|rotate)"/)
+    const before = await secretOf(visitor)
+    for (const action of ['reveal', 'rotate']) {
+      const refused = await member.visitor.post(`/console/settings/webhooks/${action}`)
+      expect(refused.status).toBe(404)
+      expect(refused.html).not.toMatch(/whsec_\w/)
+    }
+    expect(await secretOf(visitor)).toBe(before)
+    const owner = await newMember(organisationId, 'owner')
+    expect(await secretOf(owner.visitor)).toBe(before)
+  })
+
+  it('ask owners for their password 15 minutes after they signed in', async () => {
+    const { visitor } = await newFounder()
+    const before = await secretOf(visitor)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 15 * 60_000 })
+    const asked = await visitor.post('/console/settings/webhooks/reveal')
+    expect(asked.status).toBe(403)
+    expect(asked.html).toContain('<h1>Confirm your password</h1>')
+    expect(asked.html).toContain('action="/console/settings/webhooks/reveal"')
+    expect(asked.html).not.toMatch(/whsec_\w/)
+    for (const confirm_password of ['', 'not the password', 'x'.repeat(10_000)]) {
+      const wrong = await visitor.post('/console/settings/webhooks/rotate', { confirm_password })
+      expect(wrong.status).toBe(422)
+      expect(wrong.html).toContain('id="confirm_password-error"')
+      expect(wrong.html).toContain('action="/console/settings/webhooks/rotate"')
+    }
+    const session = visitor.cookies.get('__Secure-try-on.session_token')
+    const shown = await visitor.post('/console/settings/webhooks/reveal', {
+      confirm_password: PASSWORD,
+    })
+    expect(shown.html).toContain(before) // the wrong passwords rotated nothing
+    // For the next 15 minutes it is not asked for again; the session of before has ended.
+    expect(await secretOf(visitor)).toBe(before)
+    expect(session).toBeDefined()
+    const old = newVisitor()
+    old.cookies.set('__Secure-try-on.session_token', session ?? '')
+    expect((await old.get('/console')).path).toContain('/console/sign-in')
+    vi.setSystemTime(Date.now() + 15 * 60_000)
+    expect((await visitor.post('/console/settings/webhooks/reveal')).status).toBe(403)
+  })
+
+  it('limit how many passwords may be tried there', async () => {
+    const { visitor } = await newFounder()
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 15 * 60_000 })
+    const guess = () =>
+      visitor.post('/console/settings/webhooks/reveal', { confirm_password: 'not the password' })
+    const statuses: number[] = []
+    for (let tries = 0; tries < 21; tries++) statuses.push((await guess()).status)
+    expect(statuses).toContain(429)
+  })
+
   it('say that the secret is a new one after a rotation', async () => {
     const { visitor } = await newFounder()
     const page = await visitor.post('/console/settings/webhooks/rotate')
@@ -120,12 +232,15 @@ describe('webhooks', () => {
     expect((await visitor.post(`${settings}/rotate`)).html).toContain(warning)
   })
 
-  it('refuse an address that must not be called', async () => {
-    const { visitor } = await newFounder()
-    const page = await visitor.post('/console/settings/webhooks/url', { url: 'http://localhost/x' })
-    expect(page.status).toBe(422)
-    expect(page.html).toContain('id="url-error"')
-  })
+  it.each(['http://localhost/x', `${BASE}/hook`, `${BASE}:8443/hook`])(
+    'refuse an address that must not be called: %s',
+    async (url) => {
+      const { visitor } = await newFounder()
+      const page = await visitor.post('/console/settings/webhooks/url', { url })
+      expect(page.status).toBe(422)
+      expect(page.html).toContain('id="url-error"')
+    },
+  )
 })
 
 describe('workspaces', () => {

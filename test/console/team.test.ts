@@ -9,6 +9,7 @@ import {
   PASSWORD,
   signUp,
   tryOn,
+  userIdOf,
 } from '../support/visitor.ts'
 import type { Founder, Visitor } from '../support/visitor.ts'
 
@@ -30,9 +31,6 @@ async function accept({ visitor, email }: Pick<Founder, 'visitor' | 'email'>) {
   expect((await visitor.get(path)).html).toContain(`action="${path}"`)
   return visitor.post(path)
 }
-
-const userIdOf = (email: string) =>
-  env.DB.prepare('SELECT id FROM users WHERE email = ?').bind(email).first<string>('id')
 
 describe('the team', () => {
   it('grows by an invitation, for whose address a consumer mail service will do', async () => {
@@ -70,7 +68,7 @@ describe('the team', () => {
     const forms = await Promise.all(
       [visitor, member].map(async (one) => (await one.get('/console/settings/team')).html),
     )
-    expect(forms.filter((html) => html.includes('Invite somebody'))).toHaveLength(1)
+    expect(forms.filter((html) => html.includes('Invite a person'))).toHaveLength(1)
     const other = await newFounder()
     expect((await changeRole(other.visitor, email, 'owner')).html).not.toContain('role is changed')
   })
@@ -85,7 +83,7 @@ describe('the team', () => {
 
   it('offers to leave to all but its last owner', async () => {
     const { visitor } = await newFounder()
-    const leave = /<button[^>]*>Leave</
+    const leave = /<a [^>]*>Leave</
     expect((await visitor.get('/console/settings/team')).html).not.toMatch(leave)
     const email = newAddress()
     await invite(visitor, email, 'owner')

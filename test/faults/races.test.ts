@@ -3,6 +3,7 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { revokeApiKey } from '../../src/accounts/api-keys.ts'
+import { SYSTEM } from '../../src/accounts/audit.ts'
 import { factsOf } from '../support/facts.ts'
 import { CDN, HOOK, Stage } from './stage.ts'
 import type { Reply } from './stage.ts'
@@ -81,7 +82,12 @@ async function revoke(stage: Stage): Promise<void> {
     .bind(stage.shop.orgId)
     .first<string>('id')
   await stage.invoke(new Saboteur(), (bindings) =>
-    revokeApiKey(bindings, stage.shop.orgId, keyId ?? ''),
+    revokeApiKey({
+      env: bindings,
+      actor: SYSTEM,
+      organisationId: stage.shop.orgId,
+      keyId: keyId ?? '',
+    }),
   )
 }
 

@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
-import { clientOf, codeOf, request } from '../support/client.ts'
+import { BASE, clientOf, codeOf, request } from '../support/client.ts'
 import { freeze, ledgerOf, newOrganisation, operator, readJob, submit } from '../support/world.ts'
 
 const path = (orgId: string, rest = '') => `/operator/organisations/${orgId}${rest}`
@@ -23,6 +23,7 @@ describe('POST /operator/organisations', () => {
       rate_limit_per_minute: 60,
       default_webhook_url: null,
       auto_reload_enabled: false,
+      output_retention_days: 30,
       webhook_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/=]{32}$/),
       workspaces: [
         {
@@ -114,6 +115,8 @@ describe('GET /operator/organisations', () => {
     ['POST', '/credits'],
     ['POST', '/api-keys'],
     ['POST', '/workspaces'],
+    ['POST', '/webhook-secret/rotate'],
+    ['GET', '/audit-log'],
     ['PATCH', '/workspaces/ws_x'],
     ['DELETE', '/api-keys/key_x'],
   ])('answers 404 for an unknown organisation: %s %s', async (method, rest) => {
@@ -141,9 +144,16 @@ describe('PATCH /operator/organisations/{org_id}', () => {
       rate_limit_per_minute: 7,
       auto_reload_enabled: true,
       default_webhook_url: 'https://hooks.test/new',
+      output_retention_days: 7,
     })
     expect(answer.status).toBe(200)
-    expect(await answer.json()).toMatchObject({ plan: 'scale', auto_reload_enabled: true })
+    expect(await answer.json()).toMatchObject({
+      plan: 'scale',
+      auto_reload_enabled: true,
+      output_retention_days: 7,
+    })
+    const shown = await operator.get(path(shop.orgId))
+    expect(await shown.json()).toMatchObject({ output_retention_days: 7 })
     const account = await shop.test.get('/v1/account')
     expect(account.headers.get('RateLimit-Policy')).toBe('"default";q=7;w=60')
     expect(await account.json()).toMatchObject({ plan: 'scale', auto_reload_enabled: true })
@@ -174,6 +184,12 @@ describe('PATCH /operator/organisations/{org_id}', () => {
     { name: 'Other' },
     { rate_limit_per_minute: 0 },
     { auto_reload_enabled: 'yes' },
+    { output_retention_days: 0 },
+    { output_retention_days: 366 },
+    { output_retention_days: 1.5 },
+    { output_retention_days: null },
+    { default_webhook_url: `${BASE}/hook` },
+    { default_webhook_url: `${BASE}:8443/hook` },
   ])('refuses %j', async (change) => {
     const shop = await newOrganisation()
     expect((await operator.patch(path(shop.orgId), change)).status).toBe(422)
@@ -216,7 +232,7 @@ describe('credits', () => {
         error: {
           code: 'validation_error',
           message:
-            'reference must not be "sign-up", which the first credits bear: give one of your own.',
+            'reference must not be "sign-up", the reference of the first credits: choose another.',
         },
       })
       expect(await ledgerOf(shop)).toMatchObject({ granted: 5 })

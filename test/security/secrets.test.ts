@@ -9,7 +9,7 @@ import worker from '../../src/index.ts'
 import { newId } from '../../src/ids.ts'
 import { makeKey } from '../../src/organisation/api-key.ts'
 import { newWebhookSecret } from '../../src/webhooks/secret.ts'
-import { BASE, request } from '../support/client.ts'
+import { BASE, codeOf, request } from '../support/client.ts'
 import { Saboteur } from '../faults/saboteur.ts'
 import { HOOK, Stage } from '../faults/stage.ts'
 import { png } from '../support/picture.ts'
@@ -105,6 +105,39 @@ describe('the log', () => {
     expect(log).not.toMatch(/svc_(live|test)_sk_\w/)
     expect(log).not.toMatch(/whsec_\w/)
   }, 20_000)
+})
+
+describe('every 401', () => {
+  it.each([
+    ['GET', '/v1/account'],
+    ['GET', '/v1/workspaces'],
+    ['GET', '/v1/jobs'],
+    ['GET', '/v1/jobs/job_1'],
+    ['DELETE', '/v1/jobs/job_1'],
+    ['POST', '/v1/tryon'],
+    ['GET', '/operator/organisations'],
+    ['POST', '/operator/organisations'],
+    ['GET', '/operator/organisations/org_1/audit-log'],
+    ['POST', '/operator/organisations/org_1/webhook-secret/rotate'],
+  ])('says how to authenticate: %s %s', async (method, path) => {
+    const unknown = makeKey(newId('org'), 'live')
+    for (const token of ['', 'wrong', unknown]) {
+      const headers = { Authorization: `Bearer ${token}` }
+      const answer = await request(path, { method, headers })
+      expect(answer.status).toBe(401)
+      expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer realm="try-on"')
+    }
+  })
+
+  it('does so for a revoked key', async () => {
+    const shop = await newOrganisation()
+    await env.DB.prepare('UPDATE api_keys SET revoked_at = ? WHERE organisation_id = ?')
+      .bind(Date.now(), shop.orgId)
+      .run()
+    const answer = await shop.test.get('/v1/account')
+    expect(await codeOf(answer)).toBe('api_key_revoked')
+    expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer realm="try-on"')
+  })
 })
 
 describe('comparing', () => {

@@ -148,6 +148,25 @@ export async function newFounder(name = 'Acme', address = newAddress()): Promise
   return { visitor, email, organisationId: `org_${testKey.slice(12, 38)}`, testKey }
 }
 
+/** A person who joined an organisation, looking at it. They have one of their own as well. */
+export async function newMember(
+  organisationId: string,
+  role: 'owner' | 'member' = 'member',
+): Promise<{ visitor: Visitor; email: string; userId: string }> {
+  const { visitor, email } = await newFounder()
+  const userId = await userIdOf(email)
+  await env.DB.prepare('INSERT INTO members VALUES (?, ?, ?, ?)')
+    .bind(organisationId, userId, role, Date.now())
+    .run()
+  await visitor.post('/console/organisation', { organisation: organisationId })
+  await visitor.get('/console/settings/team') // its forms are about the organisation now
+  return { visitor, email, userId }
+}
+
+export const userIdOf = async (email: string): Promise<string> =>
+  (await env.DB.prepare('SELECT id FROM users WHERE email = ?').bind(email).first<string>('id')) ??
+  ''
+
 /** The credits of an organisation, by its Organisation. */
 export const totalsOf = (organisationId: string) =>
   env.ORGANISATION.getByName(organisationId).totals()

@@ -16,6 +16,8 @@ export interface Console {
   browser: Browser
   /** A browser window with cookies of its own. */
   open(options?: BrowserContextOptions): Promise<Page>
+  /** Runs SQL on the console's database. */
+  sql(command: string): void
   close(): Promise<void>
 }
 
@@ -26,6 +28,7 @@ export async function startConsole(): Promise<Console> {
   wrangler('d1', 'migrations', 'apply', 'DB', '--local', ...where)
   const vars = Object.entries({
     OUTPUT_SIGNING_SECRET: 'of-the-browser-tests-32-characters',
+    ENCRYPTION_KEY: 'of-the-browser-tests-32-characters',
     AUTH_SECRET: 'of-the-browser-tests-32-characters',
     OPERATOR_TOKEN: 'of-the-browser-tests',
     DEV_MAILBOX: 'true',
@@ -51,6 +54,9 @@ export async function startConsole(): Promise<Console> {
       })
       context.setDefaultTimeout(15_000)
       return context.newPage()
+    },
+    sql: (command) => {
+      wrangler('d1', 'execute', 'DB', '--local', ...where, '--command', command)
     },
     async close() {
       await browser.close()

@@ -1,0 +1,32 @@
+// How much one organisation can have. Each limit is checked by the statement that inserts, so that
+// requests at the same time cannot exceed it together.
+import { AppError } from '../errors.ts'
+
+export const MAX_ACTIVE_API_KEYS = 100
+/** Created within `API_KEYS_CREATED_DAYS`, revoked ones included. */
+export const MAX_API_KEYS_CREATED = 1_000
+export const API_KEYS_CREATED_DAYS = 400
+export const MAX_ACTIVE_WORKSPACES = 100
+/** Archived ones included. */
+export const MAX_WORKSPACES = 500
+export const MAX_OPEN_INVITATIONS = 50
+/** Members and open invitations together: every invitation can be accepted. */
+export const MAX_MEMBERS = 100
+
+export const apiKeyLimitReached = () =>
+  new AppError(
+    'validation_error',
+    `An organisation can have ${MAX_ACTIVE_API_KEYS} active API keys and create ${MAX_API_KEYS_CREATED.toLocaleString('en')} in ${API_KEYS_CREATED_DAYS} days. Revoke a key that is no longer used, or contact support.`,
+  )
+
+export const workspaceLimitReached = () =>
+  new AppError(
+    'validation_error',
+    `An organisation can have ${MAX_ACTIVE_WORKSPACES} active workspaces and ${MAX_WORKSPACES} including archived ones. Archive a workspace that is no longer used, or rename an archived one and restore it.`,
+  )
+
+export const memberLimitReached = () =>
+  new AppError(
+    'validation_error',
+    `An organisation can have ${MAX_OPEN_INVITATIONS} open invitations, and ${MAX_MEMBERS} members and open invitations together. Withdraw an invitation or remove a member first.`,
+  )

@@ -1,0 +1,28 @@
+// Reading the audit log, page by page.
+import type { AuditRow } from '../db/schema.ts'
+import { listAuditEntries } from './audit.ts'
+import type { Actor } from './audit.ts'
+import { requireOwner } from './authorisation.ts'
+
+/**
+ * One page of an organisation's audit log, newest first. For owners.
+ * @param beforeId the last entry of the page before
+ * @throws AppError not_found
+ */
+export async function readAuditLog({
+  env,
+  actor,
+  organisationId,
+  limit,
+  beforeId,
+}: {
+  env: Env
+  actor: Actor
+  organisationId: string
+  limit: number
+  beforeId?: string | undefined
+}): Promise<{ entries: AuditRow[]; hasMore: boolean }> {
+  await requireOwner({ env, actor, organisationId })
+  const rows = await listAuditEntries(env, organisationId, { limit: limit + 1, beforeId })
+  return { entries: rows.slice(0, limit), hasMore: rows.length > limit }
+}

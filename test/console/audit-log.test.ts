@@ -1,0 +1,321 @@
+// The audit log: what is recorded, for whom, and how it is read.
+import { env } from 'cloudflare:workers'
+import { describe, expect, it, vi } from 'vitest'
+import { newId } from '../../src/ids.ts'
+import { clientOf, codeOf } from '../support/client.ts'
+import { createKey, newAddress, newFounder, newMember, userIdOf } from '../support/visitor.ts'
+import type { Visitor } from '../support/visitor.ts'
+import { freeze, newOrganisation, operator, submit } from '../support/world.ts'
+
+interface Entry {
+  id: string
+  at: string
+  actor: { type: string; id: string | null; email: string | null }
+  action: string
+  target: string | null
+  details: Record<string, unknown> | null
+  ip_address: string | null
+}
+interface Page {
+  entries: Entry[]
+  next_cursor: string | null
+  has_more: boolean
+}
+
+const LOG = '/console/settings/audit-log'
+const TEAM = '/console/settings/team'
+
+const pageOf = async (orgId: string, query = '?limit=100'): Promise<Page> =>
+  (await operator.get(`/operator/organisations/${orgId}/audit-log${query}`)).json()
+
+/** The entries of an organisation, newest first. */
+const entriesOf = async (orgId: string) => (await pageOf(orgId)).entries
+
+/** Actions with their details, oldest first, without what the onboarding recorded. */
+async function recorded(orgId: string, actions: RegExp) {
+  const entries = (await entriesOf(orgId)).filter(({ action }) => actions.test(action))
+  return entries.map(({ action, details }) => [action, details]).reverse()
+}
+
+const keyIdOf = async (visitor: Visitor) =>
+  /keys\/(key_\w{26})\/revoke/.exec((await visitor.get('/console/settings/api-keys')).html)?.[1] ??
+  ''
+
+describe('the audit log', () => {
+  it('records who created and revoked a key, once each', async () => {
+    const { visitor, email, organisationId } = await newFounder()
+    const id = newId('key')
+    const page = await createKey(visitor, { id, name: 'Shop', mode: 'live' })
+    await createKey(visitor, { id, name: 'Shop', mode: 'live' })
+    const [key = ''] = /svc_live_sk_\w{64}/.exec(page.html) ?? []
+    await visitor.post(`/console/settings/api-keys/${id}/revoke`)
+    await visitor.post(`/console/settings/api-keys/${id}/revoke`)
+    const entries = (await entriesOf(organisationId)).filter(({ target }) => target === id)
+    const actor = { type: 'user', id: await userIdOf(email), email }
+    const details = { name: 'Shop', mode: 'live', last_four: key.slice(-4) }
+    const ip_address = expect.stringMatching(/^2001:db8:/)
+    expect(entries).toEqual([
+      expect.objectContaining({ action: 'api_key.revoked', actor, details, ip_address }),
+      expect.objectContaining({ action: 'api_key.created', actor, details, ip_address }),
+    ])
+    expect(JSON.stringify(entries)).not.toContain(key.slice(0, -4))
+  })
+
+  it('records that a secret was revealed or rotated, and never the secret', async () => {
+    const { visitor, organisationId } = await newFounder()
+    await visitor.post('/console/settings/webhooks/reveal')
+    await visitor.post('/console/settings/webhooks/rotate')
+    expect(await recorded(organisationId, /^webhook_secret/)).toEqual([
+      ['webhook_secret.revealed', null],
+      ['webhook_secret.rotated', null],
+    ])
+    expect(JSON.stringify(await entriesOf(organisationId))).not.toContain('whsec_')
+  })
+
+  it('reveals no secret that it cannot record', async () => {
+    const { visitor } = await newFounder()
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const prepare = env.DB.prepare.bind(env.DB)
+    vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
+      if (sql.includes('into "audit_log"')) throw new Error('the audit log is away')
+      return prepare(sql)
+    })
+    const page = await visitor.post('/console/settings/webhooks/reveal')
+    expect(page.status).toBe(500)
+    expect(page.html).not.toMatch(/whsec_\w/)
+  })
+
+  it('records workspaces and settings with what they were before, and no query of a URL', async () => {
+    const { visitor, organisationId } = await newFounder()
+    await visitor.post('/console/settings/workspaces', { name: 'Outlet' })
+    const { html } = await visitor.get('/console/settings/workspaces')
+    const id = html.match(/ws_\w{26}/g)?.at(-1) ?? ''
+    await visitor.post(`/console/settings/workspaces/${id}/rename`, { name: 'Sale' })
+    await visitor.post(`/console/settings/workspaces/${id}/rename`, { name: 'Sale' })
+    await visitor.post(`/console/settings/workspaces/${id}/status`, { status: 'archived' })
+    const url = 'https://hooks.test/a?token=hook-token'
+    await visitor.post('/console/settings/webhooks/url', { url })
+    await visitor.post('/console/settings/webhooks/url', { url })
+    expect(await recorded(organisationId, /^(workspace|organisation.updated)/)).toEqual([
+      ['workspace.created', { name: 'Outlet' }],
+      ['workspace.updated', { name_old: 'Outlet', name_new: 'Sale' }],
+      ['workspace.updated', { status_old: 'active', status_new: 'archived' }],
+      [
+        'organisation.updated',
+        { default_webhook_url_old: null, default_webhook_url_new: 'https://hooks.test/a?…' },
+      ],
+    ])
+  })
+
+  it('records the team: invitations, roles, removals and leaving', async () => {
+    const { visitor, email: founder, organisationId } = await newFounder()
+    const email = newAddress()
+    await visitor.post(`${TEAM}/invitations`, { email, role: 'member' })
+    const [invitationId] = /inv_\w{26}/.exec((await visitor.get(TEAM)).html) ?? []
+    await visitor.post(`${TEAM}/invitations/${invitationId}/withdraw`)
+    const member = await newMember(organisationId)
+    await visitor.post(`${TEAM}/members/${member.userId}/role`, { role: 'owner' })
+    await visitor.post(`${TEAM}/members/${member.userId}/role`, { role: 'owner' })
+    await member.visitor.post(`${TEAM}/members/${await userIdOf(founder)}/role`, { role: 'member' })
+    await member.visitor.post(`${TEAM}/members/${await userIdOf(founder)}/remove`)
+    const second = await newMember(organisationId)
+    await second.visitor.post(`${TEAM}/members/${second.userId}/remove`)
+    // The last owner stays, and nothing is recorded about it.
+    await member.visitor.post(`${TEAM}/members/${member.userId}/remove`)
+    await member.visitor.post(`${TEAM}/members/${member.userId}/role`, { role: 'member' })
+    const removal = (whose: string) => ({ email: whose, role: 'member', keys_revoked: false })
+    const roles = { role_old: 'member', role_new: 'owner' }
+    expect(await recorded(organisationId, /^(invitation|member\.(?!joined))/)).toEqual([
+      ['invitation.created', { email, role: 'member' }],
+      ['invitation.withdrawn', { email, role: 'member' }],
+      ['member.role_changed', { email: member.email, ...roles }],
+      ['member.role_changed', { email: founder, role_old: 'owner', role_new: 'member' }],
+      ['member.removed', removal(founder)],
+      ['member.left', removal(second.email)],
+    ])
+  })
+
+  it('records what operators do, each grant of credits once', async () => {
+    const shop = await newOrganisation({ name: 'Boutique', credits: 5 })
+    const path = `/operator/organisations/${shop.orgId}`
+    await operator.patch(path, { plan: 'scale', output_retention_days: 7 })
+    await operator.patch(path, { plan: 'scale' })
+    const grant = { amount: 10, reason: 'Invoice', reference: 'invoice 9' }
+    const add = () => operator.post(`${path}/credits`, grant)
+    await Promise.all([add(), add()])
+    await add()
+    await operator.post(`${path}/webhook-secret/rotate`)
+    const key = await (
+      await operator.post(`${path}/api-keys`, { mode: 'test' })
+    ).json<{ id: string }>()
+    await operator.delete(`${path}/api-keys/${key.id}`)
+    freeze()
+    vi.spyOn(env.TEST_JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
+    const { job_id } = await submit(shop.live)
+    await operator.post(`/operator/jobs/${job_id}/withdraw`)
+    await operator.post(`/operator/jobs/${job_id}/withdraw`)
+    const entries = (await entriesOf(shop.orgId)).toReversed()
+    expect(entries.map(({ action }) => action)).toEqual([
+      'organisation.created',
+      'organisation.updated',
+      'credits.granted',
+      'webhook_secret.rotated',
+      'api_key.created',
+      'api_key.revoked',
+      'job.withdrawn',
+    ])
+    expect(entries[1]?.details).toEqual({
+      plan_old: 'starter',
+      plan_new: 'scale',
+      output_retention_days_old: 30,
+      output_retention_days_new: 7,
+    })
+    expect(entries[2]).toMatchObject({ target: 'invoice 9', details: grant })
+    expect(entries.at(-1)).toMatchObject({ target: job_id, details: { mode: 'live' } })
+    for (const { actor } of entries) {
+      expect(actor).toEqual({ type: 'operator', id: null, email: null })
+    }
+  })
+
+  it('records a grant whose entry was lost when the request is repeated', async () => {
+    const shop = await newOrganisation()
+    const path = `/operator/organisations/${shop.orgId}/credits`
+    const grant = { amount: 10, reason: 'Invoice', reference: 'invoice 10' }
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const prepare = env.DB.prepare.bind(env.DB)
+    const lost = vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
+      if (sql.includes('into "audit_log"')) throw new Error('the audit log is away')
+      return prepare(sql)
+    })
+    expect((await operator.post(path, grant)).status).toBe(500)
+    lost.mockRestore()
+    expect(await (await operator.post(path, grant)).json()).toEqual({ credits: 110 })
+    expect(await recorded(shop.orgId, /^credits/)).toEqual([['credits.granted', grant]])
+  })
+
+  it('is read page by page', async () => {
+    const shop = await newOrganisation()
+    for (const name of ['a', 'b', 'c', 'd']) {
+      await operator.post(`/operator/organisations/${shop.orgId}/workspaces`, { name })
+    }
+    const names: unknown[] = []
+    let cursor: string | null = ''
+    while (cursor !== null) {
+      const page: Page = await pageOf(shop.orgId, `?limit=2${cursor && `&cursor=${cursor}`}`)
+      expect(page.entries.length).toBeLessThanOrEqual(2)
+      expect(page.has_more).toBe(page.next_cursor !== null)
+      names.push(...page.entries.map(({ details }) => details?.['name']))
+      cursor = page.next_cursor
+    }
+    expect(names).toEqual(['d', 'c', 'b', 'a', 'Shop'])
+    for (const query of ['?cursor=x', '?limit=0', `?cursor=${newId('job')}`]) {
+      const answer = await operator.get(`/operator/organisations/${shop.orgId}/audit-log${query}`)
+      expect([answer.status, await codeOf(answer)]).toEqual([422, 'validation_error'])
+    }
+    const unknown = await operator.get(`/operator/organisations/${newId('org')}/audit-log`)
+    expect(unknown.status).toBe(404)
+  })
+})
+
+describe('the page of the audit log', () => {
+  it('shows owners in words what happened, 50 entries at a time', async () => {
+    const { visitor, email, organisationId } = await newFounder()
+    const path = `/operator/organisations/${organisationId}`
+    for (let days = 1; days <= 60; days++) {
+      await operator.patch(path, { output_retention_days: days })
+    }
+    await createKey(visitor, { name: '<b>Shop</b>' })
+    const first = await visitor.get(LOG)
+    expect(first.status).toBe(200)
+    expect(first.html).toContain('Created an API key')
+    expect(first.html).toContain('name: &lt;b&gt;Shop')
+    expect(first.html).toContain(email)
+    expect(first.html).toContain('Our staff')
+    expect(first.html).toContain('output retention days: 59 → 60')
+    expect(first.html.match(/<time/g)).toHaveLength(50)
+    const [, older = ''] = /href="(\/console\/settings\/audit-log\?before=[^"]+)"/.exec(first.html)!
+    const second = await visitor.get(older)
+    expect(second.html).toContain('output retention days: 1 → 2')
+    expect(second.html).not.toContain('59 → 60')
+    expect(second.html).toContain('>Newest</a>')
+    expect(second.html).not.toContain('>Older</a>')
+    expect((await visitor.get(`${LOG}?before=nonsense`)).html).toContain('59 → 60')
+  })
+
+  it('is not there for members', async () => {
+    const { visitor, organisationId } = await newFounder()
+    const member = await newMember(organisationId)
+    expect((await member.visitor.get(LOG)).status).toBe(404)
+    expect((await member.visitor.get('/console')).html).not.toContain(LOG)
+    expect((await visitor.get('/console')).html).toContain(LOG)
+  })
+})
+
+describe('removing a member', () => {
+  it('lists the keys that they created, and revokes them if asked to', async () => {
+    const { visitor, testKey, organisationId } = await newFounder()
+    const member = await newMember(organisationId)
+    const keys: string[] = []
+    for (const name of ['First of theirs', 'Second of theirs', 'Revoked before']) {
+      const { html } = await createKey(member.visitor, { name })
+      keys.push(/svc_test_sk_\w{64}/.exec(html)?.[0] ?? '')
+    }
+    await member.visitor.post(`/console/settings/api-keys/${await keyIdOf(member.visitor)}/revoke`)
+    const path = `${TEAM}/members/${member.userId}/remove`
+    const asked = await visitor.get(path)
+    expect(asked.html).toContain(`<h1>Remove ${member.email}</h1>`)
+    expect(asked.html).toContain('First of theirs')
+    expect(asked.html).toContain('Second of theirs')
+    expect(asked.html).not.toContain('Revoked before')
+    expect(asked.html).not.toContain('First test key') // the founder's own
+    expect(asked.html).toContain('Also revoke these 2 keys')
+    const removed = await visitor.post(path, { revoke_keys: 'on' })
+    expect(removed.html).toContain('The person is removed')
+    for (const key of keys) {
+      const answer = await clientOf(key).get('/v1/account')
+      expect(await codeOf(answer)).toBe('api_key_revoked')
+    }
+    expect((await clientOf(testKey).get('/v1/account')).status).toBe(200)
+    const entries = (await entriesOf(organisationId)).slice(0, 3)
+    expect(entries.map(({ action }) => action).sort()).toEqual([
+      'api_key.revoked',
+      'api_key.revoked',
+      'member.removed',
+    ])
+    expect(new Set(entries.map(({ id }) => id)).size).toBe(3)
+    for (const { id } of entries) expect(id).toMatch(/^aud_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
+  })
+
+  it('leaves their keys in force when not asked to revoke them', async () => {
+    const { visitor, organisationId } = await newFounder()
+    const member = await newMember(organisationId)
+    const { html } = await createKey(member.visitor)
+    const key = /svc_test_sk_\w{64}/.exec(html)?.[0] ?? ''
+    await visitor.post(`${TEAM}/members/${member.userId}/remove`)
+    expect((await clientOf(key).get('/v1/account')).status).toBe(200)
+  })
+
+  it('is offered to those who leave, too, and does nothing for the last owner', async () => {
+    const { visitor, email, testKey, organisationId } = await newFounder()
+    const own = `${TEAM}/members/${await userIdOf(email)}/remove`
+    expect((await visitor.get(own)).html).toContain('<h1>Leave Acme</h1>')
+    const stays = await visitor.post(own, { revoke_keys: 'on' })
+    expect(stays.html).toContain('The last owner of an organisation stays')
+    expect((await clientOf(testKey).get('/v1/account')).status).toBe(200)
+    await newMember(organisationId, 'owner')
+    await visitor.post(own, { revoke_keys: 'on' })
+    expect(await codeOf(await clientOf(testKey).get('/v1/account'))).toBe('api_key_revoked')
+  })
+
+  it('is asked of owners alone, about members alone', async () => {
+    const { visitor, email, organisationId } = await newFounder()
+    const member = await newMember(organisationId)
+    const founder = await userIdOf(email)
+    expect((await member.visitor.get(`${TEAM}/members/${founder}/remove`)).status).toBe(404)
+    const other = await newFounder()
+    const stranger = await userIdOf(other.email)
+    for (const ask of [visitor.get, visitor.post]) {
+      expect((await ask(`${TEAM}/members/${stranger}/remove`)).status).toBe(404)
+    }
+  })
+})

@@ -1,0 +1,211 @@
+// How much an organisation can have, also when many requests come at the same time.
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/ids.ts'
+import { errorOf } from '../support/client.ts'
+import { createKey, newAddress, newFounder } from '../support/visitor.ts'
+import { newOrganisation, operator } from '../support/world.ts'
+
+const PARALLEL = 20
+const DAY_MS = 24 * 60 * 60_000
+
+const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, index) => make(index))
+
+async function insert(sql: string, rows: unknown[][]): Promise<void> {
+  if (rows.length === 0) return
+  const statement = env.DB.prepare(sql)
+  await env.DB.batch(rows.map((row) => statement.bind(...row)))
+}
+
+const insertKeys = (
+  orgId: string,
+  count: number,
+  revokedAt: number | null,
+  createdAt = Date.now(),
+) =>
+  insert(
+    `INSERT INTO api_keys (id, organisation_id, mode, name, hash, last_four, created_at, revoked_at)
+       VALUES (?, ?, 'test', 'Filler', ?, '0000', ?, ?)`,
+    times(count, () => [newId('key'), orgId, crypto.randomUUID(), createdAt, revokedAt]),
+  )
+
+const insertWorkspaces = (orgId: string, count: number, status: string) =>
+  insert(
+    'INSERT INTO workspaces (id, organisation_id, name, status, created_at) VALUES (?, ?, ?, ?, ?)',
+    times(count, () => [newId('ws'), orgId, 'Filler', status, Date.now()]),
+  )
+
+const insertInvitations = (orgId: string, count: number, expiresAt = Date.now() + DAY_MS) =>
+  insert(
+    `INSERT INTO invitations (id, organisation_id, email, role, token_hash, created_at, expires_at)
+       VALUES (?, ?, ?, 'member', ?, ?, ?)`,
+    times(count, () => [
+      newId('inv'),
+      orgId,
+      newAddress(),
+      crypto.randomUUID(),
+      Date.now(),
+      expiresAt,
+    ]),
+  )
+
+async function insertMembers(orgId: string, count: number) {
+  const ids = times(count, () => newId('usr'))
+  const now = Date.now()
+  await insert(
+    'INSERT INTO users (id, name, email, created_at, updated_at) VALUES (?, ?, ?, ?, ?)',
+    ids.map((id) => [id, '', newAddress(), now, now]),
+  )
+  await insert(
+    "INSERT INTO members (organisation_id, user_id, role, created_at) VALUES (?, ?, 'member', ?)",
+    ids.map((id) => [orgId, id, now]),
+  )
+}
+
+const count = async (table: string, orgId: string, condition = 'true') =>
+  (await env.DB.prepare(
+    `SELECT count(*) AS n FROM ${table} WHERE organisation_id = ? AND ${condition}`,
+  )
+    .bind(orgId)
+    .first<number>('n')) ?? 0
+
+const path = (orgId: string, rest: string) => `/operator/organisations/${orgId}${rest}`
+
+/** Sends the same request 20 times at once. @returns how many were accepted */
+async function accepted(send: () => Promise<Response>, message: RegExp): Promise<number> {
+  const answers = await Promise.all(times(PARALLEL, send))
+  for (const answer of answers.filter(({ status }) => status >= 300)) {
+    expect(answer.status).toBe(422)
+    const error = await errorOf(answer)
+    expect(error.code).toBe('validation_error')
+    expect(error.message).toMatch(message)
+  }
+  return answers.filter(({ status }) => status < 300).length
+}
+
+describe('API keys', () => {
+  const WORDS = /100 active API keys and create 1,000 in 400 days\. Revoke a key/
+
+  it('are at most 100 active ones, and revoking one makes room', async () => {
+    const { orgId } = await newOrganisation()
+    await insertKeys(orgId, 93, null) // and the first two
+    const create = () => operator.post(path(orgId, '/api-keys'), { mode: 'test' })
+    expect(await accepted(create, WORDS)).toBe(5)
+    expect(await count('api_keys', orgId, 'revoked_at IS NULL')).toBe(100)
+    expect(await count('audit_log', orgId, "action = 'api_key.created'")).toBe(5)
+    const id = await env.DB.prepare('SELECT id FROM api_keys WHERE organisation_id = ?')
+      .bind(orgId)
+      .first<string>('id')
+    await operator.delete(path(orgId, `/api-keys/${id}`))
+    expect((await create()).status).toBe(201)
+  })
+
+  it('are created at most 1,000 times in 400 days', async () => {
+    const { orgId } = await newOrganisation()
+    await insertKeys(orgId, 994, Date.now())
+    await insertKeys(orgId, 50, Date.now(), Date.now() - 401 * DAY_MS)
+    const create = () => operator.post(path(orgId, '/api-keys'), { mode: 'test' })
+    expect(await accepted(create, WORDS)).toBe(4)
+  })
+
+  it('past the limit are refused on the page of the form', async () => {
+    const { visitor, organisationId } = await newFounder()
+    await insertKeys(organisationId, 99, null)
+    const page = await createKey(visitor, { name: 'One too many', mode: 'live' })
+    expect(page.status).toBe(422)
+    expect(page.html).toMatch(WORDS)
+    expect(page.html).toContain('value="One too many"')
+  })
+})
+
+describe('workspaces', () => {
+  const WORDS = /100 active workspaces and 500 including archived ones\. Archive/
+
+  it('are at most 100 active ones', async () => {
+    const { orgId } = await newOrganisation()
+    await insertWorkspaces(orgId, 94, 'active')
+    await insertWorkspaces(orgId, 20, 'archived')
+    const create = () => operator.post(path(orgId, '/workspaces'), { name: 'New' })
+    expect(await accepted(create, WORDS)).toBe(5)
+    expect(await count('workspaces', orgId, "status = 'active'")).toBe(100)
+    expect(await count('audit_log', orgId, "action = 'workspace.created'")).toBe(5)
+  })
+
+  it('are at most 100 active ones when archived ones are restored', async () => {
+    const { orgId } = await newOrganisation()
+    await insertWorkspaces(orgId, 97, 'active')
+    await insertWorkspaces(orgId, PARALLEL, 'archived')
+    const { results } = await env.DB.prepare(
+      "SELECT id FROM workspaces WHERE organisation_id = ? AND status = 'archived'",
+    )
+      .bind(orgId)
+      .all<{ id: string }>()
+    const restore = () =>
+      operator.patch(path(orgId, `/workspaces/${results.pop()?.id}`), { status: 'active' })
+    expect(await accepted(restore, WORDS)).toBe(2)
+    expect(await count('workspaces', orgId, "status = 'active'")).toBe(100)
+  })
+
+  it('are at most 500 in all', async () => {
+    const { orgId } = await newOrganisation()
+    await insertWorkspaces(orgId, 496, 'archived')
+    const create = () => operator.post(path(orgId, '/workspaces'), { name: 'New' })
+    expect(await accepted(create, WORDS)).toBe(3)
+  })
+
+  it('past the limit are refused on the page of the form', async () => {
+    const { visitor, organisationId } = await newFounder()
+    await insertWorkspaces(organisationId, 99, 'active')
+    const created = await visitor.post('/console/settings/workspaces', { name: 'One too many' })
+    expect(created.status).toBe(422)
+    expect(created.html).toMatch(WORDS)
+    expect(created.html).toContain('value="One too many"')
+    await insertWorkspaces(organisationId, 1, 'archived')
+    const [, id] =
+      /(ws_\w{26})\/status"[^/]*<input[^>]*>\s*<input type="hidden" name="status" value="active"/.exec(
+        (await visitor.get('/console/settings/workspaces')).html,
+      ) ?? []
+    const restored = await visitor.post(`/console/settings/workspaces/${id}/status`, {
+      status: 'active',
+    })
+    expect(restored.status).toBe(422)
+    expect(restored.html).toMatch(WORDS)
+  })
+})
+
+describe('invitations', () => {
+  const WORDS = /50 open invitations, and 100 members and open invitations together/
+
+  it.each([
+    ['50 open ones', 46, 0, 4],
+    ['100 with the members', 10, 87, 2],
+  ])('are at most %s', async (_, open, members, free) => {
+    const { visitor, organisationId } = await newFounder()
+    await insertInvitations(organisationId, open)
+    await insertInvitations(organisationId, 60, Date.now() - 1) // expired ones do not count
+    await insertMembers(organisationId, members)
+    const pages = await Promise.all(
+      times(PARALLEL, () =>
+        visitor.post('/console/settings/team/invitations', { email: newAddress(), role: 'member' }),
+      ),
+    )
+    const refused = pages.filter(({ status }) => status === 422)
+    expect(refused).toHaveLength(PARALLEL - free)
+    for (const { html } of refused) expect(html).toMatch(WORDS)
+    const isOpen = `expires_at > ${Date.now()}`
+    expect(await count('invitations', organisationId, isOpen)).toBe(open + free)
+    expect(await count('audit_log', organisationId, "action = 'invitation.created'")).toBe(free)
+  })
+
+  it('can be repeated for an address that has one, at the limit, too', async () => {
+    const { visitor, organisationId } = await newFounder()
+    await insertInvitations(organisationId, 49)
+    const email = newAddress()
+    const invite = () =>
+      visitor.post('/console/settings/team/invitations', { email, role: 'member' })
+    expect((await invite()).html).toContain('The invitation is on its way')
+    expect((await invite()).html).toContain('The invitation is on its way')
+    expect(await count('invitations', organisationId)).toBe(50)
+  })
+})

@@ -1,0 +1,215 @@
+// Stored secrets: encrypted, under a key that can be replaced, each for one organisation.
+import { createExecutionContext, createScheduledController } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { Webhook } from 'standardwebhooks'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { encryptStoredSecrets } from '../../src/accounts/stored-secrets.ts'
+import { eventIdOf, newId } from '../../src/ids.ts'
+import worker from '../../src/index.ts'
+import { deliverEvent } from '../../src/webhooks/deliver.ts'
+import { BASE } from '../support/client.ts'
+import { fakeUpstream } from '../support/upstream.ts'
+import { newFounder } from '../support/visitor.ts'
+import { finished, newOrganisation, operator, submit } from '../support/world.ts'
+import type { TestOrganisation } from '../support/world.ts'
+
+const HOOK = 'https://hooks.test/encrypted'
+const PLAIN = /whsec_[\w+/=]{20}/
+
+const upstream = fakeUpstream()
+beforeEach(() => void upstream.on(HOOK, () => new Response()))
+
+const withKeys = (keys: { ENCRYPTION_KEY?: string; ENCRYPTION_KEY_PREVIOUS?: string }): Env =>
+  Object.assign({ ...env }, { ENCRYPTION_KEY: '', ...keys })
+
+const newKey = () => `${newId('org')} of this test`
+
+const stored = async (orgId: string) => {
+  const row = await env.DB.prepare(
+    'SELECT webhook_secret AS current, webhook_secret_previous AS previous FROM organisations WHERE id = ?',
+  )
+    .bind(orgId)
+    .first<{ current: string; previous: string | null }>()
+  return row ?? { current: '', previous: null }
+}
+
+/** Everything in the database, as text. */
+async function dump(): Promise<string> {
+  const { results } = await env.DB.prepare(
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'",
+  ).all<{ name: string }>()
+  const tables = await Promise.all(
+    results.map(({ name }) => env.DB.prepare(`SELECT * FROM "${name}"`).all()),
+  )
+  return JSON.stringify(tables.map((table) => table.results))
+}
+
+const request = (bindings: Env, path: string) =>
+  worker.fetch(
+    new Request(`${BASE}${path}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${env.OPERATOR_TOKEN}` },
+    }),
+    bindings,
+    createExecutionContext(),
+  )
+
+const rotate = async (bindings: Env, { orgId }: TestOrganisation) => {
+  const answer = await request(bindings, `/operator/organisations/${orgId}/webhook-secret/rotate`)
+  return (await answer.json<{ webhook_secret: string }>()).webhook_secret
+}
+
+const cron = (bindings: Env) =>
+  worker.scheduled(createScheduledController({ cron: '* * * * *' }), bindings)
+
+/** Delivers one event with these settings. @returns what verifies the delivery, out of `secrets` */
+async function verifying(bindings: Env, shop: TestOrganisation, secrets: string[]) {
+  vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is away'))
+  const { job_id } = await submit(shop.test, { webhook_url: HOOK })
+  await finished(shop.test, job_id)
+  const before = upstream.seen(HOOK).length
+  await deliverEvent({ env: bindings, eventId: eventIdOf(job_id) })
+  const delivery = upstream.seen(HOOK)[before]!
+  return secrets.filter((secret) => {
+    try {
+      new Webhook(secret).verify(delivery.body, Object.fromEntries(delivery.headers))
+      return true
+    } catch {
+      return false
+    }
+  })
+}
+
+describe('with ENCRYPTION_KEY set', () => {
+  it('no plain signing secret is in the database, and deliveries are signed', async () => {
+    const shop = await newOrganisation()
+    const { visitor, organisationId } = await newFounder()
+    await visitor.post('/console/settings/webhooks/rotate')
+    const next = await rotate(env, shop)
+    expect(next).not.toBe(shop.webhookSecret)
+    const { current, previous } = await stored(organisationId)
+    expect(current).toMatch(/^enc:v1:[0-9a-f]{8}:[\w-]{16}:[\w-]+$/)
+    expect(previous).toMatch(/^enc:v1:/)
+    expect(previous).not.toBe(current)
+    expect(await dump()).not.toMatch(PLAIN)
+    expect(await verifying(env, shop, [shop.webhookSecret, next])).toHaveLength(2)
+  })
+
+  it('a value that is moved to another organisation does not decrypt, and signs nothing', async () => {
+    const [from, to] = [await newOrganisation(), await newOrganisation()]
+    await env.DB.prepare('UPDATE organisations SET webhook_secret = ? WHERE id = ?')
+      .bind((await stored(from.orgId)).current, to.orgId)
+      .run()
+    vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is away'))
+    const { job_id } = await submit(to.test, { webhook_url: HOOK })
+    await finished(to.test, job_id)
+    await expect(deliverEvent({ env, eventId: eventIdOf(job_id) })).rejects.toThrow()
+    expect(upstream.seen(HOOK)).toHaveLength(0)
+    // No attempt is recorded: it is not the receiver that failed.
+    const attempts = await env.DB.prepare('SELECT * FROM webhook_attempts WHERE event_id = ?')
+      .bind(eventIdOf(job_id))
+      .all()
+    expect(attempts.results).toHaveLength(0)
+  })
+
+  it('a changed value does not decrypt', async () => {
+    const { visitor, organisationId } = await newFounder()
+    await env.DB.prepare('UPDATE organisations SET webhook_secret = ? WHERE id = ?')
+      .bind(`${(await stored(organisationId)).current.slice(0, -4)}AAAA`, organisationId)
+      .run()
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const page = await visitor.post('/console/settings/webhooks/reveal')
+    expect(page.status).toBe(500)
+    expect(page.html).not.toContain('whsec_')
+  })
+
+  it('is checked for its length, as is the previous key', async () => {
+    const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
+    for (const name of ['ENCRYPTION_KEY', 'ENCRYPTION_KEY_PREVIOUS']) {
+      const answer = await request(withKeys({ [name]: 'short' }), '/operator/organisations')
+      expect(answer.status).toBe(500)
+      expect(errors.mock.calls.join()).toContain(`${name} must have at least 32 characters`)
+    }
+  })
+})
+
+describe('without ENCRYPTION_KEY', () => {
+  it('secrets are stored in plain text, with one warning', async () => {
+    vi.resetModules()
+    const warnings = vi.spyOn(console, 'warn').mockImplementation(() => {})
+    const { encrypt } = await import('../../src/encryption.ts')
+    const unset = withKeys({})
+    expect(await encrypt(unset, 'context', 'whsec_x')).toBe('whsec_x')
+    await encrypt(unset, 'context', 'whsec_y')
+    expect(warnings.mock.calls.join()).toContain('ENCRYPTION_KEY is not set')
+    expect(warnings).toHaveBeenCalledTimes(1)
+  })
+
+  it('they sign, and once it is set they go on signing and cron encrypts them', async () => {
+    const shop = await newOrganisation()
+    const unset = withKeys({ ENCRYPTION_KEY_PREVIOUS: env.ENCRYPTION_KEY })
+    const plain = await rotate(unset, shop)
+    expect((await stored(shop.orgId)).current).toBe(plain)
+    expect(await verifying(unset, shop, [plain])).toHaveLength(1)
+    const set = withKeys({
+      ENCRYPTION_KEY: newKey(),
+      ENCRYPTION_KEY_PREVIOUS: env.ENCRYPTION_KEY,
+    })
+    expect(await verifying(set, shop, [plain])).toHaveLength(1)
+    await cron(set)
+    expect((await stored(shop.orgId)).current).toMatch(/^enc:v1:/)
+    expect(await dump()).not.toMatch(PLAIN)
+    expect(await verifying(set, shop, [plain, shop.webhookSecret])).toHaveLength(2)
+  })
+})
+
+describe('a rotation of ENCRYPTION_KEY', () => {
+  it('keeps every secret readable, and ends without the previous key', async () => {
+    const shop = await newOrganisation()
+    const next = newKey()
+    const rotating = withKeys({
+      ENCRYPTION_KEY: next,
+      ENCRYPTION_KEY_PREVIOUS: env.ENCRYPTION_KEY,
+    })
+    const { current: before } = await stored(shop.orgId)
+    expect(await verifying(rotating, shop, [shop.webhookSecret])).toHaveLength(1)
+    await cron(rotating)
+    const { current: after } = await stored(shop.orgId)
+    expect(after.split(':')[2]).not.toBe(before.split(':')[2])
+    const ended = withKeys({ ENCRYPTION_KEY: next })
+    expect(await verifying(ended, shop, [shop.webhookSecret])).toHaveLength(1)
+    await expect(verifying(env, shop, [])).rejects.toThrow(/The encryption key \w+ is not set/)
+  })
+
+  it('encrypts a bounded number at a time until nothing is left', async () => {
+    const shops = [await newOrganisation(), await newOrganisation(), await newOrganisation()]
+    const [first, second] = [newKey(), newKey()]
+    // The first key of the two is this test's own, so that it knows every value under it.
+    const begun = withKeys({ ENCRYPTION_KEY: first, ENCRYPTION_KEY_PREVIOUS: env.ENCRYPTION_KEY })
+    await encryptStoredSecrets(begun, 1_000)
+    const rotating = withKeys({ ENCRYPTION_KEY: second, ENCRYPTION_KEY_PREVIOUS: first })
+    const keyIds = async () =>
+      Promise.all(shops.map(async ({ orgId }) => (await stored(orgId)).current.split(':')[2]))
+    const [old] = await keyIds()
+    const left = async () => (await keyIds()).filter((id) => id === old).length
+    for (let call = 0; (await left()) > 0 && call < 100; call++) {
+      const before = await left()
+      await encryptStoredSecrets(rotating, 1)
+      expect(before - (await left())).toBeLessThanOrEqual(1)
+    }
+    expect(await left()).toBe(0)
+  })
+
+  it('does not overwrite a signing secret that is rotated at the same time', async () => {
+    const shop = await newOrganisation()
+    const keys = { ENCRYPTION_KEY: newKey(), ENCRYPTION_KEY_PREVIOUS: env.ENCRYPTION_KEY }
+    const [, next] = await Promise.all([cron(withKeys(keys)), rotate(withKeys(keys), shop)])
+    await cron(withKeys(keys))
+    expect(await verifying(withKeys(keys), shop, [next, shop.webhookSecret])).toHaveLength(2)
+  })
+})
+
+it('the operator API answers 404 for the secret of an unknown organisation', async () => {
+  const path = `/operator/organisations/${newId('org')}/webhook-secret/rotate`
+  expect((await operator.post(path)).status).toBe(404)
+})
