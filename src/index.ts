@@ -1,6 +1,7 @@
 // The Worker's doors: requests, queue messages and the clock. The fourth, the alarm, is in
 // organisation/organisation. Behind each: parse, call one verb.
 import { z } from 'zod'
+import { runDeletions } from './accounts/run-deletions.ts'
 import { app } from './app.ts'
 import { giveUpJob, processJob } from './jobs/process.ts'
 import { sweep } from './jobs/sweep.ts'
@@ -56,6 +57,11 @@ export default {
   },
 
   async scheduled(_controller, env) {
-    await sweep(env)
+    // Each logs its failures and is repeated in the next minute; none stops another.
+    const failures: unknown[] = []
+    for (const task of [sweep, runDeletions]) {
+      await task(env).catch((error: unknown) => failures.push(error))
+    }
+    if (failures.length > 0) throw failures[0]
   },
 } satisfies ExportedHandler<Env>

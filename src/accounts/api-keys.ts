@@ -1,9 +1,10 @@
 // API keys, kept in D1 as hashes: a key itself is told once, when it is made. Every change tells
 // the Organisation, whose copy decides what is let through.
-import { and, desc, eq, isNull } from 'drizzle-orm'
+import { and, desc, eq, isNotNull, isNull } from 'drizzle-orm'
 import { database } from '../db/client.ts'
-import { apiKeys } from '../db/schema.ts'
+import { apiKeys, organisations } from '../db/schema.ts'
 import type { ApiKeyRow } from '../db/schema.ts'
+import { AppError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { hashKey, makeKey } from '../organisation/api-key.ts'
 import type { Mode } from '../organisation/api-key.ts'
@@ -55,12 +56,14 @@ export async function createApiKey(
 /**
  * Creates a key whose id is fixed beforehand, so that asking twice makes one key.
  * @returns the key in plain text, which nobody can read again, or null when it is there already
+ * @throws AppError deletion_scheduled
  */
 export async function createApiKeyOnce(
   env: Env,
   organisationId: string,
   order: Pick<ApiKeyRow, 'id' | 'mode' | 'name'>,
 ): Promise<string | null> {
+  if (await isScheduledForDeletion(env, organisationId)) throw new AppError('deletion_scheduled')
   const { key, row } = keyRow(organisationId, order.mode, order.name)
   const { meta } = await database(env)
     .insert(apiKeys)
@@ -69,6 +72,14 @@ export async function createApiKeyOnce(
   if (meta.changes === 0) return null
   await organisationOf(env, organisationId).refresh()
   return key
+}
+
+async function isScheduledForDeletion(env: Env, organisationId: string): Promise<boolean> {
+  const found = await database(env)
+    .select({ id: organisations.id })
+    .from(organisations)
+    .where(and(eq(organisations.id, organisationId), isNotNull(organisations.deleteAfter)))
+  return found.length > 0
 }
 
 /**

@@ -1,6 +1,6 @@
 // Organisations as staff and console see them. Every change goes through here, so that none forgets
 // to tell the Organisation that its copy is out of date.
-import { asc, eq, gt, sql } from 'drizzle-orm'
+import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { apiKeys, DEFAULT_RETENTION_DAYS, organisations, workspaces } from '../db/schema.ts'
 import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
@@ -11,6 +11,10 @@ import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../settings.ts'
 import { newWebhookSecret } from '../webhooks/secret.ts'
 import { keyRow } from './api-keys.ts'
+import { auditInsert } from './audit.ts'
+import type { Actor } from './audit.ts'
+import { requireOwner } from './authorise.ts'
+import { organisationExists } from './grace-period.ts'
 import { workspaceRow } from './workspaces.ts'
 
 const SECRET_OVERLAP_MS = 24 * 60 * 60_000
@@ -86,7 +90,10 @@ export async function findOrganisation(
 ): Promise<{ organisation: OrganisationRow; workspaces: WorkspaceRow[] } | undefined> {
   const db = database(env)
   const [[organisation], workspaceRows] = await db.batch([
-    db.select().from(organisations).where(eq(organisations.id, organisationId)),
+    db
+      .select()
+      .from(organisations)
+      .where(and(eq(organisations.id, organisationId), organisationExists())),
     db
       .select()
       .from(workspaces)
@@ -104,7 +111,12 @@ export const listOrganisations = (
   database(env)
     .select()
     .from(organisations)
-    .where(page.afterId === undefined ? undefined : gt(organisations.id, page.afterId))
+    .where(
+      and(
+        organisationExists(),
+        page.afterId === undefined ? undefined : gt(organisations.id, page.afterId),
+      ),
+    )
     .orderBy(asc(organisations.id))
     .limit(page.limit)
 
@@ -139,6 +151,55 @@ export async function updateOrganisation(
     await organisationOf(env, organisationId).refresh()
   }
   if (change.status === 'suspended') await withdrawAllPending(env, organisationId)
+}
+
+/** Renames an organisation, in force at its next request. @throws AppError not_found */
+export async function renameOrganisation({
+  env,
+  actor,
+  organisationId,
+  name,
+}: {
+  env: Env
+  actor: Actor
+  organisationId: string
+  name: string
+}): Promise<void> {
+  await requireOwner({ env, actor, organisationId })
+  const db = database(env)
+  await db.batch([
+    db.update(organisations).set({ name }).where(eq(organisations.id, organisationId)),
+    auditInsert(env, { organisationId, actor, action: 'organisation.updated', details: { name } }),
+  ])
+  await organisationOf(env, organisationId).refresh()
+}
+
+/** Sets for how many days pictures are stored, from now on and for those stored already. */
+export async function setRetention({
+  env,
+  actor,
+  organisationId,
+  days,
+}: {
+  env: Env
+  actor: Actor
+  organisationId: string
+  days: number
+}): Promise<void> {
+  await requireOwner({ env, actor, organisationId })
+  const db = database(env)
+  await db.batch([
+    db
+      .update(organisations)
+      .set({ outputRetentionDays: days, retentionDueAt: new Date() })
+      .where(eq(organisations.id, organisationId)),
+    auditInsert(env, {
+      organisationId,
+      actor,
+      action: 'organisation.updated',
+      details: { output_retention_days: days },
+    }),
+  ])
 }
 
 /**

@@ -82,6 +82,20 @@ function accountPage(c: ConsoleContext, state: FieldState = {}) {
         <p>Lost a device? End every session, this one included.</p>
         <ActionForm action="/console/account/sign-out-everywhere" label="Sign out everywhere" />
       </section>
+      <section class="card" aria-labelledby="data-heading">
+        <h2 id="data-heading">Your data</h2>
+        <p>Downloads your profile, sessions and memberships as a JSON file.</p>
+        <PostForm action="/console/account/export" data-download>
+          <Button kind="secondary">Export as JSON</Button>
+        </PostForm>
+      </section>
+      <section class="card" aria-labelledby="delete-heading">
+        <h2 id="delete-heading">Delete your account</h2>
+        <p>The next page says what is deleted, and asks for your password.</p>
+        <a href="/console/account/delete" role="button" class="danger">
+          Delete your account
+        </a>
+      </section>
       <p class="aside">
         <a href="/console/invitations">Invitations to you</a>
       </p>

@@ -7,6 +7,8 @@ export interface Person {
   id: string
   email: string
   organisationName: string | null
+  /** Set while the account is scheduled for deletion. */
+  deleteAfter: Date | null
 }
 
 export interface ConsoleApp {

@@ -1,7 +1,7 @@
 // From cookies to a person and the organisation they look at.
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { createMiddleware } from 'hono/factory'
-import type { Actor } from '../accounts/audit.ts'
+import type { UserActor } from '../accounts/audit.ts'
 import { authOf } from '../accounts/auth.ts'
 import { membershipsOf } from '../accounts/members.ts'
 import { baseUrlOf } from '../api/base-url.ts'
@@ -24,19 +24,27 @@ export async function findPerson(c: ConsoleContext): Promise<Person | null> {
   })
   forwardCookies(c, headers)
   if (!response) return null
-  const { id, email, organisationName } = response.user
-  return { id, email, organisationName: organisationName ?? null }
+  const { id, email, organisationName, deleteAfter } = response.user
+  return {
+    id,
+    email,
+    organisationName: organisationName ?? null,
+    deleteAfter: deleteAfter ?? null,
+  }
 }
 
 /** The signed-in person as the actor of a use case. */
-export const actorOf = (c: ConsoleContext): Actor => ({
+export const actorOf = (c: ConsoleContext): UserActor => ({
   type: 'user',
   userId: c.var.person.id,
   email: c.var.person.email,
   ipAddress: c.req.header('CF-Connecting-IP') ?? null,
 })
 
-/** Sends whoever is not signed in to do so, and back afterwards. */
+/**
+ * Redirects to the sign-in page, and back afterwards. A person whose account is scheduled for deletion
+ * can only keep it or sign out.
+ */
 export const signedIn = createMiddleware<ConsoleApp>(async (c, next) => {
   const person = await findPerson(c)
   if (!person) {
@@ -46,6 +54,7 @@ export const signedIn = createMiddleware<ConsoleApp>(async (c, next) => {
     const query = new URLSearchParams({ ...(isForm && { ended: '1' }), ...(next && { next }) })
     return c.redirect(`/console/sign-in?${query}`, 303)
   }
+  if (person.deleteAfter) return c.redirect('/console/account/keep', 303)
   c.set('person', person)
   await next()
 })

@@ -1,6 +1,7 @@
 // Organisations as staff are sent them, which shows more than clients get to see.
 import { presentWorkspace } from '../api/answers.ts'
 import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
+import { isoOf } from '../iso.ts'
 import type { Totals } from '../organisation/ledger.ts'
 import { currencyOf } from '../organisation/region.ts'
 
@@ -14,6 +15,7 @@ export const presentOrganisation = (organisation: OrganisationRow) => ({
   rate_limit_per_minute: organisation.rateLimitPerMinute,
   default_webhook_url: organisation.defaultWebhookUrl,
   auto_reload_enabled: organisation.autoReloadEnabled,
+  delete_after: organisation.deleteAfter && isoOf(organisation.deleteAfter),
 })
 
 /** With what only the Organisation knows. */
