@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { clientOf } from '../support/client.ts'
 import {
+  join,
   latestMail,
   newAddress,
   newFounder,
@@ -14,21 +15,6 @@ import type { Founder, Visitor } from '../support/visitor.ts'
 
 const invite = (visitor: Visitor, email: string, role = 'member') =>
   visitor.post('/console/settings/team/invitations', { email, role })
-
-/** Follows an invitation's mail to an account and into the organisation. */
-async function join(email: string): Promise<Visitor> {
-  const invitation = await latestMail(email)
-  const visitor = newVisitor()
-  const page = await visitor.get(invitation.path)
-  const [, signUp = ''] = /href="(\/console\/sign-up[^"]+)"/.exec(page.html) ?? []
-  const token = signUp.split('invitation=')[1] ?? ''
-  await visitor.post('/console/sign-up', { password: PASSWORD, invitation: token })
-  const open = await visitor.get((await latestMail(email)).path)
-  expect(open.path).toBe('/console/invitations')
-  const [, accept = ''] = /action="(\/console\/invitations\/inv_\w+\/accept)"/.exec(open.html) ?? []
-  expect((await visitor.post(accept)).path).toBe('/console')
-  return visitor
-}
 
 /** Somebody who has an account already follows an invitation. */
 async function accept({ visitor, email }: Pick<Founder, 'visitor' | 'email'>) {

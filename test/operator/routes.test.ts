@@ -23,6 +23,7 @@ describe('POST /operator/organisations', () => {
       rate_limit_per_minute: 60,
       default_webhook_url: null,
       auto_reload_enabled: false,
+      delete_after: null,
       webhook_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/=]{32}$/),
       workspaces: [
         {

@@ -159,3 +159,18 @@ export async function tryOn(visitor: Visitor, fields: Record<string, string | Fi
   })
   return { page, jobId: jobIdOf(page.path) }
 }
+
+/** Follows an invitation's mail to an account and into the organisation. */
+export async function join(email: string): Promise<Visitor> {
+  const invitation = await latestMail(email)
+  const visitor = newVisitor()
+  const page = await visitor.get(invitation.path)
+  const [, signUp = ''] = /href="(\/console\/sign-up[^"]+)"/.exec(page.html) ?? []
+  const token = signUp.split('invitation=')[1] ?? ''
+  await visitor.post('/console/sign-up', { password: PASSWORD, invitation: token })
+  const open = await visitor.get((await latestMail(email)).path)
+  expect(open.path).toBe('/console/invitations')
+  const [, accept = ''] = /action="(\/console\/invitations\/inv_\w+\/accept)"/.exec(open.html) ?? []
+  expect((await visitor.post(accept)).path).toBe('/console')
+  return visitor
+}
