@@ -86,4 +86,5 @@ ALTER TABLE `organisations` ADD `test_jobs_purged_to` text;--> statement-breakpo
 ALTER TABLE `organisations` ADD `delete_after` integer;--> statement-breakpoint
 CREATE INDEX `organisations_by_retention` ON `organisations` (`retention_due_at`);--> statement-breakpoint
 CREATE INDEX `organisations_by_deletion` ON `organisations` (`delete_after`) WHERE delete_after is not null;--> statement-breakpoint
-ALTER TABLE `users` ADD `delete_after` integer;
+ALTER TABLE `users` ADD `delete_after` integer;--> statement-breakpoint
+CREATE INDEX `users_by_deletion` ON `users` (`delete_after`) WHERE delete_after is not null;

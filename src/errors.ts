@@ -9,7 +9,10 @@ const ERRORS = {
   ],
   unauthorized: [401, 'The operator token is missing or wrong.'],
   insufficient_credits: [402, 'The credit balance is 0. Add credits and submit again.'],
-  account_suspended: [403, 'This organisation is suspended. Contact support.'],
+  account_suspended: [
+    403,
+    'This organisation is suspended or scheduled for deletion. See the console.',
+  ],
   forbidden: [403, 'This job belongs to a different organisation.'],
   invalid_signature: [403, 'The signature of this link is wrong. Read the job for a new link.'],
   url_expired: [403, 'This link has expired. Read the job for a new link.'],
@@ -18,6 +21,7 @@ const ERRORS = {
   job_not_found: [404, 'No job with this id.'],
   method_not_allowed: [405, 'This address does not take that method; see the Allow header.'],
   job_not_cancellable: [409, 'Only a pending job can be cancelled.'],
+  deletion_scheduled: [409, 'This organisation is scheduled for deletion.'],
   payload_too_large: [413, 'The request body is too large; at most 65,536 bytes are taken.'],
   validation_error: [422, 'The request is not valid.'],
   idempotency_key_reused: [

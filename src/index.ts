@@ -2,6 +2,7 @@
 // organisation/organisation. Behind each: parse, call one verb.
 import { z } from 'zod'
 import { encryptStoredSecrets } from './accounts/stored-secrets.ts'
+import { runDeletions } from './accounts/run-deletions.ts'
 import { app } from './app.ts'
 import { giveUpJob, processJob } from './jobs/process.ts'
 import { sweep } from './jobs/sweep.ts'
@@ -57,9 +58,14 @@ export default {
   },
 
   async scheduled(_controller, env) {
-    await encryptStoredSecrets(env).catch((error: unknown) =>
-      log.error('stored secrets not encrypted', error),
-    )
-    await sweep(env)
+    // Each is repeated in the next minute; the failure of one does not stop the others.
+    const failures: unknown[] = []
+    for (const task of [encryptStoredSecrets, sweep, runDeletions]) {
+      await task(env).catch((error: unknown) => {
+        log.error('scheduled task failed', error, { task: task.name })
+        failures.push(error)
+      })
+    }
+    if (failures.length > 0) throw failures[0]
   },
 } satisfies ExportedHandler<Env>

@@ -1,10 +1,10 @@
 // API keys. D1 stores their hashes only: a key itself is returned once, when it is created. Every
 // change refreshes the Organisation, whose copy decides which requests are accepted.
-import { and, desc, eq, getTableColumns, gt, isNull, or, sql } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, gt, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { database, insertWhere } from '../db/client.ts'
 import { users } from '../db/people.ts'
-import { apiKeys } from '../db/schema.ts'
+import { apiKeys, organisations } from '../db/schema.ts'
 import type { ApiKeyRow } from '../db/schema.ts'
 import { AppError } from '../errors.ts'
 import { newId } from '../ids.ts'
@@ -94,7 +94,8 @@ export const activeKeysCreatedBy = (
  * Creates a key.
  * @param id fixed beforehand where the request can be repeated: one id creates one key
  * @returns the key in plain text, which cannot be read again, or null when the id is in use already
- * @throws AppError validation_error when the organisation has as many keys as it can have
+ * @throws AppError validation_error when the organisation has as many keys as it can have,
+ * deletion_scheduled
  */
 export async function createApiKey({
   env,
@@ -112,6 +113,8 @@ export async function createApiKey({
   const { key, row } = keyRow(organisationId, mode, name, createdBy)
   const createdSince = Date.now() - API_KEYS_CREATED_DAYS * DAY_MS
   const allowed = sql`${isMember(actor, organisationId)}
+    and exists (select 1 from ${organisations} where ${organisations.id} = ${organisationId}
+                  and ${organisations.deleteAfter} is null)
     and (select count(*) from ${apiKeys} where ${apiKeys.organisationId} = ${organisationId}
            and ${apiKeys.revokedAt} is null) < ${MAX_ACTIVE_API_KEYS}
     and (select count(*) from ${apiKeys} where ${apiKeys.organisationId} = ${organisationId}
@@ -139,7 +142,16 @@ export async function createApiKey({
   }
   if (existing.length > 0) return null
   await requireMember({ env, actor, organisationId })
+  if (await isScheduledForDeletion(env, organisationId)) throw new AppError('deletion_scheduled')
   throw apiKeyLimitReached()
+}
+
+async function isScheduledForDeletion(env: Env, organisationId: string): Promise<boolean> {
+  const found = await database(env)
+    .select({ id: organisations.id })
+    .from(organisations)
+    .where(and(eq(organisations.id, organisationId), isNotNull(organisations.deleteAfter)))
+  return found.length > 0
 }
 
 /**

@@ -19,6 +19,10 @@ interface CountedAttempt {
 
 type Taken = { ok: true; counted: CountedAttempt[] } | { ok: false; waitSeconds: number }
 
+/** The statement that deletes the counts of windows that have ended. */
+export const deleteExpiredAttempts = (env: Env) =>
+  database(env).delete(attempts).where(lt(attempts.endsAt, new Date()))
+
 /** Counts an attempt under every limit, or under none if one of them is reached. */
 export async function takeAttempt(env: Env, limits: AttemptLimit[]): Promise<Taken> {
   const db = database(env)
@@ -33,7 +37,7 @@ export async function takeAttempt(env: Env, limits: AttemptLimit[]): Promise<Tak
   const keys = limits.map(({ key }) => key)
   // One statement decides about all limits, so concurrent attempts cannot pass between two of them.
   const [, counted, rows] = await db.batch([
-    db.delete(attempts).where(lt(attempts.endsAt, new Date(now))),
+    deleteExpiredAttempts(env),
     db
       .insert(attempts)
       .select(

@@ -1,19 +1,26 @@
 // The audit log: who did what in an organisation, and when. Append-only. An entry is written in the
 // same D1 batch as the change that it records wherever there is one, so that neither exists alone.
-import { and, desc, eq, lt, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { database, insertWhere, rowValues } from '../db/client.ts'
 import { auditLog } from '../db/schema.ts'
 import type { AuditRow } from '../db/schema.ts'
 import { newId } from '../ids.ts'
 
+export interface UserActor {
+  type: 'user'
+  userId: string
+  email: string
+  ipAddress: string | null
+}
+
 /** Who acts. Use cases that change something take one. */
-export type Actor =
-  | { type: 'user'; userId: string; email: string; ipAddress: string | null }
-  | { type: 'operator'; ipAddress: string | null }
-  | { type: 'system' }
+export type Actor = UserActor | { type: 'operator'; ipAddress: string | null } | { type: 'system' }
 
 export const SYSTEM: Actor = { type: 'system' }
+
+/** Stands in entries for the email address of a person whose account is deleted. */
+const DELETED_USER = 'deleted user'
 
 export const AUDIT_ACTIONS = [
   'session.created',
@@ -145,3 +152,33 @@ export const listAuditEntries = (
     )
     .orderBy(desc(auditLog.id))
     .limit(page.limit)
+
+/** Deletes up to 1,000 entries of one organisation. @returns how many */
+export async function deleteAuditEntries(env: Env, organisationId: string): Promise<number> {
+  const db = database(env)
+  const page = db
+    .select({ id: auditLog.id })
+    .from(auditLog)
+    .where(eq(auditLog.organisationId, organisationId))
+    .limit(1_000)
+  const { meta } = await db.delete(auditLog).where(inArray(auditLog.id, page))
+  return meta.changes
+}
+
+/** Removes a person's email address and IP addresses from every entry, and keeps the rest. */
+export function anonymiseAuditEntries(env: Env, user: { id: string; email: string }) {
+  const db = database(env)
+  const address = JSON.stringify(user.email)
+  return [
+    db
+      .update(auditLog)
+      .set({ actorEmail: DELETED_USER, ipAddress: null })
+      .where(eq(auditLog.actorId, user.id)),
+    db
+      .update(auditLog)
+      .set({
+        details: sql`replace(${auditLog.details}, ${address}, ${JSON.stringify(DELETED_USER)})`,
+      })
+      .where(sql`instr(${auditLog.details}, ${address}) > 0`),
+  ] as const
+}

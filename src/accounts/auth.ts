@@ -105,7 +105,12 @@ function createAuth(env: Env, baseUrl: string) {
       schema: { user: users, session: sessions, account: logins, verification: verifications },
       transaction: false, // D1 has none
     }),
-    user: { additionalFields: { organisationName: { type: 'string', required: false } } },
+    user: {
+      additionalFields: {
+        organisationName: { type: 'string', required: false },
+        deleteAfter: { type: 'date', required: false, input: false },
+      },
+    },
     emailAndPassword: {
       enabled: true,
       requireEmailVerification: true,

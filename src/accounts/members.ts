@@ -15,6 +15,7 @@ import { auditInsert } from './audit.ts'
 import type { Actor } from './audit.ts'
 import { requireOwner } from './authorisation.ts'
 import { MAX_MEMBERS, MAX_OPEN_INVITATIONS, memberLimitReached } from './limits.ts'
+import { organisationExists } from './grace-period.ts'
 
 const INVITATION_MS = 7 * 24 * 60 * 60_000
 
@@ -40,7 +41,7 @@ export const membershipsOf = (env: Env, userId: string): Promise<Membership[]> =
     .select({ organisation: organisations, role: members.role })
     .from(members)
     .innerJoin(organisations, eq(organisations.id, members.organisationId))
-    .where(eq(members.userId, userId))
+    .where(and(eq(members.userId, userId), organisationExists()))
     .orderBy(asc(members.createdAt))
 
 export interface Member {
@@ -156,7 +157,13 @@ export async function findInvitation(env: Env, token: string): Promise<OpenInvit
     .select({ invitation: invitations, organisation: organisations })
     .from(invitations)
     .innerJoin(organisations, eq(organisations.id, invitations.organisationId))
-    .where(and(eq(invitations.tokenHash, hashToken(token)), gt(invitations.expiresAt, new Date())))
+    .where(
+      and(
+        eq(invitations.tokenHash, hashToken(token)),
+        gt(invitations.expiresAt, new Date()),
+        organisationExists(),
+      ),
+    )
   return found
 }
 
@@ -166,7 +173,13 @@ export const invitationsTo = (env: Env, email: string): Promise<OpenInvitation[]
     .select({ invitation: invitations, organisation: organisations })
     .from(invitations)
     .innerJoin(organisations, eq(organisations.id, invitations.organisationId))
-    .where(and(eq(invitations.email, email.toLowerCase()), gt(invitations.expiresAt, new Date())))
+    .where(
+      and(
+        eq(invitations.email, email.toLowerCase()),
+        gt(invitations.expiresAt, new Date()),
+        organisationExists(),
+      ),
+    )
 
 /**
  * Withdraws an open invitation. For owners.
@@ -293,10 +306,15 @@ export async function changeRole({
 const isMemberRow = (organisationId: string, userId: string) =>
   and(eq(members.organisationId, organisationId), eq(members.userId, userId))
 
-/** A condition of the change itself: of two owners who go at once, one stays. */
+/**
+ * A condition of the change itself: of two owners who go at once, one stays. Owners whose account is
+ * scheduled for deletion do not count.
+ */
 const notLastOwner = (organisationId: string) =>
-  sql`(${members.role} <> 'owner' or (select count(*) from members as others
-        where others.organisation_id = ${organisationId} and others.role = 'owner') > 1)`
+  sql`(${members.role} <> 'owner' or exists (select 1 from members as others
+        join users as people on people.id = others.user_id
+        where others.organisation_id = ${organisationId} and others.role = 'owner'
+          and others.user_id <> ${members.userId} and people.delete_after is null))`
 
 /** Invitation tokens are stored as hashes only. */
 export const hashToken = (token: string): string => sha256(token).toString('hex')

@@ -22,6 +22,7 @@ import { keyRow } from './api-keys.ts'
 import { auditInsert, changedDetails } from './audit.ts'
 import type { Actor } from './audit.ts'
 import { requireMember, requireOwner } from './authorisation.ts'
+import { organisationExists } from './grace-period.ts'
 import { workspaceRow } from './workspaces.ts'
 
 const SECRET_OVERLAP_MS = 24 * 60 * 60_000
@@ -126,7 +127,10 @@ export async function findOrganisation(
 ): Promise<{ organisation: OrganisationRow; workspaces: WorkspaceRow[] } | undefined> {
   const db = database(env)
   const [[organisation], workspaceRows] = await db.batch([
-    db.select().from(organisations).where(eq(organisations.id, organisationId)),
+    db
+      .select()
+      .from(organisations)
+      .where(and(eq(organisations.id, organisationId), organisationExists())),
     db
       .select()
       .from(workspaces)
@@ -144,7 +148,12 @@ export const listOrganisations = (
   database(env)
     .select()
     .from(organisations)
-    .where(page.afterId === undefined ? undefined : gt(organisations.id, page.afterId))
+    .where(
+      and(
+        organisationExists(),
+        page.afterId === undefined ? undefined : gt(organisations.id, page.afterId),
+      ),
+    )
     .orderBy(asc(organisations.id))
     .limit(page.limit)
 
@@ -152,6 +161,7 @@ export const listOrganisations = (
 export type OrganisationChange = Partial<
   Pick<
     OrganisationRow,
+    | 'name'
     | 'status'
     | 'suspensionReason'
     | 'plan'
@@ -164,6 +174,7 @@ export type OrganisationChange = Partial<
 
 /**
  * Changes an organisation, in force at its next request. Suspending it withdraws its pending jobs.
+ * Its name and retention are for owners.
  * @throws AppError not_found
  */
 export async function updateOrganisation({
@@ -172,7 +183,9 @@ export async function updateOrganisation({
   organisationId,
   change,
 }: Request & { change: OrganisationChange }): Promise<void> {
-  await requireMember({ env, actor, organisationId })
+  const ownersOnly = 'name' in change || 'outputRetentionDays' in change
+  const requireRole = ownersOnly ? requireOwner : requireMember
+  await requireRole({ env, actor, organisationId })
   const db = database(env)
   const the = eq(organisations.id, organisationId)
   const [before] = await db.select().from(organisations).where(the)

@@ -1,7 +1,7 @@
 // A person's own account: the password, and every session at once.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { authOf, MAX_PASSWORD_LENGTH, refusalOf } from '../accounts/auth.ts'
+import { authOf, MAX_PASSWORD_LENGTH } from '../accounts/auth.ts'
 import { changePassword } from '../accounts/passwords.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
@@ -9,7 +9,7 @@ import { password } from './fields.ts'
 import { ActionForm, Button, Field, NewPasswordField, Notice, PostForm, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
-import { attemptOwnPassword } from './limits.tsx'
+import { checkPassword } from './password.ts'
 import { startSession } from './session.ts'
 
 const NewPassword = z.object({
@@ -25,17 +25,11 @@ export const account = new Hono<ConsoleApp>()
   .post('/password', async (c) => {
     const form = await readForm(c, NewPassword)
     if (!form.ok) return accountPage(c, form)
-    const attempt = await attemptOwnPassword(c)
-    if (!attempt.ok) return attempt.page
-    const error = await authOf(c.env, baseUrlOf(c))
-      .api.verifyPassword({ body: { password: form.value.current }, headers: c.req.raw.headers })
-      .then(() => null)
-      .catch((error: unknown) => error)
-    if (refusalOf(error) === 'INVALID_PASSWORD') {
+    const checked = await checkPassword(c, form.value.current)
+    if (checked instanceof Response) return checked
+    if (checked === 'wrong') {
       return accountPage(c, { complaints: { current: 'This is not your current password.' } })
     }
-    await attempt.notAFailure()
-    if (error !== null) throw error
     const { id, email } = c.var.person
     await changePassword({ env: c.env, userId: id, password: form.value.password })
     await startSession(c, { id, email })
@@ -79,6 +73,20 @@ function accountPage(c: ConsoleContext, state: FieldState = {}) {
         <h2 id="sessions-heading">Sessions</h2>
         <p>Lost a device? End every session, this one included.</p>
         <ActionForm action="/console/account/sign-out-everywhere" label="Sign out everywhere" />
+      </section>
+      <section class="card" aria-labelledby="data-heading">
+        <h2 id="data-heading">Your data</h2>
+        <p>Downloads your profile, sessions and memberships as a JSON file.</p>
+        <PostForm action="/console/account/export" data-download>
+          <Button kind="secondary">Export as JSON</Button>
+        </PostForm>
+      </section>
+      <section class="card" aria-labelledby="delete-heading">
+        <h2 id="delete-heading">Delete your account</h2>
+        <p>The next page says what is deleted, and asks for your password.</p>
+        <a href="/console/account/delete" role="button" class="danger">
+          Delete your account
+        </a>
       </section>
       <p class="aside">
         <a href="/console/invitations">Invitations to you</a>

@@ -9,6 +9,8 @@ export interface Person {
   organisationName: string | null
   /** When this session began. */
   signedInAt: Date
+  /** Set while the account is scheduled for deletion. */
+  deleteAfter: Date | null
 }
 
 export interface ConsoleApp {

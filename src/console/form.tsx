@@ -46,7 +46,7 @@ interface FieldProps {
   id?: string
   label: string
   state?: FieldState
-  type?: 'text' | 'email' | 'password' | 'url' | 'file'
+  type?: 'text' | 'email' | 'password' | 'url' | 'file' | 'number'
   hint?: Child
   value?: string | undefined
   placeholder?: string
@@ -161,6 +161,8 @@ interface PostFormProps {
   novalidate?: boolean
   /** Run by the script, in place. */
   'data-run'?: boolean
+  /** Answered with a file: the page stays, and the button can be used again. */
+  'data-download'?: boolean
   children?: Child
 }
 

@@ -61,6 +61,7 @@ export const keys = new Hono<ConsoleApp>()
   })
 
 async function keysPage(c: ConsoleContext, state: FieldState = {}) {
+  const isScheduledForDeletion = c.var.membership.organisation.deleteAfter !== null
   const rows = await listApiKeys(c.env, c.var.membership.organisation.id)
   return memberPage(
     c,
@@ -116,39 +117,41 @@ async function keysPage(c: ConsoleContext, state: FieldState = {}) {
           ])}
         />
       )}
-      <section class="card" aria-labelledby="new-key">
-        <h2 id="new-key">Create a key</h2>
-        <PostForm action="/console/settings/api-keys" novalidate>
-          <input type="hidden" name="id" value={newId('key')} />
-          <Field
-            name="name"
-            label="Name"
-            hint="For you to tell keys apart, such as “Shop, production”."
-            state={state}
-            maxlength={100}
-          />
-          <fieldset class="choices inline">
-            <legend>Mode</legend>
-            {(['test', 'live'] as const).map((mode) => (
-              <label>
-                <input
-                  type="radio"
-                  name="mode"
-                  value={mode}
-                  checked={
-                    mode === (state.entered?.['mode'] === 'live' ? 'live' : 'test') || undefined
-                  }
-                />
-                <span>{mode === 'test' ? 'Test' : 'Live'}</span>{' '}
-                <small>
-                  {mode === 'test' ? 'placeholder pictures, free' : 'real pictures, 1 credit each'}
-                </small>
-              </label>
-            ))}
-          </fieldset>
-          <Button>Create key</Button>
-        </PostForm>
-      </section>
+      {!isScheduledForDeletion && <NewKeyForm state={state} />}
     </>,
   )
 }
+
+const NewKeyForm = ({ state }: { state: FieldState }) => (
+  <section class="card" aria-labelledby="new-key">
+    <h2 id="new-key">Create a key</h2>
+    <PostForm action="/console/settings/api-keys" novalidate>
+      <input type="hidden" name="id" value={newId('key')} />
+      <Field
+        name="name"
+        label="Name"
+        hint="For you to tell keys apart, such as “Shop, production”."
+        state={state}
+        maxlength={100}
+      />
+      <fieldset class="choices inline">
+        <legend>Mode</legend>
+        {(['test', 'live'] as const).map((mode) => (
+          <label>
+            <input
+              type="radio"
+              name="mode"
+              value={mode}
+              checked={mode === (state.entered?.['mode'] === 'live' ? 'live' : 'test') || undefined}
+            />
+            <span>{mode === 'test' ? 'Test' : 'Live'}</span>{' '}
+            <small>
+              {mode === 'test' ? 'placeholder pictures, free' : 'real pictures, 1 credit each'}
+            </small>
+          </label>
+        ))}
+      </fieldset>
+      <Button>Create key</Button>
+    </PostForm>
+  </section>
+)

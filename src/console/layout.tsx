@@ -3,7 +3,8 @@ import { html } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { settingsOf } from '../settings.ts'
 import type { ConsoleContext } from './context.ts'
-import { Button, DrawnFor, PostForm } from './form.tsx'
+import { ActionForm, Button, DrawnFor, PostForm } from './form.tsx'
+import { When } from './parts.tsx'
 
 const PAGES = [
   ['/console', 'Overview'],
@@ -13,6 +14,7 @@ const PAGES = [
 ] as const
 
 const SETTINGS = [
+  ['/console/settings/organisation', 'Organisation'],
   ['/console/settings/api-keys', 'API keys'],
   ['/console/settings/webhooks', 'Webhooks'],
   ['/console/settings/workspaces', 'Workspaces'],
@@ -69,6 +71,7 @@ export const memberPage = (c: ConsoleContext, options: PageOptions, content: Chi
         </nav>
         <main id="content" tabindex={-1}>
           <Suspension c={c} />
+          <Deletion c={c} />
           {content}
         </main>
         <Announcer />
@@ -189,6 +192,28 @@ const Suspension = ({ c }: { c: ConsoleContext }) => {
         </>
       ) : (
         'Please contact support.'
+      )}
+    </aside>
+  )
+}
+
+const Deletion = ({ c }: { c: ConsoleContext }) => {
+  const { organisation, role } = c.var.membership
+  if (!organisation.deleteAfter) return null
+  return (
+    <aside class="notice bad" role="alert">
+      <p>
+        <strong>
+          {organisation.name} will be deleted on <When at={organisation.deleteAfter} />.
+        </strong>{' '}
+        Until then no jobs are accepted. {role !== 'owner' && 'An owner can cancel the deletion.'}
+      </p>
+      {role === 'owner' && (
+        <ActionForm
+          action="/console/settings/organisation/keep"
+          label="Keep this organisation"
+          kind="primary"
+        />
       )}
     </aside>
   )

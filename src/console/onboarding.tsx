@@ -159,6 +159,9 @@ const nowherePage = (c: ConsoleContext, begun: OnboardingRow | undefined) =>
         )}
         <ActionForm action="/console/sign-out" label="Sign out" />
       </div>
+      <p class="aside">
+        <a href="/console/account/delete">Delete your account</a>
+      </p>
     </article>,
   )
 

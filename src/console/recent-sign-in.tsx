@@ -1,15 +1,15 @@
 // What reveals or replaces a secret needs a recent sign-in: a session that was left open somewhere is
 // not enough. Asks for the password in between, and then continues with the form that was sent.
 import { createMiddleware } from 'hono/factory'
-import { authOf, MAX_PASSWORD_LENGTH, refusalOf } from '../accounts/auth.ts'
+import { authOf, MAX_PASSWORD_LENGTH } from '../accounts/auth.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import { log } from '../log.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { Button, DRAWN_FOR_FIELD, Field, PostForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
-import { attemptOwnPassword } from './limits.tsx'
 import { cameFrom } from './next.ts'
+import { checkPassword } from './password.ts'
 import { startSession } from './session.ts'
 
 const RECENT_MS = 15 * 60_000
@@ -22,17 +22,11 @@ export const recentSignIn = createMiddleware<ConsoleApp>(async (c, next) => {
   const { [PASSWORD_FIELD]: password } = await c.req.parseBody()
   if (typeof password !== 'string') return confirmPage(c)
   if (password === '' || password.length > MAX_PASSWORD_LENGTH) return wrongPassword(c)
-  const attempt = await attemptOwnPassword(c)
-  if (!attempt.ok) return attempt.page
+  const checked = await checkPassword(c, password)
+  if (checked instanceof Response) return checked
+  if (checked === 'wrong') return wrongPassword(c)
   const { api } = authOf(c.env, baseUrlOf(c))
   const { headers } = c.req.raw
-  const error = await api
-    .verifyPassword({ body: { password }, headers })
-    .then(() => null)
-    .catch((reason: unknown) => reason)
-  if (refusalOf(error) === 'INVALID_PASSWORD') return wrongPassword(c)
-  await attempt.notAFailure()
-  if (error !== null) throw error
   // A new session counts as recent for the next 15 minutes, too.
   await startSession(c, { id, email })
   // It replaces the one that the request came with.

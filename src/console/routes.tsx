@@ -13,6 +13,7 @@ import { log } from '../log.ts'
 import { MAX_BODY_BYTES, settingsOf } from '../settings.ts'
 import { account } from './account.tsx'
 import { auditLog } from './audit-log.tsx'
+import { accountData } from './account-data.tsx'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { credits } from './credits.tsx'
@@ -22,6 +23,7 @@ import { keys } from './keys.tsx'
 import { guestPage } from './layout.tsx'
 import { mailbox } from './mailbox.tsx'
 import { onboarding } from './onboarding.tsx'
+import { organisationSettings } from './organisation-settings.tsx'
 import { overview } from './overview.tsx'
 import { playground } from './playground.tsx'
 import { inOrganisation, signedIn } from './session.ts'
@@ -39,6 +41,7 @@ import { workspaces } from './workspaces.tsx'
 const formAddresses = new Hono<ConsoleApp>()
   .get('/account/password', (c) => c.redirect('/console/account', 303))
   .get('/playground/sample', (c) => c.redirect('/console/playground', 303))
+  .get('/settings/organisation/:form', (c) => c.redirect('/console/settings/organisation', 303))
   .get('/settings/team/invitations', (c) => c.redirect('/console/settings/team', 303))
   .get('/settings/webhooks/url', (c) => c.redirect('/console/settings/webhooks', 303))
   .get('/settings/webhooks/reveal', (c) => c.redirect('/console/settings/webhooks', 303))
@@ -58,6 +61,7 @@ const inside = new Hono<ConsoleApp>()
   .route('/', overview)
   .route('/jobs', jobs)
   .route('/playground', playground)
+  .route('/settings/organisation', organisationSettings)
   .route('/settings/api-keys', keys)
   .route('/settings/webhooks', webhooks)
   .route('/settings/workspaces', workspaces)
@@ -98,11 +102,15 @@ export const pages = new Hono<ConsoleApp>()
   .route('/', mailbox)
   .route('/onboarding', onboarding)
   .route('/invitations', invitations)
+  .route('/account', accountData)
   .route('/', inside)
   .notFound((c) => failure(c, 404, 'Not found', 'There is nothing at this address.'))
   .onError((error, c) => {
     if (error instanceof AppError && error.code === 'not_found') {
       return failure(c, 404, 'Not found', 'There is nothing at this address.')
+    }
+    if (error instanceof AppError && error.code === 'deletion_scheduled') {
+      return failure(c, 409, 'Nothing was changed', error.message)
     }
     if (error instanceof HTTPException && error.status === 403) {
       return failure(c, 403, 'Not accepted', 'This form was not sent from the console’s own pages.')
@@ -141,7 +149,7 @@ function protect(env: Env) {
 
 function failure(
   c: ConsoleContext,
-  status: 403 | 404 | 413 | 500 | 503,
+  status: 403 | 404 | 409 | 413 | 500 | 503,
   title: string,
   words: string,
 ) {

@@ -26,9 +26,14 @@ export async function findPerson(c: ConsoleContext): Promise<Person | null> {
   })
   forwardCookies(c, headers)
   if (!response) return null
-  const { id, email, organisationName } = response.user
-  const signedInAt = response.session.createdAt
-  return { id, email, organisationName: organisationName ?? null, signedInAt }
+  const { id, email, organisationName, deleteAfter } = response.user
+  return {
+    id,
+    email,
+    organisationName: organisationName ?? null,
+    signedInAt: response.session.createdAt,
+    deleteAfter: deleteAfter ?? null,
+  }
 }
 
 /** The signed-in person as the actor of a use case. */
@@ -77,7 +82,10 @@ export const requestOf = (c: ConsoleContext) => ({
   organisationId: c.var.membership.organisation.id,
 })
 
-/** Sends whoever is not signed in to do so, and back afterwards. */
+/**
+ * Redirects to the sign-in page, and back afterwards. A person whose account is scheduled for deletion
+ * can only keep it or sign out.
+ */
 export const signedIn = createMiddleware<ConsoleApp>(async (c, next) => {
   const person = await findPerson(c)
   if (!person) {
@@ -87,6 +95,7 @@ export const signedIn = createMiddleware<ConsoleApp>(async (c, next) => {
     const query = new URLSearchParams({ ...(isForm && { ended: '1' }), ...(next && { next }) })
     return c.redirect(`/console/sign-in?${query}`, 303)
   }
+  if (person.deleteAfter) return c.redirect('/console/account/keep', 303)
   c.set('person', person)
   await next()
 })

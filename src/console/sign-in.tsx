@@ -2,6 +2,7 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { authOf, MAX_PASSWORD_LENGTH, refusalOf } from '../accounts/auth.ts'
+import { GRACE_PERIOD_DAYS } from '../accounts/grace-period.ts'
 import { findReset, resetPassword } from '../accounts/passwords.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import { safeNext } from './next.ts'
@@ -119,6 +120,12 @@ function signInPage(
       )}
       {c.req.query('verified') && (
         <Notice kind="good">Your email address is already verified. Sign in to continue.</Notice>
+      )}
+      {c.req.query('deleted') && (
+        <Notice kind="good">
+          Your account is scheduled for deletion, and you are signed out everywhere. To keep it,
+          sign in within {GRACE_PERIOD_DAYS} days.
+        </Notice>
       )}
       {c.req.query('reset') && (
         <Notice kind="good">Your password is changed, and you are signed out everywhere.</Notice>

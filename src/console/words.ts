@@ -34,7 +34,8 @@ export const errorWords = (code: JobErrorCode | null): string =>
   code ? ERROR_WORDS[code] : 'No reason was noted.'
 
 const REFUSAL_WORDS: Partial<Record<Refusal, string>> = {
-  account_suspended: 'This organisation is suspended, so no jobs are accepted.',
+  account_suspended:
+    'No jobs are accepted while the organisation is suspended or scheduled for deletion.',
   rate_limit_exceeded: 'Too many requests in this minute. Wait a moment and try again.',
   workspace_not_found: 'There is no such active workspace.',
   insufficient_credits: 'There are no credits left for live jobs. Test jobs are free.',

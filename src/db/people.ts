@@ -1,5 +1,6 @@
 // People: who may sign in, to which organisations they belong and how far their sign-up has come.
 // The first four tables are read and written by better-auth alone, which prescribes their columns.
+import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { organisations, REGIONS } from './schema.ts'
 
@@ -7,19 +8,27 @@ export const ROLES = ['owner', 'member'] as const
 
 const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
 
-export const users = sqliteTable('users', {
-  id: text().primaryKey(),
-  name: text().notNull(),
-  email: text().notNull().unique(),
-  emailVerified: integer('email_verified', { mode: 'boolean' }).notNull().default(false),
-  image: text(),
-  /** As given at sign-up; null for who came by an invitation. */
-  organisationName: text('organisation_name'),
-  /** Set while the account is scheduled for deletion: when its grace period ends. */
-  deleteAfter: instant('delete_after'),
-  createdAt: instant('created_at').notNull(),
-  updatedAt: instant('updated_at').notNull(),
-})
+export const users = sqliteTable(
+  'users',
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    email: text().notNull().unique(),
+    emailVerified: integer('email_verified', { mode: 'boolean' }).notNull().default(false),
+    image: text(),
+    /** As given at sign-up; null for who came by an invitation. */
+    organisationName: text('organisation_name'),
+    /** Set while the account is scheduled for deletion: when its grace period ends. */
+    deleteAfter: instant('delete_after'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (table) => [
+    index('users_by_deletion')
+      .on(table.deleteAfter)
+      .where(sql`delete_after is not null`),
+  ],
+)
 
 export const sessions = sqliteTable(
   'sessions',

@@ -1,6 +1,6 @@
 // The SQL of lists: one organisation's jobs, page by page.
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
-import { kept } from '../db/client.ts'
+import { database, kept } from '../db/client.ts'
 import { jobs } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { JobFilter } from './store.ts'
@@ -77,3 +77,21 @@ export async function listJobs(
   const rows = await list(env).values({ organisationId, workspaceId, status, beforeId })
   return rows.map(rowOf)
 }
+
+/** The same with whole rows, for exports. */
+export const listJobRows = (
+  env: Env,
+  organisationId: string,
+  { limit, beforeId }: { limit: number; beforeId?: string | undefined },
+): Promise<JobRow[]> =>
+  database(env)
+    .select()
+    .from(jobs)
+    .where(
+      and(
+        eq(jobs.organisationId, organisationId),
+        beforeId === undefined ? undefined : lt(jobs.id, beforeId),
+      ),
+    )
+    .orderBy(desc(jobs.id))
+    .limit(limit)

@@ -1,6 +1,7 @@
 // Pictures in R2, ours and copies of customers'.
 import { contentTypeOf, IMAGE_FORMATS } from '../images/format.ts'
 import type { ImageFormat } from '../images/format.ts'
+import { inputKey, outputKey } from '../outputs/link.ts'
 
 interface Picture {
   bytes: Uint8Array<ArrayBuffer>
@@ -36,3 +37,18 @@ export async function loadPicture(
   }
   return null
 }
+
+/**
+ * Deletes every picture stored for some jobs: outputs and copies of inputs, whatever their format.
+ * @param jobIds at most 100: R2 deletes at most 1,000 keys at once
+ */
+export const deletePictures = (env: Env, jobIds: string[]): Promise<void> =>
+  env.IMAGES.delete(
+    jobIds.flatMap((jobId) =>
+      IMAGE_FORMATS.flatMap((format) => [
+        outputKey(jobId, format),
+        inputKey(jobId, 'model', format),
+        inputKey(jobId, 'garment', format),
+      ]),
+    ),
+  )

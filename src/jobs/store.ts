@@ -87,7 +87,7 @@ export async function statusesOf(env: Env, jobIds: string[]): Promise<Map<string
 
 /**
  * pending → processing, or takes over a job whose consumer has not been heard of for a lease. A
- * pending job of a suspended organisation is not given out.
+ * pending job of an organisation that is suspended or scheduled for deletion is not claimed.
  * @returns the claimed job, and the job as it is now whether or not it could be claimed
  */
 export async function claimJob(env: Env, jobId: string) {
@@ -106,8 +106,9 @@ export async function claimJob(env: Env, jobId: string) {
       .where(
         and(
           eq(jobs.id, jobId),
-          sql`(${jobs.status} = 'pending' and (select ${organisations.status} from ${organisations}
-                where ${organisations.id} = ${jobs.organisationId}) = 'active'
+          sql`(${jobs.status} = 'pending' and exists (select 1 from ${organisations}
+                where ${organisations.id} = ${jobs.organisationId} and ${organisations.status} = 'active'
+                  and ${organisations.deleteAfter} is null)
                or ${jobs.status} = 'processing' and ${jobs.dueAt} <= ${now})`,
         ),
       )
@@ -274,4 +275,21 @@ export async function takeOverdueJobs(
       .where(and(inArray(jobs.id, ids), eq(jobs.status, 'pending'))),
   ])
   return taken
+}
+
+/** Any jobs of one organisation, for deleting them page by page. */
+export const anyJobs = (
+  env: Env,
+  organisationId: string,
+  limit: number,
+): Promise<Pick<JobRow, 'id' | 'status'>[]> =>
+  database(env)
+    .select({ id: jobs.id, status: jobs.status })
+    .from(jobs)
+    .where(eq(jobs.organisationId, organisationId))
+    .limit(limit)
+
+/** @param jobIds at most 100 */
+export async function deleteJobs(env: Env, jobIds: string[]): Promise<void> {
+  await database(env).delete(jobs).where(inArray(jobs.id, jobIds))
 }

@@ -47,6 +47,45 @@ export const invitationLetter = (link: string, organisation: string, from: strin
     close: 'The invitation is open for seven days.',
   })
 
+export const organisationDeletionLetter = (
+  link: string,
+  organisation: string,
+  deleteAfter: Date,
+): Letter =>
+  letter({
+    subject: `${oneLine(organisation)} will be deleted`,
+    paragraphs: [
+      `${organisation} is scheduled for deletion on ${dateOf(deleteAfter)}. Its API keys are rejected until then, and pending jobs were cancelled.`,
+      'After that date its jobs, pictures, keys and members are deleted and cannot be restored.',
+    ],
+    action: 'Keep or export the organisation',
+    link,
+    close: 'You receive this message because you are an owner of the organisation.',
+  })
+
+/** @param organisations the names of those that are deleted along with the account */
+export const accountDeletionLetter = (
+  link: string,
+  deleteAfter: Date,
+  organisations: string[],
+): Letter =>
+  letter({
+    subject: 'Your account will be deleted',
+    paragraphs: [
+      `Your Try-On account is scheduled for deletion on ${dateOf(deleteAfter)}. You are signed out everywhere.`,
+      ...(organisations.length > 0
+        ? [`Deleted along with it, since you are the only member: ${organisations.join(', ')}.`]
+        : []),
+      'To keep the account, sign in before that date.',
+    ],
+    action: 'Sign in to keep the account',
+    link,
+    close: 'If you did not ask for this, sign in, keep the account and change your password.',
+  })
+
+const dateOf = (instant: Date) =>
+  `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(instant)} UTC`
+
 function letter(parts: {
   subject: string
   paragraphs: string[]

@@ -16,6 +16,7 @@ export const presentOrganisation = (organisation: OrganisationRow) => ({
   default_webhook_url: organisation.defaultWebhookUrl,
   auto_reload_enabled: organisation.autoReloadEnabled,
   output_retention_days: organisation.outputRetentionDays,
+  delete_after: organisation.deleteAfter && isoOf(organisation.deleteAfter),
 })
 
 export const presentAuditEntry = (entry: AuditRow) => ({

@@ -3,6 +3,10 @@ import { Hono } from 'hono'
 import type { Context } from 'hono'
 import { createApiKey, revokeApiKey } from '../accounts/api-keys.ts'
 import {
+  cancelOrganisationDeletion,
+  scheduleOrganisationDeletion,
+} from '../accounts/delete-organisation.ts'
+import {
   addCredits,
   createOrganisation,
   findOrganisation,
@@ -19,6 +23,7 @@ import { check, checkBody, queryOf, valid } from '../api/validate.ts'
 import type { App } from '../context.ts'
 import { AppError } from '../errors.ts'
 import { isId } from '../ids.ts'
+import { isoOf } from '../iso.ts'
 import { withdrawJob } from '../jobs/cancel.ts'
 import { presentJob } from '../jobs/present.ts'
 import { findJob } from '../jobs/store.ts'
@@ -104,7 +109,23 @@ export const operator = new Hono<App>()
     })
     return c.json(await readWhole(c.env, orgId))
   })
-  .all('/organisations/:orgId', allow('GET', 'PATCH'))
+  .delete('/organisations/:orgId', async (c) => {
+    const { id, status, deleteAfter } = await scheduleOrganisationDeletion({
+      env: c.env,
+      actor: operatorActor(c),
+      organisationId: c.req.param('orgId'),
+      baseUrl: baseUrlOf(c),
+    })
+    return c.json({ org_id: id, status, delete_after: isoOf(deleteAfter) }, 202)
+  })
+  .all('/organisations/:orgId', allow('GET', 'PATCH', 'DELETE'))
+
+  .post('/organisations/:orgId/restore', async (c) => {
+    const organisationId = c.req.param('orgId')
+    await cancelOrganisationDeletion({ env: c.env, actor: operatorActor(c), organisationId })
+    return c.json(await readWhole(c.env, organisationId))
+  })
+  .all('/organisations/:orgId/restore', allow('POST'))
 
   .post('/organisations/:orgId/credits', async (c) => {
     const request = await about(c)

@@ -62,7 +62,14 @@ export interface OpenReservation {
 type ReservationState = 'reserved' | 'captured' | 'released'
 type Cause = { jobId?: string; reference?: string; reason?: string }
 
-const NOTHING: Totals = { granted: 0, balance: 0, reserved: 0, consumed: 0 }
+/** What the accounts of a deleted organisation have to keep. */
+export interface ClosingRecord {
+  totals: Totals
+  /** Every grant, oldest first. */
+  grants: { at: string; amount: number; reference: string | null; reason: string | null }[]
+}
+
+export const NOTHING: Totals = { granted: 0, balance: 0, reserved: 0, consumed: 0 }
 
 export class Ledger {
   readonly #sql: SqlStorage
@@ -70,6 +77,12 @@ export class Ledger {
   constructor(sql: SqlStorage) {
     this.#sql = sql
     sql.exec(SCHEMA)
+  }
+
+  /** Whether a ledger is stored, without creating one. */
+  static exists(sql: SqlStorage): boolean {
+    const table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ledger_entries'"
+    return sql.exec(table).toArray().length > 0
   }
 
   totals(): Totals {
@@ -160,6 +173,18 @@ export class Ledger {
         limit,
       )
       .toArray()
+  }
+
+  closingRecord(): ClosingRecord {
+    const grants = this.#sql
+      .exec<{ at: number; amount: number; reference: string | null; reason: string | null }>(
+        "SELECT at, amount, reference, reason FROM ledger_entries WHERE kind = 'grant' ORDER BY id",
+      )
+      .toArray()
+    return {
+      totals: this.totals(),
+      grants: grants.map((grant) => ({ ...grant, at: new Date(grant.at).toISOString() })),
+    }
   }
 
   #stateOf(jobId: string): ReservationState | undefined {

@@ -13,10 +13,10 @@ import type { Account, Admission, Answer, Outcome, Submission } from './answer.t
 import type { Caller, Credentials } from './api-key.ts'
 import { IdempotencyRecords } from './idempotency.ts'
 import { KeyUses } from './key-uses.ts'
-import { Ledger } from './ledger.ts'
-import type { LedgerEntry, Totals } from './ledger.ts'
+import { Ledger, NOTHING } from './ledger.ts'
+import type { ClosingRecord, LedgerEntry, Totals } from './ledger.ts'
 import { RateWindow } from './rate-window.ts'
-import { StandingCache } from './standing.ts'
+import { isDeleted, isSuspended, StandingCache } from './standing.ts'
 import type { Standing } from './standing.ts'
 
 /** A reservation this old is looked up in D1, and given back if there is no job. */
@@ -29,12 +29,13 @@ const RETRY_RECONCILE_MS = 60_000
 const RATE_WINDOW = 'rate-window'
 
 type Check = { refuseSuspended: boolean }
+type Stores = { ledger: Ledger; idempotency: IdempotencyRecords }
 
 export class Organisation extends DurableObject<Env> {
   readonly #standing = new StandingCache(this.env)
-  readonly #rateWindow = new RateWindow(this.ctx.storage.kv.get<Float64Array>(RATE_WINDOW))
-  readonly #keyUses = new KeyUses(this.env)
-  #stores: { ledger: Ledger; idempotency: IdempotencyRecords } | undefined
+  #rateWindow = new RateWindow(this.ctx.storage.kv.get<Float64Array>(RATE_WINDOW))
+  #keyUses = new KeyUses(this.env)
+  #stores: Stores | undefined
   /** ms since 1970; Infinity when none is set, undefined when not asked yet. */
   #alarmAt: number | undefined
 
@@ -129,22 +130,22 @@ export class Organisation extends DurableObject<Env> {
 
   /** A job without an Idempotency-Key could not be inserted: gives its credit back. */
   abandon(jobId: string): void {
-    this.ctx.storage.transactionSync(() => this.#ledger.release(jobId))
+    this.release([jobId])
   }
 
   /** Whether a job's credit is still set aside, and if so, sees to it that it stays. */
   vouch(jobId: string): boolean {
-    return this.#ledger.vouch(jobId)
+    return this.#stored?.ledger.vouch(jobId) ?? false
   }
 
   /** The job completed. May be repeated. */
   capture(jobId: string): void {
-    this.ctx.storage.transactionSync(() => this.#ledger.capture(jobId))
+    this.ctx.storage.transactionSync(() => this.#stored?.ledger.capture(jobId))
   }
 
   /** These jobs ended without a picture. May be repeated. */
   release(jobIds: string[]): void {
-    this.ctx.storage.transactionSync(() => jobIds.forEach((id) => this.#ledger.release(id)))
+    this.ctx.storage.transactionSync(() => jobIds.forEach((id) => this.#stored?.ledger.release(id)))
   }
 
   /** Adds credits; the same `reference` counts once. */
@@ -155,12 +156,28 @@ export class Organisation extends DurableObject<Env> {
   }
 
   totals(): Totals {
-    return this.#ledger.totals()
+    return this.#stored?.ledger.totals() ?? NOTHING
   }
 
   /** Ledger entries, newest first; `before` is the last id of the page before. */
   entries(page: { limit: number; before?: number }): LedgerEntry[] {
-    return this.#ledger.list(page.limit, page.before)
+    return this.#stored?.ledger.list(page.limit, page.before) ?? []
+  }
+
+  /** What remains of the ledger when the organisation is deleted. */
+  closingRecord(): ClosingRecord {
+    return this.#stored?.ledger.closingRecord() ?? { totals: NOTHING, grants: [] }
+  }
+
+  /** Deletes everything stored and cached here. May be repeated. */
+  async destroy(): Promise<void> {
+    await this.ctx.storage.deleteAlarm()
+    await this.ctx.storage.deleteAll()
+    this.#stores = undefined
+    this.#alarmAt = undefined
+    this.#rateWindow = new RateWindow()
+    this.#keyUses = new KeyUses(this.env)
+    this.#standing.drop()
   }
 
   /** To be called after every change to the organisation, its keys or workspaces in D1. */
@@ -180,8 +197,8 @@ export class Organisation extends DurableObject<Env> {
       await this.#wakeBy(Date.now() + RETRY_RECONCILE_MS)
       return
     }
-    const oldest = this.#ledger.openSince(Number.MAX_SAFE_INTEGER, 1)[0]
-    const expiresAt = this.#idempotency.expire()
+    const oldest = this.#stored?.ledger.openSince(Number.MAX_SAFE_INTEGER, 1)[0]
+    const expiresAt = this.#stored?.idempotency.expire()
     await this.#wakeBy(
       Math.min(oldest ? oldest.checkedAt + RECONCILE_AFTER_MS : Infinity, expiresAt ?? Infinity),
     )
@@ -190,34 +207,30 @@ export class Organisation extends DurableObject<Env> {
   async #reconcile(): Promise<void> {
     const before = Date.now() - RECONCILE_AFTER_MS
     for (;;) {
-      const open = this.#ledger.openSince(before, RECONCILE_PAGE)
+      const open = this.#stored?.ledger.openSince(before, RECONCILE_PAGE) ?? []
       if (open.length === 0) return
       const statuses = await statusesOf(
         this.env,
         open.map(({ jobId }) => jobId),
       )
+      const stores = this.#stored // `destroy` may have run while D1 answered
+      if (!stores) return
+      const { ledger, idempotency } = stores
       // A replay may have vouched for one of them while D1 answered: then the answer is outdated.
-      const untouched = new Set(
-        this.#ledger.openSince(before, RECONCILE_PAGE).map(({ jobId }) => jobId),
-      )
+      const untouched = new Set(ledger.openSince(before, RECONCILE_PAGE).map(({ jobId }) => jobId))
       this.ctx.storage.transactionSync(() => {
         for (const { jobId } of open) {
           if (!untouched.has(jobId)) continue
           const status = statuses.get(jobId)
-          if (status === undefined) this.#forget(jobId)
-          else if (status === 'completed') this.#ledger.capture(jobId)
-          else if (isFinal(status)) this.#ledger.release(jobId)
-          else this.#ledger.vouch(jobId)
+          if (status === undefined) {
+            ledger.release(jobId)
+            idempotency.forget(jobId)
+          } else if (status === 'completed') ledger.capture(jobId)
+          else if (isFinal(status)) ledger.release(jobId)
+          else ledger.vouch(jobId)
         }
       })
     }
-  }
-
-  #forget(jobId: string): void {
-    this.ctx.storage.transactionSync(() => {
-      this.#ledger.release(jobId)
-      this.#idempotency.forget(jobId)
-    })
   }
 
   /** Authenticates, counts the request, and if it may pass, lets `then` answer it. */
@@ -243,17 +256,19 @@ export class Organisation extends DurableObject<Env> {
     { refuseSuspended }: Check,
     then: (standing: Standing) => Outcome<T>,
   ): Answer<T> {
-    if (!standing) return { ok: false, refusal: 'invalid_api_key' }
+    if (!standing || isDeleted(standing.organisation)) {
+      return { ok: false, refusal: 'invalid_api_key' }
+    }
     if (keyHash !== null) {
       const key = standing.keys.get(keyHash)
       if (key?.mode !== mode) return { ok: false, refusal: 'invalid_api_key' }
       if (key.revoked) return { ok: false, refusal: 'api_key_revoked' }
     }
-    const { status, rateLimitPerMinute } = standing.organisation
+    const { rateLimitPerMinute } = standing.organisation
     const { passed, ...quota } = this.#rateWindow.take(rateLimitPerMinute, Date.now())
     const toWrite = this.#rateWindow.toWrite(rateLimitPerMinute)
     if (toWrite) this.ctx.storage.kv.put(RATE_WINDOW, toWrite)
-    if (refuseSuspended && status === 'suspended') {
+    if (refuseSuspended && isSuspended(standing.organisation)) {
       return { ok: false, refusal: 'account_suspended', quota }
     }
     if (!passed) return { ok: false, refusal: 'rate_limit_exceeded', quota }
@@ -266,8 +281,13 @@ export class Organisation extends DurableObject<Env> {
     await this.ctx.storage.setAlarm(at)
   }
 
-  /** Made on first use: an id somebody invented must not leave tables behind. */
-  get #open() {
+  /** Undefined for an organisation that does not exist: late calls for a deleted one store nothing. */
+  get #stored(): Stores | undefined {
+    return this.#stores ?? (Ledger.exists(this.ctx.storage.sql) ? this.#open : undefined)
+  }
+
+  /** Created on first use, for organisations that are known to exist. */
+  get #open(): Stores {
     const { sql } = this.ctx.storage
     this.#stores ??= { ledger: new Ledger(sql), idempotency: new IdempotencyRecords(sql) }
     return this.#stores

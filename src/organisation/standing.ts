@@ -20,6 +20,17 @@ export interface Standing {
   workspaces: WorkspaceRow[]
 }
 
+/** Whether submissions and reads of single jobs are refused: suspended, or scheduled for deletion. */
+export const isSuspended = ({
+  status,
+  deleteAfter,
+}: Pick<OrganisationRow, 'status' | 'deleteAfter'>): boolean =>
+  status === 'suspended' || deleteAfter !== null
+
+/** Whether the grace period is over. What is left of the organisation is being deleted. */
+export const isDeleted = ({ deleteAfter }: Pick<OrganisationRow, 'deleteAfter'>): boolean =>
+  deleteAfter !== null && deleteAfter.getTime() <= Date.now()
+
 export class StandingCache {
   readonly #env: Env
   #copy: { loading: Promise<Standing | null>; loadedAt: number } | undefined

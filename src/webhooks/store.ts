@@ -1,6 +1,6 @@
 // All SQL about webhook events and their attempts, but for writing an event, which happens in the
 // transaction that ends its job (jobs/store).
-import { and, desc, eq, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
+import { and, between, desc, eq, getTableColumns, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { database } from '../db/client.ts'
 import { jobs, organisations, webhookAttempts, webhookEvents } from '../db/schema.ts'
@@ -50,7 +50,8 @@ export async function claimEvent(env: Env, eventId: string): Promise<DueEvent | 
 /**
  * Keeps an attempt and what follows from it, in one transaction.
  * @param claimed the event as it was taken for this attempt
- * @returns false when its lease is over and another attempt was begun: that one decides then
+ * @returns false when its lease is over and another attempt was begun: that one decides then. Also
+ *   false when the event was deleted meanwhile; then nothing is stored.
  */
 export async function recordAttempt(
   env: Env,
@@ -59,8 +60,25 @@ export async function recordAttempt(
   outcome: { status: WebhookEventRow['status']; dueAt: Date },
 ): Promise<boolean> {
   const db = database(env)
+  const value = <T>(of: T, column: SQLiteColumn) => sql<T>`${sql.param(of, column)}`.as(column.name)
   const [, updated] = await db.batch([
-    db.insert(webhookAttempts).values(attempt).onConflictDoNothing(),
+    db
+      .insert(webhookAttempts)
+      .select(
+        db
+          .select({
+            eventId: webhookEvents.id,
+            number: value(attempt.number, webhookAttempts.number),
+            at: value(attempt.at, webhookAttempts.at),
+            responseStatus: value(attempt.responseStatus, webhookAttempts.responseStatus),
+            durationMs: value(attempt.durationMs, webhookAttempts.durationMs),
+            responseBody: value(attempt.responseBody, webhookAttempts.responseBody),
+            error: value(attempt.error, webhookAttempts.error),
+          })
+          .from(webhookEvents)
+          .where(eq(webhookEvents.id, attempt.eventId)),
+      )
+      .onConflictDoNothing(),
     db
       .update(webhookEvents)
       .set({ ...outcome, attempts: attempt.number })
@@ -94,6 +112,21 @@ export const attemptsOf = (env: Env, eventId: string): Promise<WebhookAttemptRow
     .from(webhookAttempts)
     .where(eq(webhookAttempts.eventId, eventId))
     .orderBy(webhookAttempts.number)
+
+/** The attempts at delivering some events of one organisation, `first` to `last` by id. */
+export const attemptsBetween = (
+  env: Env,
+  organisationId: string,
+  { first, last }: { first: string; last: string },
+): Promise<WebhookAttemptRow[]> =>
+  database(env)
+    .select(getTableColumns(webhookAttempts))
+    .from(webhookAttempts)
+    .innerJoin(webhookEvents, eq(webhookEvents.id, webhookAttempts.eventId))
+    .where(
+      and(eq(webhookEvents.organisationId, organisationId), between(webhookEvents.id, first, last)),
+    )
+    .orderBy(webhookAttempts.eventId, webhookAttempts.number)
 
 /** One organisation's events, newest first, those before `beforeId` only. */
 export const listEvents = (
@@ -147,4 +180,22 @@ export async function reopenEvent(
       ),
     )
   return meta.changes > 0
+}
+
+/** Deletes up to 100 events of one organisation with their attempts. @returns how many */
+export async function deleteEvents(env: Env, organisationId: string): Promise<number> {
+  const db = database(env)
+  const page = await db
+    .select({ id: webhookEvents.id })
+    .from(webhookEvents)
+    .where(eq(webhookEvents.organisationId, organisationId))
+    .limit(100)
+  const ids = page.map(({ id }) => id)
+  if (ids.length > 0) {
+    await db.batch([
+      db.delete(webhookAttempts).where(inArray(webhookAttempts.eventId, ids)),
+      db.delete(webhookEvents).where(inArray(webhookEvents.id, ids)),
+    ])
+  }
+  return ids.length
 }

@@ -221,6 +221,8 @@ describe('signing in', () => {
   it.each([
     ['/account/password', '/account'],
     ['/playground/sample', '/playground'],
+    ['/account/export', '/account'],
+    ['/settings/organisation/retention', '/settings/organisation'],
     ['/settings/team/invitations', '/settings/team'],
     ['/settings/webhooks/url', '/settings/webhooks'],
     ['/settings/webhooks/test', '/settings/webhooks'],

@@ -309,6 +309,6 @@ describe('a suspended organisation', () => {
     const page = await visitor.get('/console')
     expect(page.html).toContain('Acme is suspended')
     expect(page.html).toContain('The last invoice is &lt;unpaid&gt;.')
-    expect((await tryOn(visitor)).page.html).toContain('suspended, so no jobs')
+    expect((await tryOn(visitor)).page.html).toContain('suspended or scheduled for deletion')
   })
 })

@@ -2,6 +2,7 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { clientOf } from '../support/client.ts'
 import {
+  join,
   latestMail,
   newAddress,
   newFounder,
@@ -15,15 +16,6 @@ import type { Founder, Visitor } from '../support/visitor.ts'
 
 const invite = (visitor: Visitor, email: string, role = 'member') =>
   visitor.post('/console/settings/team/invitations', { email, role })
-
-/** Opens an invitation's link without an account, and joins with a password. */
-async function join(email: string): Promise<Visitor> {
-  const { path } = await latestMail(email)
-  const visitor = newVisitor()
-  expect((await visitor.get(path)).html).toContain('Create account and join')
-  expect((await visitor.post(path, { password: PASSWORD })).path).toBe('/console')
-  return visitor
-}
 
 /** Opens an invitation's link with the account of the invited person, and joins. */
 async function accept({ visitor, email }: Pick<Founder, 'visitor' | 'email'>) {

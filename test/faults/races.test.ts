@@ -32,6 +32,9 @@ const operate = (
 const suspend = (stage: Stage, saboteur?: Saboteur) =>
   operate(stage, 'PATCH', `/organisations/${stage.shop.orgId}`, { status: 'suspended' }, saboteur)
 
+const scheduleDeletion = (stage: Stage, saboteur?: Saboteur) =>
+  operate(stage, 'DELETE', `/organisations/${stage.shop.orgId}`, undefined, saboteur)
+
 async function process(stage: Stage, saboteur = new Saboteur()): Promise<void> {
   const message = stage.queues.take('tryon-jobs')
   if (message) await stage.consume(saboteur, message)
@@ -102,6 +105,19 @@ const RACES: Race[] = [
     name: 'suspend and submit',
     prepare: pendingJob,
     first: (stage, saboteur) => suspend(stage, saboteur),
+    second: (stage) => submit(stage),
+    afterwards: (stage) => nothingWaits(stage),
+  },
+  {
+    name: 'submit and schedule a deletion',
+    first: (stage, saboteur) => submit(stage, saboteur),
+    second: (stage) => scheduleDeletion(stage),
+    afterwards: (stage) => nothingWaits(stage),
+  },
+  {
+    name: 'schedule a deletion and submit',
+    prepare: pendingJob,
+    first: (stage, saboteur) => scheduleDeletion(stage, saboteur),
     second: (stage) => submit(stage),
     afterwards: (stage) => nothingWaits(stage),
   },

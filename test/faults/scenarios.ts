@@ -225,6 +225,22 @@ export const SCENARIOS: Scenario[] = [
     },
   },
   {
+    name: 'schedule a deletion with a pending job, and cancel it',
+    prepare: (stage) => submitted(stage),
+    async act(stage, saboteur) {
+      const path = `/organisations/${stage.shop.orgId}`
+      const reply = await operate(stage, saboteur, path, undefined, 'DELETE')
+      await operate(stage, saboteur, `${path}/restore`)
+      return reply
+    },
+    async afterwards(stage, reply, jobId) {
+      const restored = await operate(stage, calm(), `/organisations/${stage.shop.orgId}/restore`)
+      if (restored?.status !== 200) return [`restoring answered ${restored?.status}`]
+      if (reply?.status === 202) return statusIs(stage, jobId, 'cancelled')
+      return statusIs(stage, jobId, 'cancelled', 'completed')
+    },
+  },
+  {
     name: 'reconcile',
     async prepare(stage) {
       await submitted(stage)

@@ -24,6 +24,7 @@ describe('POST /operator/organisations', () => {
       default_webhook_url: null,
       auto_reload_enabled: false,
       output_retention_days: 30,
+      delete_after: null,
       webhook_secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/=]{32}$/),
       workspaces: [
         {

@@ -194,3 +194,12 @@ export async function tryOn(visitor: Visitor, fields: Record<string, string | Fi
   })
   return { page, jobId: jobIdOf(page.path) }
 }
+
+/** Opens an invitation's link without an account, and joins with a password. */
+export async function join(email: string): Promise<Visitor> {
+  const { path } = await latestMail(email)
+  const visitor = newVisitor()
+  expect((await visitor.get(path)).html).toContain('Create account and join')
+  expect((await visitor.post(path, { password: PASSWORD })).path).toBe('/console')
+  return visitor
+}

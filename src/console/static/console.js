@@ -39,7 +39,9 @@ for (const input of document.querySelectorAll('[data-max-bytes]')) {
 }
 
 // Nothing is sent twice by an impatient click.
-for (const form of document.querySelectorAll('form[method=post]:not([data-run])')) {
+for (const form of document.querySelectorAll(
+  'form[method=post]:not([data-run], [data-download])',
+)) {
   form.addEventListener('submit', ({ submitter }) => {
     if (!submitter) return
     submitter.setAttribute('aria-busy', 'true')

@@ -1,0 +1,205 @@
+// Scheduling the deletion of a person's account, and cancelling it. Organisations whose only member
+// the person is are scheduled along with the account.
+import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { database } from '../db/client.ts'
+import { members, sessions, users } from '../db/people.ts'
+import { organisations } from '../db/schema.ts'
+import type { OrganisationRow } from '../db/schema.ts'
+import { accountDeletionLetter } from '../mail/letters.ts'
+import { sendMail } from '../mail/send.ts'
+import { organisationOf } from '../organisation/by-id.ts'
+import { auditInsert } from './audit.ts'
+import type { UserActor } from './audit.ts'
+import { suspendScheduled } from './delete-organisation.ts'
+import { graceEnd, organisationExists } from './grace-period.ts'
+
+/** What deleting an account means for the person's organisations. */
+export interface AccountDeletionPlan {
+  /** Have other members, and the person is their last owner: somebody else must become one first. */
+  blockedBy: OrganisationRow[]
+  /** Have no other member: scheduled for deletion along with the account. */
+  deletedAlong: OrganisationRow[]
+  /** The person leaves these. */
+  left: OrganisationRow[]
+}
+
+/** The other members of `members`' organisation; those who delete their account do not count. */
+const others = (role?: 'owner'): SQL<number> =>
+  sql`(select count(*) from members as others join users as people on people.id = others.user_id
+       where others.organisation_id = ${members.organisationId} and others.user_id <> ${members.userId}
+         and people.delete_after is null ${role ? sql`and others.role = ${role}` : sql``})`
+
+export async function accountDeletionPlan(env: Env, userId: string): Promise<AccountDeletionPlan> {
+  const rows = await database(env)
+    .select({
+      organisation: organisations,
+      role: members.role,
+      otherMembers: others().mapWith(Number),
+      otherOwners: others('owner').mapWith(Number),
+    })
+    .from(members)
+    .innerJoin(organisations, eq(organisations.id, members.organisationId))
+    .where(and(eq(members.userId, userId), organisationExists()))
+    .orderBy(asc(members.createdAt))
+  const plan: AccountDeletionPlan = { blockedBy: [], deletedAlong: [], left: [] }
+  for (const { organisation, role, otherMembers, otherOwners } of rows) {
+    if (otherMembers === 0) plan.deletedAlong.push(organisation)
+    else if (role === 'owner' && otherOwners === 0 && organisation.deleteAfter === null) {
+      plan.blockedBy.push(organisation)
+    } else plan.left.push(organisation)
+  }
+  return plan
+}
+
+/**
+ * Schedules the deletion, ends every session and writes to the person. Repeating it changes nothing.
+ * @returns false when the person is the last owner of an organisation with other members
+ */
+export async function scheduleAccountDeletion({
+  env,
+  actor,
+  baseUrl,
+}: {
+  env: Env
+  actor: UserActor
+  baseUrl: string
+}): Promise<boolean> {
+  const { userId, email } = actor
+  const db = database(env)
+  const deleteAfter = graceEnd()
+  const { deletedAlong, left, blockedBy } = await accountDeletionPlan(env, userId)
+  // Repeated in every statement, and true until the last one: all of them apply, or none.
+  const isAllowed = sql`exists (select 1 from users where id = ${userId} and delete_after is null)
+    and not exists (select 1 from ${members}
+      join ${organisations} on ${organisations.id} = ${members.organisationId}
+      where ${members.userId} = ${userId} and ${members.role} = 'owner'
+        and ${organisations.deleteAfter} is null and ${others('owner')} = 0 and ${others()} > 0)`
+  const isDeletedAlong = sql`${organisations.deleteAfter} is null and ${organisations.id} in
+    (select ${members.organisationId} from ${members}
+     where ${members.userId} = ${userId} and ${others()} = 0)`
+  const details = { delete_after: deleteAfter.toISOString() }
+
+  const [first, ...rest] = [
+    ...[...deletedAlong, ...left, ...blockedBy].map(({ id: organisationId }) =>
+      auditInsert(
+        env,
+        { organisationId, actor, action: 'account.deletion_scheduled', target: userId, details },
+        isAllowed,
+      ),
+    ),
+    ...deletedAlong.map(({ id: organisationId }) =>
+      auditInsert(
+        env,
+        { organisationId, actor, action: 'organisation.deletion_scheduled', details },
+        sql`${isAllowed} and exists (select 1 from ${organisations}
+            where ${organisations.id} = ${organisationId} and ${isDeletedAlong})`,
+      ),
+    ),
+    db
+      .update(organisations)
+      .set({ deleteAfter })
+      .where(sql`${isAllowed} and ${isDeletedAlong}`),
+    db.delete(sessions).where(and(eq(sessions.userId, userId), isAllowed)),
+    db
+      .update(users)
+      .set({ deleteAfter })
+      .where(and(eq(users.id, userId), isAllowed)),
+  ] as const
+  await db.batch([first, ...rest])
+
+  const due = await deletionDateOf(env, userId)
+  if (!due) return false
+  const scheduled = await scheduledWith(env, userId)
+  // A repetition completes what a crash left out, and sends no second mail.
+  const results = await Promise.allSettled([
+    ...scheduled.map(({ id }) => suspendScheduled(env, id)),
+    due.getTime() === deleteAfter.getTime() &&
+      sendMail(
+        env,
+        email,
+        accountDeletionLetter(
+          `${baseUrl}/console/sign-in`,
+          due,
+          scheduled.map(({ name }) => name),
+        ),
+      ),
+  ])
+  for (const result of results) if (result.status === 'rejected') throw result.reason
+  return true
+}
+
+/**
+ * Cancels the deletion within the grace period, also that of the organisations scheduled along.
+ * @returns false once the grace period is over
+ */
+export async function cancelAccountDeletion({
+  env,
+  actor,
+}: {
+  env: Env
+  actor: UserActor
+}): Promise<boolean> {
+  const { userId } = actor
+  const db = database(env)
+  const isScheduled = and(eq(users.id, userId), gt(users.deleteAfter, new Date()))
+  // As in `scheduleAccountDeletion`: true until the last statement.
+  const isAllowed = sql`exists (select 1 from ${users} where ${isScheduled})`
+  const along = await scheduledWith(env, userId)
+  const joined = await db
+    .select({ organisationId: members.organisationId })
+    .from(members)
+    .where(eq(members.userId, userId))
+  const [first, ...rest] = [
+    ...joined.map(({ organisationId }) =>
+      auditInsert(
+        env,
+        { organisationId, actor, action: 'account.deletion_cancelled', target: userId },
+        isAllowed,
+      ),
+    ),
+    ...along.map(({ id: organisationId }) =>
+      auditInsert(
+        env,
+        { organisationId, actor, action: 'organisation.deletion_cancelled' },
+        sql`${isAllowed} and exists (select 1 from ${organisations}
+            where ${organisations.id} = ${organisationId} and ${isScheduledWith(userId)})`,
+      ),
+    ),
+    db
+      .update(organisations)
+      .set({ deleteAfter: null })
+      .where(
+        sql`${isAllowed} and ${isScheduledWith(userId)} and ${organisations.id} in
+            (select ${members.organisationId} from ${members} where ${members.userId} = ${userId})`,
+      ),
+    db.update(users).set({ deleteAfter: null }).where(isScheduled),
+  ] as const
+  await db.batch([first, ...rest])
+  await Promise.all(along.map(({ id }) => organisationOf(env, id).refresh()))
+  return (await deletionDateOf(env, userId)) === null
+}
+
+/** An organisation that was scheduled along with the account has the very same date. */
+const isScheduledWith = (userId: string): SQL =>
+  sql`${organisations.deleteAfter} =
+      (select ${users.deleteAfter} from ${users} where ${users.id} = ${userId})`
+
+/** The organisations that are deleted along with an account. */
+export const scheduledWith = (
+  env: Env,
+  userId: string,
+): Promise<Pick<OrganisationRow, 'id' | 'name'>[]> =>
+  database(env)
+    .select({ id: organisations.id, name: organisations.name })
+    .from(members)
+    .innerJoin(organisations, eq(organisations.id, members.organisationId))
+    .where(and(eq(members.userId, userId), isScheduledWith(userId)))
+
+async function deletionDateOf(env: Env, userId: string): Promise<Date | null> {
+  const [user] = await database(env)
+    .select({ deleteAfter: users.deleteAfter })
+    .from(users)
+    .where(eq(users.id, userId))
+  return user?.deleteAfter ?? null
+}

@@ -1,0 +1,123 @@
+// Scheduling the deletion of an organisation, and cancelling it. While it is scheduled, /v1 treats
+// the organisation as suspended.
+import { and, eq, gt, isNull, sql } from 'drizzle-orm'
+import { database } from '../db/client.ts'
+import { organisations } from '../db/schema.ts'
+import type { OrganisationRow } from '../db/schema.ts'
+import { AppError } from '../errors.ts'
+import { withdrawAllPending } from '../jobs/cancel.ts'
+import { organisationDeletionLetter } from '../mail/letters.ts'
+import { sendMail } from '../mail/send.ts'
+import { organisationOf } from '../organisation/by-id.ts'
+import { auditInsert } from './audit.ts'
+import type { Actor } from './audit.ts'
+import { requireOwner } from './authorisation.ts'
+import { graceEnd, organisationExists } from './grace-period.ts'
+import { teamOf } from './members.ts'
+
+/**
+ * Schedules the deletion, withdraws pending jobs and writes to the owners. Repeating it changes
+ * nothing.
+ * @param baseUrl what the link in the mail begins with
+ * @throws AppError not_found
+ */
+export async function scheduleOrganisationDeletion({
+  env,
+  actor,
+  organisationId,
+  baseUrl,
+}: {
+  env: Env
+  actor: Actor
+  organisationId: string
+  baseUrl: string
+}): Promise<OrganisationRow & { deleteAfter: Date }> {
+  await requireOwner({ env, actor, organisationId })
+  const db = database(env)
+  const deleteAfter = graceEnd()
+  const isUnscheduled = and(eq(organisations.id, organisationId), isNull(organisations.deleteAfter))
+  const [, scheduled, [organisation]] = await db.batch([
+    auditInsert(
+      env,
+      {
+        organisationId,
+        actor,
+        action: 'organisation.deletion_scheduled',
+        details: { delete_after: deleteAfter.toISOString() },
+      },
+      sql`exists (select 1 from ${organisations} where ${isUnscheduled})`,
+    ),
+    db.update(organisations).set({ deleteAfter }).where(isUnscheduled),
+    db
+      .select()
+      .from(organisations)
+      .where(and(eq(organisations.id, organisationId), organisationExists())),
+  ])
+  if (!organisation?.deleteAfter) {
+    throw new AppError('not_found', 'No organisation with this id.')
+  }
+  const due = organisation.deleteAfter
+  // None of these depends on another. The cache expires and consumers withdraw jobs by themselves.
+  const results = await Promise.allSettled([
+    suspendScheduled(env, organisationId),
+    scheduled.meta.changes > 0 && mailOwners(env, organisation, due, baseUrl),
+  ])
+  for (const result of results) if (result.status === 'rejected') throw result.reason
+  return { ...organisation, deleteAfter: due }
+}
+
+/** Puts a deletion that was just scheduled into force for /v1. */
+export async function suspendScheduled(env: Env, organisationId: string): Promise<void> {
+  await organisationOf(env, organisationId).refresh()
+  await withdrawAllPending(env, organisationId)
+}
+
+async function mailOwners(
+  env: Env,
+  { id, name }: OrganisationRow,
+  deleteAfter: Date,
+  baseUrl: string,
+): Promise<void> {
+  const { members } = await teamOf(env, id)
+  const link = `${baseUrl}/console/settings/organisation`
+  const letter = organisationDeletionLetter(link, name, deleteAfter)
+  const owners = members.filter(({ role }) => role === 'owner')
+  await Promise.all(owners.map(({ email }) => sendMail(env, email, letter)))
+}
+
+/**
+ * Cancels the deletion within the grace period. A suspension by staff stays. Where no deletion is
+ * scheduled, nothing changes.
+ * @throws AppError not_found, also once the grace period is over
+ */
+export async function cancelOrganisationDeletion({
+  env,
+  actor,
+  organisationId,
+}: {
+  env: Env
+  actor: Actor
+  organisationId: string
+}): Promise<void> {
+  await requireOwner({ env, actor, organisationId })
+  const db = database(env)
+  // Decides against the start of the deletion, which sets the column to 0.
+  const isScheduled = and(
+    eq(organisations.id, organisationId),
+    gt(organisations.deleteAfter, new Date()),
+  )
+  const [, , found] = await db.batch([
+    auditInsert(
+      env,
+      { organisationId, actor, action: 'organisation.deletion_cancelled' },
+      sql`exists (select 1 from ${organisations} where ${isScheduled})`,
+    ),
+    db.update(organisations).set({ deleteAfter: null }).where(isScheduled),
+    db
+      .select({ id: organisations.id })
+      .from(organisations)
+      .where(and(eq(organisations.id, organisationId), isNull(organisations.deleteAfter))),
+  ])
+  if (found.length === 0) throw new AppError('not_found', 'No organisation with this id.')
+  await organisationOf(env, organisationId).refresh()
+}

@@ -1,0 +1,57 @@
+// A person's own data as one JSON document: profile, sessions and memberships.
+import { eq } from 'drizzle-orm'
+import { database } from '../db/client.ts'
+import { sessions, users } from '../db/people.ts'
+import { AppError } from '../errors.ts'
+import { isoOf } from '../iso.ts'
+import { takeAttempt } from './attempts.ts'
+import { EXPORT_LIMIT } from './export-organisation.ts'
+import type { Exported } from './export-organisation.ts'
+import { invitationsTo, membershipsOf } from './members.ts'
+
+/** @returns the document, or in how many seconds to try again */
+export async function exportAccount({
+  env,
+  userId,
+}: {
+  env: Env
+  userId: string
+}): Promise<Exported> {
+  const key = `export:user:${userId}`
+  const taken = await takeAttempt(env, [{ key, ...EXPORT_LIMIT }])
+  if (!taken.ok) return { ok: false, waitSeconds: taken.waitSeconds }
+  const db = database(env)
+  const [user] = await db.select().from(users).where(eq(users.id, userId))
+  if (!user) throw new AppError('not_found')
+  const sessionRows = await db.select().from(sessions).where(eq(sessions.userId, userId))
+  const memberships = await membershipsOf(env, userId)
+  const invitations = await invitationsTo(env, user.email)
+  const document = {
+    exported_at: isoOf(new Date()),
+    account: {
+      id: user.id,
+      email: user.email,
+      email_verified: user.emailVerified,
+      name: user.name,
+      organisation_name: user.organisationName,
+      created_at: isoOf(user.createdAt),
+    },
+    sessions: sessionRows.map((session) => ({
+      ip_address: session.ipAddress,
+      user_agent: session.userAgent,
+      created_at: isoOf(session.createdAt),
+      expires_at: isoOf(session.expiresAt),
+    })),
+    memberships: memberships.map(({ organisation, role }) => ({
+      organisation_id: organisation.id,
+      organisation_name: organisation.name,
+      role,
+    })),
+    invitations: invitations.map(({ invitation, organisation }) => ({
+      organisation_name: organisation.name,
+      role: invitation.role,
+      expires_at: isoOf(invitation.expiresAt),
+    })),
+  }
+  return { ok: true, file: JSON.stringify(document, null, 2) }
+}

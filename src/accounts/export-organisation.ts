@@ -1,0 +1,225 @@
+// An organisation's data as one JSON document, for its owners. It holds no secret and no key.
+import type { ApiKeyRow, AuditRow, JobRow, OrganisationRow, WorkspaceRow } from '../db/schema.ts'
+import type { InvitationRow } from '../db/people.ts'
+import { AppError } from '../errors.ts'
+import { isoOf } from '../iso.ts'
+import { listJobRows } from '../jobs/lists.ts'
+import { presentListedJob } from '../jobs/present.ts'
+import { organisationOf } from '../organisation/by-id.ts'
+import type { LedgerEntry } from '../organisation/ledger.ts'
+import { currencyOf } from '../organisation/region.ts'
+import { linksFrom } from '../outputs/link.ts'
+import type { LinkTo } from '../outputs/link.ts'
+import { attemptsBetween, listEvents } from '../webhooks/store.ts'
+import { listApiKeys } from './api-keys.ts'
+import { takeAttempt } from './attempts.ts'
+import { auditInsert, listAuditEntries } from './audit.ts'
+import type { Actor } from './audit.ts'
+import { requireOwner } from './authorisation.ts'
+import { arrayOf, pagesOf, streamOf } from './export-file.ts'
+import { teamOf } from './members.ts'
+import type { Member } from './members.ts'
+import { findOrganisation } from './organisations.ts'
+
+/** How often one organisation, or one person's account, may be exported. */
+export const EXPORT_LIMIT = { max: 10, windowSeconds: 60 * 60 }
+
+const JOBS_PER_PAGE = 1_000
+/** Fewer: each may have ten attempts of 1 KiB. */
+const EVENTS_PER_PAGE = 200
+const ENTRIES_PER_PAGE = 1_000
+
+export type Exported =
+  { ok: true; file: ReadableStream<Uint8Array> | string } | { ok: false; waitSeconds: number }
+
+/**
+ * @param baseUrl what links to pictures begin with; they work for an hour
+ * @returns the document, or in how many seconds to try again
+ * @throws AppError not_found
+ */
+export async function exportOrganisation({
+  env,
+  actor,
+  organisationId,
+  baseUrl,
+}: {
+  env: Env
+  actor: Actor
+  organisationId: string
+  baseUrl: string
+}): Promise<Exported> {
+  await requireOwner({ env, actor, organisationId })
+  const found = await findOrganisation(env, organisationId)
+  if (!found) throw new AppError('not_found')
+  const key = `export:organisation:${organisationId}`
+  const taken = await takeAttempt(env, [{ key, ...EXPORT_LIMIT }])
+  if (!taken.ok) return { ok: false, waitSeconds: taken.waitSeconds }
+  await auditInsert(env, { organisationId, actor, action: 'organisation.exported' })
+  return { ok: true, file: streamOf(documentOf(env, found, baseUrl)) }
+}
+
+async function* documentOf(
+  env: Env,
+  { organisation, workspaces }: { organisation: OrganisationRow; workspaces: WorkspaceRow[] },
+  baseUrl: string,
+): AsyncGenerator<string> {
+  const { id } = organisation
+  const { members, invitations } = await teamOf(env, id)
+  const ledger = organisationOf(env, id)
+  const facts = {
+    exported_at: isoOf(new Date()),
+    organisation: presentOrganisation(organisation),
+    credits: await ledger.totals(),
+    workspaces: workspaces.map(presentWorkspace),
+    members: members.map(presentMember),
+    invitations: invitations.map(presentInvitation),
+    api_keys: (await listApiKeys(env, id)).map(presentApiKey),
+  }
+  yield `${JSON.stringify(facts, null, 2).slice(0, -2)},\n`
+  yield* arrayOf('jobs', jobsOf(env, id, baseUrl))
+  yield ',\n'
+  yield* arrayOf('webhook_events', eventsOf(env, id))
+  yield ',\n'
+  yield* arrayOf('ledger', ledgerOf(ledger))
+  yield ',\n'
+  yield* arrayOf('audit_log', auditLogOf(env, id))
+  yield '\n}\n'
+}
+
+async function* jobsOf(env: Env, organisationId: string, baseUrl: string) {
+  const pages = pagesOf<JobRow>(JOBS_PER_PAGE, (last) =>
+    listJobRows(env, organisationId, { limit: JOBS_PER_PAGE, beforeId: last?.id }),
+  )
+  for await (const page of pages) {
+    const linkTo = linksFrom(env, baseUrl)
+    yield page.map((job) => presentExportedJob(linkTo, job))
+  }
+}
+
+async function* eventsOf(env: Env, organisationId: string) {
+  const limit = EVENTS_PER_PAGE
+  const pages = pagesOf(limit, (last: { id: string } | undefined) =>
+    listEvents(env, organisationId, { limit, beforeId: last?.id }),
+  )
+  for await (const page of pages) {
+    const [newest, oldest] = [page[0], page.at(-1)]
+    if (!newest || !oldest) continue
+    const range = { first: oldest.id, last: newest.id }
+    const attempts = Map.groupBy(
+      await attemptsBetween(env, organisationId, range),
+      ({ eventId }) => eventId,
+    )
+    yield page.map((event) => ({
+      id: event.id,
+      job_id: event.jobId,
+      type: event.type,
+      url: event.url,
+      status: event.status,
+      created_at: isoOf(event.createdAt),
+      attempts: (attempts.get(event.id) ?? []).map((attempt) => ({
+        number: attempt.number,
+        at: isoOf(attempt.at),
+        duration_ms: attempt.durationMs,
+        response_status: attempt.responseStatus,
+        response_body: attempt.responseBody,
+        error: attempt.error,
+      })),
+    }))
+  }
+}
+
+async function* ledgerOf(ledger: ReturnType<typeof organisationOf>) {
+  const limit = ENTRIES_PER_PAGE
+  const pages = pagesOf<LedgerEntry>(limit, (last) =>
+    ledger.entries({ limit, ...(last && { before: last.id }) }),
+  )
+  for await (const page of pages) yield page.map(presentLedgerEntry)
+}
+
+async function* auditLogOf(env: Env, organisationId: string) {
+  const limit = ENTRIES_PER_PAGE
+  const pages = pagesOf<AuditRow>(limit, (last) =>
+    listAuditEntries(env, organisationId, { limit, beforeId: last?.id }),
+  )
+  for await (const page of pages) yield page.map(presentAuditEntry)
+}
+
+const presentOrganisation = (organisation: OrganisationRow) => ({
+  id: organisation.id,
+  name: organisation.name,
+  status: organisation.status,
+  plan: organisation.plan,
+  region_code: organisation.regionCode,
+  currency_code: currencyOf(organisation.regionCode),
+  rate_limit_per_minute: organisation.rateLimitPerMinute,
+  default_webhook_url: organisation.defaultWebhookUrl,
+  auto_reload_enabled: organisation.autoReloadEnabled,
+  output_retention_days: organisation.outputRetentionDays,
+  delete_after: organisation.deleteAfter && isoOf(organisation.deleteAfter),
+  created_at: isoOf(organisation.createdAt),
+})
+
+const presentWorkspace = ({ id, name, status, createdAt }: WorkspaceRow) => ({
+  id,
+  name,
+  status,
+  created_at: isoOf(createdAt),
+})
+
+const presentMember = ({ userId, email, role, createdAt }: Member) => ({
+  user_id: userId,
+  email,
+  role,
+  created_at: isoOf(createdAt),
+})
+
+const presentInvitation = ({ id, email, role, createdAt, expiresAt }: InvitationRow) => ({
+  id,
+  email,
+  role,
+  created_at: isoOf(createdAt),
+  expires_at: isoOf(expiresAt),
+})
+
+const presentApiKey = (key: ApiKeyRow) => ({
+  id: key.id,
+  name: key.name,
+  mode: key.mode,
+  last_four: key.lastFour,
+  created_by: key.createdBy,
+  created_at: isoOf(key.createdAt),
+  revoked_at: key.revokedAt && isoOf(key.revokedAt),
+  last_used_at: key.lastUsedAt && isoOf(key.lastUsedAt),
+})
+
+const presentExportedJob = (linkTo: LinkTo, job: JobRow) => ({
+  ...presentListedJob(linkTo, job),
+  model_image_url: job.modelImageUrl,
+  garment_image_url: job.garmentImageUrl,
+  webhook_url: job.webhookUrl,
+})
+
+const presentLedgerEntry = (entry: LedgerEntry) => ({
+  at: isoOf(new Date(entry.at)),
+  kind: entry.kind,
+  amount: entry.amount,
+  job_id: entry.jobId,
+  reference: entry.reference,
+  reason: entry.reason,
+  granted: entry.granted,
+  balance: entry.balance,
+  reserved: entry.reserved,
+  consumed: entry.consumed,
+})
+
+const presentAuditEntry = (entry: AuditRow) => ({
+  id: entry.id,
+  at: isoOf(entry.at),
+  actor_type: entry.actorType,
+  actor_id: entry.actorId,
+  actor_email: entry.actorEmail,
+  action: entry.action,
+  target: entry.target,
+  details: entry.details,
+  ip_address: entry.ipAddress,
+})

@@ -1,0 +1,13 @@
+// Deletions take effect after a grace period, in which they can be cancelled. `delete_after` of an
+// organisation or a user is the end of that period. From then on it does not exist for anybody;
+// accounts/run-deletions removes what is stored.
+import { gt, isNull, or } from 'drizzle-orm'
+import { organisations } from '../db/schema.ts'
+
+export const GRACE_PERIOD_DAYS = 7
+
+export const graceEnd = (): Date => new Date(Date.now() + GRACE_PERIOD_DAYS * 24 * 60 * 60_000)
+
+/** Leaves out organisations whose grace period is over. */
+export const organisationExists = () =>
+  or(isNull(organisations.deleteAfter), gt(organisations.deleteAfter, new Date()))

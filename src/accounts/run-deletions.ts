@@ -1,0 +1,199 @@
+// Removes what is stored of organisations and accounts whose grace period is over, a bounded amount
+// in each run. Every step may be repeated, and the row itself goes last: after a crash the next run
+// continues.
+import { and, eq, inArray, lte, sql } from 'drizzle-orm'
+import { database } from '../db/client.ts'
+import { invitations, members, onboardings, users, verifications } from '../db/people.ts'
+import {
+  apiKeys,
+  auditLog,
+  closedOrganisations,
+  organisations,
+  webhookEndpoints,
+  workspaces,
+} from '../db/schema.ts'
+import type { OrganisationRow } from '../db/schema.ts'
+import { withdrawAllPending } from '../jobs/cancel.ts'
+import { deletePictures } from '../jobs/pictures.ts'
+import { isFinal } from '../jobs/status.ts'
+import { anyJobs, deleteJobs } from '../jobs/store.ts'
+import { log } from '../log.ts'
+import { organisationOf } from '../organisation/by-id.ts'
+import { deleteEvents } from '../webhooks/store.ts'
+import { deleteExpiredAttempts } from './attempts.ts'
+import { anonymiseAuditEntries, auditInsert, deleteAuditEntries, SYSTEM } from './audit.ts'
+
+/** Requests and deliveries that began within the grace period are over by then. */
+const MARGIN_MS = 60_000
+/** Replaces `delete_after` once deletion has begun, so that it can no longer be cancelled. */
+const BEGUN = new Date(0)
+/** Of each kind in one run. */
+const MAX_BEGUN = 50
+/** Pages of rows deleted in one run. */
+const MAX_PAGES = 100
+const JOBS_PER_PAGE = 100
+
+/**
+ * Deletes organisations and accounts whose grace period is over, those that have begun first.
+ * @throws when one failed, after all others were tried
+ */
+export async function runDeletions(env: Env): Promise<void> {
+  const failures: unknown[] = []
+  const attempt = async (fields: Record<string, string>, work: () => Promise<void>) => {
+    await work().catch((error: unknown) => {
+      log.error('deletion failed', error, fields)
+      failures.push(error)
+    })
+  }
+  const budget = { pages: MAX_PAGES }
+  await attempt({}, async () => {
+    for (const organisation of await beginOrganisations(env)) {
+      await attempt({ organisationId: organisation.id }, () =>
+        deleteOrganisation(env, organisation, budget),
+      )
+    }
+  })
+  await attempt({}, async () => {
+    for (const user of await beginAccounts(env)) {
+      await attempt({ userId: user.id }, () => deleteAccount(env, user))
+    }
+  })
+  if (failures.length > 0) throw failures[0]
+}
+
+/** Decides against a cancellation: who changes the row first wins. */
+async function beginOrganisations(env: Env): Promise<OrganisationRow[]> {
+  const db = database(env)
+  const due = db
+    .select({ id: organisations.id })
+    .from(organisations)
+    .where(isDue(organisations.deleteAfter))
+    .orderBy(organisations.deleteAfter)
+    .limit(MAX_BEGUN)
+  const begun = await db
+    .update(organisations)
+    .set({ deleteAfter: BEGUN })
+    .where(and(isDue(organisations.deleteAfter), inArray(organisations.id, due)))
+    .returning()
+  return begun.sort((a, b) => a.id.localeCompare(b.id))
+}
+
+async function beginAccounts(env: Env): Promise<{ id: string; email: string }[]> {
+  const db = database(env)
+  const due = db
+    .select({ id: users.id })
+    .from(users)
+    .where(isDue(users.deleteAfter))
+    .orderBy(users.deleteAfter)
+    .limit(MAX_BEGUN)
+  return db
+    .update(users)
+    .set({ deleteAfter: BEGUN })
+    .where(and(isDue(users.deleteAfter), inArray(users.id, due)))
+    .returning({ id: users.id, email: users.email })
+}
+
+/** Names the condition of the partial index, which SQLite would not use otherwise. */
+const isDue = (column: typeof organisations.deleteAfter | typeof users.deleteAfter) =>
+  and(sql`delete_after is not null`, lte(column, new Date(Date.now() - MARGIN_MS)))
+
+async function deleteOrganisation(
+  env: Env,
+  organisation: OrganisationRow,
+  budget: { pages: number },
+): Promise<void> {
+  const { id } = organisation
+  await withdrawAllPending(env, id)
+  // The alarm settles open reservations by the rows of their jobs, which have to exist until then.
+  if ((await organisationOf(env, id).totals()).reserved > 0) return postpone(id, 'reserved credits')
+
+  for (;;) {
+    const jobs = await anyJobs(env, id, JOBS_PER_PAGE)
+    if (jobs.length === 0) break
+    if (budget.pages-- <= 0) return
+    if (!jobs.every(({ status }) => isFinal(status))) return postpone(id, 'an unfinished job')
+    const ids = jobs.map((job) => job.id)
+    await deletePictures(env, ids)
+    await deleteJobs(env, ids)
+  }
+  for (const deletePage of [deleteEvents, deleteAuditEntries]) {
+    let deleted: number
+    do {
+      if (budget.pages-- <= 0) return
+      deleted = await deletePage(env, id)
+    } while (deleted > 0)
+  }
+  await deleteMembersAndKeys(env, id)
+  await closeLedger(env, organisation)
+  const db = database(env)
+  await db.batch([
+    db.delete(auditLog).where(eq(auditLog.organisationId, id)),
+    db.delete(organisations).where(eq(organisations.id, id)),
+  ])
+  log.info('organisation deleted', { organisationId: id })
+}
+
+const postpone = (organisationId: string, reason: string) =>
+  log.warn('organisation deletion postponed', { organisationId, reason })
+
+async function deleteMembersAndKeys(env: Env, organisationId: string): Promise<void> {
+  const db = database(env)
+  await db.batch([
+    db.delete(webhookEndpoints).where(eq(webhookEndpoints.organisationId, organisationId)),
+    db.delete(invitations).where(eq(invitations.organisationId, organisationId)),
+    db.delete(apiKeys).where(eq(apiKeys.organisationId, organisationId)),
+    db.delete(workspaces).where(eq(workspaces.organisationId, organisationId)),
+    db.delete(members).where(eq(members.organisationId, organisationId)),
+    db.delete(onboardings).where(eq(onboardings.organisationId, organisationId)),
+    deleteExpiredAttempts(env), // their keys name organisations and users
+  ])
+}
+
+/** Keeps what the law requires of the ledger, then wipes the Organisation. */
+async function closeLedger(env: Env, row: OrganisationRow): Promise<void> {
+  const organisation = organisationOf(env, row.id)
+  const { totals, grants } = await organisation.closingRecord()
+  await database(env)
+    .insert(closedOrganisations)
+    .values({
+      id: row.id,
+      name: row.name,
+      regionCode: row.regionCode,
+      plan: row.plan,
+      createdAt: row.createdAt,
+      closedAt: new Date(),
+      granted: totals.granted,
+      consumed: totals.consumed,
+      grants,
+    })
+    // An earlier run wrote it, and may have wiped the ledger since.
+    .onConflictDoNothing()
+  await organisation.destroy()
+}
+
+/** Deletes a person. Audit logs of organisations keep what was done, but not by whom. */
+async function deleteAccount(env: Env, user: { id: string; email: string }): Promise<void> {
+  const db = database(env)
+  const joined = await db
+    .select({ organisationId: members.organisationId })
+    .from(members)
+    .where(eq(members.userId, user.id))
+  await db.batch([
+    ...anonymiseAuditEntries(env, user),
+    ...joined.map(({ organisationId }) =>
+      auditInsert(env, {
+        organisationId,
+        actor: SYSTEM,
+        action: 'account.deleted',
+        target: user.id,
+      }),
+    ),
+    db.update(apiKeys).set({ createdBy: null }).where(eq(apiKeys.createdBy, user.id)),
+    db.delete(invitations).where(eq(invitations.email, user.email)),
+    db.delete(verifications).where(eq(verifications.value, user.id)),
+    // Sessions, logins, memberships and the onboarding refer to the row and are deleted with it.
+    db.delete(users).where(eq(users.id, user.id)),
+    deleteExpiredAttempts(env),
+  ])
+  log.info('account deleted', { userId: user.id })
+}

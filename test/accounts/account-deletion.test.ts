@@ -1,0 +1,183 @@
+// Deleting a person's account, and what becomes of the organisations that the person belongs to.
+import { env } from 'cloudflare:workers'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { clientOf, codeOf } from '../support/client.ts'
+import { DAY_MS, GRACE_MS, PAST_GRACE_MS, passTime, runCron } from '../support/deletion.ts'
+import { cellsWith } from '../support/traces.ts'
+import {
+  join,
+  latestMail,
+  newAddress,
+  newFounder,
+  newVisitor,
+  PASSWORD,
+  signUp,
+} from '../support/visitor.ts'
+import type { Visitor } from '../support/visitor.ts'
+
+const PAGE = '/console/account/delete'
+const TEAM = '/console/settings/team'
+
+const deleteAccount = (visitor: Visitor, password = PASSWORD) => visitor.post(PAGE, { password })
+
+const signIn = async (email: string) => {
+  const visitor = newVisitor()
+  return { visitor, page: await visitor.post('/console/sign-in', { email, password: PASSWORD }) }
+}
+
+const userIdOf = async (email: string) =>
+  (await env.DB.prepare('SELECT id FROM users WHERE email = ?').bind(email).first<string>('id')) ??
+  ''
+
+/** A founder, and somebody who joined the organisation. */
+async function newTeam(role: 'member' | 'owner') {
+  const founder = await newFounder()
+  const email = newAddress()
+  await founder.visitor.post(`${TEAM}/invitations`, { email, role })
+  const visitor = await join(email)
+  await visitor.get('/console')
+  return { founder, other: { visitor, email } }
+}
+
+afterEach(() => void vi.useRealTimers())
+
+describe('deleting an account', () => {
+  it('ends every session at once; signing in leads only to keeping it', async () => {
+    const { visitor, email, testKey } = await newFounder()
+    const elsewhere = (await signIn(email)).visitor
+    const page = await visitor.get(PAGE)
+    expect(page.html).toContain('You are the only member of Acme')
+    expect((await deleteAccount(visitor, 'wrong')).html).toContain('This is not your password.')
+    expect((await elsewhere.get('/console')).path).toBe('/console')
+
+    expect((await deleteAccount(visitor)).path).toBe('/console/sign-in?deleted=1')
+    const mail = await latestMail(email)
+    expect(mail).toEqual({ subject: 'Your account will be deleted', path: '/console/sign-in' })
+    expect((await elsewhere.get('/console')).path).toMatch(/^\/console\/sign-in/)
+    expect(await codeOf(await clientOf(testKey).get('/v1/jobs/job_x'))).toBe('account_suspended')
+
+    passTime(6 * DAY_MS)
+    const back = await signIn(email)
+    expect(back.page.path).toBe('/console/account/keep')
+    expect(back.page.html).toContain('and Acme will be deleted on')
+    for (const path of ['/console', '/console/account', '/console/onboarding', PAGE]) {
+      expect((await back.visitor.get(path)).path).toBe('/console/account/keep')
+    }
+    const kept = await back.visitor.post('/console/account/keep')
+    expect(kept.path).toBe('/console')
+    expect(kept.html).not.toContain('will be deleted')
+    expect((await clientOf(testKey).get('/v1/jobs/job_x')).status).toBe(404)
+    passTime(2 * DAY_MS)
+    await runCron()
+    expect((await signIn(email)).page.path).toBe('/console')
+  })
+
+  it('deletes the person and the organisation that had no other member', async () => {
+    const { visitor, email, organisationId, testKey } = await newFounder()
+    const userId = await userIdOf(email)
+    await newVisitor().post('/console/forgot', { email })
+    await deleteAccount(visitor)
+    passTime(PAST_GRACE_MS)
+    await runCron()
+    expect(await cellsWith(userId)).toEqual([])
+    // How often a password was tried is counted under the address for at most an hour.
+    const cells = (await cellsWith(email)).filter((cell) => cell !== 'attempts.key')
+    expect(cells).toEqual([])
+    expect(await cellsWith(organisationId)).toEqual([
+      'closed_organisations.id',
+      'free_credit_claims.organisation_id',
+    ])
+    expect((await clientOf(testKey).get('/v1/account')).status).toBe(401)
+    expect((await signIn(email)).page.status).toBe(401)
+  })
+
+  it('can no longer be cancelled once the grace period is over', async () => {
+    const { visitor, email } = await newFounder()
+    await deleteAccount(visitor)
+    passTime(GRACE_MS)
+    const late = await signIn(email)
+    expect(late.page.html).toContain('can no longer be cancelled')
+    expect((await late.visitor.post('/console/account/keep')).path).toBe('/console/account/keep')
+    passTime(PAST_GRACE_MS)
+    await runCron()
+    expect((await late.visitor.get('/console')).path).toMatch(/^\/console\/sign-in/)
+  })
+
+  it('asks the last owner to make somebody else an owner first', async () => {
+    const { founder, other } = await newTeam('member')
+    const refused = await founder.visitor.get(PAGE)
+    expect(refused.html).toContain('You are the last owner of Acme')
+    expect((await deleteAccount(founder.visitor)).path).toBe(PAGE)
+    expect((await signIn(founder.email)).page.path).toBe('/console')
+
+    await founder.visitor.get(TEAM)
+    const userId = await userIdOf(other.email)
+    await founder.visitor.post(`${TEAM}/members/${userId}/role`, { role: 'owner' })
+    expect((await founder.visitor.get(PAGE)).html).toContain('You also leave Acme')
+    expect((await deleteAccount(founder.visitor)).path).toBe('/console/sign-in?deleted=1')
+    expect((await other.visitor.get('/console')).html).not.toContain('will be deleted')
+  })
+
+  it('counts no owner whose own account is scheduled for deletion', async () => {
+    const { founder, other } = await newTeam('owner')
+    await deleteAccount(other.visitor)
+    const userId = await userIdOf(founder.email)
+    await founder.visitor.get(TEAM)
+    const left = await founder.visitor.post(`${TEAM}/members/${userId}/remove`)
+    expect(left.path).toBe(`${TEAM}?stays=1`)
+    expect((await founder.visitor.get(PAGE)).html).toContain('You are the only member of Acme')
+  })
+
+  it('leaves the audit log of a remaining organisation without address and IP', async () => {
+    const { founder, other } = await newTeam('owner')
+    const { organisationId: orgId } = founder
+    const settings = '/console/settings/organisation'
+    await other.visitor.get(settings)
+    await other.visitor.post(`${settings}/name`, { name: 'Renamed' })
+    await founder.visitor.get(TEAM)
+    const userId = await userIdOf(other.email)
+    await env.DB.batch([
+      env.DB.prepare('UPDATE audit_log SET details = ? WHERE organisation_id = ?').bind(
+        JSON.stringify({ email: other.email, other: `x${other.email}` }),
+        orgId,
+      ),
+      env.DB.prepare('UPDATE api_keys SET created_by = ? WHERE organisation_id = ?').bind(
+        userId,
+        orgId,
+      ),
+    ])
+    await deleteAccount(other.visitor)
+    passTime(PAST_GRACE_MS)
+    await runCron()
+
+    const { results } = await env.DB.prepare(
+      `SELECT action, actor_type, actor_email, ip_address, details FROM audit_log
+       WHERE organisation_id = ? AND (action LIKE 'account.%' OR action = 'organisation.updated')
+       ORDER BY id`,
+    )
+      .bind(orgId)
+      .all<Record<string, string | null>>()
+    expect(results.map(({ action }) => action)).toEqual([
+      'organisation.updated',
+      'account.deletion_scheduled',
+      'account.deleted',
+    ])
+    expect(results[0]).toMatchObject({ actor_email: 'deleted user', ip_address: null })
+    // Only whole values are replaced: another address may contain this one.
+    expect(JSON.parse(results[0]?.['details'] ?? '')).toEqual({
+      email: 'deleted user',
+      other: `x${other.email}`,
+    })
+    expect(await cellsWith(userId)).toEqual(['audit_log.actor_id', 'audit_log.target'])
+    expect((await signIn(founder.email)).page.html).toContain('Renamed')
+  })
+
+  it('needs no organisation', async () => {
+    const visitor = newVisitor()
+    const email = await signUp(visitor)
+    expect((await deleteAccount(visitor)).path).toBe('/console/sign-in?deleted=1')
+    passTime(PAST_GRACE_MS)
+    await runCron()
+    expect((await signIn(email)).page.status).toBe(401)
+  })
+})

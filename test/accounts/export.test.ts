@@ -1,0 +1,199 @@
+// An organisation's data, and a person's, as a file.
+import { env } from 'cloudflare:workers'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { newId } from '../../src/ids.ts'
+import { BASE, clientOf, request } from '../support/client.ts'
+import { fakeUpstream } from '../support/upstream.ts'
+import { join, newAddress, newFounder, newVisitor } from '../support/visitor.ts'
+import { finished, operator, submit } from '../support/world.ts'
+
+const upstream = fakeUpstream()
+const SETTINGS = '/console/settings/organisation'
+
+interface Export {
+  jobs: Record<string, string | null>[]
+  webhook_events: { attempts: Record<string, unknown>[] }[]
+  ledger: Record<string, unknown>[]
+  audit_log: { action: string }[]
+}
+
+afterEach(() => void vi.useRealTimers())
+
+describe('exporting an organisation', () => {
+  it('downloads everything but secrets as one JSON document', async () => {
+    upstream.on('https://hooks.test/export', () => new Response('thanks'))
+    const { visitor, email, testKey, organisationId } = await newFounder()
+    await visitor.post('/console/settings/webhooks/url', { url: 'https://hooks.test/export' })
+    const client = clientOf(testKey)
+    const { job_id: jobId } = await finished(client, (await submit(client)).job_id)
+    await vi.waitUntil(async () => {
+      const status = await env.DB.prepare('SELECT status FROM webhook_events WHERE job_id = ?')
+        .bind(jobId)
+        .first('status')
+      return status === 'delivered'
+    })
+    await visitor.get(SETTINGS)
+    const file = await visitor.post(`${SETTINGS}/export`)
+    expect(file.status).toBe(200)
+    expect(file.headers.get('Content-Type')).toMatch(/^application\/json/)
+    expect(file.headers.get('Cache-Control')).toBe('no-store')
+    expect(file.headers.get('Content-Disposition')).toMatch(
+      new RegExp(`^attachment; filename="try-on-${organisationId}-\\d{4}-\\d\\d-\\d\\d\\.json"$`),
+    )
+    const body: Export = JSON.parse(file.html)
+    expect(body).toMatchObject({
+      organisation: { id: organisationId, name: 'Acme', currency_code: 'EUR' },
+      credits: { granted: 100, balance: 100 },
+      workspaces: [{ name: 'Default' }],
+      members: [{ email, role: 'owner' }],
+      api_keys: [{ name: 'First test key', mode: 'test', last_four: testKey.slice(-4) }],
+      jobs: [
+        {
+          job_id: jobId,
+          status: 'completed',
+          model_image_url: 'https://shop.test/model.jpg',
+          webhook_url: 'https://hooks.test/export',
+        },
+      ],
+      webhook_events: [
+        { job_id: jobId, attempts: [{ number: 1, response_status: 200, response_body: 'thanks' }] },
+      ],
+      ledger: [{ kind: 'grant', amount: 100, reference: 'sign-up' }],
+    })
+    expect(body.audit_log).toContainEqual(
+      expect.objectContaining({ action: 'organisation.exported', actor_email: email }),
+    )
+    expect(file.html).not.toContain('whsec_')
+    expect(file.html).not.toContain(testKey)
+    const { results } = await env.DB.prepare('SELECT hash FROM api_keys').all<{ hash: string }>()
+    for (const { hash } of results) expect(file.html).not.toContain(hash)
+    const link = body.jobs[0]?.['output_url'] ?? ''
+    expect((await request(link.replace(BASE, ''))).status).toBe(200)
+  })
+
+  it('has every row of lists that are longer than a page', async () => {
+    const { visitor, testKey, organisationId } = await newFounder()
+    const client = clientOf(testKey)
+    const { job_id } = await finished(client, (await submit(client)).job_id)
+    const copies = Array.from({ length: 1_005 }, () => newId('job'))
+    for (let at = 0; at < copies.length; at += 500) {
+      await env.DB.batch(
+        copies.slice(at, at + 500).map((id) =>
+          env.DB.prepare(
+            `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, base_url, created_at, due_at)
+             SELECT ?, organisation_id, workspace_id, mode, status, base_url, created_at, due_at
+             FROM jobs WHERE id = ?`,
+          ).bind(id, job_id),
+        ),
+      )
+    }
+    const events = copies.slice(0, 405).map((id) => id.replace('job_', 'evt_'))
+    await env.DB.batch(
+      events.flatMap((id) => [
+        env.DB.prepare(
+          `INSERT INTO webhook_events (id, organisation_id, job_id, type, url, status, due_at, created_at)
+           VALUES (?, ?, 'job', 'job.completed', 'https://hooks.test', 'delivered', 0, 0)`,
+        ).bind(id, organisationId),
+        env.DB.prepare(
+          'INSERT INTO webhook_attempts (event_id, number, at, duration_ms) VALUES (?, 1, 0, 5)',
+        ).bind(id),
+      ]),
+    )
+    await visitor.get(SETTINGS)
+    const body: Export = JSON.parse((await visitor.post(`${SETTINGS}/export`)).html)
+    expect(body.jobs.map(({ job_id: id }) => id)).toEqual([...copies.toReversed(), job_id])
+    expect(body.webhook_events).toHaveLength(405)
+    for (const { attempts } of body.webhook_events) expect(attempts).toHaveLength(1)
+  })
+
+  it('is for owners, ten times an hour', async () => {
+    const { visitor, organisationId } = await newFounder()
+    const email = newAddress()
+    await visitor.post('/console/settings/team/invitations', { email, role: 'member' })
+    const member = await join(email)
+    await member.get('/console')
+    expect((await member.post(`${SETTINGS}/export`)).status).toBe(404)
+    for (let count = 0; count < 10; count++) {
+      expect((await visitor.post(`${SETTINGS}/export`)).status).toBe(200)
+    }
+    const refused = await visitor.post(`${SETTINGS}/export`)
+    expect(refused.status).toBe(429)
+    expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0)
+    const audits = await env.DB.prepare(
+      `SELECT count(*) AS n FROM audit_log
+       WHERE organisation_id = ? AND action = 'organisation.exported'`,
+    )
+      .bind(organisationId)
+      .first('n')
+    expect(audits).toBe(10)
+  })
+})
+
+describe('exporting an account', () => {
+  it('downloads the profile, sessions and memberships', async () => {
+    const { visitor, email, organisationId } = await newFounder()
+    await visitor.get('/console/account')
+    const file = await visitor.post('/console/account/export')
+    expect(file.headers.get('Content-Disposition')).toMatch(
+      /^attachment; filename="try-on-account-/,
+    )
+    expect(JSON.parse(file.html)).toMatchObject({
+      account: { email, email_verified: true },
+      sessions: [{ ip_address: expect.any(String) }],
+      memberships: [{ organisation_id: organisationId, role: 'owner' }],
+    })
+    const { results } = await env.DB.prepare('SELECT token FROM sessions').all<{ token: string }>()
+    for (const { token } of results) expect(file.html).not.toContain(token)
+    expect((await newVisitor().post('/console/account/export')).path).toMatch(/^\/console\/sign-in/)
+  })
+})
+
+describe('the settings of an organisation', () => {
+  it('are changed by owners, in force at the next request', async () => {
+    const { visitor, testKey, organisationId } = await newFounder()
+    const client = clientOf(testKey)
+    await client.get('/v1/account')
+    await visitor.get(SETTINGS)
+    expect((await visitor.post(`${SETTINGS}/name`, { name: 'Acme & Co' })).html).toContain(
+      'The organisation is renamed.',
+    )
+    expect(await (await client.get('/v1/account')).json()).toMatchObject({ name: 'Acme & Co' })
+    for (const days of ['0', '366', '1.5', '', 'x']) {
+      const page = await visitor.post(`${SETTINGS}/retention`, { days })
+      expect(page.status).toBe(422)
+      expect(page.html).toContain('id="days-error"')
+    }
+    expect((await visitor.post(`${SETTINGS}/retention`, { days: '90' })).html).toContain(
+      'value="90"',
+    )
+    expect((await visitor.post(`${SETTINGS}/name`, { name: ' ' })).status).toBe(422)
+    const { results } = await env.DB.prepare(
+      `SELECT details FROM audit_log
+       WHERE organisation_id = ? AND action = 'organisation.updated' ORDER BY id`,
+    )
+      .bind(organisationId)
+      .all<{ details: string }>()
+    expect(results.map(({ details }) => JSON.parse(details) as unknown)).toEqual([
+      { name_old: 'Acme', name_new: 'Acme & Co' },
+      { output_retention_days_old: 30, output_retention_days_new: 90 },
+    ])
+    expect((await operator.get(`/operator/organisations/${organisationId}`)).status).toBe(200)
+  })
+
+  it('are shown to members without forms', async () => {
+    const { visitor } = await newFounder()
+    const email = newAddress()
+    await visitor.post('/console/settings/team/invitations', { email, role: 'member' })
+    const member = await join(email)
+    const page = await member.get(SETTINGS)
+    expect(page.html).toContain('Only owners can change these settings.')
+    expect(page.html).toContain('30 days')
+    expect(page.html).not.toContain(`action="${SETTINGS}`)
+    for (const [form, fields] of [
+      ['name', { name: 'Mine' }],
+      ['retention', { days: '1' }],
+    ] as const) {
+      expect((await member.post(`${SETTINGS}/${form}`, fields)).status).toBe(404)
+    }
+  })
+})

@@ -1,0 +1,367 @@
+// Deleting an organisation: scheduled, cancelled, and carried out after the grace period.
+import { runDurableObjectAlarm } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import worker from '../../src/index.ts'
+import { eventIdOf, newId } from '../../src/ids.ts'
+import { signedUrl } from '../../src/outputs/link.ts'
+import { BASE, clientOf, codeOf, request } from '../support/client.ts'
+import { DAY_MS, GRACE_MS, PAST_GRACE_MS, passTime, runCron } from '../support/deletion.ts'
+import { factsOf } from '../support/facts.ts'
+import { cellsWith, NOTHING_STORED, picturesWith, storedIn } from '../support/traces.ts'
+import { fakeUpstream } from '../support/upstream.ts'
+import {
+  createKey,
+  join,
+  latestMail,
+  newAddress,
+  newFounder,
+  PASSWORD,
+  totalsOf,
+} from '../support/visitor.ts'
+import type { Visitor } from '../support/visitor.ts'
+import { finished, freeze, ledgerOf, newOrganisation, operator, submit } from '../support/world.ts'
+
+const upstream = fakeUpstream()
+const SETTINGS = '/console/settings/organisation'
+
+const pathOf = (orgId: string, rest = '') => `/operator/organisations/${orgId}${rest}`
+const schedule = (orgId: string) => operator.delete(pathOf(orgId))
+const restore = (orgId: string) => operator.post(pathOf(orgId, '/restore'))
+const auditOf = async (orgId: string) =>
+  (
+    await env.DB.prepare(
+      `SELECT action FROM audit_log
+       WHERE organisation_id = ? AND action LIKE 'organisation.deletion%' ORDER BY id`,
+    )
+      .bind(orgId)
+      .all<{ action: string }>()
+  ).results.map(({ action }) => action)
+
+const deleteFromConsole = (visitor: Visitor, fields: Record<string, string> = {}) =>
+  visitor.post(`${SETTINGS}/delete`, { confirmation: 'Acme', password: PASSWORD, ...fields })
+
+afterEach(() => void vi.useRealTimers())
+
+describe('DELETE /operator/organisations/{org_id}', () => {
+  it('schedules the deletion for in seven days, and answers alike when repeated', async () => {
+    const { orgId } = await newOrganisation()
+    const answer = await schedule(orgId)
+    expect(answer.status).toBe(202)
+    const body = await answer.json<{ delete_after: string }>()
+    expect(body).toEqual({ org_id: orgId, status: 'active', delete_after: expect.any(String) })
+    expect(Math.abs(Date.parse(body.delete_after) - Date.now() - GRACE_MS)).toBeLessThan(60_000)
+    passTime(DAY_MS)
+    expect(await (await schedule(orgId)).json()).toEqual(body)
+    expect(await (await operator.get(pathOf(orgId))).json()).toMatchObject(body)
+    expect(await auditOf(orgId)).toEqual(['organisation.deletion_scheduled'])
+  })
+
+  it('treats the organisation as suspended in /v1 and gives reserved credits back', async () => {
+    const shop = await newOrganisation({ credits: 3 })
+    const done = await finished(shop.test, (await submit(shop.test)).job_id)
+    freeze()
+    await submit(shop.live)
+    await submit(shop.test)
+    await schedule(shop.orgId)
+    const refused = [
+      await shop.live.post('/v1/tryon', {
+        model_image_url: 'https://shop.test/a.jpg',
+        garment_image_url: 'https://shop.test/b.jpg',
+      }),
+      await shop.test.get(`/v1/jobs/${done.job_id}`),
+    ]
+    for (const answer of refused) {
+      expect(answer.status).toBe(403)
+      expect(await codeOf(answer)).toBe('account_suspended')
+    }
+    const list = await (await shop.test.get('/v1/jobs')).json<{ jobs: { status: string }[] }>()
+    expect(list.jobs.map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'completed'])
+    expect((await shop.test.get('/v1/account')).status).toBe(200)
+    expect(await ledgerOf(shop)).toEqual({ granted: 3, balance: 3, reserved: 0, consumed: 0 })
+  })
+
+  it('rejects new API keys while it is scheduled', async () => {
+    const { orgId } = await newOrganisation()
+    await schedule(orgId)
+    const answer = await operator.post(pathOf(orgId, '/api-keys'), { mode: 'live' })
+    expect(answer.status).toBe(409)
+    expect(await codeOf(answer)).toBe('deletion_scheduled')
+    await restore(orgId)
+    const accepted = await operator.post(pathOf(orgId, '/api-keys'), { mode: 'live' })
+    expect(accepted.status).toBe(201)
+  })
+
+  it('answers 404 for an unknown organisation', async () => {
+    expect((await schedule(newId('org'))).status).toBe(404)
+    expect((await restore(newId('org'))).status).toBe(404)
+  })
+})
+
+describe('POST /operator/organisations/{org_id}/restore', () => {
+  it('cancels the deletion, and changes nothing where none is scheduled', async () => {
+    const shop = await newOrganisation()
+    await schedule(shop.orgId)
+    for (const answer of [await restore(shop.orgId), await restore(shop.orgId)]) {
+      expect(answer.status).toBe(200)
+      expect(await answer.json()).toMatchObject({ org_id: shop.orgId, delete_after: null })
+    }
+    const job = await finished(shop.test, (await submit(shop.test)).job_id)
+    expect(job.status).toBe('completed')
+    expect(await auditOf(shop.orgId)).toEqual([
+      'organisation.deletion_scheduled',
+      'organisation.deletion_cancelled',
+    ])
+    passTime(PAST_GRACE_MS)
+    await runCron()
+    expect((await operator.get(pathOf(shop.orgId))).status).toBe(200)
+  })
+
+  it('leaves a suspension in force', async () => {
+    const shop = await newOrganisation()
+    await operator.patch(pathOf(shop.orgId), { status: 'suspended' })
+    expect(await (await schedule(shop.orgId)).json()).toMatchObject({ status: 'suspended' })
+    expect(await (await restore(shop.orgId)).json()).toMatchObject({ status: 'suspended' })
+    const answer = await shop.test.post('/v1/tryon', {
+      model_image_url: 'https://shop.test/a.jpg',
+      garment_image_url: 'https://shop.test/b.jpg',
+    })
+    expect(await codeOf(answer)).toBe('account_suspended')
+  })
+
+  it('answers 404 from the end of the grace period on', async () => {
+    const { orgId } = await newOrganisation()
+    await schedule(orgId)
+    passTime(GRACE_MS)
+    expect((await restore(orgId)).status).toBe(404)
+    expect((await operator.get(pathOf(orgId))).status).toBe(404)
+  })
+
+  it('loses against a deletion that has begun, even if its own clock is behind', async () => {
+    const shop = await newOrganisation()
+    const { job_id } = await submit(shop.test, { model_image_url: 'https://test.invalid/delay/60' })
+    await vi.waitUntil(async () => (await statusOf(job_id)) === 'processing')
+    await schedule(shop.orgId)
+    passTime(PAST_GRACE_MS)
+    await env.DB.prepare('UPDATE jobs SET due_at = ?, sweep_at = ? WHERE id = ?')
+      .bind(Date.now() + DAY_MS, Date.now() + DAY_MS, job_id)
+      .run()
+    await runCron() // begins, and waits for the job
+    passTime(-DAY_MS)
+    expect((await restore(shop.orgId)).status).toBe(404)
+    expect((await operator.get(pathOf(shop.orgId))).status).toBe(404)
+    expect(await statusOf(job_id)).toBe('processing')
+    await env.DB.prepare("UPDATE jobs SET status = 'failed' WHERE id = ?").bind(job_id).run()
+    await runCron()
+    expect(await cellsWith(shop.orgId)).toEqual(['closed_organisations.id'])
+  })
+})
+
+const statusOf = (jobId: string) =>
+  env.DB.prepare('SELECT status FROM jobs WHERE id = ?').bind(jobId).first<string>('status')
+
+describe('deleting an organisation in the console', () => {
+  it('asks for its name and the password, says when, and can be cancelled', async () => {
+    const { visitor, email, testKey } = await newFounder()
+    const unnamed = await deleteFromConsole(visitor, { confirmation: 'Acne' })
+    expect(unnamed.status).toBe(422)
+    expect(unnamed.html).toContain('Enter “Acme” to confirm.')
+    const guessed = await deleteFromConsole(visitor, { password: 'wrong' })
+    expect(guessed.status).toBe(422)
+    expect(guessed.html).toContain('This is not your password.')
+    expect((await clientOf(testKey).get('/v1/jobs/job_x')).status).toBe(404)
+
+    const page = await deleteFromConsole(visitor)
+    expect(page.path).toBe(`${SETTINGS}?done=scheduled`)
+    expect(page.html).toContain('Acme will be deleted on')
+    expect((await latestMail(email)).subject).toBe('Acme will be deleted')
+    expect(await codeOf(await clientOf(testKey).get('/v1/jobs/job_x'))).toBe('account_suspended')
+    expect((await createKey(visitor)).status).toBe(409)
+    const keysPage = await visitor.get('/console/settings/api-keys')
+    expect(keysPage.html).not.toContain('Create a key')
+
+    passTime(6 * DAY_MS)
+    const kept = await visitor.post(`${SETTINGS}/keep`)
+    expect(kept.html).not.toContain('will be deleted on')
+    expect((await clientOf(testKey).get('/v1/jobs/job_x')).status).toBe(404)
+  })
+
+  it('is for owners: members see the date and no button', async () => {
+    const { visitor, organisationId } = await newFounder()
+    const address = newAddress()
+    await visitor.post('/console/settings/team/invitations', { email: address, role: 'member' })
+    const member = await join(address)
+    await member.get('/console')
+    expect((await deleteFromConsole(member)).status).toBe(404)
+    await deleteFromConsole(visitor)
+    const page = await member.get('/console')
+    expect(page.html).toContain('Acme will be deleted on')
+    expect(page.html).not.toContain('Keep this organisation')
+    expect((await member.post(`${SETTINGS}/keep`)).status).toBe(404)
+    expect(await auditOf(organisationId)).toEqual(['organisation.deletion_scheduled'])
+    expect((await latestMail(address)).subject).not.toContain('deleted')
+  })
+})
+
+describe('once the grace period is over', () => {
+  it('leaves only the closing record, whatever was stored', async () => {
+    upstream.on('https://hooks.test/gone', () => new Response('thanks'))
+    const { visitor, email, organisationId: orgId, testKey } = await newFounder()
+    const address = newAddress()
+    const invite = (to: string) =>
+      visitor.post('/console/settings/team/invitations', { email: to, role: 'member' })
+    await invite(address)
+    const member = await join(address)
+    await invite(newAddress())
+    await visitor.post('/console/settings/workspaces', { name: 'Outlet' })
+    await visitor.post('/console/settings/webhooks/url', { url: 'https://hooks.test/gone' })
+    await visitor.post(`${SETTINGS}/retention`, { days: '60' })
+    await operator.post(pathOf(orgId, '/credits'), {
+      amount: 20,
+      reason: 'Bought',
+      reference: 'invoice-7',
+    })
+    const client = clientOf(testKey)
+    const { job_id: jobId, ...job } = await finished(client, (await submit(client)).job_id)
+    await vi.waitUntil(async () => {
+      const { events } = await factsOf(orgId)
+      return events[0]?.status === 'delivered'
+    })
+    const outputPath = String(job['output_url']).replace(BASE, '')
+    expect((await request(outputPath)).status).toBe(200)
+    await env.IMAGES.put(`inputs/${jobId}/model.webp`, 'a copy')
+    await env.DB.prepare(
+      'INSERT INTO webhook_endpoints (organisation_id, origin, failing_since, failures, timed_out) VALUES (?, ?, 0, 1, 0)',
+    )
+      .bind(orgId, 'https://hooks.test')
+      .run()
+    await env.DB.prepare('INSERT INTO free_credit_claims VALUES (?, ?, 0)')
+      .bind('shop.example', orgId)
+      .run()
+    const neighbour = await newOrganisation()
+
+    await deleteFromConsole(visitor)
+    passTime(PAST_GRACE_MS)
+    await runCron()
+
+    expect(await cellsWith(orgId)).toEqual([
+      'closed_organisations.id',
+      'free_credit_claims.organisation_id',
+    ])
+    expect(await cellsWith(jobId)).toEqual([])
+    expect(await cellsWith(eventIdOf(jobId))).toEqual([])
+    expect(await picturesWith(jobId)).toEqual([])
+    expect(await storedIn(orgId)).toEqual(NOTHING_STORED)
+    const closed = await env.DB.prepare('SELECT * FROM closed_organisations WHERE id = ?')
+      .bind(orgId)
+      .first<Record<string, unknown>>()
+    expect(closed).toMatchObject({ name: 'Acme', granted: 120, consumed: 0, region_code: 'EU' })
+    expect(JSON.parse(String(closed?.['grants']))).toMatchObject([
+      { amount: 100, reference: 'sign-up', reason: 'Credits at sign-up' },
+      { amount: 20, reference: 'invoice-7', reason: 'Bought' },
+    ])
+
+    const answer = await client.get('/v1/account')
+    expect([answer.status, await codeOf(answer)]).toEqual([401, 'invalid_api_key'])
+    expect((await operator.get(pathOf(orgId))).status).toBe(404)
+    const freshLink = signedUrl(env, BASE, outputPath.slice(1).split('?')[0] ?? '')
+    expect((await request(freshLink.replace(BASE, ''))).status).toBe(404)
+    for (const [person, credentials] of [
+      [visitor, email],
+      [member, address],
+    ] as const) {
+      await person.post('/console/sign-in', { email: credentials, password: PASSWORD })
+      expect((await person.get('/console')).html).not.toContain('Acme</h1>')
+    }
+    expect((await neighbour.test.get('/v1/account')).status).toBe(200)
+  })
+
+  it('is not brought back by late calls and messages', async () => {
+    const shop = await newOrganisation()
+    const { job_id } = await submit(shop.test)
+    await finished(shop.test, job_id)
+    await schedule(shop.orgId)
+    passTime(PAST_GRACE_MS)
+    await runCron()
+    const before = await cellsWith(shop.orgId)
+
+    const organisation = env.ORGANISATION.getByName(shop.orgId)
+    await organisation.capture(job_id)
+    await organisation.release([job_id])
+    await organisation.abandon(job_id)
+    expect(await organisation.vouch(job_id)).toBe(false)
+    await organisation.refresh()
+    expect(await organisation.entries({ limit: 10 })).toEqual([])
+    expect(await totalsOf(shop.orgId)).toEqual({ granted: 0, balance: 0, reserved: 0, consumed: 0 })
+    await runDurableObjectAlarm(organisation)
+    await deliver('tryon-jobs', { jobId: job_id, mode: 'live', swept: true })
+    await deliver('tryon-jobs-dead', { jobId: job_id })
+    await deliver('tryon-webhooks', { eventId: eventIdOf(job_id) })
+    expect((await shop.live.get('/v1/account')).status).toBe(401)
+    expect((await shop.test.get(`/v1/jobs/${job_id}`)).status).toBe(401)
+    await organisation.destroy()
+
+    expect(await cellsWith(shop.orgId)).toEqual(before)
+    expect(await cellsWith(job_id)).toEqual([])
+    expect(await storedIn(shop.orgId)).toEqual(NOTHING_STORED)
+  })
+
+  it('deletes more jobs than fit on a page', async () => {
+    const shop = await newOrganisation()
+    const first = await submit(shop.test)
+    await finished(shop.test, first.job_id)
+    const jobIds = Array.from({ length: 250 }, () => newId('job'))
+    await env.DB.batch(
+      jobIds.map((id) =>
+        env.DB.prepare(
+          `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, base_url, created_at, due_at)
+           SELECT ?, organisation_id, workspace_id, mode, status, base_url, created_at, due_at
+           FROM jobs WHERE id = ?`,
+        ).bind(id, first.job_id),
+      ),
+    )
+    await env.IMAGES.put(`outputs/${jobIds[249]}.webp`, 'a picture')
+    await schedule(shop.orgId)
+    passTime(PAST_GRACE_MS)
+    await runCron()
+    expect(await cellsWith(shop.orgId)).toEqual(['closed_organisations.id'])
+    expect(await picturesWith(...jobIds)).toEqual([])
+  })
+
+  it('does not keep others waiting when one cannot be deleted', async () => {
+    const [broken, fine] = [await newOrganisation(), await newOrganisation()]
+    const { job_id } = await submit(broken.test)
+    await finished(broken.test, job_id)
+    await schedule(broken.orgId)
+    await schedule(fine.orgId)
+    passTime(PAST_GRACE_MS)
+    vi.spyOn(env.IMAGES, 'delete').mockRejectedValueOnce(new Error('R2 is down'))
+    await expect(runCron()).rejects.toThrow('R2 is down')
+    expect(await cellsWith(fine.orgId)).toEqual(['closed_organisations.id'])
+    expect(await cellsWith(broken.orgId)).toContain('organisations.id')
+    await runCron()
+    expect(await cellsWith(broken.orgId)).toEqual(['closed_organisations.id'])
+  })
+})
+
+/** Hands a message to the Worker. */
+async function deliver(queue: string, body: object): Promise<void> {
+  const message = {
+    id: '1',
+    timestamp: new Date(),
+    body,
+    attempts: 1,
+    ack: () => {},
+    retry: () => {},
+  }
+  await worker.queue(
+    {
+      queue,
+      messages: [message],
+      metadata: { metrics: { backlogCount: 1, backlogBytes: 1 } },
+      ackAll: () => {},
+      retryAll: () => {},
+    },
+    env,
+  )
+}

@@ -1,0 +1,92 @@
+// The deletion of an organisation after its grace period, once for each of its calls and each way in
+// which that call can fail. The next runs have to complete it.
+import { env } from 'cloudflare:workers'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { runDeletions } from '../../src/accounts/run-deletions.ts'
+import { PAST_GRACE_MS } from '../support/deletion.ts'
+import { cellsWith, NOTHING_STORED, picturesWith, storedIn } from '../support/traces.ts'
+import { CDN, HOOK, Stage } from './stage.ts'
+import { FAULTS, Saboteur } from './saboteur.ts'
+import type { Fault } from './saboteur.ts'
+
+beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+afterAll(() => void vi.useRealTimers())
+
+const operate = (stage: Stage, method: string, rest = '') =>
+  stage.request(
+    new Saboteur(),
+    env.OPERATOR_TOKEN,
+    method,
+    `/operator/organisations/${stage.shop.orgId}${rest}`,
+  )
+
+/** An organisation with a completed job and a failed one, whose grace period is over. */
+async function doomed(): Promise<{ stage: Stage; jobIds: string[] }> {
+  const stage = await Stage.open()
+  const jobIds: string[] = []
+  for (const garment of ['garment', 'missing']) {
+    const body = {
+      model_image_url: `${CDN}/model`,
+      garment_image_url: `${CDN}/${garment}`,
+      webhook_url: HOOK,
+    }
+    const key = stage.shop.keys.live
+    const reply = await stage.request(new Saboteur(), key, 'POST', '/v1/tryon', { body })
+    jobIds.push(String(reply?.body['job_id']))
+  }
+  await stage.quiet()
+  await operate(stage, 'DELETE')
+  stage.pass(PAST_GRACE_MS)
+  return { stage, jobIds }
+}
+
+/** Deletes it. @returns the calls of the first run, and what is wrong after the next ones */
+async function play(fault?: { at: number; fault: Fault }) {
+  const { stage, jobIds } = await doomed()
+  const { orgId } = stage.shop
+  const saboteur = new Saboteur((at) => (at === fault?.at ? fault.fault : undefined))
+  await stage.invoke(saboteur, (bindings) => runDeletions(bindings))
+  const wrong: string[] = []
+  if ((await operate(stage, 'POST', '/restore'))?.status !== 404) wrong.push('it was restored')
+  for (let minute = 0; minute < 3; minute++) {
+    stage.pass(60_000)
+    await stage.sweep()
+    await stage.drain()
+    await stage.alarm()
+  }
+  for (const cell of await cellsWith(orgId)) {
+    if (cell !== 'closed_organisations.id') wrong.push(`${cell} has its id`)
+  }
+  for (const jobId of jobIds) wrong.push(...(await cellsWith(jobId)))
+  wrong.push(...(await picturesWith(...jobIds)))
+  expect(await storedIn(orgId)).toEqual(NOTHING_STORED)
+  const closed = await env.DB.prepare(
+    'SELECT granted, consumed, json_array_length(grants) AS grants FROM closed_organisations WHERE id = ?',
+  )
+    .bind(orgId)
+    .first()
+  expect(closed).toEqual({ granted: 100, consumed: 1, grants: 1 })
+  return { calls: saboteur.calls, wrong }
+}
+
+vi.useFakeTimers({ toFake: ['Date'] })
+const { calls, wrong } = await play()
+const cases = calls.flatMap((call, at) => FAULTS.map((fault) => ({ at, call, fault })))
+
+describe('the deletion of an organisation', () => {
+  it('leaves only the closing record when nothing fails', () => {
+    expect(wrong).toEqual([])
+    expect(calls).toEqual(
+      expect.arrayContaining([
+        'IMAGES.delete',
+        'Organisation.closingRecord',
+        'Organisation.destroy',
+        'DB.batch',
+      ]),
+    )
+  })
+
+  it.each(cases)('call $at, $call: $fault', async ({ at, fault }) => {
+    expect((await play({ at, fault })).wrong).toEqual([])
+  })
+})

@@ -1,0 +1,51 @@
+// Looks for what is left of something that was deleted, in every table there is.
+import { runInDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+
+/** `table.column` of every cell that contains a text, in any table of the database. */
+export async function cellsWith(text: string): Promise<string[]> {
+  const { results: tables } = await env.DB.prepare(
+    `SELECT tables.name, group_concat(columns.name) AS columns
+     FROM sqlite_master AS tables JOIN pragma_table_info(tables.name) AS columns
+     WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite_%'
+       AND tables.name NOT LIKE '_cf_%' AND tables.name <> 'd1_migrations'
+     GROUP BY tables.name ORDER BY tables.name`,
+  ).all<{ name: string; columns: string }>()
+  const answers = await env.DB.batch<Record<string, number | null>>(
+    tables.map(({ name, columns }) => {
+      const hits = columns
+        .split(',')
+        .map((column) => `max(instr("${column}", ?1) > 0) AS "${column}"`)
+      return env.DB.prepare(`SELECT ${hits.join(', ')} FROM "${name}"`).bind(text)
+    }),
+  )
+  return answers.flatMap(({ results: [row = {}] }, at) =>
+    Object.keys(row)
+      .filter((column) => row[column] === 1)
+      .map((column) => `${tables[at]?.name}.${column}`),
+  )
+}
+
+/** Keys in R2 that contain one of some texts. */
+export async function picturesWith(...texts: string[]): Promise<string[]> {
+  const keys: string[] = []
+  for (let cursor: string | undefined; ;) {
+    const page: R2Objects = await env.IMAGES.list(cursor === undefined ? {} : { cursor })
+    keys.push(...page.objects.map(({ key }) => key))
+    if (!page.truncated) return keys.filter((key) => texts.some((text) => key.includes(text)))
+    cursor = page.cursor
+  }
+}
+
+/** What is stored in an Organisation: its tables, keys and alarm. */
+export const storedIn = (organisationId: string) =>
+  runInDurableObject(env.ORGANISATION.getByName(organisationId), async (_, { storage }) => ({
+    tables: storage.sql
+      .exec<{ name: string }>("SELECT name FROM sqlite_master WHERE name NOT LIKE '_cf_%'")
+      .toArray()
+      .map(({ name }) => name),
+    keys: [...(await storage.list()).keys()],
+    alarm: await storage.getAlarm(),
+  }))
+
+export const NOTHING_STORED = { tables: [], keys: [], alarm: null }
