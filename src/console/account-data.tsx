@@ -91,7 +91,8 @@ async function deletePage(c: ConsoleContext, state: FieldState = {}) {
           </p>
           {deletedAlong.length > 0 && (
             <Notice kind="bad">
-              You are the only member of {namesOf(deletedAlong)}: deleted along with your account.
+              You are the only member of {namesOf(deletedAlong)}, so{' '}
+              {deletedAlong.length === 1 ? 'it is' : 'they are'} deleted along with your account.
               API keys stop working at once.
             </Notice>
           )}
@@ -127,16 +128,18 @@ async function keepPage(c: ConsoleContext) {
       {isOver ? (
         <p>The account {email} is being deleted. This can no longer be cancelled.</p>
       ) : (
-        <>
-          <p>
-            The account <strong>{email}</strong>
-            {along.length > 0 && ` and ${namesOf(along)}`} will be deleted on{' '}
-            <When at={deleteAfter} />.
-          </p>
-          <ActionForm action="/console/account/keep" label="Keep my account" kind="primary" />
-        </>
+        <p>
+          The account <strong>{email}</strong>
+          {along.length > 0 && ` and ${namesOf(along)}`} will be deleted on{' '}
+          <When at={deleteAfter} />.
+        </p>
       )}
-      <ActionForm action="/console/sign-out" label="Sign out" />
+      <div class="buttons">
+        {!isOver && (
+          <ActionForm action="/console/account/keep" label="Keep my account" kind="primary" />
+        )}
+        <ActionForm action="/console/sign-out" label="Sign out" />
+      </div>
     </article>,
   )
 }

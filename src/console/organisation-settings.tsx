@@ -33,7 +33,6 @@ const days = z.coerce
 const DONE: Record<string, string> = {
   renamed: 'The organisation is renamed.',
   retention: 'Saved. Older pictures are deleted within the next day.',
-  scheduled: 'The organisation is scheduled for deletion.',
   restored: 'The deletion is cancelled. API keys work again.',
 }
 
@@ -71,7 +70,7 @@ export const organisationSettings = new Hono<ConsoleApp>()
       return settingsPage(c, { complaints, entered: { confirmation: organisation.name } })
     }
     await scheduleOrganisationDeletion({ ...callOf(c), baseUrl: baseUrlOf(c) })
-    return c.redirect(`${PAGE}?done=scheduled`, 303)
+    return c.redirect(PAGE, 303)
   })
   .post('/keep', async (c) => {
     await cancelOrganisationDeletion(callOf(c))

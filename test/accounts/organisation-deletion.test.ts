@@ -169,7 +169,7 @@ describe('deleting an organisation in the console', () => {
     expect((await clientOf(testKey).get('/v1/jobs/job_x')).status).toBe(404)
 
     const page = await deleteFromConsole(visitor)
-    expect(page.path).toBe(`${SETTINGS}?done=scheduled`)
+    expect(page.path).toBe(SETTINGS)
     expect(page.html).toContain('Acme will be deleted on')
     expect((await latestMail(email)).subject).toBe('Acme will be deleted')
     expect(await codeOf(await clientOf(testKey).get('/v1/jobs/job_x'))).toBe('account_suspended')
