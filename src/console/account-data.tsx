@@ -61,8 +61,8 @@ export const accountData = new Hono<ConsoleApp>()
 
   .get('/keep', leaving, (c) => keepPage(c))
   .post('/keep', leaving, async (c) => {
-    const kept = await cancelAccountDeletion({ env: c.env, actor: actorOf(c) })
-    return kept ? c.redirect('/console', 303) : keepPage(c)
+    const isCancelled = await cancelAccountDeletion({ env: c.env, actor: actorOf(c) })
+    return isCancelled ? c.redirect('/console', 303) : keepPage(c)
   })
 
 async function deletePage(c: ConsoleContext, state: FieldState = {}) {
@@ -93,7 +93,7 @@ async function deletePage(c: ConsoleContext, state: FieldState = {}) {
             <Notice kind="bad">
               You are the only member of {namesOf(deletedAlong)}, so{' '}
               {deletedAlong.length === 1 ? 'it is' : 'they are'} deleted along with your account.
-              API keys stop working at once.
+              Until then no jobs are accepted.
             </Notice>
           )}
           {left.length > 0 && <p>You also leave {namesOf(left)}.</p>}

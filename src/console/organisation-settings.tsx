@@ -33,7 +33,7 @@ const days = z.coerce
 const DONE: Record<string, string> = {
   renamed: 'The organisation is renamed.',
   retention: 'Saved. Older pictures are deleted within the next day.',
-  restored: 'The deletion is cancelled. API keys work again.',
+  restored: 'The deletion is cancelled.',
 }
 
 export const organisationSettings = new Hono<ConsoleApp>()
@@ -183,8 +183,8 @@ const Deletion = ({
   <section class="card" aria-labelledby="delete-heading">
     <h2 id="delete-heading">Delete the organisation</h2>
     <p>
-      API keys stop working at once and pending jobs are cancelled. After {GRACE_PERIOD_DAYS} days
-      all jobs, pictures, keys, workspaces, members and remaining credits are deleted. Until then an
+      Jobs are rejected at once and pending jobs are cancelled. After {GRACE_PERIOD_DAYS} days all
+      jobs, pictures, keys, workspaces, members and remaining credits are deleted. Until then an
       owner can cancel the deletion here.
     </p>
     <PostForm action={`${PAGE}/delete`} novalidate>

@@ -178,8 +178,8 @@ describe('deleting an organisation in the console', () => {
     expect(keysPage.html).not.toContain('Create a key')
 
     passTime(6 * DAY_MS)
-    const kept = await visitor.post(`${SETTINGS}/keep`)
-    expect(kept.html).not.toContain('will be deleted on')
+    const restored = await visitor.post(`${SETTINGS}/keep`)
+    expect(restored.html).not.toContain('will be deleted on')
     expect((await clientOf(testKey).get('/v1/jobs/job_x')).status).toBe(404)
   })
 
