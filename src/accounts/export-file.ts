@@ -13,7 +13,7 @@ export function streamOf(parts: AsyncGenerator<string>): ReadableStream<Uint8Arr
         else controller.enqueue(encoder.encode(value))
       } catch (error) {
         log.error('export failed', error)
-        throw error // ends the download, so that nobody takes the file for complete
+        throw error // aborts the download, so that the file is not mistaken for a complete one
       }
     },
     async cancel() {

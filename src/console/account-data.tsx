@@ -60,8 +60,8 @@ export const accountData = new Hono<ConsoleApp>()
 
   .get('/keep', leaving, (c) => keepPage(c))
   .post('/keep', leaving, async (c) => {
-    const kept = await cancelAccountDeletion({ env: c.env, actor: actorOf(c) })
-    return kept ? c.redirect('/console', 303) : keepPage(c)
+    const isCancelled = await cancelAccountDeletion({ env: c.env, actor: actorOf(c) })
+    return isCancelled ? c.redirect('/console', 303) : keepPage(c)
   })
 
 async function deletePage(c: ConsoleContext, state: FieldState = {}) {
@@ -90,8 +90,9 @@ async function deletePage(c: ConsoleContext, state: FieldState = {}) {
           </p>
           {deletedAlong.length > 0 && (
             <Notice kind="bad">
-              You are the only member of {namesOf(deletedAlong)}: deleted along with your account.
-              API keys stop working at once.
+              You are the only member of {namesOf(deletedAlong)}, so{' '}
+              {deletedAlong.length === 1 ? 'it is' : 'they are'} deleted along with your account.
+              Until then no jobs are accepted.
             </Notice>
           )}
           {left.length > 0 && <p>You also leave {namesOf(left)}.</p>}
@@ -126,16 +127,18 @@ async function keepPage(c: ConsoleContext) {
       {isOver ? (
         <p>The account {email} is being deleted. This can no longer be cancelled.</p>
       ) : (
-        <>
-          <p>
-            The account <strong>{email}</strong>
-            {along.length > 0 && ` and ${namesOf(along)}`} will be deleted on{' '}
-            <When at={deleteAfter} />.
-          </p>
-          <ActionForm action="/console/account/keep" label="Keep my account" kind="primary" />
-        </>
+        <p>
+          The account <strong>{email}</strong>
+          {along.length > 0 && ` and ${namesOf(along)}`} will be deleted on{' '}
+          <When at={deleteAfter} />.
+        </p>
       )}
-      <ActionForm action="/console/sign-out" label="Sign out" />
+      <div class="buttons">
+        {!isOver && (
+          <ActionForm action="/console/account/keep" label="Keep my account" kind="primary" />
+        )}
+        <ActionForm action="/console/sign-out" label="Sign out" />
+      </div>
     </article>,
   )
 }

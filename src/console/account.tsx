@@ -84,7 +84,7 @@ function accountPage(c: ConsoleContext, state: FieldState = {}) {
       <section class="card" aria-labelledby="delete-heading">
         <h2 id="delete-heading">Delete your account</h2>
         <p>The next page says what is deleted, and asks for your password.</p>
-        <a href="/console/account/delete" role="button" class="danger">
+        <a href="/console/account/delete" role="button" class="secondary">
           Delete your account
         </a>
       </section>

@@ -32,8 +32,7 @@ const days = z.coerce
 const DONE: Record<string, string> = {
   renamed: 'The organisation is renamed.',
   retention: 'Saved. Older pictures are deleted within the next day.',
-  scheduled: 'The organisation is scheduled for deletion.',
-  restored: 'The deletion is cancelled. API keys work again.',
+  restored: 'The deletion is cancelled.',
 }
 
 export const organisationSettings = new Hono<ConsoleApp>()
@@ -73,7 +72,7 @@ export const organisationSettings = new Hono<ConsoleApp>()
       return settingsPage(c, { complaints, entered: { confirmation: organisation.name } })
     }
     await scheduleOrganisationDeletion({ ...requestOf(c), baseUrl: baseUrlOf(c) })
-    return c.redirect(`${PAGE}?done=scheduled`, 303)
+    return c.redirect(PAGE, 303)
   })
   .post('/keep', async (c) => {
     await cancelOrganisationDeletion(requestOf(c))
@@ -180,8 +179,8 @@ const Deletion = ({
   <section class="card" aria-labelledby="delete-heading">
     <h2 id="delete-heading">Delete the organisation</h2>
     <p>
-      API keys stop working at once and pending jobs are cancelled. After {GRACE_PERIOD_DAYS} days
-      all jobs, pictures, keys, workspaces, members and remaining credits are deleted. Until then an
+      Jobs are rejected at once and pending jobs are cancelled. After {GRACE_PERIOD_DAYS} days all
+      jobs, pictures, keys, workspaces, members and remaining credits are deleted. Until then an
       owner can cancel the deletion here.
     </p>
     <PostForm action={`${PAGE}/delete`} novalidate>

@@ -55,7 +55,7 @@ export const organisationDeletionLetter = (
   letter({
     subject: `${oneLine(organisation)} will be deleted`,
     paragraphs: [
-      `${organisation} is scheduled for deletion on ${dateOf(deleteAfter)}. Its API keys are rejected until then, and pending jobs were cancelled.`,
+      `${organisation} is scheduled for deletion on ${dateOf(deleteAfter)}. No jobs are accepted until then, and pending jobs were cancelled.`,
       'After that date its jobs, pictures, keys and members are deleted and cannot be restored.',
     ],
     action: 'Keep or export the organisation',

@@ -63,9 +63,9 @@ describe('deleting an account', () => {
     for (const path of ['/console', '/console/account', '/console/onboarding', PAGE]) {
       expect((await back.visitor.get(path)).path).toBe('/console/account/keep')
     }
-    const kept = await back.visitor.post('/console/account/keep')
-    expect(kept.path).toBe('/console')
-    expect(kept.html).not.toContain('will be deleted')
+    const home = await back.visitor.post('/console/account/keep')
+    expect(home.path).toBe('/console')
+    expect(home.html).not.toContain('will be deleted')
     expect((await clientOf(testKey).get('/v1/jobs/job_x')).status).toBe(404)
     passTime(2 * DAY_MS)
     await runCron()

@@ -172,7 +172,7 @@ describe('deleting an organisation in the console', () => {
     expect((await clientOf(testKey).get('/v1/jobs/job_x')).status).toBe(404)
 
     const page = await deleteFromConsole(visitor)
-    expect(page.path).toBe(`${SETTINGS}?done=scheduled`)
+    expect(page.path).toBe(SETTINGS)
     expect(page.html).toContain('Acme will be deleted on')
     expect((await latestMail(email)).subject).toBe('Acme will be deleted')
     expect(await codeOf(await clientOf(testKey).get('/v1/jobs/job_x'))).toBe('account_suspended')
@@ -181,8 +181,8 @@ describe('deleting an organisation in the console', () => {
     expect(keysPage.html).not.toContain('Create a key')
 
     passTime(6 * DAY_MS)
-    const kept = await visitor.post(`${SETTINGS}/keep`)
-    expect(kept.html).not.toContain('will be deleted on')
+    const restored = await visitor.post(`${SETTINGS}/keep`)
+    expect(restored.html).not.toContain('will be deleted on')
     expect((await clientOf(testKey).get('/v1/jobs/job_x')).status).toBe(404)
   })
 

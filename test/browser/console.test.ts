@@ -1,5 +1,6 @@
 // What people do in the console, in a real browser.
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
@@ -305,11 +306,26 @@ const PAGES = [
   '/settings/workspaces',
   '/settings/team',
   '/settings/audit-log',
+  '/settings/organisation',
   '/account',
+  '/account/delete',
   '/invitations',
   '/nowhere',
 ]
 const GUEST_PAGES = ['/sign-in', '/sign-up', '/forgot', '/reset?token=x', '/check-inbox']
+
+describe('the settings of the organisation', () => {
+  it('are exported as a file, and the button can be used again', async () => {
+    await page.goto('/console/settings/organisation')
+    const button = page.getByRole('button', { name: 'Export as JSON' })
+    for (let count = 0; count < 2; count++) {
+      const [download] = await Promise.all([page.waitForEvent('download'), button.click()])
+      assert.match(download.suggestedFilename(), /^try-on-org_\w+-\d{4}-\d\d-\d\d\.json$/)
+      const { organisation } = JSON.parse(await readFile(await download.path(), 'utf8'))
+      assert.equal(organisation.name, 'Acme Fashion')
+    }
+  })
+})
 
 describe('every page', () => {
   it('fits every window, and so does all that a table shows', async () => {
@@ -418,7 +434,6 @@ const TOO_FAINT = `(() => {
 /** Runs axe, past the page's policy, on a page or what is open. */
 async function findNothing(page: Page, path?: string): Promise<void> {
   if (path !== undefined) await page.goto(`/console${path}`)
-  const { readFile } = await import('node:fs/promises')
   const { createRequire } = await import('node:module')
   const source = await readFile(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
   await page.evaluate(`${source}; 0`)

@@ -146,12 +146,26 @@ async function memberPages(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByText('This is not your password.').waitFor()
   await shoot(page, 'confirm-password')
+  await page.goto('/console/settings/organisation')
+  await shoot(page, 'organisation')
+  await page.getByRole('button', { name: 'Delete Acme Fashion' }).click()
+  await shoot(page, 'organisation-errors')
+  await page.getByLabel('Enter “Acme Fashion” to confirm').fill('Acme Fashion')
+  await page.getByLabel('Your password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Delete Acme Fashion' }).click()
+  await page.getByText('Acme Fashion will be deleted on').waitFor()
+  await shoot(page, 'organisation-scheduled')
+  await page.getByRole('button', { name: 'Keep this organisation' }).click()
+  await page.getByText('The deletion is cancelled').waitFor()
+  await page.goto('/console/account/delete')
+  await shoot(page, 'account-delete')
   await page.goto('/console/account')
   await page.locator('header summary').click()
   await shoot(page, 'account')
   await page.goto('/console/nowhere')
   await shoot(page, 'not-found')
   await invited(page)
+  await leaving()
   await suspended(page)
 }
 
@@ -205,6 +219,20 @@ async function resetAndNoCredits(): Promise<void> {
   await shoot(second, 'forgot-sent')
   await openMail(second)
   await shoot(second, 'reset')
+/** Somebody who deletes their account, and the page that signing in leads to then. */
+async function leaving(): Promise<void> {
+  const page = await site.open()
+  const email = await onboard(page, newAddress(), 'Southern Tailors')
+  await page.goto('/console/account/delete')
+  await page.getByLabel('Your password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Delete my account' }).click()
+  await page.getByText('scheduled for deletion').waitFor()
+  await shoot(page, 'sign-in-deleted')
+  await page.getByLabel('Email').fill(email)
+  await page.getByLabel('Password').fill(PASSWORD)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('heading', { name: 'Your account will be deleted' }).waitFor()
+  await shoot(page, 'account-keep')
 }
 
 async function suspended(page: Page): Promise<void> {

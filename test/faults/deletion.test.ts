@@ -21,7 +21,7 @@ const operate = (stage: Stage, method: string, rest = '') =>
   )
 
 /** An organisation with a completed job and a failed one, whose grace period is over. */
-async function doomed(): Promise<{ stage: Stage; jobIds: string[] }> {
+async function pastGracePeriod(): Promise<{ stage: Stage; jobIds: string[] }> {
   const stage = await Stage.open()
   const jobIds: string[] = []
   for (const garment of ['garment', 'missing']) {
@@ -42,7 +42,7 @@ async function doomed(): Promise<{ stage: Stage; jobIds: string[] }> {
 
 /** Deletes it. @returns the calls of the first run, and what is wrong after the next ones */
 async function play(fault?: { at: number; fault: Fault }) {
-  const { stage, jobIds } = await doomed()
+  const { stage, jobIds } = await pastGracePeriod()
   const { orgId } = stage.shop
   const saboteur = new Saboteur((at) => (at === fault?.at ? fault.fault : undefined))
   await stage.invoke(saboteur, (bindings) => runDeletions(bindings))

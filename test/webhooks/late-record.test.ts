@@ -3,6 +3,8 @@ import { env } from 'cloudflare:workers'
 import { afterEach, expect, it, vi } from 'vitest'
 import { eventIdOf } from '../../src/ids.ts'
 import { deliverEvent } from '../../src/webhooks/deliver.ts'
+import { deleteEvents } from '../../src/webhooks/store.ts'
+import { cellsWith } from '../support/traces.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { finished, newOrganisation, readJob, submit } from '../support/world.ts'
 
@@ -39,4 +41,18 @@ it.each([
   await deliverEvent({ env, eventId })
   expect(upstream.seen(HOOK)).toHaveLength(2)
   expect(await readJob(shop.test, jobId)).toMatchObject({ webhook_status: status })
+})
+
+it('stores nothing for an event that was deleted meanwhile', async () => {
+  vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('held back'))
+  const shop = await newOrganisation()
+  const { job_id: jobId } = await submit(shop.test, { webhook_url: HOOK })
+  await finished(shop.test, jobId)
+  upstream.on(HOOK, async () => {
+    await deleteEvents(env, shop.orgId)
+    return new Response('thanks')
+  })
+  await deliverEvent({ env, eventId: eventIdOf(jobId) })
+  expect(upstream.seen(HOOK)).toHaveLength(1)
+  expect(await cellsWith(eventIdOf(jobId))).toEqual([])
 })
