@@ -58,7 +58,7 @@ export function createCodecs(modules: CodecModules): Codecs {
     },
 
     async encodeJpeg(picture, quality) {
-      const encoder = await loadJpegEncoder(instantiate(modules.jpegEncoder, new MemoryLimit()))
+      const encoder = await loadJpegEncoder(instantiate(modules.jpegEncoder))
       const { data, width, height } = picture
       return encoder.encode(data, width, height, { ...JPEG_OPTIONS, quality }).slice()
     },
@@ -109,13 +109,13 @@ class MemoryLimit {
   }
 }
 
-const instantiate = (module: WebAssembly.Module, limit: MemoryLimit): CodecOptions => ({
+const instantiate = (module: WebAssembly.Module, limit?: MemoryLimit): CodecOptions => ({
   noInitialRun: true,
   // Its remarks on customers' broken files would only fill the log.
   printErr: () => undefined,
   instantiateWasm(imports, ready) {
     const instance = new WebAssembly.Instance(module, imports)
-    limit.apply(instance.exports)
+    limit?.apply(instance.exports)
     ready(instance)
     return instance.exports
   },
