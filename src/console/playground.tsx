@@ -28,7 +28,8 @@ const TryOn = z.object({
   nonce: Nonce,
 })
 
-const uploadLimit = bodyLimit({
+/** Runs before anything parses the form: onlyWhereDrawn parses every form of the console. */
+export const uploadLimit = bodyLimit({
   maxSize: 2 * MAX_IMAGE_BYTES + MAX_BODY_BYTES,
   onError: (c: ConsoleContext) => {
     const words = 'That was too large. Choose files of at most 10 MB each, and send them again.'
@@ -38,7 +39,7 @@ const uploadLimit = bodyLimit({
 
 export const playground = new Hono<ConsoleApp>()
   .get('/', (c) => playgroundPage(c))
-  .post('/', uploadLimit, async (c) => {
+  .post('/', async (c) => {
     const form = await readForm(c, TryOn)
     if (!form.ok) return playgroundPage(c, form)
     const { mode, workspace, nonce } = form.value

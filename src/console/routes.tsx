@@ -25,7 +25,7 @@ import { mailbox } from './mailbox.tsx'
 import { onboarding } from './onboarding.tsx'
 import { organisationSettings } from './organisation-settings.tsx'
 import { overview } from './overview.tsx'
-import { playground } from './playground.tsx'
+import { playground, uploadLimit } from './playground.tsx'
 import { inOrganisation, signedIn } from './session.ts'
 import { signIn } from './sign-in.tsx'
 import { signUp } from './sign-up.tsx'
@@ -51,16 +51,19 @@ const formAddresses = new Hono<ConsoleApp>()
     c.redirect('/console/settings/workspaces', 303),
   )
 
+const PLAYGROUND = '/playground'
+
 const inside = new Hono<ConsoleApp>()
   .use(signedIn)
   .use(inOrganisation)
+  .use(PLAYGROUND, uploadLimit)
   .route('/', formAddresses)
   .route('/account', account)
   .route('/', switching)
   .use(onlyWhereDrawn)
   .route('/', overview)
   .route('/jobs', jobs)
-  .route('/playground', playground)
+  .route(PLAYGROUND, playground)
   .route('/settings/organisation', organisationSettings)
   .route('/settings/api-keys', keys)
   .route('/settings/webhooks', webhooks)
@@ -91,8 +94,8 @@ export const pages = new Hono<ConsoleApp>()
   })
   .use((c, next) => protect(c.env)(c, next))
   .use(ownOriginOnly)
-  // The playground takes files and has a limit of its own.
-  .use((c, next) => (c.req.path === '/console/playground' ? next() : formLimit(c, next)))
+  // The playground takes files and has a limit of its own, whose page needs the organisation.
+  .use((c, next) => (c.req.path === `/console${PLAYGROUND}` ? next() : formLimit(c, next)))
   .use(async (c, next) => {
     authSecretOf(c.env)
     await next()

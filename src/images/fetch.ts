@@ -3,7 +3,7 @@ import { EngineError } from '../engines/engine.ts'
 import type { JobErrorCode } from '../jobs/status.ts'
 import { readAtMost } from '../read-at-most.ts'
 import { IMAGE_TIMEOUT_MS, MAX_IMAGE_BYTES, MAX_IMAGE_REDIRECTS } from '../settings.ts'
-import { dimensions, recognise } from './format.ts'
+import { inspect, recognise } from './format.ts'
 import type { ImageFormat } from './format.ts'
 import { urlProblem } from './url.ts'
 import type { UrlPolicy } from './url.ts'
@@ -41,7 +41,8 @@ export async function fetchImage(
 }
 
 /**
- * Tells the format of a picture that is at hand.
+ * Tells the format of a picture that is at hand, and refuses one whose structure would cost a decoder
+ * more than its size says. Every engine's pictures pass here, before anybody is called or paid.
  * @throws EngineError `{role}_image_unsupported_format | _corrupt`
  */
 export function checkImage(role: Role, bytes: Uint8Array<ArrayBuffer>): FetchedImage {
@@ -50,9 +51,8 @@ export function checkImage(role: Role, bytes: Uint8Array<ArrayBuffer>): FetchedI
     const reason = 'the bytes are no JPEG, PNG or WebP'
     throw new EngineError(`${role}_image_unsupported_format`, reason)
   }
-  if (!dimensions(bytes, format)) {
-    throw new EngineError(`${role}_image_corrupt`, `the ${format} header gives no size`)
-  }
+  const header = inspect(bytes, format)
+  if ('corrupt' in header) throw new EngineError(`${role}_image_corrupt`, header.corrupt)
   return { bytes, format }
 }
 

@@ -1,56 +1,127 @@
-// The header of a JPEG, segment by segment (ITU-T T.81, annex B).
+// JPEG files, marker by marker (ITU-T T.81, annex B). Reads headers only; nothing is decoded.
+import { corrupt, type Corrupt } from './corrupt.ts'
 
-interface Segment {
+interface JpegSegment {
   marker: number
-  /** What follows the segment's length; shorter than announced when the file is cut. */
+  /** The bytes after the segment's length; shorter than the length says when the file is cut. */
   body: Uint8Array
 }
 
-/** The segments before the picture data. Ends early where the file is none. */
-export function* jpegSegments(bytes: Uint8Array): Generator<Segment> {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+/**
+ * A decoder visits every block of the picture once per scan. A usual progressive file has about 10
+ * scans.
+ */
+export const MAX_JPEG_SCANS = 100
+
+/**
+ * The decoder keeps each APP1 segment in a list that it walks to its end for the next one: 40,000
+ * take a second, 2,000,000 fit into a file.
+ */
+export const MAX_JPEG_SEGMENTS = 1_000
+
+const EOI = 0xd9
+const SOI = 0xd8
+const SOS = 0xda
+
+/**
+ * Yields every segment, scan headers (0xDA) and the end of the image (0xD9) included; skips the
+ * compressed data after scan headers. Ends at the end of the image, at anything malformed, and
+ * after one segment more than the limit.
+ */
+export function* jpegSegments(bytes: Uint8Array): Generator<JpegSegment> {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let at = 2
-  while (at + 4 <= bytes.length && view.getUint8(at) === 0xff) {
+  let count = 0
+  while (at + 2 <= bytes.length && bytes[at] === 0xff && count <= MAX_JPEG_SEGMENTS) {
     const marker = view.getUint8(at + 1)
     if (marker === 0xff) {
       at += 1 // any number of fill bytes may come before a marker
-    } else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) {
+    } else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)) {
       at += 2 // markers without a length
-    } else if (marker === 0xd9 || marker === 0xda) {
-      return // the end, or the picture data
+    } else if (marker === EOI) {
+      yield { marker, body: bytes.subarray(at + 2, at + 2) }
+      return
     } else {
-      const end = at + 2 + view.getUint16(at + 2)
+      // A second start of image has no length. No segment is shorter than its length field.
+      if (marker === 0x00 || marker === SOI || at + 4 > bytes.length) return
+      const length = view.getUint16(at + 2)
+      if (length < 2) return
+      const end = at + 2 + length
       yield { marker, body: bytes.subarray(at + 4, end) }
-      at = end
+      count += 1
+      at = marker === SOS ? endOfScan(bytes, end) : end
     }
   }
 }
 
-export interface JpegFrame {
-  /** Which kind of coding: SOF0 to SOF15. */
-  marker: number
+/** Finds the next marker that is neither a stuffed byte, a fill byte nor a restart. */
+function endOfScan(bytes: Uint8Array, from: number): number {
+  for (let at = from; at + 1 < bytes.length; at++) {
+    if (bytes[at] !== 0xff) continue
+    const next = bytes[at + 1] ?? 0
+    if (next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7)) return at
+  }
+  return bytes.length
+}
+
+export interface JpegHeader {
+  format: 'jpeg'
   width: number
   height: number
+  /** How the image is coded: 0xC0 (SOF0) to 0xCF (SOF15). */
+  coding: number
+  /** Bits per sample. */
+  precision: number
   /** Colour channels. */
   components: number
+  /** Whether the decoder must hold all coefficients of the image until the last scan is read. */
+  buffered: boolean
+  /** Whether the file has its end-of-image marker. */
+  complete: boolean
 }
 
-/** What the picture data is, told by its frame header; null when there is none. */
-export function jpegFrame(bytes: Uint8Array): JpegFrame | null {
+/** Walks the whole file: one frame, with a size, in at most {@link MAX_JPEG_SCANS} scans. */
+export function inspectJpeg(bytes: Uint8Array): JpegHeader | Corrupt {
+  let header: JpegHeader | undefined
+  let segments = 0
+  let scans = 0
   for (const { marker, body } of jpegSegments(bytes)) {
-    if (!isStartOfFrame(marker)) continue
-    if (body.length < 6) return null
-    const view = new DataView(body.buffer, body.byteOffset, body.length)
-    return {
-      marker,
-      height: view.getUint16(1),
-      width: view.getUint16(3),
-      components: view.getUint8(5),
+    if (marker === EOI && header) {
+      header.complete = true
+    } else if (isStartOfFrame(marker)) {
+      if (header) return corrupt('the JPEG has more than one frame')
+      if (body.length < 6) return corrupt('the JPEG frame header is cut short')
+      const view = new DataView(body.buffer, body.byteOffset, body.byteLength)
+      header = {
+        format: 'jpeg',
+        coding: marker,
+        precision: view.getUint8(0),
+        height: view.getUint16(1),
+        width: view.getUint16(3),
+        components: view.getUint8(5),
+        buffered: PROGRESSIVE.has(marker),
+        complete: false,
+      }
+    } else if (marker === SOS) {
+      if (!header) return corrupt('a JPEG scan comes before the frame')
+      scans += 1
+      if (scans > MAX_JPEG_SCANS) return corrupt(`more than ${MAX_JPEG_SCANS} JPEG scans`)
+      // A scan per component: the colours meet only when the last scan has been read.
+      if (body[0] !== header.components) header.buffered = true
+    }
+    segments += 1
+    if (segments > MAX_JPEG_SEGMENTS) {
+      return corrupt(`more than ${MAX_JPEG_SEGMENTS} JPEG segments`)
     }
   }
-  return null
+  if (!header) return corrupt('the JPEG has no frame header')
+  if (header.width === 0 || header.height === 0) return corrupt('the JPEG frame has no area')
+  return header
 }
 
 /** SOF0–SOF15 except DHT, JPG and DAC, which share the range (table B.1). */
 const isStartOfFrame = (marker: number) =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc
+
+/** SOF2, SOF6, SOF10 and SOF14. */
+const PROGRESSIVE = new Set([0xc2, 0xc6, 0xca, 0xce])

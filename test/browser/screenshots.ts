@@ -219,7 +219,9 @@ async function resetAndNoCredits(): Promise<void> {
   await shoot(second, 'forgot-sent')
   await openMail(second)
   await shoot(second, 'reset')
-/** Somebody who deletes their account, and the page that signing in leads to then. */
+}
+
+/** A person who deletes their account, and the page after the next sign-in. */
 async function leaving(): Promise<void> {
   const page = await site.open()
   const email = await onboard(page, newAddress(), 'Southern Tailors')

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import garment from '../../samples/garment.png'
 import model from '../../samples/model.jpg'
-import { clientOf } from '../support/client.ts'
+import { BASE, clientOf, request } from '../support/client.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { newFounder, newVisitor, totalsOf, tryOn } from '../support/visitor.ts'
 import { DELAYED, finished, IMAGES, operator, readJob, submit } from '../support/world.ts'
@@ -10,6 +10,21 @@ import { DELAYED, finished, IMAGES, operator, readJob, submit } from '../support
 const upstream = fakeUpstream()
 
 const file = (bytes: ArrayBuffer | string, type: string) => new File([bytes], 'picture', { type })
+
+/** A body of 300 MB without a length, and how many MB of it were asked for. */
+function endlessUpload() {
+  const megabyte = new Uint8Array(1024 * 1024)
+  let pulled = 0
+  const body = new ReadableStream({
+    type: 'bytes',
+    pull(controller) {
+      pulled += 1
+      if (pulled > 300) controller.close()
+      else controller.enqueue(megabyte.slice())
+    },
+  })
+  return { body, pulled: () => pulled }
+}
 
 describe('another organisation’s pages', () => {
   it('are not there', async () => {
@@ -106,6 +121,38 @@ describe('the playground', () => {
     expect(page.status).toBe(413)
     expect(page.html).toContain('Choose files of at most 10 MB each')
     expect(page.html).toContain('aria-label="Console"')
+  })
+
+  it('stops reading an upload without a length at its limit', async () => {
+    const { visitor } = await newFounder()
+    const upload = endlessUpload()
+    const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const answer = await request('/console/playground', {
+      method: 'POST',
+      headers: {
+        Cookie: cookie,
+        Origin: BASE,
+        'Content-Type': 'multipart/form-data; boundary=x',
+      },
+      body: upload.body,
+    })
+    expect(answer.status).toBe(413)
+    expect(await answer.text()).toContain('Choose files of at most 10 MB each')
+    // The limit is 20 MB and 64 KiB; some chunks are on their way.
+    expect(upload.pulled()).toBeLessThan(30)
+  })
+
+  it('does not read an upload from somebody who is not signed in', async () => {
+    const upload = endlessUpload()
+    const answer = await request('/console/playground', {
+      method: 'POST',
+      headers: { Origin: BASE, 'Content-Type': 'multipart/form-data; boundary=x' },
+      body: upload.body,
+      redirect: 'manual',
+    })
+    expect(answer.status).toBe(303)
+    expect(answer.headers.get('Location')).toContain('/console/sign-in')
+    expect(upload.pulled()).toBeLessThan(10)
   })
 
   it('is under the same rate limit as the API', async () => {

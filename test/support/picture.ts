@@ -8,6 +8,7 @@ export function png(width = 3, height = 4): Uint8Array<ArrayBuffer> {
   const view = new DataView(bytes.buffer)
   view.setUint32(16, width)
   view.setUint32(20, height)
+  bytes[24] = 8 // bits per sample, grey
   return bytes
 }
 

@@ -5,6 +5,7 @@ import loadJpegDecoder from '@jsquash/jpeg/codec/dec/mozjpeg_dec.js'
 import loadJpegEncoder from '@jsquash/jpeg/codec/enc/mozjpeg_enc.js'
 import loadWebpDecoder from '@jsquash/webp/codec/dec/webp_dec.js'
 import type { ImageFormat } from '../../images/format.ts'
+import { pictureChunks } from './file.ts'
 import { shrink, type Raster } from './raster.ts'
 
 export interface CodecModules {
@@ -14,8 +15,17 @@ export interface CodecModules {
   webpDecoder: WebAssembly.Module
 }
 
+/** The decoder asked for more memory than it may have. */
+export class OutOfMemory extends Error {
+  override readonly name = 'OutOfMemory'
+}
+
 export interface Codecs {
-  /** Decodes and shrinks to `maxSide`. Throws anything at all for broken bytes. */
+  /**
+   * Decodes and shrinks to `maxSide`.
+   * @throws OutOfMemory
+   * @throws anything at all for broken bytes
+   */
   decode(bytes: Uint8Array, format: ImageFormat, maxSide: number): Promise<Raster>
   encodeJpeg(picture: Raster, quality: number): Promise<Uint8Array<ArrayBuffer>>
 }
@@ -25,17 +35,26 @@ export function createCodecs(modules: CodecModules): Codecs {
     async decode(bytes, format, maxSide) {
       if (format === 'png') return decodePng(modules.pngDecoder, bytes, maxSide)
       const inPlace = shrinkingInPlace(maxSide)
+      const memory = new MemoryLimit()
       // The decoders look their result's classes up once, when they are loaded or first used.
-      let decoded: Raster | null
-      if (format === 'jpeg') {
-        const decoder = await inPlace(() => loadJpegDecoder(instantiate(modules.jpegDecoder)))
-        decoded = inPlace(() => decoder.decode(bytes, false))
-      } else {
-        const decoder = await inPlace(() => loadWebpDecoder(instantiate(modules.webpDecoder)))
-        decoded = inPlace(() => decoder.decode(bytes))
+      try {
+        let decoded: Raster | null
+        if (format === 'jpeg') {
+          const options = instantiate(modules.jpegDecoder, memory)
+          const decoder = await inPlace(() => loadJpegDecoder(options))
+          decoded = inPlace(() => decoder.decode(bytes, false))
+        } else {
+          const options = instantiate(modules.webpDecoder, memory)
+          const decoder = await inPlace(() => loadWebpDecoder(options))
+          decoded = inPlace(() => decoder.decode(bytes))
+        }
+        if (!decoded) throw new Error(`the ${format} decoder gave no picture`)
+        return decoded
+      } catch (cause) {
+        if (memory.wasRefused)
+          throw new OutOfMemory(`the ${format} needs too much memory`, { cause })
+        throw cause
       }
-      if (!decoded) throw new Error(`the ${format} decoder gave no picture`)
-      return decoded
     },
 
     async encodeJpeg(picture, quality) {
@@ -65,12 +84,38 @@ const JPEG_OPTIONS = {
   chroma_quality: 90,
 }
 
-const instantiate = (module: WebAssembly.Module): CodecOptions => ({
+/**
+ * Decoders that grow their memory through JavaScript get no more than this. A lossless WebP of one
+ * megapixel can make its decoder reserve 1.4 GB for Huffman tables, which no header announces.
+ */
+const MAX_MEMORY_BYTES = 96 * 1024 * 1024
+
+const PAGE_BYTES = 64 * 1024
+
+class MemoryLimit {
+  wasRefused = false
+
+  apply(exports: WebAssembly.Exports): void {
+    for (const memory of Object.values(exports)) {
+      if (!(memory instanceof WebAssembly.Memory)) continue
+      const grow = memory.grow.bind(memory)
+      // The glue code calls this method and takes an exception for a failed allocation.
+      memory.grow = (pages) => {
+        if (memory.buffer.byteLength + pages * PAGE_BYTES <= MAX_MEMORY_BYTES) return grow(pages)
+        this.wasRefused = true
+        throw new RangeError('the memory limit is reached')
+      }
+    }
+  }
+}
+
+const instantiate = (module: WebAssembly.Module, limit?: MemoryLimit): CodecOptions => ({
   noInitialRun: true,
   // Its remarks on customers' broken files would only fill the log.
   printErr: () => undefined,
   instantiateWasm(imports, ready) {
     const instance = new WebAssembly.Instance(module, imports)
+    limit?.apply(instance.exports)
     ready(instance)
     return instance.exports
   },
@@ -124,7 +169,8 @@ function shrinkingInPlace(maxSide: number): <T>(call: () => T) => T {
 
 /**
  * The package's own loader keeps one instance for ever and copies the whole picture out of it. This
- * one shrinks straight from the instance's memory.
+ * one shrinks straight from the instance's memory, and hands over only the chunks that the picture is
+ * made of: the decoder would inflate profiles and copy texts.
  */
 function decodePng(module: WebAssembly.Module, bytes: Uint8Array, maxSide: number): Raster {
   let picture: Raster | null = null
@@ -145,9 +191,16 @@ function decodePng(module: WebAssembly.Module, bytes: Uint8Array, maxSide: numbe
     } else glue[name] = name === '__wbindgen_object_drop_ref' ? () => 0 : refuse
   }
   const exports = pngExports(new WebAssembly.Instance(module, { wbg: glue }))
-  const start = exports.malloc(bytes.length)
-  new Uint8Array(exports.memory.buffer).set(bytes, start)
-  exports.decode(start, bytes.length)
+  const parts = [bytes.subarray(0, 8), ...pictureChunks(bytes)]
+  const length = parts.reduce((sum, part) => sum + part.length, 0)
+  const start = exports.malloc(length)
+  const memory = new Uint8Array(exports.memory.buffer)
+  let at = start
+  for (const part of parts) {
+    memory.set(part, at)
+    at += part.length
+  }
+  exports.decode(start, length)
   return picture ?? refuse()
 }
 

@@ -1,6 +1,8 @@
 // EXIF orientation: cameras store pictures as the sensor saw them and say how to turn them.
 import type { ImageFormat } from '../../images/format.ts'
 import { jpegSegments } from '../../images/jpeg.ts'
+import { pngChunks } from '../../images/png.ts'
+import { riffChunks } from '../../images/webp.ts'
 import type { Raster } from './raster.ts'
 
 /** 1 (as stored) to 8, as in the EXIF specification; 1 when the file does not say. */
@@ -12,6 +14,7 @@ export function orientationOf(bytes: Uint8Array, format: ImageFormat): number {
 const TIFF_OF: Record<ImageFormat, (bytes: Uint8Array) => DataView | null> = {
   jpeg(bytes) {
     for (const { marker, body } of jpegSegments(bytes)) {
+      if (marker === 0xda) return null // metadata comes before the image
       // 'Exif' and two zeros, then the TIFF structure.
       const isExif = marker === 0xe1 && body.length > 6 && viewOf(body).getUint32(0) === 0x45786966
       if (isExif) return viewOf(body.subarray(6))
@@ -19,24 +22,13 @@ const TIFF_OF: Record<ImageFormat, (bytes: Uint8Array) => DataView | null> = {
     return null
   },
   png(bytes) {
-    const view = viewOf(bytes)
-    for (let at = 8; at + 12 <= bytes.length; at += 12 + view.getUint32(at)) {
-      if (view.getUint32(at + 4) === 0x65584966) {
-        return viewOf(bytes.subarray(at + 8, at + 8 + view.getUint32(at)))
-      }
-    }
+    for (const { type, body } of pngChunks(bytes)) if (type === 'eXIf') return viewOf(body)
     return null
   },
   webp(bytes) {
-    const view = viewOf(bytes)
-    for (let at = 12; at + 8 <= bytes.length;) {
-      const size = view.getUint32(at + 4, true)
-      if (view.getUint32(at) === 0x45584946) {
-        const body = bytes.subarray(at + 8, at + 8 + size)
-        // Some writers keep JPEG's 'Exif' prefix.
-        return viewOf(body[0] === 0x45 ? body.subarray(6) : body)
-      }
-      at += 8 + size + (size % 2)
+    for (const { type, body } of riffChunks(bytes)) {
+      // Some writers keep JPEG's 'Exif' prefix.
+      if (type === 'EXIF') return viewOf(body[0] === 0x45 ? body.subarray(6) : body)
     }
     return null
   },

@@ -1,84 +1,95 @@
-// What a file says about itself, checked before a decoder spends memory on it.
-import type { ImageFormat } from '../../images/format.ts'
-import { jpegFrame } from '../../images/jpeg.ts'
-
-/** Whether a JPEG has its end: the decoder would fill a truncated one up with grey and say nothing. */
-export function isWholeJpeg(bytes: Uint8Array): boolean {
-  let at = 2
-  while (at + 4 <= bytes.length) {
-    if (bytes[at] !== 0xff) return false
-    const marker = bytes[at + 1]!
-    if (marker === 0xd9) return true
-    if (marker === 0xff) {
-      at += 1
-    } else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd8)) {
-      at += 2
-    } else {
-      at += 2 + bytes[at + 2]! * 256 + bytes[at + 3]!
-      if (marker === 0xda) at = endOfScan(bytes, at)
-    }
-  }
-  return bytes[at] === 0xff && bytes[at + 1] === 0xd9
-}
-
-/** Skips picture data up to the next marker that is neither a stuffed byte nor a restart. */
-function endOfScan(bytes: Uint8Array, from: number): number {
-  for (let at = bytes.indexOf(0xff, from); at >= 0; at = bytes.indexOf(0xff, at + 1)) {
-    const next = bytes[at + 1]
-    if (next === undefined) break
-    if (next !== 0 && next !== 0xff && !(next >= 0xd0 && next <= 0xd7)) return at
-  }
-  return bytes.length
-}
-
-/** Start-of-frame markers of JPEGs that come in several passes. */
-const PROGRESSIVE = new Set([0xc2, 0xc6, 0xca, 0xce])
-
-/** Printers' colours: the JPEG decoder cannot convert them, and would end its whole program. */
-export const isCmykJpeg = (bytes: Uint8Array) => jpegFrame(bytes)?.components === 4
+// What a decoder would have to do for a file, judged before it is given the file: decoding is
+// synchronous, so nothing can stop it once it runs. Measured in docs/compositor.md.
+import type { ImageHeader } from '../../images/format.ts'
+import { imageDataBytes, pngChunks, type PngHeader } from '../../images/png.ts'
 
 /**
- * Whether decoding takes about ten bytes a pixel instead of four: several passes, 16 bits a
- * channel, or lossless WebP.
+ * Pixels a decoder may be asked for. A Worker has 128 MB for everything; decoders take 4 bytes a
+ * pixel, for some kinds of file 6 or 10, besides the file itself.
  */
-export function needsMuchMemory(bytes: Uint8Array, format: ImageFormat): boolean {
-  if (format === 'jpeg') return PROGRESSIVE.has(jpegFrame(bytes)?.marker ?? 0)
-  // IHDR: bit depth, colour type, compression, filter, interlace.
-  if (format === 'png') return bytes[24] === 16 || bytes[28] === 1
-  for (let at = 12; at + 8 <= bytes.length;) {
-    const view = new DataView(bytes.buffer, bytes.byteOffset + at, 8)
-    if (view.getUint32(0) === 0x5650384c) return true
-    const size = view.getUint32(4, true)
-    at += 8 + size + (size % 2)
-  }
-  return false
+const MAX_PIXELS = { usual: 14_000_000, medium: 12_500_000, heavy: 6_000_000 }
+
+/** How many pixels a file of this kind may have. */
+export function maxPixels(header: ImageHeader): number {
+  if (isHeavy(header)) return MAX_PIXELS.heavy
+  // Lossy WebP, and grey PNG, which the decoder turns into colour afterwards.
+  const isMedium = header.format === 'webp' || (header.format === 'png' && header.colourType !== 6)
+  return isMedium ? MAX_PIXELS.medium : MAX_PIXELS.usual
 }
 
-/** The first frame of an animated WebP as a file of its own; other files as they are. */
-export function stillOf(bytes: Uint8Array, format: ImageFormat): Uint8Array {
-  if (format !== 'webp') return bytes
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  for (let at = 12; at + 8 <= bytes.length;) {
-    const size = view.getUint32(at + 4, true)
-    if (view.getUint32(at) === 0x414e4d46 && at + 24 <= bytes.length) {
-      return wrapFrame(bytes.subarray(at + 14, at + 20), bytes.subarray(at + 24, at + 8 + size))
+function isHeavy(header: ImageHeader): boolean {
+  switch (header.format) {
+    case 'jpeg':
+      return header.buffered
+    case 'png':
+      // Without alpha the decoder first makes the whole image without, then a second one with.
+      return (
+        header.colourType === 2 ||
+        header.colourType === 3 ||
+        header.depth === 16 ||
+        header.interlaced
+      )
+    case 'webp':
+      // Alpha is compressed as a lossless image of its own, unless its first two bits are 0.
+      return header.lossless || (header.alpha !== null && (header.alpha[0]! & 0x03) !== 0)
+  }
+}
+
+/** Why the decoder cannot read a valid file of this kind; null when it can. */
+export function unsupported(header: ImageHeader): string | null {
+  if (header.format !== 'jpeg') return null
+  const { coding, precision, components } = header
+  // SOF0 and SOF1 (sequential), SOF2 (progressive), all with Huffman coding.
+  if (coding > 0xc2) return `JPEG coding SOF${coding - 0xc0}`
+  if (precision !== 8) return `a JPEG of ${precision} bits`
+  if (components === 4) return 'a CMYK JPEG'
+  return components === 1 || components === 3 ? null : `a JPEG of ${components} components`
+}
+
+/** The chunks of a PNG that the picture is made of: no text, profiles or animation. */
+export function* pictureChunks(file: Uint8Array): Generator<Uint8Array> {
+  for (const { type, whole } of pngChunks(file)) if (PICTURE_CHUNKS.has(type)) yield whole
+}
+
+const PICTURE_CHUNKS = new Set(['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND'])
+
+/** Small enough that the output of one write, at most 1,032 times as much, fits into memory. */
+const INFLATE_BYTES = 16_384
+
+/** Some encoders write a little more than the image. */
+const SLACK_BYTES = 64 * 1024
+
+/**
+ * Whether a PNG's compressed data holds the image and not much more: the decoder inflates all of it,
+ * and 10 MB can hold 10 GB.
+ */
+export async function holdsItsImage(file: Uint8Array, header: PngHeader): Promise<boolean> {
+  const needed = imageDataBytes(header)
+  const { readable, writable } = new DecompressionStream('deflate')
+  const writer = writable.getWriter()
+  const fed = feed(writer, file).catch(() => undefined)
+  let size = 0
+  try {
+    for await (const part of readable as ReadableStream<Uint8Array>) {
+      size += part.byteLength
+      if (size > needed + SLACK_BYTES) return false // leaving the loop cancels the stream
     }
-    at += 8 + size + (size % 2)
+    return size >= needed
+  } catch {
+    return false
+  } finally {
+    await writer.abort().catch(() => undefined)
+    await fed
   }
-  return bytes
 }
 
-/** `sides` are the frame's width and height, each less one, in three bytes. */
-function wrapFrame(sides: Uint8Array, chunks: Uint8Array): Uint8Array {
-  const file = new Uint8Array(30 + chunks.length)
-  const view = new DataView(file.buffer)
-  view.setUint32(0, 0x52494646)
-  view.setUint32(4, file.length - 8, true)
-  view.setUint32(8, 0x57454250)
-  view.setUint32(12, 0x56503858)
-  view.setUint32(16, 10, true)
-  view.setUint8(20, 0x10)
-  file.set(sides, 24)
-  file.set(chunks, 30)
-  return file
+async function feed(writer: WritableStreamDefaultWriter<BufferSource>, file: Uint8Array) {
+  for (const { type, body } of pngChunks(file)) {
+    if (type !== 'IDAT') continue
+    for (let at = 0; at < body.length; at += INFLATE_BYTES) {
+      await writer.ready
+      await writer.write(Uint8Array.from(body.subarray(at, at + INFLATE_BYTES)))
+    }
+  }
+  await writer.close()
 }

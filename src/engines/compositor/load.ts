@@ -1,16 +1,11 @@
 // From a customer's file to pixels: checked, decoded, turned upright, small enough to work on.
-import { dimensions } from '../../images/format.ts'
+import { inspect } from '../../images/format.ts'
+import { imageFile } from '../../images/webp.ts'
 import { EngineError, type CheckedImage } from '../engine.ts'
-import type { Codecs } from './codecs.ts'
+import { OutOfMemory, type Codecs } from './codecs.ts'
 import { orientationOf, upright } from './exif.ts'
-import { isCmykJpeg, isWholeJpeg, needsMuchMemory, stillOf } from './file.ts'
+import { holdsItsImage, maxPixels, unsupported } from './file.ts'
 import type { Raster } from './raster.ts'
-
-/**
- * Pixels a decoder may be asked for. A Worker has 128 MB for everything; decoders take 4 bytes a
- * pixel, for some kinds of file 10, besides the file itself. Measured in docs/compositor.md.
- */
-const MAX_PIXELS = { usual: 14_000_000, heavy: 6_000_000 }
 
 /**
  * Decodes one of the job's two pictures.
@@ -18,38 +13,38 @@ const MAX_PIXELS = { usual: 14_000_000, heavy: 6_000_000 }
  */
 export async function load(
   codecs: Codecs,
-  image: CheckedImage,
+  image: Pick<CheckedImage, 'bytes' | 'format'>,
   role: 'model' | 'garment',
   maxSide: number,
 ): Promise<Raster> {
   const { bytes, format } = image
-  const size = dimensionsOf(image)
-  const still = stillOf(bytes, format) // what will be decoded, so what is to be judged
-  const limit = needsMuchMemory(still, format) ? MAX_PIXELS.heavy : MAX_PIXELS.usual
-  if (size.width * size.height > limit) {
-    throw new EngineError(`${role}_image_too_large`, `${size.width} × ${size.height} pixels`)
+  const refuse = (problem: Problem, reason: string, cause?: unknown) =>
+    new EngineError(`${role}_image_${problem}`, reason, { cause })
+
+  const header = inspect(bytes, format)
+  if ('corrupt' in header) throw refuse('corrupt', header.corrupt)
+  if (header.width * header.height > maxPixels(header)) {
+    throw refuse('too_large', `${header.width} × ${header.height} pixels`)
   }
-  if (format === 'jpeg' && isCmykJpeg(bytes)) {
-    throw new EngineError(`${role}_image_unsupported_format`, 'a CMYK JPEG')
+  const reason = unsupported(header)
+  if (reason) throw refuse('unsupported_format', reason)
+  // The decoder would fill the rest of a truncated JPEG with grey.
+  if (header.format === 'jpeg' && !header.complete) throw refuse('corrupt', 'the JPEG has no end')
+  if (header.format === 'png' && !(await holdsItsImage(bytes, header))) {
+    throw refuse('corrupt', 'the PNG data is damaged, too short or far too long')
   }
   try {
-    if (format === 'jpeg' && !isWholeJpeg(bytes)) throw new Error('the file ends too early')
-    const decoded = await codecs.decode(still, format, maxSide)
+    const file = header.format === 'webp' ? imageFile(bytes, header) : bytes
+    const decoded = await codecs.decode(file, format, maxSide)
     return upright(decoded, orientationOf(bytes, format))
   } catch (cause) {
-    throw new EngineError(`${role}_image_corrupt`, `cannot decode: ${describe(cause)}`, { cause })
-  }
-
-  function dimensionsOf({ bytes: file, format: kind }: CheckedImage) {
-    try {
-      const found = dimensions(file, kind)
-      if (found) return found
-    } catch {
-      // A header that ends in the middle of a number.
-    }
-    throw new EngineError(`${role}_image_corrupt`, 'the header gives no dimensions')
+    if (cause instanceof OutOfMemory) throw refuse('too_large', cause.message, cause)
+    throw refuse('corrupt', `cannot decode: ${String(describe(cause))}`, cause)
   }
 }
 
-/** The JPEG decoder throws numbers: addresses of C++ exceptions. */
-const describe = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))
+type Problem = 'corrupt' | 'too_large' | 'unsupported_format'
+
+/** The JPEG decoder throws numbers (addresses of C++ exceptions) and objects that are no errors. */
+const describe = (cause: unknown) =>
+  typeof cause === 'object' && cause !== null && 'message' in cause ? cause.message : cause

@@ -5,6 +5,14 @@ import { compositor } from '../../../src/engines/compositor/compositor.ts'
 import { EngineError, type CheckedImage } from '../../../src/engines/engine.ts'
 import { createRandom } from '../../../samples/canvas.ts'
 import { chunk, join, pngOf } from '../../../samples/png.ts'
+import {
+  ANIMATION,
+  canvasChunk,
+  frameChunk,
+  losslessChunk,
+  lossyHeaderChunk,
+  webpFile,
+} from '../../../samples/webp.ts'
 import { checked, figure, garment, jpeg, job, png } from './files.ts'
 
 let model: CheckedImage
@@ -175,27 +183,10 @@ describe('a file whose decoding takes much memory', () => {
   })
 
   it('is refused sooner: a lossless WebP inside an animation', async () => {
-    const lossless = (fourCC: string) => chunkOf(fourCC, new Uint8Array(16))
-    const animation = (fourCC: string) => {
-      const [header, frame] = [new Uint8Array(10), new Uint8Array(16)]
-      header[0] = 0x02
-      header.set([0xb7, 0x0b, 0, 0xb7, 0x0b, 0], 4) // 3,000 × 3,000, each less one
-      frame.set([0xb7, 0x0b, 0, 0xb7, 0x0b, 0], 6)
-      const body = join([chunkOf('VP8X', header), chunkOf('ANMF', join([frame, lossless(fourCC)]))])
-      return checked(riff(body))
-    }
-    expect(await outcome(animation('VP8L'), cloth)).toBe('model_image_too_large')
-    expect(await outcome(animation('VP8 '), cloth)).toBe('model_image_corrupt')
+    const size = { width: 3_000, height: 3_000 }
+    const animation = (image: Uint8Array) =>
+      checked(webpFile(canvasChunk(ANIMATION, size), frameChunk(size, image)))
+    expect(await outcome(animation(losslessChunk(size)), cloth)).toBe('model_image_too_large')
+    expect(await outcome(animation(lossyHeaderChunk(size)), cloth)).toBe('model_image_corrupt')
   })
 })
-
-/** A chunk as RIFF has them. */
-function chunkOf(fourCC: string, body: Uint8Array): Uint8Array {
-  const head = new Uint8Array(8)
-  head.set(new TextEncoder().encode(fourCC))
-  new DataView(head.buffer).setUint32(4, body.length, true)
-  return join([head, body])
-}
-
-const riff = (chunks: Uint8Array) =>
-  chunkOf('RIFF', join([new TextEncoder().encode('WEBP'), chunks]))

@@ -1,0 +1,112 @@
+// Decodes broken pictures: `npm run fuzz`. Each must end in a picture or in an error that says what
+// is wrong with the picture, within fixed bounds of time and memory.
+//   --files N     of each format (5000)
+//   --seed S      repeats a run
+//   --format F    jpeg, png or webp only
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { createRandom } from '../samples/canvas.ts'
+import { load } from '../src/engines/compositor/load.ts'
+import { EngineError } from '../src/engines/engine.ts'
+import { IMAGE_FORMATS, type ImageFormat } from '../src/images/format.ts'
+import { nodeCodecs } from './codec-modules.ts'
+import { createCorpus } from './fuzz/corpus.ts'
+import { mutate } from './fuzz/mutations.ts'
+
+const MAX_CPU_MS = 5_000
+const MAX_MEMORY_BYTES = 150_000_000
+const MAX_SIDE = 256
+const EXPECTED = /^model_image_(corrupt|too_large|unsupported_format)$/
+
+const { values } = parseArgs({
+  options: {
+    files: { type: 'string', default: '5000' },
+    seed: { type: 'string', default: String(Math.floor(Math.random() * 2 ** 32)) },
+    format: { type: 'string' },
+  },
+})
+const [files, seed] = [Number(values.files), Number(values.seed)]
+const formats = IMAGE_FORMATS.filter((format) => !values.format || format === values.format)
+if (!Number.isInteger(files) || !Number.isInteger(seed) || files < 1 || formats.length === 0) {
+  throw new Error('usage: npm run fuzz -- [--files N] [--seed S] [--format jpeg|png|webp]')
+}
+
+/** Memory of the decoders that the current picture has started. */
+let memories: WebAssembly.Memory[] = []
+WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
+  construct(real, [module, imports]: [WebAssembly.Module, WebAssembly.Imports]) {
+    const instance = new real(module, imports)
+    for (const value of Object.values(instance.exports)) {
+      if (value instanceof WebAssembly.Memory) memories.push(value)
+    }
+    return instance
+  },
+})
+
+interface Result {
+  outcome: string
+  cpuMs: number
+  memoryBytes: number
+  problem: string | null
+}
+
+async function run(bytes: Uint8Array<ArrayBuffer>, format: ImageFormat): Promise<Result> {
+  memories = []
+  const start = process.cpuUsage()
+  let outcome: string
+  let problem: string | null = null
+  try {
+    const picture = await load(nodeCodecs, { bytes, format }, 'model', MAX_SIDE)
+    const { width, height, data } = picture
+    outcome = 'decoded'
+    if (Math.max(width, height) > MAX_SIDE || data.length !== width * height * 4) {
+      problem = `a picture of ${width} × ${height} in ${data.length} bytes`
+    }
+  } catch (error) {
+    outcome = error instanceof EngineError ? error.code : String(error)
+    if (!EXPECTED.test(outcome)) problem = outcome
+  }
+  const used = process.cpuUsage(start)
+  const cpuMs = (used.user + used.system) / 1_000
+  const memoryBytes = Math.max(0, ...memories.map(({ buffer }) => buffer.byteLength))
+  if (cpuMs > MAX_CPU_MS) problem = `${cpuMs} ms`
+  if (memoryBytes > MAX_MEMORY_BYTES) problem = `${memoryBytes} bytes of memory`
+  return { outcome, cpuMs, memoryBytes, problem }
+}
+
+console.log(`Fuzzing with --seed ${seed} --files ${files}`)
+const corpus = await createCorpus(createRandom(seed))
+let folder: string | undefined
+let violations = 0
+
+for (const format of formats) {
+  for (const [i, file] of corpus[format].entries()) {
+    const { outcome } = await run(Uint8Array.from(file), format)
+    if (outcome !== 'decoded') throw new Error(`${format} ${i} of the corpus: ${outcome}`)
+  }
+  const outcomes = new Map<string, number>()
+  let [slowestMs, largestBytes] = [0, 0]
+  for (let i = 0; i < files; i++) {
+    const random = createRandom(seed + i * IMAGE_FORMATS.length + IMAGE_FORMATS.indexOf(format))
+    const original = corpus[format][i % corpus[format].length]!
+    const bytes = Uint8Array.from(mutate(original, format, corpus[format], random))
+    const { outcome, cpuMs, memoryBytes, problem } = await run(bytes, format)
+    outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
+    slowestMs = Math.max(slowestMs, cpuMs)
+    largestBytes = Math.max(largestBytes, memoryBytes)
+    if (!problem) continue
+    violations += 1
+    folder ??= mkdtempSync(join(tmpdir(), 'fuzz-'))
+    const path = join(folder, `${i}.${format}`)
+    writeFileSync(path, bytes)
+    console.log(`${path}: ${problem}`)
+  }
+  const summary = [...outcomes].map(([outcome, count]) => `${outcome} ${count}`).join(', ')
+  const most = `at most ${slowestMs.toFixed(0)} ms and ${(largestBytes / 1e6).toFixed(0)} MB`
+  console.log(`${format}: ${files} files, ${most}: ${summary}`)
+}
+
+console.log(violations === 0 ? 'No violation.' : `${violations} violations.`)
+process.exitCode = violations === 0 ? 0 : 1

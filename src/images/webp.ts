@@ -1,0 +1,185 @@
+// WebP files, chunk by chunk (RFC 9649). Finds the one bitstream that is decoded, and reads its size
+// from the bitstream itself: the sizes in the container may say anything.
+import { corrupt, type Corrupt } from './corrupt.ts'
+
+interface RiffChunk {
+  type: string
+  body: Uint8Array
+}
+
+/** Animations have a chunk per frame; the chunks of other files can be counted on two hands. */
+export const MAX_RIFF_CHUNKS = 20_000
+
+const RIFF_HEADER_BYTES = 12
+
+/** Yields the chunks of a file, as far as it says that it goes. */
+export function riffChunks(bytes: Uint8Array): Generator<RiffChunk> {
+  if (bytes.length < RIFF_HEADER_BYTES) return chunksIn(bytes.subarray(0, 0))
+  const size = viewOf(bytes).getUint32(4, true)
+  return chunksIn(bytes.subarray(RIFF_HEADER_BYTES, 8 + size))
+}
+
+/** Ends at a chunk that is cut short, and after one chunk more than the limit. */
+function* chunksIn(bytes: Uint8Array): Generator<RiffChunk> {
+  const view = viewOf(bytes)
+  let at = 0
+  for (let count = 0; count <= MAX_RIFF_CHUNKS && at + 8 <= bytes.length; count++) {
+    const size = view.getUint32(at + 4, true)
+    if (at + 8 + size > bytes.length) return
+    const type = String.fromCharCode(...bytes.subarray(at, at + 4))
+    yield { type, body: bytes.subarray(at + 8, at + 8 + size) }
+    at += 8 + size + (size % 2)
+  }
+}
+
+export interface WebpHeader {
+  format: 'webp'
+  /** Of the bitstream. */
+  width: number
+  height: number
+  lossless: boolean
+  bitstream: Uint8Array
+  /** The alpha chunk of a lossy image. */
+  alpha: Uint8Array | null
+}
+
+/** Finds the image: of a still file its only one, of an animation the first frame. */
+export function inspectWebp(bytes: Uint8Array): WebpHeader | Corrupt {
+  let canvas: Size | undefined
+  let animated = false
+  let frame: Uint8Array | undefined
+  const still = new Image()
+  let count = 0
+  for (const { type, body } of riffChunks(bytes)) {
+    count += 1
+    if (count > MAX_RIFF_CHUNKS) return corrupt(`more than ${MAX_RIFF_CHUNKS} WebP chunks`)
+    if (count === 1 && type === 'VP8X') {
+      if (body.length < 10) return corrupt('the VP8X chunk is cut short')
+      canvas = { width: uint24(body, 4) + 1, height: uint24(body, 7) + 1 }
+      animated = (viewOf(body).getUint8(0) & 0x02) !== 0
+    } else if (type === 'ANMF') {
+      frame ??= body
+    } else {
+      still.take(type, body)
+    }
+    if (!canvas) break // a simple file has one chunk
+  }
+  if (!animated) return still.header(canvas)
+  if (!canvas || !frame) return corrupt('the animated WebP has no frame')
+  return inspectFrame(frame, canvas)
+}
+
+/** The header of an animation frame: position (halved), size, duration, flags. */
+const FRAME_HEADER_BYTES = 16
+
+function inspectFrame(frame: Uint8Array, canvas: Size): WebpHeader | Corrupt {
+  if (frame.length < FRAME_HEADER_BYTES) return corrupt('the ANMF chunk is cut short')
+  const size = { width: uint24(frame, 6) + 1, height: uint24(frame, 9) + 1 }
+  const right = uint24(frame, 0) * 2 + size.width
+  const bottom = uint24(frame, 3) * 2 + size.height
+  if (right > canvas.width || bottom > canvas.height) {
+    return corrupt(`the WebP frame of ${text(size)} exceeds the canvas of ${text(canvas)}`)
+  }
+  const image = new Image()
+  for (const { type, body } of chunksIn(frame.subarray(FRAME_HEADER_BYTES))) image.take(type, body)
+  return image.header(size)
+}
+
+/** Picks the chunks of one image out of their neighbours. */
+class Image {
+  #bitstream: { lossless: boolean; body: Uint8Array } | undefined
+  #alpha: Uint8Array | null = null
+
+  take(type: string, body: Uint8Array): void {
+    if (this.#bitstream) return
+    if (type === 'VP8 ' || type === 'VP8L') this.#bitstream = { lossless: type === 'VP8L', body }
+    else if (type === 'ALPH') this.#alpha = body
+  }
+
+  /** @param expected the size that the container gives */
+  header(expected: Size | undefined): WebpHeader | Corrupt {
+    if (!this.#bitstream) return corrupt('the WebP has no image data')
+    const { lossless, body } = this.#bitstream
+    const size = lossless ? losslessSize(body) : lossySize(body)
+    if (!size || size.width === 0 || size.height === 0) {
+      return corrupt('the WebP image data gives no size')
+    }
+    if (expected && (size.width !== expected.width || size.height !== expected.height)) {
+      return corrupt(`WebP image data of ${text(size)} in a container of ${text(expected)}`)
+    }
+    // Lossless images carry their own alpha.
+    return {
+      format: 'webp',
+      ...size,
+      lossless,
+      bitstream: body,
+      alpha: lossless ? null : this.#alpha,
+    }
+  }
+}
+
+/**
+ * A file with the image and nothing else, so that a decoder reads exactly what was inspected. A
+ * simple file is that already.
+ */
+export function imageFile(file: Uint8Array, header: WebpHeader): Uint8Array {
+  const { width, height, lossless, bitstream, alpha } = header
+  if (bitstream.byteOffset - file.byteOffset === RIFF_HEADER_BYTES + 8) return file
+  const parts: [string, Uint8Array][] = [[lossless ? 'VP8L' : 'VP8 ', bitstream]]
+  if (alpha) {
+    const extended = new Uint8Array(10)
+    extended[0] = 0x10
+    extended.set(bytes24(width - 1), 4)
+    extended.set(bytes24(height - 1), 7)
+    parts.unshift(['VP8X', extended], ['ALPH', alpha])
+  }
+  const padded = (body: Uint8Array) => body.length + (body.length % 2)
+  const length = parts.reduce((sum, [, body]) => sum + 8 + padded(body), RIFF_HEADER_BYTES)
+  const result = new Uint8Array(length)
+  const view = viewOf(result)
+  result.set(ascii('RIFF'))
+  view.setUint32(4, length - 8, true)
+  result.set(ascii('WEBP'), 8)
+  let at = RIFF_HEADER_BYTES
+  for (const [type, body] of parts) {
+    result.set(ascii(type), at)
+    view.setUint32(at + 4, body.length, true)
+    result.set(body, at + 8)
+    at += 8 + padded(body)
+  }
+  return result
+}
+
+interface Size {
+  width: number
+  height: number
+}
+
+const text = ({ width, height }: Size) => `${width} × ${height}`
+
+/** A VP8 key frame (RFC 6386, 9.1): tag, start code, width and height with their scales. */
+function lossySize(body: Uint8Array): Size | null {
+  if (body.length < 10) return null
+  const view = viewOf(body)
+  const isKeyFrame = (view.getUint8(0) & 1) === 0
+  if (!isKeyFrame || uint24(body, 3) !== 0x2a019d) return null
+  return { width: view.getUint16(6, true) & 0x3fff, height: view.getUint16(8, true) & 0x3fff }
+}
+
+/** Signature, then width and height, each less one, in 14 bits. */
+function losslessSize(body: Uint8Array): Size | null {
+  if (body.length < 5 || body[0] !== 0x2f) return null
+  const bits = viewOf(body).getUint32(1, true)
+  return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
+}
+
+const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+
+const uint24 = (bytes: Uint8Array, at: number) => {
+  const view = viewOf(bytes)
+  return view.getUint16(at, true) | (view.getUint8(at + 2) << 16)
+}
+
+const bytes24 = (value: number) => [value & 0xff, (value >> 8) & 0xff, value >> 16]
+
+const ascii = (text: string) => Array.from(text, (char) => char.charCodeAt(0))

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { jpegFile, scan } from '../../samples/jpeg.ts'
+import { ANIMATION, canvasChunk, frameChunk, losslessChunk, webpFile } from '../../samples/webp.ts'
+import { checkImage } from '../../src/images/fetch.ts'
+
+const size = { width: 100, height: 100 }
+
+// What holds for every engine, paid ones included.
+describe('checking an image', () => {
+  it('accepts a sound one of any size', () => {
+    const large = { width: 16_000, height: 16_000 }
+    expect(checkImage('model', jpegFile(large))).toMatchObject({ format: 'jpeg' })
+    expect(checkImage('model', webpFile(losslessChunk(large)))).toMatchObject({ format: 'webp' })
+  })
+
+  it('refuses a frame that exceeds its canvas', () => {
+    const huge = { width: 12_000, height: 12_000 }
+    const bomb = webpFile(canvasChunk(ANIMATION, size), frameChunk(huge, losslessChunk(huge)))
+    expect(() => checkImage('garment', Uint8Array.from(bomb))).toThrow(
+      expect.objectContaining({ code: 'garment_image_corrupt' }),
+    )
+  })
+
+  it('refuses a JPEG with too many scans', () => {
+    const scans = Array<Uint8Array>(101).fill(scan([1], [1, 63]))
+    expect(() => checkImage('model', jpegFile({ ...size, coding: 0xc2, scans }))).toThrow(
+      expect.objectContaining({ code: 'model_image_corrupt' }),
+    )
+  })
+
+  it('refuses other formats', () => {
+    expect(() =>
+      checkImage('model', Uint8Array.from(new TextEncoder().encode('GIF89a..'))),
+    ).toThrow(expect.objectContaining({ code: 'model_image_unsupported_format' }))
+  })
+})
