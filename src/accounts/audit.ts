@@ -1,14 +1,15 @@
 // The audit log: who did what in an organisation, and when. Append-only. An entry is written in the
 // same D1 batch as the change that it records wherever there is one, so that neither exists alone.
-import { and, desc, eq, lt } from 'drizzle-orm'
+import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
-import { auditLog } from '../db/schema.ts'
+import { apiKeys, auditLog } from '../db/schema.ts'
 import type { AuditRow } from '../db/schema.ts'
 import { newId } from '../ids.ts'
 
 /** Who acts. Use cases that change something take one. */
 export type Actor =
   | { type: 'user'; userId: string; email: string; ipAddress: string | null }
+  | { type: 'api_key'; keyHash: string; ipAddress: string | null }
   | { type: 'operator'; ipAddress: string | null }
   | { type: 'system' }
 
@@ -59,7 +60,6 @@ export function auditInsert(
   env: Env,
   { organisationId, actor, action, target, details }: AuditEntry,
 ) {
-  const isUser = actor.type === 'user'
   return database(env)
     .insert(auditLog)
     .values({
@@ -67,13 +67,21 @@ export function auditInsert(
       organisationId,
       at: new Date(),
       actorType: actor.type,
-      actorId: isUser ? actor.userId : null,
-      actorEmail: isUser ? actor.email : null,
+      actorId: actorIdOf(organisationId, actor),
+      actorEmail: actor.type === 'user' ? actor.email : null,
       action,
       target: target ?? null,
       details: details ?? null,
       ipAddress: actor.type === 'system' ? null : actor.ipAddress,
     })
+}
+
+/** A request carries its key's hash only; the statement looks up the id. */
+function actorIdOf(organisationId: string, actor: Actor) {
+  if (actor.type === 'user') return actor.userId
+  if (actor.type !== 'api_key') return null
+  return sql<string>`(select ${apiKeys.id} from ${apiKeys}
+    where ${apiKeys.organisationId} = ${organisationId} and ${apiKeys.hash} = ${actor.keyHash})`
 }
 
 /** Entries of one organisation, newest first, those before `beforeId` only. */
