@@ -36,6 +36,8 @@ export const errorWords = (code: JobErrorCode | null): string =>
 const REFUSAL_WORDS: Partial<Record<Refusal, string>> = {
   account_suspended: 'This organisation is suspended, so no jobs are accepted.',
   rate_limit_exceeded: 'Too many requests in this minute. Wait a moment and try again.',
+  storage_allowance_exceeded:
+    'The daily storage allowance for jobs is used up. It is renewed at midnight UTC.',
   workspace_not_found: 'There is no such active workspace.',
   insufficient_credits: 'There are no credits left for live jobs. Test jobs are free.',
   idempotency_key_reused: 'This form was sent before with other pictures. Load the page again.',
