@@ -6,6 +6,7 @@ import { giveUpJob, processJob } from './jobs/process.ts'
 import { sweep } from './jobs/sweep.ts'
 import { log } from './log.ts'
 import { MODES } from './organisation/api-key.ts'
+import { runRetention } from './retention/run.ts'
 import { deliverEvent } from './webhooks/deliver.ts'
 
 export { Organisation } from './organisation/organisation.ts'
@@ -56,6 +57,8 @@ export default {
   },
 
   async scheduled(_controller, env) {
-    await sweep(env)
+    // Both run to their ends, whatever happens to the other.
+    const results = await Promise.allSettled([sweep(env), runRetention(env)])
+    for (const result of results) if (result.status === 'rejected') throw result.reason
   },
 } satisfies ExportedHandler<Env>
