@@ -17,6 +17,7 @@ const SETTINGS = [
   ['/console/settings/webhooks', 'Webhooks'],
   ['/console/settings/workspaces', 'Workspaces'],
   ['/console/settings/team', 'Team'],
+  ['/console/settings/data-retention', 'Data retention'],
 ] as const
 
 interface PageOptions {

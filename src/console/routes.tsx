@@ -15,6 +15,7 @@ import { account } from './account.tsx'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { credits } from './credits.tsx'
+import { dataRetention } from './data-retention.tsx'
 import { invitations } from './invitations.tsx'
 import { jobs } from './jobs.tsx'
 import { keys } from './keys.tsx'
@@ -60,6 +61,7 @@ const inside = new Hono<ConsoleApp>()
   .route('/settings/workspaces', workspaces)
   .route('/credits', credits)
   .route('/settings/team', team)
+  .route('/settings/data-retention', dataRetention)
 
 const tooLarge = (c: ConsoleContext) =>
   failure(c, 413, 'That is too much', 'The form is too large.')

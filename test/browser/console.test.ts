@@ -204,6 +204,7 @@ const PAGES = [
   '/settings/webhooks?reveal=1',
   '/settings/workspaces',
   '/settings/team',
+  '/settings/data-retention',
   '/account',
   '/invitations',
   '/nowhere',
