@@ -22,6 +22,7 @@ const ERRORS = {
   method_not_allowed: [405, 'This address does not take that method; see the Allow header.'],
   job_not_cancellable: [409, 'Only a pending job can be cancelled.'],
   deletion_scheduled: [409, 'This organisation is scheduled for deletion.'],
+  job_not_finished: [409, 'The job is not finished. Cancel it, or try again when it is over.'],
   payload_too_large: [413, 'The request body is too large; at most 65,536 bytes are taken.'],
   validation_error: [422, 'The request is not valid.'],
   idempotency_key_reused: [

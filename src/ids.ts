@@ -2,7 +2,7 @@
 // UUIDv7 in base32, so that ids of one kind sort by the time they were made.
 import { TypeID, typeid } from 'typeid-js'
 
-type Prefix = 'job' | 'org' | 'ws' | 'key' | 'evt' | 'usr' | 'inv' | 'upl' | 'aud'
+export type Prefix = 'job' | 'org' | 'ws' | 'key' | 'evt' | 'usr' | 'inv' | 'upl' | 'aud'
 
 /** Makes a new id, such as `job_01jd3z7v9hf0pb0d2q4k3m5n6p`. */
 export const newId = (prefix: Prefix): string => typeid(prefix).toString()

@@ -8,6 +8,7 @@ import { giveUpJob, processJob } from './jobs/process.ts'
 import { sweep } from './jobs/sweep.ts'
 import { log } from './log.ts'
 import { MODES } from './organisation/api-key.ts'
+import { runRetention } from './retention/run.ts'
 import { deliverEvent } from './webhooks/deliver.ts'
 
 export { Organisation } from './organisation/organisation.ts'
@@ -60,7 +61,7 @@ export default {
   async scheduled(_controller, env) {
     // Each is repeated in the next minute; the failure of one does not stop the others.
     const failures: unknown[] = []
-    for (const task of [encryptStoredSecrets, sweep, runDeletions]) {
+    for (const task of [sweep, runRetention, runDeletions, encryptStoredSecrets]) {
       await task(env).catch((error: unknown) => {
         log.error('scheduled task failed', error, { task: task.name })
         failures.push(error)

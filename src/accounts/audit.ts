@@ -3,7 +3,7 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { database, insertWhere, rowValues } from '../db/client.ts'
-import { auditLog } from '../db/schema.ts'
+import { apiKeys, auditLog } from '../db/schema.ts'
 import type { AuditRow } from '../db/schema.ts'
 import { newId } from '../ids.ts'
 
@@ -15,7 +15,11 @@ export interface UserActor {
 }
 
 /** Who acts. Use cases that change something take one. */
-export type Actor = UserActor | { type: 'operator'; ipAddress: string | null } | { type: 'system' }
+export type Actor =
+  | UserActor
+  | { type: 'api_key'; keyHash: string; ipAddress: string | null }
+  | { type: 'operator'; ipAddress: string | null }
+  | { type: 'system' }
 
 export const SYSTEM: Actor = { type: 'system' }
 
@@ -67,7 +71,7 @@ export interface AuditEntry {
  * @param when records it only where this holds at that point of the batch
  */
 export const auditInsert = (env: Env, entry: AuditEntry, when: SQL = sql`true`) =>
-  insertWhere(env, auditLog, auditRow(entry), when)
+  insertWhere(env, auditLog, auditRow(entry), when, actorIdOf(entry))
 
 /**
  * The statement that records an action once for each row that `from` finds.
@@ -86,7 +90,9 @@ export function auditInsertEach(
   const id = sql`${start} || printf('%08d', row_number() over (order by ${each.target}))`
   return database(env)
     .insert(auditLog)
-    .select(sql`select ${rowValues(auditLog, row, { ...each, id })} from ${from}`)
+    .select(
+      sql`select ${rowValues(auditLog, row, { ...actorIdOf(entry), ...each, id })} from ${from}`,
+    )
 }
 
 function auditRow({ organisationId, actor, action, target, details }: AuditEntry): AuditRow {
@@ -133,6 +139,17 @@ function factOf(value: unknown): string | number | boolean | null {
   if (typeof value === 'number' || typeof value === 'boolean') return value
   if (typeof value !== 'string') return null
   return /^https?:/i.test(value) ? value.replace(/\?.*$/s, '?…') : value
+}
+
+/** A request carries only its key's hash, so the statement looks up the key's id. */
+function actorIdOf({ organisationId, actor }: Pick<AuditEntry, 'organisationId' | 'actor'>): {
+  actorId?: SQL
+} {
+  if (actor.type !== 'api_key') return {}
+  return {
+    actorId: sql`(select ${apiKeys.id} from ${apiKeys}
+      where ${apiKeys.organisationId} = ${organisationId} and ${apiKeys.hash} = ${actor.keyHash})`,
+  }
 }
 
 /** Entries of one organisation, newest first, those before `beforeId` only. */

@@ -1,5 +1,6 @@
 // From the Authorization header to a caller, and from an Organisation's answer to headers.
 import type { Context } from 'hono'
+import type { Actor } from '../accounts/audit.ts'
 import { bearerOf } from '../bearer.ts'
 import type { App } from '../context.ts'
 import { AppError } from '../errors.ts'
@@ -9,6 +10,7 @@ import type { Credentials } from '../organisation/api-key.ts'
 import type { Answer } from '../organisation/answer.ts'
 import { WINDOW_SECONDS } from '../organisation/rate-window.ts'
 import type { Quota } from '../organisation/rate-window.ts'
+import { dailyAllowanceBytes, secondsToMidnight } from '../organisation/storage-allowance.ts'
 
 /**
  * The credentials that a request carries, without any I/O.
@@ -24,6 +26,13 @@ export function credentialsOf(c: Context<App>): Credentials {
   return credentials
 }
 
+/** The API key of an authenticated request as the actor of a use case. */
+export const keyActor = (c: Context<App>, { keyHash }: Credentials): Actor => ({
+  type: 'api_key',
+  keyHash,
+  ipAddress: c.req.header('CF-Connecting-IP') ?? null,
+})
+
 /**
  * What the Organisation let through. Sets the rate-limit headers, whatever the answer.
  * @throws AppError for a refusal
@@ -34,11 +43,23 @@ export function admitted<T>(c: Context<App>, answer: Answer<T>): T {
     countSuccess(c.get('keyHash'))
   }
   if (answer.ok) return answer.value
+  if (answer.refusal === 'storage_allowance_exceeded') throw allowanceExceeded(answer.quota)
   if (answer.refusal === 'rate_limit_exceeded' && answer.quota) {
     c.header('Retry-After', String(answer.quota.resetSeconds))
   }
   if (answer.refusal === 'invalid_api_key') countFailure(c)
   throw new AppError(answer.refusal)
+}
+
+const BYTES_PER_MB = 1_000_000
+
+function allowanceExceeded({ limit = 0, resetSeconds = 0 }: Partial<Quota> = {}): AppError {
+  const allowance = dailyAllowanceBytes(limit) / BYTES_PER_MB
+  return new AppError(
+    'rate_limit_exceeded',
+    `The daily storage allowance of ${allowance} MB for jobs is used up. It is renewed at midnight UTC; wait for the number of seconds in the Retry-After header, or contact sales for a higher limit.`,
+    { 'Retry-After': String(Math.max(resetSeconds, secondsToMidnight(Date.now()))) },
+  )
 }
 
 /** As in draft-ietf-httpapi-ratelimit-headers-10. */

@@ -1,4 +1,4 @@
-// /v1/jobs: jobs listed, read and cancelled.
+// /v1/jobs: lists, reads and cancels jobs, and deletes their pictures.
 import { Hono } from 'hono'
 import { allow } from '../allow.ts'
 import type { App } from '../context.ts'
@@ -10,7 +10,8 @@ import { listPage, waitForJob } from '../jobs/read.ts'
 import { findJob } from '../jobs/store.ts'
 import { organisationOf } from '../organisation/by-id.ts'
 import { linksFrom } from '../outputs/link.ts'
-import { admitted, credentialsOf } from './authenticate.ts'
+import { deleteOutput } from '../retention/delete-output.ts'
+import { admitted, credentialsOf, keyActor } from './authenticate.ts'
 import { baseUrlOf } from './base-url.ts'
 import { makeCursor, readCursor } from './cursor.ts'
 import { preferredWaitSeconds } from './prefer.ts'
@@ -79,3 +80,16 @@ export const jobs = new Hono<App>()
     })
   })
   .all('/:jobId', allow('GET', 'DELETE'))
+
+  .delete('/:jobId/output', async (c) => {
+    const caller = credentialsOf(c)
+    const { organisationId } = caller
+    const jobId = c.req.param('jobId')
+    const organisation = organisationOf(c.env, organisationId)
+    admitted(c, await organisation.authenticate(caller, { refuseSuspended: false }))
+    if (!isId('job', jobId)) throw new AppError('job_not_found')
+
+    await deleteOutput({ env: c.env, actor: keyActor(c, caller), organisationId, jobId })
+    return c.body(null, 204)
+  })
+  .all('/:jobId/output', allow('DELETE'))

@@ -82,6 +82,11 @@ function errors(...codes: ErrorCode[]): ZodOpenApiResponsesObject {
   )
 }
 
+const noContent = (description: string) => ({
+  description,
+  headers: z.object({ 'X-Request-Id': RequestIdHeader, ...RateLimitHeaders }),
+})
+
 const ok = (description: string, schema: z.ZodType, headers: Record<string, z.ZodType> = {}) => ({
   description,
   headers: z.object({ 'X-Request-Id': RequestIdHeader, ...RateLimitHeaders, ...headers }),
@@ -173,6 +178,20 @@ const document = createDocument({
         responses: {
           '200': ok('The job was cancelled', Cancelled),
           ...errors('forbidden', 'job_not_found', 'job_not_cancellable'),
+        },
+      },
+    },
+    '/v1/jobs/{jobId}/output': {
+      delete: {
+        operationId: 'deleteJobOutput',
+        summary: 'Delete the pictures of a finished job',
+        description:
+          'Deletes the result and every stored copy of the inputs, and clears the job’s image and webhook URLs. The job itself stays, with `output_url` null. Deleting twice succeeds.',
+        tags: ['Jobs'],
+        requestParams: { path: JobIdPath },
+        responses: {
+          '204': noContent('The pictures are deleted'),
+          ...errors('forbidden', 'job_not_found', 'job_not_finished'),
         },
       },
     },

@@ -40,7 +40,12 @@ const ACTION_WORDS: Record<AuditAction, string> = {
   'job.output_deleted': 'Deleted the pictures of a job',
 }
 
-const ACTOR_WORDS = { user: 'A person', operator: 'Our staff', system: 'This service' } as const
+const ACTOR_WORDS = {
+  user: 'A person',
+  api_key: 'An API key',
+  operator: 'Our staff',
+  system: 'This service',
+} as const
 
 export const auditLog = new Hono<ConsoleApp>().get('/', async (c) => {
   const before = c.req.query('before') ?? ''

@@ -13,6 +13,7 @@ const KIND_WORDS: Record<LedgerEntry['kind'], string> = {
   reserve: 'Set aside for a job',
   capture: 'Consumed by a job',
   release: 'Given back',
+  rollup: 'Jobs of this day',
 }
 
 export const credits = new Hono<ConsoleApp>().get('/', async (c) => {

@@ -11,11 +11,13 @@ import { isFinal } from '../jobs/status.ts'
 import { findJob } from '../jobs/store.ts'
 import type { JobWithEvent } from '../jobs/store.ts'
 import { outputKey, signedUrl, uploadKeyOf } from '../outputs/link.ts'
+import { deleteOutput } from '../retention/delete-output.ts'
 import { attemptsOf } from '../webhooks/store.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { ActionForm, DrawnFor, Notice } from './form.tsx'
 import { memberPage } from './layout.tsx'
+import { actorOf } from './session.ts'
 import { duration, Mode, Status, When } from './parts.tsx'
 import { errorWords } from './words.ts'
 
@@ -58,6 +60,15 @@ export const job = new Hono<ConsoleApp>()
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       return c.redirect(`/console/jobs/${id}?late=1`, 303)
+    }
+    return c.redirect(`/console/jobs/${id}`, 303)
+  })
+  .post('/:jobId/delete-pictures', async (c) => {
+    const { id, organisationId } = await ownJob(c)
+    try {
+      await deleteOutput({ env: c.env, actor: actorOf(c), organisationId, jobId: id })
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'job_not_finished')) throw error
     }
     return c.redirect(`/console/jobs/${id}`, 303)
   })
@@ -106,12 +117,20 @@ async function liveJob(c: ConsoleContext, row: JobWithEvent) {
         </Notice>
       )}
       <div class="pictures">
-        <Picture title="Model" src={model} instead="a test scenario" />
-        <Picture title="Garment" src={garment} instead="a test scenario" />
-        <Picture title="Result" src={output} instead={final ? 'no picture' : 'not yet'} />
+        <Picture title="Model" src={model} instead={row.modelImageUrl ? SCENARIO : DELETED} />
+        <Picture title="Garment" src={garment} instead={row.garmentImageUrl ? SCENARIO : DELETED} />
+        <Picture title="Result" src={output} instead={withoutResult(row)} />
       </div>
       {row.status === 'pending' && (
         <ActionForm action={`/console/jobs/${row.id}/cancel`} label="Cancel this job" />
+      )}
+      {final && !hasNoPictures(row) && (
+        <ActionForm
+          action={`/console/jobs/${row.id}/delete-pictures`}
+          label="Delete pictures"
+          kind="danger"
+          confirm="The result, the copies of both photos and the URLs of this job are deleted for good. The job itself stays."
+        />
       )}
       <h2>Timeline</h2>
       <Timeline row={row} attempts={attempts} />
@@ -136,11 +155,23 @@ async function liveJob(c: ConsoleContext, row: JobWithEvent) {
         <dt>Garment photo</dt>
         <dd class="address">{withoutQuery(row.garmentImageUrl)}</dd>
         <dt>Webhook</dt>
-        <dd class="address">{row.webhookUrl ?? 'none'}</dd>
+        <dd class="address">{row.webhookUrl ?? (hasNoPictures(row) ? DELETED : 'none')}</dd>
       </dl>
     </section>
   )
 }
+
+const DELETED = 'deleted'
+const SCENARIO = 'a test scenario'
+
+/** What stands in place of a result that cannot be shown. */
+function withoutResult({ status }: JobWithEvent): string {
+  if (!isFinal(status)) return 'not yet'
+  return status === 'completed' ? DELETED : 'no picture'
+}
+
+const hasNoPictures = ({ modelImageUrl, garmentImageUrl, outputFormat }: JobWithEvent): boolean =>
+  modelImageUrl === null && garmentImageUrl === null && outputFormat === null
 
 /** Whether there is nothing more to wait for: it is over, and its webhook was tried. */
 const isSettled = (row: JobWithEvent): boolean =>
@@ -218,4 +249,4 @@ function viewable(
   return key ? signedUrl(env, owner.baseUrl, key) : address
 }
 
-const withoutQuery = (address: string | null) => address?.replace(/\?.*$/, '') ?? 'deleted'
+const withoutQuery = (address: string | null) => address?.replace(/\?.*$/, '') ?? DELETED

@@ -37,6 +37,8 @@ const REFUSAL_WORDS: Partial<Record<Refusal, string>> = {
   account_suspended:
     'No jobs are accepted while the organisation is suspended or scheduled for deletion.',
   rate_limit_exceeded: 'Too many requests in this minute. Wait a moment and try again.',
+  storage_allowance_exceeded:
+    'The daily storage allowance for jobs is used up. It is renewed at midnight UTC.',
   workspace_not_found: 'There is no such active workspace.',
   insufficient_credits: 'There are no credits left for live jobs. Test jobs are free.',
   idempotency_key_reused: 'This form was sent before with other pictures. Load the page again.',

@@ -31,16 +31,20 @@ const late = (db: D1Database): D1Database =>
         : Reflect.get(db, key),
   })
 
-/** An INSERT of one row that applies only where a condition holds, checked by the same statement. */
+/**
+ * An INSERT of one row that applies only where a condition holds, checked by the same statement.
+ * @param overrides expressions that replace values of the row
+ */
 export const insertWhere = <T extends SQLiteTable>(
   env: Env,
   table: T,
   row: T['$inferSelect'],
   condition: SQL,
+  overrides: Partial<Record<string, SQL>> = {},
 ) =>
   database(env)
     .insert(table)
-    .select(sql`select ${rowValues(table, row)} where ${condition}`)
+    .select(sql`select ${rowValues(table, row, overrides)} where ${condition}`)
 
 /**
  * The values of a row in the order of the table's columns, as INSERT … SELECT needs them.

@@ -11,7 +11,7 @@ export const REGIONS = ['IN', 'US', 'EU', 'GLOBAL'] as const
 export const WORKSPACE_STATUSES = ['active', 'archived'] as const
 export const ORGANISATION_STATUSES = ['active', 'suspended'] as const
 export const EVENT_TYPES = ['job.completed', 'job.failed', 'job.refunded', 'job.cancelled'] as const
-export const ACTOR_TYPES = ['user', 'operator', 'system'] as const
+export const ACTOR_TYPES = ['user', 'api_key', 'operator', 'system'] as const
 /** For new organisations, in days. */
 export const DEFAULT_RETENTION_DAYS = 30
 export const EVENT_STATUSES = ['pending', 'retrying', 'delivered', 'failed'] as const
@@ -235,7 +235,7 @@ export const auditLog = sqliteTable(
     organisationId: text('organisation_id').notNull(),
     at: instant('at').notNull(),
     actorType: text('actor_type', { enum: ACTOR_TYPES }).notNull(),
-    /** The user's id; null for an operator and for the service itself. */
+    /** The id of the user or the API key; null for an operator and for the service itself. */
     actorId: text('actor_id'),
     /** The user's email address at the time. */
     actorEmail: text('actor_email'),

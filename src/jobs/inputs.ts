@@ -3,14 +3,13 @@
 import type { JobRow } from '../db/schema.ts'
 import { EngineError } from '../engines/engine.ts'
 import type { CheckedImage } from '../engines/engine.ts'
-import { IMAGE_FORMATS } from '../images/format.ts'
 import { checkImage, fetchImage } from '../images/fetch.ts'
 import type { FetchedImage, Role } from '../images/fetch.ts'
 import { urlPolicy } from '../images/url.ts'
 import { log } from '../log.ts'
 import { inputKey, signedUrl, uploadKeyOf } from '../outputs/link.ts'
 import { settingsOf } from '../settings.ts'
-import { loadPicture, storePicture } from './pictures.ts'
+import { inputKeysOf, loadPicture, storePicture } from './pictures.ts'
 
 /** The pictures in memory, ready for any engine. */
 export interface Inputs {
@@ -41,11 +40,7 @@ export async function inputsOf(env: Env, job: JobRow): Promise<Inputs> {
 /** Deletes our copies, if any were made. Best effort: the bucket's lifecycle rule is the net. */
 export async function deleteInputs(env: Env, job: JobRow): Promise<void> {
   if (!mayHaveCopies(job)) return
-  const keys = IMAGE_FORMATS.flatMap((format) => [
-    inputKey(job.id, 'model', format),
-    inputKey(job.id, 'garment', format),
-  ])
-  await env.IMAGES.delete(keys).catch((error: unknown) =>
+  await env.IMAGES.delete(inputKeysOf(job.id)).catch((error: unknown) =>
     log.error('copies left to the bucket', error, { jobId: job.id }),
   )
 }

@@ -1,7 +1,10 @@
-// Pictures in R2, ours and copies of customers'.
+// Pictures in R2: results, and copies of the customers' pictures.
 import { contentTypeOf, IMAGE_FORMATS } from '../images/format.ts'
 import type { ImageFormat } from '../images/format.ts'
 import { inputKey, outputKey } from '../outputs/link.ts'
+
+/** R2 deletes at most this many objects in one call. */
+const KEYS_PER_DELETE = 1_000
 
 interface Picture {
   bytes: Uint8Array<ArrayBuffer>
@@ -39,16 +42,22 @@ export async function loadPicture(
 }
 
 /**
- * Deletes every picture stored for some jobs: outputs and copies of inputs, whatever their format.
- * @param jobIds at most 100: R2 deletes at most 1,000 keys at once
+ * Deletes every picture that can be stored for these jobs: the result and the copies of the inputs,
+ * in every format, whatever the rows say. Deleting what does not exist succeeds, so it may be repeated.
  */
-export const deletePictures = (env: Env, jobIds: string[]): Promise<void> =>
-  env.IMAGES.delete(
-    jobIds.flatMap((jobId) =>
-      IMAGE_FORMATS.flatMap((format) => [
-        outputKey(jobId, format),
-        inputKey(jobId, 'model', format),
-        inputKey(jobId, 'garment', format),
-      ]),
-    ),
-  )
+export async function deletePictures(env: Env, jobIds: readonly string[]): Promise<void> {
+  const keys = jobIds.flatMap((jobId) => [
+    ...IMAGE_FORMATS.map((format) => outputKey(jobId, format)),
+    ...inputKeysOf(jobId),
+  ])
+  for (let at = 0; at < keys.length; at += KEYS_PER_DELETE) {
+    await env.IMAGES.delete(keys.slice(at, at + KEYS_PER_DELETE))
+  }
+}
+
+/** The keys under which copies of a job's inputs can be stored. */
+export const inputKeysOf = (jobId: string): string[] =>
+  IMAGE_FORMATS.flatMap((format) => [
+    inputKey(jobId, 'model', format),
+    inputKey(jobId, 'garment', format),
+  ])

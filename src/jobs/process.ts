@@ -7,6 +7,7 @@ import type { Progress } from '../engines/engine.ts'
 import { pollAfterSeconds } from '../engines/handle.ts'
 import { simulate } from '../engines/placeholder.ts'
 import { Gate } from '../gate.ts'
+import type { ImageFormat } from '../images/format.ts'
 import { log } from '../log.ts'
 import type { Mode } from '../organisation/api-key.ts'
 import { organisationOf } from '../organisation/by-id.ts'
@@ -22,7 +23,7 @@ import {
   MAX_ATTEMPTS,
 } from './generate.ts'
 import { deleteInputs } from './inputs.ts'
-import { storePicture } from './pictures.ts'
+import { deletePictures, storePicture } from './pictures.ts'
 import { scenarioOf } from './scenario.ts'
 import { settleEnded, settleJob } from './settle.ts'
 import { isFinal } from './status.ts'
@@ -121,11 +122,12 @@ async function follow(env: Env, job: JobRow, progress: Progress): Promise<Verdic
   if (!progress.done) return comeBack(env, job, progress.pollAfterSeconds)
   const { image } = progress
   await storePicture(env, outputKey(job.id, image.format), image, job.engine ?? undefined)
-  await end(env, job, {
+  const ended = await end(env, job, {
     status: 'completed',
     outputFormat: image.format,
     ...(job.engine === null ? {} : { engine: job.engine }),
   })
+  if (!ended) await deleteUnused(env, job, image.format)
   return DONE
 }
 
@@ -207,6 +209,24 @@ async function fail(env: Env, job: JobRow, errorCode: JobErrorCode): Promise<Ver
 /** @returns false when the job was over or in other hands, which need what is left of it */
 async function end(env: Env, job: JobRow, ending: Ending): Promise<boolean> {
   const ended = await settleJob(env, job, ending)
-  if (ended) await deleteInputs(env, job)
-  return ended
+  if (!ended) return false
+  if (job.mode === 'live' && ending.status === 'failed') await deleteAll(env, job)
+  else await deleteInputs(env, job)
+  return true
 }
+
+/** The job ended before its picture was stored: deletes the picture, unless it is the job's result. */
+async function deleteUnused(env: Env, { id }: JobRow, format: ImageFormat): Promise<void> {
+  const found = await findJob(env, id)
+  const isResult = found && (!isFinal(found.status) || found.outputFormat === format)
+  if (!isResult) await env.IMAGES.delete(outputKey(id, format))
+}
+
+/**
+ * An attempt may have stored the result and crashed before it completed the job. Best effort:
+ * retention deletes what is left.
+ */
+const deleteAll = (env: Env, { id }: JobRow): Promise<void> =>
+  deletePictures(env, [id]).catch((error: unknown) =>
+    log.error('pictures left to retention', error, { jobId: id }),
+  )

@@ -41,6 +41,8 @@ export async function submitJob({
     idempotency: request.idempotencyKey
       ? { key: request.idempotencyKey, fingerprint: fingerprintOf(request) }
       : undefined,
+    imageUrls: request.modelImageUrl.length + request.garmentImageUrl.length + baseUrl.length,
+    webhookUrl: request.webhookUrl?.length,
   })
   if (!answer.ok) return answer
 

@@ -7,6 +7,7 @@ export type Refusal =
   | 'api_key_revoked'
   | 'account_suspended'
   | 'rate_limit_exceeded'
+  | 'storage_allowance_exceeded'
   | 'workspace_not_found'
   | 'insufficient_credits'
   | 'idempotency_key_reused'
@@ -19,6 +20,10 @@ export interface Submission {
   /** undefined asks for the first active workspace. */
   workspaceId: string | undefined
   idempotency: { key: string; fingerprint: string } | undefined
+  /** Characters of both image URLs and of the link base together. */
+  imageUrls: number
+  /** Characters; undefined takes the organisation's default webhook. */
+  webhookUrl: number | undefined
 }
 
 /** What the Worker has to insert and queue. */

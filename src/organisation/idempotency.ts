@@ -2,20 +2,6 @@
 import { IDEMPOTENCY_TTL_MS } from '../settings.ts'
 import type { Mode } from './api-key.ts'
 
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS accepted_submissions (
-    mode TEXT NOT NULL,
-    key TEXT NOT NULL,
-    fingerprint TEXT NOT NULL,
-    job_id TEXT NOT NULL,
-    workspace_id TEXT NOT NULL,
-    webhook_url TEXT,
-    created_at INTEGER NOT NULL,
-    PRIMARY KEY (mode, key)
-  ) WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS accepted_submissions_by_age ON accepted_submissions (created_at);
-`
-
 export interface AcceptedSubmission {
   fingerprint: string
   jobId: string
@@ -31,7 +17,6 @@ export class IdempotencyRecords {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql
-    sql.exec(SCHEMA)
   }
 
   find(mode: Mode, key: string): AcceptedSubmission | undefined {

@@ -3,35 +3,18 @@
 //
 //   granted = balance + reserved + consumed        holds in every entry.
 //
-// A reservation bears its job's id and is closed exactly once, however often that is asked for.
+// A reservation has its job's id and is closed exactly once, however often that is asked for. Closed
+// reservations and single entries are deleted by age; the totals and every grant stay.
+import { firstIdSince } from '../ids.ts'
+import { DAY_MS, RETENTION_DAYS } from '../settings.ts'
 
 /** Under it an organisation is given the credits that it starts with, so no other grant may bear it. */
 export const SIGN_UP_REFERENCE = 'sign-up'
 
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS ledger_entries (
-    id INTEGER PRIMARY KEY,
-    at INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    amount INTEGER NOT NULL,
-    job_id TEXT,
-    reference TEXT,
-    reason TEXT,
-    granted INTEGER NOT NULL,
-    balance INTEGER NOT NULL,
-    reserved INTEGER NOT NULL,
-    consumed INTEGER NOT NULL
-  );
-  CREATE UNIQUE INDEX IF NOT EXISTS ledger_entries_by_reference
-    ON ledger_entries (reference) WHERE reference IS NOT NULL;
-  CREATE TABLE IF NOT EXISTS reservations (
-    job_id TEXT PRIMARY KEY,
-    state TEXT NOT NULL,
-    checked_at INTEGER NOT NULL
-  ) WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS reservations_open
-    ON reservations (checked_at) WHERE state = 'reserved';
-`
+/** Closed reservations, and entries to roll up, that one cleaning works through. */
+const CLEANING_BATCH = 1_000
+/** Under this name the id of the last entry that needs no more rolling up is stored. */
+const ROLLED_UP_TO = 'ledger-rolled-up-to'
 
 /** All in credits. */
 export interface Totals {
@@ -45,7 +28,8 @@ export interface LedgerEntry extends Totals {
   id: number
   /** ms since 1970 */
   at: number
-  kind: 'grant' | 'reserve' | 'capture' | 'release'
+  /** `rollup` replaces the other entries of one day, all but grants. */
+  kind: 'grant' | 'reserve' | 'capture' | 'release' | 'rollup'
   /** What the entry added to the balance, in credits. */
   amount: number
   jobId: string | null
@@ -73,10 +57,11 @@ export const NOTHING: Totals = { granted: 0, balance: 0, reserved: 0, consumed: 
 
 export class Ledger {
   readonly #sql: SqlStorage
+  readonly #kv: SyncKvStorage
 
-  constructor(sql: SqlStorage) {
+  constructor({ sql, kv }: Pick<DurableObjectStorage, 'sql' | 'kv'>) {
     this.#sql = sql
-    sql.exec(SCHEMA)
+    this.#kv = kv
   }
 
   /** Whether a ledger is stored, without creating one. */
@@ -121,6 +106,8 @@ export class Ledger {
   capture(jobId: string): void {
     const state = this.#stateOf(jobId)
     if (state === 'captured') return
+    // Its reservation was closed and is deleted by now: nothing is known about it, and nothing is due.
+    if (state === undefined && jobId < oldestReservation()) return
     // Released before (or lost with a restored backup), yet the job's row says completed. The row
     // is the truth: the picture was made, so the credit is taken from the balance after all.
     const late = state !== 'reserved'
@@ -187,6 +174,87 @@ export class Ledger {
     }
   }
 
+  /**
+   * Deletes closed reservations after 30 days and rolls entries up after 400, a bounded number of each.
+   * @returns when to call it again, ms since 1970; undefined when there is nothing to clean, ever
+   */
+  clean(now: number): number | undefined {
+    const before = oldestReservation(now)
+    const { rowsWritten } = this.#sql.exec(
+      `DELETE FROM reservations WHERE job_id IN (
+         SELECT job_id FROM reservations
+         WHERE job_id < ? AND state <> 'reserved' ORDER BY job_id LIMIT ?)`,
+      before,
+      CLEANING_BATCH,
+    )
+    const moreToRollUp = this.#rollUp(now)
+    if (moreToRollUp || rowsWritten >= CLEANING_BATCH) return now
+    const closed = this.#sql
+      .exec<{ at: number }>(
+        "SELECT checked_at AS at FROM reservations WHERE state <> 'reserved' ORDER BY job_id LIMIT 1",
+      )
+      .toArray()[0]
+    const entry = this.#sql
+      .exec<{ at: number }>(
+        'SELECT at FROM ledger_entries WHERE id > ? ORDER BY id LIMIT 1',
+        this.#rolledUpTo,
+      )
+      .toArray()[0]
+    const due = [
+      ...(closed ? [closed.at + RETENTION_DAYS.closedReservations * DAY_MS] : []),
+      // Its day has to be over.
+      ...(entry ? [entry.at + (RETENTION_DAYS.ledgerEntries + 1) * DAY_MS] : []),
+    ]
+    return due.length === 0 ? undefined : Math.min(...due)
+  }
+
+  get #rolledUpTo(): number {
+    return this.#kv.get<number>(ROLLED_UP_TO) ?? 0
+  }
+
+  /**
+   * Replaces each run of entries of one day between two grants by its last one, with the amounts
+   * summed. Grants stay, since their references must go on counting once.
+   * @returns whether there may be more
+   */
+  #rollUp(now: number): boolean {
+    const before = Math.floor(now / DAY_MS - RETENTION_DAYS.ledgerEntries) * DAY_MS
+    const entries = this.#sql
+      .exec<{ id: number; at: number; kind: LedgerEntry['kind']; amount: number }>(
+        `SELECT id, at, kind, amount FROM ledger_entries
+         WHERE id > ? AND at < ? ORDER BY id LIMIT ?`,
+        this.#rolledUpTo,
+        before,
+        CLEANING_BATCH,
+      )
+      .toArray()
+    let run: { first: number; last: number; day: number; amount: number } | undefined
+    const replace = () => {
+      if (!run) return
+      this.#sql.exec(
+        `UPDATE ledger_entries SET kind = 'rollup', amount = ?, job_id = NULL, reason = NULL
+         WHERE id = ?`,
+        run.amount,
+        run.last,
+      )
+      this.#sql.exec('DELETE FROM ledger_entries WHERE id >= ? AND id < ?', run.first, run.last)
+      run = undefined
+    }
+    for (const { id, at, kind, amount } of entries) {
+      const day = Math.floor(at / DAY_MS)
+      if (kind === 'grant' || run?.day !== day) replace()
+      if (kind !== 'grant') {
+        run = { first: run?.first ?? id, last: id, day, amount: (run?.amount ?? 0) + amount }
+      }
+    }
+    const isFull = entries.length === CLEANING_BATCH
+    // The last run of a full batch may go on in the next one, which then begins with it.
+    const done = isFull && run ? run.last - 1 : entries.at(-1)?.id
+    replace()
+    if (done !== undefined) this.#kv.put(ROLLED_UP_TO, done)
+    return isFull
+  }
+
   #stateOf(jobId: string): ReservationState | undefined {
     return this.#sql
       .exec<{ state: ReservationState }>('SELECT state FROM reservations WHERE job_id = ?', jobId)
@@ -212,3 +280,7 @@ export class Ledger {
     )
   }
 }
+
+/** Closed reservations of jobs before this id may be deleted. */
+const oldestReservation = (now = Date.now()): string =>
+  firstIdSince('job', now - RETENTION_DAYS.closedReservations * DAY_MS)

@@ -1,13 +1,13 @@
 // The Durable Object of one organisation: the only place that lets a request in and the only owner
-// of its credits. Its SQLite is the truth about credits and idempotency; the rest it holds is a
-// copy (standing) or may be lost in part (rate window). It orchestrates; the SQL is in ledger,
-// idempotency, standing and key-uses.
+// of its credits. Its SQLite is the truth about credits, idempotency and the storage allowance; the
+// rest is a copy (standing) or may be lost in part (rate window). It orchestrates; the SQL is in
+// ledger, idempotency, standing and key-uses, the schema in migrations.
 import { DurableObject } from 'cloudflare:workers'
 import { newId } from '../ids.ts'
 import { statusesOf } from '../jobs/store.ts'
 import { isFinal } from '../jobs/status.ts'
 import { log } from '../log.ts'
-import { IDEMPOTENCY_TTL_MS } from '../settings.ts'
+import { DAY_MS, IDEMPOTENCY_TTL_MS } from '../settings.ts'
 import type { WorkspaceRow } from '../db/schema.ts'
 import type { Account, Admission, Answer, Outcome, Submission } from './answer.ts'
 import type { Caller, Credentials } from './api-key.ts'
@@ -15,9 +15,11 @@ import { IdempotencyRecords } from './idempotency.ts'
 import { KeyUses } from './key-uses.ts'
 import { Ledger, NOTHING } from './ledger.ts'
 import type { ClosingRecord, LedgerEntry, Totals } from './ledger.ts'
+import { migrate } from './migrations.ts'
 import { RateWindow } from './rate-window.ts'
 import { isDeleted, isSuspended, StandingCache } from './standing.ts'
 import type { Standing } from './standing.ts'
+import { StorageAllowance, storedBytes } from './storage-allowance.ts'
 
 /** A reservation this old is looked up in D1, and given back if there is no job. */
 const RECONCILE_AFTER_MS = 5 * 60_000
@@ -25,6 +27,10 @@ const RECONCILE_AFTER_MS = 5 * 60_000
 export const HELD_FOR_MS = 4 * 60_000
 const RECONCILE_PAGE = 90 // D1 binds at most 100 values to a statement
 const RETRY_RECONCILE_MS = 60_000
+/** Old ledger data is cleaned at every alarm, and an alarm is set for it at most this often. */
+const CLEAN_EVERY_MS = DAY_MS
+/** Between two batches, for requests to pass. */
+const NEXT_BATCH_MS = 1_000
 /** Under this name the rate window is written down. */
 const RATE_WINDOW = 'rate-window'
 
@@ -34,6 +40,7 @@ type Stores = { ledger: Ledger; idempotency: IdempotencyRecords }
 export class Organisation extends DurableObject<Env> {
   readonly #standing = new StandingCache(this.env)
   #rateWindow = new RateWindow(this.ctx.storage.kv.get<Float64Array>(RATE_WINDOW))
+  #allowance = new StorageAllowance(this.ctx.storage.kv)
   #keyUses = new KeyUses(this.env)
   #stores: Stores | undefined
   /** ms since 1970; Infinity when none is set, undefined when not asked yet. */
@@ -59,9 +66,9 @@ export class Organisation extends DurableObject<Env> {
   }
 
   /**
-   * Lets a submission in: all checks, and in live mode one credit reserved under the new job's id,
-   * in one transaction. The caller then inserts the job, or calls `abandon`; if it does neither,
-   * the alarm finds the reservation.
+   * Accepts a submission: all checks, the bytes that the job can store taken from the day's allowance,
+   * and in live mode one credit reserved under the new job's id, in one transaction. The caller then
+   * inserts the job, or calls `abandon`; if it does neither, the alarm finds the reservation.
    */
   async admit(caller: Caller, submission: Submission): Promise<Answer<Admission>> {
     const answer = await this.#pass(caller, { refuseSuspended: true }, (standing) =>
@@ -75,7 +82,7 @@ export class Organisation extends DurableObject<Env> {
   #admitNow(
     { mode }: Caller,
     { organisation, workspaces }: Standing,
-    { workspaceId, idempotency }: Submission,
+    { workspaceId, idempotency, imageUrls, webhookUrl }: Submission,
   ): Outcome<Admission> {
     if (idempotency) {
       const earlier = this.#idempotency.find(mode, idempotency.key)
@@ -100,6 +107,16 @@ export class Organisation extends DurableObject<Env> {
       }
     }
 
+    const { rateLimitPerMinute, defaultWebhookUrl } = organisation
+    const now = Date.now()
+    const bytes = storedBytes({
+      imageUrls,
+      webhookUrl: webhookUrl ?? defaultWebhookUrl?.length ?? null,
+    })
+    if (!this.#allowance.has(bytes, rateLimitPerMinute, now)) {
+      return { ok: false, refusal: 'storage_allowance_exceeded' }
+    }
+
     const workspace = workspaceId
       ? workspaces.find(({ id }) => id === workspaceId)
       : workspaces.at(0)
@@ -109,11 +126,12 @@ export class Organisation extends DurableObject<Env> {
     if (mode === 'live' && !this.#ledger.reserve(jobId)) {
       return { ok: false, refusal: 'insufficient_credits' }
     }
+    this.#allowance.take(bytes, now)
     const admission = {
       jobId,
       workspaceId: workspace.id,
-      defaultWebhookUrl: organisation.defaultWebhookUrl,
-      createdAt: Date.now(),
+      defaultWebhookUrl,
+      createdAt: now,
       replayed: false,
     }
     if (idempotency) {
@@ -176,6 +194,7 @@ export class Organisation extends DurableObject<Env> {
     this.#stores = undefined
     this.#alarmAt = undefined
     this.#rateWindow = new RateWindow()
+    this.#allowance = new StorageAllowance(this.ctx.storage.kv)
     this.#keyUses = new KeyUses(this.env)
     this.#standing.drop()
   }
@@ -185,7 +204,7 @@ export class Organisation extends DurableObject<Env> {
     this.#standing.drop()
   }
 
-  /** Settles reservations that were left open, by what D1 says of their jobs. */
+  /** Settles reservations that were left open, by what D1 says of their jobs; deletes old data. */
   override async alarm(): Promise<void> {
     this.#alarmAt = Infinity
     try {
@@ -200,8 +219,19 @@ export class Organisation extends DurableObject<Env> {
     const oldest = this.#stored?.ledger.openSince(Number.MAX_SAFE_INTEGER, 1)[0]
     const expiresAt = this.#stored?.idempotency.expire()
     await this.#wakeBy(
-      Math.min(oldest ? oldest.checkedAt + RECONCILE_AFTER_MS : Infinity, expiresAt ?? Infinity),
+      Math.min(
+        oldest ? oldest.checkedAt + RECONCILE_AFTER_MS : Infinity,
+        expiresAt ?? Infinity,
+        this.#clean(Date.now()),
+      ),
     )
+  }
+
+  /** Deletes old data of the ledger. @returns when to do so again, ms since 1970 */
+  #clean(now: number): number {
+    const dueAt = this.ctx.storage.transactionSync(() => this.#stored?.ledger.clean(now))
+    if (dueAt === undefined) return Infinity
+    return dueAt <= now ? now + NEXT_BATCH_MS : Math.max(dueAt, now + CLEAN_EVERY_MS)
   }
 
   async #reconcile(): Promise<void> {
@@ -288,8 +318,14 @@ export class Organisation extends DurableObject<Env> {
 
   /** Created on first use, for organisations that are known to exist. */
   get #open(): Stores {
-    const { sql } = this.ctx.storage
-    this.#stores ??= { ledger: new Ledger(sql), idempotency: new IdempotencyRecords(sql) }
+    if (!this.#stores) {
+      const { storage } = this.ctx
+      migrate(storage)
+      this.#stores = {
+        ledger: new Ledger(storage),
+        idempotency: new IdempotencyRecords(storage.sql),
+      }
+    }
     return this.#stores
   }
 

@@ -13,6 +13,7 @@ import type { DueEvent } from './store.ts'
 import { decryptWebhookSecret } from './stored-secret.ts'
 
 const KEPT_BODY_BYTES = 1_024
+const MAX_ERROR_LENGTH = 128
 /** A queue holds a message back for 12 hours at most; past that the sweep sends the next attempt. */
 const MAX_DELAY_SECONDS = 43_200
 
@@ -114,7 +115,7 @@ async function attempt(
 const noAnswer = (error: string): Answer => ({
   status: null,
   body: null,
-  error,
+  error: error.slice(0, MAX_ERROR_LENGTH),
   retryAfterSeconds: 0,
 })
 
@@ -150,5 +151,11 @@ async function firstBytes(response: Response): Promise<string | null> {
     length += part.byteLength
   }
   await reader.cancel()
-  return new TextDecoder().decode(kept.subarray(0, length))
+  return textWithin(KEPT_BODY_BYTES, kept.subarray(0, length))
+}
+
+/** Decoded text that takes at most so many bytes: decoding makes three of each invalid one. */
+function textWithin(maxBytes: number, bytes: Uint8Array): string {
+  const text = new TextDecoder().decode(bytes)
+  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maxBytes)).read)
 }

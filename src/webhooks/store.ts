@@ -8,6 +8,8 @@ import type { JobRow, OrganisationRow, WebhookAttemptRow, WebhookEventRow } from
 
 /** How long one attempt has an event to itself, ms: longer than an attempt can take. */
 const ATTEMPT_LEASE_MS = 60_000
+/** Attempts that are stored for one event, the latest: more than the schedule has. */
+const STORED_ATTEMPTS = 10
 
 export interface DueEvent {
   event: WebhookEventRow
@@ -84,8 +86,31 @@ export async function recordAttempt(
       .set({ ...outcome, attempts: attempt.number })
       // Each claim sets another instant, so this is the claim's own mark.
       .where(and(eq(webhookEvents.id, claimed.id), eq(webhookEvents.dueAt, claimed.dueAt))),
+    ...(attempt.number > 1 ? reduceAttempts(env, attempt) : []),
   ])
   return updated.meta.changes > 0
+}
+
+/**
+ * Limits what one event can store: earlier answers to 128 bytes (128 characters, or 32 where some take
+ * more than a byte), and the number of attempts, which people may add to by sending again.
+ */
+function reduceAttempts(env: Env, { eventId, number }: WebhookAttemptRow) {
+  const db = database(env)
+  const body = webhookAttempts.responseBody
+  const ofEvent = eq(webhookAttempts.eventId, eventId)
+  return [
+    db
+      .update(webhookAttempts)
+      .set({
+        responseBody: sql`substr(${body}, 1,
+          case when length(${body}) = length(cast(${body} as blob)) then 128 else 32 end)`,
+      })
+      .where(and(ofEvent, lt(webhookAttempts.number, number))),
+    db
+      .delete(webhookAttempts)
+      .where(and(ofEvent, lte(webhookAttempts.number, number - STORED_ATTEMPTS))),
+  ] as const
 }
 
 /** Undelivered events whose next attempt is overdue, longest overdue first. */

@@ -123,6 +123,16 @@ describe('the I/O of one request', () => {
     expect(calls).toEqual({ ...NOTHING, organisation: 2, d1: 1, webhooks: 1 })
   })
 
+  it('is one Organisation call, a read and a batch for DELETE /v1/jobs/{id}/output', async () => {
+    const { job_id } = await submit(shop.test)
+    await finished(shop.test, job_id)
+    const calls = counted()
+    const deleted = vi.spyOn(env.IMAGES, 'delete')
+    expect((await shop.test.delete(`/v1/jobs/${job_id}/output`)).status).toBe(204)
+    expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 2 })
+    expect(deleted).toHaveBeenCalledTimes(1)
+  })
+
   it.each(['/v1/workspaces', '/v1/account'])(
     'is one Organisation call for GET %s',
     async (path) => {

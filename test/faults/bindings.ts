@@ -17,7 +17,7 @@ export function bindingsFor(queues: Queues, invocation: Invocation): Env {
     WEBHOOK_RETRY_DELAYS: '1,1,2,5,5,5,5,5,5,5,5',
     DB: database(invocation),
     ORGANISATION: organisations(env.ORGANISATION, invocation),
-    IMAGES: methods(env.IMAGES, 'IMAGES', ['get', 'put', 'delete', 'head'], invocation),
+    IMAGES: methods(env.IMAGES, 'IMAGES', ['get', 'put', 'delete', 'head', 'list'], invocation),
     JOBS: producer(env.JOBS, 'tryon-jobs', queues, invocation),
     WEBHOOKS: producer(env.WEBHOOKS, 'tryon-webhooks', queues, invocation),
   }

@@ -2,6 +2,7 @@
 // `act` go undisturbed.
 import { env } from 'cloudflare:workers'
 import { EngineError } from '../../src/engines/engine.ts'
+import { count, DAY_MS, picturesOf, storeCopy } from '../support/retention.ts'
 import { CDN, HOOK } from './stage.ts'
 import type { Reply, Stage } from './stage.ts'
 import { Saboteur } from './saboteur.ts'
@@ -263,7 +264,57 @@ export const SCENARIOS: Scenario[] = [
     act: (stage, saboteur) => stage.sweep(saboteur),
     afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'completed'),
   },
+  {
+    name: 'retention',
+    async prepare(stage) {
+      const jobId = await completed(stage)
+      await submitted(stage, { webhook_url: undefined }, stage.shop.keys.test)
+      await stage.quiet()
+      await storeCopy(jobId)
+      stage.pass(31 * DAY_MS)
+      // Other cases have left organisations behind.
+      await env.DB.prepare('UPDATE organisations SET retention_due_at = ? WHERE id <> ?')
+        .bind(Number.MAX_SAFE_INTEGER, stage.shop.orgId)
+        .run()
+      return jobId
+    },
+    act: (stage, saboteur) => stage.retention(saboteur),
+    async afterwards(stage, _, jobId) {
+      stage.pass(11 * 60_000)
+      await stage.retention()
+      const wrong = await picturesOf(jobId)
+      const stored = await count('jobs', 'organisation_id = ?', stage.shop.orgId)
+      if (stored !== 1) wrong.push(`${stored} jobs are stored, not the live one alone`)
+      wrong.push(...(await withUrls(jobId)))
+      return wrong
+    },
+  },
+  {
+    name: 'delete the pictures of a job',
+    async prepare(stage) {
+      const jobId = await completed(stage)
+      await stage.quiet()
+      await storeCopy(jobId)
+      return jobId
+    },
+    act: (stage, saboteur, jobId) => deleteOutput(stage, saboteur, jobId),
+    async afterwards(stage, reply, jobId) {
+      const wrong = reply?.status === 204 ? await withUrls(jobId) : []
+      const again = await deleteOutput(stage, calm(), jobId)
+      if (again?.status !== 204) wrong.push(`the repetition was answered ${again?.status}`)
+      return [...wrong, ...(await withUrls(jobId)), ...(await picturesOf(jobId))]
+    },
+  },
 ]
+
+const deleteOutput = (stage: Stage, saboteur: Saboteur, jobId: string) =>
+  stage.request(saboteur, stage.shop.keys.live, 'DELETE', `/v1/jobs/${jobId}/output`)
+
+/** @returns what is wrong with a job that lost its pictures */
+async function withUrls(jobId: string): Promise<string[]> {
+  const cleared = 'coalesce(model_image_url, garment_image_url, webhook_url, output_format) IS NULL'
+  return (await count('jobs', `id = ? AND ${cleared}`, jobId)) === 1 ? [] : [`${jobId} has URLs`]
+}
 
 const SUSPENDED = { status: 'suspended' }
 const ACTIVE = { status: 'active' }

@@ -1,13 +1,15 @@
 // Where a case is played: one organisation, queues and a clock of its own, an outside world, and
 // the Worker's doors, called directly so that each invocation has its own wrapped bindings.
-import { createExecutionContext, createScheduledController } from 'cloudflare:test'
+import { createExecutionContext } from 'cloudflare:test'
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
 import { compositor } from '../../src/engines/compositor/compositor.ts'
 import type { Progress } from '../../src/engines/engine.ts'
 import worker from '../../src/index.ts'
+import { sweep } from '../../src/jobs/sweep.ts'
 import { organisationOf } from '../../src/organisation/by-id.ts'
+import { runRetention } from '../../src/retention/run.ts'
 import { BASE } from '../support/client.ts'
 import { violationsOf } from '../support/facts.ts'
 import { png } from '../support/picture.ts'
@@ -80,7 +82,8 @@ export class Stage {
         ...(body && { body: JSON.stringify(body) }),
       })
       const response = await worker.fetch(request, bindings, createExecutionContext())
-      return { status: response.status, body: await response.json() }
+      const { status } = response
+      return { status, body: status === 204 ? {} : await response.json() }
     })
   }
 
@@ -92,12 +95,14 @@ export class Stage {
     settle(await this.invoke<Answer>(saboteur, handOver, settle))
   }
 
-  /** Cron's door. */
+  /** The first half of what cron runs. */
   async sweep(saboteur = new Saboteur()): Promise<void> {
-    const scheduledTime = new Date(Date.now())
-    await this.invoke(saboteur, (bindings) =>
-      worker.scheduled(createScheduledController({ cron: '* * * * *', scheduledTime }), bindings),
-    )
+    await this.invoke(saboteur, (bindings) => sweep(bindings))
+  }
+
+  /** The second half of what cron runs. */
+  async retention(saboteur = new Saboteur()): Promise<void> {
+    await this.invoke(saboteur, (bindings) => runRetention(bindings))
   }
 
   /** The Organisation's alarm, if its time has come. */
@@ -157,7 +162,7 @@ export class Stage {
 
   /** What is wrong now that all is quiet. */
   violations(): Promise<string[]> {
-    return violationsOf(this.shop.orgId, this.received)
+    return violationsOf(this.shop.orgId, { received: this.received })
   }
 
   /**

@@ -9,7 +9,8 @@ export async function factsOf(organisationId: string): Promise<Facts> {
   const organisation = organisationOf(env, organisationId)
   const [jobs, events] = await env.DB.batch([
     env.DB.prepare(
-      'SELECT id, mode, status, webhook_url AS webhookUrl FROM jobs WHERE organisation_id = ?',
+      `SELECT id, mode, status, webhook_url AS webhookUrl, model_image_url IS NULL AS cleared
+       FROM jobs WHERE organisation_id = ?`,
     ).bind(organisationId),
     env.DB.prepare(
       'SELECT id, job_id AS jobId, status FROM webhook_events WHERE organisation_id = ?',
@@ -25,7 +26,10 @@ export async function factsOf(organisationId: string): Promise<Facts> {
 
 /**
  * What is wrong with an organisation at a quiet moment.
- * @param received event ids that its receiver accepted
+ * @param known what the database does not say: event ids that its receiver accepted, and how many
+ *   completed live jobs retention has deleted
  */
-export const violationsOf = async (organisationId: string, received?: string[]) =>
-  violations({ ...(await factsOf(organisationId)), ...(received && { received }) })
+export const violationsOf = async (
+  organisationId: string,
+  known: Pick<Facts, 'received' | 'deletedCompleted'> = {},
+) => violations({ ...(await factsOf(organisationId)), ...known })

@@ -1,0 +1,60 @@
+// The schema of an Organisation's own SQLite, as numbered steps. A step is never changed once it is
+// deployed: objects have run it. To change the schema, append a step.
+
+/** The number of steps that this object has run is stored under this name. */
+const VERSION = 'schema-version'
+
+const STEPS: readonly string[] = [
+  // Objects that were made before there were versions have these tables already.
+  `CREATE TABLE IF NOT EXISTS ledger_entries (
+     id INTEGER PRIMARY KEY,
+     at INTEGER NOT NULL,
+     kind TEXT NOT NULL,
+     amount INTEGER NOT NULL,
+     job_id TEXT,
+     reference TEXT,
+     reason TEXT,
+     granted INTEGER NOT NULL,
+     balance INTEGER NOT NULL,
+     reserved INTEGER NOT NULL,
+     consumed INTEGER NOT NULL
+   );
+   CREATE UNIQUE INDEX IF NOT EXISTS ledger_entries_by_reference
+     ON ledger_entries (reference) WHERE reference IS NOT NULL;
+   CREATE TABLE IF NOT EXISTS reservations (
+     job_id TEXT PRIMARY KEY,
+     state TEXT NOT NULL,
+     checked_at INTEGER NOT NULL
+   ) WITHOUT ROWID;
+   CREATE INDEX IF NOT EXISTS reservations_open
+     ON reservations (checked_at) WHERE state = 'reserved';
+   CREATE TABLE IF NOT EXISTS accepted_submissions (
+     mode TEXT NOT NULL,
+     key TEXT NOT NULL,
+     fingerprint TEXT NOT NULL,
+     job_id TEXT NOT NULL,
+     workspace_id TEXT NOT NULL,
+     webhook_url TEXT,
+     created_at INTEGER NOT NULL,
+     PRIMARY KEY (mode, key)
+   ) WITHOUT ROWID;
+   CREATE INDEX IF NOT EXISTS accepted_submissions_by_age ON accepted_submissions (created_at);`,
+
+  // For releasing the Idempotency-Key of a job that was never stored.
+  'CREATE INDEX accepted_submissions_by_job ON accepted_submissions (job_id);',
+]
+
+/**
+ * Brings the schema up to date, in one transaction.
+ * @param steps other than all of them in tests only
+ */
+export function migrate(storage: DurableObjectStorage, steps: readonly string[] = STEPS): void {
+  const version = storage.kv.get<number>(VERSION) ?? 0
+  if (version >= steps.length) return
+  storage.transactionSync(() => {
+    for (const step of steps.slice(version)) storage.sql.exec(step)
+    storage.kv.put(VERSION, steps.length)
+  })
+}
+
+export const SCHEMA_STEPS = STEPS

@@ -1,0 +1,148 @@
+// What cron deletes by age: bounded work at each run, in steps that do not depend on each other. The
+// periods are in settings, the table for readers in docs/retention.md.
+import { firstIdSince } from '../ids.ts'
+import type { Prefix } from '../ids.ts'
+import { deletePictures } from '../jobs/pictures.ts'
+import { isFinal } from '../jobs/status.ts'
+import { log } from '../log.ts'
+import { DAY_MS } from '../settings.ts'
+import {
+  cutoff,
+  deleteAuditLog,
+  deleteInvitations,
+  deleteRevokedKeys,
+  deleteSessions,
+  deleteUnverifiedUsers,
+  deleteVerifications,
+  deleteWebhookAttempts,
+  deleteWebhookEndpoints,
+  deleteWebhookEvents,
+  PAGE,
+  pagesOfJobs,
+  recordPurge,
+  SLICES,
+  takeDueOrganisations,
+} from './store.ts'
+import type { DueOrganisation, PageJob } from './store.ts'
+
+/** Pages of jobs per run, of as many organisations: five subrequests each. */
+const PAGES_PER_RUN = 50
+/** An organisation without a backlog is looked at this often. */
+const INTERVAL_MS = 6 * 60 * 60_000
+/** R2 lists and deletes 1,000 objects in one call. */
+const LISTS_PER_RUN = 5
+const MINUTE_MS = 60_000
+
+/** Deletes what is too old. @returns rows, jobs without pictures and objects deleted, by step */
+type Step = (env: Env, slice: number) => Promise<number>
+
+const STEPS: Record<string, Step> = {
+  jobs: purgeOrganisations,
+  inputs: (env) => deleteObjects(env, 'inputs', 'job'),
+  uploads: (env) => deleteObjects(env, 'uploads', 'upl'),
+  webhookAttempts: deleteWebhookAttempts,
+  webhookEvents: deleteWebhookEvents,
+  auditLog: deleteAuditLog,
+  invitations: deleteInvitations,
+  sessions: deleteSessions,
+  verifications: deleteVerifications,
+  users: deleteUnverifiedUsers,
+  apiKeys: deleteRevokedKeys,
+  webhookEndpoints: deleteWebhookEndpoints,
+}
+
+/**
+ * Deletes data whose retention is over. A step that fails does not stop the others.
+ * @throws the first failure, after all steps; the next run repeats it
+ */
+export async function runRetention(env: Env): Promise<void> {
+  const slice = Math.floor(Date.now() / MINUTE_MS) % SLICES
+  const deleted: Record<string, number> = {}
+  const failures: unknown[] = []
+  for (const [step, run] of Object.entries(STEPS)) {
+    try {
+      const count = await run(env, slice)
+      if (count > 0) deleted[step] = count
+    } catch (error) {
+      log.error('retention step failed', error, { step })
+      failures.push(error)
+    }
+  }
+  if (Object.keys(deleted).length > 0) log.info('retention', deleted)
+  if (failures.length > 0) throw failures[0]
+}
+
+/** Jobs of due organisations, page by page; an organisation with a backlog gets several pages. */
+async function purgeOrganisations(env: Env): Promise<number> {
+  let count = 0
+  let left = PAGES_PER_RUN
+  while (left > 0) {
+    const due = await takeDueOrganisations(env, left)
+    if (due.length === 0) break
+    left -= due.length
+    for (const organisation of due) {
+      try {
+        count += await purgePage(env, organisation)
+      } catch (error) {
+        log.error('retention left to a later run', error, { organisationId: organisation.id })
+      }
+    }
+  }
+  return count
+}
+
+/**
+ * One page each of pictures, test jobs and live jobs whose retention is over. The objects are deleted
+ * first: after a crash the rows still say what to delete.
+ */
+async function purgePage(env: Env, organisation: DueOrganisation): Promise<number> {
+  const { id, outputRetentionDays, picturesPurgedTo, testJobsPurgedTo } = organisation
+  const [pictures, recent, old] = await pagesOfJobs(env, id, [
+    {
+      after: picturesPurgedTo ?? '',
+      before: firstIdSince('job', Date.now() - outputRetentionDays * DAY_MS),
+    },
+    { after: testJobsPurgedTo ?? '', before: firstIdSince('job', cutoff('testJobs')) },
+    { after: '', before: firstIdSince('job', cutoff('liveJobs')) },
+  ])
+  const ofPictures = finished(pictures)
+  const ofTests = finished(recent)
+  const ofOld = finished(old)
+  const withoutPictures = ofPictures.ids
+  const deleted = [
+    ...new Set(
+      [...ofTests.jobs.filter(({ mode }) => mode === 'test'), ...ofOld.jobs].map((job) => job.id),
+    ),
+  ]
+  await deletePictures(env, [...new Set([...withoutPictures, ...deleted])])
+  const more = [ofPictures, ofTests, ofOld].some(({ hasMore }) => hasMore)
+  const rows = await recordPurge(env, organisation, {
+    withoutPictures,
+    deleted,
+    picturesPurgedTo: ofPictures.ids.at(-1) ?? picturesPurgedTo,
+    testJobsPurgedTo: ofTests.ids.at(-1) ?? testJobsPurgedTo,
+    dueAt: new Date(Date.now() + (more ? 0 : INTERVAL_MS)),
+  })
+  return withoutPictures.length + rows
+}
+
+/** The jobs of a page before the first that is still pending or processing. */
+function finished(page: PageJob[]) {
+  const open = page.findIndex(({ status }) => !isFinal(status))
+  const jobs = open === -1 ? page : page.slice(0, open)
+  return { jobs, ids: jobs.map(({ id }) => id), hasMore: jobs.length === PAGE }
+}
+
+/** Objects whose keys begin with an id older than a day. Keys are listed in the order of their age. */
+async function deleteObjects(env: Env, folder: string, prefix: Prefix): Promise<number> {
+  const firstToKeep = `${folder}/${firstIdSince(prefix, cutoff('inputs'))}`
+  let count = 0
+  for (let list = 0; list < LISTS_PER_RUN; list++) {
+    const { objects, truncated } = await env.IMAGES.list({ prefix: `${folder}/` })
+    const old = objects.map(({ key }) => key).filter((key) => key < firstToKeep)
+    if (old.length > 0) await env.IMAGES.delete(old)
+    count += old.length
+    if (!truncated || old.length < objects.length) break
+  }
+  return count
+}

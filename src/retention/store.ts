@@ -1,0 +1,274 @@
+// All SQL of retention. Every statement reads and deletes a bounded number of rows, through a primary
+// key or an index, and may be repeated.
+import { and, asc, eq, gt, gte, inArray, lt, lte, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { database } from '../db/client.ts'
+import { invitations, members, sessions, users, verifications } from '../db/people.ts'
+import {
+  apiKeys,
+  auditLog,
+  jobs,
+  organisations,
+  webhookAttempts,
+  webhookEndpoints,
+  webhookEvents,
+} from '../db/schema.ts'
+import type { JobRow, OrganisationRow } from '../db/schema.ts'
+import { eventIdOf, firstIdSince } from '../ids.ts'
+import type { Prefix } from '../ids.ts'
+import { DAY_MS, RETENTION_DAYS } from '../settings.ts'
+
+/** Jobs of one organisation that one step looks at. */
+export const PAGE = 100
+/** Rows that one statement deletes. */
+const BATCH = 500
+/** A failed or crashed step is repeated after this time. */
+const RETRY_MS = 10 * 60_000
+/** An event is deleted undelivered only this long after its retention: the schedule is spent by then. */
+const UNDELIVERED_DAYS = 7
+
+export type DueOrganisation = Pick<
+  OrganisationRow,
+  'id' | 'outputRetentionDays' | 'picturesPurgedTo' | 'testJobsPurgedTo' | 'retentionDueAt'
+>
+export type PageJob = Pick<JobRow, 'id' | 'mode' | 'status'>
+
+/**
+ * Takes organisations that are due, longest overdue first, and postpones them, so that an overlapping
+ * run takes others and a failing one does not stay at the front.
+ */
+export function takeDueOrganisations(env: Env, limit: number): Promise<DueOrganisation[]> {
+  const db = database(env)
+  const now = Date.now()
+  const due = db
+    .select({ id: organisations.id })
+    .from(organisations)
+    .where(lte(organisations.retentionDueAt, new Date(now)))
+    .orderBy(asc(organisations.retentionDueAt))
+    .limit(limit)
+  return db
+    .update(organisations)
+    .set({ retentionDueAt: new Date(now + RETRY_MS) })
+    .where(inArray(organisations.id, due))
+    .returning({
+      id: organisations.id,
+      outputRetentionDays: organisations.outputRetentionDays,
+      picturesPurgedTo: organisations.picturesPurgedTo,
+      testJobsPurgedTo: organisations.testJobsPurgedTo,
+      retentionDueAt: organisations.retentionDueAt,
+    })
+}
+
+/** Pages of an organisation's jobs, each ascending from after an id to before an id. */
+export async function pagesOfJobs<const Ranges extends { after: string; before: string }[]>(
+  env: Env,
+  organisationId: string,
+  ranges: Ranges,
+): Promise<{ [Index in keyof Ranges]: PageJob[] }> {
+  const db = database(env)
+  const page = ({ after, before }: { after: string; before: string }) =>
+    db
+      .select({ id: jobs.id, mode: jobs.mode, status: jobs.status })
+      .from(jobs)
+      .where(and(eq(jobs.organisationId, organisationId), gt(jobs.id, after), lt(jobs.id, before)))
+      .orderBy(asc(jobs.id))
+      .limit(PAGE)
+  const [first, ...rest] = ranges.map(page)
+  if (!first) throw new Error('No range of jobs was given')
+  return (await db.batch([first, ...rest])) as { [Index in keyof Ranges]: PageJob[] }
+}
+
+export interface PurgedPage {
+  /** Jobs whose pictures are deleted. */
+  withoutPictures: string[]
+  /** Jobs to delete with their webhook events and attempts. */
+  deleted: string[]
+  picturesPurgedTo: string | null
+  testJobsPurgedTo: string | null
+  /** When retention looks at the organisation next. */
+  dueAt: Date
+}
+
+/** Records in one transaction what was deleted from R2, and deletes rows. @returns rows deleted */
+export async function recordPurge(
+  env: Env,
+  organisation: DueOrganisation,
+  { withoutPictures, deleted, picturesPurgedTo, testJobsPurgedTo, dueAt }: PurgedPage,
+): Promise<number> {
+  const db = database(env)
+  const eventIds = deleted.map(eventIdOf)
+  const [, ...results] = await db.batch([
+    db
+      .update(organisations)
+      .set({
+        picturesPurgedTo,
+        testJobsPurgedTo,
+        // Unless the retention was changed meanwhile, which makes the organisation due at once.
+        retentionDueAt: sql`case when ${organisations.retentionDueAt} = ${organisation.retentionDueAt.getTime()}
+          then ${dueAt.getTime()} else ${organisations.retentionDueAt} end`,
+      })
+      .where(eq(organisations.id, organisation.id)),
+    db.delete(webhookAttempts).where(inArray(webhookAttempts.eventId, listed(eventIds))),
+    db.delete(webhookEvents).where(inArray(webhookEvents.id, listed(eventIds))),
+    db.delete(jobs).where(inArray(jobs.id, listed(deleted))),
+    db
+      .update(jobs)
+      .set(WITHOUT_PICTURES)
+      .where(inArray(jobs.id, listed(withoutPictures))),
+  ])
+  return results.slice(0, 3).reduce((sum, { meta }) => sum + meta.changes, 0)
+}
+
+/** What a job loses together with its pictures. */
+const WITHOUT_PICTURES = {
+  modelImageUrl: null,
+  garmentImageUrl: null,
+  webhookUrl: null,
+  outputFormat: null,
+} satisfies Partial<JobRow>
+
+/** The statement that clears what belongs to a job's pictures. */
+export const clearPictures = (env: Env, jobId: string) =>
+  database(env).update(jobs).set(WITHOUT_PICTURES).where(eq(jobs.id, jobId))
+
+/** Deletes webhook attempts of old events. Their event ids sort by time. */
+export const deleteWebhookAttempts = (env: Env): Promise<number> =>
+  deleteRows(
+    env,
+    webhookAttempts,
+    [webhookAttempts.eventId, webhookAttempts.number],
+    lt(webhookAttempts.eventId, cutoffId('evt', 'webhooks')),
+  )
+
+/** Deletes old webhook events. Undelivered ones stay until their schedule is surely spent. */
+export function deleteWebhookEvents(env: Env): Promise<number> {
+  const abandoned = firstIdSince(
+    'evt',
+    Date.now() - (RETENTION_DAYS.webhooks + UNDELIVERED_DAYS) * DAY_MS,
+  )
+  return deleteRows(
+    env,
+    webhookEvents,
+    [webhookEvents.id],
+    and(
+      lt(webhookEvents.id, cutoffId('evt', 'webhooks')),
+      sql`(${webhookEvents.status} in ('delivered', 'failed') or ${webhookEvents.id} < ${abandoned})`,
+    ),
+  )
+}
+
+export const deleteAuditLog = (env: Env): Promise<number> =>
+  deleteRows(env, auditLog, [auditLog.id], lt(auditLog.id, cutoffId('aud', 'auditLog')))
+
+/** Invitations that expired long ago. One that was repeated keeps its id and expires later. */
+export const deleteInvitations = (env: Env): Promise<number> =>
+  deleteRows(
+    env,
+    invitations,
+    [invitations.id],
+    and(
+      lt(invitations.id, cutoffId('inv', 'expired')),
+      lt(invitations.expiresAt, new Date(cutoff('expired'))),
+    ),
+  )
+
+// The tables below have no index by age. Each run looks at one slice of their primary key, and SLICES
+// runs in a row at all of it.
+export const SLICES = 16
+
+export const deleteSessions = (env: Env, slice: number): Promise<number> =>
+  deleteRows(
+    env,
+    sessions,
+    [sessions.id],
+    and(uuidSlice(sessions.id, slice), lt(sessions.expiresAt, new Date(cutoff('expired')))),
+  )
+
+export const deleteVerifications = (env: Env, slice: number): Promise<number> =>
+  deleteRows(
+    env,
+    verifications,
+    [verifications.id],
+    and(
+      uuidSlice(verifications.id, slice),
+      lt(verifications.expiresAt, new Date(cutoff('expired'))),
+    ),
+  )
+
+/** Sign-ups whose address was never verified; logins, sessions and onboarding go with the user. */
+export const deleteUnverifiedUsers = (env: Env, slice: number): Promise<number> =>
+  deleteRows(
+    env,
+    users,
+    [users.id],
+    and(
+      timeSlice(users.id, 'usr', cutoff('expired'), slice),
+      eq(users.emailVerified, false),
+      sql`not exists (select 1 from ${members} where ${members.userId} = ${users.id})`,
+    ),
+  )
+
+export const deleteRevokedKeys = (env: Env, slice: number): Promise<number> =>
+  deleteRows(
+    env,
+    apiKeys,
+    [apiKeys.id],
+    and(
+      timeSlice(apiKeys.id, 'key', cutoff('revokedKeys'), slice),
+      lt(apiKeys.revokedAt, new Date(cutoff('revokedKeys'))),
+    ),
+  )
+
+/** Webhook endpoints to which nothing was sent for a long time. A disabled one is tried again then. */
+export const deleteWebhookEndpoints = (env: Env, slice: number): Promise<number> =>
+  deleteRows(
+    env,
+    webhookEndpoints,
+    [webhookEndpoints.organisationId, webhookEndpoints.origin],
+    and(
+      timeSlice(webhookEndpoints.organisationId, 'org', cutoff('webhookEndpoints'), slice),
+      sql`max(${webhookEndpoints.failingSince}, ${webhookEndpoints.busyUntil},
+        coalesce(${webhookEndpoints.disabledAt}, 0)) < ${cutoff('webhookEndpoints')}`,
+    ),
+  )
+
+/** The instant (ms) before which data of a kind is too old. */
+export const cutoff = (kind: keyof typeof RETENTION_DAYS): number =>
+  Date.now() - RETENTION_DAYS[kind] * DAY_MS
+
+const cutoffId = (prefix: Prefix, kind: keyof typeof RETENTION_DAYS) =>
+  firstIdSince(prefix, cutoff(kind))
+
+/** Before the first id of this service. */
+const FIRST_ID_AT = Date.UTC(2025, 0, 1)
+
+/** One slice of the ids from the beginning to an instant, by the time they were made. */
+function timeSlice(column: SQLiteColumn, prefix: Prefix, until: number, n: number) {
+  const at = (slice: number) =>
+    firstIdSince(prefix, Math.floor(FIRST_ID_AT + ((until - FIRST_ID_AT) * slice) / SLICES))
+  return and(gte(column, at(n)), lt(column, at(n + 1)))
+}
+
+/** One slice of random UUIDs, by their first digit. */
+const uuidSlice = (column: SQLiteColumn, slice: number) =>
+  sql`${column} >= ${digit(slice)} and ${column} < ${slice + 1 < SLICES ? digit(slice + 1) : 'g'}`
+
+const digit = (slice: number) => slice.toString(SLICES)
+
+/** A list of any length as one bound value, since D1 binds at most 100 values. */
+const listed = (ids: string[]) => sql`(select value from json_each(${JSON.stringify(ids)}))`
+
+/** Deletes up to BATCH rows. Some tables have no rowid, so their primary key names them. */
+async function deleteRows(
+  env: Env,
+  table: SQLiteTable,
+  primaryKey: SQLiteColumn[],
+  where: SQL | undefined,
+): Promise<number> {
+  const key = sql.join(primaryKey, sql`, `)
+  const { meta } = await database(env)
+    .delete(table)
+    .where(sql`(${key}) in (select ${key} from ${table} where ${where} limit ${BATCH})`)
+  return meta.changes
+}

@@ -1,0 +1,89 @@
+// The daily storage allowance: what one organisation can write to the database that all share.
+import { evictDurableObject } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+import { dailyAllowanceBytes, storedBytes } from '../../src/organisation/storage-allowance.ts'
+import { BASE, errorOf } from '../support/client.ts'
+import { fakeClock, pass } from '../support/retention.ts'
+import { IMAGES, ledgerOf, newOrganisation, operator } from '../support/world.ts'
+import type { TestOrganisation } from '../support/world.ts'
+
+fakeClock()
+
+const LONG = `https://shop.test/${'a'.repeat(2_000)}`
+const BODY = { model_image_url: LONG, garment_image_url: LONG, webhook_url: LONG }
+const JOB_BYTES = storedBytes({ imageUrls: 2 * LONG.length + BASE.length, webhookUrl: LONG.length })
+const RATE = 2
+const JOBS_PER_DAY = Math.floor(dailyAllowanceBytes(RATE) / JOB_BYTES)
+const MINUTE_MS = 60_000
+
+/** Submits slowly enough for the rate limit. */
+function send({ live }: TestOrganisation, key?: string) {
+  pass(MINUTE_MS)
+  return live.post('/v1/tryon', BODY, key === undefined ? {} : { 'Idempotency-Key': key })
+}
+
+/** An organisation that has used up its allowance soon after midnight. */
+async function exhausted(order: object = {}) {
+  pass(24 * 60 * MINUTE_MS - (Date.now() % (24 * 60 * MINUTE_MS)))
+  const shop = await newOrganisation({ rate_limit_per_minute: RATE, ...order })
+  for (let n = 0; n < JOBS_PER_DAY; n++) {
+    expect((await send(shop, `key-${n}`)).status).toBe(202)
+  }
+  return shop
+}
+
+describe('the daily storage allowance', () => {
+  it('answers 429 until midnight UTC when it is used up, and reserves nothing', async () => {
+    const shop = await exhausted()
+    const before = await ledgerOf(shop)
+    const refused = await send(shop)
+    expect(refused.status).toBe(429)
+    expect(await errorOf(refused)).toEqual({
+      code: 'rate_limit_exceeded',
+      message: expect.stringContaining('daily storage allowance of 0.54 MB'),
+    })
+    const seconds = Number(refused.headers.get('Retry-After'))
+    const midnight = Math.ceil((Date.now() + 1) / (24 * 60 * MINUTE_MS)) * 24 * 60 * MINUTE_MS
+    expect(seconds).toBe(Math.ceil((midnight - Date.now()) / 1_000))
+    expect(await ledgerOf(shop)).toEqual(before)
+    expect((await shop.live.get('/v1/account')).status).toBe(200)
+    pass((seconds - 60) * 1_000)
+    expect((await send(shop)).status).toBe(202)
+  })
+
+  it('is remembered when the Organisation is evicted', async () => {
+    const shop = await exhausted()
+    await evictDurableObject(env.ORGANISATION.getByName(shop.orgId))
+    expect((await send(shop)).status).toBe(429)
+  })
+
+  it('is not used by replays and refused submissions', async () => {
+    const shop = await exhausted({ credits: JOBS_PER_DAY })
+    const replay = await send(shop, 'key-0')
+    expect(replay.status).toBe(202)
+    expect(replay.headers.get('Idempotent-Replayed')).toBe('true')
+    pass(24 * 60 * MINUTE_MS)
+    for (let n = 0; n < JOBS_PER_DAY + 1; n++) expect((await send(shop)).status).toBe(402)
+  })
+
+  it('grows with the rate limit', async () => {
+    const shop = await exhausted()
+    const path = `/operator/organisations/${shop.orgId}`
+    await operator.patch(path, { rate_limit_per_minute: 2 * RATE })
+    expect((await send(shop)).status).toBe(202)
+  })
+
+  it('lets more jobs pass that store less', async () => {
+    const shop = await exhausted()
+    pass(24 * 60 * MINUTE_MS)
+    for (let n = 0; n < JOBS_PER_DAY + 5; n++) {
+      pass(MINUTE_MS)
+      expect((await shop.test.post('/v1/tryon', IMAGES)).status).toBe(202)
+    }
+  })
+
+  it('bounds what an organisation at the default rate limit stores in 30 days to 500 MB', () => {
+    expect(30 * dailyAllowanceBytes(60)).toBeLessThan(500_000_000)
+  })
+})

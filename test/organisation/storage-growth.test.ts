@@ -1,0 +1,103 @@
+// How much the database grows by the jobs that take the most room, against what the daily storage
+// allowance counts for them (docs/performance.md, "Growth of one organisation").
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+import { storedBytes } from '../../src/organisation/storage-allowance.ts'
+import { eventIdOf } from '../../src/ids.ts'
+import { processJob } from '../../src/jobs/process.ts'
+import { deliverEvent } from '../../src/webhooks/deliver.ts'
+import { BASE } from '../support/client.ts'
+import { fakeClock, pass } from '../support/retention.ts'
+import { fakeUpstream } from '../support/upstream.ts'
+import { newOrganisation, submit } from '../support/world.ts'
+
+const upstream = fakeUpstream()
+fakeClock()
+
+/** Enough for what is measured in whole pages; fewer where each job has eight deliveries. */
+const JOBS = 60
+const JOBS_WITH_WEBHOOK = 30
+const ATTEMPTS = 8
+/** The longest schedule that is in use anywhere. */
+const SCHEDULE = { WEBHOOK_RETRY_DELAYS: '1,1,1,1,1,1,1' }
+
+const databaseBytes = async () => (await env.DB.prepare('SELECT 1').run()).meta.size_after
+
+/** An https URL of so many characters. */
+const urlOf = (host: string, length: number) => {
+  const start = `https://${host}/`
+  return start + 'a'.repeat(Math.max(0, length - start.length))
+}
+
+interface Load {
+  imageUrl: number
+  /** Whether the pictures are deleted, which leaves an audit entry. */
+  deleted?: boolean
+  webhookUrl?: number
+  /** What the receiver answers; undefined makes every attempt fail without an answer. */
+  body?: () => BodyInit
+}
+
+const invalid = () => new Uint8Array(2_000).fill(0xff)
+const LOADS: Record<string, Load> = {
+  'the shortest URLs, no webhook': { imageUrl: 20 },
+  'the shortest URLs, pictures deleted': { imageUrl: 20, deleted: true },
+  'URLs of 100 characters, no webhook': { imageUrl: 100 },
+  'URLs of 1,000 characters, no webhook': { imageUrl: 1_000 },
+  'the longest URLs, no webhook': { imageUrl: 2_048 },
+  'a webhook that answers every attempt with 2 kB': {
+    imageUrl: 100,
+    webhookUrl: 100,
+    body: () => 'x'.repeat(2_000),
+  },
+  'a webhook that answers with characters of four bytes': {
+    imageUrl: 100,
+    webhookUrl: 100,
+    body: () => '😀'.repeat(500),
+  },
+  'a webhook with URLs of 700 characters': { imageUrl: 700, webhookUrl: 700, body: invalid },
+  'the longest URLs and answers': { imageUrl: 2_048, webhookUrl: 2_048, body: invalid },
+}
+
+describe('the growth of the database per job', () => {
+  it.each(Object.entries(LOADS))(
+    'is at most what the allowance counts: %s',
+    async (_name, load) => {
+      const { imageUrl, webhookUrl, body, deleted } = load
+      const shop = await newOrganisation()
+      const model = urlOf('a.test', imageUrl)
+      const garment = urlOf('b.test', imageUrl)
+      const hook = webhookUrl === undefined ? undefined : urlOf('hooks.test', webhookUrl)
+      if (hook) {
+        upstream.on(hook, () => {
+          if (!body) throw new TypeError('x'.repeat(500))
+          return new Response(body(), { status: 500 })
+        })
+      }
+      const attempts = hook ? ATTEMPTS : 0
+      const count = hook ? JOBS_WITH_WEBHOOK : JOBS
+      const before = await databaseBytes()
+      for (let n = 0; n < count; n++) {
+        const { job_id: jobId } = await submit(shop.test, {
+          model_image_url: model,
+          garment_image_url: garment,
+          ...(hook && { webhook_url: hook }),
+        })
+        await processJob({ env, jobId, mode: 'test' })
+        for (let attempt = 0; attempt < attempts; attempt++) {
+          await deliverEvent({ env: { ...env, ...SCHEDULE }, eventId: eventIdOf(jobId) })
+          pass(3_000)
+        }
+        if (deleted) {
+          expect((await shop.test.delete(`/v1/jobs/${jobId}/output`)).status).toBe(204)
+        }
+      }
+      const grown = ((await databaseBytes()) - before) / count
+      const counted = storedBytes({
+        imageUrls: model.length + garment.length + BASE.length,
+        webhookUrl: hook?.length ?? null,
+      })
+      expect(grown, `of ${counted} counted`).toBeLessThanOrEqual(counted)
+    },
+  )
+})

@@ -1,0 +1,80 @@
+// Jobs to grow old, and what is stored of them.
+import { env } from 'cloudflare:workers'
+import { runDurableObjectAlarm } from 'cloudflare:test'
+import { afterEach, beforeEach, vi } from 'vitest'
+import { compositor } from '../../src/engines/compositor/compositor.ts'
+import { processJob } from '../../src/jobs/process.ts'
+import { runRetention } from '../../src/retention/run.ts'
+import { holdMessages, PICTURES } from './live-job.ts'
+import { png } from './picture.ts'
+import { submit } from './world.ts'
+import type { TestOrganisation } from './world.ts'
+
+export const HOUR_MS = 60 * 60_000
+export const DAY_MS = 24 * HOUR_MS
+
+/**
+ * For every test of the calling file: the clock is the test's, and no message is delivered. It never
+ * goes back between tests, since ids that are made after such a step have the later time.
+ */
+export function fakeClock(): void {
+  let latest = 0
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    vi.setSystemTime(Math.max(latest, Date.now()))
+    holdMessages()
+    vi.spyOn(env.WEBHOOKS, 'send').mockResolvedValue({
+      metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } },
+    })
+    vi.spyOn(compositor, 'start').mockImplementation(async () => ({
+      done: true,
+      image: { bytes: png(), format: 'png' },
+    }))
+  })
+  afterEach(() => {
+    latest = Date.now()
+    vi.useRealTimers()
+  })
+}
+
+export const pass = (ms: number) => vi.setSystemTime(Date.now() + ms)
+
+/** Submits a job and processes it to its end. Needs `fakePictures` in live mode. */
+export async function endedJob(
+  { live, test }: TestOrganisation,
+  mode: 'live' | 'test' = 'live',
+  body: object = {},
+): Promise<string> {
+  const { job_id: jobId } = await submit(mode === 'live' ? live : test, { ...PICTURES, ...body })
+  await processJob({ env, jobId, mode })
+  return jobId
+}
+
+/** The objects that are stored under a prefix. */
+export async function objects(prefix: string): Promise<string[]> {
+  const { objects: found } = await env.IMAGES.list({ prefix })
+  return found.map(({ key }) => key)
+}
+
+/** The result and the copies of inputs that are stored of a job. */
+export const picturesOf = async (jobId: string) => [
+  ...(await objects(`outputs/${jobId}.`)),
+  ...(await objects(`inputs/${jobId}/`)),
+]
+
+/** Stores a copy of an input, as a failed attempt or a hosted engine leaves one. */
+export const storeCopy = (jobId: string) => env.IMAGES.put(`inputs/${jobId}/model.jpg`, 'bytes')
+
+export async function count(table: string, where: string, ...values: unknown[]): Promise<number> {
+  const row = await env.DB.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${where}`)
+    .bind(...values)
+    .first<number>('n')
+  return row ?? 0
+}
+
+/** What cron deletes at this instant. */
+export const retain = () => runRetention(env)
+
+/** The Organisation's alarm, now. */
+export const ringAlarm = ({ orgId }: TestOrganisation) =>
+  runDurableObjectAlarm(env.ORGANISATION.getByName(orgId))
