@@ -1,6 +1,8 @@
 // The audit log: who did what in an organisation, and when. Append-only. An entry is written in the
 // same D1 batch as the change that it records wherever there is one, so that neither exists alone.
-import { and, desc, eq, lt } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { database } from '../db/client.ts'
 import { auditLog } from '../db/schema.ts'
 import type { AuditRow } from '../db/schema.ts'
@@ -55,26 +57,38 @@ export interface AuditEntry {
 }
 
 /** The statement that records an action; run it in the batch that makes the change. */
-export function auditInsert(
+export const auditInsert = (env: Env, entry: AuditEntry) =>
+  database(env).insert(auditLog).values(rowOf(entry))
+
+/** The same for a change that may not happen: records the action if `where` holds for a row. */
+export function auditInsertIf(
   env: Env,
-  { organisationId, actor, action, target, details }: AuditEntry,
+  entry: AuditEntry,
+  from: SQLiteTable,
+  where: SQL | undefined,
 ) {
-  const isUser = actor.type === 'user'
-  return database(env)
-    .insert(auditLog)
-    .values({
-      id: newId('aud'),
-      organisationId,
-      at: new Date(),
-      actorType: actor.type,
-      actorId: isUser ? actor.userId : null,
-      actorEmail: isUser ? actor.email : null,
-      action,
-      target: target ?? null,
-      details: details ?? null,
-      ipAddress: actor.type === 'system' ? null : actor.ipAddress,
-    })
+  const db = database(env)
+  const columns = getTableColumns(auditLog)
+  const values = Object.entries(rowOf(entry)).map(([key, value]) => {
+    const column = columns[key as keyof AuditRow]
+    return [key, sql`${value === null ? null : sql.param(value, column)}`.as(column.name)]
+  })
+  const row = Object.fromEntries(values) as Record<keyof AuditRow, SQL.Aliased>
+  return db.insert(auditLog).select(db.select(row).from(from).where(where).limit(1))
 }
+
+const rowOf = ({ organisationId, actor, action, target, details }: AuditEntry): AuditRow => ({
+  id: newId('aud'),
+  organisationId,
+  at: new Date(),
+  actorType: actor.type,
+  actorId: actor.type === 'user' ? actor.userId : null,
+  actorEmail: actor.type === 'user' ? actor.email : null,
+  action,
+  target: target ?? null,
+  details: details ?? null,
+  ipAddress: actor.type === 'system' ? null : actor.ipAddress,
+})
 
 /** Entries of one organisation, newest first, those before `beforeId` only. */
 export const listAuditEntries = (

@@ -47,6 +47,18 @@ export const invitationLetter = (link: string, organisation: string, from: strin
     close: 'The invitation is open for seven days.',
   })
 
+export const endpointDisabledLetter = (link: string, origin: string): Letter =>
+  letter({
+    subject: 'Webhook endpoint disabled',
+    paragraphs: [
+      `All deliveries to ${origin} have failed for five days, so we have stopped sending webhooks there.`,
+      'Once your endpoint works again, enable it on the webhooks page of the console.',
+    ],
+    action: 'Open the webhooks page',
+    link,
+    close: 'Until then, webhooks to this endpoint fail without an attempt.',
+  })
+
 function letter(parts: {
   subject: string
   paragraphs: string[]
