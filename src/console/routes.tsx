@@ -40,6 +40,7 @@ const formAddresses = new Hono<ConsoleApp>()
   .get('/playground/sample', (c) => c.redirect('/console/playground', 303))
   .get('/settings/team/invitations', (c) => c.redirect('/console/settings/team', 303))
   .get('/settings/webhooks/url', (c) => c.redirect('/console/settings/webhooks', 303))
+  .get('/settings/webhooks/endpoints/enable', (c) => c.redirect('/console/settings/webhooks', 303))
   .get('/settings/webhooks/test', (c) => c.redirect('/console/settings/webhooks', 303))
   .get('/settings/workspaces/:workspaceId/rename', (c) =>
     c.redirect('/console/settings/workspaces', 303),

@@ -20,7 +20,8 @@ import { withdrawJob } from '../jobs/cancel.ts'
 import { presentJob } from '../jobs/present.ts'
 import { findJob } from '../jobs/store.ts'
 import { organisationOf } from '../organisation/by-id.ts'
-import { operatorOnly } from './authenticate.ts'
+import { operatorActor, operatorOnly } from './authenticate.ts'
+import { enableEndpoint } from '../webhooks/endpoints.ts'
 import { presentOrganisation, presentWholeOrganisation } from './present.ts'
 import {
   Credits,
@@ -91,6 +92,10 @@ export const operator = new Hono<App>()
         autoReloadEnabled: body.auto_reload_enabled,
       }),
     })
+    if (body.default_webhook_url) {
+      const url = body.default_webhook_url
+      await enableEndpoint({ env: c.env, actor: operatorActor(c), organisationId: orgId, url })
+    }
     return c.json(await readWhole(c.env, orgId))
   })
   .all('/organisations/:orgId', allow('GET', 'PATCH'))
