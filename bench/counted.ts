@@ -58,6 +58,7 @@ export function countedEnv(env: Env): Env {
       DB: database(env.DB),
       ORGANISATION: organisations(env.ORGANISATION),
       JOBS: producer(env.JOBS),
+      TEST_JOBS: producer(env.TEST_JOBS),
       WEBHOOKS: producer(env.WEBHOOKS),
       IMAGES: bucket(env.IMAGES),
     }

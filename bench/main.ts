@@ -5,6 +5,7 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureBudget } from './budget.ts'
+import { measureFairness } from './fairness.ts'
 import { measureGrowth } from './growth.ts'
 import { measureLatency } from './latency.ts'
 import { soak } from './soak.ts'
@@ -23,6 +24,7 @@ const SECTIONS: Record<string, () => Promise<object>> = {
       quick ? { processes: 1, rounds: 3, seconds: 1 } : { processes: 5, rounds: 3, seconds: 2 },
     ),
   latency: () => onStand((stand) => measureLatency(stand, quick ? 40 : 200)),
+  fairness: measureFairness,
   soak: () => onStand((stand) => soak(stand, quick ? 1_000 : 10_000)),
   growth: () =>
     onStand((stand) =>
@@ -53,7 +55,8 @@ const {
   drift = 0,
   violations = [],
 } = (results['soak'] ?? {}) as Partial<Awaited<ReturnType<typeof soak>>>
-if (lost + drift + violations.length > 0) process.exitCode = 1
+const { missed = [] } = (results['fairness'] ?? {}) as { missed?: string[] }
+if (lost + drift + violations.length + missed.length > 0) process.exitCode = 1
 
 /** An object of objects as a table, and what is deeper than a row as tables of its own. */
 function print(result: object, name = ''): void {

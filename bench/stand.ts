@@ -9,7 +9,7 @@ import type { V4WorkerOptions, V4WorkerOptionsShape } from 'miniflare'
 import { unstable_getMiniflareWorkerOptions } from 'wrangler'
 import { ROOT, wrangler } from '../scripts/wrangler.ts'
 
-const OPERATOR_TOKEN = 'operator-token-of-the-bench'
+export const OPERATOR_TOKEN = 'operator-token-of-the-bench'
 const SECRETS = {
   OUTPUT_SIGNING_SECRET: 'a secret for benches, 32 characters',
   ENCRYPTION_KEY: 'another secret for benches, 32 characters',
@@ -47,7 +47,11 @@ async function startStand(): Promise<Stand> {
   const state = mkdtempSync(join(tmpdir(), 'try-on-bench-'))
   const secret = { bindings: { GENERATION_ENGINE: 'compositor', ...SECRETS } }
   const socket = { unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }] }
-  const idle = { JOBS: { queueName: 'idle-jobs' }, WEBHOOKS: { queueName: 'idle-webhooks' } }
+  const idle = {
+    JOBS: { queueName: 'idle-jobs' },
+    TEST_JOBS: { queueName: 'idle-jobs' },
+    WEBHOOKS: { queueName: 'idle-webhooks' },
+  }
   const workers: V4WorkerOptions[] = [
     {
       ...shared,

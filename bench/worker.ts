@@ -55,9 +55,9 @@ export default {
     if (!url.pathname.startsWith('/bench/')) return worker.fetch(request, countedEnv(env), ctx)
     return Response.json((await backDoor(url, request, env)) ?? null)
   },
-  queue: (batch, env) => {
+  queue: (batch, env, ctx) => {
     count('queueOperations', batch.messages.length * 2) // a read and a delete each
-    return worker.queue(batch, countedEnv(env))
+    return worker.queue(batch, countedEnv(env), ctx)
   },
 } satisfies ExportedHandler<Env>
 

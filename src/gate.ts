@@ -1,4 +1,5 @@
-// Lets a few pieces of work run at once in this isolate; the others wait in line.
+// Limits how much work runs at once in this isolate; further work waits in line.
+import { pollUntil } from './poll-until.ts'
 
 interface Place {
   /** ms since 1970 */
@@ -13,7 +14,7 @@ export class Gate {
   readonly #places: number
   readonly #heldAtMostMs: number
   readonly #inside = new Set<Place>()
-  readonly #waiting: ((place: Place) => void)[] = []
+  readonly #waiting: Place[] = []
 
   constructor(places: number, heldAtMostMs: number) {
     this.#places = places
@@ -21,28 +22,29 @@ export class Gate {
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    const entered = new Promise<Place>((enter) => this.#waiting.push(enter))
-    this.#letIn()
-    const place = await entered
+    const place = { since: 0 }
+    this.#waiting.push(place)
+    await pollUntil(() => this.#admit(place))
     try {
       return await work()
     } finally {
       this.#inside.delete(place)
-      this.#letIn()
+      this.#admit()
     }
   }
 
-  #letIn(): void {
+  /** @returns whether `asked` has been admitted by now */
+  #admit(asked?: Place): boolean {
     const now = Date.now()
     for (const place of this.#inside) {
       if (now - place.since >= this.#heldAtMostMs) this.#inside.delete(place)
     }
     while (this.#inside.size < this.#places) {
-      const enter = this.#waiting.shift()
-      if (!enter) return
-      const place = { since: now }
+      const place = this.#waiting.shift()
+      if (!place) break
+      place.since = now
       this.#inside.add(place)
-      enter(place)
     }
+    return asked !== undefined && asked.since > 0
   }
 }

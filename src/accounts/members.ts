@@ -79,6 +79,16 @@ const memberRows = (env: Env, organisationId: string, which?: SQL): Promise<Memb
     .where(and(eq(members.organisationId, organisationId), which))
     .orderBy(asc(members.createdAt))
 
+/** The email addresses of an organisation's owners. */
+export async function ownerEmailsOf(env: Env, organisationId: string): Promise<string[]> {
+  const rows = await database(env)
+    .select({ email: users.email })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(and(eq(members.organisationId, organisationId), eq(members.role, 'owner')))
+  return rows.map(({ email }) => email)
+}
+
 /**
  * Invites an address; inviting it again replaces the earlier invitation. For owners.
  * @returns the token for the link, which is stored as a hash only, and the role of the open invitation

@@ -46,6 +46,7 @@ const formAddresses = new Hono<ConsoleApp>()
   .get('/settings/webhooks/url', (c) => c.redirect('/console/settings/webhooks', 303))
   .get('/settings/webhooks/reveal', (c) => c.redirect('/console/settings/webhooks', 303))
   .get('/settings/webhooks/rotate', (c) => c.redirect('/console/settings/webhooks', 303))
+  .get('/settings/webhooks/endpoints/enable', (c) => c.redirect('/console/settings/webhooks', 303))
   .get('/settings/webhooks/test', (c) => c.redirect('/console/settings/webhooks', 303))
   .get('/settings/workspaces/:workspaceId/rename', (c) =>
     c.redirect('/console/settings/workspaces', 303),

@@ -13,8 +13,11 @@ import { urlProblem } from '../images/url.ts'
 import type { UrlPolicy } from '../images/url.ts'
 import { SCENARIO_HOST } from '../jobs/scenario.ts'
 import { DEFAULT_PAGE_SIZE } from '../settings.ts'
+import { enableEndpoint } from '../webhooks/endpoints.ts'
+import { listDisabledEndpoints } from '../webhooks/endpoint-store.ts'
 import { listEvents } from '../webhooks/store.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
+import { DisabledEndpoints, disabledEndpoints } from './disabled-endpoints.tsx'
 import { ActionForm, Button, Field, Notice, PostForm, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
@@ -42,10 +45,9 @@ export const webhooks = new Hono<ConsoleApp>()
   .post('/url', async (c) => {
     const form = await readForm(c, defaultUrl(urlPolicyOf(c)))
     if (!form.ok) return webhooksPage(c, form)
-    await updateOrganisation({
-      ...requestOf(c),
-      change: { defaultWebhookUrl: form.value.url || null },
-    })
+    const { url } = form.value
+    await updateOrganisation({ ...requestOf(c), change: { defaultWebhookUrl: url || null } })
+    await enableEndpoint({ ...requestOf(c), url })
     return c.redirect('/console/settings/webhooks?saved=1', 303)
   })
   .post('/reveal', ownersOnly, recentSignIn, async (c) =>
@@ -73,6 +75,7 @@ export const webhooks = new Hono<ConsoleApp>()
     if (!submitted.ok) return webhooksPage(c, { complaints: { '': submitted.reason } })
     return c.redirect(`/console/jobs/${submitted.jobId}`, 303)
   })
+  .route('/', disabledEndpoints)
   .route('/', webhookEvent)
 
 async function webhooksPage(c: ConsoleContext, state: FieldState = {}, revealed?: string) {
@@ -82,6 +85,7 @@ async function webhooksPage(c: ConsoleContext, state: FieldState = {}, revealed?
     limit: DEFAULT_PAGE_SIZE + 1,
     beforeId: before !== undefined && isId('evt', before) ? before : undefined,
   })
+  const disabled = await listDisabledEndpoints(c.env, organisation.id)
   return memberPage(
     c,
     { title: 'Webhooks', status: state.complaints ? 422 : 200 },
@@ -93,6 +97,8 @@ async function webhooksPage(c: ConsoleContext, state: FieldState = {}, revealed?
       </p>
       {state.complaints?.[''] && <Notice kind="bad">{state.complaints['']}</Notice>}
       {c.req.query('saved') && <Notice kind="good">Saved, in force for the next job.</Notice>}
+      {c.req.query('enabled') && <Notice kind="good">Enabled.</Notice>}
+      <DisabledEndpoints endpoints={disabled} />
       {c.req.query('rotated') && (
         <Notice kind="good">
           There is a new signing secret. Reveal it below and give it to your receivers. Deliveries

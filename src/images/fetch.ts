@@ -1,10 +1,11 @@
-// Fetches a customer's picture once, and believes nothing the server claims about it.
+// Fetches a customer's picture once, and trusts nothing that the server says about it.
 import { EngineError } from '../engines/engine.ts'
 import type { JobErrorCode } from '../jobs/status.ts'
 import { readAtMost } from '../read-at-most.ts'
 import { IMAGE_TIMEOUT_MS, MAX_IMAGE_BYTES, MAX_IMAGE_REDIRECTS } from '../settings.ts'
 import { inspect, recognise } from './format.ts'
 import type { ImageFormat } from './format.ts'
+import { HostTimeouts } from './host-timeouts.ts'
 import { urlProblem } from './url.ts'
 import type { UrlPolicy } from './url.ts'
 
@@ -14,6 +15,19 @@ export interface FetchedImage {
   bytes: Uint8Array<ArrayBuffer>
   format: ImageFormat
 }
+
+export interface Download {
+  /** Whose picture it is. */
+  organisationId: string
+  /**
+   * Is waited for once the server has responded and before the body is read. The wait does not count
+   * against the time limit. What it throws is passed on.
+   */
+  beforeBody?: () => Promise<void>
+}
+
+/** Of this isolate. */
+const hostTimeouts = new HostTimeouts()
 
 /**
  * Fetches and checks one picture: at most 10 s, 3 redirects (each hop checked like the first
@@ -25,19 +39,63 @@ export async function fetchImage(
   role: Role,
   address: string,
   policy: UrlPolicy,
+  { organisationId, beforeBody }: Download,
 ): Promise<FetchedImage> {
   const refuse = (problem: Problem, reason: string, cause?: unknown): never => {
     throw new EngineError(`${role}_image_${problem}` satisfies JobErrorCode, reason, { cause })
   }
-  const signal = AbortSignal.timeout(IMAGE_TIMEOUT_MS)
-  let bytes: Uint8Array<ArrayBuffer> | null
-  try {
-    bytes = await readAtMost(await follow(address, policy, signal), MAX_IMAGE_BYTES)
-  } catch (error) {
+  const limit = new TimeLimit(IMAGE_TIMEOUT_MS)
+  let host = ''
+  const checkHost = (url: URL) => {
+    host = url.host
+    if (hostTimeouts.isBlocked(organisationId, host)) throw new Error(`${host} timed out before`)
+  }
+  const unreachable = (error: unknown): never => {
+    if (limit.signal.aborted) hostTimeouts.record(organisationId, host)
     return refuse('unreachable', error instanceof Error ? error.message : String(error), error)
   }
-  if (!bytes) return refuse('too_large', `more than ${MAX_IMAGE_BYTES} bytes`)
-  return checkImage(role, bytes)
+  try {
+    limit.run()
+    const body = await follow(address, policy, limit.signal, checkHost).catch(unreachable)
+    limit.pause()
+    await beforeBody?.().catch(async (error: unknown) => {
+      await body.cancel().catch(() => {})
+      throw error
+    })
+    limit.run()
+    const bytes = await readAtMost(body, MAX_IMAGE_BYTES).catch(unreachable)
+    if (!bytes) return refuse('too_large', `more than ${MAX_IMAGE_BYTES} bytes`)
+    return checkImage(role, bytes)
+  } finally {
+    limit.pause()
+  }
+}
+
+/** Aborts its signal once it has run for so long, pauses not counted. */
+class TimeLimit {
+  readonly #controller = new AbortController()
+  #leftMs: number
+  #runsSince = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(ms: number) {
+    this.#leftMs = ms
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  run(): void {
+    this.#runsSince = Date.now()
+    const reason = new DOMException('The operation was aborted due to timeout', 'TimeoutError')
+    this.#timer = setTimeout(() => this.#controller.abort(reason), this.#leftMs)
+  }
+
+  pause(): void {
+    clearTimeout(this.#timer)
+    this.#leftMs = Math.max(0, this.#leftMs - (Date.now() - this.#runsSince))
+  }
 }
 
 /**
@@ -62,11 +120,13 @@ async function follow(
   address: string,
   policy: UrlPolicy,
   signal: AbortSignal,
+  checkHost: (url: URL) => void,
 ): Promise<ReadableStream<Uint8Array>> {
   let url = address
   for (let hop = 0; hop <= MAX_IMAGE_REDIRECTS; hop++) {
     const problem = urlProblem(url, policy)
     if (problem) throw new Error(`the address ${problem}`)
+    checkHost(new URL(url))
     const response = await fetch(url, {
       redirect: 'manual',
       signal,

@@ -5,6 +5,7 @@
 // `job` is the consumer's own copy of the row. It runs ahead of the row, and whoever hands the job
 // back writes it there.
 import { waitUntil } from 'cloudflare:workers'
+import type { AckTimer } from '../ack-timer.ts'
 import type { JobRow } from '../db/schema.ts'
 import { enginesOf } from '../engines/choose.ts'
 import type { Engines } from '../engines/choose.ts'
@@ -14,7 +15,10 @@ import { log } from '../log.ts'
 import { outputKey } from '../outputs/link.ts'
 import { msLeft } from './deadline.ts'
 import { inputsOf } from './inputs.ts'
+import { JOB_BYTES } from './memory.ts'
+import type { JobMemory } from './memory.ts'
 import { loadPicture } from './pictures.ts'
+import { Postponed } from './postponed.ts'
 import { LEASE_MS, saveJob, START_LEASE_MS } from './store.ts'
 
 /** How often work on a job is begun: as many times as the queue gives a message out. */
@@ -25,6 +29,12 @@ const MAX_UNCLEAR_STARTS = 2
 /** No start is waited for past the deadline; this much later the job is free to be failed. */
 const AFTER_DEADLINE_MS = 10_000
 
+/** What a job uses of its isolate and its invocation. */
+export interface Resources {
+  memory: JobMemory
+  ackTimer: AckTimer
+}
+
 /** The job's lease ended while we were at it, and somebody else has it now. */
 export class LostJob extends Error {
   override readonly name = 'LostJob'
@@ -34,15 +44,16 @@ export class LostJob extends Error {
  * Takes the work as far as it goes now. When it is not done, `job` names the engine and its handle.
  * @throws EngineError; with a handle left in `job`, the work goes on all the same
  */
-export async function generate(env: Env, job: JobRow): Promise<Progress> {
+export async function generate(env: Env, job: JobRow, resources: Resources): Promise<Progress> {
   const engines = enginesOf(env)
   if (job.engineHandle === null) {
+    if (job.attempts > 1) await resources.memory.reserve()
     const earlier = job.attempts > 1 ? await earlierOutput(env, job) : null
-    return earlier ?? startOnOneOf(env, job, engines, engines.inOrder)
+    return earlier ?? startOnOneOf(env, job, resources, engines, engines.inOrder)
   }
   const engine = job.engine === null ? undefined : engines.named(job.engine)
   try {
-    return await poll(env, job, engines, engine)
+    return await poll(env, job, resources, engines, engine)
   } catch (error) {
     if (!(error instanceof EngineError) || error.work !== 'over') throw error
     job.engineHandle = null
@@ -51,7 +62,7 @@ export async function generate(env: Env, job: JobRow): Promise<Progress> {
     if (!error.retriable || others.length === 0 || job.attempts >= MAX_ATTEMPTS) throw error
     logFailure(job, error)
     await hold(env, job, { attempts: job.attempts + 1 }, LEASE_MS)
-    return startOnOneOf(env, job, engines, others)
+    return startOnOneOf(env, job, resources, engines, others)
   }
 }
 
@@ -81,6 +92,7 @@ export async function earlierOutput(env: Env, job: JobRow): Promise<Progress | n
 async function poll(
   env: Env,
   job: JobRow,
+  { memory, ackTimer }: Resources,
   engines: Engines,
   engine: Engine | undefined,
 ): Promise<Progress> {
@@ -90,6 +102,11 @@ async function poll(
       work: 'over',
     })
   }
+  // A provider's picture may be as large as two of a customer.
+  await memory.reserve()
+  await memory.resize(JOB_BYTES)
+  // If this is too late and the poll is cut off, the next one asks for the same picture.
+  ackTimer.hold()
   try {
     const progress = await inTime(env, job, engine.poll(job.engineHandle))
     if (!progress.done) job.engineHandle = progress.handle
@@ -104,10 +121,13 @@ async function poll(
 async function startOnOneOf(
   env: Env,
   job: JobRow,
+  { memory, ackTimer }: Resources,
   engines: Engines,
   candidates: readonly Engine[],
 ): Promise<Progress> {
-  const { model, garment, keep } = await inputsOf(env, job)
+  const { model, garment, bytes, keep } = await inputsOf(env, job, memory)
+  // A paid engine takes the pictures in another form, too, and gives one back.
+  await memory.resize(candidates.some(({ paid }) => paid) ? JOB_BYTES : bytes)
   const input = { jobId: job.id, model, garment }
   const failures: EngineError[] = []
   let begun = false // work that this attempt stands for, by an engine before
@@ -118,6 +138,11 @@ async function startOnOneOf(
     if (secondsToWait > 0) {
       failures.push(leftAlone(engine, secondsToWait))
       continue
+    }
+    // What runs after the acknowledgement is cut off after 30 s, and a start must not be.
+    if (engine.paid && !ackTimer.hold()) {
+      await keep()
+      throw new Postponed('a paid engine needs a new message', { afterSeconds: 0 })
     }
     // The last resort is tried whatever is known of it.
     if (engine !== candidates.at(-1) && !breaker.letsPass()) continue

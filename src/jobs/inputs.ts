@@ -9,26 +9,34 @@ import { urlPolicy } from '../images/url.ts'
 import { log } from '../log.ts'
 import { inputKey, signedUrl, uploadKeyOf } from '../outputs/link.ts'
 import { settingsOf } from '../settings.ts'
+import type { JobMemory } from './memory.ts'
 import { inputKeysOf, loadPicture, storePicture } from './pictures.ts'
 
 /** The pictures in memory, ready for any engine. */
 export interface Inputs {
   model: CheckedImage
   garment: CheckedImage
+  /** The size of both files. */
+  bytes: number
   /** Keeps copies for a later try. Best effort. */
   keep(): Promise<void>
 }
 
-/** @throws EngineError that says which picture is at fault, and how */
-export async function inputsOf(env: Env, job: JobRow): Promise<Inputs> {
+/**
+ * Gets both pictures. Memory is reserved when the first byte of one is about to arrive.
+ * @throws EngineError that says which picture is at fault, and how
+ * @throws Postponed when other jobs use all of it
+ */
+export async function inputsOf(env: Env, job: JobRow, memory: JobMemory): Promise<Inputs> {
   const [model, garment] = await Promise.allSettled([
-    inputOf(env, job, 'model', job.modelImageUrl),
-    inputOf(env, job, 'garment', job.garmentImageUrl),
+    inputOf(env, job, memory, 'model', job.modelImageUrl),
+    inputOf(env, job, memory, 'garment', job.garmentImageUrl),
   ])
   // Both are waited for, so that the same pair always gives the same error.
   if (model.status === 'rejected') throw model.reason
   if (garment.status === 'rejected') throw garment.reason
   return {
+    bytes: model.value.image.bytes.byteLength + garment.value.image.bytes.byteLength,
     model: model.value.image,
     garment: garment.value.image,
     async keep() {
@@ -50,14 +58,28 @@ const mayHaveCopies = (job: JobRow) =>
   job.mode === 'live' &&
   (job.attempts > 1 || job.errorCode !== null || job.engineHandle !== null || job.unclearStarts > 0)
 
-async function inputOf(env: Env, job: JobRow, role: Role, address: string | null) {
+async function inputOf(
+  env: Env,
+  job: JobRow,
+  memory: JobMemory,
+  role: Role,
+  address: string | null,
+) {
   if (address === null) throw new EngineError('internal_error', `the ${role} URL is deleted`)
   const { baseUrl = job.baseUrl } = settingsOf(env)
+  const { organisationId } = job
+  const beforeBody = () => memory.reserve()
+  const uploaded = uploadKeyOf(env, { baseUrl, organisationId }, address)
+  if (mayHaveCopies(job) || uploaded) await beforeBody()
   const copy = mayHaveCopies(job) ? await copyOf(env, job, role) : null
   const picture =
     copy ??
-    (await readUpload(env, { baseUrl, organisationId: job.organisationId }, role, address)) ??
-    (await fetchImage(role, address, urlPolicy(env, [job.baseUrl])))
+    (uploaded
+      ? await readUpload(env, role, uploaded)
+      : await fetchImage(role, address, urlPolicy(env, [job.baseUrl]), {
+          organisationId,
+          beforeBody,
+        }))
   const key = inputKey(job.id, role, picture.format)
 
   let kept: Promise<void> | undefined = copy ? Promise.resolve() : undefined
@@ -84,14 +106,7 @@ async function inputOf(env: Env, job: JobRow, role: Role, address: string | null
 }
 
 /** A picture uploaded in the console is read where it lies: a Worker cannot fetch from itself. */
-async function readUpload(
-  env: Env,
-  owner: { baseUrl: string; organisationId: string },
-  role: Role,
-  address: string,
-): Promise<FetchedImage | null> {
-  const key = uploadKeyOf(env, owner, address)
-  if (!key) return null
+async function readUpload(env: Env, role: Role, key: string): Promise<FetchedImage> {
   const object = await env.IMAGES.get(key)
   if (!object) throw new EngineError(`${role}_image_unreachable`, 'the upload is no longer kept')
   return checkImage(role, new Uint8Array(await object.arrayBuffer()))

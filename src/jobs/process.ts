@@ -1,4 +1,4 @@
-// Work on a job, driven by messages of the queue `tryon-jobs`. A message may come twice, late or
+// Work on a job, driven by messages of its queue (jobs/queue). A message may come twice, late or
 // while another consumer is at the same job; the claim in D1 decides who works, and the job's row,
 // not the message, says what is left to do.
 import type { JobRow } from '../db/schema.ts'
@@ -6,10 +6,9 @@ import { EngineError } from '../engines/engine.ts'
 import type { Progress } from '../engines/engine.ts'
 import { pollAfterSeconds } from '../engines/handle.ts'
 import { simulate } from '../engines/placeholder.ts'
-import { Gate } from '../gate.ts'
 import type { ImageFormat } from '../images/format.ts'
+import { AckTimer } from '../ack-timer.ts'
 import { log } from '../log.ts'
-import type { Mode } from '../organisation/api-key.ts'
 import { organisationOf } from '../organisation/by-id.ts'
 import { outputKey } from '../outputs/link.ts'
 import { withdrawJob } from './cancel.ts'
@@ -23,12 +22,18 @@ import {
   MAX_ATTEMPTS,
 } from './generate.ts'
 import { deleteInputs } from './inputs.ts'
+import { JobMemory, MemoryBudget } from './memory.ts'
 import { deletePictures, storePicture } from './pictures.ts'
+import { Postponed } from './postponed.ts'
+import { messageOf, sendJob } from './queue.ts'
+import type { JobMessage } from './queue.ts'
 import { scenarioOf } from './scenario.ts'
 import { settleEnded, settleJob } from './settle.ts'
+import { JobSlots } from './slots.ts'
+import type { Slot } from './slots.ts'
 import { isFinal } from './status.ts'
 import type { JobErrorCode } from './status.ts'
-import { claimJob, findJob, saveJob, START_LEASE_MS } from './store.ts'
+import { claimJob, findJob, saveJob } from './store.ts'
 import type { Ending } from './store.ts'
 
 const MAX_BACK_OFF_SECONDS = 60
@@ -38,43 +43,79 @@ export type Verdict = { done: true } | { done: false; retryAfterSeconds: number 
 
 const DONE: Verdict = { done: true }
 
-/**
- * Jobs with pictures in memory at the same time: each holds up to two of 10 MB beside what the
- * engine needs, in an isolate of 128 MB.
- */
-const liveJobs = new Gate(2, 2 * START_LEASE_MS)
+/** How long the message of a live job waits for its work; after that, the work goes on without it. */
+const ACK_AFTER_MS = 2_000
+/** The same while another job of its organisation is slow: most likely, this one is slow as well. */
+const ACK_NEXT_AFTER_MS = 250
 
-interface JobMessage {
-  env: Env
-  jobId: string
-  mode?: Mode | undefined
-  swept?: boolean | undefined
+/** Live jobs in processing in this isolate: of one organisation, and of all. */
+const MAX_OF_ORGANISATION = 4
+const MAX_LIVE_JOBS = 16
+/** An isolate has 128 MB; a composition needs most of it besides the files. */
+const MAX_PICTURE_BYTES = 40 * 1024 * 1024
+
+const slots = new JobSlots({ perOrganisation: MAX_OF_ORGANISATION, total: MAX_LIVE_JOBS })
+const pictureMemory = new MemoryBudget(MAX_PICTURE_BYTES)
+
+/**
+ * Takes a job as far as it can go now. Does not throw for reasons of the job's own. A live job of an
+ * organisation that has its share of this isolate is not claimed: another message is sent for it.
+ */
+export async function processJob({
+  env,
+  ackTimer = new AckTimer(),
+  ...message
+}: JobMessage & { env: Env; ackTimer?: AckTimer }): Promise<Verdict> {
+  if (message.mode === 'test') return claimAndWork(env, message, ackTimer, undefined)
+  const { organisationId = '' } = message
+  const slot = slots.enter(organisationId)
+  if (!slot) {
+    // Not a retry of this message: a queue retries one a few times only, and in front of the others.
+    await sendJob(env, message, { delaySeconds: slots.delaySeconds(organisationId) })
+    return DONE
+  }
+  try {
+    // Messages wait here before the claim, where neither a lease nor a deadline runs.
+    await slots.begin(slot)
+    const ackAfterMs = slots.hasSlow(organisationId) ? ACK_NEXT_AFTER_MS : ACK_AFTER_MS
+    ackTimer.start(ackAfterMs, () => slots.acknowledged(slot))
+    const verdict = await claimAndWork(env, message, ackTimer, slot)
+    ackTimer.stop()
+    if (verdict.done || !ackTimer.isExpired) return verdict
+    await sendJob(env, message, { delaySeconds: verdict.retryAfterSeconds })
+    return DONE
+  } finally {
+    slots.leave(slot)
+  }
 }
 
-/**
- * Takes a job as far as it can go now. Does not throw for reasons of the job's own.
- * @param mode of the job, if the sender knew it; taken for live otherwise
- * @param swept whether the sweep found the job, and not its submission sent it
- */
-export function processJob({ env, jobId, mode, swept = false }: JobMessage): Promise<Verdict> {
-  const work = () => claimAndWork(env, jobId, swept)
-  // It waits before the claim: what waits here has neither a lease nor a deadline running.
-  return mode === 'test' ? work() : liveJobs.run(work)
-}
-
-async function claimAndWork(env: Env, jobId: string, swept: boolean): Promise<Verdict> {
+async function claimAndWork(
+  env: Env,
+  { jobId, swept = false }: JobMessage,
+  ackTimer: AckTimer,
+  slot: Slot | undefined,
+): Promise<Verdict> {
   const { claimed, found } = await claimJob(env, jobId)
   if (!claimed) return passOver(env, jobId, found)
   const job = { ...claimed }
+  const memory = new JobMemory(pictureMemory, {
+    organisationId: job.organisationId,
+    get expiresAt() {
+      return slot?.expiresAt ?? Infinity
+    },
+  })
   try {
     if (swept && !(await isPaidFor(env, job))) {
       throw new EngineError('internal_error', 'its credit was given back')
     }
     if (msLeft(env, job) === 0) return await endLate(env, job, 'generation_timeout')
-    const progress = job.mode === 'test' ? simulateJob(job) : await generate(env, job)
+    const progress =
+      job.mode === 'test' ? simulateJob(job) : await generate(env, job, { memory, ackTimer })
     return await follow(env, job, progress)
   } catch (error) {
-    return failOrRetry(env, job, error)
+    return await failOrRetry(env, job, error)
+  } finally {
+    await memory.release()
   }
 }
 
@@ -89,7 +130,7 @@ const isPaidFor = async (env: Env, job: JobRow): Promise<boolean> =>
  * For a message whose retries are spent: fails the job unless it is over or in other hands. One that
  * was never begun is not at fault, and the sweep sends another message for it.
  */
-export async function giveUpJob({ env, jobId }: JobMessage): Promise<void> {
+export async function giveUpJob({ env, jobId }: JobMessage & { env: Env }): Promise<void> {
   if ((await findJob(env, jobId))?.status === 'pending') return
   const { claimed, found } = await claimJob(env, jobId)
   if (claimed) await endLate(env, claimed, claimed.errorCode ?? 'internal_error')
@@ -145,7 +186,7 @@ async function comeBack(
   // Due a little before the message comes: one that came too early would be passed over.
   const dueAt = new Date(Date.now() + (delaySeconds - 1) * 1_000)
   if (!(await handBack(env, job, dueAt, errorCode))) return { done: false, retryAfterSeconds: 1 }
-  await env.JOBS.send({ jobId: job.id, mode: job.mode }, { delaySeconds })
+  await sendJob(env, messageOf(job), { delaySeconds })
   return DONE
 }
 
@@ -167,6 +208,12 @@ async function failOrRetry(env: Env, job: JobRow, error: unknown): Promise<Verdi
   if (error instanceof LostJob) {
     log.warn('job lost to another consumer', { jobId: job.id })
     return DONE
+  }
+  if (error instanceof Postponed) {
+    log.info('job postponed', { jobId: job.id, reason: error.message })
+    // Asking an engine for its progress did not count in the first place.
+    if (error.isUntouched && job.engineHandle === null) job.attempts -= 1
+    return comeBack(env, job, error.afterSeconds)
   }
   const known = error instanceof EngineError
   const code: JobErrorCode = known ? error.code : 'internal_error'

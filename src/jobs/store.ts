@@ -1,22 +1,27 @@
 // All SQL about jobs but for lists. Every change of status is one conditional update: no row back
 // means that somebody else was first.
-import { and, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
+import { and, eq, inArray, isNotNull, lte, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { database, kept } from '../db/client.ts'
+import { dueFrom, SWEEP_AGAIN_AFTER_MS, UNQUEUED_AFTER_MS } from '../db/due.ts'
 import { jobs, organisations, webhookEvents } from '../db/schema.ts'
 import type { JobRow, WebhookEventRow } from '../db/schema.ts'
 import { eventIdOf } from '../ids.ts'
 import type { ImageFormat } from '../images/format.ts'
+import type { Mode } from '../organisation/api-key.ts'
 import type { FinalStatus, JobErrorCode, JobStatus } from './status.ts'
 
 /** How long a consumer has a job to itself, ms: longer than fetching, polling and composing. */
 export const LEASE_MS = 2 * 60_000
 /** The same from the start of a paid engine on: some answer only with the picture. */
 export const START_LEASE_MS = 200_000
-/** A pending job that nobody claimed for this long may be queued again. */
-export const UNQUEUED_AFTER_MS = 30_000
+
+/** How soon the sweep looks again at a job that most likely waits in its queue, ms. */
+const SWEEP_QUEUED_AGAIN_AFTER_MS = 60_000
+/** After this a pending job is queued again however long its queue is, ms. */
+const PENDING_MAX_WAIT_MS = 60 * 60_000
 
 /** A job with what is known of its webhook event; the status is null as long as there is none. */
 export type JobWithEvent = JobRow & { eventStatus: WebhookEventRow['status'] | null }
@@ -34,7 +39,7 @@ export type Ending =
 
 type Place = Pick<JobRow, 'id' | 'organisationId' | 'workspaceId' | 'mode'>
 type Addresses = Pick<JobRow, 'modelImageUrl' | 'garmentImageUrl' | 'webhookUrl' | 'baseUrl'>
-type NewJob = Place & Addresses & Pick<JobRow, 'createdAt' | 'dueAt'>
+type NewJob = Place & Addresses & Pick<JobRow, 'createdAt'>
 
 const insertion = kept((db) =>
   db
@@ -50,7 +55,8 @@ const insertion = kept((db) =>
       webhookUrl: sql.placeholder('webhookUrl'),
       baseUrl: sql.placeholder('baseUrl'),
       createdAt: sql.placeholder('createdAt'),
-      dueAt: sql.placeholder('dueAt'),
+      dueAt: sql.placeholder('createdAt'),
+      sweepAt: sql.placeholder('sweepAt'),
     })
     .onConflictDoNothing()
     .prepare(),
@@ -58,7 +64,8 @@ const insertion = kept((db) =>
 
 /** Stores a pending job. @returns false when it was there already */
 export async function insertJob(env: Env, job: NewJob): Promise<boolean> {
-  const result = await insertion(env).run(job)
+  const sweepAt = new Date(job.createdAt.getTime() + UNQUEUED_AFTER_MS)
+  const result = await insertion(env).run({ ...job, sweepAt })
   return result.meta.changes > 0
 }
 
@@ -101,7 +108,7 @@ export async function claimJob(env: Env, jobId: string) {
         startedAt: sql`coalesce(${jobs.startedAt}, ${now})`,
         // Asking an engine how far it is does not begin the work again.
         attempts: sql`${jobs.attempts} + (${jobs.engineHandle} is null)`,
-        dueAt: new Date(now + LEASE_MS),
+        ...dueFrom(new Date(now + LEASE_MS)),
       })
       .where(
         and(
@@ -131,7 +138,7 @@ export async function saveJob(
   const { engine, engineHandle, unclearStarts, attempts } = job
   const result = await database(env)
     .update(jobs)
-    .set({ engine, engineHandle, unclearStarts, attempts, ...change })
+    .set({ engine, engineHandle, unclearStarts, attempts, ...change, ...dueFrom(change.dueAt) })
     .where(
       and(
         eq(jobs.id, job.id),
@@ -237,7 +244,7 @@ function insertEvents(env: Env, jobIds: string[], status: FinalStatus, now: Date
           status: value('pending' as const, webhookEvents.status),
           attempts: value(0, webhookEvents.attempts),
           dueAt: value(now, webhookEvents.dueAt),
-          sweepAt: value(now, webhookEvents.sweepAt),
+          sweepAt: value(new Date(now.getTime() + UNQUEUED_AFTER_MS), webhookEvents.sweepAt),
           createdAt: value(now, webhookEvents.createdAt),
         })
         .from(jobs)
@@ -246,35 +253,55 @@ function insertEvents(env: Env, jobIds: string[], status: FinalStatus, now: Date
     .onConflictDoNothing()
 }
 
+/** Unfinished jobs that the sweep takes, and those of them that need a message. */
+export interface SweptJobs {
+  taken: number
+  toSend: Pick<JobRow, 'id' | 'mode' | 'organisationId'>[]
+}
+
 /**
- * Unfinished jobs that should have been worked on by now, longest overdue first. Pending ones are
- * put off by `againAfterMs`, so that a long queue is not made longer by every sweep.
+ * Takes up to `limit` unfinished jobs whose `sweepAt` has come, and puts it off, so that no other
+ * sweep takes them for a while. A pending job of a mode in `queued` most likely waits in its queue: it
+ * gets no message until it has waited for `PENDING_MAX_WAIT_MS`.
  */
-export async function takeOverdueJobs(
+export async function takeSweptJobs(
   env: Env,
-  { overdueMs, againAfterMs, limit }: { overdueMs: number; againAfterMs: number; limit: number },
-): Promise<Pick<JobRow, 'id' | 'mode'>[]> {
+  { queued, limit }: { queued: readonly Mode[]; limit: number },
+): Promise<SweptJobs> {
   const db = database(env)
   const now = Date.now()
-  // Literals, not bound values: only so does SQLite see that the partial index applies.
-  const open = sql`status in ('pending', 'processing')`
-  const isOverdue = and(open, lt(jobs.dueAt, new Date(now - overdueMs)))
-  const overdue = db
-    .select({ id: jobs.id, mode: jobs.mode })
+  const due = db
+    .select({
+      id: jobs.id,
+      mode: jobs.mode,
+      organisationId: jobs.organisationId,
+      status: jobs.status,
+      createdAt: jobs.createdAt,
+    })
     .from(jobs)
-    .where(isOverdue)
-    .orderBy(jobs.dueAt)
+    // Literals, not bound values: only then does SQLite use the partial index.
+    .where(and(sql`status in ('pending', 'processing')`, lte(jobs.sweepAt, new Date(now))))
+    .orderBy(jobs.sweepAt)
     .limit(limit)
-  const them = overdue.as('overdue')
-  const ids = db.select({ id: them.id }).from(them)
+  const rows = due.as('due')
+  const modes = sql.join([sql`''`, ...queued.map((mode) => sql`${mode}`)], sql`, `)
+  const isQueued = sql`${jobs.status} = 'pending' and ${jobs.mode} in (${modes})
+    and ${jobs.createdAt} > ${now - PENDING_MAX_WAIT_MS}`
   const [taken] = await db.batch([
-    overdue,
+    due,
     db
       .update(jobs)
-      .set({ dueAt: new Date(now + againAfterMs) })
-      .where(and(inArray(jobs.id, ids), eq(jobs.status, 'pending'))),
+      .set({
+        // A queued job is looked at again in a minute, then less and less often.
+        sweepAt: sql`case when ${isQueued}
+          then ${now} + max(${SWEEP_QUEUED_AGAIN_AFTER_MS}, (${now} - ${jobs.createdAt}) / 4)
+          else ${now + SWEEP_AGAIN_AFTER_MS} end`,
+      })
+      .where(inArray(jobs.id, db.select({ id: rows.id }).from(rows))),
   ])
-  return taken
+  const isWaiting = ({ status, mode, createdAt }: (typeof taken)[number]) =>
+    status === 'pending' && queued.includes(mode) && createdAt.getTime() > now - PENDING_MAX_WAIT_MS
+  return { taken: taken.length, toSend: taken.filter((row) => !isWaiting(row)) }
 }
 
 /** Any jobs of one organisation, for deleting them page by page. */

@@ -7,7 +7,8 @@ import { HELD_FOR_MS } from '../organisation/organisation.ts'
 import { organisationOf } from '../organisation/by-id.ts'
 import { sha256 } from '../sha256.ts'
 import { withdrawJob } from './cancel.ts'
-import { insertJob, UNQUEUED_AFTER_MS } from './store.ts'
+import { sendJob } from './queue.ts'
+import { insertJob } from './store.ts'
 
 export interface JobRequest {
   modelImageUrl: string
@@ -58,7 +59,6 @@ export async function submitJob({
       webhookUrl: request.webhookUrl ?? defaultWebhookUrl,
       baseUrl,
       createdAt: new Date(createdAt),
-      dueAt: new Date(createdAt + UNQUEUED_AFTER_MS),
     })
   let inserted: boolean
   try {
@@ -87,7 +87,8 @@ export async function submitJob({
   }
   // A replay that found its job has nothing to queue: the first request did, or the sweep will.
   if (inserted || !replayed) {
-    await env.JOBS.send({ jobId, mode: caller.mode }).catch((error: unknown) =>
+    const { mode, organisationId } = caller
+    await sendJob(env, { jobId, mode, organisationId }).catch((error: unknown) =>
       log.error('job left to the sweep', error, { jobId }),
     )
   }

@@ -1,19 +1,23 @@
-// The net under everything that hangs on a queue message: each minute, what should have been worked
-// on by now is queued again. Messages may so come twice, which every consumer takes.
+// Finds the work whose queue message was lost: each minute, jobs and webhook events whose `sweepAt`
+// has come are queued again. A message may come twice; every consumer accepts that.
 import { log } from '../log.ts'
-import { overdueEvents } from '../webhooks/store.ts'
-import { takeOverdueJobs } from './store.ts'
+import { MODES } from '../organisation/api-key.ts'
+import type { Mode } from '../organisation/api-key.ts'
+import { takeSweptEvents } from '../webhooks/store.ts'
+import { messageOf, queueOf } from './queue.ts'
+import { takeSweptJobs } from './store.ts'
 
-const OVERDUE_MS = 30_000
-const PENDING_AGAIN_AFTER_MS = 5 * 60_000
-/** Of each kind at one sweep; the next takes the rest. */
-const LIMIT = 2_000
+/** Of each kind in one run; the next run takes the rest. */
+const MAX_ROWS = 20_000
+const PAGE_ROWS = 1_000
 /** A queue takes at most 100 messages at once. */
 const MESSAGES_PER_SEND = 100
+/** With more messages than these in a queue, a job that is pending most likely waits there. */
+const LONG_BACKLOG = 100
 
 /**
- * Queues overdue jobs and webhook events again. Neither keeps back the other.
- * @throws when one of the two failed; the next sweep takes it up
+ * Queues lost jobs and webhook events again. A failure of one kind does not stop the other.
+ * @throws when one of the two failed; what was taken and not sent is taken again 15 minutes later
  */
 export async function sweep(env: Env): Promise<void> {
   const results = await Promise.allSettled([sweepJobs(env), sweepEvents(env)])
@@ -23,25 +27,56 @@ export async function sweep(env: Env): Promise<void> {
 }
 
 async function sweepJobs(env: Env): Promise<void> {
-  const jobs = await takeOverdueJobs(env, {
-    overdueMs: OVERDUE_MS,
-    againAfterMs: PENDING_AGAIN_AFTER_MS,
-    limit: LIMIT,
+  const queued = await modesWithBacklog(env)
+  let sent = 0
+  await inPages(async () => {
+    const { taken, toSend } = await takeSweptJobs(env, { queued, limit: PAGE_ROWS })
+    for (const mode of MODES) {
+      const messages = toSend.filter((job) => job.mode === mode).map(messageOf)
+      await sendAll(
+        queueOf(env, mode),
+        messages.map((message) => ({ ...message, swept: true })),
+      )
+    }
+    sent += toSend.length
+    return taken
   })
-  await sendAll(
-    env.JOBS,
-    jobs.map(({ id, mode }) => ({ jobId: id, mode, swept: true })),
-  )
-  if (jobs.length > 0) log.warn('overdue jobs queued again', { jobs: jobs.length })
+  if (sent > 0) log.warn('overdue jobs queued again', { jobs: sent })
 }
 
 async function sweepEvents(env: Env): Promise<void> {
-  const eventIds = await overdueEvents(env, OVERDUE_MS, LIMIT)
-  await sendAll(
-    env.WEBHOOKS,
-    eventIds.map((eventId) => ({ eventId })),
-  )
-  if (eventIds.length > 0) log.warn('overdue webhooks queued again', { events: eventIds.length })
+  let sent = 0
+  await inPages(async () => {
+    const eventIds = await takeSweptEvents(env, PAGE_ROWS)
+    await sendAll(
+      env.WEBHOOKS,
+      eventIds.map((eventId) => ({ eventId })),
+    )
+    sent += eventIds.length
+    return eventIds.length
+  })
+  if (sent > 0) log.warn('overdue webhooks queued again', { events: sent })
+}
+
+/** @param takePage returns how many rows it took */
+async function inPages(takePage: () => Promise<number>): Promise<void> {
+  for (let rows = 0; rows < MAX_ROWS; rows += PAGE_ROWS) {
+    if ((await takePage()) < PAGE_ROWS) return
+  }
+}
+
+/** The modes whose queue is long. What cannot be found out counts as short. */
+async function modesWithBacklog(env: Env): Promise<Mode[]> {
+  const backlogOf = async (mode: Mode) => {
+    try {
+      return (await queueOf(env, mode).metrics()).backlogCount
+    } catch (error) {
+      log.error('backlog unknown', error, { mode })
+      return 0
+    }
+  }
+  const backlogs = await Promise.all(MODES.map(backlogOf))
+  return MODES.filter((_, at) => (backlogs[at] ?? 0) > LONG_BACKLOG)
 }
 
 async function sendAll(queue: Queue, bodies: object[]): Promise<void> {

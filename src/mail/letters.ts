@@ -86,6 +86,18 @@ export const accountDeletionLetter = (
 const dateOf = (instant: Date) =>
   `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(instant)} UTC`
 
+export const endpointDisabledLetter = (link: string, origin: string): Letter =>
+  letter({
+    subject: 'Webhook endpoint disabled',
+    paragraphs: [
+      `All deliveries to ${origin} have failed for five days, so we have stopped sending webhooks there.`,
+      'Once your endpoint works again, enable it on the webhooks page of the console.',
+    ],
+    action: 'Open the webhooks page',
+    link,
+    close: 'Until then, webhooks to this endpoint fail without an attempt.',
+  })
+
 function letter(parts: {
   subject: string
   paragraphs: string[]

@@ -1,14 +1,19 @@
 // One attempt at delivering one event, driven by messages of the queue `tryon-webhooks`. At least
 // once: a crash after the receiver answered leads to another attempt with the same webhook-id.
 import { Webhook } from 'standardwebhooks'
-import type { OrganisationRow } from '../db/schema.ts'
+import { z } from 'zod'
+import { AckTimer } from '../ack-timer.ts'
+import type { OrganisationRow, WebhookEventRow } from '../db/schema.ts'
 import { urlPolicy, urlProblem } from '../images/url.ts'
 import { log } from '../log.ts'
 import { retryAfterSeconds } from '../retry-after.ts'
 import { settingsOf, WEBHOOK_TIMEOUT_MS } from '../settings.ts'
+import { occupyEndpoint, shallBeDisabled } from './endpoint-store.ts'
+import { reportDisabledEndpoint } from './endpoints.ts'
 import { webhookBody } from './event.ts'
 import { nextDelaySeconds } from './schedule.ts'
-import { claimEvent, recordAttempt } from './store.ts'
+import { SlowDeliveries } from './slow-deliveries.ts'
+import { claimEvent, recordAttempt, releaseEvent } from './store.ts'
 import type { DueEvent } from './store.ts'
 import { decryptWebhookSecret } from './stored-secret.ts'
 
@@ -17,26 +22,98 @@ const MAX_ERROR_LENGTH = 128
 /** A queue holds a message back for 12 hours at most; past that the sweep sends the next attempt. */
 const MAX_DELAY_SECONDS = 43_200
 
+/** How long a message waits for its attempt; after that, the attempt goes on without it. */
+const ACK_AFTER_MS = 2_000
+/** An attempt takes less; what is older belonged to an invocation that was killed. */
+const SLOW_AT_MOST_MS = 60_000
+
+export const EventMessage = z.object({
+  eventId: z.string(),
+  /** Set when a person asked for the attempt: then it is made at a disabled endpoint, too. */
+  manual: z.boolean().optional(),
+})
+type EventMessage = z.infer<typeof EventMessage>
+
 interface Answer {
   status: number | null
   body: string | null
   error: string | null
+  timedOut: boolean
   retryAfterSeconds: number
 }
 
+/** Of this isolate. */
+const slowDeliveries = new SlowDeliveries(SLOW_AT_MOST_MS)
+
 /** Makes the attempt that is due, if one is, and plans the next. */
-export async function deliverEvent({ env, eventId }: { env: Env; eventId: string }): Promise<void> {
+export async function deliverEvent({
+  env,
+  eventId,
+  manual = false,
+  ackTimer = new AckTimer(),
+}: EventMessage & { env: Env; ackTimer?: AckTimer }): Promise<void> {
   const due = await claimEvent(env, eventId)
   if (!due) return
+  const { event, endpoint } = due
+  if (endpoint.row?.disabledAt && !manual) {
+    await releaseEvent(env, event, { status: 'failed' })
+    log.info('webhook not sent: its endpoint is disabled', { eventId })
+    return
+  }
+  if (slowDeliveries.isSlow(endpoint)) return postpone(env, event, manual)
+  let busyUntil: Date | undefined
+  if (endpoint.row?.timedOut) {
+    busyUntil = await occupyEndpoint(env, endpoint)
+    if (!busyUntil) return postpone(env, event, manual)
+  }
+  let slow: ReturnType<SlowDeliveries['add']> | undefined
+  ackTimer.start(ACK_AFTER_MS, () => (slow = slowDeliveries.add(endpoint)))
+  try {
+    await attemptAndRecord(env, due, busyUntil)
+  } finally {
+    ackTimer.stop()
+    if (slow) slowDeliveries.remove(slow)
+  }
+}
+
+/**
+ * Puts an event off without an attempt: for as long as a quarter of its age, so that the many events
+ * of an endpoint that hangs for hours cost little.
+ */
+async function postpone(env: Env, event: WebhookEventRow, manual: boolean): Promise<void> {
+  const ageSeconds = (Date.now() - event.createdAt.getTime()) / 1_000
+  const delay = Math.min(Math.max(ageSeconds / 4, 5), 15 * 60) * (1 + Math.random() / 5)
+  const delaySeconds = Math.ceil(delay)
+  const dueAt = new Date(Date.now() + (delaySeconds - 1) * 1_000)
+  if (await releaseEvent(env, event, { dueAt })) {
+    await sendLater(env, { eventId: event.id, ...(manual && { manual }) }, delaySeconds)
+  }
+}
+
+const sendLater = (env: Env, message: EventMessage, delaySeconds: number) =>
+  env.WEBHOOKS.send(message, { delaySeconds: Math.min(delaySeconds, MAX_DELAY_SECONDS) }).catch(
+    (error: unknown) => log.error('attempt left to the sweep', error, { eventId: message.eventId }),
+  )
+
+async function attemptAndRecord(
+  env: Env,
+  due: DueEvent,
+  busyUntil: Date | undefined,
+): Promise<void> {
+  const { event, job, endpoint } = due
+  const eventId = event.id
   const at = new Date()
-  const number = due.event.attempts + 1
+  const number = event.attempts + 1
   const answer = await attempt(env, due, at)
   const durationMs = Date.now() - at.getTime()
 
   const delivered = answer.status !== null && answer.status >= 200 && answer.status < 300
-  const ended = answer.status === 410 // the receiver wants no more of it
+  const isLast =
+    answer.status === 410 || // the receiver wants no more of it
+    Boolean(endpoint.row?.disabledAt) ||
+    shallBeDisabled(endpoint)
   const delaySeconds =
-    delivered || ended
+    delivered || isLast
       ? null
       : nextDelaySeconds(
           settingsOf(env).webhookRetryDelaysSeconds,
@@ -45,9 +122,9 @@ export async function deliverEvent({ env, eventId }: { env: Env; eventId: string
           answer.retryAfterSeconds,
         )
   const status = delivered ? 'delivered' : delaySeconds === null ? 'failed' : 'retrying'
-  const decides = await recordAttempt(
+  const { decides, disabled } = await recordAttempt(
     env,
-    due.event,
+    due,
     {
       eventId,
       number,
@@ -58,6 +135,7 @@ export async function deliverEvent({ env, eventId }: { env: Env; eventId: string
       error: answer.error,
     },
     { status, dueAt: new Date(Date.now() + (delaySeconds ?? 0) * 1_000) },
+    { timedOut: answer.timedOut, busyUntil },
   )
   log.info('webhook attempt', {
     eventId,
@@ -67,12 +145,8 @@ export async function deliverEvent({ env, eventId }: { env: Env; eventId: string
     durationMs,
     error: answer.error,
   })
-  if (decides && delaySeconds !== null) {
-    await env.WEBHOOKS.send(
-      { eventId },
-      { delaySeconds: Math.min(delaySeconds, MAX_DELAY_SECONDS) },
-    ).catch((error: unknown) => log.error('attempt left to the sweep', error, { eventId }))
-  }
+  if (decides && delaySeconds !== null) await sendLater(env, { eventId }, delaySeconds)
+  if (disabled) await reportDisabledEndpoint(env, settingsOf(env).baseUrl ?? job.baseUrl, endpoint)
 }
 
 async function attempt(
@@ -105,17 +179,21 @@ async function attempt(
       // The status alone decides; a body that breaks off afterwards is no failure.
       body: await firstBytes(response).catch(() => null),
       error: null,
+      timedOut: false,
       retryAfterSeconds: retryAfterSeconds(response.headers) ?? 0,
     }
   } catch (error) {
-    return noAnswer(error instanceof Error ? `${error.name}: ${error.message}` : String(error))
+    if (!(error instanceof Error)) return noAnswer(String(error))
+    const timedOut = error.name === 'TimeoutError'
+    return noAnswer(`${error.name}: ${error.message}`, timedOut)
   }
 }
 
-const noAnswer = (error: string): Answer => ({
+const noAnswer = (error: string, timedOut = false): Answer => ({
   status: null,
   body: null,
   error: error.slice(0, MAX_ERROR_LENGTH),
+  timedOut,
   retryAfterSeconds: 0,
 })
 

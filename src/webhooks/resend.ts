@@ -17,7 +17,7 @@ export async function resendEvent({
   eventId: string
 }): Promise<boolean> {
   if (!(await reopenEvent(env, organisationId, eventId))) return false
-  await env.WEBHOOKS.send({ eventId }).catch((error: unknown) =>
+  await env.WEBHOOKS.send({ eventId, manual: true }).catch((error: unknown) =>
     log.error('attempt left to the sweep', error, { eventId }),
   )
   return true

@@ -1,42 +1,58 @@
-// All SQL about webhook events and their attempts, but for writing an event, which happens in the
-// transaction that ends its job (jobs/store).
+// All SQL about webhook events and their attempts. Only the insert of an event is elsewhere: it
+// happens in the transaction that ends its job (jobs/store).
 import { and, between, desc, eq, getTableColumns, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { SYSTEM } from '../accounts/audit.ts'
 import { database } from '../db/client.ts'
-import { jobs, organisations, webhookAttempts, webhookEvents } from '../db/schema.ts'
+import { dueFrom, SWEEP_AGAIN_AFTER_MS } from '../db/due.ts'
+import {
+  jobs,
+  organisations,
+  webhookAttempts,
+  webhookEndpoints,
+  webhookEvents,
+} from '../db/schema.ts'
 import type { JobRow, OrganisationRow, WebhookAttemptRow, WebhookEventRow } from '../db/schema.ts'
+import {
+  ATTEMPT_LEASE_MS,
+  disableEndpoint,
+  insertFailure,
+  removeEndpoint,
+  shallBeDisabled,
+} from './endpoint-store.ts'
+import type { Endpoint } from './endpoint-store.ts'
 
-/** How long one attempt has an event to itself, ms: longer than an attempt can take. */
-const ATTEMPT_LEASE_MS = 60_000
 /** Attempts that are stored for one event, the latest: more than the schedule has. */
 const STORED_ATTEMPTS = 10
+const UNDELIVERED = ['pending', 'retrying'] as const
 
 export interface DueEvent {
   event: WebhookEventRow
   job: JobRow
   organisation: OrganisationRow
+  endpoint: Endpoint
 }
 
-/** Takes an event for one attempt. @returns undefined when it is not due or in other hands */
+/** Takes an event for one attempt. @returns undefined when it is not due or another one has it */
 export async function claimEvent(env: Env, eventId: string): Promise<DueEvent | undefined> {
   const db = database(env)
   const now = new Date()
   const the = (column: SQLiteColumn) =>
     db.select({ value: column }).from(webhookEvents).where(eq(webhookEvents.id, eventId))
-  const [[event], [job], [organisation]] = await db.batch([
+  const [[event], [job], [organisation], endpoints] = await db.batch([
     db
       .update(webhookEvents)
-      .set({ dueAt: new Date(now.getTime() + ATTEMPT_LEASE_MS) })
+      .set(dueFrom(new Date(now.getTime() + ATTEMPT_LEASE_MS)))
       .where(
         and(
           eq(webhookEvents.id, eventId),
-          inArray(webhookEvents.status, ['pending', 'retrying']),
+          inArray(webhookEvents.status, UNDELIVERED),
           lte(webhookEvents.dueAt, now),
         ),
       )
       .returning(),
-    // Two selects, not a join: in a batch, D1 gives rows as objects, and columns that have the same
-    // name in two tables fall into one.
+    // Several selects, not a join: in a batch, D1 returns rows as objects, in which columns of the
+    // same name in two tables collide.
     db
       .select()
       .from(jobs)
@@ -45,25 +61,58 @@ export async function claimEvent(env: Env, eventId: string): Promise<DueEvent | 
       .select()
       .from(organisations)
       .where(eq(organisations.id, the(webhookEvents.organisationId))),
+    db
+      .select()
+      .from(webhookEndpoints)
+      .where(eq(webhookEndpoints.organisationId, the(webhookEvents.organisationId))),
   ])
-  return event && job && organisation && { event, job, organisation }
+  if (!event || !job || !organisation) return undefined
+  const origin = URL.parse(event.url)?.origin ?? ''
+  const row = endpoints.find((endpoint) => endpoint.origin === origin)
+  return { event, job, organisation, endpoint: { organisationId: organisation.id, origin, row } }
+}
+
+const isClaimed = (claimed: WebhookEventRow) =>
+  // Each claim sets another instant, which marks the claim.
+  and(eq(webhookEvents.id, claimed.id), eq(webhookEvents.dueAt, claimed.dueAt))
+
+/**
+ * Gives a claimed event back without an attempt, or ends it.
+ * @returns false when the lease is over and another attempt has begun
+ */
+export async function releaseEvent(
+  env: Env,
+  claimed: WebhookEventRow,
+  change: { dueAt: Date } | { status: 'failed' },
+): Promise<boolean> {
+  const { meta } = await database(env)
+    .update(webhookEvents)
+    .set('dueAt' in change ? dueFrom(change.dueAt) : change)
+    .where(isClaimed(claimed))
+  return meta.changes > 0
 }
 
 /**
- * Keeps an attempt and what follows from it, in one transaction.
- * @param claimed the event as it was taken for this attempt
- * @returns false when its lease is over and another attempt was begun: that one decides then. Also
- *   false when the event was deleted meanwhile; then nothing is stored.
+ * Stores an attempt and what follows from it, in one transaction.
+ * @param due the event as it was claimed for this attempt
+ * @param busyUntil what `occupyEndpoint` returned for this attempt
+ * @returns `decides`: false when the lease is over and another attempt has begun, which decides then;
+ *   also when the event was deleted meanwhile, and nothing is stored then; `disabled`: whether this failure disabled the endpoint
  */
 export async function recordAttempt(
   env: Env,
-  claimed: WebhookEventRow,
+  { event, endpoint }: DueEvent,
   attempt: WebhookAttemptRow,
   outcome: { status: WebhookEventRow['status']; dueAt: Date },
-): Promise<boolean> {
+  { timedOut, busyUntil }: { timedOut: boolean; busyUntil: Date | undefined },
+): Promise<{ decides: boolean; disabled: boolean }> {
   const db = database(env)
   const value = <T>(of: T, column: SQLiteColumn) => sql<T>`${sql.param(of, column)}`.as(column.name)
-  const [, updated] = await db.batch([
+  const record = [
+    db
+      .update(webhookEvents)
+      .set({ status: outcome.status, ...dueFrom(outcome.dueAt), attempts: attempt.number })
+      .where(isClaimed(event)),
     db
       .insert(webhookAttempts)
       .select(
@@ -81,14 +130,25 @@ export async function recordAttempt(
           .where(eq(webhookEvents.id, attempt.eventId)),
       )
       .onConflictDoNothing(),
-    db
-      .update(webhookEvents)
-      .set({ ...outcome, attempts: attempt.number })
-      // Each claim sets another instant, so this is the claim's own mark.
-      .where(and(eq(webhookEvents.id, claimed.id), eq(webhookEvents.dueAt, claimed.dueAt))),
-    ...(attempt.number > 1 ? reduceAttempts(env, attempt) : []),
+  ] as const
+  const reduction = attempt.number > 1 ? reduceAttempts(env, attempt) : []
+  if (outcome.status === 'delivered') {
+    const removal = endpoint.row ? removeEndpoint(env, SYSTEM, endpoint) : []
+    const [updated] = await db.batch([...record, ...removal, ...reduction])
+    return { decides: updated.meta.changes > 0, disabled: false }
+  }
+  const failure = insertFailure(env, endpoint, { timedOut, busyUntil })
+  if (!shallBeDisabled(endpoint)) {
+    const [updated] = await db.batch([...record, failure, ...reduction])
+    return { decides: updated.meta.changes > 0, disabled: false }
+  }
+  const [updated, , , , disabled] = await db.batch([
+    ...record,
+    failure,
+    ...disableEndpoint(env, endpoint),
+    ...reduction,
   ])
-  return updated.meta.changes > 0
+  return { decides: updated.meta.changes > 0, disabled: disabled.meta.changes > 0 }
 }
 
 /**
@@ -113,21 +173,29 @@ function reduceAttempts(env: Env, { eventId, number }: WebhookAttemptRow) {
   ] as const
 }
 
-/** Undelivered events whose next attempt is overdue, longest overdue first. */
-export async function overdueEvents(env: Env, overdueMs: number, limit: number): Promise<string[]> {
-  const rows = await database(env)
+/**
+ * Takes undelivered events whose `sweepAt` has come, and puts it off, so that no other sweep takes
+ * them for a while.
+ */
+export async function takeSweptEvents(env: Env, limit: number): Promise<string[]> {
+  const db = database(env)
+  const now = Date.now()
+  const due = db
     .select({ id: webhookEvents.id })
     .from(webhookEvents)
-    .where(
-      and(
-        // Literals, not bound values: only so does SQLite see that the partial index applies.
-        sql`status in ('pending', 'retrying')`,
-        lt(webhookEvents.dueAt, new Date(Date.now() - overdueMs)),
-      ),
-    )
-    .orderBy(webhookEvents.dueAt)
+    // Literals, not bound values: only then does SQLite use the partial index.
+    .where(and(sql`status in ('pending', 'retrying')`, lte(webhookEvents.sweepAt, new Date(now))))
+    .orderBy(webhookEvents.sweepAt)
     .limit(limit)
-  return rows.map(({ id }) => id)
+  const rows = due.as('due')
+  const [taken] = await db.batch([
+    due,
+    db
+      .update(webhookEvents)
+      .set({ sweepAt: new Date(now + SWEEP_AGAIN_AFTER_MS) })
+      .where(inArray(webhookEvents.id, db.select({ id: rows.id }).from(rows))),
+  ])
+  return taken.map(({ id }) => id)
 }
 
 /** The attempts at delivering one event, first to last. */
@@ -192,14 +260,14 @@ export async function reopenEvent(
   const now = new Date()
   const { meta } = await database(env)
     .update(webhookEvents)
-    .set({ status: 'retrying', dueAt: now })
+    .set({ status: 'retrying', ...dueFrom(now) })
     .where(
       and(
         eq(webhookEvents.id, eventId),
         eq(webhookEvents.organisationId, organisationId),
         or(
           inArray(webhookEvents.status, ['delivered', 'failed']),
-          // Due later than any lease can last: nobody is at it.
+          // Due later than any lease can last: no attempt is being made.
           gt(webhookEvents.dueAt, new Date(now.getTime() + ATTEMPT_LEASE_MS)),
         ),
       ),

@@ -1,5 +1,9 @@
 // Deleting an organisation: scheduled, cancelled, and carried out after the grace period.
-import { runDurableObjectAlarm } from 'cloudflare:test'
+import {
+  createExecutionContext,
+  runDurableObjectAlarm,
+  waitOnExecutionContext,
+} from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import worker from '../../src/index.ts'
@@ -354,6 +358,7 @@ async function deliver(queue: string, body: object): Promise<void> {
     ack: () => {},
     retry: () => {},
   }
+  const context = createExecutionContext()
   await worker.queue(
     {
       queue,
@@ -363,5 +368,7 @@ async function deliver(queue: string, body: object): Promise<void> {
       retryAll: () => {},
     },
     env,
+    context,
   )
+  await waitOnExecutionContext(context)
 }

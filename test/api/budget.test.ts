@@ -20,10 +20,12 @@ function counted() {
     return batch(statements)
   })
   vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => onRun(prepare(sql), count('d1')))
-  vi.spyOn(env.JOBS, 'send').mockImplementation(async () => {
-    calls.jobs++
-    return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
-  })
+  for (const queue of [env.JOBS, env.TEST_JOBS]) {
+    vi.spyOn(queue, 'send').mockImplementation(async () => {
+      calls.jobs++
+      return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
+    })
+  }
   vi.spyOn(env.WEBHOOKS, 'send').mockImplementation(async () => {
     calls.webhooks++
     return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }

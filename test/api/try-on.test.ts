@@ -4,6 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { errorOf, request } from '../support/client.ts'
 import {
   finished,
+  freeze,
   IMAGES,
   ledgerOf,
   newOrganisation,
@@ -15,7 +16,7 @@ import type { TestOrganisation } from '../support/world.ts'
 
 describe('202', () => {
   it('accepts a job into the first active workspace and reserves one credit', async () => {
-    vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
+    freeze()
     const shop = await newOrganisation({ credits: 3 })
     const answer = await shop.live.post('/v1/tryon', IMAGES)
     expect(answer.status).toBe(202)
@@ -48,7 +49,7 @@ describe('202', () => {
   })
 
   it('prefers the webhook of the job to that of the organisation', async () => {
-    vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
+    freeze()
     const shop = await newOrganisation({ default_webhook_url: 'https://hooks.test/default' })
     const own = await submit(shop.test, { webhook_url: 'https://hooks.test/own' })
     expect(await readJob(shop.test, own.job_id)).toMatchObject({
@@ -97,7 +98,7 @@ describe('200', () => {
 
 describe('402', () => {
   it('refuses live jobs on a balance of 0, and takes them after a top-up', async () => {
-    vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
+    freeze()
     const shop = await newOrganisation({ credits: 1 })
     const answers = await Promise.all([1, 2, 3, 4].map(() => shop.live.post('/v1/tryon', IMAGES)))
     expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([

@@ -1,5 +1,4 @@
-import { env } from 'cloudflare:workers'
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { clientOf } from '../support/client.ts'
 import {
   join,
@@ -13,6 +12,7 @@ import {
   userIdOf,
 } from '../support/visitor.ts'
 import type { Founder, Visitor } from '../support/visitor.ts'
+import { freeze } from '../support/world.ts'
 
 const invite = (visitor: Visitor, email: string, role = 'member') =>
   visitor.post('/console/settings/team/invitations', { email, role })
@@ -245,7 +245,7 @@ describe('a form of another tab', () => {
 
 describe('every form', () => {
   it('says which organisation it is about', async () => {
-    vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('kept from being worked on'))
+    freeze()
     const { visitor, organisationId } = await newFounder()
     await invite(visitor, newAddress())
     await visitor.post('/console/settings/webhooks/url', { url: 'https://hooks.test/' })

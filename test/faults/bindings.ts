@@ -18,8 +18,9 @@ export function bindingsFor(queues: Queues, invocation: Invocation): Env {
     DB: database(invocation),
     ORGANISATION: organisations(env.ORGANISATION, invocation),
     IMAGES: methods(env.IMAGES, 'IMAGES', ['get', 'put', 'delete', 'head', 'list'], invocation),
-    JOBS: producer(env.JOBS, 'tryon-jobs', queues, invocation),
-    WEBHOOKS: producer(env.WEBHOOKS, 'tryon-webhooks', queues, invocation),
+    JOBS: producer('tryon-jobs', queues, invocation),
+    TEST_JOBS: producer('tryon-test-jobs', queues, invocation),
+    WEBHOOKS: producer('tryon-webhooks', queues, invocation),
   }
   return new Proxy(env, {
     get: (target, key) => Reflect.get(key in overrides ? overrides : target, key),
@@ -113,12 +114,15 @@ function organisations(
   })
 }
 
-function producer(real: Queue, name: string, queues: Queues, invocation: Invocation): Queue {
+function producer(name: string, queues: Queues, invocation: Invocation): Queue {
   const send = (body: unknown, options?: QueueSendOptions) =>
     invocation.call(`${name}.send`, async () => queues.put(name, [{ body, ...options }]))
   const sendBatch = (messages: Iterable<MessageSendRequest>) =>
     invocation.call(`${name}.sendBatch`, async () => queues.put(name, [...messages]))
-  return new Proxy(real, {
-    get: (_, key) => (key === 'send' ? send : key === 'sendBatch' ? sendBatch : bound(real, key)),
-  })
+  const metrics = () =>
+    invocation.call(`${name}.metrics`, async () => ({
+      backlogCount: queues.backlog(name),
+      backlogBytes: 0,
+    }))
+  return { send, sendBatch, metrics } as unknown as Queue
 }

@@ -4,6 +4,7 @@
 /** max_retries and the dead-letter queue, as in wrangler.toml. */
 const CONSUMERS: Record<string, { maxRetries: number; deadLetters?: string }> = {
   'tryon-jobs': { maxRetries: 5, deadLetters: 'tryon-jobs-dead' },
+  'tryon-test-jobs': { maxRetries: 5, deadLetters: 'tryon-jobs-dead' },
   'tryon-jobs-dead': { maxRetries: 10 },
   'tryon-webhooks': { maxRetries: 5, deadLetters: 'tryon-webhooks-dead' },
   'tryon-webhooks-dead': { maxRetries: 3 },
@@ -39,6 +40,11 @@ export class Queues {
     const due = this.#of(queue).find(({ visibleAt }) => visibleAt <= Date.now())
     this.#messages = this.#messages.filter((message) => message !== due)
     return due
+  }
+
+  /** How many messages of a queue can be taken now. */
+  backlog(queue: string): number {
+    return this.#of(queue).filter(({ visibleAt }) => visibleAt <= Date.now()).length
   }
 
   /** When the next message can be taken, ms since 1970. */

@@ -271,6 +271,34 @@ describe('nothing is lost in a race', () => {
     expect(await statusesOf(stage)).toEqual(['completed'])
   })
 
+  it('finishes jobs whose work is killed after their messages were acknowledged', async () => {
+    const stage = await Stage.open()
+    for (let n = 0; n < 5; n++) await submit(stage)
+    stage.hangingDownloads = 8
+    for (let n = 0; n < 4; n++) await stage.consumeAndKill(stage.queues.take('tryon-jobs')!)
+    expect((await statusesOf(stage)).sort()).toEqual(['pending', ...Array(4).fill('processing')])
+    // The fifth is beyond the share of its organisation: another message is sent for it.
+    await process(stage)
+    expect(stage.queues.take('tryon-jobs')).toBeUndefined()
+    expect(stage.queues.nextAt('tryon-jobs')).toBe(Date.now() + 1_000)
+    await stage.quiet()
+    expect(await statusesOf(stage)).toEqual(Array(5).fill('completed'))
+    expect(stage.mostStarts).toBe(1)
+    expect(await stage.violations()).toEqual([])
+  })
+
+  it('delivers an event whose attempt is killed, and one whose message comes twice', async () => {
+    const stage = await Stage.open()
+    await submit(stage)
+    await process(stage)
+    const message = stage.queues.take('tryon-webhooks')!
+    const dies = new Saboteur((_, call) => (call === 'fetch' ? 'died' : undefined))
+    await stage.consume(dies, message)
+    await Promise.all([1, 2, 3].map(() => stage.consume(new Saboteur(), message)))
+    await stage.quiet()
+    expect(await stage.violations()).toEqual([])
+  })
+
   it('gives a lost reservation back later when the database cannot be asked now', async () => {
     const stage = await Stage.open()
     await submit(stage, new Saboteur((at) => (at === 0 ? 'died' : undefined)))

@@ -46,6 +46,13 @@ async function completed(stage: Stage): Promise<string> {
   return jobId
 }
 
+/** An event whose first attempt timed out, its second waiting. */
+async function timedOutDelivery(stage: Stage): Promise<void> {
+  stage.timeouts = 1
+  await completed(stage)
+  await consumeOne(stage, calm(), 'tryon-webhooks')
+}
+
 async function consumeOne(stage: Stage, saboteur: Saboteur, queue: string): Promise<void> {
   const message = stage.queues.take(queue)
   if (message) await stage.consume(saboteur, message)
@@ -154,7 +161,7 @@ export const SCENARIOS: Scenario[] = [
   {
     name: 'process in steps, the engine being polled',
     prepare: (stage) => submitted(stage, TWO_SECONDS, stage.shop.keys.test),
-    act: (stage, saboteur) => consumeAll(stage, saboteur, 'tryon-jobs'),
+    act: (stage, saboteur) => consumeAll(stage, saboteur, 'tryon-test-jobs'),
     afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'completed'),
   },
   {
@@ -178,6 +185,25 @@ export const SCENARIOS: Scenario[] = [
     name: 'deliver with retries',
     prepare(stage) {
       stage.refusals = 2
+      return completed(stage)
+    },
+    act: (stage, saboteur) => consumeAll(stage, saboteur, 'tryon-webhooks'),
+  },
+  {
+    name: 'deliver to an endpoint that timed out',
+    async prepare(stage) {
+      await timedOutDelivery(stage)
+      return completed(stage)
+    },
+    act: (stage, saboteur) => consumeAll(stage, saboteur, 'tryon-webhooks'),
+  },
+  {
+    name: 'put off a delivery to an endpoint that is busy',
+    async prepare(stage) {
+      await timedOutDelivery(stage)
+      await env.DB.prepare('UPDATE webhook_endpoints SET busy_until = ? WHERE organisation_id = ?')
+        .bind(Date.now() + 60_000, stage.shop.orgId)
+        .run()
       return completed(stage)
     },
     act: (stage, saboteur) => consumeAll(stage, saboteur, 'tryon-webhooks'),

@@ -39,6 +39,10 @@ export class Stage {
   readonly received: string[] = []
   /** Of the receiver: how many deliveries it refuses before it takes one. */
   refusals = 0
+  /** Of the receiver: how many deliveries time out before it answers one. */
+  timeouts = 0
+  /** Of the picture server: how many downloads never end. */
+  hangingDownloads = 0
   /** Of the engine: what it does at its next starts, before it succeeds. */
   engineFailures: Error[] = []
   /** How often the engine was started for each job. */
@@ -93,6 +97,19 @@ export class Stage {
     const handOver = (bindings: Env, invocation: Invocation) =>
       this.#handOver(message, bindings, invocation)
     settle(await this.invoke<Answer>(saboteur, handOver, settle))
+  }
+
+  /** Gives a message to the Worker and kills whatever goes on once it has settled the message. */
+  async consumeAndKill(message: QueuedMessage): Promise<void> {
+    const invocation = new Invocation(new Saboteur(), {
+      evict: () => this.evict(),
+      repeat: () => Promise.reject(new Error('A killed invocation is not repeated.')),
+    })
+    const bindings = bindingsFor(this.queues, invocation)
+    const answer = await invocations.run(invocation, () =>
+      this.#handOver(message, bindings, invocation, () => {}),
+    )
+    this.queues.settle(message, answer)
   }
 
   /** The first half of what cron runs. */
@@ -197,6 +214,7 @@ export class Stage {
     { id, queue, body, attempts }: QueuedMessage,
     bindings: Env,
     invocation: Invocation,
+    waitUntil?: (work: Promise<unknown>) => void,
   ): Promise<Answer> {
     let answer: Answer
     const say = (said: Answer) => {
@@ -206,6 +224,7 @@ export class Stage {
       say({ kind: 'retry', delaySeconds })
     const ack = () => say({ kind: 'ack' })
     const message = { id: String(id), timestamp: new Date(), body, attempts, ack, retry }
+    const background: Promise<unknown>[] = []
     await worker.queue(
       {
         queue,
@@ -215,7 +234,9 @@ export class Stage {
         retryAll: retry,
       },
       bindings,
+      { waitUntil: waitUntil ?? ((work) => void background.push(work)) },
     )
+    await Promise.all(background)
     return answer
   }
 
@@ -226,9 +247,11 @@ export class Stage {
 
   async #outside(request: Request): Promise<Response> {
     if (request.url.startsWith(`${CDN}/missing`)) return new Response('gone', { status: 404 })
+    if (request.url.startsWith(CDN) && this.hangingDownloads-- > 0) return new Promise(() => {})
     if (request.url.startsWith(CDN)) return new Response(png())
     if (request.url !== HOOK) throw new TypeError(`unforeseen request to ${request.url}`)
     await request.text()
+    if (this.timeouts-- > 0) throw new DOMException('The operation timed out', 'TimeoutError')
     if (this.refusals-- > 0) return new Response('not now', { status: 503 })
     this.received.push(request.headers.get('webhook-id') ?? '')
     return new Response('thanks')

@@ -1,6 +1,10 @@
 // The life of a job between its submission and its end.
 import { env } from 'cloudflare:workers'
-import { createMessageBatch, createScheduledController } from 'cloudflare:test'
+import {
+  createExecutionContext,
+  createMessageBatch,
+  createScheduledController,
+} from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
 import worker from '../../src/index.ts'
 import { newId } from '../../src/ids.ts'
@@ -244,7 +248,7 @@ describe('the sweep', () => {
     const send = freeze()
     const { job_id } = await submit(shop.test)
     send.mockRestore()
-    const sendBatch = vi.spyOn(env.JOBS, 'sendBatch')
+    const sendBatch = vi.spyOn(env.TEST_JOBS, 'sendBatch')
     const queued = () =>
       sendBatch.mock.calls.flatMap(([messages]) =>
         Array.from(messages, ({ body }) => (body as { jobId: string }).jobId),
@@ -256,7 +260,9 @@ describe('the sweep', () => {
     expect(queued().filter((id) => id === job_id)).toHaveLength(1)
     await sweepAt(Date.now() + 121_000)
     expect(queued().filter((id) => id === job_id)).toHaveLength(1)
-    await sweepAt(Date.now() + 400_000)
+    await sweepAt(Date.now() + 61_000 + 14 * 60_000)
+    expect(queued().filter((id) => id === job_id)).toHaveLength(1)
+    await sweepAt(Date.now() + 61_000 + 16 * 60_000)
     expect(queued().filter((id) => id === job_id)).toHaveLength(2)
     expect(await finished(shop.test, job_id)).toMatchObject({ status: 'completed' })
   })
@@ -290,7 +296,7 @@ describe('the sweep', () => {
       { id: '2', timestamp: new Date(), attempts: 1, body: 'nonsense' },
     ])
     const retry = vi.spyOn(batch.messages[1]!, 'retry')
-    await worker.queue(batch, env)
+    await worker.queue(batch, env, createExecutionContext())
     expect(retry).toHaveBeenCalledOnce()
   })
 })

@@ -1,49 +1,189 @@
-// The sweep when a queue refuses: one kind of work must not keep back the other.
+// The sweep: what it takes, what it sends, and what happens when a queue refuses or is long.
 import { env } from 'cloudflare:workers'
-import { describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sweep } from '../../src/jobs/sweep.ts'
-import { fakeUpstream } from '../support/upstream.ts'
-import { newOrganisation, submit } from '../support/world.ts'
 
-fakeUpstream()
+const MINUTE_MS = 60_000
+const QUEUES = ['JOBS', 'TEST_JOBS', 'WEBHOOKS'] as const
+type QueueName = (typeof QUEUES)[number]
 
-/** The environment with both queues watched, and one of them refusing. */
-function refusing(queue?: 'JOBS' | 'WEBHOOKS') {
-  const sent = { JOBS: [] as unknown[], WEBHOOKS: [] as unknown[] }
-  const watched = (name: keyof typeof sent) => ({
-    sendBatch: async (messages: { body: unknown }[]) => {
-      if (name === queue) throw new Error('the queue is full')
-      sent[name].push(...messages.map(({ body }) => body))
+/** The environment with queues that only record what is sent to them. */
+function recordingEnv({ refusing, backlog = 0 }: { refusing?: QueueName; backlog?: number } = {}) {
+  const sent: Record<QueueName, string[]> = { JOBS: [], TEST_JOBS: [], WEBHOOKS: [] }
+  const queue = (name: QueueName) => ({
+    metrics: async () => ({ backlogCount: backlog, backlogBytes: 0 }),
+    sendBatch: async (messages: { body: { jobId?: string; eventId?: string } }[]) => {
+      if (name === refusing) throw new Error('the queue is full')
+      sent[name].push(...messages.map(({ body }) => body.jobId ?? body.eventId ?? ''))
     },
   })
-  const bindings = { JOBS: watched('JOBS'), WEBHOOKS: watched('WEBHOOKS') }
+  const bindings = Object.fromEntries(QUEUES.map((name) => [name, queue(name)]))
   return { sent, env: Object.assign({ ...env }, bindings) as unknown as Env }
 }
 
-async function overdueJobAndEvent(): Promise<void> {
-  const { test } = await newOrganisation()
-  await submit(test, {})
-  await env.DB.batch([
-    env.DB.prepare("UPDATE jobs SET status = 'pending', due_at = 0"),
-    env.DB.prepare(
-      `INSERT OR REPLACE INTO webhook_events (id, organisation_id, job_id, type, status, url, created_at, due_at)
-       SELECT 'evt_' || substr(id, 5), organisation_id, id, 'job.completed', 'pending',
-         'https://hooks.test/', 0, 0 FROM jobs LIMIT 1`,
-    ),
-  ])
+interface Rows {
+  count: number
+  mode?: 'live' | 'test'
+  status?: 'pending' | 'processing'
+  ageMs?: number
 }
+
+/** Inserts unfinished jobs that the sweep has to look at. */
+async function insertJobs({ count, mode = 'live', status = 'pending', ageMs = 0 }: Rows) {
+  const createdAt = Date.now() - ageMs
+  await env.DB.prepare(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+     INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, model_image_url,
+                       garment_image_url, base_url, created_at, due_at, sweep_at)
+     SELECT printf('job_%s%s%09d', ?2, ?3, i), 'org_1', 'ws_1', ?2, ?3, '', '', '', ?4, ?4, 1 FROM n`,
+  )
+    .bind(count, mode, status, createdAt)
+    .run()
+}
+
+async function insertEvents(count: number) {
+  await env.DB.prepare(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
+     INSERT INTO webhook_events (id, organisation_id, job_id, type, url, created_at, due_at, sweep_at)
+     SELECT printf('evt_%09d', i), 'org_1', 'job_1', 'job.completed', 'https://hooks.test/', 0, 0, 1
+     FROM n`,
+  )
+    .bind(count)
+    .run()
+}
+
+const pass = (ms: number) => vi.setSystemTime(Date.now() + ms)
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  await env.DB.batch([
+    env.DB.prepare('DELETE FROM jobs'),
+    env.DB.prepare('DELETE FROM webhook_events'),
+  ])
+})
+afterEach(() => void vi.useRealTimers())
 
 describe('the sweep', () => {
   it.each([
     ['webhooks when jobs are refused', 'JOBS', 'WEBHOOKS'],
     ['jobs when webhooks are refused', 'WEBHOOKS', 'JOBS'],
-  ] as const)('queues %s, and says so', async (_, refused, other) => {
-    await overdueJobAndEvent()
+  ] as const)('queues %s, and logs the failure', async (_, refusing, other) => {
+    await insertJobs({ count: 1 })
+    await insertEvents(1)
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
-    const stand = refusing(refused)
-    await expect(sweep(stand.env)).rejects.toThrow('the queue is full')
-    expect(stand.sent[other].length).toBeGreaterThan(0)
+    const recording = recordingEnv({ refusing })
+    await expect(sweep(recording.env)).rejects.toThrow('the queue is full')
+    expect(recording.sent[other]).toHaveLength(1)
     expect(String(log.mock.calls)).toContain('sweep failed')
     log.mockRestore()
+  })
+
+  it('sends jobs to the queue of their mode', async () => {
+    await insertJobs({ count: 2, mode: 'live' })
+    await insertJobs({ count: 3, mode: 'test' })
+    const { sent, env: bindings } = recordingEnv()
+    await sweep(bindings)
+    expect([sent.JOBS.length, sent.TEST_JOBS.length]).toEqual([2, 3])
+  })
+
+  it.each(['pending', 'processing'] as const)(
+    'takes %s jobs again after 15 minutes, not before',
+    async (status) => {
+      await insertJobs({ count: 1, status })
+      const { sent, env: bindings } = recordingEnv()
+      await sweep(bindings)
+      pass(14 * MINUTE_MS)
+      await sweep(bindings)
+      expect(sent.JOBS).toHaveLength(1)
+      pass(2 * MINUTE_MS)
+      await sweep(bindings)
+      expect(sent.JOBS).toHaveLength(2)
+    },
+  )
+
+  it('takes events again after 15 minutes, not before', async () => {
+    await insertEvents(1)
+    const { sent, env: bindings } = recordingEnv()
+    await sweep(bindings)
+    pass(14 * MINUTE_MS)
+    await sweep(bindings)
+    expect(sent.WEBHOOKS).toHaveLength(1)
+    pass(2 * MINUTE_MS)
+    await sweep(bindings)
+    expect(sent.WEBHOOKS).toHaveLength(2)
+  })
+
+  it('sends later what was taken and could not be sent', async () => {
+    await insertJobs({ count: 1 })
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    await expect(sweep(recordingEnv({ refusing: 'JOBS' }).env)).rejects.toThrow('full')
+    const { sent, env: bindings } = recordingEnv()
+    await sweep(bindings)
+    expect(sent.JOBS).toEqual([])
+    pass(16 * MINUTE_MS)
+    await sweep(bindings)
+    expect(sent.JOBS).toHaveLength(1)
+  })
+
+  it('sends each of 100,000 jobs and 100,000 events once in five runs', async () => {
+    await insertJobs({ count: 50_000, status: 'processing' })
+    await insertJobs({ count: 50_000, status: 'pending' })
+    await insertEvents(100_000)
+    const { sent, env: bindings } = recordingEnv()
+    const lengths: number[] = []
+    for (let run = 0; run < 5; run++) {
+      await sweep(bindings)
+      lengths.push(sent.JOBS.length)
+      pass(MINUTE_MS)
+    }
+    expect(lengths).toEqual([20_000, 40_000, 60_000, 80_000, 100_000])
+    expect(new Set(sent.JOBS).size).toBe(100_000)
+    expect([sent.WEBHOOKS.length, new Set(sent.WEBHOOKS).size]).toEqual([100_000, 100_000])
+    await sweep(bindings)
+    expect([sent.JOBS.length, sent.WEBHOOKS.length]).toEqual([100_000, 100_000])
+  }, 120_000)
+})
+
+describe('the sweep while the queues are long', () => {
+  it('sends no job that most likely waits there', async () => {
+    await insertJobs({ count: 150 })
+    const { sent, env: bindings } = recordingEnv({ backlog: 5_000 })
+    for (let minute = 0; minute < 30; minute++) {
+      await sweep(bindings)
+      pass(MINUTE_MS)
+    }
+    expect(sent.JOBS).toEqual([])
+  })
+
+  it('sends them once the queue is short', async () => {
+    await insertJobs({ count: 150 })
+    await sweep(recordingEnv({ backlog: 5_000 }).env)
+    const { sent, env: bindings } = recordingEnv({ backlog: 10 })
+    await sweep(bindings)
+    expect(sent.JOBS).toEqual([])
+    pass(MINUTE_MS)
+    await sweep(bindings)
+    expect(new Set(sent.JOBS).size).toBe(150)
+  })
+
+  it('sends a job that has waited for an hour, and one whose consumer died', async () => {
+    await insertJobs({ count: 1, ageMs: 61 * MINUTE_MS })
+    await insertJobs({ count: 1, status: 'processing' })
+    const { sent, env: bindings } = recordingEnv({ backlog: 5_000 })
+    await sweep(bindings)
+    expect(sent.JOBS).toHaveLength(2)
+  })
+
+  it('sends jobs when the length of the queue is unknown', async () => {
+    await insertJobs({ count: 1 })
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const { sent, env: bindings } = recordingEnv()
+    vi.spyOn(bindings.JOBS, 'metrics').mockRejectedValue(new Error('not available'))
+    await sweep(bindings)
+    expect(sent.JOBS).toHaveLength(1)
+  })
+
+  it('reads the length from the real queue', async () => {
+    expect(await env.JOBS.metrics()).toMatchObject({ backlogCount: expect.any(Number) })
   })
 })

@@ -132,6 +132,7 @@ const FORBIDDEN = {
 
 const ALL = Object.entries(FORBIDDEN).flatMap(([kind, urls]) => urls.map((url) => ({ kind, url })))
 
+const OWNER = { organisationId: 'org_1' }
 const POLICY = { allowPrivate: false, ownHosts: [new URL(BASE).hostname] }
 
 const ALLOWED = [
@@ -181,7 +182,7 @@ describe(`an address that may not be fetched (${ALL.length} of them)`, () => {
         () => new Response(null, { status: 302, headers: { Location: url } }),
       )
       for (const start of ['https://cdn.test/model', 'https://cdn.test/hop']) {
-        await expect(fetchImage('model', start, POLICY)).rejects.toMatchObject({
+        await expect(fetchImage('model', start, POLICY, OWNER)).rejects.toMatchObject({
           code: 'model_image_unreachable',
         })
       }
@@ -195,7 +196,7 @@ describe(`an address that may not be fetched (${ALL.length} of them)`, () => {
     upstream
       .on('https://cdn.test/hop', () => Response.redirect('https://other.test/model', 307))
       .on('https://other.test/model', () => new Response(png()))
-    expect(await fetchImage('model', 'https://cdn.test/hop', POLICY)).toMatchObject({
+    expect(await fetchImage('model', 'https://cdn.test/hop', POLICY, OWNER)).toMatchObject({
       format: 'png',
     })
   })

@@ -62,7 +62,7 @@ export async function newJob(vars: Record<string, string> = {}) {
 }
 
 /** The keys of what is kept of a job's pictures. */
-export async function copies({ id }: JobRow): Promise<string[]> {
+export async function copies({ id }: Pick<JobRow, 'id'>): Promise<string[]> {
   const { objects } = await env.IMAGES.list({ prefix: `inputs/${id}/` })
   return objects.map(({ key }) => key)
 }

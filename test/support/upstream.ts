@@ -7,6 +7,8 @@ export interface SeenRequest {
   url: string
   headers: Headers
   body: string
+  /** Aborted when the Worker waits no longer. */
+  signal: AbortSignal | undefined
 }
 
 type Reply = (request: SeenRequest) => Response | Promise<Response>
@@ -17,6 +19,23 @@ export interface Upstream {
   /** The requests to a URL, or all, in the order of their coming. */
   seen(url?: string): SeenRequest[]
 }
+
+/** A reply that never comes. */
+export const hang = ({ signal }: SeenRequest): Promise<never> =>
+  new Promise((_, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason as Error))
+  })
+
+/** A reply whose body never ends. */
+export const drip = ({ signal }: SeenRequest): Response =>
+  new Response(
+    new ReadableStream({
+      start(controller) {
+        controller.enqueue(new Uint8Array(1))
+        signal?.addEventListener('abort', () => controller.error(signal.reason))
+      },
+    }),
+  )
 
 /** Replaces the network for every test of the calling file. */
 export function fakeUpstream(): Upstream {
@@ -36,7 +55,8 @@ export function fakeUpstream(): Upstream {
         unforeseen.push(`${method} ${url}`)
         throw new TypeError('unforeseen request')
       }
-      const known = { method, url, headers, body: await request.text() }
+      const signal = init?.signal ?? undefined
+      const known = { method, url, headers, body: await request.text(), signal }
       seen.push(known)
       return reply(known)
     })

@@ -59,8 +59,11 @@ export const readJob = async (client: Client, jobId: string): Promise<JobJson> =
   (await client.get(`/v1/jobs/${jobId}`)).json()
 
 /** Keeps jobs that are submitted from now on pending. */
-export const freeze = () =>
-  vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
+export function freeze() {
+  const error = new Error('the queue is unavailable')
+  vi.spyOn(env.TEST_JOBS, 'send').mockRejectedValue(error)
+  return vi.spyOn(env.JOBS, 'send').mockRejectedValue(error)
+}
 
 /** Waits until a job is over. */
 export const finished = (client: Client, jobId: string): Promise<JobJson> =>

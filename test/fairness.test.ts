@@ -1,0 +1,77 @@
+// One organisation whose servers hang, and another one that must not notice. Through the real queues,
+// each of which has one batch in flight at a time here. The same under `wrangler dev`: bench/fairness.
+import { expect, it, vi } from 'vitest'
+import { picture, scripted, useEngines } from './support/fake-engines.ts'
+import { jpeg, png } from './support/picture.ts'
+import { drip, fakeUpstream, hang } from './support/upstream.ts'
+import { finished, ledgerOf, newOrganisation, submit } from './support/world.ts'
+
+const upstream = fakeUpstream()
+
+const SLOW = {
+  model_image_url: 'https://slow.test/model',
+  garment_image_url: 'https://slow.test/garment',
+}
+const FAST = {
+  model_image_url: 'https://fast.test/model',
+  garment_image_url: 'https://fast.test/garment',
+}
+const JOBS = 8
+
+it.each([
+  ['never answers', hang],
+  ['drips', drip],
+])(
+  'an organisation whose picture server %s delays no other',
+  async (_, garment) => {
+    useEngines(scripted('engine', { start: [picture], paid: false }))
+    upstream
+      .on(SLOW.model_image_url, hang)
+      .on(SLOW.garment_image_url, garment)
+      .on(FAST.model_image_url, () => new Response(jpeg()))
+      .on(FAST.garment_image_url, () => new Response(png()))
+      .on('https://slow.test/hook', hang)
+      .on('https://fast.test/hook', () => new Response())
+    const [slow, fast] = [await newOrganisation(), await newOrganisation()]
+    for (let n = 0; n < JOBS; n++)
+      await submit(slow.test, { webhook_url: 'https://slow.test/hook' })
+    await vi.waitUntil(() => upstream.seen('https://slow.test/hook').length > 0)
+    const ids: string[] = []
+    while (ids.length < JOBS) ids.push((await submit(slow.live, SLOW)).job_id)
+
+    const begunAt = Date.now()
+    const elapsed = () => Date.now() - begunAt
+    const test = await submit(fast.test, { webhook_url: 'https://fast.test/hook' })
+    const live = await submit(fast.live, FAST)
+    const [testMs, liveMs, webhookMs] = await Promise.all([
+      finished(fast.test, test.job_id).then(elapsed),
+      finished(fast.live, live.job_id).then(elapsed),
+      vi
+        .waitUntil(() => upstream.seen('https://fast.test/hook').length === 1, { timeout: 10_000 })
+        .then(elapsed),
+    ])
+    expect(testMs).toBeLessThan(2_000)
+    expect(webhookMs).toBeLessThan(5_000)
+    expect(liveMs).toBeLessThan(10_000)
+
+    // The first ones time out, and then the host is not asked any more.
+    for (const id of ids) {
+      const job = await vi.waitUntil(
+        async () => {
+          const { status, error_code } = await (
+            await slow.live.get(`/v1/jobs/${id}`)
+          ).json<{
+            status: string
+            error_code: string
+          }>()
+          return status === 'failed' && error_code
+        },
+        { timeout: 30_000, interval: 100 },
+      )
+      expect(job).toBe('model_image_unreachable')
+    }
+    expect(upstream.seen(SLOW.model_image_url).length).toBeLessThan(JOBS)
+    expect(await ledgerOf(slow)).toMatchObject({ balance: 100, reserved: 0 })
+  },
+  60_000,
+)

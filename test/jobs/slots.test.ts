@@ -1,0 +1,237 @@
+// How many live jobs an isolate takes: of one organisation, and with how much memory.
+import { createExecutionContext, createMessageBatch } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { afterEach, describe, expect, it, vi } from 'vitest'
+import { AckTimer } from '../../src/ack-timer.ts'
+import worker from '../../src/index.ts'
+import { JobMemory, JOB_BYTES, MemoryBudget } from '../../src/jobs/memory.ts'
+import { processJob } from '../../src/jobs/process.ts'
+import { JobSlots } from '../../src/jobs/slots.ts'
+import { picture, running, scripted, useEngines } from '../support/fake-engines.ts'
+import { copies, fakePictures, holdMessages, MODEL, PICTURES } from '../support/live-job.ts'
+import { jpeg } from '../support/picture.ts'
+import { newOrganisation, readJob, submit } from '../support/world.ts'
+
+const upstream = fakePictures()
+afterEach(() => void vi.useRealTimers())
+
+const MB = 1024 * 1024
+
+/** A promise that a test resolves. */
+function latch<T = void>() {
+  const { promise, resolve } = Promise.withResolvers<T>()
+  return { reached: promise, open: resolve }
+}
+
+async function liveJobs(count: number) {
+  const send = holdMessages()
+  const shop = await newOrganisation()
+  const ids: string[] = []
+  while (ids.length < count) ids.push((await submit(shop.live, PICTURES)).job_id)
+  send.mockClear()
+  const statuses = async () => {
+    const { results } = await env.DB.prepare('SELECT status FROM jobs WHERE organisation_id = ?')
+      .bind(shop.orgId)
+      .all<{ status: string }>()
+    return results.map(({ status }) => status).sort()
+  }
+  const run = (jobId: string, ackTimer?: AckTimer) =>
+    processJob({
+      env,
+      jobId,
+      mode: 'live',
+      organisationId: shop.orgId,
+      ...(ackTimer && { ackTimer }),
+    })
+  return { shop, ids, send, statuses, run }
+}
+
+describe('live jobs of one organisation', () => {
+  it('are processed four at a time; the others get new messages that come later and later', async () => {
+    const end = latch<typeof picture>()
+    const engine = scripted('engine', { start: [] })
+    engine.start.mockImplementation(() => end.reached)
+    useEngines(engine)
+    const { ids, send, statuses, run } = await liveJobs(12)
+    const first = ids.slice(0, 4).map((id) => run(id))
+    for (const id of ids.slice(4)) expect(await run(id)).toEqual({ done: true })
+    await vi.waitUntil(() => engine.start.mock.calls.length > 0)
+    expect(await statuses()).toEqual([...Array(8).fill('pending'), ...Array(4).fill('processing')])
+    expect(send.mock.calls.map(([body]) => (body as { jobId: string }).jobId)).toEqual(ids.slice(4))
+    const delays = send.mock.calls.map(([, options]) => options?.delaySeconds ?? 0)
+    expect(delays).toEqual(delays.toSorted((a, b) => a - b))
+    expect([delays[0], delays.at(-1)]).toEqual([1, 2])
+
+    // A job of another organisation does not wait.
+    const other = await liveJobs(1)
+    const others = other.ids.map((id) => other.run(id))
+    await vi.waitUntil(async () => (await other.statuses())[0] === 'processing')
+    end.open(picture)
+    await Promise.all([...first, ...others])
+    for (const id of ids.slice(4)) await run(id)
+    expect(new Set(await statuses())).toEqual(new Set(['completed']))
+  })
+
+  it('wait at most 30 seconds for the next try', () => {
+    const slots = new JobSlots({ perOrganisation: 4, total: 16 })
+    const delays = Array.from({ length: 1_000 }, () => slots.delaySeconds('org_1'))
+    expect([Math.min(...delays), Math.max(...delays)]).toEqual([1, 30])
+    expect(slots.delaySeconds('org_2')).toBe(1)
+  })
+
+  it('get the slot of a killed invocation back: soon after its message was acknowledged', () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const slots = new JobSlots({ perOrganisation: 2, total: 16 })
+    const slow = slots.enter('org_1')!
+    expect(slots.enter('org_1')).toBeDefined()
+    slots.acknowledged(slow)
+    expect([slots.hasSlow('org_1'), slots.hasSlow('org_2')]).toEqual([true, false])
+    expect(slots.enter('org_1')).toBeUndefined()
+    vi.setSystemTime(Date.now() + 40_000)
+    expect(slots.enter('org_1')).toBeDefined()
+    expect(slots.enter('org_1')).toBeUndefined()
+    vi.setSystemTime(Date.now() + 15 * 60_000)
+    expect(slots.enter('org_1')).toBeDefined()
+  })
+
+  it('and of all organisations begin in the order of their messages when a slot is free', async () => {
+    const slots = new JobSlots({ perOrganisation: 1, total: 2 })
+    const begun: number[] = []
+    const all = [0, 1, 2, 3].map((n) => slots.enter(`org_${n}`)!)
+    const begin = all.map((slot, n) => slots.begin(slot).then(() => begun.push(n)))
+    await Promise.all(begin.slice(0, 2))
+    await scheduler.wait(50)
+    expect(begun).toEqual([0, 1])
+    slots.leave(all[1]!)
+    await begin[2]
+    expect(begun).toEqual([0, 1, 2])
+    slots.leave(all[0]!)
+    await begin[3]
+  })
+})
+
+describe('a message whose job takes long', () => {
+  it('is acknowledged after two seconds, and the job goes on', async () => {
+    const slow = latch<Response>()
+    upstream.on(MODEL, () => slow.reached)
+    useEngines(scripted('engine', { start: [picture], paid: false }))
+    const { shop, ids, statuses } = await liveJobs(1)
+    const batch = createMessageBatch<unknown>('tryon-jobs', [
+      {
+        id: '1',
+        timestamp: new Date(),
+        attempts: 1,
+        body: { jobId: ids[0], mode: 'live', organisationId: shop.orgId },
+      },
+    ])
+    const ack = vi.spyOn(batch.messages[0]!, 'ack')
+    const begunAt = Date.now()
+    await worker.queue(batch, env, createExecutionContext())
+    expect(Date.now() - begunAt).toBeLessThan(5_000)
+    expect(ack).toHaveBeenCalledOnce()
+    expect(await statuses()).toEqual(['processing'])
+    slow.open(new Response(jpeg()))
+    await vi.waitUntil(async () => (await statuses())[0] === 'completed')
+  })
+
+  it('waits for a paid engine, however long that takes', async () => {
+    const engine = scripted('engine', { start: [] })
+    const end = latch<typeof picture>()
+    engine.start.mockImplementation(() => end.reached)
+    useEngines(engine)
+    const { ids, run } = await liveJobs(1)
+    const ackTimer = new AckTimer()
+    const done = run(ids[0]!, ackTimer)
+    await scheduler.wait(3_000)
+    expect(ackTimer.isExpired).toBe(false)
+    end.open(picture)
+    await done
+  })
+
+  it('leaves the start of a paid engine to another message, with copies of the pictures', async () => {
+    const slow = latch<Response>()
+    upstream.on(MODEL, () => slow.reached)
+    const engine = scripted('engine', { start: [running('a')] })
+    useEngines(engine)
+    const { shop, ids, send, run } = await liveJobs(1)
+    const ackTimer = new AckTimer()
+    const done = run(ids[0]!, ackTimer)
+    await ackTimer.expired
+    slow.open(new Response(jpeg()))
+    await done
+    expect(engine.start).not.toHaveBeenCalled()
+    expect(send).toHaveBeenCalledOnce()
+    expect(await copies({ id: ids[0]! })).toHaveLength(2)
+    await run(ids[0]!)
+    expect(engine.start).toHaveBeenCalledOnce()
+    expect(upstream.seen(MODEL)).toHaveLength(1)
+    expect(await readJob(shop.live, ids[0]!)).toMatchObject({ status: 'processing' })
+  })
+
+  it('is replaced by a new one if the job has to be tried again', async () => {
+    const slow = latch()
+    upstream.on(MODEL, () => slow.reached.then(() => new Response(jpeg())))
+    const engine = scripted('engine', { start: [new Error('broken'), picture], paid: false })
+    useEngines(engine)
+    const { ids, send, statuses, run } = await liveJobs(1)
+    const ackTimer = new AckTimer()
+    const done = run(ids[0]!, ackTimer)
+    await ackTimer.expired
+    slow.open()
+    expect(await done).toEqual({ done: true })
+    expect(send).toHaveBeenCalledOnce()
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10_000 })
+    await run(ids[0]!)
+    expect(await statuses()).toEqual(['completed'])
+  })
+})
+
+describe('the memory for pictures', () => {
+  const memoryOf = (budget: MemoryBudget) => (organisationId: string) =>
+    new JobMemory(budget, { organisationId, expiresAt: Date.now() + 60_000 })
+  const reserved = (memory: JobMemory) => memory.reserve().then(() => true)
+
+  it('is reserved in full until the sizes are known', async () => {
+    const budget = new MemoryBudget(2 * JOB_BYTES)
+    const [a, b, c] = ['org_1', 'org_2', 'org_3'].map(memoryOf(budget))
+    await Promise.all([a!.reserve(), b!.reserve()])
+    let isReserved = false
+    const third = reserved(c!).then(() => (isReserved = true))
+    await scheduler.wait(50)
+    expect(isReserved).toBe(false)
+    await a!.resize(MB)
+    await scheduler.wait(50)
+    expect(isReserved).toBe(false) // 19 MB are free
+    await b!.resize(MB)
+    await third
+  })
+
+  it('goes to one job of an organisation whose sizes are unknown, whoever waits', async () => {
+    const budget = new MemoryBudget(10 * JOB_BYTES)
+    const [a, b, c] = ['org_1', 'org_1', 'org_2'].map(memoryOf(budget))
+    await a!.reserve()
+    let isReserved = false
+    const second = reserved(b!).then(() => (isReserved = true))
+    await c!.reserve()
+    expect(isReserved).toBe(false)
+    await a!.release()
+    await second
+  })
+
+  it('is refused after eight seconds, and the job is postponed without an attempt', async () => {
+    const budget = new MemoryBudget(JOB_BYTES)
+    await memoryOf(budget)('org_1').reserve()
+    const begunAt = Date.now()
+    const refused = memoryOf(budget)('org_2').reserve()
+    await expect(refused).rejects.toMatchObject({ name: 'Postponed', isUntouched: true })
+    expect(Date.now() - begunAt).toBeGreaterThan(7_500)
+  })
+
+  it('of a killed invocation is free again after a while', async () => {
+    const budget = new MemoryBudget(JOB_BYTES)
+    vi.useFakeTimers({ toFake: ['Date'] })
+    await memoryOf(budget)('org_1').reserve()
+    vi.setSystemTime(Date.now() + 60_000)
+    await memoryOf(budget)('org_2').reserve()
+  })
+})

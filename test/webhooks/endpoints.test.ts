@@ -1,0 +1,375 @@
+// Endpoints that hang, that fail for days, and that work again.
+import { createExecutionContext, createMessageBatch } from 'cloudflare:test'
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { AckTimer } from '../../src/ack-timer.ts'
+import worker from '../../src/index.ts'
+import { deliverEvent } from '../../src/webhooks/deliver.ts'
+import { newId } from '../../src/ids.ts'
+import { fakeUpstream } from '../support/upstream.ts'
+import { latestMail, newFounder } from '../support/visitor.ts'
+import { newOrganisation, operator } from '../support/world.ts'
+
+const upstream = fakeUpstream()
+const ORIGIN = 'https://hooks.test'
+const HOOK = `${ORIGIN}/try-on`
+const OTHER = 'https://other.test/try-on'
+const DAY_MS = 24 * 60 * 60_000
+
+const timeout = () => {
+  throw new DOMException('The operation was aborted due to timeout', 'TimeoutError')
+}
+const pass = (ms: number) => vi.setSystemTime(Date.now() + ms)
+
+let sent: { eventId: string; delaySeconds: number | undefined }[] = []
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  sent = []
+  vi.spyOn(env.WEBHOOKS, 'send').mockImplementation(async (body, options) => {
+    const { eventId } = body as { eventId: string }
+    sent.push({ eventId, delaySeconds: options?.delaySeconds })
+    return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
+  })
+})
+afterEach(() => void vi.useRealTimers())
+
+/** An event of a completed test job, due now. */
+async function newEvent(organisationId: string, url = HOOK): Promise<string> {
+  const jobId = newId('job')
+  const eventId = jobId.replace('job_', 'evt_')
+  const now = Date.now()
+  await env.DB.batch([
+    env.DB.prepare(
+      `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, webhook_url, base_url,
+                         output_format, created_at, completed_at, duration_ms, due_at)
+       VALUES (?1, ?2, 'ws_1', 'test', 'completed', ?3, 'https://try-on.test', 'png', ?4, ?4, 1, ?4)`,
+    ).bind(jobId, organisationId, url, now),
+    env.DB.prepare(
+      `INSERT INTO webhook_events (id, organisation_id, job_id, type, url, due_at, sweep_at, created_at)
+       VALUES (?1, ?2, ?3, 'job.completed', ?4, ?5, ?5, ?5)`,
+    ).bind(eventId, organisationId, jobId, url, now),
+  ])
+  return eventId
+}
+
+const deliver = (eventId: string, manual = false) => deliverEvent({ env, eventId, manual })
+
+const endpoint = (organisationId: string) =>
+  env.DB.prepare('SELECT * FROM webhook_endpoints WHERE organisation_id = ?')
+    .bind(organisationId)
+    .first<Record<string, unknown>>()
+
+const event = (eventId: string) =>
+  env.DB.prepare('SELECT * FROM webhook_events WHERE id = ?')
+    .bind(eventId)
+    .first<Record<string, unknown>>()
+
+async function actions(organisationId: string): Promise<string[]> {
+  const { results } = await env.DB.prepare(
+    'SELECT action FROM audit_log WHERE organisation_id = ? ORDER BY id',
+  )
+    .bind(organisationId)
+    .all<{ action: string }>()
+  return results.map(({ action }) => action).filter((action) => action.startsWith('webhook_endp'))
+}
+
+/** An organisation whose endpoint has failed for five days, and is disabled by the last failure. */
+async function disabledEndpoint(organisationId: string): Promise<string> {
+  upstream.on(HOOK, () => new Response('broken', { status: 500 }))
+  await deliver(await newEvent(organisationId))
+  pass(5 * DAY_MS)
+  const eventId = await newEvent(organisationId)
+  await deliver(eventId)
+  return eventId
+}
+
+describe('an endpoint without failures', () => {
+  it('has no row, and a delivery to it writes none', async () => {
+    const { orgId } = await newOrganisation()
+    upstream.on(HOOK, () => new Response())
+    const eventId = await newEvent(orgId)
+    const batch = vi.spyOn(env.DB, 'batch')
+    const prepare = vi.spyOn(env.DB, 'prepare')
+    await deliver(eventId)
+    expect(batch).toHaveBeenCalledTimes(2) // the claim, and the record
+    const written = prepare.mock.calls.filter(([sql]) => /^(insert|update|delete)/i.test(sql))
+    expect(written.map(([sql]) => sql)).not.toContainEqual(
+      expect.stringMatching(/^\w+ (into|from)? ?"webhook_endpoints"/),
+    )
+    expect(await endpoint(orgId)).toBeNull()
+  })
+})
+
+describe('an endpoint that fails', () => {
+  it('has a row, which the next success deletes', async () => {
+    const { orgId } = await newOrganisation()
+    upstream.on(HOOK, () => new Response('broken', { status: 500 }))
+    const eventId = await newEvent(orgId)
+    await deliver(eventId)
+    const failingSince = Date.now()
+    expect(await endpoint(orgId)).toMatchObject({ origin: ORIGIN, failures: 1, timed_out: 0 })
+    upstream.on(HOOK, timeout)
+    pass(60_000)
+    await deliver(eventId)
+    const row = await endpoint(orgId)
+    expect(row).toMatchObject({ failures: 2, timed_out: 1, busy_until: 0 })
+    expect(row?.['failing_since']).toBeLessThanOrEqual(failingSince)
+    upstream.on(HOOK, () => new Response())
+    pass(60_000)
+    await deliver(eventId)
+    expect(await endpoint(orgId)).toBeNull()
+    expect(await actions(orgId)).toEqual([])
+  })
+
+  it('has no row beside a hundred others of its organisation', async () => {
+    const { orgId } = await newOrganisation()
+    await env.DB.prepare(
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
+       INSERT INTO webhook_endpoints (organisation_id, origin, failing_since, failures, timed_out)
+       SELECT ?, 'https://h' || i || '.test', 0, 1, 0 FROM n`,
+    )
+      .bind(orgId)
+      .run()
+    const known = 'https://h7.test/x'
+    for (const url of [HOOK, known]) {
+      upstream.on(url, () => new Response('broken', { status: 500 }))
+      await deliver(await newEvent(orgId, url))
+    }
+    const { results } = await env.DB.prepare(
+      'SELECT origin, failures FROM webhook_endpoints WHERE organisation_id = ?',
+    )
+      .bind(orgId)
+      .all<{ origin: string; failures: number }>()
+    expect(results).toHaveLength(100)
+    expect(results).toContainEqual({ origin: 'https://h7.test', failures: 2 })
+  })
+})
+
+describe('an endpoint whose latest attempt timed out', () => {
+  async function timedOut() {
+    const { orgId } = await newOrganisation()
+    upstream.on(HOOK, timeout)
+    await deliver(await newEvent(orgId))
+    sent = []
+    return orgId
+  }
+
+  it('gets one delivery at a time; the others are put off and count no attempt', async () => {
+    const orgId = await timedOut()
+    const { promise, resolve } = Promise.withResolvers<Response>()
+    upstream.on(HOOK, () => promise)
+    const ids = [await newEvent(orgId), await newEvent(orgId), await newEvent(orgId)]
+    const first = deliver(ids[0]!)
+    await vi.waitUntil(() => upstream.seen(HOOK).length === 2)
+    await Promise.all([deliver(ids[1]!), deliver(ids[2]!)])
+    expect(upstream.seen(HOOK)).toHaveLength(2)
+    expect(sent.map(({ eventId }) => eventId).sort()).toEqual(ids.slice(1).sort())
+    for (const { delaySeconds } of sent) expect(delaySeconds).toBeGreaterThanOrEqual(5)
+    for (const id of ids.slice(1)) {
+      const row = await event(id)
+      expect(row).toMatchObject({ status: 'pending', attempts: 0 })
+      expect(Number(row?.['sweep_at']) - Number(row?.['due_at'])).toBe(30_000)
+    }
+    resolve(new Response())
+    await first
+    pass(10_000)
+    upstream.on(HOOK, () => new Response())
+    await Promise.all([deliver(ids[1]!), deliver(ids[2]!)])
+    expect((await event(ids[2]!))?.['status']).toBe('delivered')
+  })
+
+  it('puts an old event off for longer', async () => {
+    const orgId = await timedOut()
+    const old = await newEvent(orgId)
+    pass(20 * 60_000)
+    await env.DB.prepare('UPDATE webhook_endpoints SET busy_until = ?')
+      .bind(Date.now() + 60_000)
+      .run()
+    await deliver(old)
+    expect(sent[0]?.delaySeconds).toBeGreaterThanOrEqual(300)
+  })
+
+  it('is free again when the invocation that had it was killed', async () => {
+    const orgId = await timedOut()
+    const [killed, next] = [await newEvent(orgId), await newEvent(orgId)]
+    upstream.on(HOOK, () => new Promise<never>(() => {}))
+    void deliver(killed)
+    await vi.waitUntil(() => upstream.seen(HOOK).length === 2)
+    upstream.on(HOOK, () => new Response())
+    await deliver(next)
+    expect((await event(next))?.['status']).toBe('pending')
+    pass(61_000)
+    await deliver(next)
+    expect((await event(next))?.['status']).toBe('delivered')
+    await deliver(killed) // by the sweep
+    expect((await event(killed))?.['status']).toBe('delivered')
+  })
+
+  it('is left to the sweep when the message for an event that is put off cannot be sent', async () => {
+    const orgId = await timedOut()
+    const eventId = await newEvent(orgId)
+    await env.DB.prepare('UPDATE webhook_endpoints SET busy_until = ?')
+      .bind(Date.now() + 60_000)
+      .run()
+    vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is unavailable'))
+    await deliver(eventId)
+    pass(60_000)
+    const swept = vi.spyOn(env.WEBHOOKS, 'sendBatch').mockResolvedValue({
+      metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } },
+    })
+    await worker.scheduled({} as ScheduledController, env)
+    const ids = swept.mock.calls.flatMap(([messages]) => Array.from(messages, ({ body }) => body))
+    expect(ids).toContainEqual({ eventId })
+  })
+})
+
+describe('a delivery that takes long', () => {
+  it('is acknowledged after two seconds; further ones to the endpoint are put off until it ends', async () => {
+    const { orgId } = await newOrganisation()
+    const { promise, resolve } = Promise.withResolvers<Response>()
+    upstream.on(HOOK, () => promise).on(OTHER, () => new Response())
+    const ids = [await newEvent(orgId), await newEvent(orgId), await newEvent(orgId, OTHER)]
+    const batch = createMessageBatch<unknown>(
+      'tryon-webhooks',
+      ids.slice(0, 1).map((eventId) => ({
+        id: eventId,
+        timestamp: new Date(),
+        attempts: 1,
+        body: { eventId },
+      })),
+    )
+    const ack = vi.spyOn(batch.messages[0]!, 'ack')
+    await worker.queue(batch, env, createExecutionContext())
+    expect(ack).toHaveBeenCalledOnce()
+    expect((await event(ids[0]!))?.['attempts']).toBe(0)
+    await deliver(ids[1]!)
+    expect(sent).toEqual([{ eventId: ids[1], delaySeconds: expect.any(Number) }])
+    await deliver(ids[2]!)
+    expect((await event(ids[2]!))?.['status']).toBe('delivered')
+    resolve(new Response())
+    await vi.waitUntil(async () => (await event(ids[0]!))?.['status'] === 'delivered')
+    pass(10_000)
+    upstream.on(HOOK, () => new Response())
+    await deliver(ids[1]!)
+    expect((await event(ids[1]!))?.['status']).toBe('delivered')
+  })
+
+  it('delays other endpoints of its organisation when there are four of them', async () => {
+    const { orgId } = await newOrganisation()
+    const stranger = await newOrganisation()
+    const { promise, resolve } = Promise.withResolvers<Response>()
+    upstream.on(OTHER, () => new Response())
+    const slow = await Promise.all(
+      [1, 2, 3, 4].map(async (n) => {
+        const url = `https://slow${n}.test/`
+        upstream.on(url, () => promise.then(() => new Response()))
+        const ackTimer = new AckTimer()
+        const done = deliverEvent({ env, eventId: await newEvent(orgId, url), ackTimer })
+        return { done, ackTimer }
+      }),
+    )
+    await Promise.all(slow.map(({ ackTimer }) => ackTimer.expired))
+    const [own, others] = [await newEvent(orgId, OTHER), await newEvent(stranger.orgId, OTHER)]
+    await Promise.all([deliver(own), deliver(others)])
+    expect((await event(own))?.['attempts']).toBe(0)
+    expect((await event(others))?.['status']).toBe('delivered')
+    resolve(new Response())
+    await Promise.all(slow.map(({ done }) => done))
+  })
+})
+
+describe('an endpoint that has only failed for five days', () => {
+  it('is disabled: its events fail without an attempt, and the owners get one mail', async () => {
+    const { organisationId, email } = await newFounder()
+    const last = await disabledEndpoint(organisationId)
+    expect(await event(last)).toMatchObject({ status: 'failed', attempts: 1 })
+    expect((await endpoint(organisationId))?.['disabled_at']).toBe(Date.now())
+    expect(await actions(organisationId)).toEqual(['webhook_endpoint.disabled'])
+    const mail = await latestMail(email)
+    expect(mail).toEqual({
+      subject: 'Webhook endpoint disabled',
+      path: '/console/settings/webhooks',
+    })
+    const attempts = upstream.seen(HOOK).length
+    const next = await newEvent(organisationId)
+    await deliver(next)
+    expect(await event(next)).toMatchObject({ status: 'failed', attempts: 0 })
+    expect(upstream.seen(HOOK)).toHaveLength(attempts)
+    expect(await actions(organisationId)).toHaveLength(1)
+  })
+
+  it('is disabled once by several failures at the same time', async () => {
+    const { orgId } = await newOrganisation()
+    upstream.on(HOOK, () => new Response('broken', { status: 500 }))
+    await deliver(await newEvent(orgId))
+    pass(5 * DAY_MS)
+    const ids = [await newEvent(orgId), await newEvent(orgId), await newEvent(orgId)]
+    await Promise.all(ids.map((id) => deliver(id)))
+    expect(await actions(orgId)).toEqual(['webhook_endpoint.disabled'])
+  })
+
+  it('is enabled by sending an event again with success, and stays disabled without', async () => {
+    const { visitor, organisationId } = await newFounder()
+    const eventId = await disabledEndpoint(organisationId)
+    const resend = async () => {
+      sent = []
+      await visitor.post(`/console/settings/webhooks/${eventId}/resend`)
+      expect(env.WEBHOOKS.send).toHaveBeenLastCalledWith({ eventId, manual: true })
+      await deliver(eventId, true)
+    }
+    await visitor.get('/console/settings/webhooks')
+    await resend()
+    expect((await event(eventId))?.['status']).toBe('failed')
+    expect((await endpoint(organisationId))?.['disabled_at']).not.toBeNull()
+    upstream.on(HOOK, () => new Response())
+    pass(120_000)
+    await resend()
+    expect((await event(eventId))?.['status']).toBe('delivered')
+    expect(await endpoint(organisationId)).toBeNull()
+    expect(await actions(organisationId)).toEqual([
+      'webhook_endpoint.disabled',
+      'webhook_endpoint.enabled',
+    ])
+  })
+
+  it('is shown in the console, and enabled there', async () => {
+    const { visitor, organisationId } = await newFounder()
+    await disabledEndpoint(organisationId)
+    const page = await visitor.get('/console/settings/webhooks')
+    expect(page.html).toContain('Disabled endpoints')
+    const fields = { origin: ORIGIN }
+    const after = await visitor.post('/console/settings/webhooks/endpoints/enable', fields)
+    expect(after.html).toContain('Enabled.')
+    expect(after.html).not.toContain('Disabled endpoints')
+    expect(await endpoint(organisationId)).toBeNull()
+    expect(await actions(organisationId)).toContain('webhook_endpoint.enabled')
+  })
+
+  it('is not enabled by another organisation, nor by a form without an origin', async () => {
+    const [mine, theirs] = [await newFounder(), await newFounder()]
+    await disabledEndpoint(theirs.organisationId)
+    await mine.visitor.get('/console/settings/webhooks')
+    for (const fields of [{ origin: ORIGIN }, { origin: 'nonsense' }, {}]) {
+      await mine.visitor.post('/console/settings/webhooks/endpoints/enable', fields)
+    }
+    expect((await endpoint(theirs.organisationId))?.['disabled_at']).not.toBeNull()
+  })
+
+  it.each(['console', 'operator'])(
+    'is enabled by saving a default URL of it: %s',
+    async (surface) => {
+      const { visitor, organisationId } = await newFounder()
+      await disabledEndpoint(organisationId)
+      const url = `${ORIGIN}/elsewhere`
+      if (surface === 'console') {
+        await visitor.get('/console/settings/webhooks')
+        await visitor.post('/console/settings/webhooks/url', { url })
+      } else {
+        const path = `/operator/organisations/${organisationId}`
+        expect((await operator.patch(path, { default_webhook_url: url })).status).toBe(200)
+      }
+      expect(await endpoint(organisationId)).toBeNull()
+      expect(await actions(organisationId)).toContain('webhook_endpoint.enabled')
+    },
+  )
+})
