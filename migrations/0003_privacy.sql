@@ -1,3 +1,4 @@
+-- Edited by hand: WITHOUT ROWID as in 0000_init, and `due_at` as the first `sweep_at`.
 CREATE TABLE `audit_log` (
 	`id` text PRIMARY KEY NOT NULL,
 	`organisation_id` text NOT NULL,
@@ -39,7 +40,7 @@ CREATE TABLE `webhook_endpoints` (
 	`busy_until` integer DEFAULT 0 NOT NULL,
 	`disabled_at` integer,
 	PRIMARY KEY(`organisation_id`, `origin`)
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 PRAGMA foreign_keys=OFF;--> statement-breakpoint
 CREATE TABLE `__new_jobs` (
@@ -64,7 +65,7 @@ CREATE TABLE `__new_jobs` (
 	`attempts` integer DEFAULT 0 NOT NULL,
 	`due_at` integer NOT NULL,
 	`sweep_at` integer DEFAULT 0 NOT NULL
-);
+) WITHOUT ROWID;
 --> statement-breakpoint
 INSERT INTO `__new_jobs`("id", "organisation_id", "workspace_id", "mode", "status", "model_image_url", "garment_image_url", "webhook_url", "base_url", "created_at", "started_at", "completed_at", "duration_ms", "error_code", "output_format", "engine", "engine_handle", "unclear_starts", "attempts", "due_at", "sweep_at") SELECT "id", "organisation_id", "workspace_id", "mode", "status", "model_image_url", "garment_image_url", "webhook_url", "base_url", "created_at", "started_at", "completed_at", "duration_ms", "error_code", "output_format", "engine", "engine_handle", "unclear_starts", "attempts", "due_at", "due_at" FROM `jobs`;--> statement-breakpoint
 DROP TABLE `jobs`;--> statement-breakpoint

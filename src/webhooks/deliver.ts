@@ -24,6 +24,8 @@ const MAX_DELAY_SECONDS = 43_200
 
 /** How long a message waits for its attempt; after that, the attempt goes on without it. */
 const ACK_AFTER_MS = 2_000
+/** The same while another delivery of its organisation is slow. */
+const ACK_NEXT_AFTER_MS = 250
 /** An attempt takes less; what is older belonged to an invocation that was killed. */
 const SLOW_AT_MOST_MS = 60_000
 
@@ -67,7 +69,9 @@ export async function deliverEvent({
     if (!busyUntil) return postpone(env, event, manual)
   }
   let slow: ReturnType<SlowDeliveries['add']> | undefined
-  ackTimer.start(ACK_AFTER_MS, () => (slow = slowDeliveries.add(endpoint)))
+  const hasSlow = slowDeliveries.hasSlow(endpoint.organisationId)
+  const ackAfterMs = hasSlow ? ACK_NEXT_AFTER_MS : ACK_AFTER_MS
+  ackTimer.start(ackAfterMs, () => (slow = slowDeliveries.add(endpoint)))
   try {
     await attemptAndRecord(env, due, busyUntil)
   } finally {

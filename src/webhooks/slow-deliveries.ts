@@ -31,15 +31,18 @@ export class SlowDeliveries {
 
   /** Whether to put off another delivery: the endpoint is slow, or many of the organisation are. */
   isSlow({ organisationId, origin }: Pick<SlowDelivery, 'organisationId' | 'origin'>): boolean {
+    const own = this.#ofOrganisation(organisationId)
+    return own.length >= MAX_OF_ORGANISATION || own.some((slow) => slow.origin === origin)
+  }
+
+  /** Whether any endpoint of the organisation is slow. */
+  hasSlow(organisationId: string): boolean {
+    return this.#ofOrganisation(organisationId).length > 0
+  }
+
+  #ofOrganisation(organisationId: string): SlowDelivery[] {
     const oldest = Date.now() - this.#heldAtMostMs
-    let ofOrganisation = 0
-    for (const slow of this.#deliveries) {
-      if (slow.since <= oldest) this.#deliveries.delete(slow)
-      else if (slow.organisationId === organisationId) {
-        if (slow.origin === origin) return true
-        ofOrganisation++
-      }
-    }
-    return ofOrganisation >= MAX_OF_ORGANISATION
+    for (const slow of this.#deliveries) if (slow.since <= oldest) this.#deliveries.delete(slow)
+    return [...this.#deliveries].filter((slow) => slow.organisationId === organisationId)
   }
 }

@@ -3,8 +3,8 @@ import { env } from 'cloudflare:workers'
 import { expect, it, vi } from 'vitest'
 import * as store from '../../src/jobs/store.ts'
 import { picture, running, scripted, useEngines } from '../support/fake-engines.ts'
-import { fakePictures, MODEL, newJob } from '../support/live-job.ts'
-import { jpeg } from '../support/picture.ts'
+import { fakePictures, MODEL, newJob, PICTURES } from '../support/live-job.ts'
+import { jpeg, png } from '../support/picture.ts'
 import { ledgerOf } from '../support/world.ts'
 
 const upstream = fakePictures()
@@ -32,10 +32,13 @@ it('is not failed by a consumer whose lease is over, while another has work runn
   const engine = scripted('engine', { start: [running('a')], poll: [picture] })
   useEngines(engine)
   const { shop, job, read } = await newJob()
-  upstream.on(MODEL, async () => {
-    upstream.on(MODEL, () => new Response(jpeg()))
+  const { garment_image_url: garment } = PICTURES
+  const busy = () => new Response('busy', { status: 503 })
+  upstream.on(garment, busy).on(MODEL, async () => {
+    await vi.waitUntil(() => upstream.seen(garment).length === 1)
+    upstream.on(MODEL, () => new Response(jpeg())).on(garment, () => new Response(png()))
     await job.run(151_000, { swept: true }) // another consumer, by the sweep
-    return new Response('busy', { status: 503 })
+    return busy()
   })
   await job.run(0)
   expect(await read()).toMatchObject({ status: 'processing' })
