@@ -304,7 +304,7 @@ describe('a run', () => {
       return prepare(sql)
     })
     const sent: unknown[] = []
-    vi.spyOn(env.JOBS, 'sendBatch').mockImplementation(async (messages) => {
+    vi.spyOn(env.TEST_JOBS, 'sendBatch').mockImplementation(async (messages) => {
       sent.push(...[...messages].map(({ body }) => body))
       return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
     })

@@ -27,10 +27,11 @@ export function fakePictures(): Upstream {
 export const PICTURES = { model_image_url: MODEL, garment_image_url: GARMENT }
 
 /** The queue takes every message of a job, and hands none out. */
-export const holdMessages = () =>
-  vi.spyOn(env.JOBS, 'send').mockResolvedValue({
-    metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } },
-  })
+export function holdMessages() {
+  const accepted = { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
+  vi.spyOn(env.TEST_JOBS, 'send').mockResolvedValue(accepted)
+  return vi.spyOn(env.JOBS, 'send').mockResolvedValue(accepted)
+}
 
 /** A live job whose messages are held back: it goes on when the test says so. */
 export async function newJob(vars: Record<string, string> = {}) {
