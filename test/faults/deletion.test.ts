@@ -51,6 +51,7 @@ async function play(fault?: { at: number; fault: Fault }) {
   for (let minute = 0; minute < 3; minute++) {
     stage.pass(60_000)
     await stage.sweep()
+    await stage.invoke(new Saboteur(), (bindings) => runDeletions(bindings))
     await stage.drain()
     await stage.alarm()
   }
