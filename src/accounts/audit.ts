@@ -134,11 +134,14 @@ export function changedDetails<T extends Record<keyof T, unknown>>(
   )
 }
 
+const MAX_FACT_LENGTH = 200
+
 /** A value as an entry may show it: of a URL without its query, which can hold a token. */
 function factOf(value: unknown): string | number | boolean | null {
   if (typeof value === 'number' || typeof value === 'boolean') return value
   if (typeof value !== 'string') return null
-  return /^https?:/i.test(value) ? value.replace(/\?.*$/s, '?…') : value
+  const shown = /^https?:/i.test(value) ? value.replace(/\?.*$/s, '?…') : value
+  return shown.length > MAX_FACT_LENGTH ? `${shown.slice(0, MAX_FACT_LENGTH)}…` : shown
 }
 
 /** A request carries only its key's hash, so the statement looks up the key's id. */

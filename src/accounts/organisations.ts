@@ -188,7 +188,7 @@ export async function updateOrganisation({
   await requireRole({ env, actor, organisationId })
   const db = database(env)
   const the = eq(organisations.id, organisationId)
-  const [before] = await db.select().from(organisations).where(the)
+  const [before] = await db.select().from(organisations).where(and(the, organisationExists()))
   if (!before) throw new AppError('not_found', 'No organisation with this id.')
   const whole = change.status === 'active' ? { suspensionReason: null, ...change } : change
   const details = changedDetails(before, whole)

@@ -64,6 +64,7 @@ export const invitations = new Hono<ConsoleApp>()
     const found = await findInvitation(c.env, token)
     if (!found) return notOpenPage(c)
     const person = await findPerson(c)
+    if (person?.deleteAfter) return c.redirect('/console/account/keep', 303)
     if (person && person.email !== found.invitation.email) return invitationPage(c, found)
     if (person) {
       c.set('person', person)

@@ -84,6 +84,21 @@ export function limitInvitation(c: ConsoleContext, address: string): Promise<Res
   ])
 }
 
+/**
+ * Limits what an organisation's members change in the console: each change leaves rows behind, in the
+ * audit log for 400 days.
+ */
+export const limitChanges = createMiddleware<ConsoleApp>(async (c, next) => {
+  if (c.req.method !== 'POST') return next()
+  const key = `change:${c.var.membership.organisation.id}`
+  const tooMany = await limit(c, [{ key, max: 600, windowSeconds: HOUR }])
+  return tooMany ?? next()
+})
+
+/** @returns the response that rejects an upload, or null. Uploads are stored before their job is accepted. */
+export const limitUpload = (c: ConsoleContext): Promise<Response | null> =>
+  limit(c, [{ key: `upload:${c.var.membership.organisation.id}`, max: 120, windowSeconds: HOUR }])
+
 async function attempt(c: ConsoleContext, limits: AttemptLimit[]): Promise<Attempt> {
   const taken = await takeAttempt(c.env, limits)
   if (!taken.ok) return { ok: false, page: await tooManyPage(c, taken.waitSeconds) }

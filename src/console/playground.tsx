@@ -13,6 +13,7 @@ import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { Button, Field, FormError, Notice, PostForm, readForm } from './form.tsx'
 import type { Complaints, FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
+import { limitUpload } from './limits.tsx'
 import { Nonce, submitFromConsole } from './submit.ts'
 
 const text = z.string().trim().max(MAX_URL_LENGTH).default('')
@@ -49,6 +50,9 @@ export const playground = new Hono<ConsoleApp>()
       mode,
       workspace,
     }
+    const hasFile = [form.value.model_file, form.value.garment_file].some((one) => one?.size)
+    const tooMany = hasFile ? await limitUpload(c) : null
+    if (tooMany) return tooMany
     const [model, garment] = await Promise.all([
       imageUrl(c, 'model', form.value.model_image_url, form.value.model_file, mode),
       imageUrl(c, 'garment', form.value.garment_image_url, form.value.garment_file, mode),

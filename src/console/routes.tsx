@@ -21,6 +21,7 @@ import { invitations } from './invitations.tsx'
 import { jobs } from './jobs.tsx'
 import { keys } from './keys.tsx'
 import { guestPage } from './layout.tsx'
+import { limitChanges } from './limits.tsx'
 import { mailbox } from './mailbox.tsx'
 import { onboarding } from './onboarding.tsx'
 import { organisationSettings } from './organisation-settings.tsx'
@@ -62,6 +63,7 @@ const inside = new Hono<ConsoleApp>()
   .route('/account', account)
   .route('/', switching)
   .use(onlyWhereDrawn)
+  .use(limitChanges)
   .route('/', overview)
   .route('/jobs', jobs)
   .route(PLAYGROUND, playground)

@@ -1,5 +1,6 @@
 // The people of an organisation. Owners invite, remove and change roles; every member can leave.
 import { Hono } from 'hono'
+import { createMiddleware } from 'hono/factory'
 import { z } from 'zod'
 import { activeKeysCreatedBy } from '../accounts/api-keys.ts'
 import { requireMail } from '../accounts/auth.ts'
@@ -33,15 +34,22 @@ import type { FieldState } from './form.tsx'
 import { memberPage } from './layout.tsx'
 import { limitInvitation } from './limits.tsx'
 import { Mode, Table, When } from './parts.tsx'
+import { recentSignIn } from './recent-sign-in.tsx'
 import { ownersOnly, requestOf } from './session.ts'
 
 const role = z.enum(ROLES, 'Choose a role.')
 const Invitation = z.object({ email, role })
 const Removal = z.object({ revoke_keys: z.literal('on').optional() })
 
+/** A new owner may reveal the signing secret, so a session that was left open cannot add one. */
+const recentSignInForOwners = createMiddleware<ConsoleApp>(async (c, next) => {
+  const { role: given } = await c.req.parseBody()
+  return given === 'owner' ? recentSignIn(c, next) : next()
+})
+
 export const team = new Hono<ConsoleApp>()
   .get('/', (c) => teamPage(c))
-  .post('/invitations', ownersOnly, async (c) => {
+  .post('/invitations', ownersOnly, recentSignInForOwners, async (c) => {
     const form = await readForm(c, Invitation)
     if (!form.ok) return teamPage(c, form)
     const { email: address, role: given } = form.value
@@ -69,7 +77,7 @@ export const team = new Hono<ConsoleApp>()
     await withdrawInvitation({ ...requestOf(c), invitationId: c.req.param('invitationId') })
     return c.redirect('/console/settings/team?withdrawn=1', 303)
   })
-  .post('/members/:userId/role', async (c) => {
+  .post('/members/:userId/role', ownersOnly, recentSignInForOwners, async (c) => {
     const form = await readForm(c, z.object({ role }))
     if (!form.ok) throw new AppError('not_found')
     const userId = c.req.param('userId')

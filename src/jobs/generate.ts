@@ -47,7 +47,11 @@ export class LostJob extends Error {
 export async function generate(env: Env, job: JobRow, resources: Resources): Promise<Progress> {
   const engines = enginesOf(env)
   if (job.engineHandle === null) {
-    if (job.attempts > 1) await resources.memory.reserve()
+    if (job.attempts > 1) {
+      // Its pictures are copied by now, so nothing slow is ahead, and a paid start must be in time.
+      if (engines.inOrder.some(({ paid }) => paid)) resources.ackTimer.hold()
+      await resources.memory.reserve()
+    }
     const earlier = job.attempts > 1 ? await earlierOutput(env, job) : null
     return earlier ?? startOnOneOf(env, job, resources, engines, engines.inOrder)
   }

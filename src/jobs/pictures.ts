@@ -44,12 +44,18 @@ export async function loadPicture(
 /**
  * Deletes every picture that can be stored for these jobs: the result and the copies of the inputs,
  * in every format, whatever the rows say. Deleting what does not exist succeeds, so it may be repeated.
+ * @param uploads keys of uploads to delete with them
  */
-export async function deletePictures(env: Env, jobIds: readonly string[]): Promise<void> {
-  const keys = jobIds.flatMap((jobId) => [
+export async function deletePictures(
+  env: Env,
+  jobIds: readonly string[],
+  uploads: readonly string[] = [],
+): Promise<void> {
+  const ofJobs = jobIds.flatMap((jobId) => [
     ...IMAGE_FORMATS.map((format) => outputKey(jobId, format)),
     ...inputKeysOf(jobId),
   ])
+  const keys = [...ofJobs, ...uploads]
   for (let at = 0; at < keys.length; at += KEYS_PER_DELETE) {
     await env.IMAGES.delete(keys.slice(at, at + KEYS_PER_DELETE))
   }

@@ -7,7 +7,7 @@ import { MODES } from '../organisation/api-key.ts'
 import { linksFrom, outputKey } from '../outputs/link.ts'
 import type { LinkTo } from '../outputs/link.ts'
 import { EVENT_STATUSES } from '../db/schema.ts'
-import { JOB_ERROR_CODES, JOB_STATUSES } from './status.ts'
+import { isFinal, JOB_ERROR_CODES, JOB_STATUSES } from './status.ts'
 import type { ListedRow } from './lists.ts'
 import type { JobWithEvent } from './store.ts'
 
@@ -68,7 +68,11 @@ export function presentJob(env: Env, baseUrl: string, job: JobWithEvent): z.infe
   return {
     ...presentListedJob(linksFrom(env, baseUrl), job),
     webhook_url: job.webhookUrl,
-    webhook_status: job.webhookUrl === null ? null : (job.eventStatus ?? 'pending'),
+    // A finished job without an event is older than its events are stored for.
+    webhook_status:
+      job.webhookUrl === null
+        ? null
+        : (job.eventStatus ?? (isFinal(job.status) ? null : 'pending')),
   }
 }
 

@@ -1,6 +1,6 @@
 // All SQL about jobs but for lists. Every change of status is one conditional update: no row back
 // means that somebody else was first.
-import { and, eq, inArray, isNotNull, lte, sql } from 'drizzle-orm'
+import { and, eq, gte, inArray, isNotNull, lte, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
@@ -8,9 +8,10 @@ import { database, kept } from '../db/client.ts'
 import { dueFrom, SWEEP_AGAIN_AFTER_MS, UNQUEUED_AFTER_MS } from '../db/due.ts'
 import { jobs, organisations, webhookEvents } from '../db/schema.ts'
 import type { JobRow, WebhookEventRow } from '../db/schema.ts'
-import { eventIdOf } from '../ids.ts'
+import { eventIdOf, firstIdSince } from '../ids.ts'
 import type { ImageFormat } from '../images/format.ts'
 import type { Mode } from '../organisation/api-key.ts'
+import { DAY_MS, RETENTION_DAYS } from '../settings.ts'
 import type { FinalStatus, JobErrorCode, JobStatus } from './status.ts'
 
 /** How long a consumer has a job to itself, ms: longer than fetching, polling and composing. */
@@ -209,10 +210,14 @@ export const isPending = (jobId: string): SQL =>
 /** Withdraws up to 50 pending jobs of one organisation, with their events, in one transaction. */
 export async function cancelPending(env: Env, organisationId: string): Promise<JobRow[]> {
   const db = database(env)
+  // Reopened meanwhile, it keeps the jobs that it accepts from then on.
+  const isClosed = sql`exists (select 1 from ${organisations}
+    where ${organisations.id} = ${organisationId}
+      and (${organisations.status} <> 'active' or ${organisations.deleteAfter} is not null))`
   const pending = await db
     .select({ id: jobs.id })
     .from(jobs)
-    .where(and(eq(jobs.organisationId, organisationId), eq(jobs.status, 'pending')))
+    .where(and(eq(jobs.organisationId, organisationId), eq(jobs.status, 'pending'), isClosed))
     .limit(50)
   if (pending.length === 0) return []
   const ids = pending.map(({ id }) => id)
@@ -220,7 +225,7 @@ export async function cancelPending(env: Env, organisationId: string): Promise<J
     db
       .update(jobs)
       .set({ status: 'cancelled' })
-      .where(and(inArray(jobs.id, ids), eq(jobs.status, 'pending')))
+      .where(and(inArray(jobs.id, ids), eq(jobs.status, 'pending'), isClosed))
       .returning(),
     insertEvents(env, ids, 'cancelled', new Date()),
   ])
@@ -248,7 +253,15 @@ function insertEvents(env: Env, jobIds: string[], status: FinalStatus, now: Date
           createdAt: value(now, webhookEvents.createdAt),
         })
         .from(jobs)
-        .where(and(inArray(jobs.id, jobIds), eq(jobs.status, status), isNotNull(jobs.webhookUrl))),
+        .where(
+          and(
+            inArray(jobs.id, jobIds),
+            eq(jobs.status, status),
+            isNotNull(jobs.webhookUrl),
+            // The event of an older job is deleted, and must not be sent a second time.
+            gte(jobs.id, firstIdSince('job', now.getTime() - RETENTION_DAYS.webhooks * DAY_MS)),
+          ),
+        ),
     )
     .onConflictDoNothing()
 }

@@ -15,13 +15,15 @@ const MAILBOX_SIZE = 50
 
 /** Sends one letter. Does not throw: whoever waits for mail can have it sent again. */
 export async function sendMail(env: Env, to: string, letter: Letter): Promise<void> {
-  const { devMailbox, mailFrom } = settingsOf(env)
+  const { baseUrl, devMailbox, mailFrom } = settingsOf(env)
   if (devMailbox) {
     keep(to, letter)
     return
   }
   try {
     if (!mailFrom) throw new Error('MAIL_FROM is not set: give the sender address of all mail')
+    // Without it, a link would start with whatever Host header a request had.
+    if (!baseUrl) throw new Error('BASE_URL is not set: give the address that links start with')
     const from = { email: mailFrom, name: 'Try-On' }
     const { subject, text, html } = letter
     const { messageId } = await env.MAIL.send({ from, to, subject, text, html })

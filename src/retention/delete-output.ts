@@ -6,10 +6,12 @@ import { AppError } from '../errors.ts'
 import { deletePictures } from '../jobs/pictures.ts'
 import { isFinal } from '../jobs/status.ts'
 import { findJob } from '../jobs/store.ts'
+import { uploadKeyOf } from '../outputs/link.ts'
+import { settingsOf } from '../settings.ts'
 import { clearPictures } from './store.ts'
 
 /**
- * Deletes the result and all copies of the inputs, and clears the job's URLs. May be repeated.
+ * Deletes the result, all copies of the inputs and the uploads that the job used, and clears the job's URLs. May be repeated.
  * @throws AppError job_not_found, forbidden or job_not_finished
  */
 export async function deleteOutput({
@@ -28,8 +30,12 @@ export async function deleteOutput({
   if (job.organisationId !== organisationId) throw new AppError('forbidden')
   if (!isFinal(job.status)) throw new AppError('job_not_finished')
   // The objects first: until the row is cleared, a repetition finishes what a crash left.
-  await deletePictures(env, [jobId])
   const { modelImageUrl, garmentImageUrl, webhookUrl, outputFormat } = job
+  const owner = { baseUrl: settingsOf(env).baseUrl ?? job.baseUrl, organisationId }
+  const uploads = [modelImageUrl, garmentImageUrl].flatMap(
+    (url) => (url === null ? null : uploadKeyOf(env, owner, url)) ?? [],
+  )
+  await deletePictures(env, [jobId], uploads)
   if ([modelImageUrl, garmentImageUrl, webhookUrl, outputFormat].every((one) => one === null)) {
     return
   }

@@ -19,6 +19,8 @@ import { decryptWebhookSecret } from './stored-secret.ts'
 
 const KEPT_BODY_BYTES = 1_024
 const MAX_ERROR_LENGTH = 128
+/** Retries of an event before its failure can disable the endpoint. */
+const DISABLING_RETRIES = 3
 /** A queue holds a message back for 12 hours at most; past that the sweep sends the next attempt. */
 const MAX_DELAY_SECONDS = 43_200
 
@@ -112,19 +114,16 @@ async function attemptAndRecord(
   const durationMs = Date.now() - at.getTime()
 
   const delivered = answer.status !== null && answer.status >= 200 && answer.status < 300
+  const delays = settingsOf(env).webhookRetryDelaysSeconds
+  const disables = shallBeDisabled(endpoint, number > Math.min(DISABLING_RETRIES, delays.length))
   const isLast =
     answer.status === 410 || // the receiver wants no more of it
     Boolean(endpoint.row?.disabledAt) ||
-    shallBeDisabled(endpoint)
+    disables
   const delaySeconds =
     delivered || isLast
       ? null
-      : nextDelaySeconds(
-          settingsOf(env).webhookRetryDelaysSeconds,
-          number,
-          Math.random(),
-          answer.retryAfterSeconds,
-        )
+      : nextDelaySeconds(delays, number, Math.random(), answer.retryAfterSeconds)
   const status = delivered ? 'delivered' : delaySeconds === null ? 'failed' : 'retrying'
   const { decides, disabled } = await recordAttempt(
     env,
@@ -139,7 +138,7 @@ async function attemptAndRecord(
       error: answer.error,
     },
     { status, dueAt: new Date(Date.now() + (delaySeconds ?? 0) * 1_000) },
-    { timedOut: answer.timedOut, busyUntil },
+    { timedOut: answer.timedOut, busyUntil, disables },
   )
   log.info('webhook attempt', {
     eventId,

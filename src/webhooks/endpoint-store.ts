@@ -24,8 +24,13 @@ export interface Endpoint {
   row: WebhookEndpointRow | undefined
 }
 
-/** Whether another failure disables the endpoint. */
-export const shallBeDisabled = ({ row }: Endpoint): boolean =>
+/**
+ * Whether a failure disables the endpoint. Not at the first attempts of an event: between two events
+ * nothing may have been sent for days.
+ * @param isLate whether the event has failed several times, or for the last time
+ */
+export const shallBeDisabled = ({ row }: Endpoint, isLate: boolean): boolean =>
+  isLate &&
   row !== undefined &&
   row.disabledAt === null &&
   row.failingSince.getTime() <= Date.now() - DISABLED_AFTER_MS

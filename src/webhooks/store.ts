@@ -18,7 +18,6 @@ import {
   disableEndpoint,
   insertFailure,
   removeEndpoint,
-  shallBeDisabled,
 } from './endpoint-store.ts'
 import type { Endpoint } from './endpoint-store.ts'
 
@@ -95,7 +94,8 @@ export async function releaseEvent(
 /**
  * Stores an attempt and what follows from it, in one transaction.
  * @param due the event as it was claimed for this attempt
- * @param busyUntil what `occupyEndpoint` returned for this attempt
+ * @param result `busyUntil`: what `occupyEndpoint` returned; `disables`: whether a failure disables
+ *   the endpoint
  * @returns `decides`: false when the lease is over and another attempt has begun, which decides then;
  *   also when the event was deleted meanwhile, and nothing is stored then; `disabled`: whether this failure disabled the endpoint
  */
@@ -104,7 +104,11 @@ export async function recordAttempt(
   { event, endpoint }: DueEvent,
   attempt: WebhookAttemptRow,
   outcome: { status: WebhookEventRow['status']; dueAt: Date },
-  { timedOut, busyUntil }: { timedOut: boolean; busyUntil: Date | undefined },
+  {
+    timedOut,
+    busyUntil,
+    disables,
+  }: { timedOut: boolean; busyUntil: Date | undefined; disables: boolean },
 ): Promise<{ decides: boolean; disabled: boolean }> {
   const db = database(env)
   const value = <T>(of: T, column: SQLiteColumn) => sql<T>`${sql.param(of, column)}`.as(column.name)
@@ -138,7 +142,7 @@ export async function recordAttempt(
     return { decides: updated.meta.changes > 0, disabled: false }
   }
   const failure = insertFailure(env, endpoint, { timedOut, busyUntil })
-  if (!shallBeDisabled(endpoint)) {
+  if (!disables) {
     const [updated] = await db.batch([...record, failure, ...reduction])
     return { decides: updated.meta.changes > 0, disabled: false }
   }

@@ -6,6 +6,7 @@ import { keptMail, sendMail } from '../../src/mail/send.ts'
 const production = (vars: Record<string, string> = { MAIL_FROM: 'hello@try-on.example' }) => ({
   ...env,
   DEV_MAILBOX: 'false',
+  BASE_URL: 'https://try-on.test',
   ...vars,
 })
 const letter = verifyLetter('https://try-on.test/console/verify?token=t&x=1')
@@ -29,9 +30,15 @@ describe('mail', () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     await sendMail(production(), 'ada@shop.example', letter)
     await sendMail(production({ MAIL_FROM: '' }), 'ada@shop.example', letter)
+    await sendMail(
+      production({ MAIL_FROM: 'hello@try-on.example', BASE_URL: '' }),
+      'ada@shop.example',
+      letter,
+    )
     const lines = log.mock.calls.map(([line]) => String(line))
     expect(lines[0]).toContain('no such sender')
     expect(lines[1]).toContain('MAIL_FROM is not set')
+    expect(lines[2]).toContain('BASE_URL is not set')
     expect(lines.join('')).not.toContain('token=t')
   })
 

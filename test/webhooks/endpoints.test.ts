@@ -33,8 +33,8 @@ beforeEach(() => {
 })
 afterEach(() => void vi.useRealTimers())
 
-/** An event of a completed test job, due now. */
-async function newEvent(organisationId: string, url = HOOK): Promise<string> {
+/** An event of a completed test job, due now. @param attempts how many have failed already */
+async function newEvent(organisationId: string, url = HOOK, attempts = 0): Promise<string> {
   const jobId = newId('job')
   const eventId = jobId.replace('job_', 'evt_')
   const now = Date.now()
@@ -45,9 +45,9 @@ async function newEvent(organisationId: string, url = HOOK): Promise<string> {
        VALUES (?1, ?2, 'ws_1', 'test', 'completed', ?3, 'https://try-on.test', 'png', ?4, ?4, 1, ?4)`,
     ).bind(jobId, organisationId, url, now),
     env.DB.prepare(
-      `INSERT INTO webhook_events (id, organisation_id, job_id, type, url, due_at, sweep_at, created_at)
-       VALUES (?1, ?2, ?3, 'job.completed', ?4, ?5, ?5, ?5)`,
-    ).bind(eventId, organisationId, jobId, url, now),
+      `INSERT INTO webhook_events (id, organisation_id, job_id, type, url, attempts, due_at, sweep_at, created_at)
+       VALUES (?1, ?2, ?3, 'job.completed', ?4, ?6, ?5, ?5, ?5)`,
+    ).bind(eventId, organisationId, jobId, url, now, attempts),
   ])
   return eventId
 }
@@ -78,7 +78,7 @@ async function disabledEndpoint(organisationId: string): Promise<string> {
   upstream.on(HOOK, () => new Response('broken', { status: 500 }))
   await deliver(await newEvent(organisationId))
   pass(5 * DAY_MS)
-  const eventId = await newEvent(organisationId)
+  const eventId = await newEvent(organisationId, HOOK, 3)
   await deliver(eventId)
   return eventId
 }
@@ -282,7 +282,7 @@ describe('an endpoint that has only failed for five days', () => {
   it('is disabled: its events fail without an attempt, and the owners get one mail', async () => {
     const { organisationId, email } = await newFounder()
     const last = await disabledEndpoint(organisationId)
-    expect(await event(last)).toMatchObject({ status: 'failed', attempts: 1 })
+    expect(await event(last)).toMatchObject({ status: 'failed', attempts: 4 })
     expect((await endpoint(organisationId))?.['disabled_at']).toBe(Date.now())
     expect(await actions(organisationId)).toEqual(['webhook_endpoint.disabled'])
     const mail = await latestMail(email)
@@ -303,9 +303,21 @@ describe('an endpoint that has only failed for five days', () => {
     upstream.on(HOOK, () => new Response('broken', { status: 500 }))
     await deliver(await newEvent(orgId))
     pass(5 * DAY_MS)
-    const ids = [await newEvent(orgId), await newEvent(orgId), await newEvent(orgId)]
+    const late = () => newEvent(orgId, HOOK, 3)
+    const ids = [await late(), await late(), await late()]
     await Promise.all(ids.map((id) => deliver(id)))
     expect(await actions(orgId)).toEqual(['webhook_endpoint.disabled'])
+  })
+
+  it('is not disabled by the first failure after days without a delivery', async () => {
+    const { orgId } = await newOrganisation()
+    upstream.on(HOOK, () => new Response('broken', { status: 500 }))
+    await deliver(await newEvent(orgId))
+    pass(6 * DAY_MS)
+    const next = await newEvent(orgId)
+    await deliver(next)
+    expect(await event(next)).toMatchObject({ status: 'retrying', attempts: 1 })
+    expect(await actions(orgId)).toEqual([])
   })
 
   it('is enabled by sending an event again with success, and stays disabled without', async () => {
