@@ -1,0 +1,65 @@
+// What limits a signed-in person, and a session that was left open.
+import { env } from 'cloudflare:workers'
+import { describe, expect, it, vi } from 'vitest'
+import { latestMail, newAddress, newFounder, newMember } from '../support/visitor.ts'
+
+const HOUR_MS = 60 * 60_000
+const TEAM = '/console/settings/team'
+
+const exhaust = (key: string, count: number) =>
+  env.DB.prepare('INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)')
+    .bind(key, count, Date.now() + HOUR_MS)
+    .run()
+
+describe('an organisation', () => {
+  it('changes its settings at most 600 times an hour', async () => {
+    const { visitor, organisationId } = await newFounder()
+    await visitor.get(TEAM)
+    await exhaust(`change:${organisationId}`, 599)
+    const url = (path: string) =>
+      visitor.post('/console/settings/webhooks/url', { url: `https://hooks.test/${path}` })
+    expect((await url('one')).status).toBe(200)
+    const rejected = await url('two')
+    expect(rejected.status).toBe(429)
+    expect(rejected.html).toContain('Too many attempts')
+    const { results } = await env.DB.prepare(
+      "SELECT details FROM audit_log WHERE organisation_id = ? AND action = 'organisation.updated'",
+    )
+      .bind(organisationId)
+      .all()
+    expect(results).toHaveLength(1)
+  })
+
+  it('stores at most 200 characters of a value in the audit log', async () => {
+    const { visitor, organisationId } = await newFounder()
+    await visitor.get(TEAM)
+    const url = `https://hooks.test/${'a'.repeat(1_900)}`
+    expect((await visitor.post('/console/settings/webhooks/url', { url })).status).toBe(200)
+    const details = await env.DB.prepare(
+      "SELECT details FROM audit_log WHERE organisation_id = ? AND action = 'organisation.updated'",
+    )
+      .bind(organisationId)
+      .first<string>('details')
+    expect(details?.length).toBeLessThan(400)
+  })
+})
+
+describe('a session that was left open', () => {
+  it('invites no owner and makes none without the password, but invites a member', async () => {
+    const { visitor, organisationId } = await newFounder()
+    const member = await newMember(organisationId)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 16 * 60_000 })
+    await visitor.get(TEAM)
+    const invited = newAddress()
+    const asOwner = await visitor.post(`${TEAM}/invitations`, { email: invited, role: 'owner' })
+    expect(asOwner.html).toContain('Confirm your password')
+    expect((await latestMail(invited)).subject).toBe('')
+
+    const promoted = await visitor.post(`${TEAM}/members/${member.userId}/role`, { role: 'owner' })
+    expect(promoted.html).toContain('Confirm your password')
+
+    await visitor.post(`${TEAM}/invitations`, { email: invited, role: 'member' })
+    expect((await latestMail(invited)).subject).toContain('Join')
+    vi.useRealTimers()
+  })
+})
