@@ -135,7 +135,9 @@ async function memberPages(page: Page): Promise<void> {
   await shoot(page, 'audit-log')
   // A second owner, so that the first can leave.
   site.sql(
-    "INSERT INTO members SELECT organisation_id, users.id, 'owner', 0 FROM members, users WHERE users.id <> user_id LIMIT 1",
+    `INSERT INTO members SELECT organisations.id, users.id, 'owner', 0 FROM organisations, users
+     WHERE organisations.name = 'Acme Fashion'
+       AND users.id NOT IN (SELECT user_id FROM members WHERE organisation_id = organisations.id) LIMIT 1`,
   )
   await page.goto('/console/settings/team')
   await page.getByRole('button', { name: /^Leave/ }).click()

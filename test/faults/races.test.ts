@@ -303,10 +303,14 @@ describe('nothing is lost in a race', () => {
     const stage = await Stage.open()
     await submit(stage, new Saboteur((at) => (at === 0 ? 'died' : undefined)))
     stage.pass(6 * 60_000)
-    vi.spyOn(env.DB, 'prepare').mockImplementationOnce(() => {
+    // Not once: the alarm of another test's organisation could use up a single failure.
+    const prepare = vi.spyOn(env.DB, 'prepare')
+    const implementation = prepare.getMockImplementation() ?? env.DB.prepare.bind(env.DB)
+    prepare.mockImplementation(() => {
       throw new Error('D1 is down')
     })
     await stage.alarm()
+    prepare.mockImplementation(implementation)
     expect((await factsOf(stage.shop.orgId)).totals).toMatchObject({ balance: 99, reserved: 1 })
     await stage.quiet()
     expect((await factsOf(stage.shop.orgId)).totals).toMatchObject({ balance: 100, reserved: 0 })
