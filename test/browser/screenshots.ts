@@ -135,9 +135,9 @@ async function memberPages(page: Page): Promise<void> {
   await shoot(page, 'audit-log')
   // A second owner, so that the first can leave.
   site.sql(
-    `INSERT INTO members SELECT organisations.id, users.id, 'owner', 0 FROM organisations, users
-     WHERE organisations.name = 'Acme Fashion'
-       AND users.id NOT IN (SELECT user_id FROM members WHERE organisation_id = organisations.id) LIMIT 1`,
+    `INSERT INTO users (id, name, email, created_at, updated_at)
+     VALUES ('usr_second', 'Second', 'second@shop.example', 0, 0);
+     INSERT INTO members SELECT id, 'usr_second', 'owner', 0 FROM organisations`,
   )
   await page.goto('/console/settings/team')
   await page.getByRole('button', { name: /^Leave/ }).click()
