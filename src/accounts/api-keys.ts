@@ -8,13 +8,14 @@ import { apiKeys, organisations } from '../db/schema.ts'
 import type { ApiKeyRow } from '../db/schema.ts'
 import { AppError } from '../errors.ts'
 import { newId } from '../ids.ts'
+import { DAY_MS } from '../settings.ts'
 import { hashKey, makeKey } from '../organisation/api-key.ts'
 import type { Mode } from '../organisation/api-key.ts'
 import { organisationOf } from '../organisation/by-id.ts'
 import { revokedKeysSince } from '../organisation/standing.ts'
 import { auditInsert, auditInsertEach } from './audit.ts'
-import type { Actor } from './audit.ts'
 import { isMember, requireMember } from './authorisation.ts'
+import type { OrganisationRequest } from './authorisation.ts'
 import {
   API_KEYS_CREATED_DAYS,
   apiKeyLimitReached,
@@ -22,14 +23,7 @@ import {
   MAX_API_KEYS_CREATED,
 } from './limits.ts'
 
-const DAY_MS = 24 * 60 * 60_000
 const MAX_LISTED = 200
-
-interface Request {
-  env: Env
-  actor: Actor
-  organisationId: string
-}
 
 /** A new key in plain text, and its row. @param createdBy the id of a user */
 export function keyRow(
@@ -104,7 +98,7 @@ export async function createApiKey({
   mode,
   name,
   id = newId('key'),
-}: Request & { mode: Mode; name: string; id?: string }): Promise<{
+}: OrganisationRequest & { mode: Mode; name: string; id?: string }): Promise<{
   id: string
   key: string
 } | null> {
@@ -163,7 +157,7 @@ export async function revokeApiKey({
   actor,
   organisationId,
   keyId,
-}: Request & { keyId: string }): Promise<void> {
+}: OrganisationRequest & { keyId: string }): Promise<void> {
   await requireMember({ env, actor, organisationId })
   const db = database(env)
   const [, , known] = await db.batch([
@@ -179,7 +173,12 @@ export async function revokeApiKey({
 }
 
 /** The statements that revoke active keys of an organisation and record each; refresh it afterwards. */
-export function revocation({ env, actor, organisationId, which }: Request & { which: SQL }) {
+export function revocation({
+  env,
+  actor,
+  organisationId,
+  which,
+}: OrganisationRequest & { which: SQL }) {
   const active = and(eq(apiKeys.organisationId, organisationId), isNull(apiKeys.revokedAt), which)
   return [
     auditInsertEach(

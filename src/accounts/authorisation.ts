@@ -7,22 +7,23 @@ import { members } from '../db/people.ts'
 import { AppError } from '../errors.ts'
 import type { Actor } from './audit.ts'
 
-interface Check {
+/** What every use case about an organisation is given. */
+export interface OrganisationRequest {
   env: Env
   actor: Actor
   organisationId: string
 }
 
 /** @throws AppError not_found */
-export async function requireOwner(check: Check): Promise<void> {
-  if (check.actor.type !== 'user') return
-  if ((await roleOf(check, check.actor.userId)) !== 'owner') throw new AppError('not_found')
+export async function requireOwner(request: OrganisationRequest): Promise<void> {
+  if (request.actor.type !== 'user') return
+  if ((await roleOf(request, request.actor.userId)) !== 'owner') throw new AppError('not_found')
 }
 
 /** @throws AppError not_found */
-export async function requireMember(check: Check): Promise<void> {
-  if (check.actor.type !== 'user') return
-  if ((await roleOf(check, check.actor.userId)) === undefined) throw new AppError('not_found')
+export async function requireMember(request: OrganisationRequest): Promise<void> {
+  if (request.actor.type !== 'user') return
+  if ((await roleOf(request, request.actor.userId)) === undefined) throw new AppError('not_found')
 }
 
 /** As a condition of a statement: whether the actor may act as a member. */
@@ -32,7 +33,7 @@ export const isMember = (actor: Actor, organisationId: string): SQL =>
             and ${members.userId} = ${actor.userId})`
     : sql`true`
 
-async function roleOf({ env, organisationId }: Check, userId: string) {
+async function roleOf({ env, organisationId }: OrganisationRequest, userId: string) {
   const [member] = await database(env)
     .select({ role: members.role })
     .from(members)

@@ -10,8 +10,8 @@ import { organisationDeletionLetter } from '../mail/letters.ts'
 import { sendMail } from '../mail/send.ts'
 import { organisationOf } from '../organisation/by-id.ts'
 import { auditInsert } from './audit.ts'
-import type { Actor } from './audit.ts'
 import { requireOwner } from './authorisation.ts'
+import type { OrganisationRequest } from './authorisation.ts'
 import { graceEnd, organisationExists } from './grace-period.ts'
 import { teamOf } from './members.ts'
 
@@ -26,12 +26,7 @@ export async function scheduleOrganisationDeletion({
   actor,
   organisationId,
   baseUrl,
-}: {
-  env: Env
-  actor: Actor
-  organisationId: string
-  baseUrl: string
-}): Promise<OrganisationRow & { deleteAfter: Date }> {
+}: OrganisationRequest & { baseUrl: string }): Promise<OrganisationRow & { deleteAfter: Date }> {
   await requireOwner({ env, actor, organisationId })
   const db = database(env)
   const deleteAfter = graceEnd()
@@ -94,11 +89,7 @@ export async function cancelOrganisationDeletion({
   env,
   actor,
   organisationId,
-}: {
-  env: Env
-  actor: Actor
-  organisationId: string
-}): Promise<void> {
+}: OrganisationRequest): Promise<void> {
   await requireOwner({ env, actor, organisationId })
   const db = database(env)
   // Decides against the start of the deletion, which sets the column to 0.

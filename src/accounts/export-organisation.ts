@@ -14,8 +14,8 @@ import { attemptsBetween, listEvents } from '../webhooks/store.ts'
 import { listApiKeys } from './api-keys.ts'
 import { takeAttempt } from './attempts.ts'
 import { auditInsert, listAuditEntries } from './audit.ts'
-import type { Actor } from './audit.ts'
 import { requireOwner } from './authorisation.ts'
+import type { OrganisationRequest } from './authorisation.ts'
 import { arrayOf, pagesOf, streamOf } from './export-file.ts'
 import { teamOf } from './members.ts'
 import type { Member } from './members.ts'
@@ -42,12 +42,7 @@ export async function exportOrganisation({
   actor,
   organisationId,
   baseUrl,
-}: {
-  env: Env
-  actor: Actor
-  organisationId: string
-  baseUrl: string
-}): Promise<Exported> {
+}: OrganisationRequest & { baseUrl: string }): Promise<Exported> {
   await requireOwner({ env, actor, organisationId })
   const found = await findOrganisation(env, organisationId)
   if (!found) throw new AppError('not_found')

@@ -3,10 +3,11 @@
 // accounts/run-deletions removes what is stored.
 import { gt, isNull, or } from 'drizzle-orm'
 import { organisations } from '../db/schema.ts'
+import { DAY_MS } from '../settings.ts'
 
 export const GRACE_PERIOD_DAYS = 7
 
-export const graceEnd = (): Date => new Date(Date.now() + GRACE_PERIOD_DAYS * 24 * 60 * 60_000)
+export const graceEnd = (): Date => new Date(Date.now() + GRACE_PERIOD_DAYS * DAY_MS)
 
 /** Leaves out organisations whose grace period is over. */
 export const organisationExists = () =>

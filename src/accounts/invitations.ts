@@ -4,15 +4,13 @@ import { and, eq, gt, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { invitations, members, users } from '../db/people.ts'
 import { newId } from '../ids.ts'
-import type { Actor } from './audit.ts'
+import type { UserActor } from './audit.ts'
 import { auditInsert } from './audit.ts'
 import { nameOf } from './email-address.ts'
 import { findInvitation, hashToken } from './members.ts'
 import type { OpenInvitation } from './members.ts'
 import { hashPassword, replacePassword } from './passwords.ts'
 import { findUserByEmail } from './users.ts'
-
-type UserActor = Extract<Actor, { type: 'user' }>
 
 /**
  * Makes the signed-in person a member.

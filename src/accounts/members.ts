@@ -12,18 +12,12 @@ import { organisationOf } from '../organisation/by-id.ts'
 import { sha256 } from '../sha256.ts'
 import { revocation } from './api-keys.ts'
 import { auditInsert } from './audit.ts'
-import type { Actor } from './audit.ts'
 import { requireOwner } from './authorisation.ts'
+import type { OrganisationRequest } from './authorisation.ts'
 import { MAX_MEMBERS, MAX_OPEN_INVITATIONS, memberLimitReached } from './limits.ts'
 import { organisationExists } from './grace-period.ts'
 
 const INVITATION_MS = 7 * 24 * 60 * 60_000
-
-interface Request {
-  env: Env
-  actor: Actor
-  organisationId: string
-}
 
 export interface Membership {
   organisation: OrganisationRow
@@ -101,7 +95,7 @@ export async function invite({
   organisationId,
   email,
   role,
-}: Request & { email: string; role: Role }): Promise<{
+}: OrganisationRequest & { email: string; role: Role }): Promise<{
   token: string
   replaced: Role | undefined
 } | null> {
@@ -200,7 +194,7 @@ export async function withdrawInvitation({
   actor,
   organisationId,
   invitationId,
-}: Request & { invitationId: string }): Promise<void> {
+}: OrganisationRequest & { invitationId: string }): Promise<void> {
   await requireOwner({ env, actor, organisationId })
   const db = database(env)
   const the = and(eq(invitations.id, invitationId), eq(invitations.organisationId, organisationId))
@@ -245,7 +239,7 @@ export async function removeMember({
   organisationId,
   userId,
   revokeKeys,
-}: Request & { userId: string; revokeKeys: boolean }): Promise<boolean> {
+}: OrganisationRequest & { userId: string; revokeKeys: boolean }): Promise<boolean> {
   const isLeaving = actor.type === 'user' && actor.userId === userId
   if (!isLeaving) await requireOwner({ env, actor, organisationId })
   const member = await findMember(env, organisationId, userId)
@@ -288,7 +282,7 @@ export async function changeRole({
   organisationId,
   userId,
   role,
-}: Request & { userId: string; role: Role }): Promise<boolean> {
+}: OrganisationRequest & { userId: string; role: Role }): Promise<boolean> {
   await requireOwner({ env, actor, organisationId })
   const member = await findMember(env, organisationId, userId)
   if (!member) throw new AppError('not_found')

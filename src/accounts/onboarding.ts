@@ -13,7 +13,7 @@ import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
 import { FREE_CREDITS } from '../settings.ts'
 import { keyRow } from './api-keys.ts'
 import { auditInsert } from './audit.ts'
-import type { Actor } from './audit.ts'
+import type { UserActor } from './audit.ts'
 import { claimFreeCredits } from './free-credits.ts'
 import { grantCredits, organisationRow } from './organisations.ts'
 import { workspaceRow } from './workspaces.ts'
@@ -79,7 +79,7 @@ export async function completeOnboarding({
   workspaceName,
 }: {
   env: Env
-  actor: Extract<Actor, { type: 'user' }>
+  actor: UserActor
   onboarding: OnboardingRow
   workspaceName: string
 }): Promise<{ key: string; freeCredits: number } | null> {

@@ -16,22 +16,18 @@ import { withdrawAllPending } from '../jobs/cancel.ts'
 import { organisationOf } from '../organisation/by-id.ts'
 import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
 import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../settings.ts'
+import { enableEndpoint } from '../webhooks/endpoints.ts'
 import { newWebhookSecret } from '../webhooks/secret.ts'
 import { decryptWebhookSecret, encryptWebhookSecret } from '../webhooks/stored-secret.ts'
 import { keyRow } from './api-keys.ts'
 import { auditInsert, changedDetails } from './audit.ts'
 import type { Actor } from './audit.ts'
 import { requireMember, requireOwner } from './authorisation.ts'
+import type { OrganisationRequest } from './authorisation.ts'
 import { organisationExists } from './grace-period.ts'
 import { workspaceRow } from './workspaces.ts'
 
 const SECRET_OVERLAP_MS = 24 * 60 * 60_000
-
-interface Request {
-  env: Env
-  actor: Actor
-  organisationId: string
-}
 
 export interface NewOrganisation {
   name: string
@@ -174,7 +170,7 @@ export type OrganisationChange = Partial<
 
 /**
  * Changes an organisation, in force at its next request. Suspending it withdraws its pending jobs.
- * Its name and retention are for owners.
+ * Setting a default webhook URL enables its endpoint. Name and retention are for owners.
  * @throws AppError not_found
  */
 export async function updateOrganisation({
@@ -182,7 +178,7 @@ export async function updateOrganisation({
   actor,
   organisationId,
   change,
-}: Request & { change: OrganisationChange }): Promise<void> {
+}: OrganisationRequest & { change: OrganisationChange }): Promise<void> {
   const ownersOnly = 'name' in change || 'outputRetentionDays' in change
   const requireRole = ownersOnly ? requireOwner : requireMember
   await requireRole({ env, actor, organisationId })
@@ -210,6 +206,8 @@ export async function updateOrganisation({
   // Both also when nothing differs: the first of two equal requests may have stopped before them.
   await organisationOf(env, organisationId).refresh()
   if (change.status === 'suspended') await withdrawAllPending(env, organisationId)
+  const url = change.defaultWebhookUrl
+  if (url) await enableEndpoint({ env, actor, organisationId, url })
 }
 
 /**
@@ -222,7 +220,7 @@ export async function rotateWebhookSecret({
   env,
   actor,
   organisationId,
-}: Request): Promise<string> {
+}: OrganisationRequest): Promise<string> {
   await requireOwner({ env, actor, organisationId })
   const db = database(env)
   const secret = newWebhookSecret()
@@ -254,7 +252,7 @@ export async function revealWebhookSecret({
   env,
   actor,
   organisationId,
-}: Request): Promise<string> {
+}: OrganisationRequest): Promise<string> {
   await requireOwner({ env, actor, organisationId })
   const found = await findOrganisation(env, organisationId)
   if (!found) throw new AppError('not_found')
@@ -289,7 +287,7 @@ export async function addCredits({
   actor,
   organisationId,
   ...grant
-}: Request & { amount: number; reason: string; reference: string }): Promise<number> {
+}: OrganisationRequest & { amount: number; reason: string; reference: string }): Promise<number> {
   if (!(await findOrganisation(env, organisationId))) {
     throw new AppError('not_found', 'No organisation with this id.')
   }

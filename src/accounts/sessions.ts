@@ -1,16 +1,10 @@
 // Records sign-ins in the audit log of every organisation of the person.
 import { database } from '../db/client.ts'
 import { auditInsert } from './audit.ts'
-import type { Actor } from './audit.ts'
+import type { UserActor } from './audit.ts'
 import { membershipsOf } from './members.ts'
 
-export async function recordSignIn({
-  env,
-  actor,
-}: {
-  env: Env
-  actor: Extract<Actor, { type: 'user' }>
-}): Promise<void> {
+export async function recordSignIn({ env, actor }: { env: Env; actor: UserActor }): Promise<void> {
   const memberships = await membershipsOf(env, actor.userId)
   const [first, ...others] = memberships.map(({ organisation }) =>
     auditInsert(env, { organisationId: organisation.id, actor, action: 'session.created' }),

@@ -18,6 +18,15 @@ const recheckAt = new Map<string, number>()
  * @param limit of organisations in one call; the next call continues
  */
 export async function encryptStoredSecrets(env: Env, limit = 100): Promise<void> {
+  try {
+    await encryptOutdated(env, limit)
+  } catch (error) {
+    log.error('stored secrets not encrypted', error)
+    throw error
+  }
+}
+
+async function encryptOutdated(env: Env, limit: number): Promise<void> {
   const { current, previous } = await storedPrefixes(env)
   if (!current || (recheckAt.get(current) ?? 0) > Date.now()) return
   const { webhookSecret, webhookSecretPrevious } = organisations

@@ -7,15 +7,9 @@ import { AppError } from '../errors.ts'
 import { newId } from '../ids.ts'
 import { organisationOf } from '../organisation/by-id.ts'
 import { auditInsert, changedDetails } from './audit.ts'
-import type { Actor } from './audit.ts'
 import { requireMember } from './authorisation.ts'
+import type { OrganisationRequest } from './authorisation.ts'
 import { MAX_ACTIVE_WORKSPACES, MAX_WORKSPACES, workspaceLimitReached } from './limits.ts'
-
-interface Request {
-  env: Env
-  actor: Actor
-  organisationId: string
-}
 
 export const workspaceRow = (organisationId: string, name: string): WorkspaceRow => ({
   id: newId('ws'),
@@ -31,7 +25,7 @@ export async function createWorkspace({
   actor,
   organisationId,
   name,
-}: Request & { name: string }): Promise<WorkspaceRow> {
+}: OrganisationRequest & { name: string }): Promise<WorkspaceRow> {
   await requireMember({ env, actor, organisationId })
   const workspace = workspaceRow(organisationId, name)
   const allowed = sql`${hasRoomForActive(organisationId)}
@@ -66,7 +60,7 @@ export async function updateWorkspace({
   organisationId,
   workspaceId,
   change,
-}: Request & {
+}: OrganisationRequest & {
   workspaceId: string
   change: Partial<Pick<WorkspaceRow, 'name' | 'status'>>
 }): Promise<WorkspaceRow> {

@@ -6,17 +6,12 @@ import { enableEndpoint } from '../webhooks/endpoints.ts'
 import type { ConsoleApp } from './context.ts'
 import { ActionForm, Notice, readForm } from './form.tsx'
 import { When } from './parts.tsx'
-import { actorOf } from './session.ts'
+import { requestOf } from './session.ts'
 
 export const disabledEndpoints = new Hono<ConsoleApp>().post('/endpoints/enable', async (c) => {
   const form = await readForm(c, z.object({ origin: z.url() }))
   if (!form.ok) return c.redirect('/console/settings/webhooks', 303)
-  await enableEndpoint({
-    env: c.env,
-    actor: actorOf(c),
-    organisationId: c.var.membership.organisation.id,
-    url: form.value.origin,
-  })
+  await enableEndpoint({ ...requestOf(c), url: form.value.origin })
   return c.redirect('/console/settings/webhooks?enabled=1', 303)
 })
 

@@ -24,10 +24,7 @@ export type Attempt = { ok: false; page: Response } | { ok: true; notAFailure: (
  * network and by address. A browser that signed in to the account before has a limit of its own.
  */
 export async function attemptSignIn(c: ConsoleContext, address: string): Promise<Attempt> {
-  const user = await findUserByEmail(c.env, address)
-  const trusted = await trustedBrowserKey(c, user?.id)
-  const mailbox = mailboxOf(address)
-  const network = networkOf(c)
+  const { trusted, mailbox, network } = await sourceOf(c, address)
   return attempt(
     c,
     trusted
@@ -56,10 +53,7 @@ export async function limitMail(
   purpose: 'verification' | 'reset',
   address: string,
 ): Promise<Response | null> {
-  const user = await findUserByEmail(c.env, address)
-  const trusted = await trustedBrowserKey(c, user?.id)
-  const mailbox = mailboxOf(address)
-  const network = networkOf(c)
+  const { trusted, mailbox, network } = await sourceOf(c, address)
   const key = `${purpose}-mail`
   return limit(
     c,
@@ -138,6 +132,16 @@ function tooManyPage(c: ConsoleContext, waitSeconds: number) {
       )}
     </article>,
   )
+}
+
+/** Where a request about an address comes from, as keys of limits. */
+async function sourceOf(c: ConsoleContext, address: string) {
+  const user = await findUserByEmail(c.env, address)
+  return {
+    trusted: await trustedBrowserKey(c, user?.id),
+    mailbox: mailboxOf(address),
+    network: networkOf(c),
+  }
 }
 
 /** Stored as a hash: the table of attempts holds no addresses. */

@@ -7,6 +7,7 @@ import { recordSignIn } from '../accounts/sessions.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import { AppError } from '../errors.ts'
 import type { ConsoleApp, ConsoleContext, Person } from './context.ts'
+import { cookieOptions } from './cookies.ts'
 import { cameFrom } from './next.ts'
 import { trustBrowser } from './trusted-browser.ts'
 
@@ -124,13 +125,7 @@ export const ownersOnly = createMiddleware<ConsoleApp>(async (c, next) => {
 
 /** Remembers which organisation to look at; that it is one of theirs is checked at every page. */
 export const lookAt = (c: ConsoleContext, organisationId: string): void =>
-  setCookie(c, ORGANISATION_COOKIE, organisationId, {
-    path: '/console',
-    httpOnly: true,
-    sameSite: 'Lax',
-    secure: baseUrlOf(c).startsWith('https:'),
-    maxAge: YEAR_SECONDS,
-  })
+  setCookie(c, ORGANISATION_COOKIE, organisationId, cookieOptions(c, YEAR_SECONDS))
 
 export const forgetOrganisation = (c: ConsoleContext): void => {
   deleteCookie(c, ORGANISATION_COOKIE, { path: '/console' })

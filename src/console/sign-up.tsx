@@ -14,6 +14,7 @@ import type { User } from '../accounts/users.ts'
 import { FREE_CREDITS, settingsOf } from '../settings.ts'
 import { baseUrlOf } from '../api/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
+import { cookieOptions } from './cookies.ts'
 import { email, name, password } from './fields.ts'
 import { Button, Field, FormError, NewPasswordField, Notice, readForm } from './form.tsx'
 import type { FieldState } from './form.tsx'
@@ -109,13 +110,13 @@ export const signUp = new Hono<ConsoleApp>()
 const SignUpCookie = z.object({ userId: z.string(), email: z.string() })
 
 const rememberSignUp = (c: ConsoleContext, signedUp: z.infer<typeof SignUpCookie>) =>
-  setSignedCookie(c, SIGN_UP_COOKIE, JSON.stringify(signedUp), authSecretOf(c.env), {
-    path: '/console',
-    httpOnly: true,
-    sameSite: 'Lax',
-    secure: baseUrlOf(c).startsWith('https:'),
-    maxAge: HOUR_SECONDS,
-  })
+  setSignedCookie(
+    c,
+    SIGN_UP_COOKIE,
+    JSON.stringify(signedUp),
+    authSecretOf(c.env),
+    cookieOptions(c, HOUR_SECONDS),
+  )
 
 async function signedUpHere(c: ConsoleContext): Promise<z.infer<typeof SignUpCookie> | null> {
   const text = await getSignedCookie(c, authSecretOf(c.env), SIGN_UP_COOKIE)

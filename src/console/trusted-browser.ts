@@ -3,9 +3,9 @@
 import { getSignedCookie, setSignedCookie } from 'hono/cookie'
 import { z } from 'zod'
 import { authSecretOf } from '../accounts/auth.ts'
-import { baseUrlOf } from '../api/base-url.ts'
 import { sha256 } from '../sha256.ts'
 import type { ConsoleContext } from './context.ts'
+import { cookieOptions } from './cookies.ts'
 
 const COOKIE = 'try-on.browser'
 const MAX_ACCOUNTS = 5
@@ -37,13 +37,7 @@ export async function trustBrowser(c: ConsoleContext, userId: string): Promise<v
     COOKIE,
     JSON.stringify({ id: browser.id, accounts }),
     authSecretOf(c.env),
-    {
-      path: '/console',
-      httpOnly: true,
-      sameSite: 'Lax',
-      secure: baseUrlOf(c).startsWith('https:'),
-      maxAge: YEAR_SECONDS,
-    },
+    cookieOptions(c, YEAR_SECONDS),
   )
 }
 

@@ -13,7 +13,6 @@ import { urlProblem } from '../images/url.ts'
 import type { UrlPolicy } from '../images/url.ts'
 import { SCENARIO_HOST } from '../jobs/scenario.ts'
 import { DEFAULT_PAGE_SIZE } from '../settings.ts'
-import { enableEndpoint } from '../webhooks/endpoints.ts'
 import { listDisabledEndpoints } from '../webhooks/endpoint-store.ts'
 import { listEvents } from '../webhooks/store.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
@@ -45,9 +44,8 @@ export const webhooks = new Hono<ConsoleApp>()
   .post('/url', async (c) => {
     const form = await readForm(c, defaultUrl(urlPolicyOf(c)))
     if (!form.ok) return webhooksPage(c, form)
-    const { url } = form.value
-    await updateOrganisation({ ...requestOf(c), change: { defaultWebhookUrl: url || null } })
-    await enableEndpoint({ ...requestOf(c), url })
+    const defaultWebhookUrl = form.value.url || null
+    await updateOrganisation({ ...requestOf(c), change: { defaultWebhookUrl } })
     return c.redirect('/console/settings/webhooks?saved=1', 303)
   })
   .post('/reveal', ownersOnly, recentSignIn, async (c) =>

@@ -1,7 +1,7 @@
 import { getTableColumns, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/d1'
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 /** A drizzle client for this Worker's D1. Cheap to make: it holds no connection. */
 export const database = (env: Env) => drizzle(env.DB)
@@ -61,3 +61,7 @@ export function rowValues<T extends SQLiteTable>(
   )
   return sql.join(values, sql`, `)
 }
+
+/** A value as a column of INSERT … SELECT, encoded and named as the column. */
+export const valueFor = <T>(value: T, column: SQLiteColumn) =>
+  sql<T>`${sql.param(value, column)}`.as(column.name)

@@ -3,8 +3,8 @@ import { and, eq, gte, isNotNull, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { jobs } from '../db/schema.ts'
 import { firstIdSince } from '../ids.ts'
+import { DAY_MS } from '../settings.ts'
 
-const DAY_MS = 24 * 60 * 60_000
 export const STATISTICS_DAYS = 30
 
 export interface Statistics {

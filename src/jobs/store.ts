@@ -3,8 +3,7 @@
 import { and, eq, gte, inArray, isNotNull, lte, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { database, kept } from '../db/client.ts'
+import { database, kept, valueFor } from '../db/client.ts'
 import { dueFrom, SWEEP_AGAIN_AFTER_MS, UNQUEUED_AFTER_MS } from '../db/due.ts'
 import { jobs, organisations, webhookEvents } from '../db/schema.ts'
 import type { JobRow, WebhookEventRow } from '../db/schema.ts'
@@ -235,7 +234,6 @@ export async function cancelPending(env: Env, organisationId: string): Promise<J
 /** An event for each of the jobs that has this status and a webhook URL; known events stay. */
 function insertEvents(env: Env, jobIds: string[], status: FinalStatus, now: Date) {
   const db = database(env)
-  const value = <T>(of: T, column: SQLiteColumn) => sql<T>`${sql.param(of, column)}`.as(column.name)
   return db
     .insert(webhookEvents)
     .select(
@@ -244,13 +242,13 @@ function insertEvents(env: Env, jobIds: string[], status: FinalStatus, now: Date
           id: sql<string>`'evt_' || substr(${jobs.id}, 5)`.as('id'), // as eventIdOf
           organisationId: jobs.organisationId,
           jobId: jobs.id,
-          type: value(`job.${status}` as const, webhookEvents.type),
+          type: valueFor(`job.${status}` as const, webhookEvents.type),
           url: sql<string>`${jobs.webhookUrl}`.as('url'),
-          status: value('pending' as const, webhookEvents.status),
-          attempts: value(0, webhookEvents.attempts),
-          dueAt: value(now, webhookEvents.dueAt),
-          sweepAt: value(new Date(now.getTime() + UNQUEUED_AFTER_MS), webhookEvents.sweepAt),
-          createdAt: value(now, webhookEvents.createdAt),
+          status: valueFor('pending' as const, webhookEvents.status),
+          attempts: valueFor(0, webhookEvents.attempts),
+          dueAt: valueFor(now, webhookEvents.dueAt),
+          sweepAt: valueFor(new Date(now.getTime() + UNQUEUED_AFTER_MS), webhookEvents.sweepAt),
+          createdAt: valueFor(now, webhookEvents.createdAt),
         })
         .from(jobs)
         .where(

@@ -29,7 +29,6 @@ import { presentJob } from '../jobs/present.ts'
 import { findJob } from '../jobs/store.ts'
 import { organisationOf } from '../organisation/by-id.ts'
 import { operatorActor, operatorOnly } from './authenticate.ts'
-import { enableEndpoint } from '../webhooks/endpoints.ts'
 import { presentAuditEntry, presentOrganisation, presentWholeOrganisation } from './present.ts'
 import {
   Credits,
@@ -108,10 +107,6 @@ export const operator = new Hono<App>()
         }),
       },
     })
-    if (body.default_webhook_url) {
-      const url = body.default_webhook_url
-      await enableEndpoint({ env: c.env, actor: operatorActor(c), organisationId: orgId, url })
-    }
     return c.json(await readWhole(c.env, orgId))
   })
   .delete('/organisations/:orgId', async (c) => {

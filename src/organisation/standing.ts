@@ -4,10 +4,11 @@ import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { apiKeys, organisations, workspaces } from '../db/schema.ts'
 import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
+import { DAY_MS } from '../settings.ts'
 import type { Mode } from './api-key.ts'
 
 const MAX_AGE_MS = 30_000
-const REVOKED_KEYS_MS = 90 * 24 * 60 * 60_000
+const REVOKED_KEYS_MS = 90 * DAY_MS
 
 /** Keys that were revoked before this are no longer loaded: they answer `invalid_api_key`. */
 export const revokedKeysSince = (): Date => new Date(Date.now() - REVOKED_KEYS_MS)

@@ -1,6 +1,6 @@
 // Deletes a finished job's pictures because its organisation asks for it.
+import type { OrganisationRequest } from '../accounts/authorisation.ts'
 import { auditInsert } from '../accounts/audit.ts'
-import type { Actor } from '../accounts/audit.ts'
 import { database } from '../db/client.ts'
 import { AppError } from '../errors.ts'
 import { deletePictures } from '../jobs/pictures.ts'
@@ -19,12 +19,7 @@ export async function deleteOutput({
   actor,
   organisationId,
   jobId,
-}: {
-  env: Env
-  actor: Actor
-  organisationId: string
-  jobId: string
-}): Promise<void> {
+}: OrganisationRequest & { jobId: string }): Promise<void> {
   const job = await findJob(env, jobId)
   if (!job) throw new AppError('job_not_found')
   if (job.organisationId !== organisationId) throw new AppError('forbidden')

@@ -1,19 +1,19 @@
 // All SQL about webhook endpoints, which have a row while their deliveries fail. Those functions that
 // return statements leave it to the caller to run them in the batch of an attempt.
 import { and, desc, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
-import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { auditInsert, SYSTEM } from '../accounts/audit.ts'
 import type { Actor, AuditAction } from '../accounts/audit.ts'
-import { database } from '../db/client.ts'
+import { database, valueFor } from '../db/client.ts'
 import { organisations, webhookEndpoints } from '../db/schema.ts'
 import type { WebhookEndpointRow } from '../db/schema.ts'
+import { DAY_MS } from '../settings.ts'
 
 /** How long one attempt has an event, and an endpoint that timed out, to itself, ms. */
 export const ATTEMPT_LEASE_MS = 60_000
 /** Rows of failing endpoints that an organisation may have; a further endpoint gets none. */
 const MAX_ENDPOINTS = 100
 /** An endpoint that has only failed for so long is disabled. */
-const DISABLED_AFTER_MS = 5 * 24 * 60 * 60_000
+const DISABLED_AFTER_MS = 5 * DAY_MS
 
 /** The receiver of an event. */
 export interface Endpoint {
@@ -118,18 +118,17 @@ export function insertFailure(
   { timedOut, busyUntil }: { timedOut: boolean; busyUntil: Date | undefined },
 ) {
   const db = database(env)
-  const value = <T>(of: T, column: SQLiteColumn) => sql<T>`${sql.param(of, column)}`.as(column.name)
   const rows = db
     .select({ origin: webhookEndpoints.origin })
     .from(webhookEndpoints)
     .where(eq(webhookEndpoints.organisationId, organisationId))
   const row = {
     organisationId: organisations.id,
-    origin: value(origin, webhookEndpoints.origin),
-    failingSince: value(new Date(), webhookEndpoints.failingSince),
-    failures: value(1, webhookEndpoints.failures),
-    timedOut: value(timedOut, webhookEndpoints.timedOut),
-    busyUntil: value(new Date(0), webhookEndpoints.busyUntil),
+    origin: valueFor(origin, webhookEndpoints.origin),
+    failingSince: valueFor(new Date(), webhookEndpoints.failingSince),
+    failures: valueFor(1, webhookEndpoints.failures),
+    timedOut: valueFor(timedOut, webhookEndpoints.timedOut),
+    busyUntil: valueFor(new Date(0), webhookEndpoints.busyUntil),
     disabledAt: sql<null>`null`.as(webhookEndpoints.disabledAt.name),
   }
   const hasRow = sql`${origin} in ${rows}`

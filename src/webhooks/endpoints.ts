@@ -1,5 +1,5 @@
 // Endpoints that have failed for days are disabled; their owners are told, and enable them again.
-import type { Actor } from '../accounts/audit.ts'
+import type { OrganisationRequest } from '../accounts/authorisation.ts'
 import { ownerEmailsOf } from '../accounts/members.ts'
 import { log } from '../log.ts'
 import { endpointDisabledLetter } from '../mail/letters.ts'
@@ -16,12 +16,7 @@ export async function enableEndpoint({
   actor,
   organisationId,
   url,
-}: {
-  env: Env
-  actor: Actor
-  organisationId: string
-  url: string
-}): Promise<void> {
+}: OrganisationRequest & { url: string }): Promise<void> {
   const origin = URL.parse(url)?.origin
   if (origin) await forgetEndpoint(env, actor, { organisationId, origin })
 }

@@ -3,7 +3,7 @@
 import { and, between, desc, eq, getTableColumns, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { SYSTEM } from '../accounts/audit.ts'
-import { database } from '../db/client.ts'
+import { database, valueFor } from '../db/client.ts'
 import { dueFrom, SWEEP_AGAIN_AFTER_MS } from '../db/due.ts'
 import {
   jobs,
@@ -111,7 +111,6 @@ export async function recordAttempt(
   }: { timedOut: boolean; busyUntil: Date | undefined; disables: boolean },
 ): Promise<{ decides: boolean; disabled: boolean }> {
   const db = database(env)
-  const value = <T>(of: T, column: SQLiteColumn) => sql<T>`${sql.param(of, column)}`.as(column.name)
   const record = [
     db
       .update(webhookEvents)
@@ -123,12 +122,12 @@ export async function recordAttempt(
         db
           .select({
             eventId: webhookEvents.id,
-            number: value(attempt.number, webhookAttempts.number),
-            at: value(attempt.at, webhookAttempts.at),
-            responseStatus: value(attempt.responseStatus, webhookAttempts.responseStatus),
-            durationMs: value(attempt.durationMs, webhookAttempts.durationMs),
-            responseBody: value(attempt.responseBody, webhookAttempts.responseBody),
-            error: value(attempt.error, webhookAttempts.error),
+            number: valueFor(attempt.number, webhookAttempts.number),
+            at: valueFor(attempt.at, webhookAttempts.at),
+            responseStatus: valueFor(attempt.responseStatus, webhookAttempts.responseStatus),
+            durationMs: valueFor(attempt.durationMs, webhookAttempts.durationMs),
+            responseBody: valueFor(attempt.responseBody, webhookAttempts.responseBody),
+            error: valueFor(attempt.error, webhookAttempts.error),
           })
           .from(webhookEvents)
           .where(eq(webhookEvents.id, attempt.eventId)),
