@@ -16,7 +16,7 @@ import { graceEnd, organisationExists } from './grace-period.ts'
 
 /** What deleting an account means for the person's organisations. */
 export interface AccountDeletionPlan {
-  /** Have other members, and the person is their last owner: somebody else must become one first. */
+  /** Have other members, and the person is their last owner: another member must become one first. */
   blockedBy: OrganisationRow[]
   /** Have no other member: scheduled for deletion along with the account. */
   deletedAlong: OrganisationRow[]

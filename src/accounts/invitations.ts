@@ -42,7 +42,7 @@ export type Joined =
 
 /**
  * Creates a verified account for the invited address and makes it a member. An unverified account
- * with that address may be somebody else's: its password is replaced and its sessions end.
+ * with that address may be another person's: its password is replaced and its sessions end.
  */
 export async function joinWithPassword({
   env,

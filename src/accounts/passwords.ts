@@ -1,6 +1,6 @@
 // Passwords set by the holder of a mailed link, which proves the address. Each change is one D1 batch
 // that replaces the password, marks the address as verified, ends all sessions and deletes all reset
-// tokens, so that access which somebody else had to the account ends with it.
+// tokens, so that access that another person had to the account ends with it.
 import { and, eq, exists, gt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { errors, jwtVerify } from 'jose'
@@ -35,7 +35,7 @@ async function addressOf(env: Env, token: string): Promise<string | null> {
 
 /**
  * Marks an address as verified and keeps the password that was chosen at sign-up. Only for the
- * browser that signed up: elsewhere the password may be somebody else's.
+ * browser that signed up: elsewhere the password may be another person's.
  * @returns false if it was verified already
  */
 export async function verifyAddress(env: Env, userId: string): Promise<boolean> {

@@ -56,7 +56,9 @@ export const auditLog = new Hono<ConsoleApp>().get('/', async (c) => {
     { title: 'Audit log' },
     <>
       <h1>Audit log</h1>
-      <p>What members and our staff changed in this organisation. Entries are kept for 400 days.</p>
+      <p>
+        What members and our staff changed in this organisation. Entries are stored for 400 days.
+      </p>
       {entries.length === 0 ? (
         <Empty title="No entries" />
       ) : (

@@ -75,7 +75,7 @@ const inside = new Hono<ConsoleApp>()
   .route('/settings/team', team)
   .route('/settings/audit-log', auditLog)
 
-/** Rejects what changes something unless it comes from our own pages, whatever its Content-Type. */
+/** Rejects what changes something unless it comes from our own pages, for every Content-Type. */
 const ownOriginOnly = createMiddleware<ConsoleApp>(async (c, next) => {
   const isSafe = ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)
   if (!isSafe && !isOwnOrigin(c, c.req.header('Origin'))) throw new HTTPException(403)

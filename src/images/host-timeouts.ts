@@ -1,6 +1,6 @@
 // Hosts that time out again and again. Downloads from such a host fail at once for a while, so that
 // an organisation's hanging server does not occupy consumers. Known to this isolate alone, and for
-// each organisation apart: nobody can make the downloads of another one fail.
+// each organisation apart: no organisation can make another's downloads fail.
 
 const WINDOW_MS = 60_000
 const BLOCKED_FOR_MS = 60_000

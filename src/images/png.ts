@@ -10,7 +10,7 @@ interface PngChunk {
 
 /**
  * A file of 10 MB in chunks of 512 bytes; encoders write 4 to 32 KB. Each costs the decoder
- * microseconds, whatever is in it.
+ * microseconds for any content.
  */
 export const MAX_PNG_CHUNKS = 20_000
 

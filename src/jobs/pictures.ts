@@ -43,7 +43,7 @@ export async function loadPicture(
 
 /**
  * Deletes every picture that can be stored for these jobs: the result and the copies of the inputs,
- * in every format, whatever the rows say. Deleting what does not exist succeeds, so it may be repeated.
+ * in every format, including objects that no row mentions. Deleting what does not exist succeeds, so it may be repeated.
  * @param uploads keys of uploads to delete with them
  */
 export async function deletePictures(

@@ -22,7 +22,7 @@ export async function sendMail(env: Env, to: string, letter: Letter): Promise<vo
   }
   try {
     if (!mailFrom) throw new Error('MAIL_FROM is not set: give the sender address of all mail')
-    // Without it, a link would start with whatever Host header a request had.
+    // Without it, a link would start with the Host header of a request.
     if (!baseUrl) throw new Error('BASE_URL is not set: give the address that links start with')
     const from = { email: mailFrom, name: 'Try-On' }
     const { subject, text, html } = letter

@@ -111,7 +111,7 @@ export function disableEndpoint(env: Env, endpoint: EndpointKey) {
   ] as const
 }
 
-/** Adds a failure to the endpoint's row, and makes the row while there is room for one. */
+/** Adds a failure to the endpoint's row, and creates the row below the limit of rows. */
 export function insertFailure(
   env: Env,
   { organisationId, origin }: EndpointKey,
