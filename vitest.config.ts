@@ -21,7 +21,7 @@ export default defineConfig(async () => ({
     }),
   ],
   test: {
-    include: ['test/**/*.test.{ts,tsx}'],
+    include: ['test/**/*.test.{ts,tsx}', 'packages/*/test/**/*.test.ts'],
     exclude: ['test/browser/**', 'test/node/**'],
     setupFiles: ['./test/support/setup.ts'],
     restoreMocks: true,

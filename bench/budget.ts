@@ -1,8 +1,8 @@
 // 1. What each endpoint and one whole job ask of the platform. Counts, so the machine is no matter.
-import type { Counts } from './counted.ts'
+import type { Counts } from './instrumented.ts'
 import { PRICES_AS_OF, priceOfAMillion } from './prices.ts'
-import { door, newShop, post, TRY_ON } from './stand.ts'
-import type { Stand } from './stand.ts'
+import { door, newShop, post, TRY_ON } from './harness.ts'
+import type { Stand } from './harness.ts'
 
 const WEBHOOK = { webhook_url: 'https://hooks.bench.test/try-on' }
 

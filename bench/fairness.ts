@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT, startDevServer, wrangler } from '../scripts/wrangler.ts'
-import { newShop, OPERATOR_TOKEN, post } from './stand.ts'
-import type { Shop } from './stand.ts'
+import { newShop, OPERATOR_TOKEN, post } from './harness.ts'
+import type { Shop } from './harness.ts'
 
 const JOBS = 30
 const DELIVERIES = 30

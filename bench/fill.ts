@@ -1,5 +1,5 @@
 // Fills a database with jobs that are over, far quicker than by submitting them.
-import type { Shop } from './stand.ts'
+import type { Shop } from './harness.ts'
 
 /** At most this many at once: one statement must end within D1's time limit. */
 const PER_STATEMENT = 50_000

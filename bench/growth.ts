@@ -1,9 +1,9 @@
 // 3. What becomes slower as an organisation grows. Rows read are exact; times are the median of
 // requests made one after the other.
 import { fillJobs, jobId } from './fill.ts'
-import { door, newShop } from './stand.ts'
-import type { Shop, Stand } from './stand.ts'
-import type { Counts } from './counted.ts'
+import { door, newShop } from './harness.ts'
+import type { Shop, Stand } from './harness.ts'
+import type { Counts } from './instrumented.ts'
 
 const REQUESTS = 150
 

@@ -1,7 +1,7 @@
 // 4. From submission to completion, by the job's own instants, and how many jobs a second one
 // consumer settles. The queue's batching wait is 0 here as in wrangler.toml.
-import { door, newShop, post, submitMany, TRY_ON } from './stand.ts'
-import type { Shop, Stand } from './stand.ts'
+import { door, newShop, post, submitMany, TRY_ON } from './harness.ts'
+import type { Shop, Stand } from './harness.ts'
 
 interface Latency {
   jobs: number

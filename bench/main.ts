@@ -9,7 +9,7 @@ import { measureFairness } from './fairness.ts'
 import { measureGrowth } from './growth.ts'
 import { measureLatency } from './latency.ts'
 import { soak } from './soak.ts'
-import { onStand } from './stand.ts'
+import { onStand } from './harness.ts'
 import { measureThroughput } from './throughput.ts'
 
 const { values } = parseArgs({

@@ -1,5 +1,5 @@
 // What a million jobs cost on Workers Paid, past what the plan includes.
-import type { Counts } from './counted.ts'
+import type { Counts } from './instrumented.ts'
 
 /** When the prices below were last compared with Cloudflare's published ones. */
 export const PRICES_AS_OF = '2026-11-21'

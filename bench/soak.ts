@@ -2,8 +2,8 @@
 // messages. At the end every invariant holds and nothing is lost.
 import { violations } from '../test/support/invariants.ts'
 import type { Facts } from '../test/support/invariants.ts'
-import { door, newShop } from './stand.ts'
-import type { Shop, Stand } from './stand.ts'
+import { door, newShop } from './harness.ts'
+import type { Shop, Stand } from './harness.ts'
 
 const ORGANISATIONS = 20
 const AT_ONCE = 40

@@ -4,8 +4,8 @@
 // processes, one after the other, for each compiles and collects garbage in its own way.
 import autocannon from 'autocannon'
 import type { Request, Result } from 'autocannon'
-import { newShop, onStand, submitMany, TRY_ON } from './stand.ts'
-import type { Stand } from './stand.ts'
+import { newShop, onStand, submitMany, TRY_ON } from './harness.ts'
+import type { Stand } from './harness.ts'
 import { fillJobs, jobId } from './fill.ts'
 
 const CONNECTIONS = 50

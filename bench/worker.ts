@@ -2,11 +2,11 @@
 // Everything else is the code that is deployed.
 import model from '../samples/model.jpg'
 import garment from '../samples/garment.jpg'
-import { compositor } from '../src/engines/compositor/compositor.ts'
+import { compositor } from '../src/engines/compositor.ts'
 import worker from '../src/index.ts'
-import { sweep } from '../src/jobs/sweep.ts'
+import { sweep } from '../src/scheduled.ts'
 import { Organisation as Real } from '../src/organisation/organisation.ts'
-import { count, countedContext, countedEnv, hold, takeCounts } from './counted.ts'
+import { count, countedContext, countedEnv, hold, takeCounts } from './instrumented.ts'
 
 export class Organisation extends Real {
   constructor(ctx: DurableObjectState, env: Env) {

@@ -3,15 +3,15 @@
 //   --files N     of each format (5000)
 //   --seed S      repeats a run
 //   --format F    jpeg, png or webp only
+import type { ImageFormat } from '../src/domain/image.ts'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createRandom } from '../samples/canvas.ts'
-import { load } from '../src/engines/compositor/load.ts'
-import { EngineError } from '../src/engines/engine.ts'
-import { IMAGE_FORMATS, type ImageFormat } from '../src/images/format.ts'
-import { nodeCodecs } from './codec-modules.ts'
+import { createRandom } from '../packages/compositor/samples/canvas.ts'
+import { load, UnusableImage } from '@try-on/compositor'
+import { IMAGE_FORMATS } from '../src/domain/image.ts'
+import { nodeCodecs } from '../packages/compositor/scripts/codec-modules.ts'
 import { createCorpus } from './fuzz/corpus.ts'
 import { mutate } from './fuzz/mutations.ts'
 
@@ -65,7 +65,8 @@ async function run(bytes: Uint8Array<ArrayBuffer>, format: ImageFormat): Promise
       problem = `a picture of ${width} × ${height} in ${data.length} bytes`
     }
   } catch (error) {
-    outcome = error instanceof EngineError ? error.code : String(error)
+    outcome =
+      error instanceof UnusableImage ? `${error.role}_image_${error.problem}` : String(error)
     if (!EXPECTED.test(outcome)) problem = outcome
   }
   const used = process.cpuUsage(start)

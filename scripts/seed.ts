@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hashKey, makeKey } from '../src/organisation/api-key.ts'
+import { hashKey, createKey } from '../src/organisation/api-key.ts'
 import { newWebhookSecret } from '../src/webhooks/secret.ts'
 import { startDevServer, wrangler } from './wrangler.ts'
 
@@ -14,8 +14,8 @@ const CREDITS = 100
 export const DEVELOPMENT = {
   organisationId: ORGANISATION_ID,
   workspaceId: 'ws_00000000000000000000000001',
-  testKey: makeKey(ORGANISATION_ID, 'test', 'development'.padEnd(32, '0')),
-  liveKey: makeKey(ORGANISATION_ID, 'live', 'development'.padEnd(32, '0')),
+  testKey: createKey(ORGANISATION_ID, 'test', 'development'.padEnd(32, '0')),
+  liveKey: createKey(ORGANISATION_ID, 'live', 'development'.padEnd(32, '0')),
 }
 
 /**

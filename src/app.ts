@@ -1,17 +1,17 @@
 // Puts the surfaces together, with what all of them share.
 import { Hono } from 'hono'
-import type { Context } from 'hono'
 import { requestId } from 'hono/request-id'
 import { secureHeaders } from 'hono/secure-headers'
-import { allow } from './allow.ts'
+import { allow } from './http/allow.ts'
+import { errorResponse } from './http/errors.ts'
 import { account } from './api/account.ts'
-import { baseUrlOf } from './api/base-url.ts'
+import { baseUrlOf } from './http/base-url.ts'
 import { jobs } from './api/jobs.ts'
 import { openApiDocument } from './api/openapi.ts'
 import { tryOn } from './api/try-on.ts'
 import { serveConsole } from './console/serve.ts'
-import type { App } from './context.ts'
-import { AppError, statusOf } from './errors.ts'
+import type { App } from './http/context.ts'
+import { AppError } from './domain/errors.ts'
 import { log, withLogFields } from './log.ts'
 import { operator } from './operator/routes.ts'
 import { outputs } from './outputs/routes.ts'
@@ -59,13 +59,9 @@ export const app = new Hono<App>()
   .all('/console', serveConsole)
   .all('/console/*', serveConsole)
   .route('/', outputs)
-  .notFound((c) => envelope(c, new AppError('not_found')))
+  .notFound((c) => errorResponse(c, new AppError('not_found')))
   .onError((error, c) => {
-    if (error instanceof AppError) return envelope(c, error)
+    if (error instanceof AppError) return errorResponse(c, error)
     log.error('request failed', error, { method: c.req.method, path: c.req.path })
-    return envelope(c, new AppError('internal_error'))
+    return errorResponse(c, new AppError('internal_error'))
   })
-
-/** The error envelope of the specification. */
-const envelope = (c: Context, { code, message, headers }: AppError) =>
-  c.json({ error: { code, message } }, statusOf(code), headers)

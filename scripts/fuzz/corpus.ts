@@ -6,8 +6,8 @@ import loadJpegEncoder from '@jsquash/jpeg/codec/enc/mozjpeg_enc.js'
 import loadWebpEncoder from '@jsquash/webp/codec/enc/webp_enc.js'
 import { defaultOptions as JPEG_OPTIONS } from '@jsquash/jpeg/meta.js'
 import { defaultOptions as WEBP_OPTIONS } from '@jsquash/webp/meta.js'
-import { jpegFile, scan, segment } from '../../samples/jpeg.ts'
-import { chunk, join } from '../../samples/png.ts'
+import { jpegFile, scan, segment } from '../../packages/image-files/samples/jpeg.ts'
+import { chunk, join } from '../../packages/image-files/samples/png.ts'
 import {
   ANIMATION,
   canvasChunk,
@@ -16,9 +16,9 @@ import {
   losslessWithCodeSets,
   riffChunk,
   webpFile,
-} from '../../samples/webp.ts'
-import type { ImageFormat } from '../../src/images/format.ts'
-import { imageDataBytes } from '../../src/images/png.ts'
+} from '../../packages/image-files/samples/webp.ts'
+import type { ImageFormat } from '../../src/domain/image.ts'
+import { imageDataBytes } from '@try-on/image-files'
 
 type Random = () => number
 type Corpus = Record<ImageFormat, Uint8Array[]>

@@ -1,10 +1,14 @@
 // Ways to break a file. Most keep the container readable, so that the damage reaches the decoder.
 import { deflateSync, inflateSync } from 'node:zlib'
-import { segment } from '../../samples/jpeg.ts'
-import { chunk, join } from '../../samples/png.ts'
-import { losslessChunk, losslessWithCodeSets, riffChunk } from '../../samples/webp.ts'
-import type { ImageFormat } from '../../src/images/format.ts'
-import { imageDataBytes } from '../../src/images/png.ts'
+import { segment } from '../../packages/image-files/samples/jpeg.ts'
+import { chunk, join } from '../../packages/image-files/samples/png.ts'
+import {
+  losslessChunk,
+  losslessWithCodeSets,
+  riffChunk,
+} from '../../packages/image-files/samples/webp.ts'
+import type { ImageFormat } from '../../src/domain/image.ts'
+import { imageDataBytes } from '@try-on/image-files'
 
 type Random = () => number
 

@@ -3,19 +3,19 @@
 import { and, desc, eq, getTableColumns, gt, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { database, insertWhere } from '../db/client.ts'
-import { users } from '../db/people.ts'
+import { users } from '../db/auth-schema.ts'
 import { apiKeys, organisations } from '../db/schema.ts'
 import type { ApiKeyRow } from '../db/schema.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../domain/errors.ts'
 import { newId } from '../ids.ts'
-import { DAY_MS } from '../settings.ts'
-import { hashKey, makeKey } from '../organisation/api-key.ts'
-import type { Mode } from '../organisation/api-key.ts'
-import { organisationOf } from '../organisation/by-id.ts'
-import { revokedKeysSince } from '../organisation/standing.ts'
-import { auditInsert, auditInsertEach } from './audit.ts'
-import { isMember, requireMember } from './authorisation.ts'
-import type { OrganisationRequest } from './authorisation.ts'
+import { DAY_MS } from '../domain/limits.ts'
+import { hashKey, createKey } from '../organisation/api-key.ts'
+import type { Mode } from '../domain/job.ts'
+import { organisationStub } from '../organisation/stub.ts'
+import { revokedKeysSince } from '../organisation/snapshot.ts'
+import { auditInsert, auditInsertEach } from '../access/audit-log.ts'
+import { isMember, requireMember } from '../access/authorisation.ts'
+import type { OrganisationRequest } from '../access/authorisation.ts'
 import {
   API_KEYS_CREATED_DAYS,
   apiKeyLimitReached,
@@ -32,7 +32,7 @@ export function keyRow(
   name: string,
   createdBy: string | null = null,
 ): { key: string; row: ApiKeyRow } {
-  const key = makeKey(organisationId, mode)
+  const key = createKey(organisationId, mode)
   const row = {
     id: newId('key'),
     organisationId,
@@ -131,7 +131,7 @@ export async function createApiKey({
     db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.id, id)),
   ])
   if (created.meta.changes > 0) {
-    await organisationOf(env, organisationId).refresh()
+    await organisationStub(env, organisationId).refresh()
     return { id, key }
   }
   if (existing.length > 0) return null
@@ -169,7 +169,7 @@ export async function revokeApiKey({
   ])
   if (known.length === 0) throw new AppError('not_found')
   // Also after a repetition: the first request may have stopped before this.
-  await organisationOf(env, organisationId).refresh()
+  await organisationStub(env, organisationId).refresh()
 }
 
 /** The statements that revoke active keys of an organisation and record each; refresh it afterwards. */

@@ -2,7 +2,7 @@
 // before it is made, so that parallel ones cannot exceed a limit, and is returned if it succeeds.
 import { and, eq, inArray, lt, or, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
-import { attempts } from '../db/people.ts'
+import { attempts } from '../db/auth-schema.ts'
 
 export interface AttemptLimit {
   /** What is limited, such as `sign-in:network:203.0.113.7`. */

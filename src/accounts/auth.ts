@@ -9,9 +9,9 @@ import { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { waitUntil } from 'cloudflare:workers'
 import { z } from 'zod'
 import { database } from '../db/client.ts'
-import { logins, sessions, users, verifications } from '../db/people.ts'
+import { logins, sessions, users, verifications } from '../db/auth-schema.ts'
 import { newId } from '../ids.ts'
-import { alreadyRegisteredLetter, resetLetter, verifyLetter } from '../mail/letters.ts'
+import { alreadyRegisteredEmail, passwordResetEmail, verificationEmail } from '../mail/templates.ts'
 import { sendMail } from '../mail/send.ts'
 import { settingsOf } from '../settings.ts'
 
@@ -119,11 +119,11 @@ function createAuth(env: Env, baseUrl: string) {
       maxPasswordLength: MAX_PASSWORD_LENGTH,
       resetPasswordTokenExpiresIn: LINK_SECONDS,
       sendResetPassword: ({ user, token }) =>
-        sendMail(env, user.email, resetLetter(`${baseUrl}/console/reset?token=${token}`)),
+        sendMail(env, user.email, passwordResetEmail(`${baseUrl}/console/reset?token=${token}`)),
       // Sent by mail only: the page is the same whether or not the address has an account.
       onExistingUserSignUp: async ({ user }) => {
         if (user.emailVerified) {
-          await sendMail(env, user.email, alreadyRegisteredLetter(`${baseUrl}/console/sign-in`))
+          await sendMail(env, user.email, alreadyRegisteredEmail(`${baseUrl}/console/sign-in`))
         } else {
           await authOf(env, baseUrl).api.sendVerificationEmail({ body: { email: user.email } })
         }
@@ -133,7 +133,7 @@ function createAuth(env: Env, baseUrl: string) {
       sendOnSignUp: true,
       expiresIn: LINK_SECONDS,
       sendVerificationEmail: ({ user, token }) =>
-        sendMail(env, user.email, verifyLetter(`${baseUrl}/console/verify?token=${token}`)),
+        sendMail(env, user.email, verificationEmail(`${baseUrl}/console/verify?token=${token}`)),
     },
     // Reset tokens are stored as hashes, so that reading the database gives no access to an account.
     verification: { storeIdentifier: 'hashed' },

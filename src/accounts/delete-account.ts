@@ -3,14 +3,14 @@
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { database } from '../db/client.ts'
-import { members, sessions, users } from '../db/people.ts'
+import { members, sessions, users } from '../db/auth-schema.ts'
 import { organisations } from '../db/schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
-import { accountDeletionLetter } from '../mail/letters.ts'
+import { accountDeletionEmail } from '../mail/templates.ts'
 import { sendMail } from '../mail/send.ts'
-import { organisationOf } from '../organisation/by-id.ts'
-import { auditInsert } from './audit.ts'
-import type { UserActor } from './audit.ts'
+import { organisationStub } from '../organisation/stub.ts'
+import { auditInsert } from '../access/audit-log.ts'
+import type { UserActor } from '../domain/actor.ts'
 import { suspendScheduled } from './delete-organisation.ts'
 import { graceEnd, organisationExists } from './grace-period.ts'
 
@@ -118,7 +118,7 @@ export async function scheduleAccountDeletion({
       sendMail(
         env,
         email,
-        accountDeletionLetter(
+        accountDeletionEmail(
           `${baseUrl}/console/sign-in`,
           due,
           scheduled.map(({ name }) => name),
@@ -176,7 +176,7 @@ export async function cancelAccountDeletion({
     db.update(users).set({ deleteAfter: null }).where(isScheduled),
   ] as const
   await db.batch([first, ...rest])
-  await Promise.all(along.map(({ id }) => organisationOf(env, id).refresh()))
+  await Promise.all(along.map(({ id }) => organisationStub(env, id).refresh()))
   return (await deletionDateOf(env, userId)) === null
 }
 

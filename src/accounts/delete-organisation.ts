@@ -4,14 +4,14 @@ import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { organisations } from '../db/schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../domain/errors.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
-import { organisationDeletionLetter } from '../mail/letters.ts'
+import { organisationDeletionEmail } from '../mail/templates.ts'
 import { sendMail } from '../mail/send.ts'
-import { organisationOf } from '../organisation/by-id.ts'
-import { auditInsert } from './audit.ts'
-import { requireOwner } from './authorisation.ts'
-import type { OrganisationRequest } from './authorisation.ts'
+import { organisationStub } from '../organisation/stub.ts'
+import { auditInsert } from '../access/audit-log.ts'
+import { requireOwner } from '../access/authorisation.ts'
+import type { OrganisationRequest } from '../access/authorisation.ts'
 import { graceEnd, organisationExists } from './grace-period.ts'
 import { teamOf } from './members.ts'
 
@@ -63,7 +63,7 @@ export async function scheduleOrganisationDeletion({
 
 /** Puts a deletion that was just scheduled into force for /v1. */
 export async function suspendScheduled(env: Env, organisationId: string): Promise<void> {
-  await organisationOf(env, organisationId).refresh()
+  await organisationStub(env, organisationId).refresh()
   await withdrawAllPending(env, organisationId)
 }
 
@@ -75,7 +75,7 @@ async function mailOwners(
 ): Promise<void> {
   const { members } = await teamOf(env, id)
   const link = `${baseUrl}/console/settings/organisation`
-  const letter = organisationDeletionLetter(link, name, deleteAfter)
+  const letter = organisationDeletionEmail(link, name, deleteAfter)
   const owners = members.filter(({ role }) => role === 'owner')
   await Promise.all(owners.map(({ email }) => sendMail(env, email, letter)))
 }
@@ -110,5 +110,5 @@ export async function cancelOrganisationDeletion({
       .where(and(eq(organisations.id, organisationId), isNull(organisations.deleteAfter))),
   ])
   if (found.length === 0) throw new AppError('not_found', 'No organisation with this id.')
-  await organisationOf(env, organisationId).refresh()
+  await organisationStub(env, organisationId).refresh()
 }

@@ -1,9 +1,8 @@
 // A person's own data as one JSON document: profile, sessions and memberships.
 import { eq } from 'drizzle-orm'
 import { database } from '../db/client.ts'
-import { sessions, users } from '../db/people.ts'
-import { AppError } from '../errors.ts'
-import { isoOf } from '../iso.ts'
+import { sessions, users } from '../db/auth-schema.ts'
+import { AppError } from '../domain/errors.ts'
 import { takeAttempt } from './attempts.ts'
 import { EXPORT_LIMIT } from './export-organisation.ts'
 import type { Exported } from './export-organisation.ts'
@@ -27,20 +26,20 @@ export async function exportAccount({
   const memberships = await membershipsOf(env, userId)
   const invitations = await invitationsTo(env, user.email)
   const document = {
-    exported_at: isoOf(new Date()),
+    exported_at: new Date().toISOString(),
     account: {
       id: user.id,
       email: user.email,
       email_verified: user.emailVerified,
       name: user.name,
       organisation_name: user.organisationName,
-      created_at: isoOf(user.createdAt),
+      created_at: user.createdAt.toISOString(),
     },
     sessions: sessionRows.map((session) => ({
       ip_address: session.ipAddress,
       user_agent: session.userAgent,
-      created_at: isoOf(session.createdAt),
-      expires_at: isoOf(session.expiresAt),
+      created_at: session.createdAt.toISOString(),
+      expires_at: session.expiresAt.toISOString(),
     })),
     memberships: memberships.map(({ organisation, role }) => ({
       organisation_id: organisation.id,
@@ -50,7 +49,7 @@ export async function exportAccount({
     invitations: invitations.map(({ invitation, organisation }) => ({
       organisation_name: organisation.name,
       role: invitation.role,
-      expires_at: isoOf(invitation.expiresAt),
+      expires_at: invitation.expiresAt.toISOString(),
     })),
   }
   return { ok: true, file: JSON.stringify(document, null, 2) }

@@ -1,21 +1,20 @@
 // An organisation's data as one JSON document, for its owners. It holds no secret and no key.
 import type { ApiKeyRow, AuditRow, JobRow, OrganisationRow, WorkspaceRow } from '../db/schema.ts'
-import type { InvitationRow } from '../db/people.ts'
-import { AppError } from '../errors.ts'
-import { isoOf } from '../iso.ts'
+import type { InvitationRow } from '../db/auth-schema.ts'
+import { AppError } from '../domain/errors.ts'
 import { listJobRows } from '../jobs/lists.ts'
 import { presentListedJob } from '../jobs/present.ts'
-import { organisationOf } from '../organisation/by-id.ts'
+import { organisationStub } from '../organisation/stub.ts'
 import type { LedgerEntry } from '../organisation/ledger.ts'
-import { currencyOf } from '../organisation/region.ts'
-import { linksFrom } from '../outputs/link.ts'
-import type { LinkTo } from '../outputs/link.ts'
+import { currencyOf } from '../domain/organisation.ts'
+import { linksFrom } from '../signing/signed-url.ts'
+import type { LinkTo } from '../signing/signed-url.ts'
 import { attemptsBetween, listEvents } from '../webhooks/store.ts'
 import { listApiKeys } from './api-keys.ts'
 import { takeAttempt } from './attempts.ts'
-import { auditInsert, listAuditEntries } from './audit.ts'
-import { requireOwner } from './authorisation.ts'
-import type { OrganisationRequest } from './authorisation.ts'
+import { auditInsert, listAuditEntries } from '../access/audit-log.ts'
+import { requireOwner } from '../access/authorisation.ts'
+import type { OrganisationRequest } from '../access/authorisation.ts'
 import { arrayOf, pagesOf, streamOf } from './export-file.ts'
 import { teamOf } from './members.ts'
 import type { Member } from './members.ts'
@@ -60,9 +59,9 @@ async function* documentOf(
 ): AsyncGenerator<string> {
   const { id } = organisation
   const { members, invitations } = await teamOf(env, id)
-  const ledger = organisationOf(env, id)
+  const ledger = organisationStub(env, id)
   const facts = {
-    exported_at: isoOf(new Date()),
+    exported_at: new Date().toISOString(),
     organisation: presentOrganisation(organisation),
     credits: await ledger.totals(),
     workspaces: workspaces.map(presentWorkspace),
@@ -110,10 +109,10 @@ async function* eventsOf(env: Env, organisationId: string) {
       type: event.type,
       url: event.url,
       status: event.status,
-      created_at: isoOf(event.createdAt),
+      created_at: event.createdAt.toISOString(),
       attempts: (attempts.get(event.id) ?? []).map((attempt) => ({
         number: attempt.number,
-        at: isoOf(attempt.at),
+        at: attempt.at.toISOString(),
         duration_ms: attempt.durationMs,
         response_status: attempt.responseStatus,
         response_body: attempt.responseBody,
@@ -123,7 +122,7 @@ async function* eventsOf(env: Env, organisationId: string) {
   }
 }
 
-async function* ledgerOf(ledger: ReturnType<typeof organisationOf>) {
+async function* ledgerOf(ledger: ReturnType<typeof organisationStub>) {
   const limit = ENTRIES_PER_PAGE
   const pages = pagesOf<LedgerEntry>(limit, (last) =>
     ledger.entries({ limit, ...(last && { before: last.id }) }),
@@ -150,30 +149,30 @@ const presentOrganisation = (organisation: OrganisationRow) => ({
   default_webhook_url: organisation.defaultWebhookUrl,
   auto_reload_enabled: organisation.autoReloadEnabled,
   output_retention_days: organisation.outputRetentionDays,
-  delete_after: organisation.deleteAfter && isoOf(organisation.deleteAfter),
-  created_at: isoOf(organisation.createdAt),
+  delete_after: organisation.deleteAfter?.toISOString() ?? null,
+  created_at: organisation.createdAt.toISOString(),
 })
 
 const presentWorkspace = ({ id, name, status, createdAt }: WorkspaceRow) => ({
   id,
   name,
   status,
-  created_at: isoOf(createdAt),
+  created_at: createdAt.toISOString(),
 })
 
 const presentMember = ({ userId, email, role, createdAt }: Member) => ({
   user_id: userId,
   email,
   role,
-  created_at: isoOf(createdAt),
+  created_at: createdAt.toISOString(),
 })
 
 const presentInvitation = ({ id, email, role, createdAt, expiresAt }: InvitationRow) => ({
   id,
   email,
   role,
-  created_at: isoOf(createdAt),
-  expires_at: isoOf(expiresAt),
+  created_at: createdAt.toISOString(),
+  expires_at: expiresAt.toISOString(),
 })
 
 const presentApiKey = (key: ApiKeyRow) => ({
@@ -182,9 +181,9 @@ const presentApiKey = (key: ApiKeyRow) => ({
   mode: key.mode,
   last_four: key.lastFour,
   created_by: key.createdBy,
-  created_at: isoOf(key.createdAt),
-  revoked_at: key.revokedAt && isoOf(key.revokedAt),
-  last_used_at: key.lastUsedAt && isoOf(key.lastUsedAt),
+  created_at: key.createdAt.toISOString(),
+  revoked_at: key.revokedAt?.toISOString() ?? null,
+  last_used_at: key.lastUsedAt?.toISOString() ?? null,
 })
 
 const presentExportedJob = (linkTo: LinkTo, job: JobRow) => ({
@@ -195,7 +194,7 @@ const presentExportedJob = (linkTo: LinkTo, job: JobRow) => ({
 })
 
 const presentLedgerEntry = (entry: LedgerEntry) => ({
-  at: isoOf(new Date(entry.at)),
+  at: new Date(entry.at).toISOString(),
   kind: entry.kind,
   amount: entry.amount,
   job_id: entry.jobId,
@@ -209,7 +208,7 @@ const presentLedgerEntry = (entry: LedgerEntry) => ({
 
 const presentAuditEntry = (entry: AuditRow) => ({
   id: entry.id,
-  at: isoOf(entry.at),
+  at: entry.at.toISOString(),
   actor_type: entry.actorType,
   actor_id: entry.actorId,
   actor_email: entry.actorEmail,

@@ -5,7 +5,7 @@ import { parse } from 'tldts'
 import { database } from '../db/client.ts'
 import { freeCreditClaims } from '../db/schema.ts'
 import { settingsOf } from '../settings.ts'
-import { sha256 } from '../sha256.ts'
+import { sha256 } from '../signing/sha256.ts'
 import { domainOf, isFreeEmail, normaliseAddress } from './email-address.ts'
 
 /** Names that are registered to no company (RFC 2606, RFC 6761). */

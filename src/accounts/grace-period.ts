@@ -3,7 +3,7 @@
 // accounts/run-deletions removes what is stored.
 import { gt, isNull, or } from 'drizzle-orm'
 import { organisations } from '../db/schema.ts'
-import { DAY_MS } from '../settings.ts'
+import { DAY_MS } from '../domain/limits.ts'
 
 export const GRACE_PERIOD_DAYS = 7
 

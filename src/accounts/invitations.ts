@@ -2,10 +2,10 @@
 // the person who joins. A token works once, and not after the invitation was withdrawn.
 import { and, eq, gt, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
-import { invitations, members, users } from '../db/people.ts'
+import { invitations, members, users } from '../db/auth-schema.ts'
 import { newId } from '../ids.ts'
-import type { UserActor } from './audit.ts'
-import { auditInsert } from './audit.ts'
+import type { UserActor } from '../domain/actor.ts'
+import { auditInsert } from '../access/audit-log.ts'
 import { nameOf } from './email-address.ts'
 import { findInvitation, hashToken } from './members.ts'
 import type { OpenInvitation } from './members.ts'

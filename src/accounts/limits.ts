@@ -1,6 +1,6 @@
 // How much one organisation can have. Each limit is checked by the statement that inserts, so that
 // requests at the same time cannot exceed it together.
-import { AppError } from '../errors.ts'
+import { AppError } from '../domain/errors.ts'
 
 export const MAX_ACTIVE_API_KEYS = 100
 /** Created within `API_KEYS_CREATED_DAYS`, revoked ones included. */

@@ -2,18 +2,18 @@
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { database, insertWhere } from '../db/client.ts'
-import { invitations, members, users } from '../db/people.ts'
-import type { InvitationRow, Role } from '../db/people.ts'
+import { invitations, members, users } from '../db/auth-schema.ts'
+import type { InvitationRow, Role } from '../db/auth-schema.ts'
 import { apiKeys, organisations } from '../db/schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../domain/errors.ts'
 import { newId } from '../ids.ts'
-import { organisationOf } from '../organisation/by-id.ts'
-import { sha256 } from '../sha256.ts'
+import { organisationStub } from '../organisation/stub.ts'
+import { sha256 } from '../signing/sha256.ts'
 import { revocation } from './api-keys.ts'
-import { auditInsert } from './audit.ts'
-import { requireOwner } from './authorisation.ts'
-import type { OrganisationRequest } from './authorisation.ts'
+import { auditInsert } from '../access/audit-log.ts'
+import { requireOwner } from '../access/authorisation.ts'
+import type { OrganisationRequest } from '../access/authorisation.ts'
 import { MAX_MEMBERS, MAX_OPEN_INVITATIONS, memberLimitReached } from './limits.ts'
 import { organisationExists } from './grace-period.ts'
 
@@ -72,16 +72,6 @@ const memberRows = (env: Env, organisationId: string, which?: SQL): Promise<Memb
     .innerJoin(users, eq(users.id, members.userId))
     .where(and(eq(members.organisationId, organisationId), which))
     .orderBy(asc(members.createdAt))
-
-/** The email addresses of an organisation's owners. */
-export async function ownerEmailsOf(env: Env, organisationId: string): Promise<string[]> {
-  const rows = await database(env)
-    .select({ email: users.email })
-    .from(members)
-    .innerJoin(users, eq(users.id, members.userId))
-    .where(and(eq(members.organisationId, organisationId), eq(members.role, 'owner')))
-  return rows.map(({ email }) => email)
-}
 
 /**
  * Invites an address; inviting it again replaces the earlier invitation. For owners.
@@ -267,7 +257,7 @@ export async function removeMember({
   const keys = revocation({ env, actor, organisationId, which })
   const [, , , removed] = await db.batch([...keys, record, removal])
   // If this fails, the keys are refused within 30 seconds all the same.
-  await organisationOf(env, organisationId).refresh()
+  await organisationStub(env, organisationId).refresh()
   return removed.meta.changes > 0
 }
 

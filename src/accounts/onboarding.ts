@@ -3,17 +3,17 @@
 // so they are granted once.
 import { and, eq, isNull } from 'drizzle-orm'
 import { database } from '../db/client.ts'
-import { members, onboardings } from '../db/people.ts'
-import type { OnboardingRow } from '../db/people.ts'
+import { members, onboardings } from '../db/auth-schema.ts'
+import type { OnboardingRow } from '../db/auth-schema.ts'
 import { apiKeys, organisations, workspaces } from '../db/schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
 import { newId } from '../ids.ts'
-import { organisationOf } from '../organisation/by-id.ts'
+import { organisationStub } from '../organisation/stub.ts'
 import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
-import { FREE_CREDITS } from '../settings.ts'
+import { FREE_CREDITS } from '../domain/limits.ts'
 import { keyRow } from './api-keys.ts'
-import { auditInsert } from './audit.ts'
-import type { UserActor } from './audit.ts'
+import { auditInsert } from '../access/audit-log.ts'
+import type { UserActor } from '../domain/actor.ts'
 import { claimFreeCredits } from './free-credits.ts'
 import { grantCredits, organisationRow } from './organisations.ts'
 import { workspaceRow } from './workspaces.ts'
@@ -124,6 +124,6 @@ export async function completeOnboarding({
     if ((await findOnboarding(env, userId))?.foundedAt) return null
     throw error
   }
-  await organisationOf(env, organisationId).refresh()
+  await organisationStub(env, organisationId).refresh()
   return { key: test.key, freeCredits }
 }

@@ -2,28 +2,22 @@
 // /v1 refreshes the Organisation, which has a copy of the row.
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
-import {
-  apiKeys,
-  auditLog,
-  DEFAULT_RETENTION_DAYS,
-  organisations,
-  workspaces,
-} from '../db/schema.ts'
+import { apiKeys, auditLog, organisations, workspaces } from '../db/schema.ts'
 import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../domain/errors.ts'
 import { newId } from '../ids.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
-import { organisationOf } from '../organisation/by-id.ts'
+import { organisationStub } from '../organisation/stub.ts'
 import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
-import { DEFAULT_RATE_LIMIT_PER_MINUTE } from '../settings.ts'
+import { DEFAULT_RETENTION_DAYS, DEFAULT_RATE_LIMIT_PER_MINUTE } from '../domain/limits.ts'
 import { enableEndpoint } from '../webhooks/endpoints.ts'
 import { newWebhookSecret } from '../webhooks/secret.ts'
 import { decryptWebhookSecret, encryptWebhookSecret } from '../webhooks/stored-secret.ts'
 import { keyRow } from './api-keys.ts'
-import { auditInsert, changedDetails } from './audit.ts'
-import type { Actor } from './audit.ts'
-import { requireMember, requireOwner } from './authorisation.ts'
-import type { OrganisationRequest } from './authorisation.ts'
+import { auditInsert, changedDetails } from '../access/audit-log.ts'
+import type { Actor } from '../domain/actor.ts'
+import { requireMember, requireOwner } from '../access/authorisation.ts'
+import type { OrganisationRequest } from '../access/authorisation.ts'
 import { organisationExists } from './grace-period.ts'
 import { workspaceRow } from './workspaces.ts'
 
@@ -204,7 +198,7 @@ export async function updateOrganisation({
     ])
   }
   // Both also when nothing differs: the first of two equal requests may have stopped before them.
-  await organisationOf(env, organisationId).refresh()
+  await organisationStub(env, organisationId).refresh()
   if (change.status === 'suspended') await withdrawAllPending(env, organisationId)
   const url = change.defaultWebhookUrl
   if (url) await enableEndpoint({ env, actor, organisationId, url })
@@ -273,7 +267,7 @@ export async function grantCredits(
   organisationId: string,
   grant: { amount: number; reason: string; reference: string },
 ): Promise<number> {
-  const { balance } = await organisationOf(env, organisationId).grant(grant)
+  const { balance } = await organisationStub(env, organisationId).grant(grant)
   return balance
 }
 

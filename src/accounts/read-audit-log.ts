@@ -1,8 +1,8 @@
 // Reading the audit log, page by page.
 import type { AuditRow } from '../db/schema.ts'
-import { listAuditEntries } from './audit.ts'
-import type { Actor } from './audit.ts'
-import { requireOwner } from './authorisation.ts'
+import { listAuditEntries } from '../access/audit-log.ts'
+import type { Actor } from '../domain/actor.ts'
+import { requireOwner } from '../access/authorisation.ts'
 
 /**
  * One page of an organisation's audit log, newest first. For owners.

@@ -1,9 +1,10 @@
 // Removes what is stored of organisations and accounts whose grace period is over, a bounded amount
 // in each run. Every step may be repeated, and the row itself goes last: after a crash the next run
 // continues.
+import { SYSTEM } from '../domain/actor.ts'
 import { and, eq, inArray, lte, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
-import { invitations, members, onboardings, users, verifications } from '../db/people.ts'
+import { invitations, members, onboardings, users, verifications } from '../db/auth-schema.ts'
 import {
   apiKeys,
   auditLog,
@@ -15,13 +16,13 @@ import {
 import type { OrganisationRow } from '../db/schema.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
 import { deletePictures } from '../jobs/pictures.ts'
-import { isFinal } from '../jobs/status.ts'
+import { isFinal } from '../domain/job.ts'
 import { anyJobs, deleteJobs } from '../jobs/store.ts'
 import { log } from '../log.ts'
-import { organisationOf } from '../organisation/by-id.ts'
+import { organisationStub } from '../organisation/stub.ts'
 import { deleteEvents } from '../webhooks/store.ts'
 import { deleteExpiredAttempts } from './attempts.ts'
-import { anonymiseAuditEntries, auditInsert, deleteAuditEntries, SYSTEM } from './audit.ts'
+import { anonymiseAuditEntries, auditInsert, deleteAuditEntries } from '../access/audit-log.ts'
 
 /** Requests and deliveries that began within the grace period are over by then. */
 const MARGIN_MS = 60_000
@@ -105,7 +106,8 @@ async function deleteOrganisation(
   const { id } = organisation
   await withdrawAllPending(env, id)
   // The alarm settles open reservations by the rows of their jobs, which have to exist until then.
-  if ((await organisationOf(env, id).totals()).reserved > 0) return postpone(id, 'reserved credits')
+  if ((await organisationStub(env, id).totals()).reserved > 0)
+    return postpone(id, 'reserved credits')
 
   for (;;) {
     const jobs = await anyJobs(env, id, JOBS_PER_PAGE)
@@ -151,7 +153,7 @@ async function deleteMembersAndKeys(env: Env, organisationId: string): Promise<v
 
 /** Keeps what the law requires of the ledger, then wipes the Organisation. */
 async function closeLedger(env: Env, row: OrganisationRow): Promise<void> {
-  const organisation = organisationOf(env, row.id)
+  const organisation = organisationStub(env, row.id)
   const { totals, grants } = await organisation.closingRecord()
   await database(env)
     .insert(closedOrganisations)

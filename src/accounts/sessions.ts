@@ -1,7 +1,7 @@
 // Records sign-ins in the audit log of every organisation of the person.
 import { database } from '../db/client.ts'
-import { auditInsert } from './audit.ts'
-import type { UserActor } from './audit.ts'
+import { auditInsert } from '../access/audit-log.ts'
+import type { UserActor } from '../domain/actor.ts'
 import { membershipsOf } from './members.ts'
 
 export async function recordSignIn({ env, actor }: { env: Env; actor: UserActor }): Promise<void> {

@@ -2,7 +2,7 @@
 import { and, asc, eq, isNull, like, not, or } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { organisations } from '../db/schema.ts'
-import { storedPrefixes } from '../encryption.ts'
+import { storedPrefixes } from '../db/encryption.ts'
 import { log } from '../log.ts'
 import { decryptWebhookSecret, encryptWebhookSecret } from '../webhooks/stored-secret.ts'
 

@@ -1,7 +1,7 @@
 // People with an account, as far as the console looks them up itself; better-auth owns the table.
 import { eq } from 'drizzle-orm'
 import { database } from '../db/client.ts'
-import { users } from '../db/people.ts'
+import { users } from '../db/auth-schema.ts'
 
 export interface User {
   id: string

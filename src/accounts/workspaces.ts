@@ -3,12 +3,12 @@ import { and, eq, sql } from 'drizzle-orm'
 import { database, insertWhere } from '../db/client.ts'
 import { workspaces } from '../db/schema.ts'
 import type { WorkspaceRow } from '../db/schema.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../domain/errors.ts'
 import { newId } from '../ids.ts'
-import { organisationOf } from '../organisation/by-id.ts'
-import { auditInsert, changedDetails } from './audit.ts'
-import { requireMember } from './authorisation.ts'
-import type { OrganisationRequest } from './authorisation.ts'
+import { organisationStub } from '../organisation/stub.ts'
+import { auditInsert, changedDetails } from '../access/audit-log.ts'
+import { requireMember } from '../access/authorisation.ts'
+import type { OrganisationRequest } from '../access/authorisation.ts'
 import { MAX_ACTIVE_WORKSPACES, MAX_WORKSPACES, workspaceLimitReached } from './limits.ts'
 
 export const workspaceRow = (organisationId: string, name: string): WorkspaceRow => ({
@@ -46,7 +46,7 @@ export async function createWorkspace({
     ),
   ])
   if (created.meta.changes === 0) throw workspaceLimitReached()
-  await organisationOf(env, organisationId).refresh()
+  await organisationStub(env, organisationId).refresh()
   return workspace
 }
 
@@ -88,7 +88,7 @@ export async function updateWorkspace({
     after = updated
   }
   // Also when nothing differs: the first of two equal requests may have stopped before this.
-  await organisationOf(env, organisationId).refresh()
+  await organisationStub(env, organisationId).refresh()
   return after
 }
 

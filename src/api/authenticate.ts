@@ -1,13 +1,13 @@
 // From the Authorization header to a caller, and from an Organisation's answer to headers.
 import type { Context } from 'hono'
-import type { Actor } from '../accounts/audit.ts'
-import { bearerOf } from '../bearer.ts'
-import type { App } from '../context.ts'
-import { AppError } from '../errors.ts'
-import { countFailure, countSuccess, refuseGuesser } from '../guesses.ts'
+import type { Actor } from '../domain/actor.ts'
+import { bearerToken } from '../http/bearer.ts'
+import type { App } from '../http/context.ts'
+import { AppError } from '../domain/errors.ts'
+import { recordAuthFailure, recordAuthSuccess, rejectIfThrottled } from '../http/auth-throttle.ts'
 import { parseKey } from '../organisation/api-key.ts'
 import type { Credentials } from '../organisation/api-key.ts'
-import type { Answer } from '../organisation/answer.ts'
+import type { Answer } from '../organisation/rpc.ts'
 import { WINDOW_SECONDS } from '../organisation/rate-window.ts'
 import type { Quota } from '../organisation/rate-window.ts'
 import { dailyAllowanceBytes, secondsToMidnight } from '../organisation/storage-allowance.ts'
@@ -18,10 +18,10 @@ import { dailyAllowanceBytes, secondsToMidnight } from '../organisation/storage-
  * address that sent too many wrong ones
  */
 export function credentialsOf(c: Context<App>): Credentials {
-  const key = bearerOf(c.req.header('Authorization'))
+  const key = bearerToken(c.req.header('Authorization'))
   const credentials = key ? parseKey(key) : null
   if (!credentials) throw new AppError('invalid_api_key')
-  refuseGuesser(c, credentials.keyHash)
+  rejectIfThrottled(c, credentials.keyHash)
   c.set('keyHash', credentials.keyHash)
   return credentials
 }
@@ -35,20 +35,20 @@ export const keyActor = (c: Context<App>, { keyHash }: Credentials): Actor => ({
 
 /**
  * What the Organisation let through. Sets the rate-limit headers, whatever the answer.
- * @throws AppError for a refusal
+ * @throws AppError for a rejection
  */
-export function admitted<T>(c: Context<App>, answer: Answer<T>): T {
+export function requireAdmitted<T>(c: Context<App>, answer: Answer<T>): T {
   if (answer.quota) {
     setRateLimit(c, answer.quota)
-    countSuccess(c.get('keyHash'))
+    recordAuthSuccess(c.get('keyHash'))
   }
   if (answer.ok) return answer.value
-  if (answer.refusal === 'storage_allowance_exceeded') throw allowanceExceeded(answer.quota)
-  if (answer.refusal === 'rate_limit_exceeded' && answer.quota) {
+  if (answer.rejection === 'storage_allowance_exceeded') throw allowanceExceeded(answer.quota)
+  if (answer.rejection === 'rate_limit_exceeded' && answer.quota) {
     c.header('Retry-After', String(answer.quota.resetSeconds))
   }
-  if (answer.refusal === 'invalid_api_key') countFailure(c)
-  throw new AppError(answer.refusal)
+  if (answer.rejection === 'invalid_api_key') recordAuthFailure(c)
+  throw new AppError(answer.rejection)
 }
 
 const BYTES_PER_MB = 1_000_000

@@ -1,6 +1,6 @@
 // Page cursors: the id of the last job of a page, signed together with what the page was filtered
 // by, so that a cursor works only for the list that it came from.
-import { signer, verify } from '../hmac.ts'
+import { signer, verify } from '../signing/hmac.ts'
 import { isId } from '../ids.ts'
 import type { JobFilter } from '../jobs/store.ts'
 

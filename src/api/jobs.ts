@@ -1,29 +1,29 @@
 // /v1/jobs: lists, reads and cancels jobs, and deletes their pictures.
 import { Hono } from 'hono'
-import { allow } from '../allow.ts'
-import type { App } from '../context.ts'
-import { AppError } from '../errors.ts'
+import { allow } from '../http/allow.ts'
+import type { App } from '../http/context.ts'
+import { AppError } from '../domain/errors.ts'
 import { isId } from '../ids.ts'
 import { cancelJob } from '../jobs/cancel.ts'
 import { creditCost, presentJob, presentListedJob } from '../jobs/present.ts'
 import { listPage, waitForJob } from '../jobs/read.ts'
 import { findJob } from '../jobs/store.ts'
-import { organisationOf } from '../organisation/by-id.ts'
-import { linksFrom } from '../outputs/link.ts'
+import { organisationStub } from '../organisation/stub.ts'
+import { linksFrom } from '../signing/signed-url.ts'
 import { deleteOutput } from '../retention/delete-output.ts'
-import { admitted, credentialsOf, keyActor } from './authenticate.ts'
-import { baseUrlOf } from './base-url.ts'
+import { requireAdmitted, credentialsOf, keyActor } from './authenticate.ts'
+import { baseUrlOf } from '../http/base-url.ts'
 import { makeCursor, readCursor } from './cursor.ts'
 import { preferredWaitSeconds } from './prefer.ts'
 import { JobsQuery } from './requests.ts'
-import { check, queryOf, valid } from './validate.ts'
+import { check, queryOf, valid } from '../http/validation.ts'
 
 export const jobs = new Hono<App>()
   .get('/', async (c) => {
     const caller = credentialsOf(c)
     const { organisationId } = caller
-    const organisation = organisationOf(c.env, organisationId)
-    admitted(c, await organisation.authenticate(caller, { refuseSuspended: false }))
+    const organisation = organisationStub(c.env, organisationId)
+    requireAdmitted(c, await organisation.authenticate(caller, { refuseSuspended: false }))
     const query = valid(check(JobsQuery, queryOf(c.req.queries())))
 
     const filter = { workspaceId: query.workspace_id, status: query.status }
@@ -49,13 +49,13 @@ export const jobs = new Hono<App>()
   .get('/:jobId', async (c) => {
     const caller = credentialsOf(c)
     const jobId = c.req.param('jobId')
-    const organisation = organisationOf(c.env, caller.organisationId)
+    const organisation = organisationStub(c.env, caller.organisationId)
     // Read while the key is being checked: two round trips in the time of one.
     const [answer, job] = await Promise.all([
       organisation.authenticate(caller, { refuseSuspended: true }),
       isId('job', jobId) ? findJob(c.env, jobId) : undefined,
     ])
-    admitted(c, answer)
+    requireAdmitted(c, answer)
     if (!job) throw new AppError('job_not_found')
     if (job.organisationId !== caller.organisationId) throw new AppError('forbidden')
 
@@ -68,8 +68,8 @@ export const jobs = new Hono<App>()
     const caller = credentialsOf(c)
     const { organisationId } = caller
     const jobId = c.req.param('jobId')
-    const organisation = organisationOf(c.env, organisationId)
-    admitted(c, await organisation.authenticate(caller, { refuseSuspended: false }))
+    const organisation = organisationStub(c.env, organisationId)
+    requireAdmitted(c, await organisation.authenticate(caller, { refuseSuspended: false }))
     if (!isId('job', jobId)) throw new AppError('job_not_found')
 
     const job = await cancelJob({ env: c.env, organisationId, jobId })
@@ -85,8 +85,8 @@ export const jobs = new Hono<App>()
     const caller = credentialsOf(c)
     const { organisationId } = caller
     const jobId = c.req.param('jobId')
-    const organisation = organisationOf(c.env, organisationId)
-    admitted(c, await organisation.authenticate(caller, { refuseSuspended: false }))
+    const organisation = organisationStub(c.env, organisationId)
+    requireAdmitted(c, await organisation.authenticate(caller, { refuseSuspended: false }))
     if (!isId('job', jobId)) throw new AppError('job_not_found')
 
     await deleteOutput({ env: c.env, actor: keyActor(c, caller), organisationId, jobId })

@@ -4,12 +4,12 @@
 import { z } from 'zod'
 import { createDocument } from 'zod-openapi'
 import type { ZodOpenApiOperationObject, ZodOpenApiResponsesObject } from 'zod-openapi'
-import { statusOf } from '../errors.ts'
-import type { ErrorCode } from '../errors.ts'
+import { statusOf } from '../http/errors.ts'
+import type { ErrorCode } from '../domain/errors.ts'
 import { Job } from '../jobs/present.ts'
-import { MAX_WAIT_SECONDS } from '../settings.ts'
+import { MAX_WAIT_SECONDS } from '../domain/limits.ts'
 import { WebhookBody } from '../webhooks/event.ts'
-import { Account, Cancelled, JobList, Submitted, WorkspaceList } from './answers.ts'
+import { Account, Cancelled, JobList, Submitted, WorkspaceList } from './responses.ts'
 import { IdempotencyKey, JobsQuery, tryOnBody } from './requests.ts'
 
 const RequestIdHeader = z

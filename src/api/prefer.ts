@@ -1,5 +1,5 @@
 // The Prefer header, by which a client asks to be answered later rather than to ask again.
-import { MAX_WAIT_SECONDS } from '../settings.ts'
+import { MAX_WAIT_SECONDS } from '../domain/limits.ts'
 
 /**
  * The seconds of `Prefer: wait=N` (RFC 7240, 4.3), at most 30. A preference that cannot be read is

@@ -1,11 +1,11 @@
 // What clients may send, as schemas: they check requests and make the OpenAPI document.
 import { z } from 'zod'
-import { imageUrlProblem, urlProblem } from '../images/url.ts'
-import type { UrlPolicy } from '../images/url.ts'
-import { isScenario, scenarioProblem } from '../jobs/scenario.ts'
-import { JOB_STATUSES } from '../jobs/status.ts'
-import type { Mode } from '../organisation/api-key.ts'
-import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_URL_LENGTH } from '../settings.ts'
+import { imageUrlProblem, urlProblem } from '../net/public-url.ts'
+import type { UrlPolicy } from '../net/public-url.ts'
+import { isScenario, scenarioProblem } from '../domain/scenario.ts'
+import { JOB_STATUSES } from '../domain/job.ts'
+import type { Mode } from '../domain/job.ts'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE, MAX_URL_LENGTH } from '../domain/limits.ts'
 
 const required = (expected: string) => (issue: { input?: unknown }) =>
   issue.input === undefined ? `is required: ${expected}` : `must be ${expected}`

@@ -1,19 +1,19 @@
 // POST /v1/tryon: takes a job and, if the client prefers, waits for it.
 import { Hono } from 'hono'
-import { allow } from '../allow.ts'
-import type { App } from '../context.ts'
+import { allow } from '../http/allow.ts'
+import type { App } from '../http/context.ts'
 import { submitJob } from '../jobs/submit.ts'
 import { presentJob } from '../jobs/present.ts'
 import { waitForJob } from '../jobs/read.ts'
 import { findJob } from '../jobs/store.ts'
-import { isFinal } from '../jobs/status.ts'
-import { organisationOf } from '../organisation/by-id.ts'
-import { presentSubmitted } from './answers.ts'
-import { admitted, credentialsOf } from './authenticate.ts'
-import { baseUrlOf, urlPolicyOf } from './base-url.ts'
+import { isFinal } from '../domain/job.ts'
+import { organisationStub } from '../organisation/stub.ts'
+import { presentSubmitted } from './responses.ts'
+import { requireAdmitted, credentialsOf } from './authenticate.ts'
+import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
 import { preferredWaitSeconds } from './prefer.ts'
 import { IdempotencyKey, tryOnBody } from './requests.ts'
-import { check, checkBody, valid } from './validate.ts'
+import { check, checkBody, valid } from '../http/validation.ts'
 
 export const tryOn = new Hono<App>()
   .post('/', async (c) => {
@@ -23,12 +23,12 @@ export const tryOn = new Hono<App>()
     const key = check(IdempotencyKey.optional(), c.req.header('Idempotency-Key'), 'Idempotency-Key')
     if (!body.ok || !key.ok) {
       // A key's state is told before the body's faults, and the request counts all the same.
-      const organisation = organisationOf(c.env, caller.organisationId)
-      admitted(c, await organisation.authenticate(caller, { refuseSuspended: true }))
+      const organisation = organisationStub(c.env, caller.organisationId)
+      requireAdmitted(c, await organisation.authenticate(caller, { refuseSuspended: true }))
     }
     const request = valid(body)
 
-    const job = admitted(
+    const job = requireAdmitted(
       c,
       await submitJob({
         env: c.env,

@@ -1,6 +1,6 @@
 // The console's own cookies; those of sessions are better-auth's.
 import type { CookieOptions } from 'hono/utils/cookie'
-import { baseUrlOf } from '../api/base-url.ts'
+import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleContext } from './context.ts'
 
 /** For the console's pages only, and out of reach of scripts. */

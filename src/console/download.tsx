@@ -1,7 +1,7 @@
 // Exports as a file to download.
 import type { Exported } from '../accounts/export-organisation.ts'
 import type { ConsoleContext } from './context.ts'
-import { guestPage } from './layout.tsx'
+import { guestPage } from './components/layout.tsx'
 
 /** @param name of the file, to which the date is added */
 export function download(c: ConsoleContext, exported: Exported, name: string) {

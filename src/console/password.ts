@@ -1,9 +1,9 @@
 // Asks for the password again before what cannot be undone easily.
 import { z } from 'zod'
 import { authOf, MAX_PASSWORD_LENGTH, refusalOf } from '../accounts/auth.ts'
-import { baseUrlOf } from '../api/base-url.ts'
+import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleContext } from './context.ts'
-import { attemptOwnPassword } from './limits.tsx'
+import { attemptOwnPassword } from './middleware/throttle.tsx'
 
 export const currentPassword = z
   .string('Enter your password.')

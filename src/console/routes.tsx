@@ -1,5 +1,6 @@
 // The console: pages for people, drawn on the server. Loaded at its first request only (see app), so
 // that /v1 does not pay for it.
+import { MAX_BODY_BYTES } from '../domain/limits.ts'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
@@ -8,32 +9,32 @@ import { requestId } from 'hono/request-id'
 import { secureHeaders } from 'hono/secure-headers'
 import { trimTrailingSlash } from 'hono/trailing-slash'
 import { authSecretOf, ConsoleNotSetUp } from '../accounts/auth.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../domain/errors.ts'
 import { log } from '../log.ts'
-import { MAX_BODY_BYTES, settingsOf } from '../settings.ts'
-import { account } from './account.tsx'
-import { auditLog } from './audit-log.tsx'
-import { accountData } from './account-data.tsx'
-import { baseUrlOf } from '../api/base-url.ts'
+import { settingsOf } from '../settings.ts'
+import { account } from './pages/account.tsx'
+import { auditLog } from './pages/audit-log.tsx'
+import { accountData } from './pages/account-data.tsx'
+import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
-import { credits } from './credits.tsx'
-import { invitations } from './invitations.tsx'
-import { jobs } from './jobs.tsx'
-import { keys } from './keys.tsx'
-import { guestPage } from './layout.tsx'
-import { limitChanges } from './limits.tsx'
-import { mailbox } from './mailbox.tsx'
-import { onboarding } from './onboarding.tsx'
-import { organisationSettings } from './organisation-settings.tsx'
-import { overview } from './overview.tsx'
-import { playground, uploadLimit } from './playground.tsx'
-import { inOrganisation, signedIn } from './session.ts'
-import { signIn } from './sign-in.tsx'
-import { signUp } from './sign-up.tsx'
-import { onlyWhereDrawn, switching } from './switching.tsx'
-import { team } from './team.tsx'
-import { webhooks } from './webhooks.tsx'
-import { workspaces } from './workspaces.tsx'
+import { credits } from './pages/credits.tsx'
+import { invitations } from './pages/invitations.tsx'
+import { jobs } from './pages/jobs.tsx'
+import { keys } from './pages/keys.tsx'
+import { guestPage } from './components/layout.tsx'
+import { limitChanges } from './middleware/throttle.tsx'
+import { mailbox } from './pages/mailbox.tsx'
+import { onboarding } from './pages/onboarding.tsx'
+import { organisationSettings } from './pages/organisation-settings.tsx'
+import { overview } from './pages/overview.tsx'
+import { playground, uploadLimit } from './pages/playground.tsx'
+import { requireOrganisation, requireSession } from './middleware/session.ts'
+import { signIn } from './pages/sign-in.tsx'
+import { signUp } from './pages/sign-up.tsx'
+import { requireSameOrganisation, switching } from './pages/switching.tsx'
+import { team } from './pages/team.tsx'
+import { webhooks } from './pages/webhooks.tsx'
+import { workspaces } from './pages/workspaces.tsx'
 
 /**
  * What answers a form with complaints keeps the form's address; whoever loads that address, or is led
@@ -56,13 +57,13 @@ const formAddresses = new Hono<ConsoleApp>()
 const PLAYGROUND = '/playground'
 
 const inside = new Hono<ConsoleApp>()
-  .use(signedIn)
-  .use(inOrganisation)
+  .use(requireSession)
+  .use(requireOrganisation)
   .use(PLAYGROUND, uploadLimit)
   .route('/', formAddresses)
   .route('/account', account)
   .route('/', switching)
-  .use(onlyWhereDrawn)
+  .use(requireSameOrganisation)
   .use(limitChanges)
   .route('/', overview)
   .route('/jobs', jobs)

@@ -2,10 +2,10 @@
 // rules, but vouched for by a session instead of a key.
 import { z } from 'zod'
 import { submitJob } from '../jobs/submit.ts'
-import type { Mode } from '../organisation/api-key.ts'
-import { baseUrlOf } from '../api/base-url.ts'
+import type { Mode } from '../domain/job.ts'
+import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleContext } from './context.ts'
-import { refusalWords } from './words.ts'
+import { rejectionText } from './error-messages.ts'
 
 /** Made with the form: sending the form twice submits one job. */
 export const Nonce = z.uuid('Load the page again.')
@@ -37,5 +37,5 @@ export async function submitFromConsole(
   })
   return answer.ok
     ? { ok: true, jobId: answer.value.jobId }
-    : { ok: false, reason: refusalWords(answer.refusal) }
+    : { ok: false, reason: rejectionText(answer.rejection) }
 }

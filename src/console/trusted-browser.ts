@@ -3,7 +3,7 @@
 import { getSignedCookie, setSignedCookie } from 'hono/cookie'
 import { z } from 'zod'
 import { authSecretOf } from '../accounts/auth.ts'
-import { sha256 } from '../sha256.ts'
+import { sha256 } from '../signing/sha256.ts'
 import type { ConsoleContext } from './context.ts'
 import { cookieOptions } from './cookies.ts'
 

@@ -13,17 +13,17 @@ type Database = ReturnType<typeof database>
  * such a request does.
  * @param build makes the query, with placeholders for its values
  */
-export function kept<Query>(build: (db: Database) => Query): (env: Env) => Query {
+export function preparedQuery<Query>(build: (db: Database) => Query): (env: Env) => Query {
   const queries = new WeakMap<D1Database, Query>()
   return (env) => {
     let query = queries.get(env.DB)
-    if (!query) queries.set(env.DB, (query = build(drizzle(late(env.DB)))))
+    if (!query) queries.set(env.DB, (query = build(drizzle(deferPrepare(env.DB)))))
     return query
   }
 }
 
 /** The same database, of which drizzle may hold on to a statement: it is made when it is bound. */
-const late = (db: D1Database): D1Database =>
+const deferPrepare = (db: D1Database): D1Database =>
   new Proxy(db, {
     get: (_, key) =>
       key === 'prepare'

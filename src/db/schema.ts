@@ -2,19 +2,17 @@
 // Instants are milliseconds since 1970 (integers); the wire has ISO 8601.
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { JOB_ERROR_CODES, JOB_STATUSES } from '../jobs/status.ts'
-import { IMAGE_FORMATS } from '../images/format.ts'
-import { MODES } from '../organisation/api-key.ts'
-
-export const PLANS = ['starter', 'growth', 'scale', 'enterprise'] as const
-export const REGIONS = ['IN', 'US', 'EU', 'GLOBAL'] as const
-export const WORKSPACE_STATUSES = ['active', 'archived'] as const
-export const ORGANISATION_STATUSES = ['active', 'suspended'] as const
-export const EVENT_TYPES = ['job.completed', 'job.failed', 'job.refunded', 'job.cancelled'] as const
-export const ACTOR_TYPES = ['user', 'api_key', 'operator', 'system'] as const
-/** For new organisations, in days. */
-export const DEFAULT_RETENTION_DAYS = 30
-export const EVENT_STATUSES = ['pending', 'retrying', 'delivered', 'failed'] as const
+import { ACTOR_TYPES } from '../domain/actor.ts'
+import { IMAGE_FORMATS } from '../domain/image.ts'
+import { JOB_ERROR_CODES, JOB_STATUSES, MODES } from '../domain/job.ts'
+import { DEFAULT_RETENTION_DAYS } from '../domain/limits.ts'
+import {
+  ORGANISATION_STATUSES,
+  PLANS,
+  REGIONS,
+  WORKSPACE_STATUSES,
+} from '../domain/organisation.ts'
+import { EVENT_STATUSES, EVENT_TYPES } from '../domain/webhook.ts'
 
 const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
 
@@ -132,7 +130,7 @@ export const jobs = sqliteTable(
      * Starts at paid engines that may have been charged without our knowing: one is counted before
      * it is made, and taken back when its outcome is clear (jobs/generate).
      */
-    unclearStarts: integer('unclear_starts').notNull().default(0),
+    ambiguousStarts: integer('unclear_starts').notNull().default(0),
     /** How often work on the job was begun. */
     attempts: integer().notNull().default(0),
     /**

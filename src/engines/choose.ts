@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { settingsOf } from '../settings.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
-import { compositor } from './compositor/compositor.ts'
+import { compositor } from './compositor.ts'
 import type { Engine } from './engine.ts'
 import { createFal, FalSettings } from './fal.ts'
 import { createFashn, FashnSettings } from './fashn.ts'

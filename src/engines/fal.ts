@@ -1,8 +1,9 @@
 // fal's queue (docs.fal.ai): submitted by POST, then asked after at the URLs that the answer names.
 // Those URLs are stored, not rebuilt: rebuilt ones are wrong for models with more than two segments.
+import { JobFailure } from '../domain/failure.ts'
 import { z } from 'zod'
 import { BaseUrl } from './base-url.ts'
-import { EngineError, type Engine, type EngineInput } from './engine.ts'
+import { type Engine, type EngineInput } from './engine.ts'
 import { parseHandle, running } from './handle.ts'
 import { fetchOutput } from './output.ts'
 import { callProvider, scrub, type Explanation, type Failure } from './provider.ts'
@@ -60,7 +61,7 @@ export function createFal(settings: FalSettings): Engine {
   function trusted(text: string): Handle {
     const handle = parseHandle('fal', text, Handle)
     if ([handle.status_url, handle.response_url, handle.cancel_url].every(isFals)) return handle
-    throw new EngineError('internal_error', 'fal: a handle that leads elsewhere', { work: 'over' })
+    throw new JobFailure('internal_error', 'fal: a handle that leads elsewhere', { work: 'over' })
   }
 
   return {
@@ -148,7 +149,7 @@ function explain({ status, body }: Failure): Explanation | undefined {
   return { code: 'engine_unavailable', retriable: true, reason: describe(error) }
 }
 
-/** The result's own status: a refusal of our key, or the model's failure told as HTTP. */
+/** The result's own status: a rejection of our key, or the model's failure told as HTTP. */
 function explainResult(failure: Failure): Explanation | undefined {
   const error = FalError.safeParse(failure.body).data
   if (!error || [401, 402, 403, 404, 429].includes(failure.status)) return explain(failure)
@@ -167,10 +168,10 @@ function explainResult(failure: Failure): Explanation | undefined {
   }
 }
 
-function jobError(error: { type: string; text: string | null | undefined }): EngineError {
+function jobError(error: { type: string; text: string | null | undefined }): JobFailure {
   const { code, retriable } = reading(error.type)
   const reason = scrub([error.type, error.text].filter(Boolean).join(': '))
-  return new EngineError(code, `fal job: ${reason}`, { retriable, work: 'over' })
+  return new JobFailure(code, `fal job: ${reason}`, { retriable, work: 'over' })
 }
 
 const describe = ({ detail, error_type }: z.infer<typeof FalError>): string =>

@@ -1,8 +1,9 @@
 // FASHN's own API (docs.fashn.ai): started by POST /v1/run, then asked after by id. It offers no way
 // to cancel.
+import { JobFailure } from '../domain/failure.ts'
 import { z } from 'zod'
 import { BaseUrl } from './base-url.ts'
-import { EngineError, type CheckedImage, type Engine } from './engine.ts'
+import { type CheckedImage, type Engine } from './engine.ts'
 import { IdHandle, parseHandle, running } from './handle.ts'
 import { fetchOutput } from './output.ts'
 import { callProvider, scrub, type Explanation, type Failure } from './provider.ts'
@@ -85,11 +86,11 @@ function explain({ status, body }: Failure): Explanation | undefined {
   return { code: 'engine_unavailable', retriable: true, reason }
 }
 
-function jobError(error: z.infer<typeof Prediction>['error']): EngineError {
+function jobError(error: z.infer<typeof Prediction>['error']): JobFailure {
   const name = error?.name ?? 'failed without a reason'
   const { code, retriable } = JOB_ERRORS.get(name) ?? TRY_AGAIN
   const reason = scrub([name, error?.message].filter(Boolean).join(': '))
-  return new EngineError(code, `fashn job: ${reason}`, { retriable, work: 'over' })
+  return new JobFailure(code, `fashn job: ${reason}`, { retriable, work: 'over' })
 }
 
 type Reading = Pick<Explanation, 'code' | 'retriable'>

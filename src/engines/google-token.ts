@@ -3,7 +3,7 @@
 import { SignJWT, importPKCS8 } from 'jose'
 import { z } from 'zod'
 import { BaseUrl } from './base-url.ts'
-import { EngineError } from './engine.ts'
+import { JobFailure } from '../domain/failure.ts'
 import { callProvider } from './provider.ts'
 
 /** The JSON key file of a service account, as Google's console gives it out. */
@@ -71,9 +71,9 @@ async function exchange(account: ServiceAccount) {
       answer: Token,
     })
   } catch (error) {
-    if (!(error instanceof EngineError)) throw error
+    if (!(error instanceof JobFailure)) throw error
     // Without a token no picture was asked for, so whatever became of this call cost nothing.
-    throw new EngineError('engine_unavailable', error.message, {
+    throw new JobFailure('engine_unavailable', error.message, {
       retriable: true,
       work: 'refused',
       retryAfterSeconds: error.retryAfterSeconds,
@@ -97,7 +97,7 @@ async function assertion(account: ServiceAccount): Promise<string> {
       .sign(key)
   } catch {
     // The cause may quote the key.
-    throw new EngineError('engine_unavailable', 'google token: the private key cannot be used', {
+    throw new JobFailure('engine_unavailable', 'google token: the private key cannot be used', {
       retriable: true,
       work: 'refused',
     })

@@ -1,7 +1,8 @@
 // The handle of work that runs at a provider: a string kept in our database and handed back to the
 // adapter that made it. It never holds a key.
+import { JobFailure } from '../domain/failure.ts'
 import { z } from 'zod'
-import { EngineError, type Progress } from './engine.ts'
+import { type Progress } from './engine.ts'
 import { parseJson } from './json.ts'
 
 /** The handle of work that is asked after by its id alone. */
@@ -16,7 +17,7 @@ export function parseHandle<Handle>(
 ): Handle {
   const parsed = schema.safeParse(parseJson(handle))
   if (parsed.success) return parsed.data
-  throw new EngineError('internal_error', `${provider}: a handle we did not write`, {
+  throw new JobFailure('internal_error', `${provider}: a handle we did not write`, {
     work: 'over',
   })
 }

@@ -1,8 +1,10 @@
 // A provider's picture, fetched at once since its URL expires, and trusted only for its bytes.
-import { dimensions, recognise } from '../images/format.ts'
-import { readAtMost } from '../read-at-most.ts'
+import type { Work } from '../domain/failure.ts'
+import { JobFailure } from '../domain/failure.ts'
+import { dimensions, detectFormat } from '@try-on/image-files'
+import { readLimited } from '../net/read-limited.ts'
 import { isLoopback } from './base-url.ts'
-import { EngineError, type GeneratedImage, type Work } from './engine.ts'
+import { type GeneratedImage } from './engine.ts'
 
 export const MAX_OUTPUT_BYTES = 20 * 1024 * 1024
 const TIMEOUT_MS = 60_000
@@ -43,7 +45,7 @@ async function download(
     let bytes: Uint8Array<ArrayBuffer> | null
     try {
       response = await fetch(url, { redirect: 'manual', signal })
-      bytes = await readAtMost(
+      bytes = await readLimited(
         response.body,
         MAX_OUTPUT_BYTES,
         response.headers.get('content-length'),
@@ -76,10 +78,10 @@ function allowed(provider: string, reference: string, baseUrl?: string, from?: U
 }
 
 function checked(provider: string, bytes: Uint8Array<ArrayBuffer>): GeneratedImage {
-  const format = recognise(bytes)
+  const format = detectFormat(bytes)
   if (!format || !dimensions(bytes, format)) throw failed(provider, 'output is no picture')
   return { bytes, format }
 }
 
 const failed = (provider: string, reason: string, work: Work = 'over') =>
-  new EngineError('generation_failed', `${provider}: ${reason}`, { retriable: true, work })
+  new JobFailure('generation_failed', `${provider}: ${reason}`, { retriable: true, work })

@@ -1,10 +1,11 @@
 // One call to a provider's JSON API: a deadline, no redirects, the answer parsed, and everything
-// that goes wrong told as an EngineError. What a provider's own error names mean is for its adapter.
+// that goes wrong told as an JobFailure. What a provider's own error names mean is for its adapter.
+import type { Work } from '../domain/failure.ts'
 import type { z } from 'zod'
-import type { JobErrorCode } from '../jobs/status.ts'
-import { readAtMost } from '../read-at-most.ts'
-import { retryAfterSeconds } from '../retry-after.ts'
-import { EngineError, type Work } from './engine.ts'
+import type { JobErrorCode } from '../domain/job.ts'
+import { readLimited } from '../net/read-limited.ts'
+import { retryAfterSeconds } from '../net/retry-after.ts'
+import { JobFailure } from '../domain/failure.ts'
 import { parseJson } from './json.ts'
 
 export interface ProviderCall<Answer> {
@@ -44,7 +45,7 @@ const MAX_ANSWER_BYTES = 1024 * 1024
 
 export async function callProvider<Answer>(call: ProviderCall<Answer>): Promise<Answer> {
   const unclear = (reason: string) =>
-    new EngineError('engine_unavailable', `${call.provider} ${call.during}: ${reason}`, {
+    new JobFailure('engine_unavailable', `${call.provider} ${call.during}: ${reason}`, {
       retriable: true,
       work: call.during === 'start' ? 'ambiguous' : 'alive',
     })
@@ -63,7 +64,7 @@ export async function callProvider<Answer>(call: ProviderCall<Answer>): Promise<
       redirect: 'manual',
       signal: AbortSignal.timeout(call.timeoutMs ?? TIMEOUT_MS),
     })
-    bytes = await readAtMost(
+    bytes = await readLimited(
       response.body,
       call.maxBytes ?? MAX_ANSWER_BYTES,
       response.headers.get('content-length'),
@@ -74,26 +75,26 @@ export async function callProvider<Answer>(call: ProviderCall<Answer>): Promise<
   }
   const body = bytes && parseJson(new TextDecoder().decode(bytes))
   if (!response.ok)
-    throw refusal(call, { status: response.status, headers: response.headers, body })
+    throw rejection(call, { status: response.status, headers: response.headers, body })
 
   const answer = call.answer.safeParse(body)
   if (!answer.success) throw unclear(`${response.status} with an answer we cannot read`)
   return answer.data
 }
 
-function refusal<Answer>(call: ProviderCall<Answer>, failure: Failure): EngineError {
+function rejection<Answer>(call: ProviderCall<Answer>, failure: Failure): JobFailure {
   const explained = call.explain?.(failure)
   const { code, retriable } = explained ?? byStatus(call.during, failure.status)
   const secret = call.headers.authorization?.split(' ').at(-1)
   const reason = explained ? ` ${scrub(explained.reason, secret)}` : ''
-  return new EngineError(code, `${call.provider} ${call.during}: ${failure.status}${reason}`, {
+  return new JobFailure(code, `${call.provider} ${call.during}: ${failure.status}${reason}`, {
     retriable,
     work: explained?.work ?? workAfter(call.during, failure.status),
     retryAfterSeconds: explained?.retryAfterSeconds ?? retryAfterSeconds(failure.headers),
   })
 }
 
-/** Without a better explanation every refusal is between the provider and us, not the customer. */
+/** Without a better explanation every rejection is between the provider and us, not the customer. */
 const byStatus = (during: string, status: number): { code: JobErrorCode; retriable: boolean } =>
   during === 'poll' && isGone(status)
     ? { code: 'generation_failed', retriable: true }

@@ -1,8 +1,9 @@
 // Replicate (replicate.com/docs/reference/http): a prediction of one pinned model version, which
 // must take the inputs of prunaai/p-image-try-on.
+import { JobFailure } from '../domain/failure.ts'
 import { z } from 'zod'
 import { BaseUrl } from './base-url.ts'
-import { EngineError, type Engine } from './engine.ts'
+import { type Engine } from './engine.ts'
 import { IdHandle, parseHandle, running } from './handle.ts'
 import { fetchOutput } from './output.ts'
 import { callProvider, scrub, type Explanation, type Failure } from './provider.ts'
@@ -118,7 +119,7 @@ function explain({ status, body }: Failure): Explanation | undefined {
 }
 
 /** A failed prediction says why in prose only, sometimes with one of Replicate's codes. */
-function jobError(error: string): EngineError {
+function jobError(error: string): JobFailure {
   // E005 and its words are seen in other people's logs; Replicate's own list begins at E1000.
   if (/\bE005\b|flagged as sensitive|nsfw/i.test(error)) {
     return ended('generation_rejected', error, false)
@@ -128,5 +129,5 @@ function jobError(error: string): EngineError {
     : ended('generation_failed', error)
 }
 
-const ended = (code: EngineError['code'], reason: string, retriable = true) =>
-  new EngineError(code, `replicate job: ${scrub(reason)}`, { retriable, work: 'over' })
+const ended = (code: JobFailure['code'], reason: string, retriable = true) =>
+  new JobFailure(code, `replicate job: ${scrub(reason)}`, { retriable, work: 'over' })

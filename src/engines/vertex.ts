@@ -1,8 +1,9 @@
 // Google's virtual-try-on-001 on Vertex AI: synchronous, pictures go in and come back as base64.
+import { JobFailure } from '../domain/failure.ts'
 import { z } from 'zod'
-import { contentTypeOf } from '../images/format.ts'
+import { contentTypeOf } from '../domain/image.ts'
 import { BaseUrl } from './base-url.ts'
-import { EngineError, type CheckedImage, type Engine } from './engine.ts'
+import { type CheckedImage, type Engine } from './engine.ts'
 import { ServiceAccount, createTokenSource } from './google-token.ts'
 import { MAX_OUTPUT_BYTES, decodeOutput } from './output.ts'
 import { callProvider, scrub, type Explanation, type Failure } from './provider.ts'
@@ -120,9 +121,9 @@ function explain({ body }: Failure): Explanation | undefined {
 }
 
 const rejected = (reason: string | null | undefined) =>
-  new EngineError('generation_rejected', `vertex filtered: ${scrub(reason ?? 'no reason given')}`, {
+  new JobFailure('generation_rejected', `vertex filtered: ${scrub(reason ?? 'no reason given')}`, {
     work: 'over',
   })
 
 const unfit = (reason: string) =>
-  new EngineError('engine_unavailable', `vertex: ${reason}`, { retriable: true, work: 'refused' })
+  new JobFailure('engine_unavailable', `vertex: ${reason}`, { retriable: true, work: 'refused' })

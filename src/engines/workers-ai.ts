@@ -1,8 +1,9 @@
 // Cloudflare's own models through the `AI` binding: no second account. Synchronous; only the
 // download of a finished picture may be left for later, so that it is not paid for twice.
+import { JobFailure } from '../domain/failure.ts'
 import { z } from 'zod'
-import { dimensions, recognise } from '../images/format.ts'
-import { EngineError, type Engine, type EngineInput, type Progress } from './engine.ts'
+import { dimensions, detectFormat } from '@try-on/image-files'
+import { type Engine, type EngineInput, type Progress } from './engine.ts'
 import { parseHandle } from './handle.ts'
 import { decodeOutput, fetchOutput } from './output.ts'
 import { scrub, type Explanation } from './provider.ts'
@@ -118,7 +119,7 @@ async function download(image: string): Promise<Progress> {
   try {
     return { done: true, image: await fetchOutput('workers-ai', image) }
   } catch (error) {
-    if (!(error instanceof EngineError) || error.work !== 'alive') throw error
+    if (!(error instanceof JobFailure) || error.work !== 'alive') throw error
     const handle = JSON.stringify({ image })
     return { done: false, handle, pollAfterSeconds: DOWNLOAD_AGAIN_SECONDS }
   }
@@ -146,7 +147,7 @@ async function fluxForm({ model, garment }: EngineInput, scale?: Scale): Promise
 }
 
 function outputSize(person: Uint8Array): { width: number; height: number } {
-  const format = recognise(person)
+  const format = detectFormat(person)
   const size = format && dimensions(person, format)
   if (!size) throw refused('the scaler made no picture')
   const factor = OUTPUT_SIDE / Math.max(size.width, size.height)
@@ -156,12 +157,12 @@ function outputSize(person: Uint8Array): { width: number; height: number } {
 }
 
 /** The binding throws `InferenceUpstreamError` with the message `<code>: <description>`. */
-function bindingError(error: unknown): EngineError {
+function bindingError(error: unknown): JobFailure {
   const name = error instanceof Error ? error.name : 'unknown error'
   const text = error instanceof Error ? error.message : ''
   const known = CODES.get(Number(/\b(\d{4}): /.exec(text)?.[1]))
   if (!known) return unclear(name)
-  return new EngineError(known.code, `workers-ai: ${scrub(text)}`, known)
+  return new JobFailure(known.code, `workers-ai: ${scrub(text)}`, known)
 }
 
 type Reading = Omit<Explanation, 'reason'>
@@ -184,16 +185,16 @@ const CODES = new Map<number, Reading>([
 ])
 
 const unclear = (reason: string) =>
-  new EngineError('engine_unavailable', `workers-ai: ${reason}`, {
+  new JobFailure('engine_unavailable', `workers-ai: ${reason}`, {
     retriable: true,
     work: 'ambiguous',
   })
 
 const refused = (reason: string) =>
-  new EngineError('engine_unavailable', `workers-ai: ${reason}`, {
+  new JobFailure('engine_unavailable', `workers-ai: ${reason}`, {
     retriable: true,
     work: 'refused',
   })
 
 const failed = (reason: string) =>
-  new EngineError('generation_failed', `workers-ai: ${reason}`, { retriable: true, work: 'over' })
+  new JobFailure('generation_failed', `workers-ai: ${reason}`, { retriable: true, work: 'over' })

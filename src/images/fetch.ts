@@ -1,13 +1,13 @@
 // Fetches a customer's picture once, and trusts nothing that the server says about it.
-import { EngineError } from '../engines/engine.ts'
-import type { JobErrorCode } from '../jobs/status.ts'
-import { readAtMost } from '../read-at-most.ts'
-import { IMAGE_TIMEOUT_MS, MAX_IMAGE_BYTES, MAX_IMAGE_REDIRECTS } from '../settings.ts'
-import { inspect, recognise } from './format.ts'
-import type { ImageFormat } from './format.ts'
+import { JobFailure } from '../domain/failure.ts'
+import type { JobErrorCode } from '../domain/job.ts'
+import { readLimited } from '../net/read-limited.ts'
+import { IMAGE_TIMEOUT_MS, MAX_IMAGE_BYTES, MAX_IMAGE_REDIRECTS } from '../domain/limits.ts'
+import { inspect, detectFormat } from '@try-on/image-files'
+import type { ImageFormat } from '../domain/image.ts'
 import { HostTimeouts } from './host-timeouts.ts'
-import { urlProblem } from './url.ts'
-import type { UrlPolicy } from './url.ts'
+import { urlProblem } from '../net/public-url.ts'
+import type { UrlPolicy } from '../net/public-url.ts'
 
 export type Role = 'model' | 'garment'
 
@@ -32,7 +32,7 @@ const hostTimeouts = new HostTimeouts()
 /**
  * Fetches and checks one picture: at most 10 s, 3 redirects (each hop checked like the first
  * address) and 10 MB, past which no more than one chunk is taken in.
- * @throws EngineError `{role}_image_unreachable | _too_large | _unsupported_format | _corrupt`, none
+ * @throws JobFailure `{role}_image_unreachable | _too_large | _unsupported_format | _corrupt`, none
  * of them retriable
  */
 export async function fetchImage(
@@ -42,7 +42,7 @@ export async function fetchImage(
   { organisationId, beforeBody }: Download,
 ): Promise<FetchedImage> {
   const refuse = (problem: Problem, reason: string, cause?: unknown): never => {
-    throw new EngineError(`${role}_image_${problem}` satisfies JobErrorCode, reason, { cause })
+    throw new JobFailure(`${role}_image_${problem}` satisfies JobErrorCode, reason, { cause })
   }
   const limit = new TimeLimit(IMAGE_TIMEOUT_MS)
   let host = ''
@@ -63,7 +63,7 @@ export async function fetchImage(
       throw error
     })
     limit.run()
-    const bytes = await readAtMost(body, MAX_IMAGE_BYTES).catch(unreachable)
+    const bytes = await readLimited(body, MAX_IMAGE_BYTES).catch(unreachable)
     if (!bytes) return refuse('too_large', `more than ${MAX_IMAGE_BYTES} bytes`)
     return checkImage(role, bytes)
   } finally {
@@ -101,16 +101,16 @@ class TimeLimit {
 /**
  * Tells the format of a picture that is at hand, and refuses one whose structure would cost a decoder
  * more than its size says. Every engine's pictures pass here, before anybody is called or paid.
- * @throws EngineError `{role}_image_unsupported_format | _corrupt`
+ * @throws JobFailure `{role}_image_unsupported_format | _corrupt`
  */
 export function checkImage(role: Role, bytes: Uint8Array<ArrayBuffer>): FetchedImage {
-  const format = recognise(bytes)
+  const format = detectFormat(bytes)
   if (!format) {
     const reason = 'the bytes are no JPEG, PNG or WebP'
-    throw new EngineError(`${role}_image_unsupported_format`, reason)
+    throw new JobFailure(`${role}_image_unsupported_format`, reason)
   }
   const header = inspect(bytes, format)
-  if ('corrupt' in header) throw new EngineError(`${role}_image_corrupt`, header.corrupt)
+  if ('corrupt' in header) throw new JobFailure(`${role}_image_corrupt`, header.corrupt)
   return { bytes, format }
 }
 

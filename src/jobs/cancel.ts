@@ -1,7 +1,8 @@
 // The three ways in which a pending job ends without being worked on.
-import { auditInsert, SYSTEM } from '../accounts/audit.ts'
-import type { Actor } from '../accounts/audit.ts'
-import { AppError } from '../errors.ts'
+import type { Actor } from '../domain/actor.ts'
+import { auditInsert } from '../access/audit-log.ts'
+import { SYSTEM } from '../domain/actor.ts'
+import { AppError } from '../domain/errors.ts'
 import type { JobRow } from '../db/schema.ts'
 import { log } from '../log.ts'
 import { settleEnded } from './settle.ts'

@@ -5,14 +5,14 @@
 // `job` is the consumer's own copy of the row. It runs ahead of the row, and whoever hands the job
 // back writes it there.
 import { waitUntil } from 'cloudflare:workers'
-import type { AckTimer } from '../ack-timer.ts'
+import type { AckTimer } from '../queues/ack-timer.ts'
 import type { JobRow } from '../db/schema.ts'
 import { enginesOf } from '../engines/choose.ts'
 import type { Engines } from '../engines/choose.ts'
-import { EngineError } from '../engines/engine.ts'
+import { JobFailure } from '../domain/failure.ts'
 import type { Engine, EngineInput, GeneratedImage, Progress } from '../engines/engine.ts'
 import { log } from '../log.ts'
-import { outputKey } from '../outputs/link.ts'
+import { outputKey } from '../signing/signed-url.ts'
 import { msLeft } from './deadline.ts'
 import { inputsOf } from './inputs.ts'
 import { JOB_BYTES } from './memory.ts'
@@ -42,7 +42,7 @@ export class LostJob extends Error {
 
 /**
  * Takes the work as far as it goes now. When it is not done, `job` names the engine and its handle.
- * @throws EngineError; with a handle left in `job`, the work goes on all the same
+ * @throws JobFailure; with a handle left in `job`, the work goes on all the same
  */
 export async function generate(env: Env, job: JobRow, resources: Resources): Promise<Progress> {
   const engines = enginesOf(env)
@@ -59,7 +59,7 @@ export async function generate(env: Env, job: JobRow, resources: Resources): Pro
   try {
     return await poll(env, job, resources, engines, engine)
   } catch (error) {
-    if (!(error instanceof EngineError) || error.work !== 'over') throw error
+    if (!(error instanceof JobFailure) || error.work !== 'over') throw error
     job.engineHandle = null
     job.errorCode = error.code
     const others = engines.inOrder.slice(engine ? engines.inOrder.indexOf(engine) + 1 : 0)
@@ -101,7 +101,7 @@ async function poll(
   engine: Engine | undefined,
 ): Promise<Progress> {
   if (!engine?.poll || job.engineHandle === null) {
-    throw new EngineError('engine_unavailable', `${job.engine} is no longer set up`, {
+    throw new JobFailure('engine_unavailable', `${job.engine} is no longer set up`, {
       retriable: true,
       work: 'over',
     })
@@ -133,10 +133,10 @@ async function startOnOneOf(
   // A paid engine takes the pictures in another form, too, and gives one back.
   await memory.resize(candidates.some(({ paid }) => paid) ? JOB_BYTES : bytes)
   const input = { jobId: job.id, model, garment }
-  const failures: EngineError[] = []
+  const failures: JobFailure[] = []
   let begun = false // work that this attempt stands for, by an engine before
   for (const engine of candidates) {
-    if (engine.paid && job.unclearStarts >= MAX_UNCLEAR_STARTS) continue
+    if (engine.paid && job.ambiguousStarts >= MAX_UNCLEAR_STARTS) continue
     const breaker = engines.breakerOf(engine)
     const secondsToWait = breaker.secondsToWait()
     if (secondsToWait > 0) {
@@ -161,7 +161,7 @@ async function startOnOneOf(
       return progress
     } catch (error) {
       if (isOutage(error)) breaker.failed(error.retryAfterSeconds)
-      if (!(error instanceof EngineError)) throw error
+      if (!(error instanceof JobFailure)) throw error
       job.errorCode = error.code
       if (!error.retriable) throw error
       logFailure(job, error, engine)
@@ -178,11 +178,11 @@ async function startOnOneOf(
 async function start(env: Env, job: JobRow, engine: Engine, input: EngineInput): Promise<Progress> {
   const msToDeadline = msLeft(env, job)
   if (msToDeadline === 0) throw new OutOfTime()
-  const unclearBefore = job.unclearStarts
+  const unclearBefore = job.ambiguousStarts
   // Once a start was unclear, a further one counts unless it was refused.
   const unclearAfter = unclearBefore === 0 ? 0 : unclearBefore + 1
   if (engine.paid) {
-    const intent = { engine: engine.name, unclearStarts: unclearBefore + 1 }
+    const intent = { engine: engine.name, ambiguousStarts: unclearBefore + 1 }
     await hold(env, job, intent, Math.min(START_LEASE_MS, msToDeadline + AFTER_DEADLINE_MS))
   }
   const work = engine.start(input)
@@ -191,14 +191,15 @@ async function start(env: Env, job: JobRow, engine: Engine, input: EngineInput):
     job.engine = engine.name
     if (progress.done) return progress // its start stays unclear until the picture is safe
     job.engineHandle = progress.handle
-    job.unclearStarts = engine.paid ? unclearAfter : unclearBefore
+    job.ambiguousStarts = engine.paid ? unclearAfter : unclearBefore
     return progress
   } catch (error) {
     if (error instanceof OutOfTime) waitUntil(cancelWhenStarted(job, engine, work))
     if (!engine.paid) throw error
-    const failure = error instanceof EngineError ? error : brokenDown(engine, error)
-    if (failure.work === 'refused' || failure.work === undefined) job.unclearStarts = unclearBefore
-    if (failure.work === 'over') job.unclearStarts = unclearAfter
+    const failure = error instanceof JobFailure ? error : brokenDown(engine, error)
+    if (failure.work === 'refused' || failure.work === undefined)
+      job.ambiguousStarts = unclearBefore
+    if (failure.work === 'over') job.ambiguousStarts = unclearAfter
     throw failure
   }
 }
@@ -207,7 +208,7 @@ async function start(env: Env, job: JobRow, engine: Engine, input: EngineInput):
 async function hold(
   env: Env,
   job: JobRow,
-  change: Partial<Pick<JobRow, 'engine' | 'unclearStarts' | 'attempts'>>,
+  change: Partial<Pick<JobRow, 'engine' | 'ambiguousStarts' | 'attempts'>>,
   leaseMs: number,
 ): Promise<void> {
   const dueAt = new Date(Date.now() + leaseMs)
@@ -215,7 +216,7 @@ async function hold(
   Object.assign(job, change, { dueAt })
 }
 
-class OutOfTime extends EngineError {
+class OutOfTime extends JobFailure {
   constructor() {
     super('generation_timeout', 'the deadline came before the engine')
   }
@@ -246,12 +247,12 @@ async function cancelWhenStarted(
 }
 
 /** What a round of engines comes to: free to try again only if nothing can have run. */
-function allFailed(job: JobRow, engines: Engines, failures: EngineError[]): EngineError {
+function allFailed(job: JobRow, engines: Engines, failures: JobFailure[]): JobFailure {
   const code = failures.at(-1)?.code ?? job.errorCode ?? 'engine_unavailable'
   const spent =
-    job.unclearStarts >= MAX_UNCLEAR_STARTS && engines.inOrder.every(({ paid }) => paid === true)
+    job.ambiguousStarts >= MAX_UNCLEAR_STARTS && engines.inOrder.every(({ paid }) => paid === true)
   const asked = failures.map(({ retryAfterSeconds }) => retryAfterSeconds ?? 0)
-  return new EngineError(code, spent ? 'no start is left' : 'no engine took the job', {
+  return new JobFailure(code, spent ? 'no start is left' : 'no engine took the job', {
     retriable: !spent,
     // The first to be back is the one to come back for.
     retryAfterSeconds: asked.length > 0 ? Math.min(...asked) : undefined,
@@ -261,24 +262,24 @@ function allFailed(job: JobRow, engines: Engines, failures: EngineError[]): Engi
   })
 }
 
-const isOutage = (error: unknown): error is EngineError =>
-  error instanceof EngineError && error.code === 'engine_unavailable'
+const isOutage = (error: unknown): error is JobFailure =>
+  error instanceof JobFailure && error.code === 'engine_unavailable'
 
 const leftAlone = (engine: Engine, retryAfterSeconds: number) =>
-  new EngineError('engine_unavailable', `${engine.name} asked to be left alone`, {
+  new JobFailure('engine_unavailable', `${engine.name} asked to be left alone`, {
     retriable: true,
     work: 'refused',
     retryAfterSeconds,
   })
 
 const brokenDown = (engine: Engine, cause: unknown) =>
-  new EngineError('internal_error', `${engine.name} broke down`, {
+  new JobFailure('internal_error', `${engine.name} broke down`, {
     retriable: true,
     work: 'ambiguous',
     cause,
   })
 
-function logFailure(job: JobRow, error: EngineError, engine?: Engine): void {
+function logFailure(job: JobRow, error: JobFailure, engine?: Engine): void {
   const { code, work, message: reason } = error
   const fields = { jobId: job.id, engine: engine?.name ?? job.engine, code, work, reason }
   const fault = faultOf(error)
@@ -288,7 +289,7 @@ function logFailure(job: JobRow, error: EngineError, engine?: Engine): void {
 
 /** The exception that nobody expected; undefined where a picture or a provider is to blame. */
 export function faultOf(error: unknown): unknown {
-  if (!(error instanceof EngineError)) return error
+  if (!(error instanceof JobFailure)) return error
   const mayBeOurs = error.code === 'internal_error' || error.code === 'generation_failed'
   return mayBeOurs ? error.cause : undefined
 }

@@ -1,13 +1,13 @@
 // A job's two pictures. Each is fetched from its customer once: whatever needs it later, an engine
 // that wants URLs or another try of ours, is given our copy, which is deleted when the job ends.
 import type { JobRow } from '../db/schema.ts'
-import { EngineError } from '../engines/engine.ts'
+import { JobFailure } from '../domain/failure.ts'
 import type { CheckedImage } from '../engines/engine.ts'
 import { checkImage, fetchImage } from '../images/fetch.ts'
 import type { FetchedImage, Role } from '../images/fetch.ts'
-import { urlPolicy } from '../images/url.ts'
+import { urlPolicy } from '../net/public-url.ts'
 import { log } from '../log.ts'
-import { inputKey, signedUrl, uploadKeyOf } from '../outputs/link.ts'
+import { inputKey, signedUrl, uploadKeyOf } from '../signing/signed-url.ts'
 import { settingsOf } from '../settings.ts'
 import type { JobMemory } from './memory.ts'
 import { inputKeysOf, loadPicture, storePicture } from './pictures.ts'
@@ -24,7 +24,7 @@ export interface Inputs {
 
 /**
  * Gets both pictures. Memory is reserved when the first byte of one is about to arrive.
- * @throws EngineError that says which picture is at fault, and how
+ * @throws JobFailure that says which picture is at fault, and how
  * @throws Postponed when other jobs use all of it
  */
 export async function inputsOf(env: Env, job: JobRow, memory: JobMemory): Promise<Inputs> {
@@ -56,7 +56,10 @@ export async function deleteInputs(env: Env, job: JobRow): Promise<void> {
 /** Copies are made for paid engines and after failures only; each of these leaves a trace. */
 const mayHaveCopies = (job: JobRow) =>
   job.mode === 'live' &&
-  (job.attempts > 1 || job.errorCode !== null || job.engineHandle !== null || job.unclearStarts > 0)
+  (job.attempts > 1 ||
+    job.errorCode !== null ||
+    job.engineHandle !== null ||
+    job.ambiguousStarts > 0)
 
 async function inputOf(
   env: Env,
@@ -65,7 +68,7 @@ async function inputOf(
   role: Role,
   address: string | null,
 ) {
-  if (address === null) throw new EngineError('internal_error', `the ${role} URL is deleted`)
+  if (address === null) throw new JobFailure('internal_error', `the ${role} URL is deleted`)
   const { baseUrl = job.baseUrl } = settingsOf(env)
   const { organisationId } = job
   const beforeBody = () => memory.reserve()
@@ -87,7 +90,7 @@ async function inputOf(
     kept ??= storePicture(env, key, picture).catch((cause: unknown) => {
       kept = undefined
       // Engines ask for the URL before they call anybody.
-      throw new EngineError('internal_error', 'an input could not be copied', {
+      throw new JobFailure('internal_error', 'an input could not be copied', {
         retriable: true,
         work: 'refused',
         cause,
@@ -108,7 +111,7 @@ async function inputOf(
 /** A picture uploaded in the console is read where it lies: a Worker cannot fetch from itself. */
 async function readUpload(env: Env, role: Role, key: string): Promise<FetchedImage> {
   const object = await env.IMAGES.get(key)
-  if (!object) throw new EngineError(`${role}_image_unreachable`, 'the upload is no longer kept')
+  if (!object) throw new JobFailure(`${role}_image_unreachable`, 'the upload is no longer kept')
   return checkImage(role, new Uint8Array(await object.arrayBuffer()))
 }
 

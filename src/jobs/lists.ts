@@ -1,6 +1,6 @@
 // The SQL of lists: one organisation's jobs, page by page.
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
-import { database, kept } from '../db/client.ts'
+import { database, preparedQuery } from '../db/client.ts'
 import { jobs } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { JobFilter } from './store.ts'
@@ -36,7 +36,7 @@ function rowOf(values: unknown[]): ListedRow {
  * is written into it, since SQLite plans a statement anew whenever a value is bound to its LIMIT.
  */
 const listed = (byWorkspace: boolean, byStatus: boolean, paged: boolean, limit: number) =>
-  kept((db) =>
+  preparedQuery((db) =>
     db
       .select(LISTED)
       .from(jobs)

@@ -1,7 +1,7 @@
 // How much memory jobs may use in this isolate, which has 128 MB for everything. Waiting for a
 // customer's server to respond takes none; a picture takes some from its first byte on.
-import { pollUntil } from '../poll-until.ts'
-import { MAX_IMAGE_BYTES } from '../settings.ts'
+import { pollUntil } from '../concurrency/poll-until.ts'
+import { MAX_IMAGE_BYTES } from '../domain/limits.ts'
 import { Postponed } from './postponed.ts'
 import type { Slot } from './slots.ts'
 

@@ -1,7 +1,7 @@
 // Pictures in R2: results, and copies of the customers' pictures.
-import { contentTypeOf, IMAGE_FORMATS } from '../images/format.ts'
-import type { ImageFormat } from '../images/format.ts'
-import { inputKey, outputKey } from '../outputs/link.ts'
+import { contentTypeOf, IMAGE_FORMATS } from '../domain/image.ts'
+import type { ImageFormat } from '../domain/image.ts'
+import { inputKey, outputKey } from '../signing/signed-url.ts'
 
 /** R2 deletes at most this many objects in one call. */
 const KEYS_PER_DELETE = 1_000

@@ -2,12 +2,11 @@
 // OpenAPI document is made, and the one function that fills it.
 import { z } from 'zod'
 import type { JobRow } from '../db/schema.ts'
-import { isoOf } from '../iso.ts'
-import { MODES } from '../organisation/api-key.ts'
-import { linksFrom, outputKey } from '../outputs/link.ts'
-import type { LinkTo } from '../outputs/link.ts'
-import { EVENT_STATUSES } from '../db/schema.ts'
-import { isFinal, JOB_ERROR_CODES, JOB_STATUSES } from './status.ts'
+import { MODES } from '../domain/job.ts'
+import { linksFrom, outputKey } from '../signing/signed-url.ts'
+import type { LinkTo } from '../signing/signed-url.ts'
+import { EVENT_STATUSES } from '../domain/webhook.ts'
+import { isFinal, JOB_ERROR_CODES, JOB_STATUSES } from '../domain/job.ts'
 import type { ListedRow } from './lists.ts'
 import type { JobWithEvent } from './store.ts'
 
@@ -57,8 +56,8 @@ export function presentListedJob(linkTo: LinkTo, job: ListedRow): z.infer<typeof
     output_url: completed && job.outputFormat ? linkTo(outputKey(job.id, job.outputFormat)) : null,
     credits_consumed: completed ? creditCost(job.mode) : null,
     error_code: job.status === 'failed' ? job.errorCode : null,
-    created_at: isoOf(job.createdAt),
-    completed_at: job.completedAt && isoOf(job.completedAt),
+    created_at: job.createdAt.toISOString(),
+    completed_at: job.completedAt?.toISOString() ?? null,
     duration_ms: job.durationMs,
   }
 }

@@ -2,15 +2,15 @@
 // while another consumer is at the same job; the claim in D1 decides who works, and the job's row,
 // not the message, says what is left to do.
 import type { JobRow } from '../db/schema.ts'
-import { EngineError } from '../engines/engine.ts'
+import { JobFailure } from '../domain/failure.ts'
 import type { Progress } from '../engines/engine.ts'
 import { pollAfterSeconds } from '../engines/handle.ts'
 import { simulate } from '../engines/placeholder.ts'
-import type { ImageFormat } from '../images/format.ts'
-import { AckTimer } from '../ack-timer.ts'
+import type { ImageFormat } from '../domain/image.ts'
+import { AckTimer } from '../queues/ack-timer.ts'
 import { log } from '../log.ts'
-import { organisationOf } from '../organisation/by-id.ts'
-import { outputKey } from '../outputs/link.ts'
+import { organisationStub } from '../organisation/stub.ts'
+import { outputKey } from '../signing/signed-url.ts'
 import { withdrawJob } from './cancel.ts'
 import { msLeft } from './deadline.ts'
 import {
@@ -27,12 +27,12 @@ import { deletePictures, storePicture } from './pictures.ts'
 import { Postponed } from './postponed.ts'
 import { messageOf, sendJob } from './queue.ts'
 import type { JobMessage } from './queue.ts'
-import { scenarioOf } from './scenario.ts'
+import { scenarioOf } from '../domain/scenario.ts'
 import { settleEnded, settleJob } from './settle.ts'
 import { JobSlots } from './slots.ts'
 import type { Slot } from './slots.ts'
-import { isFinal } from './status.ts'
-import type { JobErrorCode } from './status.ts'
+import { isFinal } from '../domain/job.ts'
+import type { JobErrorCode } from '../domain/job.ts'
 import { claimJob, findJob, saveJob } from './store.ts'
 import type { Ending } from './store.ts'
 
@@ -106,7 +106,7 @@ async function claimAndWork(
   })
   try {
     if (swept && !(await isPaidFor(env, job))) {
-      throw new EngineError('internal_error', 'its credit was given back')
+      throw new JobFailure('internal_error', 'its credit was given back')
     }
     if (msLeft(env, job) === 0) return await endLate(env, job, 'generation_timeout')
     const progress =
@@ -124,7 +124,7 @@ async function claimAndWork(
  * stored all the same. No message was sent for it then, and only the sweep comes upon it.
  */
 const isPaidFor = async (env: Env, job: JobRow): Promise<boolean> =>
-  job.mode === 'test' || organisationOf(env, job.organisationId).vouch(job.id)
+  job.mode === 'test' || organisationStub(env, job.organisationId).renewReservation(job.id)
 
 /**
  * For a message whose retries are spent: fails the job unless it is over or in other hands. One that
@@ -215,7 +215,7 @@ async function failOrRetry(env: Env, job: JobRow, error: unknown): Promise<Verdi
     if (error.isUntouched && job.engineHandle === null) job.attempts -= 1
     return comeBack(env, job, error.afterSeconds)
   }
-  const known = error instanceof EngineError
+  const known = error instanceof JobFailure
   const code: JobErrorCode = known ? error.code : 'internal_error'
   const reason = known ? error.message : undefined
   const fields = { jobId: job.id, attempt: job.attempts, engine: job.engine, code, reason }

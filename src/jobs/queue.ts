@@ -1,8 +1,8 @@
 // Messages about jobs. Test jobs have a queue of their own, so that they never wait for live ones.
 import { z } from 'zod'
 import type { JobRow } from '../db/schema.ts'
-import { MODES } from '../organisation/api-key.ts'
-import type { Mode } from '../organisation/api-key.ts'
+import { MODES } from '../domain/job.ts'
+import type { Mode } from '../domain/job.ts'
 
 export const JobMessage = z.object({
   jobId: z.string(),

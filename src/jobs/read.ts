@@ -3,7 +3,7 @@ import { listJobs } from './lists.ts'
 import type { ListedRow } from './lists.ts'
 import type { JobFilter, JobWithEvent } from './store.ts'
 import { findJob } from './store.ts'
-import { isFinal } from './status.ts'
+import { isFinal } from '../domain/job.ts'
 
 /**
  * Waits until a job is over, or for `seconds`, and reads it.

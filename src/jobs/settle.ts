@@ -3,7 +3,7 @@
 import type { JobRow } from '../db/schema.ts'
 import { eventIdOf } from '../ids.ts'
 import { log } from '../log.ts'
-import { organisationOf } from '../organisation/by-id.ts'
+import { organisationStub } from '../organisation/stub.ts'
 import { endJob } from './store.ts'
 import type { Ending } from './store.ts'
 
@@ -43,7 +43,7 @@ export async function settleEnded(env: Env, jobs: JobRow[]): Promise<void> {
 
 async function settleCredits(env: Env, organisationId: string, jobs: JobRow[]): Promise<void> {
   const live = jobs.filter(({ mode }) => mode === 'live')
-  const organisation = organisationOf(env, organisationId)
+  const organisation = organisationStub(env, organisationId)
   const released = live.filter(({ status }) => status !== 'completed').map(({ id }) => id)
   if (released.length > 0) await organisation.release(released)
   for (const job of live) if (job.status === 'completed') await organisation.capture(job.id)

@@ -1,6 +1,6 @@
 // How many live jobs this isolate processes at a time: of one organisation, and of all. What is
 // beyond an organisation's share goes back to the queue, behind the messages of others.
-import { pollUntil } from '../poll-until.ts'
+import { pollUntil } from '../concurrency/poll-until.ts'
 
 const MAX_DELAY_SECONDS = 30
 /** A queue handler may run for 15 minutes. */

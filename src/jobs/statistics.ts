@@ -3,7 +3,7 @@ import { and, eq, gte, isNotNull, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { jobs } from '../db/schema.ts'
 import { firstIdSince } from '../ids.ts'
-import { DAY_MS } from '../settings.ts'
+import { DAY_MS } from '../domain/limits.ts'
 
 export const STATISTICS_DAYS = 30
 

@@ -3,15 +3,15 @@
 import { and, eq, gte, inArray, isNotNull, lte, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
-import { database, kept, valueFor } from '../db/client.ts'
+import { database, preparedQuery, valueFor } from '../db/client.ts'
 import { dueFrom, SWEEP_AGAIN_AFTER_MS, UNQUEUED_AFTER_MS } from '../db/due.ts'
 import { jobs, organisations, webhookEvents } from '../db/schema.ts'
 import type { JobRow, WebhookEventRow } from '../db/schema.ts'
 import { eventIdOf, firstIdSince } from '../ids.ts'
-import type { ImageFormat } from '../images/format.ts'
-import type { Mode } from '../organisation/api-key.ts'
-import { DAY_MS, RETENTION_DAYS } from '../settings.ts'
-import type { FinalStatus, JobErrorCode, JobStatus } from './status.ts'
+import type { ImageFormat } from '../domain/image.ts'
+import type { Mode } from '../domain/job.ts'
+import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
+import type { FinalStatus, JobErrorCode, JobStatus } from '../domain/job.ts'
 
 /** How long a consumer has a job to itself, ms: longer than fetching, polling and composing. */
 export const LEASE_MS = 2 * 60_000
@@ -41,7 +41,7 @@ type Place = Pick<JobRow, 'id' | 'organisationId' | 'workspaceId' | 'mode'>
 type Addresses = Pick<JobRow, 'modelImageUrl' | 'garmentImageUrl' | 'webhookUrl' | 'baseUrl'>
 type NewJob = Place & Addresses & Pick<JobRow, 'createdAt'>
 
-const insertion = kept((db) =>
+const insertion = preparedQuery((db) =>
   db
     .insert(jobs)
     .values({
@@ -69,7 +69,7 @@ export async function insertJob(env: Env, job: NewJob): Promise<boolean> {
   return result.meta.changes > 0
 }
 
-const byId = kept((db) =>
+const byId = preparedQuery((db) =>
   db
     .select({ job: jobs, eventStatus: webhookEvents.status })
     .from(jobs)
@@ -81,15 +81,6 @@ const byId = kept((db) =>
 export async function findJob(env: Env, jobId: string): Promise<JobWithEvent | undefined> {
   const [row] = await byId(env).all({ jobId, eventId: eventIdOf(jobId) })
   return row && { ...row.job, eventStatus: row.eventStatus }
-}
-
-/** @param jobIds at most 100 */
-export async function statusesOf(env: Env, jobIds: string[]): Promise<Map<string, JobStatus>> {
-  const rows = await database(env)
-    .select({ id: jobs.id, status: jobs.status })
-    .from(jobs)
-    .where(inArray(jobs.id, jobIds))
-  return new Map(rows.map(({ id, status }) => [id, status]))
 }
 
 /**
@@ -135,10 +126,10 @@ export async function saveJob(
   job: JobRow,
   change: { dueAt: Date; errorCode?: JobErrorCode },
 ): Promise<boolean> {
-  const { engine, engineHandle, unclearStarts, attempts } = job
+  const { engine, engineHandle, ambiguousStarts, attempts } = job
   const result = await database(env)
     .update(jobs)
-    .set({ engine, engineHandle, unclearStarts, attempts, ...change, ...dueFrom(change.dueAt) })
+    .set({ engine, engineHandle, ambiguousStarts, attempts, ...change, ...dueFrom(change.dueAt) })
     .where(
       and(
         eq(jobs.id, job.id),

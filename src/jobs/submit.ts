@@ -2,10 +2,10 @@
 // leaves a reservation, which the Organisation's alarm gives back, and never an unpaid job.
 import { log } from '../log.ts'
 import type { Caller } from '../organisation/api-key.ts'
-import type { Admission, Answer } from '../organisation/answer.ts'
-import { HELD_FOR_MS } from '../organisation/organisation.ts'
-import { organisationOf } from '../organisation/by-id.ts'
-import { sha256 } from '../sha256.ts'
+import type { Admission, Answer } from '../organisation/rpc.ts'
+import { RESERVATION_HELD_MS } from '../organisation/rpc.ts'
+import { organisationStub } from '../organisation/stub.ts'
+import { sha256 } from '../signing/sha256.ts'
 import { withdrawJob } from './cancel.ts'
 import { sendJob } from './queue.ts'
 import { insertJob } from './store.ts'
@@ -35,7 +35,7 @@ export async function submitJob({
   baseUrl: string
   request: JobRequest
 }): Promise<Answer<Admission>> {
-  const organisation = organisationOf(env, caller.organisationId)
+  const organisation = organisationStub(env, caller.organisationId)
   const begunAt = Date.now()
   const answer = await organisation.admit(caller, {
     workspaceId: request.workspaceId,
@@ -79,8 +79,8 @@ export async function submitJob({
   }
   // So slow that the alarm may have looked for the job before it was there, and given its credit
   // back: then there is no job either.
-  if (caller.mode === 'live' && Date.now() - begunAt > HELD_FOR_MS) {
-    if (!(await organisation.vouch(jobId))) {
+  if (caller.mode === 'live' && Date.now() - begunAt > RESERVATION_HELD_MS) {
+    if (!(await organisation.renewReservation(jobId))) {
       await withdrawJob({ env, jobId })
       throw new Error('The job was stored too late')
     }

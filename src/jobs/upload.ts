@@ -1,10 +1,10 @@
 // Pictures that people upload in the console. They are stored for at most a day.
 import { newId } from '../ids.ts'
-import { EngineError } from '../engines/engine.ts'
+import { JobFailure } from '../domain/failure.ts'
 import { checkImage } from '../images/fetch.ts'
 import type { Role } from '../images/fetch.ts'
-import { signedUrl, uploadKey } from '../outputs/link.ts'
-import { MAX_IMAGE_BYTES } from '../settings.ts'
+import { signedUrl, uploadKey } from '../signing/signed-url.ts'
+import { MAX_IMAGE_BYTES } from '../domain/limits.ts'
 import { storePicture } from './pictures.ts'
 
 /**
@@ -32,7 +32,7 @@ export async function storeUpload({
     await storePicture(env, key, picture)
     return signedUrl(env, baseUrl, key)
   } catch (error) {
-    if (error instanceof EngineError) return null
+    if (error instanceof JobFailure) return null
     throw error
   }
 }

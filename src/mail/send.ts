@@ -2,9 +2,9 @@
 // development page and prints it, so that nobody needs a mail server.
 import { log } from '../log.ts'
 import { settingsOf } from '../settings.ts'
-import type { Letter } from './letters.ts'
+import type { EmailTemplate } from './templates.ts'
 
-export interface KeptMail extends Letter {
+export interface KeptMail extends EmailTemplate {
   to: string
   at: Date
 }
@@ -14,7 +14,7 @@ const mailbox: KeptMail[] = []
 const MAILBOX_SIZE = 50
 
 /** Sends one letter. Does not throw: whoever waits for mail can have it sent again. */
-export async function sendMail(env: Env, to: string, letter: Letter): Promise<void> {
+export async function sendMail(env: Env, to: string, letter: EmailTemplate): Promise<void> {
   const { baseUrl, devMailbox, mailFrom } = settingsOf(env)
   if (devMailbox) {
     keep(to, letter)
@@ -36,7 +36,7 @@ export async function sendMail(env: Env, to: string, letter: Letter): Promise<vo
 /** The mail that was kept instead of being sent, newest first. */
 export const keptMail = (): readonly KeptMail[] => mailbox
 
-function keep(to: string, letter: Letter): void {
+function keep(to: string, letter: EmailTemplate): void {
   mailbox.unshift({ ...letter, to, at: new Date() })
   mailbox.length = Math.min(mailbox.length, MAILBOX_SIZE)
   // Not `log`, which would take the token out of the link that is the point of it.

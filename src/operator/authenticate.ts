@@ -2,13 +2,13 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
-import type { Actor } from '../accounts/audit.ts'
-import { bearerOf } from '../bearer.ts'
-import type { App } from '../context.ts'
-import { AppError } from '../errors.ts'
-import { countFailure, refuseGuesser } from '../guesses.ts'
+import type { Actor } from '../domain/actor.ts'
+import { bearerToken } from '../http/bearer.ts'
+import type { App } from '../http/context.ts'
+import { AppError } from '../domain/errors.ts'
+import { recordAuthFailure, rejectIfThrottled } from '../http/auth-throttle.ts'
 import { settingsOf } from '../settings.ts'
-import { sha256 } from '../sha256.ts'
+import { sha256 } from '../signing/sha256.ts'
 
 /** Staff as the actor of a use case: one token, so no name. */
 export const operatorActor = (c: Context<App>): Actor => ({
@@ -24,11 +24,11 @@ export const operatorActor = (c: Context<App>): Actor => ({
 export const operatorOnly = createMiddleware<App>(async (c, next) => {
   const { operatorToken } = settingsOf(c.env)
   if (!operatorToken) throw new AppError('not_found')
-  const given = bearerOf(c.req.header('Authorization')) ?? ''
+  const given = bearerToken(c.req.header('Authorization')) ?? ''
   // Digests are of one length whatever was sent, so that comparing them tells nothing by its time.
   if (!timingSafeEqual(sha256(given), sha256(operatorToken))) {
-    refuseGuesser(c)
-    countFailure(c)
+    rejectIfThrottled(c)
+    recordAuthFailure(c)
     throw new AppError('unauthorized')
   }
   await next()

@@ -1,9 +1,8 @@
 // Organisations and their audit log as staff see them, which is more than clients do.
-import { presentWorkspace } from '../api/answers.ts'
+import { presentWorkspace } from '../api/responses.ts'
 import type { AuditRow, OrganisationRow, WorkspaceRow } from '../db/schema.ts'
-import { isoOf } from '../iso.ts'
 import type { Totals } from '../organisation/ledger.ts'
-import { currencyOf } from '../organisation/region.ts'
+import { currencyOf } from '../domain/organisation.ts'
 
 export const presentOrganisation = (organisation: OrganisationRow) => ({
   org_id: organisation.id,
@@ -16,12 +15,12 @@ export const presentOrganisation = (organisation: OrganisationRow) => ({
   default_webhook_url: organisation.defaultWebhookUrl,
   auto_reload_enabled: organisation.autoReloadEnabled,
   output_retention_days: organisation.outputRetentionDays,
-  delete_after: organisation.deleteAfter && isoOf(organisation.deleteAfter),
+  delete_after: organisation.deleteAfter?.toISOString() ?? null,
 })
 
 export const presentAuditEntry = (entry: AuditRow) => ({
   id: entry.id,
-  at: isoOf(entry.at),
+  at: entry.at.toISOString(),
   actor: { type: entry.actorType, id: entry.actorId, email: entry.actorEmail },
   action: entry.action,
   target: entry.target,

@@ -1,12 +1,17 @@
 // What staff may send. Unknown fields are refused: a typing mistake here moves money or customers.
 import { z } from 'zod'
 import { PageLimit } from '../api/requests.ts'
-import { ORGANISATION_STATUSES, PLANS, REGIONS, WORKSPACE_STATUSES } from '../db/schema.ts'
-import { urlProblem } from '../images/url.ts'
-import type { UrlPolicy } from '../images/url.ts'
-import { MODES } from '../organisation/api-key.ts'
+import {
+  ORGANISATION_STATUSES,
+  PLANS,
+  REGIONS,
+  WORKSPACE_STATUSES,
+} from '../domain/organisation.ts'
+import { urlProblem } from '../net/public-url.ts'
+import type { UrlPolicy } from '../net/public-url.ts'
+import { MODES } from '../domain/job.ts'
 import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
-import { DEFAULT_RATE_LIMIT_PER_MINUTE, FREE_CREDITS } from '../settings.ts'
+import { DEFAULT_RATE_LIMIT_PER_MINUTE, FREE_CREDITS } from '../domain/limits.ts'
 
 const MAX_CREDITS = 1_000_000_000
 const MAX_RATE_LIMIT = 1_000_000

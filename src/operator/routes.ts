@@ -16,18 +16,17 @@ import {
 } from '../accounts/organisations.ts'
 import { readAuditLog } from '../accounts/read-audit-log.ts'
 import { createWorkspace, updateWorkspace } from '../accounts/workspaces.ts'
-import { allow } from '../allow.ts'
-import { presentWorkspace } from '../api/answers.ts'
-import { baseUrlOf, urlPolicyOf } from '../api/base-url.ts'
-import { check, checkBody, queryOf, valid } from '../api/validate.ts'
-import type { App } from '../context.ts'
-import { AppError } from '../errors.ts'
+import { allow } from '../http/allow.ts'
+import { presentWorkspace } from '../api/responses.ts'
+import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
+import { check, checkBody, queryOf, valid } from '../http/validation.ts'
+import type { App } from '../http/context.ts'
+import { AppError } from '../domain/errors.ts'
 import { isId } from '../ids.ts'
-import { isoOf } from '../iso.ts'
 import { withdrawJob } from '../jobs/cancel.ts'
 import { presentJob } from '../jobs/present.ts'
 import { findJob } from '../jobs/store.ts'
-import { organisationOf } from '../organisation/by-id.ts'
+import { organisationStub } from '../organisation/stub.ts'
 import { operatorActor, operatorOnly } from './authenticate.ts'
 import { presentAuditEntry, presentOrganisation, presentWholeOrganisation } from './present.ts'
 import {
@@ -116,7 +115,7 @@ export const operator = new Hono<App>()
       organisationId: c.req.param('orgId'),
       baseUrl: baseUrlOf(c),
     })
-    return c.json({ org_id: id, status, delete_after: isoOf(deleteAfter) }, 202)
+    return c.json({ org_id: id, status, delete_after: deleteAfter.toISOString() }, 202)
   })
   .all('/organisations/:orgId', allow('GET', 'PATCH', 'DELETE'))
 
@@ -212,7 +211,7 @@ export const operator = new Hono<App>()
 async function readWhole(env: Env, organisationId: string) {
   const found = await findOrganisation(env, organisationId)
   if (!found) throw new AppError('not_found', 'No organisation with this id.')
-  const totals = await organisationOf(env, organisationId).totals()
+  const totals = await organisationStub(env, organisationId).totals()
   return presentWholeOrganisation(found.organisation, found.workspaces, totals)
 }
 

@@ -4,11 +4,9 @@
 //
 //   svc_{live|test}_sk_ + 26 characters of the organisation's id + 32 random + 6 of CRC-32
 import crc32 from 'crc-32'
+import type { Mode } from '../domain/job.ts'
 import { isId, suffixOf } from '../ids.ts'
-import { sha256 } from '../sha256.ts'
-
-export const MODES = ['live', 'test'] as const
-export type Mode = (typeof MODES)[number]
+import { sha256 } from '../signing/sha256.ts'
 
 /** What a well-formed key says about itself. Not yet proof that the key exists. */
 export interface Credentials {
@@ -31,7 +29,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
  * Makes a key.
  * @param secret 32 base62 characters; random unless given (development keys are fixed)
  */
-export function makeKey(organisationId: string, mode: Mode, secret = randomBase62(32)): string {
+export function createKey(organisationId: string, mode: Mode, secret = randomBase62(32)): string {
   const body = `svc_${mode}_sk_${suffixOf(organisationId)}${secret}`
   return body + checksum(body)
 }

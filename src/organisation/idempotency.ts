@@ -1,6 +1,6 @@
 // Which submissions were accepted under which Idempotency-Key, for 24 hours, and all SQL about it.
-import { IDEMPOTENCY_TTL_MS } from '../settings.ts'
-import type { Mode } from './api-key.ts'
+import { IDEMPOTENCY_TTL_MS } from '../domain/limits.ts'
+import type { Mode } from '../domain/job.ts'
 
 export interface AcceptedSubmission {
   fingerprint: string

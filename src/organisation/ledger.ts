@@ -6,7 +6,7 @@
 // A reservation has its job's id and is closed exactly once, however often that is asked for. Closed
 // reservations and single entries are deleted by age; the totals and every grant stay.
 import { firstIdSince } from '../ids.ts'
-import { DAY_MS, RETENTION_DAYS } from '../settings.ts'
+import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
 
 /** Under it an organisation is given the credits that it starts with, so no other grant may bear it. */
 export const SIGN_UP_REFERENCE = 'sign-up'
@@ -141,7 +141,7 @@ export class Ledger {
   }
 
   /** Notes that a reservation is still needed. @returns false when it is no longer open */
-  vouch(jobId: string): boolean {
+  renewReservation(jobId: string): boolean {
     const open = this.#stateOf(jobId) === 'reserved'
     if (open) {
       this.#sql.exec('UPDATE reservations SET checked_at = ? WHERE job_id = ?', Date.now(), jobId)

@@ -4,27 +4,25 @@
 // ledger, idempotency, standing and key-uses, the schema in migrations.
 import { DurableObject } from 'cloudflare:workers'
 import { newId } from '../ids.ts'
-import { statusesOf } from '../jobs/store.ts'
-import { isFinal } from '../jobs/status.ts'
+import { isFinal } from '../domain/job.ts'
 import { log } from '../log.ts'
-import { DAY_MS, IDEMPOTENCY_TTL_MS } from '../settings.ts'
+import { DAY_MS, IDEMPOTENCY_TTL_MS } from '../domain/limits.ts'
 import type { WorkspaceRow } from '../db/schema.ts'
-import type { Account, Admission, Answer, Outcome, Submission } from './answer.ts'
+import type { Account, Admission, Answer, Outcome, Submission } from './rpc.ts'
 import type { Caller, Credentials } from './api-key.ts'
 import { IdempotencyRecords } from './idempotency.ts'
+import { jobStatuses } from './job-states.ts'
 import { KeyUses } from './key-uses.ts'
 import { Ledger, NOTHING } from './ledger.ts'
 import type { ClosingRecord, LedgerEntry, Totals } from './ledger.ts'
 import { migrate } from './migrations.ts'
 import { RateWindow } from './rate-window.ts'
-import { isDeleted, isSuspended, StandingCache } from './standing.ts'
-import type { Standing } from './standing.ts'
+import { isDeleted, isSuspended, SnapshotCache } from './snapshot.ts'
+import type { OrganisationSnapshot } from './snapshot.ts'
 import { StorageAllowance, storedBytes } from './storage-allowance.ts'
 
 /** A reservation this old is looked up in D1, and given back if there is no job. */
 const RECONCILE_AFTER_MS = 5 * 60_000
-/** For so long after it was made a reservation is safe from that. */
-export const HELD_FOR_MS = 4 * 60_000
 const RECONCILE_PAGE = 90 // D1 binds at most 100 values to a statement
 const RETRY_RECONCILE_MS = 60_000
 /** Old ledger data is cleaned at every alarm, and an alarm is set for it at most this often. */
@@ -38,7 +36,7 @@ type Check = { refuseSuspended: boolean }
 type Stores = { ledger: Ledger; idempotency: IdempotencyRecords }
 
 export class Organisation extends DurableObject<Env> {
-  readonly #standing = new StandingCache(this.env)
+  readonly #standing = new SnapshotCache(this.env)
   #rateWindow = new RateWindow(this.ctx.storage.kv.get<Float64Array>(RATE_WINDOW))
   #allowance = new StorageAllowance(this.ctx.storage.kv)
   #keyUses = new KeyUses(this.env)
@@ -81,18 +79,18 @@ export class Organisation extends DurableObject<Env> {
 
   #admitNow(
     { mode }: Caller,
-    { organisation, workspaces }: Standing,
+    { organisation, workspaces }: OrganisationSnapshot,
     { workspaceId, idempotency, imageUrls, webhookUrl }: Submission,
   ): Outcome<Admission> {
     if (idempotency) {
       const earlier = this.#idempotency.find(mode, idempotency.key)
       if (earlier && earlier.fingerprint !== idempotency.fingerprint) {
-        return { ok: false, refusal: 'idempotency_key_reused' }
+        return { ok: false, rejection: 'idempotency_key_reused' }
       }
       if (earlier) {
         // The earlier request may have died before it inserted the job; this one inserts it if so,
         // and until it has, the reservation must not look forgotten.
-        this.#ledger.vouch(earlier.jobId)
+        this.#ledger.renewReservation(earlier.jobId)
         const { jobId, webhookUrl, createdAt } = earlier
         return {
           ok: true,
@@ -114,17 +112,17 @@ export class Organisation extends DurableObject<Env> {
       webhookUrl: webhookUrl ?? defaultWebhookUrl?.length ?? null,
     })
     if (!this.#allowance.has(bytes, rateLimitPerMinute, now)) {
-      return { ok: false, refusal: 'storage_allowance_exceeded' }
+      return { ok: false, rejection: 'storage_allowance_exceeded' }
     }
 
     const workspace = workspaceId
       ? workspaces.find(({ id }) => id === workspaceId)
       : workspaces.at(0)
-    if (!workspace) return { ok: false, refusal: 'workspace_not_found' }
+    if (!workspace) return { ok: false, rejection: 'workspace_not_found' }
 
     const jobId = newId('job')
     if (mode === 'live' && !this.#ledger.reserve(jobId)) {
-      return { ok: false, refusal: 'insufficient_credits' }
+      return { ok: false, rejection: 'insufficient_credits' }
     }
     this.#allowance.take(bytes, now)
     const admission = {
@@ -152,8 +150,8 @@ export class Organisation extends DurableObject<Env> {
   }
 
   /** Whether a job's credit is still set aside, and if so, sees to it that it stays. */
-  vouch(jobId: string): boolean {
-    return this.#stored?.ledger.vouch(jobId) ?? false
+  renewReservation(jobId: string): boolean {
+    return this.#stored?.ledger.renewReservation(jobId) ?? false
   }
 
   /** The job completed. May be repeated. */
@@ -239,7 +237,7 @@ export class Organisation extends DurableObject<Env> {
     for (;;) {
       const open = this.#stored?.ledger.openSince(before, RECONCILE_PAGE) ?? []
       if (open.length === 0) return
-      const statuses = await statusesOf(
+      const statuses = await jobStatuses(
         this.env,
         open.map(({ jobId }) => jobId),
       )
@@ -257,7 +255,7 @@ export class Organisation extends DurableObject<Env> {
             idempotency.forget(jobId)
           } else if (status === 'completed') ledger.capture(jobId)
           else if (isFinal(status)) ledger.release(jobId)
-          else ledger.vouch(jobId)
+          else ledger.renewReservation(jobId)
         }
       })
     }
@@ -267,7 +265,7 @@ export class Organisation extends DurableObject<Env> {
   async #pass<T>(
     caller: Caller,
     check: Check,
-    then: (standing: Standing) => Outcome<T>,
+    then: (standing: OrganisationSnapshot) => Outcome<T>,
   ): Promise<Answer<T>> {
     this.#alarmAt ??= (await this.ctx.storage.getAlarm()) ?? Infinity
     const standing = await this.#standing.current(caller.organisationId)
@@ -281,27 +279,27 @@ export class Organisation extends DurableObject<Env> {
 
   /** Nothing in here is awaited: what was checked stays true. */
   #answer<T>(
-    standing: Standing | null,
+    standing: OrganisationSnapshot | null,
     { mode, keyHash }: Caller,
     { refuseSuspended }: Check,
-    then: (standing: Standing) => Outcome<T>,
+    then: (standing: OrganisationSnapshot) => Outcome<T>,
   ): Answer<T> {
     if (!standing || isDeleted(standing.organisation)) {
-      return { ok: false, refusal: 'invalid_api_key' }
+      return { ok: false, rejection: 'invalid_api_key' }
     }
     if (keyHash !== null) {
       const key = standing.keys.get(keyHash)
-      if (key?.mode !== mode) return { ok: false, refusal: 'invalid_api_key' }
-      if (key.revoked) return { ok: false, refusal: 'api_key_revoked' }
+      if (key?.mode !== mode) return { ok: false, rejection: 'invalid_api_key' }
+      if (key.revoked) return { ok: false, rejection: 'api_key_revoked' }
     }
     const { rateLimitPerMinute } = standing.organisation
     const { passed, ...quota } = this.#rateWindow.take(rateLimitPerMinute, Date.now())
     const toWrite = this.#rateWindow.toWrite(rateLimitPerMinute)
     if (toWrite) this.ctx.storage.kv.put(RATE_WINDOW, toWrite)
     if (refuseSuspended && isSuspended(standing.organisation)) {
-      return { ok: false, refusal: 'account_suspended', quota }
+      return { ok: false, rejection: 'account_suspended', quota }
     }
-    if (!passed) return { ok: false, refusal: 'rate_limit_exceeded', quota }
+    if (!passed) return { ok: false, rejection: 'rate_limit_exceeded', quota }
     return { ...then(standing), quota }
   }
 

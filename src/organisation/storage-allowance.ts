@@ -1,7 +1,7 @@
 // Bounds how much one organisation can write to the database that all share: an allowance of bytes
 // for each day (UTC), taken by each accepted submission. The numbers are derived in
 // docs/performance.md and checked by test/organisation/storage-allowance.test.ts.
-import { DAY_MS } from '../settings.ts'
+import { DAY_MS } from '../domain/limits.ts'
 
 /** 60 requests a minute give 16.2 MB a day, 486 MB in 30 days. */
 export const BYTES_PER_RATE = 270_000

@@ -1,10 +1,10 @@
 // Pictures behind signed links: a job's output for its customer, our copies of inputs for engines.
 import { Hono } from 'hono'
 import type { Context } from 'hono'
-import { allow } from '../allow.ts'
-import type { App } from '../context.ts'
-import { AppError } from '../errors.ts'
-import { checkLink } from './link.ts'
+import { allow } from '../http/allow.ts'
+import type { App } from '../http/context.ts'
+import { AppError } from '../domain/errors.ts'
+import { checkLink } from '../signing/signed-url.ts'
 
 export const outputs = new Hono<App>()
   .get('/outputs/:file', (c) => serve(c, `outputs/${c.req.param('file')}`))

@@ -1,12 +1,12 @@
 // Deletes a finished job's pictures because its organisation asks for it.
-import type { OrganisationRequest } from '../accounts/authorisation.ts'
-import { auditInsert } from '../accounts/audit.ts'
+import type { OrganisationRequest } from '../access/authorisation.ts'
+import { auditInsert } from '../access/audit-log.ts'
 import { database } from '../db/client.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../domain/errors.ts'
 import { deletePictures } from '../jobs/pictures.ts'
-import { isFinal } from '../jobs/status.ts'
+import { isFinal } from '../domain/job.ts'
 import { findJob } from '../jobs/store.ts'
-import { uploadKeyOf } from '../outputs/link.ts'
+import { uploadKeyOf } from '../signing/signed-url.ts'
 import { settingsOf } from '../settings.ts'
 import { clearPictures } from './store.ts'
 

@@ -3,9 +3,9 @@
 import { firstIdSince } from '../ids.ts'
 import type { Prefix } from '../ids.ts'
 import { deletePictures } from '../jobs/pictures.ts'
-import { isFinal } from '../jobs/status.ts'
+import { isFinal } from '../domain/job.ts'
 import { log } from '../log.ts'
-import { DAY_MS } from '../settings.ts'
+import { DAY_MS } from '../domain/limits.ts'
 import {
   cutoff,
   deleteAuditLog,

@@ -4,7 +4,7 @@ import { and, asc, eq, gt, gte, inArray, lt, lte, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { database } from '../db/client.ts'
-import { invitations, members, sessions, users, verifications } from '../db/people.ts'
+import { invitations, members, sessions, users, verifications } from '../db/auth-schema.ts'
 import {
   apiKeys,
   auditLog,
@@ -17,7 +17,7 @@ import {
 import type { JobRow, OrganisationRow } from '../db/schema.ts'
 import { eventIdOf, firstIdSince } from '../ids.ts'
 import type { Prefix } from '../ids.ts'
-import { DAY_MS, RETENTION_DAYS } from '../settings.ts'
+import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
 
 /** Jobs of one organisation that one step looks at. */
 export const PAGE = 100

@@ -1,13 +1,14 @@
 // One attempt at delivering one event, driven by messages of the queue `tryon-webhooks`. At least
 // once: a crash after the receiver answered leads to another attempt with the same webhook-id.
+import { WEBHOOK_TIMEOUT_MS } from '../domain/limits.ts'
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
-import { AckTimer } from '../ack-timer.ts'
+import { AckTimer } from '../queues/ack-timer.ts'
 import type { OrganisationRow, WebhookEventRow } from '../db/schema.ts'
-import { urlPolicy, urlProblem } from '../images/url.ts'
+import { urlPolicy, urlProblem } from '../net/public-url.ts'
 import { log } from '../log.ts'
-import { retryAfterSeconds } from '../retry-after.ts'
-import { settingsOf, WEBHOOK_TIMEOUT_MS } from '../settings.ts'
+import { retryAfterSeconds } from '../net/retry-after.ts'
+import { settingsOf } from '../settings.ts'
 import { occupyEndpoint, shallBeDisabled } from './endpoint-store.ts'
 import { reportDisabledEndpoint } from './endpoints.ts'
 import { webhookBody } from './event.ts'

@@ -1,12 +1,14 @@
 // All SQL about webhook endpoints, which have a row while their deliveries fail. Those functions that
 // return statements leave it to the caller to run them in the batch of an attempt.
+import { DAY_MS } from '../domain/limits.ts'
+import type { Actor } from '../domain/actor.ts'
 import { and, desc, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
-import { auditInsert, SYSTEM } from '../accounts/audit.ts'
-import type { Actor, AuditAction } from '../accounts/audit.ts'
+import { auditInsert } from '../access/audit-log.ts'
+import type { AuditAction } from '../access/audit-log.ts'
 import { database, valueFor } from '../db/client.ts'
 import { organisations, webhookEndpoints } from '../db/schema.ts'
 import type { WebhookEndpointRow } from '../db/schema.ts'
-import { DAY_MS } from '../settings.ts'
+import { SYSTEM } from '../domain/actor.ts'
 
 /** How long one attempt has an event, and an endpoint that timed out, to itself, ms. */
 export const ATTEMPT_LEASE_MS = 60_000

@@ -1,8 +1,8 @@
 // Endpoints that have failed for days are disabled; their owners are told, and enable them again.
-import type { OrganisationRequest } from '../accounts/authorisation.ts'
-import { ownerEmailsOf } from '../accounts/members.ts'
+import type { OrganisationRequest } from '../access/authorisation.ts'
+import { ownerEmailsOf } from '../access/owners.ts'
 import { log } from '../log.ts'
-import { endpointDisabledLetter } from '../mail/letters.ts'
+import { endpointDisabledEmail } from '../mail/templates.ts'
 import { sendMail } from '../mail/send.ts'
 import { settingsOf } from '../settings.ts'
 import { forgetEndpoint } from './endpoint-store.ts'
@@ -30,7 +30,7 @@ export async function reportDisabledEndpoint(
   log.warn('webhook endpoint disabled', { organisationId, origin })
   const { devMailbox, mailFrom } = settingsOf(env)
   if (!devMailbox && !mailFrom) return
-  const letter = endpointDisabledLetter(`${baseUrl}/console/settings/webhooks`, origin)
+  const letter = endpointDisabledEmail(`${baseUrl}/console/settings/webhooks`, origin)
   try {
     for (const email of await ownerEmailsOf(env, organisationId)) await sendMail(env, email, letter)
   } catch (error) {

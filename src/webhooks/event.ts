@@ -1,10 +1,9 @@
 // The body of a webhook, after Standard Webhooks 1.0 (https://www.standardwebhooks.com).
 import { z } from 'zod'
-import { EVENT_TYPES } from '../db/schema.ts'
+import { EVENT_TYPES } from '../domain/webhook.ts'
 import type { JobRow, WebhookEventRow } from '../db/schema.ts'
-import { isoOf } from '../iso.ts'
 import { ListedJob, presentListedJob } from '../jobs/present.ts'
-import { linksFrom } from '../outputs/link.ts'
+import { linksFrom } from '../signing/signed-url.ts'
 
 export const WebhookBody = z
   .strictObject({
@@ -23,7 +22,7 @@ export function webhookBody(
 ): z.infer<typeof WebhookBody> {
   return {
     type: event.type,
-    timestamp: isoOf(event.createdAt),
+    timestamp: event.createdAt.toISOString(),
     data: presentListedJob(linksFrom(env, baseUrl), job),
   }
 }

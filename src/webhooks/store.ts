@@ -2,7 +2,7 @@
 // happens in the transaction that ends its job (jobs/store).
 import { and, between, desc, eq, getTableColumns, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { SYSTEM } from '../accounts/audit.ts'
+import { SYSTEM } from '../domain/actor.ts'
 import { database, valueFor } from '../db/client.ts'
 import { dueFrom, SWEEP_AGAIN_AFTER_MS } from '../db/due.ts'
 import {

@@ -1,5 +1,5 @@
 // How signing secrets are stored: encrypted, each for its organisation alone.
-import { decrypt, encrypt } from '../encryption.ts'
+import { decrypt, encrypt } from '../db/encryption.ts'
 
 /** @returns the form to store */
 export const encryptWebhookSecret = (

@@ -8,7 +8,7 @@ import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import worker from '../../src/index.ts'
 import { eventIdOf, newId } from '../../src/ids.ts'
-import { signedUrl } from '../../src/outputs/link.ts'
+import { signedUrl } from '../../src/signing/signed-url.ts'
 import { BASE, clientOf, codeOf, request } from '../support/client.ts'
 import { DAY_MS, GRACE_MS, PAST_GRACE_MS, passTime, runCron } from '../support/deletion.ts'
 import { factsOf } from '../support/facts.ts'
@@ -293,7 +293,7 @@ describe('once the grace period is over', () => {
     await organisation.capture(job_id)
     await organisation.release([job_id])
     await organisation.abandon(job_id)
-    expect(await organisation.vouch(job_id)).toBe(false)
+    expect(await organisation.renewReservation(job_id)).toBe(false)
     await organisation.refresh()
     expect(await organisation.entries({ limit: 10 })).toEqual([])
     expect(await totalsOf(shop.orgId)).toEqual({ granted: 0, balance: 0, reserved: 0, consumed: 0 })

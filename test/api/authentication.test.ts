@@ -1,7 +1,7 @@
 // What every endpoint does with keys, suspension and the rate limit, and in which order.
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
-import { makeKey } from '../../src/organisation/api-key.ts'
+import { createKey } from '../../src/organisation/api-key.ts'
 import { codeOf, clientOf, request } from '../support/client.ts'
 import { IMAGES, newOrganisation, operator, submit } from '../support/world.ts'
 
@@ -31,7 +31,7 @@ describe.each(ENDPOINTS)('%s %s', (method, path, refusesSuspended) => {
     ['another scheme', 'Basic dXNlcjpwYXNz'],
     ['a scheme without a key', 'Bearer '],
     ['a key of the wrong shape', 'Bearer svc_live_sk_short'],
-    ['a well-formed key of no organisation', `Bearer ${makeKey(newId('org'), 'live')}`],
+    ['a well-formed key of no organisation', `Bearer ${createKey(newId('org'), 'live')}`],
     ['two keys', 'Bearer a b'],
   ])('answers 401 invalid_api_key to %s', async (_, authorization) => {
     const answer = await call(method, path, authorization)
@@ -42,7 +42,7 @@ describe.each(ENDPOINTS)('%s %s', (method, path, refusesSuspended) => {
 
   it('answers 401 invalid_api_key to a well-formed key that its organisation never had', async () => {
     const { orgId } = await newOrganisation()
-    const answer = await call(method, path, `Bearer ${makeKey(orgId, 'test')}`)
+    const answer = await call(method, path, `Bearer ${createKey(orgId, 'test')}`)
     expect(await codeOf(answer)).toBe('invalid_api_key')
   })
 

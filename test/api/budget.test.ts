@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { clientOf } from '../support/client.ts'
-import { makeKey } from '../../src/organisation/api-key.ts'
+import { createKey } from '../../src/organisation/api-key.ts'
 import { newId } from '../../src/ids.ts'
 import { finished, IMAGES, newOrganisation, submit } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
@@ -81,7 +81,7 @@ describe('the I/O of one request', () => {
   })
 
   it('is one Organisation call for a well-formed key that nobody has', async () => {
-    const unknown = clientOf(makeKey(newId('org'), 'live'))
+    const unknown = clientOf(createKey(newId('org'), 'live'))
     await unknown.get('/v1/account')
     const calls = counted()
     expect((await unknown.get('/v1/account')).status).toBe(401)

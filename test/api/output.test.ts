@@ -85,7 +85,7 @@ describe('DELETE /v1/jobs/{job_id}/output', () => {
       expect(answer.status).toBe(409)
       expect(await errorOf(answer)).toMatchObject({
         code: 'job_not_finished',
-        message: expect.stringContaining('The job is not finished'),
+        message: expect.stringContaining('The job has not finished'),
       })
     }
     expect(await count('jobs', 'id = ? AND model_image_url IS NOT NULL', jobId)).toBe(1)

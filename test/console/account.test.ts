@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { isFreeEmail } from '../../src/accounts/email-address.ts'
 import { app } from '../../src/app.ts'
-import { safeNext } from '../../src/console/next.ts'
+import { safeReturnTo } from '../../src/console/return-to.ts'
 import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { BASE, request } from '../support/client.ts'
@@ -138,7 +138,7 @@ describe('signing up', () => {
     const broken = Object.assign({ ...env }, { DB: { prepare: () => statement, batch: down } })
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const verified = await app.request(path, {}, broken as unknown as Env)
-    const signedIn = await app.request(
+    const requireSession = await app.request(
       '/console/sign-in',
       {
         method: 'POST',
@@ -147,7 +147,7 @@ describe('signing up', () => {
       },
       broken as unknown as Env,
     )
-    expect([verified.status, signedIn.status]).toEqual([500, 500])
+    expect([verified.status, requireSession.status]).toEqual([500, 500])
     expect(log).toHaveBeenCalledTimes(2)
     log.mockRestore()
   })
@@ -240,7 +240,7 @@ describe('signing in', () => {
     '/consolex',
     'javascript:alert(1)',
   ])('goes nowhere else: %s', (next) => {
-    expect(safeNext(next)).toBeNull()
+    expect(safeReturnTo(next)).toBeNull()
   })
 
   it('limits the failures from one network over all addresses', async () => {

@@ -171,5 +171,5 @@ it('cancels at the returned URL', async () => {
   await fal().cancel?.(HANDLE)
   expect(provider.seen[0]?.headers.authorization).toBe(`Key ${SECRET}`)
   provider.on('PUT', CANCEL, json({ status: 'ALREADY_COMPLETED' }, 400))
-  await expect(fal().cancel?.(HANDLE)).rejects.toMatchObject({ name: 'EngineError' })
+  await expect(fal().cancel?.(HANDLE)).rejects.toMatchObject({ name: 'JobFailure' })
 })

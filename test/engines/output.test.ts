@@ -3,7 +3,7 @@ import { BaseUrl } from '../../src/engines/base-url.ts'
 import { pollAfterSeconds } from '../../src/engines/handle.ts'
 import { MAX_OUTPUT_BYTES, decodeOutput, fetchOutput } from '../../src/engines/output.ts'
 import { scrub } from '../../src/engines/provider.ts'
-import { retryAfterSeconds } from '../../src/retry-after.ts'
+import { retryAfterSeconds } from '../../src/net/retry-after.ts'
 import { jpeg, png } from '../support/picture.ts'
 import { fakeProvider } from '../support/provider.ts'
 

@@ -1,6 +1,6 @@
 // What every engine with an HTTP API promises, asked of each of them.
 import { describe, expect, it } from 'vitest'
-import { EngineError } from '../../src/engines/engine.ts'
+import { JobFailure } from '../../src/domain/failure.ts'
 import { POLLS, SECRET, STARTS } from '../support/engines.ts'
 import { engineInput } from '../support/picture.ts'
 import { fakeProvider, json } from '../support/provider.ts'
@@ -59,7 +59,7 @@ describe.each(STARTS)('starting %s', (_, create, url, before) => {
       const thrown = await create()
         .start(engineInput())
         .catch((reason: unknown) => reason)
-      expect(thrown).toBeInstanceOf(EngineError)
+      expect(thrown).toBeInstanceOf(JobFailure)
       expect(String(thrown)).not.toContain(SECRET)
       expect(String(thrown)).not.toContain('s1gnature')
       expect(thrown).toMatchObject({ cause: undefined })

@@ -151,8 +151,8 @@ describe('the access token', () => {
 
   it('is bought anew after Google refused it', async () => {
     const engine = createVertex(vertexSettings())
-    const refusal = json({ error: { code: 401, status: 'UNAUTHENTICATED', message: 'x' } }, 401)
-    provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, refusal)
+    const rejection = json({ error: { code: 401, status: 'UNAUTHENTICATED', message: 'x' } }, 401)
+    provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, rejection)
     await expect(engine.start(engineInput())).rejects.toMatchObject({ code: 'engine_unavailable' })
     provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, predicted())
     await engine.start(engineInput())

@@ -3,7 +3,7 @@
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
 import type { Queues } from './queues.ts'
-import type { Invocation } from './saboteur.ts'
+import type { Invocation } from './fault-injector.ts'
 
 type Caller = Pick<Invocation, 'call'>
 

@@ -3,9 +3,9 @@
 import * as fc from 'fast-check'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { FAULTS, Saboteur } from './saboteur.ts'
-import type { Plan } from './saboteur.ts'
-import { CDN, HOOK, Stage } from './stage.ts'
+import { FAULTS, FaultInjector } from './fault-injector.ts'
+import type { Plan } from './fault-injector.ts'
+import { CDN, HOOK, Stage } from './harness.ts'
 
 const STEPS = 25
 const JOBS = 8
@@ -33,7 +33,7 @@ async function play(seed: number): Promise<string[]> {
 
   const submit = async () => {
     const [key, mode] = [`key-${Math.floor(random() * JOBS)}`, pick([live, live, test])]
-    const reply = await stage.request(new Saboteur(plan), mode, 'POST', '/v1/tryon', {
+    const reply = await stage.request(new FaultInjector(plan), mode, 'POST', '/v1/tryon', {
       body: {
         model_image_url: `${CDN}/model`,
         garment_image_url: `${CDN}/garment`,
@@ -47,14 +47,19 @@ async function play(seed: number): Promise<string[]> {
     byKey.set(mode + key, (byKey.get(mode + key) ?? new Set()).add(jobId))
   }
   const cancel = () =>
-    stage.request(new Saboteur(plan), live, 'DELETE', `/v1/jobs/${pick([...accepted, 'job_'])}`)
+    stage.request(
+      new FaultInjector(plan),
+      live,
+      'DELETE',
+      `/v1/jobs/${pick([...accepted, 'job_'])}`,
+    )
   const work = async () => {
     const message = stage.queues.take()
-    if (message) await stage.consume(new Saboteur(plan), message)
+    if (message) await stage.consume(new FaultInjector(plan), message)
   }
   const wait = async () => {
     stage.pass(pick([1_000, 30_000, 60_000, 180_000]))
-    await stage.sweep(new Saboteur(plan))
+    await stage.sweep(new FaultInjector(plan))
     await stage.alarm()
   }
   for (let step = 0; step < STEPS; step++) {

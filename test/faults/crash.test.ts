@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { SCENARIOS } from './scenarios.ts'
 import type { Scenario } from './scenarios.ts'
-import { FAULTS, OBJECT, Saboteur } from './saboteur.ts'
-import type { Fault } from './saboteur.ts'
-import { Stage } from './stage.ts'
+import { FAULTS, OBJECT, FaultInjector } from './fault-injector.ts'
+import type { Fault } from './fault-injector.ts'
+import { Stage } from './harness.ts'
 
 beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterAll(() => void vi.useRealTimers())
@@ -12,16 +12,16 @@ afterAll(() => void vi.useRealTimers())
 /** Plays a scenario to its quiet end. @returns the calls of its act, and what is wrong afterwards */
 async function play(scenario: Scenario, fault?: { at: number; fault: Fault }) {
   const stage = await Stage.open()
-  const saboteur = new Saboteur((at) => (at === fault?.at ? fault.fault : undefined))
+  const faultInjector = new FaultInjector((at) => (at === fault?.at ? fault.fault : undefined))
   const prepared = (await scenario.prepare?.(stage)) ?? ''
-  const reply = await stage.withObjectSpoilt(saboteur, () =>
-    scenario.act(stage, saboteur, prepared),
+  const reply = await stage.withObjectSpoilt(faultInjector, () =>
+    scenario.act(stage, faultInjector, prepared),
   )
   await stage.quiet()
   const wrong = (await scenario.afterwards?.(stage, reply ?? undefined, prepared)) ?? []
   await stage.quiet()
   wrong.push(...(await stage.violations()))
-  return { calls: saboteur.calls, starts: stage.mostStarts, wrong }
+  return { calls: faultInjector.calls, starts: stage.mostStarts, wrong }
 }
 
 function faultsAt(call: string): readonly Fault[] {

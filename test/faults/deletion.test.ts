@@ -5,16 +5,16 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { runDeletions } from '../../src/accounts/run-deletions.ts'
 import { PAST_GRACE_MS } from '../support/deletion.ts'
 import { cellsWith, NOTHING_STORED, picturesWith, storedIn } from '../support/traces.ts'
-import { CDN, HOOK, Stage } from './stage.ts'
-import { FAULTS, Saboteur } from './saboteur.ts'
-import type { Fault } from './saboteur.ts'
+import { CDN, HOOK, Stage } from './harness.ts'
+import { FAULTS, FaultInjector } from './fault-injector.ts'
+import type { Fault } from './fault-injector.ts'
 
 beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterAll(() => void vi.useRealTimers())
 
 const operate = (stage: Stage, method: string, rest = '') =>
   stage.request(
-    new Saboteur(),
+    new FaultInjector(),
     env.OPERATOR_TOKEN,
     method,
     `/operator/organisations/${stage.shop.orgId}${rest}`,
@@ -31,7 +31,7 @@ async function pastGracePeriod(): Promise<{ stage: Stage; jobIds: string[] }> {
       webhook_url: HOOK,
     }
     const key = stage.shop.keys.live
-    const reply = await stage.request(new Saboteur(), key, 'POST', '/v1/tryon', { body })
+    const reply = await stage.request(new FaultInjector(), key, 'POST', '/v1/tryon', { body })
     jobIds.push(String(reply?.body['job_id']))
   }
   await stage.quiet()
@@ -44,14 +44,14 @@ async function pastGracePeriod(): Promise<{ stage: Stage; jobIds: string[] }> {
 async function play(fault?: { at: number; fault: Fault }) {
   const { stage, jobIds } = await pastGracePeriod()
   const { orgId } = stage.shop
-  const saboteur = new Saboteur((at) => (at === fault?.at ? fault.fault : undefined))
-  await stage.invoke(saboteur, (bindings) => runDeletions(bindings))
+  const faultInjector = new FaultInjector((at) => (at === fault?.at ? fault.fault : undefined))
+  await stage.invoke(faultInjector, (bindings) => runDeletions(bindings))
   const wrong: string[] = []
   if ((await operate(stage, 'POST', '/restore'))?.status !== 404) wrong.push('it was restored')
   for (let minute = 0; minute < 3; minute++) {
     stage.pass(60_000)
     await stage.sweep()
-    await stage.invoke(new Saboteur(), (bindings) => runDeletions(bindings))
+    await stage.invoke(new FaultInjector(), (bindings) => runDeletions(bindings))
     await stage.drain()
     await stage.alarm()
   }
@@ -67,7 +67,7 @@ async function play(fault?: { at: number; fault: Fault }) {
     .bind(orgId)
     .first()
   expect(closed).toEqual({ granted: 100, consumed: 1, grants: 1 })
-  return { calls: saboteur.calls, wrong }
+  return { calls: faultInjector.calls, wrong }
 }
 
 vi.useFakeTimers({ toFake: ['Date'] })

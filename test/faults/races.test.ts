@@ -3,11 +3,11 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { revokeApiKey } from '../../src/accounts/api-keys.ts'
-import { SYSTEM } from '../../src/accounts/audit.ts'
+import { SYSTEM } from '../../src/domain/actor.ts'
 import { factsOf } from '../support/facts.ts'
-import { CDN, HOOK, Stage } from './stage.ts'
-import type { Reply } from './stage.ts'
-import { Saboteur } from './saboteur.ts'
+import { CDN, HOOK, Stage } from './harness.ts'
+import type { Reply } from './harness.ts'
+import { FaultInjector } from './fault-injector.ts'
 
 const BODY = {
   model_image_url: `${CDN}/model`,
@@ -15,29 +15,35 @@ const BODY = {
   webhook_url: HOOK,
 }
 
-const submit = (stage: Stage, saboteur = new Saboteur()) =>
-  stage.request(saboteur, stage.shop.keys.live, 'POST', '/v1/tryon', { body: BODY })
+const submit = (stage: Stage, faultInjector = new FaultInjector()) =>
+  stage.request(faultInjector, stage.shop.keys.live, 'POST', '/v1/tryon', { body: BODY })
 
-const cancel = (stage: Stage, jobId: string, saboteur = new Saboteur()) =>
-  stage.request(saboteur, stage.shop.keys.live, 'DELETE', `/v1/jobs/${jobId}`)
+const cancel = (stage: Stage, jobId: string, faultInjector = new FaultInjector()) =>
+  stage.request(faultInjector, stage.shop.keys.live, 'DELETE', `/v1/jobs/${jobId}`)
 
 const operate = (
   stage: Stage,
   method: string,
   path: string,
   body?: object,
-  saboteur = new Saboteur(),
-) => stage.request(saboteur, env.OPERATOR_TOKEN, method, `/operator${path}`, body && { body })
+  faultInjector = new FaultInjector(),
+) => stage.request(faultInjector, env.OPERATOR_TOKEN, method, `/operator${path}`, body && { body })
 
-const suspend = (stage: Stage, saboteur?: Saboteur) =>
-  operate(stage, 'PATCH', `/organisations/${stage.shop.orgId}`, { status: 'suspended' }, saboteur)
+const suspend = (stage: Stage, faultInjector?: FaultInjector) =>
+  operate(
+    stage,
+    'PATCH',
+    `/organisations/${stage.shop.orgId}`,
+    { status: 'suspended' },
+    faultInjector,
+  )
 
-const scheduleDeletion = (stage: Stage, saboteur?: Saboteur) =>
-  operate(stage, 'DELETE', `/organisations/${stage.shop.orgId}`, undefined, saboteur)
+const scheduleDeletion = (stage: Stage, faultInjector?: FaultInjector) =>
+  operate(stage, 'DELETE', `/organisations/${stage.shop.orgId}`, undefined, faultInjector)
 
-async function process(stage: Stage, saboteur = new Saboteur()): Promise<void> {
+async function process(stage: Stage, faultInjector = new FaultInjector()): Promise<void> {
   const message = stage.queues.take('tryon-jobs')
-  if (message) await stage.consume(saboteur, message)
+  if (message) await stage.consume(faultInjector, message)
 }
 
 async function pendingJob(stage: Stage): Promise<string> {
@@ -54,7 +60,11 @@ async function statusesOf(stage: Stage): Promise<string[]> {
 interface Race {
   name: string
   prepare?(stage: Stage): Promise<string>
-  first(stage: Stage, saboteur: Saboteur, prepared: string): Promise<Reply | undefined | void>
+  first(
+    stage: Stage,
+    faultInjector: FaultInjector,
+    prepared: string,
+  ): Promise<Reply | undefined | void>
   second(stage: Stage, prepared: string): Promise<Reply | undefined | void>
   /** @returns what is wrong */
   afterwards?(
@@ -84,7 +94,7 @@ async function revoke(stage: Stage): Promise<void> {
   )
     .bind(stage.shop.orgId)
     .first<string>('id')
-  await stage.invoke(new Saboteur(), (bindings) =>
+  await stage.invoke(new FaultInjector(), (bindings) =>
     revokeApiKey({
       env: bindings,
       actor: SYSTEM,
@@ -97,48 +107,48 @@ async function revoke(stage: Stage): Promise<void> {
 const RACES: Race[] = [
   {
     name: 'submit and suspend',
-    first: (stage, saboteur) => submit(stage, saboteur),
+    first: (stage, faultInjector) => submit(stage, faultInjector),
     second: (stage) => suspend(stage),
     afterwards: (stage) => nothingWaits(stage),
   },
   {
     name: 'suspend and submit',
     prepare: pendingJob,
-    first: (stage, saboteur) => suspend(stage, saboteur),
+    first: (stage, faultInjector) => suspend(stage, faultInjector),
     second: (stage) => submit(stage),
     afterwards: (stage) => nothingWaits(stage),
   },
   {
     name: 'submit and schedule a deletion',
-    first: (stage, saboteur) => submit(stage, saboteur),
+    first: (stage, faultInjector) => submit(stage, faultInjector),
     second: (stage) => scheduleDeletion(stage),
     afterwards: (stage) => nothingWaits(stage),
   },
   {
     name: 'schedule a deletion and submit',
     prepare: pendingJob,
-    first: (stage, saboteur) => scheduleDeletion(stage, saboteur),
+    first: (stage, faultInjector) => scheduleDeletion(stage, faultInjector),
     second: (stage) => submit(stage),
     afterwards: (stage) => nothingWaits(stage),
   },
   {
     name: 'cancel and claim',
     prepare: pendingJob,
-    first: (stage, saboteur, jobId) => cancel(stage, jobId, saboteur),
+    first: (stage, faultInjector, jobId) => cancel(stage, jobId, faultInjector),
     second: (stage) => process(stage),
     afterwards: (stage, first) => oneWinner(stage, first),
   },
   {
     name: 'claim and cancel',
     prepare: pendingJob,
-    first: (stage, saboteur) => process(stage, saboteur),
+    first: (stage, faultInjector) => process(stage, faultInjector),
     second: (stage, jobId) => cancel(stage, jobId),
     afterwards: (stage, _, second) => oneWinner(stage, second),
   },
   {
     name: 'cancel and withdraw',
     prepare: pendingJob,
-    first: (stage, saboteur, jobId) => cancel(stage, jobId, saboteur),
+    first: (stage, faultInjector, jobId) => cancel(stage, jobId, faultInjector),
     second: (stage, jobId) => operate(stage, 'POST', `/jobs/${jobId}/withdraw`),
     async afterwards(stage, first, second) {
       const [status] = await statusesOf(stage)
@@ -149,7 +159,7 @@ const RACES: Race[] = [
   },
   {
     name: 'submit and revoke',
-    first: (stage, saboteur) => submit(stage, saboteur),
+    first: (stage, faultInjector) => submit(stage, faultInjector),
     second: revoke,
     async afterwards(stage, first) {
       const next = await submit(stage)
@@ -160,7 +170,7 @@ const RACES: Race[] = [
   {
     name: 'capture and alarm',
     prepare: pendingJob,
-    first: (stage, saboteur) => process(stage, saboteur),
+    first: (stage, faultInjector) => process(stage, faultInjector),
     async second(stage) {
       stage.pass(6 * 60_000)
       await stage.alarm()
@@ -168,7 +178,7 @@ const RACES: Race[] = [
   },
   {
     name: 'submit and alarm',
-    first: (stage, saboteur) => submit(stage, saboteur),
+    first: (stage, faultInjector) => submit(stage, faultInjector),
     async second(stage) {
       stage.pass(6 * 60_000)
       await stage.alarm()
@@ -184,7 +194,7 @@ const RACES: Race[] = [
       stage.pass(5 * 60_000)
       return ''
     },
-    first: (stage, saboteur) => stage.sweep(saboteur),
+    first: (stage, faultInjector) => stage.sweep(faultInjector),
     second: (stage) => stage.sweep(),
     async afterwards(stage) {
       return stage.mostStarts === 1 ? [] : [`a job was made ${stage.mostStarts} times`]
@@ -193,7 +203,7 @@ const RACES: Race[] = [
   {
     name: 'process and sweep',
     prepare: pendingJob,
-    first: (stage, saboteur) => process(stage, saboteur),
+    first: (stage, faultInjector) => process(stage, faultInjector),
     async second(stage) {
       stage.pass(60_000)
       await stage.sweep()
@@ -214,12 +224,12 @@ async function run(race: Race, at: number, how: 'overtaken' | 'joined') {
     stage.rival = undefined
     second = await race.second(stage, prepared)
   }
-  const saboteur = new Saboteur((call) => (call === at ? how : undefined))
-  const first = await race.first(stage, saboteur, prepared)
+  const faultInjector = new FaultInjector((call) => (call === at ? how : undefined))
+  const first = await race.first(stage, faultInjector, prepared)
   await stage.quiet()
   const wrong = (await race.afterwards?.(stage, first, second)) ?? []
   await stage.quiet()
-  return { calls: saboteur.calls, wrong: [...wrong, ...(await stage.violations())] }
+  return { calls: faultInjector.calls, wrong: [...wrong, ...(await stage.violations())] }
 }
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
@@ -244,12 +254,12 @@ describe('nothing is lost in a race', () => {
     async (mode) => {
       const stage = await Stage.open()
       const order = { body: BODY, headers: { 'Idempotency-Key': 'order-1' } }
-      const send = (saboteur: Saboteur) =>
-        stage.request(saboteur, stage.shop.keys[mode], 'POST', '/v1/tryon', order)
+      const send = (faultInjector: FaultInjector) =>
+        stage.request(faultInjector, stage.shop.keys[mode], 'POST', '/v1/tryon', order)
       const unanswered = (_: number, call: string) =>
         call === 'DB.insert' ? ('unanswered' as const) : undefined
-      expect((await send(new Saboteur(unanswered)))?.status).toBe(500)
-      expect((await send(new Saboteur()))?.status).toBe(202)
+      expect((await send(new FaultInjector(unanswered)))?.status).toBe(500)
+      expect((await send(new FaultInjector()))?.status).toBe(202)
       await stage.quiet()
       expect(await statusesOf(stage)).toEqual(['completed'])
       expect(stage.received).toHaveLength(1)
@@ -261,7 +271,7 @@ describe('nothing is lost in a race', () => {
     const stage = await Stage.open()
     await submit(stage)
     const backAt = Date.now() + 75_000
-    const away = new Saboteur((_, call) => (call.startsWith('DB.') ? 'lost' : undefined))
+    const away = new FaultInjector((_, call) => (call.startsWith('DB.') ? 'lost' : undefined))
     while (Date.now() < backAt) {
       const message = stage.queues.take()
       if (message) await stage.consume(away, message)
@@ -292,16 +302,16 @@ describe('nothing is lost in a race', () => {
     await submit(stage)
     await process(stage)
     const message = stage.queues.take('tryon-webhooks')!
-    const dies = new Saboteur((_, call) => (call === 'fetch' ? 'died' : undefined))
+    const dies = new FaultInjector((_, call) => (call === 'fetch' ? 'died' : undefined))
     await stage.consume(dies, message)
-    await Promise.all([1, 2, 3].map(() => stage.consume(new Saboteur(), message)))
+    await Promise.all([1, 2, 3].map(() => stage.consume(new FaultInjector(), message)))
     await stage.quiet()
     expect(await stage.violations()).toEqual([])
   })
 
   it('gives a lost reservation back later when the database cannot be asked now', async () => {
     const stage = await Stage.open()
-    await submit(stage, new Saboteur((at) => (at === 0 ? 'died' : undefined)))
+    await submit(stage, new FaultInjector((at) => (at === 0 ? 'died' : undefined)))
     stage.pass(6 * 60_000)
     // Not once: the alarm of another test's organisation could use up a single failure.
     const prepare = vi.spyOn(env.DB, 'prepare')

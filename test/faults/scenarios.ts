@@ -1,33 +1,37 @@
 // What is done to the service while one of its calls is spoilt. `prepare` and everything after
 // `act` go undisturbed.
 import { env } from 'cloudflare:workers'
-import { EngineError } from '../../src/engines/engine.ts'
+import { JobFailure } from '../../src/domain/failure.ts'
 import { count, DAY_MS, picturesOf, storeCopy } from '../support/retention.ts'
-import { CDN, HOOK } from './stage.ts'
-import type { Reply, Stage } from './stage.ts'
-import { Saboteur } from './saboteur.ts'
+import { CDN, HOOK } from './harness.ts'
+import type { Reply, Stage } from './harness.ts'
+import { FaultInjector } from './fault-injector.ts'
 
 export interface Scenario {
   name: string
   /** Sets the stage. @returns what `act` needs to know, such as a job's id */
   prepare?(stage: Stage): Promise<string>
-  act(stage: Stage, saboteur: Saboteur, prepared: string): Promise<Reply | undefined | void>
+  act(
+    stage: Stage,
+    faultInjector: FaultInjector,
+    prepared: string,
+  ): Promise<Reply | undefined | void>
   /** After the act, and once all is quiet: what its client would do, and what it may expect. */
   afterwards?(stage: Stage, reply: Reply | undefined, prepared: string): Promise<string[]>
 }
 
 const IMAGES = { model_image_url: `${CDN}/model`, garment_image_url: `${CDN}/garment` }
 const TWO_SECONDS = { model_image_url: 'https://test.invalid/delay/2' }
-const calm = () => new Saboteur()
+const calm = () => new FaultInjector()
 
 const submit = (
   stage: Stage,
-  saboteur: Saboteur,
+  faultInjector: FaultInjector,
   body: object = {},
   headers = {},
   key = stage.shop.keys.live,
 ) =>
-  stage.request(saboteur, key, 'POST', '/v1/tryon', {
+  stage.request(faultInjector, key, 'POST', '/v1/tryon', {
     body: { ...IMAGES, webhook_url: HOOK, ...body },
     headers,
   })
@@ -53,21 +57,34 @@ async function timedOutDelivery(stage: Stage): Promise<void> {
   await consumeOne(stage, calm(), 'tryon-webhooks')
 }
 
-async function consumeOne(stage: Stage, saboteur: Saboteur, queue: string): Promise<void> {
+async function consumeOne(
+  stage: Stage,
+  faultInjector: FaultInjector,
+  queue: string,
+): Promise<void> {
   const message = stage.queues.take(queue)
-  if (message) await stage.consume(saboteur, message)
+  if (message) await stage.consume(faultInjector, message)
 }
 
 /** Every message of a queue until none is left, waiting for those that are delayed. */
-async function consumeAll(stage: Stage, saboteur: Saboteur, queue: string): Promise<void> {
+async function consumeAll(
+  stage: Stage,
+  faultInjector: FaultInjector,
+  queue: string,
+): Promise<void> {
   for (let at = stage.queues.nextAt(queue); at !== undefined; at = stage.queues.nextAt(queue)) {
     stage.pass(Math.max(0, at - Date.now()))
-    await consumeOne(stage, saboteur, queue)
+    await consumeOne(stage, faultInjector, queue)
   }
 }
 
-const operate = (stage: Stage, saboteur: Saboteur, path: string, body?: object, method = 'POST') =>
-  stage.request(saboteur, env.OPERATOR_TOKEN, method, `/operator${path}`, body && { body })
+const operate = (
+  stage: Stage,
+  faultInjector: FaultInjector,
+  path: string,
+  body?: object,
+  method = 'POST',
+) => stage.request(faultInjector, env.OPERATOR_TOKEN, method, `/operator${path}`, body && { body })
 
 async function statusIs(stage: Stage, jobId: string, ...expected: string[]): Promise<string[]> {
   const reply = await stage.request(calm(), stage.shop.keys.live, 'GET', `/v1/jobs/${jobId}`)
@@ -80,7 +97,7 @@ const ONCE = { 'Idempotency-Key': 'order-1' }
 export const SCENARIOS: Scenario[] = [
   {
     name: 'submit',
-    act: (stage, saboteur) => submit(stage, saboteur),
+    act: (stage, faultInjector) => submit(stage, faultInjector),
     async afterwards(stage, reply) {
       if (reply?.status !== 202) return []
       return statusIs(stage, String(reply.body['job_id']), 'completed')
@@ -88,7 +105,7 @@ export const SCENARIOS: Scenario[] = [
   },
   {
     name: 'submit with an Idempotency-Key',
-    act: (stage, saboteur) => submit(stage, saboteur, {}, ONCE),
+    act: (stage, faultInjector) => submit(stage, faultInjector, {}, ONCE),
     async afterwards(stage, first) {
       const late = await submit(stage, calm(), {}, ONCE)
       await stage.quiet()
@@ -98,8 +115,8 @@ export const SCENARIOS: Scenario[] = [
   },
   {
     name: 'submit with an Idempotency-Key, tried again at once',
-    async act(stage, saboteur) {
-      const first = await submit(stage, saboteur, {}, ONCE)
+    async act(stage, faultInjector) {
+      const first = await submit(stage, faultInjector, {}, ONCE)
       const again = await submit(stage, calm(), {}, ONCE)
       if (again?.status !== 202) throw new Error(`The retry failed: ${JSON.stringify(again)}`)
       if (first?.status === 202 && first.body['job_id'] !== again.body['job_id']) {
@@ -114,8 +131,8 @@ export const SCENARIOS: Scenario[] = [
   {
     name: 'cancel',
     prepare: (stage) => submitted(stage),
-    act: (stage, saboteur, jobId) =>
-      stage.request(saboteur, stage.shop.keys.live, 'DELETE', `/v1/jobs/${jobId}`),
+    act: (stage, faultInjector, jobId) =>
+      stage.request(faultInjector, stage.shop.keys.live, 'DELETE', `/v1/jobs/${jobId}`),
     async afterwards(stage, reply, jobId) {
       if (reply?.status === 200) return statusIs(stage, jobId, 'refunded')
       return statusIs(stage, jobId, 'refunded', 'completed')
@@ -124,29 +141,29 @@ export const SCENARIOS: Scenario[] = [
   {
     name: 'process to success',
     prepare: (stage) => submitted(stage),
-    act: (stage, saboteur) => consumeOne(stage, saboteur, 'tryon-jobs'),
+    act: (stage, faultInjector) => consumeOne(stage, faultInjector, 'tryon-jobs'),
     // A picture that could not be fetched for once is the customer's server's fault.
     afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'completed', 'failed'),
   },
   {
     name: 'process to failure',
     prepare: (stage) => submitted(stage, { garment_image_url: `${CDN}/missing` }),
-    act: (stage, saboteur) => consumeOne(stage, saboteur, 'tryon-jobs'),
+    act: (stage, faultInjector) => consumeOne(stage, faultInjector, 'tryon-jobs'),
     afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'failed'),
   },
   {
     name: 'process with a second try',
     prepare(stage) {
-      stage.engineFailures = [new EngineError('engine_unavailable', 'busy', { retriable: true })]
+      stage.engineFailures = [new JobFailure('engine_unavailable', 'busy', { retriable: true })]
       return submitted(stage)
     },
-    act: (stage, saboteur) => consumeAll(stage, saboteur, 'tryon-jobs'),
+    act: (stage, faultInjector) => consumeAll(stage, faultInjector, 'tryon-jobs'),
     afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'completed', 'failed'),
   },
   {
     name: 'process for the last time',
     async prepare(stage) {
-      const busy = () => new EngineError('engine_unavailable', 'busy', { retriable: true })
+      const busy = () => new JobFailure('engine_unavailable', 'busy', { retriable: true })
       stage.engineFailures = Array.from({ length: 20 }, busy)
       const jobId = await submitted(stage)
       for (let tries = 0; tries < 5; tries++) {
@@ -155,13 +172,13 @@ export const SCENARIOS: Scenario[] = [
       }
       return jobId
     },
-    act: (stage, saboteur) => consumeAll(stage, saboteur, 'tryon-jobs'),
+    act: (stage, faultInjector) => consumeAll(stage, faultInjector, 'tryon-jobs'),
     afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'failed'),
   },
   {
     name: 'process in steps, the engine being polled',
     prepare: (stage) => submitted(stage, TWO_SECONDS, stage.shop.keys.test),
-    act: (stage, saboteur) => consumeAll(stage, saboteur, 'tryon-test-jobs'),
+    act: (stage, faultInjector) => consumeAll(stage, faultInjector, 'tryon-test-jobs'),
     afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'completed'),
   },
   {
@@ -172,14 +189,14 @@ export const SCENARIOS: Scenario[] = [
       stage.queues.put('tryon-jobs-dead', [{ body: { jobId } }])
       return jobId
     },
-    act: (stage, saboteur) => consumeOne(stage, saboteur, 'tryon-jobs-dead'),
+    act: (stage, faultInjector) => consumeOne(stage, faultInjector, 'tryon-jobs-dead'),
     // Until the message comes again the sweep may have given the job another chance.
     afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'failed', 'completed'),
   },
   {
     name: 'deliver',
     prepare: completed,
-    act: (stage, saboteur) => consumeOne(stage, saboteur, 'tryon-webhooks'),
+    act: (stage, faultInjector) => consumeOne(stage, faultInjector, 'tryon-webhooks'),
   },
   {
     name: 'deliver with retries',
@@ -187,7 +204,7 @@ export const SCENARIOS: Scenario[] = [
       stage.refusals = 2
       return completed(stage)
     },
-    act: (stage, saboteur) => consumeAll(stage, saboteur, 'tryon-webhooks'),
+    act: (stage, faultInjector) => consumeAll(stage, faultInjector, 'tryon-webhooks'),
   },
   {
     name: 'deliver to an endpoint that timed out',
@@ -195,7 +212,7 @@ export const SCENARIOS: Scenario[] = [
       await timedOutDelivery(stage)
       return completed(stage)
     },
-    act: (stage, saboteur) => consumeAll(stage, saboteur, 'tryon-webhooks'),
+    act: (stage, faultInjector) => consumeAll(stage, faultInjector, 'tryon-webhooks'),
   },
   {
     name: 'put off a delivery to an endpoint that is busy',
@@ -206,12 +223,12 @@ export const SCENARIOS: Scenario[] = [
         .run()
       return completed(stage)
     },
-    act: (stage, saboteur) => consumeAll(stage, saboteur, 'tryon-webhooks'),
+    act: (stage, faultInjector) => consumeAll(stage, faultInjector, 'tryon-webhooks'),
   },
   {
     name: 'withdraw',
     prepare: (stage) => submitted(stage),
-    act: (stage, saboteur, jobId) => operate(stage, saboteur, `/jobs/${jobId}/withdraw`),
+    act: (stage, faultInjector, jobId) => operate(stage, faultInjector, `/jobs/${jobId}/withdraw`),
     async afterwards(stage, reply, jobId) {
       if (reply?.status === 200) return statusIs(stage, jobId, 'cancelled')
       return statusIs(stage, jobId, 'cancelled', 'completed')
@@ -219,7 +236,7 @@ export const SCENARIOS: Scenario[] = [
   },
   {
     name: 'operator credit',
-    act: (stage, saboteur) => credit(stage, saboteur),
+    act: (stage, faultInjector) => credit(stage, faultInjector),
     async afterwards(stage) {
       const reply = await credit(stage, calm())
       return reply?.body['credits'] === 150 ? [] : [`the credits are ${JSON.stringify(reply)}`]
@@ -228,7 +245,7 @@ export const SCENARIOS: Scenario[] = [
   {
     name: 'create an organisation',
     prepare: async (stage) => `Twin of ${stage.shop.orgId}`,
-    act: (stage, saboteur, name) => operate(stage, saboteur, '/organisations', { name }),
+    act: (stage, faultInjector, name) => operate(stage, faultInjector, '/organisations', { name }),
     async afterwards(stage, _, name) {
       const { results } = await env.DB.prepare('SELECT id FROM organisations WHERE name = ?')
         .bind(name)
@@ -243,8 +260,8 @@ export const SCENARIOS: Scenario[] = [
   {
     name: 'suspend with a pending job',
     prepare: (stage) => submitted(stage),
-    act: (stage, saboteur) =>
-      operate(stage, saboteur, `/organisations/${stage.shop.orgId}`, SUSPENDED, 'PATCH'),
+    act: (stage, faultInjector) =>
+      operate(stage, faultInjector, `/organisations/${stage.shop.orgId}`, SUSPENDED, 'PATCH'),
     async afterwards(stage, reply, jobId) {
       await operate(stage, calm(), `/organisations/${stage.shop.orgId}`, ACTIVE, 'PATCH')
       if (reply?.status === 200) return statusIs(stage, jobId, 'cancelled')
@@ -254,10 +271,10 @@ export const SCENARIOS: Scenario[] = [
   {
     name: 'schedule a deletion with a pending job, and cancel it',
     prepare: (stage) => submitted(stage),
-    async act(stage, saboteur) {
+    async act(stage, faultInjector) {
       const path = `/organisations/${stage.shop.orgId}`
-      const reply = await operate(stage, saboteur, path, undefined, 'DELETE')
-      await operate(stage, saboteur, `${path}/restore`)
+      const reply = await operate(stage, faultInjector, path, undefined, 'DELETE')
+      await operate(stage, faultInjector, `${path}/restore`)
       return reply
     },
     async afterwards(stage, reply, jobId) {
@@ -271,7 +288,9 @@ export const SCENARIOS: Scenario[] = [
     name: 'reconcile',
     async prepare(stage) {
       await submitted(stage)
-      const dies = new Saboteur((_, call) => (call === 'Organisation.admit' ? 'died' : undefined))
+      const dies = new FaultInjector((_, call) =>
+        call === 'Organisation.admit' ? 'died' : undefined,
+      )
       await submit(stage, dies)
       stage.pass(6 * 60_000)
       return ''
@@ -287,7 +306,7 @@ export const SCENARIOS: Scenario[] = [
       stage.pass(5 * 60_000)
       return jobId
     },
-    act: (stage, saboteur) => stage.sweep(saboteur),
+    act: (stage, faultInjector) => stage.sweep(faultInjector),
     afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'completed'),
   },
   {
@@ -304,7 +323,7 @@ export const SCENARIOS: Scenario[] = [
         .run()
       return jobId
     },
-    act: (stage, saboteur) => stage.retention(saboteur),
+    act: (stage, faultInjector) => stage.retention(faultInjector),
     async afterwards(stage, _, jobId) {
       stage.pass(11 * 60_000)
       await stage.retention()
@@ -323,7 +342,7 @@ export const SCENARIOS: Scenario[] = [
       await storeCopy(jobId)
       return jobId
     },
-    act: (stage, saboteur, jobId) => deleteOutput(stage, saboteur, jobId),
+    act: (stage, faultInjector, jobId) => deleteOutput(stage, faultInjector, jobId),
     async afterwards(stage, reply, jobId) {
       const wrong = reply?.status === 204 ? await withUrls(jobId) : []
       const again = await deleteOutput(stage, calm(), jobId)
@@ -333,8 +352,8 @@ export const SCENARIOS: Scenario[] = [
   },
 ]
 
-const deleteOutput = (stage: Stage, saboteur: Saboteur, jobId: string) =>
-  stage.request(saboteur, stage.shop.keys.live, 'DELETE', `/v1/jobs/${jobId}/output`)
+const deleteOutput = (stage: Stage, faultInjector: FaultInjector, jobId: string) =>
+  stage.request(faultInjector, stage.shop.keys.live, 'DELETE', `/v1/jobs/${jobId}/output`)
 
 /** @returns what is wrong with a job that lost its pictures */
 async function withUrls(jobId: string): Promise<string[]> {
@@ -345,8 +364,8 @@ async function withUrls(jobId: string): Promise<string[]> {
 const SUSPENDED = { status: 'suspended' }
 const ACTIVE = { status: 'active' }
 
-const credit = (stage: Stage, saboteur: Saboteur) =>
-  operate(stage, saboteur, `/organisations/${stage.shop.orgId}/credits`, {
+const credit = (stage: Stage, faultInjector: FaultInjector) =>
+  operate(stage, faultInjector, `/organisations/${stage.shop.orgId}/credits`, {
     amount: 50,
     reason: 'Bought',
     reference: 'invoice-1',

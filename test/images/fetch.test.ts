@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { jpegFile, scan } from '../../samples/jpeg.ts'
-import { ANIMATION, canvasChunk, frameChunk, losslessChunk, webpFile } from '../../samples/webp.ts'
+import { jpegFile, scan } from '../../packages/image-files/samples/jpeg.ts'
+import {
+  ANIMATION,
+  canvasChunk,
+  frameChunk,
+  losslessChunk,
+  webpFile,
+} from '../../packages/image-files/samples/webp.ts'
 import { checkImage } from '../../src/images/fetch.ts'
 
 const size = { width: 100, height: 100 }

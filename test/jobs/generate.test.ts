@@ -5,7 +5,7 @@ import { database } from '../../src/db/client.ts'
 import { jobs } from '../../src/db/schema.ts'
 import * as settle from '../../src/jobs/settle.ts'
 import * as store from '../../src/jobs/store.ts'
-import { EngineError } from '../../src/engines/engine.ts'
+import { JobFailure } from '../../src/domain/failure.ts'
 import {
   alive,
   over,
@@ -28,7 +28,7 @@ describe('the order of engines', () => {
     useEngines(made)
     const { job, row, read } = await newJob()
     await job.run()
-    expect(await row()).toMatchObject({ status: 'completed', engine: 'made', unclearStarts: 0 })
+    expect(await row()).toMatchObject({ status: 'completed', engine: 'made', ambiguousStarts: 0 })
     expect(JSON.stringify(await read())).not.toContain('made')
   })
 
@@ -60,7 +60,7 @@ describe('the order of engines', () => {
     const { job, row, sent } = await newJob()
     await job.run()
     expect(sent()).toEqual([7])
-    expect(await row()).toMatchObject({ status: 'processing', attempts: 0, unclearStarts: 0 })
+    expect(await row()).toMatchObject({ status: 'processing', attempts: 0, ambiguousStarts: 0 })
     await job.run(8_000)
     await job.run(16_000)
     expect(await row()).toMatchObject({ status: 'completed', engine: 'soon' })
@@ -83,7 +83,7 @@ describe('the order of engines', () => {
 
   it('does not repeat for long what an engine refuses for a reason of the job’s', async () => {
     const picky = scripted('picky', {
-      start: [new EngineError('generation_failed', 'no', { retriable: true, work: 'refused' })],
+      start: [new JobFailure('generation_failed', 'no', { retriable: true, work: 'refused' })],
     })
     useEngines(picky)
     const { job, row } = await newJob()
@@ -106,7 +106,7 @@ describe('work that runs', () => {
       status: 'processing',
       engine: 'engine',
       engineHandle: 'a',
-      unclearStarts: 0,
+      ambiguousStarts: 0,
     })
     await job.run()
     await job.run()
@@ -210,7 +210,7 @@ describe('a consumer', () => {
     })
     expect(await job.run()).toEqual({ done: true })
     expect(engine.start).not.toHaveBeenCalled()
-    expect(await row()).toMatchObject({ status: 'processing', engine: null, unclearStarts: 0 })
+    expect(await row()).toMatchObject({ status: 'processing', engine: null, ambiguousStarts: 0 })
   })
 
   it('does not lose a handle with one refused write', async () => {
@@ -222,7 +222,7 @@ describe('a consumer', () => {
       .mockImplementationOnce(saveJob)
       .mockRejectedValueOnce(new Error('D1'))
     await job.run()
-    expect(await row()).toMatchObject({ engine: 'engine', engineHandle: 'a', unclearStarts: 0 })
+    expect(await row()).toMatchObject({ engine: 'engine', engineHandle: 'a', ambiguousStarts: 0 })
   })
 
   it('makes no second picture when it could not settle the first', async () => {

@@ -9,7 +9,7 @@ import { describe, expect, it, vi } from 'vitest'
 import worker from '../../src/index.ts'
 import { newId } from '../../src/ids.ts'
 import { giveUpJob, processJob } from '../../src/jobs/process.ts'
-import { JOB_ERROR_CODES } from '../../src/jobs/status.ts'
+import { JOB_ERROR_CODES } from '../../src/domain/job.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import {
   finished,

@@ -1,7 +1,7 @@
 // The sweep: what it takes, what it sends, and what happens when a queue refuses or is long.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { sweep } from '../../src/jobs/sweep.ts'
+import { sweep } from '../../src/scheduled.ts'
 
 const MINUTE_MS = 60_000
 const QUEUES = ['JOBS', 'TEST_JOBS', 'WEBHOOKS'] as const

@@ -25,7 +25,7 @@ describe('a start of unknown end', () => {
       return picture
     })
     await job.run()
-    expect(before).toMatchObject({ engine: 'engine', unclearStarts: 1, engineHandle: null })
+    expect(before).toMatchObject({ engine: 'engine', ambiguousStarts: 1, engineHandle: null })
   })
 
   it('is followed by one more, on the next engine', async () => {
@@ -78,13 +78,13 @@ describe('a start of unknown end', () => {
     }
     crash()
     await vi.waitUntil(() => engine.start.mock.calls.length === 1)
-    expect(await row()).toMatchObject({ unclearStarts: 1, engineHandle: null })
+    expect(await row()).toMatchObject({ ambiguousStarts: 1, engineHandle: null })
     // The lease keeps others away …
     await job.run(100_000)
     expect(engine.start).toHaveBeenCalledTimes(1)
     // … and after it, the one more start is known for what it is.
     await job.run(201_000)
-    expect(await row()).toMatchObject({ unclearStarts: 2, engineHandle: 'a', attempts: 2 })
+    expect(await row()).toMatchObject({ ambiguousStarts: 2, engineHandle: 'a', attempts: 2 })
   })
 
   it('is also an engine that breaks down in a way we do not know', async () => {
@@ -92,7 +92,7 @@ describe('a start of unknown end', () => {
     useEngines(broken)
     const { job, row } = await newJob()
     await job.run()
-    expect(await row()).toMatchObject({ unclearStarts: 1, errorCode: 'internal_error' })
+    expect(await row()).toMatchObject({ ambiguousStarts: 1, errorCode: 'internal_error' })
     await job.run(5_000)
     expect(await row()).toMatchObject({ status: 'failed', errorCode: 'internal_error' })
     expect(broken.start).toHaveBeenCalledTimes(2)

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { invitationLetter, verifyLetter } from '../../src/mail/letters.ts'
+import { invitationEmail, verificationEmail } from '../../src/mail/templates.ts'
 import { keptMail, sendMail } from '../../src/mail/send.ts'
 
 const production = (vars: Record<string, string> = { MAIL_FROM: 'hello@try-on.example' }) => ({
@@ -9,7 +9,7 @@ const production = (vars: Record<string, string> = { MAIL_FROM: 'hello@try-on.ex
   BASE_URL: 'https://try-on.test',
   ...vars,
 })
-const letter = verifyLetter('https://try-on.test/console/verify?token=t&x=1')
+const letter = verificationEmail('https://try-on.test/console/verify?token=t&x=1')
 
 describe('mail', () => {
   it('goes out as text and HTML, from the configured sender', async () => {
@@ -50,7 +50,7 @@ describe('mail', () => {
   })
 
   it('lets no name become markup or another header', () => {
-    const { subject, html } = invitationLetter('https://x.test/', 'A\r\nBcc: b <b>', 'c@d.example')
+    const { subject, html } = invitationEmail('https://x.test/', 'A\r\nBcc: b <b>', 'c@d.example')
     expect(subject).toBe('Join A Bcc: b <b> on Try-On')
     expect(html).not.toContain('<b>')
   })

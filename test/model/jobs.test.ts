@@ -2,8 +2,8 @@
 import * as fc from 'fast-check'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Saboteur } from '../faults/saboteur.ts'
-import { CDN, HOOK, Stage } from '../faults/stage.ts'
+import { FaultInjector } from '../faults/fault-injector.ts'
+import { CDN, HOOK, Stage } from '../faults/harness.ts'
 import { factsOf } from '../support/facts.ts'
 
 type Mode = 'live' | 'test'
@@ -117,7 +117,7 @@ class Model {
   }
 }
 
-const calm = () => new Saboteur()
+const calm = () => new FaultInjector()
 
 /** What the model expects of a step's answer, and what came. */
 type Comparison = { expected: unknown; got: unknown }

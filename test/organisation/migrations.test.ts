@@ -3,7 +3,7 @@ import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
-import { makeKey } from '../../src/organisation/api-key.ts'
+import { createKey } from '../../src/organisation/api-key.ts'
 import { migrate, SCHEMA_STEPS } from '../../src/organisation/migrations.ts'
 import { clientOf } from '../support/client.ts'
 import { violationsOf } from '../support/facts.ts'
@@ -80,7 +80,7 @@ describe('the schema of an Organisation', () => {
 
   it('does not exist for an id that no organisation has', async () => {
     const orgId = newId('org')
-    const unknown = clientOf(makeKey(orgId, 'live'))
+    const unknown = clientOf(createKey(orgId, 'live'))
     expect((await unknown.get('/v1/account')).status).toBe(401)
     expect(await schemaOf(orgId)).toEqual([])
   })

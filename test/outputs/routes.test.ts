@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { signedUrl } from '../../src/outputs/link.ts'
+import { signedUrl } from '../../src/signing/signed-url.ts'
 import { BASE, codeOf, request } from '../support/client.ts'
 import { finished, newOrganisation, readJob, submit } from '../support/world.ts'
 

@@ -137,7 +137,7 @@ describe('without ENCRYPTION_KEY', () => {
   it('secrets are stored in plain text, with one warning', async () => {
     vi.resetModules()
     const warnings = vi.spyOn(console, 'warn').mockImplementation(() => {})
-    const { encrypt } = await import('../../src/encryption.ts')
+    const { encrypt } = await import('../../src/db/encryption.ts')
     const unset = withKeys({})
     expect(await encrypt(unset, 'context', 'whsec_x')).toBe('whsec_x')
     await encrypt(unset, 'context', 'whsec_y')

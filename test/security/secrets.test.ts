@@ -4,18 +4,18 @@ import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { signedUrl } from '../../src/outputs/link.ts'
+import { signedUrl } from '../../src/signing/signed-url.ts'
 import worker from '../../src/index.ts'
 import { newId } from '../../src/ids.ts'
-import { makeKey } from '../../src/organisation/api-key.ts'
+import { createKey } from '../../src/organisation/api-key.ts'
 import { newWebhookSecret } from '../../src/webhooks/secret.ts'
 import { BASE, codeOf, request } from '../support/client.ts'
-import { Saboteur } from '../faults/saboteur.ts'
-import { HOOK, Stage } from '../faults/stage.ts'
+import { FaultInjector } from '../faults/fault-injector.ts'
+import { HOOK, Stage } from '../faults/harness.ts'
 import { png } from '../support/picture.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { finished, newOrganisation, readJob, submit } from '../support/world.ts'
-import { compositor } from '../../src/engines/compositor/compositor.ts'
+import { compositor } from '../../src/engines/compositor.ts'
 
 const upstream = fakeUpstream()
 
@@ -120,7 +120,7 @@ describe('every 401', () => {
     ['GET', '/operator/organisations/org_1/audit-log'],
     ['POST', '/operator/organisations/org_1/webhook-secret/rotate'],
   ])('says how to authenticate: %s %s', async (method, path) => {
-    const unknown = makeKey(newId('org'), 'live')
+    const unknown = createKey(newId('org'), 'live')
     for (const token of ['', 'wrong', unknown]) {
       const headers = { Authorization: `Bearer ${token}` }
       const answer = await request(path, { method, headers })
@@ -218,24 +218,24 @@ describe('guessing', () => {
     ] as const
     for (const [method, path] of endpoints) {
       for (const wrong of malformed) {
-        const saboteur = new Saboteur()
+        const faultInjector = new FaultInjector()
         const body = { model_image_url: HOOK }
         const answer = await stage.request(
-          saboteur,
+          faultInjector,
           wrong,
           method,
           path,
           method === 'POST' ? { body } : {},
         )
         expect(answer?.status).toBe(401)
-        expect(saboteur.calls).toEqual([])
+        expect(faultInjector.calls).toEqual([])
       }
     }
   })
 
   it('keys is slowed after a hundred from one address, for that address only', async () => {
     const shop = await newOrganisation()
-    const wrong = () => makeKey(shop.orgId, 'live')
+    const wrong = () => createKey(shop.orgId, 'live')
     const [guesser, other] = ['198.51.100.1', '198.51.100.2']
     expect((await guess('/v1/account', shop.keys.live, guesser)).status).toBe(200)
     for (let tries = 0; tries < 101; tries++) {
@@ -251,7 +251,7 @@ describe('guessing', () => {
     expect((await guess('/v1/account', shop.keys.live, guesser)).status).toBe(200)
     expect((await guess('/v1/account', wrong(), other)).status).toBe(401)
     // A new key of an unheard-of organisation is no better.
-    expect((await guess('/v1/account', makeKey(newId('org'), 'test'), guesser)).status).toBe(429)
+    expect((await guess('/v1/account', createKey(newId('org'), 'test'), guesser)).status).toBe(429)
   })
 
   it('the operator token is slowed likewise, and the right one never', async () => {
@@ -276,7 +276,7 @@ describe('guessing', () => {
   it('ends with the minute', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 })
     expect(
-      (await guess('/v1/account', makeKey(newId('org'), 'test'), '198.51.100.1')).status,
+      (await guess('/v1/account', createKey(newId('org'), 'test'), '198.51.100.1')).status,
     ).not.toBe(429)
   })
   afterEach(() => void vi.useRealTimers())

@@ -1,12 +1,12 @@
 // Gathers what the invariants are checked against, past every wrapper and cache.
 import { env } from 'cloudflare:workers'
-import { organisationOf } from '../../src/organisation/by-id.ts'
+import { organisationStub } from '../../src/organisation/stub.ts'
 import { violations } from './invariants.ts'
 import type { Facts } from './invariants.ts'
 
 /** Everything stored about an organisation. */
 export async function factsOf(organisationId: string): Promise<Facts> {
-  const organisation = organisationOf(env, organisationId)
+  const organisation = organisationStub(env, organisationId)
   const [jobs, events] = await env.DB.batch([
     env.DB.prepare(
       `SELECT id, mode, status, webhook_url AS webhookUrl, model_image_url IS NULL AS cleared

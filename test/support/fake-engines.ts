@@ -1,8 +1,9 @@
 // Engines that do as a test tells them, in the place of those that GENERATION_ENGINE names.
+import type { Work } from '../../src/domain/failure.ts'
 import { vi } from 'vitest'
 import * as choose from '../../src/engines/choose.ts'
-import { EngineError } from '../../src/engines/engine.ts'
-import type { Engine, Progress, Work } from '../../src/engines/engine.ts'
+import { JobFailure } from '../../src/domain/failure.ts'
+import type { Engine, Progress } from '../../src/engines/engine.ts'
 import { jpeg } from './picture.ts'
 
 /** Lets these engines do the work of the running test, with circuit breakers of their own. */
@@ -35,7 +36,7 @@ export const picture: Progress = { done: true, image: { bytes: jpeg(), format: '
 export const running = (handle: string): Progress => ({ done: false, handle, pollAfterSeconds: 0 })
 
 const failure = (work: Work) => (retryAfterSeconds?: number) =>
-  new EngineError('engine_unavailable', `${work}, said the test`, {
+  new JobFailure('engine_unavailable', `${work}, said the test`, {
     retriable: true,
     work,
     retryAfterSeconds,
@@ -45,4 +46,4 @@ export const refused = failure('refused')
 export const ambiguous = failure('ambiguous')
 export const alive = failure('alive')
 export const over = failure('over')
-export const rejected = new EngineError('generation_rejected', 'unsafe, said the test')
+export const rejected = new JobFailure('generation_rejected', 'unsafe, said the test')

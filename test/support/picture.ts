@@ -1,6 +1,6 @@
 // The smallest bytes that pass for a picture: a header and no pixels.
 import type { CheckedImage, EngineInput } from '../../src/engines/engine.ts'
-import type { ImageFormat } from '../../src/images/format.ts'
+import type { ImageFormat } from '../../src/domain/image.ts'
 
 export function png(width = 3, height = 4): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(33)

@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { afterEach, beforeEach, vi } from 'vitest'
-import { compositor } from '../../src/engines/compositor/compositor.ts'
+import { compositor } from '../../src/engines/compositor.ts'
 import { processJob } from '../../src/jobs/process.ts'
 import { runRetention } from '../../src/retention/run.ts'
 import { holdMessages, PICTURES } from './live-job.ts'

@@ -31,7 +31,7 @@ export interface Visitor {
 export function newVisitor(ip = newIp()): Visitor {
   const cookies = new Map<string, string>()
   /** The organisation that the forms of the page last seen are about, as they say themselves. */
-  let drawnFor: string | undefined
+  let formOrganisation: string | undefined
 
   async function send(path: string, init: RequestInit): Promise<Page> {
     const headers = new Headers(init.headers)
@@ -53,7 +53,7 @@ export function newVisitor(ip = newIp()): Visitor {
       return send(pathname + search, { method: 'GET' })
     }
     const html = await answer.text()
-    drawnFor = /name="drawn_for" value="([^"]+)"/.exec(html)?.[1] ?? drawnFor
+    formOrganisation = /name="drawn_for" value="([^"]+)"/.exec(html)?.[1] ?? formOrganisation
     return { status: answer.status, path, html, headers: answer.headers }
   }
 
@@ -62,7 +62,7 @@ export function newVisitor(ip = newIp()): Visitor {
     get: (path) => send(path, { method: 'GET' }),
     post(path, fields = {}, { origin = BASE, referer } = {}) {
       const whole: typeof fields = {
-        ...(drawnFor !== undefined && { drawn_for: drawnFor }),
+        ...(formOrganisation !== undefined && { drawn_for: formOrganisation }),
         ...fields,
       }
       const files = Object.values(whole).some((value) => value instanceof File)

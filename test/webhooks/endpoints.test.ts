@@ -2,7 +2,7 @@
 import { createExecutionContext, createMessageBatch } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { AckTimer } from '../../src/ack-timer.ts'
+import { AckTimer } from '../../src/queues/ack-timer.ts'
 import worker from '../../src/index.ts'
 import { deliverEvent } from '../../src/webhooks/deliver.ts'
 import { newId } from '../../src/ids.ts'

@@ -1,0 +1,95 @@
+// What a decoder would have to do for a file, judged before it is given the file: decoding is
+// synchronous, so nothing can stop it once it runs. Measured in docs/compositor.md.
+import type { ImageHeader } from '@try-on/image-files'
+import { imageDataBytes, pngChunks, type PngHeader } from '@try-on/image-files'
+
+/**
+ * Pixels a decoder may be asked for. A Worker has 128 MB for everything; decoders take 4 bytes a
+ * pixel, for some kinds of file 6 or 10, besides the file itself.
+ */
+const MAX_PIXELS = { usual: 14_000_000, medium: 12_500_000, heavy: 6_000_000 }
+
+/** How many pixels a file of this kind may have. */
+export function maxPixels(header: ImageHeader): number {
+  if (isHeavy(header)) return MAX_PIXELS.heavy
+  // Lossy WebP, and grey PNG, which the decoder turns into colour afterwards.
+  const isMedium = header.format === 'webp' || (header.format === 'png' && header.colourType !== 6)
+  return isMedium ? MAX_PIXELS.medium : MAX_PIXELS.usual
+}
+
+function isHeavy(header: ImageHeader): boolean {
+  switch (header.format) {
+    case 'jpeg':
+      return header.buffered
+    case 'png':
+      // Without alpha the decoder first makes the whole image without, then a second one with.
+      return (
+        header.colourType === 2 ||
+        header.colourType === 3 ||
+        header.depth === 16 ||
+        header.interlaced
+      )
+    case 'webp':
+      // Alpha is compressed as a lossless image of its own, unless its first two bits are 0.
+      return header.lossless || (header.alpha !== null && (header.alpha[0]! & 0x03) !== 0)
+  }
+}
+
+/** Why the decoder cannot read a valid file of this kind; null when it can. */
+export function unsupported(header: ImageHeader): string | null {
+  if (header.format !== 'jpeg') return null
+  const { coding, precision, components } = header
+  // SOF0 and SOF1 (sequential), SOF2 (progressive), all with Huffman coding.
+  if (coding > 0xc2) return `JPEG coding SOF${coding - 0xc0}`
+  if (precision !== 8) return `a JPEG of ${precision} bits`
+  if (components === 4) return 'a CMYK JPEG'
+  return components === 1 || components === 3 ? null : `a JPEG of ${components} components`
+}
+
+/** The chunks of a PNG that the picture is made of: no text, profiles or animation. */
+export function* pictureChunks(file: Uint8Array): Generator<Uint8Array> {
+  for (const { type, whole } of pngChunks(file)) if (PICTURE_CHUNKS.has(type)) yield whole
+}
+
+const PICTURE_CHUNKS = new Set(['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND'])
+
+/** Small enough that the output of one write, at most 1,032 times as much, fits into memory. */
+const INFLATE_BYTES = 16_384
+
+/** Some encoders write a little more than the image. */
+const SLACK_BYTES = 64 * 1024
+
+/**
+ * Whether a PNG's compressed data holds the image and not much more: the decoder inflates all of it,
+ * and 10 MB can hold 10 GB.
+ */
+export async function holdsItsImage(file: Uint8Array, header: PngHeader): Promise<boolean> {
+  const needed = imageDataBytes(header)
+  const { readable, writable } = new DecompressionStream('deflate')
+  const writer = writable.getWriter()
+  const fed = feed(writer, file).catch(() => undefined)
+  let size = 0
+  try {
+    for await (const part of readable as ReadableStream<Uint8Array>) {
+      size += part.byteLength
+      if (size > needed + SLACK_BYTES) return false // leaving the loop cancels the stream
+    }
+    return size >= needed
+  } catch {
+    return false
+  } finally {
+    await writer.abort().catch(() => undefined)
+    await fed
+  }
+}
+
+async function feed(writer: WritableStreamDefaultWriter<BufferSource>, file: Uint8Array) {
+  for (const { type, body } of pngChunks(file)) {
+    if (type !== 'IDAT') continue
+    for (let at = 0; at < body.length; at += INFLATE_BYTES) {
+      await writer.ready
+      await writer.write(Uint8Array.from(body.subarray(at, at + INFLATE_BYTES)))
+    }
+  }
+  await writer.close()
+}

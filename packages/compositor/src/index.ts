@@ -1,0 +1,29 @@
+// Dresses a person in a garment: two image files in, one JPEG out. docs/compositor.md describes how.
+import { type Codecs } from './codecs.ts'
+import { compose } from './compose.ts'
+import { load, type ImageFile } from './load.ts'
+import { flatten } from './raster.ts'
+
+export { createCodecs, type CodecModules, type Codecs } from './codecs.ts'
+export { compose, NotFound } from './compose.ts'
+export { load, UnusableImage, type ImageFile } from './load.ts'
+
+const MODEL_MAX_SIDE = 1536
+const GARMENT_MAX_SIDE = 1024
+const JPEG_QUALITY = 90
+
+/**
+ * Dresses the person of one image in the garment of another.
+ * @returns a JPEG whose longer side has at most 1,536 pixels
+ * @throws UnusableImage when a file is damaged, too large or of an unsupported kind
+ * @throws NotFound when an image shows no person or no garment
+ */
+export async function dress(
+  codecs: Codecs,
+  images: { model: ImageFile; garment: ImageFile },
+): Promise<Uint8Array<ArrayBuffer>> {
+  const garment = await load(codecs, images.garment, 'garment', GARMENT_MAX_SIDE)
+  const model = await load(codecs, images.model, 'model', MODEL_MAX_SIDE)
+  flatten(model)
+  return codecs.encodeJpeg(compose(model, garment), JPEG_QUALITY)
+}

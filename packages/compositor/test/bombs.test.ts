@@ -1,0 +1,198 @@
+// Files that would cost a decoder far more than their size. All are refused before any decoder runs,
+// except where only the decoder can know: there its memory is limited.
+import { describe, expect, it, vi } from 'vitest'
+import { createCodecs } from '../src/codecs.ts'
+import { load, UnusableImage } from '../src/load.ts'
+import { workerModules } from '../src/worker-modules.ts'
+
+import { jpegFile, scan, segment } from '../../image-files/samples/jpeg.ts'
+import { chunk, join, pngOf } from '../../image-files/samples/png.ts'
+import {
+  ALPHA,
+  ANIMATION,
+  canvasChunk,
+  frameChunk,
+  losslessChunk,
+  losslessWithCodeSets,
+  lossyHeaderChunk,
+  riffChunk,
+  webpFile,
+} from '../../image-files/samples/webp.ts'
+import { checked } from './files.ts'
+
+/** What came of it, and whether a decoder was asked. */
+async function outcome(bytes: Uint8Array) {
+  const codecs = createCodecs(workerModules)
+  const decode = vi.spyOn(codecs, 'decode')
+  const result = await load(codecs, checked(bytes), 'model', 64).then(
+    ({ width, height }) => `${width} × ${height}`,
+    (error: unknown) =>
+      error instanceof UnusableImage ? `${error.role}_image_${error.problem}` : error,
+  )
+  return { result, decoded: decode.mock.calls.length > 0 }
+}
+
+const refused = (problem: string) => ({ result: `model_image_${problem}`, decoded: false })
+const square = (side: number) => ({ width: side, height: side })
+/** Sides of square images at and over the pixel limits. */
+const [USUAL, OVER_USUAL] = [3_741, 3_742]
+const [OVER_MEDIUM, OVER_HEAVY] = [3_536, 2_450]
+
+describe('a WebP bomb', () => {
+  it('is refused when its first frame is larger than its canvas', async () => {
+    const frame = frameChunk(square(12_000), losslessChunk(square(12_000)))
+    const bomb = webpFile(canvasChunk(ANIMATION, square(100)), frame)
+    expect(await outcome(bomb)).toEqual(refused('corrupt'))
+  })
+
+  it('is refused when its image data is larger than its frame or canvas', async () => {
+    const data = losslessChunk(square(12_000))
+    const frame = frameChunk(square(100), data)
+    const animation = webpFile(canvasChunk(ANIMATION, square(100)), frame)
+    expect(await outcome(animation)).toEqual(refused('corrupt'))
+    const still = webpFile(canvasChunk(0, square(100)), data)
+    expect(await outcome(still)).toEqual(refused('corrupt'))
+  })
+
+  it('is refused by the pixels of its image data', async () => {
+    const lossy = webpFile(lossyHeaderChunk(square(OVER_MEDIUM)))
+    expect(await outcome(lossy)).toEqual(refused('too_large'))
+    const lossless = webpFile(losslessChunk(square(OVER_HEAVY)))
+    expect(await outcome(lossless)).toEqual(refused('too_large'))
+  })
+
+  it('is refused sooner when its alpha is compressed', async () => {
+    const file = (compression: number) =>
+      webpFile(
+        canvasChunk(ALPHA, square(OVER_HEAVY)),
+        riffChunk('ALPH', Uint8Array.of(compression, 0x88, 0x88, 0x08)),
+        lossyHeaderChunk(square(OVER_HEAVY)),
+      )
+    expect(await outcome(file(1))).toEqual(refused('too_large'))
+    expect((await outcome(file(0))).result).toBe('model_image_corrupt')
+  })
+
+  it('is stopped by the memory limit when its Huffman codes ask for a gigabyte', async () => {
+    const file = (sets: number) => webpFile(losslessWithCodeSets(square(1_024), sets))
+    expect((await outcome(file(500))).result).toBe('64 × 64')
+    expect((await outcome(file(65_536))).result).toBe('model_image_too_large')
+  })
+
+  it('hands the decoder no other chunk than the image', async () => {
+    const noise = Array<Uint8Array>(1_000).fill(riffChunk('JUNK', new Uint8Array(9)))
+    const file = webpFile(canvasChunk(0, square(80)), ...noise, losslessChunk(square(80)))
+    expect(await outcome(file)).toEqual({ result: '64 × 64', decoded: true })
+  })
+})
+
+describe('a JPEG bomb', () => {
+  const colour = [0x11, 0x11, 0x11]
+
+  it('is refused with too many scans', async () => {
+    const scans = (count: number) => Array<Uint8Array>(count).fill(scan([1], [1, 63]))
+    const file = (count: number) =>
+      jpegFile({ ...square(64), coding: 0xc2, scans: [scan([1], [0, 0]), ...scans(count)] })
+    expect((await outcome(file(99))).result).toBe('64 × 64')
+    expect(await outcome(file(100))).toEqual(refused('corrupt'))
+    expect(await outcome(file(600_000))).toEqual(refused('corrupt'))
+  })
+
+  it('is refused with too many segments', async () => {
+    const extra = Array<Uint8Array>(2_000_000).fill(segment(0xe1, []))
+    expect(await outcome(jpegFile({ ...square(64), extra }))).toEqual(refused('corrupt'))
+  })
+
+  it('is refused sooner when it has a scan for each component', async () => {
+    const size = square(OVER_HEAVY)
+    const scans = [1, 2, 3].map((id) => scan([id], [0, 63]))
+    const file = jpegFile({ ...size, sampling: colour, scans })
+    expect(await outcome(file)).toEqual(refused('too_large'))
+    const whole = jpegFile({ ...size, sampling: colour })
+    expect((await outcome(whole)).result).toBe('64 × 64')
+  })
+
+  it('is refused by its pixels', async () => {
+    expect(await outcome(jpegFile(square(OVER_USUAL)))).toEqual(refused('too_large'))
+    expect((await outcome(jpegFile(square(USUAL)))).result).toBe('64 × 64')
+  })
+
+  it.each([
+    ['arithmetic coding', { coding: 0xc9 }],
+    ['lossless coding', { coding: 0xc3 }],
+    ['12 bits', { coding: 0xc1, precision: 12 }],
+    ['two components', { sampling: [0x11, 0x11] }],
+    ['four components', { sampling: [0x11, 0x11, 0x11, 0x11] }],
+    ['ten components', { sampling: Array<number>(10).fill(0x11) }],
+  ])('is not supported with %s', async (_, change) => {
+    const file = jpegFile({ ...square(64), ...change })
+    expect(await outcome(file)).toEqual(refused('unsupported_format'))
+  })
+
+  it('is corrupt without height, and with impossible sampling factors', async () => {
+    expect(await outcome(jpegFile({ width: 64, height: 0 }))).toEqual(refused('corrupt'))
+    for (const sampling of [
+      [0x00, 0x11, 0x11],
+      [0x55, 0x11, 0x11],
+      [0x31, 0x21, 0x11],
+      [0x44, 0x44, 0x44],
+    ]) {
+      const { result } = await outcome(jpegFile({ ...square(64), sampling }))
+      expect(result).toBe('model_image_corrupt')
+    }
+  })
+})
+
+describe('a PNG bomb', () => {
+  const header = { ...square(80), depth: 8, colourType: 6 }
+  const lines = (side: number, bytesPerPixel: number, more = 0) =>
+    new Uint8Array((side * bytesPerPixel + 1) * side + more)
+
+  it('is refused when its data is far more than the image', async () => {
+    expect(await outcome(await pngOf(header, lines(80, 4, 1_000)))).toEqual({
+      result: '64 × 64',
+      decoded: true,
+    })
+    const bomb = await pngOf(header, new Uint8Array(64 * 1024 * 1024))
+    expect(bomb.length).toBeLessThan(70_000)
+    expect(await outcome(bomb)).toEqual(refused('corrupt'))
+  })
+
+  it('is refused when its data is too little or damaged', async () => {
+    expect(await outcome(await pngOf(header, new Uint8Array(1_000)))).toEqual(refused('corrupt'))
+    const damaged = await pngOf(header, lines(80, 4))
+    damaged.fill(0x55, 50, 60)
+    expect(await outcome(damaged)).toEqual(refused('corrupt'))
+  })
+
+  it('is refused by its pixels, sooner without alpha, with 16 bits, or in grey', async () => {
+    for (const [side, colourType, depth] of [
+      [OVER_USUAL, 6, 8],
+      [OVER_HEAVY, 2, 8],
+      [OVER_HEAVY, 3, 8],
+      [OVER_HEAVY, 6, 16],
+      [OVER_MEDIUM, 0, 8],
+      [OVER_MEDIUM, 4, 8],
+    ] as const) {
+      const file = await pngOf({ ...square(side), colourType, depth }, new Uint8Array(8))
+      expect(await outcome(file)).toEqual(refused('too_large'))
+    }
+  })
+
+  it('has no use for profiles, texts and animations', async () => {
+    const packed = await pngOf(header, new Uint8Array(32 * 1024 * 1024))
+    const body = join([new TextEncoder().encode('name'), new Uint8Array(2), packed.subarray(41)])
+    const smaller = new Uint8Array(26)
+    new DataView(smaller.buffer).setUint32(4, 10)
+    new DataView(smaller.buffer).setUint32(8, 10)
+    const extra = [
+      ...['iCCP', 'zTXt', 'iTXt', 'eXIf'].map((type) => chunk(type, body)),
+      chunk('acTL', new Uint8Array(8)),
+      chunk('fcTL', smaller),
+      chunk('fdAT', body),
+    ]
+    expect(await outcome(await pngOf(header, lines(80, 4), extra))).toEqual({
+      result: '64 × 64',
+      decoded: true,
+    })
+  })
+})

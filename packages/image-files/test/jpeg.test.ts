@@ -1,0 +1,87 @@
+import { describe, expect, it } from 'vitest'
+import { jpegFile, scan, segment } from '../samples/jpeg.ts'
+import { join } from '../samples/png.ts'
+import { inspectJpeg, MAX_JPEG_SCANS, MAX_JPEG_SEGMENTS } from '../src/jpeg.ts'
+
+const size = { width: 64, height: 48 }
+const times = (count: number, part: Uint8Array) => Array<Uint8Array>(count).fill(part)
+const progressive = (scans: number) =>
+  jpegFile({ ...size, coding: 0xc2, scans: times(scans, scan([1], [1, 63])) })
+
+describe('inspecting a JPEG', () => {
+  it('reads the frame header', () => {
+    expect(inspectJpeg(jpegFile({ ...size, sampling: [0x22, 0x11, 0x11] }))).toEqual({
+      format: 'jpeg',
+      ...size,
+      coding: 0xc0,
+      precision: 8,
+      components: 3,
+      buffered: false,
+      complete: true,
+    })
+  })
+
+  it('finds out whether the decoder has to hold all coefficients', () => {
+    const separate = [1, 2, 3].map((id) => scan([id], [0, 63]))
+    const sampling = [0x11, 0x11, 0x11]
+    expect(inspectJpeg(jpegFile({ ...size, sampling, scans: separate }))).toMatchObject({
+      buffered: true,
+    })
+    expect(inspectJpeg(progressive(1))).toMatchObject({ buffered: true })
+  })
+
+  it('skips stuffed bytes, fill bytes and restart markers in the data', () => {
+    const data = Uint8Array.of(1, 0xff, 0, 0xff, 0xd0, 2, 0xff, 0xff, 0, 0xff, 0xff)
+    const file = jpegFile({ ...size, scans: [scan([1], [0, 63], data)] })
+    expect(inspectJpeg(file)).toMatchObject({ complete: true })
+  })
+
+  it('tells a file without its end', () => {
+    const file = jpegFile(size)
+    expect(inspectJpeg(file.subarray(0, -1))).toMatchObject({ complete: false })
+    expect(inspectJpeg(file.subarray(0, -12))).toMatchObject({ complete: false })
+  })
+})
+
+describe('a JPEG that is refused', () => {
+  it('has too many scans', () => {
+    expect(inspectJpeg(progressive(MAX_JPEG_SCANS))).toMatchObject(size)
+    expect(inspectJpeg(progressive(MAX_JPEG_SCANS + 1))).toEqual({
+      corrupt: 'more than 100 JPEG scans',
+    })
+    expect(inspectJpeg(progressive(100_000))).toHaveProperty('corrupt')
+  })
+
+  it.each([0xe1, 0xfe, 0xdb, 0xdd])('has too many segments of type %i', (marker) => {
+    const file = (count: number) =>
+      jpegFile({ ...size, extra: times(count, segment(marker, [0, 0])) })
+    expect(inspectJpeg(file(MAX_JPEG_SEGMENTS - 10))).toMatchObject(size)
+    expect(inspectJpeg(file(100_000))).toEqual({ corrupt: 'more than 1000 JPEG segments' })
+  })
+
+  it('has two frames, or a scan before the frame', () => {
+    const frame = segment(0xc0, [8, 0, 9, 0, 9, 1, 1, 0x11, 0])
+    expect(inspectJpeg(jpegFile({ ...size, extra: [frame] }))).toHaveProperty('corrupt')
+    const early = jpegFile({ ...size, extra: [scan([1], [0, 63])] })
+    expect(inspectJpeg(early)).toHaveProperty('corrupt')
+  })
+
+  it('has no area, which a later segment (DNL) could give', () => {
+    expect(inspectJpeg(jpegFile({ ...size, height: 0 }))).toHaveProperty('corrupt')
+    expect(inspectJpeg(jpegFile({ ...size, width: 0 }))).toHaveProperty('corrupt')
+  })
+
+  it('begins a second image, or has a segment shorter than its length', () => {
+    const second = Uint8Array.of(0xff, 0xd8)
+    expect(inspectJpeg(jpegFile({ ...size, extra: [second] }))).toHaveProperty('corrupt')
+    const short = Uint8Array.of(0xff, 0xfe, 0, 1)
+    expect(inspectJpeg(jpegFile({ ...size, extra: [short] }))).toHaveProperty('corrupt')
+  })
+
+  it('is no more than a few bytes', () => {
+    const file = join([jpegFile(size)])
+    for (let length = 0; length < 80; length++) {
+      expect(inspectJpeg(file.subarray(0, length))).toHaveProperty('corrupt')
+    }
+  })
+})

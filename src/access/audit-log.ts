@@ -1,0 +1,189 @@
+// The audit log: who did what in an organisation, and when. Append-only. An entry is written in the
+// same D1 batch as the change that it records wherever there is one, so that neither exists alone.
+import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { database, insertWhere, rowValues } from '../db/client.ts'
+import { apiKeys, auditLog } from '../db/schema.ts'
+import type { AuditRow } from '../db/schema.ts'
+import type { Actor } from '../domain/actor.ts'
+import { newId } from '../ids.ts'
+
+/** Stands in entries for the email address of a person whose account is deleted. */
+const DELETED_USER = 'deleted user'
+
+export const AUDIT_ACTIONS = [
+  'session.created',
+  'account.deletion_scheduled',
+  'account.deletion_cancelled',
+  'account.deleted',
+  'api_key.created',
+  'api_key.revoked',
+  'webhook_secret.revealed',
+  'webhook_secret.rotated',
+  'webhook_endpoint.disabled',
+  'webhook_endpoint.enabled',
+  'invitation.created',
+  'invitation.withdrawn',
+  'member.joined',
+  'member.role_changed',
+  'member.removed',
+  'member.left',
+  'workspace.created',
+  'workspace.updated',
+  'organisation.created',
+  'organisation.updated',
+  'organisation.exported',
+  'organisation.deletion_scheduled',
+  'organisation.deletion_cancelled',
+  'credits.granted',
+  'job.withdrawn',
+  'job.output_deleted',
+] as const
+export type AuditAction = (typeof AUDIT_ACTIONS)[number]
+
+export interface AuditEntry {
+  organisationId: string
+  actor: Actor
+  action: AuditAction
+  /** The id of what the action was done to. */
+  target?: string
+  /** Facts that help a reader, never a secret, a key or a signed URL. */
+  details?: Record<string, string | number | boolean | null>
+}
+
+/**
+ * The statement that records an action; run it in the batch that makes the change.
+ * @param when records it only where this holds at that point of the batch
+ */
+export const auditInsert = (env: Env, entry: AuditEntry, when: SQL = sql`true`) =>
+  insertWhere(env, auditLog, auditRow(entry), when, actorIdOf(entry))
+
+/**
+ * The statement that records an action once for each row that `from` finds.
+ * @param from a table with its condition, at most 99,999,999 rows
+ * @param each the target and the details of an entry, as expressions over a row
+ */
+export function auditInsertEach(
+  env: Env,
+  entry: Omit<AuditEntry, 'target' | 'details'>,
+  from: SQL,
+  each: { target: SQL; details: SQL },
+) {
+  const row = auditRow(entry)
+  // Digits are valid in an id, and its last eight characters are random: each row gets its own.
+  const start = row.id.slice(0, -8)
+  const id = sql`${start} || printf('%08d', row_number() over (order by ${each.target}))`
+  return database(env)
+    .insert(auditLog)
+    .select(
+      sql`select ${rowValues(auditLog, row, { ...actorIdOf(entry), ...each, id })} from ${from}`,
+    )
+}
+
+function auditRow({ organisationId, actor, action, target, details }: AuditEntry): AuditRow {
+  const isUser = actor.type === 'user'
+  return {
+    id: newId('aud'),
+    organisationId,
+    at: new Date(),
+    actorType: actor.type,
+    actorId: isUser ? actor.userId : null,
+    actorEmail: isUser ? actor.email : null,
+    action,
+    target: target ?? null,
+    details: details ?? null,
+    ipAddress: actor.type === 'system' ? null : actor.ipAddress,
+  }
+}
+
+/**
+ * The details of a change: `name_old` and `name_new` for each field that differs.
+ * @returns undefined when nothing differs
+ */
+export function changedDetails<T extends Record<keyof T, unknown>>(
+  before: T,
+  change: Partial<T>,
+): AuditEntry['details'] | undefined {
+  const differing = (Object.keys(change) as (keyof T & string)[]).filter(
+    (field) => change[field] !== before[field],
+  )
+  if (differing.length === 0) return undefined
+  return Object.fromEntries(
+    differing.flatMap((field) => {
+      const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+      return [
+        [`${name}_old`, factOf(before[field])],
+        [`${name}_new`, factOf(change[field])],
+      ]
+    }),
+  )
+}
+
+const MAX_FACT_LENGTH = 200
+
+/** A value as an entry may show it: of a URL without its query, which can hold a token. */
+function factOf(value: unknown): string | number | boolean | null {
+  if (typeof value === 'number' || typeof value === 'boolean') return value
+  if (typeof value !== 'string') return null
+  const shown = /^https?:/i.test(value) ? value.replace(/\?.*$/s, '?…') : value
+  return shown.length > MAX_FACT_LENGTH ? `${shown.slice(0, MAX_FACT_LENGTH)}…` : shown
+}
+
+/** A request carries only its key's hash, so the statement looks up the key's id. */
+function actorIdOf({ organisationId, actor }: Pick<AuditEntry, 'organisationId' | 'actor'>): {
+  actorId?: SQL
+} {
+  if (actor.type !== 'api_key') return {}
+  return {
+    actorId: sql`(select ${apiKeys.id} from ${apiKeys}
+      where ${apiKeys.organisationId} = ${organisationId} and ${apiKeys.hash} = ${actor.keyHash})`,
+  }
+}
+
+/** Entries of one organisation, newest first, those before `beforeId` only. */
+export const listAuditEntries = (
+  env: Env,
+  organisationId: string,
+  page: { limit: number; beforeId?: string | undefined },
+): Promise<AuditRow[]> =>
+  database(env)
+    .select()
+    .from(auditLog)
+    .where(
+      and(
+        eq(auditLog.organisationId, organisationId),
+        page.beforeId === undefined ? undefined : lt(auditLog.id, page.beforeId),
+      ),
+    )
+    .orderBy(desc(auditLog.id))
+    .limit(page.limit)
+
+/** Deletes up to 1,000 entries of one organisation. @returns how many */
+export async function deleteAuditEntries(env: Env, organisationId: string): Promise<number> {
+  const db = database(env)
+  const page = db
+    .select({ id: auditLog.id })
+    .from(auditLog)
+    .where(eq(auditLog.organisationId, organisationId))
+    .limit(1_000)
+  const { meta } = await db.delete(auditLog).where(inArray(auditLog.id, page))
+  return meta.changes
+}
+
+/** Removes a person's email address and IP addresses from every entry, and keeps the rest. */
+export function anonymiseAuditEntries(env: Env, user: { id: string; email: string }) {
+  const db = database(env)
+  const address = JSON.stringify(user.email)
+  return [
+    db
+      .update(auditLog)
+      .set({ actorEmail: DELETED_USER, ipAddress: null })
+      .where(eq(auditLog.actorId, user.id)),
+    db
+      .update(auditLog)
+      .set({
+        details: sql`replace(${auditLog.details}, ${address}, ${JSON.stringify(DELETED_USER)})`,
+      })
+      .where(sql`instr(${auditLog.details}, ${address}) > 0`),
+  ] as const
+}

@@ -1,0 +1,121 @@
+// The list of jobs.
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { findOrganisation } from '../../accounts/organisations.ts'
+import type { WorkspaceRow } from '../../db/schema.ts'
+import { isId } from '../../ids.ts'
+import { listPage } from '../../jobs/read.ts'
+import { JOB_STATUSES } from '../../domain/job.ts'
+import { DEFAULT_PAGE_SIZE } from '../../domain/limits.ts'
+import type { ConsoleApp } from '../context.ts'
+import { Button } from '../components/form.tsx'
+import { job } from './job.tsx'
+import { memberPage } from '../components/layout.tsx'
+import { duration, Empty, IdLink, Mode, Status, Table, When } from '../components/parts.tsx'
+
+/** What cannot be understood filters nothing: the address may have been edited by hand. */
+const Query = z.object({
+  status: z.enum(JOB_STATUSES).optional().catch(undefined),
+  workspace: z
+    .string()
+    .refine((id) => isId('ws', id))
+    .optional()
+    .catch(undefined),
+  before: z
+    .string()
+    .refine((id) => isId('job', id))
+    .optional()
+    .catch(undefined),
+})
+
+export const jobs = new Hono<ConsoleApp>()
+  .get('/', async (c) => {
+    const organisationId = c.var.membership.organisation.id
+    const { status, workspace, before } = Query.parse(c.req.query())
+    const [page, found] = await Promise.all([
+      listPage(
+        c.env,
+        organisationId,
+        { status, workspaceId: workspace },
+        { limit: DEFAULT_PAGE_SIZE, beforeId: before },
+      ),
+      findOrganisation(c.env, organisationId),
+    ])
+    const workspaces = found?.workspaces ?? []
+    const names = new Map(workspaces.map(({ id, name }) => [id, name]))
+    const filter = { ...(status && { status }), ...(workspace && { workspace }) }
+    const last = page.jobs.at(-1)
+    return memberPage(
+      c,
+      { title: 'Jobs' },
+      <>
+        <h1>Jobs</h1>
+        <Filters workspaces={workspaces} status={status} workspace={workspace} />
+        {page.jobs.length === 0 ? (
+          <Empty title={status || workspace ? 'No such jobs' : 'No jobs yet'}>
+            <p>
+              Submit one through the API or in the <a href="/console/playground">playground</a>.
+            </p>
+          </Empty>
+        ) : (
+          <Table
+            label="Jobs"
+            columns={['Job', 'Status', 'Mode', 'Workspace', 'Submitted', 'Took']}
+            rows={page.jobs.map((row) => [
+              <IdLink href={`/console/jobs/${row.id}`} id={row.id} />,
+              <Status status={row.status} />,
+              <Mode mode={row.mode} />,
+              names.get(row.workspaceId) ?? row.workspaceId,
+              <When at={row.createdAt} />,
+              duration(row.durationMs),
+            ])}
+          />
+        )}
+        <nav aria-label="Pages" class="pages">
+          {before && <a href={`/console/jobs?${new URLSearchParams(filter)}`}>Newest</a>}
+          {page.hasMore && last && (
+            <a href={`/console/jobs?${new URLSearchParams({ ...filter, before: last.id })}`}>
+              Older
+            </a>
+          )}
+        </nav>
+      </>,
+    )
+  })
+  .route('/', job)
+
+const Filters = ({
+  workspaces,
+  status,
+  workspace,
+}: {
+  workspaces: WorkspaceRow[]
+  status: string | undefined
+  workspace: string | undefined
+}) => (
+  <form method="get" action="/console/jobs" class="filters">
+    <div class="field">
+      <label for="status">Status</label>
+      <select id="status" name="status" data-submit-on-change>
+        <option value="">All</option>
+        {JOB_STATUSES.map((value) => (
+          <option value={value} selected={value === status || undefined}>
+            {value}
+          </option>
+        ))}
+      </select>
+    </div>
+    <div class="field">
+      <label for="workspace">Workspace</label>
+      <select id="workspace" name="workspace" data-submit-on-change>
+        <option value="">All</option>
+        {workspaces.map(({ id, name }) => (
+          <option value={id} selected={id === workspace || undefined}>
+            {name}
+          </option>
+        ))}
+      </select>
+    </div>
+    <Button kind="secondary">Filter</Button>
+  </form>
+)

@@ -1,0 +1,159 @@
+// People: who may sign in, to which organisations they belong and how far their sign-up has come.
+// The first four tables are read and written by better-auth alone, which prescribes their columns.
+import { REGIONS } from '../domain/organisation.ts'
+import { sql } from 'drizzle-orm'
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { organisations } from './schema.ts'
+
+export const ROLES = ['owner', 'member'] as const
+
+const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
+
+export const users = sqliteTable(
+  'users',
+  {
+    id: text().primaryKey(),
+    name: text().notNull(),
+    email: text().notNull().unique(),
+    emailVerified: integer('email_verified', { mode: 'boolean' }).notNull().default(false),
+    image: text(),
+    /** As given at sign-up; null for who came by an invitation. */
+    organisationName: text('organisation_name'),
+    /** Set while the account is scheduled for deletion: when its grace period ends. */
+    deleteAfter: instant('delete_after'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (table) => [
+    index('users_by_deletion')
+      .on(table.deleteAfter)
+      .where(sql`delete_after is not null`),
+  ],
+)
+
+export const sessions = sqliteTable(
+  'sessions',
+  {
+    id: text().primaryKey(),
+    token: text().notNull().unique(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    expiresAt: instant('expires_at').notNull(),
+    ipAddress: text('ip_address'),
+    userAgent: text('user_agent'),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (table) => [index('sessions_by_user').on(table.userId)],
+)
+
+/** The ways in which a person signs in: here always a password. better-auth calls them accounts. */
+export const logins = sqliteTable(
+  'logins',
+  {
+    id: text().primaryKey(),
+    accountId: text('account_id').notNull(),
+    providerId: text('provider_id').notNull(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    accessToken: text('access_token'),
+    refreshToken: text('refresh_token'),
+    idToken: text('id_token'),
+    accessTokenExpiresAt: instant('access_token_expires_at'),
+    refreshTokenExpiresAt: instant('refresh_token_expires_at'),
+    scope: text(),
+    /** scrypt, with its salt. */
+    password: text(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (table) => [index('logins_by_user').on(table.userId)],
+)
+
+export const verifications = sqliteTable(
+  'verifications',
+  {
+    id: text().primaryKey(),
+    identifier: text().notNull(),
+    value: text().notNull(),
+    expiresAt: instant('expires_at').notNull(),
+    createdAt: instant('created_at').notNull(),
+    updatedAt: instant('updated_at').notNull(),
+  },
+  (table) => [index('verifications_by_identifier').on(table.identifier)],
+)
+
+export const members = sqliteTable(
+  'members',
+  {
+    organisationId: text('organisation_id')
+      .notNull()
+      .references(() => organisations.id),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    role: text({ enum: ROLES }).notNull(),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.organisationId, table.userId] }),
+    index('members_by_user').on(table.userId),
+  ],
+)
+
+/** Open invitations; one is deleted when it is accepted or withdrawn. */
+export const invitations = sqliteTable(
+  'invitations',
+  {
+    id: text().primaryKey(),
+    organisationId: text('organisation_id')
+      .notNull()
+      .references(() => organisations.id),
+    email: text().notNull(),
+    role: text({ enum: ROLES }).notNull(),
+    /** SHA-256 of the token in the link, hexadecimal. */
+    tokenHash: text('token_hash').notNull().unique(),
+    createdAt: instant('created_at').notNull(),
+    expiresAt: instant('expires_at').notNull(),
+  },
+  (table) => [
+    uniqueIndex('invitations_by_address').on(table.organisationId, table.email),
+    index('invitations_by_email').on(table.email),
+  ],
+)
+
+/**
+ * How far a person has come with founding an organisation; at most one each, so that its free
+ * credits are, too. The organisation's id is fixed from the start: whatever is repeated or raced,
+ * it is about the same organisation.
+ */
+export const onboardings = sqliteTable('onboardings', {
+  userId: text('user_id')
+    .primaryKey()
+    .references(() => users.id, { onDelete: 'cascade' }),
+  organisationId: text('organisation_id').notNull().unique(),
+  organisationName: text('organisation_name').notNull(),
+  nameConfirmedAt: instant('name_confirmed_at'),
+  /** Set once, and from then on the organisation's for good. */
+  regionCode: text('region_code', { enum: REGIONS }),
+  /** When the organisation was founded. */
+  foundedAt: instant('founded_at'),
+  createdAt: instant('created_at').notNull(),
+})
+
+/** Attempts at what could be guessed or used for sending mail, counted per address and per IP. */
+export const attempts = sqliteTable(
+  'attempts',
+  {
+    key: text().primaryKey(),
+    count: integer().notNull(),
+    endsAt: instant('ends_at').notNull(),
+  },
+  (table) => [index('attempts_by_end').on(table.endsAt)],
+)
+
+export type Role = (typeof ROLES)[number]
+export type OnboardingRow = typeof onboardings.$inferSelect
+export type InvitationRow = typeof invitations.$inferSelect

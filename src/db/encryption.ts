@@ -1,0 +1,123 @@
+// Encrypts the secrets that the database stores: AES-256-GCM under a key derived from ENCRYPTION_KEY.
+//
+//   enc:v1:<key id>:<iv>:<ciphertext>      iv and ciphertext in base64url
+//
+// The context, such as the owner's id, is authenticated with it: a value that is moved to another
+// owner's row does not decrypt. Without ENCRYPTION_KEY, secrets are stored as they are.
+import { log } from '../log.ts'
+import { settingsOf } from '../settings.ts'
+
+const FORMAT = 'enc:v1:'
+const IV_BYTES = 12
+
+interface Key {
+  /** Derived from the secret as well; says which key a stored value needs. */
+  id: string
+  key: CryptoKey
+}
+
+/** By secret. Keys are stored, not promises of them, since a promise belongs to one request. */
+const derived = new Map<string, Key>()
+let warned = false
+
+/** @returns the form to store; the text itself while no ENCRYPTION_KEY is set */
+export async function encrypt(env: Env, context: string, text: string): Promise<string> {
+  const current = await currentKey(env)
+  if (!current) return text
+  const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
+  const ciphertext = await crypto.subtle.encrypt(
+    algorithm(iv, context),
+    current.key,
+    encoder.encode(text),
+  )
+  return `${FORMAT}${current.id}:${base64url(iv)}:${base64url(new Uint8Array(ciphertext))}`
+}
+
+/**
+ * The text behind a stored form, which may be the text itself.
+ * @throws Error when its key is not set, or it was changed or stored for another context
+ */
+export async function decrypt(env: Env, context: string, stored: string): Promise<string> {
+  if (!stored.startsWith(FORMAT)) return stored
+  const [id, iv = '', ciphertext = ''] = stored.slice(FORMAT.length).split(':')
+  const key = (await keysOf(env)).find((candidate) => candidate.id === id)
+  if (!key) throw new Error(`The encryption key ${id} is not set`)
+  const text = await crypto.subtle.decrypt(
+    algorithm(bytes(iv), context),
+    key.key,
+    bytes(ciphertext),
+  )
+  return new TextDecoder().decode(text)
+}
+
+/**
+ * How stored values begin that are encrypted under ENCRYPTION_KEY and ENCRYPTION_KEY_PREVIOUS.
+ * @returns undefined for a key that is not set
+ */
+export async function storedPrefixes(
+  env: Env,
+): Promise<{ current: string | undefined; previous: string | undefined }> {
+  const current = await currentKey(env)
+  const previous = await keyOf(settingsOf(env).encryptionKeyPrevious)
+  return { current: current && prefixOf(current), previous: previous && prefixOf(previous) }
+}
+
+const prefixOf = ({ id }: Key) => `${FORMAT}${id}:`
+
+async function currentKey(env: Env): Promise<Key | undefined> {
+  const key = await keyOf(settingsOf(env).encryptionKey)
+  if (!key && !warned) {
+    warned = true
+    log.warn('ENCRYPTION_KEY is not set: secrets are stored in plain text')
+  }
+  return key
+}
+
+async function keysOf(env: Env): Promise<Key[]> {
+  const { encryptionKey, encryptionKeyPrevious } = settingsOf(env)
+  const keys = [await keyOf(encryptionKey), await keyOf(encryptionKeyPrevious)]
+  return keys.filter((key) => key !== undefined)
+}
+
+async function keyOf(secret: string | undefined): Promise<Key | undefined> {
+  if (secret === undefined) return undefined
+  let key = derived.get(secret)
+  if (!key) derived.set(secret, (key = await derive(secret)))
+  return key
+}
+
+async function derive(secret: string): Promise<Key> {
+  const material = await crypto.subtle.importKey('raw', encoder.encode(secret), 'HKDF', false, [
+    'deriveKey',
+    'deriveBits',
+  ])
+  const hkdf = (info: string) => ({
+    name: 'HKDF',
+    hash: 'SHA-256',
+    salt: new Uint8Array(),
+    info: encoder.encode(info),
+  })
+  const [id, key] = await Promise.all([
+    crypto.subtle.deriveBits(hkdf('try-on stored secrets, key id'), material, 32),
+    crypto.subtle.deriveKey(
+      hkdf('try-on stored secrets'),
+      material,
+      { name: 'AES-GCM', length: 256 },
+      false,
+      ['encrypt', 'decrypt'],
+    ),
+  ])
+  return { id: new Uint8Array(id).toHex(), key }
+}
+
+const encoder = new TextEncoder()
+
+const algorithm = (iv: Uint8Array<ArrayBuffer>, context: string) => ({
+  name: 'AES-GCM',
+  iv,
+  additionalData: encoder.encode(context),
+})
+
+const base64url = (data: Uint8Array) => data.toBase64({ alphabet: 'base64url', omitPadding: true })
+
+const bytes = (text: string) => Uint8Array.fromBase64(text, { alphabet: 'base64url' })

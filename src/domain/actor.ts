@@ -1,0 +1,18 @@
+// Who performs an action. Use cases that change something take an actor and record it.
+
+export const ACTOR_TYPES = ['user', 'api_key', 'operator', 'system'] as const
+
+export interface UserActor {
+  type: 'user'
+  userId: string
+  email: string
+  ipAddress: string | null
+}
+
+export type Actor =
+  | UserActor
+  | { type: 'api_key'; keyHash: string; ipAddress: string | null }
+  | { type: 'operator'; ipAddress: string | null }
+  | { type: 'system' }
+
+export const SYSTEM: Actor = { type: 'system' }

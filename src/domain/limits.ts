@@ -1,0 +1,34 @@
+// The product's limits, durations and defaults. docs/specification.md explains each.
+
+export const MAX_URL_LENGTH = 2_048
+export const MAX_BODY_BYTES = 64 * 1024
+export const MAX_IMAGE_BYTES = 10 * 1024 * 1024
+export const MAX_IMAGE_REDIRECTS = 3
+export const IMAGE_TIMEOUT_MS = 10_000
+export const DEFAULT_PAGE_SIZE = 20
+export const MAX_PAGE_SIZE = 100
+export const DEFAULT_RATE_LIMIT_PER_MINUTE = 60
+/** Retention of pictures in new organisations, days. */
+export const DEFAULT_RETENTION_DAYS = 30
+export const FREE_CREDITS = 100
+export const OUTPUT_URL_TTL_SECONDS = 3_600
+export const MAX_WAIT_SECONDS = 30
+export const IDEMPOTENCY_TTL_MS = 24 * 60 * 60_000
+export const WEBHOOK_TIMEOUT_MS = 15_000
+export const DAY_MS = 24 * 60 * 60_000
+export const MIN_RETENTION_DAYS = 1
+export const MAX_RETENTION_DAYS = 365
+/** How many days each kind of data is stored; docs/retention.md explains the table. */
+export const RETENTION_DAYS = {
+  inputs: 1,
+  testJobs: 7,
+  liveJobs: 400,
+  webhooks: 30,
+  /** Past its expiry: a session, a verification, an invitation. Past its creation: a sign-up. */
+  expired: 7,
+  webhookEndpoints: 60,
+  auditLog: 400,
+  revokedKeys: 400,
+  closedReservations: 30,
+  ledgerEntries: 400,
+} as const

@@ -1,0 +1,103 @@
+// What cron runs each minute: the sweep, retention, deletions and the encryption of stored secrets.
+// The sweep requeues jobs and webhook events whose `sweepAt` has passed, in case their message was
+// lost. A message may arrive twice; every consumer accepts that.
+import { runDeletions } from './accounts/run-deletions.ts'
+import { encryptStoredSecrets } from './accounts/stored-secrets.ts'
+import { runRetention } from './retention/run.ts'
+import { log } from './log.ts'
+import { MODES } from './domain/job.ts'
+import type { Mode } from './domain/job.ts'
+import { takeSweptEvents } from './webhooks/store.ts'
+import { messageOf, queueOf } from './jobs/queue.ts'
+import { takeSweptJobs } from './jobs/store.ts'
+
+/** Of each kind in one run; the next run takes the rest. */
+const MAX_ROWS = 20_000
+const PAGE_ROWS = 1_000
+/** A queue takes at most 100 messages at once. */
+const MESSAGES_PER_SEND = 100
+/** With more messages than these in a queue, a job that is pending most likely waits there. */
+const LONG_BACKLOG = 100
+
+/**
+ * Runs every task, even when one before it fails. Each task logs its failures and continues in the
+ * next minute.
+ * @throws the first failure
+ */
+export async function runScheduledTasks(env: Env): Promise<void> {
+  const failures: unknown[] = []
+  for (const task of [sweep, runRetention, runDeletions, encryptStoredSecrets]) {
+    await task(env).catch((error: unknown) => failures.push(error))
+  }
+  if (failures.length > 0) throw failures[0]
+}
+
+/**
+ * Queues lost jobs and webhook events again. A failure of one kind does not stop the other.
+ * @throws when one of the two failed; what was taken and not sent is taken again 15 minutes later
+ */
+export async function sweep(env: Env): Promise<void> {
+  const results = await Promise.allSettled([sweepJobs(env), sweepEvents(env)])
+  const failures = results.filter((result) => result.status === 'rejected')
+  for (const { reason } of failures) log.error('sweep failed', reason)
+  if (failures[0]) throw failures[0].reason
+}
+
+async function sweepJobs(env: Env): Promise<void> {
+  const queued = await modesWithBacklog(env)
+  let sent = 0
+  await inPages(async () => {
+    const { taken, toSend } = await takeSweptJobs(env, { queued, limit: PAGE_ROWS })
+    for (const mode of MODES) {
+      const messages = toSend.filter((job) => job.mode === mode).map(messageOf)
+      await sendAll(
+        queueOf(env, mode),
+        messages.map((message) => ({ ...message, swept: true })),
+      )
+    }
+    sent += toSend.length
+    return taken
+  })
+  if (sent > 0) log.warn('overdue jobs queued again', { jobs: sent })
+}
+
+async function sweepEvents(env: Env): Promise<void> {
+  let sent = 0
+  await inPages(async () => {
+    const eventIds = await takeSweptEvents(env, PAGE_ROWS)
+    await sendAll(
+      env.WEBHOOKS,
+      eventIds.map((eventId) => ({ eventId })),
+    )
+    sent += eventIds.length
+    return eventIds.length
+  })
+  if (sent > 0) log.warn('overdue webhooks queued again', { events: sent })
+}
+
+/** @param takePage returns how many rows it took */
+async function inPages(takePage: () => Promise<number>): Promise<void> {
+  for (let rows = 0; rows < MAX_ROWS; rows += PAGE_ROWS) {
+    if ((await takePage()) < PAGE_ROWS) return
+  }
+}
+
+/** The modes whose queue is long. What cannot be found out counts as short. */
+async function modesWithBacklog(env: Env): Promise<Mode[]> {
+  const backlogOf = async (mode: Mode) => {
+    try {
+      return (await queueOf(env, mode).metrics()).backlogCount
+    } catch (error) {
+      log.error('backlog unknown', error, { mode })
+      return 0
+    }
+  }
+  const backlogs = await Promise.all(MODES.map(backlogOf))
+  return MODES.filter((_, at) => (backlogs[at] ?? 0) > LONG_BACKLOG)
+}
+
+async function sendAll(queue: Queue, bodies: object[]): Promise<void> {
+  for (let at = 0; at < bodies.length; at += MESSAGES_PER_SEND) {
+    await queue.sendBatch(bodies.slice(at, at + MESSAGES_PER_SEND).map((body) => ({ body })))
+  }
+}
