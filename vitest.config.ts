@@ -25,7 +25,7 @@ export default defineConfig(async () => ({
     exclude: ['test/browser/**', 'test/node/**'],
     setupFiles: ['./test/support/setup.ts'],
     restoreMocks: true,
-    testTimeout: 30_000, // a busy machine is no fault of the code's
+    testTimeout: 30_000, // for busy machines
     silent: 'passed-only',
     maxWorkers: 2,
     coverage: { provider: 'istanbul', include: ['src/**'], reporter: ['text'] },
