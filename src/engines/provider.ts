@@ -1,6 +1,6 @@
 // One call to a provider's JSON API: a deadline, no redirects, the answer parsed, and everything
 // that goes wrong told as an JobFailure. What a provider's own error names mean is for its adapter.
-import type { Work } from '../domain/failure.ts'
+import type { ProviderWork } from '../domain/failure.ts'
 import type { z } from 'zod'
 import type { JobErrorCode } from '../domain/job.ts'
 import { readLimited } from '../net/read-limited.ts'
@@ -36,7 +36,7 @@ export interface Explanation {
   retriable: boolean
   /** The provider's words for it, for the log. */
   reason: string
-  work?: Work
+  work?: ProviderWork
   retryAfterSeconds?: number
 }
 
@@ -100,7 +100,7 @@ const byStatus = (during: string, status: number): { code: JobErrorCode; retriab
     ? { code: 'generation_failed', retriable: true }
     : { code: 'engine_unavailable', retriable: true }
 
-function workAfter(during: string, status: number): Work {
+function workAfter(during: string, status: number): ProviderWork {
   if (during !== 'start') return isGone(status) ? 'over' : 'alive'
   // 408 comes from a proxy that may already have passed the request on; 3xx proves nothing.
   return status >= 400 && status < 500 && status !== 408 ? 'refused' : 'ambiguous'

@@ -54,7 +54,7 @@ describe('a download', () => {
     await Promise.all(failed)
     await expect(download('fine', 'org_1')).rejects.toMatchObject({
       code: 'model_image_unreachable',
-      message: 'cdn.test timed out before',
+      message: 'cdn.test has timed out repeatedly',
     })
     expect(upstream.seen('https://cdn.test/fine')).toEqual([])
     expect(await download('fine', 'org_2')).toMatchObject({ format: 'png' })

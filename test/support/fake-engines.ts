@@ -1,5 +1,5 @@
 // Engines that do as a test tells them, in the place of those that GENERATION_ENGINE names.
-import type { Work } from '../../src/domain/failure.ts'
+import type { ProviderWork } from '../../src/domain/failure.ts'
 import { vi } from 'vitest'
 import * as choose from '../../src/engines/choose.ts'
 import { JobFailure } from '../../src/domain/failure.ts'
@@ -35,7 +35,7 @@ export const picture: Progress = { done: true, image: { bytes: jpeg(), format: '
 
 export const running = (handle: string): Progress => ({ done: false, handle, pollAfterSeconds: 0 })
 
-const failure = (work: Work) => (retryAfterSeconds?: number) =>
+const failure = (work: ProviderWork) => (retryAfterSeconds?: number) =>
   new JobFailure('engine_unavailable', `${work}, said the test`, {
     retriable: true,
     work,
