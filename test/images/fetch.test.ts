@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { jpegFile, scan } from '../../packages/image-files/samples/jpeg.ts'
+import { jpegFile, jpegScan } from '@try-on/image-files/samples'
 import {
   ANIMATION,
   canvasChunk,
   frameChunk,
   losslessChunk,
   webpFile,
-} from '../../packages/image-files/samples/webp.ts'
+} from '@try-on/image-files/samples'
 import { checkImage } from '../../src/images/fetch.ts'
 
 const size = { width: 100, height: 100 }
@@ -28,7 +28,7 @@ describe('checking an image', () => {
   })
 
   it('refuses a JPEG with too many scans', () => {
-    const scans = Array<Uint8Array>(101).fill(scan([1], [1, 63]))
+    const scans = Array<Uint8Array>(101).fill(jpegScan([1], [1, 63]))
     expect(() => checkImage('model', jpegFile({ ...size, coding: 0xc2, scans }))).toThrow(
       expect.objectContaining({ code: 'model_image_corrupt' }),
     )

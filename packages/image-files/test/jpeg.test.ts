@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { jpegFile, scan, segment } from '../samples/jpeg.ts'
-import { join } from '../samples/png.ts'
+import { jpegFile, jpegScan, jpegSegment } from '../samples/jpeg.ts'
+import { concat } from '../samples/png.ts'
 import { inspectJpeg, MAX_JPEG_SCANS, MAX_JPEG_SEGMENTS } from '../src/jpeg.ts'
 
 const size = { width: 64, height: 48 }
 const times = (count: number, part: Uint8Array) => Array<Uint8Array>(count).fill(part)
 const progressive = (scans: number) =>
-  jpegFile({ ...size, coding: 0xc2, scans: times(scans, scan([1], [1, 63])) })
+  jpegFile({ ...size, coding: 0xc2, scans: times(scans, jpegScan([1], [1, 63])) })
 
 describe('inspecting a JPEG', () => {
   it('reads the frame header', () => {
@@ -22,7 +22,7 @@ describe('inspecting a JPEG', () => {
   })
 
   it('finds out whether the decoder has to hold all coefficients', () => {
-    const separate = [1, 2, 3].map((id) => scan([id], [0, 63]))
+    const separate = [1, 2, 3].map((id) => jpegScan([id], [0, 63]))
     const sampling = [0x11, 0x11, 0x11]
     expect(inspectJpeg(jpegFile({ ...size, sampling, scans: separate }))).toMatchObject({
       buffered: true,
@@ -32,7 +32,7 @@ describe('inspecting a JPEG', () => {
 
   it('skips stuffed bytes, fill bytes and restart markers in the data', () => {
     const data = Uint8Array.of(1, 0xff, 0, 0xff, 0xd0, 2, 0xff, 0xff, 0, 0xff, 0xff)
-    const file = jpegFile({ ...size, scans: [scan([1], [0, 63], data)] })
+    const file = jpegFile({ ...size, scans: [jpegScan([1], [0, 63], data)] })
     expect(inspectJpeg(file)).toMatchObject({ complete: true })
   })
 
@@ -54,15 +54,15 @@ describe('a JPEG that is refused', () => {
 
   it.each([0xe1, 0xfe, 0xdb, 0xdd])('has too many segments of type %i', (marker) => {
     const file = (count: number) =>
-      jpegFile({ ...size, extra: times(count, segment(marker, [0, 0])) })
+      jpegFile({ ...size, extra: times(count, jpegSegment(marker, [0, 0])) })
     expect(inspectJpeg(file(MAX_JPEG_SEGMENTS - 10))).toMatchObject(size)
     expect(inspectJpeg(file(100_000))).toEqual({ corrupt: 'more than 1000 JPEG segments' })
   })
 
   it('has two frames, or a scan before the frame', () => {
-    const frame = segment(0xc0, [8, 0, 9, 0, 9, 1, 1, 0x11, 0])
+    const frame = jpegSegment(0xc0, [8, 0, 9, 0, 9, 1, 1, 0x11, 0])
     expect(inspectJpeg(jpegFile({ ...size, extra: [frame] }))).toHaveProperty('corrupt')
-    const early = jpegFile({ ...size, extra: [scan([1], [0, 63])] })
+    const early = jpegFile({ ...size, extra: [jpegScan([1], [0, 63])] })
     expect(inspectJpeg(early)).toHaveProperty('corrupt')
   })
 
@@ -79,7 +79,7 @@ describe('a JPEG that is refused', () => {
   })
 
   it('is no more than a few bytes', () => {
-    const file = join([jpegFile(size)])
+    const file = concat([jpegFile(size)])
     for (let length = 0; length < 80; length++) {
       expect(inspectJpeg(file.subarray(0, length))).toHaveProperty('corrupt')
     }

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { chunk, join, pngOf } from '../samples/png.ts'
+import { pngChunk, concat, pngFile } from '../samples/png.ts'
 import { imageDataBytes, inspectPng, MAX_PNG_CHUNKS } from '../src/png.ts'
 
 const size = { width: 40, height: 30 }
 const header = { ...size, depth: 8, colourType: 6 }
 const file = (change: Partial<typeof header> = {}, extra: Uint8Array[] = []) =>
-  pngOf({ ...header, ...change }, new Uint8Array(16), extra)
+  pngFile({ ...header, ...change }, new Uint8Array(16), extra)
 
 /** With another byte in the image header; 24 to 28 hold depth to interlace method. */
 async function withByte(at: number, value: number) {
@@ -45,9 +45,9 @@ describe('inspecting a PNG', () => {
 
   it('refuses a header that is not the first chunk, is missing or comes twice', async () => {
     const bytes = await file()
-    const again = chunk('IHDR', bytes.subarray(16, 29))
+    const again = pngChunk('IHDR', bytes.subarray(16, 29))
     expect(inspectPng(await file({}, [again]))).toHaveProperty('corrupt')
-    expect(inspectPng(join([bytes.subarray(0, 8), bytes.subarray(33)]))).toHaveProperty('corrupt')
+    expect(inspectPng(concat([bytes.subarray(0, 8), bytes.subarray(33)]))).toHaveProperty('corrupt')
     expect(inspectPng(bytes.subarray(0, 32))).toHaveProperty('corrupt')
     expect(inspectPng(bytes.subarray(0, 8))).toHaveProperty('corrupt')
   })
@@ -59,8 +59,8 @@ describe('inspecting a PNG', () => {
   })
 
   it('refuses too many chunks', async () => {
-    const empty = chunk('tEXt', new Uint8Array(0))
-    const many = (count: number) => file({}, [join(Array<Uint8Array>(count).fill(empty))])
+    const empty = pngChunk('tEXt', new Uint8Array(0))
+    const many = (count: number) => file({}, [concat(Array<Uint8Array>(count).fill(empty))])
     expect(inspectPng(await many(MAX_PNG_CHUNKS - 3))).toMatchObject(size)
     expect(inspectPng(await many(MAX_PNG_CHUNKS))).toEqual({
       corrupt: 'more than 20000 PNG chunks',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { join } from '../samples/png.ts'
+import { concat } from '../samples/png.ts'
 import {
   ALPHA,
   ANIMATION,
@@ -75,7 +75,7 @@ describe('the chunks of a WebP', () => {
     const file = (count: number) =>
       webpFile(
         canvasChunk(0, small),
-        join(Array<Uint8Array>(count).fill(empty)),
+        concat(Array<Uint8Array>(count).fill(empty)),
         losslessChunk(small),
       )
     expect(inspectWebp(file(MAX_RIFF_CHUNKS - 2))).toMatchObject(small)
