@@ -8,7 +8,7 @@ const times = (count: number, part: Uint8Array) => Array<Uint8Array>(count).fill
 const progressive = (scans: number) =>
   jpegFile({ ...size, coding: 0xc2, scans: times(scans, jpegScan([1], [1, 63])) })
 
-describe('inspecting a JPEG', () => {
+describe('inspectJpeg', () => {
   it('reads the frame header', () => {
     expect(inspectJpeg(jpegFile({ ...size, sampling: [0x22, 0x11, 0x11] }))).toEqual({
       format: 'jpeg',
@@ -21,7 +21,7 @@ describe('inspecting a JPEG', () => {
     })
   })
 
-  it('finds out whether the decoder has to hold all coefficients', () => {
+  it('detects whether the decoder has to buffer all coefficients', () => {
     const separate = [1, 2, 3].map((id) => jpegScan([id], [0, 63]))
     const sampling = [0x11, 0x11, 0x11]
     expect(inspectJpeg(jpegFile({ ...size, sampling, scans: separate }))).toMatchObject({
@@ -36,14 +36,14 @@ describe('inspecting a JPEG', () => {
     expect(inspectJpeg(file)).toMatchObject({ complete: true })
   })
 
-  it('tells a file without its end', () => {
+  it('detects a file without an end marker', () => {
     const file = jpegFile(size)
     expect(inspectJpeg(file.subarray(0, -1))).toMatchObject({ complete: false })
     expect(inspectJpeg(file.subarray(0, -12))).toMatchObject({ complete: false })
   })
 })
 
-describe('a JPEG that is refused', () => {
+describe('inspectJpeg rejects a JPEG that', () => {
   it('has too many scans', () => {
     expect(inspectJpeg(progressive(MAX_JPEG_SCANS))).toMatchObject(size)
     expect(inspectJpeg(progressive(MAX_JPEG_SCANS + 1))).toEqual({
@@ -66,19 +66,19 @@ describe('a JPEG that is refused', () => {
     expect(inspectJpeg(early)).toHaveProperty('corrupt')
   })
 
-  it('has no area, which a later segment (DNL) could give', () => {
+  it('has no area, even though a DNL segment could define it later', () => {
     expect(inspectJpeg(jpegFile({ ...size, height: 0 }))).toHaveProperty('corrupt')
     expect(inspectJpeg(jpegFile({ ...size, width: 0 }))).toHaveProperty('corrupt')
   })
 
-  it('begins a second image, or has a segment shorter than its length', () => {
+  it('starts a second image, or has a segment shorter than its length field', () => {
     const second = Uint8Array.of(0xff, 0xd8)
     expect(inspectJpeg(jpegFile({ ...size, extra: [second] }))).toHaveProperty('corrupt')
     const short = Uint8Array.of(0xff, 0xfe, 0, 1)
     expect(inspectJpeg(jpegFile({ ...size, extra: [short] }))).toHaveProperty('corrupt')
   })
 
-  it('is no more than a few bytes', () => {
+  it('is truncated to a few bytes', () => {
     const file = concat([jpegFile(size)])
     for (let length = 0; length < 80; length++) {
       expect(inspectJpeg(file.subarray(0, length))).toHaveProperty('corrupt')

@@ -7,25 +7,25 @@ const header = { ...size, depth: 8, colourType: 6 }
 const file = (change: Partial<typeof header> = {}, extra: Uint8Array[] = []) =>
   pngFile({ ...header, ...change }, new Uint8Array(16), extra)
 
-/** With another byte in the image header; 24 to 28 hold depth to interlace method. */
+/** Changes a byte of the image header; bytes 24 to 28 are depth to interlace method. */
 async function withByte(at: number, value: number) {
   const bytes = await file()
   bytes[at] = value
   return inspectPng(bytes)
 }
 
-describe('inspecting a PNG', () => {
+describe('inspectPng', () => {
   it('reads the image header', async () => {
     expect(inspectPng(await file())).toEqual({ format: 'png', ...header, interlaced: false })
     expect(await withByte(28, 1)).toMatchObject({ interlaced: true })
   })
 
-  it('refuses images without area', async () => {
+  it('rejects images without area', async () => {
     expect(inspectPng(await file({ width: 0 }))).toHaveProperty('corrupt')
     expect(inspectPng(await file({ height: 0 }))).toHaveProperty('corrupt')
   })
 
-  it('refuses what the specification does not know', async () => {
+  it('rejects values that are not in the specification', async () => {
     for (const [colourType, depth] of [
       [0, 3],
       [1, 8],
@@ -43,7 +43,7 @@ describe('inspecting a PNG', () => {
     expect(await withByte(28, 2)).toHaveProperty('corrupt')
   })
 
-  it('refuses a header that is not the first chunk, is missing or comes twice', async () => {
+  it('rejects a header that is missing, duplicated or not the first chunk', async () => {
     const bytes = await file()
     const again = pngChunk('IHDR', bytes.subarray(16, 29))
     expect(inspectPng(await file({}, [again]))).toHaveProperty('corrupt')
@@ -58,7 +58,7 @@ describe('inspecting a PNG', () => {
     expect(inspectPng(bytes)).toMatchObject(size)
   })
 
-  it('refuses too many chunks', async () => {
+  it('rejects too many chunks', async () => {
     const empty = pngChunk('tEXt', new Uint8Array(0))
     const many = (count: number) => file({}, [concat(Array<Uint8Array>(count).fill(empty))])
     expect(inspectPng(await many(MAX_PNG_CHUNKS - 3))).toMatchObject(size)
@@ -68,7 +68,7 @@ describe('inspecting a PNG', () => {
   })
 })
 
-describe('the size of the image data', () => {
+describe('imageDataBytes', () => {
   const bytesOf = (change: object) =>
     imageDataBytes({ format: 'png', ...header, interlaced: false, ...change })
 
