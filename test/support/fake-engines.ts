@@ -8,7 +8,7 @@ import { jpeg } from './picture.ts'
 
 /** Lets these engines do the work of the running test, with circuit breakers of their own. */
 export const useEngines = (...inOrder: Engine[]) =>
-  vi.spyOn(choose, 'enginesOf').mockReturnValue(choose.gather(inOrder, () => undefined))
+  vi.spyOn(choose, 'enginesOf').mockReturnValue(choose.createEngines(inOrder, () => undefined))
 
 type Step = Progress | Error
 
