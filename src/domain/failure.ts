@@ -9,7 +9,7 @@ import type { JobErrorCode } from './job.ts'
  * - `alive`: the work goes on, or its picture waits. `poll` again with the same handle.
  * - `over`: the work ended without a picture, and the handle is of no more use.
  */
-export type Work = 'refused' | 'ambiguous' | 'alive' | 'over'
+export type ProviderWork = 'refused' | 'ambiguous' | 'alive' | 'over'
 
 /** Why an engine gave no picture. `code` is what the client sees; `message` is for the log only. */
 export class JobFailure extends Error {
@@ -20,7 +20,7 @@ export class JobFailure extends Error {
   /** How long the provider asked us to stay away, if it did. */
   readonly retryAfterSeconds: number | undefined
   /** Set by engines that have a provider; undefined where no work outlives the call. */
-  readonly work: Work | undefined
+  readonly work: ProviderWork | undefined
 
   constructor(
     code: JobErrorCode,
@@ -28,7 +28,7 @@ export class JobFailure extends Error {
     options: {
       retriable?: boolean
       retryAfterSeconds?: number | undefined
-      work?: Work
+      work?: ProviderWork
       cause?: unknown
     } = {},
   ) {

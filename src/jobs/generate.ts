@@ -149,7 +149,7 @@ async function startOnOneOf(
       throw new Postponed('a paid engine needs a new message', { afterSeconds: 0 })
     }
     // The last resort is tried whatever is known of it.
-    if (engine !== candidates.at(-1) && !breaker.letsPass()) continue
+    if (engine !== candidates.at(-1) && !breaker.allowsStart()) continue
     if (begun) {
       if (job.attempts >= MAX_ATTEMPTS) break
       job.attempts += 1

@@ -1,5 +1,5 @@
 // Engines that do as a test tells them, in the place of those that GENERATION_ENGINE names.
-import type { Work } from '../../src/domain/failure.ts'
+import type { ProviderWork } from '../../src/domain/failure.ts'
 import { vi } from 'vitest'
 import * as choose from '../../src/engines/choose.ts'
 import { JobFailure } from '../../src/domain/failure.ts'
@@ -8,7 +8,7 @@ import { jpeg } from './picture.ts'
 
 /** Lets these engines do the work of the running test, with circuit breakers of their own. */
 export const useEngines = (...inOrder: Engine[]) =>
-  vi.spyOn(choose, 'enginesOf').mockReturnValue(choose.gather(inOrder, () => undefined))
+  vi.spyOn(choose, 'enginesOf').mockReturnValue(choose.createEngines(inOrder, () => undefined))
 
 type Step = Progress | Error
 
@@ -35,7 +35,7 @@ export const picture: Progress = { done: true, image: { bytes: jpeg(), format: '
 
 export const running = (handle: string): Progress => ({ done: false, handle, pollAfterSeconds: 0 })
 
-const failure = (work: Work) => (retryAfterSeconds?: number) =>
+const failure = (work: ProviderWork) => (retryAfterSeconds?: number) =>
   new JobFailure('engine_unavailable', `${work}, said the test`, {
     retriable: true,
     work,
