@@ -13,7 +13,7 @@ import { logins, sessions, users, verifications } from '../db/auth-schema.ts'
 import { newId } from '../ids.ts'
 import { alreadyRegisteredEmail, passwordResetEmail, verificationEmail } from '../mail/templates.ts'
 import { sendMail } from '../mail/send.ts'
-import { settingsOf } from '../settings.ts'
+import { perEnv, settingsOf } from '../settings.ts'
 
 export const MIN_PASSWORD_LENGTH = 10
 export const MAX_PASSWORD_LENGTH = 128
@@ -30,19 +30,18 @@ export class ConsoleNotSetUp extends Error {
   override readonly name = 'ConsoleNotSetUp'
 }
 
-const instances = new WeakMap<Env, Map<string, Auth>>()
+const instancesOf = perEnv(() => new Map<string, Auth>())
 
 /**
  * better-auth for a base URL; created once per isolate.
  * @throws ConsoleNotSetUp
  */
 export function authOf(env: Env, baseUrl: string): Auth {
-  let ofEnv = instances.get(env)
-  if (!ofEnv) instances.set(env, (ofEnv = new Map()))
-  let auth = ofEnv.get(baseUrl)
+  const instances = instancesOf(env)
+  let auth = instances.get(baseUrl)
   if (!auth) {
-    if (ofEnv.size >= MAX_INSTANCES) ofEnv.clear()
-    ofEnv.set(baseUrl, (auth = createAuth(env, baseUrl)))
+    if (instances.size >= MAX_INSTANCES) instances.clear()
+    instances.set(baseUrl, (auth = createAuth(env, baseUrl)))
   }
   return auth
 }

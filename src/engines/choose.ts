@@ -1,7 +1,7 @@
 // Which engines do the work, made once per isolate from the Worker's settings. Only what the chosen
 // ones need has to be set.
 import { z } from 'zod'
-import { settingsOf } from '../settings.ts'
+import { perEnv, settingsOf } from '../settings.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { compositor } from './compositor.ts'
 import type { Engine } from './engine.ts'
@@ -48,21 +48,15 @@ function scaleOf(env: Env) {
   return IMAGES_API && scaleWith(IMAGES_API)
 }
 
-const made = new WeakMap<object, Engines>()
-
 /**
  * The engines of this Worker.
  * @throws Error that names the variable that is wrong or missing, never its value
  */
-export function enginesOf(env: Env): Engines {
-  let engines = made.get(env)
-  if (!engines) {
-    const names = new Set(settingsOf(env).generationEngines)
-    const inOrder = Array.from(names, (name) => make(name, env))
-    made.set(env, (engines = gather(inOrder, (name) => makeIfSetUp(name, env))))
-  }
-  return engines
-}
+export const enginesOf = perEnv((env): Engines => {
+  const names = new Set(settingsOf(env).generationEngines)
+  const inOrder = Array.from(names, (name) => make(name, env))
+  return gather(inOrder, (name) => makeIfSetUp(name, env))
+})
 
 /**
  * Engines to choose from. Exported for tests alone, which bring their own.
