@@ -2,11 +2,11 @@
 // The sweep requeues jobs and webhook events whose `sweepAt` has passed, in case their message was
 // lost. A message may arrive twice; every consumer accepts that.
 import { runDeletions } from './accounts/run-deletions.ts'
-import { encryptStoredSecrets } from './accounts/stored-secrets.ts'
 import { runRetention } from './retention/run.ts'
 import { log } from './log.ts'
 import { MODES } from './domain/job.ts'
 import type { Mode } from './domain/job.ts'
+import { reencryptWebhookSecrets } from './webhooks/reencrypt-secrets.ts'
 import { takeSweptEvents } from './webhooks/store.ts'
 import { messageOf, queueOf } from './jobs/queue.ts'
 import { takeSweptJobs } from './jobs/store.ts'
@@ -26,7 +26,7 @@ const LONG_BACKLOG = 100
  */
 export async function runScheduledTasks(env: Env): Promise<void> {
   const failures: unknown[] = []
-  for (const task of [sweep, runRetention, runDeletions, encryptStoredSecrets]) {
+  for (const task of [sweep, runRetention, runDeletions, reencryptWebhookSecrets]) {
     await task(env).catch((error: unknown) => failures.push(error))
   }
   if (failures.length > 0) throw failures[0]

@@ -78,17 +78,24 @@ export interface Settings {
   generationEngines: string[]
 }
 
-const parsed = new WeakMap<object, Settings>()
+/**
+ * Caches what is derived from the environment, which is one object for the life of an isolate.
+ * @param make runs at the first call for an `env`, and again if it threw
+ */
+export function perEnv<Value extends object>(make: (env: Env) => Value): (env: Env) => Value {
+  const values = new WeakMap<Env, Value>()
+  return (env) => {
+    let value = values.get(env)
+    if (!value) values.set(env, (value = make(env)))
+    return value
+  }
+}
 
 /**
  * The settings of this Worker.
  * @throws Error that names each wrong variable and what it must be, never its value
  */
-export function settingsOf(env: Env): Settings {
-  let settings = parsed.get(env)
-  if (!settings) parsed.set(env, (settings = parse(env)))
-  return settings
-}
+export const settingsOf = perEnv((env) => parse(env))
 
 function parse(env: Env): Settings {
   const result = Settings.safeParse(env)

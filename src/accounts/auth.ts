@@ -11,9 +11,13 @@ import { z } from 'zod'
 import { database } from '../db/client.ts'
 import { logins, sessions, users, verifications } from '../db/auth-schema.ts'
 import { newId } from '../ids.ts'
-import { alreadyRegisteredEmail, passwordResetEmail, verificationEmail } from '../mail/templates.ts'
-import { sendMail } from '../mail/send.ts'
-import { settingsOf } from '../settings.ts'
+import {
+  alreadyRegisteredEmail,
+  passwordResetEmail,
+  verificationEmail,
+} from '../mail/templates.tsx'
+import { sendEmail } from '../mail/send.ts'
+import { perEnv, settingsOf } from '../settings.ts'
 
 export const MIN_PASSWORD_LENGTH = 10
 export const MAX_PASSWORD_LENGTH = 128
@@ -30,19 +34,18 @@ export class ConsoleNotSetUp extends Error {
   override readonly name = 'ConsoleNotSetUp'
 }
 
-const instances = new WeakMap<Env, Map<string, Auth>>()
+const instancesOf = perEnv(() => new Map<string, Auth>())
 
 /**
  * better-auth for a base URL; created once per isolate.
  * @throws ConsoleNotSetUp
  */
 export function authOf(env: Env, baseUrl: string): Auth {
-  let ofEnv = instances.get(env)
-  if (!ofEnv) instances.set(env, (ofEnv = new Map()))
-  let auth = ofEnv.get(baseUrl)
+  const instances = instancesOf(env)
+  let auth = instances.get(baseUrl)
   if (!auth) {
-    if (ofEnv.size >= MAX_INSTANCES) ofEnv.clear()
-    ofEnv.set(baseUrl, (auth = createAuth(env, baseUrl)))
+    if (instances.size >= MAX_INSTANCES) instances.clear()
+    instances.set(baseUrl, (auth = createAuth(env, baseUrl)))
   }
   return auth
 }
@@ -119,11 +122,16 @@ function createAuth(env: Env, baseUrl: string) {
       maxPasswordLength: MAX_PASSWORD_LENGTH,
       resetPasswordTokenExpiresIn: LINK_SECONDS,
       sendResetPassword: ({ user, token }) =>
-        sendMail(env, user.email, passwordResetEmail(`${baseUrl}/console/reset?token=${token}`)),
+        sendEmail({
+          env,
+          to: user.email,
+          email: passwordResetEmail(`${baseUrl}/console/reset?token=${token}`),
+        }),
       // Sent by mail only: the page is the same whether or not the address has an account.
       onExistingUserSignUp: async ({ user }) => {
         if (user.emailVerified) {
-          await sendMail(env, user.email, alreadyRegisteredEmail(`${baseUrl}/console/sign-in`))
+          const email = alreadyRegisteredEmail(`${baseUrl}/console/sign-in`)
+          await sendEmail({ env, to: user.email, email })
         } else {
           await authOf(env, baseUrl).api.sendVerificationEmail({ body: { email: user.email } })
         }
@@ -133,7 +141,11 @@ function createAuth(env: Env, baseUrl: string) {
       sendOnSignUp: true,
       expiresIn: LINK_SECONDS,
       sendVerificationEmail: ({ user, token }) =>
-        sendMail(env, user.email, verificationEmail(`${baseUrl}/console/verify?token=${token}`)),
+        sendEmail({
+          env,
+          to: user.email,
+          email: verificationEmail(`${baseUrl}/console/verify?token=${token}`),
+        }),
     },
     // Reset tokens are stored as hashes, so that reading the database gives no access to an account.
     verification: { storeIdentifier: 'hashed' },

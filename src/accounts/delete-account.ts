@@ -6,8 +6,8 @@ import { database } from '../db/client.ts'
 import { members, sessions, users } from '../db/auth-schema.ts'
 import { organisations } from '../db/schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
-import { accountDeletionEmail } from '../mail/templates.ts'
-import { sendMail } from '../mail/send.ts'
+import { accountDeletionEmail } from '../mail/templates.tsx'
+import { sendEmail } from '../mail/send.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { auditInsert } from '../access/audit-log.ts'
 import type { UserActor } from '../domain/actor.ts'
@@ -115,15 +115,15 @@ export async function scheduleAccountDeletion({
   const results = await Promise.allSettled([
     ...scheduled.map(({ id }) => suspendScheduled(env, id)),
     due.getTime() === deleteAfter.getTime() &&
-      sendMail(
+      sendEmail({
         env,
-        email,
-        accountDeletionEmail(
-          `${baseUrl}/console/sign-in`,
-          due,
-          scheduled.map(({ name }) => name),
-        ),
-      ),
+        to: email,
+        email: accountDeletionEmail({
+          link: `${baseUrl}/console/sign-in`,
+          deleteAfter: due,
+          organisationNames: scheduled.map(({ name }) => name),
+        }),
+      }),
   ])
   for (const result of results) if (result.status === 'rejected') throw result.reason
   return true

@@ -6,14 +6,14 @@ import { organisations } from '../db/schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
-import { organisationDeletionEmail } from '../mail/templates.ts'
-import { sendMail } from '../mail/send.ts'
+import { organisationDeletionEmail } from '../mail/templates.tsx'
+import { sendEmail } from '../mail/send.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { auditInsert } from '../access/audit-log.ts'
 import { requireOwner } from '../access/authorisation.ts'
+import { ownerEmailsOf } from '../access/owners.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { graceEnd, organisationExists } from './grace-period.ts'
-import { teamOf } from './members.ts'
 
 /**
  * Schedules the deletion, withdraws pending jobs and writes to the owners. Repeating it changes
@@ -73,11 +73,10 @@ async function mailOwners(
   deleteAfter: Date,
   baseUrl: string,
 ): Promise<void> {
-  const { members } = await teamOf(env, id)
   const link = `${baseUrl}/console/settings/organisation`
-  const letter = organisationDeletionEmail(link, name, deleteAfter)
-  const owners = members.filter(({ role }) => role === 'owner')
-  await Promise.all(owners.map(({ email }) => sendMail(env, email, letter)))
+  const email = organisationDeletionEmail({ link, organisationName: name, deleteAfter })
+  const addresses = await ownerEmailsOf(env, id)
+  await Promise.all(addresses.map((to) => sendEmail({ env, to, email })))
 }
 
 /**

@@ -3,7 +3,7 @@ import { eq } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { sessions, users } from '../db/auth-schema.ts'
 import { AppError } from '../domain/errors.ts'
-import { takeAttempt } from './attempts.ts'
+import { consumeRateLimit } from './rate-limits.ts'
 import { EXPORT_LIMIT } from './export-organisation.ts'
 import type { Exported } from './export-organisation.ts'
 import { invitationsTo, membershipsOf } from './members.ts'
@@ -17,8 +17,8 @@ export async function exportAccount({
   userId: string
 }): Promise<Exported> {
   const key = `export:user:${userId}`
-  const taken = await takeAttempt(env, [{ key, ...EXPORT_LIMIT }])
-  if (!taken.ok) return { ok: false, waitSeconds: taken.waitSeconds }
+  const limited = await consumeRateLimit({ env, limits: [{ key, ...EXPORT_LIMIT }] })
+  if (!limited.ok) return { ok: false, waitSeconds: limited.waitSeconds }
   const db = database(env)
   const [user] = await db.select().from(users).where(eq(users.id, userId))
   if (!user) throw new AppError('not_found')

@@ -11,7 +11,7 @@ import { linksFrom } from '../signing/signed-url.ts'
 import type { LinkTo } from '../signing/signed-url.ts'
 import { attemptsBetween, listEvents } from '../webhooks/store.ts'
 import { listApiKeys } from './api-keys.ts'
-import { takeAttempt } from './attempts.ts'
+import { consumeRateLimit } from './rate-limits.ts'
 import { auditInsert, listAuditEntries } from '../access/audit-log.ts'
 import { requireOwner } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
@@ -46,8 +46,8 @@ export async function exportOrganisation({
   const found = await findOrganisation(env, organisationId)
   if (!found) throw new AppError('not_found')
   const key = `export:organisation:${organisationId}`
-  const taken = await takeAttempt(env, [{ key, ...EXPORT_LIMIT }])
-  if (!taken.ok) return { ok: false, waitSeconds: taken.waitSeconds }
+  const limited = await consumeRateLimit({ env, limits: [{ key, ...EXPORT_LIMIT }] })
+  if (!limited.ok) return { ok: false, waitSeconds: limited.waitSeconds }
   await auditInsert(env, { organisationId, actor, action: 'organisation.exported' })
   return { ok: true, file: streamOf(documentOf(env, found, baseUrl)) }
 }

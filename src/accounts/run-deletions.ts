@@ -21,8 +21,8 @@ import { anyJobs, deleteJobs } from '../jobs/store.ts'
 import { log } from '../log.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { deleteEvents } from '../webhooks/store.ts'
-import { deleteExpiredAttempts } from './attempts.ts'
 import { anonymiseAuditEntries, auditInsert, deleteAuditEntries } from '../access/audit-log.ts'
+import { deleteExpiredRateLimits } from './rate-limits.ts'
 
 /** Requests and deliveries that began within the grace period are over by then. */
 const MARGIN_MS = 60_000
@@ -147,7 +147,7 @@ async function deleteMembersAndKeys(env: Env, organisationId: string): Promise<v
     db.delete(workspaces).where(eq(workspaces.organisationId, organisationId)),
     db.delete(members).where(eq(members.organisationId, organisationId)),
     db.delete(onboardings).where(eq(onboardings.organisationId, organisationId)),
-    deleteExpiredAttempts(env), // their keys name organisations and users
+    deleteExpiredRateLimits(env), // their keys name organisations and users
   ])
 }
 
@@ -195,7 +195,7 @@ async function deleteAccount(env: Env, user: { id: string; email: string }): Pro
     db.delete(verifications).where(eq(verifications.value, user.id)),
     // Sessions, logins, memberships and the onboarding refer to the row and are deleted with it.
     db.delete(users).where(eq(users.id, user.id)),
-    deleteExpiredAttempts(env),
+    deleteExpiredRateLimits(env),
   ])
   log.info('account deleted', { userId: user.id })
 }

@@ -143,8 +143,8 @@ export const onboardings = sqliteTable('onboardings', {
   createdAt: instant('created_at').notNull(),
 })
 
-/** Attempts at what could be guessed or used for sending mail, counted per address and per IP. */
-export const attempts = sqliteTable(
+/** Counts of attempts in their current window, by limit (accounts/rate-limits). */
+export const rateLimits = sqliteTable(
   'attempts',
   {
     key: text().primaryKey(),

@@ -1,35 +1,13 @@
+// The Drizzle client, and the parts of INSERT … SELECT that stores share.
 import { getTableColumns, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/d1'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
-/** A drizzle client for this Worker's D1. Cheap to make: it holds no connection. */
+/** A Drizzle client for this Worker's D1. Cheap to create: it holds no connection. */
 export const database = (env: Env) => drizzle(env.DB)
 
-type Database = ReturnType<typeof database>
-
-/**
- * Keeps a query that is run at every request, for building its SQL costs more CPU than all else that
- * such a request does.
- * @param build makes the query, with placeholders for its values
- */
-export function preparedQuery<Query>(build: (db: Database) => Query): (env: Env) => Query {
-  const queries = new WeakMap<D1Database, Query>()
-  return (env) => {
-    let query = queries.get(env.DB)
-    if (!query) queries.set(env.DB, (query = build(drizzle(deferPrepare(env.DB)))))
-    return query
-  }
-}
-
-/** The same database, of which drizzle may hold on to a statement: it is made when it is bound. */
-const deferPrepare = (db: D1Database): D1Database =>
-  new Proxy(db, {
-    get: (_, key) =>
-      key === 'prepare'
-        ? (text: string) => ({ bind: (...values: unknown[]) => db.prepare(text).bind(...values) })
-        : Reflect.get(db, key),
-  })
+export type Database = ReturnType<typeof database>
 
 /**
  * An INSERT of one row that applies only where a condition holds, checked by the same statement.

@@ -1,7 +1,7 @@
 // The engines that GENERATION_ENGINE names, created once per isolate. Only the settings of these
 // engines are required.
 import { z } from 'zod'
-import { settingsOf } from '../settings.ts'
+import { perEnv, settingsOf } from '../settings.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
 import { compositor } from './compositor.ts'
 import type { Engine } from './engine.ts'
@@ -48,21 +48,15 @@ function scaleOf(env: Env) {
   return IMAGES_API && scaleWith(IMAGES_API)
 }
 
-const cache = new WeakMap<object, Engines>()
-
 /**
  * The engines of this Worker.
  * @throws Error with the name of the variable that is missing or invalid, never with its value
  */
-export function enginesOf(env: Env): Engines {
-  let engines = cache.get(env)
-  if (!engines) {
-    const names = new Set(settingsOf(env).generationEngines)
-    const inOrder = Array.from(names, (name) => createEngine(name, env))
-    cache.set(env, (engines = createEngines(inOrder, (name) => createIfConfigured(name, env))))
-  }
-  return engines
-}
+export const enginesOf = perEnv((env): Engines => {
+  const names = new Set(settingsOf(env).generationEngines)
+  const inOrder = Array.from(names, (name) => createEngine(name, env))
+  return createEngines(inOrder, (name) => createIfConfigured(name, env))
+})
 
 /**
  * Exported for tests, which pass their own engines.

@@ -1,7 +1,7 @@
 // Where this service is, for links that lead back to it.
 import { urlPolicy } from '../net/public-url.ts'
 import type { UrlPolicy } from '../net/public-url.ts'
-import { settingsOf } from '../settings.ts'
+import { perEnv, settingsOf } from '../settings.ts'
 
 /** What links in answers, pages and mail begin with: the configured address, else the one in use. */
 export const baseUrlOf = (c: { env: Env; req: { url: string } }): string =>
@@ -10,8 +10,7 @@ export const baseUrlOf = (c: { env: Env; req: { url: string } }): string =>
 /** The policy for URLs that come with a request: this service is also the host that was requested. */
 export function urlPolicyOf(c: { env: Env; req: { url: string } }): UrlPolicy {
   const origin = originOf(c.req.url)
-  let policies = policiesOf.get(c.env)
-  if (!policies) policiesOf.set(c.env, (policies = new Map()))
+  const policies = policiesOf(c.env)
   let policy = policies.get(origin)
   if (!policy) {
     if (policies.size >= MAX_ORIGINS) policies.clear()
@@ -21,7 +20,7 @@ export function urlPolicyOf(c: { env: Env; req: { url: string } }): UrlPolicy {
 }
 
 /** One policy object per origin, since schemas are cached by it. */
-const policiesOf = new WeakMap<Env, Map<string, UrlPolicy>>()
+const policiesOf = perEnv(() => new Map<string, UrlPolicy>())
 /** A Worker is reached under few names; made-up Host headers must not fill the memory. */
 const MAX_ORIGINS = 100
 

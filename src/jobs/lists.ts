@@ -1,6 +1,7 @@
 // The SQL of lists: one organisation's jobs, page by page.
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
-import { database, preparedQuery } from '../db/client.ts'
+import { database } from '../db/client.ts'
+import { preparedQuery } from '../db/prepared-query.ts'
 import { jobs } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { JobFilter } from './store.ts'

@@ -1,45 +1,53 @@
-// Sends mail through Cloudflare's `send_email` binding or, where DEV_MAILBOX is on, keeps it for the
-// development page and prints it, so that nobody needs a mail server.
+// Sends email through Cloudflare's `send_email` binding. With DEV_MAILBOX, stores it in memory for the
+// development mailbox and prints its link instead, so that development needs no mail server.
 import { log } from '../log.ts'
 import { settingsOf } from '../settings.ts'
-import type { EmailTemplate } from './templates.ts'
+import type { Email } from './templates.tsx'
 
-export interface KeptMail extends EmailTemplate {
+export interface MailboxEntry extends Email {
   to: string
   at: Date
 }
 
-/** Of this isolate, newest first; a development server has one. */
-const mailbox: KeptMail[] = []
+/** Of this isolate, newest first; a development server has one isolate. */
+const mailbox: MailboxEntry[] = []
 const MAILBOX_SIZE = 50
 
-/** Sends one letter. Does not throw: whoever waits for mail can have it sent again. */
-export async function sendMail(env: Env, to: string, letter: EmailTemplate): Promise<void> {
+/** Does not throw: failures are logged, and every page that sends email can send it again. */
+export async function sendEmail({
+  env,
+  to,
+  email,
+}: {
+  env: Env
+  to: string
+  email: Email
+}): Promise<void> {
   const { baseUrl, devMailbox, mailFrom } = settingsOf(env)
   if (devMailbox) {
-    keep(to, letter)
+    storeInMailbox(to, email)
     return
   }
   try {
-    if (!mailFrom) throw new Error('MAIL_FROM is not set: give the sender address of all mail')
+    if (!mailFrom) throw new Error('MAIL_FROM is not set: set the sender address of all email')
     // Without it, a link would start with the Host header of a request.
-    if (!baseUrl) throw new Error('BASE_URL is not set: give the address that links start with')
+    if (!baseUrl) throw new Error('BASE_URL is not set: set the URL that links start with')
     const from = { email: mailFrom, name: 'Try-On' }
-    const { subject, text, html } = letter
+    const { subject, text, html } = email
     const { messageId } = await env.MAIL.send({ from, to, subject, text, html })
     log.info('mail sent', { messageId, subject })
   } catch (error) {
-    log.error('mail not sent', error, { subject: letter.subject })
+    log.error('mail not sent', error, { subject: email.subject })
   }
 }
 
-/** The mail that was kept instead of being sent, newest first. */
-export const keptMail = (): readonly KeptMail[] => mailbox
+/** The email that was stored instead of being sent, newest first. */
+export const developmentMailbox = (): readonly MailboxEntry[] => mailbox
 
-function keep(to: string, letter: EmailTemplate): void {
-  mailbox.unshift({ ...letter, to, at: new Date() })
+function storeInMailbox(to: string, email: Email): void {
+  mailbox.unshift({ ...email, to, at: new Date() })
   mailbox.length = Math.min(mailbox.length, MAILBOX_SIZE)
-  // Not `log`, which would take the token out of the link that is the point of it.
+  // Not `log`, which would redact the token in the link.
   // eslint-disable-next-line no-console
-  console.info(`\n  Mail to ${to}: ${letter.subject}\n  ${letter.link}\n`)
+  console.info(`\n  Mail to ${to}: ${email.subject}\n  ${email.link}\n`)
 }

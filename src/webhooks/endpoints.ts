@@ -2,8 +2,8 @@
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { ownerEmailsOf } from '../access/owners.ts'
 import { log } from '../log.ts'
-import { endpointDisabledEmail } from '../mail/templates.ts'
-import { sendMail } from '../mail/send.ts'
+import { endpointDisabledEmail } from '../mail/templates.tsx'
+import { sendEmail } from '../mail/send.ts'
 import { settingsOf } from '../settings.ts'
 import { forgetEndpoint } from './endpoint-store.ts'
 
@@ -30,9 +30,9 @@ export async function reportDisabledEndpoint(
   log.warn('webhook endpoint disabled', { organisationId, origin })
   const { devMailbox, mailFrom } = settingsOf(env)
   if (!devMailbox && !mailFrom) return
-  const letter = endpointDisabledEmail(`${baseUrl}/console/settings/webhooks`, origin)
+  const email = endpointDisabledEmail({ link: `${baseUrl}/console/settings/webhooks`, origin })
   try {
-    for (const email of await ownerEmailsOf(env, organisationId)) await sendMail(env, email, letter)
+    for (const to of await ownerEmailsOf(env, organisationId)) await sendEmail({ env, to, email })
   } catch (error) {
     log.error('owners not informed', error, { organisationId })
   }

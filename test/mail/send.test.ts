@@ -1,7 +1,12 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { invitationEmail, verificationEmail } from '../../src/mail/templates.ts'
-import { keptMail, sendMail } from '../../src/mail/send.ts'
+import {
+  accountDeletionEmail,
+  invitationEmail,
+  organisationDeletionEmail,
+  verificationEmail,
+} from '../../src/mail/templates.tsx'
+import { developmentMailbox, sendEmail } from '../../src/mail/send.ts'
 
 const production = (vars: Record<string, string> = { MAIL_FROM: 'hello@try-on.example' }) => ({
   ...env,
@@ -9,12 +14,13 @@ const production = (vars: Record<string, string> = { MAIL_FROM: 'hello@try-on.ex
   BASE_URL: 'https://try-on.test',
   ...vars,
 })
-const letter = verificationEmail('https://try-on.test/console/verify?token=t&x=1')
+const to = 'ada@shop.example'
+const email = verificationEmail('https://try-on.test/console/verify?token=t&x=1')
 
-describe('mail', () => {
-  it('goes out as text and HTML, from the configured sender', async () => {
+describe('sendEmail', () => {
+  it('sends text and HTML from the configured sender', async () => {
     const send = vi.spyOn(env.MAIL, 'send').mockResolvedValue({ messageId: 'm1' })
-    await sendMail(production(), 'ada@shop.example', letter)
+    await sendEmail({ env: production(), to, email })
     expect(send).toHaveBeenCalledExactlyOnceWith({
       from: { email: 'hello@try-on.example', name: 'Try-On' },
       to: 'ada@shop.example',
@@ -22,19 +28,19 @@ describe('mail', () => {
       text: expect.stringContaining('https://try-on.test/console/verify?token=t&x=1'),
       html: expect.stringContaining('href="https://try-on.test/console/verify?token=t&amp;x=1"'),
     })
-    expect(keptMail()).toEqual([])
+    expect(developmentMailbox()).toEqual([])
   })
 
-  it('that cannot be sent is logged, without its link, and fails nobody', async () => {
+  it('logs a failure without the link and does not throw', async () => {
     vi.spyOn(env.MAIL, 'send').mockRejectedValue(new Error('no such sender'))
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
-    await sendMail(production(), 'ada@shop.example', letter)
-    await sendMail(production({ MAIL_FROM: '' }), 'ada@shop.example', letter)
-    await sendMail(
-      production({ MAIL_FROM: 'hello@try-on.example', BASE_URL: '' }),
-      'ada@shop.example',
-      letter,
-    )
+    await sendEmail({ env: production(), to, email })
+    await sendEmail({ env: production({ MAIL_FROM: '' }), to, email })
+    await sendEmail({
+      env: production({ MAIL_FROM: 'hello@try-on.example', BASE_URL: '' }),
+      to,
+      email,
+    })
     const lines = log.mock.calls.map(([line]) => String(line))
     expect(lines[0]).toContain('no such sender')
     expect(lines[1]).toContain('MAIL_FROM is not set')
@@ -42,16 +48,43 @@ describe('mail', () => {
     expect(lines.join('')).not.toContain('token=t')
   })
 
-  it('is kept instead of being sent in development', async () => {
+  it('stores email in the development mailbox instead of sending it', async () => {
     const send = vi.spyOn(env.MAIL, 'send')
-    await sendMail(env, 'ada@shop.example', letter)
-    expect(keptMail()[0]).toMatchObject({ to: 'ada@shop.example', link: letter.link })
+    await sendEmail({ env, to, email })
+    expect(developmentMailbox()[0]).toMatchObject({ to, link: email.link })
     expect(send).not.toHaveBeenCalled()
   })
+})
 
-  it('lets no name become markup or another header', () => {
-    const { subject, html } = invitationEmail('https://x.test/', 'A\r\nBcc: b <b>', 'c@d.example')
+describe('email templates', () => {
+  it('escape names in HTML and remove line breaks from the subject', () => {
+    const { subject, html } = invitationEmail({
+      link: 'https://x.test/',
+      organisationName: 'A\r\nBcc: b <b>',
+      invitedBy: 'c@d.example',
+    })
     expect(subject).toBe('Join A Bcc: b <b> on Try-On')
     expect(html).not.toContain('<b>')
+  })
+
+  it('escape links in attributes', () => {
+    const { html } = verificationEmail('https://x.test/?a="><script>')
+    expect(html).toContain('href="https://x.test/?a=&quot;&gt;&lt;script&gt;"')
+    expect(html).not.toContain('<script')
+  })
+
+  it('have the same content as text and as HTML', () => {
+    const deleteAfter = new Date('2027-01-02T03:04:00Z')
+    const link = 'https://x.test/'
+    for (const { text, html } of [
+      organisationDeletionEmail({ link, organisationName: 'Shop', deleteAfter }),
+      accountDeletionEmail({ link, deleteAfter, organisationNames: ['Shop', 'Other'] }),
+    ]) {
+      expect(html).toMatch(/^<!doctype html><html lang="en"><body style="margin:0;/)
+      expect(text).toContain('2 January 2027')
+      for (const paragraph of text.split(/\n+/)) {
+        expect(html).toContain(paragraph.replace(/:$/, ''))
+      }
+    }
   })
 })

@@ -5,7 +5,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { authOf } from '../../src/accounts/auth.ts'
 import { listAuditEntries } from '../../src/access/audit-log.ts'
 import { app } from '../../src/app.ts'
-import { keptMail } from '../../src/mail/send.ts'
+import { developmentMailbox } from '../../src/mail/send.ts'
 import { BASE } from '../support/client.ts'
 import {
   latestMail,
@@ -27,7 +27,7 @@ const signUpWith = (visitor: Visitor, email: string, password = PASSWORD) =>
   visitor.post('/console/sign-up', { email, password, organisation: 'Acme' })
 const invite = (visitor: Visitor, email: string, role = 'member') =>
   visitor.post('/console/settings/team/invitations', { email, role })
-const mailsTo = (email: string) => keptMail().filter(({ to }) => to === email).length
+const mailsTo = (email: string) => developmentMailbox().filter(({ to }) => to === email).length
 
 describe('an account created by an attacker for an address that is not theirs', () => {
   it('is verified neither by a scanner that follows the link nor with their password', async () => {
@@ -446,7 +446,8 @@ describe('the log', () => {
     const { path } = await latestMail(email)
     const token = await latestToken(email)
     await signUpWith(newVisitor(), newAddress())
-    const verification = new URL(keptMail()[0]?.link ?? '').searchParams.get('token') ?? ''
+    const verification =
+      new URL(developmentMailbox()[0]?.link ?? '').searchParams.get('token') ?? ''
     const prepare = vi.spyOn(env.DB, 'prepare').mockImplementation(() => {
       throw new Error(`D1 is down: ${path} ${verification} /console/reset?token=abcdef`)
     })

@@ -3,7 +3,7 @@ import { createExecutionContext, createScheduledController } from 'cloudflare:te
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { encryptStoredSecrets } from '../../src/accounts/stored-secrets.ts'
+import { reencryptWebhookSecrets } from '../../src/webhooks/reencrypt-secrets.ts'
 import { eventIdOf, newId } from '../../src/ids.ts'
 import worker from '../../src/index.ts'
 import { deliverEvent } from '../../src/webhooks/deliver.ts'
@@ -186,7 +186,7 @@ describe('a rotation of ENCRYPTION_KEY', () => {
     const [first, second] = [newKey(), newKey()]
     // The first key of the two is this test's own, so that it knows every value under it.
     const begun = withKeys({ ENCRYPTION_KEY: first, ENCRYPTION_KEY_PREVIOUS: env.ENCRYPTION_KEY })
-    await encryptStoredSecrets(begun, 1_000)
+    await reencryptWebhookSecrets(begun, 1_000)
     const rotating = withKeys({ ENCRYPTION_KEY: second, ENCRYPTION_KEY_PREVIOUS: first })
     const keyIds = async () =>
       Promise.all(shops.map(async ({ orgId }) => (await stored(orgId)).current.split(':')[2]))
@@ -194,7 +194,7 @@ describe('a rotation of ENCRYPTION_KEY', () => {
     const left = async () => (await keyIds()).filter((id) => id === old).length
     for (let call = 0; (await left()) > 0 && call < 100; call++) {
       const before = await left()
-      await encryptStoredSecrets(rotating, 1)
+      await reencryptWebhookSecrets(rotating, 1)
       expect(before - (await left())).toBeLessThanOrEqual(1)
     }
     expect(await left()).toBe(0)

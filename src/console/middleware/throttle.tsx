@@ -3,9 +3,9 @@
 import { createMiddleware } from 'hono/factory'
 import ipaddr from 'ipaddr.js'
 import { requireMail } from '../../accounts/auth.ts'
-import { returnAttempt, takeAttempt } from '../../accounts/attempts.ts'
-import type { AttemptLimit } from '../../accounts/attempts.ts'
 import { normaliseAddress } from '../../accounts/email-address.ts'
+import { consumeRateLimit, refundRateLimit } from '../../accounts/rate-limits.ts'
+import type { RateLimit } from '../../accounts/rate-limits.ts'
 import { findUserByEmail } from '../../accounts/users.ts'
 import { log } from '../../log.ts'
 import { sha256 } from '../../signing/sha256.ts'
@@ -93,12 +93,12 @@ export const limitChanges = createMiddleware<ConsoleApp>(async (c, next) => {
 export const limitUpload = (c: ConsoleContext): Promise<Response | null> =>
   limit(c, [{ key: `upload:${c.var.membership.organisation.id}`, max: 120, windowSeconds: HOUR }])
 
-async function attempt(c: ConsoleContext, limits: AttemptLimit[]): Promise<Attempt> {
-  const taken = await takeAttempt(c.env, limits)
+async function attempt(c: ConsoleContext, limits: RateLimit[]): Promise<Attempt> {
+  const taken = await consumeRateLimit({ env: c.env, limits })
   if (!taken.ok) return { ok: false, page: await tooManyPage(c, taken.waitSeconds) }
   const notAFailure = async () => {
     try {
-      await returnAttempt(c.env, taken.counted)
+      await refundRateLimit({ env: c.env, counted: taken.counted })
     } catch (error) {
       // The person has signed in all the same; the attempt counts until its window ends.
       log.error('attempt not returned', error)
@@ -107,8 +107,8 @@ async function attempt(c: ConsoleContext, limits: AttemptLimit[]): Promise<Attem
   return { ok: true, notAFailure }
 }
 
-async function limit(c: ConsoleContext, limits: AttemptLimit[]): Promise<Response | null> {
-  const taken = await takeAttempt(c.env, limits)
+async function limit(c: ConsoleContext, limits: RateLimit[]): Promise<Response | null> {
+  const taken = await consumeRateLimit({ env: c.env, limits })
   return taken.ok ? null : tooManyPage(c, taken.waitSeconds)
 }
 

@@ -1,7 +1,7 @@
 // Development only: the mail that would have been sent.
 import { Hono } from 'hono'
 import { AppError } from '../../domain/errors.ts'
-import { keptMail } from '../../mail/send.ts'
+import { developmentMailbox } from '../../mail/send.ts'
 import { settingsOf } from '../../settings.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { Notice } from '../components/form.tsx'
@@ -10,7 +10,7 @@ import { When } from '../components/parts.tsx'
 
 export const mailbox = new Hono<ConsoleApp>().get('/dev/mail', (c) => {
   if (!settingsOf(c.env).devMailbox) throw new AppError('not_found')
-  const mails = keptMail()
+  const mails = developmentMailbox()
   return guestPage(
     c,
     { title: 'Development mailbox' },

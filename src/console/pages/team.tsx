@@ -15,8 +15,8 @@ import {
 import type { Member } from '../../accounts/members.ts'
 import { ROLES } from '../../db/auth-schema.ts'
 import { AppError } from '../../domain/errors.ts'
-import { invitationEmail } from '../../mail/templates.ts'
-import { sendMail } from '../../mail/send.ts'
+import { invitationEmail } from '../../mail/templates.tsx'
+import { sendEmail } from '../../mail/send.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { email } from '../fields.ts'
@@ -68,8 +68,12 @@ export const team = new Hono<ConsoleApp>()
       return teamPage(c, { complaints, entered: { email: address, role: given } })
     }
     const link = `${baseUrlOf(c)}/console/invitations/${invited.token}`
-    const letter = invitationEmail(link, organisation.name, c.var.person.email)
-    c.executionCtx.waitUntil(sendMail(c.env, address, letter))
+    const email = invitationEmail({
+      link,
+      organisationName: organisation.name,
+      invitedBy: c.var.person.email,
+    })
+    c.executionCtx.waitUntil(sendEmail({ env: c.env, to: address, email }))
     const changed = invited.replaced !== undefined && invited.replaced !== given
     return c.redirect(`/console/settings/team?invited=${changed ? given : 1}`, 303)
   })

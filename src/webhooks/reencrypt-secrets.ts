@@ -1,32 +1,32 @@
-// Brings stored secrets under the current ENCRYPTION_KEY, a few at a time (cron).
+// Encrypts stored webhook secrets with the current ENCRYPTION_KEY, a few in each run of cron.
 import { and, asc, eq, isNull, like, not, or } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { organisations } from '../db/schema.ts'
 import { storedPrefixes } from '../db/encryption.ts'
 import { log } from '../log.ts'
-import { decryptWebhookSecret, encryptWebhookSecret } from '../webhooks/stored-secret.ts'
+import { decryptWebhookSecret, encryptWebhookSecret } from './stored-secret.ts'
 
-/** Finding that nothing is left reads every organisation, so it is not repeated each minute. */
+/** The check that nothing is outdated reads every organisation, so it does not run each minute. */
 const RECHECK_MS = 60 * 60_000
 
-/** For each key, by its prefix: when to look again. */
+/** When to check again, by the prefix of the current key. */
 const recheckAt = new Map<string, number>()
 
 /**
- * Encrypts signing secrets that are stored in plain text or under ENCRYPTION_KEY_PREVIOUS. Does
- * nothing while ENCRYPTION_KEY is not set.
- * @param limit of organisations in one call; the next call continues
+ * Encrypts secrets that are stored in plain text or under ENCRYPTION_KEY_PREVIOUS. Does nothing while
+ * ENCRYPTION_KEY is not set.
+ * @param limit how many organisations one call changes at most; the next call continues
  */
-export async function encryptStoredSecrets(env: Env, limit = 100): Promise<void> {
+export async function reencryptWebhookSecrets(env: Env, limit = 100): Promise<void> {
   try {
-    await encryptOutdated(env, limit)
+    await reencryptOutdated(env, limit)
   } catch (error) {
     log.error('stored secrets not encrypted', error)
     throw error
   }
 }
 
-async function encryptOutdated(env: Env, limit: number): Promise<void> {
+async function reencryptOutdated(env: Env, limit: number): Promise<void> {
   const { current, previous } = await storedPrefixes(env)
   if (!current || (recheckAt.get(current) ?? 0) > Date.now()) return
   const { webhookSecret, webhookSecretPrevious } = organisations
@@ -43,15 +43,15 @@ async function encryptOutdated(env: Env, limit: number): Promise<void> {
     .limit(limit)
   for (const row of rows) {
     // One value that cannot be decrypted must not stop the others.
-    await renew(row).catch((error: unknown) =>
+    await reencrypt(row).catch((error: unknown) =>
       log.error('stored secret not encrypted', error, { organisationId: row.id }),
     )
   }
   if (rows.length > 0) log.info('stored secrets encrypted', { organisations: rows.length })
   if (rows.length < limit) recheckAt.set(current, Date.now() + RECHECK_MS)
 
-  async function renew(row: (typeof rows)[number]): Promise<void> {
-    const renewed = async (stored: string) =>
+  async function reencrypt(row: (typeof rows)[number]): Promise<void> {
+    const encrypted = async (stored: string) =>
       isOutdated(stored)
         ? encryptWebhookSecret(env, row.id, await decryptWebhookSecret(env, row.id, stored))
         : stored
@@ -59,13 +59,13 @@ async function encryptOutdated(env: Env, limit: number): Promise<void> {
     await db
       .update(organisations)
       .set({
-        webhookSecret: await renewed(secret),
-        webhookSecretPrevious: older === null ? null : await renewed(older),
+        webhookSecret: await encrypted(secret),
+        webhookSecretPrevious: older === null ? null : await encrypted(older),
       })
       .where(
         and(
           eq(organisations.id, row.id),
-          // A rotation in the meantime takes precedence.
+          // A concurrent rotation takes precedence.
           eq(webhookSecret, secret),
           older === null ? isNull(webhookSecretPrevious) : eq(webhookSecretPrevious, older),
         ),

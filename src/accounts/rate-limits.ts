@@ -1,30 +1,37 @@
-// Limits how often something may be attempted, such as a password or a mail. An attempt is counted
-// before it is made, so that parallel ones cannot exceed a limit, and is returned if it succeeds.
+// Limits how often something can be attempted, such as a password or an email. An attempt is counted
+// before it is made, so that concurrent ones cannot exceed a limit. One that succeeds can be refunded.
 import { and, eq, inArray, lt, or, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
-import { attempts } from '../db/auth-schema.ts'
+import { rateLimits } from '../db/auth-schema.ts'
 
-export interface AttemptLimit {
+export interface RateLimit {
   /** What is limited, such as `sign-in:network:203.0.113.7`. */
   key: string
   max: number
   windowSeconds: number
 }
 
-/** An attempt as it was counted under one limit. */
+/** An attempt as counted under one limit: the window ends at `endsAt`. */
 interface CountedAttempt {
   key: string
   endsAt: Date
 }
 
-type Taken = { ok: true; counted: CountedAttempt[] } | { ok: false; waitSeconds: number }
+export type RateLimitResult =
+  { ok: true; counted: CountedAttempt[] } | { ok: false; waitSeconds: number }
 
 /** The statement that deletes the counts of windows that have ended. */
-export const deleteExpiredAttempts = (env: Env) =>
-  database(env).delete(attempts).where(lt(attempts.endsAt, new Date()))
+export const deleteExpiredRateLimits = (env: Env) =>
+  database(env).delete(rateLimits).where(lt(rateLimits.endsAt, new Date()))
 
 /** Counts an attempt under every limit, or under none if one of them is reached. */
-export async function takeAttempt(env: Env, limits: AttemptLimit[]): Promise<Taken> {
+export async function consumeRateLimit({
+  env,
+  limits,
+}: {
+  env: Env
+  limits: RateLimit[]
+}): Promise<RateLimitResult> {
   const db = database(env)
   const now = Date.now()
   const wanted = JSON.stringify(
@@ -37,9 +44,9 @@ export async function takeAttempt(env: Env, limits: AttemptLimit[]): Promise<Tak
   const keys = limits.map(({ key }) => key)
   // One statement decides about all limits, so concurrent attempts cannot pass between two of them.
   const [, counted, rows] = await db.batch([
-    deleteExpiredAttempts(env),
+    deleteExpiredRateLimits(env),
     db
-      .insert(attempts)
+      .insert(rateLimits)
       .select(
         sql`
           SELECT value ->> '$.key', 1, value ->> '$.endsAt' FROM json_each(${wanted})
@@ -49,9 +56,9 @@ export async function takeAttempt(env: Env, limits: AttemptLimit[]): Promise<Tak
             WHERE reached.count >= wanted.value ->> '$.max'
           )`,
       )
-      .onConflictDoUpdate({ target: attempts.key, set: { count: sql`${attempts.count} + 1` } })
-      .returning({ key: attempts.key, endsAt: attempts.endsAt }),
-    db.select().from(attempts).where(inArray(attempts.key, keys)),
+      .onConflictDoUpdate({ target: rateLimits.key, set: { count: sql`${rateLimits.count} + 1` } })
+      .returning({ key: rateLimits.key, endsAt: rateLimits.endsAt }),
+    db.select().from(rateLimits).where(inArray(rateLimits.key, keys)),
   ])
   if (counted.length > 0) return { ok: true, counted }
   const waits = limits.map(({ key, max }) => {
@@ -61,15 +68,21 @@ export async function takeAttempt(env: Env, limits: AttemptLimit[]): Promise<Tak
   return { ok: false, waitSeconds: Math.max(1, ...waits) }
 }
 
-/** Returns an attempt that turned out not to be a failure, unless its window has ended. */
-export async function returnAttempt(env: Env, counted: CountedAttempt[]): Promise<void> {
+/** Takes a counted attempt back, except where its window has ended. */
+export async function refundRateLimit({
+  env,
+  counted,
+}: {
+  env: Env
+  counted: CountedAttempt[]
+}): Promise<void> {
   await database(env)
-    .update(attempts)
-    .set({ count: sql`max(${attempts.count} - 1, 0)` })
+    .update(rateLimits)
+    .set({ count: sql`max(${rateLimits.count} - 1, 0)` })
     .where(
       or(
         ...counted.map(({ key, endsAt }) =>
-          and(eq(attempts.key, key), eq(attempts.endsAt, endsAt)),
+          and(eq(rateLimits.key, key), eq(rateLimits.endsAt, endsAt)),
         ),
       ),
     )
