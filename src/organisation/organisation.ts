@@ -8,7 +8,7 @@ import { isFinal } from '../domain/job.ts'
 import { log } from '../log.ts'
 import { DAY_MS, IDEMPOTENCY_TTL_MS } from '../domain/limits.ts'
 import type { WorkspaceRow } from '../db/schema.ts'
-import type { Account, Admission, Answer, Outcome, Submission } from './rpc.ts'
+import type { Account, Admission, RequestResult, Result, Submission } from './rpc.ts'
 import type { Caller, Credentials } from './api-key.ts'
 import { IdempotencyRecords } from './idempotency.ts'
 import { jobStatuses } from './job-states.ts'
@@ -32,7 +32,7 @@ const NEXT_BATCH_MS = 1_000
 /** Under this name the rate window is written down. */
 const RATE_WINDOW = 'rate-window'
 
-type Check = { refuseSuspended: boolean }
+type Check = { rejectSuspended: boolean }
 type Stores = { ledger: Ledger; idempotency: IdempotencyRecords }
 
 export class Organisation extends DurableObject<Env> {
@@ -45,19 +45,19 @@ export class Organisation extends DurableObject<Env> {
   #alarmAt: number | undefined
 
   /** Checks key, suspension and rate limit, in this order. */
-  async authenticate(credentials: Credentials, check: Check): Promise<Answer<null>> {
+  async authenticate(credentials: Credentials, check: Check): Promise<RequestResult<null>> {
     return this.#pass(credentials, check, () => ({ ok: true, value: null }))
   }
 
-  async account(credentials: Credentials): Promise<Answer<Account>> {
-    return this.#pass(credentials, { refuseSuspended: false }, ({ organisation }) => ({
+  async account(credentials: Credentials): Promise<RequestResult<Account>> {
+    return this.#pass(credentials, { rejectSuspended: false }, ({ organisation }) => ({
       ok: true,
       value: { organisation, credits: this.#ledger.totals().balance },
     }))
   }
 
-  async workspaces(credentials: Credentials): Promise<Answer<WorkspaceRow[]>> {
-    return this.#pass(credentials, { refuseSuspended: false }, ({ workspaces }) => ({
+  async workspaces(credentials: Credentials): Promise<RequestResult<WorkspaceRow[]>> {
+    return this.#pass(credentials, { rejectSuspended: false }, ({ workspaces }) => ({
       ok: true,
       value: workspaces,
     }))
@@ -68,8 +68,8 @@ export class Organisation extends DurableObject<Env> {
    * and in live mode one credit reserved under the new job's id, in one transaction. The caller then
    * inserts the job, or calls `abandon`; if it does neither, the alarm finds the reservation.
    */
-  async admit(caller: Caller, submission: Submission): Promise<Answer<Admission>> {
-    const answer = await this.#pass(caller, { refuseSuspended: true }, (standing) =>
+  async admit(caller: Caller, submission: Submission): Promise<RequestResult<Admission>> {
+    const answer = await this.#pass(caller, { rejectSuspended: true }, (standing) =>
       this.ctx.storage.transactionSync(() => this.#admitNow(caller, standing, submission)),
     )
     if (answer.ok && caller.mode === 'live') await this.#wakeBy(Date.now() + RECONCILE_AFTER_MS)
@@ -81,7 +81,7 @@ export class Organisation extends DurableObject<Env> {
     { mode }: Caller,
     { organisation, workspaces }: OrganisationSnapshot,
     { workspaceId, idempotency, imageUrls, webhookUrl }: Submission,
-  ): Outcome<Admission> {
+  ): Result<Admission> {
     if (idempotency) {
       const earlier = this.#idempotency.find(mode, idempotency.key)
       if (earlier && earlier.fingerprint !== idempotency.fingerprint) {
@@ -265,8 +265,8 @@ export class Organisation extends DurableObject<Env> {
   async #pass<T>(
     caller: Caller,
     check: Check,
-    then: (standing: OrganisationSnapshot) => Outcome<T>,
-  ): Promise<Answer<T>> {
+    then: (standing: OrganisationSnapshot) => Result<T>,
+  ): Promise<RequestResult<T>> {
     this.#alarmAt ??= (await this.ctx.storage.getAlarm()) ?? Infinity
     const standing = await this.#standing.current(caller.organisationId)
     const answer = this.#answer(standing, caller, check, then)
@@ -281,9 +281,9 @@ export class Organisation extends DurableObject<Env> {
   #answer<T>(
     standing: OrganisationSnapshot | null,
     { mode, keyHash }: Caller,
-    { refuseSuspended }: Check,
-    then: (standing: OrganisationSnapshot) => Outcome<T>,
-  ): Answer<T> {
+    { rejectSuspended }: Check,
+    then: (standing: OrganisationSnapshot) => Result<T>,
+  ): RequestResult<T> {
     if (!standing || isDeleted(standing.organisation)) {
       return { ok: false, rejection: 'invalid_api_key' }
     }
@@ -296,7 +296,7 @@ export class Organisation extends DurableObject<Env> {
     const { passed, ...quota } = this.#rateWindow.take(rateLimitPerMinute, Date.now())
     const toWrite = this.#rateWindow.toWrite(rateLimitPerMinute)
     if (toWrite) this.ctx.storage.kv.put(RATE_WINDOW, toWrite)
-    if (refuseSuspended && isSuspended(standing.organisation)) {
+    if (rejectSuspended && isSuspended(standing.organisation)) {
       return { ok: false, rejection: 'account_suspended', quota }
     }
     if (!passed) return { ok: false, rejection: 'rate_limit_exceeded', quota }
