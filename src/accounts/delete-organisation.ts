@@ -64,7 +64,7 @@ export async function scheduleOrganisationDeletion({
 /** Puts a deletion that was just scheduled into force for /v1. */
 export async function suspendScheduled(env: Env, organisationId: string): Promise<void> {
   await organisationStub(env, organisationId).refresh()
-  await withdrawAllPending(env, organisationId)
+  await withdrawAllPending({ env, organisationId })
 }
 
 async function mailOwners(

@@ -199,7 +199,7 @@ export async function updateOrganisation({
   }
   // Both also when nothing differs: the first of two equal requests may have stopped before them.
   await organisationStub(env, organisationId).refresh()
-  if (change.status === 'suspended') await withdrawAllPending(env, organisationId)
+  if (change.status === 'suspended') await withdrawAllPending({ env, organisationId })
   const url = change.defaultWebhookUrl
   if (url) await enableEndpoint({ env, actor, organisationId, url })
 }

@@ -7,7 +7,7 @@ import { AppError } from '../domain/errors.ts'
 import { recordAuthFailure, recordAuthSuccess, rejectIfThrottled } from '../http/auth-throttle.ts'
 import { parseKey } from '../organisation/api-key.ts'
 import type { Credentials } from '../organisation/api-key.ts'
-import type { Answer } from '../organisation/rpc.ts'
+import type { RequestResult } from '../organisation/rpc.ts'
 import { WINDOW_SECONDS } from '../organisation/rate-window.ts'
 import type { Quota } from '../organisation/rate-window.ts'
 import { dailyAllowanceBytes, secondsToMidnight } from '../organisation/storage-allowance.ts'
@@ -37,7 +37,7 @@ export const keyActor = (c: Context<App>, { keyHash }: Credentials): Actor => ({
  * What the Organisation let through. Sets the rate-limit headers, whatever the answer.
  * @throws AppError for a rejection
  */
-export function requireAdmitted<T>(c: Context<App>, answer: Answer<T>): T {
+export function requireAdmitted<T>(c: Context<App>, answer: RequestResult<T>): T {
   if (answer.quota) {
     setRateLimit(c, answer.quota)
     recordAuthSuccess(c.get('keyHash'))

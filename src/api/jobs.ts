@@ -23,7 +23,7 @@ export const jobs = new Hono<App>()
     const caller = credentialsOf(c)
     const { organisationId } = caller
     const organisation = organisationStub(c.env, organisationId)
-    requireAdmitted(c, await organisation.authenticate(caller, { refuseSuspended: false }))
+    requireAdmitted(c, await organisation.authenticate(caller, { rejectSuspended: false }))
     const query = valid(check(JobsQuery, queryOf(c.req.queries())))
 
     const filter = { workspaceId: query.workspace_id, status: query.status }
@@ -35,7 +35,13 @@ export const jobs = new Hono<App>()
         'cursor must be the next_cursor of a page with the same filters.',
       )
     }
-    const page = await listPage(c.env, organisationId, filter, { limit: query.limit, beforeId })
+    const page = await listPage({
+      env: c.env,
+      organisationId,
+      filter,
+      limit: query.limit,
+      beforeId,
+    })
     const last = page.jobs.at(-1)
     const linkTo = linksFrom(c.env, baseUrlOf(c))
     return c.json({
@@ -52,7 +58,7 @@ export const jobs = new Hono<App>()
     const organisation = organisationStub(c.env, caller.organisationId)
     // Read while the key is being checked: two round trips in the time of one.
     const [answer, job] = await Promise.all([
-      organisation.authenticate(caller, { refuseSuspended: true }),
+      organisation.authenticate(caller, { rejectSuspended: true }),
       isId('job', jobId) ? findJob(c.env, jobId) : undefined,
     ])
     requireAdmitted(c, answer)
@@ -61,15 +67,15 @@ export const jobs = new Hono<App>()
 
     const waitSeconds = preferredWaitSeconds(c.req.header('Prefer'))
     if (waitSeconds > 0) c.header('Preference-Applied', `wait=${waitSeconds}`)
-    const latest = await waitForJob(c.env, job, waitSeconds)
-    return c.json(presentJob(c.env, baseUrlOf(c), latest))
+    const latest = await waitForJob({ env: c.env, job, seconds: waitSeconds })
+    return c.json(presentJob({ env: c.env, baseUrl: baseUrlOf(c), job: latest }))
   })
   .delete('/:jobId', async (c) => {
     const caller = credentialsOf(c)
     const { organisationId } = caller
     const jobId = c.req.param('jobId')
     const organisation = organisationStub(c.env, organisationId)
-    requireAdmitted(c, await organisation.authenticate(caller, { refuseSuspended: false }))
+    requireAdmitted(c, await organisation.authenticate(caller, { rejectSuspended: false }))
     if (!isId('job', jobId)) throw new AppError('job_not_found')
 
     const job = await cancelJob({ env: c.env, organisationId, jobId })
@@ -86,7 +92,7 @@ export const jobs = new Hono<App>()
     const { organisationId } = caller
     const jobId = c.req.param('jobId')
     const organisation = organisationStub(c.env, organisationId)
-    requireAdmitted(c, await organisation.authenticate(caller, { refuseSuspended: false }))
+    requireAdmitted(c, await organisation.authenticate(caller, { rejectSuspended: false }))
     if (!isId('job', jobId)) throw new AppError('job_not_found')
 
     await deleteOutput({ env: c.env, actor: keyActor(c, caller), organisationId, jobId })

@@ -24,7 +24,7 @@ export const tryOn = new Hono<App>()
     if (!body.ok || !key.ok) {
       // A key's state is told before the body's faults, and the request counts all the same.
       const organisation = organisationStub(c.env, caller.organisationId)
-      requireAdmitted(c, await organisation.authenticate(caller, { refuseSuspended: true }))
+      requireAdmitted(c, await organisation.authenticate(caller, { rejectSuspended: true }))
     }
     const request = valid(body)
 
@@ -49,9 +49,10 @@ export const tryOn = new Hono<App>()
     if (waitSeconds > 0) {
       c.header('Preference-Applied', `wait=${waitSeconds}`)
       const pending = await findJob(c.env, job.jobId)
-      const latest = pending && (await waitForJob(c.env, pending, waitSeconds))
+      const latest =
+        pending && (await waitForJob({ env: c.env, job: pending, seconds: waitSeconds }))
       if (latest && isFinal(latest.status)) {
-        return c.json(presentJob(c.env, baseUrl, latest), 200)
+        return c.json(presentJob({ env: c.env, baseUrl, job: latest }), 200)
       }
     }
     return c.json(presentSubmitted(job, caller.mode), 202)

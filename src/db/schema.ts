@@ -128,9 +128,9 @@ export const jobs = sqliteTable(
     engineHandle: text('engine_handle'),
     /**
      * Starts at paid engines that may have been charged without our knowing: one is counted before
-     * it is made, and taken back when its outcome is clear (jobs/generate).
+     * it is made, and taken back when its outcome is known (jobs/ambiguous-starts).
      */
-    ambiguousStarts: integer('unclear_starts').notNull().default(0),
+    ambiguousStarts: integer('ambiguous_starts').notNull().default(0),
     /** How often work on the job was begun. */
     attempts: integer().notNull().default(0),
     /**

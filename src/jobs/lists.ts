@@ -60,12 +60,19 @@ const literal = (value: number) => sql.raw(String(value)) as unknown as number
 const lists = new Map<string, ReturnType<typeof listed>>()
 
 /** One organisation's jobs, newest first, those before `beforeId` only; `limit` is one of few. */
-export async function listJobs(
-  env: Env,
-  organisationId: string,
-  { workspaceId, status }: JobFilter,
-  { limit, beforeId }: { limit: number; beforeId?: string | undefined },
-): Promise<ListedRow[]> {
+export async function listJobs({
+  env,
+  organisationId,
+  filter: { workspaceId, status },
+  limit,
+  beforeId,
+}: {
+  env: Env
+  organisationId: string
+  filter: JobFilter
+  limit: number
+  beforeId?: string | undefined
+}): Promise<ListedRow[]> {
   const shape = [
     workspaceId !== undefined,
     status !== undefined,
@@ -80,11 +87,17 @@ export async function listJobs(
 }
 
 /** The same with whole rows, for exports. */
-export const listJobRows = (
-  env: Env,
-  organisationId: string,
-  { limit, beforeId }: { limit: number; beforeId?: string | undefined },
-): Promise<JobRow[]> =>
+export const listJobRows = ({
+  env,
+  organisationId,
+  limit,
+  beforeId,
+}: {
+  env: Env
+  organisationId: string
+  limit: number
+  beforeId?: string | undefined
+}): Promise<JobRow[]> =>
   database(env)
     .select()
     .from(jobs)

@@ -1,5 +1,5 @@
 // All SQL about webhook events and their attempts. Only the insert of an event is elsewhere: it
-// happens in the transaction that ends its job (jobs/store).
+// happens in the transaction that ends its job (jobs/endings).
 import { and, between, desc, eq, getTableColumns, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { SYSTEM } from '../domain/actor.ts'

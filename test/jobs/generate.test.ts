@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { database } from '../../src/db/client.ts'
 import { jobs } from '../../src/db/schema.ts'
 import * as settle from '../../src/jobs/settle.ts'
-import * as store from '../../src/jobs/store.ts'
+import * as claims from '../../src/jobs/claims.ts'
 import { JobFailure } from '../../src/domain/failure.ts'
 import {
   alive,
@@ -217,9 +217,9 @@ describe('a consumer', () => {
     const engine = scripted('engine', { start: [running('a')] })
     useEngines(engine)
     const { job, row } = await newJob()
-    const { saveJob } = store
-    vi.spyOn(store, 'saveJob')
-      .mockImplementationOnce(saveJob)
+    const { saveClaim } = claims
+    vi.spyOn(claims, 'saveClaim')
+      .mockImplementationOnce(saveClaim)
       .mockRejectedValueOnce(new Error('D1'))
     await job.run()
     expect(await row()).toMatchObject({ engine: 'engine', engineHandle: 'a', ambiguousStarts: 0 })

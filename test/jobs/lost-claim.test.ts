@@ -1,7 +1,7 @@
 // Two consumers that each believe to have the job, and pictures that a crash left behind.
 import { env } from 'cloudflare:workers'
 import { expect, it, vi } from 'vitest'
-import * as store from '../../src/jobs/store.ts'
+import * as endings from '../../src/jobs/endings.ts'
 import { picture, running, scripted, useEngines } from '../support/fake-engines.ts'
 import { fakePictures, MODEL, newJob, PICTURES } from '../support/live-job.ts'
 import { jpeg, png } from '../support/picture.ts'
@@ -14,13 +14,13 @@ it('completes with a picture that a crash left stored, though the deadline is pa
   const { shop, job, read } = await newJob()
   await job.run(0)
   await job.run(140_000, { swept: true })
-  let letGo: (nothing: Awaited<ReturnType<typeof store.endJob>>) => void = () => {}
+  let letGo: (nothing: Awaited<ReturnType<typeof endings.endJob>>) => void = () => {}
   const dead = new Promise<Parameters<typeof letGo>[0]>((resolve) => (letGo = resolve))
-  vi.spyOn(store, 'endJob').mockReturnValueOnce(dead) // it dies here
+  vi.spyOn(endings, 'endJob').mockReturnValueOnce(dead) // it dies here
   const died = job.run(160_000, { swept: true })
   const stored = async () => (await env.IMAGES.list({ prefix: `outputs/${job.id}` })).objects.length
   await vi.waitUntil(async () => (await stored()) === 1)
-  await vi.waitUntil(() => vi.mocked(store.endJob).mock.calls.length === 1)
+  await vi.waitUntil(() => vi.mocked(endings.endJob).mock.calls.length === 1)
   await job.run(311_000, { swept: true })
   expect(await read()).toMatchObject({ status: 'completed' })
   expect(await ledgerOf(shop)).toMatchObject({ consumed: 1, reserved: 0 })

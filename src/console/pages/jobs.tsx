@@ -33,12 +33,13 @@ export const jobs = new Hono<ConsoleApp>()
     const organisationId = c.var.membership.organisation.id
     const { status, workspace, before } = Query.parse(c.req.query())
     const [page, found] = await Promise.all([
-      listPage(
-        c.env,
+      listPage({
+        env: c.env,
         organisationId,
-        { status, workspaceId: workspace },
-        { limit: DEFAULT_PAGE_SIZE, beforeId: before },
-      ),
+        filter: { status, workspaceId: workspace },
+        limit: DEFAULT_PAGE_SIZE,
+        beforeId: before,
+      }),
       findOrganisation(c.env, organisationId),
     ])
     const workspaces = found?.workspaces ?? []
