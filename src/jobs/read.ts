@@ -1,4 +1,6 @@
 // Reading jobs: one of them, waited for if need be, or a page of a list.
+import { pageOf } from '../domain/page.ts'
+import type { Page } from '../domain/page.ts'
 import { listJobs } from './lists.ts'
 import type { ListedRow } from './lists.ts'
 import type { JobFilter, JobWithEvent } from './store.ts'
@@ -26,21 +28,16 @@ export async function waitForJob(
   return latest
 }
 
-export interface JobPage {
-  jobs: ListedRow[]
-  hasMore: boolean
-}
-
 /** A page of an organisation's jobs, newest first. */
 export async function listPage(
   env: Env,
   organisationId: string,
   filter: JobFilter,
   page: { limit: number; beforeId: string | undefined },
-): Promise<JobPage> {
+): Promise<Page<ListedRow>> {
   const rows = await listJobs(env, organisationId, filter, {
-    limit: page.limit + 1, // one more tells whether there are more
+    limit: page.limit + 1,
     beforeId: page.beforeId,
   })
-  return { jobs: rows.slice(0, page.limit), hasMore: rows.length > page.limit }
+  return pageOf(rows, page.limit)
 }
