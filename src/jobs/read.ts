@@ -1,4 +1,6 @@
 // Reads one job, with an optional wait for its end, or a page of a list.
+import { pageOf } from '../domain/page.ts'
+import type { Page } from '../domain/page.ts'
 import { listJobs } from './lists.ts'
 import type { ListedRow } from './lists.ts'
 import type { JobFilter, JobWithEvent } from './store.ts'
@@ -31,11 +33,6 @@ export async function waitForJob({
   return latest
 }
 
-export interface JobPage {
-  jobs: ListedRow[]
-  hasMore: boolean
-}
-
 /** Reads a page of an organisation's jobs, newest first. */
 export async function listPage({
   limit,
@@ -46,7 +43,6 @@ export async function listPage({
   filter: JobFilter
   limit: number
   beforeId: string | undefined
-}): Promise<JobPage> {
-  const rows = await listJobs({ ...query, limit: limit + 1 }) // one more, to see if there are more
-  return { jobs: rows.slice(0, limit), hasMore: rows.length > limit }
+}): Promise<Page<ListedRow>> {
+  return pageOf(await listJobs({ ...query, limit: limit + 1 }), limit)
 }

@@ -1,20 +1,16 @@
 // Pictures behind signed links: a job's output for its customer, our copies of inputs for engines.
 import { Hono } from 'hono'
 import type { Context } from 'hono'
-import { allow } from '../http/allow.ts'
 import type { App } from '../http/context.ts'
 import { AppError } from '../domain/errors.ts'
 import { checkLink } from '../signing/signed-url.ts'
 
 export const outputs = new Hono<App>()
   .get('/outputs/:file', (c) => serve(c, `outputs/${c.req.param('file')}`))
-  .all('/outputs/:file', allow('GET', 'HEAD'))
   .get('/inputs/:job/:file', (c) => serve(c, `inputs/${c.req.param('job')}/${c.req.param('file')}`))
-  .all('/inputs/:job/:file', allow('GET', 'HEAD'))
   .get('/uploads/:upload/:file', (c) =>
     serve(c, `uploads/${c.req.param('upload')}/${c.req.param('file')}`),
   )
-  .all('/uploads/:upload/:file', allow('GET', 'HEAD'))
 
 async function serve(c: Context<App>, key: string): Promise<Response> {
   const { expires = '', signature = '' } = c.req.query()

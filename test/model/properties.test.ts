@@ -3,7 +3,7 @@ import { presentAuditEntry } from '../../src/operator/present.ts'
 import * as fc from 'fast-check'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { makeCursor, readCursor } from '../../src/api/cursor.ts'
+import { createCursor, readCursor } from '../../src/api/cursor.ts'
 import { signer } from '../../src/signing/hmac.ts'
 import { newId } from '../../src/ids.ts'
 import { createKey, parseKey } from '../../src/organisation/api-key.ts'
@@ -150,7 +150,7 @@ describe('one wrong bit', () => {
   it('makes a cursor unreadable', async () => {
     const list = { organisationId: newId('org') }
     const jobId = newId('job')
-    const cursor = makeCursor(env, list, jobId)
+    const cursor = createCursor(env, list, jobId)
     expect(readCursor(env, list, cursor)).toBe(jobId)
     await fc.assert(
       fc.asyncProperty(flip, async (where) => {
