@@ -64,7 +64,7 @@ function mutateBytes(file: Uint8Array, corpus: readonly Uint8Array[], random: Ra
         file.subarray(at),
       ])
     default: {
-      // The first bytes hold sizes and types.
+      // The first bytes contain sizes and types.
       file[below(Math.min(64, file.length), random)] = below(256, random)
       return file
     }
