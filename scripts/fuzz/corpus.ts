@@ -1,4 +1,4 @@
-// Valid files of every kind that the compositor reads, small and of one seed.
+// Small valid files of every kind that the compositor reads, deterministic for a seed.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { deflateSync } from 'node:zlib'
@@ -33,7 +33,7 @@ export async function createCorpus(random: Random): Promise<Corpus> {
   }
 }
 
-/** Soft shapes with noise, so that every part of a codec has work. */
+/** Soft shapes with noise, which use every part of a codec. */
 function picture(random: Random, alpha: boolean): Uint8ClampedArray {
   const data = new Uint8ClampedArray(SIZE.width * SIZE.height * 4)
   for (let i = 0; i < data.length; i += 4) {
@@ -111,7 +111,7 @@ function pngs(random: Random): Uint8Array[] {
       view.setUint32(0, SIZE.width)
       view.setUint32(4, SIZE.height)
       body.set([depth, colourType, 0, 0, interlaced ? 1 : 0], 8)
-      // Bytes from 0 to 4 are valid filters wherever a line begins.
+      // All bytes are 0 to 4, so that every line starts with a valid filter.
       const lines = Uint8Array.from({ length: imageDataBytes(header) }, () => random() * 5)
       const palette = Uint8Array.from({ length: 3 * 2 ** Math.min(depth, 8) }, () => random() * 256)
       return concat([

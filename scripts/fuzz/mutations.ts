@@ -1,4 +1,4 @@
-// Ways to break a file. Most keep the container readable, so that the damage reaches the decoder.
+// Mutations of image files. Most leave the container readable, so that the damage reaches the decoder.
 import { deflateSync, inflateSync } from 'node:zlib'
 import { jpegSegment } from '@try-on/image-files/samples'
 import { pngChunk, concat } from '@try-on/image-files/samples'
@@ -8,7 +8,7 @@ import { imageDataBytes } from '@try-on/image-files'
 
 type Random = () => number
 
-/** Breaks a file in one to three ways. `corpus` holds files of its format to splice in. */
+/** Applies one to three mutations. `corpus` has files of the same format to splice in. */
 export function mutate(
   file: Uint8Array,
   format: ImageFormat,
@@ -28,14 +28,14 @@ const pick = <T>(values: readonly T[], random: Random): T => values[below(values
 const noise = (length: number, random: Random) =>
   Uint8Array.from({ length }, () => below(256, random))
 
-/** Numbers at which sizes and counters go wrong, and some that are right. */
+/** Boundary values of sizes and counters, and some normal values. */
 const EDGES = [
   0, 1, 2, 3, 7, 8, 9, 16, 100, 127, 128, 255, 256, 1_000, 3_000, 4_095, 16_383, 16_384,
 ]
 const HUGE = [32_767, 32_768, 65_500, 65_535, 0xff_ffff, 0x7fff_ffff, 0xffff_ffff]
-/** Of pictures on both sides of the pixel limits. */
+/** Sides of images below and above the pixel limits. */
 const largeSide = (random: Random) => 1 + below(4_200, random)
-/** Mostly small: a large picture takes a hundred times as long as a small one. */
+/** Mostly small, because large images take a hundred times as long. */
 const edge = (random: Random) => (random() < 0.9 ? pick(EDGES, random) : pick(HUGE, random))
 
 function mutateBytes(file: Uint8Array, corpus: readonly Uint8Array[], random: Random): Uint8Array {
@@ -51,7 +51,7 @@ function mutateBytes(file: Uint8Array, corpus: readonly Uint8Array[], random: Ra
       return file
     case 2:
       return file.fill(pick([0, 1, 0x55, 0x7f, 0x80, 0xff], random), at, at + 1 + below(64, random))
-    case 3: // a piece lost, or twice there
+    case 3: // a piece removed or duplicated
       return concat([file.subarray(0, at), file.subarray(below(file.length, random))])
     case 4: {
       const other = pick(corpus, random)
@@ -64,7 +64,7 @@ function mutateBytes(file: Uint8Array, corpus: readonly Uint8Array[], random: Ra
         file.subarray(at),
       ])
     default: {
-      // The first bytes hold sizes and types.
+      // The first bytes contain sizes and types.
       file[below(Math.min(64, file.length), random)] = below(256, random)
       return file
     }
@@ -95,7 +95,7 @@ function shuffle(parts: Uint8Array[], random: Random, mostCopies: number): Uint8
   }
 }
 
-/** The markers of a JPEG, each with all that follows it up to the next one. */
+/** The segments of a JPEG; scans include their data. */
 function jpegParts(file: Uint8Array): Uint8Array[] {
   const parts: Uint8Array[] = []
   let start = 2
@@ -287,7 +287,7 @@ function mutatePng(file: Uint8Array, random: Random): Uint8Array {
   return concat([file.subarray(0, 8), ...(chunks ?? parts.map(toChunk))])
 }
 
-/** Gives a PNG large sides and as much image data as they need. */
+/** Sets large sides in a PNG header, with matching image data. */
 function enlarge(
   header: Uint8Array,
   image: { body: Uint8Array } | undefined,
@@ -305,7 +305,7 @@ function enlarge(
 
 const toChunk = ({ type, body }: { type: string; body: Uint8Array }) => pngChunk(type, body)
 
-/** The chunks of a RIFF file, or inside of a frame. */
+/** The chunks of a RIFF file or of a frame. */
 function riffParts(bytes: Uint8Array): Uint8Array[] {
   const parts: Uint8Array[] = []
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -341,7 +341,7 @@ function mutateWebp(file: Uint8Array, random: Random): Uint8Array {
   }
   switch (below(6, random)) {
     case 0: {
-      // Sizes, wherever a chunk of this type has them.
+      // The size fields of this type of chunk.
       const offset = { VP8X: 12, ANMF: 14, 'VP8 ': 14, VP8L: 9 }[type] ?? 8
       const position = offset + pick([0, 1, 2, 3], random)
       if (position + 2 <= part.length) view.setUint16(position, edge(random) & 0xffff, true)

@@ -17,7 +17,7 @@ export interface FollowOptions {
 
 /**
  * Fetches a URL, following its redirects. Cancels the bodies of the redirects.
- * @returns the first response that is not a redirect, whatever its status; its body is not read
+ * @returns the first response that is not a redirect, with any status and an unread body
  * @throws RedirectError; also the errors of `checkUrl` and of `fetch`
  */
 export async function followRedirects(

@@ -61,7 +61,7 @@ export interface Body {
   build: number
 }
 
-/** Renders the figure in front of a studio wall. The same options give the same pixels. */
+/** Renders the figure in front of a studio wall. Deterministic for the same options. */
 export function drawFigure(options: FigureOptions = {}): Rgba {
   const { width = 900, height = 1350, light = -0.5, grain = 0.012, exposure = 1 } = options
   const unit = height * (options.scale ?? 0.122)

@@ -37,7 +37,7 @@ export interface GarmentOptions {
   seed?: number
 }
 
-/** Renders the garment. The same options give the same pixels. */
+/** Renders the garment. Deterministic for the same options. */
 export function drawGarment(options: GarmentOptions = {}): Rgba {
   const { width = 800, height = 900, kind = 'tshirt', background = 'plain' } = options
   const backdrop = hex(options.backdrop ?? '#f2f2f0')

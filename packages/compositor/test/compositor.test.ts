@@ -71,7 +71,7 @@ describe('dress, with a T-shirt', () => {
     // The photo after the same JPEG encoding, without a garment.
     const plain = await codecs.encodeJpeg(figure(), 90)
     before = await codecs.decode(plain, 'jpeg', 9999)
-  })
+  }, 30_000)
 
   it('returns a JPEG of the size of the photo', async () => {
     expect([after.width, after.height]).toEqual([240, 360])

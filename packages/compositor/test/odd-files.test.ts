@@ -99,7 +99,7 @@ function mutate(bytes: Uint8Array, random: () => number): Uint8Array {
       for (let i = 0; i < 12; i++) copy[at()]! ^= 1 << Math.floor(random() * 8)
       return copy
     case 2: {
-      // The first bytes hold the sizes.
+      // The first bytes contain the sizes.
       for (let i = 0; i < 6; i++) copy[12 + Math.floor(random() * 40)] = Math.floor(random() * 256)
       return copy
     }

@@ -60,7 +60,7 @@ export function inspectWebp(bytes: Uint8Array): WebpHeader | Corrupt {
     } else if (type === 'ANMF') {
       frame ??= body
     } else {
-      still.take(type, body)
+      still.add(type, body)
     }
     if (!canvas) break // a simple file has one chunk
   }
@@ -81,7 +81,7 @@ function inspectFrame(frame: Uint8Array, canvas: Size): WebpHeader | Corrupt {
     return corrupt(`the WebP frame of ${text(size)} exceeds the canvas of ${text(canvas)}`)
   }
   const image = new Image()
-  for (const { type, body } of chunksIn(frame.subarray(FRAME_HEADER_BYTES))) image.take(type, body)
+  for (const { type, body } of chunksIn(frame.subarray(FRAME_HEADER_BYTES))) image.add(type, body)
   return image.header(size)
 }
 
@@ -90,7 +90,7 @@ class Image {
   #bitstream: { lossless: boolean; body: Uint8Array } | undefined
   #alpha: Uint8Array | null = null
 
-  take(type: string, body: Uint8Array): void {
+  add(type: string, body: Uint8Array): void {
     if (this.#bitstream) return
     if (type === 'VP8 ' || type === 'VP8L') this.#bitstream = { lossless: type === 'VP8L', body }
     else if (type === 'ALPH') this.#alpha = body
