@@ -187,7 +187,7 @@ export const SCENARIOS: Scenario[] = [
     afterwards: (harness, _, jobId) => statusIs(harness, jobId, 'completed'),
   },
   {
-    name: 'give up a dead message',
+    name: 'give up a dead-lettered message',
     async prepare(harness) {
       const jobId = await submitted(harness)
       harness.queues.clear()

@@ -92,15 +92,15 @@ describe('live jobs of one organisation', () => {
     const slots = new JobSlots({ perOrganisation: 1, total: 2 })
     const started: number[] = []
     const all = [0, 1, 2, 3].map((n) => slots.enter(`org_${n}`)!)
-    const begin = all.map((slot, n) => slots.begin(slot).then(() => started.push(n)))
-    await Promise.all(begin.slice(0, 2))
+    const starts = all.map((slot, n) => slots.start(slot).then(() => started.push(n)))
+    await Promise.all(starts.slice(0, 2))
     await scheduler.wait(50)
     expect(started).toEqual([0, 1])
     slots.leave(all[1]!)
-    await begin[2]
+    await starts[2]
     expect(started).toEqual([0, 1, 2])
     slots.leave(all[0]!)
-    await begin[3]
+    await starts[3]
   })
 })
 
@@ -216,8 +216,8 @@ describe('the memory for pictures', () => {
     const budget = new MemoryBudget(JOB_BYTES)
     await memoryOf(budget)('org_1').reserve()
     const startedAt = Date.now()
-    const refused = memoryOf(budget)('org_2').reserve()
-    await expect(refused).rejects.toMatchObject({ name: 'Postponed', isUntouched: true })
+    const reservation = memoryOf(budget)('org_2').reserve()
+    await expect(reservation).rejects.toMatchObject({ name: 'Postponed', isUntouched: true })
     expect(Date.now() - startedAt).toBeGreaterThan(7_500)
   })
 
