@@ -47,7 +47,7 @@ async function sweepJobs(env: Env): Promise<void> {
   const queued = await modesWithBacklog(env)
   let sent = 0
   await inPages(async () => {
-    const { taken, toSend } = await takeSweptJobs(env, { queued, limit: PAGE_ROWS })
+    const { taken, toSend } = await takeSweptJobs({ env, queued, limit: PAGE_ROWS })
     for (const mode of MODES) {
       const messages = toSend.filter((job) => job.mode === mode).map(messageOf)
       await sendAll(

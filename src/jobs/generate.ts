@@ -116,7 +116,8 @@ async function startOnFirst(context: Context, candidates: readonly Engine[]): Pr
   await memory.resize(candidates.some(({ paid }) => paid) ? JOB_BYTES : bytes)
   const input = { jobId: job.id, model, garment }
   const failures: JobFailure[] = []
-  let hasStarted = false // an engine before may have worked, so the next start is another attempt
+  // Whether an engine has worked in this attempt, so that the next start is another attempt.
+  let hasStarted = false
   for (const engine of candidates) {
     if (engine.paid && !mayStartPaid(job.row.ambiguousStarts)) continue
     const breaker = engines.breakerOf(engine)

@@ -67,7 +67,7 @@ export async function processJob({
   }
   try {
     // Wait before the claim: neither the lease nor the deadline runs yet.
-    await slots.begin(slot)
+    await slots.start(slot)
     const ackAfterMs = slots.hasSlow(organisationId) ? ACK_NEXT_AFTER_MS : ACK_AFTER_MS
     ackTimer.start(ackAfterMs, () => slots.acknowledged(slot))
     const result = await claimAndProcess({ env, message, ackTimer, slot })
@@ -134,7 +134,7 @@ async function claimAndProcess({
 
 /**
  * Handles a message whose job could not be claimed: completes what an earlier crash interrupted. If
- * another consumer has the job and dies, the sweep queues the job after the lease.
+ * another consumer has the job and crashes, the sweep queues the job after the lease.
  */
 async function skipUnclaimed(env: Env, jobId: string, found: JobRow | undefined): Promise<void> {
   if (!found) log.warn('message for a job that does not exist', { jobId })

@@ -39,7 +39,7 @@ export class JobSlots {
   }
 
   /** Waits until the work may start. */
-  async begin(slot: Slot): Promise<void> {
+  async start(slot: Slot): Promise<void> {
     await pollUntil(() => {
       this.#removeExpired()
       return [...this.#slots].indexOf(slot) < this.#total

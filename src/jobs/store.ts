@@ -90,10 +90,15 @@ export interface SweptJobs {
  * next sweep skips them. A pending job of a mode in `queued` is probably in its queue: it gets a message
  * only after `PENDING_MAX_WAIT_MS`.
  */
-export async function takeSweptJobs(
-  env: Env,
-  { queued, limit }: { queued: readonly Mode[]; limit: number },
-): Promise<SweptJobs> {
+export async function takeSweptJobs({
+  env,
+  queued,
+  limit,
+}: {
+  env: Env
+  queued: readonly Mode[]
+  limit: number
+}): Promise<SweptJobs> {
   const db = database(env)
   const now = Date.now()
   const due = db

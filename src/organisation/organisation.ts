@@ -142,7 +142,7 @@ export class Organisation extends DurableObject<Env> {
   override async alarm(): Promise<void> {
     this.#alarmAt = Infinity
     try {
-      await reconcile(this.env, this.ctx.storage, this.#stores)
+      await reconcile({ env: this.env, storage: this.ctx.storage, stores: this.#stores })
       await this.#keyUses.flush()
     } catch (error) {
       // The runtime retries an alarm that throws only a few times. This retries without a limit.

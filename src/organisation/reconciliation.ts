@@ -9,22 +9,26 @@ export const RECONCILE_AFTER_MS = 5 * 60_000
 const PAGE_SIZE = 90 // D1 binds at most 100 values to a statement
 
 /** Settles every reservation whose last check is older than `RECONCILE_AFTER_MS`. */
-export async function reconcile(
-  env: Env,
-  storage: DurableObjectStorage,
-  allStores: Stores,
-): Promise<void> {
+export async function reconcile({
+  env,
+  storage,
+  stores,
+}: {
+  env: Env
+  storage: DurableObjectStorage
+  stores: Stores
+}): Promise<void> {
   const before = Date.now() - RECONCILE_AFTER_MS
   for (;;) {
-    const open = allStores.find()?.ledger.openSince(before, PAGE_SIZE) ?? []
+    const open = stores.find()?.ledger.openSince(before, PAGE_SIZE) ?? []
     if (open.length === 0) return
     const statuses = await jobStatuses(
       env,
       open.map(({ jobId }) => jobId),
     )
-    const stores = allStores.find() // `destroy` may have run during the read of D1
-    if (!stores) return
-    const { ledger, idempotency } = stores
+    const current = stores.find() // `destroy` may have run during the read of D1
+    if (!current) return
+    const { ledger, idempotency } = current
     // A replay may have renewed a reservation during the read of D1, which is then outdated.
     const unchanged = new Set(ledger.openSince(before, PAGE_SIZE).map(({ jobId }) => jobId))
     storage.transactionSync(() => {

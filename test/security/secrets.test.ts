@@ -11,7 +11,7 @@ import { createKey } from '../../src/organisation/api-key.ts'
 import { newWebhookSecret } from '../../src/webhooks/secret.ts'
 import { BASE, codeOf, request } from '../support/client.ts'
 import { FaultInjector } from '../faults/fault-injector.ts'
-import { HOOK, Stage } from '../faults/harness.ts'
+import { HOOK, Harness } from '../faults/harness.ts'
 import { png } from '../support/picture.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { finished, newOrganisation, readJob, submit } from '../support/world.ts'
@@ -205,8 +205,8 @@ describe('guessing', () => {
   }
 
   it('a malformed key ends before any I/O, at every endpoint', async () => {
-    const stage = await Stage.open()
-    const key = stage.shop.keys.live
+    const harness = await Harness.open()
+    const key = harness.shop.keys.live
     const malformed = ['', 'x', key.slice(0, -1), `${key}0`, key.toUpperCase(), 'svc_live_sk_']
     const endpoints = [
       ['POST', '/v1/tryon'],
@@ -220,7 +220,7 @@ describe('guessing', () => {
       for (const wrong of malformed) {
         const faultInjector = new FaultInjector()
         const body = { model_image_url: HOOK }
-        const answer = await stage.request(
+        const answer = await harness.request(
           faultInjector,
           wrong,
           method,
