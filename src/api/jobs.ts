@@ -33,7 +33,7 @@ const JobsQuery = z.object({
   cursor: z
     .string('must be given once')
     .optional()
-    .meta({ description: 'next_cursor of the page before. Opaque.' }),
+    .meta({ description: 'The next_cursor of the previous page. Opaque.' }),
 })
 
 const JobList = z
@@ -42,7 +42,7 @@ const JobList = z
     next_cursor: z
       .string()
       .nullable()
-      .meta({ description: 'Pass as cursor for the next page; null when there is none' }),
+      .meta({ description: 'The cursor of the next page; null on the last page' }),
     has_more: z.boolean(),
   })
   .meta({ id: 'JobList' })

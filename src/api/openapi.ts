@@ -21,22 +21,22 @@ const document = createDocument({
     jobEnded: {
       post: {
         operationId: 'jobEnded',
-        summary: 'A job is over',
+        summary: 'A job has ended',
         description:
-          'Sent to the job’s webhook URL, signed after Standard Webhooks 1.0 (https://www.standardwebhooks.com). Delivered at least once: tell repeats by `webhook-id`. Answer with 2xx within 15 seconds; 410 stops further attempts.',
+          'Sent to the job’s webhook URL, signed as Standard Webhooks 1.0 (https://www.standardwebhooks.com) specifies. Delivered at least once: detect repeats by `webhook-id`. Respond with 2xx within 15 seconds; 410 stops further attempts.',
         tags: ['Jobs'],
         security: [],
         requestParams: {
           header: z.object({
             'webhook-id': z
               .string()
-              .meta({ description: 'The event’s id, the same at every attempt.' }),
+              .meta({ description: 'The event’s id, the same in every attempt.' }),
             'webhook-timestamp': z
               .string()
-              .meta({ description: 'When this attempt was made, seconds since 1970.' }),
+              .meta({ description: 'The time of this attempt, seconds since 1970.' }),
             'webhook-signature': z.string().meta({
               description:
-                '`v1,` and the signature; several, separated by spaces, during a rotation.',
+                '`v1,` and the signature. During a rotation of the secret, two of them, separated by a space.',
             }),
           }),
         },
@@ -54,7 +54,7 @@ const document = createDocument({
         type: 'http',
         scheme: 'bearer',
         bearerFormat: 'svc_live_sk_… or svc_test_sk_…',
-        description: 'An API key; its kind selects live or test mode.',
+        description: 'An API key. Its prefix selects live or test mode.',
       },
     },
   },

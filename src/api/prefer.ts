@@ -6,14 +6,14 @@ export const PreferHeader = z
   .string()
   .optional()
   .meta({
-    description: `\`wait=N\` holds the answer until the job is over, at most N (up to ${MAX_WAIT_SECONDS}) seconds.`,
+    description: `\`wait=N\` holds the response until the job has ended, at most N (up to ${MAX_WAIT_SECONDS}) seconds.`,
     example: 'wait=10',
   })
 
 export const PreferenceApplied = z
   .string()
   .optional()
-  .meta({ description: 'Given when a wait was asked for.' })
+  .meta({ description: 'Present when the request had `Prefer: wait`.' })
 
 /** The N of `Prefer: wait=N`, at most 30. A malformed preference is ignored (RFC 7240, 2). */
 export function preferredWaitSeconds(header: string | undefined): number {

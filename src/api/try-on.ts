@@ -22,7 +22,7 @@ const IdempotencyKey = z
   .optional()
   .meta({
     description:
-      'Makes a repeated submission safe for 24 hours: the same key and body give the same job and cost nothing. 1 to 255 visible ASCII characters.',
+      'Makes a repeated submission safe for 24 hours: the same key and body return the same job at no cost. 1 to 255 visible ASCII characters.',
   })
 
 const Submitted = z
@@ -40,8 +40,8 @@ export const tryOn = new Hono<ApiApp>().post(
     operationId: 'submitTryOn',
     summary: 'Submit a try-on job',
     description:
-      'Accepts the job and returns at once. In live mode one credit is reserved; it is consumed when the job completes and given back when it does not.\n\n' +
-      'In test mode nothing is fetched or generated, and an image URL on the host `test.invalid` steers the job: `https://test.invalid/fail/{error_code}` fails it, `https://test.invalid/delay/{seconds}` (0 to 60) holds it in processing.',
+      'Accepts the job and returns at once. In live mode one credit is reserved; it is consumed when the job completes and returned when it does not.\n\n' +
+      'In test mode nothing is fetched or generated, and an image URL on the host `test.invalid` selects a scenario: `https://test.invalid/fail/{error_code}` fails the job, `https://test.invalid/delay/{seconds}` (0 to 60) delays it.',
     tags: ['Jobs'],
     requestParams: {
       header: z.object({ 'Idempotency-Key': IdempotencyKey, Prefer: PreferHeader }),
@@ -53,15 +53,14 @@ export const tryOn = new Hono<ApiApp>().post(
       },
     },
     responses: {
-      '200': ok('The job is over within the time that `Prefer: wait` gave', Job, {
+      '200': ok('The job ended within the time of `Prefer: wait`', Job, {
         'Idempotent-Replayed': z.string().optional(),
         'Preference-Applied': PreferenceApplied,
       }),
       '202': ok('The job was accepted', Submitted, {
-        'Idempotent-Replayed': z
-          .string()
-          .optional()
-          .meta({ description: '`true` when this Idempotency-Key had been accepted before.' }),
+        'Idempotent-Replayed': z.string().optional().meta({
+          description: '`true` when an earlier request with this Idempotency-Key was accepted.',
+        }),
         'Preference-Applied': PreferenceApplied,
       }),
       ...errors(

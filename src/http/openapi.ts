@@ -29,15 +29,15 @@ export function describedPaths(app: Pick<Hono, 'routes'>, basePath: string) {
 
 const RequestIdHeader = z
   .string()
-  .meta({ description: 'Names this request in our logs; quote it when asking for help.' })
+  .meta({ description: 'The id of this request. Include it when you contact support.' })
 
 const RateLimitPolicy = z.string().meta({
-  description: 'The limit: q requests in any w seconds.',
+  description: 'The rate limit: q requests in any w seconds.',
   example: '"default";q=60;w=60',
 })
 
 const RateLimit = z.string().meta({
-  description: 'r requests are left; one more is free in t seconds (0 while some are left).',
+  description: 'r requests remain; the next one is available in t seconds (0 while r is above 0).',
   example: '"default";r=59;t=0',
 })
 

@@ -25,7 +25,7 @@ describe('signer', () => {
     expect(signer(env, 'link')(text)).toBe(expected(text))
   })
 
-  it('keeps concurrent calls apart, though they share buffers', async () => {
+  it('does not mix concurrent calls, which share buffers', async () => {
     const sign = signer(env, 'link')
     const signatures = await Promise.all(
       Array.from({ length: 50 }, async (_, n) => {
