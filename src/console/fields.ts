@@ -1,4 +1,4 @@
-// What people may enter, for the forms that share it.
+// Schemas of form fields that several pages share.
 import { z } from 'zod'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../accounts/auth.ts'
 
@@ -6,20 +6,31 @@ export const email = z
   .string()
   .trim()
   .toLowerCase()
-  .pipe(z.email('Enter an email address, such as ada@shop.example.').max(254, 'This is too long.'))
+  .pipe(
+    z
+      .email('Enter an email address, such as ada@shop.example.')
+      .max(254, 'The email address must have at most 254 characters.'),
+  )
 
 export const PASSWORD_HINT = `At least ${MIN_PASSWORD_LENGTH} characters.`
+const TOO_LONG = `The password must have at most ${MAX_PASSWORD_LENGTH} characters.`
 
-export const password = z
+export const newPassword = z
   .string()
   .min(MIN_PASSWORD_LENGTH, `The password must have at least ${MIN_PASSWORD_LENGTH} characters.`)
-  .max(MAX_PASSWORD_LENGTH, `The password must have at most ${MAX_PASSWORD_LENGTH} characters.`)
+  .max(MAX_PASSWORD_LENGTH, TOO_LONG)
 
-/** Of organisations, workspaces and keys. */
+/** A password that is checked against the stored one. */
+export const currentPassword = z
+  .string('Enter your password.')
+  .min(1, 'Enter your password.')
+  .max(MAX_PASSWORD_LENGTH, TOO_LONG)
+
+/** The name of an organisation, workspace or API key. */
 export const name = z
   .string('Enter a name.')
   .trim()
   .min(1, 'Enter a name.')
-  .max(100, 'At most 100 characters, please.')
+  .max(100, 'The name must have at most 100 characters.')
   // eslint-disable-next-line no-control-regex
-  .regex(/^[^\u0000-\u001f\u007f]*$/, 'Please leave out control characters.')
+  .regex(/^[^\u0000-\u001f\u007f]*$/, 'The name must not contain control characters.')

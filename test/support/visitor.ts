@@ -53,7 +53,8 @@ export function newVisitor(ip = newIp()): Visitor {
       return send(pathname + search, { method: 'GET' })
     }
     const html = await answer.text()
-    formOrganisation = /name="drawn_for" value="([^"]+)"/.exec(html)?.[1] ?? formOrganisation
+    formOrganisation =
+      /name="form_organisation" value="([^"]+)"/.exec(html)?.[1] ?? formOrganisation
     return { status: answer.status, path, html, headers: answer.headers }
   }
 
@@ -62,7 +63,7 @@ export function newVisitor(ip = newIp()): Visitor {
     get: (path) => send(path, { method: 'GET' }),
     post(path, fields = {}, { origin = BASE, referer } = {}) {
       const whole: typeof fields = {
-        ...(formOrganisation !== undefined && { drawn_for: formOrganisation }),
+        ...(formOrganisation !== undefined && { form_organisation: formOrganisation }),
         ...fields,
       }
       const files = Object.values(whole).some((value) => value instanceof File)
