@@ -124,7 +124,7 @@ describe('deleting an account', () => {
     const userId = await userIdOf(founder.email)
     await founder.visitor.get(TEAM)
     const left = await founder.visitor.post(`${TEAM}/members/${userId}/remove`)
-    expect(left.path).toBe(`${TEAM}?stays=1`)
+    expect(left.path).toBe(`${TEAM}?last_owner=1`)
     expect((await founder.visitor.get(PAGE)).html).toContain('You are the only member of Acme')
   })
 

@@ -124,8 +124,8 @@ describe('signing up', () => {
   })
 
   it('shows an error page for an invalid link', async () => {
-    expect((await newVisitor().get('/console/verify?token=nonsense')).status).toBe(403)
-    const sent = await newVisitor().post('/console/verify', { token: 'nonsense' })
+    expect((await newVisitor().get('/console/verify?token=invalid')).status).toBe(403)
+    const sent = await newVisitor().post('/console/verify', { token: 'invalid' })
     expect(sent.status).toBe(403)
     expect(sent.html).toContain('This link is invalid or has expired')
   })

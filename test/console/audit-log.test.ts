@@ -260,7 +260,7 @@ describe('removing a member', () => {
     const { visitor, testKey, organisationId } = await newFounder()
     const member = await newMember(organisationId)
     const keys: string[] = []
-    for (const name of ['First of theirs', 'Second of theirs', 'Revoked before']) {
+    for (const name of ['First key', 'Second key', 'Revoked key']) {
       const { html } = await createKey(member.visitor, { name })
       keys.push(/svc_test_sk_\w{64}/.exec(html)?.[0] ?? '')
     }
@@ -268,9 +268,9 @@ describe('removing a member', () => {
     const path = `${TEAM}/members/${member.userId}/remove`
     const page = await visitor.get(path)
     expect(page.html).toContain(`<h1>Remove ${member.email}</h1>`)
-    expect(page.html).toContain('First of theirs')
-    expect(page.html).toContain('Second of theirs')
-    expect(page.html).not.toContain('Revoked before')
+    expect(page.html).toContain('First key')
+    expect(page.html).toContain('Second key')
+    expect(page.html).not.toContain('Revoked key')
     expect(page.html).not.toContain('First test key') // created by the owner
     expect(page.html).toContain('Also revoke these 2 keys')
     const removed = await visitor.post(path, { revoke_keys: 'on' })

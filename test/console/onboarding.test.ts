@@ -144,10 +144,10 @@ describe('onboarding', () => {
     expect((await visitor.get('/console/check-inbox')).html).not.toMatch(
       /[Ww]e sent|Check your inbox/,
     )
-    const rejected = await visitor.post('/console/resend', { email: 'nonsense' })
+    const rejected = await visitor.post('/console/resend', { email: 'invalid' })
     expect(rejected.status).toBe(422)
     expect(rejected.html).toContain('id="email-error"')
-    expect(rejected.html).toContain('value="nonsense"')
+    expect(rejected.html).toContain('value="invalid"')
     expect(rejected.html).not.toContain('we sent')
   })
 

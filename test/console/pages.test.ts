@@ -9,7 +9,7 @@ import { DELAYED, finished, freeze, IMAGES, operator, readJob, submit } from '..
 
 const upstream = fakeUpstream()
 
-const file = (bytes: ArrayBuffer | string, type: string) => new File([bytes], 'picture', { type })
+const file = (bytes: ArrayBuffer | string, type: string) => new File([bytes], 'image', { type })
 
 /** A body of 300 MB without a Content-Length, and the number of MB that were read from it. */
 function endlessUpload() {

@@ -37,7 +37,7 @@ describe('the team', () => {
 
   it('preserves the selected role if the address is rejected', async () => {
     const { visitor, email } = await newFounder()
-    for (const address of ['nonsense', email]) {
+    for (const address of ['invalid', email]) {
       const page = await invite(visitor, address, 'owner')
       expect(page.status).toBe(422)
       expect(page.html).toMatch(/value="owner" selected=""/)
@@ -55,7 +55,7 @@ describe('the team', () => {
     expect((await changeRole(visitor, founder, 'member')).html).toContain(
       'must have at least one owner',
     )
-    expect((await changeRole(visitor, email, 'nonsense')).html).not.toContain('Role changed')
+    expect((await changeRole(visitor, email, 'invalid')).html).not.toContain('Role changed')
     expect((await changeRole(visitor, email, 'owner')).html).toContain('Role changed')
     // The two owners demote each other at the same time: one of them remains an owner.
     await Promise.all([changeRole(member, founder, 'member'), changeRole(visitor, email, 'member')])

@@ -126,7 +126,7 @@ async function deletePage(c: ConsoleContext, state: FormState = {}) {
 async function keepPage(c: ConsoleContext) {
   const { id, email, deleteAfter } = c.var.user
   const isOver = deleteAfter !== null && deleteAfter.getTime() <= Date.now()
-  const along = await scheduledWith(c.env, id)
+  const organisations = await scheduledWith(c.env, id)
   return guestPage(
     c,
     { title: 'Your account will be deleted' },
@@ -137,7 +137,7 @@ async function keepPage(c: ConsoleContext) {
       ) : (
         <p>
           The account <strong>{email}</strong>
-          {along.length > 0 && ` and ${namesOf(along)}`} will be deleted on{' '}
+          {organisations.length > 0 && ` and ${namesOf(organisations)}`} will be deleted on{' '}
           <Timestamp at={deleteAfter} />.
         </p>
       )}

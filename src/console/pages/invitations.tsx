@@ -24,7 +24,7 @@ import {
 export const invitations = new Hono<ConsoleApp>()
   .get('/', requireSession, async (c) => {
     const { id, email } = c.var.user
-    const [open, begun] = await Promise.all([
+    const [open, onboarding] = await Promise.all([
       invitationsTo(c.env, email),
       findOnboarding(c.env, id),
     ])
@@ -55,7 +55,9 @@ export const invitations = new Hono<ConsoleApp>()
         )}
         <p class="aside">
           <a href="/console">Back to the console</a>
-          {!begun?.foundedAt && <a href="/console/onboarding/name">Create your own organisation</a>}
+          {!onboarding?.foundedAt && (
+            <a href="/console/onboarding/name">Create your own organisation</a>
+          )}
         </p>
       </article>,
     )

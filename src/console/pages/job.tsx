@@ -27,40 +27,40 @@ const REFRESH_SECONDS = 2
 
 export const job = new Hono<ConsoleApp>()
   .get('/:jobId', async (c) => {
-    const found = await ownJob(c)
+    const row = await findOwnJob(c)
     return memberPage(
       c,
       {
         title: 'Job',
-        ...(!isSettled(found) && { refreshSeconds: REFRESH_SECONDS }),
+        ...(!isSettled(row) && { refreshSeconds: REFRESH_SECONDS }),
       },
       <>
         <p class="breadcrumb">
           <a href="/console/jobs">Jobs</a>
         </p>
         <h1>
-          Job <span class="id">{found.id}</span>
+          Job <span class="id">{row.id}</span>
         </h1>
         {c.req.query('late') && (
           <Notice kind="bad">
             The job can no longer be cancelled because processing has started.
           </Notice>
         )}
-        {await liveJob(c, found)}
+        {await jobSection(c, row)}
       </>,
     )
   })
   // console.js polls this fragment until the job is settled.
   .get('/:jobId/live', async (c) => {
-    const row = await ownJob(c)
+    const row = await findOwnJob(c)
     return c.html(
       <FormOrganisation.Provider value={row.organisationId}>
-        {await liveJob(c, row)}
+        {await jobSection(c, row)}
       </FormOrganisation.Provider>,
     )
   })
   .post('/:jobId/cancel', async (c) => {
-    const { id, organisationId } = await ownJob(c)
+    const { id, organisationId } = await findOwnJob(c)
     try {
       await cancelJob({ env: c.env, organisationId, jobId: id })
     } catch (error) {
@@ -70,7 +70,7 @@ export const job = new Hono<ConsoleApp>()
     return c.redirect(`/console/jobs/${id}`, 303)
   })
   .post('/:jobId/delete-pictures', async (c) => {
-    const { id, organisationId } = await ownJob(c)
+    const { id, organisationId } = await findOwnJob(c)
     try {
       await deleteOutput({ env: c.env, actor: actorOf(c), organisationId, jobId: id })
     } catch (error) {
@@ -80,14 +80,14 @@ export const job = new Hono<ConsoleApp>()
   })
 
 /** @throws AppError not_found, also for a job of another organisation */
-async function ownJob(c: ConsoleContext): Promise<JobWithEvent> {
+async function findOwnJob(c: ConsoleContext): Promise<JobWithEvent> {
   const jobId = c.req.param('jobId') ?? ''
   const found = isId('job', jobId) ? await findJob(c.env, jobId) : undefined
   if (found?.organisationId !== c.var.membership.organisation.id) throw new AppError('not_found')
   return found
 }
 
-async function liveJob(c: ConsoleContext, row: JobWithEvent) {
+async function jobSection(c: ConsoleContext, row: JobWithEvent) {
   const baseUrl = baseUrlOf(c)
   const { organisationId } = row
   const model = displayUrl(c.env, { baseUrl, organisationId }, row.modelImageUrl)
@@ -234,7 +234,8 @@ const Timeline = ({ row, attempts }: { row: JobWithEvent; attempts: WebhookAttem
         <li>
           <strong>Webhook, attempt {attempt.number}</strong> <Timestamp precise at={attempt.at} />{' '}
           <span class="muted">
-            {attempt.responseStatus ?? attempt.error} in {formatDuration(attempt.durationMs)}
+            {attempt.responseStatus ? `HTTP ${attempt.responseStatus}` : attempt.error} in{' '}
+            {formatDuration(attempt.durationMs)}
           </span>
         </li>
       ))}
@@ -247,7 +248,7 @@ const Timeline = ({ row, attempts }: { row: JobWithEvent; attempts: WebhookAttem
   )
 }
 
-/** The URL to show an input image, or null for a scenario. Signs a new URL for uploads, because theirs expires. */
+/** The URL to show an input image, or null for a scenario. Signs a new URL for uploads, because their own URLs expire. */
 function displayUrl(
   env: Env,
   owner: { baseUrl: string; organisationId: string },

@@ -30,9 +30,9 @@ const PATHS = {
 export const onboarding = new Hono<ConsoleApp>()
   .use(requireSession)
   .get('/', async (c) => {
-    const begun = await resume(c)
+    const progress = await resume(c)
     const left = c.req.query('left') !== undefined
-    if (begun && !begun.foundedAt && !left) return c.redirect(PATHS[stepOf(begun)], 303)
+    if (progress && !progress.foundedAt && !left) return c.redirect(PATHS[stepOf(progress)], 303)
     const { id, email } = c.var.user
     const [invited, joined] = await Promise.all([
       invitationsTo(c.env, email),
@@ -40,13 +40,13 @@ export const onboarding = new Hono<ConsoleApp>()
     ])
     if (joined.length > 0) return c.redirect('/console', 303)
     if (invited.length > 0) return c.redirect('/console/invitations', 303)
-    return noOrganisationPage(c, { canCreate: !begun?.foundedAt })
+    return noOrganisationPage(c, { canCreate: !progress?.foundedAt })
   })
 
   .get('/name', async (c) => {
-    const begun = await resume(c)
-    if (begun?.foundedAt) return c.redirect(PATHS.done, 303)
-    return namePage(c, { values: { name: begun?.organisationName ?? '' } })
+    const progress = await resume(c)
+    if (progress?.foundedAt) return c.redirect(PATHS.done, 303)
+    return namePage(c, { values: { name: progress?.organisationName ?? '' } })
   })
   .post('/name', async (c) => {
     const form = await readForm(c, z.object({ name }))
@@ -71,39 +71,39 @@ export const onboarding = new Hono<ConsoleApp>()
 
   .get('/workspace', async (c) => (await redirectUnless(c, 'workspace')) ?? workspacePage(c))
   .post('/workspace', async (c) => {
-    const begun = await resume(c)
+    const progress = await resume(c)
     // Reloading the key page posts the form again. The key is not shown twice.
-    if (begun?.foundedAt) return c.redirect(PATHS.done, 303)
-    if (!begun || stepOf(begun) !== 'workspace') return c.redirect('/console/onboarding', 303)
+    if (progress?.foundedAt) return c.redirect(PATHS.done, 303)
+    if (!progress || stepOf(progress) !== 'workspace') return c.redirect('/console/onboarding', 303)
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return workspacePage(c, form)
     const created = await completeOnboarding({
       env: c.env,
       actor: actorOf(c),
-      onboarding: begun,
+      onboarding: progress,
       workspaceName: form.data.name,
     })
     if (!created) return c.redirect(PATHS.done, 303)
-    selectOrganisation(c, begun.organisationId)
-    return newKeyPage(c, begun.organisationId, created)
+    selectOrganisation(c, progress.organisationId)
+    return newKeyPage(c, progress.organisationId, created)
   })
 
   .get('/key', async (c) => {
-    const begun = await resume(c)
-    if (!begun?.foundedAt) return c.redirect('/console/onboarding', 303)
-    return storedKeyPage(c, begun.organisationName)
+    const progress = await resume(c)
+    if (!progress?.foundedAt) return c.redirect('/console/onboarding', 303)
+    return storedKeyPage(c, progress.organisationName)
   })
 
 /** Returns the stored progress. Starts onboarding with the organisation name of the sign-up form. */
 async function resume(c: ConsoleContext): Promise<OnboardingRow | undefined> {
   const { id, organisationName } = c.var.user
-  const begun = await findOnboarding(c.env, id)
-  if (begun || !organisationName) return begun
+  const progress = await findOnboarding(c.env, id)
+  if (progress || !organisationName) return progress
   return beginOnboarding(c.env, id, organisationName)
 }
 
 /** Redirects if the step is not the current one. */
 async function redirectUnless(c: ConsoleContext, step: keyof typeof PATHS) {
-  const begun = await resume(c)
-  return begun && stepOf(begun) === step ? null : c.redirect('/console/onboarding', 303)
+  const progress = await resume(c)
+  return progress && stepOf(progress) === step ? null : c.redirect('/console/onboarding', 303)
 }

@@ -63,8 +63,8 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
           <Chart days={statistics.days} />
         )}
       </section>
-      <section aria-labelledby="account-heading">
-        <h2 id="account-heading">Account</h2>
+      <section aria-labelledby="organisation-heading">
+        <h2 id="organisation-heading">Organisation</h2>
         <dl>
           <dt>Plan</dt>
           <dd class="capitalised">{organisation.plan}</dd>

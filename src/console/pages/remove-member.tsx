@@ -23,7 +23,7 @@ export const removeMember = new Hono<ConsoleApp>()
     const form = await readForm(c, Removal)
     const revokeKeys = form.ok && form.data.revoke_keys !== undefined
     const removed = await remove({ ...scopeOf(c), userId, revokeKeys })
-    if (!removed) return c.redirect('/console/settings/team?stays=1', 303)
+    if (!removed) return c.redirect('/console/settings/team?last_owner=1', 303)
     return c.redirect(isSelf ? '/console' : '/console/settings/team?removed=1', 303)
   })
 

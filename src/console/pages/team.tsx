@@ -67,7 +67,7 @@ export const team = new Hono<ConsoleApp>()
     if (!form.ok) throw new AppError('not_found')
     const userId = c.req.param('userId')
     const changed = await changeRole({ ...scopeOf(c), userId, role: form.data.role })
-    return c.redirect(`/console/settings/team?${changed ? 'role' : 'stays'}=1`, 303)
+    return c.redirect(`/console/settings/team?${changed ? 'role' : 'last_owner'}=1`, 303)
   })
 
 async function teamPage(c: ConsoleContext, state: FormState = {}) {
@@ -83,7 +83,7 @@ async function teamPage(c: ConsoleContext, state: FormState = {}) {
       <h1>Team</h1>
       <p>
         Only owners can manage the team, reveal and rotate the signing secret, change the
-        organisation and read the audit log. Members can do everything else.
+        organisation settings and read the audit log. Members can do everything else.
       </p>
       {invited && (
         <Notice kind="good">
@@ -99,7 +99,7 @@ async function teamPage(c: ConsoleContext, state: FormState = {}) {
           Member removed. They no longer have access to {organisation.name}.
         </Notice>
       )}
-      {c.req.query('stays') && (
+      {c.req.query('last_owner') && (
         <Notice kind="bad">An organisation must have at least one owner.</Notice>
       )}
       <Table

@@ -17,7 +17,7 @@ const REFRESH_SECONDS = 2
 
 export const webhookEvent = new Hono<ConsoleApp>()
   .get('/:eventId', async (c) => {
-    const event = await ownEvent(c)
+    const event = await findOwnEvent(c)
     const attempts = await attemptsOf(c.env, event.id)
     // The redirect after a resend carries the number of attempts at that time.
     const isResending = c.req.query('sent') === String(event.attempts)
@@ -80,7 +80,7 @@ export const webhookEvent = new Hono<ConsoleApp>()
     )
   })
   .post('/:eventId/resend', async (c) => {
-    const event = await ownEvent(c)
+    const event = await findOwnEvent(c)
     const { id: organisationId } = c.var.membership.organisation
     const started = await resendEvent({ env: c.env, organisationId, eventId: event.id })
     const note = started ? `sent=${event.attempts}` : 'busy=1'
@@ -88,7 +88,7 @@ export const webhookEvent = new Hono<ConsoleApp>()
   })
 
 /** @throws AppError not_found, also for an event of another organisation */
-async function ownEvent(c: ConsoleContext) {
+async function findOwnEvent(c: ConsoleContext) {
   const eventId = c.req.param('eventId') ?? ''
   const { id } = c.var.membership.organisation
   const event = isId('evt', eventId) ? await findEvent(c.env, id, eventId) : undefined

@@ -58,7 +58,7 @@ export const workspaces = new Hono<ConsoleApp>()
 
 /**
  * @param state of the form that creates a workspace
- * @param renaming the workspace whose form to rename it has errors
+ * @param renaming the workspace whose rename form has errors
  */
 async function workspacesPage(
   c: ConsoleContext,
