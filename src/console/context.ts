@@ -1,13 +1,13 @@
-// What the console's middleware finds out for its pages.
+// The variables that the console's middleware sets for the pages.
 import type { Context } from 'hono'
 import type { Membership } from '../accounts/members.ts'
 
-/** Who is signed in. */
-export interface Person {
+/** The user of the current session. */
+export interface SessionUser {
   id: string
   email: string
   organisationName: string | null
-  /** When this session began. */
+  /** The start of the session. */
   signedInAt: Date
   /** Set while the account is scheduled for deletion. */
   deleteAfter: Date | null
@@ -17,10 +17,9 @@ export interface ConsoleApp {
   Bindings: Env
   Variables: {
     requestId: string
-    person: Person
-    /** The organisation that the person looks at. */
+    user: SessionUser
+    /** The membership in the selected organisation. */
     membership: Membership
-    /** All that they could look at. */
     memberships: Membership[]
   }
 }

@@ -1,4 +1,4 @@
-// What people may enter, for the forms that share it.
+// Schemas of form fields that several pages share.
 import { z } from 'zod'
 import { WITHOUT_CONTROL_CHARACTERS } from '../domain/text.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../accounts/auth.ts'
@@ -7,19 +7,30 @@ export const email = z
   .string()
   .trim()
   .toLowerCase()
-  .pipe(z.email('Enter an email address, such as ada@shop.example.').max(254, 'This is too long.'))
+  .pipe(
+    z
+      .email('Enter an email address, such as ada@shop.example.')
+      .max(254, 'The email address must have at most 254 characters.'),
+  )
 
 export const PASSWORD_HINT = `At least ${MIN_PASSWORD_LENGTH} characters.`
+const TOO_LONG = `The password must have at most ${MAX_PASSWORD_LENGTH} characters.`
 
-export const password = z
+export const newPassword = z
   .string()
   .min(MIN_PASSWORD_LENGTH, `The password must have at least ${MIN_PASSWORD_LENGTH} characters.`)
-  .max(MAX_PASSWORD_LENGTH, `The password must have at most ${MAX_PASSWORD_LENGTH} characters.`)
+  .max(MAX_PASSWORD_LENGTH, TOO_LONG)
 
-/** Of organisations, workspaces and keys. */
+/** A password that is checked against the stored one. */
+export const currentPassword = z
+  .string('Enter your password.')
+  .min(1, 'Enter your password.')
+  .max(MAX_PASSWORD_LENGTH, TOO_LONG)
+
+/** The name of an organisation, workspace or API key. */
 export const name = z
   .string('Enter a name.')
   .trim()
   .min(1, 'Enter a name.')
-  .max(100, 'At most 100 characters, please.')
-  .regex(WITHOUT_CONTROL_CHARACTERS, 'Please leave out control characters.')
+  .max(100, 'The name must have at most 100 characters.')
+  .regex(WITHOUT_CONTROL_CHARACTERS, 'The name must not contain control characters.')

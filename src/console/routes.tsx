@@ -1,6 +1,5 @@
-// The console: pages for people, drawn on the server. Loaded at its first request only (see app), so
-// that /v1 does not pay for it.
-import { MAX_BODY_BYTES } from '../domain/limits.ts'
+// The routes and shared middleware of the console, whose pages are rendered on the server. serve.ts
+// loads this module at the first request.
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { createMiddleware } from 'hono/factory'
@@ -8,6 +7,7 @@ import { HTTPException } from 'hono/http-exception'
 import { requestId } from 'hono/request-id'
 import { secureHeaders } from 'hono/secure-headers'
 import { trimTrailingSlash } from 'hono/trailing-slash'
+import { MAX_BODY_BYTES } from '../domain/limits.ts'
 import { authSecretOf, ConsoleNotSetUp } from '../accounts/auth.ts'
 import { AppError } from '../domain/errors.ts'
 import { log } from '../log.ts'
@@ -23,24 +23,27 @@ import { jobs } from './pages/jobs.tsx'
 import { keys } from './pages/keys.tsx'
 import { guestPage } from './components/layout.tsx'
 import { limitChanges } from './middleware/throttle.tsx'
-import { mailbox } from './pages/mailbox.tsx'
+import { devMailbox } from './pages/dev-mailbox.tsx'
 import { onboarding } from './pages/onboarding.tsx'
 import { organisationSettings } from './pages/organisation-settings.tsx'
+import { passwordReset } from './pages/password-reset.tsx'
 import { overview } from './pages/overview.tsx'
 import { playground, uploadLimit } from './pages/playground.tsx'
+import { removeMember } from './pages/remove-member.tsx'
 import { requireOrganisation, requireSession } from './middleware/session.ts'
 import { signIn } from './pages/sign-in.tsx'
 import { signUp } from './pages/sign-up.tsx'
-import { requireSameOrganisation, switching } from './pages/switching.tsx'
+import { requireSameOrganisation } from './middleware/same-organisation.tsx'
+import { switchOrganisation } from './pages/switch-organisation.tsx'
 import { team } from './pages/team.tsx'
 import { webhooks } from './pages/webhooks.tsx'
 import { workspaces } from './pages/workspaces.tsx'
 
 /**
- * What answers a form with complaints keeps the form's address; whoever loads that address, or is led
- * back to it after signing in, gets the page that the form is on.
+ * A form with errors is rendered at the URL of its action. Loading that URL again, or returning to it
+ * after signing in, redirects to the page of the form.
  */
-const formAddresses = new Hono<ConsoleApp>()
+const formRedirects = new Hono<ConsoleApp>()
   .get('/account/password', (c) => c.redirect('/console/account', 303))
   .get('/playground/sample', (c) => c.redirect('/console/playground', 303))
   .get('/settings/organisation/:form', (c) => c.redirect('/console/settings/organisation', 303))
@@ -56,13 +59,13 @@ const formAddresses = new Hono<ConsoleApp>()
 
 const PLAYGROUND = '/playground'
 
-const inside = new Hono<ConsoleApp>()
+const signedIn = new Hono<ConsoleApp>()
   .use(requireSession)
   .use(requireOrganisation)
   .use(PLAYGROUND, uploadLimit)
-  .route('/', formAddresses)
+  .route('/', formRedirects)
   .route('/account', account)
-  .route('/', switching)
+  .route('/', switchOrganisation)
   .use(requireSameOrganisation)
   .use(limitChanges)
   .route('/', overview)
@@ -74,17 +77,18 @@ const inside = new Hono<ConsoleApp>()
   .route('/settings/workspaces', workspaces)
   .route('/credits', credits)
   .route('/settings/team', team)
+  .route('/settings/team', removeMember)
   .route('/settings/audit-log', auditLog)
 
-/** Rejects what changes something unless it comes from our own pages, for every Content-Type. */
-const ownOriginOnly = createMiddleware<ConsoleApp>(async (c, next) => {
+/** CSRF protection: rejects requests from other origins, for every Content-Type. */
+const requireOwnOrigin = createMiddleware<ConsoleApp>(async (c, next) => {
   const isSafe = ['GET', 'HEAD', 'OPTIONS'].includes(c.req.method)
   if (!isSafe && !isOwnOrigin(c, c.req.header('Origin'))) throw new HTTPException(403)
   await next()
 })
 
 const tooLarge = (c: ConsoleContext) =>
-  failure(c, 413, 'That is too much', 'The form is too large.')
+  errorPage(c, 413, 'Form too large', 'The form is too large.')
 
 const formLimit = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => tooLarge(c) })
 
@@ -96,9 +100,9 @@ export const pages = new Hono<ConsoleApp>()
     await next()
     c.header('Cache-Control', 'no-store')
   })
-  .use((c, next) => protect(c.env)(c, next))
-  .use(ownOriginOnly)
-  // The playground takes files and has a limit of its own, whose page needs the organisation.
+  .use((c, next) => pageHeaders(c.env)(c, next))
+  .use(requireOwnOrigin)
+  // The playground accepts files and has its own limit, whose error page needs the organisation.
   .use((c, next) => (c.req.path === `/console${PLAYGROUND}` ? next() : formLimit(c, next)))
   .use(async (c, next) => {
     authSecretOf(c.env)
@@ -106,44 +110,45 @@ export const pages = new Hono<ConsoleApp>()
   })
   .route('/', signUp)
   .route('/', signIn)
-  .route('/', mailbox)
+  .route('/', passwordReset)
+  .route('/', devMailbox)
   .route('/onboarding', onboarding)
   .route('/invitations', invitations)
   .route('/account', accountData)
-  .route('/', inside)
-  .notFound((c) => failure(c, 404, 'Not found', 'There is nothing at this address.'))
+  .route('/', signedIn)
+  .notFound((c) => notFound(c))
   .onError((error, c) => {
     if (error instanceof AppError && error.code === 'not_found') {
-      return failure(c, 404, 'Not found', 'There is nothing at this address.')
+      return notFound(c)
     }
     if (error instanceof AppError && error.code === 'deletion_scheduled') {
-      return failure(c, 409, 'Nothing was changed', error.message)
+      return errorPage(c, 409, 'No changes were saved', error.message)
     }
     if (error instanceof HTTPException && error.status === 403) {
-      return failure(c, 403, 'Not accepted', 'This form was not sent from the console’s own pages.')
+      return errorPage(c, 403, 'Request rejected', 'The form was not sent from the console.')
     }
     if (error instanceof ConsoleNotSetUp) {
       log.error('console not set up', error)
-      return failure(c, 503, 'The console is not set up', error.message)
+      return errorPage(c, 503, 'The console is not set up', error.message)
     }
     log.error('console request failed', error, { method: c.req.method, path: c.req.path })
-    const words = `Something went wrong on our side. Try again; if it persists, quote ${c.var.requestId}.`
-    return failure(c, 500, 'That did not work', words)
+    const message = `Something went wrong on our side. Try again. If the problem persists, contact support with the request ID ${c.var.requestId}.`
+    return errorPage(c, 500, 'Something went wrong', message)
   })
 
 const isOwnOrigin = (c: ConsoleContext, origin: string | undefined) =>
   origin === new URL(c.req.url).origin || origin === new URL(baseUrlOf(c)).origin
 
-/** No script but our own files, no frame, and forms go nowhere else. */
-function protect(env: Env) {
-  // Customers' pictures are shown from where they are; local ones are there without TLS.
-  const pictures = settingsOf(env).devMailbox ? ['https:', 'http:'] : ['https:']
+/** Allows only the console's own scripts and form targets, and no frames. */
+function pageHeaders(env: Env) {
+  // Job pages load images from the customers' URLs; in development, these may be http.
+  const imageSources = settingsOf(env).devMailbox ? ['https:', 'http:'] : ['https:']
   return secureHeaders({
     contentSecurityPolicy: {
       defaultSrc: ["'none'"],
       scriptSrc: ["'self'"],
       styleSrc: ["'self'"],
-      imgSrc: ["'self'", 'data:', ...pictures],
+      imgSrc: ["'self'", 'data:', ...imageSources],
       connectSrc: ["'self'"],
       formAction: ["'self'"],
       frameAncestors: ["'none'"],
@@ -154,19 +159,22 @@ function protect(env: Env) {
   })
 }
 
-function failure(
+const notFound = (c: ConsoleContext) =>
+  errorPage(c, 404, 'Page not found', 'This page does not exist, or you do not have access to it.')
+
+function errorPage(
   c: ConsoleContext,
   status: 403 | 404 | 409 | 413 | 500 | 503,
   title: string,
-  words: string,
+  message: string,
 ) {
   return guestPage(
     c,
     { title, status },
     <article>
       <h1>{title}</h1>
-      <p>{words}</p>
-      <a href="/console">To the console</a>
+      <p>{message}</p>
+      <a href="/console">Back to the console</a>
     </article>,
   )
 }

@@ -1,9 +1,8 @@
-// The console's door. What is behind it, better-auth above all, is evaluated at the first request
-// for a page and never for a request to /v1.
+// Loads the console's routes at the first request for a page, so that requests to /v1 do not load
+// better-auth and the other dependencies of the console.
 import type { Context } from 'hono'
 import type { App } from '../http/context.ts'
 
-/** Answers a request for a page. */
 export async function serveConsole(c: Context<App>): Promise<Response> {
   const { pages } = await import('./routes.tsx')
   const request = new Request(c.req.raw)

@@ -47,7 +47,7 @@ describe('deleting an account', () => {
     const elsewhere = (await signIn(email)).visitor
     const page = await visitor.get(PAGE)
     expect(page.html).toContain('You are the only member of Acme')
-    expect((await deleteAccount(visitor, 'wrong')).html).toContain('This is not your password.')
+    expect((await deleteAccount(visitor, 'wrong')).html).toContain('Incorrect password.')
     expect((await elsewhere.get('/console')).path).toBe('/console')
 
     expect((await deleteAccount(visitor)).path).toBe('/console/sign-in?deleted=1')
@@ -113,7 +113,7 @@ describe('deleting an account', () => {
     await founder.visitor.get(TEAM)
     const userId = await userIdOf(other.email)
     await founder.visitor.post(`${TEAM}/members/${userId}/role`, { role: 'owner' })
-    expect((await founder.visitor.get(PAGE)).html).toContain('You also leave Acme')
+    expect((await founder.visitor.get(PAGE)).html).toContain('You will also leave Acme')
     expect((await deleteAccount(founder.visitor)).path).toBe('/console/sign-in?deleted=1')
     expect((await other.visitor.get('/console')).html).not.toContain('will be deleted')
   })
@@ -124,7 +124,7 @@ describe('deleting an account', () => {
     const userId = await userIdOf(founder.email)
     await founder.visitor.get(TEAM)
     const left = await founder.visitor.post(`${TEAM}/members/${userId}/remove`)
-    expect(left.path).toBe(`${TEAM}?stays=1`)
+    expect(left.path).toBe(`${TEAM}?last_owner=1`)
     expect((await founder.visitor.get(PAGE)).html).toContain('You are the only member of Acme')
   })
 

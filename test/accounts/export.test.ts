@@ -155,7 +155,7 @@ describe('the settings of an organisation', () => {
     await client.get('/v1/account')
     await visitor.get(SETTINGS)
     expect((await visitor.post(`${SETTINGS}/name`, { name: 'Acme & Co' })).html).toContain(
-      'The organisation is renamed.',
+      'Organisation renamed.',
     )
     expect(await (await client.get('/v1/account')).json()).toMatchObject({ name: 'Acme & Co' })
     for (const days of ['0', '366', '1.5', '', 'x']) {

@@ -172,7 +172,7 @@ describe('deleting an organisation in the console', () => {
     expect(unnamed.html).toContain('Enter “Acme” to confirm.')
     const guessed = await deleteFromConsole(visitor, { password: 'wrong' })
     expect(guessed.status).toBe(422)
-    expect(guessed.html).toContain('This is not your password.')
+    expect(guessed.html).toContain('Incorrect password.')
     expect((await clientOf(testKey).get('/v1/jobs/job_x')).status).toBe(404)
 
     const page = await deleteFromConsole(visitor)
@@ -182,7 +182,7 @@ describe('deleting an organisation in the console', () => {
     expect(await codeOf(await clientOf(testKey).get('/v1/jobs/job_x'))).toBe('account_suspended')
     expect((await createKey(visitor)).status).toBe(409)
     const keysPage = await visitor.get('/console/settings/api-keys')
-    expect(keysPage.html).not.toContain('Create a key')
+    expect(keysPage.html).not.toContain('Create an API key')
 
     passTime(6 * DAY_MS)
     const restored = await visitor.post(`${SETTINGS}/keep`)
@@ -200,7 +200,7 @@ describe('deleting an organisation in the console', () => {
     await deleteFromConsole(visitor)
     const page = await member.get('/console')
     expect(page.html).toContain('Acme will be deleted on')
-    expect(page.html).not.toContain('Keep this organisation')
+    expect(page.html).not.toContain('Cancel deletion')
     expect((await member.post(`${SETTINGS}/keep`)).status).toBe(404)
     expect(await auditOf(organisationId)).toEqual(['organisation.deletion_scheduled'])
     expect((await latestMail(address)).subject).not.toContain('deleted')

@@ -1,4 +1,4 @@
-// What people do in the console, in a real browser.
+// User journeys in the console, in Chromium.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -17,7 +17,7 @@ import {
 import type { Console } from './support/console.ts'
 
 let site: Console
-/** Somebody who is through with onboarding; tests that change nothing for others share them. */
+/** The window of a user who has completed onboarding, shared by tests that do not affect each other. */
 let page: Page
 
 before(async () => {
@@ -27,16 +27,16 @@ before(async () => {
 after(() => site.close())
 
 describe('onboarding', () => {
-  it('leads from the sign-up to a finished test job with its picture in sight', async () => {
+  it('leads from sign-up to the result of a test job', async () => {
     await onboard(page)
     const key = await page.locator('[data-copy-source]').first().textContent()
     assert.match(key ?? '', /^svc_test_sk_\w+$/)
     assert.match((await page.locator('pre').nth(1).textContent()) ?? '', new RegExp(String(key)))
-    await page.getByRole('button', { name: 'Run it now' }).click()
-    await resultShown(page)
-    await page.getByRole('link', { name: /go to the console/ }).click()
+    await page.getByRole('button', { name: 'Submit sample job' }).click()
+    await waitForResult(page)
+    await page.getByRole('link', { name: /Go to the console/ }).click()
     await page.getByRole('heading', { name: 'Acme Fashion' }).waitFor()
-    assert.equal(await page.locator('.figures dd').first().textContent(), '100')
+    assert.equal(await page.locator('.metrics dd').first().textContent(), '100')
   })
 
   it('copies the key', async () => {
@@ -54,19 +54,19 @@ describe('onboarding', () => {
     assert.equal(await page.getByRole('button', { name: 'Copy' }).count(), 0)
     const [job] = await Promise.all([
       page.context().waitForEvent('page'),
-      page.getByRole('button', { name: 'Run it now' }).click(),
+      page.getByRole('button', { name: 'Submit sample job' }).click(),
     ])
-    await job.getByRole('img', { name: 'Result picture' }).waitFor()
-    // The key is still there, in the window that it was shown in.
+    await job.getByRole('img', { name: 'Result image' }).waitFor()
+    // The job opens in a new window, so the key is still visible.
     await page.getByRole('heading', { name: 'Your test API key' }).waitFor()
   })
 
-  it('needs nothing but a keyboard', async () => {
+  it('can be completed with the keyboard', async () => {
     const page = await site.open()
     const { keyboard } = page
     await page.goto('/console/sign-up')
     const email = newAddress()
-    await page.locator('input:focus').waitFor() // the first field has it from the start
+    await page.locator('input:focus').waitFor() // the first field has the focus
     await keyboard.type(email)
     await keyboard.press('Tab')
     await keyboard.type(PASSWORD)
@@ -91,51 +91,51 @@ describe('onboarding', () => {
     await page.locator('input:focus').waitFor()
     await keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Your test API key' }).waitFor()
-    await tabTo(page, 'Run it now')
+    await tabTo(page, 'Submit sample job')
     await keyboard.press('Enter')
-    await resultShown(page)
+    await waitForResult(page)
     await page.goto('/console')
     await keyboard.press('Tab')
-    assert.equal(await focused(page), 'Skip to the content')
+    assert.equal(await focusedText(page), 'Skip to content')
     await keyboard.press('Enter')
     assert.equal(await page.evaluate('document.activeElement.id'), 'content')
   })
 })
 
-describe('mailed links', () => {
+describe('links in emails', () => {
   it('ask for a password in a browser that did not sign up', async () => {
     const email = newAddress()
     const page = await site.open()
     await page.goto('/console/sign-up')
     await page.getByLabel('Work email').fill(email)
-    await page.getByLabel('Password').fill('a password that is replaced')
+    await page.getByLabel('Password').fill('a password to be replaced')
     await page.getByLabel('Organisation name').fill('Elsewhere Ltd')
     await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
     const other = await site.open()
     await openMail(other)
     await other.getByRole('heading', { name: 'Set your password' }).waitFor()
-    await findNothing(other)
+    await assertAccessible(other)
     await other.getByLabel('Password').fill(PASSWORD)
-    await other.getByRole('button', { name: 'Verify and set the password' }).click()
+    await other.getByRole('button', { name: 'Verify and set password' }).click()
     await other.getByRole('heading', { name: 'Confirm your organisation' }).waitFor()
   })
 
-  it('let an invited person join with a password and nothing else', async () => {
+  it('let an invited user join with only a password', async () => {
     const email = newAddress()
     await page.goto('/console/settings/team')
     await page.getByLabel('Email').fill(email)
-    await page.getByRole('button', { name: 'Send the invitation' }).click()
-    await page.getByText('The invitation is on its way').waitFor()
+    await page.getByRole('button', { name: 'Send invitation' }).click()
+    await page.getByText('Invitation sent').waitFor()
     const invited = await site.open({ viewport: PHONE })
     await openMail(invited)
-    await findNothing(invited)
+    await assertAccessible(invited)
     await invited.getByLabel('Password').fill(PASSWORD)
     await invited.getByRole('button', { name: 'Create account and join' }).click()
     await invited.getByRole('heading', { name: 'Acme Fashion' }).waitFor()
   })
 
-  it('for a new password are requested with the address entered at sign-in', async () => {
+  it('to reset a password are requested with the address from the sign-in form', async () => {
     const page = await site.open()
     const email = newAddress()
     await page.goto('/console/sign-in')
@@ -144,49 +144,49 @@ describe('mailed links', () => {
     await page.getByRole('heading', { name: 'Reset your password' }).waitFor()
     assert.equal(await page.getByLabel('Email').inputValue(), email)
     assert.ok(!page.url().includes('@'))
-    await page.getByRole('button', { name: 'Send the link' }).click()
+    await page.getByRole('button', { name: 'Send reset link' }).click()
     await page.getByText(email).waitFor()
   })
 
-  it('leave signing in to the Enter key', async () => {
+  it('do not take the Enter key from signing in', async () => {
     const page = await site.open()
     await page.goto('/console/sign-in')
     await page.getByLabel('Email').fill(newAddress())
     await page.getByLabel('Password').fill('wrong')
     await page.keyboard.press('Enter')
-    await page.getByText('The email address or the password is wrong').waitFor()
+    await page.getByText('Incorrect email address or password').waitFor()
   })
 })
 
 describe('API keys', () => {
-  it('are created, work, and are refused once revoked', async () => {
+  it('work after creation and are rejected after revocation', async () => {
     await page.goto('/console/settings/api-keys')
     await page.getByLabel('Name').fill('Shop, staging')
-    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByRole('button', { name: 'Create API key' }).click()
     const key = (await page.locator('[data-copy-source]').textContent()) ?? ''
-    const ask = () =>
+    const getAccount = () =>
       fetch(`${site.url}/v1/account`, { headers: { Authorization: `Bearer ${key}` } })
-    assert.equal((await ask()).status, 200)
-    await page.getByRole('link', { name: /back to the list/ }).click()
+    assert.equal((await getAccount()).status, 200)
+    await page.getByRole('link', { name: /Back to API keys/ }).click()
     const row = page.getByRole('row', { name: /Shop, staging/ })
     await row.locator('summary').click()
     await row.locator('form').getByRole('button', { name: 'Revoke' }).click()
-    await page.getByText('The key is revoked').waitFor()
-    const refused = (await (await ask()).json()) as { error: { code: string } }
-    assert.equal(refused.error.code, 'api_key_revoked')
+    await page.getByText('API key revoked').waitFor()
+    const response = (await (await getAccount()).json()) as { error: { code: string } }
+    assert.equal(response.error.code, 'api_key_revoked')
   })
 })
 
-describe('what unfolds', () => {
-  it('folds up at Escape, and the account menu at a click elsewhere', async () => {
+describe('menus and confirmations', () => {
+  it('close on Escape, and the account menu on a click outside', async () => {
     await page.goto('/console/settings/api-keys')
     const revoke = page.getByRole('button', { name: 'Revoke First test key' })
     await revoke.first().click()
     await page.keyboard.press('Tab')
     await page.keyboard.press('Escape')
     assert.equal(await page.locator('td details[open]').count(), 0)
-    assert.equal(await focused(page), 'Revoke')
-    const menu = page.locator('header .person')
+    assert.equal(await focusedText(page), 'Revoke')
+    const menu = page.locator('header .account-menu')
     await menu.locator('summary').click()
     await page.keyboard.press('Escape')
     assert.equal(await menu.getAttribute('open'), null)
@@ -197,44 +197,41 @@ describe('what unfolds', () => {
 })
 
 describe('the playground', () => {
-  it('makes a real picture of two uploaded files, as one watches', async () => {
+  it('shows the result of two uploaded files without a reload', async () => {
     await page.goto('/console/playground')
-    await page.getByLabel('Or a file').first().setInputFiles('samples/model.jpg')
-    await page.getByLabel('Or a file').last().setInputFiles('samples/garment.jpg')
+    await page.getByLabel('Or upload a file').first().setInputFiles('samples/model.jpg')
+    await page.getByLabel('Or upload a file').last().setInputFiles('samples/garment.jpg')
     await page.getByRole('radio', { name: /Live/ }).check()
-    await page.getByRole('button', { name: 'Try it on' }).click()
-    await resultShown(page)
+    await page.getByRole('button', { name: 'Submit job' }).click()
+    await waitForResult(page)
     await page.goto('/console/credits')
     await page.getByText('Consumed by a job').waitFor()
   })
 })
 
 describe('a file that is too large', () => {
-  it('is refused at its field before it is sent, and the form stays as it was', async () => {
+  it('is rejected at its field before the upload, and the form is preserved', async () => {
     await page.goto('/console/playground')
-    const file = page.getByLabel('Or a file').first()
+    const file = page.getByLabel('Or upload a file').first()
     const buffer = Buffer.alloc(10 * 1024 * 1024 + 1)
     await file.setInputFiles({ name: 'large.jpg', mimeType: 'image/jpeg', buffer })
-    await page.getByLabel('Address').last().fill('https://shop.example/shirt.png')
-    await page.getByRole('button', { name: 'Try it on' }).click()
-    const words = 'This file has 10.1 MB. Choose one of at most 10 MB.'
-    await page.locator('#model_file-error', { hasText: words }).waitFor()
+    await page.getByLabel('URL').last().fill('https://shop.example/shirt.png')
+    await page.getByRole('button', { name: 'Submit job' }).click()
+    const message = 'This file is 10.1 MB. The maximum is 10 MB.'
+    await page.locator('#model_file-error', { hasText: message }).waitFor()
     assert.equal(await page.evaluate('document.activeElement.id'), 'model_file')
-    assert.equal(
-      await page.getByLabel('Address').last().inputValue(),
-      'https://shop.example/shirt.png',
-    )
-    assert.equal(await page.getByRole('button', { name: 'Try it on' }).isEnabled(), true)
+    assert.equal(await page.getByLabel('URL').last().inputValue(), 'https://shop.example/shirt.png')
+    assert.equal(await page.getByRole('button', { name: 'Submit job' }).isEnabled(), true)
     await file.setInputFiles('samples/model.jpg')
     assert.equal(await page.locator('#model_file-error').count(), 0)
   })
 })
 
 describe('webhooks', () => {
-  it('are delivered, shown and sent again', async () => {
-    const seen: string[] = []
+  it('are delivered, listed and sent again', async () => {
+    const receivedIds: string[] = []
     const receiver = createServer((request, response) => {
-      seen.push(String(request.headers['webhook-id']))
+      receivedIds.push(String(request.headers['webhook-id']))
       request.resume()
       response.end('thanks')
     }).listen(0)
@@ -247,8 +244,8 @@ describe('webhooks', () => {
       await page.getByRole('link', { name: 'Webhook delivered' }).click()
       await page.getByRole('button', { name: 'Send again' }).click()
       await page.getByText('Attempt 2').waitFor()
-      assert.equal(seen.length, 2)
-      assert.equal(seen[0], seen[1])
+      assert.equal(receivedIds.length, 2)
+      assert.equal(receivedIds[0], receivedIds[1])
     } finally {
       receiver.close()
     }
@@ -256,7 +253,7 @@ describe('webhooks', () => {
 })
 
 describe('the signing secret', () => {
-  it('is revealed after the password when the sign-in is not recent', async () => {
+  it('requires the password to be revealed if the sign-in is not recent', async () => {
     const page = await site.open()
     await onboard(page)
     site.sql('UPDATE sessions SET created_at = created_at - 3600000')
@@ -274,23 +271,24 @@ describe('the signing secret', () => {
   })
 })
 
-describe('a member who leaves', () => {
-  it('sees the keys that they created, and revokes them if they want to', async () => {
+describe('leaving an organisation', () => {
+  it('lists the keys that the member created and offers to revoke them', async () => {
     const page = await site.open()
     const email = await onboard(page)
     const orgId = /svc_test_sk_(\w{26})/.exec(
       (await page.locator('[data-copy-source]').first().textContent()) ?? '',
     )?.[1]
-    // A second owner, so that the first can leave.
+    // The last owner cannot leave, so this adds a second one.
     site.sql(
       `INSERT INTO members SELECT 'org_${orgId}', id, 'owner', 0 FROM users WHERE email <> '${email}' LIMIT 1`,
     )
     await page.goto('/console/settings/team')
     await page.getByRole('button', { name: 'Leave Acme Fashion' }).click()
     await page.getByRole('cell', { name: 'First test key' }).waitFor()
+    await page.waitForLoadState()
     assert.equal(await page.getByLabel('Also revoke this key').isChecked(), true)
-    assert.deepEqual(await page.evaluate(TOO_WIDE), [])
-    await findNothing(page)
+    assert.deepEqual(await page.evaluate(OVERFLOWS), [])
+    await assertAccessible(page)
     await page.getByRole('button', { name: 'Leave' }).click()
     await page.getByText('You are not a member of any organisation').waitFor()
   })
@@ -310,12 +308,12 @@ const PAGES = [
   '/account',
   '/account/delete',
   '/invitations',
-  '/nowhere',
+  '/does-not-exist',
 ]
 const GUEST_PAGES = ['/sign-in', '/sign-up', '/forgot', '/reset?token=x', '/check-inbox']
 
-describe('the settings of the organisation', () => {
-  it('are exported as a file, and the button can be used again', async () => {
+describe('the export of the organisation', () => {
+  it('downloads a file, and the button can be used again', async () => {
     await page.goto('/console/settings/organisation')
     const button = page.getByRole('button', { name: 'Export as JSON' })
     for (let count = 0; count < 2; count++) {
@@ -328,7 +326,7 @@ describe('the settings of the organisation', () => {
 })
 
 describe('every page', () => {
-  it('fits every window, and so does all that a table shows', async () => {
+  it('fits every window width, including tables', async () => {
     await page.goto('/console/settings/workspaces')
     await page.getByLabel('Name', { exact: true }).fill('W'.repeat(100))
     await page.getByRole('button', { name: 'Create workspace' }).click()
@@ -338,62 +336,62 @@ describe('every page', () => {
       for (const action of await page.locator('td summary').all()) await action.click()
       for (const width of [320, PHONE.width, 768, 1024, DESKTOP.width]) {
         await page.setViewportSize({ width, height: 900 })
-        assert.deepEqual(await page.evaluate(TOO_WIDE), [], `${path} at ${width} px`)
+        assert.deepEqual(await page.evaluate(OVERFLOWS), [], `${path} at ${width} px`)
       }
     }
     await page.setViewportSize(DESKTOP)
   })
 
-  it('has no serious accessibility findings and no two landmarks alike, light and dark', async () => {
+  it('has no serious accessibility violations and unique landmarks, light and dark', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
-      for (const path of PAGES) await findNothing(page, path)
+      for (const path of PAGES) await assertAccessible(page, path)
       const guest = await site.open({ colorScheme })
-      for (const path of GUEST_PAGES) await findNothing(guest, path)
+      for (const path of GUEST_PAGES) await assertAccessible(guest, path)
     }
     await page.goto('/console/jobs')
     await page.locator('td a').first().click()
     await page.locator('.timeline').waitFor()
-    await findNothing(page)
+    await assertAccessible(page)
   })
 
-  it('shows its fields and what has the focus, light and dark', async () => {
+  it('shows borders of fields and focus indicators with sufficient contrast, light and dark', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
       for (const path of ['/playground', '/jobs', '/settings/workspaces', '/account']) {
         await page.goto(`/console${path}`)
         for (const action of await page.locator('td summary').all()) await action.click()
-        await page.keyboard.press('Tab') // so that the browser shows the focus
-        assert.deepEqual(await page.evaluate(TOO_FAINT), [], `${path}, ${colorScheme}`)
+        await page.keyboard.press('Tab') // makes the browser show focus indicators
+        assert.deepEqual(await page.evaluate(LOW_CONTRAST), [], `${path}, ${colorScheme}`)
       }
     }
     await page.emulateMedia({ colorScheme: 'light' })
   })
 
-  it('runs no script and no style that its policy forbids', async () => {
-    const complaints: string[] = []
+  it('does not violate its Content Security Policy', async () => {
+    const violations: string[] = []
     page.on('console', (message) => {
-      if (message.text().includes('Content Security Policy')) complaints.push(message.text())
+      if (message.text().includes('Content Security Policy')) violations.push(message.text())
     })
     for (const path of PAGES) await page.goto(`/console${path}`)
-    assert.deepEqual(complaints, [])
+    assert.deepEqual(violations, [])
   })
 })
 
-/** What reaches out of the window, or out of its table's frame. */
-const TOO_WIDE = `[
+/** Finds elements that overflow the window or their table. */
+const OVERFLOWS = `[
   ...(document.documentElement.scrollWidth > innerWidth ? ['the page'] : []),
   ...[...document.querySelectorAll('td *')]
     .filter((part) => part.checkVisibility())
     .filter((part) => {
-      const frame = part.closest('.listing')?.getBoundingClientRect().right ?? innerWidth
+      const frame = part.closest('.table')?.getBoundingClientRect().right ?? innerWidth
       return part.getBoundingClientRect().right > frame
     })
     .map((part) => part.outerHTML.slice(0, 80)),
 ]`
 
-/** Fields whose border, and whatever has a focus ring, has a contrast below 3:1 (WCAG 1.4.11). */
-const TOO_FAINT = `(() => {
+/** Finds field borders and focus indicators with a contrast below 3:1 (WCAG 1.4.11). */
+const LOW_CONTRAST = `(() => {
   const channels = (colour) => colour.match(/[\\d.]+/g).map(Number)
   const luminance = (colour) => {
     const [red, green, blue] = channels(colour).map((value) =>
@@ -404,68 +402,67 @@ const TOO_FAINT = `(() => {
     const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b)
     return (light + 0.05) / (dark + 0.05)
   }
-  const ground = (part) => {
+  const background = (part) => {
     const { backgroundColor } = getComputedStyle(part)
     const opaque = channels(backgroundColor)[3] !== 0
-    return opaque || !part.parentElement ? backgroundColor : ground(part.parentElement)
+    return opaque || !part.parentElement ? backgroundColor : background(part.parentElement)
   }
   const findings = []
   for (const part of document.querySelectorAll('input, select, button, summary, a, pre')) {
     if (part.type === 'hidden' || !part.checkVisibility()) continue
     part.style.transition = 'none'
-    const around = ground(part.parentElement)
-    const judge = (what, colour) => {
+    const around = background(part.parentElement)
+    const check = (what, colour) => {
       const ratio = contrast(colour, around)
       if (ratio < 3) findings.push(part.outerHTML.slice(0, 60) + ' ' + what + ' ' + ratio.toFixed(2))
     }
     const isField = part.matches('input:not([type=file]), select')
-    if (isField) judge('border', getComputedStyle(part).borderColor)
+    if (isField) check('border', getComputedStyle(part).borderColor)
     part.focus()
     const { outlineStyle, outlineColor, borderColor } = getComputedStyle(part)
-    if (isField) judge('focused border', borderColor)
+    if (isField) check('focused border', borderColor)
     if (!isField || part.type === 'radio') {
-      if (outlineStyle === 'none') findings.push(part.outerHTML.slice(0, 60) + ' no ring')
-      else judge('ring', outlineColor)
+      if (outlineStyle === 'none') findings.push(part.outerHTML.slice(0, 60) + ' no outline')
+      else check('outline', outlineColor)
     }
   }
   return findings
 })()`
 
-/** Runs axe, past the page's policy, on a page or what is open. */
-async function findNothing(page: Page, path?: string): Promise<void> {
+/** Asserts that axe finds no violations on `path`, or on the open page. Injects axe despite the CSP. */
+async function assertAccessible(page: Page, path?: string): Promise<void> {
   if (path !== undefined) await page.goto(`/console${path}`)
   const { createRequire } = await import('node:module')
   const source = await readFile(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
   await page.evaluate(`${source}; 0`)
-  const findings = (await page.evaluate(
+  const violations = (await page.evaluate(
     `axe.run().then(({ violations }) => violations
        .filter(({ id, impact }) =>
          impact === 'serious' || impact === 'critical' || id === 'landmark-unique')
        .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`,
   )) as string[]
-  assert.deepEqual(findings, [], `${page.url()}`)
+  assert.deepEqual(violations, [], `${page.url()}`)
 }
 
-/** Waits until the result's picture has arrived, and is one. */
-async function resultShown(page: Page): Promise<void> {
-  await page.getByRole('img', { name: 'Result picture' }).waitFor({ timeout: 60_000 })
-  // Fails for what is no picture.
-  await page.evaluate('document.querySelector("img[alt=\\"Result picture\\"]").decode()')
+/** Waits until the result image is shown, and checks that it can be decoded. */
+async function waitForResult(page: Page): Promise<void> {
+  await page.getByRole('img', { name: 'Result image' }).waitFor({ timeout: 60_000 })
+  await page.evaluate('document.querySelector("img[alt=\\"Result image\\"]").decode()')
 }
 
-const focused = async (page: Page) =>
+const focusedText = async (page: Page) =>
   String(await page.evaluate('document.activeElement.textContent')).trim()
 
-/** Presses Tab until what has the focus, or its label, says `words`. */
-async function tabTo(page: Page, words: string): Promise<void> {
+/** Presses Tab until the focused element or its label contains `text`. */
+async function tabTo(page: Page, text: string): Promise<void> {
   for (let count = 0; count < 40; count++) {
-    const text = await page.evaluate(
+    const content = await page.evaluate(
       '(document.activeElement.closest("label") ?? document.activeElement).textContent',
     )
-    if (String(text).includes(words)) {
+    if (String(content).includes(text)) {
       if ((await page.evaluate('document.activeElement.tagName')) !== 'BODY') return
     }
     await page.keyboard.press('Tab')
   }
-  assert.fail(`nothing to tab to says ${words}`)
+  assert.fail(`no focusable element contains ${text}`)
 }

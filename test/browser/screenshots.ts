@@ -1,5 +1,5 @@
-// Takes a picture of every page, wide and narrow, light and dark, into test/browser/shots (ignored):
-// `node test/browser/screenshots.ts [name]`. For looking at them; nothing is checked.
+// Takes screenshots of every page at desktop and phone width, light and dark, for visual review:
+// `node test/browser/screenshots.ts [name]`. They are written to test/browser/shots, which git ignores.
 import { createServer } from 'node:http'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import {
   newAddress,
   onboard,
   openMail,
+  OPERATOR_TOKEN,
   PASSWORD,
   PHONE,
   startConsole,
@@ -30,8 +31,8 @@ const page = await site.open()
 await guestPages(page)
 await resetAndNoCredits()
 const email = await onboard(page)
-await page.getByRole('button', { name: 'Run it now' }).click()
-await page.getByRole('img', { name: 'Result picture' }).waitFor()
+await page.getByRole('button', { name: 'Submit sample job' }).click()
+await page.getByRole('img', { name: 'Result image' }).waitFor()
 await shoot(page, 'key')
 await memberPages(page)
 await site.close()
@@ -46,7 +47,7 @@ async function guestPages(page: Page): Promise<void> {
   await shoot(page, 'reset-expired')
   await page.goto('/console/sign-up')
   await shoot(page, 'sign-up')
-  await page.getByLabel('Work email').fill('somebody@gmail.com')
+  await page.getByLabel('Work email').fill('ada@gmail.com')
   await page.getByLabel('Password').fill('short')
   await page.getByRole('button', { name: 'Create account' }).click()
   await shoot(page, 'sign-up-errors')
@@ -62,10 +63,10 @@ async function guestPages(page: Page): Promise<void> {
   await shoot(page, 'verify')
   await page.getByRole('button', { name: 'Verify and continue' }).click()
   await shoot(page, 'onboarding-name')
-  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
   await shoot(page, 'onboarding-region')
   await page.getByRole('radio', { name: /India/ }).check()
-  await page.getByRole('button', { name: 'Choose for good' }).click()
+  await page.getByRole('button', { name: 'Confirm region' }).click()
   await shoot(page, 'onboarding-workspace')
   await page.goto('/console/dev/mail')
   await shoot(page, 'mailbox')
@@ -93,18 +94,18 @@ async function memberPages(page: Page): Promise<void> {
 
   await page.goto('/console/playground')
   await shoot(page, 'playground')
-  await page.getByRole('button', { name: 'Try it on' }).click()
+  await page.getByRole('button', { name: 'Submit job' }).click()
   await shoot(page, 'playground-errors')
-  await page.getByLabel('Or a file').first().setInputFiles('samples/model.jpg')
-  await page.getByLabel('Or a file').last().setInputFiles('samples/garment.jpg')
+  await page.getByLabel('Or upload a file').first().setInputFiles('samples/model.jpg')
+  await page.getByLabel('Or upload a file').last().setInputFiles('samples/garment.jpg')
   await page.getByRole('radio', { name: /Live/ }).check()
-  await page.getByRole('button', { name: 'Try it on' }).click()
-  await page.getByRole('img', { name: 'Result picture' }).waitFor({ timeout: 60_000 })
+  await page.getByRole('button', { name: 'Submit job' }).click()
+  await page.getByRole('img', { name: 'Result image' }).waitFor({ timeout: 60_000 })
   await shoot(page, 'job-live')
   await page.goto('/console/playground')
-  await page.getByLabel('Address').first().fill('https://test.invalid/delay/60')
-  await page.getByLabel('Address').last().fill('https://shop.example/shirt.png')
-  await page.getByRole('button', { name: 'Try it on' }).click()
+  await page.getByLabel('URL').first().fill('https://test.invalid/delay/60')
+  await page.getByLabel('URL').last().fill('https://shop.example/shirt.png')
+  await page.getByRole('button', { name: 'Submit job' }).click()
   await shoot(page, 'job-waiting')
 
   await page.goto('/console')
@@ -118,7 +119,7 @@ async function memberPages(page: Page): Promise<void> {
   await page.goto('/console/settings/api-keys')
   await page.getByLabel('Name').fill('Shop, production')
   await page.getByRole('radio', { name: /Live/ }).check()
-  await page.getByRole('button', { name: 'Create key' }).click()
+  await page.getByRole('button', { name: 'Create API key' }).click()
   await shoot(page, 'key-created')
   await page.goto('/console/settings/api-keys')
   await page.locator('summary', { hasText: 'Revoke' }).first().click()
@@ -129,11 +130,11 @@ async function memberPages(page: Page): Promise<void> {
   await shoot(page, 'workspaces')
   await page.goto('/console/settings/team')
   await page.getByLabel('Email').fill(newAddress())
-  await page.getByRole('button', { name: 'Send the invitation' }).click()
+  await page.getByRole('button', { name: 'Send invitation' }).click()
   await shoot(page, 'team')
   await page.goto('/console/settings/audit-log')
   await shoot(page, 'audit-log')
-  // A second owner, so that the first can leave.
+  // The last owner cannot leave, so this adds a second one.
   site.sql(
     `INSERT INTO users (id, name, email, created_at, updated_at)
      VALUES ('usr_second', 'Second', 'second@shop.example', 0, 0);
@@ -146,7 +147,7 @@ async function memberPages(page: Page): Promise<void> {
   await page.goto('/console/settings/webhooks')
   await page.getByRole('button', { name: 'Reveal' }).click()
   await page.getByRole('button', { name: 'Continue' }).click()
-  await page.getByText('This is not your password.').waitFor()
+  await page.getByText('Incorrect password.').waitFor()
   await shoot(page, 'confirm-password')
   await page.goto('/console/settings/organisation')
   await shoot(page, 'organisation')
@@ -157,17 +158,17 @@ async function memberPages(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Delete Acme Fashion' }).click()
   await page.getByText('Acme Fashion will be deleted on').waitFor()
   await shoot(page, 'organisation-scheduled')
-  await page.getByRole('button', { name: 'Keep this organisation' }).click()
-  await page.getByText('The deletion is cancelled').waitFor()
+  await page.getByRole('button', { name: 'Cancel deletion' }).click()
+  await page.getByText('Deletion cancelled').waitFor()
   await page.goto('/console/account/delete')
   await shoot(page, 'account-delete')
   await page.goto('/console/account')
   await page.locator('header summary').click()
   await shoot(page, 'account')
-  await page.goto('/console/nowhere')
+  await page.goto('/console/does-not-exist')
   await shoot(page, 'not-found')
   await invited(page)
-  await leaving()
+  await accountDeletion()
   await suspended(page)
 }
 
@@ -176,8 +177,8 @@ async function invited(page: Page): Promise<void> {
   await onboard(other, newAddress(), 'Northern Outfitters of the Whole Wide World')
   await other.goto('/console/settings/team')
   await other.getByLabel('Email').fill(email)
-  await other.getByRole('button', { name: 'Send the invitation' }).click()
-  await other.getByText('The invitation is on its way').waitFor()
+  await other.getByRole('button', { name: 'Send invitation' }).click()
+  await other.getByText('Invitation sent').waitFor()
   await page.goto('/console')
   await shoot(page, 'invited')
   await page.goto('/console/invitations')
@@ -192,8 +193,8 @@ async function invited(page: Page): Promise<void> {
   await shoot(page, 'two-organisations')
   await other.goto('/console/settings/team')
   await other.getByLabel('Email').fill(newAddress())
-  await other.getByRole('button', { name: 'Send the invitation' }).click()
-  await other.getByText('The invitation is on its way').waitFor()
+  await other.getByRole('button', { name: 'Send invitation' }).click()
+  await other.getByText('Invitation sent').waitFor()
   await openMail(guest)
   await shoot(guest, 'invitation-new')
   await openMail(page)
@@ -204,7 +205,7 @@ async function invited(page: Page): Promise<void> {
   await page.getByRole('heading', { name: 'Acme Fashion' }).waitFor()
 }
 
-/** The pages of a password reset, and of an organisation without free credits. */
+/** The password reset, and an organisation without free credits. */
 async function resetAndNoCredits(): Promise<void> {
   const page = await site.open()
   const domain = `acme${Date.now()}.com`
@@ -217,14 +218,14 @@ async function resetAndNoCredits(): Promise<void> {
   await second.getByLabel('Email').fill(`bob@${domain}`)
   await second.getByRole('button', { name: 'Forgot your password?' }).click()
   await shoot(second, 'forgot-prefilled')
-  await second.getByRole('button', { name: 'Send the link' }).click()
+  await second.getByRole('button', { name: 'Send reset link' }).click()
   await shoot(second, 'forgot-sent')
   await openMail(second)
   await shoot(second, 'reset')
 }
 
-/** A person who deletes their account, and the page after the next sign-in. */
-async function leaving(): Promise<void> {
+/** Deleting an account, and the page after the next sign-in. */
+async function accountDeletion(): Promise<void> {
   const page = await site.open()
   const email = await onboard(page, newAddress(), 'Southern Tailors')
   await page.goto('/console/account/delete')
@@ -244,7 +245,7 @@ async function suspended(page: Page): Promise<void> {
   const orgId = await page.locator('dd.id').textContent()
   await fetch(`${site.url}/operator/organisations/${orgId}`, {
     method: 'PATCH',
-    headers: { Authorization: 'Bearer of-the-browser-tests' },
+    headers: { Authorization: `Bearer ${OPERATOR_TOKEN}` },
     body: JSON.stringify({ status: 'suspended', suspension_reason: 'The last invoice is unpaid.' }),
   })
   await page.goto('/console')

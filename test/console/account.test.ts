@@ -17,18 +17,19 @@ import {
 
 const credentials = (email: string, password = PASSWORD) => ({ email, password })
 
-/** A page without what differs each time it is drawn. */
-const steady = (html: string) => html.replaceAll(/value="[^"]*"/g, '').replaceAll(/\S+@\S+/g, '')
+/** The HTML without values and email addresses, to compare two responses. */
+const withoutValues = (html: string) =>
+  html.replaceAll(/value="[^"]*"/g, '').replaceAll(/\S+@\S+/g, '')
 
 describe('signing up', () => {
-  it('refuses addresses of consumer mail services beside the field', async () => {
+  it('rejects personal email addresses with an error at the field', async () => {
     const page = await newVisitor().post('/console/sign-up', {
-      ...credentials('somebody@gmail.com'),
+      ...credentials('ada@gmail.com'),
       organisation: 'Acme',
     })
     expect(page.status).toBe(422)
     expect(page.html).toContain('id="email-error"')
-    expect(page.html).toContain('Please use your work email')
+    expect(page.html).toContain('Use your work email address')
     expect(page.html).toContain('value="Acme"')
   })
 
@@ -38,11 +39,11 @@ describe('signing up', () => {
     ['a@mail.gmail.com', true],
     ['a@shop.example.', false],
     ['a@gmail.com.shop.example', false],
-  ])('recognises a consumer address by its domain and those above: %s', (address, free) => {
+  ])('recognises a personal address by its domain and parent domains: %s', (address, free) => {
     expect(isFreeEmail(address)).toBe(free)
   })
 
-  it('answers alike for a known address, and tells its owner by mail', async () => {
+  it('returns the same page for a known address and informs its user by email', async () => {
     const { email } = await newFounder()
     const again = await newVisitor().post('/console/sign-up', {
       ...credentials(email),
@@ -53,26 +54,26 @@ describe('signing up', () => {
       organisation: 'Acme',
     })
     expect(again.path).toBe(fresh.path)
-    expect(steady(again.html)).toBe(steady(fresh.html))
+    expect(withoutValues(again.html)).toBe(withoutValues(fresh.html))
     expect((await latestMail(email)).subject).toBe('You already have an account')
   })
 
-  it('verifies by the button on the page of the link, not by opening it', async () => {
+  it('verifies with the button on the linked page, not by opening the link', async () => {
     const visitor = newVisitor()
     const email = newAddress()
     await visitor.post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
     const { path } = await latestMail(email)
     for (const browser of [newVisitor(), visitor]) {
       expect((await browser.get(path)).status).toBe(200)
-      const refused = await newVisitor().post('/console/sign-in', credentials(email))
-      expect(refused.html).toContain('Your address is not verified yet')
+      const rejected = await newVisitor().post('/console/sign-in', credentials(email))
+      expect(rejected.html).toContain('Your email address is not verified yet')
     }
     const page = await visitor.get(path)
     expect(page.html).not.toContain('name="password"')
     expect((await verify(visitor, email)).path).toBe('/console/onboarding/name')
   })
 
-  it('asks for a password where the link is opened in another browser', async () => {
+  it('asks for a password if the link is opened in another browser', async () => {
     const email = newAddress()
     await newVisitor().post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
     const elsewhere = newVisitor()
@@ -80,32 +81,32 @@ describe('signing up', () => {
     expect(page.html).toContain('<h1>Set your password</h1>')
     expect(page.html).toContain(`<strong>${email}</strong>`)
     for (const password of ['', 'short']) {
-      const refused = await verify(elsewhere, email, { password })
-      expect(refused.status).toBe(422)
-      expect(refused.html).toContain('id="password-error"')
+      const rejected = await verify(elsewhere, email, { password })
+      expect(rejected.status).toBe(422)
+      expect(rejected.html).toContain('id="password-error"')
     }
-    const inside = await verify(elsewhere, email, { password: 'another long password' })
-    expect(inside.path).toBe('/console/onboarding/name')
+    const verified = await verify(elsewhere, email, { password: 'another long password' })
+    expect(verified.path).toBe('/console/onboarding/name')
     const signIn = (password: string) =>
       newVisitor().post('/console/sign-in', credentials(email, password))
     expect((await signIn(PASSWORD)).status).toBe(401)
     expect((await signIn('another long password')).path).toBe('/console/onboarding/name')
   })
 
-  it('changes nothing by a link whose address is verified', async () => {
+  it('ignores a link whose address is already verified', async () => {
     const visitor = newVisitor()
     const email = await signUp(visitor)
     const other = newVisitor()
     const { path } = await latestMail(email)
     expect((await other.get(path)).path).toBe('/console/sign-in?verified=1')
-    const page = await verify(other, email, { password: 'a password of mine' })
+    const page = await verify(other, email, { password: 'a password of the attacker' })
     expect(page.path).toBe('/console/sign-in?verified=1')
     expect(page.html).toContain('already verified')
     expect((await other.get('/console')).path).toMatch(/^\/console\/sign-in/)
     expect((await visitor.get('/console')).path).toBe('/console/onboarding/name')
   })
 
-  it('verifies once when both browsers send their forms at the same time', async () => {
+  it('verifies once if several browsers send their forms at the same time', async () => {
     const visitor = newVisitor()
     const email = newAddress()
     await visitor.post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
@@ -122,14 +123,14 @@ describe('signing up', () => {
     ])
   })
 
-  it('says that a broken link is broken', async () => {
-    expect((await newVisitor().get('/console/verify?token=nonsense')).status).toBe(403)
-    const sent = await newVisitor().post('/console/verify', { token: 'nonsense' })
+  it('shows an error page for an invalid link', async () => {
+    expect((await newVisitor().get('/console/verify?token=invalid')).status).toBe(403)
+    const sent = await newVisitor().post('/console/verify', { token: 'invalid' })
     expect(sent.status).toBe(403)
-    expect(sent.html).toContain('This link does not work')
+    expect(sent.html).toContain('This link is invalid or has expired')
   })
 
-  it('does not blame the link, or the password, for a fault of ours', async () => {
+  it('returns 500, not a link or password error, if the database fails', async () => {
     const email = newAddress()
     await newVisitor().post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
     const { path } = await latestMail(email)
@@ -138,7 +139,7 @@ describe('signing up', () => {
     const broken = Object.assign({ ...env }, { DB: { prepare: () => statement, batch: down } })
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const verified = await app.request(path, {}, broken as unknown as Env)
-    const requireSession = await app.request(
+    const signedIn = await app.request(
       '/console/sign-in',
       {
         method: 'POST',
@@ -147,58 +148,58 @@ describe('signing up', () => {
       },
       broken as unknown as Env,
     )
-    expect([verified.status, requireSession.status]).toEqual([500, 500])
+    expect([verified.status, signedIn.status]).toEqual([500, 500])
     expect(log).toHaveBeenCalledTimes(2)
     log.mockRestore()
   })
 })
 
 describe('signing in', () => {
-  it('answers alike for a wrong password and an unknown address', async () => {
+  it('returns the same page for a wrong password and an unknown address', async () => {
     const { email } = await newFounder()
     const wrong = await newVisitor().post('/console/sign-in', credentials(email, 'wrong'))
     const unknown = await newVisitor().post('/console/sign-in', credentials(newAddress()))
     expect([wrong.status, unknown.status]).toEqual([401, 401])
-    expect(steady(wrong.html)).toBe(steady(unknown.html))
+    expect(withoutValues(wrong.html)).toBe(withoutValues(unknown.html))
   })
 
-  it('lets nobody in before the address is verified', async () => {
+  it('rejects the sign-in until the address is verified', async () => {
     const email = newAddress()
     await newVisitor().post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
     const page = await newVisitor().post('/console/sign-in', credentials(email))
     expect(page.status).toBe(403)
-    expect(page.html).toContain('Your address is not verified yet')
-    // No mail was sent by that; the page offers to.
-    expect(page.html).not.toContain('We have sent')
-    const mails = async () =>
+    expect(page.html).toContain('Your email address is not verified yet')
+    // The page offers to send a link; the sign-in itself sends none.
+    expect(page.html).not.toContain('We sent')
+    const emailCount = async () =>
       (await newVisitor().get('/console/dev/mail')).html.split(`To ${email}`).length - 1
-    const before = await mails()
-    const [, offered = ''] = /name="email" value="([^"]+)"/.exec(page.html) ?? []
-    const sent = await newVisitor().post('/console/resend', { email: offered })
-    expect(sent.html).toContain('a new link is on its way')
-    expect(await mails()).toBe(before + 1)
+    const before = await emailCount()
+    const [, address = ''] = /name="email" value="([^"]+)"/.exec(page.html) ?? []
+    const sent = await newVisitor().post('/console/resend', { email: address })
+    expect(sent.html).toContain('we sent a new link')
+    expect(await emailCount()).toBe(before + 1)
     const wrong = await newVisitor().post('/console/sign-in', credentials(email, 'wrong'))
     expect(wrong.html).not.toContain('not verified')
   })
 
-  it('goes on to the page that was asked for', async () => {
+  it('redirects to the requested page', async () => {
     const { email } = await newFounder()
     const visitor = newVisitor()
-    const asked = await visitor.get('/console/jobs?status=failed')
-    expect(asked.path).toBe('/console/sign-in?next=%2Fconsole%2Fjobs%3Fstatus%3Dfailed')
+    const redirected = await visitor.get('/console/jobs?status=failed')
+    expect(redirected.path).toBe('/console/sign-in?next=%2Fconsole%2Fjobs%3Fstatus%3Dfailed')
     const next = '/console/jobs?status=failed'
     const page = await visitor.post('/console/sign-in', { ...credentials(email), next })
     expect(page.path).toBe(next)
   })
 
-  it('says that a form was not saved when the session has ended, and leads back to its page', async () => {
+  it('reports an unsaved form after the session has ended, and returns to its page', async () => {
     const { visitor, email } = await newFounder()
     const copy = newVisitor()
     for (const [name, value] of visitor.cookies) copy.cookies.set(name, value)
     await visitor.post('/console/sign-out')
     const page = '/console/settings/workspaces'
     const lost = await copy.post(page, { name: 'Lost' }, { referer: page })
-    expect(lost.html).toContain('Your session has ended; what you sent was not saved.')
+    expect(lost.html).toContain('Your session has ended. Your changes were not saved.')
     const [, next = ''] = /name="next" value="([^"]+)"/.exec(lost.html) ?? []
     expect(next).toBe(page)
     const back = await copy.post('/console/sign-in', { ...credentials(email), next })
@@ -207,14 +208,14 @@ describe('signing in', () => {
   })
 
   it.each(['https://evil.example/console', `${BASE}/v1/account`])(
-    'leads back to no page but the console’s own: %s',
+    'does not return to a page outside the console: %s',
     async (page) => {
-      const answer = await request('/console/settings/workspaces', {
+      const response = await request('/console/settings/workspaces', {
         method: 'POST',
         headers: { Origin: BASE, Referer: page },
         redirect: 'manual',
       })
-      expect(answer.headers.get('Location')).toBe('/console/sign-in?ended=1')
+      expect(response.headers.get('Location')).toBe('/console/sign-in?ended=1')
     },
   )
 
@@ -227,7 +228,7 @@ describe('signing in', () => {
     ['/settings/webhooks/url', '/settings/webhooks'],
     ['/settings/webhooks/test', '/settings/webhooks'],
     ['/settings/workspaces/ws_1/rename', '/settings/workspaces'],
-  ])('leads from the address of a form, %s, to its page', async (form, page) => {
+  ])('redirects from the action of a form, %s, to its page', async (form, page) => {
     const { visitor } = await newFounder()
     expect((await visitor.get(`/console${form}`)).path).toBe(`/console${page}`)
   })
@@ -239,11 +240,11 @@ describe('signing in', () => {
     '/console/../v1/account',
     '/consolex',
     'javascript:alert(1)',
-  ])('goes nowhere else: %s', (next) => {
+  ])('rejects a return path outside the console: %s', (next) => {
     expect(safeReturnTo(next)).toBeNull()
   })
 
-  it('limits the failures from one network over all addresses', async () => {
+  it('limits the failed sign-ins of a network across all addresses', async () => {
     let host = 0
     const attempt = () =>
       newVisitor(`2001:db8:bad:bad::${(++host).toString(16)}`).post(
@@ -252,14 +253,14 @@ describe('signing in', () => {
       )
     const statuses = []
     for (let round = 0; round < 17; round++) {
-      const answers = await Promise.all([attempt(), attempt(), attempt()])
-      statuses.push(...answers.map(({ status }) => status))
+      const responses = await Promise.all([attempt(), attempt(), attempt()])
+      statuses.push(...responses.map(({ status }) => status))
     }
     expect(statuses.filter((status) => status === 401)).toHaveLength(50)
     expect(statuses.filter((status) => status === 429)).toHaveLength(1)
   }, 30_000)
 
-  it('ends with signing out', async () => {
+  it('ends the session when the user signs out', async () => {
     const { visitor } = await newFounder()
     const { cookies } = visitor
     const copy = newVisitor()
@@ -270,7 +271,7 @@ describe('signing in', () => {
 })
 
 describe('passwords', () => {
-  it('are reset by a mailed link, which ends every session and works once', async () => {
+  it('are reset with a link that ends all sessions and works once', async () => {
     const { visitor, email } = await newFounder()
     const elsewhere = newVisitor()
     await elsewhere.post('/console/forgot', { email })
@@ -286,22 +287,22 @@ describe('passwords', () => {
     expect(now.path).toBe('/console')
   })
 
-  it('are asked for alike, whether or not there is an account', async () => {
+  it('return the same reset page with and without an account', async () => {
     const { email } = await newFounder()
     const known = await newVisitor().post('/console/forgot', { email })
     const unknown = await newVisitor().post('/console/forgot', { email: newAddress() })
-    expect(steady(known.html)).toBe(steady(unknown.html))
+    expect(withoutValues(known.html)).toBe(withoutValues(unknown.html))
   })
 
-  it('once changed, end every other session', async () => {
+  it('end all other sessions when they are changed', async () => {
     const { visitor, email } = await newFounder()
     const other = newVisitor()
     await other.post('/console/sign-in', credentials(email))
     const wrong = await visitor.post('/console/account/password', {
-      current: 'not this one',
+      current: 'a wrong password',
       password: 'another long password',
     })
-    expect(wrong.html).toContain('This is not your current password')
+    expect(wrong.html).toContain('Incorrect password.')
     const page = await visitor.post('/console/account/password', {
       current: PASSWORD,
       password: 'another long password',
@@ -313,7 +314,7 @@ describe('passwords', () => {
 
 describe('safety', () => {
   it.each([null, 'https://evil.example', 'null'])(
-    'refuses a form from elsewhere (Origin %s)',
+    'rejects a form from another origin (Origin %s)',
     async (origin) => {
       const page = await newVisitor().post('/console/sign-in', credentials(newAddress()), {
         origin,
@@ -323,21 +324,21 @@ describe('safety', () => {
   )
 
   it.each(['application/json', 'text/plain', 'application/x-unknown'])(
-    'rejects a request of another origin whatever its Content-Type (%s)',
+    'rejects a request from another origin with Content-Type %s',
     async (type) => {
       const { visitor } = await newFounder()
       const Cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-      const answer = await request('/console/account/sign-out-everywhere', {
+      const response = await request('/console/account/sign-out-everywhere', {
         method: 'POST',
         headers: { Cookie, Origin: 'https://evil.example', 'Content-Type': type },
         body: '{}',
       })
-      expect(answer.status).toBe(403)
+      expect(response.status).toBe(403)
       expect((await visitor.get('/console')).path).toBe('/console')
     },
   )
 
-  it('allows no script, style or frame but its own', async () => {
+  it('allows only its own scripts and styles, and no frames', async () => {
     const page = await newVisitor().get('/console/sign-in')
     const policy = page.headers.get('Content-Security-Policy') ?? ''
     expect(policy).toContain("default-src 'none'")
@@ -347,19 +348,19 @@ describe('safety', () => {
     expect(page.html).not.toMatch(/<script(?![^>]*\bsrc=)|\son\w+=|\sstyle=/)
     expect(page.headers.get('Cache-Control')).toBe('no-store')
     expect(page.headers.get('X-Frame-Options')).toBe('DENY')
-    // With no-referrer, browsers would not say where a form comes from.
+    // With no-referrer, browsers would send `Origin: null` with forms.
     expect(page.headers.get('Referrer-Policy')).toBe('same-origin')
   })
 
-  it('sets cookies that scripts, plain HTTP and other sites do not get', async () => {
+  it('sets cookies as HttpOnly, Secure and SameSite=Lax', async () => {
     const { email } = await newFounder()
-    const answer = await request('/console/sign-in', {
+    const response = await request('/console/sign-in', {
       method: 'POST',
       headers: { Origin: BASE },
       body: new URLSearchParams(credentials(email)),
       redirect: 'manual',
     })
-    const cookies = answer.headers.getSetCookie()
+    const cookies = response.headers.getSetCookie()
     expect(cookies.length).toBeGreaterThan(0)
     for (const cookie of cookies) {
       expect(cookie).toMatch(/HttpOnly/i)
@@ -368,18 +369,18 @@ describe('safety', () => {
     }
   })
 
-  it('leads from the front door to the console', async () => {
+  it('redirects from / to the console', async () => {
     expect((await request('/', { redirect: 'manual' })).headers.get('Location')).toBe('/console')
   })
 
-  it('says what to set where AUTH_SECRET is missing, and the API works all the same', async () => {
+  it('explains how to set a missing AUTH_SECRET, while the API works', async () => {
     const without = { ...env, AUTH_SECRET: undefined }
-    const ask = (path: string) =>
+    const get = (path: string) =>
       app.fetch(new Request(BASE + path), without, createExecutionContext())
-    const page = await ask('/console/sign-in')
+    const page = await get('/console/sign-in')
     expect(page.status).toBe(503)
     expect(await page.text()).toContain('wrangler secret put AUTH_SECRET')
-    expect((await ask('/v1/account')).status).toBe(401)
+    expect((await get('/v1/account')).status).toBe(401)
   })
 
   it('shows the mailbox in development only', async () => {

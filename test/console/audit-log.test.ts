@@ -1,4 +1,4 @@
-// The audit log: what is recorded, for whom, and how it is read.
+// The audit log: its entries, its page and its endpoint for operators.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/ids.ts'
@@ -31,7 +31,7 @@ const pageOf = async (orgId: string, query = '?limit=100'): Promise<Page> =>
 /** The entries of an organisation, newest first. */
 const entriesOf = async (orgId: string) => (await pageOf(orgId)).entries
 
-/** Actions with their details, oldest first, without what the onboarding recorded. */
+/** The actions that match, with their details, oldest first. */
 async function recorded(orgId: string, actions: RegExp) {
   const entries = (await entriesOf(orgId)).filter(({ action }) => actions.test(action))
   return entries.map(({ action, details }) => [action, details]).reverse()
@@ -42,7 +42,7 @@ const keyIdOf = async (visitor: Visitor) =>
   ''
 
 describe('the audit log', () => {
-  it('records who created and revoked a key, once each', async () => {
+  it('records the creation and revocation of a key once each', async () => {
     const { visitor, email, organisationId } = await newFounder()
     const id = newId('key')
     const page = await createKey(visitor, { id, name: 'Shop', mode: 'live' })
@@ -61,7 +61,7 @@ describe('the audit log', () => {
     expect(JSON.stringify(entries)).not.toContain(key.slice(0, -4))
   })
 
-  it('records that a secret was revealed or rotated, and never the secret', async () => {
+  it('records that a secret was revealed or rotated, without the secret', async () => {
     const { visitor, organisationId } = await newFounder()
     await visitor.post('/console/settings/webhooks/reveal')
     await visitor.post('/console/settings/webhooks/rotate')
@@ -72,12 +72,12 @@ describe('the audit log', () => {
     expect(JSON.stringify(await entriesOf(organisationId))).not.toContain('whsec_')
   })
 
-  it('reveals no secret that it cannot record', async () => {
+  it('does not reveal the secret if the entry cannot be written', async () => {
     const { visitor } = await newFounder()
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const prepare = env.DB.prepare.bind(env.DB)
     vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
-      if (sql.includes('into "audit_log"')) throw new Error('the audit log is away')
+      if (sql.includes('into "audit_log"')) throw new Error('the audit log is unavailable')
       return prepare(sql)
     })
     const page = await visitor.post('/console/settings/webhooks/reveal')
@@ -85,7 +85,7 @@ describe('the audit log', () => {
     expect(page.html).not.toMatch(/whsec_\w/)
   })
 
-  it('records workspaces and settings with what they were before, and no query of a URL', async () => {
+  it('records old and new values of workspaces and settings, without the query of a URL', async () => {
     const { visitor, organisationId } = await newFounder()
     await visitor.post('/console/settings/workspaces', { name: 'Outlet' })
     const { html } = await visitor.get('/console/settings/workspaces')
@@ -107,7 +107,7 @@ describe('the audit log', () => {
     ])
   })
 
-  it('records the team: invitations, roles, removals and leaving', async () => {
+  it('records invitations, role changes, removals and departures', async () => {
     const { visitor, email: founder, organisationId } = await newFounder()
     const email = newAddress()
     await visitor.post(`${TEAM}/invitations`, { email, role: 'member' })
@@ -120,10 +120,14 @@ describe('the audit log', () => {
     await member.visitor.post(`${TEAM}/members/${await userIdOf(founder)}/remove`)
     const second = await newMember(organisationId)
     await second.visitor.post(`${TEAM}/members/${second.userId}/remove`)
-    // The last owner stays, and nothing is recorded about it.
+    // Rejected changes of the last owner are not recorded.
     await member.visitor.post(`${TEAM}/members/${member.userId}/remove`)
     await member.visitor.post(`${TEAM}/members/${member.userId}/role`, { role: 'member' })
-    const removal = (whose: string) => ({ email: whose, role: 'member', keys_revoked: false })
+    const removal = (memberEmail: string) => ({
+      email: memberEmail,
+      role: 'member',
+      keys_revoked: false,
+    })
     const roles = { role_old: 'member', role_new: 'owner' }
     expect(await recorded(organisationId, /^(invitation|member\.(?!joined))/)).toEqual([
       ['invitation.created', { email, role: 'member' }],
@@ -135,22 +139,22 @@ describe('the audit log', () => {
     ])
   })
 
-  it('records what operators do, each grant of credits once', async () => {
+  it('records the actions of operators, and each grant of credits once', async () => {
     const shop = await newOrganisation({ name: 'Boutique', credits: 5 })
     const path = `/operator/organisations/${shop.orgId}`
     await operator.patch(path, { plan: 'scale', output_retention_days: 7 })
     await operator.patch(path, { plan: 'scale' })
     const grant = { amount: 10, reason: 'Invoice', reference: 'invoice 9' }
-    const add = () => operator.post(`${path}/credits`, grant)
-    await Promise.all([add(), add()])
-    await add()
+    const grantCredits = () => operator.post(`${path}/credits`, grant)
+    await Promise.all([grantCredits(), grantCredits()])
+    await grantCredits()
     await operator.post(`${path}/webhook-secret/rotate`)
     const key = await (
       await operator.post(`${path}/api-keys`, { mode: 'test' })
     ).json<{ id: string }>()
     await operator.delete(`${path}/api-keys/${key.id}`)
     freeze()
-    vi.spyOn(env.TEST_JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
+    vi.spyOn(env.TEST_JOBS, 'send').mockRejectedValue(new Error('the queue is unavailable'))
     const { job_id } = await submit(shop.live)
     await operator.post(`/operator/jobs/${job_id}/withdraw`)
     await operator.post(`/operator/jobs/${job_id}/withdraw`)
@@ -177,23 +181,23 @@ describe('the audit log', () => {
     }
   })
 
-  it('records a grant whose entry was lost when the request is repeated', async () => {
+  it('records a grant on retry if the first entry could not be written', async () => {
     const shop = await newOrganisation()
     const path = `/operator/organisations/${shop.orgId}/credits`
     const grant = { amount: 10, reason: 'Invoice', reference: 'invoice 10' }
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const prepare = env.DB.prepare.bind(env.DB)
-    const lost = vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
-      if (sql.includes('into "audit_log"')) throw new Error('the audit log is away')
+    const failingInsert = vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
+      if (sql.includes('into "audit_log"')) throw new Error('the audit log is unavailable')
       return prepare(sql)
     })
     expect((await operator.post(path, grant)).status).toBe(500)
-    lost.mockRestore()
+    failingInsert.mockRestore()
     expect(await (await operator.post(path, grant)).json()).toEqual({ credits: 110 })
     expect(await recorded(shop.orgId, /^credits/)).toEqual([['credits.granted', grant]])
   })
 
-  it('is read page by page', async () => {
+  it('is paginated', async () => {
     const shop = await newOrganisation()
     for (const name of ['a', 'b', 'c', 'd']) {
       await operator.post(`/operator/organisations/${shop.orgId}/workspaces`, { name })
@@ -209,16 +213,16 @@ describe('the audit log', () => {
     }
     expect(names).toEqual(['d', 'c', 'b', 'a', 'Shop'])
     for (const query of ['?cursor=x', '?limit=0', `?cursor=${newId('job')}`]) {
-      const answer = await operator.get(`/operator/organisations/${shop.orgId}/audit-log${query}`)
-      expect([answer.status, await codeOf(answer)]).toEqual([422, 'validation_error'])
+      const response = await operator.get(`/operator/organisations/${shop.orgId}/audit-log${query}`)
+      expect([response.status, await codeOf(response)]).toEqual([422, 'validation_error'])
     }
     const unknown = await operator.get(`/operator/organisations/${newId('org')}/audit-log`)
     expect(unknown.status).toBe(404)
   })
 })
 
-describe('the page of the audit log', () => {
-  it('shows owners in words what happened, 50 entries at a time', async () => {
+describe('the audit log page', () => {
+  it('shows owners 50 readable entries per page', async () => {
     const { visitor, email, organisationId } = await newFounder()
     const path = `/operator/organisations/${organisationId}`
     for (let days = 1; days <= 60; days++) {
@@ -230,7 +234,7 @@ describe('the page of the audit log', () => {
     expect(first.html).toContain('Created an API key')
     expect(first.html).toContain('name: &lt;b&gt;Shop')
     expect(first.html).toContain(email)
-    expect(first.html).toContain('Our staff')
+    expect(first.html).toContain('Support staff')
     expect(first.html).toContain('output retention days: 59 → 60')
     expect(first.html.match(/<time/g)).toHaveLength(50)
     const [, older = ''] = /href="(\/console\/settings\/audit-log\?before=[^"]+)"/.exec(first.html)!
@@ -242,7 +246,7 @@ describe('the page of the audit log', () => {
     expect((await visitor.get(`${LOG}?before=nonsense`)).html).toContain('59 → 60')
   })
 
-  it('is not there for members', async () => {
+  it('returns 404 to members', async () => {
     const { visitor, organisationId } = await newFounder()
     const member = await newMember(organisationId)
     expect((await member.visitor.get(LOG)).status).toBe(404)
@@ -252,28 +256,28 @@ describe('the page of the audit log', () => {
 })
 
 describe('removing a member', () => {
-  it('lists the keys that they created, and revokes them if asked to', async () => {
+  it('lists the keys that they created, and revokes them on request', async () => {
     const { visitor, testKey, organisationId } = await newFounder()
     const member = await newMember(organisationId)
     const keys: string[] = []
-    for (const name of ['First of theirs', 'Second of theirs', 'Revoked before']) {
+    for (const name of ['First key', 'Second key', 'Revoked key']) {
       const { html } = await createKey(member.visitor, { name })
       keys.push(/svc_test_sk_\w{64}/.exec(html)?.[0] ?? '')
     }
     await member.visitor.post(`/console/settings/api-keys/${await keyIdOf(member.visitor)}/revoke`)
     const path = `${TEAM}/members/${member.userId}/remove`
-    const asked = await visitor.get(path)
-    expect(asked.html).toContain(`<h1>Remove ${member.email}</h1>`)
-    expect(asked.html).toContain('First of theirs')
-    expect(asked.html).toContain('Second of theirs')
-    expect(asked.html).not.toContain('Revoked before')
-    expect(asked.html).not.toContain('First test key') // the founder's own
-    expect(asked.html).toContain('Also revoke these 2 keys')
+    const page = await visitor.get(path)
+    expect(page.html).toContain(`<h1>Remove ${member.email}</h1>`)
+    expect(page.html).toContain('First key')
+    expect(page.html).toContain('Second key')
+    expect(page.html).not.toContain('Revoked key')
+    expect(page.html).not.toContain('First test key') // created by the owner
+    expect(page.html).toContain('Also revoke these 2 keys')
     const removed = await visitor.post(path, { revoke_keys: 'on' })
-    expect(removed.html).toContain('The person is removed')
+    expect(removed.html).toContain('Member removed')
     for (const key of keys) {
-      const answer = await clientOf(key).get('/v1/account')
-      expect(await codeOf(answer)).toBe('api_key_revoked')
+      const response = await clientOf(key).get('/v1/account')
+      expect(await codeOf(response)).toBe('api_key_revoked')
     }
     expect((await clientOf(testKey).get('/v1/account')).status).toBe(200)
     const entries = (await entriesOf(organisationId)).slice(0, 3)
@@ -286,7 +290,7 @@ describe('removing a member', () => {
     for (const { id } of entries) expect(id).toMatch(/^aud_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
   })
 
-  it('leaves their keys in force when not asked to revoke them', async () => {
+  it('does not revoke their keys without the request', async () => {
     const { visitor, organisationId } = await newFounder()
     const member = await newMember(organisationId)
     const { html } = await createKey(member.visitor)
@@ -295,27 +299,27 @@ describe('removing a member', () => {
     expect((await clientOf(key).get('/v1/account')).status).toBe(200)
   })
 
-  it('is offered to those who leave, too, and does nothing for the last owner', async () => {
+  it('is also available to a member who leaves, but not to the last owner', async () => {
     const { visitor, email, testKey, organisationId } = await newFounder()
     const own = `${TEAM}/members/${await userIdOf(email)}/remove`
     expect((await visitor.get(own)).html).toContain('<h1>Leave Acme</h1>')
-    const stays = await visitor.post(own, { revoke_keys: 'on' })
-    expect(stays.html).toContain('The last owner of an organisation stays')
+    const rejected = await visitor.post(own, { revoke_keys: 'on' })
+    expect(rejected.html).toContain('must have at least one owner')
     expect((await clientOf(testKey).get('/v1/account')).status).toBe(200)
     await newMember(organisationId, 'owner')
     await visitor.post(own, { revoke_keys: 'on' })
     expect(await codeOf(await clientOf(testKey).get('/v1/account'))).toBe('api_key_revoked')
   })
 
-  it('is asked of owners alone, about members alone', async () => {
+  it('returns 404 to members and for users of other organisations', async () => {
     const { visitor, email, organisationId } = await newFounder()
     const member = await newMember(organisationId)
     const founder = await userIdOf(email)
     expect((await member.visitor.get(`${TEAM}/members/${founder}/remove`)).status).toBe(404)
     const other = await newFounder()
-    const stranger = await userIdOf(other.email)
-    for (const ask of [visitor.get, visitor.post]) {
-      expect((await ask(`${TEAM}/members/${stranger}/remove`)).status).toBe(404)
+    const outsider = await userIdOf(other.email)
+    for (const send of [visitor.get, visitor.post]) {
+      expect((await send(`${TEAM}/members/${outsider}/remove`)).status).toBe(404)
     }
   })
 })

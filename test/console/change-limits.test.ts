@@ -1,4 +1,4 @@
-// What limits a signed-in person, and a session that was left open.
+// Limits of signed-in users and of sessions that were left open.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { latestMail, newAddress, newFounder, newMember } from '../support/visitor.ts'
@@ -45,7 +45,7 @@ describe('an organisation', () => {
 })
 
 describe('a session that was left open', () => {
-  it('invites no owner and makes none without the password, but invites a member', async () => {
+  it('needs the password to invite or create an owner, but not to invite a member', async () => {
     const { visitor, organisationId } = await newFounder()
     const member = await newMember(organisationId)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 16 * 60_000 })

@@ -1,4 +1,4 @@
-// How much an organisation can have, also when many requests come at the same time.
+// Limits per organisation, with concurrent requests.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
@@ -72,26 +72,26 @@ const count = async (table: string, orgId: string, condition = 'true') =>
 
 const path = (orgId: string, rest: string) => `/operator/organisations/${orgId}${rest}`
 
-/** Sends the same request 20 times at once. @returns how many were accepted */
-async function accepted(send: () => Promise<Response>, message: RegExp): Promise<number> {
-  const answers = await Promise.all(times(PARALLEL, send))
-  for (const answer of answers.filter(({ status }) => status >= 300)) {
-    expect(answer.status).toBe(422)
-    const error = await errorOf(answer)
+/** Sends 20 concurrent requests and returns how many succeeded. */
+async function countAccepted(send: () => Promise<Response>, message: RegExp): Promise<number> {
+  const responses = await Promise.all(times(PARALLEL, send))
+  for (const response of responses.filter(({ status }) => status >= 300)) {
+    expect(response.status).toBe(422)
+    const error = await errorOf(response)
     expect(error.code).toBe('validation_error')
     expect(error.message).toMatch(message)
   }
-  return answers.filter(({ status }) => status < 300).length
+  return responses.filter(({ status }) => status < 300).length
 }
 
 describe('API keys', () => {
-  const WORDS = /100 active API keys and create 1,000 in 400 days\. Revoke a key/
+  const MESSAGE = /100 active API keys and create 1,000 in 400 days\. Revoke a key/
 
-  it('are at most 100 active ones, and revoking one makes room', async () => {
+  it('are limited to 100 active ones; revoking one allows another', async () => {
     const { orgId } = await newOrganisation()
-    await insertKeys(orgId, 93, null) // and the first two
+    await insertKeys(orgId, 93, null) // in addition to the initial two
     const create = () => operator.post(path(orgId, '/api-keys'), { mode: 'test' })
-    expect(await accepted(create, WORDS)).toBe(5)
+    expect(await countAccepted(create, MESSAGE)).toBe(5)
     expect(await count('api_keys', orgId, 'revoked_at IS NULL')).toBe(100)
     expect(await count('audit_log', orgId, "action = 'api_key.created'")).toBe(5)
     const id = await env.DB.prepare('SELECT id FROM api_keys WHERE organisation_id = ?')
@@ -101,38 +101,38 @@ describe('API keys', () => {
     expect((await create()).status).toBe(201)
   })
 
-  it('are created at most 1,000 times in 400 days', async () => {
+  it('are limited to 1,000 creations in 400 days', async () => {
     const { orgId } = await newOrganisation()
     await insertKeys(orgId, 994, Date.now())
     await insertKeys(orgId, 50, Date.now(), Date.now() - 401 * DAY_MS)
     const create = () => operator.post(path(orgId, '/api-keys'), { mode: 'test' })
-    expect(await accepted(create, WORDS)).toBe(4)
+    expect(await countAccepted(create, MESSAGE)).toBe(4)
   })
 
-  it('past the limit are refused on the page of the form', async () => {
+  it('above the limit are rejected on the page of the form', async () => {
     const { visitor, organisationId } = await newFounder()
     await insertKeys(organisationId, 99, null)
     const page = await createKey(visitor, { name: 'One too many', mode: 'live' })
     expect(page.status).toBe(422)
-    expect(page.html).toMatch(WORDS)
+    expect(page.html).toMatch(MESSAGE)
     expect(page.html).toContain('value="One too many"')
   })
 })
 
 describe('workspaces', () => {
-  const WORDS = /100 active workspaces and 500 including archived ones\. Archive/
+  const MESSAGE = /100 active workspaces and 500 including archived ones\. Archive/
 
-  it('are at most 100 active ones', async () => {
+  it('are limited to 100 active ones', async () => {
     const { orgId } = await newOrganisation()
     await insertWorkspaces(orgId, 94, 'active')
     await insertWorkspaces(orgId, 20, 'archived')
     const create = () => operator.post(path(orgId, '/workspaces'), { name: 'New' })
-    expect(await accepted(create, WORDS)).toBe(5)
+    expect(await countAccepted(create, MESSAGE)).toBe(5)
     expect(await count('workspaces', orgId, "status = 'active'")).toBe(100)
     expect(await count('audit_log', orgId, "action = 'workspace.created'")).toBe(5)
   })
 
-  it('are at most 100 active ones when archived ones are restored', async () => {
+  it('are limited to 100 active ones when archived ones are restored', async () => {
     const { orgId } = await newOrganisation()
     await insertWorkspaces(orgId, 97, 'active')
     await insertWorkspaces(orgId, PARALLEL, 'archived')
@@ -143,23 +143,23 @@ describe('workspaces', () => {
       .all<{ id: string }>()
     const restore = () =>
       operator.patch(path(orgId, `/workspaces/${results.pop()?.id}`), { status: 'active' })
-    expect(await accepted(restore, WORDS)).toBe(2)
+    expect(await countAccepted(restore, MESSAGE)).toBe(2)
     expect(await count('workspaces', orgId, "status = 'active'")).toBe(100)
   })
 
-  it('are at most 500 in all', async () => {
+  it('are limited to 500 in total', async () => {
     const { orgId } = await newOrganisation()
     await insertWorkspaces(orgId, 496, 'archived')
     const create = () => operator.post(path(orgId, '/workspaces'), { name: 'New' })
-    expect(await accepted(create, WORDS)).toBe(3)
+    expect(await countAccepted(create, MESSAGE)).toBe(3)
   })
 
-  it('past the limit are refused on the page of the form', async () => {
+  it('above the limit are rejected on the page of the form', async () => {
     const { visitor, organisationId } = await newFounder()
     await insertWorkspaces(organisationId, 99, 'active')
     const created = await visitor.post('/console/settings/workspaces', { name: 'One too many' })
     expect(created.status).toBe(422)
-    expect(created.html).toMatch(WORDS)
+    expect(created.html).toMatch(MESSAGE)
     expect(created.html).toContain('value="One too many"')
     await insertWorkspaces(organisationId, 1, 'archived')
     const [, id] =
@@ -170,17 +170,17 @@ describe('workspaces', () => {
       status: 'active',
     })
     expect(restored.status).toBe(422)
-    expect(restored.html).toMatch(WORDS)
+    expect(restored.html).toMatch(MESSAGE)
   })
 })
 
 describe('invitations', () => {
-  const WORDS = /50 open invitations, and 100 members and open invitations together/
+  const MESSAGE = /50 open invitations, and 100 members and open invitations together/
 
   it.each([
     ['50 open ones', 46, 0, 4],
-    ['100 with the members', 10, 87, 2],
-  ])('are at most %s', async (_, open, members, free) => {
+    ['100 including members', 10, 87, 2],
+  ])('are limited to %s', async (_, open, members, free) => {
     const { visitor, organisationId } = await newFounder()
     await insertInvitations(organisationId, open)
     await insertInvitations(organisationId, 60, Date.now() - 1) // expired ones do not count
@@ -190,22 +190,22 @@ describe('invitations', () => {
         visitor.post('/console/settings/team/invitations', { email: newAddress(), role: 'member' }),
       ),
     )
-    const refused = pages.filter(({ status }) => status === 422)
-    expect(refused).toHaveLength(PARALLEL - free)
-    for (const { html } of refused) expect(html).toMatch(WORDS)
+    const rejected = pages.filter(({ status }) => status === 422)
+    expect(rejected).toHaveLength(PARALLEL - free)
+    for (const { html } of rejected) expect(html).toMatch(MESSAGE)
     const isOpen = `expires_at > ${Date.now()}`
     expect(await count('invitations', organisationId, isOpen)).toBe(open + free)
     expect(await count('audit_log', organisationId, "action = 'invitation.created'")).toBe(free)
   })
 
-  it('can be repeated for an address that has one, at the limit, too', async () => {
+  it('can be repeated for an invited address at the limit', async () => {
     const { visitor, organisationId } = await newFounder()
     await insertInvitations(organisationId, 49)
     const email = newAddress()
     const invite = () =>
       visitor.post('/console/settings/team/invitations', { email, role: 'member' })
-    expect((await invite()).html).toContain('The invitation is on its way')
-    expect((await invite()).html).toContain('The invitation is on its way')
+    expect((await invite()).html).toContain('Invitation sent.')
+    expect((await invite()).html).toContain('Invitation sent.')
     expect(await count('invitations', organisationId)).toBe(50)
   })
 })

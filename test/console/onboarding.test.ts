@@ -19,7 +19,7 @@ const workspace = '/console/onboarding/workspace'
 const SHOWN_KEY = /svc_test_sk_\w{64}/
 
 describe('onboarding', () => {
-  it('gives a key that works, an organisation with its region and 100 credits', async () => {
+  it('creates an organisation with its region, 100 credits and a working key', async () => {
     const visitor = newVisitor()
     await signUp(visitor)
     await visitor.post(name, { name: 'Acme & Söhne' })
@@ -42,24 +42,24 @@ describe('onboarding', () => {
     })
   })
 
-  it('goes on where it was left, from another browser too', async () => {
+  it('continues at the current step, also in another browser', async () => {
     const first = newVisitor()
     const email = await signUp(first)
-    const elsewhere = async () => {
+    const signInElsewhere = async () => {
       const visitor = newVisitor()
       const page = await visitor.post('/console/sign-in', { email, password: PASSWORD })
       return { visitor, path: page.path }
     }
-    expect((await elsewhere()).path).toBe(name)
+    expect((await signInElsewhere()).path).toBe(name)
     await first.post(name, { name: 'Acme' })
-    expect((await elsewhere()).path).toBe(region)
+    expect((await signInElsewhere()).path).toBe(region)
     await first.post(region, { region: 'US' })
-    expect((await elsewhere()).path).toBe(workspace)
+    expect((await signInElsewhere()).path).toBe(workspace)
     await first.post(workspace, { name: 'Default' })
-    expect((await elsewhere()).path).toBe('/console')
+    expect((await signInElsewhere()).path).toBe('/console')
   })
 
-  it('skips no step', async () => {
+  it('does not allow skipping a step', async () => {
     const visitor = newVisitor()
     await signUp(visitor)
     expect((await visitor.get(region)).path).toBe(name)
@@ -68,7 +68,7 @@ describe('onboarding', () => {
     expect((await visitor.get('/console/settings/api-keys')).path).toBe(name)
   })
 
-  it('keeps the region that was chosen first, whatever form is forged', async () => {
+  it('does not change the region once it is chosen, even by a forged form', async () => {
     const visitor = newVisitor()
     await signUp(visitor)
     await visitor.post(name, { name: 'Acme' })
@@ -77,7 +77,7 @@ describe('onboarding', () => {
       visitor.post(region, { region: 'EU' }),
     ])
     expect((await visitor.post(region, { region: 'IN' })).path).toBe(workspace)
-    // Going back to the name is possible, but does not open the choice again.
+    // Changing the name again does not allow changing the region.
     await visitor.post(name, { name: 'Acme Europe' })
     expect((await visitor.post(region, { region: 'IN' })).path).toBe(workspace)
     const page = await visitor.post(workspace, { name: 'Default', region: 'IN', regionCode: 'IN' })
@@ -88,7 +88,7 @@ describe('onboarding', () => {
     expect(await (await clientOf(key).get('/v1/account')).json()).toEqual(account)
   })
 
-  it('refuses a region that does not exist, beside the choice', async () => {
+  it('rejects an unknown region with an error at the field', async () => {
     const visitor = newVisitor()
     await signUp(visitor)
     await visitor.post(name, { name: 'Acme' })
@@ -97,7 +97,7 @@ describe('onboarding', () => {
     expect(page.html).toContain('id="region-error"')
   })
 
-  it('creates one organisation with one key and 100 credits when requests race', async () => {
+  it('creates one organisation with one key and 100 credits from concurrent requests', async () => {
     const visitor = newVisitor()
     await signUp(visitor)
     await visitor.post(name, { name: 'Acme' })
@@ -113,24 +113,24 @@ describe('onboarding', () => {
     expect(list.html.match(/svc_test_sk_…/g)).toHaveLength(1)
   })
 
-  it('grants 100 credits when the database fails and the step is repeated', async () => {
+  it('grants 100 credits if the step is repeated after a database error', async () => {
     const visitor = newVisitor()
     await signUp(visitor)
     await visitor.post(name, { name: 'Acme' })
     await visitor.post(region, { region: 'US' })
-    // Not once: the alarm of another test's organisation could use up a single failure.
-    const down = vi.spyOn(env.DB, 'batch').mockRejectedValue(new Error('D1 is away'))
+    // Not mockRejectedValueOnce: the alarm of another test's organisation could consume it.
+    const down = vi.spyOn(env.DB, 'batch').mockRejectedValue(new Error('D1 is unavailable'))
     const failed = await visitor.post(workspace, { name: 'Default' })
     down.mockRestore()
     expect(failed.status).toBe(500)
-    expect(failed.html).not.toContain('D1 is away')
+    expect(failed.html).not.toContain('D1 is unavailable')
     expect((await visitor.get('/console')).path).toBe(workspace)
     const page = await visitor.post(workspace, { name: 'Default' })
     const [key = ''] = SHOWN_KEY.exec(page.html) ?? []
     expect(await totalsOf(`org_${key.slice(12, 38)}`)).toMatchObject({ granted: 100 })
   })
 
-  it('shows the key once: a reload says how to get another', async () => {
+  it('shows the key once, and after a reload how to create another', async () => {
     const { visitor, testKey, organisationId } = await newFounder()
     const again = await visitor.post(workspace, { name: 'Default' })
     expect(again.path).toBe('/console/onboarding/key')
@@ -139,19 +139,19 @@ describe('onboarding', () => {
     expect((await totalsOf(organisationId)).granted).toBe(100)
   })
 
-  it('claims to have sent a link only when it has', async () => {
+  it('does not claim to have sent a link before it has', async () => {
     const visitor = newVisitor()
     expect((await visitor.get('/console/check-inbox')).html).not.toMatch(
-      /have sent|Check your inbox/,
+      /[Ww]e sent|Check your inbox/,
     )
-    const refused = await visitor.post('/console/resend', { email: 'nonsense' })
-    expect(refused.status).toBe(422)
-    expect(refused.html).toContain('id="email-error"')
-    expect(refused.html).toContain('value="nonsense"')
-    expect(refused.html).not.toContain('on its way')
+    const rejected = await visitor.post('/console/resend', { email: 'invalid' })
+    expect(rejected.status).toBe(422)
+    expect(rejected.html).toContain('id="email-error"')
+    expect(rejected.html).toContain('value="invalid"')
+    expect(rejected.html).not.toContain('we sent')
   })
 
-  it('sends the link again on request', async () => {
+  it('resends the link', async () => {
     const visitor = newVisitor()
     const email = `again-${crypto.randomUUID()}@shop.example`
     await visitor.post('/console/sign-up', { email, password: PASSWORD, organisation: 'Acme' })
@@ -166,7 +166,7 @@ describe('onboarding', () => {
     const company = () => `${crypto.randomUUID()}.com`
     const NONE = 'Your company’s domain has already received its free credits.'
 
-    /** Creates an organisation. @returns its last page and its credits */
+    /** Completes onboarding and returns the last page and the credits. */
     async function create(email: string) {
       const visitor = newVisitor()
       await signUp(visitor, email)
@@ -179,7 +179,7 @@ describe('onboarding', () => {
       return { page, visitor, organisationId: `org_${key.slice(12, 38)}`, totals, ...account }
     }
 
-    it('are granted once for each registrable domain, whatever the address', async () => {
+    it('are granted once per registrable domain', async () => {
       const domain = company()
       const first = await create(`ada@${domain}`)
       expect(first.credits).toBe(100)
@@ -190,18 +190,18 @@ describe('onboarding', () => {
         expect(next.credits, email).toBe(0)
         expect(next.totals).toEqual({ granted: 0, balance: 0, reserved: 0, consumed: 0 })
         expect(next.page.html).toContain(NONE)
-        expect(next.page.html).not.toContain('free credits. Test jobs')
+        expect(next.page.html).not.toContain('free credits. Jobs in test mode')
       }
     })
 
-    it('are granted once for each mailbox where the domain belongs to no company', async () => {
+    it('are granted once per mailbox if the domain does not belong to a company', async () => {
       const mailbox = crypto.randomUUID()
       expect((await create(`${mailbox}@shop.example`)).credits).toBe(100)
       expect((await create(`${mailbox}+1@shop.example`)).credits).toBe(0)
       expect((await create(`${crypto.randomUUID()}@shop.example`)).credits).toBe(100)
     })
 
-    it('are not granted to an invited address of a consumer mail service', async () => {
+    it('are not granted to an invited personal email address', async () => {
       const owner = await newFounder()
       const email = `${crypto.randomUUID()}@mailinator.com`
       await owner.visitor.post('/console/settings/team/invitations', { email, role: 'member' })
@@ -215,7 +215,7 @@ describe('onboarding', () => {
       expect((await totalsOf(`org_${key.slice(12, 38)}`)).granted).toBe(0)
     })
 
-    it('are granted when the first attempt failed between claim and grant', async () => {
+    it('are granted on retry if the first attempt failed between claim and grant', async () => {
       const visitor = newVisitor()
       const domain = company()
       await signUp(visitor, `ada@${domain}`)
@@ -231,7 +231,7 @@ describe('onboarding', () => {
       expect(await totalsOf(`org_${key.slice(12, 38)}`)).toMatchObject({ granted: 100 })
     })
 
-    it('can be granted by an operator to an organisation without them', async () => {
+    it('can be granted by an operator', async () => {
       const domain = company()
       await create(`ada@${domain}`)
       const { organisationId } = await create(`bob@${domain}`)
@@ -252,7 +252,7 @@ describe('onboarding', () => {
       ['ada@example.com', 'bob@example.com', false],
       ['ada+x@localhost', 'ada@localhost', true],
       ['ada@[203.0.113.7]', 'bob@[203.0.113.7]', false],
-    ])('count %s and %s as one claimant: %s', (one, other, same) => {
+    ])('treat %s and %s as one claimant: %s', (one, other, same) => {
       expect(claimantOf(one) === claimantOf(other)).toBe(same)
     })
   })

@@ -9,9 +9,9 @@ import { DELAYED, finished, freeze, IMAGES, operator, readJob, submit } from '..
 
 const upstream = fakeUpstream()
 
-const file = (bytes: ArrayBuffer | string, type: string) => new File([bytes], 'picture', { type })
+const file = (bytes: ArrayBuffer | string, type: string) => new File([bytes], 'image', { type })
 
-/** A body of 300 MB without a length, and how many MB of it were asked for. */
+/** A body of 300 MB without a Content-Length, and the number of MB that were read from it. */
 function endlessUpload() {
   const megabyte = new Uint8Array(1024 * 1024)
   let pulled = 0
@@ -26,8 +26,8 @@ function endlessUpload() {
   return { body, pulled: () => pulled }
 }
 
-describe('another organisation’s pages', () => {
-  it('are not there', async () => {
+describe('pages of another organisation', () => {
+  it('return 404', async () => {
     const [mine, theirs] = [await newFounder(), await newFounder()]
     await theirs.visitor.post('/console/settings/webhooks/url', {
       url: 'https://hooks.test/theirs',
@@ -57,7 +57,7 @@ describe('another organisation’s pages', () => {
     ])
     expect(statuses.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 404))
     expect((await clientOf(theirs.testKey).get('/v1/account')).status).toBe(200)
-    // A cookie that names it does not open it either.
+    // A cookie with its ID does not grant access.
     visitor.cookies.set('try-on.organisation', theirs.organisationId)
     expect((await visitor.get('/console')).html).not.toContain(theirs.organisationId)
     expect((await visitor.get(`/console/jobs/${jobId}`)).status).toBe(404)
@@ -65,7 +65,7 @@ describe('another organisation’s pages', () => {
 })
 
 describe('the playground', () => {
-  it('submits a test job that becomes a picture', async () => {
+  it('submits a test job and shows its result', async () => {
     const { visitor, testKey, organisationId } = await newFounder()
     const { jobId } = await tryOn(visitor)
     expect(await finished(clientOf(testKey), jobId)).toMatchObject({ status: 'completed' })
@@ -75,7 +75,7 @@ describe('the playground', () => {
     expect(await totalsOf(organisationId)).toMatchObject({ balance: 100 })
   })
 
-  it('submits one job however often the same form is sent', async () => {
+  it('submits one job if the same form is sent twice', async () => {
     const { visitor, organisationId } = await newFounder()
     const nonce = crypto.randomUUID()
     const form = { mode: 'live', nonce, ...IMAGES, model_image_url: 'https://cdn.test/gone' }
@@ -86,7 +86,7 @@ describe('the playground', () => {
     await vi.waitUntil(async () => (await totalsOf(organisationId)).balance === 100)
   })
 
-  it('works on uploaded files, without fetching them from itself', async () => {
+  it('processes uploaded files without fetching them over HTTP', async () => {
     const { visitor, testKey } = await newFounder()
     const { jobId } = await tryOn(visitor, {
       mode: 'live',
@@ -98,22 +98,22 @@ describe('the playground', () => {
     expect(await finished(clientOf(testKey), jobId)).toMatchObject({ status: 'completed' })
     expect(upstream.seen()).toEqual([])
     const { html } = await visitor.get(`/console/jobs/${jobId}`)
-    expect(html).toContain('alt="Model picture"')
+    expect(html).toContain('alt="Model image"')
   }, 20_000)
 
-  it('says beside the field what is wrong', async () => {
+  it('shows errors at the fields', async () => {
     const { visitor } = await newFounder()
     const { page } = await tryOn(visitor, {
       model_image_url: 'http://10.0.0.1/model.jpg',
       garment_image_url: '',
-      garment_file: file('no picture', 'image/png'),
+      garment_file: file('not an image', 'image/png'),
     })
     expect(page.status).toBe(422)
-    expect(page.html).toContain('The address must not point to a private')
+    expect(page.html).toContain('The URL must not point to a private')
     expect(page.html).toContain('Choose a JPEG, PNG or WebP')
   })
 
-  it('says inside the console that a form is too large, and what to do', async () => {
+  it('shows an error in the playground if the form is too large', async () => {
     const { visitor } = await newFounder()
     const { page } = await tryOn(visitor, {
       model_file: file(new ArrayBuffer(21 * 1024 * 1024), 'image/jpeg'),
@@ -123,11 +123,11 @@ describe('the playground', () => {
     expect(page.html).toContain('aria-label="Console"')
   })
 
-  it('stops reading an upload without a length at its limit', async () => {
+  it('stops reading an upload without Content-Length at the limit', async () => {
     const { visitor } = await newFounder()
     const upload = endlessUpload()
     const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const answer = await request('/console/playground', {
+    const response = await request('/console/playground', {
       method: 'POST',
       headers: {
         Cookie: cookie,
@@ -136,26 +136,26 @@ describe('the playground', () => {
       },
       body: upload.body,
     })
-    expect(answer.status).toBe(413)
-    expect(await answer.text()).toContain('Choose files of at most 10 MB each')
-    // The limit is 20 MB and 64 KiB; some chunks are on their way.
+    expect(response.status).toBe(413)
+    expect(await response.text()).toContain('Choose files of at most 10 MB each')
+    // The limit is 20 MB and 64 KiB; a few more chunks are buffered.
     expect(upload.pulled()).toBeLessThan(30)
   })
 
-  it('does not read an upload from somebody who is not signed in', async () => {
+  it('does not read an upload without a session', async () => {
     const upload = endlessUpload()
-    const answer = await request('/console/playground', {
+    const response = await request('/console/playground', {
       method: 'POST',
       headers: { Origin: BASE, 'Content-Type': 'multipart/form-data; boundary=x' },
       body: upload.body,
       redirect: 'manual',
     })
-    expect(answer.status).toBe(303)
-    expect(answer.headers.get('Location')).toContain('/console/sign-in')
+    expect(response.status).toBe(303)
+    expect(response.headers.get('Location')).toContain('/console/sign-in')
     expect(upload.pulled()).toBeLessThan(10)
   })
 
-  it('is under the same rate limit as the API', async () => {
+  it('shares the rate limit of the API', async () => {
     const { visitor, testKey, organisationId } = await newFounder()
     const body = { rate_limit_per_minute: 2 }
     await operator.patch(`/operator/organisations/${organisationId}`, body)
@@ -165,10 +165,10 @@ describe('the playground', () => {
     expect((await clientOf(testKey).get('/v1/account')).status).toBe(429)
   })
 
-  it('refuses live jobs of an organisation without credits, in words', async () => {
+  it('rejects live jobs of an organisation without credits with a message', async () => {
     const { visitor, organisationId } = await newFounder()
     const organisation = env.ORGANISATION.getByName(organisationId)
-    await organisation.grant({ amount: -100, reference: 'test', reason: 'Emptied' })
+    await organisation.grant({ amount: -100, reference: 'test', reason: 'Test' })
     const { page } = await tryOn(visitor, { mode: 'live' })
     expect(page.status).toBe(422)
     expect(page.html).toContain('no credits left')
@@ -176,17 +176,19 @@ describe('the playground', () => {
 })
 
 describe('jobs', () => {
-  it('are cancelled while they are pending', async () => {
+  it('can be cancelled while they are pending', async () => {
     freeze()
     const { visitor, testKey } = await newFounder()
     const { jobId } = await tryOn(visitor)
     const page = await visitor.post(`/console/jobs/${jobId}/cancel`)
     expect(page.html).toContain('refunded')
     expect(await readJob(clientOf(testKey), jobId)).toMatchObject({ status: 'refunded' })
-    expect((await visitor.post(`/console/jobs/${jobId}/cancel`)).html).toContain('too late')
+    expect((await visitor.post(`/console/jobs/${jobId}/cancel`)).html).toContain(
+      'can no longer be cancelled',
+    )
   })
 
-  it('that failed say why in words', async () => {
+  it('that failed show the reason', async () => {
     const { visitor, testKey } = await newFounder()
     const { jobId } = await tryOn(visitor, {
       model_image_url: 'https://test.invalid/fail/person_not_found',
@@ -196,7 +198,7 @@ describe('jobs', () => {
     expect(html).toContain('No person was found')
   })
 
-  it('are listed by status and workspace, page by page', async () => {
+  it('are filtered by status and paginated', async () => {
     const { visitor, testKey } = await newFounder()
     const client = clientOf(testKey)
     const jobs = []
@@ -209,16 +211,16 @@ describe('jobs', () => {
     const [, older = ''] = /href="([^"]*before=[^"]*)"/.exec(first.html) ?? []
     const second = await visitor.get(older.replaceAll('&amp;', '&'))
     expect(second.html).toContain(jobs[0])
-    expect((await visitor.get('/console/jobs?status=failed')).html).toContain('No such jobs')
+    expect((await visitor.get('/console/jobs?status=failed')).html).toContain('No matching jobs')
     expect((await visitor.get('/console/jobs?status=nonsense&before=x')).status).toBe(200)
     const overview = await visitor.get('/console')
     expect(overview.html).toContain('21 completed')
-    expect(overview.html).toContain('100 %')
+    expect(overview.html).toContain('100%')
   }, 20_000)
 })
 
 describe('guests', () => {
-  it('are asked to sign in', async () => {
+  it('are redirected to the sign-in page', async () => {
     for (const page of [
       '',
       '/jobs',

@@ -20,14 +20,14 @@ import { DELAYED, IMAGES, operator, readJob, submit } from '../support/world.ts'
 const upstream = fakeUpstream()
 afterEach(() => void vi.useRealTimers())
 
-/** The signing secret, as an owner is shown it. */
+/** Reveals the signing secret as an owner. */
 const secretOf = async (visitor: Visitor) => {
   const { html } = await visitor.post('/console/settings/webhooks/reveal')
   return /whsec_[\w+/=]+/.exec(html)?.[0] ?? ''
 }
 
 describe('API keys', () => {
-  it('are shown once, listed by their last four, and revoked at once', async () => {
+  it('are shown once, listed by their last four characters, and revoked immediately', async () => {
     const { visitor } = await newFounder()
     const page = await createKey(visitor, { mode: 'live' })
     const [key = ''] = /svc_live_sk_\w{64}/.exec(page.html) ?? []
@@ -43,7 +43,7 @@ describe('API keys', () => {
     })
   })
 
-  it('are created once, however often the form is sent or its answer reloaded', async () => {
+  it('are created once if the form is sent or its response reloaded several times', async () => {
     const { visitor } = await newFounder()
     const { html } = await visitor.get('/console/settings/api-keys')
     const [, id = ''] = /name="id" value="([^"]+)"/.exec(html) ?? []
@@ -51,12 +51,12 @@ describe('API keys', () => {
     pages.push(await createKey(visitor, { id }))
     const shown = pages.filter((page) => /svc_test_sk_\w{64}/.test(page.html))
     expect(shown).toHaveLength(1)
-    expect(pages.at(-1)?.html).toContain('shown once; it cannot be shown again')
+    expect(pages.at(-1)?.html).toContain('already created and shown. It cannot be shown again')
     const list = await visitor.get('/console/settings/api-keys')
-    expect(list.html.match(/svc_test_sk_…/g)).toHaveLength(2) // the first one is of the onboarding
+    expect(list.html.match(/svc_test_sk_…/g)).toHaveLength(2) // one is from onboarding
   })
 
-  it('keep the mode that was chosen when the name is refused', async () => {
+  it('preserve the selected mode if the name is rejected', async () => {
     const { visitor } = await newFounder()
     const page = await createKey(visitor, { name: ' ', mode: 'live' })
     expect(page.status).toBe(422)
@@ -64,7 +64,7 @@ describe('API keys', () => {
     expect(page.html).not.toMatch(/value="test" checked=""/)
   })
 
-  it('are not created by a form without an id, nor by one with the id of another’s key', async () => {
+  it('are not created without a form ID or with the ID of another organisation’s key', async () => {
     const [mine, theirs] = [await newFounder(), await newFounder()]
     expect((await createKey(mine.visitor, { id: 'mine' })).status).toBe(422)
     const list = await theirs.visitor.get('/console/settings/api-keys')
@@ -73,12 +73,12 @@ describe('API keys', () => {
     expect((await clientOf(theirs.testKey).get('/v1/account')).status).toBe(200)
   })
 
-  it('tell when they were last used, at no request’s expense', async () => {
+  it('show when they were last used, which an alarm writes', async () => {
     const { visitor, testKey, organisationId } = await newFounder()
-    expect((await visitor.get('/console/settings/api-keys')).html).toContain('never')
+    expect((await visitor.get('/console/settings/api-keys')).html).toContain('Never')
     await clientOf(testKey).get('/v1/account')
     await runDurableObjectAlarm(env.ORGANISATION.getByName(organisationId))
-    expect((await visitor.get('/console/settings/api-keys')).html).not.toContain('never')
+    expect((await visitor.get('/console/settings/api-keys')).html).not.toContain('Never')
   })
 })
 
@@ -90,13 +90,13 @@ describe('the creator of a key', () => {
     for (const reader of [visitor, member.visitor]) {
       const { html } = await reader.get('/console/settings/api-keys')
       expect(html).toContain(`by ${member.email}`)
-      expect(html).toContain(`by ${email}`) // the first key, of the onboarding
+      expect(html).toContain(`by ${email}`) // the first key, from onboarding
     }
   })
 })
 
 describe('revoked keys', () => {
-  it('are listed and answer api_key_revoked for 90 days, then invalid_api_key', async () => {
+  it('are listed and rejected with api_key_revoked for 90 days, then with invalid_api_key', async () => {
     const { visitor, organisationId } = await newFounder()
     const page = await createKey(visitor, { name: 'Old' })
     const [key = ''] = /svc_test_sk_\w{64}/.exec(page.html) ?? []
@@ -115,7 +115,7 @@ describe('revoked keys', () => {
 })
 
 describe('webhooks', () => {
-  it('send a test event, and an event again, signed with both secrets after a rotation', async () => {
+  it('send a test event and resend it, signed with both secrets after a rotation', async () => {
     const { visitor } = await newFounder()
     upstream.on('https://hooks.test/again', () => new Response('<b>thanks</b>'))
     await visitor.post('/console/settings/webhooks/url', { url: 'https://hooks.test/again' })
@@ -152,7 +152,7 @@ describe('webhooks', () => {
     expect(list.html).toContain('delivered')
   })
 
-  it('do not reveal the secret in answer to a GET', async () => {
+  it('do not reveal the secret in a response to GET', async () => {
     const { visitor } = await newFounder()
     const paths = ['?reveal=1', '?rotated=1', '/reveal', '/rotate', '/reveal?reveal=1']
     for (const path of paths) {
@@ -162,31 +162,31 @@ describe('webhooks', () => {
     }
   })
 
-  it('let owners alone reveal and rotate the secret', async () => {
+  it('let only owners reveal and rotate the secret', async () => {
     const { visitor, organisationId } = await newFounder()
     const member = await newMember(organisationId)
     const page = await member.visitor.get('/console/settings/webhooks')
     expect(page.html).not.toMatch(/webhooks\/(reveal|rotate)"/)
     const before = await secretOf(visitor)
     for (const action of ['reveal', 'rotate']) {
-      const refused = await member.visitor.post(`/console/settings/webhooks/${action}`)
-      expect(refused.status).toBe(404)
-      expect(refused.html).not.toMatch(/whsec_\w/)
+      const rejected = await member.visitor.post(`/console/settings/webhooks/${action}`)
+      expect(rejected.status).toBe(404)
+      expect(rejected.html).not.toMatch(/whsec_\w/)
     }
     expect(await secretOf(visitor)).toBe(before)
     const owner = await newMember(organisationId, 'owner')
     expect(await secretOf(owner.visitor)).toBe(before)
   })
 
-  it('ask owners for their password 15 minutes after they signed in', async () => {
+  it('ask owners for their password 15 minutes after the sign-in', async () => {
     const { visitor } = await newFounder()
     const before = await secretOf(visitor)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 15 * 60_000 })
-    const asked = await visitor.post('/console/settings/webhooks/reveal')
-    expect(asked.status).toBe(403)
-    expect(asked.html).toContain('<h1>Confirm your password</h1>')
-    expect(asked.html).toContain('action="/console/settings/webhooks/reveal"')
-    expect(asked.html).not.toMatch(/whsec_\w/)
+    const page = await visitor.post('/console/settings/webhooks/reveal')
+    expect(page.status).toBe(403)
+    expect(page.html).toContain('<h1>Confirm your password</h1>')
+    expect(page.html).toContain('action="/console/settings/webhooks/reveal"')
+    expect(page.html).not.toMatch(/whsec_\w/)
     for (const confirm_password of ['', 'not the password', 'x'.repeat(10_000)]) {
       const wrong = await visitor.post('/console/settings/webhooks/rotate', { confirm_password })
       expect(wrong.status).toBe(422)
@@ -198,42 +198,42 @@ describe('webhooks', () => {
       confirm_password: PASSWORD,
     })
     expect(shown.html).toContain(before) // the wrong passwords rotated nothing
-    // For the next 15 minutes it is not asked for again; the session of before has ended.
+    // The new session is recent for 15 minutes; the old session has ended.
     expect(await secretOf(visitor)).toBe(before)
     expect(session).toBeDefined()
-    const old = newVisitor()
-    old.cookies.set('__Secure-try-on.session_token', session ?? '')
-    expect((await old.get('/console')).path).toContain('/console/sign-in')
+    const oldSession = newVisitor()
+    oldSession.cookies.set('__Secure-try-on.session_token', session ?? '')
+    expect((await oldSession.get('/console')).path).toContain('/console/sign-in')
     vi.setSystemTime(Date.now() + 15 * 60_000)
     expect((await visitor.post('/console/settings/webhooks/reveal')).status).toBe(403)
   })
 
-  it('limit how many passwords may be tried there', async () => {
+  it('limit the number of wrong passwords', async () => {
     const { visitor } = await newFounder()
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 15 * 60_000 })
-    const guess = () =>
+    const tryPassword = () =>
       visitor.post('/console/settings/webhooks/reveal', { confirm_password: 'not the password' })
     const statuses: number[] = []
-    for (let tries = 0; tries < 21; tries++) statuses.push((await guess()).status)
+    for (let tries = 0; tries < 21; tries++) statuses.push((await tryPassword()).status)
     expect(statuses).toContain(429)
   })
 
-  it('say that the secret is a new one after a rotation', async () => {
+  it('confirm a rotation', async () => {
     const { visitor } = await newFounder()
     const page = await visitor.post('/console/settings/webhooks/rotate')
-    expect(page.html).toContain('There is a new signing secret')
+    expect(page.html).toContain('Signing secret rotated')
   })
 
-  it('warn before a second rotation that the oldest secret stops working at once', async () => {
+  it('warn before a second rotation that the previous secret stops working', async () => {
     const { visitor } = await newFounder()
     const settings = '/console/settings/webhooks'
-    const warning = 'The secret before the current one stops working at once'
+    const warning = 'The previous secret stops working immediately'
     expect((await visitor.get(settings)).html).not.toContain(warning)
     expect((await visitor.post(`${settings}/rotate`)).html).toContain(warning)
   })
 
   it.each(['http://localhost/x', `${BASE}/hook`, `${BASE}:8443/hook`])(
-    'refuse an address that must not be called: %s',
+    'reject a private URL or a URL of this service: %s',
     async (url) => {
       const { visitor } = await newFounder()
       const page = await visitor.post('/console/settings/webhooks/url', { url })
@@ -255,29 +255,29 @@ describe('workspaces', () => {
 
     const waiting = await submit(client, { ...DELAYED, workspace_id: id })
     await visitor.post(`/console/settings/workspaces/${id}/status`, { status: 'archived' })
-    const refused = await client.post('/v1/tryon', { ...IMAGES, workspace_id: id })
-    expect(await refused.json()).toMatchObject({ error: { code: 'workspace_not_found' } })
+    const rejected = await client.post('/v1/tryon', { ...IMAGES, workspace_id: id })
+    expect(await rejected.json()).toMatchObject({ error: { code: 'workspace_not_found' } })
     expect((await readJob(client, waiting.job_id)).status).toMatch(/pending|processing/)
 
     await visitor.post(`/console/settings/workspaces/${id}/status`, { status: 'active' })
     await submit(client, { workspace_id: id })
   })
 
-  it('tell what was done with them', async () => {
+  it('show a confirmation after each change', async () => {
     const { visitor } = await newFounder()
     const path = '/console/settings/workspaces'
     const { html } = await visitor.post(path, { name: 'Outlet' })
-    expect(html).toContain('The workspace is created.')
+    expect(html).toContain('Workspace created.')
     const one = `${path}/${/ws_\w{26}/.exec(html)?.[0]}`
     const renamed = await visitor.post(`${one}/rename`, { name: 'Sale' })
-    expect(renamed.html).toContain('The workspace is renamed.')
+    expect(renamed.html).toContain('Workspace renamed.')
     const archived = await visitor.post(`${one}/status`, { status: 'archived' })
-    expect(archived.html).toContain('The workspace is archived')
+    expect(archived.html).toContain('Workspace archived')
     const restored = await visitor.post(`${one}/status`, { status: 'active' })
-    expect(restored.html).toContain('The workspace is restored')
+    expect(restored.html).toContain('Workspace restored')
   })
 
-  it('say beside the field why a new name is refused, and keep the old', async () => {
+  it('show an error at the field if a new name is rejected', async () => {
     const { visitor } = await newFounder()
     const path = '/console/settings/workspaces'
     const id = /ws_\w{26}/.exec((await visitor.get(path)).html)?.[0]
@@ -288,7 +288,7 @@ describe('workspaces', () => {
     expect((await visitor.get(path)).html).toContain('Default')
   })
 
-  it('that are all archived are missed by the playground, which leads to them', async () => {
+  it('disable the playground if all are archived', async () => {
     const { visitor } = await newFounder()
     const path = '/console/settings/workspaces'
     const id = /ws_\w{26}/.exec((await visitor.get(path)).html)?.[0]
@@ -296,12 +296,12 @@ describe('workspaces', () => {
     await visitor.post(`${path}/${id}/status`, { status: 'archived' })
     const { html } = await visitor.get('/console/playground')
     expect(html).toContain('All workspaces are archived')
-    expect(html).toMatch(/<button[^>]* disabled=""[^>]*>Try it on/)
+    expect(html).toMatch(/<button[^>]* disabled=""[^>]*>Submit job/)
   })
 })
 
 describe('a suspended organisation', () => {
-  it('sees why, and can submit nothing', async () => {
+  it('shows the reason and rejects jobs', async () => {
     const { visitor, organisationId } = await newFounder()
     const suspension_reason = 'The last invoice is <unpaid>.'
     const body = { status: 'suspended', suspension_reason }

@@ -89,7 +89,7 @@ describe('an invitation', () => {
     const email = await signUp(visitor)
     await invite(owner.visitor, email, 'owner')
     const list = await visitor.get('/console/invitations')
-    expect(list.html).toContain('open the link in the mail')
+    expect(list.html).toContain('open the link in the email')
     expect(list.html).not.toContain('method="post"')
     const team = await owner.visitor.get('/console/settings/team')
     const [invitationId = ''] = /inv_\w{26}/.exec(team.html) ?? []
@@ -273,14 +273,16 @@ describe('mail', () => {
     for (let count = 0; count < 14; count++) await forgot(newVisitor())
     expect((await forgot(newVisitor())).status).toBe(429)
 
-    expect((await invite(owner.visitor, email)).html).toContain('The invitation is on its way')
+    expect((await invite(owner.visitor, email)).html).toContain('Invitation sent.')
     expect((await signUpWith(newVisitor(), email)).path).toBe('/console/check-inbox')
-    expect((await newVisitor().post('/console/resend', { email })).html).toContain('on its way')
+    expect((await newVisitor().post('/console/resend', { email })).html).toContain(
+      'we sent a new link',
+    )
     // Another organisation invites the same person after the first has used up its budget.
     for (let count = 0; count < 4; count++) await invite(owner.visitor, email)
     expect((await invite(owner.visitor, email)).status).toBe(429)
     const other = await newFounder()
-    expect((await invite(other.visitor, email)).html).toContain('The invitation is on its way')
+    expect((await invite(other.visitor, email)).html).toContain('Invitation sent.')
   })
 
   it('for a reset can be requested by a browser that signed in before, whoever else did', async () => {
@@ -318,7 +320,7 @@ describe('mail', () => {
       expect(answer.status).toBe(503)
       const html = await answer.text()
       expect(html).toContain('The console is not set up')
-      expect(html).not.toContain('We have sent')
+      expect(html).not.toContain('We sent')
     }
     expect(log.mock.lastCall?.[0]).toContain(`needs ${missing}`)
     expect(send).not.toHaveBeenCalled()
@@ -399,7 +401,7 @@ describe('reset links', () => {
     for (const each of [token, 'nonsense', '']) {
       const page = await open(each)
       expect(page.status).toBe(403)
-      expect(page.html).toContain('This link does not work')
+      expect(page.html).toContain('This link is invalid or has expired')
       expect(page.html).not.toContain('name="password"')
     }
   })

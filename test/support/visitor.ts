@@ -53,7 +53,8 @@ export function newVisitor(ip = newIp()): Visitor {
       return send(pathname + search, { method: 'GET' })
     }
     const html = await response.text()
-    formOrganisation = /name="drawn_for" value="([^"]+)"/.exec(html)?.[1] ?? formOrganisation
+    formOrganisation =
+      /name="form_organisation" value="([^"]+)"/.exec(html)?.[1] ?? formOrganisation
     return { status: response.status, path, html, headers: response.headers }
   }
 
@@ -62,7 +63,7 @@ export function newVisitor(ip = newIp()): Visitor {
     get: (path) => send(path, { method: 'GET' }),
     post(path, fields = {}, { origin = BASE, referer } = {}) {
       const allFields: typeof fields = {
-        ...(formOrganisation !== undefined && { drawn_for: formOrganisation }),
+        ...(formOrganisation !== undefined && { form_organisation: formOrganisation }),
         ...fields,
       }
       const files = Object.values(allFields).some((value) => value instanceof File)

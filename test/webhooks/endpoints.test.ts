@@ -351,7 +351,7 @@ describe('an endpoint that has only failed for five days', () => {
     expect(page.html).toContain('Disabled endpoints')
     const fields = { origin: ORIGIN }
     const after = await visitor.post('/console/settings/webhooks/endpoints/enable', fields)
-    expect(after.html).toContain('Enabled.')
+    expect(after.html).toContain('Endpoint enabled.')
     expect(after.html).not.toContain('Disabled endpoints')
     expect(await endpoint(organisationId)).toBeNull()
     expect(await actions(organisationId)).toContain('webhook_endpoint.enabled')

@@ -1,4 +1,4 @@
-// Jobs per day as bars, drawn as SVG; the same figures follow as a table for screen readers.
+// A bar chart of the jobs per day as SVG, with the same numbers as a table for screen readers.
 import type { Statistics } from '../../jobs/statistics.ts'
 
 const WIDTH = 600
@@ -6,9 +6,9 @@ const HEIGHT = 140
 const GAP = 4
 
 export const Chart = ({ days }: { days: Statistics['days'] }) => {
-  const most = Math.max(1, ...days.map((day) => day.completed + day.failed + day.other))
+  const max = Math.max(1, ...days.map((day) => day.completed + day.failed + day.other))
   const step = WIDTH / days.length
-  const scale = (count: number) => (count / most) * HEIGHT
+  const scale = (count: number) => (count / max) * HEIGHT
   return (
     <figure class="chart">
       <svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" aria-hidden="true">
@@ -21,7 +21,7 @@ export const Chart = ({ days }: { days: Statistics['days'] }) => {
           return (
             <g>
               <title>{`${day.day}: ${day.completed} completed, ${day.failed} failed, ${day.other} other`}</title>
-              <rect class="ground" x={x} y={0} width={width} height={HEIGHT} />
+              <rect class="track" x={x} y={0} width={width} height={HEIGHT} />
               <rect class="good" x={x} y={HEIGHT - completed} width={width} height={completed} />
               <rect
                 class="bad"
@@ -44,12 +44,12 @@ export const Chart = ({ days }: { days: Statistics['days'] }) => {
       <figcaption>
         <span>{days[0]?.day}</span>
         <span class="legend">
-          <i class="good"></i> completed <i class="bad"></i> failed <i class="off"></i> other · most
-          in a day: {most}
+          <i class="good"></i> Completed <i class="bad"></i> Failed <i class="off"></i> Other ·
+          Maximum per day: {max}
         </span>
         <span>{days.at(-1)?.day}</span>
       </figcaption>
-      <div class="unseen">
+      <div class="visually-hidden">
         <table>
           <caption>Jobs per day</caption>
           <thead>

@@ -1,10 +1,10 @@
-// The frame around every page: for guests a single column, for members the navigation as well.
+// The layout of every page: a single column for guests, with navigation for members.
 import { html } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import { settingsOf } from '../../settings.ts'
 import type { ConsoleContext } from '../context.ts'
 import { ActionForm, Button, FormOrganisation, PostForm } from './form.tsx'
-import { When } from './parts.tsx'
+import { Timestamp } from './time.tsx'
 
 const PAGES = [
   ['/console', 'Overview'],
@@ -26,13 +26,13 @@ const OWNER_SETTINGS = [...SETTINGS, ['/console/settings/audit-log', 'Audit log'
 interface PageOptions {
   title: string
   status?: 200 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503
-  /** Seconds after which a browser without JavaScript loads the page again. */
+  /** How often a browser without JavaScript reloads the page. */
   refreshSeconds?: number | undefined
 }
 
-/** A page for somebody who is not, or not wholly, inside. */
+/** A page without navigation: for guests and for users without an organisation. */
 export const guestPage = (c: ConsoleContext, options: PageOptions, content: Child) =>
-  answer(
+  render(
     c,
     options,
     <body class="guest">
@@ -47,9 +47,9 @@ export const guestPage = (c: ConsoleContext, options: PageOptions, content: Chil
     </body>,
   )
 
-/** A page about the organisation that the person looks at. */
+/** A page of the selected organisation. */
 export const memberPage = (c: ConsoleContext, options: PageOptions, content: Child) =>
-  answer(
+  render(
     c,
     options,
     <FormOrganisation.Provider value={c.var.membership.organisation.id}>
@@ -58,7 +58,7 @@ export const memberPage = (c: ConsoleContext, options: PageOptions, content: Chi
         <header>
           <Brand />
           <Organisation c={c} />
-          <Person c={c} />
+          <AccountMenu c={c} />
         </header>
         <nav aria-label="Console">
           <Links c={c} to={PAGES} />
@@ -79,7 +79,7 @@ export const memberPage = (c: ConsoleContext, options: PageOptions, content: Chi
     </FormOrganisation.Provider>,
   )
 
-function answer(c: ConsoleContext, options: PageOptions, body: Child) {
+function render(c: ConsoleContext, options: PageOptions, body: Child) {
   const { title, status = 200, refreshSeconds } = options
   const document = (
     <html lang="en">
@@ -124,12 +124,12 @@ const Links = ({
   </ul>
 )
 
-/** Where the script says what has changed on the page, for those who do not see it. */
-const Announcer = () => <p class="unseen" role="status" data-announcer></p>
+/** console.js announces changes on the page to screen readers here. */
+const Announcer = () => <p class="visually-hidden" role="status" data-announcer></p>
 
 const SkipLink = () => (
   <a class="skip" href="#content">
-    Skip to the content
+    Skip to content
   </a>
 )
 
@@ -144,9 +144,7 @@ const Organisation = ({ c }: { c: ConsoleContext }) => {
   if (memberships.length === 1) return <strong class="org">{membership.organisation.name}</strong>
   return (
     <PostForm action="/console/organisation" class="org">
-      <label class="quiet" for="organisation">
-        Organisation
-      </label>
+      <label for="organisation">Organisation</label>
       <select id="organisation" name="organisation" data-submit-on-change>
         {memberships.map(({ organisation }) => (
           <option
@@ -162,15 +160,15 @@ const Organisation = ({ c }: { c: ConsoleContext }) => {
   )
 }
 
-const Person = ({ c }: { c: ConsoleContext }) => (
-  <details class="person">
+const AccountMenu = ({ c }: { c: ConsoleContext }) => (
+  <details class="account-menu">
     <summary>
-      <span class="address">{c.var.person.email}</span>
+      <span class="address">{c.var.user.email}</span>
       <span class="short">Account</span>
     </summary>
     <div>
-      <p>{c.var.person.email}</p>
-      <a href="/console/account">Password and sessions</a>
+      <p>{c.var.user.email}</p>
+      <a href="/console/account">Your account</a>
       <PostForm action="/console/sign-out">
         <Button kind="secondary">Sign out</Button>
       </PostForm>
@@ -184,14 +182,14 @@ const Suspension = ({ c }: { c: ConsoleContext }) => {
   const { supportEmail } = settingsOf(c.env)
   return (
     <aside class="notice bad" role="alert">
-      <strong>{name} is suspended.</strong> {suspensionReason ?? 'No reason was noted.'} No jobs are
-      accepted until this is settled.{' '}
+      <strong>{name} is suspended.</strong> {suspensionReason} New jobs are rejected until the
+      suspension is lifted.{' '}
       {supportEmail ? (
         <>
-          Write to <a href={`mailto:${supportEmail}`}>{supportEmail}</a>.
+          Contact <a href={`mailto:${supportEmail}`}>{supportEmail}</a>.
         </>
       ) : (
-        'Please contact support.'
+        'Contact support.'
       )}
     </aside>
   )
@@ -204,14 +202,14 @@ const Deletion = ({ c }: { c: ConsoleContext }) => {
     <aside class="notice bad" role="alert">
       <p>
         <strong>
-          {organisation.name} will be deleted on <When at={organisation.deleteAfter} />.
+          {organisation.name} will be deleted on <Timestamp at={organisation.deleteAfter} />.
         </strong>{' '}
-        Until then no jobs are accepted. {role !== 'owner' && 'An owner can cancel the deletion.'}
+        New jobs are rejected. {role !== 'owner' && 'An owner can cancel the deletion.'}
       </p>
       {role === 'owner' && (
         <ActionForm
           action="/console/settings/organisation/keep"
-          label="Keep this organisation"
+          label="Cancel deletion"
           kind="primary"
         />
       )}

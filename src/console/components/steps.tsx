@@ -1,4 +1,4 @@
-// The steps from nothing to the first API key.
+// The progress bar of sign-up and onboarding.
 
 const STEPS = [
   ['account', 'Account'],
@@ -9,22 +9,21 @@ const STEPS = [
   ['key', 'API key'],
 ] as const
 
-/** How far the way into the service has come. */
-export const Steps = ({ at }: { at: (typeof STEPS)[number][0] }) => {
-  const current = STEPS.findIndex(([step]) => step === at)
+export const Steps = ({ current: name }: { current: (typeof STEPS)[number][0] }) => {
+  const current = STEPS.findIndex(([step]) => step === name)
   return (
     <nav aria-label="Progress" class="steps">
       <ol>
         {STEPS.map(([, label], index) => (
           <li
-            class={index < current ? 'past' : undefined}
+            class={index < current ? 'done' : undefined}
             aria-current={index === current ? 'step' : undefined}
           >
             <span>{label}</span>
           </li>
         ))}
       </ol>
-      <p class="quiet">
+      <p class="muted">
         Step {current + 1} of {STEPS.length}: {STEPS[current]?.[1]}
       </p>
     </nav>

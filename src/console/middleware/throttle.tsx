@@ -1,5 +1,5 @@
-// How often the pages that could be abused may be used, and what they answer past that. Passwords are
-// limited by failures only. Mail has a budget for each purpose, so that using up one blocks no other.
+// Throttles sign-ins, email, uploads and changes. Password checks count failures only. Each kind of
+// email has its own limit, so that exhausting one does not block the others.
 import { createMiddleware } from 'hono/factory'
 import ipaddr from 'ipaddr.js'
 import { requireMail } from '../../accounts/auth.ts'
@@ -12,16 +12,19 @@ import { sha256 } from '../../signing/sha256.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { guestPage, memberPage } from '../components/layout.tsx'
 import { returnTo } from '../return-to.ts'
-import { trustedBrowserKey } from '../trusted-browser.ts'
+import { trustedBrowserKey } from './trusted-browser.ts'
 
 const QUARTER_HOUR = 15 * 60
 const HOUR = 60 * 60
 
-export type Attempt = { ok: false; page: Response } | { ok: true; notAFailure: () => Promise<void> }
+export type Attempt =
+  | { ok: false; response: Response }
+  /** `undo` removes the attempt from the count. */
+  | { ok: true; undo: () => Promise<void> }
 
 /**
- * Counts an attempt to sign in as a failure; `notAFailure` takes that back, once. Strangers share limits by
- * network and by address. A browser that signed in to the account before has a limit of its own.
+ * Counts a sign-in as failed before the password is checked; call `undo` if it succeeds. Limits apply
+ * per network and per address. A trusted browser has its own limit.
  */
 export async function attemptSignIn(c: ConsoleContext, address: string): Promise<Attempt> {
   const { trusted, mailbox, network } = await sourceOf(c, address)
@@ -37,17 +40,17 @@ export async function attemptSignIn(c: ConsoleContext, address: string): Promise
   )
 }
 
-/** The same for the current password of the signed-in person. */
+/** Does the same for the current password of the signed-in user. */
 export const attemptOwnPassword = (c: ConsoleContext): Promise<Attempt> =>
-  attempt(c, [{ key: `password:${c.var.person.id}`, max: 20, windowSeconds: QUARTER_HOUR }])
+  attempt(c, [{ key: `password:${c.var.user.id}`, max: 20, windowSeconds: QUARTER_HOUR }])
 
-/** Rejects pages that send mail as long as none can be sent. */
-export const mailRequired = createMiddleware<ConsoleApp>(async (c, next) => {
+/** Rejects requests to pages that send email if the settings for email are missing. */
+export const requireMailSetUp = createMiddleware<ConsoleApp>(async (c, next) => {
   requireMail(c.env)
   await next()
 })
 
-/** @returns the response that rejects a request for mail, or null if it may be sent */
+/** @returns a response with status 429, or null if the email may be sent */
 export async function limitMail(
   c: ConsoleContext,
   purpose: 'verification' | 'reset',
@@ -67,7 +70,7 @@ export async function limitMail(
   )
 }
 
-/** @returns the response that rejects an invitation by the current organisation, or null */
+/** @returns a response with status 429, or null if the organisation may send the invitation */
 export function limitInvitation(c: ConsoleContext, address: string): Promise<Response | null> {
   const organisationId = c.var.membership.organisation.id
   const mailbox = mailboxOf(address)
@@ -78,10 +81,7 @@ export function limitInvitation(c: ConsoleContext, address: string): Promise<Res
   ])
 }
 
-/**
- * Limits what an organisation's members change in the console: each change leaves rows behind, in the
- * audit log for 400 days.
- */
+/** Limits the changes per organisation, because each one adds a row to the audit log for 400 days. */
 export const limitChanges = createMiddleware<ConsoleApp>(async (c, next) => {
   if (c.req.method !== 'POST') return next()
   const key = `change:${c.var.membership.organisation.id}`
@@ -89,22 +89,25 @@ export const limitChanges = createMiddleware<ConsoleApp>(async (c, next) => {
   return tooMany ?? next()
 })
 
-/** @returns the response that rejects an upload, or null. Uploads are stored before their job is accepted. */
+/**
+ * Uploads are stored before their job is accepted, so they need their own limit.
+ * @returns a response with status 429, or null if the upload is allowed
+ */
 export const limitUpload = (c: ConsoleContext): Promise<Response | null> =>
   limit(c, [{ key: `upload:${c.var.membership.organisation.id}`, max: 120, windowSeconds: HOUR }])
 
 async function attempt(c: ConsoleContext, limits: RateLimit[]): Promise<Attempt> {
   const taken = await consumeRateLimit({ env: c.env, limits })
-  if (!taken.ok) return { ok: false, page: await tooManyPage(c, taken.waitSeconds) }
-  const notAFailure = async () => {
+  if (!taken.ok) return { ok: false, response: await tooManyPage(c, taken.waitSeconds) }
+  const undo = async () => {
     try {
       await refundRateLimit({ env: c.env, counted: taken.counted })
     } catch (error) {
-      // The person has signed in all the same; the attempt counts until its window ends.
-      log.error('attempt not returned', error)
+      // Does not fail the sign-in: the attempt counts until its window ends.
+      log.error('undoing an attempt failed', error)
     }
   }
-  return { ok: true, notAFailure }
+  return { ok: true, undo }
 }
 
 async function limit(c: ConsoleContext, limits: RateLimit[]): Promise<Response | null> {
@@ -115,26 +118,26 @@ async function limit(c: ConsoleContext, limits: RateLimit[]): Promise<Response |
 function tooManyPage(c: ConsoleContext, waitSeconds: number) {
   c.header('Retry-After', String(waitSeconds))
   const minutes = Math.ceil(waitSeconds / 60)
-  const requireSession = c.get('membership') !== undefined
-  const page = requireSession ? memberPage : guestPage
+  const isMember = c.get('membership') !== undefined
+  const page = isMember ? memberPage : guestPage
   return page(
     c,
     { title: 'Too many attempts', status: 429 },
     <article>
       <h1>Too many attempts</h1>
       <p>
-        Please wait {minutes} {minutes === 1 ? 'minute' : 'minutes'} and try again.
+        Wait {minutes} {minutes === 1 ? 'minute' : 'minutes'} and try again.
       </p>
-      {requireSession ? (
+      {isMember ? (
         <a href={returnTo(c) ?? '/console'}>Back</a>
       ) : (
-        <a href="/console/sign-in">Back to sign-in</a>
+        <a href="/console/sign-in">Back to sign in</a>
       )}
     </article>,
   )
 }
 
-/** Where a request about an address comes from, as keys of limits. */
+/** The parts of the throttle keys for a request about an email address. */
 async function sourceOf(c: ConsoleContext, address: string) {
   const user = await findUserByEmail(c.env, address)
   return {
@@ -144,10 +147,10 @@ async function sourceOf(c: ConsoleContext, address: string) {
   }
 }
 
-/** Stored as a hash: the table of attempts holds no addresses. */
+/** Hashed, so that the attempts table contains no email addresses. */
 const mailboxOf = (address: string) => sha256(normaliseAddress(address)).toString('base64url')
 
-/** An IPv6 customer has 2^64 addresses, so only the network counts. */
+/** The /64 network of an IPv6 address: a single customer can use all of its addresses. */
 function networkOf(c: ConsoleContext): string {
   const ip = c.req.header('CF-Connecting-IP') ?? ''
   if (!ipaddr.isValid(ip)) return 'unknown'

@@ -1,5 +1,4 @@
-// A person's own data: the export, the deletion of the account, and cancelling it. These pages need
-// no organisation.
+// Exports and deletes the user's account, and cancels the deletion. These pages require no organisation.
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { z } from 'zod'
@@ -14,43 +13,46 @@ import { exportAccount } from '../../accounts/export-account.ts'
 import { GRACE_PERIOD_DAYS } from '../../accounts/grace-period.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { download } from '../download.tsx'
-import { ActionForm, Button, Field, Notice, readForm } from '../components/form.tsx'
-import type { FieldState } from '../components/form.tsx'
+import { exportResponse } from '../components/export-response.tsx'
+import { ActionForm, Button, Field } from '../components/form.tsx'
+import { Notice } from '../components/notice.tsx'
+import { readForm } from '../read-form.ts'
+import type { FormState } from '../read-form.ts'
 import { guestPage } from '../components/layout.tsx'
-import { When } from '../components/parts.tsx'
-import { checkPassword, currentPassword } from '../password.ts'
+import { Timestamp } from '../components/time.tsx'
+import { checkPassword } from '../check-password.ts'
+import { currentPassword } from '../fields.ts'
 import {
   actorOf,
-  findPerson,
+  findSessionUser,
   forgetOrganisation,
   forwardCookies,
   requireSession,
 } from '../middleware/session.ts'
 
-/** Signed in with an account that is scheduled for deletion; `requireSession` leads here. */
-const leaving = createMiddleware<ConsoleApp>(async (c, next) => {
-  const person = await findPerson(c)
-  if (!person) return c.redirect('/console/sign-in', 303)
-  if (!person.deleteAfter) return c.redirect('/console', 303)
-  c.set('person', person)
+/** Requires a user whose account is scheduled for deletion. `requireSession` redirects them here. */
+const requireScheduledDeletion = createMiddleware<ConsoleApp>(async (c, next) => {
+  const user = await findSessionUser(c)
+  if (!user) return c.redirect('/console/sign-in', 303)
+  if (!user.deleteAfter) return c.redirect('/console', 303)
+  c.set('user', user)
   await next()
 })
 
 export const accountData = new Hono<ConsoleApp>()
   .get('/export', (c) => c.redirect('/console/account', 303))
   .post('/export', requireSession, async (c) =>
-    download(c, await exportAccount({ env: c.env, userId: c.var.person.id }), 'try-on-account'),
+    exportResponse(c, await exportAccount({ env: c.env, userId: c.var.user.id }), 'try-on-account'),
   )
 
   .get('/delete', requireSession, (c) => deletePage(c))
   .post('/delete', requireSession, async (c) => {
     const form = await readForm(c, z.object({ password: currentPassword }))
     if (!form.ok) return deletePage(c, form)
-    const checked = await checkPassword(c, form.value.password)
+    const checked = await checkPassword(c, form.data.password)
     if (checked instanceof Response) return checked
     if (checked === 'wrong') {
-      return deletePage(c, { complaints: { password: 'This is not your password.' } })
+      return deletePage(c, { errors: { password: 'Incorrect password.' } })
     }
     const baseUrl = baseUrlOf(c)
     const scheduled = await scheduleAccountDeletion({ env: c.env, actor: actorOf(c), baseUrl })
@@ -64,44 +66,44 @@ export const accountData = new Hono<ConsoleApp>()
     return c.redirect('/console/sign-in?deleted=1', 303)
   })
 
-  .get('/keep', leaving, (c) => keepPage(c))
-  .post('/keep', leaving, async (c) => {
+  .get('/keep', requireScheduledDeletion, (c) => keepPage(c))
+  .post('/keep', requireScheduledDeletion, async (c) => {
     const isCancelled = await cancelAccountDeletion({ env: c.env, actor: actorOf(c) })
     return isCancelled ? c.redirect('/console', 303) : keepPage(c)
   })
 
-async function deletePage(c: ConsoleContext, state: FieldState = {}) {
-  const { blockedBy, deletedAlong, left } = await accountDeletionPlan(c.env, c.var.person.id)
+async function deletePage(c: ConsoleContext, state: FormState = {}) {
+  const { blockedBy, deletedAlong, left } = await accountDeletionPlan(c.env, c.var.user.id)
   return guestPage(
     c,
-    { title: 'Delete your account', status: state.complaints ? 422 : 200 },
+    { title: 'Delete your account', status: state.errors ? 422 : 200 },
     <article>
       <h1>Delete your account</h1>
       {blockedBy.length > 0 ? (
         <>
           <Notice kind="bad">
-            You are the last owner of {namesOf(blockedBy)}. Make another member an owner before you
-            delete your account.
+            You are the last owner of {namesOf(blockedBy)}. Before you delete your account, make
+            another member an owner.
           </Notice>
           <p>
-            You find the members under <a href="/console/settings/team">Team</a>.
+            Manage members under <a href="/console/settings/team">Team</a>.
           </p>
         </>
       ) : (
         <>
           <p>
-            The account <strong>{c.var.person.email}</strong> is deleted after {GRACE_PERIOD_DAYS}{' '}
-            days. You are signed out everywhere at once. To keep the account, sign in again within
-            that time.
+            The account <strong>{c.var.user.email}</strong> will be deleted in {GRACE_PERIOD_DAYS}{' '}
+            days. You will be signed out everywhere immediately. To keep your account, sign in
+            before then.
           </p>
           {deletedAlong.length > 0 && (
             <Notice kind="bad">
-              You are the only member of {namesOf(deletedAlong)}, so{' '}
-              {deletedAlong.length === 1 ? 'it is' : 'they are'} deleted along with your account.
-              Until then no jobs are accepted.
+              You are the only member of {namesOf(deletedAlong)}.{' '}
+              {deletedAlong.length === 1 ? 'It' : 'They'} will be deleted with your account, and new
+              jobs will be rejected until then.
             </Notice>
           )}
-          {left.length > 0 && <p>You also leave {namesOf(left)}.</p>}
+          {left.length > 0 && <p>You will also leave {namesOf(left)}.</p>}
           <form method="post" action="/console/account/delete" novalidate>
             <Field
               name="password"
@@ -122,26 +124,26 @@ async function deletePage(c: ConsoleContext, state: FieldState = {}) {
 }
 
 async function keepPage(c: ConsoleContext) {
-  const { id, email, deleteAfter } = c.var.person
+  const { id, email, deleteAfter } = c.var.user
   const isOver = deleteAfter !== null && deleteAfter.getTime() <= Date.now()
-  const along = await scheduledWith(c.env, id)
+  const organisations = await scheduledWith(c.env, id)
   return guestPage(
     c,
     { title: 'Your account will be deleted' },
     <article>
       <h1>Your account will be deleted</h1>
       {isOver ? (
-        <p>The account {email} is being deleted. This can no longer be cancelled.</p>
+        <p>The account {email} is being deleted. The deletion can no longer be cancelled.</p>
       ) : (
         <p>
           The account <strong>{email}</strong>
-          {along.length > 0 && ` and ${namesOf(along)}`} will be deleted on{' '}
-          <When at={deleteAfter} />.
+          {organisations.length > 0 && ` and ${namesOf(organisations)}`} will be deleted on{' '}
+          <Timestamp at={deleteAfter} />.
         </p>
       )}
       <div class="buttons">
         {!isOver && (
-          <ActionForm action="/console/account/keep" label="Keep my account" kind="primary" />
+          <ActionForm action="/console/account/keep" label="Cancel deletion" kind="primary" />
         )}
         <ActionForm action="/console/sign-out" label="Sign out" />
       </div>

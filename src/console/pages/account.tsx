@@ -1,45 +1,33 @@
-// A person's own account: the password, and every session at once.
+// The user's account: password, sessions, data export and deletion.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { authOf, MAX_PASSWORD_LENGTH } from '../../accounts/auth.ts'
+import { authOf } from '../../accounts/auth.ts'
 import { changePassword } from '../../accounts/passwords.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { password } from '../fields.ts'
-import {
-  ActionForm,
-  Button,
-  Field,
-  NewPasswordField,
-  Notice,
-  PostForm,
-  readForm,
-} from '../components/form.tsx'
-import type { FieldState } from '../components/form.tsx'
+import { currentPassword, newPassword } from '../fields.ts'
+import { ActionForm, Button, Field, NewPasswordField, PostForm } from '../components/form.tsx'
+import { Notice } from '../components/notice.tsx'
+import { readForm } from '../read-form.ts'
+import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
-import { checkPassword } from '../password.ts'
+import { checkPassword } from '../check-password.ts'
 import { startSession } from '../middleware/session.ts'
 
-const NewPassword = z.object({
-  current: z
-    .string()
-    .min(1, 'Enter your current password.')
-    .max(MAX_PASSWORD_LENGTH, 'This is too long.'),
-  password,
-})
+const PasswordChange = z.object({ current: currentPassword, password: newPassword })
 
 export const account = new Hono<ConsoleApp>()
   .get('/', (c) => accountPage(c))
   .post('/password', async (c) => {
-    const form = await readForm(c, NewPassword)
+    const form = await readForm(c, PasswordChange)
     if (!form.ok) return accountPage(c, form)
-    const checked = await checkPassword(c, form.value.current)
+    const checked = await checkPassword(c, form.data.current)
     if (checked instanceof Response) return checked
     if (checked === 'wrong') {
-      return accountPage(c, { complaints: { current: 'This is not your current password.' } })
+      return accountPage(c, { errors: { current: 'Incorrect password.' } })
     }
-    const { id, email } = c.var.person
-    await changePassword({ env: c.env, userId: id, password: form.value.password })
+    const { id, email } = c.var.user
+    await changePassword({ env: c.env, userId: id, password: form.data.password })
     await startSession(c, { id, email })
     return c.redirect('/console/account?changed=1', 303)
   })
@@ -49,18 +37,18 @@ export const account = new Hono<ConsoleApp>()
     return c.redirect('/console/sign-in', 303)
   })
 
-function accountPage(c: ConsoleContext, state: FieldState = {}) {
+function accountPage(c: ConsoleContext, state: FormState = {}) {
   return memberPage(
     c,
-    { title: 'Your account', status: state.complaints ? 422 : 200 },
+    { title: 'Your account', status: state.errors ? 422 : 200 },
     <>
       <h1>Your account</h1>
-      <p class="address">{c.var.person.email}</p>
+      <p class="address">{c.var.user.email}</p>
       {c.req.query('changed') && (
-        <Notice kind="good">Your password is changed; all your other sessions have ended.</Notice>
+        <Notice kind="good">Password changed. All other sessions have been signed out.</Notice>
       )}
       <section class="card" aria-labelledby="password-heading">
-        <h2 id="password-heading">Change the password</h2>
+        <h2 id="password-heading">Change password</h2>
         <PostForm action="/console/account/password" novalidate>
           <Field
             name="current"
@@ -71,15 +59,15 @@ function accountPage(c: ConsoleContext, state: FieldState = {}) {
           />
           <NewPasswordField
             label="New password"
-            consequence="You are signed out everywhere else."
+            consequence="You will be signed out everywhere else."
             state={state}
           />
-          <Button>Change the password</Button>
+          <Button>Change password</Button>
         </PostForm>
       </section>
       <section class="card" aria-labelledby="sessions-heading">
         <h2 id="sessions-heading">Sessions</h2>
-        <p>Lost a device? End every session, this one included.</p>
+        <p>Lost a device? Sign out of all sessions, including this one.</p>
         <ActionForm action="/console/account/sign-out-everywhere" label="Sign out everywhere" />
       </section>
       <section class="card" aria-labelledby="data-heading">
@@ -91,13 +79,13 @@ function accountPage(c: ConsoleContext, state: FieldState = {}) {
       </section>
       <section class="card" aria-labelledby="delete-heading">
         <h2 id="delete-heading">Delete your account</h2>
-        <p>The next page says what is deleted, and asks for your password.</p>
+        <p>The next page shows what will be deleted and asks for your password.</p>
         <a href="/console/account/delete" role="button" class="secondary">
           Delete your account
         </a>
       </section>
       <p class="aside">
-        <a href="/console/invitations">Invitations to you</a>
+        <a href="/console/invitations">Your invitations</a>
       </p>
     </>,
   )

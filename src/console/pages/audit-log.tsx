@@ -1,4 +1,4 @@
-// The audit log, for owners: who did what, newest first.
+// The audit log, which only owners can read. `readAuditLog` checks the role.
 import { Hono } from 'hono'
 import type { AuditAction } from '../../access/audit-log.ts'
 import { readAuditLog } from '../../accounts/read-audit-log.ts'
@@ -6,12 +6,13 @@ import type { AuditRow } from '../../db/schema.ts'
 import { isId } from '../../ids.ts'
 import type { ConsoleApp } from '../context.ts'
 import { memberPage } from '../components/layout.tsx'
-import { Empty, Table, When } from '../components/parts.tsx'
-import { requestOf } from '../middleware/session.ts'
+import { EmptyState, Table } from '../components/table.tsx'
+import { Timestamp } from '../components/time.tsx'
+import { scopeOf } from '../middleware/session.ts'
 
 const PAGE_SIZE = 50
 
-const ACTION_WORDS: Record<AuditAction, string> = {
+const ACTION_LABELS: Record<AuditAction, string> = {
   'session.created': 'Signed in',
   'account.deletion_scheduled': 'Scheduled the deletion of their account',
   'account.deletion_cancelled': 'Cancelled the deletion of their account',
@@ -22,36 +23,36 @@ const ACTION_WORDS: Record<AuditAction, string> = {
   'webhook_secret.rotated': 'Rotated the webhook signing secret',
   'webhook_endpoint.disabled': 'Disabled a webhook endpoint',
   'webhook_endpoint.enabled': 'Enabled a webhook endpoint',
-  'invitation.created': 'Invited a person',
+  'invitation.created': 'Sent an invitation',
   'invitation.withdrawn': 'Withdrew an invitation',
   'member.joined': 'Joined the organisation',
-  'member.role_changed': 'Changed the role of a member',
+  'member.role_changed': 'Changed a member’s role',
   'member.removed': 'Removed a member',
   'member.left': 'Left the organisation',
   'workspace.created': 'Created a workspace',
-  'workspace.updated': 'Changed a workspace',
+  'workspace.updated': 'Updated a workspace',
   'organisation.created': 'Created the organisation',
-  'organisation.updated': 'Changed the organisation',
+  'organisation.updated': 'Updated the organisation',
   'organisation.exported': 'Exported the organisation’s data',
   'organisation.deletion_scheduled': 'Scheduled the deletion of the organisation',
   'organisation.deletion_cancelled': 'Cancelled the deletion of the organisation',
   'credits.granted': 'Granted credits',
   'job.withdrawn': 'Withdrew a job',
-  'job.output_deleted': 'Deleted the pictures of a job',
+  'job.output_deleted': 'Deleted the images of a job',
 }
 
-const ACTOR_WORDS = {
-  user: 'A person',
+const ACTOR_LABELS = {
+  user: 'A user',
   api_key: 'An API key',
-  operator: 'Our staff',
-  system: 'This service',
+  operator: 'Support staff',
+  system: 'System',
 } as const
 
 export const auditLog = new Hono<ConsoleApp>().get('/', async (c) => {
   const before = c.req.query('before') ?? ''
   const beforeId = isId('aud', before) ? before : undefined
   const { rows: entries, hasMore } = await readAuditLog({
-    ...requestOf(c),
+    ...scopeOf(c),
     limit: PAGE_SIZE,
     beforeId,
   })
@@ -61,22 +62,22 @@ export const auditLog = new Hono<ConsoleApp>().get('/', async (c) => {
     <>
       <h1>Audit log</h1>
       <p>
-        What members and our staff changed in this organisation. Entries are stored for 400 days.
+        Changes by members and support staff in this organisation. Entries are stored for 400 days.
       </p>
       {entries.length === 0 ? (
-        <Empty title="No entries" />
+        <EmptyState title="No entries" />
       ) : (
         <Table
           label="Audit log"
-          columns={['When', 'Who and from where', 'What', 'Target']}
+          columns={['Time', 'Actor', 'Action', 'Target']}
           rows={entries.map((entry) => [
-            <When at={entry.at} precise />,
+            <Timestamp at={entry.at} precise />,
             <>
-              {entry.actorEmail ?? ACTOR_WORDS[entry.actorType]}
-              {entry.ipAddress && <span class="by">from {entry.ipAddress}</span>}
+              {entry.actorEmail ?? ACTOR_LABELS[entry.actorType]}
+              {entry.ipAddress && <span class="subline">from {entry.ipAddress}</span>}
             </>,
             <>
-              {ACTION_WORDS[entry.action as AuditAction] ?? entry.action}
+              {ACTION_LABELS[entry.action as AuditAction] ?? entry.action}
               <Details of={entry} />
             </>,
             entry.target && <span class="id">{entry.target}</span>,
@@ -95,7 +96,7 @@ export const auditLog = new Hono<ConsoleApp>().get('/', async (c) => {
 
 const Details = ({ of: { details } }: { of: AuditRow }) => (
   <ul class="details">
-    {factsOf(details ?? {}).map(([name, value]) => (
+    {detailsOf(details ?? {}).map(([name, value]) => (
       <li>
         {name}: {value}
       </li>
@@ -103,17 +104,19 @@ const Details = ({ of: { details } }: { of: AuditRow }) => (
   </ul>
 )
 
-/** `plan_old` and `plan_new` become one fact about the plan. */
-function factsOf(details: NonNullable<AuditRow['details']>): [name: string, value: string][] {
+/** Merges the old and new value of a field: `plan_old` and `plan_new` become `plan: old → new`. */
+function detailsOf(details: NonNullable<AuditRow['details']>): [name: string, value: string][] {
   return Object.entries(details).flatMap(([key, value]): [string, string][] => {
     const field = key.replace(/_(old|new)$/, '')
-    const name = field.replaceAll('_', ' ')
+    const name = field
+      .replaceAll('_', ' ')
+      .replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
     if (key === `${field}_old` && `${field}_new` in details) {
-      return [[name, `${wordOf(value)} → ${wordOf(details[`${field}_new`])}`]]
+      return [[name, `${valueText(value)} → ${valueText(details[`${field}_new`])}`]]
     }
-    return key === `${field}_new` && `${field}_old` in details ? [] : [[name, wordOf(value)]]
+    return key === `${field}_new` && `${field}_old` in details ? [] : [[name, valueText(value)]]
   })
 }
 
-const wordOf = (value: string | number | boolean | null | undefined): string =>
+const valueText = (value: string | number | boolean | null | undefined): string =>
   value === null || value === undefined ? 'none' : value === true ? 'yes' : String(value)

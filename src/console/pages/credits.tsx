@@ -1,20 +1,21 @@
-// The ledger, entry by entry.
+// The credit balance and the ledger.
 import { Hono } from 'hono'
 import { pageOf } from '../../domain/page.ts'
 import type { LedgerEntry } from '../../organisation/ledger.ts'
 import { organisationStub } from '../../organisation/stub.ts'
 import type { ConsoleApp } from '../context.ts'
 import { memberPage } from '../components/layout.tsx'
-import { Empty, IdLink, Table, When } from '../components/parts.tsx'
+import { EmptyState, IdLink, Table } from '../components/table.tsx'
+import { Timestamp } from '../components/time.tsx'
 
 const PAGE_SIZE = 50
 
-const KIND_WORDS: Record<LedgerEntry['kind'], string> = {
+const KIND_LABELS: Record<LedgerEntry['kind'], string> = {
   grant: 'Added',
-  reserve: 'Set aside for a job',
+  reserve: 'Reserved for a job',
   capture: 'Consumed by a job',
-  release: 'Given back',
-  rollup: 'Jobs of this day',
+  release: 'Released',
+  rollup: 'Daily total of jobs',
 }
 
 export const credits = new Hono<ConsoleApp>().get('/', async (c) => {
@@ -32,27 +33,27 @@ export const credits = new Hono<ConsoleApp>().get('/', async (c) => {
     <>
       <h1>Credits</h1>
       <p>
-        One credit is one picture. It is set aside when a live job is accepted, consumed when its
-        picture is there and given back if there is none.
+        A live job costs one credit. The credit is reserved when the job is accepted, consumed when
+        the job completes, and released if it does not.
       </p>
-      <dl class="figures">
+      <dl class="metrics">
         <Figure label="Balance" value={totals.balance} />
-        <Figure label="Set aside" value={totals.reserved} />
+        <Figure label="Reserved" value={totals.reserved} />
         <Figure label="Consumed" value={totals.consumed} />
-        <Figure label="Added in all" value={totals.granted} />
+        <Figure label="Total added" value={totals.granted} />
       </dl>
       <section aria-labelledby="ledger-heading">
         <h2 id="ledger-heading">Ledger</h2>
         {page.rows.length === 0 ? (
-          <Empty title="No entries yet" />
+          <EmptyState title="No entries yet" />
         ) : (
           <Table
             label="Ledger"
-            columns={['When', 'What', 'Credits', 'Balance', 'For']}
+            columns={['Time', 'Type', 'Credits', 'Balance', 'Job or reason']}
             numeric={['Credits', 'Balance']}
             rows={page.rows.map((entry) => [
-              <When at={entry.at} />,
-              KIND_WORDS[entry.kind],
+              <Timestamp at={entry.at} />,
+              KIND_LABELS[entry.kind],
               entry.amount > 0 ? `+${entry.amount}` : entry.amount,
               entry.balance,
               entry.jobId ? (

@@ -1,17 +1,19 @@
-// Webhook endpoints that were disabled after days of failures, and enabling them again.
+// The disabled webhook endpoints of an organisation.
 import { Hono } from 'hono'
 import { z } from 'zod'
 import type { WebhookEndpointRow } from '../../db/schema.ts'
 import { enableEndpoint } from '../../webhooks/endpoints.ts'
 import type { ConsoleApp } from '../context.ts'
-import { ActionForm, Notice, readForm } from '../components/form.tsx'
-import { When } from '../components/parts.tsx'
-import { requestOf } from '../middleware/session.ts'
+import { ActionForm } from '../components/form.tsx'
+import { Notice } from '../components/notice.tsx'
+import { readForm } from '../read-form.ts'
+import { Timestamp } from '../components/time.tsx'
+import { scopeOf } from '../middleware/session.ts'
 
 export const disabledEndpoints = new Hono<ConsoleApp>().post('/endpoints/enable', async (c) => {
   const form = await readForm(c, z.object({ origin: z.url() }))
   if (!form.ok) return c.redirect('/console/settings/webhooks', 303)
-  await enableEndpoint({ ...requestOf(c), url: form.value.origin })
+  await enableEndpoint({ ...scopeOf(c), url: form.data.origin })
   return c.redirect('/console/settings/webhooks?enabled=1', 303)
 })
 
@@ -20,15 +22,15 @@ export const DisabledEndpoints = ({ endpoints }: { endpoints: WebhookEndpointRow
     <section class="card" aria-labelledby="disabled-heading">
       <h2 id="disabled-heading">Disabled endpoints</h2>
       <Notice kind="bad">
-        Every delivery to these endpoints failed for five days. Webhooks to them now fail without an
-        attempt.
+        All deliveries to these endpoints failed for five days. New deliveries fail without an
+        attempt until you enable the endpoint.
       </Notice>
       {endpoints.map(({ origin, failures, failingSince }) => (
         <div>
           <p>
             <span class="address">{origin}</span>{' '}
-            <span class="quiet">
-              {failures} failures since <When at={failingSince} />
+            <span class="muted">
+              {failures} failures since <Timestamp at={failingSince} />
             </span>
           </p>
           <ActionForm

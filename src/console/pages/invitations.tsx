@@ -1,5 +1,4 @@
-// Invitations, as the invited person sees them. The link in the mail is what accepts one; the list
-// only names them.
+// Invitations to the user. Accepting one requires the link from the email; the list only shows them.
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { acceptInvitation, joinWithPassword } from '../../accounts/invitations.ts'
@@ -8,13 +7,14 @@ import type { OpenInvitation } from '../../accounts/members.ts'
 import { findOnboarding } from '../../accounts/onboarding.ts'
 import { findUserByEmail } from '../../accounts/users.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { password } from '../fields.ts'
-import { ActionForm, Button, FormError, NewPasswordField, readForm } from '../components/form.tsx'
-import type { FieldState } from '../components/form.tsx'
+import { newPassword } from '../fields.ts'
+import { ActionForm, Button, FormError, NewPasswordField } from '../components/form.tsx'
+import { readForm } from '../read-form.ts'
+import type { FormState } from '../read-form.ts'
 import { guestPage } from '../components/layout.tsx'
 import {
   actorOf,
-  findPerson,
+  findSessionUser,
   ipAddressOf,
   selectOrganisation,
   requireSession,
@@ -23,8 +23,8 @@ import {
 
 export const invitations = new Hono<ConsoleApp>()
   .get('/', requireSession, async (c) => {
-    const { id, email } = c.var.person
-    const [open, begun] = await Promise.all([
+    const { id, email } = c.var.user
+    const [open, onboarding] = await Promise.all([
       invitationsTo(c.env, email),
       findOnboarding(c.env, id),
     ])
@@ -35,13 +35,13 @@ export const invitations = new Hono<ConsoleApp>()
         <h1>Invitations</h1>
         {open.length === 0 ? (
           <p>
-            There are no open invitations to <strong>{email}</strong>.
+            There are no open invitations for <strong>{email}</strong>.
           </p>
         ) : (
           <>
             <p>
-              To join, open the link in the mail that we sent to <strong>{email}</strong>. If you
-              cannot find it, ask an owner of the organisation to invite you again.
+              To join, open the link in the email that we sent to <strong>{email}</strong>. If you
+              cannot find the email, ask an owner of the organisation to invite you again.
             </p>
             <ul>
               {open.map(({ invitation, organisation }) => (
@@ -54,9 +54,9 @@ export const invitations = new Hono<ConsoleApp>()
           </>
         )}
         <p class="aside">
-          <a href="/console">To the console</a>
-          {!begun?.foundedAt && (
-            <a href="/console/onboarding/name">Create an organisation of your own</a>
+          <a href="/console">Back to the console</a>
+          {!onboarding?.foundedAt && (
+            <a href="/console/onboarding/name">Create your own organisation</a>
           )}
         </p>
       </article>,
@@ -64,32 +64,32 @@ export const invitations = new Hono<ConsoleApp>()
   })
   .get('/:token', async (c) => {
     const found = await findInvitation(c.env, c.req.param('token'))
-    return found ? invitationPage(c, found) : notOpenPage(c)
+    return found ? invitationPage(c, found) : invalidInvitationPage(c)
   })
   .post('/:token', async (c) => {
     const token = c.req.param('token')
     const found = await findInvitation(c.env, token)
-    if (!found) return notOpenPage(c)
-    const person = await findPerson(c)
-    if (person?.deleteAfter) return c.redirect('/console/account/keep', 303)
-    if (person && person.email !== found.invitation.email) return invitationPage(c, found)
-    if (person) {
-      c.set('person', person)
+    if (!found) return invalidInvitationPage(c)
+    const user = await findSessionUser(c)
+    if (user?.deleteAfter) return c.redirect('/console/account/keep', 303)
+    if (user && user.email !== found.invitation.email) return invitationPage(c, found)
+    if (user) {
+      c.set('user', user)
       const joined = await acceptInvitation({ env: c.env, actor: actorOf(c), token })
-      if (!joined) return notOpenPage(c)
+      if (!joined) return invalidInvitationPage(c)
       selectOrganisation(c, joined.organisation.id)
       return c.redirect('/console', 303)
     }
-    const form = await readForm(c, z.object({ password }))
+    const form = await readForm(c, z.object({ password: newPassword }))
     if (!form.ok) return invitationPage(c, found, form)
     const result = await joinWithPassword({
       env: c.env,
       token,
-      password: form.value.password,
+      password: form.data.password,
       ipAddress: ipAddressOf(c),
     })
     if (!result.ok) {
-      return result.reason === 'not_open' ? notOpenPage(c) : c.redirect(c.req.path, 303)
+      return result.reason === 'not_open' ? invalidInvitationPage(c) : c.redirect(c.req.path, 303)
     }
     await startSession(c, { id: result.userId, email: found.invitation.email })
     selectOrganisation(c, result.joined.organisation.id)
@@ -99,35 +99,35 @@ export const invitations = new Hono<ConsoleApp>()
 async function invitationPage(
   c: ConsoleContext,
   { invitation, organisation }: OpenInvitation,
-  state: FieldState = {},
+  state: FormState = {},
 ) {
-  const person = await findPerson(c)
-  const account = person ? undefined : await findUserByEmail(c.env, invitation.email)
+  const user = await findSessionUser(c)
+  const account = user ? undefined : await findUserByEmail(c.env, invitation.email)
   const { path } = c.req
   return guestPage(
     c,
-    { title: `Join ${organisation.name}`, status: state.complaints ? 422 : 200 },
+    { title: `Join ${organisation.name}`, status: state.errors ? 422 : 200 },
     <article>
       <h1>Join {organisation.name}</h1>
       <p>
-        You are invited to join as {invitation.role === 'owner' ? 'an owner' : 'a member'}. The
-        invitation is for <strong>{invitation.email}</strong>.
+        You have been invited to join as {invitation.role === 'owner' ? 'an owner' : 'a member'}.
+        The invitation is for <strong>{invitation.email}</strong>.
       </p>
-      {person && person.email === invitation.email && (
+      {user && user.email === invitation.email && (
         <ActionForm action={path} label="Join" on={organisation.name} kind="primary" />
       )}
-      {person && person.email !== invitation.email && (
+      {user && user.email !== invitation.email && (
         <>
           <p>
-            You are signed in as <strong>{person.email}</strong>. Sign out first, then continue with
-            the invited address.
+            You are signed in as <strong>{user.email}</strong>. Sign out and sign in with the
+            invited email address.
           </p>
           <ActionForm action="/console/sign-out" label="Sign out" fields={{ next: path }} />
         </>
       )}
       {account?.emailVerified && (
         <>
-          <p>There is an account with this address. Sign in to join.</p>
+          <p>This email address already has an account. Sign in to join.</p>
           <p class="buttons">
             <a href={`/console/sign-in?${new URLSearchParams({ next: path })}`} role="button">
               Sign in
@@ -135,7 +135,7 @@ async function invitationPage(
           </p>
         </>
       )}
-      {!person && !account?.emailVerified && (
+      {!user && !account?.emailVerified && (
         <form method="post" action={path} novalidate>
           <FormError state={state} />
           <NewPasswordField state={state} autofocus />
@@ -146,13 +146,13 @@ async function invitationPage(
   )
 }
 
-const notOpenPage = (c: ConsoleContext) =>
+const invalidInvitationPage = (c: ConsoleContext) =>
   guestPage(
     c,
     { title: 'Invitation', status: 404 },
     <article>
-      <h1>This invitation is not open</h1>
-      <p>It was used, withdrawn or is older than seven days. Ask for a new one.</p>
-      <a href="/console">To the console</a>
+      <h1>This invitation is no longer valid</h1>
+      <p>It was used or withdrawn, or it has expired. Ask an owner for a new invitation.</p>
+      <a href="/console">Back to the console</a>
     </article>,
   )

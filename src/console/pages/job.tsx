@@ -1,4 +1,4 @@
-// One job: its pictures side by side, what happened to it and when.
+// A job: its images, timeline and details.
 import { Hono } from 'hono'
 import { findOrganisation } from '../../accounts/organisations.ts'
 import type { WebhookAttemptRow } from '../../db/schema.ts'
@@ -15,48 +15,52 @@ import { deleteOutput } from '../../retention/delete-output.ts'
 import { attemptsOf } from '../../webhooks/store.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { ActionForm, FormOrganisation, Notice } from '../components/form.tsx'
+import { ActionForm, FormOrganisation } from '../components/form.tsx'
+import { Notice } from '../components/notice.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { actorOf } from '../middleware/session.ts'
-import { duration, Mode, Status, When } from '../components/parts.tsx'
-import { errorText } from '../error-messages.ts'
+import { formatDuration, Timestamp } from '../components/time.tsx'
+import { ModeBadge, StatusBadge } from '../components/badges.tsx'
+import { jobErrorMessage } from '../error-messages.ts'
 
 const REFRESH_SECONDS = 2
 
 export const job = new Hono<ConsoleApp>()
   .get('/:jobId', async (c) => {
-    const found = await ownJob(c)
+    const row = await findOwnJob(c)
     return memberPage(
       c,
       {
         title: 'Job',
-        ...(!isSettled(found) && { refreshSeconds: REFRESH_SECONDS }),
+        ...(!isSettled(row) && { refreshSeconds: REFRESH_SECONDS }),
       },
       <>
-        <p class="crumb">
+        <p class="breadcrumb">
           <a href="/console/jobs">Jobs</a>
         </p>
         <h1>
-          Job <span class="id">{found.id}</span>
+          Job <span class="id">{row.id}</span>
         </h1>
         {c.req.query('late') && (
-          <Notice kind="bad">It was too late to cancel: work on the job has begun.</Notice>
+          <Notice kind="bad">
+            The job can no longer be cancelled because processing has started.
+          </Notice>
         )}
-        {await liveJob(c, found)}
+        {await jobSection(c, row)}
       </>,
     )
   })
-  /** What the script puts in place of what is there until the job is over. */
+  // console.js polls this fragment until the job is settled.
   .get('/:jobId/live', async (c) => {
-    const row = await ownJob(c)
+    const row = await findOwnJob(c)
     return c.html(
       <FormOrganisation.Provider value={row.organisationId}>
-        {await liveJob(c, row)}
+        {await jobSection(c, row)}
       </FormOrganisation.Provider>,
     )
   })
   .post('/:jobId/cancel', async (c) => {
-    const { id, organisationId } = await ownJob(c)
+    const { id, organisationId } = await findOwnJob(c)
     try {
       await cancelJob({ env: c.env, organisationId, jobId: id })
     } catch (error) {
@@ -66,7 +70,7 @@ export const job = new Hono<ConsoleApp>()
     return c.redirect(`/console/jobs/${id}`, 303)
   })
   .post('/:jobId/delete-pictures', async (c) => {
-    const { id, organisationId } = await ownJob(c)
+    const { id, organisationId } = await findOwnJob(c)
     try {
       await deleteOutput({ env: c.env, actor: actorOf(c), organisationId, jobId: id })
     } catch (error) {
@@ -75,19 +79,19 @@ export const job = new Hono<ConsoleApp>()
     return c.redirect(`/console/jobs/${id}`, 303)
   })
 
-/** @throws AppError not_found, also for another organisation's job */
-async function ownJob(c: ConsoleContext): Promise<JobWithEvent> {
+/** @throws AppError not_found, also for a job of another organisation */
+async function findOwnJob(c: ConsoleContext): Promise<JobWithEvent> {
   const jobId = c.req.param('jobId') ?? ''
   const found = isId('job', jobId) ? await findJob(c.env, jobId) : undefined
   if (found?.organisationId !== c.var.membership.organisation.id) throw new AppError('not_found')
   return found
 }
 
-async function liveJob(c: ConsoleContext, row: JobWithEvent) {
+async function jobSection(c: ConsoleContext, row: JobWithEvent) {
   const baseUrl = baseUrlOf(c)
   const { organisationId } = row
-  const model = viewable(c.env, { baseUrl, organisationId }, row.modelImageUrl)
-  const garment = viewable(c.env, { baseUrl, organisationId }, row.garmentImageUrl)
+  const model = displayUrl(c.env, { baseUrl, organisationId }, row.modelImageUrl)
+  const garment = displayUrl(c.env, { baseUrl, organisationId }, row.garmentImageUrl)
   const [attempts, found] = await Promise.all([
     row.eventStatus === null ? [] : attemptsOf(c.env, eventIdOf(row.id)),
     findOrganisation(c.env, row.organisationId),
@@ -97,41 +101,45 @@ async function liveJob(c: ConsoleContext, row: JobWithEvent) {
     row.status === 'completed' && row.outputFormat
       ? signedUrl(c.env, baseUrl, outputKey(row.id, row.outputFormat))
       : null
-  const final = isFinal(row.status)
+  const hasEnded = isFinal(row.status)
   return (
     <section
       class="job"
       data-live={isSettled(row) ? undefined : `/console/jobs/${row.id}/live`}
-      aria-label="The job"
+      aria-label="Job"
     >
-      <p class="facts">
-        <Status status={row.status} /> <Mode mode={row.mode} />{' '}
-        {!final && (
-          <span class="quiet" aria-busy="true">
-            This page follows the job.
+      <p class="job-status">
+        <StatusBadge status={row.status} /> <ModeBadge mode={row.mode} />{' '}
+        {!hasEnded && (
+          <span class="muted" aria-busy="true">
+            This page updates automatically.
           </span>
         )}
       </p>
       {row.status === 'failed' && (
         <Notice kind="bad">
-          {errorText(row.errorCode)} <code>{row.errorCode}</code>
+          {jobErrorMessage(row.errorCode)} <code>{row.errorCode}</code>
           {row.mode === 'live' && ' No credit was charged.'}
         </Notice>
       )}
-      <div class="pictures">
-        <Picture title="Model" src={model} instead={row.modelImageUrl ? SCENARIO : DELETED} />
-        <Picture title="Garment" src={garment} instead={row.garmentImageUrl ? SCENARIO : DELETED} />
-        <Picture title="Result" src={output} instead={withoutResult(row)} />
+      <div class="images">
+        <JobImage title="Model" src={model} placeholder={row.modelImageUrl ? SCENARIO : DELETED} />
+        <JobImage
+          title="Garment"
+          src={garment}
+          placeholder={row.garmentImageUrl ? SCENARIO : DELETED}
+        />
+        <JobImage title="Result" src={output} placeholder={resultPlaceholder(row)} />
       </div>
       {row.status === 'pending' && (
-        <ActionForm action={`/console/jobs/${row.id}/cancel`} label="Cancel this job" />
+        <ActionForm action={`/console/jobs/${row.id}/cancel`} label="Cancel job" />
       )}
-      {final && !hasNoPictures(row) && (
+      {hasEnded && !hasNoImages(row) && (
         <ActionForm
           action={`/console/jobs/${row.id}/delete-pictures`}
-          label="Delete pictures"
+          label="Delete images"
           kind="danger"
-          confirm="The result, the copies of both photos and the URLs of this job are deleted for good. The job itself stays."
+          confirm="The result image, the stored copies of the input images and all URLs of this job are permanently deleted. The job itself is not deleted."
         />
       )}
       <h2>Timeline</h2>
@@ -140,61 +148,60 @@ async function liveJob(c: ConsoleContext, row: JobWithEvent) {
       <dl>
         <dt>Workspace</dt>
         <dd class="address">
-          {workspace?.name} <span class="id quiet">{row.workspaceId}</span>
+          {workspace?.name} <span class="id muted">{row.workspaceId}</span>
         </dd>
         <dt>Credits</dt>
         <dd>{row.status === 'completed' ? creditCost(row.mode) : '–'}</dd>
-        <dt>Processing took</dt>
-        <dd>{duration(row.durationMs)}</dd>
+        <dt>Duration</dt>
+        <dd>{formatDuration(row.durationMs)}</dd>
         {row.engine && (
           <>
             <dt>Engine</dt>
             <dd>{row.engine}</dd>
           </>
         )}
-        <dt>Model photo</dt>
+        <dt>Model image</dt>
         <dd class="address">{withoutQuery(row.modelImageUrl)}</dd>
-        <dt>Garment photo</dt>
+        <dt>Garment image</dt>
         <dd class="address">{withoutQuery(row.garmentImageUrl)}</dd>
         <dt>Webhook</dt>
-        <dd class="address">{row.webhookUrl ?? (hasNoPictures(row) ? DELETED : 'none')}</dd>
+        <dd class="address">{row.webhookUrl ?? (hasNoImages(row) ? DELETED : 'None')}</dd>
       </dl>
     </section>
   )
 }
 
-const DELETED = 'deleted'
-const SCENARIO = 'a test scenario'
+const DELETED = 'Deleted'
+const SCENARIO = 'Test scenario'
 
-/** What stands in place of a result that cannot be shown. */
-function withoutResult({ status }: JobWithEvent): string {
-  if (!isFinal(status)) return 'not yet'
-  return status === 'completed' ? DELETED : 'no picture'
+function resultPlaceholder({ status }: JobWithEvent): string {
+  if (!isFinal(status)) return 'Not available yet'
+  return status === 'completed' ? DELETED : 'No result'
 }
 
-const hasNoPictures = ({ modelImageUrl, garmentImageUrl, outputFormat }: JobWithEvent): boolean =>
+const hasNoImages = ({ modelImageUrl, garmentImageUrl, outputFormat }: JobWithEvent): boolean =>
   modelImageUrl === null && garmentImageUrl === null && outputFormat === null
 
-/** Whether there is nothing more to wait for: it is over, and its webhook was tried. */
+/** Whether the job has ended and its webhook was attempted: the page stops polling. */
 const isSettled = (row: JobWithEvent): boolean =>
   isFinal(row.status) && row.eventStatus !== 'pending'
 
-const Picture = ({
+const JobImage = ({
   title,
   src,
-  instead,
+  placeholder,
 }: {
   title: string
   src: string | null
-  instead: string
+  placeholder: string
 }) => (
   <figure>
     {src ? (
       <a class="frame" href={src} target="_blank" rel="noreferrer">
-        <img src={src} alt={`${title} picture`} referrerpolicy="no-referrer" />
+        <img src={src} alt={`${title} image`} referrerpolicy="no-referrer" />
       </a>
     ) : (
-      <div class="frame">{instead}</div>
+      <div class="frame">{placeholder}</div>
     )}
     <figcaption>{title}</figcaption>
   </figure>
@@ -209,25 +216,26 @@ const Timeline = ({ row, attempts }: { row: JobWithEvent; attempts: WebhookAttem
   return (
     <ol class="timeline">
       <li>
-        <strong>Submitted</strong> <When precise at={row.createdAt} />
+        <strong>Submitted</strong> <Timestamp precise at={row.createdAt} />
       </li>
       {row.startedAt && (
         <li>
-          <strong>Started</strong> <When precise at={row.startedAt} />
-          {row.attempts > 1 && <span class="quiet"> {row.attempts} attempts</span>}
+          <strong>Started</strong> <Timestamp precise at={row.startedAt} />
+          {row.attempts > 1 && <span class="muted"> {row.attempts} attempts</span>}
         </li>
       )}
       {isFinal(row.status) && (
         <li>
           <strong>{row.status.charAt(0).toUpperCase() + row.status.slice(1)}</strong>{' '}
-          {endedAt && <When precise at={endedAt} />}
+          {endedAt && <Timestamp precise at={endedAt} />}
         </li>
       )}
       {attempts.map((attempt) => (
         <li>
-          <strong>Webhook, attempt {attempt.number}</strong> <When precise at={attempt.at} />{' '}
-          <span class="quiet">
-            {attempt.responseStatus ?? attempt.error} in {duration(attempt.durationMs)}
+          <strong>Webhook, attempt {attempt.number}</strong> <Timestamp precise at={attempt.at} />{' '}
+          <span class="muted">
+            {attempt.responseStatus ? `HTTP ${attempt.responseStatus}` : attempt.error} in{' '}
+            {formatDuration(attempt.durationMs)}
           </span>
         </li>
       ))}
@@ -240,15 +248,15 @@ const Timeline = ({ row, attempts }: { row: JobWithEvent; attempts: WebhookAttem
   )
 }
 
-/** What can be looked at. A scenario has no picture. An upload's own link has run out after an hour; it gets a fresh one. */
-function viewable(
+/** The URL to show an input image, or null for a scenario. Signs a new URL for uploads, because their own URLs expire. */
+function displayUrl(
   env: Env,
   owner: { baseUrl: string; organisationId: string },
-  address: string | null,
+  url: string | null,
 ): string | null {
-  if (address === null || isScenario(address)) return null
-  const key = uploadKeyOf(env, owner, address)
-  return key ? signedUrl(env, owner.baseUrl, key) : address
+  if (url === null || isScenario(url)) return null
+  const key = uploadKeyOf(env, owner, url)
+  return key ? signedUrl(env, owner.baseUrl, key) : url
 }
 
-const withoutQuery = (address: string | null) => address?.replace(/\?.*$/, '') ?? DELETED
+const withoutQuery = (url: string | null) => url?.replace(/\?.*$/, '') ?? DELETED

@@ -11,9 +11,11 @@ import type { ConsoleApp } from '../context.ts'
 import { Button } from '../components/form.tsx'
 import { job } from './job.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { duration, Empty, IdLink, Mode, Status, Table, When } from '../components/parts.tsx'
+import { formatDuration, Timestamp } from '../components/time.tsx'
+import { EmptyState, IdLink, Table } from '../components/table.tsx'
+import { ModeBadge, StatusBadge } from '../components/badges.tsx'
 
-/** What cannot be understood filters nothing: the address may have been edited by hand. */
+/** Ignores invalid filters: users may edit the URL. */
 const Query = z.object({
   status: z.enum(JOB_STATUSES).optional().catch(undefined),
   workspace: z
@@ -53,22 +55,22 @@ export const jobs = new Hono<ConsoleApp>()
         <h1>Jobs</h1>
         <Filters workspaces={workspaces} status={status} workspace={workspace} />
         {page.rows.length === 0 ? (
-          <Empty title={status || workspace ? 'No such jobs' : 'No jobs yet'}>
+          <EmptyState title={status || workspace ? 'No matching jobs' : 'No jobs yet'}>
             <p>
               Submit one through the API or in the <a href="/console/playground">playground</a>.
             </p>
-          </Empty>
+          </EmptyState>
         ) : (
           <Table
             label="Jobs"
-            columns={['Job', 'Status', 'Mode', 'Workspace', 'Submitted', 'Took']}
+            columns={['Job', 'Status', 'Mode', 'Workspace', 'Submitted', 'Duration']}
             rows={page.rows.map((row) => [
               <IdLink href={`/console/jobs/${row.id}`} id={row.id} />,
-              <Status status={row.status} />,
-              <Mode mode={row.mode} />,
+              <StatusBadge status={row.status} />,
+              <ModeBadge mode={row.mode} />,
               names.get(row.workspaceId) ?? row.workspaceId,
-              <When at={row.createdAt} />,
-              duration(row.durationMs),
+              <Timestamp at={row.createdAt} />,
+              formatDuration(row.durationMs),
             ])}
           />
         )}

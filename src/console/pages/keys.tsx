@@ -1,4 +1,4 @@
-// API keys: seen, created, shown once, revoked.
+// Lists, creates and revokes API keys. A new key is shown once.
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { createApiKey, listApiKeys, revokeApiKey } from '../../accounts/api-keys.ts'
@@ -6,25 +6,21 @@ import { isId, newId } from '../../ids.ts'
 import { MODES } from '../../domain/job.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { name } from '../fields.ts'
-import {
-  ActionForm,
-  Button,
-  Field,
-  FormError,
-  Notice,
-  PostForm,
-  readForm,
-  rejectedForm,
-} from '../components/form.tsx'
-import type { FieldState } from '../components/form.tsx'
+import { ActionForm, Button, Field, FormError, PostForm } from '../components/form.tsx'
+import { Notice } from '../components/notice.tsx'
+import { readForm, formStateOf } from '../read-form.ts'
+import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
-import { Copyable, Empty, Mode, Status, Table, When } from '../components/parts.tsx'
-import { requestOf } from '../middleware/session.ts'
+import { CopyableText } from '../components/copyable-text.tsx'
+import { EmptyState, Table } from '../components/table.tsx'
+import { ModeBadge, StatusBadge } from '../components/badges.tsx'
+import { Timestamp } from '../components/time.tsx'
+import { scopeOf } from '../middleware/session.ts'
 
 const NewKey = z.object({
   name,
   mode: z.enum(MODES, 'Choose a mode.'),
-  /** Made with the form: sending the form twice, or reloading its answer, makes one key. */
+  /** Generated with the form: sending the form twice, or reloading the response, creates one key. */
   id: z.string().refine((id) => isId('key', id)),
 })
 
@@ -35,83 +31,81 @@ export const keys = new Hono<ConsoleApp>()
     if (!form.ok) return keysPage(c, form)
     let created
     try {
-      created = await createApiKey({ ...requestOf(c), ...form.value })
+      created = await createApiKey({ ...scopeOf(c), ...form.data })
     } catch (error) {
-      return keysPage(c, rejectedForm(error, { name: form.value.name, mode: form.value.mode }))
+      return keysPage(c, formStateOf(error, { name: form.data.name, mode: form.data.mode }))
     }
     if (!created) return c.redirect('/console/settings/api-keys?repeated=1', 303)
     return memberPage(
       c,
       { title: 'Your new API key' },
       <>
-        <h1>Your new {form.value.mode} key</h1>
+        <h1>Your new {form.data.mode} API key</h1>
         <Notice kind="info">
-          <strong>This key is shown only once.</strong> Store it in a safe place before you leave.
+          <strong>This key is shown only once.</strong> Store it in a safe place.
         </Notice>
-        <Copyable label="Your new API key" text={created.key} />
+        <CopyableText label="Your new API key" text={created.key} />
         <p>
-          <a href="/console/settings/api-keys">I have stored the key: back to the list</a>
+          <a href="/console/settings/api-keys">I have stored the key. Back to API keys</a>
         </p>
       </>,
     )
   })
   .post('/:keyId/revoke', async (c) => {
-    await revokeApiKey({ ...requestOf(c), keyId: c.req.param('keyId') })
+    await revokeApiKey({ ...scopeOf(c), keyId: c.req.param('keyId') })
     return c.redirect('/console/settings/api-keys?revoked=1', 303)
   })
 
-async function keysPage(c: ConsoleContext, state: FieldState = {}) {
+async function keysPage(c: ConsoleContext, state: FormState = {}) {
   const isScheduledForDeletion = c.var.membership.organisation.deleteAfter !== null
   const rows = await listApiKeys(c.env, c.var.membership.organisation.id)
   return memberPage(
     c,
-    { title: 'API keys', status: state.complaints ? 422 : 200 },
+    { title: 'API keys', status: state.errors ? 422 : 200 },
     <>
       <h1>API keys</h1>
       <p>
-        A key is shown once, when it is created. To replace a lost key, create a new one, switch to
-        it, then revoke the old one. Revoked keys are listed for 90 days.
+        An API key is shown only once, when you create it. To replace a lost key, create a new one
+        and then revoke the old one. Revoked keys are listed for 90 days.
       </p>
       {c.req.query('revoked') && (
-        <Notice kind="good">The key is revoked; requests with it are refused from now on.</Notice>
+        <Notice kind="good">API key revoked. Requests with it are rejected.</Notice>
       )}
       {c.req.query('repeated') && (
         <Notice kind="info">
-          This key was created already and shown once; it cannot be shown again. If you have not
-          stored it, revoke it and create another.
+          This key was already created and shown. It cannot be shown again. If you did not store it,
+          revoke it and create a new one.
         </Notice>
       )}
       <FormError state={state} />
-      {state.complaints?.['id'] && (
-        <Notice kind="bad">This form could not be read. Please send it again.</Notice>
-      )}
+      {state.errors?.['id'] && <Notice kind="bad">The form is invalid. Try again.</Notice>}
       {rows.length === 0 ? (
-        <Empty title="No keys yet" />
+        <EmptyState title="No API keys yet" />
       ) : (
         <Table
           label="API keys"
-          columns={['Name', 'Mode', 'Key', 'Created', 'Last used', 'State', 'Action']}
+          columns={['Name', 'Mode', 'Key', 'Created', 'Last used', 'Status', 'Actions']}
           rows={rows.map((key) => [
             key.name,
-            <Mode mode={key.mode} />,
+            <ModeBadge mode={key.mode} />,
             <code>
               svc_{key.mode}_sk_…{key.lastFour}
             </code>,
             <>
-              <When at={key.createdAt} />
-              {key.creatorEmail && <span class="by">by {key.creatorEmail}</span>}
+              <Timestamp at={key.createdAt} />
+              {key.creatorEmail && <span class="subline">by {key.creatorEmail}</span>}
             </>,
-            <When at={key.lastUsedAt} />,
-            <Status status={key.revokedAt ? 'revoked' : 'active'} />,
+            <Timestamp at={key.lastUsedAt} />,
+            <StatusBadge status={key.revokedAt ? 'revoked' : 'active'} />,
             key.revokedAt ? (
-              <When at={key.revokedAt} />
+              <Timestamp at={key.revokedAt} />
             ) : (
               <ActionForm
                 action={`/console/settings/api-keys/${key.id}/revoke`}
                 label="Revoke"
                 on={key.name}
                 kind="danger"
-                confirm={`Revoke “${key.name}” for good? Requests with it are refused at once.`}
+                confirm={`Revoke “${key.name}”? Requests with this key will be rejected immediately. You cannot undo this.`}
               />
             ),
           ])}
@@ -122,15 +116,15 @@ async function keysPage(c: ConsoleContext, state: FieldState = {}) {
   )
 }
 
-const NewKeyForm = ({ state }: { state: FieldState }) => (
+const NewKeyForm = ({ state }: { state: FormState }) => (
   <section class="card" aria-labelledby="new-key">
-    <h2 id="new-key">Create a key</h2>
+    <h2 id="new-key">Create an API key</h2>
     <PostForm action="/console/settings/api-keys" novalidate>
       <input type="hidden" name="id" value={newId('key')} />
       <Field
         name="name"
         label="Name"
-        hint="For you to tell keys apart, such as “Shop, production”."
+        hint="A name to identify the key, such as “Shop, production”."
         state={state}
         maxlength={100}
       />
@@ -142,16 +136,16 @@ const NewKeyForm = ({ state }: { state: FieldState }) => (
               type="radio"
               name="mode"
               value={mode}
-              checked={mode === (state.entered?.['mode'] === 'live' ? 'live' : 'test') || undefined}
+              checked={mode === (state.values?.['mode'] === 'live' ? 'live' : 'test') || undefined}
             />
             <span>{mode === 'test' ? 'Test' : 'Live'}</span>{' '}
             <small>
-              {mode === 'test' ? 'placeholder pictures, free' : 'real pictures, 1 credit each'}
+              {mode === 'test' ? 'Placeholder results, free' : 'Real results, 1 credit each'}
             </small>
           </label>
         ))}
       </fieldset>
-      <Button>Create key</Button>
+      <Button>Create API key</Button>
     </PostForm>
   </section>
 )

@@ -1,4 +1,4 @@
-// The organisation itself: its name, how long pictures are stored, its data as a file, its deletion.
+// Organisation settings: name, retention, data export and deletion.
 import { Hono } from 'hono'
 import { z } from 'zod'
 import {
@@ -12,27 +12,30 @@ import { baseUrlOf } from '../../http/base-url.ts'
 import type { OrganisationRow } from '../../db/schema.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { download } from '../download.tsx'
-import { name } from '../fields.ts'
-import { Button, Field, Notice, PostForm, readForm } from '../components/form.tsx'
-import type { FieldState } from '../components/form.tsx'
+import { exportResponse } from '../components/export-response.tsx'
+import { name, currentPassword } from '../fields.ts'
+import { Button, Field, PostForm } from '../components/form.tsx'
+import { Notice } from '../components/notice.tsx'
+import { readForm } from '../read-form.ts'
+import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
-import { checkPassword, currentPassword } from '../password.ts'
-import { When } from '../components/parts.tsx'
-import { requestOf } from '../middleware/session.ts'
+import { checkPassword } from '../check-password.ts'
+import { Timestamp } from '../components/time.tsx'
+import { scopeOf } from '../middleware/session.ts'
 
 const PAGE = '/console/settings/organisation'
 
+const DAYS_ERROR = 'Enter a whole number from 1 to 365.'
 const days = z.coerce
-  .number<string>('Enter a whole number from 1 to 365.')
-  .int('Enter a whole number from 1 to 365.')
-  .min(1, 'Enter a whole number from 1 to 365.')
-  .max(365, 'Enter a whole number from 1 to 365.')
+  .number<string>(DAYS_ERROR)
+  .int(DAYS_ERROR)
+  .min(1, DAYS_ERROR)
+  .max(365, DAYS_ERROR)
 
-const DONE: Record<string, string> = {
-  renamed: 'The organisation is renamed.',
-  retention: 'Saved. Older pictures are deleted within the next day.',
-  restored: 'The deletion is cancelled.',
+const SUCCESS_MESSAGES: Record<string, string> = {
+  renamed: 'Organisation renamed.',
+  retention: 'Retention saved. Older images are deleted within a day.',
+  restored: 'Deletion cancelled.',
 }
 
 export const organisationSettings = new Hono<ConsoleApp>()
@@ -40,22 +43,22 @@ export const organisationSettings = new Hono<ConsoleApp>()
   .post('/name', async (c) => {
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return settingsPage(c, form)
-    await updateOrganisation({ ...requestOf(c), change: { name: form.value.name } })
+    await updateOrganisation({ ...scopeOf(c), change: { name: form.data.name } })
     return c.redirect(`${PAGE}?done=renamed`, 303)
   })
   .post('/retention', async (c) => {
     const form = await readForm(c, z.object({ days }))
     if (!form.ok) return settingsPage(c, form)
     await updateOrganisation({
-      ...requestOf(c),
-      change: { outputRetentionDays: form.value.days },
+      ...scopeOf(c),
+      change: { outputRetentionDays: form.data.days },
     })
     return c.redirect(`${PAGE}?done=retention`, 303)
   })
   .post('/export', async (c) => {
-    const call = requestOf(c)
-    const exported = await exportOrganisation({ ...call, baseUrl: baseUrlOf(c) })
-    return download(c, exported, `try-on-${call.organisationId}`)
+    const scope = scopeOf(c)
+    const exported = await exportOrganisation({ ...scope, baseUrl: baseUrlOf(c) })
+    return exportResponse(c, exported, `try-on-${scope.organisationId}`)
   })
   .post('/delete', async (c) => {
     const { organisation } = c.var.membership
@@ -65,27 +68,27 @@ export const organisationSettings = new Hono<ConsoleApp>()
       .refine((text) => text === organisation.name, `Enter “${organisation.name}” to confirm.`)
     const form = await readForm(c, z.object({ confirmation, password: currentPassword }))
     if (!form.ok) return settingsPage(c, form)
-    const checked = await checkPassword(c, form.value.password)
+    const checked = await checkPassword(c, form.data.password)
     if (checked instanceof Response) return checked
     if (checked === 'wrong') {
-      const complaints = { password: 'This is not your password.' }
-      return settingsPage(c, { complaints, entered: { confirmation: organisation.name } })
+      const errors = { password: 'Incorrect password.' }
+      return settingsPage(c, { errors, values: { confirmation: organisation.name } })
     }
-    await scheduleOrganisationDeletion({ ...requestOf(c), baseUrl: baseUrlOf(c) })
+    await scheduleOrganisationDeletion({ ...scopeOf(c), baseUrl: baseUrlOf(c) })
     return c.redirect(PAGE, 303)
   })
   .post('/keep', async (c) => {
-    await cancelOrganisationDeletion(requestOf(c))
+    await cancelOrganisationDeletion(scopeOf(c))
     return c.redirect(`${PAGE}?done=restored`, 303)
   })
 
-function settingsPage(c: ConsoleContext, state: FieldState = {}) {
+function settingsPage(c: ConsoleContext, state: FormState = {}) {
   const { organisation, role } = c.var.membership
   const isOwner = role === 'owner'
-  const done = DONE[c.req.query('done') ?? '']
+  const done = SUCCESS_MESSAGES[c.req.query('done') ?? '']
   return memberPage(
     c,
-    { title: 'Organisation', status: state.complaints ? 422 : 200 },
+    { title: 'Organisation', status: state.errors ? 422 : 200 },
     <>
       <h1>Organisation</h1>
       {done && <Notice kind="good">{done}</Notice>}
@@ -95,7 +98,7 @@ function settingsPage(c: ConsoleContext, state: FieldState = {}) {
           <>
             <dt>Name</dt>
             <dd>{organisation.name}</dd>
-            <dt>Pictures are stored for</dt>
+            <dt>Retention of images</dt>
             <dd>{daysOf(organisation.outputRetentionDays)}</dd>
           </>
         )}
@@ -103,11 +106,11 @@ function settingsPage(c: ConsoleContext, state: FieldState = {}) {
         <dd>{organisation.regionCode}</dd>
         <dt>Currency</dt>
         <dd>{currencyOf(organisation.regionCode)}</dd>
-        <dt>Organisation id</dt>
+        <dt>Organisation ID</dt>
         <dd class="id">{organisation.id}</dd>
         <dt>Created</dt>
         <dd>
-          <When at={organisation.createdAt} />
+          <Timestamp at={organisation.createdAt} />
         </dd>
       </dl>
       {isOwner && <OwnerSettings organisation={organisation} state={state} />}
@@ -120,7 +123,7 @@ const OwnerSettings = ({
   state,
 }: {
   organisation: OrganisationRow
-  state: FieldState
+  state: FormState
 }) => (
   <>
     <section class="card" aria-labelledby="name-heading">
@@ -139,16 +142,14 @@ const OwnerSettings = ({
     </section>
     <section class="card" aria-labelledby="retention-heading">
       <h2 id="retention-heading">Retention</h2>
-      <p>
-        Result pictures, and the image URLs of their jobs, are deleted after this number of days.
-      </p>
+      <p>Result images and the image URLs of jobs are deleted after this number of days.</p>
       <PostForm action={`${PAGE}/retention`} novalidate>
         <Field
           name="days"
           label="Days"
           type="number"
           value={String(organisation.outputRetentionDays)}
-          hint="From 1 to 365. Also applies to pictures that are stored already."
+          hint="From 1 to 365. Also applies to images that are already stored."
           state={state}
         />
         <Button>Save</Button>
@@ -157,9 +158,9 @@ const OwnerSettings = ({
     <section class="card" aria-labelledby="export-heading">
       <h2 id="export-heading">Export</h2>
       <p>
-        Downloads the organisation’s data as one JSON file: workspaces, members, API keys without
-        their secrets, jobs, webhook deliveries, credits and the audit log. Links to pictures in it
-        work for one hour.
+        Downloads the data of the organisation as a JSON file: workspaces, members, API keys without
+        their secrets, jobs, webhook deliveries, credits and the audit log. The links to result
+        images are valid for one hour.
       </p>
       <PostForm action={`${PAGE}/export`} data-download>
         <Button kind="secondary">Export as JSON</Button>
@@ -169,19 +170,13 @@ const OwnerSettings = ({
   </>
 )
 
-const Deletion = ({
-  organisation,
-  state,
-}: {
-  organisation: OrganisationRow
-  state: FieldState
-}) => (
+const Deletion = ({ organisation, state }: { organisation: OrganisationRow; state: FormState }) => (
   <section class="card" aria-labelledby="delete-heading">
-    <h2 id="delete-heading">Delete the organisation</h2>
+    <h2 id="delete-heading">Delete organisation</h2>
     <p>
-      Jobs are rejected at once and pending jobs are cancelled. After {GRACE_PERIOD_DAYS} days all
-      jobs, pictures, keys, workspaces, members and remaining credits are deleted. Until then an
-      owner can cancel the deletion here.
+      New jobs are rejected and pending jobs are cancelled immediately. After {GRACE_PERIOD_DAYS}{' '}
+      days, all jobs, images, API keys, workspaces, members and remaining credits are deleted. Until
+      then, an owner can cancel the deletion.
     </p>
     <PostForm action={`${PAGE}/delete`} novalidate>
       <Field

@@ -1,4 +1,4 @@
-// Trying the service out by hand: two addresses or two files, in test or live mode.
+// Submits a job from a form, with image URLs or uploads, in test or live mode.
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { z } from 'zod'
@@ -10,11 +10,13 @@ import { MAX_BODY_BYTES, MAX_IMAGE_BYTES, MAX_URL_LENGTH } from '../../domain/li
 import { baseUrlOf, urlPolicyOf } from '../../http/base-url.ts'
 import { tryOnBody } from '../../http/try-on-body.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { Button, Field, FormError, Notice, PostForm, readForm } from '../components/form.tsx'
-import type { FieldErrors, FieldState } from '../components/form.tsx'
+import { Button, Field, FormError, PostForm } from '../components/form.tsx'
+import { Notice } from '../components/notice.tsx'
+import { readForm } from '../read-form.ts'
+import type { FieldErrors, FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
 import { limitUpload } from '../middleware/throttle.tsx'
-import { Nonce, submitFromConsole } from '../submit.ts'
+import { Nonce, submitFromConsole } from '../submit-job.ts'
 
 const text = z.string().trim().max(MAX_URL_LENGTH).default('')
 const file = z.instanceof(File).optional().catch(undefined)
@@ -29,12 +31,12 @@ const TryOn = z.object({
   nonce: Nonce,
 })
 
-/** Runs before anything parses the form: requireSameOrganisation parses every form of the console. */
+/** Must run before requireSameOrganisation, which parses the form. */
 export const uploadLimit = bodyLimit({
   maxSize: 2 * MAX_IMAGE_BYTES + MAX_BODY_BYTES,
   onError: (c: ConsoleContext) => {
-    const words = 'That was too large. Choose files of at most 10 MB each, and send them again.'
-    return playgroundPage(c, { complaints: { '': words } }, 413)
+    const message = 'The upload is too large. Choose files of at most 10 MB each.'
+    return playgroundPage(c, { errors: { '': message } }, 413)
   },
 })
 
@@ -43,26 +45,26 @@ export const playground = new Hono<ConsoleApp>()
   .post('/', async (c) => {
     const form = await readForm(c, TryOn)
     if (!form.ok) return playgroundPage(c, form)
-    const { mode, workspace, nonce } = form.value
-    const entered = {
-      model_image_url: form.value.model_image_url,
-      garment_image_url: form.value.garment_image_url,
+    const { mode, workspace, nonce } = form.data
+    const values = {
+      model_image_url: form.data.model_image_url,
+      garment_image_url: form.data.garment_image_url,
       mode,
       workspace,
     }
-    const hasFile = [form.value.model_file, form.value.garment_file].some((one) => one?.size)
+    const hasFile = [form.data.model_file, form.data.garment_file].some((file) => file?.size)
     const tooMany = hasFile ? await limitUpload(c) : null
     if (tooMany) return tooMany
     const [model, garment] = await Promise.all([
-      imageUrl(c, 'model', form.value.model_image_url, form.value.model_file, mode),
-      imageUrl(c, 'garment', form.value.garment_image_url, form.value.garment_file, mode),
+      imageUrl(c, 'model', form.data.model_image_url, form.data.model_file, mode),
+      imageUrl(c, 'garment', form.data.garment_image_url, form.data.garment_file, mode),
     ])
     if (!model.ok || !garment.ok) {
-      const complaints = {
-        ...(!model.ok && model.complaints),
-        ...(!garment.ok && garment.complaints),
+      const errors = {
+        ...(!model.ok && model.errors),
+        ...(!garment.ok && garment.errors),
       }
-      return playgroundPage(c, { complaints, entered })
+      return playgroundPage(c, { errors, values })
     }
     const submitted = await submitFromConsole(c, {
       mode,
@@ -71,7 +73,7 @@ export const playground = new Hono<ConsoleApp>()
       modelImageUrl: model.url,
       garmentImageUrl: garment.url,
     })
-    if (!submitted.ok) return playgroundPage(c, { complaints: { '': submitted.reason }, entered })
+    if (!submitted.ok) return playgroundPage(c, { errors: { '': submitted.message }, values })
     return c.redirect(`/console/jobs/${submitted.jobId}`, 303)
   })
   .post('/sample', async (c) => {
@@ -79,24 +81,24 @@ export const playground = new Hono<ConsoleApp>()
     if (!form.ok) return c.redirect('/console/playground', 303)
     const submitted = await submitFromConsole(c, {
       mode: 'test',
-      nonce: form.value.nonce,
+      nonce: form.data.nonce,
       modelImageUrl: `${baseUrlOf(c)}/static/model.jpg`,
       garmentImageUrl: `${baseUrlOf(c)}/static/garment.jpg`,
     })
-    if (!submitted.ok) return playgroundPage(c, { complaints: { '': submitted.reason } })
+    if (!submitted.ok) return playgroundPage(c, { errors: { '': submitted.message } })
     return c.redirect(`/console/jobs/${submitted.jobId}`, 303)
   })
 
-type Chosen = { ok: true; url: string } | { ok: false; complaints: FieldErrors }
+type ImageUrl = { ok: true; url: string } | { ok: false; errors: FieldErrors }
 
-/** A file goes before an address: choosing one is the later and more deliberate act. */
+/** Prefers the file if both a file and a URL are given. */
 async function imageUrl(
   c: ConsoleContext,
   role: Role,
-  address: string,
+  enteredUrl: string,
   upload: File | undefined,
   mode: (typeof MODES)[number],
-): Promise<Chosen> {
+): Promise<ImageUrl> {
   if (upload && upload.size > 0) {
     const url = await storeUpload({
       env: c.env,
@@ -108,22 +110,22 @@ async function imageUrl(
     if (url) return { ok: true, url }
     return {
       ok: false,
-      complaints: { [`${role}_file`]: 'Choose a JPEG, PNG or WebP of at most 10 MB.' },
+      errors: { [`${role}_file`]: 'Choose a JPEG, PNG or WebP file of at most 10 MB.' },
     }
   }
   const field = `${role}_image_url` as const
-  if (!address) return { ok: false, complaints: { [field]: 'Give an address or choose a file.' } }
+  if (!enteredUrl) return { ok: false, errors: { [field]: 'Enter a URL or choose a file.' } }
   const schema = tryOnBody(urlPolicyOf(c), mode).shape[field]
-  const result = schema.safeParse(address)
+  const result = schema.safeParse(enteredUrl)
   if (result.success) return { ok: true, url: result.data }
   const problem = result.error.issues[0]?.message ?? 'is not valid'
-  return { ok: false, complaints: { [field]: `The address ${problem}.` } }
+  return { ok: false, errors: { [field]: `The URL ${problem}.` } }
 }
 
 async function playgroundPage(
   c: ConsoleContext,
-  state: FieldState = {},
-  status: 200 | 413 | 422 = state.complaints ? 422 : 200,
+  state: FormState = {},
+  status: 200 | 413 | 422 = state.errors ? 422 : 200,
 ) {
   const found = await findOrganisation(c.env, c.var.membership.organisation.id)
   const workspaces = found?.workspaces.filter(({ status }) => status === 'active') ?? []
@@ -132,24 +134,19 @@ async function playgroundPage(
     { title: 'Playground', status },
     <>
       <h1>Playground</h1>
-      <p>Submit a job by hand and watch it happen.</p>
+      <p>Submit a job and follow its progress.</p>
       {workspaces.length === 0 && (
         <Notice kind="bad">
-          All workspaces are archived, so there is none that a job could go to. Restore or create
-          one under <a href="/console/settings/workspaces">Workspaces</a>.
+          All workspaces are archived. To submit jobs, restore or create a workspace under{' '}
+          <a href="/console/settings/workspaces">Workspaces</a>.
         </Notice>
       )}
-      <PostForm
-        action="/console/playground"
-        enctype="multipart/form-data"
-        novalidate
-        class="playground"
-      >
+      <PostForm action="/console/playground" enctype="multipart/form-data" novalidate>
         <FormError state={state} />
         <input type="hidden" name="nonce" value={crypto.randomUUID()} />
-        <div class="pair">
-          <ImageChoice role="model" title="Model photo" state={state} />
-          <ImageChoice role="garment" title="Garment photo" state={state} />
+        <div class="columns">
+          <ImageChoice role="model" title="Model image" state={state} />
+          <ImageChoice role="garment" title="Garment image" state={state} />
         </div>
         <fieldset class="choices inline">
           <legend>Mode</legend>
@@ -158,42 +155,42 @@ async function playgroundPage(
               type="radio"
               name="mode"
               value="test"
-              checked={state.entered?.['mode'] !== 'live' || undefined}
+              checked={state.values?.['mode'] !== 'live' || undefined}
             />
-            <span>Test</span> <small>a placeholder picture, free</small>
+            <span>Test</span> <small>Placeholder result, free</small>
           </label>
           <label>
             <input
               type="radio"
               name="mode"
               value="live"
-              checked={state.entered?.['mode'] === 'live' || undefined}
+              checked={state.values?.['mode'] === 'live' || undefined}
             />
-            <span>Live</span> <small>a real picture, 1 credit</small>
+            <span>Live</span> <small>Real result, 1 credit</small>
           </label>
         </fieldset>
         <div class="field">
           <label for="workspace">Workspace</label>
           <select id="workspace" name="workspace">
             {workspaces.map(({ id, name }) => (
-              <option value={id} selected={state.entered?.['workspace'] === id || undefined}>
+              <option value={id} selected={state.values?.['workspace'] === id || undefined}>
                 {name}
               </option>
             ))}
           </select>
         </div>
-        <Button disabled={workspaces.length === 0}>Try it on</Button>
+        <Button disabled={workspaces.length === 0}>Submit job</Button>
       </PostForm>
     </>,
   )
 }
 
-const ImageChoice = ({ role, title, state }: { role: Role; title: string; state: FieldState }) => (
+const ImageChoice = ({ role, title, state }: { role: Role; title: string; state: FormState }) => (
   <fieldset class="card">
     <legend>{title}</legend>
     <Field
       name={`${role}_image_url`}
-      label="Address"
+      label="URL"
       type="url"
       placeholder={`https://shop.example/${role}.jpg`}
       required={false}
@@ -201,11 +198,11 @@ const ImageChoice = ({ role, title, state }: { role: Role; title: string; state:
     />
     <Field
       name={`${role}_file`}
-      label="Or a file"
+      label="Or upload a file"
       type="file"
       accept="image/jpeg,image/png,image/webp"
       maxBytes={MAX_IMAGE_BYTES}
-      hint="JPEG, PNG or WebP, at most 10 MB. Uploads are deleted after a day."
+      hint="JPEG, PNG or WebP, at most 10 MB. Uploads are deleted after one day."
       required={false}
       state={state}
     />

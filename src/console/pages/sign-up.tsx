@@ -1,9 +1,9 @@
-// Creating an account: email, password and the name of the organisation, then the link in the mail.
-// Only the mail says whether an address has an account already.
-import { FREE_CREDITS } from '../../domain/limits.ts'
+// Creating an account and verifying its email address with a link. The pages do not reveal whether an
+// address already has an account; only the email does.
 import { Hono } from 'hono'
 import { getSignedCookie, setSignedCookie } from 'hono/cookie'
 import { z } from 'zod'
+import { FREE_CREDITS } from '../../domain/limits.ts'
 import { authOf, authSecretOf } from '../../accounts/auth.ts'
 import { isFreeEmail, nameOf } from '../../accounts/email-address.ts'
 import {
@@ -16,80 +16,75 @@ import { settingsOf } from '../../settings.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { cookieOptions } from '../cookies.ts'
-import { email, name, password } from '../fields.ts'
-import {
-  Button,
-  Field,
-  FormError,
-  NewPasswordField,
-  Notice,
-  readForm,
-} from '../components/form.tsx'
-import type { FieldState } from '../components/form.tsx'
+import { email, name, newPassword } from '../fields.ts'
+import { Button, Field, FormError, NewPasswordField } from '../components/form.tsx'
+import { Notice } from '../components/notice.tsx'
+import { readForm } from '../read-form.ts'
+import type { FormState } from '../read-form.ts'
 import { guestPage } from '../components/layout.tsx'
-import { limitMail, mailRequired } from '../middleware/throttle.tsx'
-import { DevMailbox } from './mailbox.tsx'
+import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
+import { DevMailboxNotice } from '../components/dev-mailbox-notice.tsx'
 import { forgetOrganisation, startSession } from '../middleware/session.ts'
 import { Steps } from '../components/steps.tsx'
 
 /**
- * The account that this browser created. Only there does the mailed link keep the password of the
- * sign-up. Where the address had an account already, the cookie holds an id that does not exist, so
- * that the response does not show it.
+ * The account that this browser created. Only in this browser does the verification link keep the
+ * password from the sign-up form. If the address already had an account, the cookie contains an ID that
+ * does not exist, so that the response reveals nothing.
  */
 const SIGN_UP_COOKIE = 'try-on.sign-up'
 const HOUR_SECONDS = 60 * 60
 
 const workEmail = (allowFree: boolean) =>
   email.refine((address) => allowFree || !isFreeEmail(address), {
-    error: 'Please use your work email; addresses of consumer mail services are not accepted.',
+    error: 'Use your work email address. Personal email addresses are not accepted.',
     abort: true,
   })
 
 const SignUp = (allowFree: boolean) =>
-  z.object({ email: workEmail(allowFree), password, organisation: name })
+  z.object({ email: workEmail(allowFree), password: newPassword, organisation: name })
 
-const VerifyWithPassword = z.object({ password })
+const PasswordForm = z.object({ password: newPassword })
 
 export const signUp = new Hono<ConsoleApp>()
-  .get('/sign-up', mailRequired, (c) => signUpPage(c))
-  .post('/sign-up', mailRequired, async (c) => {
+  .get('/sign-up', requireMailSetUp, (c) => signUpPage(c))
+  .post('/sign-up', requireMailSetUp, async (c) => {
     const form = await readForm(c, SignUp(settingsOf(c.env).allowFreeEmail))
     if (!form.ok) return signUpPage(c, form)
-    const tooMany = await limitMail(c, 'verification', form.value.email)
+    const tooMany = await limitMail(c, 'verification', form.data.email)
     if (tooMany) return tooMany
-    const { email: address, password: chosen, organisation } = form.value
+    const { email: address, password, organisation } = form.data
     const { user } = await authOf(c.env, baseUrlOf(c)).api.signUpEmail({
       body: {
         email: address,
-        password: chosen,
+        password,
         name: nameOf(address),
         organisationName: organisation,
       },
       headers: c.req.raw.headers,
     })
     await rememberSignUp(c, { userId: user.id, email: address })
-    // The previous person may have left this browser without signing out.
+    // A previous user of this browser may not have signed out.
     forgetOrganisation(c)
     return c.redirect('/console/check-inbox', 303)
   })
 
-  .get('/check-inbox', mailRequired, (c) => checkInboxPage(c))
-  .post('/resend', mailRequired, async (c) => {
+  .get('/check-inbox', requireMailSetUp, (c) => checkInboxPage(c))
+  .post('/resend', requireMailSetUp, async (c) => {
     const form = await readForm(c, z.object({ email }))
     if (!form.ok) return checkInboxPage(c, form)
-    const tooMany = await limitMail(c, 'verification', form.value.email)
+    const tooMany = await limitMail(c, 'verification', form.data.email)
     if (tooMany) return tooMany
-    await authOf(c.env, baseUrlOf(c)).api.sendVerificationEmail({ body: form.value })
+    await authOf(c.env, baseUrlOf(c)).api.sendVerificationEmail({ body: form.data })
     return c.redirect('/console/check-inbox?sent=1', 303)
   })
   .get('/resend', (c) => c.redirect('/console/check-inbox', 303))
 
-  // Mail scanners follow links: only the form verifies.
+  // Email scanners open links, so only the form verifies the address.
   .get('/verify', async (c) => {
     const token = c.req.query('token') ?? ''
     const link = await findVerification(c.env, token)
-    if (link.state !== 'open') return closedLink(c, link.state)
+    if (link.state !== 'open') return invalidLink(c, link.state)
     return (await signedUpHere(c))?.userId === link.user.id
       ? confirmPage(c, link.user, token)
       : setPasswordPage(c, link.user, token)
@@ -98,18 +93,18 @@ export const signUp = new Hono<ConsoleApp>()
     const { token: sent } = await c.req.parseBody()
     const token = typeof sent === 'string' ? sent : ''
     const link = await findVerification(c.env, token)
-    if (link.state !== 'open') return closedLink(c, link.state)
+    if (link.state !== 'open') return invalidLink(c, link.state)
     const { user } = link
     let verified: boolean
     if ((await signedUpHere(c))?.userId === user.id) {
       verified = await verifyAddress(c.env, user.id)
     } else {
-      const form = await readForm(c, VerifyWithPassword)
+      const form = await readForm(c, PasswordForm)
       if (!form.ok) return setPasswordPage(c, user, token, form)
-      const { password: chosen } = form.value
-      verified = await verifyAddressWithPassword({ env: c.env, user, password: chosen })
+      const { password } = form.data
+      verified = await verifyAddressWithPassword({ env: c.env, user, password })
     }
-    if (!verified) return closedLink(c, 'verified')
+    if (!verified) return invalidLink(c, 'verified')
     await startSession(c, user)
     forgetOrganisation(c)
     return c.redirect('/console', 303)
@@ -131,16 +126,16 @@ async function signedUpHere(c: ConsoleContext): Promise<z.infer<typeof SignUpCoo
   return text ? SignUpCookie.parse(JSON.parse(text)) : null
 }
 
-function closedLink(c: ConsoleContext, state: 'invalid' | 'verified') {
+function invalidLink(c: ConsoleContext, state: 'invalid' | 'verified') {
   if (state === 'verified') return c.redirect('/console/sign-in?verified=1', 303)
   return guestPage(
     c,
-    { title: 'Link expired', status: 403 },
+    { title: 'Invalid link', status: 403 },
     <article>
-      <h1>This link does not work</h1>
-      <p>It is incomplete or older than an hour. Request a new one.</p>
+      <h1>This link is invalid or has expired</h1>
+      <p>Verification links are valid for one hour. Request a new one.</p>
       <a href="/console/check-inbox" role="button">
-        Send a new link
+        Request a new link
       </a>
     </article>,
   )
@@ -151,10 +146,10 @@ const confirmPage = (c: ConsoleContext, user: User, token: string) =>
     c,
     { title: 'Verify your email' },
     <article>
-      <Steps at="email" />
+      <Steps current="email" />
       <h1>Verify your email</h1>
       <p>
-        Confirm that <strong>{user.email}</strong> is your address.
+        Confirm that <strong>{user.email}</strong> is your email address.
       </p>
       <form method="post" action="/console/verify">
         <input type="hidden" name="token" value={token} />
@@ -163,68 +158,69 @@ const confirmPage = (c: ConsoleContext, user: User, token: string) =>
     </article>,
   )
 
-const setPasswordPage = (c: ConsoleContext, user: User, token: string, state: FieldState = {}) =>
+const setPasswordPage = (c: ConsoleContext, user: User, token: string, state: FormState = {}) =>
   guestPage(
     c,
-    { title: 'Verify your email', status: state.complaints ? 422 : 200 },
+    { title: 'Verify your email', status: state.errors ? 422 : 200 },
     <article>
-      <Steps at="email" />
+      <Steps current="email" />
       <h1>Set your password</h1>
       <p>
-        You did not sign up in this browser. Set the password of <strong>{user.email}</strong> here
-        to verify the address. It replaces the one that was entered at sign-up.
+        The sign-up took place in another browser. Set a password for <strong>{user.email}</strong>{' '}
+        to verify the email address. It replaces the password from the sign-up form.
       </p>
       <form method="post" action="/console/verify" novalidate>
         <FormError state={state} />
         <input type="hidden" name="token" value={token} />
         <NewPasswordField state={state} autofocus />
-        <Button>Verify and set the password</Button>
+        <Button>Verify and set password</Button>
       </form>
     </article>,
   )
 
-/** Says that a link was sent only in a browser that has just signed up, or has requested a link. */
-async function checkInboxPage(c: ConsoleContext, state: FieldState = {}) {
+/** Claims that a link was sent only to a browser that signed up or requested a link. */
+async function checkInboxPage(c: ConsoleContext, state: FormState = {}) {
   const address = (await signedUpHere(c))?.email
   const sent = c.req.query('sent') !== undefined
   return guestPage(
     c,
-    { title: 'Verify your email', status: state.complaints ? 422 : 200 },
+    { title: 'Verify your email', status: state.errors ? 422 : 200 },
     <article>
-      <Steps at="email" />
+      <Steps current="email" />
       <h1>{address || sent ? 'Check your inbox' : 'Verify your email'}</h1>
       {address && (
         <p>
-          We have sent a link to <strong>{address}</strong>. Open it within an hour to verify your
-          address.
+          We sent a verification link to <strong>{address}</strong>. The link is valid for one hour.
         </p>
       )}
-      {!address && !sent && <p>We mail you a link that verifies your address.</p>}
-      <DevMailbox c={c} />
-      {sent && <Notice kind="good">If the address needs it, a new link is on its way.</Notice>}
+      {!address && !sent && (
+        <p>Enter your email address and we will send you a verification link.</p>
+      )}
+      <DevMailboxNotice c={c} />
+      {sent && (
+        <Notice kind="good">If the address needs to be verified, we sent a new link.</Notice>
+      )}
       <form method="post" action="/console/resend" novalidate>
         <Field
           name="email"
-          label={address || sent ? 'No mail? Send it again to' : 'Send the link to'}
+          label="Email"
           type="email"
           autocomplete="email"
           value={address}
           state={state}
         />
-        <Button kind="secondary">
-          {address || sent ? 'Send the link again' : 'Send the link'}
-        </Button>
+        <Button kind="secondary">{address || sent ? 'Resend link' : 'Send link'}</Button>
       </form>
     </article>,
   )
 }
 
-function signUpPage(c: ConsoleContext, state: FieldState = {}) {
+function signUpPage(c: ConsoleContext, state: FormState = {}) {
   return guestPage(
     c,
-    { title: 'Sign up', status: state.complaints ? 422 : 200 },
+    { title: 'Sign up', status: state.errors ? 422 : 200 },
     <article>
-      <Steps at="account" />
+      <Steps current="account" />
       <h1>Create your account</h1>
       <p class="lead">{FREE_CREDITS} free credits, no card required.</p>
       <form method="post" action="/console/sign-up" novalidate>
@@ -248,7 +244,7 @@ function signUpPage(c: ConsoleContext, state: FieldState = {}) {
         <Button>Create account</Button>
       </form>
       <p class="aside">
-        Have an account? <a href="/console/sign-in">Sign in</a>
+        Already have an account? <a href="/console/sign-in">Sign in</a>
       </p>
     </article>,
   )

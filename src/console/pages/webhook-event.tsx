@@ -1,4 +1,4 @@
-// One event: its attempts, what was answered, and sending it again.
+// A webhook event: its delivery attempts, their responses, and sending it again.
 import { Hono } from 'hono'
 import type { WebhookAttemptRow } from '../../db/schema.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -6,43 +6,48 @@ import { isId } from '../../ids.ts'
 import { resendEvent } from '../../webhooks/resend.ts'
 import { attemptsOf, findEvent } from '../../webhooks/store.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { ActionForm, Notice } from '../components/form.tsx'
+import { ActionForm } from '../components/form.tsx'
+import { Notice } from '../components/notice.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Delivery, duration, Empty, When } from '../components/parts.tsx'
+import { DeliveryBadge } from '../components/badges.tsx'
+import { formatDuration, Timestamp } from '../components/time.tsx'
+import { EmptyState } from '../components/table.tsx'
 
 const REFRESH_SECONDS = 2
 
 export const webhookEvent = new Hono<ConsoleApp>()
   .get('/:eventId', async (c) => {
-    const event = await ownEvent(c)
+    const event = await findOwnEvent(c)
     const attempts = await attemptsOf(c.env, event.id)
-    // As many attempts as there were when one more was asked for: that one is still to come.
-    const waiting = c.req.query('sent') === String(event.attempts)
+    // The redirect after a resend carries the number of attempts at that time.
+    const isResending = c.req.query('sent') === String(event.attempts)
     return memberPage(
       c,
       {
-        title: 'Delivery',
-        ...(waiting && { refreshSeconds: REFRESH_SECONDS }),
+        title: 'Webhook event',
+        ...(isResending && { refreshSeconds: REFRESH_SECONDS }),
       },
       <>
-        <p class="crumb">
+        <p class="breadcrumb">
           <a href="/console/settings/webhooks">Webhooks</a>
         </p>
         <h1>
           {event.type} <span class="id">{event.id}</span>
         </h1>
-        {waiting && (
+        {isResending && (
           <Notice kind="info">
-            <span data-reload>Being sent again …</span>
+            <span data-reload>Sending again …</span>
           </Notice>
         )}
         {c.req.query('busy') && (
-          <Notice kind="info">An attempt is being made right now; look again in a minute.</Notice>
+          <Notice kind="info">
+            A delivery attempt is already in progress. Try again in a minute.
+          </Notice>
         )}
         <dl>
-          <dt>State</dt>
+          <dt>Status</dt>
           <dd>
-            <Delivery status={event.status} />
+            <DeliveryBadge status={event.status} />
           </dd>
           <dt>URL</dt>
           <dd class="address">{event.url}</dd>
@@ -56,7 +61,7 @@ export const webhookEvent = new Hono<ConsoleApp>()
             <>
               <dt>Next attempt</dt>
               <dd>
-                <When at={event.dueAt} />
+                <Timestamp at={event.dueAt} />
               </dd>
             </>
           )}
@@ -66,7 +71,7 @@ export const webhookEvent = new Hono<ConsoleApp>()
         </p>
         <section aria-labelledby="attempts-heading">
           <h2 id="attempts-heading">Attempts</h2>
-          {attempts.length === 0 && <Empty title="None yet" />}
+          {attempts.length === 0 && <EmptyState title="No attempts yet" />}
           {attempts.toReversed().map((attempt) => (
             <Attempt attempt={attempt} />
           ))}
@@ -75,15 +80,15 @@ export const webhookEvent = new Hono<ConsoleApp>()
     )
   })
   .post('/:eventId/resend', async (c) => {
-    const event = await ownEvent(c)
+    const event = await findOwnEvent(c)
     const { id: organisationId } = c.var.membership.organisation
-    const begun = await resendEvent({ env: c.env, organisationId, eventId: event.id })
-    const note = begun ? `sent=${event.attempts}` : 'busy=1'
+    const started = await resendEvent({ env: c.env, organisationId, eventId: event.id })
+    const note = started ? `sent=${event.attempts}` : 'busy=1'
     return c.redirect(`/console/settings/webhooks/${event.id}?${note}`, 303)
   })
 
-/** @throws AppError not_found, also for another organisation's event */
-async function ownEvent(c: ConsoleContext) {
+/** @throws AppError not_found, also for an event of another organisation */
+async function findOwnEvent(c: ConsoleContext) {
   const eventId = c.req.param('eventId') ?? ''
   const { id } = c.var.membership.organisation
   const event = isId('evt', eventId) ? await findEvent(c.env, id, eventId) : undefined
@@ -93,23 +98,23 @@ async function ownEvent(c: ConsoleContext) {
 
 const Attempt = ({ attempt }: { attempt: WebhookAttemptRow }) => {
   const { number, at, responseStatus, durationMs, responseBody, error } = attempt
-  const good = responseStatus !== null && responseStatus >= 200 && responseStatus < 300
+  const isSuccess = responseStatus !== null && responseStatus >= 200 && responseStatus < 300
   return (
     <article class="attempt">
       <p>
         <strong>Attempt {number}</strong>{' '}
-        <span class={`badge ${good ? 'good' : 'bad'}`}>{responseStatus ?? 'no answer'}</span>{' '}
-        <span class="quiet">
-          <When precise at={at} />, {duration(durationMs)}
+        <span class={`badge ${isSuccess ? 'good' : 'bad'}`}>{responseStatus ?? 'no response'}</span>{' '}
+        <span class="muted">
+          <Timestamp precise at={at} />, {formatDuration(durationMs)}
         </span>
       </p>
       {error && <p>{error}</p>}
       {responseBody ? (
-        <pre tabindex={0} role="group" aria-label={`Answer to attempt ${number}`}>
+        <pre tabindex={0} role="group" aria-label={`Response to attempt ${number}`}>
           <code>{responseBody}</code>
         </pre>
       ) : (
-        !error && <p class="quiet">The answer was empty.</p>
+        !error && <p class="muted">The response body was empty.</p>
       )}
     </article>
   )

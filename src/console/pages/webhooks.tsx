@@ -1,4 +1,4 @@
-// Webhooks: where events go by default, how they are signed, and what became of each.
+// Webhook settings: the default URL, the signing secret, test events and the list of deliveries.
 import { Hono } from 'hono'
 import { z } from 'zod'
 import {
@@ -19,16 +19,22 @@ import { listDisabledEndpoints } from '../../webhooks/endpoint-store.ts'
 import { listEvents } from '../../webhooks/store.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { DisabledEndpoints, disabledEndpoints } from './disabled-endpoints.tsx'
-import { ActionForm, Button, Field, Notice, PostForm, readForm } from '../components/form.tsx'
-import type { FieldState } from '../components/form.tsx'
+import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
+import { Notice } from '../components/notice.tsx'
+import { readForm } from '../read-form.ts'
+import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
-import { Copyable, Delivery, Empty, IdLink, Table, When } from '../components/parts.tsx'
-import { recentSignIn } from '../middleware/recent-sign-in.tsx'
-import { ownersOnly, requestOf } from '../middleware/session.ts'
-import { Nonce, submitFromConsole } from '../submit.ts'
+import { CopyableText } from '../components/copyable-text.tsx'
+import { DeliveryBadge } from '../components/badges.tsx'
+import { EmptyState, IdLink, Table } from '../components/table.tsx'
+import { Timestamp } from '../components/time.tsx'
+import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
+import { requireOwner, scopeOf } from '../middleware/session.ts'
+import { Nonce, submitFromConsole } from '../submit-job.ts'
 import { webhookEvent } from './webhook-event.tsx'
 
-const OUTCOMES = { completed: '/webhook-test', failed: '/fail/person_not_found' } as const
+/** The scenarios that a test event runs. */
+const SCENARIO_PATHS = { completed: '/webhook-test', failed: '/fail/person_not_found' } as const
 
 const defaultUrl = (policy: UrlPolicy) =>
   z.object({
@@ -46,39 +52,39 @@ export const webhooks = new Hono<ConsoleApp>()
   .post('/url', async (c) => {
     const form = await readForm(c, defaultUrl(urlPolicyOf(c)))
     if (!form.ok) return webhooksPage(c, form)
-    const defaultWebhookUrl = form.value.url || null
-    await updateOrganisation({ ...requestOf(c), change: { defaultWebhookUrl } })
+    const defaultWebhookUrl = form.data.url || null
+    await updateOrganisation({ ...scopeOf(c), change: { defaultWebhookUrl } })
     return c.redirect('/console/settings/webhooks?saved=1', 303)
   })
-  .post('/reveal', ownersOnly, recentSignIn, async (c) =>
-    webhooksPage(c, {}, await revealWebhookSecret(requestOf(c))),
+  .post('/reveal', requireOwner, requireRecentSignIn, async (c) =>
+    webhooksPage(c, {}, await revealWebhookSecret(scopeOf(c))),
   )
-  .post('/rotate', ownersOnly, recentSignIn, async (c) => {
-    await rotateWebhookSecret(requestOf(c))
-    // Redirected, so that reloading the answer does not rotate again.
+  .post('/rotate', requireOwner, requireRecentSignIn, async (c) => {
+    await rotateWebhookSecret(scopeOf(c))
+    // The redirect prevents a second rotation when the page is reloaded.
     return c.redirect('/console/settings/webhooks?rotated=1#secret-heading', 303)
   })
-  /** A real event, caused by a test job: it takes the very way that every other event takes. */
+  // Runs a test job, whose event is delivered like any other event.
   .post('/test', async (c) => {
     const schema = z.object({ outcome: z.enum(['completed', 'failed']), nonce: Nonce })
     const form = await readForm(c, schema)
     if (!form.ok || !c.var.membership.organisation.defaultWebhookUrl) {
       return c.redirect('/console/settings/webhooks', 303)
     }
-    const address = `https://${SCENARIO_HOST}${OUTCOMES[form.value.outcome]}`
+    const imageUrl = `https://${SCENARIO_HOST}${SCENARIO_PATHS[form.data.outcome]}`
     const submitted = await submitFromConsole(c, {
       mode: 'test',
-      nonce: form.value.nonce,
-      modelImageUrl: address,
-      garmentImageUrl: address,
+      nonce: form.data.nonce,
+      modelImageUrl: imageUrl,
+      garmentImageUrl: imageUrl,
     })
-    if (!submitted.ok) return webhooksPage(c, { complaints: { '': submitted.reason } })
+    if (!submitted.ok) return webhooksPage(c, { errors: { '': submitted.message } })
     return c.redirect(`/console/jobs/${submitted.jobId}`, 303)
   })
   .route('/', disabledEndpoints)
   .route('/', webhookEvent)
 
-async function webhooksPage(c: ConsoleContext, state: FieldState = {}, revealed?: string) {
+async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?: string) {
   const { organisation, role } = c.var.membership
   const before = c.req.query('before')
   const rows = await listEvents(c.env, organisation.id, {
@@ -88,21 +94,23 @@ async function webhooksPage(c: ConsoleContext, state: FieldState = {}, revealed?
   const disabled = await listDisabledEndpoints(c.env, organisation.id)
   return memberPage(
     c,
-    { title: 'Webhooks', status: state.complaints ? 422 : 200 },
+    { title: 'Webhooks', status: state.errors ? 422 : 200 },
     <>
       <h1>Webhooks</h1>
       <p>
-        When a job ends, its result is posted to its own <code>webhook_url</code> or else to the URL
-        below.
+        When a job ends, an event is sent to the <code>webhook_url</code> of the job, or to the
+        default URL if the job has none.
       </p>
-      {state.complaints?.[''] && <Notice kind="bad">{state.complaints['']}</Notice>}
-      {c.req.query('saved') && <Notice kind="good">Saved, in force for the next job.</Notice>}
-      {c.req.query('enabled') && <Notice kind="good">Enabled.</Notice>}
+      {state.errors?.[''] && <Notice kind="bad">{state.errors['']}</Notice>}
+      {c.req.query('saved') && (
+        <Notice kind="good">Default URL saved. It applies to new jobs.</Notice>
+      )}
+      {c.req.query('enabled') && <Notice kind="good">Endpoint enabled.</Notice>}
       <DisabledEndpoints endpoints={disabled} />
       {c.req.query('rotated') && (
         <Notice kind="good">
-          There is a new signing secret. Reveal it below and give it to your receivers. Deliveries
-          are signed with the previous one as well for 24 hours.
+          Signing secret rotated. Reveal the new secret below and add it to your endpoints. For 24
+          hours, deliveries are signed with both the new and the previous secret.
         </Notice>
       )}
       <section class="card" aria-labelledby="url-heading">
@@ -114,21 +122,21 @@ async function webhooksPage(c: ConsoleContext, state: FieldState = {}, revealed?
             type="url"
             value={organisation.defaultWebhookUrl ?? ''}
             placeholder="https://shop.example/webhooks/try-on"
-            hint="Leave it empty to have events only for jobs that name their own."
+            hint="Leave empty to send events only for jobs that set webhook_url."
             required={false}
             state={state}
           />
           <Button>Save</Button>
         </PostForm>
       </section>
-      <Secret organisation={organisation} isOwner={role === 'owner'} revealed={revealed} />
+      <SigningSecret organisation={organisation} isOwner={role === 'owner'} revealed={revealed} />
       <TestEvent organisation={organisation} />
       <Deliveries page={pageOf(rows, DEFAULT_PAGE_SIZE)} paged={before !== undefined} />
     </>,
   )
 }
 
-const Secret = ({
+const SigningSecret = ({
   organisation,
   isOwner,
   revealed,
@@ -143,19 +151,20 @@ const Secret = ({
     <section class="card" aria-labelledby="secret-heading">
       <h2 id="secret-heading">Signing secret</h2>
       <p>
-        Deliveries are signed as <a href="https://www.standardwebhooks.com">Standard Webhooks</a>{' '}
-        describes. Verify the signature with this secret.
+        Deliveries are signed according to{' '}
+        <a href="https://www.standardwebhooks.com">Standard Webhooks</a>. Verify the signature with
+        this secret.
       </p>
       {revealed === undefined ? (
         <p>
           <code>whsec_••••••••</code>
         </p>
       ) : (
-        <Copyable label="Signing secret" text={revealed} />
+        <CopyableText label="Signing secret" text={revealed} />
       )}
       {overlapping && (
-        <p class="quiet">
-          Deliveries are signed with the previous secret as well until <When at={until} />.
+        <p class="muted">
+          Deliveries are also signed with the previous secret until <Timestamp at={until} />.
         </p>
       )}
       {isOwner ? (
@@ -175,18 +184,18 @@ const Secret = ({
             confirm={
               overlapping ? (
                 <>
-                  Create a new secret? For 24 hours, deliveries are signed with it and the current
-                  one. <strong>The secret before the current one stops working at once</strong>, not
-                  at the time above: receivers that still use it reject your deliveries.
+                  Create a new secret? For 24 hours, deliveries are signed with the new and the
+                  current secret. <strong>The previous secret stops working immediately</strong>,
+                  not at the time above. Endpoints that still use it will reject deliveries.
                 </>
               ) : (
-                'Create a new secret? For 24 hours, deliveries are signed with both, so that you can switch.'
+                'Create a new secret? For 24 hours, deliveries are signed with both the new and the current secret.'
               )
             }
           />
         </div>
       ) : (
-        <p class="quiet">Owners of this organisation can reveal and rotate it.</p>
+        <p class="muted">Only owners can reveal and rotate the signing secret.</p>
       )}
     </section>
   )
@@ -197,7 +206,7 @@ const TestEvent = ({ organisation }: { organisation: OrganisationRow }) => (
     <h2 id="test-heading">Send a test event</h2>
     {organisation.defaultWebhookUrl ? (
       <>
-        <p>Runs a free test job whose event goes to the default URL.</p>
+        <p>Runs a free test job and sends its event to the default URL.</p>
         <PostForm action="/console/settings/webhooks/test" class="buttons">
           <input type="hidden" name="nonce" value={crypto.randomUUID()} />
           <Button kind="secondary" name="outcome" value="completed">
@@ -220,20 +229,20 @@ const Deliveries = ({ page, paged }: { page: Page<WebhookEventRow>; paged: boole
     <section aria-labelledby="deliveries-heading">
       <h2 id="deliveries-heading">Deliveries</h2>
       {page.rows.length === 0 ? (
-        <Empty title="No deliveries yet">
-          <p>They appear here as soon as a job with a webhook URL has ended.</p>
-        </Empty>
+        <EmptyState title="No deliveries yet">
+          <p>Deliveries appear here when a job with a webhook URL ends.</p>
+        </EmptyState>
       ) : (
         <Table
           label="Deliveries"
-          columns={['Event', 'Type', 'State', 'Attempts', 'Job ended']}
+          columns={['Event', 'Type', 'Status', 'Attempts', 'Created']}
           numeric={['Attempts']}
           rows={page.rows.map((event) => [
             <IdLink href={`/console/settings/webhooks/${event.id}`} id={event.id} />,
             event.type,
-            <Delivery status={event.status} />,
+            <DeliveryBadge status={event.status} />,
             event.attempts,
-            <When at={event.createdAt} />,
+            <Timestamp at={event.createdAt} />,
           ])}
         />
       )}

@@ -1,4 +1,4 @@
-// Workspaces: created, renamed, archived and restored.
+// Lists, creates, renames, archives and restores workspaces.
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { findOrganisation } from '../../accounts/organisations.ts'
@@ -7,26 +7,21 @@ import { WORKSPACE_STATUSES } from '../../domain/organisation.ts'
 import type { WorkspaceRow } from '../../db/schema.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { name } from '../fields.ts'
-import {
-  ActionForm,
-  Button,
-  Field,
-  FormError,
-  Notice,
-  PostForm,
-  readForm,
-  rejectedForm,
-} from '../components/form.tsx'
-import type { FieldState } from '../components/form.tsx'
+import { ActionForm, Button, Field, FormError, PostForm } from '../components/form.tsx'
+import { Notice } from '../components/notice.tsx'
+import { readForm, formStateOf } from '../read-form.ts'
+import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
-import { Status, Table, When } from '../components/parts.tsx'
-import { requestOf } from '../middleware/session.ts'
+import { StatusBadge } from '../components/badges.tsx'
+import { Table } from '../components/table.tsx'
+import { Timestamp } from '../components/time.tsx'
+import { scopeOf } from '../middleware/session.ts'
 
-const DONE: Record<string, string> = {
-  created: 'The workspace is created.',
-  renamed: 'The workspace is renamed.',
-  archived: 'The workspace is archived; new jobs for it are refused.',
-  restored: 'The workspace is restored and takes jobs again.',
+const SUCCESS_MESSAGES: Record<string, string> = {
+  created: 'Workspace created.',
+  renamed: 'Workspace renamed.',
+  archived: 'Workspace archived. New jobs for it are rejected.',
+  restored: 'Workspace restored.',
 }
 
 export const workspaces = new Hono<ConsoleApp>()
@@ -35,9 +30,9 @@ export const workspaces = new Hono<ConsoleApp>()
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return workspacesPage(c, form)
     try {
-      await createWorkspace({ ...requestOf(c), name: form.value.name })
+      await createWorkspace({ ...scopeOf(c), name: form.data.name })
     } catch (error) {
-      return workspacesPage(c, rejectedForm(error, form.value))
+      return workspacesPage(c, formStateOf(error, form.data))
     }
     return c.redirect('/console/settings/workspaces?done=created', 303)
   })
@@ -45,7 +40,7 @@ export const workspaces = new Hono<ConsoleApp>()
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return workspacesPage(c, {}, { id: c.req.param('workspaceId'), state: form })
     const workspaceId = c.req.param('workspaceId')
-    await updateWorkspace({ ...requestOf(c), workspaceId, change: form.value })
+    await updateWorkspace({ ...scopeOf(c), workspaceId, change: form.data })
     return c.redirect('/console/settings/workspaces?done=renamed', 303)
   })
   .post('/:workspaceId/status', async (c) => {
@@ -53,45 +48,45 @@ export const workspaces = new Hono<ConsoleApp>()
     if (!form.ok) return c.redirect('/console/settings/workspaces', 303)
     const workspaceId = c.req.param('workspaceId')
     try {
-      await updateWorkspace({ ...requestOf(c), workspaceId, change: form.value })
+      await updateWorkspace({ ...scopeOf(c), workspaceId, change: form.data })
     } catch (error) {
-      return workspacesPage(c, rejectedForm(error))
+      return workspacesPage(c, formStateOf(error))
     }
-    const done = form.value.status === 'active' ? 'restored' : 'archived'
+    const done = form.data.status === 'active' ? 'restored' : 'archived'
     return c.redirect(`/console/settings/workspaces?done=${done}`, 303)
   })
 
 /**
- * @param state of the form that creates
- * @param renaming of the form that renames one of them
+ * @param state of the form that creates a workspace
+ * @param renaming the workspace whose rename form has errors
  */
 async function workspacesPage(
   c: ConsoleContext,
-  state: FieldState = {},
-  renaming?: { id: string; state: FieldState },
+  state: FormState = {},
+  renaming?: { id: string; state: FormState },
 ) {
   const found = await findOrganisation(c.env, c.var.membership.organisation.id)
-  const refused = state.complaints ?? renaming?.state.complaints
-  const done = DONE[c.req.query('done') ?? '']
+  const hasErrors = state.errors ?? renaming?.state.errors
+  const done = SUCCESS_MESSAGES[c.req.query('done') ?? '']
   return memberPage(
     c,
-    { title: 'Workspaces', status: refused ? 422 : 200 },
+    { title: 'Workspaces', status: hasErrors ? 422 : 200 },
     <>
       <h1>Workspaces</h1>
       <p>
-        Every job belongs to one. Without a <code>workspace_id</code>, a job goes to the oldest
-        active workspace.
+        Every job belongs to a workspace. A job without <code>workspace_id</code> is assigned to the
+        oldest active workspace.
       </p>
       {done && <Notice kind="good">{done}</Notice>}
       <FormError state={state} />
       <Table
         label="Workspaces"
-        columns={['Name', 'Id', 'State', 'Created', 'Actions']}
+        columns={['Name', 'ID', 'Status', 'Created', 'Actions']}
         rows={(found?.workspaces ?? []).map((workspace) => [
           workspace.name,
           <span class="id">{workspace.id}</span>,
-          <Status status={workspace.status} />,
-          <When at={workspace.createdAt} />,
+          <StatusBadge status={workspace.status} />,
+          <Timestamp at={workspace.createdAt} />,
           <div class="actions">
             <Rename
               workspace={workspace}
@@ -117,7 +112,7 @@ const Rename = ({
   state,
 }: {
   workspace: WorkspaceRow
-  state: FieldState | undefined
+  state: FormState | undefined
 }) => (
   <details class="confirm plain" open={state !== undefined || undefined}>
     <summary role="button" class="secondary" aria-label={`Rename ${current}`}>
@@ -132,7 +127,7 @@ const Rename = ({
         maxlength={100}
         {...(state && { state })}
       />
-      <Button spoken={`Rename ${current}`}>Rename</Button>
+      <Button ariaLabel={`Rename ${current}`}>Rename</Button>
     </PostForm>
   </details>
 )
@@ -145,7 +140,7 @@ const Archive = ({ workspace: { id, name: current, status } }: { workspace: Work
       on={current}
       kind="danger"
       fields={{ status: 'archived' }}
-      confirm={`Archive “${current}”? Its jobs go on; new ones are refused with workspace_not_found.`}
+      confirm={`Archive “${current}”? Its current jobs continue. New jobs are rejected with workspace_not_found.`}
     />
   ) : (
     <ActionForm

@@ -1,4 +1,4 @@
-// The console as people meet it: `wrangler dev` with an empty database of its own, and Chromium.
+// Starts the console for browser tests: `wrangler dev` with an empty database, and Chromium.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,38 +9,39 @@ import { startDevServer, wrangler } from '../../../scripts/wrangler.ts'
 
 export const DESKTOP = { width: 1280, height: 900 }
 export const PHONE = { width: 390, height: 844 }
+export const OPERATOR_TOKEN = 'browser-tests-operator-token'
 export const PASSWORD = 'a long enough password'
 
 export interface Console {
   url: string
   browser: Browser
-  /** A browser window with cookies of its own. */
+  /** Opens a window with its own cookies. */
   open(options?: BrowserContextOptions): Promise<Page>
   /** Runs SQL on the console's database. */
   sql(command: string): void
   close(): Promise<void>
 }
 
-/** Starts both; takes a few seconds. */
+/** Takes a few seconds. */
 export async function startConsole(): Promise<Console> {
   const folder = mkdtempSync(join(tmpdir(), 'try-on-browser-'))
-  const where = ['--persist-to', folder]
-  wrangler('d1', 'migrations', 'apply', 'DB', '--local', ...where)
+  const persistTo = ['--persist-to', folder]
+  wrangler('d1', 'migrations', 'apply', 'DB', '--local', ...persistTo)
   const vars = Object.entries({
-    OUTPUT_SIGNING_SECRET: 'of-the-browser-tests-32-characters',
-    ENCRYPTION_KEY: 'of-the-browser-tests-32-characters',
-    AUTH_SECRET: 'of-the-browser-tests-32-characters',
-    OPERATOR_TOKEN: 'of-the-browser-tests',
+    OUTPUT_SIGNING_SECRET: 'browser-tests-secret-of-32-characters',
+    ENCRYPTION_KEY: 'browser-tests-secret-of-32-characters',
+    AUTH_SECRET: 'browser-tests-secret-of-32-characters',
+    OPERATOR_TOKEN,
     DEV_MAILBOX: 'true',
     ALLOW_PRIVATE_URLS: 'true',
     WEBHOOK_RETRY_DELAYS: '60',
   }).flatMap(([name, value]) => ['--var', `${name}:${value}`])
-  let printed = ''
-  const server = await startDevServer(['--port', '0', ...where, ...vars], (text) => {
-    printed += text
+  let serverLog = ''
+  const server = await startDevServer(['--port', '0', ...persistTo, ...vars], (text) => {
+    serverLog += text
   })
   const executablePath = chromiumPath()
-  if (!executablePath) throw new Error('no Chromium')
+  if (!executablePath) throw new Error('Chromium was not found')
   const args = ['--no-sandbox', '--disable-dev-shm-usage']
   const browser = await chromium.launch({ executablePath, args })
   return {
@@ -56,23 +57,23 @@ export async function startConsole(): Promise<Console> {
       return context.newPage()
     },
     sql: (command) => {
-      wrangler('d1', 'execute', 'DB', '--local', ...where, '--command', command)
+      wrangler('d1', 'execute', 'DB', '--local', ...persistTo, '--command', command)
     },
     async close() {
       await browser.close()
       await server.stop()
       rmSync(folder, { recursive: true, force: true })
-      if (process.env['SHOW_SERVER_LOG']) process.stderr.write(printed)
+      if (process.env['SHOW_SERVER_LOG']) process.stderr.write(serverLog)
     },
   }
 }
 
-let people = 0
+let userCount = 0
 
-/** An address that nobody has used yet. */
-export const newAddress = (): string => `person${++people}.${Date.now()}@shop.example`
+/** An unused email address. */
+export const newAddress = (): string => `user${++userCount}.${Date.now()}@shop.example`
 
-/** From nothing to the page with the first key. */
+/** Signs up and completes onboarding, up to the page with the first API key. Returns the email address. */
 export async function onboard(page: Page, email = newAddress(), organisation = 'Acme Fashion') {
   await page.goto('/console/sign-up')
   await page.getByLabel('Work email').fill(email)
@@ -81,21 +82,21 @@ export async function onboard(page: Page, email = newAddress(), organisation = '
   await page.getByRole('button', { name: 'Create account' }).click()
   await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
   await verify(page)
-  await page.getByRole('button', { name: 'Confirm' }).click()
+  await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByRole('radio', { name: /European Union/ }).check()
-  await page.getByRole('button', { name: 'Choose for good' }).click()
-  await page.getByRole('button', { name: 'Create and show my API key' }).click()
+  await page.getByRole('button', { name: 'Confirm region' }).click()
+  await page.getByRole('button', { name: 'Create organisation' }).click()
   await page.getByRole('heading', { name: 'Your test API key' }).waitFor()
   return email
 }
 
-/** Opens the verification link of the latest mail in the browser that signed up, and confirms. */
+/** Opens the verification link of the latest email and confirms it. */
 export async function verify(page: Page): Promise<void> {
   await openMail(page)
   await page.getByRole('button', { name: 'Verify and continue' }).click()
 }
 
-/** Follows the link of the latest mail. */
+/** Opens the link of the latest email. */
 export async function openMail(page: Page): Promise<void> {
   await page.goto('/console/dev/mail')
   await page.getByRole('link', { name: 'Open the link' }).first().click()

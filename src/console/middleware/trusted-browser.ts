@@ -1,20 +1,21 @@
-// A browser that has signed in to an account before is trusted with further attempts at that account,
-// so that a stranger's wrong passwords do not lock its owner out. It is recognised by a signed cookie.
+// A browser that has signed in to an account is trusted for that account: it has its own limit of
+// failed sign-ins, so that an attacker's wrong passwords do not lock out the user. A signed cookie
+// identifies the browser.
 import { getSignedCookie, setSignedCookie } from 'hono/cookie'
 import { z } from 'zod'
-import { authSecretOf } from '../accounts/auth.ts'
-import { sha256 } from '../signing/sha256.ts'
-import type { ConsoleContext } from './context.ts'
-import { cookieOptions } from './cookies.ts'
+import { authSecretOf } from '../../accounts/auth.ts'
+import { sha256 } from '../../signing/sha256.ts'
+import type { ConsoleContext } from '../context.ts'
+import { cookieOptions } from '../cookies.ts'
 
 const COOKIE = 'try-on.browser'
 const MAX_ACCOUNTS = 5
 const YEAR_SECONDS = 365 * 24 * 60 * 60
 
-/** The browser's own id and the hashed ids of those who signed in here, latest first. */
+/** A random browser ID and the hashed IDs of the users that signed in, latest first. */
 const Browser = z.object({ id: z.uuid(), accounts: z.array(z.string()).max(MAX_ACCOUNTS) })
 
-/** @returns a key for this browser and account together; null if the account never signed in here */
+/** @returns a key of this browser and user, or null if the user has not signed in here */
 export async function trustedBrowserKey(
   c: ConsoleContext,
   userId: string | undefined,
@@ -26,7 +27,7 @@ export async function trustedBrowserKey(
     : null
 }
 
-/** To be called when a person has signed in. */
+/** Call after every sign-in. */
 export async function trustBrowser(c: ConsoleContext, userId: string): Promise<void> {
   const browser = (await readCookie(c)) ?? { id: crypto.randomUUID(), accounts: [] }
   const account = hashOf(userId)

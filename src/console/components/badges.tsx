@@ -1,0 +1,37 @@
+// Coloured labels for states and modes.
+import type { WebhookEventRow } from '../../db/schema.ts'
+import type { JobStatus } from '../../domain/job.ts'
+
+type Colour = 'good' | 'bad' | 'waiting' | 'off'
+
+const STATUS_COLOURS: Record<JobStatus | 'active' | 'revoked' | 'archived', Colour> = {
+  pending: 'waiting',
+  processing: 'waiting',
+  completed: 'good',
+  failed: 'bad',
+  cancelled: 'off',
+  refunded: 'off',
+  active: 'good',
+  revoked: 'off',
+  archived: 'off',
+}
+
+/** The status of a job, API key or workspace. */
+export const StatusBadge = ({ status }: { status: keyof typeof STATUS_COLOURS }) => (
+  <span class={`badge ${STATUS_COLOURS[status]}`}>{status}</span>
+)
+
+const DELIVERY_COLOURS: Record<WebhookEventRow['status'], Colour> = {
+  pending: 'waiting',
+  retrying: 'waiting',
+  delivered: 'good',
+  failed: 'bad',
+}
+
+export const DeliveryBadge = ({ status }: { status: WebhookEventRow['status'] }) => (
+  <span class={`badge ${DELIVERY_COLOURS[status]}`}>{status}</span>
+)
+
+export const ModeBadge = ({ mode }: { mode: 'live' | 'test' }) => (
+  <span class={`badge ${mode}`}>{mode}</span>
+)

@@ -1,0 +1,31 @@
+// Development only: the email that would have been sent.
+import { Hono } from 'hono'
+import { AppError } from '../../domain/errors.ts'
+import { developmentMailbox } from '../../mail/send.ts'
+import { settingsOf } from '../../settings.ts'
+import { guestPage } from '../components/layout.tsx'
+import { Timestamp } from '../components/time.tsx'
+import type { ConsoleApp } from '../context.ts'
+
+export const devMailbox = new Hono<ConsoleApp>().get('/dev/mail', (c) => {
+  if (!settingsOf(c.env).devMailbox) throw new AppError('not_found')
+  const emails = developmentMailbox()
+  return guestPage(
+    c,
+    { title: 'Development mailbox' },
+    <>
+      <h1>Development mailbox</h1>
+      {emails.length === 0 && <p>No email yet.</p>}
+      {emails.map(({ to, subject, text, link, at }) => (
+        <article class="mail">
+          <h2>{subject}</h2>
+          <p class="muted">
+            To {to} · <Timestamp at={at} />
+          </p>
+          <pre>{text}</pre>
+          <a href={link}>Open the link</a>
+        </article>
+      ))}
+    </>,
+  )
+})

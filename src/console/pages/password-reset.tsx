@@ -1,0 +1,116 @@
+// Resetting a forgotten password with a link that is sent by email.
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { authOf } from '../../accounts/auth.ts'
+import { findReset, resetPassword } from '../../accounts/passwords.ts'
+import { baseUrlOf } from '../../http/base-url.ts'
+import { DevMailboxNotice } from '../components/dev-mailbox-notice.tsx'
+import { Button, Field, FormError, NewPasswordField } from '../components/form.tsx'
+import { guestPage } from '../components/layout.tsx'
+import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import { email, newPassword } from '../fields.ts'
+import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
+import { readForm } from '../read-form.ts'
+import type { FormState } from '../read-form.ts'
+
+export const passwordReset = new Hono<ConsoleApp>()
+  .get('/forgot', requireMailSetUp, (c) => forgotPage(c))
+  .post('/forgot', requireMailSetUp, async (c) => {
+    // The button on the sign-in page posts here to fill in the email address. It requests no link.
+    const { from_sign_in: fromSignIn, email: entered } = await c.req.parseBody()
+    if (fromSignIn !== undefined) {
+      return forgotPage(c, { values: { email: typeof entered === 'string' ? entered : '' } })
+    }
+    const form = await readForm(c, z.object({ email }))
+    if (!form.ok) return forgotPage(c, form)
+    const tooMany = await limitMail(c, 'reset', form.data.email)
+    if (tooMany) return tooMany
+    await authOf(c.env, baseUrlOf(c)).api.requestPasswordReset({ body: form.data })
+    return linkSentPage(c, form.data.email)
+  })
+
+  .get('/reset', async (c) => {
+    const token = c.req.query('token') ?? ''
+    return (await findReset(c.env, token)) ? resetPage(c, token) : invalidLinkPage(c)
+  })
+  .post('/reset', async (c) => {
+    const form = await readForm(c, z.object({ password: newPassword, token: z.string() }))
+    if (!form.ok) return resetPage(c, form.values['token'] ?? '', form)
+    const isReset = await resetPassword({ env: c.env, ...form.data })
+    return isReset ? c.redirect('/console/sign-in?reset=1', 303) : invalidLinkPage(c)
+  })
+
+const forgotPage = (c: ConsoleContext, state: FormState = {}) =>
+  guestPage(
+    c,
+    { title: 'Reset your password', status: state.errors ? 422 : 200 },
+    <article>
+      <h1>Reset your password</h1>
+      <p>Enter your email address and we will send you a link to reset your password.</p>
+      <form method="post" action="/console/forgot" novalidate>
+        <Field
+          name="email"
+          label="Email"
+          type="email"
+          autocomplete="email"
+          state={state}
+          autofocus
+        />
+        <Button>Send reset link</Button>
+      </form>
+      <p class="aside">
+        <a href="/console/sign-in">Back to sign in</a>
+      </p>
+    </article>,
+  )
+
+/** The same page with and without an account, so that it does not reveal which addresses have one. */
+const linkSentPage = (c: ConsoleContext, address: string) =>
+  guestPage(
+    c,
+    { title: 'Check your inbox' },
+    <article>
+      <h1>Check your inbox</h1>
+      <p>
+        If an account exists for <strong>{address}</strong>, we sent a link to reset its password.
+        The link is valid for one hour.
+      </p>
+      <DevMailboxNotice c={c} />
+    </article>,
+  )
+
+const invalidLinkPage = (c: ConsoleContext) =>
+  guestPage(
+    c,
+    { title: 'Invalid link', status: 403 },
+    <article>
+      <h1>This link is invalid or has expired</h1>
+      <p>Reset links are valid for one hour and can be used once. Request a new one.</p>
+      <a href="/console/forgot" role="button">
+        Request a new link
+      </a>
+    </article>,
+  )
+
+const resetPage = (c: ConsoleContext, token: string, state: FormState = {}) =>
+  guestPage(
+    c,
+    { title: 'Set a new password', status: state.errors ? 422 : 200 },
+    <article>
+      <h1>Set a new password</h1>
+      <form method="post" action="/console/reset" novalidate>
+        <FormError state={state} />
+        <input type="hidden" name="token" value={token} />
+        <NewPasswordField
+          label="New password"
+          consequence="You will be signed out everywhere."
+          state={state}
+          autofocus
+        />
+        <Button>Set password</Button>
+      </form>
+      <p class="aside">
+        <a href="/console/forgot">Request a new link</a>
+      </p>
+    </article>,
+  )

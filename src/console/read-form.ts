@@ -1,0 +1,38 @@
+// Parses posted forms.
+import type { z } from 'zod'
+import { AppError } from '../domain/errors.ts'
+import type { ConsoleContext } from './context.ts'
+
+/** Error messages by field name; the key '' is for errors of the whole form. */
+export type FieldErrors = Record<string, string>
+
+/** The errors and values of a form that is shown again. */
+export interface FormState {
+  errors?: FieldErrors | undefined
+  values?: Record<string, string> | undefined
+}
+
+export type FormResult<T> =
+  { ok: true; data: T } | { ok: false; errors: FieldErrors; values: Record<string, string> }
+
+/** Parses and validates a posted form. On errors, returns the text values for the next rendering. */
+export async function readForm<T>(c: ConsoleContext, schema: z.ZodType<T>): Promise<FormResult<T>> {
+  const body = await c.req.parseBody()
+  const values = Object.fromEntries(
+    Object.entries(body).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  )
+  const result = schema.safeParse(body)
+  if (result.success) return { ok: true, data: result.data }
+  const errors: FieldErrors = {}
+  for (const { path, message } of result.error.issues) errors[path.join('.')] ??= message
+  return { ok: false, errors, values }
+}
+
+/**
+ * Shows a use case's validation error as an error of the whole form.
+ * @throws every other error
+ */
+export function formStateOf(error: unknown, values: Record<string, string> = {}): FormState {
+  if (!(error instanceof AppError) || error.code !== 'validation_error') throw error
+  return { errors: { '': error.message }, values }
+}
