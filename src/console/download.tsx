@@ -1,10 +1,10 @@
 // Exports as a file to download.
-import type { Exported } from '../accounts/export-organisation.ts'
+import type { ExportResult } from '../accounts/export-organisation.ts'
 import type { ConsoleContext } from './context.ts'
 import { guestPage } from './components/layout.tsx'
 
 /** @param name of the file, to which the date is added */
-export function download(c: ConsoleContext, exported: Exported, name: string) {
+export function download(c: ConsoleContext, exported: ExportResult, name: string) {
   if (exported.ok) {
     const date = new Date().toISOString().slice(0, 10)
     return c.body(exported.file, 200, {

@@ -138,8 +138,8 @@ export const onboardings = sqliteTable('onboardings', {
   nameConfirmedAt: instant('name_confirmed_at'),
   /** Set once, and from then on the organisation's for good. */
   regionCode: text('region_code', { enum: REGIONS }),
-  /** When the organisation was founded. */
-  foundedAt: instant('founded_at'),
+  /** When the organisation was created. */
+  completedAt: instant('founded_at'),
   createdAt: instant('created_at').notNull(),
 })
 

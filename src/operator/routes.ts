@@ -6,15 +6,15 @@ import {
   cancelOrganisationDeletion,
   scheduleOrganisationDeletion,
 } from '../accounts/delete-organisation.ts'
+import { createOrganisation } from '../accounts/create-organisation.ts'
+import { addCredits } from '../accounts/credits.ts'
 import {
-  addCredits,
-  createOrganisation,
   findOrganisation,
   listOrganisations,
-  rotateWebhookSecret,
   updateOrganisation,
 } from '../accounts/organisations.ts'
 import { readAuditLog } from '../accounts/read-audit-log.ts'
+import { rotateWebhookSecret } from '../accounts/webhook-secret.ts'
 import { createWorkspace, updateWorkspace } from '../accounts/workspaces.ts'
 import { allow } from '../http/allow.ts'
 import { presentWorkspace } from '../api/responses.ts'
@@ -69,7 +69,12 @@ export const operator = new Hono<App>()
   .get('/organisations', async (c) => {
     const { cursor, limit } = valid(check(Page, queryOf(c.req.queries())))
     if (cursor !== undefined && !isId('org', cursor)) throw badCursor()
-    const rows = await listOrganisations(c.env, { limit: limit + 1, afterId: cursor })
+    const rows = await listOrganisations({
+      env: c.env,
+      actor: operatorActor(c),
+      limit: limit + 1,
+      afterId: cursor,
+    })
     const page = rows.slice(0, limit)
     const hasMore = rows.length > limit
     return c.json({

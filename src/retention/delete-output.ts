@@ -1,4 +1,5 @@
 // Deletes a finished job's pictures because its organisation asks for it.
+import { requireMember } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { auditInsert } from '../access/audit-log.ts'
 import { database } from '../db/client.ts'
@@ -20,6 +21,7 @@ export async function deleteOutput({
   organisationId,
   jobId,
 }: OrganisationRequest & { jobId: string }): Promise<void> {
+  await requireMember({ env, actor, organisationId })
   const job = await findJob(env, jobId)
   if (!job) throw new AppError('job_not_found')
   if (job.organisationId !== organisationId) throw new AppError('forbidden')

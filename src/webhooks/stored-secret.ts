@@ -1,14 +1,14 @@
-// How signing secrets are stored: encrypted, each for its organisation alone.
+// Signing secrets are stored encrypted. A stored secret decrypts for its own organisation only.
 import { decrypt, encrypt } from '../db/encryption.ts'
 
-/** @returns the form to store */
+/** @returns the value to store */
 export const encryptWebhookSecret = (
   env: Env,
   organisationId: string,
   secret: string,
 ): Promise<string> => encrypt(env, contextOf(organisationId), secret)
 
-/** @throws Error when the stored form belongs to another organisation or its key is not set */
+/** @throws Error when the value belongs to another organisation or its encryption key is not set */
 export const decryptWebhookSecret = (
   env: Env,
   organisationId: string,

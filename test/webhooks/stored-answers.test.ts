@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { eventIdOf } from '../../src/ids.ts'
 import { deliverEvent } from '../../src/webhooks/deliver.ts'
+import { SYSTEM } from '../../src/domain/actor.ts'
 import { resendEvent } from '../../src/webhooks/resend.ts'
 import { endedJob, fakeClock, pass } from '../support/retention.ts'
 import { fakeUpstream } from '../support/upstream.ts'
@@ -20,7 +21,7 @@ async function delivered(times: number, body: BodyInit) {
   upstream.on(HOOK, () => new Response(body))
   const eventId = eventIdOf(await endedJob(shop, 'test', { webhook_url: HOOK }))
   for (let attempt = 0; attempt < times; attempt++) {
-    if (attempt > 0) await resendEvent({ env, organisationId: shop.orgId, eventId })
+    if (attempt > 0) await resendEvent({ env, actor: SYSTEM, organisationId: shop.orgId, eventId })
     await deliverEvent({ env, eventId })
     pass(1_000)
   }

@@ -40,7 +40,7 @@ const leaving = createMiddleware<ConsoleApp>(async (c, next) => {
 export const accountData = new Hono<ConsoleApp>()
   .get('/export', (c) => c.redirect('/console/account', 303))
   .post('/export', requireSession, async (c) =>
-    download(c, await exportAccount({ env: c.env, userId: c.var.person.id }), 'try-on-account'),
+    download(c, await exportAccount({ env: c.env, actor: actorOf(c) }), 'try-on-account'),
   )
 
   .get('/delete', requireSession, (c) => deletePage(c))

@@ -1,6 +1,6 @@
 // One job: its pictures side by side, what happened to it and when.
 import { Hono } from 'hono'
-import { findOrganisation } from '../../accounts/organisations.ts'
+import { listWorkspaces } from '../../accounts/workspaces.ts'
 import type { WebhookAttemptRow } from '../../db/schema.ts'
 import { AppError } from '../../domain/errors.ts'
 import { eventIdOf, isId } from '../../ids.ts'
@@ -12,12 +12,12 @@ import { findJob } from '../../jobs/store.ts'
 import type { JobWithEvent } from '../../jobs/store.ts'
 import { outputKey, signedUrl, uploadKeyOf } from '../../signing/signed-url.ts'
 import { deleteOutput } from '../../retention/delete-output.ts'
-import { attemptsOf } from '../../webhooks/store.ts'
+import { listAttempts } from '../../webhooks/read.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { ActionForm, FormOrganisation, Notice } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { actorOf } from '../middleware/session.ts'
+import { actorOf, requestOf } from '../middleware/session.ts'
 import { duration, Mode, Status, When } from '../components/parts.tsx'
 import { errorText } from '../error-messages.ts'
 
@@ -88,11 +88,11 @@ async function liveJob(c: ConsoleContext, row: JobWithEvent) {
   const { organisationId } = row
   const model = viewable(c.env, { baseUrl, organisationId }, row.modelImageUrl)
   const garment = viewable(c.env, { baseUrl, organisationId }, row.garmentImageUrl)
-  const [attempts, found] = await Promise.all([
-    row.eventStatus === null ? [] : attemptsOf(c.env, eventIdOf(row.id)),
-    findOrganisation(c.env, row.organisationId),
+  const [attempts, workspaces] = await Promise.all([
+    row.eventStatus === null ? [] : listAttempts({ ...requestOf(c), eventId: eventIdOf(row.id) }),
+    listWorkspaces(requestOf(c)),
   ])
-  const workspace = found?.workspaces.find(({ id }) => id === row.workspaceId)
+  const workspace = workspaces.find(({ id }) => id === row.workspaceId)
   const output =
     row.status === 'completed' && row.outputFormat
       ? signedUrl(c.env, baseUrl, outputKey(row.id, row.outputFormat))

@@ -1,7 +1,7 @@
 // The list of jobs.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { findOrganisation } from '../../accounts/organisations.ts'
+import { listWorkspaces } from '../../accounts/workspaces.ts'
 import type { WorkspaceRow } from '../../db/schema.ts'
 import { isId } from '../../ids.ts'
 import { listPage } from '../../jobs/read.ts'
@@ -12,6 +12,7 @@ import { Button } from '../components/form.tsx'
 import { job } from './job.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { duration, Empty, IdLink, Mode, Status, Table, When } from '../components/parts.tsx'
+import { requestOf } from '../middleware/session.ts'
 
 /** What cannot be understood filters nothing: the address may have been edited by hand. */
 const Query = z.object({
@@ -32,16 +33,15 @@ export const jobs = new Hono<ConsoleApp>()
   .get('/', async (c) => {
     const organisationId = c.var.membership.organisation.id
     const { status, workspace, before } = Query.parse(c.req.query())
-    const [page, found] = await Promise.all([
+    const [page, workspaces] = await Promise.all([
       listPage(
         c.env,
         organisationId,
         { status, workspaceId: workspace },
         { limit: DEFAULT_PAGE_SIZE, beforeId: before },
       ),
-      findOrganisation(c.env, organisationId),
+      listWorkspaces(requestOf(c)),
     ])
-    const workspaces = found?.workspaces ?? []
     const names = new Map(workspaces.map(({ id, name }) => [id, name]))
     const filter = { ...(status && { status }), ...(workspace && { workspace }) }
     const last = page.jobs.at(-1)

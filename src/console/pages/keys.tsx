@@ -62,7 +62,7 @@ export const keys = new Hono<ConsoleApp>()
 
 async function keysPage(c: ConsoleContext, state: FieldState = {}) {
   const isScheduledForDeletion = c.var.membership.organisation.deleteAfter !== null
-  const rows = await listApiKeys(c.env, c.var.membership.organisation.id)
+  const rows = await listApiKeys(requestOf(c))
   return memberPage(
     c,
     { title: 'API keys', status: state.complaints ? 422 : 200 },

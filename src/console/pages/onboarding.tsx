@@ -2,7 +2,8 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { isFreeEmail } from '../../accounts/email-address.ts'
-import { invitationsTo, membershipsOf } from '../../accounts/members.ts'
+import { invitationsTo } from '../../accounts/invitations.ts'
+import { membershipsOf } from '../../accounts/members.ts'
 import {
   beginOnboarding,
   chooseRegion,
@@ -44,7 +45,7 @@ export const onboarding = new Hono<ConsoleApp>()
   .get('/', async (c) => {
     const begun = await resume(c)
     const left = c.req.query('left') !== undefined
-    if (begun && !begun.foundedAt && !left) return c.redirect(ADDRESS[stepOf(begun)], 303)
+    if (begun && !begun.completedAt && !left) return c.redirect(ADDRESS[stepOf(begun)], 303)
     const { id, email } = c.var.person
     const [invited, joined] = await Promise.all([
       invitationsTo(c.env, email),
@@ -57,14 +58,15 @@ export const onboarding = new Hono<ConsoleApp>()
 
   .get('/name', async (c) => {
     const begun = await resume(c)
-    if (begun?.foundedAt) return c.redirect(ADDRESS.done, 303)
+    if (begun?.completedAt) return c.redirect(ADDRESS.done, 303)
     return namePage(c, { entered: { name: begun?.organisationName ?? '' } })
   })
   .post('/name', async (c) => {
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return namePage(c, form)
-    await beginOnboarding(c.env, c.var.person.id, form.value.name)
-    await confirmName(c.env, c.var.person.id, form.value.name)
+    const owner = { env: c.env, userId: c.var.person.id }
+    await beginOnboarding({ ...owner, organisationName: form.value.name })
+    await confirmName({ ...owner, name: form.value.name })
     return c.redirect('/console/onboarding', 303)
   })
 
@@ -77,7 +79,7 @@ export const onboarding = new Hono<ConsoleApp>()
       z.object({ region: z.enum(REGIONS, 'Choose the region that you are billed in.') }),
     )
     if (!form.ok) return regionPage(c, form)
-    await chooseRegion(c.env, c.var.person.id, form.value.region)
+    await chooseRegion({ env: c.env, userId: c.var.person.id, regionCode: form.value.region })
     return c.redirect('/console/onboarding', 303)
   })
 
@@ -85,14 +87,13 @@ export const onboarding = new Hono<ConsoleApp>()
   .post('/workspace', async (c) => {
     const begun = await resume(c)
     // Reloading the page with the key posts the form again: the key is not shown twice.
-    if (begun?.foundedAt) return c.redirect(ADDRESS.done, 303)
+    if (begun?.completedAt) return c.redirect(ADDRESS.done, 303)
     if (!begun || stepOf(begun) !== 'workspace') return c.redirect('/console/onboarding', 303)
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return workspacePage(c, form)
     const created = await completeOnboarding({
       env: c.env,
       actor: actorOf(c),
-      onboarding: begun,
       workspaceName: form.value.name,
     })
     if (!created) return c.redirect(ADDRESS.done, 303)
@@ -102,7 +103,7 @@ export const onboarding = new Hono<ConsoleApp>()
 
   .get('/key', async (c) => {
     const begun = await resume(c)
-    if (!begun?.foundedAt) return c.redirect('/console/onboarding', 303)
+    if (!begun?.completedAt) return c.redirect('/console/onboarding', 303)
     return guestPage(
       c,
       { title: 'Your API key' },
@@ -137,7 +138,7 @@ async function resume(c: ConsoleContext): Promise<OnboardingRow | undefined> {
   const { id, organisationName } = c.var.person
   const begun = await findOnboarding(c.env, id)
   if (begun || !organisationName) return begun
-  return beginOnboarding(c.env, id, organisationName)
+  return beginOnboarding({ env: c.env, userId: id, organisationName })
 }
 
 /** A step's page is shown only when it is its turn. */
@@ -154,12 +155,12 @@ const nowherePage = (c: ConsoleContext, begun: OnboardingRow | undefined) =>
     <article>
       <h1>You are not a member of any organisation</h1>
       <p>
-        {begun?.foundedAt && 'You no longer belong to the one that you founded. '}
+        {begun?.completedAt && 'You no longer belong to the one that you founded. '}
         You may have been removed, or have left. To join one, ask one of its owners to invite{' '}
         <strong>{c.var.person.email}</strong>.
       </p>
       <div class="buttons">
-        {!begun?.foundedAt && (
+        {!begun?.completedAt && (
           <a href={ADDRESS.name} role="button">
             Create an organisation
           </a>

@@ -1,6 +1,6 @@
 // The first page: what the organisation has, and how its jobs went.
 import { Hono } from 'hono'
-import { invitationsTo } from '../../accounts/members.ts'
+import { invitationsTo } from '../../accounts/invitations.ts'
 import { STATISTICS_DAYS, statisticsOf } from '../../jobs/statistics.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { organisationStub } from '../../organisation/stub.ts'

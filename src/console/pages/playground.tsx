@@ -3,7 +3,7 @@ import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { z } from 'zod'
 import { tryOnBody } from '../../api/requests.ts'
-import { findOrganisation } from '../../accounts/organisations.ts'
+import { listWorkspaces } from '../../accounts/workspaces.ts'
 import type { Role } from '../../images/fetch.ts'
 import { storeUpload } from '../../jobs/upload.ts'
 import { MODES } from '../../domain/job.ts'
@@ -15,6 +15,7 @@ import type { FieldErrors, FieldState } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { limitUpload } from '../middleware/throttle.tsx'
 import { Nonce, submitFromConsole } from '../submit.ts'
+import { requestOf } from '../middleware/session.ts'
 
 const text = z.string().trim().max(MAX_URL_LENGTH).default('')
 const file = z.instanceof(File).optional().catch(undefined)
@@ -125,8 +126,8 @@ async function playgroundPage(
   state: FieldState = {},
   status: 200 | 413 | 422 = state.complaints ? 422 : 200,
 ) {
-  const found = await findOrganisation(c.env, c.var.membership.organisation.id)
-  const workspaces = found?.workspaces.filter(({ status }) => status === 'active') ?? []
+  const all = await listWorkspaces(requestOf(c))
+  const workspaces = all.filter(({ status }) => status === 'active')
   return memberPage(
     c,
     { title: 'Playground', status },

@@ -4,14 +4,8 @@ import { createMiddleware } from 'hono/factory'
 import { z } from 'zod'
 import { activeKeysCreatedBy } from '../../accounts/api-keys.ts'
 import { requireMail } from '../../accounts/auth.ts'
-import {
-  changeRole,
-  findMember,
-  invite,
-  removeMember,
-  teamOf,
-  withdrawInvitation,
-} from '../../accounts/members.ts'
+import { invite, withdrawInvitation } from '../../accounts/invitations.ts'
+import { changeRole, readMember, readTeam, removeMember } from '../../accounts/members.ts'
 import type { Member } from '../../accounts/members.ts'
 import { ROLES } from '../../db/auth-schema.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -104,9 +98,8 @@ async function removalPage(c: ConsoleContext, userId: string) {
   const { organisation, role: own } = c.var.membership
   const self = userId === c.var.person.id
   if (!self && own !== 'owner') throw new AppError('not_found')
-  const member = await findMember(c.env, organisation.id, userId)
-  if (!member) throw new AppError('not_found')
-  const keys = await activeKeysCreatedBy(c.env, organisation.id, userId)
+  const member = await readMember({ ...requestOf(c), userId })
+  const keys = await activeKeysCreatedBy({ ...requestOf(c), userId })
   const title = self ? `Leave ${organisation.name}` : `Remove ${member.email}`
   return memberPage(
     c,
@@ -162,7 +155,7 @@ async function removalPage(c: ConsoleContext, userId: string) {
 
 async function teamPage(c: ConsoleContext, state: FieldState = {}) {
   const { organisation, role: own } = c.var.membership
-  const { members, invitations } = await teamOf(c.env, organisation.id)
+  const { members, invitations } = await readTeam(requestOf(c))
   const isOwner = own === 'owner'
   const owners = members.filter((member) => member.role === 'owner')
   const invited = c.req.query('invited')

@@ -3,19 +3,20 @@ import { Hono } from 'hono'
 import type { WebhookAttemptRow } from '../../db/schema.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isId } from '../../ids.ts'
+import { listAttempts, readEvent } from '../../webhooks/read.ts'
 import { resendEvent } from '../../webhooks/resend.ts'
-import { attemptsOf, findEvent } from '../../webhooks/store.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { ActionForm, Notice } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Delivery, duration, Empty, When } from '../components/parts.tsx'
+import { requestOf } from '../middleware/session.ts'
 
 const REFRESH_SECONDS = 2
 
 export const webhookEvent = new Hono<ConsoleApp>()
   .get('/:eventId', async (c) => {
     const event = await ownEvent(c)
-    const attempts = await attemptsOf(c.env, event.id)
+    const attempts = await listAttempts({ ...requestOf(c), eventId: event.id })
     // As many attempts as there were when one more was asked for: that one is still to come.
     const waiting = c.req.query('sent') === String(event.attempts)
     return memberPage(
@@ -76,8 +77,7 @@ export const webhookEvent = new Hono<ConsoleApp>()
   })
   .post('/:eventId/resend', async (c) => {
     const event = await ownEvent(c)
-    const { id: organisationId } = c.var.membership.organisation
-    const begun = await resendEvent({ env: c.env, organisationId, eventId: event.id })
+    const begun = await resendEvent({ ...requestOf(c), eventId: event.id })
     const note = begun ? `sent=${event.attempts}` : 'busy=1'
     return c.redirect(`/console/settings/webhooks/${event.id}?${note}`, 303)
   })
@@ -85,10 +85,8 @@ export const webhookEvent = new Hono<ConsoleApp>()
 /** @throws AppError not_found, also for another organisation's event */
 async function ownEvent(c: ConsoleContext) {
   const eventId = c.req.param('eventId') ?? ''
-  const { id } = c.var.membership.organisation
-  const event = isId('evt', eventId) ? await findEvent(c.env, id, eventId) : undefined
-  if (!event) throw new AppError('not_found')
-  return event
+  if (!isId('evt', eventId)) throw new AppError('not_found')
+  return readEvent({ ...requestOf(c), eventId })
 }
 
 const Attempt = ({ attempt }: { attempt: WebhookAttemptRow }) => {

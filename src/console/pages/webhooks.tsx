@@ -1,11 +1,8 @@
 // Webhooks: where events go by default, how they are signed, and what became of each.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import {
-  revealWebhookSecret,
-  rotateWebhookSecret,
-  updateOrganisation,
-} from '../../accounts/organisations.ts'
+import { updateOrganisation } from '../../accounts/organisations.ts'
+import { revealWebhookSecret, rotateWebhookSecret } from '../../accounts/webhook-secret.ts'
 import type { OrganisationRow, WebhookEventRow } from '../../db/schema.ts'
 import { isId } from '../../ids.ts'
 import { urlPolicyOf } from '../../http/base-url.ts'
@@ -13,8 +10,8 @@ import { urlProblem } from '../../net/public-url.ts'
 import type { UrlPolicy } from '../../net/public-url.ts'
 import { SCENARIO_HOST } from '../../domain/scenario.ts'
 import { DEFAULT_PAGE_SIZE } from '../../domain/limits.ts'
-import { listDisabledEndpoints } from '../../webhooks/endpoint-store.ts'
-import { listEvents } from '../../webhooks/store.ts'
+import { listDisabledEndpoints } from '../../webhooks/endpoints.ts'
+import { listEvents } from '../../webhooks/read.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { DisabledEndpoints, disabledEndpoints } from './disabled-endpoints.tsx'
 import { ActionForm, Button, Field, Notice, PostForm, readForm } from '../components/form.tsx'
@@ -79,11 +76,12 @@ export const webhooks = new Hono<ConsoleApp>()
 async function webhooksPage(c: ConsoleContext, state: FieldState = {}, revealed?: string) {
   const { organisation, role } = c.var.membership
   const before = c.req.query('before')
-  const rows = await listEvents(c.env, organisation.id, {
+  const rows = await listEvents({
+    ...requestOf(c),
     limit: DEFAULT_PAGE_SIZE + 1,
     beforeId: before !== undefined && isId('evt', before) ? before : undefined,
   })
-  const disabled = await listDisabledEndpoints(c.env, organisation.id)
+  const disabled = await listDisabledEndpoints(requestOf(c))
   return memberPage(
     c,
     { title: 'Webhooks', status: state.complaints ? 422 : 200 },

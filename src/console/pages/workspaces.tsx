@@ -1,8 +1,7 @@
 // Workspaces: created, renamed, archived and restored.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { findOrganisation } from '../../accounts/organisations.ts'
-import { createWorkspace, updateWorkspace } from '../../accounts/workspaces.ts'
+import { createWorkspace, listWorkspaces, updateWorkspace } from '../../accounts/workspaces.ts'
 import { WORKSPACE_STATUSES } from '../../domain/organisation.ts'
 import type { WorkspaceRow } from '../../db/schema.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
@@ -70,7 +69,7 @@ async function workspacesPage(
   state: FieldState = {},
   renaming?: { id: string; state: FieldState },
 ) {
-  const found = await findOrganisation(c.env, c.var.membership.organisation.id)
+  const workspaces = await listWorkspaces(requestOf(c))
   const refused = state.complaints ?? renaming?.state.complaints
   const done = DONE[c.req.query('done') ?? '']
   return memberPage(
@@ -87,7 +86,7 @@ async function workspacesPage(
       <Table
         label="Workspaces"
         columns={['Name', 'Id', 'State', 'Created', 'Actions']}
-        rows={(found?.workspaces ?? []).map((workspace) => [
+        rows={workspaces.map((workspace) => [
           workspace.name,
           <span class="id">{workspace.id}</span>,
           <Status status={workspace.status} />,
