@@ -1,5 +1,5 @@
-// Accepting an invitation. The token of its mail is required: it proves that the address belongs to
-// the person who joins. A token works once, and not after the invitation was withdrawn.
+// Accepting an invitation. Requires the token of its email, which proves that the address belongs to
+// the user who joins. A token works once, and not after the invitation was withdrawn.
 import { and, eq, gt, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { invitations, members, users } from '../db/auth-schema.ts'
@@ -13,8 +13,8 @@ import { hashPassword, replacePassword } from './passwords.ts'
 import { findUserByEmail } from './users.ts'
 
 /**
- * Makes the signed-in person a member.
- * @returns the invitation, or undefined if it is not open or is for another address
+ * Makes the signed-in user a member.
+ * @returns the invitation; undefined if it is not open or is for another address
  */
 export async function acceptInvitation({
   env,
@@ -36,13 +36,13 @@ export async function acceptInvitation({
   }
 }
 
-export type Joined =
+export type JoinResult =
   | { ok: true; joined: OpenInvitation; userId: string }
   | { ok: false; reason: 'not_open' | 'has_account' }
 
 /**
- * Creates a verified account for the invited address and makes it a member. An unverified account
- * with that address may be another person's: its password is replaced and its sessions end.
+ * Creates a verified account for the invited address and makes it a member. An unverified account with
+ * that address may belong to another person: its password is replaced and its sessions end.
  */
 export async function joinWithPassword({
   env,
@@ -54,7 +54,7 @@ export async function joinWithPassword({
   token: string
   password: string
   ipAddress: string | null
-}): Promise<Joined> {
+}): Promise<JoinResult> {
   const found = await findInvitation(env, token)
   if (!found) return { ok: false, reason: 'not_open' }
   const { email } = found.invitation
@@ -71,7 +71,7 @@ export async function joinWithPassword({
       db
         .insert(users)
         .values({ id: userId, name: nameOf(email), email, createdAt: now, updatedAt: now })
-        // The name of an organisation that was given at sign-up is dropped with the password.
+        // The organisation name of an earlier sign-up is removed, like its password.
         .onConflictDoUpdate({ target: users.id, set: { organisationName: null } }),
       ...replacePassword(env, { userId, hash, condition: eq(users.emailVerified, false) }),
       ...membership(env, found, token, actor),
@@ -79,14 +79,14 @@ export async function joinWithPassword({
     return { ok: true, joined: found, userId }
   } catch (error) {
     if (!(await findInvitation(env, token))) return { ok: false, reason: 'not_open' }
-    // Verified, or created, in the meantime: the account is left alone.
+    // The account was verified or created concurrently, and is not changed.
     const account = await findUserByEmail(env, email)
     if (account?.emailVerified) return { ok: false, reason: 'has_account' }
     throw error
   }
 }
 
-/** The statements that turn an invitation into a membership; they fail if it is no longer open. */
+/** The statements that turn an invitation into a membership. They fail if it is no longer open. */
 function membership(env: Env, { invitation }: OpenInvitation, token: string, actor: UserActor) {
   const db = database(env)
   const { organisationId, role } = invitation
@@ -98,7 +98,7 @@ function membership(env: Env, { invitation }: OpenInvitation, token: string, act
     db
       .insert(members)
       .values({
-        // NULL once the invitation was withdrawn or used, which the column rejects.
+        // NULL if the invitation was withdrawn or used: the column rejects it, and the batch fails.
         organisationId: sql`${db
           .select({ id: invitations.organisationId })
           .from(invitations)

@@ -1,4 +1,4 @@
-// An organisation's data as one JSON document, for its owners. It holds no secret and no key.
+// Exports an organisation's data as one JSON document, without secrets and keys.
 import type { ApiKeyRow, AuditRow, JobRow, OrganisationRow, WorkspaceRow } from '../db/schema.ts'
 import type { InvitationRow } from '../db/auth-schema.ts'
 import { AppError } from '../domain/errors.ts'
@@ -20,11 +20,11 @@ import { readTeam } from './members.ts'
 import type { Member } from './members.ts'
 import { findOrganisation } from './organisations.ts'
 
-/** How often one organisation, or one person's account, may be exported. */
+/** How often an organisation, or an account, can be exported. */
 export const EXPORT_LIMIT = { max: 10, windowSeconds: 60 * 60 }
 
 const JOBS_PER_PAGE = 1_000
-/** Fewer: each may have ten attempts of 1 KiB. */
+/** Smaller pages: an event can have ten attempts of up to 1 KiB. */
 const EVENTS_PER_PAGE = 200
 const ENTRIES_PER_PAGE = 1_000
 
@@ -32,8 +32,9 @@ export type ExportResult =
   { ok: true; file: ReadableStream<Uint8Array> | string } | { ok: false; waitSeconds: number }
 
 /**
- * @param baseUrl what links to pictures begin with; they work for an hour
- * @returns the document, or in how many seconds to try again
+ * For owners.
+ * @param baseUrl the start of links to pictures, which expire after an hour
+ * @returns the document, or the number of seconds after which to try again
  * @throws AppError not_found
  */
 export async function exportOrganisation({

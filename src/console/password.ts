@@ -1,6 +1,6 @@
 // Asks for the password again before what cannot be undone easily.
 import { z } from 'zod'
-import { authOf, MAX_PASSWORD_LENGTH, refusalOf } from '../accounts/auth.ts'
+import { authOf, MAX_PASSWORD_LENGTH, authErrorCodeOf } from '../accounts/auth.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleContext } from './context.ts'
 import { attemptOwnPassword } from './middleware/throttle.tsx'
@@ -24,7 +24,7 @@ export async function checkPassword(
     .api.verifyPassword({ body: { password }, headers: c.req.raw.headers })
     .then(() => null)
     .catch((reason: unknown) => reason)
-  if (refusalOf(error) === 'INVALID_PASSWORD') return 'wrong'
+  if (authErrorCodeOf(error) === 'INVALID_PASSWORD') return 'wrong'
   await attempt.notAFailure()
   if (error !== null) throw error
   return 'right'

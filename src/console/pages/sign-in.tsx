@@ -1,7 +1,7 @@
 // Signing in and out, and setting a new password by a link in a mail.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { authOf, MAX_PASSWORD_LENGTH, refusalOf } from '../../accounts/auth.ts'
+import { authOf, MAX_PASSWORD_LENGTH, authErrorCodeOf } from '../../accounts/auth.ts'
 import { GRACE_PERIOD_DAYS } from '../../accounts/grace-period.ts'
 import { findReset, resetPassword } from '../../accounts/passwords.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
@@ -49,7 +49,7 @@ export const signIn = new Hono<ConsoleApp>()
     const requireSession = await authOf(c.env, baseUrlOf(c))
       .api.signInEmail({ body, headers: c.req.raw.headers, returnHeaders: true })
       .catch((error: unknown) => ({ error }))
-    const rejection = 'error' in requireSession ? refusalOf(requireSession.error) : undefined
+    const rejection = 'error' in requireSession ? authErrorCodeOf(requireSession.error) : undefined
     if (rejection === 'INVALID_EMAIL_OR_PASSWORD' || rejection === 'INVALID_EMAIL') {
       const complaints = { '': 'The email address or the password is wrong.' }
       return signInPage(c, safeReturnTo(next), { complaints, entered: { email: body.email } }, 401)
