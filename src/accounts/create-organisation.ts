@@ -39,7 +39,7 @@ export async function createOrganisation({
   const webhookSecret = newWebhookSecret()
   const organisation = await organisationRow(env, { id: newId('org'), ...fields }, webhookSecret)
   const organisationId = organisation.id
-  const workspace = workspaceRow(organisationId, workspaceName)
+  const workspace = workspaceRow({ organisationId, name: workspaceName })
   const test = newApiKey({ organisationId, mode: 'test', name: 'First test key' })
   const live = newApiKey({ organisationId, mode: 'live', name: 'First live key' })
   const { name, plan, regionCode } = organisation
@@ -116,7 +116,7 @@ export async function organisationRow(
     regionCode,
     rateLimitPerMinute,
     defaultWebhookUrl,
-    webhookSecret: await encryptWebhookSecret(env, id, webhookSecret),
+    webhookSecret: await encryptWebhookSecret(env, { organisationId: id, secret: webhookSecret }),
     webhookSecretPrevious: null,
     webhookSecretPreviousUntil: null,
     autoReloadEnabled: false,

@@ -20,8 +20,8 @@ export async function exportAccount({
 }): Promise<ExportResult> {
   const { userId } = actor
   const key = `export:user:${userId}`
-  const limited = await consumeRateLimit({ env, limits: [{ key, ...EXPORT_LIMIT }] })
-  if (!limited.ok) return { ok: false, waitSeconds: limited.waitSeconds }
+  const rateLimit = await consumeRateLimit({ env, limits: [{ key, ...EXPORT_LIMIT }] })
+  if (!rateLimit.ok) return { ok: false, waitSeconds: rateLimit.waitSeconds }
   const db = database(env)
   const [user] = await db.select().from(users).where(eq(users.id, userId))
   if (!user) throw new AppError('not_found')

@@ -47,8 +47,8 @@ export async function exportOrganisation({
   const found = await findOrganisation(env, organisationId)
   if (!found) throw new AppError('not_found')
   const key = `export:organisation:${organisationId}`
-  const limited = await consumeRateLimit({ env, limits: [{ key, ...EXPORT_LIMIT }] })
-  if (!limited.ok) return { ok: false, waitSeconds: limited.waitSeconds }
+  const rateLimit = await consumeRateLimit({ env, limits: [{ key, ...EXPORT_LIMIT }] })
+  if (!rateLimit.ok) return { ok: false, waitSeconds: rateLimit.waitSeconds }
   await auditInsert(env, { organisationId, actor, action: 'organisation.exported' })
   const file = streamOf(documentOf({ env, actor, organisationId }, found, baseUrl))
   return { ok: true, file }

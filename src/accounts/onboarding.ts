@@ -125,7 +125,7 @@ export async function completeOnboarding({
         env,
         actor,
         organisation,
-        workspace: workspaceRow(organisationId, workspaceName),
+        workspace: workspaceRow({ organisationId, name: workspaceName }),
         keys: [row],
         details: { freeCredits },
       }),

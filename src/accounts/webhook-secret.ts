@@ -26,7 +26,7 @@ export async function rotateWebhookSecret({
   await requireOwner({ env, actor, organisationId })
   const db = database(env)
   const secret = newWebhookSecret()
-  const stored = await encryptWebhookSecret(env, organisationId, secret)
+  const stored = await encryptWebhookSecret(env, { organisationId, secret })
   const [rotated] = await db.batch([
     db
       .update(organisations)
@@ -58,7 +58,10 @@ export async function revealWebhookSecret({
   await requireOwner({ env, actor, organisationId })
   const found = await findOrganisation(env, organisationId)
   if (!found) throw new AppError('not_found')
-  const secret = await decryptWebhookSecret(env, organisationId, found.organisation.webhookSecret)
+  const secret = await decryptWebhookSecret(env, {
+    organisationId,
+    stored: found.organisation.webhookSecret,
+  })
   // Recorded first: no secret is revealed without an entry.
   await auditInsert(env, {
     organisationId,

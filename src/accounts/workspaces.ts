@@ -11,7 +11,10 @@ import { requireMember } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { MAX_ACTIVE_WORKSPACES, MAX_WORKSPACES, workspaceLimitReached } from './limits.ts'
 
-export const workspaceRow = (organisationId: string, name: string): WorkspaceRow => ({
+export const workspaceRow = ({
+  organisationId,
+  name,
+}: Pick<WorkspaceRow, 'organisationId' | 'name'>): WorkspaceRow => ({
   id: newId('ws'),
   organisationId,
   name,
@@ -47,7 +50,7 @@ export async function createWorkspace({
   name,
 }: OrganisationRequest & { name: string }): Promise<WorkspaceRow> {
   await requireMember({ env, actor, organisationId })
-  const workspace = workspaceRow(organisationId, name)
+  const workspace = workspaceRow({ organisationId, name })
   const allowed = sql`${isBelowActiveLimit(organisationId)}
     and (select count(*) from ${workspaces}
          where ${workspaces.organisationId} = ${organisationId}) < ${MAX_WORKSPACES}`

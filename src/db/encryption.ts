@@ -21,7 +21,10 @@ const derived = new Map<string, Key>()
 let warned = false
 
 /** @returns the value to store; the text itself while ENCRYPTION_KEY is not set */
-export async function encrypt(env: Env, context: string, text: string): Promise<string> {
+export async function encrypt(
+  env: Env,
+  { context, text }: { context: string; text: string },
+): Promise<string> {
   const current = await currentKey(env)
   if (!current) return text
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
@@ -37,7 +40,10 @@ export async function encrypt(env: Env, context: string, text: string): Promise<
  * Decrypts a stored value. Values that were stored in plain text are returned unchanged.
  * @throws Error when its key is not set, or when it was modified or stored for another context
  */
-export async function decrypt(env: Env, context: string, stored: string): Promise<string> {
+export async function decrypt(
+  env: Env,
+  { context, stored }: { context: string; stored: string },
+): Promise<string> {
   if (!stored.startsWith(FORMAT)) return stored
   const [id, iv = '', ciphertext = ''] = stored.slice(FORMAT.length).split(':')
   const key = (await keysOf(env)).find((candidate) => candidate.id === id)

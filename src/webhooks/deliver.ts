@@ -251,7 +251,9 @@ async function signatures(
     stored.push(webhookSecretPrevious)
   }
   const secrets = await Promise.all(
-    stored.map((secret) => decryptWebhookSecret(env, organisation.id, secret)),
+    stored.map((secret) =>
+      decryptWebhookSecret(env, { organisationId: organisation.id, stored: secret }),
+    ),
   )
   return secrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(' ')
 }

@@ -21,12 +21,15 @@ import { listOrganisations, updateOrganisation } from '../../src/accounts/organi
 import { readAuditLog } from '../../src/accounts/read-audit-log.ts'
 import { revealWebhookSecret, rotateWebhookSecret } from '../../src/accounts/webhook-secret.ts'
 import { createWorkspace, listWorkspaces, updateWorkspace } from '../../src/accounts/workspaces.ts'
+import { members, users } from '../../src/db/auth-schema.ts'
+import { database } from '../../src/db/client.ts'
 import type { Actor } from '../../src/domain/actor.ts'
+import { newId } from '../../src/ids.ts'
 import { deleteOutput } from '../../src/retention/delete-output.ts'
 import { enableEndpoint, listDisabledEndpoints } from '../../src/webhooks/endpoints.ts'
 import { listAttempts, listEvents, readEvent } from '../../src/webhooks/read.ts'
 import { resendEvent } from '../../src/webhooks/resend.ts'
-import { join, newAddress, newFounder } from '../support/visitor.ts'
+import { newOrganisation } from '../support/world.ts'
 
 type UseCase = (request: OrganisationRequest & { userId: string }) => unknown
 
@@ -55,7 +58,7 @@ const FOR_OWNERS: Record<string, UseCase> = {
     updateOrganisation({ ...request, change: { name: 'Renamed' } }),
   'updateOrganisation, retention': (request) =>
     updateOrganisation({ ...request, change: { outputRetentionDays: 1 } }),
-  invite: (request) => invite({ ...request, email: newAddress(), role: 'owner' }),
+  invite: (request) => invite({ ...request, email: 'new@shop.example', role: 'owner' }),
   withdrawInvitation: (request) => withdrawInvitation({ ...request, invitationId: 'inv_x' }),
   readMember,
   activeKeysCreatedBy,
@@ -96,27 +99,26 @@ const FOR_OPERATORS: Record<string, UseCase> = {
 let organisationId: string
 let owner: Actor & { userId: string }
 let member: Actor & { userId: string }
-let stranger: Actor & { userId: string }
+let outsider: Actor & { userId: string }
 
-const userActor = async (email: string) => {
-  const userId = await env.DB.prepare('SELECT id FROM users WHERE email = ?')
-    .bind(email)
-    .first<string>('id')
-  return { type: 'user' as const, userId: userId ?? '', email, ipAddress: null }
+/** Inserts a user, who is a member of the organisation if a role is given. */
+async function newUser(role?: 'owner' | 'member') {
+  const userId = newId('usr')
+  const email = `${userId}@shop.example`
+  const db = database(env)
+  const now = new Date()
+  await db
+    .insert(users)
+    .values({ id: userId, name: 'Ada', email, emailVerified: true, createdAt: now, updatedAt: now })
+  if (role) await db.insert(members).values({ organisationId, userId, role, createdAt: now })
+  return { type: 'user' as const, userId, email, ipAddress: null }
 }
 
 beforeAll(async () => {
-  const founder = await newFounder()
-  organisationId = founder.organisationId
-  owner = await userActor(founder.email)
-  const address = newAddress()
-  await founder.visitor.post('/console/settings/team/invitations', {
-    email: address,
-    role: 'member',
-  })
-  await join(address)
-  member = await userActor(address)
-  stranger = await userActor((await newFounder()).email)
+  organisationId = (await newOrganisation()).orgId
+  owner = await newUser('owner')
+  member = await newUser('member')
+  outsider = await newUser()
 })
 
 /** Runs a use case about the owner's membership. */
@@ -129,7 +131,7 @@ describe('use cases for members', () => {
   it.each(Object.entries(FOR_MEMBERS))(
     '%s rejects users of other organisations',
     async (_, each) => {
-      await expect(run(each, stranger)).rejects.toMatchObject(NOT_FOUND)
+      await expect(run(each, outsider)).rejects.toMatchObject(NOT_FOUND)
     },
   )
 })
@@ -137,7 +139,7 @@ describe('use cases for members', () => {
 describe('use cases for owners', () => {
   it.each(Object.entries(FOR_OWNERS))('%s rejects members and API keys', async (_, each) => {
     const apiKey: Actor = { type: 'api_key', keyHash: 'x', ipAddress: null }
-    for (const actor of [stranger, member, apiKey]) {
+    for (const actor of [outsider, member, apiKey]) {
       await expect(run(each, actor)).rejects.toMatchObject(NOT_FOUND)
     }
   })
