@@ -1,4 +1,4 @@
-/** As much of autocannon 9 as is used here. */
+/** The part of autocannon 9 that the benchmarks use. */
 declare module 'autocannon' {
   export interface Request {
     method?: string

@@ -1,15 +1,15 @@
-// The floor: for each endpoint a handler that makes the same binding calls and does nothing else. No
-// routing, validation, headers, signatures or ORM: what is left is the platform.
+// The baseline Worker: for each endpoint a handler with the same binding calls and nothing else. Without
+// routing, validation, headers, signatures and ORM it measures the platform.
 import { DurableObject } from 'cloudflare:workers'
 
-interface FloorEnv {
-  FLOOR: DurableObjectNamespace<Floor>
+interface BaselineEnv {
+  BASELINE: DurableObjectNamespace<Baseline>
   DB: D1Database
   JOBS: Queue
 }
 
-export class Floor extends DurableObject<FloorEnv> {
-  constructor(ctx: DurableObjectState, env: FloorEnv) {
+export class Baseline extends DurableObject<BaselineEnv> {
+  constructor(ctx: DurableObjectState, env: BaselineEnv) {
     super(ctx, env)
     ctx.storage.sql.exec(`
       CREATE TABLE IF NOT EXISTS entries (id INTEGER PRIMARY KEY, at INTEGER, kind TEXT, balance INTEGER);
@@ -42,15 +42,15 @@ export class Floor extends DurableObject<FloorEnv> {
 export default {
   async fetch(request, env) {
     const url = new URL(request.url)
-    const floor = env.FLOOR.getByName('floor')
+    const baseline = env.BASELINE.getByName('baseline')
     switch (url.pathname) {
       case '/plain':
         return new Response('ok')
       case '/object':
-        return Response.json(await floor.check())
+        return Response.json(await baseline.check())
       case '/get': {
         const [, row] = await Promise.all([
-          floor.check(),
+          baseline.check(),
           env.DB.prepare(
             `SELECT jobs.*, webhook_events.status AS event_status FROM jobs
              LEFT JOIN webhook_events ON webhook_events.id = ?2 WHERE jobs.id = ?1`,
@@ -61,7 +61,7 @@ export default {
         return Response.json(row)
       }
       case '/list': {
-        await floor.check()
+        await baseline.check()
         const { results } = await env.DB.prepare(
           `SELECT id, status, workspace_id, mode, output_format, error_code, created_at, completed_at,
              duration_ms FROM jobs WHERE organisation_id = ? ORDER BY id DESC LIMIT 21`,
@@ -72,12 +72,12 @@ export default {
       }
       case '/tryon': {
         const body = await request.json<Record<string, string>>()
-        const { jobId } = await floor.reserve(`job_${crypto.randomUUID()}`)
+        const { jobId } = await baseline.reserve(`job_${crypto.randomUUID()}`)
         const now = Date.now()
         await env.DB.prepare(
           `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, model_image_url,
              garment_image_url, base_url, created_at, due_at)
-           VALUES (?, 'floor', 'floor', 'live', 'pending', ?, ?, 'https://floor.test', ?, ?)
+           VALUES (?, 'baseline', 'baseline', 'live', 'pending', ?, ?, 'https://baseline.test', ?, ?)
            ON CONFLICT DO NOTHING`,
         )
           .bind(jobId, body['model_image_url'], body['garment_image_url'], now, now + 30_000)
@@ -87,7 +87,7 @@ export default {
       }
       case '/cancel': {
         const id = url.searchParams.get('id') ?? ''
-        await floor.check()
+        await baseline.check()
         const [ended] = await env.DB.batch([
           env.DB.prepare(
             "UPDATE jobs SET status = 'refunded' WHERE id = ? AND status = 'pending' RETURNING *",
@@ -100,10 +100,10 @@ export default {
           env.DB.prepare('SELECT organisation_id, status FROM jobs WHERE id = ?').bind(id),
         ])
         if (ended?.results.length !== 1) return new Response(null, { status: 409 })
-        await floor.release(id)
+        await baseline.release(id)
         return Response.json({ job_id: id, status: 'refunded' })
       }
     }
     return new Response(null, { status: 404 })
   },
-} satisfies ExportedHandler<FloorEnv>
+} satisfies ExportedHandler<BaselineEnv>

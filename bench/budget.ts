@@ -1,73 +1,73 @@
-// 1. What each endpoint and one whole job ask of the platform. Counts, so the machine is no matter.
+// 1. Platform operations per endpoint and per job. Counts, so the results do not depend on the machine.
 import type { Counts } from './instrumented.ts'
 import { PRICES_AS_OF, priceOfAMillion } from './prices.ts'
-import { door, newShop, post, TRY_ON } from './harness.ts'
-import type { Stand } from './harness.ts'
+import { control, createOrganisation, post, TRY_ON } from './harness.ts'
+import type { Harness } from './harness.ts'
 
 const WEBHOOK = { webhook_url: 'https://hooks.bench.test/try-on' }
 
-/** Every endpoint's counts, a whole job's, and what a million of those cost. */
-export async function measureBudget(stand: Stand) {
-  const shop = await newShop(stand.counted)
+/** Counts of every endpoint and of whole jobs, and the price of a million jobs. */
+export async function measureBudget(harness: Harness) {
+  const organisation = await createOrganisation(harness.instrumented)
   const send = async (method: string, path: string, body?: object) => {
-    const answer = await fetch(`${stand.counted}${path}`, {
+    const response = await fetch(`${harness.instrumented}${path}`, {
       method,
-      headers: { Authorization: `Bearer ${shop.keys.live}` },
+      headers: { Authorization: `Bearer ${organisation.keys.live}` },
       ...(body && { body: JSON.stringify(body) }),
     })
-    return (await answer.json()) as { job_id: string; status: string }
+    return (await response.json()) as { job_id: string; status: string }
   }
-  const quiet = () => new Promise((resolve) => setTimeout(resolve, 500))
-  const counted = async (work: () => Promise<unknown>): Promise<Counts> => {
-    await quiet()
-    await door(stand, 'counts')
+  const waitForQueues = () => new Promise((resolve) => setTimeout(resolve, 500))
+  const countsOf = async (work: () => Promise<unknown>): Promise<Counts> => {
+    await waitForQueues()
+    await control(harness, 'counts')
     await work()
-    return door(stand, 'counts')
+    return control(harness, 'counts')
   }
   await send('GET', '/v1/account') // warms the Organisation
   const done = await send('POST', '/v1/tryon', { ...TRY_ON, ...WEBHOOK })
-  await quiet()
-  await door(stand, 'hold?on=true')
-  const order = { ...TRY_ON, ...WEBHOOK }
+  await waitForQueues()
+  await control(harness, 'drop-messages?on=true')
+  const request = { ...TRY_ON, ...WEBHOOK }
   let submitted = ''
   const endpoints: Record<string, Counts> = {
-    'a malformed key': await counted(() => fetch(`${stand.counted}/v1/account`)),
-    'POST /v1/tryon, live': await counted(async () => {
-      submitted = (await send('POST', '/v1/tryon', order)).job_id
+    'a malformed key': await countsOf(() => fetch(`${harness.instrumented}/v1/account`)),
+    'POST /v1/tryon, live': await countsOf(async () => {
+      submitted = (await send('POST', '/v1/tryon', request)).job_id
     }),
-    'POST /v1/tryon, test': await counted(() =>
-      post(`${stand.counted}/v1/tryon`, shop.keys.test, order),
+    'POST /v1/tryon, test': await countsOf(() =>
+      post(`${harness.instrumented}/v1/tryon`, organisation.keys.test, request),
     ),
-    'GET /v1/jobs/{id}': await counted(() => send('GET', `/v1/jobs/${done.job_id}`)),
-    'GET /v1/jobs': await counted(() => send('GET', '/v1/jobs')),
-    'DELETE /v1/jobs/{id}': await counted(() => send('DELETE', `/v1/jobs/${submitted}`)),
-    'GET /v1/workspaces': await counted(() => send('GET', '/v1/workspaces')),
-    'GET /v1/account': await counted(() => send('GET', '/v1/account')),
+    'GET /v1/jobs/{id}': await countsOf(() => send('GET', `/v1/jobs/${done.job_id}`)),
+    'GET /v1/jobs': await countsOf(() => send('GET', '/v1/jobs')),
+    'DELETE /v1/jobs/{id}': await countsOf(() => send('DELETE', `/v1/jobs/${submitted}`)),
+    'GET /v1/workspaces': await countsOf(() => send('GET', '/v1/workspaces')),
+    'GET /v1/account': await countsOf(() => send('GET', '/v1/account')),
   }
-  await door(stand, 'hold?on=false')
+  await control(harness, 'drop-messages?on=false')
   const job = {
-    'live, with webhook': await counted(async () => {
+    'live, with webhook': await countsOf(async () => {
       await send('POST', '/v1/tryon', { ...TRY_ON, ...WEBHOOK })
-      await quiet()
+      await waitForQueues()
     }),
-    'live, without webhook': await counted(async () => {
+    'live, without webhook': await countsOf(async () => {
       await send('POST', '/v1/tryon', TRY_ON)
-      await quiet()
+      await waitForQueues()
     }),
-    'test, without webhook': await counted(async () => {
-      await post(`${stand.counted}/v1/tryon`, shop.keys.test, TRY_ON)
-      await quiet()
+    'test, without webhook': await countsOf(async () => {
+      await post(`${harness.instrumented}/v1/tryon`, organisation.keys.test, TRY_ON)
+      await waitForQueues()
     }),
-    'live, failed': await counted(async () => {
+    'live, failed': await countsOf(async () => {
       const model_image_url = 'https://cdn.bench.test/missing'
       await send('POST', '/v1/tryon', { ...TRY_ON, model_image_url })
-      await quiet()
+      await waitForQueues()
     }),
   }
   return {
     endpoints,
     wholeJob: job,
-    // The submission, one reading of the result, and the two queue consumers' invocations.
+    // Worker requests: the submission, one request for the result, and two queue consumer invocations.
     pricePerMillionJobs: priceOfAMillion(job['live, with webhook'], 4),
     pricesAsOf: PRICES_AS_OF,
   }

@@ -1,5 +1,5 @@
-// 6. Fairness: what one organisation's hanging servers cost another one, under `wrangler dev`, where
-// each queue has one batch in flight at a time. Only loopback addresses are used.
+// 6. Fairness: how much the hanging servers of one organisation delay another one, under `wrangler dev`,
+// where each queue has one batch in flight at a time. Uses loopback addresses only.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { RequestListener } from 'node:http'
@@ -7,8 +7,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT, startDevServer, wrangler } from '../scripts/wrangler.ts'
-import { newShop, OPERATOR_TOKEN, post } from './harness.ts'
-import type { Shop } from './harness.ts'
+import { createOrganisation, OPERATOR_TOKEN, post } from './harness.ts'
+import type { BenchOrganisation } from './harness.ts'
 
 const JOBS = 30
 const DELIVERIES = 30
@@ -17,13 +17,13 @@ const GOALS = { testJobMs: 2_000, liveJobMs: 10_000, webhookMs: 5_000 }
 
 type Figures = Record<keyof typeof GOALS, number>
 
-interface Listener {
+interface HttpServer {
   url: string
   stop(): void
 }
 
-/** An HTTP server on a loopback port of its own. */
-async function listen(respond: RequestListener): Promise<Listener> {
+/** Starts an HTTP server on a free loopback port. */
+async function listen(respond: RequestListener): Promise<HttpServer> {
   const server = createServer(respond)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const stop = () => {
@@ -33,18 +33,18 @@ async function listen(respond: RequestListener): Promise<Listener> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, stop }
 }
 
-/** Sends headers and then one byte a second. */
+/** Sends headers, then one byte per second. */
 const drip: RequestListener = (_, response) => {
   response.writeHead(200, { 'Content-Type': 'image/png' })
   const timer = setInterval(() => response.write('.'), 1_000)
   response.on('close', () => clearInterval(timer))
 }
 
-/** The three figures, for model servers that never respond and for garment servers that drip. */
+/** Measures with servers that never respond, and with garment servers that drip. */
 export async function measureFairness() {
   const cases = {
-    'pictures that never arrive, one receiver': await measure('never', 1),
-    'pictures that drip, thirty receivers': await measure('drip', DELIVERIES),
+    'image servers that never respond, one webhook receiver': await measure('never', 1),
+    'image servers that drip, thirty webhook receivers': await measure('drip', DELIVERIES),
   }
   const missed = Object.entries(cases).flatMap(([name, figures]) =>
     Object.entries(GOALS)
@@ -56,11 +56,11 @@ export async function measureFairness() {
 
 async function measure(garment: 'never' | 'drip', receivers: number): Promise<Figures> {
   const state = mkdtempSync(join(tmpdir(), 'try-on-fairness-'))
-  const listeners: Listener[] = []
+  const servers: HttpServer[] = []
   const open = async (respond: RequestListener) => {
-    const listener = await listen(respond)
-    listeners.push(listener)
-    return listener.url
+    const server = await listen(respond)
+    servers.push(server)
+    return server.url
   }
   wrangler('d1', 'migrations', 'apply', 'DB', '--local', '--persist-to', state)
   const vars = {
@@ -78,25 +78,28 @@ async function measure(garment: 'never' | 'drip', receivers: number): Promise<Fi
     const hooks: string[] = []
     while (hooks.length < receivers) hooks.push(await open(() => void attempts++))
     const delivered: string[] = []
-    const shop = await open((request, response) => {
+    const imageServer = await open((request, response) => {
       if (request.method === 'GET') return response.end(sampleOf(request.url ?? ''))
       delivered.push(String(request.headers['webhook-id']))
       return response.end()
     })
 
-    const [slow, other] = [await newShop(server.url), await newShop(server.url)]
-    // Warms the engine: the first picture after the start takes longer than the others.
-    await completed(server.url, other, await submit(server.url, other, 'live', shop))
+    const [slow, other] = [
+      await createOrganisation(server.url),
+      await createOrganisation(server.url),
+    ]
+    // Warms up the engine: the first picture takes longer than the others.
+    await completed(server.url, other, await submit(server.url, other, 'live', imageServer))
     for (let n = 0; n < DELIVERIES; n++) {
       await submit(server.url, slow, 'test', hanging, hooks[n % hooks.length])
     }
-    await until('a delivery that hangs', async () => attempts > 0)
+    await until('a hanging delivery', async () => attempts > 0)
     for (let n = 0; n < JOBS; n++) await submit(server.url, slow, 'live', hanging)
 
-    const begun = performance.now()
-    const elapsed = () => Math.round(performance.now() - begun)
-    const testJob = await submit(server.url, other, 'test', shop, `${shop}/hook`)
-    const liveJob = await submit(server.url, other, 'live', shop)
+    const startedAt = performance.now()
+    const elapsed = () => Math.round(performance.now() - startedAt)
+    const testJob = await submit(server.url, other, 'test', imageServer, `${imageServer}/hook`)
+    const liveJob = await submit(server.url, other, 'live', imageServer)
     const eventId = testJob.replace('job_', 'evt_')
     const [testJobMs, liveJobMs, webhookMs] = await Promise.all([
       completed(server.url, other, testJob).then(elapsed),
@@ -106,7 +109,7 @@ async function measure(garment: 'never' | 'drip', receivers: number): Promise<Fi
     return { testJobMs, liveJobMs, webhookMs }
   } finally {
     await server.stop()
-    for (const listener of listeners) listener.stop()
+    for (const each of servers) each.stop()
     rmSync(state, { recursive: true, force: true })
   }
 }
@@ -116,20 +119,20 @@ const sampleOf = (path: string) =>
 
 async function submit(
   base: string,
-  { keys }: Shop,
+  { keys }: BenchOrganisation,
   mode: 'live' | 'test',
-  pictures: string,
+  imageServer: string,
   hook?: string,
 ): Promise<string> {
   const response = await post(`${base}/v1/tryon`, keys[mode], {
-    model_image_url: `${pictures}/model`,
-    garment_image_url: `${pictures}/garment`,
+    model_image_url: `${imageServer}/model`,
+    garment_image_url: `${imageServer}/garment`,
     ...(hook !== undefined && { webhook_url: hook }),
   })
   return ((await response.json()) as { job_id: string }).job_id
 }
 
-const completed = (base: string, { keys }: Shop, jobId: string): Promise<void> =>
+const completed = (base: string, { keys }: BenchOrganisation, jobId: string): Promise<void> =>
   until('the job', async () => {
     const response = await fetch(`${base}/v1/jobs/${jobId}`, {
       headers: { Authorization: `Bearer ${keys.live}` },

@@ -1,21 +1,21 @@
-// Fills a database with jobs that are over, far quicker than by submitting them.
-import type { Shop } from './harness.ts'
+// Inserts completed jobs directly into the database, which is much faster than submitting them.
+import type { BenchOrganisation } from './harness.ts'
 
-/** At most this many at once: one statement must end within D1's time limit. */
-const PER_STATEMENT = 50_000
+/** One statement must end within D1's time limit. */
+const JOBS_PER_STATEMENT = 50_000
 
-/** The id of the n-th filled job of a shop. Shops made by this process do not share any. */
-export const jobId = ({ orgId }: Shop, n: number) =>
+/** The id of the n-th inserted job of an organisation. Ids of different organisations differ. */
+export const jobId = ({ orgId }: BenchOrganisation, n: number) =>
   `job_0${orgId.slice(-6)}${String(n).padStart(19, '0')}`
 
-/** Puts in the jobs number `from` to `to` (exclusive), completed, each with a picture. */
+/** Inserts the jobs number `from` to `to` (exclusive), completed and with a picture. */
 export async function fillJobs(
   database: D1Database,
-  shop: Shop,
+  organisation: BenchOrganisation,
   from: number,
   to: number,
 ): Promise<void> {
-  for (let at = from; at < to; at += PER_STATEMENT) {
+  for (let at = from; at < to; at += JOBS_PER_STATEMENT) {
     await database
       .prepare(
         `WITH RECURSIVE n (i) AS (VALUES (?1) UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?2)
@@ -28,10 +28,10 @@ export async function fillJobs(
       )
       .bind(
         at,
-        Math.min(at + PER_STATEMENT, to),
-        jobId(shop, 0).slice(0, -19),
-        shop.orgId,
-        shop.workspaceId,
+        Math.min(at + JOBS_PER_STATEMENT, to),
+        jobId(organisation, 0).slice(0, -19),
+        organisation.orgId,
+        organisation.workspaceId,
       )
       .run()
   }

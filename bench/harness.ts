@@ -1,5 +1,6 @@
-// The test stand: builds the service, and runs it in one workerd beside its floor and its counted
-// twin, each with a socket of its own, past Miniflare's entry.
+// The benchmark harness: builds the service and runs three Workers in one workerd: the service as
+// deployed, the service with instrumented bindings, and the baseline. Each has its own socket, because
+// Miniflare's entry proxy would add time.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -17,31 +18,31 @@ const SECRETS = {
   WEBHOOK_RETRY_DELAYS: '1,1,2',
 }
 
-/** A Worker by its address, without a slash at the end. */
-export interface Stand {
-  /** As deployed, but that nothing takes its messages: they would compete with what is measured. */
-  real: string
-  /** Counted, with consumers, an instant engine and a back door. */
-  counted: string
-  floor: string
-  /** D1 of `real` and `floor`. */
+/** The running Workers. URLs have no trailing slash. */
+export interface Harness {
+  /** As deployed, but without queue consumers, which would compete with the measured requests. */
+  service: string
+  /** With instrumented bindings, queue consumers, an instant engine and control endpoints. */
+  instrumented: string
+  baseline: string
+  /** D1 database of `service` and `baseline`. */
   database: D1Database
-  /** D1 of `counted`. */
-  countedDatabase: D1Database
+  /** D1 database of `instrumented`. */
+  instrumentedDatabase: D1Database
   close(): Promise<void>
 }
 
-/** Runs a measurement on a stand of its own, built and started for it. */
-export async function onStand<T>(measure: (stand: Stand) => Promise<T>): Promise<T> {
-  const stand = await startStand()
+/** Runs a measurement with a new harness, and closes the harness afterwards. */
+export async function withHarness<T>(measure: (harness: Harness) => Promise<T>): Promise<T> {
+  const harness = await startHarness()
   try {
-    return await measure(stand)
+    return await measure(harness)
   } finally {
-    await stand.close()
+    await harness.close()
   }
 }
 
-async function startStand(): Promise<Stand> {
+async function startHarness(): Promise<Harness> {
   const { workerOptions } = unstable_getMiniflareWorkerOptions(join(ROOT, 'wrangler.toml'))
   const shared: V4WorkerOptionsShape = { ...workerOptions, assets: undefined }
   const state = mkdtempSync(join(tmpdir(), 'try-on-bench-'))
@@ -57,8 +58,8 @@ async function startStand(): Promise<Stand> {
       ...shared,
       ...secret,
       ...socket,
-      name: 'real',
-      ...build('src/index.ts', join(state, 'real')),
+      name: 'service',
+      ...build('src/index.ts', join(state, 'service')),
       queueProducers: idle,
       queueConsumers: [],
     },
@@ -66,16 +67,16 @@ async function startStand(): Promise<Stand> {
       ...shared,
       ...secret,
       ...socket,
-      name: 'counted',
-      ...build('bench/worker.ts', join(state, 'counted')),
-      d1Databases: { DB: { id: 'counted' } },
+      name: 'instrumented',
+      ...build('bench/worker.ts', join(state, 'instrumented')),
+      d1Databases: { DB: { id: 'instrumented' } },
     },
     {
       ...socket,
-      name: 'floor',
+      name: 'baseline',
       compatibilityDate: shared.compatibilityDate,
-      modules: [{ type: 'ESModule', path: 'floor.js', contents: floorSource() }],
-      durableObjects: { FLOOR: { className: 'Floor', useSQLite: true } },
+      modules: [{ type: 'ESModule', path: 'baseline.js', contents: baselineSource() }],
+      durableObjects: { BASELINE: { className: 'Baseline', useSQLite: true } },
       d1Databases: { DB: { id: 'DB' } },
       queueProducers: { JOBS: { queueName: 'idle-jobs' } },
     },
@@ -85,7 +86,7 @@ async function startStand(): Promise<Stand> {
       port: 0,
       cf: false,
       log: new Log(LogLevel.ERROR),
-      handleStructuredLogs: () => {}, // the service's own log
+      handleStructuredLogs: () => {}, // hides the service's log
       resourcePersistencePath: state,
       workers,
     }),
@@ -93,15 +94,15 @@ async function startStand(): Promise<Stand> {
   await miniflare.ready
   const address = async (name: string) =>
     (await miniflare.unsafeGetDirectURL(name)).href.replace(/\/$/, '')
-  const database = await miniflare.getD1Database('DB', 'real')
-  const countedDatabase = await miniflare.getD1Database('DB', 'counted')
-  for (const each of [database, countedDatabase]) await migrate(each)
+  const database = await miniflare.getD1Database('DB', 'service')
+  const instrumentedDatabase = await miniflare.getD1Database('DB', 'instrumented')
+  for (const each of [database, instrumentedDatabase]) await migrate(each)
   return {
-    real: await address('real'),
-    counted: await address('counted'),
-    floor: await address('floor'),
+    service: await address('service'),
+    instrumented: await address('instrumented'),
+    baseline: await address('baseline'),
     database,
-    countedDatabase,
+    instrumentedDatabase,
     async close() {
       await miniflare.dispose()
       rmSync(state, { recursive: true, force: true })
@@ -117,13 +118,13 @@ function build(entry: string, folder: string) {
     const type = types[file.split('.').at(-1) as keyof typeof types]
     return type ? [{ type, path: join(folder, file) }] : []
   })
-  // The first module is the entry.
+  // Miniflare takes the first module as the entry.
   modules.sort((a, b) => Number(b.path.endsWith(main)) - Number(a.path.endsWith(main)))
   return { modules, modulesRoot: folder }
 }
 
-const floorSource = () =>
-  stripTypeScriptTypes(readFileSync(join(import.meta.dirname, 'floor.ts'), 'utf8'))
+const baselineSource = () =>
+  stripTypeScriptTypes(readFileSync(join(import.meta.dirname, 'baseline.ts'), 'utf8'))
 
 async function migrate(database: D1Database): Promise<void> {
   const folder = join(ROOT, 'migrations')
@@ -134,29 +135,32 @@ async function migrate(database: D1Database): Promise<void> {
   }
 }
 
-export interface Shop {
+export interface BenchOrganisation {
   orgId: string
   workspaceId: string
   keys: { live: string; test: string }
 }
 
-/** A new organisation with all the credits and requests it may want. */
-export async function newShop(worker: string, order: object = {}): Promise<Shop> {
-  const answer = await post(`${worker}/operator/organisations`, OPERATOR_TOKEN, {
+/** Creates an organisation with enough credits and a high rate limit. */
+export async function createOrganisation(
+  worker: string,
+  options: object = {},
+): Promise<BenchOrganisation> {
+  const response = await post(`${worker}/operator/organisations`, OPERATOR_TOKEN, {
     name: 'Bench',
     credits: 1_000_000_000,
     rate_limit_per_minute: 1_000_000,
-    ...order,
+    ...options,
   })
-  const body = (await answer.json()) as {
+  const body = (await response.json()) as {
     org_id: string
     workspaces: [{ id: string }]
-    api_keys: Shop['keys']
+    api_keys: BenchOrganisation['keys']
   }
   return { orgId: body.org_id, workspaceId: body.workspaces[0].id, keys: body.api_keys }
 }
 
-/** What is submitted where it does not matter what. */
+/** The default body of a submission. */
 export const TRY_ON = {
   model_image_url: 'https://cdn.bench.test/model.jpg',
   garment_image_url: 'https://cdn.bench.test/garment.jpg',
@@ -165,12 +169,12 @@ export const TRY_ON = {
 /**
  * Submits jobs, fifty at a time.
  * @returns their ids
- * @throws Error on any answer but 2xx
+ * @throws Error for a status other than 2xx
  */
 export async function submitMany(url: string, key: string, jobs: number): Promise<string[]> {
   const submit = async () => {
-    const answer = await post(url, key, TRY_ON)
-    return ((await answer.json()) as { job_id: string }).job_id
+    const response = await post(url, key, TRY_ON)
+    return ((await response.json()) as { job_id: string }).job_id
   }
   const ids: string[] = []
   while (ids.length < jobs) {
@@ -180,23 +184,23 @@ export async function submitMany(url: string, key: string, jobs: number): Promis
   return ids
 }
 
-/** @throws Error on any answer but 2xx */
+/** @throws Error for a status other than 2xx */
 export async function post(url: string, token: string, body?: object): Promise<Response> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method: 'POST',
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
   })
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`)
-  return answer
+  if (!response.ok) throw new Error(`${url} returned ${response.status}: ${await response.text()}`)
+  return response
 }
 
-/** Opens the counted Worker's back door. */
-export async function door<T>(stand: Stand, path: string, body?: unknown): Promise<T> {
-  const answer = await fetch(`${stand.counted}/bench/${path}`, {
+/** Calls a control endpoint of the instrumented Worker. */
+export async function control<T>(harness: Harness, path: string, body?: unknown): Promise<T> {
+  const response = await fetch(`${harness.instrumented}/bench/${path}`, {
     method: 'POST',
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`)
-  return (await answer.json()) as T
+  if (!response.ok) throw new Error(`${path} returned ${response.status}: ${await response.text()}`)
+  return (await response.json()) as T
 }

@@ -1,10 +1,10 @@
-// Bindings that keep count of what is asked of them, for what Cloudflare charges for.
+// Instrumented bindings: count the operations that Cloudflare charges for.
 
-/** What a request or a job costs, whatever machine it runs on. */
+/** Operations of a request or a job. They do not depend on the machine. */
 export interface Counts {
   organisationCalls: number
   d1Statements: number
-  d1Trips: number
+  d1RoundTrips: number
   d1RowsRead: number
   d1RowsWritten: number
   objectRowsRead: number
@@ -18,7 +18,7 @@ export interface Counts {
 const zero = (): Counts => ({
   organisationCalls: 0,
   d1Statements: 0,
-  d1Trips: 0,
+  d1RoundTrips: 0,
   d1RowsRead: 0,
   d1RowsWritten: 0,
   objectRowsRead: 0,
@@ -30,13 +30,13 @@ const zero = (): Counts => ({
 })
 
 let counts = zero()
-/** Of the objects' SQLite; how many rows one has read is known only when it is used up. */
+/** Cursors of the objects' SQLite. Their row counts are final only when they are exhausted. */
 let cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = []
 
 /** Adds to a count. */
 export const count = (what: keyof Counts, by = 1): void => void (counts[what] += by)
 
-/** What was counted since the last call. */
+/** Returns the counts since the last call and resets them. */
 export function takeCounts(): Counts {
   const taken = counts
   for (const cursor of cursors) {
@@ -50,10 +50,10 @@ export function takeCounts(): Counts {
 
 const environments = new WeakMap<object, Env>()
 
-/** The same environment, counted. */
-export function countedEnv(env: Env): Env {
-  let counted = environments.get(env)
-  if (!counted) {
+/** Wraps the bindings of an environment. */
+export function instrumentedEnv(env: Env): Env {
+  let instrumented = environments.get(env)
+  if (!instrumented) {
     const overrides: Partial<Env> = {
       DB: database(env.DB),
       ORGANISATION: organisations(env.ORGANISATION),
@@ -62,12 +62,12 @@ export function countedEnv(env: Env): Env {
       WEBHOOKS: producer(env.WEBHOOKS),
       IMAGES: bucket(env.IMAGES),
     }
-    counted = new Proxy(env, {
+    instrumented = new Proxy(env, {
       get: (target, key) => Reflect.get(key in overrides ? overrides : target, key),
     })
-    environments.set(env, counted)
+    environments.set(env, instrumented)
   }
-  return counted
+  return instrumented
 }
 
 type Method = (...args: unknown[]) => unknown
@@ -77,44 +77,44 @@ const bound = (target: object, key: PropertyKey): unknown => {
   return typeof value === 'function' ? value.bind(target) : value
 }
 
-/** A binding on which some methods tell before they are called. */
-function watched<T extends object>(
+/** Wraps a binding; calls the hook of a method before the method. */
+function withHooks<T extends object>(
   target: T,
-  methods: Record<string, (...args: unknown[]) => void>,
+  hooks: Record<string, (...args: unknown[]) => void>,
 ): T {
   return new Proxy(target, {
     get(_, key) {
-      const tell = methods[String(key)]
-      if (!tell) return bound(target, key)
+      const hook = hooks[String(key)]
+      if (!hook) return bound(target, key)
       return (...args: unknown[]) => {
-        tell(...args)
+        hook(...args)
         return Reflect.apply(Reflect.get(target, key) as Method, target, args)
       }
     },
   })
 }
 
-let held = false
+let dropMessages = false
 
-/** While on, messages are counted and go no further, so that a job stays pending. */
-export const hold = (on: boolean): void => void (held = on)
+/** While on, queue messages are counted but not sent, so that a job stays pending. */
+export const setDropMessages = (on: boolean): void => void (dropMessages = on)
 
-const HELD = { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
+const DROPPED = { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
 
 function producer(queue: Queue): Queue {
   const send: Queue['send'] = async (...message) => {
     count('queueOperations')
-    return held ? HELD : queue.send(...message)
+    return dropMessages ? DROPPED : queue.send(...message)
   }
   const sendBatch: Queue['sendBatch'] = async (messages, options) => {
     count('queueOperations', [...messages].length)
-    return held ? HELD : queue.sendBatch(messages, options)
+    return dropMessages ? DROPPED : queue.sendBatch(messages, options)
   }
   return { send, sendBatch, metrics: () => queue.metrics() }
 }
 
 const bucket = (bucket: R2Bucket): R2Bucket =>
-  watched(bucket, { put: () => count('r2Writes'), get: () => count('r2Reads') })
+  withHooks(bucket, { put: () => count('r2Writes'), get: () => count('r2Reads') })
 
 const organisations = (namespace: Env['ORGANISATION']): Env['ORGANISATION'] =>
   new Proxy(namespace, {
@@ -148,16 +148,16 @@ function database(db: D1Database): D1Database {
         if (key === 'bind') return (...values: unknown[]) => statement(original.bind(...values))
         if (key === 'run' || key === 'all') {
           return async () => {
-            count('d1Trips')
+            count('d1RoundTrips')
             const result = await original[key]()
             addRows(result)
             return result
           }
         }
         if (key !== 'raw') return bound(original, key)
-        // `raw` gives no figures. Every statement that is read so is a select, and may run twice.
+        // `raw` returns no row counts. It is used for SELECTs only, which can run twice.
         return async () => {
-          count('d1Trips')
+          count('d1RoundTrips')
           addRows(await original.all())
           return original.raw()
         }
@@ -171,7 +171,7 @@ function database(db: D1Database): D1Database {
       if (key === 'prepare') return (sql: string) => statement(db.prepare(sql))
       if (key !== 'batch') return bound(db, key)
       return async (statements: D1PreparedStatement[]) => {
-        count('d1Trips')
+        count('d1RoundTrips')
         const results = await db.batch(statements.map((each) => originals.get(each) ?? each))
         results.forEach(addRows)
         return results
@@ -180,8 +180,8 @@ function database(db: D1Database): D1Database {
   })
 }
 
-/** An object's storage whose SQL is counted. */
-export function countedContext(ctx: DurableObjectState): DurableObjectState {
+/** Wraps the storage of a Durable Object. */
+export function instrumentedContext(ctx: DurableObjectState): DurableObjectState {
   const sql = new Proxy(ctx.storage.sql, {
     get(target, key) {
       if (key !== 'exec') return bound(target, key)
@@ -195,7 +195,7 @@ export function countedContext(ctx: DurableObjectState): DurableObjectState {
   const storage = new Proxy(ctx.storage, {
     get(target, key) {
       if (key === 'sql') return sql
-      if (key === 'setAlarm') count('objectRowsWritten') // is charged as one
+      if (key === 'setAlarm') count('objectRowsWritten') // is charged as a written row
       return bound(target, key)
     },
   })

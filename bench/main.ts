@@ -1,5 +1,5 @@
 // `npm run bench [-- --quick] [-- --only=budget,growth]`: measures the built service in workerd,
-// prints tables, and writes bench/results.json. Ratios are against a floor of the same run.
+// prints tables and writes bench/results.json. Ratios compare with the baseline of the same run.
 import { writeFileSync } from 'node:fs'
 import { cpus } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { measureFairness } from './fairness.ts'
 import { measureGrowth } from './growth.ts'
 import { measureLatency } from './latency.ts'
 import { soak } from './soak.ts'
-import { onStand } from './harness.ts'
+import { withHarness } from './harness.ts'
 import { measureThroughput } from './throughput.ts'
 
 const { values } = parseArgs({
@@ -18,37 +18,37 @@ const { values } = parseArgs({
 const { quick } = values
 
 const SECTIONS: Record<string, () => Promise<object>> = {
-  budget: () => onStand(measureBudget),
+  budget: () => withHarness(measureBudget),
   throughput: () =>
     measureThroughput(
       quick ? { processes: 1, rounds: 3, seconds: 1 } : { processes: 5, rounds: 3, seconds: 2 },
     ),
-  latency: () => onStand((stand) => measureLatency(stand, quick ? 40 : 200)),
+  latency: () => withHarness((harness) => measureLatency(harness, quick ? 40 : 200)),
   fairness: measureFairness,
-  soak: () => onStand((stand) => soak(stand, quick ? 1_000 : 10_000)),
+  soak: () => withHarness((harness) => soak(harness, quick ? 1_000 : 10_000)),
   growth: () =>
-    onStand((stand) =>
-      measureGrowth(stand, quick ? [1_000, 10_000] : [1_000, 10_000, 100_000, 1_000_000]),
+    withHarness((harness) =>
+      measureGrowth(harness, quick ? [1_000, 10_000] : [1_000, 10_000, 100_000, 1_000_000]),
     ),
 }
 
-const wanted = values.only?.split(',') ?? Object.keys(SECTIONS)
+const sections = values.only?.split(',') ?? Object.keys(SECTIONS)
 const results: Record<string, unknown> = {
   at: new Date().toISOString(),
   machine: `${cpus().length} × ${cpus()[0]?.model}`,
   quick,
 }
 
-for (const name of wanted) {
-  const begun = Date.now()
+for (const name of sections) {
+  const startedAt = Date.now()
   const result = await SECTIONS[name]?.()
-  if (!result) throw new Error(`--only knows ${Object.keys(SECTIONS).join(', ')}`)
+  if (!result) throw new Error(`--only accepts: ${Object.keys(SECTIONS).join(', ')}`)
   results[name] = result
-  console.log(`\n# ${name} (${((Date.now() - begun) / 1_000).toFixed(0)} s)`)
+  console.log(`\n# ${name} (${((Date.now() - startedAt) / 1_000).toFixed(0)} s)`)
   print(result)
 }
 writeFileSync(join(import.meta.dirname, 'results.json'), `${JSON.stringify(results, null, 2)}\n`)
-console.log('\nThe same as JSON: bench/results.json')
+console.log('\nResults as JSON: bench/results.json')
 
 const {
   lost = 0,
@@ -58,7 +58,7 @@ const {
 const { missed = [] } = (results['fairness'] ?? {}) as { missed?: string[] }
 if (lost + drift + violations.length + missed.length > 0) process.exitCode = 1
 
-/** An object of objects as a table, and what is deeper than a row as tables of its own. */
+/** Prints an object of objects as a table, and deeper levels as tables of their own. */
 function print(result: object, name = ''): void {
   const isRow = (value: unknown) =>
     typeof value === 'object' &&

@@ -1,7 +1,7 @@
-// What a million jobs cost on Workers Paid, past what the plan includes.
+// The price of a million jobs on Workers Paid, beyond the included amounts.
 import type { Counts } from './instrumented.ts'
 
-/** When the prices below were last compared with Cloudflare's published ones. */
+/** When the prices below were last compared with Cloudflare's price list. */
 export const PRICES_AS_OF = '2026-11-21'
 
 /** US dollars per million. */
@@ -17,7 +17,7 @@ const PRICES = {
   'R2 reads (class B)': 0.36,
 } as const
 
-/** The bill for a million jobs, by item, without CPU time, storage and the engine's own price. */
+/** The price of a million jobs by item, without CPU time, storage and the engine. */
 export function priceOfAMillion(counts: Counts, workerRequests: number): Record<string, number> {
   const units: Record<keyof typeof PRICES, number> = {
     'Worker requests': workerRequests,

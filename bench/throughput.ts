@@ -1,129 +1,136 @@
-// 2. Requests a second against the floor: bare handlers in the same workerd with the same binding
-// calls. Real and floor take turns in short rounds, and what counts is the median of the rounds'
-// ratios: whatever else the machine does in a round falls on both. The rounds are spread over several
-// processes, one after the other, for each compiles and collects garbage in its own way.
+// 2. Requests per second compared with the baseline: bare handlers in the same workerd with the same
+// binding calls. Service and baseline alternate in short rounds, and the result is the median ratio of
+// the rounds, so that other load on the machine affects both. The rounds are spread over several
+// sequential processes, because compilation and garbage collection differ between processes.
 import autocannon from 'autocannon'
 import type { Request, Result } from 'autocannon'
-import { newShop, onStand, submitMany, TRY_ON } from './harness.ts'
-import type { Stand } from './harness.ts'
+import { createOrganisation, withHarness, submitMany, TRY_ON } from './harness.ts'
+import type { Harness } from './harness.ts'
 import { fillJobs, jobId } from './fill.ts'
 
 const CONNECTIONS = 50
 const WARM_UP_SECONDS = 2
 const BODY = JSON.stringify(TRY_ON)
 
-/** Jobs submitted, and then cancelled, in a round. */
+/** Jobs that are submitted and then cancelled in a round. */
 const CANCELLED = 400
 
-/** What is asked, and where. */
+/** A Worker and the request to measure. */
 interface Target {
   url: string
   request: Request
-  /** For each request another job, which was submitted here before the round. */
+  /** Each request uses another job, submitted before the round. */
   jobs?: { submit: () => Promise<string[]>; pathOf: (jobId: string) => string }
 }
 
-export interface Pace {
+export interface Rate {
   perSecond: number
   p50Ms: number
   p99Ms: number
 }
 
-/** Rounds of one endpoint, in the order in which they ran. */
+/** Results of one endpoint, in the order of the rounds. */
 interface Rounds {
-  ours: Pace[]
-  floor: Pace[]
+  service: Rate[]
+  baseline: Rate[]
 }
 
-interface Effort {
+interface Sampling {
   processes: number
-  /** In each process. */
+  /** Per process. */
   rounds: number
   seconds: number
 }
 
-/** Each endpoint beside its floor. */
-export async function measureThroughput({ processes, ...effort }: Effort) {
+/** Measures each endpoint and its baseline. */
+export async function measureThroughput({ processes, ...sampling }: Sampling) {
   const all: Record<string, Rounds> = {}
-  let plainRoute: Pace | undefined
+  let plainRoute: Rate | undefined
   for (let n = 0; n < processes; n++) {
-    plainRoute = await onStand(async (stand) => {
-      for (const [name, { ours, floor }] of Object.entries(await measureOnce(stand, effort))) {
-        const rounds = (all[name] ??= { ours: [], floor: [] })
-        rounds.ours.push(...ours)
-        rounds.floor.push(...floor)
+    plainRoute = await withHarness(async (harness) => {
+      for (const [name, { service, baseline }] of Object.entries(
+        await measureOnce(harness, sampling),
+      )) {
+        const rounds = (all[name] ??= { service: [], baseline: [] })
+        rounds.service.push(...service)
+        rounds.baseline.push(...baseline)
       }
-      const plain: Target = { url: stand.floor, request: { path: '/plain' } }
-      await shoot(plain, WARM_UP_SECONDS)
-      return shoot(plain, effort.seconds)
+      const plain: Target = { url: harness.baseline, request: { path: '/plain' } }
+      await runLoad(plain, WARM_UP_SECONDS)
+      return runLoad(plain, sampling.seconds)
     })
   }
-  const endpoints = Object.fromEntries(Object.entries(all).map(([name, each]) => [name, row(each)]))
+  const endpoints = Object.fromEntries(
+    Object.entries(all).map(([name, each]) => [name, summaryOf(each)]),
+  )
   return { connections: CONNECTIONS, processes, endpoints, ...(plainRoute && { plainRoute }) }
 }
 
 async function measureOnce(
-  stand: Stand,
-  { rounds, seconds }: Omit<Effort, 'processes'>,
+  harness: Harness,
+  { rounds, seconds }: Omit<Sampling, 'processes'>,
 ): Promise<Record<string, Rounds>> {
-  const shop = await newShop(stand.real)
-  await fillJobs(stand.database, shop, 0, 1_000)
-  const headers = { Authorization: `Bearer ${shop.keys.live}`, 'Content-Type': 'application/json' }
-  const real = (method: string, path: string, body?: string): Target => ({
-    url: stand.real,
+  const organisation = await createOrganisation(harness.service)
+  await fillJobs(harness.database, organisation, 0, 1_000)
+  const headers = {
+    Authorization: `Bearer ${organisation.keys.live}`,
+    'Content-Type': 'application/json',
+  }
+  const toService = (method: string, path: string, body?: string): Target => ({
+    url: harness.service,
     request: { method, path, headers, ...(body && { body }) },
   })
-  const floor = (path: string, body?: string): Target => ({
-    url: stand.floor,
+  const toBaseline = (path: string, body?: string): Target => ({
+    url: harness.baseline,
     request: { path, headers, ...(body && { body, method: 'POST' }) },
   })
-  const id = jobId(shop, 500)
-  const submitTo = (url: string) => () => submitMany(url, shop.keys.live, CANCELLED)
+  const id = jobId(organisation, 500)
+  const submitTo = (url: string) => () => submitMany(url, organisation.keys.live, CANCELLED)
   const pairs = {
-    'GET /v1/jobs/{id}': [real('GET', `/v1/jobs/${id}`), floor(`/get?id=${id}`)],
-    'GET /v1/jobs': [real('GET', '/v1/jobs'), floor(`/list?org=${shop.orgId}`)],
-    'POST /v1/tryon': [real('POST', '/v1/tryon', BODY), floor('/tryon', BODY)],
+    'GET /v1/jobs/{id}': [toService('GET', `/v1/jobs/${id}`), toBaseline(`/get?id=${id}`)],
+    'GET /v1/jobs': [toService('GET', '/v1/jobs'), toBaseline(`/list?org=${organisation.orgId}`)],
+    'POST /v1/tryon': [toService('POST', '/v1/tryon', BODY), toBaseline('/tryon', BODY)],
     'DELETE /v1/jobs/{id}': [
       {
-        ...real('DELETE', ''),
+        ...toService('DELETE', ''),
         jobs: {
-          submit: submitTo(`${stand.real}/v1/tryon`),
+          submit: submitTo(`${harness.service}/v1/tryon`),
           pathOf: (jobId) => `/v1/jobs/${jobId}`,
         },
       },
       {
-        ...floor(''),
+        ...toBaseline(''),
         jobs: {
-          submit: submitTo(`${stand.floor}/tryon`),
+          submit: submitTo(`${harness.baseline}/tryon`),
           pathOf: (jobId) => `/cancel?id=${jobId}`,
         },
       },
     ],
-    'GET /v1/account': [real('GET', '/v1/account'), floor('/object')],
-    'GET /v1/workspaces': [real('GET', '/v1/workspaces'), floor('/object')],
+    'GET /v1/account': [toService('GET', '/v1/account'), toBaseline('/object')],
+    'GET /v1/workspaces': [toService('GET', '/v1/workspaces'), toBaseline('/object')],
   } satisfies Record<string, readonly [Target, Target]>
 
   const measured: Record<string, Rounds> = {}
-  for (const [name, [real, bare]] of Object.entries(pairs)) {
-    const ours: Pace[] = []
-    const floor: Pace[] = []
-    await shoot(real, WARM_UP_SECONDS)
-    await shoot(bare, WARM_UP_SECONDS)
+  for (const [name, [serviceTarget, baselineTarget]] of Object.entries(pairs)) {
+    const service: Rate[] = []
+    const baseline: Rate[] = []
+    await runLoad(serviceTarget, WARM_UP_SECONDS)
+    await runLoad(baselineTarget, WARM_UP_SECONDS)
     for (let round = 0; round < rounds; round++) {
-      // Who goes first changes, in case the second finds the machine warmer.
-      if (round % 2 === 0) ours.push(await shoot(real, seconds))
-      floor.push(await shoot(bare, seconds))
-      if (round % 2 === 1) ours.push(await shoot(real, seconds))
+      // The order alternates, because the second one may benefit from a warm machine.
+      if (round % 2 === 0) service.push(await runLoad(serviceTarget, seconds))
+      baseline.push(await runLoad(baselineTarget, seconds))
+      if (round % 2 === 1) service.push(await runLoad(serviceTarget, seconds))
     }
-    measured[name] = { ours, floor }
+    measured[name] = { service, baseline }
   }
   return measured
 }
 
-async function shoot({ url, request, jobs }: Target, duration: number): Promise<Pace> {
+async function runLoad({ url, request, jobs }: Target, duration: number): Promise<Rate> {
   const paths = jobs && (await jobs.submit()).map(jobs.pathOf)
-  const begunAt = performance.now()
-  let endedAt = begunAt
+  const startedAt = performance.now()
+  let endedAt = startedAt
   const result: Result = await autocannon({
     url,
     connections: CONNECTIONS,
@@ -143,8 +150,8 @@ async function shoot({ url, request, jobs }: Target, duration: number): Promise<
   if (result.non2xx + result.errors > 0) {
     throw new Error(`${request.path}: ${result.non2xx} not 2xx, ${result.errors} errors`)
   }
-  // A round of so many requests ends within the last of the whole seconds that autocannon counts.
-  const seconds = paths ? (endedAt - begunAt) / 1_000 : result.duration
+  // With a fixed number of requests, autocannon rounds the duration up to whole seconds.
+  const seconds = paths ? (endedAt - startedAt) / 1_000 : result.duration
   return {
     perSecond: Math.round(result.requests.total / seconds),
     p50Ms: result.latency.p50,
@@ -152,22 +159,24 @@ async function shoot({ url, request, jobs }: Target, duration: number): Promise<
   }
 }
 
-function row(rounds: Rounds): Record<string, number> {
-  const ratios = rounds.ours.map(({ perSecond }, at) => perSecond / rounds.floor[at]!.perSecond)
+function summaryOf(rounds: Rounds): Record<string, number> {
+  const ratios = rounds.service.map(
+    ({ perSecond }, at) => perSecond / rounds.baseline[at]!.perSecond,
+  )
   const sorted = ratios.sort((a, b) => a - b).map((ratio) => Number(ratio.toFixed(2)))
-  const [real, floor] = [medianOf(rounds.ours), medianOf(rounds.floor)]
+  const [service, baseline] = [medianOf(rounds.service), medianOf(rounds.baseline)]
   return {
     ratio: sorted[Math.floor(sorted.length / 2)] ?? 0,
     'lowest ratio': sorted[0] ?? 0,
     'highest ratio': sorted.at(-1) ?? 0,
-    'per second': real.perSecond,
-    'floor per second': floor.perSecond,
-    'p50 ms': real.p50Ms,
-    'floor p50 ms': floor.p50Ms,
-    'p99 ms': real.p99Ms,
-    'floor p99 ms': floor.p99Ms,
+    'per second': service.perSecond,
+    'baseline per second': baseline.perSecond,
+    'p50 ms': service.p50Ms,
+    'baseline p50 ms': baseline.p50Ms,
+    'p99 ms': service.p99Ms,
+    'baseline p99 ms': baseline.p99Ms,
   }
 }
 
-const medianOf = (paces: Pace[]): Pace =>
-  [...paces].sort((a, b) => a.perSecond - b.perSecond)[Math.floor(paces.length / 2)] as Pace
+const medianOf = (rates: Rate[]): Rate =>
+  [...rates].sort((a, b) => a.perSecond - b.perSecond)[Math.floor(rates.length / 2)] as Rate

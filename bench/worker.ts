@@ -1,20 +1,26 @@
-// The service with its bindings counted, an outside world that answers at once, and a back door.
-// Everything else is the code that is deployed.
+// The service with instrumented bindings, a fake network that responds at once, and control endpoints
+// under /bench/. Everything else is the deployed code.
 import model from '../samples/model.jpg'
 import garment from '../samples/garment.jpg'
 import { compositor } from '../src/engines/compositor.ts'
 import worker from '../src/index.ts'
 import { sweep } from '../src/scheduled.ts'
-import { Organisation as Real } from '../src/organisation/organisation.ts'
-import { count, countedContext, countedEnv, hold, takeCounts } from './instrumented.ts'
+import { Organisation as ServiceOrganisation } from '../src/organisation/organisation.ts'
+import {
+  count,
+  instrumentedContext,
+  instrumentedEnv,
+  setDropMessages,
+  takeCounts,
+} from './instrumented.ts'
 
-export class Organisation extends Real {
+export class Organisation extends ServiceOrganisation {
   constructor(ctx: DurableObjectState, env: Env) {
-    super(ctx, countedEnv(env))
-    Object.defineProperty(this, 'ctx', { value: countedContext(ctx) })
+    super(ctx, instrumentedEnv(env))
+    Object.defineProperty(this, 'ctx', { value: instrumentedContext(ctx) })
   }
 
-  /** Makes the ledger long. */
+  /** Adds many entries to the ledger. */
   grantMany(grants: number): void {
     const batch = crypto.randomUUID()
     for (let n = 0; n < grants; n++) {
@@ -23,7 +29,7 @@ export class Organisation extends Real {
   }
 }
 
-/** The smallest bytes that pass for a picture. */
+/** A minimal PNG. */
 const PIXEL = Uint8Array.fromBase64(
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
 )
@@ -33,9 +39,9 @@ let instant = true
 compositor.start = async (input) =>
   instant ? { done: true, image: { bytes: PIXEL, format: 'png' } } : compose(input)
 
-/** Event ids of deliveries that the receiver took. */
+/** Event ids of accepted deliveries. */
 const received: string[] = []
-let refusalRate = 0
+let webhookFailureRate = 0
 
 globalThis.fetch = async (input, init) => {
   count('fetches')
@@ -44,7 +50,7 @@ globalThis.fetch = async (input, init) => {
   if (url.endsWith('/model.jpg')) return new Response(model)
   if (url.endsWith('/garment.jpg')) return new Response(garment)
   if (!url.startsWith('https://hooks.')) return new Response(PIXEL)
-  if (Math.random() < refusalRate) return new Response('not now', { status: 503 })
+  if (Math.random() < webhookFailureRate) return new Response('not now', { status: 503 })
   received.push(new Headers(init?.headers).get('webhook-id') ?? '')
   return new Response('thanks')
 }
@@ -52,16 +58,16 @@ globalThis.fetch = async (input, init) => {
 export default {
   async fetch(request, env, ctx) {
     const url = new URL(request.url)
-    if (!url.pathname.startsWith('/bench/')) return worker.fetch(request, countedEnv(env), ctx)
-    return Response.json((await backDoor(url, request, env)) ?? null)
+    if (!url.pathname.startsWith('/bench/')) return worker.fetch(request, instrumentedEnv(env), ctx)
+    return Response.json((await handleControl(url, request, env)) ?? null)
   },
   queue: (batch, env, ctx) => {
     count('queueOperations', batch.messages.length * 2) // a read and a delete each
-    return worker.queue(batch, countedEnv(env), ctx)
+    return worker.queue(batch, instrumentedEnv(env), ctx)
   },
 } satisfies ExportedHandler<Env>
 
-async function backDoor(url: URL, request: Request, env: Env): Promise<unknown> {
+async function handleControl(url: URL, request: Request, env: Env): Promise<unknown> {
   const organisation = () => {
     const id = env.ORGANISATION.idFromName(url.searchParams.get('org') ?? '')
     return env.ORGANISATION.get(id) as DurableObjectStub<Organisation>
@@ -69,13 +75,13 @@ async function backDoor(url: URL, request: Request, env: Env): Promise<unknown> 
   switch (url.pathname) {
     case '/bench/counts':
       return takeCounts()
-    case '/bench/hold':
-      return hold(url.searchParams.get('on') === 'true')
+    case '/bench/drop-messages':
+      return setDropMessages(url.searchParams.get('on') === 'true')
     case '/bench/instant':
       instant = url.searchParams.get('on') === 'true'
       return
-    case '/bench/refuse':
-      refusalRate = Number(url.searchParams.get('rate'))
+    case '/bench/webhook-failures':
+      webhookFailureRate = Number(url.searchParams.get('rate'))
       return
     case '/bench/received':
       return received
@@ -93,5 +99,5 @@ async function backDoor(url: URL, request: Request, env: Env): Promise<unknown> 
     case '/bench/sweep':
       return sweep(env)
   }
-  throw new Error(`no such door: ${url.pathname}`)
+  throw new Error(`Unknown control endpoint: ${url.pathname}`)
 }

@@ -1,4 +1,4 @@
-// Runs test/browser with Chromium or, where there is none, says so: the other tests need no browser.
+// Runs test/browser with Chromium; prints a warning when Chromium is not installed.
 import { spawnSync } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { chromiumPath } from './chromium.ts'
@@ -13,7 +13,7 @@ if (chromiumPath()) {
   process.exitCode = status ?? 1
 } else {
   console.warn(`
-  THE BROWSER TESTS WERE NOT RUN: no Chromium was found.
-  Install it (Debian: apt-get install chromium) or name it: CHROMIUM=/path/to/chromium npm test
+  WARNING: Chromium was not found, so the browser tests did not run.
+  Install it (Debian: apt-get install chromium) or set its path: CHROMIUM=/path/to/chromium npm test
 `)
 }

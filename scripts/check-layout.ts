@@ -1,6 +1,5 @@
-// Fails when folders import each other in a circle, directly or through others: `npm run check`.
-// The folders are those of src/ and the packages. Type-only imports count as well. oxlint's
-// import/no-cycle finds circles between files only.
+// Part of `npm run check`: fails when folders of src/ or packages import each other in a cycle, directly
+// or through others. Type-only imports count. oxlint's import/no-cycle finds cycles between files only.
 import { globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
@@ -9,13 +8,13 @@ process.chdir(join(import.meta.dirname, '..'))
 const IMPORT = /\b(?:from|import)\s*\(?\s*'([^']+)'/g
 const PACKAGE = /^@try-on\/([^/]+)/
 
-/** A folder of src/, a package, or a file at the root of src/. */
+/** The folder of src/, the package, or the file at the root of src/. */
 function folderOf(path: string): string {
   const [root, name = ''] = path.split('/')
   return root === 'packages' ? `packages/${name}` : name
 }
 
-/** folder → imported folder → the import that does it */
+/** folder → imported folder → an import that causes it */
 const imports = new Map<string, Map<string, string>>()
 
 for (const file of globSync(['src/**/*.{ts,tsx}', 'packages/*/src/**/*.ts'])) {
@@ -30,8 +29,8 @@ for (const file of globSync(['src/**/*.{ts,tsx}', 'packages/*/src/**/*.ts'])) {
   }
 }
 
-/** The shortest way from a folder back to itself, as the imports that make it up. */
-function circleThrough(start: string): string[] | undefined {
+/** The imports of the shortest cycle through a folder. */
+function cycleThrough(start: string): string[] | undefined {
   const queue: { folder: string; path: string[] }[] = [{ folder: start, path: [] }]
   const seen = new Set<string>()
   for (const { folder, path } of queue) {
@@ -45,9 +44,9 @@ function circleThrough(start: string): string[] | undefined {
   return undefined
 }
 
-const circles = [...imports.keys()].map(circleThrough).filter((circle) => circle !== undefined)
-const [shortest] = circles.sort((one, other) => one.length - other.length)
+const cycles = [...imports.keys()].map(cycleThrough).filter((cycle) => cycle !== undefined)
+const [shortest] = cycles.sort((one, other) => one.length - other.length)
 if (shortest) {
-  console.error(`Folders import each other in a circle:\n  ${shortest.join('\n  ')}`)
+  console.error(`Folders import each other in a cycle:\n  ${shortest.join('\n  ')}`)
   process.exitCode = 1
 }

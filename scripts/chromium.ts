@@ -1,7 +1,7 @@
-// Where Chromium is, for the browser tests: CHROMIUM, else where distributions put it.
+// The path of Chromium for the browser tests: $CHROMIUM, or the usual install locations.
 import { existsSync } from 'node:fs'
 
-const PLACES = [
+const INSTALL_PATHS = [
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -9,4 +9,4 @@ const PLACES = [
 ]
 
 export const chromiumPath = (): string | undefined =>
-  [process.env['CHROMIUM'] ?? '', ...PLACES].find((path) => path !== '' && existsSync(path))
+  [process.env['CHROMIUM'] ?? '', ...INSTALL_PATHS].find((path) => path !== '' && existsSync(path))

@@ -1,5 +1,5 @@
-// `npm run demo`: the main job on real pictures, from nothing to a signed result, with the real
-// service under `wrangler dev` and a throw-away state. Needs no network and leaves nothing running.
+// `npm run demo`: runs a live and a test job with the sample images, from a new organisation to the
+// signed output URL, under `wrangler dev` with a temporary state. Needs no network.
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -24,33 +24,33 @@ interface Job {
   webhook_status: string | null
 }
 
-const begunAt = performance.now()
-let stepAt = begunAt
+const startedAt = performance.now()
+let stepStartedAt = startedAt
 
-/** Prints what was just done and how long it took. */
+/** Prints a finished step and its duration. */
 function done(step: string, ...details: string[]): void {
   const now = performance.now()
-  console.log(`  ✓ ${step}  ${((now - stepAt) / 1_000).toFixed(2)} s`)
+  console.log(`  ✓ ${step}  ${((now - stepStartedAt) / 1_000).toFixed(2)} s`)
   for (const detail of details) console.log(`      ${detail}`)
-  stepAt = now
+  stepStartedAt = now
 }
 
-/** Waits for something that is looked for again and again. */
+/** Polls until `check` returns a value. */
 async function until<T>(
   what: string,
-  look: () => Promise<T | undefined> | T | undefined,
+  check: () => Promise<T | undefined> | T | undefined,
 ): Promise<T> {
   const endsAt = performance.now() + TIMEOUT_MS
   while (performance.now() < endsAt) {
-    const found = await look()
-    if (found !== undefined) return found
+    const result = await check()
+    if (result !== undefined) return result
     await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  throw new Error(`Gave up waiting for ${what} after ${TIMEOUT_MS / 1_000} s`)
+  throw new Error(`Timed out waiting for ${what} after ${TIMEOUT_MS / 1_000} s`)
 }
 
-/** A shop's own server: its pictures, and its receiver of webhooks. */
-function startShop() {
+/** Starts the customer's server: it serves the images and receives the webhooks. */
+function startCustomer() {
   const deliveries: { headers: Record<string, string>; body: string }[] = []
   const server = createServer((request, response) => {
     if (request.url === '/model.jpg') return response.end(MODEL)
@@ -59,7 +59,7 @@ function startShop() {
     request.on('data', (chunk: Buffer) => (body += chunk.toString()))
     request.on('end', () => {
       deliveries.push({ headers: request.headers as Record<string, string>, body })
-      response.end('thanks')
+      response.end('ok')
     })
     return undefined
   })
@@ -76,32 +76,35 @@ function startShop() {
 }
 
 async function call<T>(url: string, token: string, body?: object): Promise<T> {
-  const answer = await fetch(url, {
+  const response = await fetch(url, {
     method: body ? 'POST' : 'GET',
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
     ...(body && { body: JSON.stringify(body) }),
   })
-  const text = await answer.text()
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${text}`)
+  const text = await response.text()
+  if (!response.ok) throw new Error(`${url} returned ${response.status}: ${text}`)
   return JSON.parse(text) as T
 }
 
-async function run(base: string, shop: Awaited<ReturnType<typeof startShop>>): Promise<void> {
+async function run(
+  base: string,
+  customer: Awaited<ReturnType<typeof startCustomer>>,
+): Promise<void> {
   const organisation = await call<{
     org_id: string
     webhook_secret: string
     api_keys: { test: string; live: string }
   }>(`${base}/operator/organisations`, OPERATOR_TOKEN, { name: 'Demo shop' })
-  done('provisioned an organisation with 100 credits', organisation.org_id)
+  done('Created an organisation with 100 credits', organisation.org_id)
 
   for (const mode of ['live', 'test'] as const) {
     const key = organisation.api_keys[mode]
     const { job_id } = await call<Job>(`${base}/v1/tryon`, key, {
-      model_image_url: `${shop.url}/model.jpg`,
-      garment_image_url: `${shop.url}/garment.jpg`,
-      webhook_url: `${shop.url}/webhooks`,
+      model_image_url: `${customer.url}/model.jpg`,
+      garment_image_url: `${customer.url}/garment.jpg`,
+      webhook_url: `${customer.url}/webhooks`,
     })
-    done(`submitted a ${mode} job`, job_id)
+    done(`Submitted a ${mode} job`, job_id)
 
     const job = await until(`the ${mode} job`, async () => {
       const latest = await call<Job>(`${base}/v1/jobs/${job_id}`, key)
@@ -111,22 +114,22 @@ async function run(base: string, shop: Awaited<ReturnType<typeof startShop>>): P
       throw new Error(`The ${mode} job ended as ${job.status} (${job.error_code})`)
     }
     done(
-      `the ${mode} job completed`,
-      `processing took ${job.duration_ms} ms and cost ${job.credits_consumed} credits`,
+      `The ${mode} job completed`,
+      `${job.duration_ms} ms of processing, ${job.credits_consumed} credits`,
     )
 
     const delivery = await until('the webhook', () =>
-      shop.deliveries.find(({ body }) => body.includes(job_id)),
+      customer.deliveries.find(({ body }) => body.includes(job_id)),
     )
     const event = new Webhook(organisation.webhook_secret).verify(delivery.body, delivery.headers)
-    done('received its webhook and verified the signature', (event as { type: string }).type)
+    done('Received the webhook and verified its signature', (event as { type: string }).type)
 
     const picture = await fetch(job.output_url)
-    if (!picture.ok) throw new Error(`The output URL answered ${picture.status}`)
+    if (!picture.ok) throw new Error(`The output URL returned ${picture.status}`)
     const extension = picture.headers.get('Content-Type') === 'image/png' ? 'png' : 'jpg'
     const file = join(OUT, `${mode}.${extension}`)
     writeFileSync(file, Buffer.from(await picture.arrayBuffer()))
-    done('downloaded the picture', relative(process.cwd(), file))
+    done('Downloaded the picture', relative(process.cwd(), file))
   }
 
   const { credits } = await call<{ credits: number }>(
@@ -134,20 +137,20 @@ async function run(base: string, shop: Awaited<ReturnType<typeof startShop>>): P
     organisation.api_keys.live,
   )
   if (credits !== 99) throw new Error(`The balance is ${credits}, not 99`)
-  done('one credit was charged, for the live job', `balance ${credits}`)
+  done('One credit was charged, for the live job', `balance ${credits}`)
 }
 
 const state = mkdtempSync(join(tmpdir(), 'try-on-demo-'))
-let printed = ''
+let serverOutput = ''
 try {
-  console.log('Try-On demo: a model and a garment in, one picture out')
+  console.log('Try-On demo: a model image and a garment image in, one picture out')
   rmSync(OUT, { recursive: true, force: true })
   mkdirSync(OUT, { recursive: true })
-  const shop = await startShop()
+  const customer = await startCustomer()
   wrangler('d1', 'migrations', 'apply', 'DB', '--local', '--persist-to', state)
-  done('made an empty local database')
+  done('Created a local database')
   const vars = {
-    ALLOW_PRIVATE_URLS: 'true', // the shop's pictures are on loopback
+    ALLOW_PRIVATE_URLS: 'true', // the images are on a loopback server
     OUTPUT_SIGNING_SECRET: crypto.randomUUID(),
     ENCRYPTION_KEY: crypto.randomUUID(),
     OPERATOR_TOKEN,
@@ -160,18 +163,18 @@ try {
       state,
       ...Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
     ],
-    (text) => (printed += text),
+    (text) => (serverOutput += text),
   )
-  done('started the service', server.url)
+  done('Started the service', server.url)
   try {
-    await run(server.url, shop)
+    await run(server.url, customer)
   } finally {
     await server.stop()
-    shop.stop()
+    customer.stop()
   }
-  console.log(`Done in ${((performance.now() - begunAt) / 1_000).toFixed(1)} s.`)
+  console.log(`Done in ${((performance.now() - startedAt) / 1_000).toFixed(1)} s.`)
 } catch (error) {
-  console.error(printed)
+  console.error(serverOutput)
   console.error(error)
   process.exitCode = 1
 } finally {

@@ -1,5 +1,5 @@
-// `npm run dev [-- wrangler's arguments]`: the service for working on it. Migrates, seeds, starts
-// `wrangler dev` and, since no cron fires locally, triggers the sweep each minute.
+// `npm run dev [-- arguments of wrangler]`: migrates and seeds the local database, starts
+// `wrangler dev`, and calls the cron handler each minute, because crons do not run locally.
 import { DEVELOPMENT, seed } from './seed.ts'
 import { hasVar, optionOf, startDevServer } from './wrangler.ts'
 
@@ -18,7 +18,7 @@ console.log('Preparing the local database …')
 const seeded = await seed(optionOf(args, '--persist-to'))
 const server = await startDevServer([...vars, ...args], (text) => process.stdout.write(text))
 
-const sweeping = setInterval(() => {
+const cron = setInterval(() => {
   fetch(`${server.url}/cdn-cgi/handler/scheduled`).catch(() => {})
 }, 60_000)
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -30,7 +30,7 @@ if (seeded) {
   Try-On is running at ${server.url}
 
     console    ${server.url}/console
-    its mail   ${server.url}/console/dev/mail
+    mailbox    ${server.url}/console/dev/mail
 
     workspace  ${DEVELOPMENT.workspaceId}
     test key   ${DEVELOPMENT.testKey}
@@ -44,4 +44,4 @@ if (seeded) {
 }
 
 process.exitCode = await server.ended
-clearInterval(sweeping)
+clearInterval(cron)

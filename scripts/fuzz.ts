@@ -1,17 +1,17 @@
-// Decodes broken pictures: `npm run fuzz`. Each must end in a picture or in an error that says what
-// is wrong with the picture, within fixed bounds of time and memory.
-//   --files N     of each format (5000)
-//   --seed S      repeats a run
-//   --format F    jpeg, png or webp only
+// `npm run fuzz`: decodes malformed images. Each must end in a picture or in an error about the image,
+// within limits of CPU time and memory.
+//   --files N     files per format (default 5000)
+//   --seed S      repeats an earlier run
+//   --format F    only jpeg, png or webp
 import type { ImageFormat } from '../src/domain/image.ts'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createRandom } from '../packages/compositor/samples/canvas.ts'
+import { createRandom } from '@try-on/compositor/samples'
 import { load, UnusableImage } from '@try-on/compositor'
 import { IMAGE_FORMATS } from '../src/domain/image.ts'
-import { nodeCodecs } from '../packages/compositor/scripts/codec-modules.ts'
+import { nodeCodecs } from '@try-on/compositor/node'
 import { createCorpus } from './fuzz/corpus.ts'
 import { mutate } from './fuzz/mutations.ts'
 
@@ -30,10 +30,11 @@ const { values } = parseArgs({
 const [files, seed] = [Number(values.files), Number(values.seed)]
 const formats = IMAGE_FORMATS.filter((format) => !values.format || format === values.format)
 if (!Number.isInteger(files) || !Number.isInteger(seed) || files < 1 || formats.length === 0) {
-  throw new Error('usage: npm run fuzz -- [--files N] [--seed S] [--format jpeg|png|webp]')
+  console.error('Usage: npm run fuzz -- [--files N] [--seed S] [--format jpeg|png|webp]')
+  process.exit(2)
 }
 
-/** Memory of the decoders that the current picture has started. */
+/** Memories of the decoder instances of the current image. */
 let memories: WebAssembly.Memory[] = []
 WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
   construct(real, [module, imports]: [WebAssembly.Module, WebAssembly.Imports]) {
@@ -72,7 +73,7 @@ async function run(bytes: Uint8Array<ArrayBuffer>, format: ImageFormat): Promise
   const used = process.cpuUsage(start)
   const cpuMs = (used.user + used.system) / 1_000
   const memoryBytes = Math.max(0, ...memories.map(({ buffer }) => buffer.byteLength))
-  if (cpuMs > MAX_CPU_MS) problem = `${cpuMs} ms`
+  if (cpuMs > MAX_CPU_MS) problem = `${cpuMs} ms of CPU time`
   if (memoryBytes > MAX_MEMORY_BYTES) problem = `${memoryBytes} bytes of memory`
   return { outcome, cpuMs, memoryBytes, problem }
 }
@@ -80,12 +81,13 @@ async function run(bytes: Uint8Array<ArrayBuffer>, format: ImageFormat): Promise
 console.log(`Fuzzing with --seed ${seed} --files ${files}`)
 const corpus = await createCorpus(createRandom(seed))
 let folder: string | undefined
-let violations = 0
+let problems = 0
 
 for (const format of formats) {
   for (const [i, file] of corpus[format].entries()) {
     const { outcome } = await run(Uint8Array.from(file), format)
-    if (outcome !== 'decoded') throw new Error(`${format} ${i} of the corpus: ${outcome}`)
+    if (outcome !== 'decoded')
+      throw new Error(`${format} file ${i} of the corpus is not valid: ${outcome}`)
   }
   const outcomes = new Map<string, number>()
   let [slowestMs, largestBytes] = [0, 0]
@@ -98,16 +100,16 @@ for (const format of formats) {
     slowestMs = Math.max(slowestMs, cpuMs)
     largestBytes = Math.max(largestBytes, memoryBytes)
     if (!problem) continue
-    violations += 1
+    problems += 1
     folder ??= mkdtempSync(join(tmpdir(), 'fuzz-'))
     const path = join(folder, `${i}.${format}`)
     writeFileSync(path, bytes)
     console.log(`${path}: ${problem}`)
   }
   const summary = [...outcomes].map(([outcome, count]) => `${outcome} ${count}`).join(', ')
-  const most = `at most ${slowestMs.toFixed(0)} ms and ${(largestBytes / 1e6).toFixed(0)} MB`
-  console.log(`${format}: ${files} files, ${most}: ${summary}`)
+  const maximum = `at most ${slowestMs.toFixed(0)} ms and ${(largestBytes / 1e6).toFixed(0)} MB each`
+  console.log(`${format}: ${files} files, ${maximum}: ${summary}`)
 }
 
-console.log(violations === 0 ? 'No violation.' : `${violations} violations.`)
-process.exitCode = violations === 0 ? 0 : 1
+console.log(problems === 0 ? 'No problems found.' : `${problems} problems found.`)
+process.exitCode = problems === 0 ? 0 : 1

@@ -1,5 +1,5 @@
-// Brings the local database up to date and puts one organisation with fixed keys into it, if it has
-// none. Run by itself (`npm run seed`) and by `npm run dev`.
+// `npm run seed`, also part of `npm run dev`: migrates the local database, and creates an organisation
+// with fixed keys when the database is empty.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { startDevServer, wrangler } from './wrangler.ts'
 const ORGANISATION_ID = 'org_00000000000000000000000001'
 const CREDITS = 100
 
-/** What `npm run dev` prints. Worth nothing outside this machine. */
+/** The development organisation. Its keys are public and exist only in local databases. */
 export const DEVELOPMENT = {
   organisationId: ORGANISATION_ID,
   workspaceId: 'ws_00000000000000000000000001',
@@ -19,29 +19,38 @@ export const DEVELOPMENT = {
 }
 
 /**
- * Migrates, and seeds an empty database.
- * @param persistTo where the local state is kept; wrangler's default if undefined
+ * Migrates the database, and seeds it when it is empty.
+ * @param persistTo the folder of the local state; wrangler's default if undefined
  * @returns whether the development organisation is in the database
  */
 export async function seed(persistTo: string | undefined): Promise<boolean> {
-  const where = persistTo === undefined ? [] : ['--persist-to', persistTo]
-  wrangler('d1', 'migrations', 'apply', 'DB', '--local', ...where)
-  const existing = execute(where, 'SELECT id FROM organisations ORDER BY id LIMIT 1')
+  const stateOptions = persistTo === undefined ? [] : ['--persist-to', persistTo]
+  wrangler('d1', 'migrations', 'apply', 'DB', '--local', ...stateOptions)
+  const existing = execute(stateOptions, 'SELECT id FROM organisations ORDER BY id LIMIT 1')
   if (existing.length > 0) return existing[0]?.['id'] === ORGANISATION_ID
-  await insertOrganisation(where)
-  await grantCredits(where)
+  await insertOrganisation(stateOptions)
+  await grantCredits(stateOptions)
   return true
 }
 
-function execute(where: string[], sql: string): Record<string, unknown>[] {
-  const output = wrangler('d1', 'execute', 'DB', '--local', '--json', ...where, '--command', sql)
+function execute(stateOptions: string[], sql: string): Record<string, unknown>[] {
+  const output = wrangler(
+    'd1',
+    'execute',
+    'DB',
+    '--local',
+    '--json',
+    ...stateOptions,
+    '--command',
+    sql,
+  )
   const results = JSON.parse(output.slice(output.indexOf('['))) as {
     results: Record<string, unknown>[]
   }[]
   return results[0]?.results ?? []
 }
 
-async function insertOrganisation(where: string[]): Promise<void> {
+async function insertOrganisation(stateOptions: string[]): Promise<void> {
   const { organisationId, workspaceId, testKey, liveKey } = DEVELOPMENT
   const now = Date.now()
   const keyRow = (id: string, mode: string, key: string) =>
@@ -60,20 +69,20 @@ async function insertOrganisation(where: string[]): Promise<void> {
        ${keyRow('key_00000000000000000000000002', 'live', liveKey)};`,
   )
   try {
-    wrangler('d1', 'execute', 'DB', '--local', ...where, '--file', file)
+    wrangler('d1', 'execute', 'DB', '--local', ...stateOptions, '--file', file)
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
-/** Credits are the Organisation's own, so only the running service can add them. */
-async function grantCredits(where: string[]): Promise<void> {
+/** Credits are stored in the Durable Object, so only the running service can add them. */
+async function grantCredits(stateOptions: string[]): Promise<void> {
   const token = crypto.randomUUID()
   const server = await startDevServer(
     [
       '--port',
       '0',
-      ...where,
+      ...stateOptions,
       '--var',
       `OPERATOR_TOKEN:${token}`,
       '--var',
@@ -82,12 +91,15 @@ async function grantCredits(where: string[]): Promise<void> {
     () => {},
   )
   try {
-    const answer = await fetch(`${server.url}/operator/organisations/${ORGANISATION_ID}/credits`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${token}` },
-      body: JSON.stringify({ amount: CREDITS, reason: 'Development', reference: 'seed' }),
-    })
-    if (!answer.ok) throw new Error(`Seeding credits failed: ${await answer.text()}`)
+    const response = await fetch(
+      `${server.url}/operator/organisations/${ORGANISATION_ID}/credits`,
+      {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${token}` },
+        body: JSON.stringify({ amount: CREDITS, reason: 'Development', reference: 'seed' }),
+      },
+    )
+    if (!response.ok) throw new Error(`Granting credits failed: ${await response.text()}`)
   } finally {
     await server.stop()
   }

@@ -1,4 +1,4 @@
-// Runs wrangler for the other scripts: once, or as a development server that is waited for.
+// Runs wrangler commands and development servers for the other scripts.
 import { spawn, spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 
@@ -8,13 +8,13 @@ const WRANGLER = join(ROOT, 'node_modules', 'wrangler', 'bin', 'wrangler.js')
 
 const ENV = {
   ...process.env,
-  // Neither is reachable offline, and neither matters locally.
+  // Metrics and the Cf object need the network and are not needed locally.
   WRANGLER_SEND_METRICS: 'false',
   CLOUDFLARE_CF_FETCH_ENABLED: 'false',
   NO_UPDATE_NOTIFIER: '1',
 }
 
-/** Runs one wrangler command to its end. @throws Error with its output when it fails */
+/** Runs a wrangler command. @throws Error with its output when it fails */
 export function wrangler(...args: string[]): string {
   const run = spawnSync(process.execPath, [WRANGLER, ...args], {
     cwd: ROOT,
@@ -27,17 +27,17 @@ export function wrangler(...args: string[]): string {
 }
 
 export interface DevServer {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   url: string
-  /** Resolves with the exit code when the server has ended, by itself or by `stop`. */
+  /** Resolves with the exit code when the server has exited. */
   ended: Promise<number>
   stop(): Promise<void>
 }
 
 /**
- * Starts `wrangler dev` and waits until it takes requests.
- * @param onOutput is given what it prints
- * @throws Error when it ends before it is ready
+ * Starts `wrangler dev` and waits until it accepts requests.
+ * @param onOutput receives its output
+ * @throws Error when it exits before it is ready
  */
 export function startDevServer(
   args: string[],
@@ -48,7 +48,7 @@ export function startDevServer(
   const child = spawn(process.execPath, [WRANGLER, 'dev', ...defaults, ...args], {
     cwd: ROOT,
     env: ENV,
-    // wrangler tells its parent when it is ready; what it prints depends on --log-level.
+    // wrangler sends a message when it is ready. Its output depends on --log-level.
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   })
   const ended = new Promise<number>((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
@@ -56,11 +56,11 @@ export function startDevServer(
     child.kill('SIGTERM')
     await ended
   }
-  let printed = ''
+  let output = ''
   const listen = (chunk: Buffer) => {
     const text = chunk.toString()
     onOutput(text)
-    printed = (printed + text).slice(-10_000)
+    output = (output + text).slice(-10_000)
   }
   child.stdout?.on('data', listen)
   child.stderr?.on('data', listen)
@@ -72,7 +72,7 @@ export function startDevServer(
       resolve({ url: `http://${host}:${port}`, ended, stop })
     })
     void ended.then((code) =>
-      reject(new Error(`wrangler dev ended with ${code} before it was ready:\n${printed}`)),
+      reject(new Error(`wrangler dev exited with ${code} before it was ready:\n${output}`)),
     )
   })
 }
@@ -86,6 +86,6 @@ export function optionOf(args: string[], name: string): string | undefined {
 
 const hasOption = (args: string[], name: string) => optionOf(args, name) !== undefined
 
-/** Whether `--var NAME:…` is among the arguments. */
+/** Whether the arguments contain `--var NAME:…`. */
 export const hasVar = (args: string[], name: string): boolean =>
   args.some((arg) => arg.startsWith(`${name}:`) || arg.startsWith(`--var=${name}:`))

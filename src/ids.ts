@@ -1,20 +1,20 @@
 // Identifiers: TypeIDs (https://github.com/jetify-com/typeid, specification 0.3), a prefix and a
-// UUIDv7 in base32, so that ids of one kind sort by the time they were made.
+// UUIDv7 in base32, so that ids of one kind sort by creation time.
 import { TypeID, typeid } from 'typeid-js'
 
 export type Prefix = 'job' | 'org' | 'ws' | 'key' | 'evt' | 'usr' | 'inv' | 'upl' | 'aud'
 
-/** Makes a new id, such as `job_01jd3z7v9hf0pb0d2q4k3m5n6p`. */
+/** Creates an id, such as `job_01jd3z7v9hf0pb0d2q4k3m5n6p`. */
 export const newId = (prefix: Prefix): string => typeid(prefix).toString()
 
-/** 128 bits in base32: the first character has room for three of its five. */
+/** 128 bits in base32. The first character carries three bits instead of five. */
 const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/
 
-/** Whether a text is an id of that kind. Says nothing about its existence. */
+/** Whether a text is a well-formed id of that kind. */
 export const isId = (prefix: Prefix, text: string): boolean =>
   text.startsWith(`${prefix}_`) && SUFFIX.test(text.slice(prefix.length + 1))
 
-/** Sorts before every id of that kind made at `at` (ms since 1970) or later. */
+/** A bound: it sorts before every id of that kind created at `at` (ms since 1970) or later. */
 export function firstIdSince(prefix: Prefix, at: number): string {
   const time = at.toString(16).padStart(12, '0')
   const uuid = `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
@@ -25,7 +25,7 @@ export function firstIdSince(prefix: Prefix, at: number): string {
 export const suffixOf = (id: string): string => id.slice(id.indexOf('_') + 1)
 
 /**
- * The id of the one event that a job's end causes. Derived, so that however often and from wherever
- * the end is announced, a receiver sees the same event.
+ * The id of the event that a job's end causes. It is derived from the job, so that a repeated
+ * announcement of the end is the same event for receivers.
  */
 export const eventIdOf = (jobId: string): string => `evt_${suffixOf(jobId)}`

@@ -12,8 +12,8 @@ import { deliverEvent, EventMessage } from './webhooks/deliver.ts'
 export { Organisation } from './organisation/organisation.ts'
 
 const consumeJob: Consumer = async (env, body, ackTimer) => {
-  const verdict = await processJob({ env, ...JobMessage.parse(body), ackTimer })
-  return verdict.done ? undefined : verdict.retryAfterSeconds
+  const result = await processJob({ env, ...JobMessage.parse(body), ackTimer })
+  return result.done ? undefined : result.retryAfterSeconds
 }
 
 const CONSUMERS: Record<string, Consumer> = {

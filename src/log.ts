@@ -1,15 +1,14 @@
-// One JSON line per event. What could let a reader act as a customer or see a customer's picture is
-// taken out here, once, whoever logs.
+// Writes one JSON line per event. Secrets, tokens and signed links are redacted here, for all callers.
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 type Fields = Record<string, string | number | boolean | null | undefined>
 
 const context = new AsyncLocalStorage<Fields>()
 
-/** Adds fields, such as the request's id, to every line that `work` causes. */
+/** Adds fields, such as the request's id, to every line that `work` logs. */
 export const withLogFields = <T>(fields: Fields, work: () => T): T => context.run(fields, work)
 
-/** Writes one line; `event` is a fixed phrase to search for, the rest are ids, reasons and ms. */
+/** `event` is a fixed phrase that can be searched for; `fields` are ids, reasons and milliseconds. */
 export const log = {
   info: (event: string, fields: Fields = {}) => console.log(line('info', event, fields)),
   warn: (event: string, fields: Fields = {}) => console.warn(line('warn', event, fields)),
@@ -21,10 +20,10 @@ function line(level: string, event: string, fields: Fields): string {
   return redact(JSON.stringify({ level, event, ...context.getStore(), ...fields }))
 }
 
-/** What a log may say of anything thrown. */
+/** The fields of a thrown value. */
 function describe(error: unknown): Fields {
   if (!(error instanceof Error)) return { error: String(error) }
-  // drizzle puts the bound values into its message: URLs, hashes, secrets. Its cause has none.
+  // drizzle's message contains the bound values: URLs, hashes, secrets. Its cause does not.
   if ('params' in error) return describe(error.cause)
   const cause = error.cause instanceof Error ? error.cause.message : undefined
   return { error: `${error.name}: ${error.message}`, cause, stack: error.stack }
@@ -35,11 +34,11 @@ const SECRETS: [RegExp, string][] = [
   [/whsec_[\w+/=-]+/g, 'whsec_[REDACTED]'],
   [/Bearer [^\s"\\]+/g, 'Bearer [REDACTED]'],
   [/(https?:\/\/[^\s"?\\]*)\?[^\s"\\]*/g, '$1?[REDACTED]'],
-  // Tokens of mailed links: invitations have theirs in the path, the others in the query.
+  // Tokens of links in mail: in the path of invitations, in the query of all others.
   [/(\/console\/invitations\/)[\w-]+/g, '$1[REDACTED]'],
   [/([?&]token=)[^\s"&\\]+/g, '$1[REDACTED]'],
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, '[REDACTED]'],
 ]
 
 const redact = (text: string) =>
-  SECRETS.reduce((rest, [pattern, replacement]) => rest.replace(pattern, replacement), text)
+  SECRETS.reduce((line, [pattern, replacement]) => line.replace(pattern, replacement), text)

@@ -1,6 +1,6 @@
-// What cron runs each minute: the sweep, retention, deletions and the encryption of stored secrets.
-// The sweep requeues jobs and webhook events whose `sweepAt` has passed, in case their message was
-// lost. A message may arrive twice; every consumer accepts that.
+// The tasks that cron runs each minute: the sweep, retention, deletions and the encryption of stored
+// secrets. The sweep requeues jobs and webhook events whose `sweepAt` has passed, in case their message
+// was lost. Consumers accept duplicate messages.
 import { runDeletions } from './accounts/run-deletions.ts'
 import { runRetention } from './retention/run.ts'
 import { log } from './log.ts'
@@ -11,12 +11,12 @@ import { takeSweptEvents } from './webhooks/store.ts'
 import { messageOf, queueOf } from './jobs/queue.ts'
 import { takeSweptJobs } from './jobs/store.ts'
 
-/** Of each kind in one run; the next run takes the rest. */
+/** The maximum number of rows of each kind per run. The next run takes the rest. */
 const MAX_ROWS = 20_000
 const PAGE_ROWS = 1_000
-/** A queue takes at most 100 messages at once. */
+/** The maximum number of messages in one batch. */
 const MESSAGES_PER_SEND = 100
-/** With more messages than these in a queue, a job that is pending most likely waits there. */
+/** In a queue with more messages than this, a pending job is probably one of them. */
 const LONG_BACKLOG = 100
 
 /**
@@ -33,8 +33,8 @@ export async function runScheduledTasks(env: Env): Promise<void> {
 }
 
 /**
- * Queues lost jobs and webhook events again. A failure of one kind does not stop the other.
- * @throws when one of the two failed; what was taken and not sent is taken again 15 minutes later
+ * Requeues overdue jobs and webhook events. A failure of one kind does not stop the other.
+ * @throws when one of the two failed; rows without a message are swept again after 15 minutes
  */
 export async function sweep(env: Env): Promise<void> {
   const results = await Promise.allSettled([sweepJobs(env), sweepEvents(env)])
@@ -47,7 +47,7 @@ async function sweepJobs(env: Env): Promise<void> {
   const queued = await modesWithBacklog(env)
   let sent = 0
   await inPages(async () => {
-    const { taken, toSend } = await takeSweptJobs(env, { queued, limit: PAGE_ROWS })
+    const { taken, toSend } = await takeSweptJobs({ env, queued, limit: PAGE_ROWS })
     for (const mode of MODES) {
       const messages = toSend.filter((job) => job.mode === mode).map(messageOf)
       await sendAll(
@@ -82,7 +82,7 @@ async function inPages(takePage: () => Promise<number>): Promise<void> {
   }
 }
 
-/** The modes whose queue is long. What cannot be found out counts as short. */
+/** The modes whose queue is long. A queue whose length is unknown counts as short. */
 async function modesWithBacklog(env: Env): Promise<Mode[]> {
   const backlogOf = async (mode: Mode) => {
     try {

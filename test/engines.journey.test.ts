@@ -1,5 +1,5 @@
-// The whole story of a live job with each engine that has a provider: from the client's request to
-// the signed webhook, with the provider's HTTP API faked at the network.
+// A live job with each engine that has a provider, from the request to the signed webhook. The
+// provider's HTTP API is faked at the network.
 import { Webhook } from 'standardwebhooks'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import type { Engine } from '../src/engines/engine.ts'
@@ -16,30 +16,30 @@ import { finished, ledgerOf, newOrganisation, readJob, submit } from './support/
 const upstream = fakeUpstream()
 const HOOK = 'https://hooks.test/try-on'
 const PICTURE = 'https://cdn.provider.test/picture'
-const made = jpeg(864, 1296)
+const output = jpeg(864, 1296)
 
 beforeEach(() => {
   upstream
     .on('https://cdn.test/model', () => new Response(jpeg()))
     .on('https://cdn.test/garment', () => new Response(png()))
-    .on(PICTURE, () => new Response(made))
+    .on(PICTURE, () => new Response(output))
     .on(HOOK, () => new Response('thanks'))
-  // Queues keep real time here.
+  // Queue delays are real time in tests.
   vi.spyOn(handles, 'pollAfterSeconds').mockReturnValue(0)
 })
 
-/** One answer after another, then the last again. */
-const inTurn = (...answers: object[]) => {
+/** Returns the bodies one after another, and then the last one again. */
+const inTurn = (...bodies: object[]) => {
   let at = 0
-  return () => Response.json(answers[Math.min(at++, answers.length - 1)])
+  return () => Response.json(bodies[Math.min(at++, bodies.length - 1)])
 }
 
-/** A provider looks at the pictures that it was given, as it would over the network. */
-const seenPictures: string[] = []
-async function look(...urls: unknown[]) {
+/** Status and type of the input images that the provider fetched. */
+const fetchedInputs: string[] = []
+async function fetchInputs(...urls: unknown[]) {
   for (const url of urls) {
-    const answer = await request(String(url).replace(BASE, ''))
-    seenPictures.push(`${answer.status} ${answer.headers.get('Content-Type')}`)
+    const response = await request(String(url).replace(BASE, ''))
+    fetchedInputs.push(`${response.status} ${response.headers.get('Content-Type')}`)
   }
 }
 
@@ -54,7 +54,7 @@ function fakeFashn(): Engine {
   upstream
     .on(`${FASHN}/run`, async ({ body }) => {
       const { inputs } = JSON.parse(body)
-      await look(inputs.model_image, inputs.garment_image)
+      await fetchInputs(inputs.model_image, inputs.garment_image)
       return Response.json({ id: 'p-1', error: null })
     })
     .on(
@@ -73,7 +73,7 @@ function fakeFal(): Engine {
   upstream
     .on(`${FAL}/tryon/v1.6`, async ({ body }) => {
       const { model_image, garment_image } = JSON.parse(body)
-      await look(model_image, garment_image)
+      await fetchInputs(model_image, garment_image)
       return Response.json({
         request_id: 'r-1',
         response_url: job,
@@ -98,7 +98,7 @@ function fakeReplicate(): Engine {
   upstream
     .on(REPLICATE, async ({ body }) => {
       const { input } = JSON.parse(body)
-      await look(input.person_image, input.garment_images[0])
+      await fetchInputs(input.person_image, input.garment_images[0])
       return Response.json({ id: 'p1', status: 'starting', output: null }, { status: 201 })
     })
     .on(
@@ -112,17 +112,17 @@ function fakeReplicate(): Engine {
   return replicate()
 }
 
-/** Answers at once, but its picture cannot be downloaded the first time. */
+/** Returns at once, but the first download of its picture fails. */
 function fakeWorkersAi(): Engine {
   let downloads = 0
   upstream.on(PICTURE, () => {
     downloads++
-    return downloads === 1 ? new Response('busy', { status: 503 }) : new Response(made)
+    return downloads === 1 ? new Response('busy', { status: 503 }) : new Response(output)
   })
   return createWorkersAi(WorkersAiSettings.parse({}), {
     async run(_model, input) {
       const [garment] = input['garment_images'] as [string]
-      await look(input['person_image'], garment)
+      await fetchInputs(input['person_image'], garment)
       return { state: 'Completed', result: { image: PICTURE } }
     },
   })
@@ -132,9 +132,9 @@ function fakeVertex(): Engine {
   upstream.on(TOKEN_URL, tokenAnswer).on(VERTEX, ({ body }) => {
     const [instance] = JSON.parse(body).instances
     for (const { image } of [instance.personImage, ...instance.productImages]) {
-      seenPictures.push(`200 ${image.mimeType}`)
+      fetchedInputs.push(`200 ${image.mimeType}`)
     }
-    const predictions = [{ mimeType: 'image/jpeg', bytesBase64Encoded: made.toBase64() }]
+    const predictions = [{ mimeType: 'image/jpeg', bytesBase64Encoded: output.toBase64() }]
     return Response.json({ predictions })
   })
   return createVertex(vertexSettings())
@@ -147,12 +147,12 @@ describe('a live job', () => {
     ['replicate', fakeReplicate],
     ['workers-ai', fakeWorkersAi],
     ['vertex', fakeVertex],
-  ])('is made by %s, kept by us, announced and charged once', async (_, engine) => {
-    seenPictures.length = 0
+  ])('is completed by %s, stored, notified and charged once', async (_, engine) => {
+    fetchedInputs.length = 0
     useEngines(engine())
     const { shop, job } = await liveJob()
     expect(job).toMatchObject({ status: 'completed', credits_consumed: 1, error_code: null })
-    expect(seenPictures).toEqual(['200 image/jpeg', '200 image/png'])
+    expect(fetchedInputs).toEqual(['200 image/jpeg', '200 image/png'])
     await expectPicture(job['output_url'])
 
     await vi.waitUntil(
@@ -169,7 +169,7 @@ describe('a live job', () => {
     expect(upstream.seen('https://cdn.test/model')).toHaveLength(1)
   })
 
-  it('goes to the next engine when our account at the first is out of credits', async () => {
+  it('uses the next engine when the first one is out of credits', async () => {
     const first = fakeFashn()
     upstream.on(`${FASHN}/run`, () =>
       Response.json({ error: 'OutOfCredits', message: 'Top up' }, { status: 429 }),
@@ -182,7 +182,7 @@ describe('a live job', () => {
     expect(await ledgerOf(shop)).toMatchObject({ balance: 99, consumed: 1 })
   })
 
-  it('goes to the next engine when the work at the first came to nothing', async () => {
+  it('uses the next engine when the work at the first one fails', async () => {
     const first = fakeFashn()
     const error = { name: 'PipelineError', message: 'no idea' }
     upstream.on(`${FASHN}/status/p-1`, inTurn({ id: 'p-1', status: 'failed', output: null, error }))
@@ -192,9 +192,9 @@ describe('a live job', () => {
     expect(upstream.seen(`${FASHN}/run`)).toHaveLength(1)
   })
 
-  it('fails with what the engine has against the picture, and costs nothing', async () => {
+  it('fails without a charge when the engine rejects the image', async () => {
     const first = fakeFashn()
-    const error = { name: 'PoseError', message: 'nobody there' }
+    const error = { name: 'PoseError', message: 'no person detected' }
     upstream.on(`${FASHN}/status/p-1`, inTurn({ id: 'p-1', status: 'failed', output: null, error }))
     useEngines(first, fakeFal())
     const { shop, job } = await liveJob()
@@ -214,8 +214,8 @@ async function liveJob() {
 }
 
 async function expectPicture(url: unknown) {
-  const answer = await request(String(url).replace(BASE, ''))
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('Content-Type')).toBe('image/jpeg')
-  expect(await answer.bytes()).toEqual(made)
+  const response = await request(String(url).replace(BASE, ''))
+  expect(response.status).toBe(200)
+  expect(response.headers.get('Content-Type')).toBe('image/jpeg')
+  expect(await response.bytes()).toEqual(output)
 }

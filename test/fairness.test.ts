@@ -1,5 +1,5 @@
-// One organisation whose servers hang, and another one that must not notice. Through the real queues,
-// each of which has one batch in flight at a time here. The same under `wrangler dev`: bench/fairness.
+// Isolation: the hanging servers of one organisation do not delay another one. Uses the real queues,
+// with one batch in flight per queue. bench/fairness measures the same under `wrangler dev`.
 import { expect, it, vi } from 'vitest'
 import { picture, scripted, useEngines } from './support/fake-engines.ts'
 import { jpeg, png } from './support/picture.ts'
@@ -19,10 +19,10 @@ const FAST = {
 const JOBS = 8
 
 it.each([
-  ['never answers', hang],
-  ['drips', drip],
+  ['never responds', hang],
+  ['never ends its response', drip],
 ])(
-  'an organisation whose picture server %s delays no other',
+  'an image host that %s does not delay other organisations',
   async (_, garment) => {
     useEngines(scripted('engine', { start: [picture], paid: false }))
     upstream
@@ -39,8 +39,8 @@ it.each([
     const ids: string[] = []
     while (ids.length < JOBS) ids.push((await submit(slow.live, SLOW)).job_id)
 
-    const begunAt = Date.now()
-    const elapsed = () => Date.now() - begunAt
+    const startedAt = Date.now()
+    const elapsed = () => Date.now() - startedAt
     const test = await submit(fast.test, { webhook_url: 'https://fast.test/hook' })
     const live = await submit(fast.live, FAST)
     const [testMs, liveMs, webhookMs] = await Promise.all([
@@ -54,7 +54,7 @@ it.each([
     expect(webhookMs).toBeLessThan(5_000)
     expect(liveMs).toBeLessThan(10_000)
 
-    // The first ones time out, and then the host is not asked any more.
+    // After the first timeouts, the host gets no more requests.
     for (const id of ids) {
       const job = await vi.waitUntil(
         async () => {

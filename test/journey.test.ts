@@ -1,3 +1,4 @@
+// The complete story of a live job: submission, picture, webhook and charge.
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
 import { request } from './support/client.ts'
@@ -8,8 +9,8 @@ import model from '../samples/model.jpg'
 
 const upstream = fakeUpstream()
 
-describe('the whole story', () => {
-  it('makes a picture of two, tells the shop, and charges one credit', async () => {
+describe('a live job', () => {
+  it('generates a picture, sends the webhook event and charges one credit', async () => {
     const shop = await newOrganisation({ default_webhook_url: 'https://hooks.test/try-on' })
     upstream
       .on('https://cdn.test/model', () => new Response(model))

@@ -1,4 +1,4 @@
-// What the Worker makes of its variables, as a request finds out.
+// Settings, tested through a request.
 import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
@@ -20,12 +20,12 @@ describe('a setting', () => {
     ['OUTPUT_SIGNING_SECRET', 'short-secret', 'must have at least 32 characters'],
     ['OUTPUT_SIGNING_SECRET_PREVIOUS', 'short-secret', 'must have at least 32 characters'],
   ])(
-    'that is wrong is named in the log, without its value: %s=%s',
+    'is named in the log without its value when it is invalid: %s=%s',
     async (name, value, problem) => {
       const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
-      const answer = await read({ [name]: value })
-      expect(answer.status).toBe(500)
-      expect(await answer.json()).toMatchObject({ error: { code: 'internal_error' } })
+      const response = await read({ [name]: value })
+      expect(response.status).toBe(500)
+      expect(await response.json()).toMatchObject({ error: { code: 'internal_error' } })
       const log = errors.mock.calls.map(String).join()
       expect(log).toContain(`${name} ${problem}`)
       expect(log).not.toContain(value || 'undefined')
@@ -33,15 +33,15 @@ describe('a setting', () => {
   )
 
   it.each(['BASE_URL', 'OUTPUT_SIGNING_SECRET_PREVIOUS'])(
-    'that is empty counts as unset: %s',
+    'counts as unset when it is empty: %s',
     async (name) => {
-      const answer = await read({ [name]: '' })
-      expect(answer.status).toBe(200)
-      expect(await answer.json()).toMatchObject({ servers: [{ url: BASE }] })
+      const response = await read({ [name]: '' })
+      expect(response.status).toBe(200)
+      expect(await response.json()).toMatchObject({ servers: [{ url: BASE }] })
     },
   )
 
-  it('is in force: BASE_URL without its last slash, a previous secret of 32 characters', async () => {
+  it('is applied: BASE_URL without its trailing slash, a previous secret of 32 characters', async () => {
     const vars = {
       BASE_URL: 'https://api.shop.example/',
       OUTPUT_SIGNING_SECRET_PREVIOUS: 'p'.repeat(32),

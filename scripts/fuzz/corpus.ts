@@ -1,4 +1,4 @@
-// Valid files of every kind that the compositor reads, small and of one seed.
+// Small valid files of every kind that the compositor reads, deterministic for a seed.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { deflateSync } from 'node:zlib'
@@ -6,8 +6,8 @@ import loadJpegEncoder from '@jsquash/jpeg/codec/enc/mozjpeg_enc.js'
 import loadWebpEncoder from '@jsquash/webp/codec/enc/webp_enc.js'
 import { defaultOptions as JPEG_OPTIONS } from '@jsquash/jpeg/meta.js'
 import { defaultOptions as WEBP_OPTIONS } from '@jsquash/webp/meta.js'
-import { jpegFile, scan, segment } from '../../packages/image-files/samples/jpeg.ts'
-import { chunk, join } from '../../packages/image-files/samples/png.ts'
+import { jpegFile, jpegScan, jpegSegment } from '@try-on/image-files/samples'
+import { pngChunk, concat } from '@try-on/image-files/samples'
 import {
   ANIMATION,
   canvasChunk,
@@ -16,7 +16,7 @@ import {
   losslessWithCodeSets,
   riffChunk,
   webpFile,
-} from '../../packages/image-files/samples/webp.ts'
+} from '@try-on/image-files/samples'
 import type { ImageFormat } from '../../src/domain/image.ts'
 import { imageDataBytes } from '@try-on/image-files'
 
@@ -33,7 +33,7 @@ export async function createCorpus(random: Random): Promise<Corpus> {
   }
 }
 
-/** Soft shapes with noise, so that every part of a codec has work. */
+/** Soft shapes with noise, which use every part of a codec. */
 function picture(random: Random, alpha: boolean): Uint8ClampedArray {
   const data = new Uint8ClampedArray(SIZE.width * SIZE.height * 4)
   for (let i = 0; i < data.length; i += 4) {
@@ -45,7 +45,7 @@ function picture(random: Random, alpha: boolean): Uint8ClampedArray {
   return data
 }
 
-const EXIF = segment(
+const EXIF = jpegSegment(
   0xe1,
   Buffer.from(
     'Exif\0\0MM\0\x2a\0\0\0\x08\0\x01\x01\x12\0\x03\0\0\0\x01\0\x06\0\0\0\0\0\0',
@@ -70,16 +70,16 @@ async function jpegs(random: Random): Promise<Uint8Array[]> {
     )
   }
   const first = files[0]!
-  files.push(join([first.subarray(0, 2), EXIF, first.subarray(2)]))
+  files.push(concat([first.subarray(0, 2), EXIF, first.subarray(2)]))
   const colour = [0x22, 0x11, 0x11]
-  const separate = [1, 2, 3].map((id) => scan([id], [0, 63], new Uint8Array(200)))
+  const separate = [1, 2, 3].map((id) => jpegScan([id], [0, 63], new Uint8Array(200)))
   files.push(jpegFile({ ...SIZE, sampling: colour, scans: separate }))
   const restarts = Uint8Array.from(
     { length: 90 },
     (_, i) => [0, 0xff, 0xd0 + (((i - 2) / 3) % 8)][i % 3]!,
   )
-  const everyBlock = [segment(0xdd, [0, 1])]
-  files.push(jpegFile({ ...SIZE, extra: everyBlock, scans: [scan([1], [0, 63], restarts)] }))
+  const everyBlock = [jpegSegment(0xdd, [0, 1])]
+  files.push(jpegFile({ ...SIZE, extra: everyBlock, scans: [jpegScan([1], [0, 63], restarts)] }))
   return files
 }
 
@@ -111,17 +111,19 @@ function pngs(random: Random): Uint8Array[] {
       view.setUint32(0, SIZE.width)
       view.setUint32(4, SIZE.height)
       body.set([depth, colourType, 0, 0, interlaced ? 1 : 0], 8)
-      // Bytes from 0 to 4 are valid filters wherever a line begins.
+      // All bytes are 0 to 4, so that every line starts with a valid filter.
       const lines = Uint8Array.from({ length: imageDataBytes(header) }, () => random() * 5)
       const palette = Uint8Array.from({ length: 3 * 2 ** Math.min(depth, 8) }, () => random() * 256)
-      return join([
+      return concat([
         signature,
-        chunk('IHDR', body),
-        chunk('tEXt', Buffer.from('Title\0a picture', 'latin1')),
-        ...(colourType === 3 ? [chunk('PLTE', palette), chunk('tRNS', Uint8Array.of(0, 128))] : []),
-        ...(colourType === 2 ? [chunk('tRNS', Uint8Array.of(0, 1, 0, 2, 0, 3))] : []),
-        chunk('IDAT', deflateSync(lines)),
-        chunk('IEND', new Uint8Array(0)),
+        pngChunk('IHDR', body),
+        pngChunk('tEXt', Buffer.from('Title\0a picture', 'latin1')),
+        ...(colourType === 3
+          ? [pngChunk('PLTE', palette), pngChunk('tRNS', Uint8Array.of(0, 128))]
+          : []),
+        ...(colourType === 2 ? [pngChunk('tRNS', Uint8Array.of(0, 1, 0, 2, 0, 3))] : []),
+        pngChunk('IDAT', deflateSync(lines)),
+        pngChunk('IEND', new Uint8Array(0)),
       ])
     }),
   )

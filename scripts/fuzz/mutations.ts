@@ -1,18 +1,14 @@
-// Ways to break a file. Most keep the container readable, so that the damage reaches the decoder.
+// Mutations of image files. Most leave the container readable, so that the damage reaches the decoder.
 import { deflateSync, inflateSync } from 'node:zlib'
-import { segment } from '../../packages/image-files/samples/jpeg.ts'
-import { chunk, join } from '../../packages/image-files/samples/png.ts'
-import {
-  losslessChunk,
-  losslessWithCodeSets,
-  riffChunk,
-} from '../../packages/image-files/samples/webp.ts'
+import { jpegSegment } from '@try-on/image-files/samples'
+import { pngChunk, concat } from '@try-on/image-files/samples'
+import { losslessChunk, losslessWithCodeSets, riffChunk } from '@try-on/image-files/samples'
 import type { ImageFormat } from '../../src/domain/image.ts'
 import { imageDataBytes } from '@try-on/image-files'
 
 type Random = () => number
 
-/** Breaks a file in one to three ways. `corpus` holds files of its format to splice in. */
+/** Applies one to three mutations. `corpus` has files of the same format to splice in. */
 export function mutate(
   file: Uint8Array,
   format: ImageFormat,
@@ -32,14 +28,14 @@ const pick = <T>(values: readonly T[], random: Random): T => values[below(values
 const noise = (length: number, random: Random) =>
   Uint8Array.from({ length }, () => below(256, random))
 
-/** Numbers at which sizes and counters go wrong, and some that are right. */
+/** Boundary values of sizes and counters, and some normal values. */
 const EDGES = [
   0, 1, 2, 3, 7, 8, 9, 16, 100, 127, 128, 255, 256, 1_000, 3_000, 4_095, 16_383, 16_384,
 ]
 const HUGE = [32_767, 32_768, 65_500, 65_535, 0xff_ffff, 0x7fff_ffff, 0xffff_ffff]
-/** Of pictures on both sides of the pixel limits. */
+/** Sides of images below and above the pixel limits. */
 const largeSide = (random: Random) => 1 + below(4_200, random)
-/** Mostly small: a large picture takes a hundred times as long as a small one. */
+/** Mostly small, because large images take a hundred times as long. */
 const edge = (random: Random) => (random() < 0.9 ? pick(EDGES, random) : pick(HUGE, random))
 
 function mutateBytes(file: Uint8Array, corpus: readonly Uint8Array[], random: Random): Uint8Array {
@@ -55,16 +51,20 @@ function mutateBytes(file: Uint8Array, corpus: readonly Uint8Array[], random: Ra
       return file
     case 2:
       return file.fill(pick([0, 1, 0x55, 0x7f, 0x80, 0xff], random), at, at + 1 + below(64, random))
-    case 3: // a piece lost, or twice there
-      return join([file.subarray(0, at), file.subarray(below(file.length, random))])
+    case 3: // a piece removed or duplicated
+      return concat([file.subarray(0, at), file.subarray(below(file.length, random))])
     case 4: {
       const other = pick(corpus, random)
-      return join([file.subarray(0, at), other.subarray(below(other.length, random))])
+      return concat([file.subarray(0, at), other.subarray(below(other.length, random))])
     }
     case 5:
-      return join([file.subarray(0, at), noise(1 + below(300, random), random), file.subarray(at)])
+      return concat([
+        file.subarray(0, at),
+        noise(1 + below(300, random), random),
+        file.subarray(at),
+      ])
     default: {
-      // The first bytes hold sizes and types.
+      // The first bytes contain sizes and types.
       file[below(Math.min(64, file.length), random)] = below(256, random)
       return file
     }
@@ -95,7 +95,7 @@ function shuffle(parts: Uint8Array[], random: Random, mostCopies: number): Uint8
   }
 }
 
-/** The markers of a JPEG, each with all that follows it up to the next one. */
+/** The segments of a JPEG; scans include their data. */
 function jpegParts(file: Uint8Array): Uint8Array[] {
   const parts: Uint8Array[] = []
   let start = 2
@@ -162,10 +162,13 @@ function mutateJpeg(file: Uint8Array, random: Random): Uint8Array {
     case 5: {
       const part = pick(
         [
-          segment(0xdd, [below(2, random), below(256, random)]),
-          segment(0xdc, [0, below(256, random)]),
-          segment(pick([0xe0, 0xe1, 0xe2, 0xee, 0xfe], random), noise(below(40, random), random)),
-          segment(pick([0xc4, 0xdb, 0xcc], random), noise(below(100, random), random)),
+          jpegSegment(0xdd, [below(2, random), below(256, random)]),
+          jpegSegment(0xdc, [0, below(256, random)]),
+          jpegSegment(
+            pick([0xe0, 0xe1, 0xe2, 0xee, 0xfe], random),
+            noise(below(40, random), random),
+          ),
+          jpegSegment(pick([0xc4, 0xdb, 0xcc], random), noise(below(100, random), random)),
           Uint8Array.of(0xff, pick([0xd8, 0xd9, 0x01, 0xff, 0xd0], random)),
         ],
         random,
@@ -182,7 +185,7 @@ function mutateJpeg(file: Uint8Array, random: Random): Uint8Array {
     default:
       parts = shuffle(parts, random, 300)
   }
-  return join([file.subarray(0, 2), ...parts])
+  return concat([file.subarray(0, 2), ...parts])
 }
 
 function pngParts(file: Uint8Array): { type: string; body: Uint8Array }[] {
@@ -247,11 +250,11 @@ function mutatePng(file: Uint8Array, random: Random): Uint8Array {
       const at = below(lines.length, random)
       const change = below(4, random)
       if (change === 0) lines = lines.subarray(0, at)
-      else if (change === 1) lines = join([lines, new Uint8Array(edge(random) % 5_000_000)])
+      else if (change === 1) lines = concat([lines, new Uint8Array(edge(random) % 5_000_000)])
       else if (change === 2) lines.fill(below(256, random), at, at + 1 + below(200, random))
       const level = pick([0, 1, 9], random)
       image.body =
-        change === 3 ? join([image.body, noise(9, random)]) : deflateSync(lines, { level })
+        change === 3 ? concat([image.body, noise(9, random)]) : deflateSync(lines, { level })
       break
     }
     case 4: {
@@ -268,7 +271,7 @@ function mutatePng(file: Uint8Array, random: Random): Uint8Array {
     case 5: {
       const packed = deflateSync(new Uint8Array(edge(random) % 3_000_000))
       const name = Buffer.from('name\0\0', 'latin1')
-      const body = pick([noise(below(60, random), random), join([name, packed]), packed], random)
+      const body = pick([noise(below(60, random), random), concat([name, packed]), packed], random)
       const copies = Math.floor(2_000 ** random())
       const part = { type: pick(PNG_TYPES, random), body }
       parts.splice(
@@ -281,10 +284,10 @@ function mutatePng(file: Uint8Array, random: Random): Uint8Array {
     default:
       chunks = shuffle(parts.map(toChunk), random, 300)
   }
-  return join([file.subarray(0, 8), ...(chunks ?? parts.map(toChunk))])
+  return concat([file.subarray(0, 8), ...(chunks ?? parts.map(toChunk))])
 }
 
-/** Gives a PNG large sides and as much image data as they need. */
+/** Sets large sides in a PNG header, with matching image data. */
 function enlarge(
   header: Uint8Array,
   image: { body: Uint8Array } | undefined,
@@ -300,9 +303,9 @@ function enlarge(
   if (image) image.body = deflateSync(new Uint8Array(needed), { level: 1 })
 }
 
-const toChunk = ({ type, body }: { type: string; body: Uint8Array }) => chunk(type, body)
+const toChunk = ({ type, body }: { type: string; body: Uint8Array }) => pngChunk(type, body)
 
-/** The chunks of a RIFF file, or inside of a frame. */
+/** The chunks of a RIFF file or of a frame. */
 function riffParts(bytes: Uint8Array): Uint8Array[] {
   const parts: Uint8Array[] = []
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -323,8 +326,8 @@ function mutateWebp(file: Uint8Array, random: Random): Uint8Array {
   if (!part) return file
   const type = typeOf(part)
   if (type === 'ANMF' && random() < 0.5) {
-    const inner = mutateWebp(join([file.subarray(0, 12), part.subarray(24)]), random)
-    parts[at] = riffChunk('ANMF', join([part.subarray(8, 24), inner.subarray(12)]))
+    const inner = mutateWebp(concat([file.subarray(0, 12), part.subarray(24)]), random)
+    parts[at] = riffChunk('ANMF', concat([part.subarray(8, 24), inner.subarray(12)]))
     return wrapped(parts)
   }
   const view = new DataView(part.buffer, part.byteOffset, part.byteLength)
@@ -338,7 +341,7 @@ function mutateWebp(file: Uint8Array, random: Random): Uint8Array {
   }
   switch (below(6, random)) {
     case 0: {
-      // Sizes, wherever a chunk of this type has them.
+      // The size fields of this type of chunk.
       const offset = { VP8X: 12, ANMF: 14, 'VP8 ': 14, VP8L: 9 }[type] ?? 8
       const position = offset + pick([0, 1, 2, 3], random)
       if (position + 2 <= part.length) view.setUint16(position, edge(random) & 0xffff, true)
@@ -356,7 +359,7 @@ function mutateWebp(file: Uint8Array, random: Random): Uint8Array {
       )
       break
     case 3: {
-      const alpha = join([Uint8Array.of(below(64, random)), noise(below(60, random), random)])
+      const alpha = concat([Uint8Array.of(below(64, random)), noise(below(60, random), random)])
       const added = pick(
         [
           riffChunk('ALPH', alpha),
@@ -385,4 +388,4 @@ function mutateWebp(file: Uint8Array, random: Random): Uint8Array {
 }
 
 const wrapped = (parts: Uint8Array[]) =>
-  riffChunk('RIFF', join([Buffer.from('WEBP', 'latin1'), ...parts]))
+  riffChunk('RIFF', concat([Buffer.from('WEBP', 'latin1'), ...parts]))

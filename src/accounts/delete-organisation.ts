@@ -65,7 +65,7 @@ export async function scheduleOrganisationDeletion({
 /** Makes a scheduled deletion effective for /v1. */
 export async function suspendScheduled(env: Env, organisationId: string): Promise<void> {
   await organisationStub(env, organisationId).refresh()
-  await withdrawAllPending(env, organisationId)
+  await withdrawAllPending({ env, organisationId })
 }
 
 async function mailOwners(

@@ -84,7 +84,7 @@ async function* documentOf(
 
 async function* exportedJobs(env: Env, organisationId: string, baseUrl: string) {
   const pages = pagesOf<JobRow>(JOBS_PER_PAGE, (last) =>
-    listJobRows(env, organisationId, { limit: JOBS_PER_PAGE, beforeId: last?.id }),
+    listJobRows({ env, organisationId, limit: JOBS_PER_PAGE, beforeId: last?.id }),
   )
   for await (const page of pages) {
     const linkTo = linksFrom(env, baseUrl)

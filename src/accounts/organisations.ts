@@ -110,7 +110,7 @@ export async function updateOrganisation({
   }
   // Also without a difference: an earlier equal request may have stopped before these steps.
   await organisationStub(env, organisationId).refresh()
-  if (change.status === 'suspended') await withdrawAllPending(env, organisationId)
+  if (change.status === 'suspended') await withdrawAllPending({ env, organisationId })
   const url = change.defaultWebhookUrl
   if (url) await enableEndpoint({ env, actor, organisationId, url })
 }

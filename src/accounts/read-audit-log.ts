@@ -1,6 +1,8 @@
 // Reading the audit log, page by page.
 import type { AuditRow } from '../db/schema.ts'
 import { listAuditEntries } from '../access/audit-log.ts'
+import { pageOf } from '../domain/page.ts'
+import type { Page } from '../domain/page.ts'
 import { requireOwner } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 
@@ -15,11 +17,10 @@ export async function readAuditLog({
   organisationId,
   limit,
   beforeId,
-}: OrganisationRequest & { limit: number; beforeId?: string | undefined }): Promise<{
-  entries: AuditRow[]
-  hasMore: boolean
-}> {
+}: OrganisationRequest & { limit: number; beforeId?: string | undefined }): Promise<
+  Page<AuditRow>
+> {
   await requireOwner({ env, actor, organisationId })
   const rows = await listAuditEntries(env, organisationId, { limit: limit + 1, beforeId })
-  return { entries: rows.slice(0, limit), hasMore: rows.length > limit }
+  return pageOf(rows, limit)
 }

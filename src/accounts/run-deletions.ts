@@ -17,7 +17,7 @@ import type { OrganisationRow } from '../db/schema.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
 import { deletePictures } from '../jobs/pictures.ts'
 import { isFinal } from '../domain/job.ts'
-import { anyJobs, deleteJobs } from '../jobs/store.ts'
+import { deleteJobs, findJobsOf } from '../jobs/store.ts'
 import { log } from '../log.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { deleteEvents } from '../webhooks/store.ts'
@@ -104,18 +104,18 @@ async function deleteOrganisation(
   budget: { pages: number },
 ): Promise<void> {
   const { id } = organisation
-  await withdrawAllPending(env, id)
+  await withdrawAllPending({ env, organisationId: id })
   // The Organisation's alarm settles open reservations and needs the rows of their jobs.
   if ((await organisationStub(env, id).totals()).reserved > 0)
     return postpone(id, 'reserved credits')
 
   for (;;) {
-    const jobs = await anyJobs(env, id, JOBS_PER_PAGE)
+    const jobs = await findJobsOf({ env, organisationId: id, limit: JOBS_PER_PAGE })
     if (jobs.length === 0) break
     if (budget.pages-- <= 0) return
     if (!jobs.every(({ status }) => isFinal(status))) return postpone(id, 'an unfinished job')
     const ids = jobs.map((job) => job.id)
-    await deletePictures(env, ids)
+    await deletePictures({ env, jobIds: ids })
     await deleteJobs(env, ids)
   }
   for (const deletePage of [deleteEvents, deleteAuditEntries]) {

@@ -1,22 +1,65 @@
-// GET /v1/account and GET /v1/workspaces: what a client may know of its organisation.
+// GET /v1/workspaces and GET /v1/account: the caller's organisation.
 import { Hono } from 'hono'
-import { allow } from '../http/allow.ts'
-import type { App } from '../http/context.ts'
+import { z } from 'zod'
+import { presentWorkspace, Workspace } from '../accounts/present.ts'
+import { CURRENCIES, currencyOf, PLANS, REGIONS } from '../domain/organisation.ts'
+import { describeRoute, errors, ok } from '../http/openapi.ts'
+import type { Account as AccountState } from '../organisation/rpc.ts'
 import { organisationStub } from '../organisation/stub.ts'
-import { presentAccount, presentWorkspace } from './responses.ts'
-import { requireAdmitted, credentialsOf } from './authenticate.ts'
+import { requireAdmitted } from './authenticate.ts'
+import type { ApiApp } from './context.ts'
 
-export const account = new Hono<App>()
-  .get('/account', async (c) => {
-    const caller = credentialsOf(c)
-    const answer = await organisationStub(c.env, caller.organisationId).account(caller)
-    return c.json(presentAccount(requireAdmitted(c, answer)))
-  })
-  .all('/account', allow('GET'))
+const WorkspaceList = z.object({ workspaces: z.array(Workspace) }).meta({ id: 'WorkspaceList' })
 
-  .get('/workspaces', async (c) => {
-    const caller = credentialsOf(c)
-    const answer = await organisationStub(c.env, caller.organisationId).workspaces(caller)
-    return c.json({ workspaces: requireAdmitted(c, answer).map(presentWorkspace) })
+const Account = z
+  .object({
+    org_id: z.string(),
+    name: z.string(),
+    plan: z.enum(PLANS),
+    region_code: z.enum(REGIONS),
+    currency_code: z.enum(CURRENCIES),
+    credits: z.number().meta({ description: 'The current credit balance' }),
+    auto_reload_enabled: z.boolean(),
   })
-  .all('/workspaces', allow('GET'))
+  .meta({ id: 'Account' })
+
+export const account = new Hono<ApiApp>()
+  .get(
+    '/workspaces',
+    describeRoute({
+      operationId: 'listWorkspaces',
+      summary: 'List active workspaces',
+      tags: ['Account'],
+      responses: { '200': ok('The active workspaces', WorkspaceList), ...errors() },
+    }),
+    async (c) => {
+      const caller = c.get('caller')
+      const result = await organisationStub(c.env, caller.organisationId).workspaces(caller)
+      return c.json({ workspaces: requireAdmitted(c, result).map(presentWorkspace) })
+    },
+  )
+
+  .get(
+    '/account',
+    describeRoute({
+      operationId: 'getAccount',
+      summary: 'Get the account',
+      tags: ['Account'],
+      responses: { '200': ok('The account', Account), ...errors() },
+    }),
+    async (c) => {
+      const caller = c.get('caller')
+      const result = await organisationStub(c.env, caller.organisationId).account(caller)
+      return c.json(presentAccount(requireAdmitted(c, result)))
+    },
+  )
+
+const presentAccount = ({ organisation, credits }: AccountState): z.infer<typeof Account> => ({
+  org_id: organisation.id,
+  name: organisation.name,
+  plan: organisation.plan,
+  region_code: organisation.regionCode,
+  currency_code: currencyOf(organisation.regionCode),
+  credits,
+  auto_reload_enabled: organisation.autoReloadEnabled,
+})

@@ -1,55 +1,87 @@
-// From the Authorization header to a caller, and from an Organisation's answer to headers.
-import type { Context } from 'hono'
+// Authentication of /v1. `readCredentials` parses the key of every request without I/O; whether the
+// key is valid is known only to the Organisation, whose results pass through `requireAdmitted`.
+import type { MiddlewareHandler } from 'hono'
+import { createMiddleware } from 'hono/factory'
+import { matchedRoutes } from 'hono/route'
 import type { Actor } from '../domain/actor.ts'
-import { bearerToken } from '../http/bearer.ts'
-import type { App } from '../http/context.ts'
 import { AppError } from '../domain/errors.ts'
 import { recordAuthFailure, recordAuthSuccess, rejectIfThrottled } from '../http/auth-throttle.ts'
+import { bearerToken } from '../http/bearer.ts'
 import { parseKey } from '../organisation/api-key.ts'
-import type { Credentials } from '../organisation/api-key.ts'
-import type { Answer } from '../organisation/rpc.ts'
 import { WINDOW_SECONDS } from '../organisation/rate-window.ts'
 import type { Quota } from '../organisation/rate-window.ts'
+import type { RequestResult } from '../organisation/rpc.ts'
 import { dailyAllowanceBytes, secondsToMidnight } from '../organisation/storage-allowance.ts'
+import { organisationStub } from '../organisation/stub.ts'
+import type { ApiApp, ApiContext } from './context.ts'
 
 /**
- * The credentials that a request carries, without any I/O.
- * @throws AppError invalid_api_key when there is no well-formed key, rate_limit_exceeded for an
- * address that sent too many wrong ones
+ * Sets `caller` from the API key. Applies to every route of /v1; runs without I/O.
+ * @throws AppError invalid_api_key without a well-formed key, rate_limit_exceeded for an address that
+ * sent too many invalid ones
  */
-export function credentialsOf(c: Context<App>): Credentials {
+export const readCredentials: MiddlewareHandler<ApiApp> = (c, next) => {
+  // Only middleware matched. The response is a 404 or 405, for which no key is required.
+  if (matchedRoutes(c).at(-1)?.method === 'ALL') return next()
   const key = bearerToken(c.req.header('Authorization'))
-  const credentials = key ? parseKey(key) : null
-  if (!credentials) throw new AppError('invalid_api_key')
-  rejectIfThrottled(c, credentials.keyHash)
-  c.set('keyHash', credentials.keyHash)
-  return credentials
+  const caller = key ? parseKey(key) : null
+  if (!caller) throw new AppError('invalid_api_key')
+  rejectIfThrottled(c, caller.keyHash)
+  c.set('caller', caller)
+  return next()
 }
 
-/** The API key of an authenticated request as the actor of a use case. */
-export const keyActor = (c: Context<App>, { keyHash }: Credentials): Actor => ({
-  type: 'api_key',
-  keyHash,
-  ipAddress: c.req.header('CF-Connecting-IP') ?? null,
-})
+type Check = { rejectSuspended: boolean }
+
+/** What a handler can use once its caller is admitted. */
+interface Admitted {
+  Variables: { organisationId: string }
+}
+
+/** Middleware for routes whose data is not in the Organisation: sets `organisationId`. */
+export const admitted = (check: Check) =>
+  createMiddleware<ApiApp & Admitted>(async (c, next) => {
+    c.set('organisationId', await authenticate(c, check))
+    await next()
+  })
 
 /**
- * What the Organisation let through. Sets the rate-limit headers, whatever the answer.
+ * Asks the caller's Organisation to check key, suspension and rate limit.
+ * @returns the id of the organisation
  * @throws AppError for a rejection
  */
-export function requireAdmitted<T>(c: Context<App>, answer: Answer<T>): T {
-  if (answer.quota) {
-    setRateLimit(c, answer.quota)
-    recordAuthSuccess(c.get('keyHash'))
-  }
-  if (answer.ok) return answer.value
-  if (answer.rejection === 'storage_allowance_exceeded') throw allowanceExceeded(answer.quota)
-  if (answer.rejection === 'rate_limit_exceeded' && answer.quota) {
-    c.header('Retry-After', String(answer.quota.resetSeconds))
-  }
-  if (answer.rejection === 'invalid_api_key') recordAuthFailure(c)
-  throw new AppError(answer.rejection)
+export async function authenticate(c: ApiContext, check: Check): Promise<string> {
+  const caller = c.get('caller')
+  const organisation = organisationStub(c.env, caller.organisationId)
+  requireAdmitted(c, await organisation.authenticate(caller, check))
+  return caller.organisationId
 }
+
+/**
+ * Unwraps a result of the caller's Organisation. Every handler of /v1 passes here before it responds.
+ * Sets the rate-limit headers.
+ * @throws AppError for a rejection
+ */
+export function requireAdmitted<T>(c: ApiContext, result: RequestResult<T>): T {
+  if (result.quota) {
+    setRateLimit(c, result.quota)
+    recordAuthSuccess(c.get('caller').keyHash)
+  }
+  if (result.ok) return result.value
+  if (result.rejection === 'storage_allowance_exceeded') throw allowanceExceeded(result.quota)
+  if (result.rejection === 'rate_limit_exceeded' && result.quota) {
+    c.header('Retry-After', String(result.quota.resetSeconds))
+  }
+  if (result.rejection === 'invalid_api_key') recordAuthFailure(c)
+  throw new AppError(result.rejection)
+}
+
+/** The caller's API key as the actor of a use case. */
+export const keyActor = (c: ApiContext): Actor => ({
+  type: 'api_key',
+  keyHash: c.get('caller').keyHash,
+  ipAddress: c.req.header('CF-Connecting-IP') ?? null,
+})
 
 const BYTES_PER_MB = 1_000_000
 
@@ -62,8 +94,8 @@ function allowanceExceeded({ limit = 0, resetSeconds = 0 }: Partial<Quota> = {})
   )
 }
 
-/** As in draft-ietf-httpapi-ratelimit-headers-10. */
-function setRateLimit(c: Context<App>, { limit, remaining, resetSeconds }: Quota): void {
+/** Sets the headers of draft-ietf-httpapi-ratelimit-headers-10. */
+function setRateLimit(c: ApiContext, { limit, remaining, resetSeconds }: Quota): void {
   c.header('RateLimit-Policy', `"default";q=${limit};w=${WINDOW_SECONDS}`)
   c.header('RateLimit', `"default";r=${remaining};t=${resetSeconds}`)
 }

@@ -1,95 +1,183 @@
 // /v1/jobs: lists, reads and cancels jobs, and deletes their pictures.
+import { zValidator } from '@hono/zod-validator'
 import { Hono } from 'hono'
-import { allow } from '../http/allow.ts'
-import type { App } from '../http/context.ts'
+import { z } from 'zod'
 import { AppError } from '../domain/errors.ts'
+import { JOB_STATUSES } from '../domain/job.ts'
+import { baseUrlOf } from '../http/base-url.ts'
+import { describeRoute, errors, noContent, ok } from '../http/openapi.ts'
+import { PageLimit } from '../http/pagination.ts'
+import { validQuery } from '../http/validation.ts'
 import { isId } from '../ids.ts'
 import { cancelJob } from '../jobs/cancel.ts'
-import { creditCost, presentJob, presentListedJob } from '../jobs/present.ts'
+import { creditCost, Job, ListedJob, presentJob, presentListedJob } from '../jobs/present.ts'
 import { listPage, waitForJob } from '../jobs/read.ts'
 import { findJob } from '../jobs/store.ts'
-import { organisationStub } from '../organisation/stub.ts'
-import { linksFrom } from '../signing/signed-url.ts'
 import { deleteOutput } from '../retention/delete-output.ts'
-import { requireAdmitted, credentialsOf, keyActor } from './authenticate.ts'
-import { baseUrlOf } from '../http/base-url.ts'
-import { makeCursor, readCursor } from './cursor.ts'
-import { preferredWaitSeconds } from './prefer.ts'
-import { JobsQuery } from './requests.ts'
-import { check, queryOf, valid } from '../http/validation.ts'
+import { linksFrom } from '../signing/signed-url.ts'
+import { admitted, authenticate, keyActor } from './authenticate.ts'
+import type { ApiApp } from './context.ts'
+import { createCursor, readCursor } from './cursor.ts'
+import { PreferenceApplied, PreferHeader, preferredWaitSeconds } from './prefer.ts'
 
-export const jobs = new Hono<App>()
-  .get('/', async (c) => {
-    const caller = credentialsOf(c)
-    const { organisationId } = caller
-    const organisation = organisationStub(c.env, organisationId)
-    requireAdmitted(c, await organisation.authenticate(caller, { refuseSuspended: false }))
-    const query = valid(check(JobsQuery, queryOf(c.req.queries())))
+const JobsQuery = z.object({
+  workspace_id: z
+    .string('must be given once')
+    .optional()
+    .meta({ description: 'Only jobs of this workspace.' }),
+  status: z
+    .enum(JOB_STATUSES, `must be one of ${JOB_STATUSES.join(', ')}`)
+    .optional()
+    .meta({ description: 'Only jobs with this status.' }),
+  limit: PageLimit,
+  cursor: z
+    .string('must be given once')
+    .optional()
+    .meta({ description: 'The next_cursor of the previous page. Opaque.' }),
+})
 
-    const filter = { workspaceId: query.workspace_id, status: query.status }
-    const list = { organisationId, ...filter }
-    const beforeId = query.cursor === undefined ? undefined : readCursor(c.env, list, query.cursor)
-    if (beforeId === null) {
-      throw new AppError(
-        'validation_error',
-        'cursor must be the next_cursor of a page with the same filters.',
-      )
-    }
-    const page = await listPage(c.env, organisationId, filter, { limit: query.limit, beforeId })
-    const last = page.jobs.at(-1)
-    const linkTo = linksFrom(c.env, baseUrlOf(c))
-    return c.json({
-      jobs: page.jobs.map((job) => presentListedJob(linkTo, job)),
-      next_cursor: page.hasMore && last ? makeCursor(c.env, list, last.id) : null,
-      has_more: page.hasMore,
-    })
+const JobList = z
+  .object({
+    jobs: z.array(ListedJob),
+    next_cursor: z
+      .string()
+      .nullable()
+      .meta({ description: 'The cursor of the next page; null on the last page' }),
+    has_more: z.boolean(),
   })
-  .all('/', allow('GET'))
+  .meta({ id: 'JobList' })
 
-  .get('/:jobId', async (c) => {
-    const caller = credentialsOf(c)
-    const jobId = c.req.param('jobId')
-    const organisation = organisationStub(c.env, caller.organisationId)
-    // Read while the key is being checked: two round trips in the time of one.
-    const [answer, job] = await Promise.all([
-      organisation.authenticate(caller, { refuseSuspended: true }),
-      isId('job', jobId) ? findJob(c.env, jobId) : undefined,
-    ])
-    requireAdmitted(c, answer)
-    if (!job) throw new AppError('job_not_found')
-    if (job.organisationId !== caller.organisationId) throw new AppError('forbidden')
-
-    const waitSeconds = preferredWaitSeconds(c.req.header('Prefer'))
-    if (waitSeconds > 0) c.header('Preference-Applied', `wait=${waitSeconds}`)
-    const latest = await waitForJob(c.env, job, waitSeconds)
-    return c.json(presentJob(c.env, baseUrlOf(c), latest))
+const Cancelled = z
+  .object({
+    job_id: z.string(),
+    status: z.literal('refunded'),
+    refunded_credits: z.number().meta({ description: '1 in live mode, 0 in test mode' }),
   })
-  .delete('/:jobId', async (c) => {
-    const caller = credentialsOf(c)
-    const { organisationId } = caller
-    const jobId = c.req.param('jobId')
-    const organisation = organisationStub(c.env, organisationId)
-    requireAdmitted(c, await organisation.authenticate(caller, { refuseSuspended: false }))
-    if (!isId('job', jobId)) throw new AppError('job_not_found')
+  .meta({ id: 'Cancelled' })
 
-    const job = await cancelJob({ env: c.env, organisationId, jobId })
-    return c.json({
-      job_id: job.id,
-      status: job.status,
-      refunded_credits: creditCost(job.mode),
-    })
-  })
-  .all('/:jobId', allow('GET', 'DELETE'))
+const JobIdPath = z.object({
+  jobId: z
+    .string()
+    .refine((text) => isId('job', text))
+    .meta({ description: 'The job’s id.' }),
+})
 
-  .delete('/:jobId/output', async (c) => {
-    const caller = credentialsOf(c)
-    const { organisationId } = caller
-    const jobId = c.req.param('jobId')
-    const organisation = organisationStub(c.env, organisationId)
-    requireAdmitted(c, await organisation.authenticate(caller, { refuseSuspended: false }))
-    if (!isId('job', jobId)) throw new AppError('job_not_found')
+/** No job has a malformed id: 404 without a look-up. */
+const validJobId = zValidator('param', JobIdPath, ({ success }) => {
+  if (!success) throw new AppError('job_not_found')
+})
 
-    await deleteOutput({ env: c.env, actor: keyActor(c, caller), organisationId, jobId })
-    return c.body(null, 204)
-  })
-  .all('/:jobId/output', allow('DELETE'))
+export const jobs = new Hono<ApiApp>()
+  .get(
+    '/',
+    describeRoute({
+      operationId: 'listJobs',
+      summary: 'List jobs, newest first',
+      tags: ['Jobs'],
+      requestParams: { query: JobsQuery },
+      responses: { '200': ok('A page of jobs', JobList), ...errors('validation_error') },
+    }),
+    admitted({ rejectSuspended: false }),
+    validQuery(JobsQuery),
+    async (c) => {
+      const organisationId = c.get('organisationId')
+      const { workspace_id: workspaceId, status, limit, cursor } = c.req.valid('query')
+
+      const filter = { workspaceId, status }
+      const list = { organisationId, ...filter }
+      const beforeId = cursor === undefined ? undefined : readCursor(c.env, list, cursor)
+      if (beforeId === null) {
+        throw new AppError(
+          'validation_error',
+          'cursor must be the next_cursor of a page with the same filters.',
+        )
+      }
+      const page = await listPage({ env: c.env, organisationId, filter, limit, beforeId })
+      const last = page.rows.at(-1)
+      const linkTo = linksFrom(c.env, baseUrlOf(c))
+      return c.json({
+        jobs: page.rows.map((job) => presentListedJob(linkTo, job)),
+        next_cursor: page.hasMore && last ? createCursor(c.env, list, last.id) : null,
+        has_more: page.hasMore,
+      })
+    },
+  )
+
+  .get(
+    '/:jobId',
+    describeRoute({
+      operationId: 'getJob',
+      summary: 'Get a job',
+      tags: ['Jobs'],
+      requestParams: { path: JobIdPath, header: z.object({ Prefer: PreferHeader }) },
+      responses: {
+        '200': ok('The job', Job, { 'Preference-Applied': PreferenceApplied }),
+        ...errors('account_suspended', 'forbidden', 'job_not_found'),
+      },
+    }),
+    async (c) => {
+      const jobId = c.req.param('jobId')
+      // The job is read while the key is checked: two round trips in the time of one.
+      const [organisationId, job] = await Promise.all([
+        authenticate(c, { rejectSuspended: true }),
+        isId('job', jobId) ? findJob(c.env, jobId) : undefined,
+      ])
+      if (!job) throw new AppError('job_not_found')
+      if (job.organisationId !== organisationId) throw new AppError('forbidden')
+
+      const waitSeconds = preferredWaitSeconds(c.req.header('Prefer'))
+      if (waitSeconds > 0) c.header('Preference-Applied', `wait=${waitSeconds}`)
+      const latest = await waitForJob({ env: c.env, job, seconds: waitSeconds })
+      return c.json(presentJob({ env: c.env, baseUrl: baseUrlOf(c), job: latest }))
+    },
+  )
+
+  .delete(
+    '/:jobId',
+    describeRoute({
+      operationId: 'cancelJob',
+      summary: 'Cancel a pending job and refund its credit',
+      tags: ['Jobs'],
+      requestParams: { path: JobIdPath },
+      responses: {
+        '200': ok('The job was cancelled', Cancelled),
+        ...errors('forbidden', 'job_not_found', 'job_not_cancellable'),
+      },
+    }),
+    admitted({ rejectSuspended: false }),
+    validJobId,
+    async (c) => {
+      const organisationId = c.get('organisationId')
+      const { jobId } = c.req.valid('param')
+      const job = await cancelJob({ env: c.env, organisationId, jobId })
+      return c.json({
+        job_id: job.id,
+        status: job.status,
+        refunded_credits: creditCost(job.mode),
+      })
+    },
+  )
+
+  .delete(
+    '/:jobId/output',
+    describeRoute({
+      operationId: 'deleteJobOutput',
+      summary: 'Delete the pictures of a finished job',
+      description:
+        'Deletes the result and every stored copy of the inputs, and clears the job’s image and webhook URLs. The job itself stays, with `output_url` null. Deleting twice succeeds.',
+      tags: ['Jobs'],
+      requestParams: { path: JobIdPath },
+      responses: {
+        '204': noContent('The pictures are deleted'),
+        ...errors('forbidden', 'job_not_found', 'job_not_finished'),
+      },
+    }),
+    admitted({ rejectSuspended: false }),
+    validJobId,
+    async (c) => {
+      const organisationId = c.get('organisationId')
+      const { jobId } = c.req.valid('param')
+      await deleteOutput({ env: c.env, actor: keyActor(c), organisationId, jobId })
+      return c.body(null, 204)
+    },
+  )

@@ -1,10 +1,21 @@
-// The Prefer header, by which a client asks to be answered later rather than to ask again.
+// The Prefer header (RFC 7240): a client asks the server to wait for the job's end.
+import { z } from 'zod'
 import { MAX_WAIT_SECONDS } from '../domain/limits.ts'
 
-/**
- * The seconds of `Prefer: wait=N` (RFC 7240, 4.3), at most 30. A preference that cannot be read is
- * none, as the RFC has it.
- */
+export const PreferHeader = z
+  .string()
+  .optional()
+  .meta({
+    description: `\`wait=N\` holds the response until the job has ended, at most N (up to ${MAX_WAIT_SECONDS}) seconds.`,
+    example: 'wait=10',
+  })
+
+export const PreferenceApplied = z
+  .string()
+  .optional()
+  .meta({ description: 'Present when the request had `Prefer: wait`.' })
+
+/** The N of `Prefer: wait=N`, at most 30. A malformed preference is ignored (RFC 7240, 2). */
 export function preferredWaitSeconds(header: string | undefined): number {
   const [, seconds] = /(?:^|[,;])\s*wait\s*=\s*"?(\d{1,9})"?\s*(?:$|[,;])/i.exec(header ?? '') ?? []
   return Math.min(Number(seconds ?? 0), MAX_WAIT_SECONDS)

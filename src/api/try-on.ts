@@ -1,33 +1,82 @@
-// POST /v1/tryon: takes a job and, if the client prefers, waits for it.
+// POST /v1/tryon: submits a job and, if the client prefers, waits for it.
 import { Hono } from 'hono'
-import { allow } from '../http/allow.ts'
-import type { App } from '../http/context.ts'
-import { submitJob } from '../jobs/submit.ts'
-import { presentJob } from '../jobs/present.ts'
+import { z } from 'zod'
+import { isFinal, MODES } from '../domain/job.ts'
+import type { Mode } from '../domain/job.ts'
+import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
+import { describeRoute, errors, ok } from '../http/openapi.ts'
+import { tryOnBody } from '../http/try-on-body.ts'
+import { parse, parseBody } from '../http/validation.ts'
+import { Job, presentJob } from '../jobs/present.ts'
 import { waitForJob } from '../jobs/read.ts'
 import { findJob } from '../jobs/store.ts'
-import { isFinal } from '../domain/job.ts'
-import { organisationStub } from '../organisation/stub.ts'
-import { presentSubmitted } from './responses.ts'
-import { requireAdmitted, credentialsOf } from './authenticate.ts'
-import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
-import { preferredWaitSeconds } from './prefer.ts'
-import { IdempotencyKey, tryOnBody } from './requests.ts'
-import { check, checkBody, valid } from '../http/validation.ts'
+import { submitJob } from '../jobs/submit.ts'
+import type { Admission } from '../organisation/rpc.ts'
+import { authenticate, requireAdmitted } from './authenticate.ts'
+import type { ApiApp, ApiContext } from './context.ts'
+import { PreferenceApplied, PreferHeader, preferredWaitSeconds } from './prefer.ts'
 
-export const tryOn = new Hono<App>()
-  .post('/', async (c) => {
-    const caller = credentialsOf(c)
+const IdempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,255}$/, 'must be 1 to 255 visible ASCII characters')
+  .optional()
+  .meta({
+    description:
+      'Makes a repeated submission safe for 24 hours: the same key and body return the same job at no cost. 1 to 255 visible ASCII characters.',
+  })
+
+const Submitted = z
+  .object({
+    job_id: z.string(),
+    status: z.literal('pending'),
+    created_at: z.iso.datetime(),
+    mode: z.enum(MODES),
+  })
+  .meta({ id: 'Submitted', description: 'The job was accepted' })
+
+export const tryOn = new Hono<ApiApp>().post(
+  '/',
+  describeRoute({
+    operationId: 'submitTryOn',
+    summary: 'Submit a try-on job',
+    description:
+      'Accepts the job and returns at once. In live mode one credit is reserved; it is consumed when the job completes and returned when it does not.\n\n' +
+      'In test mode nothing is fetched or generated, and an image URL on the host `test.invalid` selects a scenario: `https://test.invalid/fail/{error_code}` fails the job, `https://test.invalid/delay/{seconds}` (0 to 60) delays it.',
+    tags: ['Jobs'],
+    requestParams: {
+      header: z.object({ 'Idempotency-Key': IdempotencyKey, Prefer: PreferHeader }),
+    },
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': { schema: tryOnBody({ allowPrivate: false, ownHosts: [] }, 'test') },
+      },
+    },
+    responses: {
+      '200': ok('The job ended within the time of `Prefer: wait`', Job, {
+        'Idempotent-Replayed': z.string().optional(),
+        'Preference-Applied': PreferenceApplied,
+      }),
+      '202': ok('The job was accepted', Submitted, {
+        'Idempotent-Replayed': z.string().optional().meta({
+          description: '`true` when an earlier request with this Idempotency-Key was accepted.',
+        }),
+        'Preference-Applied': PreferenceApplied,
+      }),
+      ...errors(
+        'insufficient_credits',
+        'account_suspended',
+        'workspace_not_found',
+        'payload_too_large',
+        'validation_error',
+        'idempotency_key_reused',
+      ),
+    },
+  }),
+  async (c) => {
+    const caller = c.get('caller')
     const baseUrl = baseUrlOf(c)
-    const body = await checkBody(tryOnBody(urlPolicyOf(c), caller.mode), c.req.raw)
-    const key = check(IdempotencyKey.optional(), c.req.header('Idempotency-Key'), 'Idempotency-Key')
-    if (!body.ok || !key.ok) {
-      // A key's state is told before the body's faults, and the request counts all the same.
-      const organisation = organisationStub(c.env, caller.organisationId)
-      requireAdmitted(c, await organisation.authenticate(caller, { refuseSuspended: true }))
-    }
-    const request = valid(body)
-
+    const { body, idempotencyKey } = await parseSubmission(c)
     const job = requireAdmitted(
       c,
       await submitJob({
@@ -35,11 +84,11 @@ export const tryOn = new Hono<App>()
         caller,
         baseUrl,
         request: {
-          modelImageUrl: request.model_image_url,
-          garmentImageUrl: request.garment_image_url,
-          workspaceId: request.workspace_id,
-          webhookUrl: request.webhook_url,
-          idempotencyKey: valid(key),
+          modelImageUrl: body.model_image_url,
+          garmentImageUrl: body.garment_image_url,
+          workspaceId: body.workspace_id,
+          webhookUrl: body.webhook_url,
+          idempotencyKey,
         },
       }),
     )
@@ -49,11 +98,39 @@ export const tryOn = new Hono<App>()
     if (waitSeconds > 0) {
       c.header('Preference-Applied', `wait=${waitSeconds}`)
       const pending = await findJob(c.env, job.jobId)
-      const latest = pending && (await waitForJob(c.env, pending, waitSeconds))
+      const latest =
+        pending && (await waitForJob({ env: c.env, job: pending, seconds: waitSeconds }))
       if (latest && isFinal(latest.status)) {
-        return c.json(presentJob(c.env, baseUrl, latest), 200)
+        return c.json(presentJob({ env: c.env, baseUrl, job: latest }), 200)
       }
     }
     return c.json(presentSubmitted(job, caller.mode), 202)
-  })
-  .all('/', allow('POST'))
+  },
+)
+
+/**
+ * Parses the body and the Idempotency-Key. The Organisation is asked only when they are invalid: an
+ * error of the key precedes theirs, and the request counts against the rate limit. A valid request is
+ * checked by its admission, so no validation middleware with a call of its own fits here.
+ */
+async function parseSubmission(c: ApiContext) {
+  try {
+    return {
+      body: await parseBody(tryOnBody(urlPolicyOf(c), c.get('caller').mode), c.req.raw),
+      idempotencyKey: parse(IdempotencyKey, c.req.header('Idempotency-Key'), 'Idempotency-Key'),
+    }
+  } catch (error) {
+    await authenticate(c, { rejectSuspended: true })
+    throw error
+  }
+}
+
+const presentSubmitted = (
+  { jobId, createdAt }: Admission,
+  mode: Mode,
+): z.infer<typeof Submitted> => ({
+  job_id: jobId,
+  status: 'pending',
+  created_at: new Date(createdAt).toISOString(),
+  mode,
+})

@@ -1,13 +1,13 @@
 const INTERVAL_MS = 20
 
 /**
- * Waits for what another invocation does in this isolate. With a timer of its own: a promise that
- * another invocation resolves is nothing that workerd waits for, so it would end this invocation as
- * hung.
- * @returns false when the time is over
+ * Waits until a condition holds that another invocation in this isolate makes true. It polls with a
+ * timer, because workerd ends an invocation as hung when it waits for a promise that only another
+ * invocation resolves.
+ * @returns false when the condition did not hold within `timeoutMs`
  */
-export async function pollUntil(isTrue: () => boolean, forMs = Infinity): Promise<boolean> {
-  const endsAt = performance.now() + forMs
+export async function pollUntil(isTrue: () => boolean, timeoutMs = Infinity): Promise<boolean> {
+  const endsAt = performance.now() + timeoutMs
   while (!isTrue()) {
     if (performance.now() >= endsAt) return false
     await scheduler.wait(INTERVAL_MS)

@@ -1,50 +1,52 @@
-// Limits how much work runs at once in this isolate; further work waits in line.
+// Limits how much work runs concurrently in this isolate. Further work waits in a queue.
 import { pollUntil } from './poll-until.ts'
 
-interface Place {
-  /** ms since 1970 */
-  since: number
+interface Slot {
+  /** When the work started, ms since 1970; 0 while it waits. */
+  startedAt: number
 }
 
 /**
- * At most `places` at once. Work whose invocation was killed never ends, so its place is free again
- * after `heldAtMostMs`: then one more than wanted may run, which is better than none ever again.
+ * Runs at most `slots` tasks concurrently. The work of a killed invocation never ends, so its slot
+ * becomes free after `timeoutMs`. Work that takes longer can therefore exceed the limit.
  */
 export class Semaphore {
-  readonly #places: number
-  readonly #heldAtMostMs: number
-  readonly #inside = new Set<Place>()
-  readonly #waiting: Place[] = []
+  readonly #slots: number
+  readonly #timeoutMs: number
+  readonly #running = new Set<Slot>()
+  readonly #waiting: Slot[] = []
 
-  constructor(places: number, heldAtMostMs: number) {
-    this.#places = places
-    this.#heldAtMostMs = heldAtMostMs
+  constructor(slots: number, timeoutMs: number) {
+    this.#slots = slots
+    this.#timeoutMs = timeoutMs
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    const place = { since: 0 }
-    this.#waiting.push(place)
-    await pollUntil(() => this.#admit(place))
+    const slot = { startedAt: 0 }
+    this.#waiting.push(slot)
+    await pollUntil(() => {
+      this.#startWaiting()
+      return slot.startedAt > 0
+    })
     try {
       return await work()
     } finally {
-      this.#inside.delete(place)
-      this.#admit()
+      this.#running.delete(slot)
+      this.#startWaiting()
     }
   }
 
-  /** @returns whether `asked` has been admitted by now */
-  #admit(asked?: Place): boolean {
+  /** Moves waiting slots to the running ones, up to the limit. */
+  #startWaiting(): void {
     const now = Date.now()
-    for (const place of this.#inside) {
-      if (now - place.since >= this.#heldAtMostMs) this.#inside.delete(place)
+    for (const slot of this.#running) {
+      if (now - slot.startedAt >= this.#timeoutMs) this.#running.delete(slot)
     }
-    while (this.#inside.size < this.#places) {
-      const place = this.#waiting.shift()
-      if (!place) break
-      place.since = now
-      this.#inside.add(place)
+    while (this.#running.size < this.#slots) {
+      const slot = this.#waiting.shift()
+      if (!slot) break
+      slot.startedAt = now
+      this.#running.add(slot)
     }
-    return asked !== undefined && asked.since > 0
   }
 }

@@ -1,5 +1,6 @@
 // What people may enter, for the forms that share it.
 import { z } from 'zod'
+import { WITHOUT_CONTROL_CHARACTERS } from '../domain/text.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../accounts/auth.ts'
 
 export const email = z
@@ -21,5 +22,4 @@ export const name = z
   .trim()
   .min(1, 'Enter a name.')
   .max(100, 'At most 100 characters, please.')
-  // eslint-disable-next-line no-control-regex
-  .regex(/^[^\u0000-\u001f\u007f]*$/, 'Please leave out control characters.')
+  .regex(WITHOUT_CONTROL_CHARACTERS, 'Please leave out control characters.')

@@ -128,9 +128,9 @@ export const jobs = sqliteTable(
     engineHandle: text('engine_handle'),
     /**
      * Starts at paid engines whose outcome is unknown and that may have been charged. A start is
-     * counted before it is made, and uncounted once its outcome is known (jobs/generate).
+     * counted before it is made, and uncounted once its outcome is known (jobs/ambiguous-starts).
      */
-    ambiguousStarts: integer('unclear_starts').notNull().default(0),
+    ambiguousStarts: integer('ambiguous_starts').notNull().default(0),
     /** How often processing has begun. */
     attempts: integer().notNull().default(0),
     /** While processing: the end of the consumer's lease, after which any consumer can claim the job. */

@@ -1,2 +1,2 @@
-// A file of its own, because the page's Content-Security-Policy allows no script inside it.
+// A separate file, because the page's Content-Security-Policy forbids inline scripts.
 globalThis.SwaggerUIBundle({ url: '/openapi.json', dom_id: '#viewer', deepLinking: true })

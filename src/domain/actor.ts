@@ -1,4 +1,4 @@
-// Who performs an action. Use cases that change something take an actor and record it.
+// The actor of an action. Use cases that change something take an actor and record it.
 
 export const ACTOR_TYPES = ['user', 'api_key', 'operator', 'system'] as const
 

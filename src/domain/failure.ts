@@ -1,26 +1,26 @@
-// Why a job got no picture: thrown by image downloads and engines, handled in jobs/.
+// The failure of a job: image downloads and engines throw it, jobs/ handles it.
 import type { JobErrorCode } from './job.ts'
 
 /**
- * What an error tells of the provider's work, which is what the provider charges for.
- * - `refused`: `start` got a clear no. Nothing runs; starting again, anywhere, is free.
- * - `ambiguous`: `start` got no clear answer. The work may run and be charged; no provider
+ * The state of the provider's work, for which the provider charges, after an error.
+ * - `refused`: the provider rejected `start`. Nothing runs, so another start is not charged twice.
+ * - `ambiguous`: the outcome of `start` is unknown. The work may run and be charged. No provider
  *   recognises a repeated start, so start again at most once.
- * - `alive`: the work goes on, or its picture waits. `poll` again with the same handle.
- * - `over`: the work ended without a picture, and the handle is of no more use.
+ * - `alive`: the work continues or its picture is ready. `poll` again with the same handle.
+ * - `over`: the work ended without a picture, and the handle is no longer valid.
  */
-export type Work = 'refused' | 'ambiguous' | 'alive' | 'over'
+export type ProviderWork = 'refused' | 'ambiguous' | 'alive' | 'over'
 
-/** Why an engine gave no picture. `code` is what the client sees; `message` is for the log only. */
+/** Why a job failed. The client sees `code`; `message` is only for the log. */
 export class JobFailure extends Error {
   override readonly name = 'JobFailure'
   readonly code: JobErrorCode
-  /** True when the same call may succeed later, or on another engine. */
+  /** Whether the same call may succeed later or on another engine. */
   readonly retriable: boolean
-  /** How long the provider asked us to stay away, if it did. */
+  /** The provider's Retry-After, if it sent one. */
   readonly retryAfterSeconds: number | undefined
-  /** Set by engines that have a provider; undefined where no work outlives the call. */
-  readonly work: Work | undefined
+  /** Set by engines with a provider; undefined when no work continues after the call. */
+  readonly work: ProviderWork | undefined
 
   constructor(
     code: JobErrorCode,
@@ -28,7 +28,7 @@ export class JobFailure extends Error {
     options: {
       retriable?: boolean
       retryAfterSeconds?: number | undefined
-      work?: Work
+      work?: ProviderWork
       cause?: unknown
     } = {},
   ) {

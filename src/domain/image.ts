@@ -3,7 +3,7 @@
 export const IMAGE_FORMATS = ['jpeg', 'png', 'webp'] as const
 export type ImageFormat = (typeof IMAGE_FORMATS)[number]
 
-/** File-name extension under which an image of a format is stored and served. */
+/** The file-name extension of stored and served images. */
 export const EXTENSION = { jpeg: 'jpg', png: 'png', webp: 'webp' } as const
 
 export const contentTypeOf = (format: ImageFormat): string => `image/${format}`

@@ -1,5 +1,5 @@
-// The states of a job and the only moves between them. Pure: the SQL that makes a move is in
-// jobs/store, and nobody else changes a status.
+// The statuses of a job and the transitions between them. jobs/claims and jobs/endings contain the
+// SQL; no other file changes a status.
 
 /** Live jobs cost a credit and generate an image; test jobs cost nothing and return a placeholder. */
 export const MODES = ['live', 'test'] as const
@@ -15,9 +15,7 @@ export const JOB_STATUSES = [
 ] as const
 export type JobStatus = (typeof JOB_STATUSES)[number]
 
-export type FinalStatus = Exclude<JobStatus, 'pending' | 'processing'>
-
-/** status → what may follow it. A final status has no successor. */
+/** Each status with the statuses that may follow it. A final status has none. */
 export const TRANSITIONS = {
   pending: ['processing', 'refunded', 'cancelled'],
   processing: ['completed', 'failed'],
@@ -27,7 +25,22 @@ export const TRANSITIONS = {
   refunded: [],
 } as const satisfies Record<JobStatus, readonly JobStatus[]>
 
-/** Whether a job with this status is over for good. */
+/** The statuses that may follow `From`; `never` for a final status. */
+export type NextStatus<From extends JobStatus> = (typeof TRANSITIONS)[From][number]
+
+/** One transition of the table. Any other pair of statuses does not compile. */
+export type Transition = {
+  [From in JobStatus]: { from: From; to: NextStatus<From> }
+}[JobStatus]
+
+type FinalStatusOf<Status extends JobStatus> = Status extends unknown
+  ? [NextStatus<Status>] extends [never]
+    ? Status
+    : never
+  : never
+export type FinalStatus = FinalStatusOf<JobStatus>
+
+/** Whether a job with this status has ended. */
 export const isFinal = (status: JobStatus): status is FinalStatus =>
   TRANSITIONS[status].length === 0
 

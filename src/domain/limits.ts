@@ -8,7 +8,7 @@ export const IMAGE_TIMEOUT_MS = 10_000
 export const DEFAULT_PAGE_SIZE = 20
 export const MAX_PAGE_SIZE = 100
 export const DEFAULT_RATE_LIMIT_PER_MINUTE = 60
-/** Retention of pictures in new organisations, days. */
+/** The retention of pictures in new organisations, days. */
 export const DEFAULT_RETENTION_DAYS = 30
 export const FREE_CREDITS = 100
 export const OUTPUT_URL_TTL_SECONDS = 3_600
@@ -18,13 +18,13 @@ export const WEBHOOK_TIMEOUT_MS = 15_000
 export const DAY_MS = 24 * 60 * 60_000
 export const MIN_RETENTION_DAYS = 1
 export const MAX_RETENTION_DAYS = 365
-/** How many days each kind of data is stored; docs/retention.md explains the table. */
+/** How long each kind of data is stored, days; docs/retention.md explains the table. */
 export const RETENTION_DAYS = {
   inputs: 1,
   testJobs: 7,
   liveJobs: 400,
   webhooks: 30,
-  /** Past its expiry: a session, a verification, an invitation. Past its creation: a sign-up. */
+  /** After the expiry of a session, verification or invitation; after the creation of a sign-up. */
   expired: 7,
   webhookEndpoints: 60,
   auditLog: 400,

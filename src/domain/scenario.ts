@@ -1,5 +1,5 @@
-// Test mode's steering: an image URL on the host test.invalid (reserved by RFC 6761, so it can
-// never be a real picture) says how the job shall go.
+// Scenarios of test mode: an image URL on the host test.invalid (reserved by RFC 6761, so no real image
+// has it) makes the job wait, fail or be rejected.
 import { JOB_ERROR_CODES } from './job.ts'
 import type { JobErrorCode } from './job.ts'
 
@@ -11,30 +11,32 @@ export interface Scenario {
   errorCode: JobErrorCode | null
 }
 
-/** Whether a well-formed URL is one of ours to interpret. */
+/** Whether a well-formed URL is a scenario. */
 export const isScenario = (url: string): boolean => hostname(url) === SCENARIO_HOST
 
-/** What is wrong with a scenario URL, in words that follow the field's name; null when fine. */
+/** Validates a scenario URL. @returns a message that follows the field's name; null when valid */
 export function scenarioProblem(url: string): string | null {
-  const [, verb, value = ''] = new URL(url).pathname.split('/')
-  if (verb === 'fail' && !isErrorCode(value)) {
+  const [, action, value = ''] = new URL(url).pathname.split('/')
+  if (action === 'fail' && !isErrorCode(value)) {
     return `must end in one of ${JOB_ERROR_CODES.join(', ')} after /fail/`
   }
-  if (verb === 'delay' && !(/^\d{1,2}$/.test(value) && Number(value) <= MAX_DELAY_SECONDS)) {
+  if (action === 'delay' && !(/^\d{1,2}$/.test(value) && Number(value) <= MAX_DELAY_SECONDS)) {
     return `must end in 0 to ${MAX_DELAY_SECONDS} whole seconds after /delay/`
   }
   return null
 }
 
-/** What both URLs together ask for: the longer delay, then the first failure. */
+/** Combines the scenarios of both URLs: the longer delay, then the first failure. */
 export function scenarioOf(urls: (string | null)[]): Scenario {
   const steps = urls
     .filter((url) => url !== null)
     .filter(isScenario)
     .map((url) => new URL(url).pathname.split('/'))
-  const delays = steps.filter(([, verb]) => verb === 'delay').map(([, , value]) => Number(value))
-  const failures = steps.flatMap(([, verb, value = '']) =>
-    verb === 'fail' && isErrorCode(value) ? [value] : [],
+  const delays = steps
+    .filter(([, action]) => action === 'delay')
+    .map(([, , value]) => Number(value))
+  const failures = steps.flatMap(([, action, value = '']) =>
+    action === 'fail' && isErrorCode(value) ? [value] : [],
   )
   return { delaySeconds: Math.max(0, ...delays), errorCode: failures[0] ?? null }
 }

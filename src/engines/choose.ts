@@ -1,5 +1,5 @@
-// Which engines do the work, made once per isolate from the Worker's settings. Only what the chosen
-// ones need has to be set.
+// The engines that GENERATION_ENGINE names, created once per isolate. Only the settings of these
+// engines are required.
 import { z } from 'zod'
 import { perEnv, settingsOf } from '../settings.ts'
 import { CircuitBreaker } from './circuit-breaker.ts'
@@ -15,11 +15,11 @@ import { createWorkersAi, WorkersAiSettings } from './workers-ai.ts'
 import type { WorkersAi } from './workers-ai.ts'
 
 export interface Engines {
-  /** The engines of live mode, in the order in which they are tried. */
+  /** The engines of live mode, in the order in which jobs try them. */
   readonly inOrder: readonly Engine[]
   /**
-   * An engine by its name, in use or not: work that runs at one that was since taken out of
-   * GENERATION_ENGINE is paid for, and still worth asking after. undefined when it is not set up.
+   * An engine by its name, also one that GENERATION_ENGINE no longer names: work that it has already
+   * started is paid for and is still polled. Undefined when it is not configured.
    */
   named(name: string): Engine | undefined
   breakerOf(engine: Engine): CircuitBreaker
@@ -33,7 +33,7 @@ const AiBinding = z.object({
 })
 const ImagesBinding = z.object({ IMAGES_API: z.custom<ScalingImages>(isBinding).optional() })
 
-const MAKERS: Record<string, (env: Env) => Engine> = {
+const ENGINE_FACTORIES: Record<string, (env: Env) => Engine> = {
   compositor: () => compositor,
   'workers-ai': (env) =>
     createWorkersAi(read(WorkersAiSettings, env), read(AiBinding, env).AI, scaleOf(env)),
@@ -50,30 +50,30 @@ function scaleOf(env: Env) {
 
 /**
  * The engines of this Worker.
- * @throws Error that names the variable that is wrong or missing, never its value
+ * @throws Error with the name of the variable that is missing or invalid, never with its value
  */
 export const enginesOf = perEnv((env): Engines => {
   const names = new Set(settingsOf(env).generationEngines)
-  const inOrder = Array.from(names, (name) => make(name, env))
-  return gather(inOrder, (name) => makeIfSetUp(name, env))
+  const inOrder = Array.from(names, (name) => createEngine(name, env))
+  return createEngines(inOrder, (name) => createIfConfigured(name, env))
 })
 
 /**
- * Engines to choose from. Exported for tests alone, which bring their own.
- * @param makeOther makes an engine that is not in use, if it can
+ * Exported for tests, which pass their own engines.
+ * @param createOther creates an engine that is not in `inOrder`; undefined when it is not configured
  */
-export function gather(
+export function createEngines(
   inOrder: readonly Engine[],
-  makeOther: (name: string) => Engine | undefined,
+  createOther: (name: string) => Engine | undefined,
 ): Engines {
   const others = new Map<string, Engine | undefined>()
   const breakers = new WeakMap<Engine, CircuitBreaker>()
   return {
     inOrder,
     named(name) {
-      const inUse = inOrder.find((engine) => engine.name === name)
-      if (inUse) return inUse
-      if (!others.has(name)) others.set(name, makeOther(name))
+      const active = inOrder.find((engine) => engine.name === name)
+      if (active) return active
+      if (!others.has(name)) others.set(name, createOther(name))
       return others.get(name)
     },
     breakerOf(engine) {
@@ -84,30 +84,31 @@ export function gather(
   }
 }
 
-function make(name: string, env: Env): Engine {
-  const maker = Object.hasOwn(MAKERS, name) ? MAKERS[name] : undefined
-  if (maker) return maker(env)
-  throw new Error(`GENERATION_ENGINE names "${name}"; there are ${Object.keys(MAKERS).join(', ')}`)
+function createEngine(name: string, env: Env): Engine {
+  const create = Object.hasOwn(ENGINE_FACTORIES, name) ? ENGINE_FACTORIES[name] : undefined
+  if (create) return create(env)
+  const known = Object.keys(ENGINE_FACTORIES).join(', ')
+  throw new Error(`GENERATION_ENGINE names "${name}", which is not one of: ${known}`)
 }
 
-function makeIfSetUp(name: string, env: Env): Engine | undefined {
+function createIfConfigured(name: string, env: Env): Engine | undefined {
   try {
-    return make(name, env)
+    return createEngine(name, env)
   } catch {
     return undefined
   }
 }
 
-/** An empty variable is one that is not set. */
-function read<Read>(schema: z.ZodType<Read>, env: Env): Read {
+/** Parses the settings of an engine. An empty variable counts as not set. */
+function read<Settings>(schema: z.ZodType<Settings>, env: Env): Settings {
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const result = schema.safeParse(present)
   if (result.success) return result.data
-  const complaints = result.error.issues.map(({ path, message, code }) => {
+  const problems = result.error.issues.map(({ path, message, code }) => {
     const name = String(path[0])
     return `${name} ${name in present || code === 'custom' ? message : 'is not set'}`
   })
   throw new Error(
-    `GENERATION_ENGINE asks for an engine that is not set up: ${complaints.join('; ')}`,
+    `GENERATION_ENGINE names an engine that is not configured: ${problems.join('; ')}`,
   )
 }

@@ -1,42 +1,42 @@
-// Keeps jobs away from an engine that keeps failing, so that they do not each find out for
-// themselves. Kept in the memory of an isolate: cheap, and wrong at most for a few starts. Pure.
+// A circuit breaker for the starts at one engine: after repeated failures, jobs skip the engine for a
+// while. Its state is in the memory of the isolate, so another isolate may make a few more starts.
 
 const FAILURES_TO_OPEN = 5
 const WINDOW_MS = 60_000
 const OPEN_MS = 30_000
-const MAX_ASKED_SECONDS = 60
+const MAX_RETRY_AFTER_SECONDS = 60
 
 export class CircuitBreaker {
   #failures = 0
   #firstFailureAtMs = 0
-  /** Until when nobody is let through; null while closed. */
+  /** When the next trial start is allowed; null while closed. */
   #openUntilMs: number | null = null
-  #leaveAloneUntilMs = 0
+  #retryAfterMs = 0
 
   /**
-   * Whether a start may go to the engine. Once the pause is over, one start is let through to try,
-   * and the others wait for another pause or for its success.
+   * Whether the engine may get a start. When the open time is over, it allows one trial start; the
+   * others wait for the trial to succeed or for another open time to pass.
    */
-  letsPass(nowMs = Date.now()): boolean {
+  allowsStart(nowMs = Date.now()): boolean {
     if (this.#openUntilMs === null) return true
     if (nowMs < this.#openUntilMs) return false
     this.#openUntilMs = nowMs + OPEN_MS
     return true
   }
 
-  /** How long the engine still wants to be left alone, by whomever. */
+  /** The rest of the time that the engine asked for with Retry-After. Applies to every start. */
   secondsToWait(nowMs = Date.now()): number {
-    return Math.max(0, Math.ceil((this.#leaveAloneUntilMs - nowMs) / 1_000))
+    return Math.max(0, Math.ceil((this.#retryAfterMs - nowMs) / 1_000))
   }
 
-  /** The engine took a start. */
+  /** Records that the engine accepted a start. */
   succeeded(): void {
     this.#failures = 0
     this.#openUntilMs = null
   }
 
-  /** The engine was unavailable. @param askedSeconds how long it asked to be left alone */
-  failed(askedSeconds = 0, nowMs = Date.now()): void {
+  /** Records that the engine was unavailable. */
+  failed(retryAfterSeconds = 0, nowMs = Date.now()): void {
     if (nowMs - this.#firstFailureAtMs > WINDOW_MS) {
       this.#failures = 0
       this.#firstFailureAtMs = nowMs
@@ -45,7 +45,7 @@ export class CircuitBreaker {
     if (this.#failures >= FAILURES_TO_OPEN || this.#openUntilMs !== null) {
       this.#openUntilMs = nowMs + OPEN_MS
     }
-    const askedMs = Math.min(askedSeconds, MAX_ASKED_SECONDS) * 1_000
-    this.#leaveAloneUntilMs = Math.max(this.#leaveAloneUntilMs, nowMs + askedMs)
+    const waitMs = Math.min(retryAfterSeconds, MAX_RETRY_AFTER_SECONDS) * 1_000
+    this.#retryAfterMs = Math.max(this.#retryAfterMs, nowMs + waitMs)
   }
 }

@@ -1,15 +1,16 @@
-// The embedded engine: needs no provider and no network. packages/compositor does the work.
+// The embedded engine, in packages/compositor: needs no provider and no network.
 import { createCodecs, dress, NotFound, UnusableImage } from '@try-on/compositor'
 import { workerModules } from '@try-on/compositor/worker'
 import { Semaphore } from '../concurrency/semaphore.ts'
 import { JobFailure } from '../domain/failure.ts'
 import type { Engine, EngineInput, GeneratedImage } from './engine.ts'
 
-const MAX_WAIT_MS = 60_000
+/** A slot is free again after this time, even if its invocation was killed. */
+const MAX_HOLD_MS = 60_000
 
 const codecs = createCodecs(workerModules)
-/** One at a time: a composition needs most of the memory of an isolate, and takes seconds. */
-const semaphore = new Semaphore(1, MAX_WAIT_MS)
+/** One composition at a time: it needs most of an isolate's memory and takes seconds. */
+const semaphore = new Semaphore(1, MAX_HOLD_MS)
 
 export const compositor: Engine = {
   name: 'compositor',
@@ -22,11 +23,11 @@ async function generate(input: EngineInput): Promise<GeneratedImage> {
   try {
     return { bytes: await dress(codecs, input), format: 'jpeg' }
   } catch (cause) {
-    throw failureOf(cause)
+    throw compositionError(cause)
   }
 }
 
-function failureOf(cause: unknown): JobFailure {
+function compositionError(cause: unknown): JobFailure {
   if (cause instanceof UnusableImage) {
     return new JobFailure(`${cause.role}_image_${cause.problem}`, cause.message, { cause })
   }

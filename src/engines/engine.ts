@@ -1,12 +1,12 @@
-// The one interface every engine implements. An engine turns two checked pictures into one; it
-// knows nothing of jobs' states, credits or queues.
+// The interface of every engine. An engine turns two checked images into one picture. It does not
+// know about job states, credits or queues.
 import type { ImageFormat } from '../domain/image.ts'
 
-/** A customer's picture after our checks: the bytes are at most 10 MB and begin as `format` does. */
+/** A customer's image after the checks: at most 10 MB, and its first bytes match `format`. */
 export interface CheckedImage {
   bytes: Uint8Array<ArrayBuffer>
   format: ImageFormat
-  /** A signed URL of our own copy, for engines that fetch the picture themselves; valid 1 hour. */
+  /** A signed URL of the input copy, valid for 1 hour, for engines that fetch the image. */
   url(): Promise<string>
 }
 
@@ -21,21 +21,21 @@ export interface GeneratedImage {
   format: ImageFormat
 }
 
-/** Either the picture, or a handle to ask again with after so many seconds. */
+/** The finished picture, or the handle to poll with after `pollAfterSeconds`. */
 export type Progress =
   { done: true; image: GeneratedImage } | { done: false; handle: string; pollAfterSeconds: number }
 
 export interface Engine {
   readonly name: string
-  /** True when each start costs us money at a provider, so that a start is never repeated lightly. */
+  /** True when the provider charges for each start, so that starts must not be repeated carelessly. */
   readonly paid?: boolean
   /**
    * Starts the work.
-   * @throws JobFailure, which says whether trying again can help
+   * @throws JobFailure; `retriable` is true when another attempt may succeed
    */
   start(input: EngineInput): Promise<Progress>
-  /** Asks after work that `start` left running. Engines that always finish at once have none. */
+  /** Polls work that is still running. Missing when `start` always finishes the work. */
   poll?(handle: string): Promise<Progress>
-  /** Tells the provider that nobody waits for this work any more. Best effort. */
+  /** Asks the provider to stop the work. Best effort. */
   cancel?(handle: string): Promise<void>
 }

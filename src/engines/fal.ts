@@ -1,12 +1,13 @@
-// fal's queue (docs.fal.ai): submitted by POST, then asked after at the URLs that the answer names.
-// Those URLs are stored, not rebuilt: rebuilt ones are wrong for models with more than two segments.
-import { JobFailure } from '../domain/failure.ts'
+// fal's queue API (docs.fal.ai): submits by POST, then polls the URLs of the response. These URLs are
+// stored, because constructed ones are wrong for models with more than two path segments.
 import { z } from 'zod'
+import { JobFailure } from '../domain/failure.ts'
 import { BaseUrl } from './base-url.ts'
-import { type Engine, type EngineInput } from './engine.ts'
+import type { Engine, EngineInput } from './engine.ts'
 import { parseHandle, running } from './handle.ts'
 import { fetchOutput } from './output.ts'
-import { callProvider, scrub, type Explanation, type Failure } from './provider.ts'
+import { callProvider, scrub } from './provider.ts'
+import type { ErrorMapping, ErrorResponse, Explanation } from './provider.ts'
 
 export const FalSettings = z.object({
   FAL_KEY: z.string().min(1),
@@ -38,7 +39,7 @@ const Status = z.object({
 })
 
 const File = z.object({ url: z.string() })
-// Kolors answers with one `image` (seen in third-party code only), the others with `images`.
+// Kolors returns one `image` (known from third-party code only), the other models `images`.
 const Result = z.union([
   z.object({ images: z.tuple([File], File) }).transform(({ images }) => images[0].url),
   z.object({ image: File }).transform(({ image }) => image.url),
@@ -55,13 +56,15 @@ const FalError = z.object({
 export function createFal(settings: FalSettings): Engine {
   const base = settings.FAL_BASE_URL
   const headers = { authorization: `Key ${settings.FAL_KEY}` }
-  const isFals = (url: string) => URL.parse(url)?.origin === new URL(base).origin
+  const isOfFal = (url: string) => URL.parse(url)?.origin === new URL(base).origin
 
-  /** The key goes to fal only, whatever a stored handle says. */
+  /** Rejects handles with other hosts, so that the key is sent to fal only. */
   function trusted(text: string): Handle {
     const handle = parseHandle('fal', text, Handle)
-    if ([handle.status_url, handle.response_url, handle.cancel_url].every(isFals)) return handle
-    throw new JobFailure('internal_error', 'fal: a handle that leads elsewhere', { work: 'over' })
+    if ([handle.status_url, handle.response_url, handle.cancel_url].every(isOfFal)) return handle
+    throw new JobFailure('internal_error', 'fal: the handle has a URL of another host', {
+      work: 'over',
+    })
   }
 
   return {
@@ -76,12 +79,12 @@ export function createFal(settings: FalSettings): Engine {
         url: `${base}/${settings.FAL_MODEL}`,
         headers: {
           ...headers,
-          // We copy the picture at once; the customers' pictures need not stay with fal.
+          // The output is downloaded at once, so fal can delete the files soon.
           'x-fal-object-lifecycle-preference': '{"expiration_duration_seconds":3600}',
         },
         json: await inputsFor(settings.FAL_MODEL, input),
-        answer: Submitted.refine((answer) =>
-          [answer.status_url, answer.response_url, answer.cancel_url].every(isFals),
+        schema: Submitted.refine((urls) =>
+          [urls.status_url, urls.response_url, urls.cancel_url].every(isOfFal),
         ),
         explain,
       })
@@ -96,7 +99,7 @@ export function createFal(settings: FalSettings): Engine {
         method: 'GET',
         url: handle.status_url,
         headers,
-        answer: Status,
+        schema: Status,
         explain,
       })
       if (status !== 'COMPLETED') return running(handle)
@@ -108,7 +111,7 @@ export function createFal(settings: FalSettings): Engine {
         method: 'GET',
         url: handle.response_url,
         headers,
-        answer: Result,
+        schema: Result,
         explain: explainResult,
       })
       return { done: true, image: await fetchOutput('fal', output, base) }
@@ -121,55 +124,56 @@ export function createFal(settings: FalSettings): Engine {
         method: 'PUT',
         url: trusted(text).cancel_url,
         headers,
-        answer: z.unknown(),
+        schema: z.unknown(),
       })
     },
   }
 }
 
+/** Each model has its own field names. */
 async function inputsFor(name: FalSettings['FAL_MODEL'], { model, garment }: EngineInput) {
-  const [person, clothes] = await Promise.all([model.url(), garment.url()])
+  const [modelUrl, garmentUrl] = await Promise.all([model.url(), garment.url()])
   switch (name) {
     case 'fal-ai/fashn/tryon/v1.6':
-      return { model_image: person, garment_image: clothes, output_format: 'png' }
+      return { model_image: modelUrl, garment_image: garmentUrl, output_format: 'png' }
     case 'fal-ai/kling/v1-5/kolors-virtual-try-on':
-      return { human_image_url: person, garment_image_url: clothes }
+      return { human_image_url: modelUrl, garment_image_url: garmentUrl }
     case 'fal-ai/flux-pro/v1/vto':
-      return { human_image_url: person, garment_image_url: clothes, prompt: FLUX_PROMPT }
+      return { human_image_url: modelUrl, garment_image_url: garmentUrl, prompt: FLUX_PROMPT }
   }
 }
 
 const FLUX_PROMPT =
   'The person, keeping exactly their face, pose and background, wearing the garment.'
 
-/** Submitting or asking was refused: our key, our credit, our request, or fal itself. */
-function explain({ status, body }: Failure): Explanation | undefined {
+/** Errors of submitting and polling concern our key, credit or request, or fal itself. */
+function explain({ status, body }: ErrorResponse): Explanation | undefined {
   const error = FalError.safeParse(body).data
   if (!error || status === 404) return undefined
   return { code: 'engine_unavailable', retriable: true, reason: describe(error) }
 }
 
-/** The result's own status: a rejection of our key, or the model's failure told as HTTP. */
-function explainResult(failure: Failure): Explanation | undefined {
-  const error = FalError.safeParse(failure.body).data
-  if (!error || [401, 402, 403, 404, 429].includes(failure.status)) return explain(failure)
+/** The status of the result is an error of the request, or the model's failure as an HTTP status. */
+function explainResult(response: ErrorResponse): Explanation | undefined {
+  const error = FalError.safeParse(response.body).data
+  if (!error || [401, 402, 403, 404, 429].includes(response.status)) return explain(response)
 
   const detail = Array.isArray(error.detail) ? error.detail[0] : undefined
   const type = detail?.type ?? error.error_type
-  if (!type) return explain(failure)
-  const { code, retriable } = reading(type)
-  const final = failure.headers.get('x-fal-retryable') === 'false'
+  if (!type) return explain(response)
+  const { code, retriable } = mappingOf(type)
+  const isFinal = response.headers.get('x-fal-retryable') === 'false'
   return {
     code,
-    // An unknown type is retried unless fal itself says that it is of no use.
-    retriable: JOB_ERRORS.has(type) ? retriable : !final,
+    // For unknown types fal's header decides.
+    retriable: JOB_ERRORS.has(type) ? retriable : !isFinal,
     reason: describe(error),
     work: 'over',
   }
 }
 
 function jobError(error: { type: string; text: string | null | undefined }): JobFailure {
-  const { code, retriable } = reading(error.type)
+  const { code, retriable } = mappingOf(error.type)
   const reason = scrub([error.type, error.text].filter(Boolean).join(': '))
   return new JobFailure(code, `fal job: ${reason}`, { retriable, work: 'over' })
 }
@@ -179,26 +183,23 @@ const describe = ({ detail, error_type }: z.infer<typeof FalError>): string =>
     ? detail.map(({ type, msg }) => `${type ?? 'error'}: ${msg ?? ''}`).join('; ')
     : [error_type, detail].filter(Boolean).join(': ')
 
-type Reading = Pick<Explanation, 'code' | 'retriable'>
+const mappingOf = (type: string): ErrorMapping => JOB_ERRORS.get(type) ?? RETRIABLE
 
-const reading = (type: string): Reading =>
-  JOB_ERRORS.get(type) ?? { code: 'generation_failed', retriable: true }
+const PERMANENT: ErrorMapping = { code: 'generation_failed', retriable: false }
+const RETRIABLE: ErrorMapping = { code: 'generation_failed', retriable: true }
+const TIMEOUT: ErrorMapping = { code: 'generation_timeout', retriable: true }
 
-const PERMANENT: Reading = { code: 'generation_failed', retriable: false }
-const OURS: Reading = { code: 'generation_failed', retriable: true }
-const TIMEOUT: Reading = { code: 'generation_timeout', retriable: true }
-
-// Names partly from fal's error page, partly seen in other people's code; the full list is not
-// published. How fal words FASHN's missing pose is not known: only face_detection_error is.
-const JOB_ERRORS = new Map<string, Reading>([
+// The types come from fal's error page and from third-party code; fal publishes no complete list.
+// The type of FASHN's missing pose is not documented: only face_detection_error is known.
+const JOB_ERRORS = new Map<string, ErrorMapping>([
   ['content_policy_violation', { code: 'generation_rejected', retriable: false }],
   ['face_detection_error', { code: 'person_not_found', retriable: false }],
   ['request_timeout', TIMEOUT],
   ['startup_timeout', TIMEOUT],
   ['generation_timeout', TIMEOUT],
-  ['file_download_error', OURS],
-  ['image_load_error', OURS],
-  ['no_media_generated', OURS],
+  ['file_download_error', RETRIABLE],
+  ['image_load_error', RETRIABLE],
+  ['no_media_generated', RETRIABLE],
   ['image_too_small', PERMANENT],
   ['image_too_large', PERMANENT],
   ['file_too_large', PERMANENT],

@@ -1,16 +1,16 @@
-// FASHN's own API (docs.fashn.ai): started by POST /v1/run, then asked after by id. It offers no way
-// to cancel.
-import { JobFailure } from '../domain/failure.ts'
+// FASHN's API (docs.fashn.ai): starts by POST /v1/run, then polls by id. The API cannot cancel.
 import { z } from 'zod'
+import { JobFailure } from '../domain/failure.ts'
 import { BaseUrl } from './base-url.ts'
-import { type CheckedImage, type Engine } from './engine.ts'
+import type { Engine, EngineInput } from './engine.ts'
 import { IdHandle, parseHandle, running } from './handle.ts'
 import { fetchOutput } from './output.ts'
-import { callProvider, scrub, type Explanation, type Failure } from './provider.ts'
+import { callProvider, scrub } from './provider.ts'
+import type { ErrorMapping, ErrorResponse, Explanation } from './provider.ts'
 
 export const FashnSettings = z.object({
   FASHN_API_KEY: z.string().min(1),
-  /** v1.6 answers in seconds for 1 credit; max takes about a minute and several credits. */
+  /** v1.6 takes seconds and 1 credit; max takes about a minute and several credits. */
   FASHN_MODEL: z.enum(['tryon-v1.6', 'tryon-max']).default('tryon-v1.6'),
   FASHN_BASE_URL: BaseUrl.default('https://api.fashn.ai'),
 })
@@ -34,7 +34,7 @@ export function createFashn(settings: FashnSettings): Engine {
     name: 'fashn',
     paid: true,
 
-    async start({ model, garment }) {
+    async start(input) {
       const { id } = await callProvider({
         provider: 'fashn',
         during: 'start',
@@ -43,44 +43,45 @@ export function createFashn(settings: FashnSettings): Engine {
         headers,
         json: {
           model_name: settings.FASHN_MODEL,
-          inputs: await inputsFor(settings.FASHN_MODEL, model, garment),
+          inputs: await inputsFor(settings.FASHN_MODEL, input),
         },
-        answer: Started,
+        schema: Started,
         explain,
       })
       return running<IdHandle>({ id, startedAtMs: Date.now() })
     },
 
-    async poll(handle) {
-      const { id, startedAtMs } = parseHandle('fashn', handle, IdHandle)
-      const prediction = await callProvider({
+    async poll(text) {
+      const handle = parseHandle('fashn', text, IdHandle)
+      const { status, output, error } = await callProvider({
         provider: 'fashn',
         during: 'poll',
         method: 'GET',
-        url: `${base}/v1/status/${encodeURIComponent(id)}`,
+        url: `${base}/v1/status/${encodeURIComponent(handle.id)}`,
         headers,
-        answer: Prediction,
+        schema: Prediction,
         explain,
       })
-      if (prediction.status === 'failed') throw jobError(prediction.error)
-      if (prediction.status !== 'completed') return running({ id, startedAtMs })
+      if (status === 'failed') throw jobError(error)
+      if (status !== 'completed') return running(handle)
 
-      const output = prediction.output?.[0]
-      if (!output) throw jobError({ name: 'completed without output' })
-      return { done: true, image: await fetchOutput('fashn', output, base) }
+      const url = output?.[0]
+      if (!url) throw jobError({ name: 'completed without output' })
+      return { done: true, image: await fetchOutput('fashn', url, base) }
     },
   }
 }
 
-async function inputsFor(name: string, model: CheckedImage, garment: CheckedImage) {
+/** Each model has its own field names. */
+async function inputsFor(name: FashnSettings['FASHN_MODEL'], { model, garment }: EngineInput) {
   const [modelUrl, garmentUrl] = await Promise.all([model.url(), garment.url()])
   const garmentField = name === 'tryon-max' ? 'product_image' : 'garment_image'
   return { model_image: modelUrl, [garmentField]: garmentUrl, output_format: 'png' }
 }
 
-function explain({ status, body }: Failure): Explanation | undefined {
+function explain({ status, body }: ErrorResponse): Explanation | undefined {
   const error = ApiError.safeParse(body).data
-  // An unknown id on /status is left to the status: the prediction is gone.
+  // For an unknown id the HTTP status decides: the prediction no longer exists.
   if (!error || status === 404) return undefined
   const reason = [error.error, error.message].filter(Boolean).join(': ')
   return { code: 'engine_unavailable', retriable: true, reason }
@@ -88,24 +89,22 @@ function explain({ status, body }: Failure): Explanation | undefined {
 
 function jobError(error: z.infer<typeof Prediction>['error']): JobFailure {
   const name = error?.name ?? 'failed without a reason'
-  const { code, retriable } = JOB_ERRORS.get(name) ?? TRY_AGAIN
+  const { code, retriable } = JOB_ERRORS.get(name) ?? RETRIABLE
   const reason = scrub([name, error?.message].filter(Boolean).join(': '))
   return new JobFailure(code, `fashn job: ${reason}`, { retriable, work: 'over' })
 }
 
-type Reading = Pick<Explanation, 'code' | 'retriable'>
+const RETRIABLE: ErrorMapping = { code: 'generation_failed', retriable: true }
 
-const TRY_AGAIN: Reading = { code: 'generation_failed', retriable: true }
-
-const JOB_ERRORS = new Map<string, Reading>([
+const JOB_ERRORS = new Map<string, ErrorMapping>([
   ['ContentModerationError', { code: 'generation_rejected', retriable: false }],
   ['PoseError', { code: 'person_not_found', retriable: false }],
-  // FASHN could read the picture and cannot use it (its size or kind).
+  // FASHN can read the image but does not accept its size or kind.
   ['InputValidationError', { code: 'generation_failed', retriable: false }],
-  // Our copy did not load: never the customer's fault.
-  ['ImageLoadError', TRY_AGAIN],
-  ['PipelineError', TRY_AGAIN],
-  ['ThirdPartyError', TRY_AGAIN],
-  ['3rdPartyProviderError', TRY_AGAIN],
-  ['InternalServerError', TRY_AGAIN],
+  // FASHN could not download our copy, which is not the customer's error.
+  ['ImageLoadError', RETRIABLE],
+  ['PipelineError', RETRIABLE],
+  ['ThirdPartyError', RETRIABLE],
+  ['3rdPartyProviderError', RETRIABLE],
+  ['InternalServerError', RETRIABLE],
 ])

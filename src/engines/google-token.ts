@@ -1,12 +1,12 @@
-// OAuth access tokens of a Google service account: a signed assertion is exchanged for a token that
-// lives an hour. Kept in memory only; a new isolate asks anew.
+// OAuth access tokens of a Google service account: exchanges a signed assertion for a token that is
+// valid for an hour. The token is cached in the memory of the isolate only.
 import { SignJWT, importPKCS8 } from 'jose'
 import { z } from 'zod'
-import { BaseUrl } from './base-url.ts'
 import { JobFailure } from '../domain/failure.ts'
+import { BaseUrl } from './base-url.ts'
 import { callProvider } from './provider.ts'
 
-/** The JSON key file of a service account, as Google's console gives it out. */
+/** The JSON key file of a service account, as downloaded from Google Cloud. */
 export const ServiceAccount = z
   .string()
   .transform((text, context) => {
@@ -30,27 +30,30 @@ export type ServiceAccount = z.infer<typeof ServiceAccount>
 const Token = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() })
 
 const SCOPE = 'https://www.googleapis.com/auth/cloud-platform'
-/** A token is given up this long before it expires, so that it outlives the call it is used in. */
-const SPARE_MS = 5 * 60_000
+/** A token is replaced this long before it expires, so that it stays valid during a call. */
+const EXPIRY_MARGIN_MS = 5 * 60_000
 
 export interface TokenSource {
   token(): Promise<string>
-  /** Google no longer takes the token: the next call fetches another. */
-  forget(): void
+  /** Removes a token that Google rejected from the cache. */
+  invalidate(): void
 }
 
 export function createTokenSource(account: ServiceAccount): TokenSource {
-  // The token, never the promise of one: workerd does not let one request wait for another's fetch.
-  let kept: { value: string; goodUntilMs: number } | undefined
+  // Caches the token and not its promise: workerd does not let a request await another one's fetch.
+  let cached: { value: string; validUntilMs: number } | undefined
   return {
     async token() {
-      if (kept && Date.now() < kept.goodUntilMs) return kept.value
+      if (cached && Date.now() < cached.validUntilMs) return cached.value
       const { access_token, expires_in } = await exchange(account)
-      kept = { value: access_token, goodUntilMs: Date.now() + expires_in * 1000 - SPARE_MS }
+      cached = {
+        value: access_token,
+        validUntilMs: Date.now() + expires_in * 1_000 - EXPIRY_MARGIN_MS,
+      }
       return access_token
     },
-    forget() {
-      kept = undefined
+    invalidate() {
+      cached = undefined
     },
   }
 }
@@ -68,11 +71,11 @@ async function exchange(account: ServiceAccount) {
       url: account.token_uri,
       headers: {},
       form,
-      answer: Token,
+      schema: Token,
     })
   } catch (error) {
     if (!(error instanceof JobFailure)) throw error
-    // Without a token no picture was asked for, so whatever became of this call cost nothing.
+    // Without a token no work was requested, so a failed exchange costs nothing.
     throw new JobFailure('engine_unavailable', error.message, {
       retriable: true,
       work: 'refused',
@@ -96,7 +99,7 @@ async function assertion(account: ServiceAccount): Promise<string> {
       .setExpirationTime('1h')
       .sign(key)
   } catch {
-    // The cause may quote the key.
+    // No cause: its message may contain the key.
     throw new JobFailure('engine_unavailable', 'google token: the private key cannot be used', {
       retriable: true,
       work: 'refused',

@@ -1,15 +1,15 @@
-// The handle of work that runs at a provider: a string kept in our database and handed back to the
-// adapter that made it. It never holds a key.
-import { JobFailure } from '../domain/failure.ts'
+// The handle of work at a provider: a string stored with the job and returned to the adapter that
+// created it. It contains no secrets.
 import { z } from 'zod'
-import { type Progress } from './engine.ts'
+import { JobFailure } from '../domain/failure.ts'
+import type { Progress } from './engine.ts'
 import { parseJson } from './json.ts'
 
-/** The handle of work that is asked after by its id alone. */
+/** The handle of work that is polled by its id. */
 export const IdHandle = z.object({ id: z.string().min(1), startedAtMs: z.number() })
 export type IdHandle = z.infer<typeof IdHandle>
 
-/** A handle that does not parse was not written by us: no retry can mend it. */
+/** @throws JobFailure for a handle that does not parse; not retriable, as it cannot become valid */
 export function parseHandle<Handle>(
   provider: string,
   handle: string,
@@ -17,19 +17,19 @@ export function parseHandle<Handle>(
 ): Handle {
   const parsed = schema.safeParse(parseJson(handle))
   if (parsed.success) return parsed.data
-  throw new JobFailure('internal_error', `${provider}: a handle we did not write`, {
+  throw new JobFailure('internal_error', `${provider}: invalid handle`, {
     work: 'over',
   })
 }
 
-/** Work that goes on, to be asked after with this handle. */
+/** The progress of work that is still running. */
 export const running = <Handle extends { startedAtMs: number }>(handle: Handle): Progress => ({
   done: false,
   handle: JSON.stringify(handle),
   pollAfterSeconds: pollAfterSeconds(handle.startedAtMs),
 })
 
-/** Often while somebody is likely to wait for a fast model, seldom for work stuck in a queue. */
+/** Polls less often as the work gets older: 2 s for fast models, 30 s for work stuck in a queue. */
 export function pollAfterSeconds(startedAtMs: number): number {
   const age = Date.now() - startedAtMs
   if (age < 10_000) return 2

@@ -1,16 +1,22 @@
-// A provider's picture, fetched at once since its URL expires, and trusted only for its bytes.
-import type { Work } from '../domain/failure.ts'
+// A provider's picture. It is downloaded at once, because its URL expires, and only its bytes are
+// trusted.
 import { JobFailure } from '../domain/failure.ts'
+import type { ProviderWork } from '../domain/failure.ts'
 import { dimensions, detectFormat } from '@try-on/image-files'
+import { followRedirects, RedirectError } from '../net/follow-redirects.ts'
 import { readLimited } from '../net/read-limited.ts'
 import { isLoopback } from './base-url.ts'
-import { type GeneratedImage } from './engine.ts'
+import type { GeneratedImage } from './engine.ts'
 
 export const MAX_OUTPUT_BYTES = 20 * 1024 * 1024
 const TIMEOUT_MS = 60_000
 const MAX_REDIRECTS = 3
 
-/** The picture behind a provider's answer: a URL, a data URI or bare base64. */
+/**
+ * Fetches or decodes a picture.
+ * @param reference a URL, a data URI or base64
+ * @param baseUrl the provider's API; plain http is allowed only to the same loopback host
+ */
 export async function fetchOutput(
   provider: string,
   reference: string,
@@ -35,53 +41,51 @@ export function decodeOutput(provider: string, reference: string): GeneratedImag
 
 async function download(
   provider: string,
-  reference: string,
+  outputUrl: string,
   baseUrl: string | undefined,
 ): Promise<GeneratedImage> {
-  const signal = AbortSignal.timeout(TIMEOUT_MS)
-  let url = allowed(provider, reference, baseUrl)
-  for (let hop = 0; hop <= MAX_REDIRECTS; hop += 1) {
-    let response: Response
-    let bytes: Uint8Array<ArrayBuffer> | null
-    try {
-      response = await fetch(url, { redirect: 'manual', signal })
-      bytes = await readLimited(
-        response.body,
-        MAX_OUTPUT_BYTES,
-        response.headers.get('content-length'),
-      )
-    } catch (error) {
-      throw failed(provider, `output: ${error instanceof Error ? error.name : 'lost'}`, 'alive')
-    }
-    const location = response.headers.get('location')
-    if (response.status >= 300 && response.status < 400 && location) {
-      url = allowed(provider, location, baseUrl, url)
-      continue
-    }
-    if (!response.ok) {
-      const passing = response.status >= 500 || response.status === 429
-      throw failed(provider, `output: ${response.status}`, passing ? 'alive' : 'over')
-    }
-    if (!bytes) throw failed(provider, 'output too large')
-    return checked(provider, bytes)
+  let response: Response
+  let bytes: Uint8Array<ArrayBuffer> | null
+  try {
+    response = await followRedirects(outputUrl, {
+      maxRedirects: MAX_REDIRECTS,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      checkUrl(url) {
+        if (!isAllowed(url, baseUrl)) throw failed(provider, 'output URL is not allowed')
+      },
+    })
+    bytes = await readLimited(
+      response.body,
+      MAX_OUTPUT_BYTES,
+      response.headers.get('content-length'),
+    )
+  } catch (error) {
+    if (error instanceof JobFailure) throw error
+    if (error instanceof RedirectError) throw failed(provider, `output: ${error.message}`)
+    const reason = error instanceof Error ? error.name : 'unknown error'
+    throw failed(provider, `output: ${reason}`, 'alive')
   }
-  throw failed(provider, 'output redirected too often')
+  if (!response.ok) {
+    const temporary = response.status >= 500 || response.status === 429
+    throw failed(provider, `output: ${response.status}`, temporary ? 'alive' : 'over')
+  }
+  if (!bytes) throw failed(provider, 'output too large')
+  return checked(provider, bytes)
 }
 
-/** Plain http only back to the loopback host that the engine is configured to talk to. */
-function allowed(provider: string, reference: string, baseUrl?: string, from?: URL): URL {
-  const url = URL.parse(reference, from?.href)
+/** https anywhere; plain http only to the loopback host that the engine is configured to call. */
+function isAllowed(outputUrl: string, baseUrl: string | undefined): boolean {
+  const url = URL.parse(outputUrl)
   const base = baseUrl === undefined ? null : URL.parse(baseUrl)
-  const ours = base !== null && isLoopback(base.hostname) && url?.hostname === base.hostname
-  if (url && (url.protocol === 'https:' || (url.protocol === 'http:' && ours))) return url
-  throw failed(provider, 'output at an address we do not fetch')
+  const isConfigured = base !== null && isLoopback(base.hostname) && url?.hostname === base.hostname
+  return url?.protocol === 'https:' || (url?.protocol === 'http:' && isConfigured)
 }
 
 function checked(provider: string, bytes: Uint8Array<ArrayBuffer>): GeneratedImage {
   const format = detectFormat(bytes)
-  if (!format || !dimensions(bytes, format)) throw failed(provider, 'output is no picture')
+  if (!format || !dimensions(bytes, format)) throw failed(provider, 'output is not a picture')
   return { bytes, format }
 }
 
-const failed = (provider: string, reason: string, work: Work = 'over') =>
+const failed = (provider: string, reason: string, work: ProviderWork = 'over') =>
   new JobFailure('generation_failed', `${provider}: ${reason}`, { retriable: true, work })

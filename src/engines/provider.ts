@@ -1,50 +1,55 @@
-// One call to a provider's JSON API: a deadline, no redirects, the answer parsed, and everything
-// that goes wrong told as an JobFailure. What a provider's own error names mean is for its adapter.
-import type { Work } from '../domain/failure.ts'
+// Calls a provider's JSON API: with a timeout, without redirects, with a parsed response. Every error
+// becomes a JobFailure. The adapters map the providers' own error names.
 import type { z } from 'zod'
 import type { JobErrorCode } from '../domain/job.ts'
 import { readLimited } from '../net/read-limited.ts'
 import { retryAfterSeconds } from '../net/retry-after.ts'
 import { JobFailure } from '../domain/failure.ts'
+import type { ProviderWork } from '../domain/failure.ts'
 import { parseJson } from './json.ts'
 
-export interface ProviderCall<Answer> {
+export interface ProviderCall<Result> {
   provider: string
-  /** Decides what a failure says of the paid work: a lost `start` is worse than a lost `poll`. */
+  /** Determines the `work` of an error: after a lost `start` paid work may be running. */
   during: 'start' | 'poll' | 'cancel'
   method: 'GET' | 'POST' | 'PUT'
   url: string
   headers: Record<string, string>
   json?: unknown
   form?: URLSearchParams
-  answer: z.ZodType<Answer>
-  /** The provider's own reading of an error answer; undefined leaves it to the status. */
-  explain?: (failure: Failure) => Explanation | undefined
+  /** The schema of a successful response. */
+  schema: z.ZodType<Result>
+  /** Maps an error response; for undefined the HTTP status decides. */
+  explain?: (response: ErrorResponse) => Explanation | undefined
   timeoutMs?: number
   maxBytes?: number
 }
 
-export interface Failure {
+export interface ErrorResponse {
   status: number
   headers: Headers
-  /** The parsed body, or undefined if it was no JSON. */
+  /** The parsed body; undefined when it is not JSON. */
   body: unknown
 }
 
-export interface Explanation {
+export interface ErrorMapping {
   code: JobErrorCode
   retriable: boolean
-  /** The provider's words for it, for the log. */
+}
+
+export interface Explanation extends ErrorMapping {
+  /** The provider's message, for the log. */
   reason: string
-  work?: Work
+  work?: ProviderWork
   retryAfterSeconds?: number
 }
 
 const TIMEOUT_MS = 30_000
-const MAX_ANSWER_BYTES = 1024 * 1024
+const MAX_RESPONSE_BYTES = 1024 * 1024
 
-export async function callProvider<Answer>(call: ProviderCall<Answer>): Promise<Answer> {
-  const unclear = (reason: string) =>
+/** @throws JobFailure */
+export async function callProvider<Result>(call: ProviderCall<Result>): Promise<Result> {
+  const noResult = (reason: string) =>
     new JobFailure('engine_unavailable', `${call.provider} ${call.during}: ${reason}`, {
       retriable: true,
       work: call.during === 'start' ? 'ambiguous' : 'alive',
@@ -60,55 +65,56 @@ export async function callProvider<Answer>(call: ProviderCall<Answer>): Promise<
         ...(call.json === undefined ? {} : { 'content-type': 'application/json' }),
       },
       body: call.json === undefined ? (call.form ?? null) : JSON.stringify(call.json),
-      // A redirect would carry our key to wherever it points.
+      // Following a redirect would send the key to another host.
       redirect: 'manual',
       signal: AbortSignal.timeout(call.timeoutMs ?? TIMEOUT_MS),
     })
     bytes = await readLimited(
       response.body,
-      call.maxBytes ?? MAX_ANSWER_BYTES,
+      call.maxBytes ?? MAX_RESPONSE_BYTES,
       response.headers.get('content-length'),
     )
   } catch (error) {
-    // Neither cause nor message goes on: the runtime may quote the URL in them.
-    throw unclear(error instanceof Error ? error.name : 'no answer')
+    // Without cause and message: they may contain the URL.
+    throw noResult(error instanceof Error ? error.name : 'no response')
   }
   const body = bytes && parseJson(new TextDecoder().decode(bytes))
-  if (!response.ok)
-    throw rejection(call, { status: response.status, headers: response.headers, body })
-
-  const answer = call.answer.safeParse(body)
-  if (!answer.success) throw unclear(`${response.status} with an answer we cannot read`)
-  return answer.data
+  if (!response.ok) {
+    throw responseError(call, { status: response.status, headers: response.headers, body })
+  }
+  const result = call.schema.safeParse(body)
+  if (!result.success) throw noResult(`${response.status} with an unexpected body`)
+  return result.data
 }
 
-function rejection<Answer>(call: ProviderCall<Answer>, failure: Failure): JobFailure {
-  const explained = call.explain?.(failure)
-  const { code, retriable } = explained ?? byStatus(call.during, failure.status)
+function responseError<Result>(call: ProviderCall<Result>, response: ErrorResponse): JobFailure {
+  const { status, headers } = response
+  const explained = call.explain?.(response)
+  const { code, retriable } = explained ?? mappingOf(call.during, status)
   const secret = call.headers.authorization?.split(' ').at(-1)
   const reason = explained ? ` ${scrub(explained.reason, secret)}` : ''
-  return new JobFailure(code, `${call.provider} ${call.during}: ${failure.status}${reason}`, {
+  return new JobFailure(code, `${call.provider} ${call.during}: ${status}${reason}`, {
     retriable,
-    work: explained?.work ?? workAfter(call.during, failure.status),
-    retryAfterSeconds: explained?.retryAfterSeconds ?? retryAfterSeconds(failure.headers),
+    work: explained?.work ?? workAfter(call.during, status),
+    retryAfterSeconds: explained?.retryAfterSeconds ?? retryAfterSeconds(headers),
   })
 }
 
-/** Without a better explanation every rejection is between the provider and us, not the customer. */
-const byStatus = (during: string, status: number): { code: JobErrorCode; retriable: boolean } =>
+/** Without an explanation an error concerns us and the provider, not the customer's images. */
+const mappingOf = (during: string, status: number): ErrorMapping =>
   during === 'poll' && isGone(status)
     ? { code: 'generation_failed', retriable: true }
     : { code: 'engine_unavailable', retriable: true }
 
-function workAfter(during: string, status: number): Work {
+function workAfter(during: string, status: number): ProviderWork {
   if (during !== 'start') return isGone(status) ? 'over' : 'alive'
-  // 408 comes from a proxy that may already have passed the request on; 3xx proves nothing.
+  // A proxy may send 408 after forwarding the request; 3xx is ambiguous too.
   return status >= 400 && status < 500 && status !== 408 ? 'refused' : 'ambiguous'
 }
 
 const isGone = (status: number) => status === 404 || status === 410
 
-/** Providers quote URLs and keys in their messages; a log must hold neither. */
+/** Removes URLs and secrets from a provider's message, because it goes into the log. */
 export function scrub(text: string, secret?: string): string {
   return (secret ? text.replaceAll(secret, '[secret]') : text)
     .replace(/\b(https?:\/\/|data:)\S+/gi, '[url]')

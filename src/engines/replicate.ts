@@ -1,16 +1,17 @@
-// Replicate (replicate.com/docs/reference/http): a prediction of one pinned model version, which
-// must take the inputs of prunaai/p-image-try-on.
-import { JobFailure } from '../domain/failure.ts'
+// Replicate's API (replicate.com/docs/reference/http): creates a prediction with one pinned model
+// version, then polls it. The model must accept the inputs of prunaai/p-image-try-on.
 import { z } from 'zod'
+import { JobFailure } from '../domain/failure.ts'
 import { BaseUrl } from './base-url.ts'
-import { type Engine } from './engine.ts'
+import type { Engine } from './engine.ts'
 import { IdHandle, parseHandle, running } from './handle.ts'
 import { fetchOutput } from './output.ts'
-import { callProvider, scrub, type Explanation, type Failure } from './provider.ts'
+import { callProvider, scrub } from './provider.ts'
+import type { ErrorResponse, Explanation } from './provider.ts'
 
 export const ReplicateSettings = z.object({
   REPLICATE_API_TOKEN: z.string().min(1),
-  /** The default is the version that Replicate's own pages show; newer ones may exist. */
+  /** The default is the version in Replicate's documentation; newer ones may exist. */
   REPLICATE_VERSION: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
@@ -28,7 +29,7 @@ const Prediction = z.object({
 
 const Problem = z.object({ title: z.string().nullish(), detail: z.string().nullish() })
 
-// A job abandoned by us must not run, and cost, for ever. The form is that of the documented '1m'.
+// Ends predictions that are no longer polled, which would cost money. The documented format is '1m'.
 const CANCEL_AFTER = '5m'
 
 export function createReplicate(settings: ReplicateSettings): Engine {
@@ -40,7 +41,7 @@ export function createReplicate(settings: ReplicateSettings): Engine {
     paid: true,
 
     async start({ model, garment }) {
-      const [person, clothes] = await Promise.all([model.url(), garment.url()])
+      const [modelUrl, garmentUrl] = await Promise.all([model.url(), garment.url()])
       const { id } = await callProvider({
         provider: 'replicate',
         during: 'start',
@@ -50,14 +51,14 @@ export function createReplicate(settings: ReplicateSettings): Engine {
         json: {
           version: settings.REPLICATE_VERSION,
           input: {
-            person_image: person,
-            garment_images: [clothes],
+            person_image: modelUrl,
+            garment_images: [garmentUrl],
             output_format: 'jpg',
             output_quality: 95,
             preserve_input_size: true,
           },
         },
-        answer: Prediction.pick({ id: true }),
+        schema: Prediction.pick({ id: true }),
         explain,
       })
       return running<IdHandle>({ id, startedAtMs: Date.now() })
@@ -71,7 +72,7 @@ export function createReplicate(settings: ReplicateSettings): Engine {
         method: 'GET',
         url: `${base}/v1/predictions/${encodeURIComponent(handle.id)}`,
         headers,
-        answer: Prediction,
+        schema: Prediction,
         explain,
       })
       switch (status) {
@@ -82,7 +83,7 @@ export function createReplicate(settings: ReplicateSettings): Engine {
           throw jobError(error ?? 'failed without a reason')
         case 'canceled':
         case 'aborted':
-          // Only Cancel-After ends a prediction that somebody still asks for.
+          // A prediction that is still polled is canceled only by Cancel-After.
           throw ended('generation_timeout', status)
         case 'succeeded': {
           const url = Array.isArray(output) ? output[0] : output
@@ -100,13 +101,13 @@ export function createReplicate(settings: ReplicateSettings): Engine {
         method: 'POST',
         url: `${base}/v1/predictions/${encodeURIComponent(id)}/cancel`,
         headers,
-        answer: z.unknown(),
+        schema: z.unknown(),
       })
     },
   }
 }
 
-function explain({ status, body }: Failure): Explanation | undefined {
+function explain({ status, body }: ErrorResponse): Explanation | undefined {
   const problem = Problem.safeParse(body).data
   if (!problem || status === 404) return undefined
   const reset = /resets in ~?(\d+)s/.exec(problem.detail ?? '')?.[1]
@@ -118,9 +119,9 @@ function explain({ status, body }: Failure): Explanation | undefined {
   }
 }
 
-/** A failed prediction says why in prose only, sometimes with one of Replicate's codes. */
+/** A failed prediction has its reason as text only, sometimes with one of Replicate's codes. */
 function jobError(error: string): JobFailure {
-  // E005 and its words are seen in other people's logs; Replicate's own list begins at E1000.
+  // E005 is known from third-party logs only; Replicate's list begins at E1000.
   if (/\bE005\b|flagged as sensitive|nsfw/i.test(error)) {
     return ended('generation_rejected', error, false)
   }

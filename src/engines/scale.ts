@@ -1,9 +1,9 @@
-// Makes a picture small enough, or of a kind, for an engine that is choosy about its inputs.
+// Converts images for engines that limit the size or the format of their inputs.
 
-/** Gives a JPEG no side of which is longer than `maxSide`; a smaller picture keeps its size. */
+/** Returns a JPEG with sides of at most `maxSide` pixels. Never enlarges. */
 export type Scale = (bytes: Uint8Array<ArrayBuffer>, maxSide: number) => Promise<Blob>
 
-/** The part of Cloudflare's `[images]` binding that we use. */
+/** The part of Cloudflare's `[images]` binding that is used. */
 export interface ScalingImages {
   input(stream: ReadableStream<Uint8Array>): {
     transform(to: { width: number; height: number; fit: 'scale-down' }): {
@@ -12,7 +12,7 @@ export interface ScalingImages {
   }
 }
 
-/** Scales with the `[images]` binding, which also turns the picture as its EXIF data says. */
+/** Scales with the `[images]` binding, which also applies the EXIF orientation. */
 export function scaleWith(images: ScalingImages): Scale {
   return async (bytes, maxSide) => {
     const result = await images

@@ -1,12 +1,13 @@
-// Google's virtual-try-on-001 on Vertex AI: synchronous, pictures go in and come back as base64.
-import { JobFailure } from '../domain/failure.ts'
+// Google's virtual-try-on-001 on Vertex AI: synchronous, with images as base64 in both directions.
 import { z } from 'zod'
+import { JobFailure } from '../domain/failure.ts'
 import { contentTypeOf } from '../domain/image.ts'
 import { BaseUrl } from './base-url.ts'
-import { type CheckedImage, type Engine } from './engine.ts'
+import type { CheckedImage, Engine } from './engine.ts'
 import { ServiceAccount, createTokenSource } from './google-token.ts'
 import { MAX_OUTPUT_BYTES, decodeOutput } from './output.ts'
-import { callProvider, scrub, type Explanation, type Failure } from './provider.ts'
+import { callProvider, scrub } from './provider.ts'
+import type { ErrorResponse, Explanation } from './provider.ts'
 import type { Scale } from './scale.ts'
 
 export const VertexSettings = z.object({
@@ -16,12 +17,12 @@ export const VertexSettings = z.object({
     .regex(/^[a-z]+-[a-z]+\d+$/)
     .default('us-central1'),
   VERTEX_SERVICE_ACCOUNT: ServiceAccount,
-  /** Default: the host of the location. */
+  /** The default is the host of the location. */
   VERTEX_BASE_URL: BaseUrl.optional(),
 })
 export type VertexSettings = z.infer<typeof VertexSettings>
 
-const Predicted = z.object({
+const Prediction = z.object({
   predictions: z
     .array(
       z.object({
@@ -32,18 +33,18 @@ const Predicted = z.object({
     .default([]),
 })
 
-// The body of an error is known from Google's other APIs; this one's page does not show it.
+// Known from Google's other APIs: the documentation of this one does not show its error body.
 const GoogleError = z.object({
   error: z.object({ status: z.string().nullish(), message: z.string().nullish() }),
 })
 
 const TIMEOUT_MS = 120_000
-const MAX_ANSWER_BYTES = (MAX_OUTPUT_BYTES / 3) * 4 + 64 * 1024
-/** Google takes PNG and JPEG of at most 7 MB inline. */
+const MAX_RESPONSE_BYTES = (MAX_OUTPUT_BYTES / 3) * 4 + 64 * 1024
+/** Google accepts PNG and JPEG inline, up to 7 MB. */
 const MAX_INLINE_BYTES = 7_000_000
 const MAX_INLINE_SIDE = 2048
 
-/** `scale` is needed for WebP and for pictures above 7 MB; without it those go to another engine. */
+/** Without `scale`, jobs with WebP or with images above 7 MB go to another engine. */
 export function createVertex(settings: VertexSettings, scale?: Scale): Engine {
   const { VERTEX_PROJECT: project, VERTEX_LOCATION: location } = settings
   const base = settings.VERTEX_BASE_URL ?? `https://${location}-aiplatform.googleapis.com`
@@ -69,20 +70,20 @@ export function createVertex(settings: VertexSettings, scale?: Scale): Engine {
           instances: [{ personImage: { image: person }, productImages: [{ image: product }] }],
           parameters: {
             sampleCount: 1,
-            // The picture comes as large as the person's photo: as PNG it could pass our cap.
+            // The picture has the size of the model image: as PNG it could exceed MAX_OUTPUT_BYTES.
             outputOptions: { mimeType: 'image/jpeg', compressionQuality: 95 },
           },
         },
-        answer: Predicted,
-        explain(failure) {
-          if (failure.status === 401) tokens.forget()
-          return explain(failure)
+        schema: Prediction,
+        explain(response) {
+          if (response.status === 401) tokens.invalidate()
+          return explain(response)
         },
         timeoutMs: TIMEOUT_MS,
-        maxBytes: MAX_ANSWER_BYTES,
+        maxBytes: MAX_RESPONSE_BYTES,
       })
       const picture = predictions.find((prediction) => prediction.bytesBase64Encoded)
-      // Google's safety filter answers 200: with a reason, or with no prediction at all.
+      // Google's safety filter returns 200, with a reason or without any prediction.
       if (!picture?.bytesBase64Encoded) throw rejected(predictions[0]?.raiFilteredReason)
       return { done: true, image: decodeOutput('vertex', picture.bytesBase64Encoded) }
     },
@@ -93,23 +94,23 @@ async function inline(image: CheckedImage, scale: Scale | undefined) {
   if (image.format !== 'webp' && image.bytes.byteLength <= MAX_INLINE_BYTES) {
     return { bytesBase64Encoded: image.bytes.toBase64(), mimeType: contentTypeOf(image.format) }
   }
-  if (!scale) throw unfit('takes no WebP and nothing above 7 MB')
+  if (!scale) throw unsuitable('WebP and images above 7 MB need the [images] binding')
   let bytes: Uint8Array
   try {
     bytes = await (await scale(image.bytes, MAX_INLINE_SIDE)).bytes()
   } catch {
-    throw unfit('a picture could not be scaled')
+    throw unsuitable('an image could not be scaled')
   }
   return { bytesBase64Encoded: bytes.toBase64(), mimeType: 'image/jpeg' }
 }
 
-function explain({ body }: Failure): Explanation | undefined {
+function explain({ body }: ErrorResponse): Explanation | undefined {
   const error = GoogleError.safeParse(body).data?.error
   if (!error) return undefined
   const reason = [error.status, error.message].filter(Boolean).join(': ')
   switch (error.status) {
     case 'INVALID_ARGUMENT':
-      // Google refuses unsafe inputs with this too, and says so in prose only.
+      // Also the status for unsafe inputs, which only the message shows.
       return /responsible ai|usage guidelines|safety/i.test(error.message ?? '')
         ? { code: 'generation_rejected', retriable: false, reason }
         : { code: 'generation_failed', retriable: true, reason }
@@ -125,5 +126,5 @@ const rejected = (reason: string | null | undefined) =>
     work: 'over',
   })
 
-const unfit = (reason: string) =>
+const unsuitable = (reason: string) =>
   new JobFailure('engine_unavailable', `vertex: ${reason}`, { retriable: true, work: 'refused' })

@@ -1,12 +1,14 @@
-// Cloudflare's own models through the `AI` binding: no second account. Synchronous; only the
-// download of a finished picture may be left for later, so that it is not paid for twice.
-import { JobFailure } from '../domain/failure.ts'
+// Cloudflare's models through the `AI` binding, which needs no second account. Synchronous; only a
+// failed download of a finished picture is repeated by polling, so that it is not paid for twice.
 import { z } from 'zod'
+import { JobFailure } from '../domain/failure.ts'
+import type { ProviderWork } from '../domain/failure.ts'
 import { dimensions, detectFormat } from '@try-on/image-files'
-import { type Engine, type EngineInput, type Progress } from './engine.ts'
+import type { Engine, EngineInput, Progress } from './engine.ts'
 import { parseHandle } from './handle.ts'
 import { decodeOutput, fetchOutput } from './output.ts'
-import { scrub, type Explanation } from './provider.ts'
+import { scrub } from './provider.ts'
+import type { ErrorMapping } from './provider.ts'
 import type { Scale } from './scale.ts'
 
 const TRY_ON = 'pruna/p-image-try-on'
@@ -23,7 +25,7 @@ export const WorkersAiSettings = z.object({
 })
 export type WorkersAiSettings = z.infer<typeof WorkersAiSettings>
 
-/** The part of the `AI` binding that we use; its model list does not know `pruna/…` yet. */
+/** The part of the `AI` binding that is used. Its own types do not list `pruna/…` yet. */
 export interface WorkersAi {
   run(
     model: string,
@@ -32,22 +34,22 @@ export interface WorkersAi {
   ): Promise<unknown>
 }
 
-// The shape is known from Cloudflare's page for the model and from other people's Workers, some of
-// which read a bare `image`. Whether a failure is thrown or told by `state` is not documented.
-const TryOnAnswer = z.union([
+// Known from Cloudflare's page of the model and from third-party Workers, some of which read a bare
+// `image`. Whether a failure is thrown or returned in `state` is not documented.
+const TryOnResult = z.union([
   z.object({ state: z.string().nullish(), result: z.object({ image: z.string() }) }),
   z.object({ image: z.string() }).transform((result) => ({ state: null, result })),
   z.object({ state: z.string(), result: z.null().optional() }),
 ])
-const FluxAnswer = z.object({ image: z.string() })
+const FluxResult = z.object({ image: z.string() })
 
 const Handle = z.object({ image: z.url({ protocol: /^https$/ }) })
 
 const TIMEOUT_MS = 120_000
-const DOWNLOAD_AGAIN_SECONDS = 2
-/** FLUX.2 takes reference pictures below 512 × 512 … */
+const DOWNLOAD_RETRY_SECONDS = 2
+/** FLUX.2 accepts reference images below 512 × 512. */
 const MAX_REFERENCE_SIDE = 511
-/** … and makes pictures whose sides are multiples of 16, from 256 up. */
+/** FLUX.2 returns pictures whose sides are multiples of 16, at least 256. */
 const OUTPUT_SIDE = 1024
 const MIN_OUTPUT_SIDE = 256
 
@@ -55,18 +57,18 @@ const FLUX_PROMPT =
   'The person in image 0, with exactly the same face, hair, body, pose and background, wearing ' +
   'the garment in image 1. Change nothing but the clothing that the garment replaces.'
 
-/** `scale` is needed by the FLUX.2 models only. */
+/** Only the FLUX.2 models need `scale`. */
 export function createWorkersAi(settings: WorkersAiSettings, ai: WorkersAi, scale?: Scale): Engine {
   const model = settings.WORKERS_AI_MODEL
 
   async function run(input: Record<string, unknown>): Promise<unknown> {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
-    // Raced as well, because an older runtime ignores the signal.
-    const late = new Promise<never>((_, reject) =>
+    // The race is for older runtimes, which ignore the signal.
+    const timeout = new Promise<never>((_, reject) =>
       signal.addEventListener('abort', () => reject(signal.reason)),
     )
     try {
-      return await Promise.race([ai.run(model, input, { signal }), late])
+      return await Promise.race([ai.run(model, input, { signal }), timeout])
     } catch (error) {
       throw bindingError(error)
     }
@@ -74,9 +76,9 @@ export function createWorkersAi(settings: WorkersAiSettings, ai: WorkersAi, scal
 
   async function tryOn({ model: person, garment }: EngineInput): Promise<Progress> {
     const [personUrl, garmentUrl] = await Promise.all([person.url(), garment.url()])
-    const answer = TryOnAnswer.safeParse(
+    const parsed = TryOnResult.safeParse(
       await run({
-        // URLs, not data URIs: the gateway was seen to drop large ones.
+        // URLs, because the gateway drops large data URIs.
         person_image: personUrl,
         garment_images: [garmentUrl],
         output_format: 'jpg',
@@ -84,22 +86,22 @@ export function createWorkersAi(settings: WorkersAiSettings, ai: WorkersAi, scal
         preserve_input_size: true,
       }),
     )
-    if (!answer.success) throw unclear('an answer we cannot read')
-    const { state, result } = answer.data
-    if (!result) throw failed(`ended as ${scrub(state ?? 'nothing')} without a picture`)
+    if (!parsed.success) throw ambiguous('unexpected result')
+    const { state, result } = parsed.data
+    if (!result) throw failed(`ended in state ${scrub(state ?? 'unknown')} without a picture`)
     return download(result.image)
   }
 
   async function flux(input: EngineInput): Promise<Progress> {
     const form = await fluxForm(input, scale)
     const request = new Response(form)
-    const answer = FluxAnswer.safeParse(
+    const parsed = FluxResult.safeParse(
       await run({
         multipart: { body: request.body, contentType: request.headers.get('content-type') },
       }),
     )
-    if (!answer.success) throw unclear('an answer we cannot read')
-    return { done: true, image: decodeOutput('workers-ai', answer.data.image) }
+    if (!parsed.success) throw ambiguous('unexpected result')
+    return { done: true, image: decodeOutput('workers-ai', parsed.data.image) }
   }
 
   return {
@@ -114,14 +116,14 @@ export function createWorkersAi(settings: WorkersAiSettings, ai: WorkersAi, scal
   }
 }
 
-/** A finished picture is paid for: if it cannot be had right now, it is asked for again later. */
+/** The picture is already paid for, so a temporary error leads to another download, not to a start. */
 async function download(image: string): Promise<Progress> {
   try {
     return { done: true, image: await fetchOutput('workers-ai', image) }
   } catch (error) {
     if (!(error instanceof JobFailure) || error.work !== 'alive') throw error
     const handle = JSON.stringify({ image })
-    return { done: false, handle, pollAfterSeconds: DOWNLOAD_AGAIN_SECONDS }
+    return { done: false, handle, pollAfterSeconds: DOWNLOAD_RETRY_SECONDS }
   }
 }
 
@@ -133,13 +135,13 @@ async function fluxForm({ model, garment }: EngineInput, scale?: Scale): Promise
     person = await scale(model.bytes, MAX_REFERENCE_SIDE)
     clothes = await scale(garment.bytes, MAX_REFERENCE_SIDE)
   } catch {
-    throw refused('the pictures could not be scaled')
+    throw refused('the images could not be scaled')
   }
   const form = new FormData()
   form.append('prompt', FLUX_PROMPT)
   form.append('input_image_0', person)
   form.append('input_image_1', clothes)
-  // Measured on the scaled picture, which is upright: the original may rely on its EXIF rotation.
+  // From the scaled image, which is upright: the original may have an EXIF orientation.
   const { width, height } = outputSize(await person.bytes())
   form.append('width', String(width))
   form.append('height', String(height))
@@ -149,7 +151,7 @@ async function fluxForm({ model, garment }: EngineInput, scale?: Scale): Promise
 function outputSize(person: Uint8Array): { width: number; height: number } {
   const format = detectFormat(person)
   const size = format && dimensions(person, format)
-  if (!size) throw refused('the scaler made no picture')
+  if (!size) throw refused('the scaled image is not valid')
   const factor = OUTPUT_SIDE / Math.max(size.width, size.height)
   const side = (pixels: number) =>
     Math.max(MIN_OUTPUT_SIDE, Math.round((pixels * factor) / 16) * 16)
@@ -161,30 +163,30 @@ function bindingError(error: unknown): JobFailure {
   const name = error instanceof Error ? error.name : 'unknown error'
   const text = error instanceof Error ? error.message : ''
   const known = CODES.get(Number(/\b(\d{4}): /.exec(text)?.[1]))
-  if (!known) return unclear(name)
+  if (!known) return ambiguous(name)
   return new JobFailure(known.code, `workers-ai: ${scrub(text)}`, known)
 }
 
-type Reading = Omit<Explanation, 'reason'>
+type BindingError = ErrorMapping & { work: ProviderWork }
 
-/** Between Cloudflare and us: capacity (3040), our account, or a request that we built wrongly. */
-const OURS = [
+/** Capacity (3040), errors of our account and errors of our request. Nothing was started. */
+const NOT_STARTED = [
   3040, 3036, 3023, 3041, 5016, 5018, 2001, 2021, 3003, 3039, 3042, 5004, 5005, 5006, 5007, 5019,
 ]
 
-const REFUSED: Reading = { code: 'engine_unavailable', retriable: true, work: 'refused' }
+const REFUSED: BindingError = { code: 'engine_unavailable', retriable: true, work: 'refused' }
 
-// https://developers.cloudflare.com/workers-ai/platform/errors/; 2001, 2021 (billing), 3030 (safety
-// filter) and 5006 (no multipart) are not in that table.
-const CODES = new Map<number, Reading>([
-  ...OURS.map((code): [number, Reading] => [code, REFUSED]),
+// https://developers.cloudflare.com/workers-ai/platform/errors/; its table does not list 2001 and 2021
+// (billing), 3030 (safety filter) and 5006 (no multipart).
+const CODES = new Map<number, BindingError>([
+  ...NOT_STARTED.map((code): [number, BindingError] => [code, REFUSED]),
   [3006, { code: 'generation_failed', retriable: true, work: 'refused' }],
   [3007, { code: 'generation_timeout', retriable: true, work: 'ambiguous' }],
   [3008, { code: 'engine_unavailable', retriable: true, work: 'ambiguous' }],
   [3030, { code: 'generation_rejected', retriable: false, work: 'over' }],
 ])
 
-const unclear = (reason: string) =>
+const ambiguous = (reason: string) =>
   new JobFailure('engine_unavailable', `workers-ai: ${reason}`, {
     retriable: true,
     work: 'ambiguous',

@@ -1,31 +1,30 @@
-// Who guesses API keys or the operator token is slowed: after 100 wrong ones in a minute from one
-// address, further ones from there are refused before they cost anything. What is asked here only
-// ever concerns failures, so that a request with a good key pays nothing.
+// Slows down brute-force guessing of API keys and of the operator token. After 100 invalid
+// credentials in a minute, further ones from that IP address are rejected without I/O. Only failures
+// are counted, so a request with a valid key costs nothing.
 //
-// All of it is a convenience in this isolate's memory; the count is the rate-limit binding's.
-import type { Context } from 'hono'
-import type { App } from './context.ts'
+// The count is in the rate-limit binding. The rest is a cache in this isolate's memory.
 import { AppError } from '../domain/errors.ts'
 import { log } from '../log.ts'
+import type { RequestContext } from './context.ts'
 
 /** As in wrangler.toml. */
 const PERIOD_SECONDS = 60
-/** Of addresses and of keys; past it the memory starts anew. */
-const MAX_REMEMBERED = 10_000
+/** Of addresses and of keys. A full cache is cleared. */
+const MAX_CACHED = 10_000
 
-/** address → until when it is slowed, ms since 1970 */
-const slowed = new Map<string, number>()
-/** Hashes of keys that were good here: their owners may share an address with a guesser. */
-const proven = new Set<string>()
+/** IP address → end of its throttling, ms since 1970 */
+const throttled = new Map<string, number>()
+/** Hashes of keys that were valid in this isolate: their users may share an address with an attacker. */
+const trustedKeys = new Set<string>()
 
 /**
- * To be called before a credential is looked up.
- * @param keyHash of an API key; one that was good before passes whatever its address
+ * Call it before a credential is checked.
+ * @param keyHash of an API key; a trusted key passes from every address
  * @throws AppError rate_limit_exceeded when the address has failed too often
  */
-export function rejectIfThrottled(c: Context<App>, keyHash?: string): void {
-  const until = slowed.get(addressOf(c) ?? '')
-  if (until === undefined || (keyHash !== undefined && proven.has(keyHash))) return
+export function rejectIfThrottled(c: RequestContext, keyHash?: string): void {
+  const until = throttled.get(addressOf(c) ?? '')
+  if (until === undefined || (keyHash !== undefined && trustedKeys.has(keyHash))) return
   const restMs = until - Date.now()
   if (restMs <= 0) return
   throw new AppError('rate_limit_exceeded', undefined, {
@@ -33,26 +32,26 @@ export function rejectIfThrottled(c: Context<App>, keyHash?: string): void {
   })
 }
 
-/** Counts a wrong credential, without keeping its sender waiting. */
-export function recordAuthFailure(c: Context<App>): void {
+/** Counts an invalid credential. The response does not wait for it. */
+export function recordAuthFailure(c: RequestContext): void {
   const address = addressOf(c)
-  // Cloudflare always says who it is; where nobody does, one bucket would be everybody's.
+  // Cloudflare always sets it. Without it, all clients would share one bucket.
   if (address === undefined) return
   c.executionCtx.waitUntil(
     c.env.FAILURES.limit({ key: address })
       .then(({ success }) => {
         if (success) return
-        if (slowed.size >= MAX_REMEMBERED) slowed.clear()
-        slowed.set(address, Date.now() + PERIOD_SECONDS * 1_000)
+        if (throttled.size >= MAX_CACHED) throttled.clear()
+        throttled.set(address, Date.now() + PERIOD_SECONDS * 1_000)
       })
       .catch((error: unknown) => log.error('failure not counted', error)),
   )
 }
 
-/** Notes that a key was good. */
+/** Marks a key as trusted. */
 export function recordAuthSuccess(keyHash: string): void {
-  if (proven.size >= MAX_REMEMBERED) proven.clear()
-  proven.add(keyHash)
+  if (trustedKeys.size >= MAX_CACHED) trustedKeys.clear()
+  trustedKeys.add(keyHash)
 }
 
-const addressOf = (c: Context<App>) => c.req.header('cf-connecting-ip')
+const addressOf = (c: RequestContext) => c.req.header('cf-connecting-ip')

@@ -1,13 +1,13 @@
-// Where this service is, for links that lead back to it.
+// The origin of this service, for links to it.
 import { urlPolicy } from '../net/public-url.ts'
 import type { UrlPolicy } from '../net/public-url.ts'
 import { perEnv, settingsOf } from '../settings.ts'
 
-/** What links in answers, pages and mail begin with: the configured address, else the one in use. */
+/** The beginning of links in responses, pages and mail: BASE_URL, else the origin of the request. */
 export const baseUrlOf = (c: { env: Env; req: { url: string } }): string =>
   settingsOf(c.env).baseUrl ?? originOf(c.req.url)
 
-/** The policy for URLs that come with a request: this service is also the host that was requested. */
+/** The policy for URLs in a request. The requested host counts as a host of this service. */
 export function urlPolicyOf(c: { env: Env; req: { url: string } }): UrlPolicy {
   const origin = originOf(c.req.url)
   const policies = policiesOf(c.env)
@@ -19,10 +19,10 @@ export function urlPolicyOf(c: { env: Env; req: { url: string } }): UrlPolicy {
   return policy
 }
 
-/** One policy object per origin, since schemas are cached by it. */
+/** One policy object per origin, since schemas are cached by policy. */
 const policiesOf = perEnv(() => new Map<string, UrlPolicy>())
-/** A Worker is reached under few names; made-up Host headers must not fill the memory. */
+/** A Worker has few host names; invented Host headers must not fill the memory. */
 const MAX_ORIGINS = 100
 
-/** Of a request's URL, which is always absolute and normal: nothing is left to parse. */
+/** A request's URL is always absolute and normalised, so it needs no parser. */
 const originOf = (url: string) => url.slice(0, url.indexOf('/', 'https://'.length))

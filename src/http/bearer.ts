@@ -1,5 +1,5 @@
-// The Authorization header, read alike at every door that asks for a key or a token.
+// Parses the Authorization header, for API keys and the operator token.
 
-/** What follows `Bearer` (RFC 6750, 2.1); undefined for any other scheme, and for none. */
+/** The token of `Bearer <token>` (RFC 6750, 2.1); undefined for other schemes or no header. */
 export const bearerToken = (header: string | undefined): string | undefined =>
   /^Bearer +(\S+) *$/i.exec(header ?? '')?.[1]

@@ -1,9 +1,10 @@
-/** The type of every Hono app in this Worker. */
+import type { Context } from 'hono'
+
+/** The type of the Hono apps of this Worker. */
 export interface App {
   Bindings: Env
-  Variables: {
-    requestId: string
-    /** Of the API key, once one was sent that could be good. */
-    keyHash: string
-  }
+  Variables: { requestId: string }
 }
+
+/** What helpers read of a request, whichever variables its app has. */
+export type RequestContext = Pick<Context<App>, 'env' | 'req' | 'executionCtx'>

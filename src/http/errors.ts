@@ -1,4 +1,4 @@
-// Error responses: the status of each code, and the envelope of the API.
+// Error responses: the status of each code, and the JSON envelope.
 import type { Context } from 'hono'
 import type { AppError, ErrorCode } from '../domain/errors.ts'
 

@@ -1,6 +1,7 @@
-// Fetches a customer's picture once, and trusts nothing that the server says about it.
+// Downloads a customer's image once. Trusts only the bytes, not the headers of the server.
 import { JobFailure } from '../domain/failure.ts'
 import type { JobErrorCode } from '../domain/job.ts'
+import { followRedirects } from '../net/follow-redirects.ts'
 import { readLimited } from '../net/read-limited.ts'
 import { IMAGE_TIMEOUT_MS, MAX_IMAGE_BYTES, MAX_IMAGE_REDIRECTS } from '../domain/limits.ts'
 import { inspect, detectFormat } from '@try-on/image-files'
@@ -11,52 +12,58 @@ import type { UrlPolicy } from '../net/public-url.ts'
 
 export type Role = 'model' | 'garment'
 
+type Problem = 'unreachable' | 'too_large' | 'unsupported_format' | 'corrupt'
+
 export interface FetchedImage {
   bytes: Uint8Array<ArrayBuffer>
   format: ImageFormat
 }
 
 export interface Download {
-  /** Whose picture it is. */
+  /** Timeouts are counted per organisation. */
   organisationId: string
   /**
-   * Is waited for once the server has responded and before the body is read. The wait does not count
-   * against the time limit. What it throws is passed on.
+   * Awaited after the server has responded and before the body is read. The wait does not count
+   * against the time limit. Its errors are passed on unchanged.
    */
   beforeBody?: () => Promise<void>
 }
 
-/** Of this isolate. */
+/** Shared by all downloads of this isolate. */
 const hostTimeouts = new HostTimeouts()
 
 /**
- * Fetches and checks one picture: at most 10 s, 3 redirects (each hop checked like the first
- * address) and 10 MB, past which no more than one chunk is taken in.
+ * Downloads and checks one image: within 10 s, through at most 3 redirects (each URL is checked like
+ * the first one), and up to 10 MB; reads at most one chunk more than that.
  * @throws JobFailure `{role}_image_unreachable | _too_large | _unsupported_format | _corrupt`, none
  * of them retriable
  */
 export async function fetchImage(
   role: Role,
-  address: string,
+  imageUrl: string,
   policy: UrlPolicy,
   { organisationId, beforeBody }: Download,
 ): Promise<FetchedImage> {
-  const refuse = (problem: Problem, reason: string, cause?: unknown): never => {
+  const fail = (problem: Problem, reason: string, cause?: unknown): never => {
     throw new JobFailure(`${role}_image_${problem}` satisfies JobErrorCode, reason, { cause })
   }
   const limit = new TimeLimit(IMAGE_TIMEOUT_MS)
   let host = ''
-  const checkHost = (url: URL) => {
-    host = url.host
-    if (hostTimeouts.isBlocked(organisationId, host)) throw new Error(`${host} timed out before`)
+  const checkUrl = (url: string) => {
+    const problem = urlProblem(url, policy)
+    if (problem) throw new Error(`the URL ${problem}`)
+    host = new URL(url).host
+    if (hostTimeouts.isBlocked(organisationId, host)) {
+      throw new Error(`${host} has timed out repeatedly`)
+    }
   }
   const unreachable = (error: unknown): never => {
     if (limit.signal.aborted) hostTimeouts.record(organisationId, host)
-    return refuse('unreachable', error instanceof Error ? error.message : String(error), error)
+    return fail('unreachable', error instanceof Error ? error.message : String(error), error)
   }
   try {
     limit.run()
-    const body = await follow(address, policy, limit.signal, checkHost).catch(unreachable)
+    const body = await openBody(imageUrl, limit.signal, checkUrl).catch(unreachable)
     limit.pause()
     await beforeBody?.().catch(async (error: unknown) => {
       await body.cancel().catch(() => {})
@@ -64,49 +71,39 @@ export async function fetchImage(
     })
     limit.run()
     const bytes = await readLimited(body, MAX_IMAGE_BYTES).catch(unreachable)
-    if (!bytes) return refuse('too_large', `more than ${MAX_IMAGE_BYTES} bytes`)
+    if (!bytes) return fail('too_large', `more than ${MAX_IMAGE_BYTES} bytes`)
     return checkImage(role, bytes)
   } finally {
     limit.pause()
   }
 }
 
-/** Aborts its signal once it has run for so long, pauses not counted. */
-class TimeLimit {
-  readonly #controller = new AbortController()
-  #leftMs: number
-  #runsSince = 0
-  #timer: ReturnType<typeof setTimeout> | undefined
-
-  constructor(ms: number) {
-    this.#leftMs = ms
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal
-  }
-
-  run(): void {
-    this.#runsSince = Date.now()
-    const reason = new DOMException('The operation was aborted due to timeout', 'TimeoutError')
-    this.#timer = setTimeout(() => this.#controller.abort(reason), this.#leftMs)
-  }
-
-  pause(): void {
-    clearTimeout(this.#timer)
-    this.#leftMs = Math.max(0, this.#leftMs - (Date.now() - this.#runsSince))
-  }
+/** @throws Error when the final response is not 2xx or has no body */
+async function openBody(
+  url: string,
+  signal: AbortSignal,
+  checkUrl: (url: string) => void,
+): Promise<ReadableStream<Uint8Array>> {
+  const response = await followRedirects(url, {
+    maxRedirects: MAX_IMAGE_REDIRECTS,
+    signal,
+    headers: { Accept: 'image/jpeg, image/png, image/webp', 'User-Agent': 'try-on/1.0' },
+    checkUrl,
+  })
+  if (response.ok && response.body) return response.body
+  await response.body?.cancel()
+  throw new Error(`the server responded with ${response.status}`)
 }
 
 /**
- * Tells the format of a picture that is at hand, and refuses one whose structure would cost a decoder
- * more than its size says. Every engine's pictures pass here, before anybody is called or paid.
+ * Detects the format of an image, and rejects files that would cost a decoder far more than their
+ * size suggests. Every image passes here before an engine is called or paid.
  * @throws JobFailure `{role}_image_unsupported_format | _corrupt`
  */
 export function checkImage(role: Role, bytes: Uint8Array<ArrayBuffer>): FetchedImage {
   const format = detectFormat(bytes)
   if (!format) {
-    const reason = 'the bytes are no JPEG, PNG or WebP'
+    const reason = 'the file is not a JPEG, PNG or WebP'
     throw new JobFailure(`${role}_image_unsupported_format`, reason)
   }
   const header = inspect(bytes, format)
@@ -114,33 +111,29 @@ export function checkImage(role: Role, bytes: Uint8Array<ArrayBuffer>): FetchedI
   return { bytes, format }
 }
 
-type Problem = 'unreachable' | 'too_large' | 'unsupported_format' | 'corrupt'
+/** A timeout that can be paused: aborts its signal after `ms` of running time. */
+class TimeLimit {
+  readonly #controller = new AbortController()
+  #remainingMs: number
+  #runningSinceMs = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
 
-async function follow(
-  address: string,
-  policy: UrlPolicy,
-  signal: AbortSignal,
-  checkHost: (url: URL) => void,
-): Promise<ReadableStream<Uint8Array>> {
-  let url = address
-  for (let hop = 0; hop <= MAX_IMAGE_REDIRECTS; hop++) {
-    const problem = urlProblem(url, policy)
-    if (problem) throw new Error(`the address ${problem}`)
-    checkHost(new URL(url))
-    const response = await fetch(url, {
-      redirect: 'manual',
-      signal,
-      headers: { Accept: 'image/jpeg, image/png, image/webp', 'User-Agent': 'try-on/1.0' },
-    })
-    if (response.ok && response.body) return response.body
-    await response.body?.cancel()
-    const location = response.headers.get('Location')
-    if (![301, 302, 303, 307, 308].includes(response.status) || !location) {
-      throw new Error(`the server answered ${response.status}`)
-    }
-    const next = URL.parse(location, url)
-    if (!next) throw new Error('the server redirects to something that is no address')
-    url = next.href
+  constructor(ms: number) {
+    this.#remainingMs = ms
   }
-  throw new Error(`more than ${MAX_IMAGE_REDIRECTS} redirects`)
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  run(): void {
+    this.#runningSinceMs = Date.now()
+    const reason = new DOMException('The operation was aborted due to timeout', 'TimeoutError')
+    this.#timer = setTimeout(() => this.#controller.abort(reason), this.#remainingMs)
+  }
+
+  pause(): void {
+    clearTimeout(this.#timer)
+    this.#remainingMs = Math.max(0, this.#remainingMs - (Date.now() - this.#runningSinceMs))
+  }
 }

@@ -1,15 +1,18 @@
-// The three ways in which a pending job ends without being worked on.
+// The ends of a job before processing: a client cancels it, or an operator or the service withdraws it.
 import type { Actor } from '../domain/actor.ts'
 import { auditInsert } from '../access/audit-log.ts'
 import { SYSTEM } from '../domain/actor.ts'
 import { AppError } from '../domain/errors.ts'
 import type { JobRow } from '../db/schema.ts'
 import { log } from '../log.ts'
+import { cancelPending, endJob, isPending } from './endings.ts'
 import { settleEnded } from './settle.ts'
-import { cancelPending, endJob, findJob, isPending } from './store.ts'
+import { findJob } from './store.ts'
+
+const MAX_BATCHES = 20
 
 /**
- * The client's own cancellation: pending → refunded.
+ * Cancels a job for its client: pending → refunded.
  * @throws AppError job_not_found, forbidden or job_not_cancellable
  */
 export async function cancelJob({
@@ -21,8 +24,13 @@ export async function cancelJob({
   organisationId: string
   jobId: string
 }): Promise<JobRow> {
-  const ending = { status: 'refunded' } as const
-  const { ended, found } = await endJob(env, jobId, 'pending', ending, { organisationId })
+  const { ended, found } = await endJob({
+    env,
+    jobId,
+    from: 'pending',
+    ending: { status: 'refunded' },
+    required: { organisationId },
+  })
   if (ended) return settled(env, ended)
   if (!found) throw new AppError('job_not_found')
   if (found.organisationId !== organisationId) throw new AppError('forbidden')
@@ -33,8 +41,9 @@ export async function cancelJob({
 }
 
 /**
- * Withdraws a pending job: pending → cancelled.
- * @param actor an operator who asks for it, which is recorded; the service itself by default
+ * Withdraws a job: pending → cancelled.
+ * @param actor the operator that withdraws it, for the audit log; by default the service, which is not
+ *   recorded
  * @throws AppError not_found or job_not_cancellable
  */
 export async function withdrawJob({
@@ -60,8 +69,13 @@ export async function withdrawJob({
       },
       isPending(jobId),
     )
-  const ending = { status: 'cancelled' } as const
-  const { ended, found } = await endJob(env, jobId, 'pending', ending, {}, record)
+  const { ended, found } = await endJob({
+    env,
+    jobId,
+    from: 'pending',
+    ending: { status: 'cancelled' },
+    record,
+  })
   if (ended) return settled(env, ended)
   if (!found) throw new AppError('not_found', 'No job with this id.')
   throw new AppError(
@@ -70,17 +84,23 @@ export async function withdrawJob({
   )
 }
 
-/** Withdraws every pending job of an organisation that was suspended. */
-export async function withdrawAllPending(env: Env, organisationId: string): Promise<void> {
-  // Bounded: what is left of very many, the consumer withdraws as it comes to them.
-  for (let round = 0; round < 20; round++) {
+/** Withdraws the pending jobs of an organisation that is suspended or scheduled for deletion. */
+export async function withdrawAllPending({
+  env,
+  organisationId,
+}: {
+  env: Env
+  organisationId: string
+}): Promise<void> {
+  // The number of batches is limited. The queue consumer withdraws the rest.
+  for (let batch = 0; batch < MAX_BATCHES; batch++) {
     const cancelled = await cancelPending(env, organisationId)
     if (cancelled.length === 0) return
     await settleEnded(env, cancelled)
   }
 }
 
-/** The job has ended whatever happens now, so a failure here is not the caller's to hear of. */
+/** The job has ended, so the caller succeeds even when settling fails; alarm and sweep repeat it. */
 async function settled(env: Env, job: JobRow): Promise<JobRow> {
   await settleEnded(env, [job]).catch((error: unknown) =>
     log.error('settling left to alarm and sweep', error, { jobId: job.id }),

@@ -1,10 +1,29 @@
-// The deadline of a job: it runs from the first time that somebody took the job up, and through all
-// its attempts.
+// The deadline of a job. It counts from the first claim and includes all attempts.
 import type { JobRow } from '../db/schema.ts'
+import { JobFailure } from '../domain/failure.ts'
 import { settingsOf } from '../settings.ts'
 
-/** Milliseconds until a job has to be over; 0 when they are spent. */
-export function msLeft(env: Env, job: JobRow): number {
-  const begunAtMs = job.startedAt?.getTime() ?? Date.now()
-  return Math.max(0, begunAtMs + settingsOf(env).jobDeadlineMs - Date.now())
+export class DeadlineExceeded extends JobFailure {
+  constructor() {
+    super('generation_timeout', 'the engine did not respond before the deadline')
+  }
+}
+
+/** Milliseconds until the deadline, at least 0. */
+export function msLeft(env: Env, { startedAt }: Pick<JobRow, 'startedAt'>): number {
+  const startedAtMs = startedAt?.getTime() ?? Date.now()
+  return Math.max(0, startedAtMs + settingsOf(env).jobDeadlineMs - Date.now())
+}
+
+/** Waits for a promise for at most `ms`. @throws DeadlineExceeded */
+export async function withDeadline<T>(promise: Promise<T>, ms: number): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new DeadlineExceeded()), ms)
+  })
+  try {
+    return await Promise.race([promise, timeout])
+  } finally {
+    clearTimeout(timer)
+  }
 }

@@ -1,5 +1,5 @@
-// A job's two pictures. Each is fetched from its customer once: whatever needs it later, an engine
-// that wants URLs or another try of ours, is given our copy, which is deleted when the job ends.
+// A job's two inputs, the model image and the garment image. Each is downloaded from its customer
+// once. Engines that need URLs and later attempts use our copy, which is deleted when the job ends.
 import type { JobRow } from '../db/schema.ts'
 import { JobFailure } from '../domain/failure.ts'
 import type { CheckedImage } from '../engines/engine.ts'
@@ -12,108 +12,118 @@ import { settingsOf } from '../settings.ts'
 import type { JobMemory } from './memory.ts'
 import { inputKeysOf, loadPicture, storePicture } from './pictures.ts'
 
-/** The pictures in memory, ready for any engine. */
+/** The images in memory, ready for any engine. */
 export interface Inputs {
   model: CheckedImage
   garment: CheckedImage
   /** The size of both files. */
   bytes: number
-  /** Keeps copies for a later try. Best effort. */
-  keep(): Promise<void>
+  /** Stores copies for a later attempt. Best effort. */
+  storeCopies(): Promise<void>
 }
 
 /**
- * Gets both pictures. Memory is reserved when the first byte of one is about to arrive.
- * @throws JobFailure that says which picture is at fault, and how
- * @throws Postponed when other jobs use all of it
+ * Loads both images. Reserves memory just before the first byte arrives.
+ * @throws JobFailure whose code names the image and the reason
+ * @throws Postponed when other jobs use all the memory
  */
-export async function inputsOf(env: Env, job: JobRow, memory: JobMemory): Promise<Inputs> {
+export async function inputsOf(
+  env: Env,
+  job: Readonly<JobRow>,
+  memory: JobMemory,
+): Promise<Inputs> {
   const [model, garment] = await Promise.allSettled([
-    inputOf(env, job, memory, 'model', job.modelImageUrl),
-    inputOf(env, job, memory, 'garment', job.garmentImageUrl),
+    inputOf({ env, job, memory, role: 'model', url: job.modelImageUrl }),
+    inputOf({ env, job, memory, role: 'garment', url: job.garmentImageUrl }),
   ])
-  // Both are waited for, so that the same pair always gives the same error.
+  // Wait for both, so that the same pair of images always returns the same error.
   if (model.status === 'rejected') throw model.reason
   if (garment.status === 'rejected') throw garment.reason
   return {
     bytes: model.value.image.bytes.byteLength + garment.value.image.bytes.byteLength,
     model: model.value.image,
     garment: garment.value.image,
-    async keep() {
-      await Promise.allSettled([model.value.keep(), garment.value.keep()])
+    async storeCopies() {
+      await Promise.allSettled([model.value.storeCopy(), garment.value.storeCopy()])
     },
   }
 }
 
-/** Deletes our copies, if any were made. Best effort: the bucket's lifecycle rule is the net. */
-export async function deleteInputs(env: Env, job: JobRow): Promise<void> {
+/** Deletes our copies, if there are any. Best effort: the bucket's lifecycle rule deletes the rest. */
+export async function deleteInputs(env: Env, job: Readonly<JobRow>): Promise<void> {
   if (!mayHaveCopies(job)) return
   await env.IMAGES.delete(inputKeysOf(job.id)).catch((error: unknown) =>
-    log.error('copies left to the bucket', error, { jobId: job.id }),
+    log.error('copies left to the lifecycle rule', error, { jobId: job.id }),
   )
 }
 
-/** Copies are made for paid engines and after failures only; each of these leaves a trace. */
-const mayHaveCopies = (job: JobRow) =>
+/** Copies are stored only for paid engines and after failures, which these columns show. */
+const mayHaveCopies = (job: Readonly<JobRow>) =>
   job.mode === 'live' &&
   (job.attempts > 1 ||
     job.errorCode !== null ||
     job.engineHandle !== null ||
     job.ambiguousStarts > 0)
 
-async function inputOf(
-  env: Env,
-  job: JobRow,
-  memory: JobMemory,
-  role: Role,
-  address: string | null,
-) {
-  if (address === null) throw new JobFailure('internal_error', `the ${role} URL is deleted`)
+async function inputOf({
+  env,
+  job,
+  memory,
+  role,
+  url,
+}: {
+  env: Env
+  job: Readonly<JobRow>
+  memory: JobMemory
+  role: Role
+  url: string | null
+}) {
+  if (url === null) throw new JobFailure('internal_error', `the ${role} URL is deleted`)
   const { baseUrl = job.baseUrl } = settingsOf(env)
   const { organisationId } = job
   const beforeBody = () => memory.reserve()
-  const uploaded = uploadKeyOf(env, { baseUrl, organisationId }, address)
+  const uploaded = uploadKeyOf(env, { baseUrl, organisationId }, url)
   if (mayHaveCopies(job) || uploaded) await beforeBody()
   const copy = mayHaveCopies(job) ? await copyOf(env, job, role) : null
   const picture =
     copy ??
     (uploaded
       ? await readUpload(env, role, uploaded)
-      : await fetchImage(role, address, urlPolicy(env, [job.baseUrl]), {
+      : await fetchImage(role, url, urlPolicy(env, [job.baseUrl]), {
           organisationId,
           beforeBody,
         }))
   const key = inputKey(job.id, role, picture.format)
 
-  let kept: Promise<void> | undefined = copy ? Promise.resolve() : undefined
-  const keep = () => {
-    kept ??= storePicture(env, key, picture).catch((cause: unknown) => {
-      kept = undefined
-      // Engines ask for the URL before they call anybody.
+  let stored: Promise<void> | undefined = copy ? Promise.resolve() : undefined
+  const storeCopy = () => {
+    stored ??= storePicture({ env, key, picture }).catch((cause: unknown) => {
+      stored = undefined
+      // Engines request the URL before they call their provider, so nothing was started.
       throw new JobFailure('internal_error', 'an input could not be copied', {
         retriable: true,
         work: 'refused',
         cause,
       })
     })
-    return kept
+    return stored
   }
   const image: CheckedImage = {
     ...picture,
     async url() {
-      await keep()
+      await storeCopy()
       return signedUrl(env, baseUrl, key)
     },
   }
-  return { image, keep }
+  return { image, storeCopy }
 }
 
-/** A picture uploaded in the console is read where it lies: a Worker cannot fetch from itself. */
+/** An image uploaded in the console is read from R2: a Worker cannot fetch from itself. */
 async function readUpload(env: Env, role: Role, key: string): Promise<FetchedImage> {
   const object = await env.IMAGES.get(key)
-  if (!object) throw new JobFailure(`${role}_image_unreachable`, 'the upload is no longer kept')
+  if (!object) throw new JobFailure(`${role}_image_unreachable`, 'the upload has been deleted')
   return checkImage(role, new Uint8Array(await object.arrayBuffer()))
 }
 
-const copyOf = (env: Env, job: JobRow, role: Role): Promise<FetchedImage | null> =>
+const copyOf = (env: Env, job: Readonly<JobRow>, role: Role): Promise<FetchedImage | null> =>
   loadPicture(env, (format) => inputKey(job.id, role, format))

@@ -1,4 +1,4 @@
-// The SQL of lists: one organisation's jobs, page by page.
+// SQL of lists: one organisation's jobs, page by page.
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { preparedQuery } from '../db/prepared-query.ts'
@@ -6,7 +6,7 @@ import { jobs } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { JobFilter } from './store.ts'
 
-/** What lists and webhooks show; the addresses left out are most of a row's bytes. */
+/** The columns in lists and webhooks. The URLs, which are most of a row's bytes, are not included. */
 const LISTED = {
   id: jobs.id,
   status: jobs.status,
@@ -20,23 +20,14 @@ const LISTED = {
 }
 export type ListedRow = Pick<JobRow, keyof typeof LISTED>
 
-const COLUMNS = Object.entries(LISTED)
-
-/** As drizzle maps a row, without its care for joins, which takes a tenth of a page's CPU. */
-function rowOf(values: unknown[]): ListedRow {
-  const row: Record<string, unknown> = {}
-  for (const [at, [name, column]] of COLUMNS.entries()) {
-    const value = values[at]
-    row[name] = value === null ? null : column.mapFromDriverValue(value as never)
-  }
-  return row as ListedRow
+interface Conditions {
+  byWorkspace: boolean
+  byStatus: boolean
+  isPaged: boolean
 }
 
-/**
- * The query of a list by which of its conditions there are: each has an index of its own. The limit
- * is written into it, since SQLite plans a statement anew whenever a value is bound to its LIMIT.
- */
-const listed = (byWorkspace: boolean, byStatus: boolean, paged: boolean, limit: number) =>
+/** The query for a combination of conditions. Each combination has its own index. */
+const listQuery = ({ byWorkspace, byStatus, isPaged }: Conditions) =>
   preparedQuery((db) =>
     db
       .select(LISTED)
@@ -46,45 +37,53 @@ const listed = (byWorkspace: boolean, byStatus: boolean, paged: boolean, limit: 
           eq(jobs.organisationId, sql.placeholder('organisationId')),
           byWorkspace ? eq(jobs.workspaceId, sql.placeholder('workspaceId')) : undefined,
           byStatus ? eq(jobs.status, sql.placeholder('status')) : undefined,
-          paged ? lt(jobs.id, sql.placeholder('beforeId')) : undefined,
+          isPaged ? lt(jobs.id, sql.placeholder('beforeId')) : undefined,
         ),
       )
       .orderBy(desc(jobs.id))
-      .limit(literal(limit))
+      .limit(sql.placeholder('limit'))
       .prepare(),
   )
 
-/** drizzle would bind a number; its types know no other way to say it. */
-const literal = (value: number) => sql.raw(String(value)) as unknown as number
+const listQueries = new Map<string, ReturnType<typeof listQuery>>()
 
-const lists = new Map<string, ReturnType<typeof listed>>()
-
-/** One organisation's jobs, newest first, those before `beforeId` only; `limit` is one of few. */
-export async function listJobs(
-  env: Env,
-  organisationId: string,
-  { workspaceId, status }: JobFilter,
-  { limit, beforeId }: { limit: number; beforeId?: string | undefined },
-): Promise<ListedRow[]> {
-  const shape = [
-    workspaceId !== undefined,
-    status !== undefined,
-    beforeId !== undefined,
-    limit,
-  ] as const
-  const name = shape.join()
-  let list = lists.get(name)
-  if (!list) lists.set(name, (list = listed(...shape)))
-  const rows = await list(env).values({ organisationId, workspaceId, status, beforeId })
-  return rows.map(rowOf)
+/** One organisation's jobs, newest first, from before `beforeId`. */
+export async function listJobs({
+  env,
+  organisationId,
+  filter: { workspaceId, status },
+  limit,
+  beforeId,
+}: {
+  env: Env
+  organisationId: string
+  filter: JobFilter
+  limit: number
+  beforeId?: string | undefined
+}): Promise<ListedRow[]> {
+  const conditions = {
+    byWorkspace: workspaceId !== undefined,
+    byStatus: status !== undefined,
+    isPaged: beforeId !== undefined,
+  }
+  const key = Object.values(conditions).join()
+  let query = listQueries.get(key)
+  if (!query) listQueries.set(key, (query = listQuery(conditions)))
+  return query(env).all({ organisationId, workspaceId, status, beforeId, limit })
 }
 
-/** The same with whole rows, for exports. */
-export const listJobRows = (
-  env: Env,
-  organisationId: string,
-  { limit, beforeId }: { limit: number; beforeId?: string | undefined },
-): Promise<JobRow[]> =>
+/** The same with complete rows, for exports. */
+export const listJobRows = ({
+  env,
+  organisationId,
+  limit,
+  beforeId,
+}: {
+  env: Env
+  organisationId: string
+  limit: number
+  beforeId?: string | undefined
+}): Promise<JobRow[]> =>
   database(env)
     .select()
     .from(jobs)

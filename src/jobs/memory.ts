@@ -1,29 +1,27 @@
-// How much memory jobs may use in this isolate, which has 128 MB for everything. Waiting for a
-// customer's server to respond takes none; a picture takes some from its first byte on.
+// Limits the memory that jobs use in this isolate, which has 128 MB in total. A job reserves memory
+// just before the first byte of a picture arrives, not while it waits for a server to respond.
 import { pollUntil } from '../concurrency/poll-until.ts'
 import { MAX_IMAGE_BYTES } from '../domain/limits.ts'
 import { Postponed } from './postponed.ts'
 import type { Slot } from './slots.ts'
 
-/** Both pictures of a job, as long as their sizes are unknown. */
+/** The reservation for both pictures of a job while their sizes are unknown. */
 export const JOB_BYTES = 2 * MAX_IMAGE_BYTES
 
-/** Together with a download and a composition it stays below what work has after its message. */
+/** With a download and a composition, this fits in the 30 s after an acknowledgement. */
 const MAX_WAIT_MS = 8_000
 
-/** Who reserves. After `expiresAt` (ms since 1970) the invocation was killed. */
+/** The owner of a reservation. After `expiresAt` (ms since 1970) its invocation no longer runs. */
 type Holder = Pick<Slot, 'organisationId' | 'expiresAt'>
 
 interface Reservation {
   holder: Holder
   bytes: number
-  /** Whether the sizes are still unknown: one job of an organisation at a time. */
+  /** Whether the sizes are unknown. An organisation has one such reservation at a time. */
   isOpen: boolean
 }
 
-/**
- * Reserves bytes in the order of the requests, skipping organisations that have an open reservation.
- */
+/** Grants reservations in the order of the requests, except to organisations with an open one. */
 export class MemoryBudget {
   readonly #bytes: number
   readonly #reservations = new Set<Reservation>()
@@ -33,7 +31,7 @@ export class MemoryBudget {
     this.#bytes = bytes
   }
 
-  /** Reserves `JOB_BYTES`. @returns undefined when none were free for `waitMs` */
+  /** Reserves `JOB_BYTES`. @returns undefined when they did not become free within `waitMs` */
   async reserve(holder: Holder, waitMs: number): Promise<Reservation | undefined> {
     const reservation = { holder, bytes: JOB_BYTES, isOpen: true }
     this.#waiting.add(reservation)
@@ -46,7 +44,7 @@ export class MemoryBudget {
     return undefined
   }
 
-  /** The sizes are known now. */
+  /** Shrinks a reservation when the sizes are known. */
   resize(reservation: Reservation, bytes: number): void {
     reservation.isOpen = false
     reservation.bytes = Math.min(bytes, reservation.bytes)
@@ -85,7 +83,7 @@ export class MemoryBudget {
   }
 }
 
-/** The memory of one job: reserved once, when it is first needed. */
+/** The memory of one job. Only the first call of `reserve` reserves. */
 export class JobMemory {
   readonly #budget: MemoryBudget
   readonly #holder: Holder
@@ -96,7 +94,7 @@ export class JobMemory {
     this.#holder = holder
   }
 
-  /** @throws Postponed when none gets free in time */
+  /** @throws Postponed when the memory does not become free in time */
   async reserve(): Promise<void> {
     this.#reserved ??= this.#budget.reserve(this.#holder, MAX_WAIT_MS)
     if (await this.#reserved) return
@@ -104,13 +102,13 @@ export class JobMemory {
     throw new Postponed('other jobs use all the memory', options)
   }
 
-  /** Gives back what the pictures do not need. */
+  /** Returns the memory that the pictures do not need. */
   async resize(bytes: number): Promise<void> {
     const reservation = await this.#reserved
     if (reservation) this.#budget.resize(reservation, bytes)
   }
 
-  /** To be called at the end of the work. */
+  /** Call this when the work has ended. */
   async release(): Promise<void> {
     const reservation = await this.#reserved
     if (reservation) this.#budget.release(reservation)

@@ -1,4 +1,4 @@
-// Pictures in R2: results, and copies of the customers' pictures.
+// Pictures in R2: outputs, and copies of inputs.
 import { contentTypeOf, IMAGE_FORMATS } from '../domain/image.ts'
 import type { ImageFormat } from '../domain/image.ts'
 import { inputKey, outputKey } from '../signing/signed-url.ts'
@@ -11,46 +11,55 @@ interface Picture {
   format: ImageFormat
 }
 
-/** @param madeBy the engine, kept with a picture that one made */
-export async function storePicture(
-  env: Env,
-  key: string,
-  picture: Picture,
-  madeBy?: string,
-): Promise<void> {
+/** @param engine the engine that generated the picture, stored as metadata of an output */
+export async function storePicture({
+  env,
+  key,
+  picture,
+  engine,
+}: {
+  env: Env
+  key: string
+  picture: Picture
+  engine?: string | undefined
+}): Promise<void> {
   const put = () =>
     env.IMAGES.put(key, picture.bytes, {
       httpMetadata: { contentType: contentTypeOf(picture.format) },
-      ...(madeBy === undefined ? {} : { customMetadata: { engine: madeBy } }),
+      ...(engine === undefined ? {} : { customMetadata: { engine } }),
     })
-  // Tried twice: losing the picture may mean to pay for it again.
+  // One retry, because a lost picture may have to be paid for again.
   await put().catch(put)
 }
 
-/** Finds a picture whose format is not known. */
+/** Loads a picture in any format. */
 export async function loadPicture(
   env: Env,
   keyOf: (format: ImageFormat) => string,
-): Promise<(Picture & { madeBy: string | undefined }) | null> {
+): Promise<(Picture & { engine: string | undefined }) | null> {
   for (const format of IMAGE_FORMATS) {
     const object = await env.IMAGES.get(keyOf(format))
     if (!object) continue
     const bytes = new Uint8Array(await object.arrayBuffer())
-    return { bytes, format, madeBy: object.customMetadata?.['engine'] }
+    return { bytes, format, engine: object.customMetadata?.['engine'] }
   }
   return null
 }
 
 /**
- * Deletes every picture that can be stored for these jobs: the result and the copies of the inputs,
- * in every format, including objects that no row mentions. Deleting what does not exist succeeds, so it may be repeated.
- * @param uploads keys of uploads to delete with them
+ * Deletes every picture that can be stored for these jobs: the output and the copies of the inputs, in
+ * every format, including objects that no row refers to. May be repeated.
+ * @param uploads keys of uploads to delete as well
  */
-export async function deletePictures(
-  env: Env,
-  jobIds: readonly string[],
-  uploads: readonly string[] = [],
-): Promise<void> {
+export async function deletePictures({
+  env,
+  jobIds,
+  uploads = [],
+}: {
+  env: Env
+  jobIds: readonly string[]
+  uploads?: readonly string[]
+}): Promise<void> {
   const ofJobs = jobIds.flatMap((jobId) => [
     ...IMAGE_FORMATS.map((format) => outputKey(jobId, format)),
     ...inputKeysOf(jobId),

@@ -1,8 +1,8 @@
-/** A job cannot go on now, for no reason of its own; it comes again with another message. */
+/** A job has to wait for resources of the service. Another message continues it. */
 export class Postponed extends Error {
   override readonly name = 'Postponed'
   readonly afterSeconds: number
-  /** Whether nothing was done, so that it does not count as an attempt. */
+  /** Whether nothing was done, so that this does not count as an attempt. */
   readonly isUntouched: boolean
 
   constructor(reason: string, { afterSeconds, isUntouched = false }: PostponedOptions) {

@@ -1,5 +1,5 @@
-// A job as the world sees it: in answers of /v1 and in webhook bodies. One schema, from which the
-// OpenAPI document is made, and the one function that fills it.
+// The public form of a job, in responses of /v1 and in webhook bodies: the schema, which the OpenAPI
+// document includes, and the functions that create it.
 import { z } from 'zod'
 import type { JobRow } from '../db/schema.ts'
 import { MODES } from '../domain/job.ts'
@@ -20,7 +20,7 @@ export const ListedJob = z
     mode: z.enum(MODES),
     output_url: z.url().nullable().meta({
       description:
-        'Signed URL of the result, valid for 1 hour; null unless the job is completed. It needs no API key and answers with the picture, or with an error: 403 `url_expired` after that hour, 403 `invalid_signature` when it was changed, 404 `not_found` once the picture is no longer kept. Each read of the job signs a new one.',
+        'Signed URL of the output, valid for 1 hour; null unless the job is completed. It needs no API key and returns the picture or an error: 403 `url_expired` after 1 hour, 403 `invalid_signature` if the URL was changed, 404 `not_found` once the picture is deleted. Each read of the job returns a new URL.',
     }),
     credits_consumed: z.number().nullable().meta({
       description: 'null until the job completes; then 1 in live mode and 0 in test mode',
@@ -28,7 +28,7 @@ export const ListedJob = z
     error_code: z
       .enum(JOB_ERROR_CODES)
       .nullable()
-      .meta({ description: 'Why the job failed; null unless it did' }),
+      .meta({ description: 'Why the job failed; null unless it failed' }),
     created_at: Timestamp,
     completed_at: Timestamp.nullable(),
     duration_ms: z.int().nullable().meta({
@@ -45,7 +45,7 @@ export const Job = ListedJob.extend({
     .meta({ description: 'null when the job has no webhook URL' }),
 }).meta({ id: 'Job', description: 'A try-on job' })
 
-/** The form without webhook fields, with a fresh output URL. */
+/** The form without webhook fields, with a new output URL. */
 export function presentListedJob(linkTo: LinkTo, job: ListedRow): z.infer<typeof ListedJob> {
   const completed = job.status === 'completed'
   return {
@@ -62,12 +62,20 @@ export function presentListedJob(linkTo: LinkTo, job: ListedRow): z.infer<typeof
   }
 }
 
-/** The whole form. */
-export function presentJob(env: Env, baseUrl: string, job: JobWithEvent): z.infer<typeof Job> {
+/** The complete form. */
+export function presentJob({
+  env,
+  baseUrl,
+  job,
+}: {
+  env: Env
+  baseUrl: string
+  job: JobWithEvent
+}): z.infer<typeof Job> {
   return {
     ...presentListedJob(linksFrom(env, baseUrl), job),
     webhook_url: job.webhookUrl,
-    // A finished job without an event is older than its events are stored for.
+    // The event of a job that ended long ago has been deleted.
     webhook_status:
       job.webhookUrl === null
         ? null
@@ -75,5 +83,5 @@ export function presentJob(env: Env, baseUrl: string, job: JobWithEvent): z.infe
   }
 }
 
-/** Credits that one successful job of a mode costs. */
+/** The credits that a completed job of a mode costs. */
 export const creditCost = (mode: JobRow['mode']): number => (mode === 'live' ? 1 : 0)

@@ -1,4 +1,4 @@
-// Messages about jobs. Test jobs have a queue of their own, so that they never wait for live ones.
+// Queue messages about jobs. Test jobs have a separate queue, so that they do not wait for live jobs.
 import { z } from 'zod'
 import type { JobRow } from '../db/schema.ts'
 import { MODES } from '../domain/job.ts'
@@ -8,7 +8,7 @@ export const JobMessage = z.object({
   jobId: z.string(),
   mode: z.enum(MODES).optional(),
   organisationId: z.string().optional(),
-  /** Set when the sweep sent the message, and not the submission. */
+  /** Whether the sweep sent the message. */
   swept: z.boolean().optional(),
 })
 export type JobMessage = z.infer<typeof JobMessage>

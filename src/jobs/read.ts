@@ -1,4 +1,6 @@
-// Reading jobs: one of them, waited for if need be, or a page of a list.
+// Reads one job, with an optional wait for its end, or a page of a list.
+import { pageOf } from '../domain/page.ts'
+import type { Page } from '../domain/page.ts'
 import { listJobs } from './lists.ts'
 import type { ListedRow } from './lists.ts'
 import type { JobFilter, JobWithEvent } from './store.ts'
@@ -6,41 +8,41 @@ import { findJob } from './store.ts'
 import { isFinal } from '../domain/job.ts'
 
 /**
- * Waits until a job is over, or for `seconds`, and reads it.
- * @param job what is known of it already
+ * Waits until a job has ended, at most for `seconds`.
+ * @param job as last read
+ * @returns the job as read at the end
  */
-export async function waitForJob(
-  env: Env,
-  job: JobWithEvent,
-  seconds: number,
-): Promise<JobWithEvent> {
-  const begunAt = Date.now()
-  const endsAt = begunAt + seconds * 1_000
+export async function waitForJob({
+  env,
+  job,
+  seconds,
+}: {
+  env: Env
+  job: JobWithEvent
+  seconds: number
+}): Promise<JobWithEvent> {
+  const startedAt = Date.now()
+  const endsAt = startedAt + seconds * 1_000
   let latest = job
   while (!isFinal(latest.status) && Date.now() < endsAt) {
-    // Looks at a tenth of the time waited so far: prompt for quick jobs, few reads for slow ones.
-    const pauseMs = Math.min(Math.max((Date.now() - begunAt) / 10, 50), 1_000)
+    // The interval is a tenth of the time waited: prompt for fast jobs, few reads for slow ones.
+    const pauseMs = Math.min(Math.max((Date.now() - startedAt) / 10, 50), 1_000)
     await scheduler.wait(Math.min(pauseMs, endsAt - Date.now()))
     latest = (await findJob(env, job.id)) ?? latest
   }
   return latest
 }
 
-export interface JobPage {
-  jobs: ListedRow[]
-  hasMore: boolean
-}
-
-/** A page of an organisation's jobs, newest first. */
-export async function listPage(
-  env: Env,
-  organisationId: string,
-  filter: JobFilter,
-  page: { limit: number; beforeId: string | undefined },
-): Promise<JobPage> {
-  const rows = await listJobs(env, organisationId, filter, {
-    limit: page.limit + 1, // one more tells whether there are more
-    beforeId: page.beforeId,
-  })
-  return { jobs: rows.slice(0, page.limit), hasMore: rows.length > page.limit }
+/** Reads a page of an organisation's jobs, newest first. */
+export async function listPage({
+  limit,
+  ...query
+}: {
+  env: Env
+  organisationId: string
+  filter: JobFilter
+  limit: number
+  beforeId: string | undefined
+}): Promise<Page<ListedRow>> {
+  return pageOf(await listJobs({ ...query, limit: limit + 1 }), limit)
 }

@@ -1,21 +1,29 @@
-// What follows from the end of a job: its credit and its webhook. All of it may be repeated; what a
-// crash leaves out, the Organisation's alarm and the sweep make good.
+// The consequences of a job's end: its credit and its webhook. Every step may be repeated; the
+// Organisation's alarm and the sweep complete what a crash interrupts.
 import type { JobRow } from '../db/schema.ts'
 import { eventIdOf } from '../ids.ts'
 import { log } from '../log.ts'
 import { organisationStub } from '../organisation/stub.ts'
-import { endJob } from './store.ts'
-import type { Ending } from './store.ts'
+import { endJob } from './endings.ts'
+import type { EndingFrom } from './endings.ts'
 
 /**
- * Ends a processing job, then settles it. When somebody else ended it first, that end stands.
- * @returns whether this was the end
+ * Ends a processing job, then settles it. Does nothing when the job has ended already.
+ * @returns whether this call ended the job
  * @throws when a step failed; calling again, or `settleEnded`, completes it
  */
-export async function settleJob(env: Env, job: JobRow, ending: Ending): Promise<boolean> {
-  // A picture is a picture, whoever made it; but only who still has the job may call it failed.
+export async function settleJob({
+  env,
+  job,
+  ending,
+}: {
+  env: Env
+  job: Readonly<JobRow>
+  ending: EndingFrom<'processing'>
+}): Promise<boolean> {
+  // A picture counts even when the claim has been lost. A failure counts only while it is valid.
   const required = ending.status === 'failed' ? { dueAt: job.dueAt } : {}
-  const { ended } = await endJob(env, job.id, 'processing', ending, required)
+  const { ended } = await endJob({ env, jobId: job.id, from: 'processing', ending, required })
   if (!ended) return false
   log.info('job ended', {
     jobId: job.id,
@@ -29,14 +37,14 @@ export async function settleJob(env: Env, job: JobRow, ending: Ending): Promise<
   return true
 }
 
-/** Credits and webhooks of jobs that are over, all of one organisation. */
+/** Settles credits and webhooks of ended jobs of one organisation. */
 export async function settleEnded(env: Env, jobs: JobRow[]): Promise<void> {
   const [first] = jobs
   if (!first) return
-  // The two do not depend on each other: one failing must not keep back the other.
+  // The two are independent: a failure of one must not prevent the other.
   const results = await Promise.allSettled([
     settleCredits(env, first.organisationId, jobs),
-    announce(env, jobs),
+    queueEvents(env, jobs),
   ])
   for (const result of results) if (result.status === 'rejected') throw result.reason
 }
@@ -49,7 +57,7 @@ async function settleCredits(env: Env, organisationId: string, jobs: JobRow[]): 
   for (const job of live) if (job.status === 'completed') await organisation.capture(job.id)
 }
 
-async function announce(env: Env, jobs: JobRow[]): Promise<void> {
+async function queueEvents(env: Env, jobs: JobRow[]): Promise<void> {
   const messages = jobs
     .filter(({ webhookUrl }) => webhookUrl !== null)
     .map(({ id }) => ({ body: { eventId: eventIdOf(id) } }))

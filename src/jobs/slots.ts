@@ -1,35 +1,35 @@
-// How many live jobs this isolate processes at a time: of one organisation, and of all. What is
-// beyond an organisation's share goes back to the queue, behind the messages of others.
+// Limits how many live jobs this isolate processes at a time: per organisation and in total. A job
+// beyond its organisation's limit is queued again, behind the messages of other organisations.
 import { pollUntil } from '../concurrency/poll-until.ts'
 
 const MAX_DELAY_SECONDS = 30
-/** A queue handler may run for 15 minutes. */
+/** The time limit of a queue handler. */
 const HANDLER_MS = 15 * 60_000
-/** What goes on after the acknowledgement is cut off after 30 seconds. */
+/** Work after the acknowledgement is cut off after 30 seconds. */
 const BACKGROUND_MS = 40_000
 
 export interface Slot {
   readonly organisationId: string
-  /** Then the invocation was killed without leaving the slot; ms since 1970. */
+  /** After this instant the invocation no longer runs, even if it did not leave; ms since 1970. */
   expiresAt: number
-  /** Whether its message was acknowledged before the work ended. */
+  /** Whether the message was acknowledged before the work ended. */
   isSlow: boolean
 }
 
 export class JobSlots {
   readonly #perOrganisation: number
   readonly #total: number
-  /** In the order of their messages: those at the front are at work, the others wait. */
+  /** In the order of the messages. The first `#total` work, the others wait. */
   readonly #slots = new Set<Slot>()
-  /** For each organisation, when the next message that is put off comes back, ms since 1970. */
-  readonly #nextReturn = new Map<string, number>()
+  /** For each organisation, the arrival of its next delayed message, ms since 1970. */
+  readonly #nextArrival = new Map<string, number>()
 
   constructor(limits: { perOrganisation: number; total: number }) {
     this.#perOrganisation = limits.perOrganisation
     this.#total = limits.total
   }
 
-  /** @returns undefined when the organisation has its share */
+  /** @returns undefined when the organisation uses all its slots */
   enter(organisationId: string): Slot | undefined {
     const own = this.#slotsOf(organisationId)
     if (own.length >= this.#perOrganisation) return undefined
@@ -38,15 +38,15 @@ export class JobSlots {
     return slot
   }
 
-  /** Waits until the work may begin. */
-  async begin(slot: Slot): Promise<void> {
+  /** Waits until the work may start. */
+  async start(slot: Slot): Promise<void> {
     await pollUntil(() => {
       this.#removeExpired()
       return [...this.#slots].indexOf(slot) < this.#total
     })
   }
 
-  /** The message is acknowledged, and the work goes on. */
+  /** The message has been acknowledged, and the work continues. */
   acknowledged(slot: Slot): void {
     slot.isSlow = true
     slot.expiresAt = Date.now() + BACKGROUND_MS
@@ -54,21 +54,21 @@ export class JobSlots {
 
   leave(slot: Slot): void {
     this.#slots.delete(slot)
-    const next = this.#nextReturn.get(slot.organisationId) ?? 0
-    if (next <= Date.now()) this.#nextReturn.delete(slot.organisationId)
+    const next = this.#nextArrival.get(slot.organisationId) ?? 0
+    if (next <= Date.now()) this.#nextArrival.delete(slot.organisationId)
   }
 
   hasSlow(organisationId: string): boolean {
     return this.#slotsOf(organisationId).some(({ isSlow }) => isSlow)
   }
 
-  /** In how many seconds a job that got no slot comes again: later, the more of them wait. */
+  /** The delay of a job that got no slot. It grows with the number of delayed jobs. */
   delaySeconds(organisationId: string): number {
     const now = Date.now()
-    const next = this.#nextReturn.get(organisationId) ?? 0
+    const next = this.#nextArrival.get(organisationId) ?? 0
     const at = Math.min(Math.max(next, now + 1_000), now + MAX_DELAY_SECONDS * 1_000)
-    // As many come back in a second as may run at once.
-    this.#nextReturn.set(organisationId, at + 1_000 / this.#perOrganisation)
+    // The rate of delayed messages per second equals the number of slots.
+    this.#nextArrival.set(organisationId, at + 1_000 / this.#perOrganisation)
     return Math.floor((at - now) / 1_000)
   }
 

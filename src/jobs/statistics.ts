@@ -1,4 +1,4 @@
-// How an organisation's jobs of the last 30 days went, for people to see.
+// Statistics of an organisation's jobs in the last 30 days, for the console.
 import { and, eq, gte, isNotNull, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { jobs } from '../db/schema.ts'
@@ -8,27 +8,31 @@ import { DAY_MS } from '../domain/limits.ts'
 export const STATISTICS_DAYS = 30
 
 export interface Statistics {
-  /** One per day, oldest first, today last; days begin at midnight UTC. */
+  /** One entry per UTC day, oldest first. The last one is today. */
   days: { day: string; completed: number; failed: number; other: number }[]
   completed: number
   failed: number
   total: number
-  /** Of completed jobs, ms; null when there are none. */
+  /** The median duration of completed jobs, ms; null when there are none. */
   medianMs: number | null
 }
 
-export async function statisticsOf(
-  env: Env,
-  organisationId: string,
-  now: number,
-): Promise<Statistics> {
+export async function statisticsOf({
+  env,
+  organisationId,
+  now,
+}: {
+  env: Env
+  organisationId: string
+  now: number
+}): Promise<Statistics> {
   const db = database(env)
   const firstDay = Math.floor(now / DAY_MS) - STATISTICS_DAYS + 1
   const recent = and(
     eq(jobs.organisationId, organisationId),
     gte(jobs.id, firstIdSince('job', firstDay * DAY_MS)),
   )
-  // A literal: a bound number is a REAL to D1, and the division would leave fractions of days.
+  // A literal: D1 binds numbers as REAL, and the division would return fractions of days.
   const day = sql<number>`${jobs.createdAt} / ${sql.raw(String(DAY_MS))}`
   const ranked = db
     .select({

@@ -1,9 +1,9 @@
-// Submission: admit, insert, queue. The credit is held before the row exists, so a crash in between
-// leaves a reservation, which the Organisation's alarm gives back, and never an unpaid job.
+// Submits a job: admit, insert, queue. The credit is reserved before the row exists. A crash in between
+// leaves a reservation, which the Organisation's alarm releases, and never a job without one.
 import { log } from '../log.ts'
 import type { Caller } from '../organisation/api-key.ts'
-import type { Admission, Answer } from '../organisation/rpc.ts'
-import { RESERVATION_HELD_MS } from '../organisation/rpc.ts'
+import type { Admission, RequestResult } from '../organisation/rpc.ts'
+import { MAX_SUBMISSION_MS } from '../organisation/rpc.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { sha256 } from '../signing/sha256.ts'
 import { withdrawJob } from './cancel.ts'
@@ -19,10 +19,11 @@ export interface JobRequest {
 }
 
 /**
- * Accepts a job: on return it is stored, paid for and, unless the queue refused, queued.
- * @param baseUrl what links in the job's webhook begin with
- * @throws when it is not known that the job is stored. An Idempotency-Key goes on standing for it, so
- * that repeating the request stores it; without one, or if nobody repeats, its credit goes back.
+ * Accepts a job. On return it is stored, its credit is reserved and, unless the queue failed, it is
+ * queued.
+ * @param baseUrl the origin of links in the job's webhook
+ * @throws when the job may not be stored. A repeated request with the same Idempotency-Key then stores
+ * the job. Without a key or a repetition, its credit is released.
  */
 export async function submitJob({
   env,
@@ -34,10 +35,10 @@ export async function submitJob({
   caller: Caller
   baseUrl: string
   request: JobRequest
-}): Promise<Answer<Admission>> {
+}): Promise<RequestResult<Admission>> {
   const organisation = organisationStub(env, caller.organisationId)
-  const begunAt = Date.now()
-  const answer = await organisation.admit(caller, {
+  const startedAt = Date.now()
+  const result = await organisation.admit(caller, {
     workspaceId: request.workspaceId,
     idempotency: request.idempotencyKey
       ? { key: request.idempotencyKey, fingerprint: fingerprintOf(request) }
@@ -45,9 +46,9 @@ export async function submitJob({
     imageUrls: request.modelImageUrl.length + request.garmentImageUrl.length + baseUrl.length,
     webhookUrl: request.webhookUrl?.length,
   })
-  if (!answer.ok) return answer
+  if (!result.ok) return result
 
-  const { jobId, replayed, createdAt, workspaceId, defaultWebhookUrl } = answer.value
+  const { jobId, replayed, createdAt, workspaceId, defaultWebhookUrl } = result.value
   const insert = () =>
     insertJob(env, {
       id: jobId,
@@ -62,14 +63,14 @@ export async function submitJob({
     })
   let inserted: boolean
   try {
-    // Tried twice: an error may mean that the row was written and only the answer was lost, and
-    // the second insert of the same id then finds it.
+    // One retry. If the first insert succeeded and only its response was lost, the second one finds
+    // the row.
     inserted = await insert().catch((error: unknown) => {
-      log.error('insert is tried again', error, { jobId })
+      log.error('insert retried', error, { jobId })
       return insert().then(() => true)
     })
   } catch (error) {
-    // Both answers may be lost of an insert that happened: the key must not give a second job.
+    // The row may be stored all the same, so an Idempotency-Key must not create a second job.
     if (!request.idempotencyKey) {
       await organisation
         .abandon(jobId)
@@ -77,31 +78,30 @@ export async function submitJob({
     }
     throw error
   }
-  // So slow that the alarm may have looked for the job before it was there, and given its credit
-  // back: then there is no job either.
-  if (caller.mode === 'live' && Date.now() - begunAt > RESERVATION_HELD_MS) {
+  // After this time the alarm may have released the credit because the job did not exist yet.
+  if (caller.mode === 'live' && Date.now() - startedAt > MAX_SUBMISSION_MS) {
     if (!(await organisation.renewReservation(jobId))) {
       await withdrawJob({ env, jobId })
       throw new Error('The job was stored too late')
     }
   }
-  // A replay that found its job has nothing to queue: the first request did, or the sweep will.
+  // A replay that found its job does not queue it: the first request did, or the sweep will.
   if (inserted || !replayed) {
     const { mode, organisationId } = caller
     await sendJob(env, { jobId, mode, organisationId }).catch((error: unknown) =>
       log.error('job left to the sweep', error, { jobId }),
     )
   }
-  return answer
+  return result
 }
 
-/** Two requests are the same if what was understood of them is. */
-function fingerprintOf(body: JobRequest): string {
+/** Requests are equal when their parsed fields are equal. */
+function fingerprintOf(request: JobRequest): string {
   const text = JSON.stringify([
-    body.modelImageUrl,
-    body.garmentImageUrl,
-    body.workspaceId ?? null,
-    body.webhookUrl ?? null,
+    request.modelImageUrl,
+    request.garmentImageUrl,
+    request.workspaceId ?? null,
+    request.webhookUrl ?? null,
   ])
   return sha256(text).toString('base64')
 }

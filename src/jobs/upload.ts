@@ -1,4 +1,4 @@
-// Pictures that people upload in the console. They are stored for at most a day.
+// Images that users upload in the console. They are stored for at most one day.
 import { newId } from '../ids.ts'
 import { JobFailure } from '../domain/failure.ts'
 import { checkImage } from '../images/fetch.ts'
@@ -8,9 +8,9 @@ import { MAX_IMAGE_BYTES } from '../domain/limits.ts'
 import { storePicture } from './pictures.ts'
 
 /**
- * Stores an uploaded picture for jobs of one organisation.
- * @param role names the picture in the log
- * @returns its signed link, or null when the file is not an image that jobs accept
+ * Stores an uploaded image for jobs of one organisation.
+ * @param role names the image in errors
+ * @returns a signed URL, or null when jobs do not accept the file
  */
 export async function storeUpload({
   env,
@@ -29,7 +29,7 @@ export async function storeUpload({
   try {
     const picture = checkImage(role, new Uint8Array(await file.arrayBuffer()))
     const key = uploadKey(newId('upl'), organisationId, picture.format)
-    await storePicture(env, key, picture)
+    await storePicture({ env, key, picture })
     return signedUrl(env, baseUrl, key)
   } catch (error) {
     if (error instanceof JobFailure) return null

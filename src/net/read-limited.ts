@@ -1,14 +1,14 @@
 /**
- * Reads a body to its end, holding never more than one chunk over `maxBytes`.
- * @param announced the Content-Length that came with it, if one did: too much is not even begun
- * @returns null, with the body cancelled, as soon as it proves longer
+ * Reads a body of at most `maxBytes`.
+ * @param contentLength the header, if present: a body that exceeds the limit is not read at all
+ * @returns null for a longer body, which is cancelled at the first chunk over the limit
  */
 export async function readLimited(
   body: ReadableStream<Uint8Array> | null,
   maxBytes: number,
-  announced: string | null = null,
+  contentLength: string | null = null,
 ): Promise<Uint8Array<ArrayBuffer> | null> {
-  if (Number(announced) > maxBytes) {
+  if (Number(contentLength) > maxBytes) {
     await body?.cancel()
     return null
   }
@@ -16,7 +16,7 @@ export async function readLimited(
   let length = 0
   for await (const chunk of body ?? []) {
     length += chunk.byteLength
-    if (length > maxBytes) return null // leaving the loop cancels the stream
+    if (length > maxBytes) return null // leaving the loop cancels the body
     chunks.push(chunk)
   }
   const bytes = new Uint8Array(length)

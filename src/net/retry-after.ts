@@ -1,6 +1,6 @@
 /**
- * Reads Retry-After in either of its forms (RFC 9110, 10.2.3).
- * @returns whole seconds, or undefined when there is nothing to heed
+ * Parses Retry-After, in seconds or as a date (RFC 9110, 10.2.3).
+ * @returns whole seconds, or undefined when the header is missing or malformed
  */
 export function retryAfterSeconds(headers: Headers, now = Date.now()): number | undefined {
   const value = headers.get('retry-after')?.trim()

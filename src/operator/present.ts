@@ -1,8 +1,8 @@
-// Organisations and their audit log as staff see them, which is more than clients do.
-import { presentWorkspace } from '../api/responses.ts'
+// Organisations and their audit log in the responses of /operator.
+import { presentWorkspace } from '../accounts/present.ts'
 import type { AuditRow, OrganisationRow, WorkspaceRow } from '../db/schema.ts'
-import type { Totals } from '../organisation/ledger.ts'
 import { currencyOf } from '../domain/organisation.ts'
+import type { Totals } from '../organisation/ledger.ts'
 
 export const presentOrganisation = (organisation: OrganisationRow) => ({
   org_id: organisation.id,
@@ -18,18 +18,8 @@ export const presentOrganisation = (organisation: OrganisationRow) => ({
   delete_after: organisation.deleteAfter?.toISOString() ?? null,
 })
 
-export const presentAuditEntry = (entry: AuditRow) => ({
-  id: entry.id,
-  at: entry.at.toISOString(),
-  actor: { type: entry.actorType, id: entry.actorId, email: entry.actorEmail },
-  action: entry.action,
-  target: entry.target,
-  details: entry.details,
-  ip_address: entry.ipAddress,
-})
-
-/** With what only the Organisation knows. */
-export const presentWholeOrganisation = (
+/** With its workspaces, and with the ledger, which only the Organisation knows. */
+export const presentOrganisationDetails = (
   organisation: OrganisationRow,
   workspaces: WorkspaceRow[],
   ledger: Totals,
@@ -38,4 +28,14 @@ export const presentWholeOrganisation = (
   credits: ledger.balance,
   workspaces: workspaces.map(presentWorkspace),
   ledger,
+})
+
+export const presentAuditEntry = (entry: AuditRow) => ({
+  id: entry.id,
+  at: entry.at.toISOString(),
+  actor: { type: entry.actorType, id: entry.actorId, email: entry.actorEmail },
+  action: entry.action,
+  target: entry.target,
+  details: entry.details,
+  ip_address: entry.ipAddress,
 })

@@ -1,17 +1,18 @@
-// What staff may send. Unknown fields are refused: a typing mistake here moves money or customers.
+// Request schemas of /operator. Unknown fields are rejected: a typo here moves money or customers.
 import { z } from 'zod'
-import { PageLimit } from '../api/requests.ts'
+import { MODES } from '../domain/job.ts'
+import { DEFAULT_RATE_LIMIT_PER_MINUTE, FREE_CREDITS } from '../domain/limits.ts'
 import {
   ORGANISATION_STATUSES,
   PLANS,
   REGIONS,
   WORKSPACE_STATUSES,
 } from '../domain/organisation.ts'
+import { WITHOUT_CONTROL_CHARACTERS } from '../domain/text.ts'
+import { PageLimit } from '../http/pagination.ts'
 import { urlProblem } from '../net/public-url.ts'
 import type { UrlPolicy } from '../net/public-url.ts'
-import { MODES } from '../domain/job.ts'
 import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
-import { DEFAULT_RATE_LIMIT_PER_MINUTE, FREE_CREDITS } from '../domain/limits.ts'
 
 const MAX_CREDITS = 1_000_000_000
 const MAX_RATE_LIMIT = 1_000_000
@@ -25,10 +26,9 @@ const name = z
   .trim()
   .min(1, 'must not be empty')
   .max(100, 'must have at most 100 characters')
-  // eslint-disable-next-line no-control-regex
-  .regex(/^[^\u0000-\u001f\u007f]*$/, 'must not contain control characters')
+  .regex(WITHOUT_CONTROL_CHARACTERS, 'must not contain control characters')
 
-/** Shown to the organisation's members as it is. */
+/** Shown verbatim to the organisation's members. */
 const reason = z
   .string('must be a string or null')
   .trim()
@@ -78,7 +78,7 @@ export const organisationChange = (policy: UrlPolicy) =>
 export const Credits = z.strictObject({
   amount: whole(1, MAX_CREDITS),
   reason: name,
-  // Used already: a grant under it would be answered like a repetition, and add nothing.
+  // In use: a grant with this reference would count as a repeat and add nothing.
   reference: name.refine(
     (reference) => reference !== SIGN_UP_REFERENCE,
     `must not be "${SIGN_UP_REFERENCE}", the reference of the first credits: choose another`,
@@ -94,7 +94,18 @@ export const WorkspaceChange = z.strictObject({
   status: oneOf(WORKSPACE_STATUSES).optional(),
 })
 
-export const Page = z.object({
-  cursor: z.string('must be given once').optional(),
-  limit: PageLimit,
-})
+/** The query of a list. The cursor is the id of the last row of the page before. */
+export const pageQuery = (isCursor: (cursor: string) => boolean) =>
+  z.object({
+    cursor: z
+      .string('must be given once')
+      .refine(isCursor, 'must be the next_cursor of a page')
+      .optional(),
+    limit: PageLimit,
+  })
+
+/** A change without the fields that the request does not have. */
+export const definedOnly = <T extends object>(fields: T) =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]?: Exclude<T[K], undefined>
+  }

@@ -1,4 +1,4 @@
-// Which submissions were accepted under which Idempotency-Key, for 24 hours, and all SQL about it.
+// The submissions that were accepted with an Idempotency-Key, stored for 24 hours.
 import { IDEMPOTENCY_TTL_MS } from '../domain/limits.ts'
 import type { Mode } from '../domain/job.ts'
 
@@ -6,7 +6,7 @@ export interface AcceptedSubmission {
   fingerprint: string
   jobId: string
   workspaceId: string
-  /** The default webhook URL that was in force. */
+  /** The organisation's default webhook URL at that time. */
   webhookUrl: string | null
   /** ms since 1970 */
   createdAt: number
@@ -32,7 +32,7 @@ export class IdempotencyRecords {
       .toArray()[0]
   }
 
-  remember(mode: Mode, key: string, accepted: AcceptedSubmission): void {
+  save(mode: Mode, key: string, accepted: AcceptedSubmission): void {
     this.#sql.exec(
       `INSERT OR REPLACE INTO accepted_submissions
          (mode, key, fingerprint, job_id, workspace_id, webhook_url, created_at)
@@ -47,13 +47,13 @@ export class IdempotencyRecords {
     )
   }
 
-  /** Forgets the submission of a job that never came to be, so that the key is free again. */
-  forget(jobId: string): void {
+  /** Deletes the record of a job that was not stored, so that its key can be used again. */
+  delete(jobId: string): void {
     this.#sql.exec('DELETE FROM accepted_submissions WHERE job_id = ?', jobId)
   }
 
-  /** Deletes what is older than 24 h. @returns when the oldest that is left expires, ms since 1970 */
-  expire(): number | undefined {
+  /** Deletes expired records. @returns when the next one expires, ms since 1970 */
+  deleteExpired(): number | undefined {
     this.#sql.exec(
       'DELETE FROM accepted_submissions WHERE created_at <= ?',
       Date.now() - IDEMPOTENCY_TTL_MS,

@@ -1,12 +1,12 @@
-// What D1 says about jobs. Reconciliation compares it with the open reservations.
+// The statuses of jobs in D1, for reconciliation.
 import { inArray } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { jobs } from '../db/schema.ts'
 import type { JobStatus } from '../domain/job.ts'
 
 /**
- * The statuses of jobs by id. A job that does not exist is missing.
- * @param jobIds at most 100, the most values that D1 binds to a statement
+ * The statuses of jobs by id, without jobs that do not exist.
+ * @param jobIds at most 100, the limit of values that D1 binds to a statement
  */
 export async function jobStatuses(env: Env, jobIds: string[]): Promise<Map<string, JobStatus>> {
   const rows = await database(env)

@@ -1,34 +1,34 @@
-// When keys were last used, for people to see: kept in memory and written to D1 now and then, from
-// the alarm, so that no request pays for it.
+// When each key was last used, for the console. Uses are collected in memory, and the alarm writes
+// them to D1, so that requests do not wait for the write.
 import { and, eq } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { apiKeys } from '../db/schema.ts'
 import type { Credentials } from './api-key.ts'
 
-/** A use this soon after another of the same key is not worth a write. */
+/** Debounce: a use is not written when the previous write for the key is more recent than this. */
 const PRECISION_MS = 5 * 60_000
-/** Sooner than the 10 s after which an idle object sleeps, and forgets what it remembers. */
+/** An idle object loses its memory after 10 s. */
 const FLUSH_AFTER_MS = 8_000
 
 export class KeyUses {
   readonly #env: Env
-  /** Key hash → instant (ms) of the latest use that was or will be written. */
-  readonly #noted = new Map<string, number>()
+  /** The latest use of each key, by hash, that was or will be written; ms since 1970. */
+  readonly #recorded = new Map<string, number>()
   #unwritten = new Map<string, { organisationId: string; at: number }>()
 
   constructor(env: Env) {
     this.#env = env
   }
 
-  /** Remembers a use. @returns by when to call `flush`, if there is something new to write */
-  note({ organisationId, keyHash }: Credentials, now: number): number | undefined {
-    if (now - (this.#noted.get(keyHash) ?? -Infinity) < PRECISION_MS) return undefined
-    this.#noted.set(keyHash, now)
+  /** Records a use. @returns when to call `flush`, if there is something to write */
+  record({ organisationId, keyHash }: Credentials, now: number): number | undefined {
+    if (now - (this.#recorded.get(keyHash) ?? -Infinity) < PRECISION_MS) return undefined
+    this.#recorded.set(keyHash, now)
     this.#unwritten.set(keyHash, { organisationId, at: now })
     return now + FLUSH_AFTER_MS
   }
 
-  /** Writes what is not yet written. After a failure it may be called again. */
+  /** Writes the recorded uses. May be called again after a failure. */
   async flush(): Promise<void> {
     const db = database(this.#env)
     const [first, ...rest] = [...this.#unwritten].map(([hash, { organisationId, at }]) =>

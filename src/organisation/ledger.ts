@@ -1,19 +1,19 @@
-// The credits of one organisation, and all SQL about them. Append-only: every entry carries the
-// totals after it, so the balance is whatever the last entry says, and
+// The credits of one organisation, with all their SQL. Append-only: every entry contains the totals
+// after it, so the last entry has the balance, and
 //
 //   granted = balance + reserved + consumed        holds in every entry.
 //
-// A reservation has its job's id and is closed exactly once, however often that is asked for. Closed
-// reservations and single entries are deleted by age; the totals and every grant stay.
+// A reservation has its job's id and is closed exactly once, however often it is captured or released.
+// Old closed reservations are deleted and old entries rolled up. The totals and all grants remain.
 import { firstIdSince } from '../ids.ts'
 import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
 
-/** Under it an organisation is given the credits that it starts with, so no other grant may bear it. */
+/** The reference of an organisation's first grant. No other grant may use it. */
 export const SIGN_UP_REFERENCE = 'sign-up'
 
-/** Closed reservations, and entries to roll up, that one cleaning works through. */
-const CLEANING_BATCH = 1_000
-/** Under this name the id of the last entry that needs no more rolling up is stored. */
+/** The maximum number of reservations and of entries per cleanup. */
+const CLEANUP_BATCH = 1_000
+/** The storage key of the id up to which entries are rolled up. */
 const ROLLED_UP_TO = 'ledger-rolled-up-to'
 
 /** All in credits. */
@@ -28,7 +28,7 @@ export interface LedgerEntry extends Totals {
   id: number
   /** ms since 1970 */
   at: number
-  /** `rollup` replaces the other entries of one day, all but grants. */
+  /** A `rollup` replaces all entries of one day except grants. */
   kind: 'grant' | 'reserve' | 'capture' | 'release' | 'rollup'
   /** What the entry added to the balance, in credits. */
   amount: number
@@ -39,21 +39,21 @@ export interface LedgerEntry extends Totals {
 
 export interface OpenReservation {
   jobId: string
-  /** When somebody last knew that the reservation was needed, ms since 1970. */
+  /** When the reservation was created or last renewed, ms since 1970. */
   checkedAt: number
 }
 
 type ReservationState = 'reserved' | 'captured' | 'released'
 type Cause = { jobId?: string; reference?: string; reason?: string }
 
-/** What the accounts of a deleted organisation have to keep. */
+/** What remains of the ledger of a deleted organisation, for accounting. */
 export interface ClosingRecord {
   totals: Totals
   /** Every grant, oldest first. */
   grants: { at: string; amount: number; reference: string | null; reason: string | null }[]
 }
 
-export const NOTHING: Totals = { granted: 0, balance: 0, reserved: 0, consumed: 0 }
+export const ZERO_TOTALS: Totals = { granted: 0, balance: 0, reserved: 0, consumed: 0 }
 
 export class Ledger {
   readonly #sql: SqlStorage
@@ -64,7 +64,7 @@ export class Ledger {
     this.#kv = kv
   }
 
-  /** Whether a ledger is stored, without creating one. */
+  /** Whether the tables exist. Does not create them. */
   static exists(sql: SqlStorage): boolean {
     const table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ledger_entries'"
     return sql.exec(table).toArray().length > 0
@@ -76,11 +76,19 @@ export class Ledger {
         'SELECT granted, balance, reserved, consumed FROM ledger_entries ORDER BY id DESC LIMIT 1',
       )
       .toArray()[0]
-    return last ?? NOTHING
+    return last ?? ZERO_TOTALS
   }
 
-  /** Adds credits; the same `reference` counts once. */
-  grant(amount: number, reference: string, reason: string): Totals {
+  /** Adds credits, once per `reference`. */
+  grant({
+    amount,
+    reference,
+    reason,
+  }: {
+    amount: number
+    reference: string
+    reason: string
+  }): Totals {
     const known = this.#sql
       .exec('SELECT 1 FROM ledger_entries WHERE reference = ?', reference)
       .toArray()
@@ -90,7 +98,7 @@ export class Ledger {
     return this.totals()
   }
 
-  /** Sets one credit aside for a job. @returns false, and changes nothing, on a balance of 0 */
+  /** Reserves one credit for a job. @returns false, without a change, when the balance is 0 */
   reserve(jobId: string): boolean {
     if (this.totals().balance < 1) return false
     this.#sql.exec(
@@ -102,14 +110,14 @@ export class Ledger {
     return true
   }
 
-  /** The job completed: its credit is consumed. Repeating this changes nothing. */
+  /** Consumes the credit of a completed job. Repeating this changes nothing. */
   capture(jobId: string): void {
     const state = this.#stateOf(jobId)
     if (state === 'captured') return
-    // Its reservation was closed and is deleted by now: nothing is known about it, and nothing is due.
+    // The reservation was closed and has been deleted since.
     if (state === undefined && jobId < oldestReservation()) return
-    // Released before (or lost with a restored backup), yet the job's row says completed. The row
-    // is the truth: the picture was made, so the credit is taken from the balance after all.
+    // The reservation was released, or lost by the restore of a backup, but the job is completed. The
+    // job is the source of truth, so the credit is taken from the balance.
     const late = state !== 'reserved'
     this.#sql.exec(
       `INSERT INTO reservations (job_id, state, checked_at) VALUES (?1, 'captured', ?2)
@@ -121,14 +129,14 @@ export class Ledger {
     else this.#append('capture', 0, { reserved: -1, consumed: 1 }, { jobId })
   }
 
-  /** The job ended without a picture: its credit goes back. Repeating this changes nothing. */
+  /** Returns the credit of a job that ended without a picture. Repeating this changes nothing. */
   release(jobId: string): void {
     if (this.#stateOf(jobId) !== 'reserved') return
     this.#sql.exec("UPDATE reservations SET state = 'released' WHERE job_id = ?", jobId)
     this.#append('release', 1, { balance: 1, reserved: -1 }, { jobId })
   }
 
-  /** Open reservations that nobody has vouched for since `before` (ms since 1970), oldest first. */
+  /** Open reservations that were not renewed since `before` (ms since 1970), oldest first. */
   openSince(before: number, limit: number): OpenReservation[] {
     return this.#sql
       .exec<{ jobId: string; checkedAt: number }>(
@@ -140,7 +148,7 @@ export class Ledger {
       .toArray()
   }
 
-  /** Notes that a reservation is still needed. @returns false when it is no longer open */
+  /** Renews a reservation, so that it is not reconciled yet. @returns false when it is not open */
   renewReservation(jobId: string): boolean {
     const open = this.#stateOf(jobId) === 'reserved'
     if (open) {
@@ -149,7 +157,7 @@ export class Ledger {
     return open
   }
 
-  /** Entries, newest first; pass the last id of a page as `before` for the next. */
+  /** Entries, newest first; `before` is the last id of the previous page. */
   list(limit: number, before: number = Number.MAX_SAFE_INTEGER): LedgerEntry[] {
     return this.#sql
       .exec<LedgerEntry & Record<string, SqlStorageValue>>(
@@ -175,20 +183,20 @@ export class Ledger {
   }
 
   /**
-   * Deletes closed reservations after 30 days and rolls entries up after 400, a bounded number of each.
-   * @returns when to call it again, ms since 1970; undefined when there is nothing to clean, ever
+   * Deletes closed reservations after 30 days and rolls entries up after 400 days, one batch of each.
+   * @returns when to call it again, ms since 1970; undefined when nothing will expire
    */
-  clean(now: number): number | undefined {
+  cleanUp(now: number): number | undefined {
     const before = oldestReservation(now)
     const { rowsWritten } = this.#sql.exec(
       `DELETE FROM reservations WHERE job_id IN (
          SELECT job_id FROM reservations
          WHERE job_id < ? AND state <> 'reserved' ORDER BY job_id LIMIT ?)`,
       before,
-      CLEANING_BATCH,
+      CLEANUP_BATCH,
     )
     const moreToRollUp = this.#rollUp(now)
-    if (moreToRollUp || rowsWritten >= CLEANING_BATCH) return now
+    if (moreToRollUp || rowsWritten >= CLEANUP_BATCH) return now
     const closed = this.#sql
       .exec<{ at: number }>(
         "SELECT checked_at AS at FROM reservations WHERE state <> 'reserved' ORDER BY job_id LIMIT 1",
@@ -202,7 +210,7 @@ export class Ledger {
       .toArray()[0]
     const due = [
       ...(closed ? [closed.at + RETENTION_DAYS.closedReservations * DAY_MS] : []),
-      // Its day has to be over.
+      // A day is rolled up after its end.
       ...(entry ? [entry.at + (RETENTION_DAYS.ledgerEntries + 1) * DAY_MS] : []),
     ]
     return due.length === 0 ? undefined : Math.min(...due)
@@ -213,9 +221,9 @@ export class Ledger {
   }
 
   /**
-   * Replaces each run of entries of one day between two grants by its last one, with the amounts
-   * summed. Grants stay, since their references must go on counting once.
-   * @returns whether there may be more
+   * Replaces each sequence of entries of one day between two grants by its last entry with the sum of
+   * the amounts. Grants remain, since their references must not be used again.
+   * @returns whether there may be more entries
    */
   #rollUp(now: number): boolean {
     const before = Math.floor(now / DAY_MS - RETENTION_DAYS.ledgerEntries) * DAY_MS
@@ -225,31 +233,36 @@ export class Ledger {
          WHERE id > ? AND at < ? ORDER BY id LIMIT ?`,
         this.#rolledUpTo,
         before,
-        CLEANING_BATCH,
+        CLEANUP_BATCH,
       )
       .toArray()
-    let run: { first: number; last: number; day: number; amount: number } | undefined
+    let sequence: { first: number; last: number; day: number; amount: number } | undefined
     const replace = () => {
-      if (!run) return
+      if (!sequence) return
       this.#sql.exec(
         `UPDATE ledger_entries SET kind = 'rollup', amount = ?, job_id = NULL, reason = NULL
          WHERE id = ?`,
-        run.amount,
-        run.last,
+        sequence.amount,
+        sequence.last,
       )
-      this.#sql.exec('DELETE FROM ledger_entries WHERE id >= ? AND id < ?', run.first, run.last)
-      run = undefined
+      this.#sql.exec(
+        'DELETE FROM ledger_entries WHERE id >= ? AND id < ?',
+        sequence.first,
+        sequence.last,
+      )
+      sequence = undefined
     }
     for (const { id, at, kind, amount } of entries) {
       const day = Math.floor(at / DAY_MS)
-      if (kind === 'grant' || run?.day !== day) replace()
+      if (kind === 'grant' || sequence?.day !== day) replace()
       if (kind !== 'grant') {
-        run = { first: run?.first ?? id, last: id, day, amount: (run?.amount ?? 0) + amount }
+        const { first = id, amount: sum = 0 } = sequence ?? {}
+        sequence = { first, last: id, day, amount: sum + amount }
       }
     }
-    const isFull = entries.length === CLEANING_BATCH
-    // The last run of a full batch may go on in the next one, which then begins with it.
-    const done = isFull && run ? run.last - 1 : entries.at(-1)?.id
+    const isFull = entries.length === CLEANUP_BATCH
+    // The last sequence of a full batch may continue in the next batch, which then starts with it.
+    const done = isFull && sequence ? sequence.last - 1 : entries.at(-1)?.id
     replace()
     if (done !== undefined) this.#kv.put(ROLLED_UP_TO, done)
     return isFull

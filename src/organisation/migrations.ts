@@ -1,11 +1,11 @@
-// The schema of an Organisation's own SQLite, as numbered steps. A step is never changed once it is
-// deployed: objects have run it. To change the schema, append a step.
+// The schema of an Organisation's SQLite as numbered steps. Do not change a step after its deployment,
+// since objects have run it. To change the schema, append a step.
 
-/** The number of steps that this object has run is stored under this name. */
+/** The storage key of the number of steps that the object has run. */
 const VERSION = 'schema-version'
 
 const STEPS: readonly string[] = [
-  // Objects that were made before there were versions have these tables already.
+  // Objects that were created before the first version have these tables already.
   `CREATE TABLE IF NOT EXISTS ledger_entries (
      id INTEGER PRIMARY KEY,
      at INTEGER NOT NULL,
@@ -40,13 +40,13 @@ const STEPS: readonly string[] = [
    ) WITHOUT ROWID;
    CREATE INDEX IF NOT EXISTS accepted_submissions_by_age ON accepted_submissions (created_at);`,
 
-  // For releasing the Idempotency-Key of a job that was never stored.
+  // For the Idempotency-Key of a job that was not stored.
   'CREATE INDEX accepted_submissions_by_job ON accepted_submissions (job_id);',
 ]
 
 /**
- * Brings the schema up to date, in one transaction.
- * @param steps other than all of them in tests only
+ * Runs the missing steps in one transaction.
+ * @param steps only tests pass other steps
  */
 export function migrate(storage: DurableObjectStorage, steps: readonly string[] = STEPS): void {
   const version = storage.kv.get<number>(VERSION) ?? 0

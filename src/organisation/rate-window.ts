@@ -1,35 +1,35 @@
-// The rate limit as a sliding-window log: the exact instants of the last 60 seconds' requests. In
-// memory, and now and then written down, for an idle Organisation sleeps after 10 s and forgets.
+// The rate limit as a sliding-window log: the instants of the requests in the last 60 seconds. It is in
+// memory and regularly written to storage, since an idle Organisation loses its memory after 10 s.
 
 export const WINDOW_SECONDS = 60
 const WINDOW_MS = WINDOW_SECONDS * 1_000
-/** So much of the limit may pass unwritten, and be forgotten in one sleep. */
+/** The share of the limit that may be lost with the memory. */
 const UNWRITTEN_SHARE = 0.1
-/** So many are written down at most, the newest: 160 kB. */
+/** Only the newest instants are written: 160 kB. */
 const MAX_WRITTEN = 20_000
 
-/** What the RateLimit and Retry-After headers say. */
+/** The values of the RateLimit and Retry-After headers. */
 export interface Quota {
   /** Requests in any 60 seconds. */
   limit: number
-  /** Requests left at this moment. */
+  /** Requests left now. */
   remaining: number
-  /** Whole seconds until one more is free, at least 1; 0 while some are left. */
+  /** Whole seconds until another request is possible, at least 1; 0 while some are left. */
   resetSeconds: number
 }
 
 export class RateWindow {
-  /** Instants (ms) in ascending order; those before `#head` have left the window. */
+  /** Instants (ms) in ascending order. Those before `#head` are no longer in the window. */
   #instants: number[]
   #head = 0
   #unwritten = 0
 
-  /** @param written what `toWrite` gave last */
+  /** @param written the last result of `toWrite` */
   constructor(written: Float64Array = new Float64Array()) {
     this.#instants = [...written]
   }
 
-  /** What is to be written down now; undefined while little has passed since the last time. */
+  /** The instants to write now; undefined while few requests have passed since the last write. */
   toWrite(limit: number): Float64Array | undefined {
     if (this.#unwritten < limit * UNWRITTEN_SHARE) return undefined
     this.#unwritten = 0
@@ -39,11 +39,11 @@ export class RateWindow {
   }
 
   /**
-   * Lets a request pass, and counts it, if fewer than `limit` did in the 60 s that end at `now`.
-   * A refused request does not count. The limit may change from call to call.
+   * Passes and counts a request if fewer than `limit` requests passed in the 60 s before `now`. A
+   * rejected request does not count. The limit may differ from call to call.
    */
   take(limit: number, now: number): Quota & { passed: boolean } {
-    this.#forget(now - WINDOW_MS)
+    this.#removeUntil(now - WINDOW_MS)
     const passed = this.#count < limit
     if (passed) {
       this.#instants.push(now)
@@ -58,16 +58,16 @@ export class RateWindow {
   }
 
   #reset(limit: number, now: number): number {
-    // With a limit lowered below the count, more than the oldest has to leave before one fits.
-    const leavesLast = this.#instants[this.#head + this.#count - limit] ?? now
-    return Math.max(1, Math.ceil((leavesLast + WINDOW_MS - now) / 1_000))
+    // After the limit was lowered below the count, several requests have to leave the window.
+    const lastToLeave = this.#instants[this.#head + this.#count - limit] ?? now
+    return Math.max(1, Math.ceil((lastToLeave + WINDOW_MS - now) / 1_000))
   }
 
-  #forget(until: number): void {
+  #removeUntil(until: number): void {
     while (this.#head < this.#instants.length && (this.#instants[this.#head] ?? 0) <= until) {
       this.#head++
     }
-    // Cutting the array at each request would make a request cost as much as the window holds.
+    // A slice per request would cost time in proportion to the window, so this slices rarely.
     if (this.#head > 1_024 && this.#head * 2 > this.#instants.length) {
       this.#instants = this.#instants.slice(this.#head)
       this.#head = 0

@@ -1,9 +1,9 @@
-// What an Organisation is asked and what it answers.
+// Parameters and results of the Organisation's RPC methods.
 import type { Quota } from './rate-window.ts'
 import type { OrganisationSnapshot } from './snapshot.ts'
 
-/** A reservation is not reconciled before this age: so long a submission may take, ms. */
-export const RESERVATION_HELD_MS = 4 * 60_000
+/** How long a submission may take, ms: reconciliation leaves younger reservations alone. */
+export const MAX_SUBMISSION_MS = 4 * 60_000
 
 export type Rejection =
   | 'invalid_api_key'
@@ -15,28 +15,30 @@ export type Rejection =
   | 'insufficient_credits'
   | 'idempotency_key_reused'
 
-/** Every answer to a client's request. The quota is missing only where no key was recognised. */
-export type Answer<T> =
+export type Result<T> = { ok: true; value: T } | { ok: false; rejection: Rejection }
+
+/** The result of a client's request. The quota is missing only when the key is not valid. */
+export type RequestResult<T> =
   { ok: true; quota: Quota; value: T } | { ok: false; rejection: Rejection; quota?: Quota }
 
 export interface Submission {
-  /** undefined asks for the first active workspace. */
+  /** undefined selects the first active workspace. */
   workspaceId: string | undefined
   idempotency: { key: string; fingerprint: string } | undefined
-  /** Characters of both image URLs and of the link base together. */
+  /** The total length of both image URLs and the base URL, characters. */
   imageUrls: number
-  /** Characters; undefined takes the organisation's default webhook. */
+  /** Its length, characters; undefined selects the organisation's default webhook. */
   webhookUrl: number | undefined
 }
 
-/** What the Worker has to insert and queue. */
+/** The job that the Worker inserts and queues. */
 export interface Admission {
   jobId: string
   workspaceId: string
   defaultWebhookUrl: string | null
   /** ms since 1970 */
   createdAt: number
-  /** True when an earlier request with this Idempotency-Key was given the same job. */
+  /** Whether an earlier request with this Idempotency-Key created the job. */
   replayed: boolean
 }
 
@@ -44,6 +46,3 @@ export interface Account {
   organisation: OrganisationSnapshot['organisation']
   credits: number
 }
-
-/** An answer before the quota is put to it. */
-export type Outcome<T> = { ok: true; value: T } | { ok: false; rejection: Rejection }

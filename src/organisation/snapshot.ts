@@ -1,5 +1,5 @@
-// What /v1 has to know of an organisation at each request: its row, keys and active workspaces.
-// The truth is D1; this is a copy, at most 30 seconds old and dropped at once by `refresh`.
+// What every request of /v1 needs of an organisation: its row, keys and active workspaces. A cache of
+// D1, at most 30 seconds old; `refresh` clears it.
 import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { apiKeys, organisations, workspaces } from '../db/schema.ts'
@@ -10,51 +10,51 @@ import type { Mode } from '../domain/job.ts'
 const MAX_AGE_MS = 30_000
 const REVOKED_KEYS_MS = 90 * DAY_MS
 
-/** Keys that were revoked before this are no longer loaded: they answer `invalid_api_key`. */
+/** Keys revoked before this are not loaded. Requests with them return `invalid_api_key`. */
 export const revokedKeysSince = (): Date => new Date(Date.now() - REVOKED_KEYS_MS)
 
 export interface OrganisationSnapshot {
   organisation: OrganisationRow
-  /** By the key's hash: the active ones, and those revoked in the last 90 days. */
+  /** The active keys and those revoked in the last 90 days, by hash. */
   keys: Map<string, { mode: Mode; revoked: boolean }>
-  /** Active ones, oldest first. */
+  /** The active workspaces, oldest first. */
   workspaces: WorkspaceRow[]
 }
 
-/** Whether submissions and reads of single jobs are refused: suspended, or scheduled for deletion. */
+/** Whether submissions and reads of single jobs are rejected. */
 export const isSuspended = ({
   status,
   deleteAfter,
 }: Pick<OrganisationRow, 'status' | 'deleteAfter'>): boolean =>
   status === 'suspended' || deleteAfter !== null
 
-/** Whether the grace period is over. What is left of the organisation is being deleted. */
+/** Whether the grace period has ended, so that the organisation is being deleted. */
 export const isDeleted = ({ deleteAfter }: Pick<OrganisationRow, 'deleteAfter'>): boolean =>
   deleteAfter !== null && deleteAfter.getTime() <= Date.now()
 
 export class SnapshotCache {
   readonly #env: Env
-  #copy: { loading: Promise<OrganisationSnapshot | null>; loadedAt: number } | undefined
+  #cached: { loading: Promise<OrganisationSnapshot | null>; loadedAt: number } | undefined
 
   constructor(env: Env) {
     this.#env = env
   }
 
-  /** @returns null when there is no such organisation, which is remembered just as long */
+  /** @returns null when the organisation does not exist, which is cached as well */
   current(organisationId: string): Promise<OrganisationSnapshot | null> {
-    if (this.#copy && Date.now() - this.#copy.loadedAt < MAX_AGE_MS) return this.#copy.loading
-    // Requests that arrive meanwhile share this load. One that began before `drop` is no longer
-    // `#copy` when it ends, so an outdated answer is never kept.
-    const copy = { loading: load(this.#env, organisationId), loadedAt: Date.now() }
-    this.#copy = copy
-    copy.loading.catch(() => {
-      if (this.#copy === copy) this.#copy = undefined
+    if (this.#cached && Date.now() - this.#cached.loadedAt < MAX_AGE_MS) return this.#cached.loading
+    // Concurrent requests share this load. `clear` discards a load in progress, so an outdated
+    // snapshot is never cached.
+    const cached = { loading: load(this.#env, organisationId), loadedAt: Date.now() }
+    this.#cached = cached
+    cached.loading.catch(() => {
+      if (this.#cached === cached) this.#cached = undefined
     })
-    return copy.loading
+    return cached.loading
   }
 
-  drop(): void {
-    this.#copy = undefined
+  clear(): void {
+    this.#cached = undefined
   }
 }
 

@@ -1,7 +1,7 @@
-// The way to an Organisation, for everything that is outside of it.
+// Access to the Organisation objects.
 import type { Organisation } from './organisation.ts'
 
-/** The Organisation of an id. Making the stub costs nothing; each call on it is a round trip. */
+/** Creating the stub costs nothing; each call of a method is a round trip. */
 export const organisationStub = (
   env: Env,
   organisationId: string,

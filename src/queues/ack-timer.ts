@@ -1,12 +1,9 @@
-// When a queue message is acknowledged although its work goes on. The compatibility flag
-// queue_consumer_no_wait_for_wait_until ends the batch when the handler returns, so slow work goes on
-// in `waitUntil` and delays no other message. What dies there is found by the sweep: the row in D1
-// and its lease say what is left to do, not the message.
+// Acknowledges a queue message before slow work has ended. The compatibility flag
+// queue_consumer_no_wait_for_wait_until ends the batch when the handler returns, so the work continues
+// in `waitUntil` and does not delay other messages. If it is killed there, the sweep queues the job
+// again: the row in D1 and its lease, not the message, contain what is left to do.
 
-/**
- * Belongs to one message. Cloudflare gives work 15 minutes before the acknowledgement and 30 seconds
- * after it.
- */
+/** The timer of one message. Work may take 15 minutes before the acknowledgement and 30 s after it. */
 export class AckTimer {
   readonly #expired = Promise.withResolvers<void>()
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -17,14 +14,14 @@ export class AckTimer {
     return this.#isExpired
   }
 
-  /** Resolves when the message is to be acknowledged before its work ends. */
+  /** Resolves when the message has to be acknowledged, although the work continues. */
   get expired(): Promise<void> {
     return this.#expired.promise
   }
 
   /**
-   * Starts to run. Until then the message waits for its work.
-   * @param onExpired is called if the work takes longer
+   * Starts the timer. Without a start, the message waits for its work.
+   * @param onExpired is called when the work takes longer
    */
   start(ms: number, onExpired: () => void = () => {}): void {
     this.#timer = setTimeout(() => {
@@ -35,13 +32,13 @@ export class AckTimer {
     }, ms)
   }
 
-  /** Has the message wait for its work, however long it takes. @returns false when it is too late */
+  /** Makes the message wait for its work. @returns false when the timer has expired already */
   hold(): boolean {
     this.#isHeld = !this.#isExpired
     return this.#isHeld
   }
 
-  /** To be called when the work has ended. */
+  /** Call this when the work has ended. */
   stop(): void {
     clearTimeout(this.#timer)
   }

@@ -2,10 +2,10 @@
 import { log } from '../log.ts'
 import { AckTimer } from './ack-timer.ts'
 
-/** Handles the body of one message. Returns the seconds after which to deliver it again, if at all. */
+/** Handles the body of one message. Returns the delay in seconds of a retry, or nothing. */
 export type Consumer = (env: Env, body: unknown, ackTimer: AckTimer) => Promise<number | void>
 
-/** The part of ExecutionContext that is needed here. */
+/** The part of ExecutionContext that this module uses. */
 export type Background = Pick<ExecutionContext, 'waitUntil'>
 
 /**

@@ -114,7 +114,7 @@ async function purgePage(env: Env, organisation: DueOrganisation): Promise<numbe
       [...ofTests.jobs.filter(({ mode }) => mode === 'test'), ...ofOld.jobs].map((job) => job.id),
     ),
   ]
-  await deletePictures(env, [...new Set([...withoutPictures, ...deleted])])
+  await deletePictures({ env, jobIds: [...new Set([...withoutPictures, ...deleted])] })
   const more = [ofPictures, ofTests, ofOld].some(({ hasMore }) => hasMore)
   const rows = await recordPurge(env, organisation, {
     withoutPictures,

@@ -1,8 +1,8 @@
-// In JavaScript, since what is hashed here is short: to call into the runtime takes several times longer.
+// SHA-256 in JavaScript: for short texts, a call into the runtime takes several times longer.
 import { SHA256 } from '@stablelib/sha256'
 
 const encoder = new TextEncoder()
-/** Kept, for its three arrays cost more to make than such a text to hash. */
+/** Reused: allocating its three arrays takes longer than hashing a short text. */
 const hasher = new SHA256()
 
 /** SHA-256 of a text in UTF-8, 32 bytes. */

@@ -4,35 +4,35 @@ import { EXTENSION } from '../domain/image.ts'
 import type { ImageFormat } from '../domain/image.ts'
 import { OUTPUT_URL_TTL_SECONDS } from '../domain/limits.ts'
 
-/** Where a job's picture is kept in R2, which is also the path of its link. */
+/** The R2 key of a job's output, which is also the path of its link. */
 export const outputKey = (jobId: string, format: ImageFormat) =>
   `outputs/${jobId}.${EXTENSION[format]}`
 
-/** The R2 key of our copy of a customer's picture, made for a job's engine. */
+/** The R2 key of an input copy. */
 export const inputKey = (jobId: string, role: 'model' | 'garment', format: ImageFormat) =>
   `inputs/${jobId}/${role}.${EXTENSION[format]}`
 
-/** The R2 key of an upload. It names the organisation, which alone may use the upload. */
+/** The R2 key of an upload. It contains the organisation, the only one that may use the upload. */
 export const uploadKey = (uploadId: string, organisationId: string, format: ImageFormat) =>
   `uploads/${uploadId}/${organisationId}.${EXTENSION[format]}`
 
-/** From where a picture is kept to a link to it. */
+/** Creates a signed link to an R2 key. */
 export type LinkTo = (key: string) => string
 
-/** Makes links that work for one hour from now. */
+/** Links that expire in one hour. */
 export function linksFrom(env: Env, baseUrl: string): LinkTo {
   const expires = Math.floor(Date.now() / 1_000) + OUTPUT_URL_TTL_SECONDS
   const sign = signer(env, 'link')
   return (key) => `${baseUrl}/${key}?expires=${expires}&signature=${sign(`${key}\n${expires}`)}`
 }
 
-/** One such link. */
+/** One link that expires in one hour. */
 export const signedUrl = (env: Env, baseUrl: string, key: string): string =>
   linksFrom(env, baseUrl)(key)
 
 /**
- * The R2 key of an organisation's upload, from the signed link that was made for it.
- * @returns null for every other URL, another organisation's upload included
+ * The R2 key of an organisation's upload, from its signed link.
+ * @returns null for every other URL, including uploads of other organisations
  */
 export function uploadKeyOf(
   env: Env,
@@ -45,11 +45,11 @@ export function uploadKeyOf(
   if (!key.includes(`/${organisationId}.`)) return null
   const expires = searchParams.get('expires') ?? ''
   const problem = checkLink(env, key, expires, searchParams.get('signature') ?? '')
-  // The expiry limits who may open the link. The job reads the upload itself, as long as it is stored.
+  // The expiry applies to requests for the link. A job reads the upload from R2 as long as it is stored.
   return problem === 'invalid_signature' ? null : key
 }
 
-/** What is wrong with a link, or null when it may be served. */
+/** The error of a link, or null when it is valid. */
 export function checkLink(
   env: Env,
   key: string,

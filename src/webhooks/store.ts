@@ -1,5 +1,5 @@
 // The SQL that changes webhook events and their attempts; webhooks/lists reads them. Events are
-// inserted in the transaction that ends their job (jobs/store).
+// inserted in the transaction that ends their job (jobs/endings).
 import { and, eq, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { SYSTEM } from '../domain/actor.ts'

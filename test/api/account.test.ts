@@ -1,17 +1,19 @@
-// What clients see of their organisation: its workspaces and its account.
+// GET /v1/workspaces and GET /v1/account.
 import { describe, expect, it } from 'vitest'
 import { request } from '../support/client.ts'
 import { freeze, newOrganisation, operator, submit } from '../support/world.ts'
 
 describe('GET /v1/workspaces', () => {
-  it('lists the active ones, oldest first', async () => {
+  it('lists the active workspaces, oldest first', async () => {
     const shop = await newOrganisation({ workspace_name: 'First' })
     const path = `/operator/organisations/${shop.orgId}/workspaces`
-    const made = await operator.post(path, { name: 'Second' })
-    const second = await made.json<{ id: string }>()
+    const created = await operator.post(path, { name: 'Second' })
+    const second = await created.json<{ id: string }>()
     const names = async () => {
-      const answer = await shop.test.get('/v1/workspaces')
-      const { workspaces } = await answer.json<{ workspaces: { name: string; status: string }[] }>()
+      const response = await shop.test.get('/v1/workspaces')
+      const { workspaces } = await response.json<{
+        workspaces: { name: string; status: string }[]
+      }>()
       expect(workspaces.every(({ status }) => status === 'active')).toBe(true)
       return workspaces.map(({ name }) => name)
     }
@@ -22,7 +24,7 @@ describe('GET /v1/workspaces', () => {
 })
 
 describe('GET /v1/account', () => {
-  it('shows the organisation and its balance', async () => {
+  it('returns the organisation and its balance', async () => {
     const shop = await newOrganisation({ name: 'Münchner Mode', region_code: 'EU', plan: 'growth' })
     freeze()
     await submit(shop.live)
@@ -37,12 +39,12 @@ describe('GET /v1/account', () => {
     })
   })
 
-  it('answers HEAD like GET, without a body', async () => {
+  it('responds to HEAD like GET, without a body', async () => {
     const { keys } = await newOrganisation()
     const headers = { Authorization: `Bearer ${keys.test}` }
-    const answer = await request('/v1/account', { method: 'HEAD', headers })
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('Cache-Control')).toBe('no-store')
-    expect(await answer.text()).toBe('')
+    const response = await request('/v1/account', { method: 'HEAD', headers })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('Cache-Control')).toBe('no-store')
+    expect(await response.text()).toBe('')
   })
 })

@@ -1,4 +1,4 @@
-// The I/O budget of a request (design: 'The I/O budget of a request'), by counting binding calls.
+// The I/O budget of each request to /v1, measured by counting calls of the bindings.
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { clientOf } from '../support/client.ts'
@@ -9,8 +9,8 @@ import type { TestOrganisation } from '../support/world.ts'
 
 let shop: TestOrganisation
 
-/** Calls on the bindings that the Worker makes, by name; a batch is one call. */
-function counted() {
+/** Counts the Worker's calls of the bindings, by name; a batch is one call. */
+function countCalls() {
   const calls = { organisation: 0, d1: 0, jobs: 0, webhooks: 0 }
   const count = (name: keyof typeof calls) => () => void calls[name]++
   const prepare = env.DB.prepare.bind(env.DB)
@@ -37,7 +37,7 @@ function counted() {
   return calls
 }
 
-/** A statement that reports when it is run, also after values were bound to it. */
+/** A statement that reports when it is run, also after `bind`. */
 function onRun(statement: D1PreparedStatement, report: () => void): D1PreparedStatement {
   return new Proxy(statement, {
     get(target, name) {
@@ -68,67 +68,67 @@ const NOTHING = { organisation: 0, d1: 0, jobs: 0, webhooks: 0 }
 beforeAll(async () => {
   shop = await newOrganisation()
 })
-// What a request finds is an Organisation that knows its standing.
+// Fills the Organisation's snapshot cache, so that requests do not read it from D1.
 beforeEach(async () => void (await shop.test.get('/v1/account')))
 
-describe('the I/O of one request', () => {
-  it('is nothing for a malformed key', async () => {
-    const calls = counted()
+describe('a request', () => {
+  it('does no I/O for a malformed key', async () => {
+    const calls = countCalls()
     const key = `${shop.keys.live.slice(0, -1)}${shop.keys.live.endsWith('x') ? 'y' : 'x'}`
     expect((await clientOf(key).get('/v1/account')).status).toBe(401)
     expect((await clientOf('svc_live_sk_nonsense').post('/v1/tryon', IMAGES)).status).toBe(401)
     expect(calls).toEqual(NOTHING)
   })
 
-  it('is one Organisation call for a well-formed key that nobody has', async () => {
+  it('makes one Organisation call for a well-formed key of no organisation', async () => {
     const unknown = clientOf(createKey(newId('org'), 'live'))
     await unknown.get('/v1/account')
-    const calls = counted()
+    const calls = countCalls()
     expect((await unknown.get('/v1/account')).status).toBe(401)
     expect(calls).toEqual({ ...NOTHING, organisation: 1 })
   })
 
   it.each(['test', 'live'] as const)(
-    'is admit, insert and send for POST /v1/tryon (%s)',
+    'admits, inserts and queues for POST /v1/tryon (%s)',
     async (mode) => {
-      const calls = counted()
+      const calls = countCalls()
       expect((await shop[mode].post('/v1/tryon', IMAGES)).status).toBe(202)
       expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 1, jobs: 1 })
     },
   )
 
-  it('is one Organisation call for a submission that is refused', async () => {
-    const calls = counted()
+  it('makes one Organisation call for a rejected submission', async () => {
+    const calls = countCalls()
     expect((await shop.live.post('/v1/tryon', {})).status).toBe(422)
     expect(calls).toEqual({ ...NOTHING, organisation: 1 })
   })
 
-  it('is one Organisation call and one read for GET /v1/jobs/{id}', async () => {
+  it('makes one Organisation call and one read for GET /v1/jobs/{id}', async () => {
     const { job_id } = await submit(shop.test)
     await finished(shop.test, job_id)
-    const calls = counted()
+    const calls = countCalls()
     expect((await shop.test.get(`/v1/jobs/${job_id}`)).status).toBe(200)
     expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 1 })
   })
 
-  it('is one Organisation call and one read for GET /v1/jobs', async () => {
-    const calls = counted()
+  it('makes one Organisation call and one read for GET /v1/jobs', async () => {
+    const calls = countCalls()
     expect((await shop.test.get('/v1/jobs?status=pending')).status).toBe(200)
     expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 1 })
   })
 
-  it('is two Organisation calls, one batch and one message for DELETE /v1/jobs/{id}', async () => {
-    const calls = counted() // freezes the queues, too: the job stays pending
+  it('makes two Organisation calls, one batch and one message for DELETE /v1/jobs/{id}', async () => {
+    const calls = countCalls() // also replaces the queues, so the job stays pending
     const { job_id } = await submit(shop.live, { webhook_url: 'https://hooks.test/budget' })
     Object.assign(calls, NOTHING)
     expect((await shop.live.delete(`/v1/jobs/${job_id}`)).status).toBe(200)
     expect(calls).toEqual({ ...NOTHING, organisation: 2, d1: 1, webhooks: 1 })
   })
 
-  it('is one Organisation call, a read and a batch for DELETE /v1/jobs/{id}/output', async () => {
+  it('makes one Organisation call, a read and a batch for DELETE /v1/jobs/{id}/output', async () => {
     const { job_id } = await submit(shop.test)
     await finished(shop.test, job_id)
-    const calls = counted()
+    const calls = countCalls()
     const deleted = vi.spyOn(env.IMAGES, 'delete')
     expect((await shop.test.delete(`/v1/jobs/${job_id}/output`)).status).toBe(204)
     expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 2 })
@@ -136,17 +136,17 @@ describe('the I/O of one request', () => {
   })
 
   it.each(['/v1/workspaces', '/v1/account'])(
-    'is one Organisation call for GET %s',
+    'makes one Organisation call for GET %s',
     async (path) => {
-      const calls = counted()
+      const calls = countCalls()
       expect((await shop.test.get(path)).status).toBe(200)
       expect(calls).toEqual({ ...NOTHING, organisation: 1 })
     },
   )
 
-  it('includes D1 for the standing only once in 30 seconds', async () => {
+  it('reads the snapshot of the Organisation from D1 once in 30 seconds', async () => {
     const other = await newOrganisation()
-    const calls = counted()
+    const calls = countCalls()
     await other.test.get('/v1/account')
     expect(calls.d1).toBe(1)
     await other.test.get('/v1/account')
@@ -158,14 +158,14 @@ describe('the I/O of one request', () => {
   })
 })
 
-describe('the rows that a list reads', () => {
+describe('GET /v1/jobs', () => {
   it.each(['', '&workspace_id=WS', '&status=completed', '&workspace_id=WS&status=completed'])(
-    'are at most limit + 1, with the filters "%s"',
+    'reads at most limit + 1 rows, with the filters "%s"',
     async (filters) => {
-      const crowd = await newOrganisation()
-      const jobs = await Promise.all(Array.from({ length: 12 }, () => submit(crowd.test)))
-      await Promise.all(jobs.map(({ job_id }) => finished(crowd.test, job_id)))
-      await crowd.test.get('/v1/account')
+      const busyShop = await newOrganisation()
+      const jobs = await Promise.all(Array.from({ length: 12 }, () => submit(busyShop.test)))
+      await Promise.all(jobs.map(({ job_id }) => finished(busyShop.test, job_id)))
+      await busyShop.test.get('/v1/account')
 
       let rowsRead = 0
       const prepare = env.DB.prepare.bind(env.DB)
@@ -187,8 +187,8 @@ describe('the rows that a list reads', () => {
               : Reflect.get(target, name),
         })
       })
-      const path = `/v1/jobs?limit=5${filters.replace('WS', crowd.workspaceId)}`
-      const page = await (await crowd.test.get(path)).json<{ jobs: unknown[] }>()
+      const path = `/v1/jobs?limit=5${filters.replace('WS', busyShop.workspaceId)}`
+      const page = await (await busyShop.test.get(path)).json<{ jobs: unknown[] }>()
       expect(page.jobs).toHaveLength(5)
       expect(rowsRead).toBeGreaterThan(0)
       expect(rowsRead).toBeLessThanOrEqual(6)

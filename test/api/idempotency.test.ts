@@ -7,51 +7,51 @@ import { IMAGES, ledgerOf, newOrganisation, operator } from '../support/world.ts
 describe('Idempotency-Key', () => {
   const key = (value: string) => ({ 'Idempotency-Key': value })
 
-  it('gives the same answer again and charges once', async () => {
-    vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
+  it('returns the same response again and charges once', async () => {
+    vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is unavailable'))
     const shop = await newOrganisation({ credits: 1 })
     const first = await shop.live.post('/v1/tryon', IMAGES, key('order-7'))
     expect(first.headers.get('Idempotent-Replayed')).toBeNull()
-    // Spelled differently, understood alike.
-    const again = JSON.stringify({ other: 1, ...IMAGES }, null, 2)
-    const second = await shop.live.post('/v1/tryon', again, key('order-7'))
+    // Different bytes with the same meaning.
+    const reordered = JSON.stringify({ other: 1, ...IMAGES }, null, 2)
+    const second = await shop.live.post('/v1/tryon', reordered, key('order-7'))
     expect(second.status).toBe(202)
     expect(second.headers.get('Idempotent-Replayed')).toBe('true')
     expect(await second.json()).toEqual(await first.json())
     expect(await ledgerOf(shop)).toMatchObject({ balance: 0, reserved: 1 })
   })
 
-  it('gives one job to simultaneous requests', async () => {
+  it('creates one job for simultaneous requests', async () => {
     const shop = await newOrganisation()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 8 }, () => shop.live.post('/v1/tryon', IMAGES, key('race'))),
     )
     const ids = await Promise.all(
-      answers.map(async (a) => (await a.json<{ job_id: string }>()).job_id),
+      responses.map(async (a) => (await a.json<{ job_id: string }>()).job_id),
     )
     expect(new Set(ids).size).toBe(1)
     const list = await (await shop.live.get('/v1/jobs')).json<{ jobs: unknown[] }>()
     expect(list.jobs).toHaveLength(1)
   })
 
-  it('refuses another body', async () => {
+  it('rejects a different body', async () => {
     const shop = await newOrganisation()
     await shop.test.post('/v1/tryon', IMAGES, key('k'))
     const other = { ...IMAGES, webhook_url: 'https://hooks.test/' }
-    const answer = await shop.test.post('/v1/tryon', other, key('k'))
-    expect(answer.status).toBe(422)
-    expect((await errorOf(answer)).code).toBe('idempotency_key_reused')
+    const response = await shop.test.post('/v1/tryon', other, key('k'))
+    expect(response.status).toBe(422)
+    expect((await errorOf(response)).code).toBe('idempotency_key_reused')
   })
 
-  it('is separate for modes and organisations', async () => {
+  it('is scoped to a mode and an organisation', async () => {
     const [a, b] = [await newOrganisation(), await newOrganisation()]
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [a.test, a.live, b.test].map((client) => client.post('/v1/tryon', IMAGES, key('same'))),
     )
-    for (const answer of answers) expect(answer.headers.get('Idempotent-Replayed')).toBeNull()
+    for (const response of responses) expect(response.headers.get('Idempotent-Replayed')).toBeNull()
   })
 
-  it('remembers accepted submissions only', async () => {
+  it('stores accepted submissions only', async () => {
     const shop = await newOrganisation({ credits: 0 })
     expect((await shop.live.post('/v1/tryon', IMAGES, key('later'))).status).toBe(402)
     await operator.post(`/operator/organisations/${shop.orgId}/credits`, {
@@ -59,12 +59,12 @@ describe('Idempotency-Key', () => {
       reason: 'Top-up',
       reference: 'invoice 2',
     })
-    const answer = await shop.live.post('/v1/tryon', IMAGES, key('later'))
-    expect(answer.status).toBe(202)
-    expect(answer.headers.get('Idempotent-Replayed')).toBeNull()
+    const response = await shop.live.post('/v1/tryon', IMAGES, key('later'))
+    expect(response.status).toBe(202)
+    expect(response.headers.get('Idempotent-Replayed')).toBeNull()
   })
 
-  it('is forgotten after 24 hours', async () => {
+  it('expires after 24 hours', async () => {
     const shop = await newOrganisation()
     const first = await shop.test.post('/v1/tryon', IMAGES, key('old'))
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 24 * 3_600_000 + 1_000 })
@@ -76,17 +76,17 @@ describe('Idempotency-Key', () => {
   })
 
   it.each(['', 'two words', 'x'.repeat(256), 'ünïcode'])(
-    'must be visible ASCII: %j',
+    'rejects values that are not visible ASCII: %j',
     async (value) => {
       const shop = await newOrganisation()
       const encoded = unescape(encodeURIComponent(value)) // a header carries bytes
-      const answer = await shop.test.post('/v1/tryon', IMAGES, key(encoded))
-      expect(answer.status).toBe(422)
-      expect((await errorOf(answer)).message).toMatch(/^Idempotency-Key must/)
+      const response = await shop.test.post('/v1/tryon', IMAGES, key(encoded))
+      expect(response.status).toBe(422)
+      expect((await errorOf(response)).message).toMatch(/^Idempotency-Key must/)
     },
   )
 
-  it('may have 255 characters', async () => {
+  it('accepts 255 characters', async () => {
     const shop = await newOrganisation()
     expect((await shop.test.post('/v1/tryon', IMAGES, key('~'.repeat(255)))).status).toBe(202)
   })

@@ -1,4 +1,4 @@
-// Reading, listing and cancelling jobs.
+// GET /v1/jobs/{jobId}, GET /v1/jobs and DELETE /v1/jobs/{jobId}.
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/ids.ts'
 import { Organisation } from '../../src/organisation/organisation.ts'
@@ -7,7 +7,7 @@ import { finished, freeze, ledgerOf, newOrganisation, readJob, submit } from '..
 import type { TestOrganisation } from '../support/world.ts'
 
 describe('GET /v1/jobs/{jobId}', () => {
-  it('shows a completed test job whole', async () => {
+  it('returns all fields of a completed test job', async () => {
     const shop = await newOrganisation()
     const { job_id } = await submit(shop.test)
     const job = await finished(shop.test, job_id)
@@ -26,7 +26,7 @@ describe('GET /v1/jobs/{jobId}', () => {
     )
   })
 
-  it('shows a failed job with its code, and no completion', async () => {
+  it('returns a failed job with its code and without completed_at', async () => {
     const shop = await newOrganisation()
     const { job_id } = await submit(shop.test, {
       model_image_url: 'https://test.invalid/fail/person_not_found',
@@ -41,7 +41,7 @@ describe('GET /v1/jobs/{jobId}', () => {
     })
   })
 
-  it('refuses another organisation, and does not know invented ids', async () => {
+  it('returns 403 for another organisation and 404 for an unknown id', async () => {
     const [shop, other] = [await newOrganisation(), await newOrganisation()]
     const { job_id } = await submit(shop.test)
     const foreign = await other.test.get(`/v1/jobs/${job_id}`)
@@ -58,42 +58,39 @@ describe('GET /v1/jobs/{jobId}', () => {
       'x'.repeat(5_000),
       newId('org'),
     ]) {
-      const answer = await shop.test.get(`/v1/jobs/${id}`)
-      expect(answer.status, id).toBe(404)
-      expect(await codeOf(answer)).toBe('job_not_found')
+      const response = await shop.test.get(`/v1/jobs/${id}`)
+      expect(response.status, id).toBe(404)
+      expect(await codeOf(response)).toBe('job_not_found')
     }
   })
 
-  it('lets both keys of an organisation see its jobs', async () => {
+  it('returns a job for every key of its organisation', async () => {
     const shop = await newOrganisation()
     const { job_id } = await submit(shop.test)
     expect((await shop.live.get(`/v1/jobs/${job_id}`)).status).toBe(200)
   })
 
-  it('waits as long as is preferred, and no longer than the job takes', async () => {
+  it('waits for the preferred time, and not beyond the end of the job', async () => {
     const shop = await newOrganisation()
     const { job_id } = await submit(shop.test, {
       model_image_url: 'https://test.invalid/delay/1',
     })
-    const answer = await shop.test.get(`/v1/jobs/${job_id}`, { Prefer: 'wait=20' })
-    expect(answer.headers.get('Preference-Applied')).toBe('wait=20')
-    const job = await answer.json<{ status: string; duration_ms: number }>()
+    const response = await shop.test.get(`/v1/jobs/${job_id}`, { Prefer: 'wait=20' })
+    expect(response.headers.get('Preference-Applied')).toBe('wait=20')
+    const job = await response.json<{ status: string; duration_ms: number }>()
     expect(job.status).toBe('completed')
     expect(job.duration_ms).toBeGreaterThanOrEqual(900)
   })
 
-  it.each(['wait=soon', 'wait=-1', 'return=minimal', ''])(
-    'takes no notice of Prefer: %s',
-    async (prefer) => {
-      const shop = await newOrganisation()
-      const { job_id } = await submit(shop.test, {
-        model_image_url: 'https://test.invalid/delay/9',
-      })
-      const answer = await shop.test.get(`/v1/jobs/${job_id}`, { Prefer: prefer })
-      expect(answer.status).toBe(200)
-      expect(answer.headers.get('Preference-Applied')).toBeNull()
-    },
-  )
+  it.each(['wait=soon', 'wait=-1', 'return=minimal', ''])('ignores Prefer: %s', async (prefer) => {
+    const shop = await newOrganisation()
+    const { job_id } = await submit(shop.test, {
+      model_image_url: 'https://test.invalid/delay/9',
+    })
+    const response = await shop.test.get(`/v1/jobs/${job_id}`, { Prefer: prefer })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('Preference-Applied')).toBeNull()
+  })
 })
 
 describe('GET /v1/jobs', () => {
@@ -123,7 +120,7 @@ describe('GET /v1/jobs', () => {
     expect(page.jobs[0]).not.toHaveProperty('webhook_status')
   })
 
-  it('walks every page once, while new jobs arrive', async () => {
+  it('returns each job on exactly one page while new jobs arrive', async () => {
     const seen: string[] = []
     let cursor: string | null = null
     do {
@@ -136,7 +133,7 @@ describe('GET /v1/jobs', () => {
     expect(seen).toEqual(submitted.toReversed())
   })
 
-  it('says that there is no more when a page ends exactly at the last job', async () => {
+  it('returns has_more false when a page ends at the last job', async () => {
     expect(await list('?limit=7')).toMatchObject({ next_cursor: null, has_more: false })
     expect(await list('?limit=6')).toMatchObject({ has_more: true })
   })
@@ -153,24 +150,24 @@ describe('GET /v1/jobs', () => {
     }
   })
 
-  it('has nothing of another organisation', async () => {
+  it('returns no jobs of another organisation', async () => {
     const other = await newOrganisation()
     expect(await (await other.test.get('/v1/jobs')).json()).toMatchObject({ jobs: [] })
   })
 
   it.each(['0', '101', '-1', '1.5', 'ten', '', '1e1', ' 5', '99999999999'])(
-    'refuses limit=%j',
+    'rejects limit=%j',
     async (limit) => {
-      const answer = await shop.test.get(`/v1/jobs?limit=${encodeURIComponent(limit)}`)
-      expect(answer.status).toBe(422)
-      const { error } = await answer.json<{ error: { code: string; message: string } }>()
+      const response = await shop.test.get(`/v1/jobs?limit=${encodeURIComponent(limit)}`)
+      expect(response.status).toBe(422)
+      const { error } = await response.json<{ error: { code: string; message: string } }>()
       expect(error.code).toBe('validation_error')
       expect(error.message).toMatch(/^limit must be a whole number from 1 to 100/)
     },
   )
 
   it.each(['limit=1', 'limit=100', 'limit=020', 'unknown=1', 'limit=5&other='])(
-    'takes %s',
+    'accepts %s',
     async (query) => {
       expect((await shop.test.get(`/v1/jobs?${query}`)).status).toBe(200)
     },
@@ -184,14 +181,14 @@ describe('GET /v1/jobs', () => {
     'cursor=nonsense',
     'cursor=',
     'cursor=%00',
-  ])('refuses %s', async (query) => {
-    const answer = await shop.test.get(`/v1/jobs?${query}`)
-    expect(answer.status).toBe(422)
-    const { error } = await answer.json<{ error: { message: string } }>()
+  ])('rejects %s', async (query) => {
+    const response = await shop.test.get(`/v1/jobs?${query}`)
+    expect(response.status).toBe(422)
+    const { error } = await response.json<{ error: { message: string } }>()
     expect(error.message).toMatch(new RegExp(`^${query.split('=')[0]} must`))
   })
 
-  it('takes a cursor only for the list that it came from', async () => {
+  it('accepts a cursor only for the list that it was created for', async () => {
     const cursor = (await list('?limit=2&status=pending')).next_cursor!
     expect((await shop.test.get(`/v1/jobs?limit=5&status=pending&cursor=${cursor}`)).status).toBe(
       200,
@@ -216,9 +213,9 @@ describe('DELETE /v1/jobs/{jobId}', () => {
     const shop = await newOrganisation({ credits: 1 })
     freeze()
     const { job_id } = await submit(shop.live)
-    const answer = await shop.live.delete(`/v1/jobs/${job_id}`)
-    expect(answer.status).toBe(200)
-    expect(await answer.json()).toEqual({ job_id, status: 'refunded', refunded_credits: 1 })
+    const response = await shop.live.delete(`/v1/jobs/${job_id}`)
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({ job_id, status: 'refunded', refunded_credits: 1 })
     expect(await ledgerOf(shop)).toEqual({ granted: 1, balance: 1, reserved: 0, consumed: 0 })
     expect(await readJob(shop.live, job_id)).toMatchObject({
       status: 'refunded',
@@ -231,27 +228,27 @@ describe('DELETE /v1/jobs/{jobId}', () => {
     expect(await ledgerOf(shop)).toMatchObject({ balance: 1 })
   })
 
-  it('refunds nothing for a test job', async () => {
+  it('refunds no credits for a test job', async () => {
     const shop = await newOrganisation()
     freeze()
     const { job_id } = await submit(shop.test)
-    const answer = await shop.test.delete(`/v1/jobs/${job_id}`)
-    expect(await answer.json()).toMatchObject({ status: 'refunded', refunded_credits: 0 })
+    const response = await shop.test.delete(`/v1/jobs/${job_id}`)
+    expect(await response.json()).toMatchObject({ status: 'refunded', refunded_credits: 0 })
   })
 
-  it('gives one of many simultaneous cancellations the refund', async () => {
+  it('refunds once for simultaneous cancellations', async () => {
     const shop = await newOrganisation({ credits: 1 })
     freeze()
     const { job_id } = await submit(shop.live)
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 6 }, () => shop.live.delete(`/v1/jobs/${job_id}`)),
     )
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
-    expect(answers.filter(({ status }) => status === 409)).toHaveLength(5)
+    expect(responses.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(responses.filter(({ status }) => status === 409)).toHaveLength(5)
     expect(await ledgerOf(shop)).toEqual({ granted: 1, balance: 1, reserved: 0, consumed: 0 })
   })
 
-  it('returns 409 once processing has begun, and when the job is over', async () => {
+  it('returns 409 once processing has started, and when the job has ended', async () => {
     const shop = await newOrganisation()
     const slow = await submit(shop.test, { garment_image_url: 'https://test.invalid/delay/20' })
     await vi.waitUntil(async () => (await readJob(shop.test, slow.job_id)).status === 'processing')
@@ -261,7 +258,7 @@ describe('DELETE /v1/jobs/{jobId}', () => {
     expect((await shop.test.delete(`/v1/jobs/${quick.job_id}`)).status).toBe(409)
   })
 
-  it('refuses another organisation, and does not know invented ids', async () => {
+  it('returns 403 for another organisation and 404 for an unknown id', async () => {
     const [shop, other] = [await newOrganisation(), await newOrganisation()]
     freeze()
     const { job_id } = await submit(shop.test)
@@ -271,15 +268,15 @@ describe('DELETE /v1/jobs/{jobId}', () => {
     expect((await shop.test.delete('/v1/jobs/nonsense')).status).toBe(404)
   })
 
-  it('tells the client of the refund even when the credits cannot be settled at once', async () => {
+  it('returns the refund even when the credits cannot be settled at once', async () => {
     const shop = await newOrganisation({ credits: 1 })
     freeze()
     const { job_id } = await submit(shop.live)
     const release = vi.spyOn(Organisation.prototype, 'release').mockImplementation(() => {
-      throw new Error('the object is away')
+      throw new Error('the object is unavailable')
     })
     expect((await shop.live.delete(`/v1/jobs/${job_id}`)).status).toBe(200)
     expect(release).toHaveBeenCalledOnce()
-    expect(await ledgerOf(shop)).toMatchObject({ balance: 0, reserved: 1 }) // the alarm's to settle
+    expect(await ledgerOf(shop)).toMatchObject({ balance: 0, reserved: 1 }) // the alarm settles it
   })
 })

@@ -1,4 +1,4 @@
-// Support/client holds every answer of every test against the document; here is the rest of it.
+// The OpenAPI document itself. support/client checks every response of every test against it.
 import { describe, expect, it } from 'vitest'
 import { app } from '../../src/app.ts'
 import { request } from '../support/client.ts'
@@ -22,7 +22,7 @@ interface OpenApi {
 const read = async () => (await request('/openapi.json')).json<OpenApi>()
 
 describe('/openapi.json', () => {
-  it('describes each route of /v1, and no other', async () => {
+  it('describes each route of /v1 and no other', async () => {
     const document = await read()
     expect(document.openapi).toMatch(/^3\.1\./)
     expect(document.servers).toEqual([{ url: 'https://try-on.test' }])
@@ -65,7 +65,7 @@ describe('/openapi.json', () => {
     ])
   })
 
-  it('describes what may be sent', async () => {
+  it('describes the parameters of requests', async () => {
     const { paths } = await read()
     const names = (operation: Operation | undefined) =>
       operation?.parameters?.map((parameter) => `${parameter.in} ${parameter.name}`)
@@ -78,7 +78,7 @@ describe('/openapi.json', () => {
     expect(names(paths['/v1/tryon']?.['post'])).toEqual(['header Idempotency-Key', 'header Prefer'])
   })
 
-  it('gives an example of its own for each picture', async () => {
+  it('has a different example for each image', async () => {
     const { paths } = await read()
     const { properties } =
       paths['/v1/tryon']!['post']!.requestBody!.content['application/json'].schema
@@ -90,12 +90,12 @@ describe('/openapi.json', () => {
     })
   })
 
-  it('notices an answer that is not as described', async () => {
+  it('is violated by a response that differs from it', async () => {
     const { expectDocumented } = await import('../support/documented.ts')
     const shop = await newOrganisation()
-    const answer = await shop.test.post('/v1/tryon', IMAGES)
-    const body = await answer.json<object>()
-    const { headers } = answer
+    const response = await shop.test.post('/v1/tryon', IMAGES)
+    const body = await response.json<object>()
+    const { headers } = response
     const drifted = (status: number, changed: object) =>
       expectDocumented('POST', '/v1/tryon', Response.json(changed, { status, headers }))
     await expect(drifted(202, body)).resolves.toBeUndefined()

@@ -1,4 +1,4 @@
-// DELETE /v1/jobs/{job_id}/output: the pictures of a finished job, deleted at its owner's request.
+// DELETE /v1/jobs/{job_id}/output deletes the pictures of a finished job.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { eventIdOf, newId } from '../../src/ids.ts'
@@ -18,14 +18,14 @@ const HOOK = 'https://hooks.test/output'
 const outputOf = (jobId: string) => `/v1/jobs/${jobId}/output`
 
 describe('DELETE /v1/jobs/{job_id}/output', () => {
-  it('deletes result and copies, clears the URLs and leaves the job', async () => {
+  it('deletes the output and the input copies, clears the URLs and leaves the job', async () => {
     const shop = await newOrganisation()
     const jobId = await endedJob(shop, 'live', { webhook_url: HOOK })
     await storeCopy(jobId)
     const link = String((await readJob(shop.live, jobId))['output_url'])
-    const answer = await shop.live.delete(outputOf(jobId))
-    expect(answer.status).toBe(204)
-    expect(await answer.text()).toBe('')
+    const response = await shop.live.delete(outputOf(jobId))
+    expect(response.status).toBe(204)
+    expect(await response.text()).toBe('')
     expect(await picturesOf(jobId)).toEqual([])
     expect(await readJob(shop.live, jobId)).toMatchObject({
       status: 'completed',
@@ -40,7 +40,7 @@ describe('DELETE /v1/jobs/{job_id}/output', () => {
     expect(await violationsOf(shop.orgId)).toEqual([])
   })
 
-  it('succeeds when repeated, and is recorded once with the API key', async () => {
+  it('succeeds when repeated, and records one audit entry with the API key', async () => {
     const shop = await newOrganisation()
     const jobId = await endedJob(shop)
     expect((await shop.live.delete(outputOf(jobId))).status).toBe(204)
@@ -77,14 +77,14 @@ describe('DELETE /v1/jobs/{job_id}/output', () => {
     expect(await count('jobs', 'id = ? AND model_image_url IS NULL', jobId)).toBe(1)
   })
 
-  it('answers 409 while the job is pending or processing, and deletes nothing', async () => {
+  it('returns 409 while the job is pending or processing, and deletes nothing', async () => {
     const shop = await newOrganisation()
     const { job_id: jobId } = await submit(shop.live)
     for (const status of ['pending', 'processing']) {
       await env.DB.prepare('UPDATE jobs SET status = ? WHERE id = ?').bind(status, jobId).run()
-      const answer = await shop.live.delete(outputOf(jobId))
-      expect(answer.status).toBe(409)
-      expect(await errorOf(answer)).toMatchObject({
+      const response = await shop.live.delete(outputOf(jobId))
+      expect(response.status).toBe(409)
+      expect(await errorOf(response)).toMatchObject({
         code: 'job_not_finished',
         message: expect.stringContaining('The job has not finished'),
       })
@@ -92,23 +92,23 @@ describe('DELETE /v1/jobs/{job_id}/output', () => {
     expect(await count('jobs', 'id = ? AND model_image_url IS NOT NULL', jobId)).toBe(1)
   })
 
-  it('answers 403 for a job of another organisation, and deletes nothing', async () => {
+  it('returns 403 for a job of another organisation, and deletes nothing', async () => {
     const [shop, other] = [await newOrganisation(), await newOrganisation()]
     const jobId = await endedJob(shop)
-    const answer = await other.live.delete(outputOf(jobId))
-    expect([answer.status, await codeOf(answer)]).toEqual([403, 'forbidden'])
+    const response = await other.live.delete(outputOf(jobId))
+    expect([response.status, await codeOf(response)]).toEqual([403, 'forbidden'])
     expect(await picturesOf(jobId)).toHaveLength(1)
   })
 
-  it.each([newId('job'), 'job_x', 'nonsense'])('answers 404 for %s', async (jobId) => {
+  it.each([newId('job'), 'job_x', 'nonsense'])('returns 404 for %s', async (jobId) => {
     const { live } = await newOrganisation()
-    const answer = await live.delete(outputOf(jobId))
-    expect([answer.status, await codeOf(answer)]).toEqual([404, 'job_not_found'])
+    const response = await live.delete(outputOf(jobId))
+    expect([response.status, await codeOf(response)]).toEqual([404, 'job_not_found'])
   })
 
-  it('answers 401 without a valid key and 429 past the rate limit', async () => {
-    const answer = await clientOf('nonsense').delete(outputOf(newId('job')))
-    expect([answer.status, await codeOf(answer)]).toEqual([401, 'invalid_api_key'])
+  it('returns 401 without a valid key and 429 over the rate limit', async () => {
+    const response = await clientOf('nonsense').delete(outputOf(newId('job')))
+    expect([response.status, await codeOf(response)]).toEqual([401, 'invalid_api_key'])
     const { live } = await newOrganisation({ rate_limit_per_minute: 1 })
     await live.delete(outputOf(newId('job')))
     const limited = await live.delete(outputOf(newId('job')))
@@ -116,17 +116,17 @@ describe('DELETE /v1/jobs/{job_id}/output', () => {
     expect(limited.headers.get('Retry-After')).toBe('60')
   })
 
-  it('is open to a suspended organisation', async () => {
+  it('accepts a suspended organisation', async () => {
     const shop = await newOrganisation()
     const jobId = await endedJob(shop)
     await operator.patch(`/operator/organisations/${shop.orgId}`, { status: 'suspended' })
     expect((await shop.live.delete(outputOf(jobId))).status).toBe(204)
   })
 
-  it('answers 405 with Allow to other methods', async () => {
+  it('returns 405 with Allow for other methods', async () => {
     const { live } = await newOrganisation()
-    const answer = await live.get(outputOf(newId('job')))
-    expect([answer.status, answer.headers.get('Allow')]).toEqual([405, 'DELETE'])
+    const response = await live.get(outputOf(newId('job')))
+    expect([response.status, response.headers.get('Allow')]).toEqual([405, 'DELETE'])
   })
 
   it('can be repeated after R2 or D1 failed', async () => {

@@ -1,4 +1,4 @@
-// POST /v1/tryon, by the status it answers with.
+// POST /v1/tryon, grouped by response status.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { errorOf, request } from '../support/client.ts'
@@ -18,9 +18,9 @@ describe('202', () => {
   it('accepts a job into the first active workspace and reserves one credit', async () => {
     freeze()
     const shop = await newOrganisation({ credits: 3 })
-    const answer = await shop.live.post('/v1/tryon', IMAGES)
-    expect(answer.status).toBe(202)
-    const { job_id } = await answer.json<{ job_id: string }>()
+    const response = await shop.live.post('/v1/tryon', IMAGES)
+    expect(response.status).toBe(202)
+    const { job_id } = await response.json<{ job_id: string }>()
     expect(await readJob(shop.live, job_id)).toEqual({
       job_id,
       status: 'pending',
@@ -38,17 +38,17 @@ describe('202', () => {
     expect(await ledgerOf(shop)).toEqual({ granted: 3, balance: 2, reserved: 1, consumed: 0 })
   })
 
-  it('takes the workspace it is told', async () => {
+  it('uses the workspace of the request', async () => {
     const shop = await newOrganisation()
-    const made = await operator.post(`/operator/organisations/${shop.orgId}/workspaces`, {
+    const created = await operator.post(`/operator/organisations/${shop.orgId}/workspaces`, {
       name: 'Second',
     })
-    const { id } = await made.json<{ id: string }>()
+    const { id } = await created.json<{ id: string }>()
     const { job_id } = await submit(shop.test, { workspace_id: id })
     expect((await readJob(shop.test, job_id))['workspace_id']).toBe(id)
   })
 
-  it('prefers the webhook of the job to that of the organisation', async () => {
+  it('uses the webhook URL of the job before that of the organisation', async () => {
     freeze()
     const shop = await newOrganisation({ default_webhook_url: 'https://hooks.test/default' })
     const own = await submit(shop.test, { webhook_url: 'https://hooks.test/own' })
@@ -62,12 +62,12 @@ describe('202', () => {
     )
   })
 
-  it('ignores fields it does not know', async () => {
+  it('ignores unknown fields', async () => {
     const shop = await newOrganisation()
     await submit(shop.test, { colour: 'blue', __proto__: { a: 1 } })
   })
 
-  it('costs nothing in test mode, even without credits', async () => {
+  it('accepts test jobs without credits and does not charge them', async () => {
     const shop = await newOrganisation({ credits: 0 })
     const { job_id } = await submit(shop.test)
     expect(await finished(shop.test, job_id)).toMatchObject({
@@ -79,33 +79,33 @@ describe('202', () => {
 })
 
 describe('200', () => {
-  it('answers with the whole job when it ends within the preferred wait', async () => {
+  it('returns the whole job when it ends within the preferred wait', async () => {
     const shop = await newOrganisation()
-    const answer = await shop.test.post('/v1/tryon', IMAGES, { Prefer: 'respond-async, wait=10' })
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('Preference-Applied')).toBe('wait=10')
-    expect(await answer.json()).toMatchObject({ status: 'completed', credits_consumed: 0 })
+    const response = await shop.test.post('/v1/tryon', IMAGES, { Prefer: 'respond-async, wait=10' })
+    expect(response.status).toBe(200)
+    expect(response.headers.get('Preference-Applied')).toBe('wait=10')
+    expect(await response.json()).toMatchObject({ status: 'completed', credits_consumed: 0 })
   })
 
-  it('answers 202 when the wait was too short', async () => {
+  it('returns 202 when the wait was too short', async () => {
     const shop = await newOrganisation()
     const slow = { model_image_url: 'https://test.invalid/delay/30' }
-    const answer = await shop.test.post('/v1/tryon', { ...IMAGES, ...slow }, { Prefer: 'wait=1' })
-    expect(answer.status).toBe(202)
-    expect(await answer.json()).toMatchObject({ status: 'pending' })
+    const response = await shop.test.post('/v1/tryon', { ...IMAGES, ...slow }, { Prefer: 'wait=1' })
+    expect(response.status).toBe(202)
+    expect(await response.json()).toMatchObject({ status: 'pending' })
   })
 })
 
 describe('402', () => {
-  it('refuses live jobs on a balance of 0, and takes them after a top-up', async () => {
+  it('rejects live jobs on a balance of 0, and accepts them after a top-up', async () => {
     freeze()
     const shop = await newOrganisation({ credits: 1 })
-    const answers = await Promise.all([1, 2, 3, 4].map(() => shop.live.post('/v1/tryon', IMAGES)))
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
+    const responses = await Promise.all([1, 2, 3, 4].map(() => shop.live.post('/v1/tryon', IMAGES)))
+    expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
       202, 402, 402, 402,
     ])
-    const refused = answers.find(({ status }) => status === 402)
-    expect((await errorOf(refused!)).code).toBe('insufficient_credits')
+    const rejected = responses.find(({ status }) => status === 402)
+    expect((await errorOf(rejected!)).code).toBe('insufficient_credits')
     await operator.post(`/operator/organisations/${shop.orgId}/credits`, {
       amount: 1,
       reason: 'Top-up',
@@ -119,9 +119,9 @@ describe('402', () => {
 describe('404 workspace_not_found', () => {
   it.each(['no-such', 'ws_\u0000', 'ws_ünïcode'])('for %j', async (workspace_id) => {
     const shop = await newOrganisation()
-    const answer = await shop.test.post('/v1/tryon', { ...IMAGES, workspace_id })
-    expect(answer.status).toBe(404)
-    expect((await errorOf(answer)).code).toBe('workspace_not_found')
+    const response = await shop.test.post('/v1/tryon', { ...IMAGES, workspace_id })
+    expect(response.status).toBe(404)
+    expect((await errorOf(response)).code).toBe('workspace_not_found')
   })
 
   it('for the workspace of another organisation, and for an archived one', async () => {
@@ -179,17 +179,17 @@ describe('422 validation_error', () => {
     ['workspace_id', 'w'.repeat(256)],
   ])('names %s when it is %j', async (field, value) => {
     const shop = await newOrganisation()
-    const answer = await shop.test.post('/v1/tryon', { ...IMAGES, [field]: value })
-    expect(answer.status).toBe(422)
-    const { code, message } = await errorOf(answer)
+    const response = await shop.test.post('/v1/tryon', { ...IMAGES, [field]: value })
+    expect(response.status).toBe(422)
+    const { code, message } = await errorOf(response)
     expect(code).toBe('validation_error')
     expect(message).toMatch(new RegExp(`^${field} (must|is required)`))
   })
 
   it('names every wrong field at once', async () => {
     const shop = await newOrganisation()
-    const answer = await shop.test.post('/v1/tryon', {})
-    const { message } = await errorOf(answer)
+    const response = await shop.test.post('/v1/tryon', {})
+    const { message } = await errorOf(response)
     expect(message).toContain('model_image_url is required')
     expect(message).toContain('garment_image_url is required')
   })
@@ -197,30 +197,30 @@ describe('422 validation_error', () => {
   it.each<[string, BodyInit]>([
     ['nothing', ''],
     ['half an object', '{"model_image_url":'],
-    ['bytes that are no UTF-8', new Uint8Array([0x7b, 0xff, 0x7d])],
+    ['bytes that are not UTF-8', new Uint8Array([0x7b, 0xff, 0x7d])],
     ['a list', '[]'],
     ['a number', '1'],
     ['null', 'null'],
     ['deep nesting', `${'['.repeat(30_000)}${']'.repeat(30_000)}`],
-  ])('answers clearly to %s as the body', async (_, body) => {
+  ])('rejects %s as the body', async (_, body) => {
     const shop = await newOrganisation()
     const headers = { Authorization: `Bearer ${shop.keys.test}` }
-    const answer = await request('/v1/tryon', { method: 'POST', headers, body })
-    expect(answer.status).toBe(422)
-    expect((await errorOf(answer)).code).toBe('validation_error')
+    const response = await request('/v1/tryon', { method: 'POST', headers, body })
+    expect(response.status).toBe(422)
+    expect((await errorOf(response)).code).toBe('validation_error')
   })
 
-  it('keeps test.invalid out of live mode', async () => {
+  it('rejects test.invalid in live mode', async () => {
     const shop = await newOrganisation()
     for (const host of ['test.invalid', 'TEST.invalid:8443', 'test.invalid.']) {
       const scenario = { ...IMAGES, model_image_url: `https://${host}/delay/1` }
-      const answer = await shop.live.post('/v1/tryon', scenario)
-      expect(answer.status, host).toBe(422)
-      expect((await errorOf(answer)).message).toContain('test mode')
+      const response = await shop.live.post('/v1/tryon', scenario)
+      expect(response.status, host).toBe(422)
+      expect((await errorOf(response)).message).toContain('test mode')
     }
   })
 
-  it('takes URLs of every other kind', async () => {
+  it('accepts URLs of every other kind', async () => {
     const shop = await newOrganisation()
     for (const url of [
       'http://shop.test/a.JPEG',
@@ -237,16 +237,16 @@ describe('422 validation_error', () => {
 })
 
 describe('413', () => {
-  it('refuses a body over 64 KiB, and takes one of just that', async () => {
+  it('rejects a body over 64 KiB, and accepts one of exactly 64 KiB', async () => {
     const shop = await newOrganisation()
     const padded = (length: number) => {
       const body = JSON.stringify({ ...IMAGES, padding: '' })
       return body.replace('"padding":""', `"padding":"${'x'.repeat(length - body.length)}"`)
     }
     expect((await shop.test.post('/v1/tryon', padded(65_536))).status).toBe(202)
-    const answer = await shop.test.post('/v1/tryon', padded(65_537))
-    expect(answer.status).toBe(413)
-    expect((await errorOf(answer)).code).toBe('payload_too_large')
+    const response = await shop.test.post('/v1/tryon', padded(65_537))
+    expect(response.status).toBe(413)
+    expect((await errorOf(response)).code).toBe('payload_too_large')
   })
 })
 
@@ -254,14 +254,14 @@ describe('500 internal_error', () => {
   async function submitWithoutD1(shop: TestOrganisation, headers = {}) {
     await shop.live.get('/v1/account')
     vi.spyOn(env.DB, 'prepare').mockImplementation(() => {
-      throw new Error('D1 is away')
+      throw new Error('D1 is unavailable')
     })
     const failed = await shop.live.post('/v1/tryon', IMAGES, headers)
     vi.restoreAllMocks()
     return failed
   }
 
-  it('gives the credit back when the job cannot be stored', async () => {
+  it('returns the credit when the job cannot be stored', async () => {
     const shop = await newOrganisation({ credits: 1 })
     const failed = await submitWithoutD1(shop)
     expect(failed.status).toBe(500)
@@ -272,7 +272,7 @@ describe('500 internal_error', () => {
     expect(await ledgerOf(shop)).toMatchObject({ balance: 1, reserved: 0 })
   })
 
-  it('leaves the Idempotency-Key to a second try, which stores the job for the same credit', async () => {
+  it('stores the job for the same credit when the Idempotency-Key is sent again', async () => {
     const shop = await newOrganisation({ credits: 1 })
     const key = { 'Idempotency-Key': 'once' }
     expect((await submitWithoutD1(shop, key)).status).toBe(500)
@@ -281,7 +281,7 @@ describe('500 internal_error', () => {
     expect(await ledgerOf(shop)).toMatchObject({ balance: 0 })
   })
 
-  it('does not come when only the answer to the insert was lost', async () => {
+  it('is not returned when only the response to the insert was lost', async () => {
     const shop = await newOrganisation()
     await shop.live.get('/v1/account')
     const prepare = env.DB.prepare.bind(env.DB)
@@ -302,10 +302,10 @@ describe('500 internal_error', () => {
       })
       return statement
     })
-    const answer = await shop.test.post('/v1/tryon', IMAGES)
+    const response = await shop.test.post('/v1/tryon', IMAGES)
     expect(lost).toBe(1)
-    expect(answer.status).toBe(202)
-    const { job_id } = await answer.json<{ job_id: string }>()
+    expect(response.status).toBe(202)
+    const { job_id } = await response.json<{ job_id: string }>()
     expect((await readJob(shop.test, job_id)).job_id).toBe(job_id)
   })
 })

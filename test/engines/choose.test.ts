@@ -9,12 +9,12 @@ const namesOf = (vars: Record<string, unknown>) =>
   enginesOf(withVars(vars)).inOrder.map(({ name }) => name)
 
 describe('GENERATION_ENGINE', () => {
-  it('needs nothing for the compositor, which is the default', () => {
+  it('defaults to the compositor, which needs no settings', () => {
     expect(namesOf({})).toEqual(['compositor'])
     expect(namesOf({ GENERATION_ENGINE: undefined })).toEqual(['compositor'])
   })
 
-  it('gives the engines in its order, each once', () => {
+  it('creates the engines in its order, without duplicates', () => {
     const GENERATION_ENGINE = 'fal, fashn,replicate , compositor,fal'
     expect(namesOf({ ...KEYS, GENERATION_ENGINE })).toEqual([
       'fal',
@@ -24,7 +24,7 @@ describe('GENERATION_ENGINE', () => {
     ])
   })
 
-  it('takes workers-ai with the AI binding, and vertex with its account', () => {
+  it('creates workers-ai with the AI binding and vertex with its service account', () => {
     const { VERTEX_PROJECT, VERTEX_SERVICE_ACCOUNT } = vertexSettings()
     const vars = {
       GENERATION_ENGINE: 'workers-ai,vertex',
@@ -37,28 +37,32 @@ describe('GENERATION_ENGINE', () => {
 
   it.each([
     ['an unknown engine', { GENERATION_ENGINE: 'fashion' }, /GENERATION_ENGINE names "fashion"/],
-    ['an engine of Object’s', { GENERATION_ENGINE: 'toString' }, /names "toString"/],
-    ['an empty place', { ...KEYS, GENERATION_ENGINE: 'fashn,' }, /GENERATION_ENGINE names ""/],
-    ['no key', { GENERATION_ENGINE: 'fashn' }, /FASHN_API_KEY is not set/],
+    ['a property of Object.prototype', { GENERATION_ENGINE: 'toString' }, /names "toString"/],
+    ['an empty name', { ...KEYS, GENERATION_ENGINE: 'fashn,' }, /GENERATION_ENGINE names ""/],
+    ['a missing key', { GENERATION_ENGINE: 'fashn' }, /FASHN_API_KEY is not set/],
     ['an empty key', { GENERATION_ENGINE: 'fal', FAL_KEY: '' }, /FAL_KEY is not set/],
-    ['no token', { GENERATION_ENGINE: 'replicate' }, /REPLICATE_API_TOKEN is not set/],
-    ['no account', { GENERATION_ENGINE: 'vertex' }, /VERTEX_PROJECT is not set.*VERTEX_SERVICE/],
-    ['no AI binding', { GENERATION_ENGINE: 'workers-ai' }, /AI is not bound/],
+    ['a missing token', { GENERATION_ENGINE: 'replicate' }, /REPLICATE_API_TOKEN is not set/],
+    [
+      'a missing service account',
+      { GENERATION_ENGINE: 'vertex' },
+      /VERTEX_PROJECT is not set.*VERTEX_SERVICE/,
+    ],
+    ['a missing AI binding', { GENERATION_ENGINE: 'workers-ai' }, /AI is not bound/],
     [
       'a model that does not exist',
       { ...KEYS, GENERATION_ENGINE: 'fashn', FASHN_MODEL: 'tryon-v9' },
       /FASHN_MODEL /,
     ],
     [
-      'an address without TLS',
+      'a base URL without TLS',
       { ...KEYS, GENERATION_ENGINE: 'fal', FAL_BASE_URL: 'http://fal.example' },
       /FAL_BASE_URL must be an https URL/,
     ],
-  ])('is refused with the name of the variable for %s', (_, vars, message) => {
+  ])('throws with the name of the variable for %s', (_, vars, message) => {
     expect(() => namesOf(vars)).toThrow(message)
   })
 
-  it('tells no value in its complaint', () => {
+  it('does not include values in the error', () => {
     const vars = {
       GENERATION_ENGINE: 'vertex',
       VERTEX_PROJECT: 'p',
@@ -67,13 +71,13 @@ describe('GENERATION_ENGINE', () => {
     expect(() => namesOf(vars)).toThrow(expect.not.stringContaining('s3cret'))
   })
 
-  it('makes each engine once per isolate', () => {
+  it('creates each engine once per isolate', () => {
     const vars = withVars({ ...KEYS, GENERATION_ENGINE: 'fashn' })
     expect(enginesOf(vars)).toBe(enginesOf(vars))
     expect(enginesOf(vars).named('fashn')).toBe(enginesOf(vars).inOrder[0])
   })
 
-  it('still knows an engine that was taken out of it, as long as that is set up', () => {
+  it('finds a configured engine that it no longer names', () => {
     const engines = enginesOf(withVars({ FASHN_API_KEY: SECRET }))
     expect(engines.named('fashn')?.name).toBe('fashn')
     expect(engines.named('fashn')).toBe(engines.named('fashn'))

@@ -22,8 +22,8 @@ const submitted = (change = {}) =>
 
 const completed = (change = {}) => json({ status: 'COMPLETED', metrics: {}, ...change })
 
-describe('submitting', () => {
-  it('sends our copies to be fetched, and keeps the returned URLs', async () => {
+describe('fal.start', () => {
+  it('sends URLs of the input copies and stores the returned URLs', async () => {
     provider.on('POST', SUBMIT, submitted())
     const progress = await fal().start(engineInput())
     expect(provider.seen[0]).toMatchObject({
@@ -47,7 +47,7 @@ describe('submitting', () => {
   })
 
   it.each(['fal-ai/kling/v1-5/kolors-virtual-try-on', 'fal-ai/flux-pro/v1/vto'])(
-    'names the inputs as %s does',
+    'uses the input names of %s',
     async (model) => {
       provider.on('POST', `https://queue.fal.run/${model}`, submitted())
       await fal({ FAL_MODEL: model }).start(engineInput())
@@ -58,7 +58,7 @@ describe('submitting', () => {
     },
   )
 
-  it('distrusts an answer whose URLs lead elsewhere', async () => {
+  it('rejects a response with URLs of another host', async () => {
     provider.on('POST', SUBMIT, submitted({ status_url: 'https://elsewhere.example/s' }))
     await expect(fal().start(engineInput())).rejects.toMatchObject({
       code: 'engine_unavailable',
@@ -67,11 +67,11 @@ describe('submitting', () => {
   })
 })
 
-describe('polling', () => {
+describe('fal.poll', () => {
   it.each([
     ['IN_QUEUE', 200],
     ['IN_PROGRESS', 202],
-  ])('asks again while %s', async (status, code) => {
+  ])('returns the handle again while %s', async (status, code) => {
     provider.on('GET', STATUS, json({ status, queue_position: 3 }, code))
     expect(await fal().poll?.(HANDLE)).toEqual({
       done: false,
@@ -83,7 +83,7 @@ describe('polling', () => {
   it.each([
     ['images', { images: [{ url: OUTPUT, content_type: 'image/png', file_size: 33 }] }],
     ['image', { image: { url: OUTPUT } }],
-  ])('fetches the picture without our key out of %s', async (_, result) => {
+  ])('fetches the picture in %s without the key', async (_, result) => {
     provider
       .on('GET', STATUS, completed())
       .on('GET', RESPONSE, json(result))
@@ -109,13 +109,13 @@ describe('polling', () => {
     ['unsupported_image_format', 422, 'generation_failed', false],
     ['internal_server_error', 500, 'generation_failed', true],
     ['something_new', 500, 'generation_failed', true],
-  ])('a model’s %s with %d is %s', async (type, status, code, retriable) => {
+  ])('maps the model error %s with %d to %s', async (type, status, code, retriable) => {
     const detail = [{ loc: ['body', 'model_image'], msg: 'no', type, url: 'https://docs.fal.ai' }]
     provider.on('GET', STATUS, completed()).on('GET', RESPONSE, json({ detail }, status))
     await expect(fal().poll?.(HANDLE)).rejects.toMatchObject({ code, retriable, work: 'over' })
   })
 
-  it('believes fal that an unknown failure is final', async () => {
+  it('does not retry an unknown error that fal marks as final', async () => {
     const detail = [{ loc: ['body'], msg: 'no', type: 'value_error' }]
     provider
       .on('GET', STATUS, completed())
@@ -126,7 +126,7 @@ describe('polling', () => {
     })
   })
 
-  it('reads an infrastructure failure from the status and from the result', async () => {
+  it('maps infrastructure errors in the status and in the result', async () => {
     provider.on('GET', STATUS, completed({ error: 'late', error_type: 'request_timeout' }))
     await expect(fal().poll?.(HANDLE)).rejects.toMatchObject({
       code: 'generation_timeout',
@@ -143,7 +143,7 @@ describe('polling', () => {
     })
   })
 
-  it('keeps the result alive while fal refuses to hand it out', async () => {
+  it('polls again while fal does not return the result', async () => {
     for (const [status, body] of [
       [403, { detail: 'User is locked. Reason: Exhausted balance.' }],
       [429, { detail: [{ loc: ['body'], msg: 'slow down', type: 'rate_limited' }] }],
@@ -157,7 +157,7 @@ describe('polling', () => {
     }
   })
 
-  it('sends the key nowhere but to fal, whatever a handle says', async () => {
+  it('does not send the key to other hosts in a forged handle', async () => {
     for (const status_url of ['https://queue.fal.run.evil.example/', 'http://queue.fal.run/s']) {
       const forged = JSON.stringify({ ...JSON.parse(HANDLE), status_url })
       await expect(fal().poll?.(forged)).rejects.toMatchObject({ code: 'internal_error' })
@@ -166,7 +166,7 @@ describe('polling', () => {
   })
 })
 
-it('cancels at the returned URL', async () => {
+it('fal.cancel calls the returned URL', async () => {
   provider.on('PUT', CANCEL, json({ status: 'CANCELLATION_REQUESTED' }, 202))
   await fal().cancel?.(HANDLE)
   expect(provider.seen[0]?.headers.authorization).toBe(`Key ${SECRET}`)

@@ -11,7 +11,7 @@ const HANDLE = JSON.stringify({ id: '123a87r9-u1', startedAtMs: 0 })
 
 const started = () => json({ id: '123a87r9-u1', error: null })
 
-it('sends our copies to be fetched, and gives a handle', async () => {
+it('start sends URLs of the input copies and returns a handle', async () => {
   provider.on('POST', RUN, started())
   const progress = await fashn().start(engineInput())
   expect(provider.seen[0]).toMatchObject({
@@ -28,7 +28,7 @@ it('sends our copies to be fetched, and gives a handle', async () => {
   expect(progress).toEqual({ done: false, handle: expect.any(String), pollAfterSeconds: 2 })
 })
 
-it('names the garment as tryon-max does, and speaks to another base URL', async () => {
+it('start uses the input names of tryon-max and the configured base URL', async () => {
   provider.on('POST', 'http://127.0.0.1:9000/v1/run', started())
   const engine = fashn({ FASHN_MODEL: 'tryon-max', FASHN_BASE_URL: 'http://127.0.0.1:9000/' })
   await engine.start(engineInput())
@@ -42,17 +42,20 @@ it('names the garment as tryon-max does, and speaks to another base URL', async 
   })
 })
 
-it.each(['starting', 'in_queue', 'processing'])('asks again while %s', async (status) => {
-  provider.on('GET', STATUS, json({ id: '123a87r9-u1', status, output: null, error: null }))
-  expect(await fashn().poll?.(HANDLE)).toEqual({
-    done: false,
-    handle: HANDLE,
-    pollAfterSeconds: 30,
-  })
-  expect(provider.seen[0]?.headers).toEqual({ authorization: `Bearer ${SECRET}` })
-})
+it.each(['starting', 'in_queue', 'processing'])(
+  'poll returns the handle again while %s',
+  async (status) => {
+    provider.on('GET', STATUS, json({ id: '123a87r9-u1', status, output: null, error: null }))
+    expect(await fashn().poll?.(HANDLE)).toEqual({
+      done: false,
+      handle: HANDLE,
+      pollAfterSeconds: 30,
+    })
+    expect(provider.seen[0]?.headers).toEqual({ authorization: `Bearer ${SECRET}` })
+  },
+)
 
-it('fetches the picture without our key once completed', async () => {
+it('poll fetches the completed picture without the key', async () => {
   provider
     .on('GET', STATUS, json({ status: 'completed', output: [OUTPUT], error: null }))
     .on('GET', OUTPUT, new Response(png()))
@@ -63,14 +66,14 @@ it('fetches the picture without our key once completed', async () => {
   expect(provider.seen[1]?.headers).toEqual({})
 })
 
-it('keeps the work alive when only the picture cannot be had', async () => {
+it('poll can be repeated when the picture cannot be downloaded', async () => {
   provider
     .on('GET', STATUS, json({ status: 'completed', output: [OUTPUT] }))
     .on('GET', OUTPUT, new Response('', { status: 502 }))
   await expect(fashn().poll?.(HANDLE)).rejects.toMatchObject({ retriable: true, work: 'alive' })
 })
 
-it('fails a completed prediction without a picture', async () => {
+it('poll fails for a completed prediction without a picture', async () => {
   provider.on('GET', STATUS, json({ status: 'completed', output: [] }))
   await expect(fashn().poll?.(HANDLE)).rejects.toMatchObject({
     code: 'generation_failed',
@@ -78,7 +81,7 @@ it('fails a completed prediction without a picture', async () => {
   })
 })
 
-describe('a failed prediction', () => {
+describe('poll of a failed prediction', () => {
   it.each([
     ['ContentModerationError', 'generation_rejected', false],
     ['PoseError', 'person_not_found', false],
@@ -89,7 +92,7 @@ describe('a failed prediction', () => {
     ['3rdPartyProviderError', 'generation_failed', true],
     ['InternalServerError', 'generation_failed', true],
     ['SomethingNewError', 'generation_failed', true],
-  ])('%s is %s', async (name, code, retriable) => {
+  ])('maps %s to %s', async (name, code, retriable) => {
     const message = 'at https://ours.example/model?signature=s1gnature'
     provider.on('GET', STATUS, json({ status: 'failed', output: null, error: { name, message } }))
     await expect(fashn().poll?.(HANDLE)).rejects.toMatchObject({
@@ -102,7 +105,7 @@ describe('a failed prediction', () => {
 })
 
 it.each(['RateLimitExceeded', 'ConcurrencyLimitExceeded', 'OutOfCredits'])(
-  '%s is ours to solve, not the customer’s',
+  'start maps %s to an unavailable engine',
   async (error) => {
     provider.on('POST', RUN, json({ error, message: 'm' }, 429))
     await expect(fashn().start(engineInput())).rejects.toMatchObject({

@@ -10,39 +10,39 @@ import { fakeProvider } from '../support/provider.ts'
 const provider = fakeProvider()
 const URL_ = 'https://cdn.example/a.png'
 
-describe('a picture behind a URL', () => {
-  it('has the format of its bytes, whatever the answer calls it', async () => {
-    const answer = new Response(png(), { headers: { 'content-type': 'image/jpeg' } })
-    provider.on('GET', URL_, answer)
+describe('fetchOutput, of a URL', () => {
+  it('detects the format from the bytes, not from the content type', async () => {
+    const response = new Response(png(), { headers: { 'content-type': 'image/jpeg' } })
+    provider.on('GET', URL_, response)
     expect(await fetchOutput('fake', URL_)).toEqual({ bytes: png(), format: 'png' })
     expect(provider.seen[0]?.signal).toBeInstanceOf(AbortSignal)
     expect(provider.seen[0]?.headers).toEqual({})
   })
 
-  it('is followed through a few redirects, to https only', async () => {
+  it('follows at most 3 redirects, to https only', async () => {
     provider
       .on('GET', URL_, new Response(null, { status: 302, headers: { location: '/b.png' } }))
       .on('GET', 'https://cdn.example/b.png', new Response(jpeg()))
     expect(await fetchOutput('fake', URL_)).toMatchObject({ format: 'jpeg' })
     expect(provider.seen.map(({ redirect }) => redirect)).toEqual(['manual', 'manual'])
 
-    const away = { location: 'http://cdn.example/a.png' }
-    provider.on('GET', URL_, new Response(null, { status: 302, headers: away }))
-    await expect(fetchOutput('fake', URL_)).rejects.toMatchObject(over('address we do not fetch'))
+    const insecure = { location: 'http://cdn.example/a.png' }
+    provider.on('GET', URL_, new Response(null, { status: 302, headers: insecure }))
+    await expect(fetchOutput('fake', URL_)).rejects.toMatchObject(over('URL is not allowed'))
 
     for (let hop = 0; hop < 4; hop += 1) {
       provider.on('GET', URL_, new Response(null, { status: 307, headers: { location: URL_ } }))
     }
-    await expect(fetchOutput('fake', URL_)).rejects.toMatchObject(over('redirected too often'))
+    await expect(fetchOutput('fake', URL_)).rejects.toMatchObject(over('more than 3 redirects'))
   })
 
   it.each([
-    ['a passing fault', () => new Response('', { status: 503 }), 'alive'],
-    ['a time-out', () => new DOMException('', 'TimeoutError'), 'alive'],
+    ['a temporary error', () => new Response('', { status: 503 }), 'alive'],
+    ['a timeout', () => new DOMException('', 'TimeoutError'), 'alive'],
     ['an expired URL', () => new Response('', { status: 403 }), 'over'],
-    ['no picture', () => new Response('<html>'), 'over'],
-    ['a picture without its header', () => new Response(png().slice(0, 20)), 'over'],
-  ])('%s fails the generation, retriably', async (_, reply, work) => {
+    ['a file that is not a picture', () => new Response('<html>'), 'over'],
+    ['a picture with a truncated header', () => new Response(png().slice(0, 20)), 'over'],
+  ])('throws a retriable error for %s', async (_, reply, work) => {
     provider.on('GET', URL_, reply())
     await expect(fetchOutput('fake', URL_)).rejects.toMatchObject({
       code: 'generation_failed',
@@ -51,7 +51,7 @@ describe('a picture behind a URL', () => {
     })
   })
 
-  it('is given up once it is larger than 20 MB, announced or not', async () => {
+  it('stops at 20 MB, with or without Content-Length', async () => {
     const length = { 'content-length': String(MAX_OUTPUT_BYTES + 1) }
     provider.on('GET', URL_, new Response(new ReadableStream(), { headers: length }))
     await expect(fetchOutput('fake', URL_)).rejects.toMatchObject(over('too large'))
@@ -68,10 +68,10 @@ describe('a picture behind a URL', () => {
     expect(sent).toBeLessThan(24)
   })
 
-  it('is fetched over http only from the loopback host that the engine talks to', async () => {
+  it('uses http only for the loopback host of the base URL', async () => {
     const local = 'http://127.0.0.1:9000/a.png'
     for (const base of [undefined, 'https://api.example', 'http://localhost:8000']) {
-      await expect(fetchOutput('fake', local, base)).rejects.toMatchObject(over('do not fetch'))
+      await expect(fetchOutput('fake', local, base)).rejects.toMatchObject(over('is not allowed'))
     }
     provider.on('GET', local, new Response(png()))
     expect(await fetchOutput('fake', local, 'http://127.0.0.1:8000')).toMatchObject({
@@ -80,15 +80,15 @@ describe('a picture behind a URL', () => {
   })
 })
 
-describe('a picture in base64', () => {
-  it('is decoded, bare or as a data URI', async () => {
+describe('decodeOutput', () => {
+  it('decodes base64, bare or as a data URI', async () => {
     const base64 = png().toBase64()
     expect(decodeOutput('fake', base64)).toEqual({ bytes: png(), format: 'png' })
     const uri = `data:image/webp;base64,${base64}`
     expect(await fetchOutput('fake', uri)).toEqual({ bytes: png(), format: 'png' })
   })
 
-  it('fails the generation when it is no base64, no picture or too large', () => {
+  it('throws for invalid base64, for other files and above the size limit', () => {
     const text = btoa('not a picture at all')
     const large = 'A'.repeat(Math.ceil((MAX_OUTPUT_BYTES / 3) * 4) + 8)
     for (const reference of ['ftp://x', text, '', large]) {
@@ -99,8 +99,8 @@ describe('a picture in base64', () => {
   })
 })
 
-describe('the small parts', () => {
-  it('reads both forms of Retry-After', () => {
+describe('helpers', () => {
+  it('retryAfterSeconds parses both forms of Retry-After', () => {
     const after = (value: string) =>
       retryAfterSeconds(new Headers({ 'retry-after': value }), 1_000_000)
     expect(after('7')).toBe(7)
@@ -110,7 +110,7 @@ describe('the small parts', () => {
     expect(retryAfterSeconds(new Headers())).toBeUndefined()
   })
 
-  it('takes URLs and secrets out of what a provider says', () => {
+  it('scrub removes URLs and secrets from a message', () => {
     expect(scrub('cannot load https://ours.example/m?signature=abc now')).toBe(
       'cannot load [url] now',
     )
@@ -122,16 +122,16 @@ describe('the small parts', () => {
     )
   })
 
-  it('asks less often the longer the work takes', () => {
+  it('pollAfterSeconds grows with the age of the work', () => {
     const after = (ageMs: number) => pollAfterSeconds(Date.now() - ageMs)
     expect([0, 20_000, 100_000, 400_000].map(after)).toEqual([2, 5, 15, 30])
   })
 
-  it('takes https anywhere and http on this machine as a base URL', () => {
+  it('BaseUrl accepts https, and http on a loopback host', () => {
     expect(BaseUrl.parse('https://api.example/')).toBe('https://api.example')
     expect(BaseUrl.parse('http://localhost:8080')).toBe('http://localhost:8080')
-    for (const wrong of ['http://api.example', 'https://u:p@api.example', 'api.example']) {
-      expect(BaseUrl.safeParse(wrong).success).toBe(false)
+    for (const invalid of ['http://api.example', 'https://u:p@api.example', 'api.example']) {
+      expect(BaseUrl.safeParse(invalid).success).toBe(false)
     }
   })
 })

@@ -1,4 +1,4 @@
-// What every engine with an HTTP API promises, asked of each of them.
+// The common behaviour of all engines with an HTTP API, tested for each of them.
 import { describe, expect, it } from 'vitest'
 import { JobFailure } from '../../src/domain/failure.ts'
 import { POLLS, SECRET, STARTS } from '../support/engines.ts'
@@ -12,35 +12,39 @@ const unavailable = (work: string) => ({ code: 'engine_unavailable', retriable: 
 const redirect = () =>
   new Response(null, { status: 307, headers: { location: 'https://elsewhere.example/' } })
 
-describe.each(STARTS)('starting %s', (_, create, url, before) => {
+describe.each(STARTS)('%s.start', (_, create, url, before) => {
   it.each([
     ['a lost connection', () => new TypeError('network'), 'ambiguous'],
-    ['a time-out', () => new DOMException('', 'TimeoutError'), 'ambiguous'],
+    ['a timeout', () => new DOMException('', 'TimeoutError'), 'ambiguous'],
     ['500', () => json({ error: 'x' }, 500), 'ambiguous'],
     ['503 without JSON', () => new Response('<html>', { status: 503 }), 'ambiguous'],
     ['408', () => json({}, 408), 'ambiguous'],
-    ['200 that is no JSON', () => new Response('ok'), 'ambiguous'],
-    ['200 with JSON of another kind', () => json([1]), 'ambiguous'],
-    ['200 that is endless', () => new Response('x'.repeat(32 * 1024 * 1024)), 'ambiguous'],
+    ['200 that is not JSON', () => new Response('ok'), 'ambiguous'],
+    ['200 with unexpected JSON', () => json([1]), 'ambiguous'],
+    [
+      '200 with a body above the limit',
+      () => new Response('x'.repeat(32 * 1024 * 1024)),
+      'ambiguous',
+    ],
     ['a redirect', redirect, 'ambiguous'],
     ['401', () => json({ error: 'Unauthorized' }, 401), 'refused'],
     ['402', () => json({ detail: 'Insufficient credit' }, 402), 'refused'],
     ['403', () => json({ detail: 'User is locked. Reason: Exhausted balance.' }, 403), 'refused'],
     ['404', () => json({ detail: 'no such model' }, 404), 'refused'],
     ['429', () => json({ error: 'RateLimitExceeded', message: 'slow' }, 429), 'refused'],
-  ])('tells %s from the others', async (__, reply, work) => {
+  ])('maps %s to an unavailable engine', async (__, reply, work) => {
     before(provider)
     provider.on('POST', url, reply())
     await expect(create().start(engineInput())).rejects.toMatchObject(unavailable(work))
   })
 
-  it('hands on how long to stay away', async () => {
+  it('returns the seconds of Retry-After', async () => {
     before(provider)
     provider.on('POST', url, json({}, 429, { 'retry-after': '17' }))
     await expect(create().start(engineInput())).rejects.toMatchObject({ retryAfterSeconds: 17 })
   })
 
-  it('never follows a redirect with our key, and never waits for ever', async () => {
+  it('does not follow redirects, and sets a timeout', async () => {
     before(provider)
     provider.on('POST', url, redirect())
     await expect(create().start(engineInput())).rejects.toThrow()
@@ -49,10 +53,10 @@ describe.each(STARTS)('starting %s', (_, create, url, before) => {
     expect(provider.seen.at(-1)?.signal).toBeInstanceOf(AbortSignal)
   })
 
-  it('keeps keys and signed URLs out of the error', async () => {
-    const told = `Key ${SECRET} cannot load https://ours.example/model?signature=s1gnature`
-    const error = { error: 'BadRequest', message: told, detail: told, title: told }
-    const google = { error: { status: 'PERMISSION_DENIED', message: told } }
+  it('does not include keys and signed URLs in the error', async () => {
+    const text = `Key ${SECRET} cannot load https://ours.example/model?signature=s1gnature`
+    const error = { error: 'BadRequest', message: text, detail: text, title: text }
+    const google = { error: { status: 'PERMISSION_DENIED', message: text } }
     for (const body of [error, google]) {
       before(provider)
       provider.on('POST', url, json(body, 400))
@@ -66,25 +70,25 @@ describe.each(STARTS)('starting %s', (_, create, url, before) => {
     }
   })
 
-  it('says that it costs money', () => {
+  it('is marked as paid', () => {
     expect(create().paid).toBe(true)
   })
 })
 
-describe.each(POLLS)('polling %s', (_, create, handle, url) => {
+describe.each(POLLS)('%s.poll', (_, create, handle, url) => {
   it.each([
     ['a lost connection', () => new TypeError('network')],
     ['500', () => json({}, 500)],
     ['401', () => json({ detail: 'Unauthorized' }, 401)],
     ['429', () => json({}, 429)],
-    ['an answer of another kind', () => json({ status: 'dancing' })],
+    ['an unexpected response', () => json({ status: 'dancing' })],
     ['a redirect', redirect],
-  ])('keeps the work alive after %s', async (__, reply) => {
+  ])('can be repeated after %s', async (__, reply) => {
     provider.on('GET', url, reply())
     await expect(create().poll?.(handle)).rejects.toMatchObject(unavailable('alive'))
   })
 
-  it('knows work that the provider has forgotten', async () => {
+  it('fails when the provider no longer knows the work', async () => {
     provider.on('GET', url, json({ error: 'NotFound', detail: 'Not found' }, 404))
     await expect(create().poll?.(handle)).rejects.toMatchObject({
       code: 'generation_failed',
@@ -93,10 +97,13 @@ describe.each(POLLS)('polling %s', (_, create, handle, url) => {
     })
   })
 
-  it.each(['', 'not json', '{}', '{"id":7}'])('sends nothing for the handle %j', async (wrong) => {
-    await expect(create().poll?.(wrong)).rejects.toMatchObject({
-      code: 'internal_error',
-      retriable: false,
-    })
-  })
+  it.each(['', 'not json', '{}', '{"id":7}'])(
+    'sends no request for the invalid handle %j',
+    async (invalid) => {
+      await expect(create().poll?.(invalid)).rejects.toMatchObject({
+        code: 'internal_error',
+        retriable: false,
+      })
+    },
+  )
 })

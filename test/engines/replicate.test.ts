@@ -21,7 +21,7 @@ const prediction = (change = {}) =>
     ...change,
   })
 
-it('pins the version, bounds the run and gives a handle', async () => {
+it('start pins the version, limits the run time and returns a handle', async () => {
   provider.on('POST', CREATE, new Response(await prediction().text(), { status: 201 }))
   const progress = await replicate({ REPLICATE_VERSION: 'ab'.repeat(32) }).start(engineInput())
   expect(provider.seen[0]).toMatchObject({
@@ -40,7 +40,7 @@ it('pins the version, bounds the run and gives a handle', async () => {
   expect(progress).toMatchObject({ done: false, pollAfterSeconds: 2 })
 })
 
-it('asks again while starting and processing', async () => {
+it('poll returns the handle again while starting and processing', async () => {
   for (const status of ['starting', 'processing']) {
     provider.on('GET', GET, prediction({ status }))
     expect(await replicate().poll?.(HANDLE)).toMatchObject({ done: false, handle: HANDLE })
@@ -50,7 +50,7 @@ it('asks again while starting and processing', async () => {
 it.each([
   ['a string', OUTPUT],
   ['a list', [OUTPUT]],
-])('fetches the picture without our key when output is %s', async (_, output) => {
+])('poll fetches the picture without the key when output is %s', async (_, output) => {
   provider
     .on('GET', GET, prediction({ status: 'succeeded', output }))
     .on('GET', OUTPUT, new Response(jpeg()))
@@ -61,7 +61,7 @@ it.each([
   expect(provider.seen[1]?.headers).toEqual({})
 })
 
-describe('a prediction that ended otherwise', () => {
+describe('poll of a prediction without a picture', () => {
   it.each([
     ['failed', 'flagged as sensitive. Please try other inputs. (E005)', 'generation_rejected'],
     ['failed', 'NSFW content detected', 'generation_rejected'],
@@ -71,7 +71,7 @@ describe('a prediction that ended otherwise', () => {
     ['canceled', null, 'generation_timeout'],
     ['aborted', null, 'generation_timeout'],
     ['succeeded', null, 'generation_failed'],
-  ])('%s, %s, is told apart', async (status, error, code) => {
+  ])('maps %s with %s to %s', async (status, error, code) => {
     provider.on(
       'GET',
       GET,
@@ -85,7 +85,7 @@ describe('a prediction that ended otherwise', () => {
   })
 })
 
-it('reads from the throttle’s words when it may come back', async () => {
+it('start reads the wait from the message of a 429', async () => {
   const detail = 'Request was throttled. Your rate limit resets in ~30s.'
   provider.on('POST', CREATE, json({ detail, status: 429 }, 429))
   await expect(replicate().start(engineInput())).rejects.toMatchObject({
@@ -95,7 +95,7 @@ it('reads from the throttle’s words when it may come back', async () => {
   })
 })
 
-it('cancels', async () => {
+it('cancel calls the cancel URL', async () => {
   provider.on('POST', `${GET}/cancel`, prediction({ status: 'canceled' }))
   await replicate().cancel?.(HANDLE)
   expect(provider.seen[0]?.headers.authorization).toBe(`Bearer ${SECRET}`)

@@ -22,8 +22,8 @@ const predicted = () =>
 const webp = () =>
   checkedImage('model', Uint8Array.from(new TextEncoder().encode('RIFF....WEBP')), 'webp')
 
-describe('a prediction', () => {
-  it('carries both pictures and a token, and answers with the picture', async () => {
+describe('vertex.start', () => {
+  it('sends both images and a token, and returns the picture', async () => {
     provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, predicted())
     expect(await createVertex(vertexSettings()).start(engineInput())).toEqual({
       done: true,
@@ -45,9 +45,9 @@ describe('a prediction', () => {
   it.each([
     ['a reason', { predictions: [{ raiFilteredReason: 'Support codes: 58061214' }] }],
     ['no prediction', { predictions: [] }],
-    ['nothing at all', {}],
-  ])('filtered with %s is rejected for good', async (_, answer) => {
-    provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, json(answer))
+    ['an empty response', {}],
+  ])('rejects a prediction filtered with %s', async (_, body) => {
+    provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, json(body))
     await expect(createVertex(vertexSettings()).start(engineInput())).rejects.toMatchObject({
       code: 'generation_rejected',
       retriable: false,
@@ -62,7 +62,7 @@ describe('a prediction', () => {
     [403, 'PERMISSION_DENIED', 'No.', 'engine_unavailable', true],
     [429, 'RESOURCE_EXHAUSTED', 'Quota exceeded.', 'engine_unavailable', true],
     [504, 'DEADLINE_EXCEEDED', 'Late.', 'generation_timeout', true],
-  ])('%d %s, %s, is %s', async (status, name, message, code, retriable) => {
+  ])('maps %d %s, %s, to %s', async (status, name, message, code, retriable) => {
     const error = { error: { code: status, message, status: name } }
     provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, json(error, status))
     await expect(createVertex(vertexSettings()).start(engineInput())).rejects.toMatchObject({
@@ -72,16 +72,16 @@ describe('a prediction', () => {
     })
   })
 
-  it('that is no picture fails', async () => {
-    const answer = json({ predictions: [{ bytesBase64Encoded: btoa('no picture') }] })
-    provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, answer)
+  it('fails when the output is not a picture', async () => {
+    const response = json({ predictions: [{ bytesBase64Encoded: btoa('not a picture') }] })
+    provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, response)
     await expect(createVertex(vertexSettings()).start(engineInput())).rejects.toMatchObject({
       code: 'generation_failed',
     })
   })
 })
 
-describe('a picture that Google does not take', () => {
+describe('vertex.start, with an image that Google does not accept', () => {
   const large = () => {
     const bytes = new Uint8Array(7_000_001)
     bytes.set(jpeg())
@@ -91,7 +91,7 @@ describe('a picture that Google does not take', () => {
   it.each([
     ['WebP', webp],
     ['above 7 MB', large],
-  ])('%s is left to another engine, before anything is sent', async (_, model) => {
+  ])('leaves %s to another engine without a request', async (_, model) => {
     const started = createVertex(vertexSettings()).start(engineInput({ model: model() }))
     await expect(started).rejects.toMatchObject({
       code: 'engine_unavailable',
@@ -100,7 +100,7 @@ describe('a picture that Google does not take', () => {
     })
   })
 
-  it('is scaled when there is a scaler', async () => {
+  it('scales the image when the [images] binding exists', async () => {
     provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, predicted())
     const scale = vi.fn(async () => new Blob([jpeg(8, 9)]))
     await createVertex(vertexSettings(), scale).start(engineInput({ model: webp() }))
@@ -118,7 +118,7 @@ describe('a picture that Google does not take', () => {
 })
 
 describe('the access token', () => {
-  it('is bought with an assertion signed by the service account', async () => {
+  it('is exchanged for an assertion signed by the service account', async () => {
     provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, predicted())
     await createVertex(vertexSettings()).start(engineInput())
     const form = new URLSearchParams(String(provider.seen[0]?.body))
@@ -132,7 +132,7 @@ describe('the access token', () => {
     expect((payload.exp ?? 0) - (payload.iat ?? 0)).toBe(3600)
   })
 
-  it('is kept until shortly before it expires', async () => {
+  it('is cached until shortly before it expires', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 })
     try {
       const engine = createVertex(vertexSettings())
@@ -149,7 +149,7 @@ describe('the access token', () => {
     }
   })
 
-  it('is bought anew after Google refused it', async () => {
+  it('is replaced after Google rejected it', async () => {
     const engine = createVertex(vertexSettings())
     const rejection = json({ error: { code: 401, status: 'UNAUTHENTICATED', message: 'x' } }, 401)
     provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, rejection)
@@ -159,10 +159,10 @@ describe('the access token', () => {
   })
 
   it.each([
-    ['refused', () => json({ error: 'invalid_grant', error_description: 'x' }, 400)],
-    ['lost', () => new TypeError('network')],
-    ['unreadable', () => json({ token: 1 })],
-  ])('that is %s cost nothing, so another start is free', async (_, reply) => {
+    ['a rejection', () => json({ error: 'invalid_grant', error_description: 'x' }, 400)],
+    ['a lost connection', () => new TypeError('network')],
+    ['an unexpected response', () => json({ token: 1 })],
+  ])('allows another start after %s', async (_, reply) => {
     provider.on('POST', TOKEN_URL, reply())
     await expect(createVertex(vertexSettings()).start(engineInput())).rejects.toMatchObject({
       code: 'engine_unavailable',
@@ -171,7 +171,7 @@ describe('the access token', () => {
     })
   })
 
-  it('needs a key that can sign, and never quotes it', async () => {
+  it('needs a valid key, which is not in the error', async () => {
     const private_key = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n'
     const engine = createVertex(vertexSettings({ private_key }))
     const thrown = await engine.start(engineInput()).catch((error: unknown) => error)
@@ -181,12 +181,12 @@ describe('the access token', () => {
 })
 
 it.each([
-  ['no JSON', 'nonsense'],
-  ['no account', '{}'],
-  ['a foreign token endpoint over http', { token_uri: 'http://elsewhere.example/token' }],
-])('settings with %s are refused', (_, account) => {
-  const whole = { client_email: 'a@b.example', private_key: privateKeyPem }
-  const text = typeof account === 'string' ? account : JSON.stringify({ ...whole, ...account })
+  ['malformed JSON', 'nonsense'],
+  ['an empty service account', '{}'],
+  ['a token endpoint over http', { token_uri: 'http://elsewhere.example/token' }],
+])('VertexSettings rejects %s', (_, account) => {
+  const valid = { client_email: 'a@b.example', private_key: privateKeyPem }
+  const text = typeof account === 'string' ? account : JSON.stringify({ ...valid, ...account })
   const settings = { VERTEX_PROJECT: 'p', VERTEX_SERVICE_ACCOUNT: text }
   expect(VertexSettings.safeParse(settings).success).toBe(false)
 })

@@ -18,15 +18,15 @@ const completed = {
   gatewayMetadata: { keySource: 'Unified' },
 }
 
-/** As the binding throws it. */
+/** An error as the binding throws it. */
 function upstreamError(message: string): Error {
   const error = new Error(message)
   error.name = 'InferenceUpstreamError'
   return error
 }
 
-describe('the try-on model', () => {
-  it('gets URLs of our copies, and its picture is fetched at once', async () => {
+describe('workers-ai.start, with the try-on model', () => {
+  it('sends URLs of the input copies and fetches the picture', async () => {
     provider.on('GET', OUTPUT, new Response(jpeg()))
     const run = vi.fn<WorkersAi['run']>(async () => completed)
     expect(await tryOn(run).start(engineInput())).toEqual({
@@ -46,7 +46,7 @@ describe('the try-on model', () => {
     )
   })
 
-  it('is not paid again because a download failed: the picture is asked for later', async () => {
+  it('retries a failed download by polling, without another run', async () => {
     const run = vi.fn<WorkersAi['run']>(async () => completed)
     const engine = tryOn(run)
     provider.on('GET', OUTPUT, new Response('', { status: 503 }))
@@ -61,13 +61,13 @@ describe('the try-on model', () => {
     expect(run).toHaveBeenCalledOnce()
   })
 
-  it('is understood when it answers with the bare picture', async () => {
+  it('accepts a result with a bare image', async () => {
     provider.on('GET', OUTPUT, new Response(jpeg()))
     const run = async () => ({ image: OUTPUT })
     expect(await tryOn(run).start(engineInput())).toMatchObject({ done: true })
   })
 
-  it('fails for good when what it made is no picture', async () => {
+  it('fails when the output is not a picture', async () => {
     provider.on('GET', OUTPUT, new Response('<html>'))
     await expect(tryOn(async () => completed).start(engineInput())).rejects.toMatchObject({
       code: 'generation_failed',
@@ -77,11 +77,11 @@ describe('the try-on model', () => {
 
   it.each([
     ['a failed state', { state: 'Failed', result: null }, 'generation_failed', 'over'],
-    ['nothing', null, 'engine_unavailable', 'ambiguous'],
-    ['another kind', { result: { picture: 1 } }, 'engine_unavailable', 'ambiguous'],
+    ['null', null, 'engine_unavailable', 'ambiguous'],
+    ['another object', { result: { picture: 1 } }, 'engine_unavailable', 'ambiguous'],
     ['a stream', new ReadableStream(), 'engine_unavailable', 'ambiguous'],
-  ])('answering with %s gives no picture', async (_, answer, code, work) => {
-    await expect(tryOn(async () => answer).start(engineInput())).rejects.toMatchObject({
+  ])('fails when the result is %s', async (_, result, code, work) => {
+    await expect(tryOn(async () => result).start(engineInput())).rejects.toMatchObject({
       code,
       retriable: true,
       work,
@@ -89,8 +89,8 @@ describe('the try-on model', () => {
   })
 })
 
-describe('a FLUX.2 model', () => {
-  it('gets both pictures scaled down, and keeps the person’s proportions', async () => {
+describe('workers-ai.start, with a FLUX.2 model', () => {
+  it('sends both images scaled down, with the proportions of the person', async () => {
     const run = vi.fn<WorkersAi['run']>(async () => ({ image: png().toBase64() }))
     const scale = vi.fn(async () => new Blob([jpeg(300, 500)]))
     expect(await flux(run, scale).start(engineInput())).toEqual({
@@ -118,7 +118,7 @@ describe('a FLUX.2 model', () => {
     expect(form.get('prompt')).toMatch(/same face.*pose and background/)
   })
 
-  it('never asks for a side below 256', async () => {
+  it('requests no side below 256', async () => {
     const run = vi.fn<WorkersAi['run']>(async () => ({ image: png().toBase64() }))
     await flux(run, async () => new Blob([jpeg(50, 500)])).start(engineInput())
     const sent = run.mock.calls[0]?.[1].multipart
@@ -128,7 +128,7 @@ describe('a FLUX.2 model', () => {
     expect([form.get('width'), form.get('height')]).toEqual(['256', '1024'])
   })
 
-  it('is not run without a scaler, nor with one that fails or makes no picture', async () => {
+  it('does not run the model when scaling is missing or fails', async () => {
     const run = vi.fn<WorkersAi['run']>()
     const settings = WorkersAiSettings.parse({ WORKERS_AI_MODEL: FLUX })
     const broken = async () => {
@@ -137,7 +137,7 @@ describe('a FLUX.2 model', () => {
     for (const engine of [
       createWorkersAi(settings, { run }),
       flux(run, broken),
-      flux(run, async () => new Blob(['no picture'])),
+      flux(run, async () => new Blob(['not a picture'])),
     ]) {
       await expect(engine.start(engineInput())).rejects.toMatchObject({
         code: 'engine_unavailable',
@@ -148,8 +148,8 @@ describe('a FLUX.2 model', () => {
     expect(run).not.toHaveBeenCalled()
   })
 
-  it('answering with no picture fails', async () => {
-    const run = async () => ({ image: btoa('no picture') })
+  it('fails when the result is not a picture', async () => {
+    const run = async () => ({ image: btoa('not a picture') })
     await expect(flux(run).start(engineInput())).rejects.toMatchObject({
       code: 'generation_failed',
     })
@@ -170,14 +170,14 @@ describe('an error of the binding', () => {
     ['3030: NSFW', 'generation_rejected', false, 'over'],
     ['9999: something new', 'engine_unavailable', true, 'ambiguous'],
     ['Network connection lost.', 'engine_unavailable', true, 'ambiguous'],
-  ])('%s is %s', async (message, code, retriable, work) => {
+  ])('maps %s to %s', async (message, code, retriable, work) => {
     const run = async () => {
       throw upstreamError(message)
     }
     await expect(tryOn(run).start(engineInput())).rejects.toMatchObject({ code, retriable, work })
   })
 
-  it('quotes no URL', async () => {
+  it('does not include URLs', async () => {
     const run = async () => {
       throw upstreamError('5006: cannot load https://ours.example/model?signature=s1gnature')
     }
@@ -188,7 +188,7 @@ describe('an error of the binding', () => {
     expect(String(thrown)).not.toContain('s1gnature')
   })
 
-  it('comes in time even if the binding ignores its deadline', async () => {
+  it('is thrown in time even if the binding ignores the signal', async () => {
     vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => {
       const controller = new AbortController()
       queueMicrotask(() => controller.abort(new DOMException('', 'TimeoutError')))
@@ -199,7 +199,7 @@ describe('an error of the binding', () => {
   })
 })
 
-it('scales with the [images] binding', async () => {
+it('scaleWith uses the [images] binding', async () => {
   const output = vi.fn(async () => ({ response: () => new Response(jpeg()) }))
   const transform = vi.fn(() => ({ output }))
   const images = { input: vi.fn(() => ({ transform })) }

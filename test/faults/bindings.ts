@@ -1,5 +1,5 @@
-// The Worker's bindings with every call led through an invocation, so that it is counted and can be
-// spoilt. Behind them are the real D1, R2 and Organisation; the queues are the stage's own.
+// The Worker's bindings with every call wrapped by an invocation, which counts it and can inject a
+// fault. They use the real D1, R2 and Organisation, and the harness's queues.
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
 import type { Queues } from './queues.ts'
@@ -7,13 +7,13 @@ import type { Invocation } from './fault-injector.ts'
 
 type Caller = Pick<Invocation, 'call'>
 
-/** D1's own methods, from before the object's calls were led astray. */
+/** The original methods of D1, before `interceptObject` replaces them. */
 const [prepare, batch] = [env.DB.prepare.bind(env.DB), env.DB.batch.bind(env.DB)]
 
 /** The environment of one invocation. */
 export function bindingsFor(queues: Queues, invocation: Invocation): Env {
   const overrides: Partial<Env> & Record<string, unknown> = {
-    // Longer than any run of bad luck here: a spent schedule is an end, but not the one to test.
+    // Long enough that no delivery uses up its schedule because of injected faults.
     WEBHOOK_RETRY_DELAYS: '1,1,2,5,5,5,5,5,5,5,5',
     DB: database(invocation),
     ORGANISATION: organisations(env.ORGANISATION, invocation),
@@ -27,7 +27,7 @@ export function bindingsFor(queues: Queues, invocation: Invocation): Env {
   })
 }
 
-/** Leads the Organisation's own calls to D1 through `caller`: it has the Worker's very binding. */
+/** Wraps the Organisation's own calls of D1 with `caller`. It uses the Worker's binding. */
 export function interceptObject(caller: Caller): void {
   const wrapped = database(caller)
   vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => wrapped.prepare(sql))
@@ -36,7 +36,7 @@ export function interceptObject(caller: Caller): void {
 
 type Method = (...args: unknown[]) => unknown
 
-/** Native objects insist on being `this`. */
+/** The methods of native objects require their `this`. */
 const bound = (target: object, key: PropertyKey): unknown => {
   const value: unknown = Reflect.get(target, key)
   return typeof value === 'function' ? value.bind(target) : value
@@ -48,12 +48,12 @@ const invoke = (target: object, key: PropertyKey, args: unknown[]): unknown =>
 function methods<T extends object>(
   target: T,
   name: string,
-  outward: readonly string[],
+  wrapped: readonly string[],
   invocation: Invocation,
 ): T {
   return new Proxy(target, {
     get: (_, key) =>
-      outward.includes(String(key))
+      wrapped.includes(String(key))
         ? (...args: unknown[]) =>
             invocation.call(`${name}.${String(key)}`, async () => invoke(target, key, args))
         : bound(target, key),
@@ -70,7 +70,7 @@ function database(invocation: Caller): D1Database {
         }
         if (!['all', 'first', 'raw', 'run'].includes(String(key))) return bound(original, key)
         return (...args: unknown[]) =>
-          invocation.call(`DB.${verbOf(sql)}`, async () => invoke(original, key, args))
+          invocation.call(`DB.${commandOf(sql)}`, async () => invoke(original, key, args))
       },
     })
     originals.set(wrapped, original)
@@ -90,7 +90,7 @@ function database(invocation: Caller): D1Database {
   })
 }
 
-const verbOf = (sql: string) => /^\s*(?:with\b.*?\)\s*)?(\w+)/is.exec(sql)?.[1]?.toLowerCase()
+const commandOf = (sql: string) => /^\s*(?:with\b.*?\)\s*)?(\w+)/is.exec(sql)?.[1]?.toLowerCase()
 
 function organisations(
   namespace: Env['ORGANISATION'],

@@ -1,28 +1,28 @@
-// The deletion of an organisation after its grace period, once for each of its calls and each way in
-// which that call can fail. The next runs have to complete it.
+// The deletion of an organisation after its grace period, once for each of its calls and each fault of
+// that call. The next runs must complete it.
 import { env } from 'cloudflare:workers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { runDeletions } from '../../src/accounts/run-deletions.ts'
 import { PAST_GRACE_MS } from '../support/deletion.ts'
 import { cellsWith, NOTHING_STORED, picturesWith, storedIn } from '../support/traces.ts'
-import { CDN, HOOK, Stage } from './harness.ts'
+import { CDN, HOOK, Harness } from './harness.ts'
 import { FAULTS, FaultInjector } from './fault-injector.ts'
 import type { Fault } from './fault-injector.ts'
 
 beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterAll(() => void vi.useRealTimers())
 
-const operate = (stage: Stage, method: string, rest = '') =>
-  stage.request(
+const operate = (harness: Harness, method: string, rest = '') =>
+  harness.request(
     new FaultInjector(),
     env.OPERATOR_TOKEN,
     method,
-    `/operator/organisations/${stage.shop.orgId}${rest}`,
+    `/operator/organisations/${harness.shop.orgId}${rest}`,
   )
 
 /** An organisation with a completed job and a failed one, whose grace period is over. */
-async function pastGracePeriod(): Promise<{ stage: Stage; jobIds: string[] }> {
-  const stage = await Stage.open()
+async function pastGracePeriod(): Promise<{ harness: Harness; jobIds: string[] }> {
+  const harness = await Harness.open()
   const jobIds: string[] = []
   for (const garment of ['garment', 'missing']) {
     const body = {
@@ -30,33 +30,34 @@ async function pastGracePeriod(): Promise<{ stage: Stage; jobIds: string[] }> {
       garment_image_url: `${CDN}/${garment}`,
       webhook_url: HOOK,
     }
-    const key = stage.shop.keys.live
-    const reply = await stage.request(new FaultInjector(), key, 'POST', '/v1/tryon', { body })
+    const key = harness.shop.keys.live
+    const reply = await harness.request(new FaultInjector(), key, 'POST', '/v1/tryon', { body })
     jobIds.push(String(reply?.body['job_id']))
   }
-  await stage.quiet()
-  await operate(stage, 'DELETE')
-  stage.pass(PAST_GRACE_MS)
-  return { stage, jobIds }
+  await harness.finishAllWork()
+  await operate(harness, 'DELETE')
+  harness.advance(PAST_GRACE_MS)
+  return { harness, jobIds }
 }
 
-/** Deletes it. @returns the calls of the first run, and what is wrong after the next ones */
-async function play(fault?: { at: number; fault: Fault }) {
-  const { stage, jobIds } = await pastGracePeriod()
-  const { orgId } = stage.shop
+/** Deletes the organisation. @returns the calls of the first run, and what is wrong after the next */
+async function runDeletion(fault?: { at: number; fault: Fault }) {
+  const { harness, jobIds } = await pastGracePeriod()
+  const { orgId } = harness.shop
   const faultInjector = new FaultInjector((at) => (at === fault?.at ? fault.fault : undefined))
-  await stage.invoke(faultInjector, (bindings) => runDeletions(bindings))
+  await harness.invoke(faultInjector, (bindings) => runDeletions(bindings))
   const wrong: string[] = []
-  if ((await operate(stage, 'POST', '/restore'))?.status !== 404) wrong.push('it was restored')
+  if ((await operate(harness, 'POST', '/restore'))?.status !== 404)
+    wrong.push('it could be restored')
   for (let minute = 0; minute < 3; minute++) {
-    stage.pass(60_000)
-    await stage.sweep()
-    await stage.invoke(new FaultInjector(), (bindings) => runDeletions(bindings))
-    await stage.drain()
-    await stage.alarm()
+    harness.advance(60_000)
+    await harness.sweep()
+    await harness.invoke(new FaultInjector(), (bindings) => runDeletions(bindings))
+    await harness.drain()
+    await harness.alarm()
   }
   for (const cell of await cellsWith(orgId)) {
-    if (cell !== 'closed_organisations.id') wrong.push(`${cell} has its id`)
+    if (cell !== 'closed_organisations.id') wrong.push(`${cell} contains its id`)
   }
   for (const jobId of jobIds) wrong.push(...(await cellsWith(jobId)))
   wrong.push(...(await picturesWith(...jobIds)))
@@ -71,7 +72,7 @@ async function play(fault?: { at: number; fault: Fault }) {
 }
 
 vi.useFakeTimers({ toFake: ['Date'] })
-const { calls, wrong } = await play()
+const { calls, wrong } = await runDeletion()
 const cases = calls.flatMap((call, at) => FAULTS.map((fault) => ({ at, call, fault })))
 
 describe('the deletion of an organisation', () => {
@@ -88,6 +89,6 @@ describe('the deletion of an organisation', () => {
   })
 
   it.each(cases)('call $at, $call: $fault', async ({ at, fault }) => {
-    expect((await play({ at, fault })).wrong).toEqual([])
+    expect((await runDeletion({ at, fault })).wrong).toEqual([])
   })
 })

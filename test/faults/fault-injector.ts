@@ -1,27 +1,27 @@
-// Counts the calls that an invocation of the Worker makes to the world outside its isolate, and
-// spoils the one it was told to.
+// Counts the calls that an invocation of the Worker makes outside its isolate, and injects a fault into
+// the planned one.
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-export const FAULTS = ['lost', 'unanswered', 'died', 'evicted', 'overtaken', 'joined'] as const
+export const FAULTS = ['lost', 'unanswered', 'killed', 'evicted', 'overtaken', 'joined'] as const
 
 /**
- * What happens at the chosen call.
- * - `lost`: it never happens, and the caller is told of an error.
- * - `unanswered`: it happens, and the caller is told of an error.
- * - `died`: it happens, and the isolate ends there: nothing after it does.
- * - `evicted`: just before it the Organisation loses its memory.
- * - `overtaken`: just before it a second invocation of the same runs from its start to its end.
- * - `joined`: at the same time a second invocation of the same begins and runs alongside.
+ * What happens at the planned call.
+ * - `lost`: the call is not made, and the caller gets an error.
+ * - `unanswered`: the call is made, and the caller gets an error.
+ * - `killed`: the call is made, and the isolate is killed: nothing happens after it.
+ * - `evicted`: the Organisation is evicted just before the call.
+ * - `overtaken`: a second, equal invocation runs completely just before the call.
+ * - `joined`: a second, equal invocation starts with the call and runs concurrently.
  */
 export type Fault = (typeof FAULTS)[number]
 
-/** Says what is to happen at a call, given its number (from 0) and its name. */
+/** Returns the fault for a call, given its index and name. */
 export type Plan = (at: number, name: string) => Fault | undefined
 
-/** What the names of the Organisation's own calls begin with. */
-export const OBJECT = 'its '
+/** The prefix of the names of the Organisation's own calls. */
+export const OBJECT = 'object '
 
-/** Keeps the list of calls over all invocations of an act, and knows the plan. */
+/** Records the calls of all invocations, and has the plan. */
 export class FaultInjector {
   readonly calls: string[] = []
   readonly #plan: Plan
@@ -35,64 +35,64 @@ export class FaultInjector {
   }
 }
 
-/** What the stage lends for faults that need more than the call itself. */
-export interface Means {
+/** The actions for faults that need more than the call. */
+export interface FaultActions {
   evict(): Promise<void>
-  /** Runs the same invocation a second time. */
+  /** Runs the invocation a second time. */
   repeat(): Promise<void>
 }
 
-/** One invocation of the Worker, from its event to its end or its isolate's death. */
+/** One invocation of the Worker, until it ends or its isolate is killed. */
 export class Invocation {
   readonly #faultInjector: FaultInjector
-  readonly #means: Means
+  readonly #actions: FaultActions
   readonly #inFlight = new Set<Promise<unknown>>()
-  #dead = false
+  #isKilled = false
 
-  constructor(faultInjector: FaultInjector, means: Means) {
+  constructor(faultInjector: FaultInjector, actions: FaultActions) {
     this.#faultInjector = faultInjector
-    this.#means = means
+    this.#actions = actions
   }
 
-  get dead(): boolean {
-    return this.#dead
+  get isKilled(): boolean {
+    return this.#isKilled
   }
 
   /**
-   * Lets a call out, spoilt if it is the one. After a death every call fails and has no effect; it
-   * fails, and does not hang, since in truth the locks that the dead code holds die with it.
+   * Makes a call, with the planned fault. In a killed invocation, every call fails without an effect. It
+   * does not hang, because a killed isolate also releases its locks.
    */
   async call<T>(name: string, perform: () => Promise<T>): Promise<T> {
-    this.#mustLive()
+    this.#assertRunning()
     const fault = this.#faultInjector.faultAt(name)
     if (fault === 'lost') throw new Error('Network connection lost.')
-    if (fault === 'evicted') await this.#means.evict()
-    if (fault === 'overtaken') await this.#means.repeat()
-    if (fault === 'joined') this.#inFlight.add(this.#means.repeat())
-    if (fault === 'died') this.#dead = true
+    if (fault === 'evicted') await this.#actions.evict()
+    if (fault === 'overtaken') await this.#actions.repeat()
+    if (fault === 'joined') this.#inFlight.add(this.#actions.repeat())
+    if (fault === 'killed') this.#isKilled = true
     const call = perform()
     this.#inFlight.add(call)
-    await call.catch(() => {}) // what it answers is looked at below
+    await call.catch(() => {}) // the result is returned below
     this.#inFlight.delete(call)
-    this.#mustLive()
+    this.#assertRunning()
     if (fault === 'unanswered') throw new Error('Network connection lost.')
     return call
   }
 
-  /** The same for a call that answers nothing. @returns whether it is to happen */
-  tell(name: string): boolean {
-    return !this.#dead && this.#faultInjector.faultAt(name) === undefined
+  /** The same for a call without a result. @returns whether to make the call */
+  mayCall(name: string): boolean {
+    return !this.#isKilled && this.#faultInjector.faultAt(name) === undefined
   }
 
-  /** Waits for calls that were on their way when the invocation ended. */
-  async arrived(): Promise<void> {
+  /** Waits for calls that had not returned when the invocation ended. */
+  async allReturned(): Promise<void> {
     await Promise.allSettled(this.#inFlight)
   }
 
-  #mustLive(): void {
-    if (this.#dead) throw new Error('The isolate is dead.')
+  #assertRunning(): void {
+    if (this.#isKilled) throw new Error('The isolate was killed.')
   }
 }
 
-/** `fetch` is one for the whole isolate; this tells which invocation calls it. */
+/** The current invocation, since all invocations of an isolate share `fetch`. */
 export const invocations = new AsyncLocalStorage<Invocation>()

@@ -1,5 +1,5 @@
-// Where a case is played: one organisation, queues and a clock of its own, an outside world, and
-// the Worker's doors, called directly so that each invocation has its own wrapped bindings.
+// The harness of a fault test: one organisation, queues, a fake clock and fake servers. It calls the
+// Worker's entry points directly, so that each invocation has its own wrapped bindings.
 import { createExecutionContext } from 'cloudflare:test'
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
@@ -17,11 +17,11 @@ import { newOrganisation } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
 import { bindingsFor, interceptObject } from './bindings.ts'
 import { Queues } from './queues.ts'
-import type { Answer, QueuedMessage } from './queues.ts'
+import type { QueuedMessage, Settlement } from './queues.ts'
 import { Invocation, invocations, OBJECT, FaultInjector } from './fault-injector.ts'
 
 const MINUTE_MS = 60_000
-/** Far longer than any lease, deadline or schedule in use here takes to run out. */
+/** Longer than every lease, deadline and schedule in these tests. */
 const MAX_MINUTES = 60
 
 export const CDN = 'https://cdn.test'
@@ -32,46 +32,47 @@ export interface Reply {
   body: Record<string, unknown>
 }
 
-export class Stage {
+export class Harness {
   readonly shop: TestOrganisation
   readonly queues = new Queues()
-  /** Event ids of the deliveries that the receiver accepted. */
+  /** The event ids of the deliveries that the receiver accepted. */
   readonly received: string[] = []
-  /** Of the receiver: how many deliveries it refuses before it takes one. */
-  refusals = 0
-  /** Of the receiver: how many deliveries time out before it answers one. */
+  /** The number of deliveries that the receiver rejects before it accepts one. */
+  rejections = 0
+  /** The number of deliveries that time out before the receiver responds. */
   timeouts = 0
-  /** Of the picture server: how many downloads never end. */
+  /** The number of downloads that never end. */
   hangingDownloads = 0
-  /** Of the engine: what it does at its next starts, before it succeeds. */
+  /** The errors of the engine's next starts. Further starts succeed. */
   engineFailures: Error[] = []
-  /** How often the engine was started for each job. */
+  /** The number of engine starts per job. */
   readonly engineStarts = new Map<string, number>()
-  /** What overtakes or joins an invocation; a second one of the same unless something else is given. */
+  /** What overtakes or joins an invocation; by default a second, equal invocation. */
   rival: (() => Promise<unknown>) | undefined
-  /** What the Organisation's own calls go through, while they are spoilt. */
-  #ofObject: Invocation | undefined
+  /** Wraps the Organisation's own calls during `withObjectFaults`. */
+  #objectInvocation: Invocation | undefined
 
   private constructor(shop: TestOrganisation) {
     this.shop = shop
   }
 
-  /** To be called in a test: what it replaces, the end of the test puts back. */
-  static async open(order: object = {}): Promise<Stage> {
-    const stage = new Stage(await newOrganisation({ credits: 100, ...order }))
+  /** Call this in a test. The mocks are restored after the test. */
+  static async open(order: object = {}): Promise<Harness> {
+    const harness = new Harness(await newOrganisation({ credits: 100, ...order }))
     vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) =>
-      stage.#outward('fetch', () => stage.#outside(new Request(input, init))),
+      harness.#callOutside('fetch', () => harness.#respond(new Request(input, init))),
     )
     vi.spyOn(compositor, 'start').mockImplementation(({ jobId }) =>
-      stage.#outward('engine.start', () => stage.#generate(jobId)),
+      harness.#callOutside('engine.start', () => harness.#generate(jobId)),
     )
     interceptObject({
-      call: (name, perform) => stage.#ofObject?.call(`${OBJECT}${name}`, perform) ?? perform(),
+      call: (name, perform) =>
+        harness.#objectInvocation?.call(`${OBJECT}${name}`, perform) ?? perform(),
     })
-    return stage
+    return harness
   }
 
-  /** A request as a client makes it. @returns undefined when no answer came */
+  /** Sends a client's request. @returns undefined without a response */
   async request(
     faultInjector: FaultInjector,
     token: string,
@@ -91,101 +92,101 @@ export class Stage {
     })
   }
 
-  /** Gives a message to the Worker, and lets the queue deal with what comes of it. */
+  /** Delivers a message to the Worker and settles it. */
   async consume(faultInjector: FaultInjector, message: QueuedMessage): Promise<void> {
-    const settle = (answer: Answer) => this.queues.settle(message, answer)
-    const handOver = (bindings: Env, invocation: Invocation) =>
-      this.#handOver(message, bindings, invocation)
-    settle(await this.invoke<Answer>(faultInjector, handOver, settle))
+    const settle = (settlement: Settlement) => this.queues.settle(message, settlement)
+    const deliver = (bindings: Env, invocation: Invocation) =>
+      this.#deliver(message, bindings, invocation)
+    settle(await this.invoke<Settlement>(faultInjector, deliver, settle))
   }
 
-  /** Gives a message to the Worker and kills whatever goes on once it has settled the message. */
+  /** Delivers a message to the Worker and kills the work that continues after the acknowledgement. */
   async consumeAndKill(message: QueuedMessage): Promise<void> {
     const invocation = new Invocation(new FaultInjector(), {
       evict: () => this.evict(),
       repeat: () => Promise.reject(new Error('A killed invocation is not repeated.')),
     })
     const bindings = bindingsFor(this.queues, invocation)
-    const answer = await invocations.run(invocation, () =>
-      this.#handOver(message, bindings, invocation, () => {}),
+    const settlement = await invocations.run(invocation, () =>
+      this.#deliver(message, bindings, invocation, () => {}),
     )
-    this.queues.settle(message, answer)
+    this.queues.settle(message, settlement)
   }
 
-  /** The first half of what cron runs. */
+  /** Runs the sweep. */
   async sweep(faultInjector = new FaultInjector()): Promise<void> {
     await this.invoke(faultInjector, (bindings) => sweep(bindings))
   }
 
-  /** The second half of what cron runs. */
+  /** Runs retention. */
   async retention(faultInjector = new FaultInjector()): Promise<void> {
     await this.invoke(faultInjector, (bindings) => runRetention(bindings))
   }
 
-  /** The Organisation's alarm, if its time has come. */
+  /** Runs the Organisation's alarm if it is due. */
   async alarm(): Promise<void> {
     const stub = organisationStub(env, this.shop.orgId)
     const at = await runInDurableObject(stub, (_, state) => state.storage.getAlarm())
     if (at !== null && at <= Date.now()) await runDurableObjectAlarm(stub)
   }
 
-  /** Makes the Organisation forget what it holds in memory. */
+  /** Evicts the Organisation, which loses its memory. */
   async evict(): Promise<void> {
     const organisation = organisationStub(env, this.shop.orgId)
-    await organisation.totals() // only what runs can be evicted
+    await organisation.totals() // only a running object can be evicted
     await evictDurableObject(organisation)
   }
 
-  /** Counts the Organisation's own calls while something is done, and spoils the one. */
-  async withObjectSpoilt<T>(faultInjector: FaultInjector, act: () => Promise<T>): Promise<T> {
-    this.#ofObject = new Invocation(faultInjector, {
+  /** Applies faults to the Organisation's own calls while `run` runs. */
+  async withObjectFaults<T>(faultInjector: FaultInjector, run: () => Promise<T>): Promise<T> {
+    this.#objectInvocation = new Invocation(faultInjector, {
       evict: () => this.evict(),
-      repeat: () => Promise.reject(new Error('An object does nothing twice.')),
+      repeat: () => Promise.reject(new Error('Calls of an object are not repeated.')),
     })
     try {
-      return await act()
+      return await run()
     } finally {
-      this.#ofObject = undefined
+      this.#objectInvocation = undefined
     }
   }
 
-  /** Everything that is due, and what it causes at once. */
+  /** Processes all due messages, including new ones. */
   async drain(): Promise<void> {
     for (let message = this.queues.take(); message; message = this.queues.take()) {
       await this.consume(new FaultInjector(), message)
     }
   }
 
-  /** Moves the clock and lets queues, cron and alarm work until nothing is left to do. */
-  async quiet(): Promise<void> {
+  /** Advances the clock and runs queues, cron and alarm until no work is left. */
+  async finishAllWork(): Promise<void> {
     for (let minute = 0; minute < MAX_MINUTES; minute++) {
       await this.drain()
       if (this.queues.nextAt() === undefined && !(await this.#hasWork())) return
-      this.pass(MINUTE_MS)
+      this.advance(MINUTE_MS)
       await this.sweep()
       await this.alarm()
     }
     throw new Error(`There is work left after ${MAX_MINUTES} minutes.`)
   }
 
-  /** The most that any job's engine was started. */
+  /** The highest number of engine starts of one job. */
   get mostStarts(): number {
     return Math.max(0, ...this.engineStarts.values())
   }
 
-  pass(ms: number): void {
+  advance(ms: number): void {
     vi.setSystemTime(Date.now() + ms)
   }
 
-  /** What is wrong now that all is quiet. */
+  /** The violated invariants. Call this when no work is left. */
   violations(): Promise<string[]> {
     return violationsOf(this.shop.orgId, { received: this.received })
   }
 
   /**
    * Runs one invocation.
-   * @param onCopy is given the result when a fault made a second one of it
-   * @returns undefined when the isolate died or the invocation failed
+   * @param onCopy gets the result of a repeated invocation
+   * @returns undefined when the invocation was killed or failed
    */
   async invoke<T>(
     faultInjector: FaultInjector,
@@ -202,27 +203,27 @@ export class Stage {
     const bindings = bindingsFor(this.queues, invocation)
     try {
       const result = await invocations.run(invocation, () => run(bindings, invocation))
-      return invocation.dead ? undefined : result
+      return invocation.isKilled ? undefined : result
     } catch {
       return undefined
     } finally {
-      await invocation.arrived()
+      await invocation.allReturned()
     }
   }
 
-  async #handOver(
+  async #deliver(
     { id, queue, body, attempts }: QueuedMessage,
     bindings: Env,
     invocation: Invocation,
     waitUntil?: (work: Promise<unknown>) => void,
-  ): Promise<Answer> {
-    let answer: Answer
-    const say = (said: Answer) => {
-      if (invocation.tell(`message.${said?.kind}`)) answer = said
+  ): Promise<Settlement> {
+    let settlement: Settlement
+    const settle = (next: Settlement) => {
+      if (invocation.mayCall(`message.${next?.kind}`)) settlement = next
     }
     const retry = ({ delaySeconds = 0 }: QueueRetryOptions = {}) =>
-      say({ kind: 'retry', delaySeconds })
-    const ack = () => say({ kind: 'ack' })
+      settle({ kind: 'retry', delaySeconds })
+    const ack = () => settle({ kind: 'ack' })
     const message = { id: String(id), timestamp: new Date(), body, attempts, ack, retry }
     const background: Promise<unknown>[] = []
     await worker.queue(
@@ -237,22 +238,22 @@ export class Stage {
       { waitUntil: waitUntil ?? ((work) => void background.push(work)) },
     )
     await Promise.all(background)
-    return answer
+    return settlement
   }
 
-  #outward<T>(name: string, perform: () => Promise<T>): Promise<T> {
+  #callOutside<T>(name: string, perform: () => Promise<T>): Promise<T> {
     const invocation = invocations.getStore()
     return invocation ? invocation.call(name, perform) : perform()
   }
 
-  async #outside(request: Request): Promise<Response> {
+  async #respond(request: Request): Promise<Response> {
     if (request.url.startsWith(`${CDN}/missing`)) return new Response('gone', { status: 404 })
     if (request.url.startsWith(CDN) && this.hangingDownloads-- > 0) return new Promise(() => {})
     if (request.url.startsWith(CDN)) return new Response(png())
-    if (request.url !== HOOK) throw new TypeError(`unforeseen request to ${request.url}`)
+    if (request.url !== HOOK) throw new TypeError(`unexpected request to ${request.url}`)
     await request.text()
     if (this.timeouts-- > 0) throw new DOMException('The operation timed out', 'TimeoutError')
-    if (this.refusals-- > 0) return new Response('not now', { status: 503 })
+    if (this.rejections-- > 0) return new Response('not now', { status: 503 })
     this.received.push(request.headers.get('webhook-id') ?? '')
     return new Response('thanks')
   }

@@ -1,7 +1,7 @@
-// The queues of wrangler.toml, in memory and by the moved clock: a message is given out when its
-// delay is over, again after a retry or a crash, and to the dead-letter queue when tries are spent.
+// The queues of wrangler.toml in memory, with the fake clock. A message is delivered after its delay,
+// again after a retry or a crash, and to the dead-letter queue when no retries are left.
 
-/** max_retries and the dead-letter queue, as in wrangler.toml. */
+/** max_retries and dead-letter queue of each queue, as in wrangler.toml. */
 const CONSUMERS: Record<string, { maxRetries: number; deadLetters?: string }> = {
   'tryon-jobs': { maxRetries: 5, deadLetters: 'tryon-jobs-dead' },
   'tryon-test-jobs': { maxRetries: 5, deadLetters: 'tryon-jobs-dead' },
@@ -9,7 +9,7 @@ const CONSUMERS: Record<string, { maxRetries: number; deadLetters?: string }> = 
   'tryon-webhooks': { maxRetries: 5, deadLetters: 'tryon-webhooks-dead' },
   'tryon-webhooks-dead': { maxRetries: 3 },
 }
-/** A consumer that died is noticed only after a while. */
+/** The delay before a message of a crashed consumer is delivered again. */
 const REDELIVERY_SECONDS = 10
 
 export interface QueuedMessage {
@@ -21,8 +21,8 @@ export interface QueuedMessage {
   visibleAt: number
 }
 
-/** What a consumer said of a message; undefined when it died without a word. */
-export type Answer = { kind: 'ack' } | { kind: 'retry'; delaySeconds: number } | undefined
+/** How a consumer settled a message; undefined when it crashed first. */
+export type Settlement = { kind: 'ack' } | { kind: 'retry'; delaySeconds: number } | undefined
 
 export class Queues {
   #messages: QueuedMessage[] = []
@@ -35,29 +35,29 @@ export class Queues {
     }
   }
 
-  /** Takes the message that has been visible the longest. */
+  /** Takes the message that is visible for the longest time. */
   take(queue?: string): QueuedMessage | undefined {
     const due = this.#of(queue).find(({ visibleAt }) => visibleAt <= Date.now())
     this.#messages = this.#messages.filter((message) => message !== due)
     return due
   }
 
-  /** How many messages of a queue can be taken now. */
+  /** The number of messages that can be taken now. */
   backlog(queue: string): number {
     return this.#of(queue).filter(({ visibleAt }) => visibleAt <= Date.now()).length
   }
 
-  /** When the next message can be taken, ms since 1970. */
+  /** When the next message becomes visible, ms since 1970. */
   nextAt(queue?: string): number | undefined {
     return this.#of(queue)[0]?.visibleAt
   }
 
-  /** Deals with a message that was taken. */
-  settle(message: QueuedMessage, answer: Answer): void {
-    if (answer?.kind === 'ack') return
+  /** Applies the settlement of a message. */
+  settle(message: QueuedMessage, settlement: Settlement): void {
+    if (settlement?.kind === 'ack') return
     const { maxRetries, deadLetters } = CONSUMERS[message.queue] ?? { maxRetries: 0 }
     if (message.attempts <= maxRetries) {
-      const delaySeconds = answer?.delaySeconds ?? REDELIVERY_SECONDS
+      const delaySeconds = settlement?.delaySeconds ?? REDELIVERY_SECONDS
       this.#messages.push({
         ...message,
         attempts: message.attempts + 1,

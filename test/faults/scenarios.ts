@@ -1,93 +1,98 @@
-// What is done to the service while one of its calls is spoilt. `prepare` and everything after
-// `act` go undisturbed.
+// The scenarios of the crash tests. Faults are injected only into `run`.
 import { env } from 'cloudflare:workers'
 import { JobFailure } from '../../src/domain/failure.ts'
 import { count, DAY_MS, picturesOf, storeCopy } from '../support/retention.ts'
 import { CDN, HOOK } from './harness.ts'
-import type { Reply, Stage } from './harness.ts'
+import type { Reply, Harness } from './harness.ts'
 import { FaultInjector } from './fault-injector.ts'
 
 export interface Scenario {
   name: string
-  /** Sets the stage. @returns what `act` needs to know, such as a job's id */
-  prepare?(stage: Stage): Promise<string>
-  act(
-    stage: Stage,
+  /** Creates the preconditions. @returns a value for `run`, such as a job's id */
+  prepare?(harness: Harness): Promise<string>
+  run(
+    harness: Harness,
     faultInjector: FaultInjector,
     prepared: string,
   ): Promise<Reply | undefined | void>
-  /** After the act, and once all is quiet: what its client would do, and what it may expect. */
-  afterwards?(stage: Stage, reply: Reply | undefined, prepared: string): Promise<string[]>
+  /** Checks the result when no work is left. @returns what is wrong */
+  afterwards?(harness: Harness, reply: Reply | undefined, prepared: string): Promise<string[]>
 }
 
 const IMAGES = { model_image_url: `${CDN}/model`, garment_image_url: `${CDN}/garment` }
 const TWO_SECONDS = { model_image_url: 'https://test.invalid/delay/2' }
-const calm = () => new FaultInjector()
+const noFaults = () => new FaultInjector()
 
 const submit = (
-  stage: Stage,
+  harness: Harness,
   faultInjector: FaultInjector,
   body: object = {},
   headers = {},
-  key = stage.shop.keys.live,
+  key = harness.shop.keys.live,
 ) =>
-  stage.request(faultInjector, key, 'POST', '/v1/tryon', {
+  harness.request(faultInjector, key, 'POST', '/v1/tryon', {
     body: { ...IMAGES, webhook_url: HOOK, ...body },
     headers,
   })
 
-/** A job that was accepted, its message waiting. */
-async function submitted(stage: Stage, body: object = {}, key?: string): Promise<string> {
-  const reply = await submit(stage, calm(), body, {}, key)
+/** Submits a job. Its message is not processed yet. */
+async function submitted(harness: Harness, body: object = {}, key?: string): Promise<string> {
+  const reply = await submit(harness, noFaults(), body, {}, key)
   if (reply?.status !== 202) throw new Error(`The submission failed: ${JSON.stringify(reply)}`)
   return String(reply.body['job_id'])
 }
 
-/** A job that is over, its event waiting. */
-async function completed(stage: Stage): Promise<string> {
-  const jobId = await submitted(stage)
-  await consumeOne(stage, calm(), 'tryon-jobs')
+/** Completes a job. Its event is not delivered yet. */
+async function completed(harness: Harness): Promise<string> {
+  const jobId = await submitted(harness)
+  await consumeOne(harness, noFaults(), 'tryon-jobs')
   return jobId
 }
 
-/** An event whose first attempt timed out, its second waiting. */
-async function timedOutDelivery(stage: Stage): Promise<void> {
-  stage.timeouts = 1
-  await completed(stage)
-  await consumeOne(stage, calm(), 'tryon-webhooks')
+/** An event whose first attempt timed out. The second is not made yet. */
+async function timedOutDelivery(harness: Harness): Promise<void> {
+  harness.timeouts = 1
+  await completed(harness)
+  await consumeOne(harness, noFaults(), 'tryon-webhooks')
 }
 
 async function consumeOne(
-  stage: Stage,
+  harness: Harness,
   faultInjector: FaultInjector,
   queue: string,
 ): Promise<void> {
-  const message = stage.queues.take(queue)
-  if (message) await stage.consume(faultInjector, message)
+  const message = harness.queues.take(queue)
+  if (message) await harness.consume(faultInjector, message)
 }
 
-/** Every message of a queue until none is left, waiting for those that are delayed. */
+/** Processes all messages of a queue, including delayed ones. */
 async function consumeAll(
-  stage: Stage,
+  harness: Harness,
   faultInjector: FaultInjector,
   queue: string,
 ): Promise<void> {
-  for (let at = stage.queues.nextAt(queue); at !== undefined; at = stage.queues.nextAt(queue)) {
-    stage.pass(Math.max(0, at - Date.now()))
-    await consumeOne(stage, faultInjector, queue)
+  for (let at = harness.queues.nextAt(queue); at !== undefined; at = harness.queues.nextAt(queue)) {
+    harness.advance(Math.max(0, at - Date.now()))
+    await consumeOne(harness, faultInjector, queue)
   }
 }
 
 const operate = (
-  stage: Stage,
+  harness: Harness,
   faultInjector: FaultInjector,
   path: string,
   body?: object,
   method = 'POST',
-) => stage.request(faultInjector, env.OPERATOR_TOKEN, method, `/operator${path}`, body && { body })
+) =>
+  harness.request(faultInjector, env.OPERATOR_TOKEN, method, `/operator${path}`, body && { body })
 
-async function statusIs(stage: Stage, jobId: string, ...expected: string[]): Promise<string[]> {
-  const reply = await stage.request(calm(), stage.shop.keys.live, 'GET', `/v1/jobs/${jobId}`)
+async function statusIs(harness: Harness, jobId: string, ...expected: string[]): Promise<string[]> {
+  const reply = await harness.request(
+    noFaults(),
+    harness.shop.keys.live,
+    'GET',
+    `/v1/jobs/${jobId}`,
+  )
   const status = String(reply?.body['status'])
   return expected.includes(status) ? [] : [`the job is ${status}, not ${expected.join(' or ')}`]
 }
@@ -97,266 +102,274 @@ const ONCE = { 'Idempotency-Key': 'order-1' }
 export const SCENARIOS: Scenario[] = [
   {
     name: 'submit',
-    act: (stage, faultInjector) => submit(stage, faultInjector),
-    async afterwards(stage, reply) {
+    run: (harness, faultInjector) => submit(harness, faultInjector),
+    async afterwards(harness, reply) {
       if (reply?.status !== 202) return []
-      return statusIs(stage, String(reply.body['job_id']), 'completed')
+      return statusIs(harness, String(reply.body['job_id']), 'completed')
     },
   },
   {
     name: 'submit with an Idempotency-Key',
-    act: (stage, faultInjector) => submit(stage, faultInjector, {}, ONCE),
-    async afterwards(stage, first) {
-      const late = await submit(stage, calm(), {}, ONCE)
-      await stage.quiet()
-      const replies = [first, late, await submit(stage, calm(), {}, ONCE)]
-      return sameJob(stage, replies)
+    run: (harness, faultInjector) => submit(harness, faultInjector, {}, ONCE),
+    async afterwards(harness, first) {
+      const late = await submit(harness, noFaults(), {}, ONCE)
+      await harness.finishAllWork()
+      const replies = [first, late, await submit(harness, noFaults(), {}, ONCE)]
+      return sameJob(harness, replies)
     },
   },
   {
-    name: 'submit with an Idempotency-Key, tried again at once',
-    async act(stage, faultInjector) {
-      const first = await submit(stage, faultInjector, {}, ONCE)
-      const again = await submit(stage, calm(), {}, ONCE)
+    name: 'submit with an Idempotency-Key, retried at once',
+    async run(harness, faultInjector) {
+      const first = await submit(harness, faultInjector, {}, ONCE)
+      const again = await submit(harness, noFaults(), {}, ONCE)
       if (again?.status !== 202) throw new Error(`The retry failed: ${JSON.stringify(again)}`)
       if (first?.status === 202 && first.body['job_id'] !== again.body['job_id']) {
-        throw new Error('The retry gave another job')
+        throw new Error('The retry created another job')
       }
       return again
     },
-    async afterwards(stage, again) {
-      return sameJob(stage, [again, await submit(stage, calm(), {}, ONCE)])
+    async afterwards(harness, again) {
+      return sameJob(harness, [again, await submit(harness, noFaults(), {}, ONCE)])
     },
   },
   {
     name: 'cancel',
-    prepare: (stage) => submitted(stage),
-    act: (stage, faultInjector, jobId) =>
-      stage.request(faultInjector, stage.shop.keys.live, 'DELETE', `/v1/jobs/${jobId}`),
-    async afterwards(stage, reply, jobId) {
-      if (reply?.status === 200) return statusIs(stage, jobId, 'refunded')
-      return statusIs(stage, jobId, 'refunded', 'completed')
+    prepare: (harness) => submitted(harness),
+    run: (harness, faultInjector, jobId) =>
+      harness.request(faultInjector, harness.shop.keys.live, 'DELETE', `/v1/jobs/${jobId}`),
+    async afterwards(harness, reply, jobId) {
+      if (reply?.status === 200) return statusIs(harness, jobId, 'refunded')
+      return statusIs(harness, jobId, 'refunded', 'completed')
     },
   },
   {
     name: 'process to success',
-    prepare: (stage) => submitted(stage),
-    act: (stage, faultInjector) => consumeOne(stage, faultInjector, 'tryon-jobs'),
-    // A picture that could not be fetched for once is the customer's server's fault.
-    afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'completed', 'failed'),
+    prepare: (harness) => submitted(harness),
+    run: (harness, faultInjector) => consumeOne(harness, faultInjector, 'tryon-jobs'),
+    // A failed download fails the job.
+    afterwards: (harness, _, jobId) => statusIs(harness, jobId, 'completed', 'failed'),
   },
   {
     name: 'process to failure',
-    prepare: (stage) => submitted(stage, { garment_image_url: `${CDN}/missing` }),
-    act: (stage, faultInjector) => consumeOne(stage, faultInjector, 'tryon-jobs'),
-    afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'failed'),
+    prepare: (harness) => submitted(harness, { garment_image_url: `${CDN}/missing` }),
+    run: (harness, faultInjector) => consumeOne(harness, faultInjector, 'tryon-jobs'),
+    afterwards: (harness, _, jobId) => statusIs(harness, jobId, 'failed'),
   },
   {
-    name: 'process with a second try',
-    prepare(stage) {
-      stage.engineFailures = [new JobFailure('engine_unavailable', 'busy', { retriable: true })]
-      return submitted(stage)
+    name: 'process with a second attempt',
+    prepare(harness) {
+      harness.engineFailures = [new JobFailure('engine_unavailable', 'busy', { retriable: true })]
+      return submitted(harness)
     },
-    act: (stage, faultInjector) => consumeAll(stage, faultInjector, 'tryon-jobs'),
-    afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'completed', 'failed'),
+    run: (harness, faultInjector) => consumeAll(harness, faultInjector, 'tryon-jobs'),
+    afterwards: (harness, _, jobId) => statusIs(harness, jobId, 'completed', 'failed'),
   },
   {
-    name: 'process for the last time',
-    async prepare(stage) {
+    name: 'process the last attempt',
+    async prepare(harness) {
       const busy = () => new JobFailure('engine_unavailable', 'busy', { retriable: true })
-      stage.engineFailures = Array.from({ length: 20 }, busy)
-      const jobId = await submitted(stage)
+      harness.engineFailures = Array.from({ length: 20 }, busy)
+      const jobId = await submitted(harness)
       for (let tries = 0; tries < 5; tries++) {
-        await consumeOne(stage, calm(), 'tryon-jobs')
-        stage.pass(60_000)
+        await consumeOne(harness, noFaults(), 'tryon-jobs')
+        harness.advance(60_000)
       }
       return jobId
     },
-    act: (stage, faultInjector) => consumeAll(stage, faultInjector, 'tryon-jobs'),
-    afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'failed'),
+    run: (harness, faultInjector) => consumeAll(harness, faultInjector, 'tryon-jobs'),
+    afterwards: (harness, _, jobId) => statusIs(harness, jobId, 'failed'),
   },
   {
-    name: 'process in steps, the engine being polled',
-    prepare: (stage) => submitted(stage, TWO_SECONDS, stage.shop.keys.test),
-    act: (stage, faultInjector) => consumeAll(stage, faultInjector, 'tryon-test-jobs'),
-    afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'completed'),
+    name: 'process with polls of the engine',
+    prepare: (harness) => submitted(harness, TWO_SECONDS, harness.shop.keys.test),
+    run: (harness, faultInjector) => consumeAll(harness, faultInjector, 'tryon-test-jobs'),
+    afterwards: (harness, _, jobId) => statusIs(harness, jobId, 'completed'),
   },
   {
-    name: 'give up a dead message',
-    async prepare(stage) {
-      const jobId = await submitted(stage)
-      stage.queues.clear()
-      stage.queues.put('tryon-jobs-dead', [{ body: { jobId } }])
+    name: 'give up a dead-lettered message',
+    async prepare(harness) {
+      const jobId = await submitted(harness)
+      harness.queues.clear()
+      harness.queues.put('tryon-jobs-dead', [{ body: { jobId } }])
       return jobId
     },
-    act: (stage, faultInjector) => consumeOne(stage, faultInjector, 'tryon-jobs-dead'),
-    // Until the message comes again the sweep may have given the job another chance.
-    afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'failed', 'completed'),
+    run: (harness, faultInjector) => consumeOne(harness, faultInjector, 'tryon-jobs-dead'),
+    // The sweep may requeue the job before the message is delivered again.
+    afterwards: (harness, _, jobId) => statusIs(harness, jobId, 'failed', 'completed'),
   },
   {
     name: 'deliver',
     prepare: completed,
-    act: (stage, faultInjector) => consumeOne(stage, faultInjector, 'tryon-webhooks'),
+    run: (harness, faultInjector) => consumeOne(harness, faultInjector, 'tryon-webhooks'),
   },
   {
     name: 'deliver with retries',
-    prepare(stage) {
-      stage.refusals = 2
-      return completed(stage)
+    prepare(harness) {
+      harness.rejections = 2
+      return completed(harness)
     },
-    act: (stage, faultInjector) => consumeAll(stage, faultInjector, 'tryon-webhooks'),
+    run: (harness, faultInjector) => consumeAll(harness, faultInjector, 'tryon-webhooks'),
   },
   {
     name: 'deliver to an endpoint that timed out',
-    async prepare(stage) {
-      await timedOutDelivery(stage)
-      return completed(stage)
+    async prepare(harness) {
+      await timedOutDelivery(harness)
+      return completed(harness)
     },
-    act: (stage, faultInjector) => consumeAll(stage, faultInjector, 'tryon-webhooks'),
+    run: (harness, faultInjector) => consumeAll(harness, faultInjector, 'tryon-webhooks'),
   },
   {
-    name: 'put off a delivery to an endpoint that is busy',
-    async prepare(stage) {
-      await timedOutDelivery(stage)
+    name: 'delay a delivery to a busy endpoint',
+    async prepare(harness) {
+      await timedOutDelivery(harness)
       await env.DB.prepare('UPDATE webhook_endpoints SET busy_until = ? WHERE organisation_id = ?')
-        .bind(Date.now() + 60_000, stage.shop.orgId)
+        .bind(Date.now() + 60_000, harness.shop.orgId)
         .run()
-      return completed(stage)
+      return completed(harness)
     },
-    act: (stage, faultInjector) => consumeAll(stage, faultInjector, 'tryon-webhooks'),
+    run: (harness, faultInjector) => consumeAll(harness, faultInjector, 'tryon-webhooks'),
   },
   {
     name: 'withdraw',
-    prepare: (stage) => submitted(stage),
-    act: (stage, faultInjector, jobId) => operate(stage, faultInjector, `/jobs/${jobId}/withdraw`),
-    async afterwards(stage, reply, jobId) {
-      if (reply?.status === 200) return statusIs(stage, jobId, 'cancelled')
-      return statusIs(stage, jobId, 'cancelled', 'completed')
+    prepare: (harness) => submitted(harness),
+    run: (harness, faultInjector, jobId) =>
+      operate(harness, faultInjector, `/jobs/${jobId}/withdraw`),
+    async afterwards(harness, reply, jobId) {
+      if (reply?.status === 200) return statusIs(harness, jobId, 'cancelled')
+      return statusIs(harness, jobId, 'cancelled', 'completed')
     },
   },
   {
     name: 'operator credit',
-    act: (stage, faultInjector) => credit(stage, faultInjector),
-    async afterwards(stage) {
-      const reply = await credit(stage, calm())
+    run: (harness, faultInjector) => credit(harness, faultInjector),
+    async afterwards(harness) {
+      const reply = await credit(harness, noFaults())
       return reply?.body['credits'] === 150 ? [] : [`the credits are ${JSON.stringify(reply)}`]
     },
   },
   {
     name: 'create an organisation',
-    prepare: async (stage) => `Twin of ${stage.shop.orgId}`,
-    act: (stage, faultInjector, name) => operate(stage, faultInjector, '/organisations', { name }),
-    async afterwards(stage, _, name) {
+    prepare: async (harness) => `Twin of ${harness.shop.orgId}`,
+    run: (harness, faultInjector, name) =>
+      operate(harness, faultInjector, '/organisations', { name }),
+    async afterwards(harness, _, name) {
       const { results } = await env.DB.prepare('SELECT id FROM organisations WHERE name = ?')
         .bind(name)
         .all<{ id: string }>()
       const wrong = results.map(async ({ id }) => {
-        const reply = await operate(stage, calm(), `/organisations/${id}`, undefined, 'GET')
-        return reply?.body['credits'] === 100 ? [] : [`made with ${reply?.body['credits']} credits`]
+        const reply = await operate(harness, noFaults(), `/organisations/${id}`, undefined, 'GET')
+        return reply?.body['credits'] === 100
+          ? []
+          : [`created with ${reply?.body['credits']} credits`]
       })
       return (await Promise.all(wrong)).flat()
     },
   },
   {
     name: 'suspend with a pending job',
-    prepare: (stage) => submitted(stage),
-    act: (stage, faultInjector) =>
-      operate(stage, faultInjector, `/organisations/${stage.shop.orgId}`, SUSPENDED, 'PATCH'),
-    async afterwards(stage, reply, jobId) {
-      await operate(stage, calm(), `/organisations/${stage.shop.orgId}`, ACTIVE, 'PATCH')
-      if (reply?.status === 200) return statusIs(stage, jobId, 'cancelled')
-      return statusIs(stage, jobId, 'cancelled', 'completed')
+    prepare: (harness) => submitted(harness),
+    run: (harness, faultInjector) =>
+      operate(harness, faultInjector, `/organisations/${harness.shop.orgId}`, SUSPENDED, 'PATCH'),
+    async afterwards(harness, reply, jobId) {
+      await operate(harness, noFaults(), `/organisations/${harness.shop.orgId}`, ACTIVE, 'PATCH')
+      if (reply?.status === 200) return statusIs(harness, jobId, 'cancelled')
+      return statusIs(harness, jobId, 'cancelled', 'completed')
     },
   },
   {
     name: 'schedule a deletion with a pending job, and cancel it',
-    prepare: (stage) => submitted(stage),
-    async act(stage, faultInjector) {
-      const path = `/organisations/${stage.shop.orgId}`
-      const reply = await operate(stage, faultInjector, path, undefined, 'DELETE')
-      await operate(stage, faultInjector, `${path}/restore`)
+    prepare: (harness) => submitted(harness),
+    async run(harness, faultInjector) {
+      const path = `/organisations/${harness.shop.orgId}`
+      const reply = await operate(harness, faultInjector, path, undefined, 'DELETE')
+      await operate(harness, faultInjector, `${path}/restore`)
       return reply
     },
-    async afterwards(stage, reply, jobId) {
-      const restored = await operate(stage, calm(), `/organisations/${stage.shop.orgId}/restore`)
-      if (restored?.status !== 200) return [`restoring answered ${restored?.status}`]
-      if (reply?.status === 202) return statusIs(stage, jobId, 'cancelled')
-      return statusIs(stage, jobId, 'cancelled', 'completed')
+    async afterwards(harness, reply, jobId) {
+      const restored = await operate(
+        harness,
+        noFaults(),
+        `/organisations/${harness.shop.orgId}/restore`,
+      )
+      if (restored?.status !== 200) return [`the restore returned ${restored?.status}`]
+      if (reply?.status === 202) return statusIs(harness, jobId, 'cancelled')
+      return statusIs(harness, jobId, 'cancelled', 'completed')
     },
   },
   {
     name: 'reconcile',
-    async prepare(stage) {
-      await submitted(stage)
-      const dies = new FaultInjector((_, call) =>
-        call === 'Organisation.admit' ? 'died' : undefined,
+    async prepare(harness) {
+      await submitted(harness)
+      const kills = new FaultInjector((_, call) =>
+        call === 'Organisation.admit' ? 'killed' : undefined,
       )
-      await submit(stage, dies)
-      stage.pass(6 * 60_000)
+      await submit(harness, kills)
+      harness.advance(6 * 60_000)
       return ''
     },
-    act: (stage) => stage.alarm(),
+    run: (harness) => harness.alarm(),
   },
   {
     name: 'sweep',
-    async prepare(stage) {
-      const jobId = await submitted(stage)
-      await completed(stage)
-      stage.queues.clear()
-      stage.pass(5 * 60_000)
+    async prepare(harness) {
+      const jobId = await submitted(harness)
+      await completed(harness)
+      harness.queues.clear()
+      harness.advance(5 * 60_000)
       return jobId
     },
-    act: (stage, faultInjector) => stage.sweep(faultInjector),
-    afterwards: (stage, _, jobId) => statusIs(stage, jobId, 'completed'),
+    run: (harness, faultInjector) => harness.sweep(faultInjector),
+    afterwards: (harness, _, jobId) => statusIs(harness, jobId, 'completed'),
   },
   {
     name: 'retention',
-    async prepare(stage) {
-      const jobId = await completed(stage)
-      await submitted(stage, { webhook_url: undefined }, stage.shop.keys.test)
-      await stage.quiet()
+    async prepare(harness) {
+      const jobId = await completed(harness)
+      await submitted(harness, { webhook_url: undefined }, harness.shop.keys.test)
+      await harness.finishAllWork()
       await storeCopy(jobId)
-      stage.pass(31 * DAY_MS)
-      // Other cases have left organisations behind.
+      harness.advance(31 * DAY_MS)
+      // Organisations of other tests are not due.
       await env.DB.prepare('UPDATE organisations SET retention_due_at = ? WHERE id <> ?')
-        .bind(Number.MAX_SAFE_INTEGER, stage.shop.orgId)
+        .bind(Number.MAX_SAFE_INTEGER, harness.shop.orgId)
         .run()
       return jobId
     },
-    act: (stage, faultInjector) => stage.retention(faultInjector),
-    async afterwards(stage, _, jobId) {
-      stage.pass(11 * 60_000)
-      await stage.retention()
+    run: (harness, faultInjector) => harness.retention(faultInjector),
+    async afterwards(harness, _, jobId) {
+      harness.advance(11 * 60_000)
+      await harness.retention()
       const wrong = await picturesOf(jobId)
-      const stored = await count('jobs', 'organisation_id = ?', stage.shop.orgId)
-      if (stored !== 1) wrong.push(`${stored} jobs are stored, not the live one alone`)
-      wrong.push(...(await withUrls(jobId)))
+      const stored = await count('jobs', 'organisation_id = ?', harness.shop.orgId)
+      if (stored !== 1) wrong.push(`${stored} jobs are stored instead of only the live job`)
+      wrong.push(...(await remainingUrls(jobId)))
       return wrong
     },
   },
   {
     name: 'delete the pictures of a job',
-    async prepare(stage) {
-      const jobId = await completed(stage)
-      await stage.quiet()
+    async prepare(harness) {
+      const jobId = await completed(harness)
+      await harness.finishAllWork()
       await storeCopy(jobId)
       return jobId
     },
-    act: (stage, faultInjector, jobId) => deleteOutput(stage, faultInjector, jobId),
-    async afterwards(stage, reply, jobId) {
-      const wrong = reply?.status === 204 ? await withUrls(jobId) : []
-      const again = await deleteOutput(stage, calm(), jobId)
-      if (again?.status !== 204) wrong.push(`the repetition was answered ${again?.status}`)
-      return [...wrong, ...(await withUrls(jobId)), ...(await picturesOf(jobId))]
+    run: (harness, faultInjector, jobId) => deleteOutput(harness, faultInjector, jobId),
+    async afterwards(harness, reply, jobId) {
+      const wrong = reply?.status === 204 ? await remainingUrls(jobId) : []
+      const again = await deleteOutput(harness, noFaults(), jobId)
+      if (again?.status !== 204) wrong.push(`the repetition returned ${again?.status}`)
+      return [...wrong, ...(await remainingUrls(jobId)), ...(await picturesOf(jobId))]
     },
   },
 ]
 
-const deleteOutput = (stage: Stage, faultInjector: FaultInjector, jobId: string) =>
-  stage.request(faultInjector, stage.shop.keys.live, 'DELETE', `/v1/jobs/${jobId}/output`)
+const deleteOutput = (harness: Harness, faultInjector: FaultInjector, jobId: string) =>
+  harness.request(faultInjector, harness.shop.keys.live, 'DELETE', `/v1/jobs/${jobId}/output`)
 
-/** @returns what is wrong with a job that lost its pictures */
-async function withUrls(jobId: string): Promise<string[]> {
+/** Checks that the URLs of a job are deleted. */
+async function remainingUrls(jobId: string): Promise<string[]> {
   const cleared = 'coalesce(model_image_url, garment_image_url, webhook_url, output_format) IS NULL'
   return (await count('jobs', `id = ? AND ${cleared}`, jobId)) === 1 ? [] : [`${jobId} has URLs`]
 }
@@ -364,21 +377,21 @@ async function withUrls(jobId: string): Promise<string[]> {
 const SUSPENDED = { status: 'suspended' }
 const ACTIVE = { status: 'active' }
 
-const credit = (stage: Stage, faultInjector: FaultInjector) =>
-  operate(stage, faultInjector, `/organisations/${stage.shop.orgId}/credits`, {
+const credit = (harness: Harness, faultInjector: FaultInjector) =>
+  operate(harness, faultInjector, `/organisations/${harness.shop.orgId}/credits`, {
     amount: 50,
     reason: 'Bought',
     reference: 'invoice-1',
   })
 
-async function sameJob(stage: Stage, replies: (Reply | undefined)[]): Promise<string[]> {
-  const answered = replies.filter((reply) => reply?.status === 202)
-  const ids = new Set(answered.map((reply) => reply?.body['job_id']))
+async function sameJob(harness: Harness, replies: (Reply | undefined)[]): Promise<string[]> {
+  const accepted = replies.filter((reply) => reply?.status === 202)
+  const ids = new Set(accepted.map((reply) => reply?.body['job_id']))
   const stored = await env.DB.prepare('SELECT count(*) AS n FROM jobs WHERE organisation_id = ?')
-    .bind(stage.shop.orgId)
+    .bind(harness.shop.orgId)
     .first<number>('n')
   const faults: string[] = []
-  if (ids.size !== 1) faults.push(`one Idempotency-Key gave ${[...ids].join(', ')}`)
+  if (ids.size !== 1) faults.push(`one Idempotency-Key created ${[...ids].join(', ')}`)
   if (stored !== 1) faults.push(`one Idempotency-Key stored ${stored} jobs`)
   return faults
 }

@@ -1,25 +1,25 @@
 import { describe, expect, it } from 'vitest'
-import { jpegFile, scan } from '../../packages/image-files/samples/jpeg.ts'
+import { jpegFile, jpegScan } from '@try-on/image-files/samples'
 import {
   ANIMATION,
   canvasChunk,
   frameChunk,
   losslessChunk,
   webpFile,
-} from '../../packages/image-files/samples/webp.ts'
+} from '@try-on/image-files/samples'
 import { checkImage } from '../../src/images/fetch.ts'
 
 const size = { width: 100, height: 100 }
 
-// What holds for every engine, paid ones included.
-describe('checking an image', () => {
-  it('accepts a sound one of any size', () => {
+// The check runs before every engine, paid ones included.
+describe('checkImage', () => {
+  it('accepts valid images of any size', () => {
     const large = { width: 16_000, height: 16_000 }
     expect(checkImage('model', jpegFile(large))).toMatchObject({ format: 'jpeg' })
     expect(checkImage('model', webpFile(losslessChunk(large)))).toMatchObject({ format: 'webp' })
   })
 
-  it('refuses a frame that exceeds its canvas', () => {
+  it('rejects a frame that exceeds its canvas', () => {
     const huge = { width: 12_000, height: 12_000 }
     const bomb = webpFile(canvasChunk(ANIMATION, size), frameChunk(huge, losslessChunk(huge)))
     expect(() => checkImage('garment', Uint8Array.from(bomb))).toThrow(
@@ -27,14 +27,14 @@ describe('checking an image', () => {
     )
   })
 
-  it('refuses a JPEG with too many scans', () => {
-    const scans = Array<Uint8Array>(101).fill(scan([1], [1, 63]))
+  it('rejects a JPEG with too many scans', () => {
+    const scans = Array<Uint8Array>(101).fill(jpegScan([1], [1, 63]))
     expect(() => checkImage('model', jpegFile({ ...size, coding: 0xc2, scans }))).toThrow(
       expect.objectContaining({ code: 'model_image_corrupt' }),
     )
   })
 
-  it('refuses other formats', () => {
+  it('rejects other formats', () => {
     expect(() =>
       checkImage('model', Uint8Array.from(new TextEncoder().encode('GIF89a..'))),
     ).toThrow(expect.objectContaining({ code: 'model_image_unsupported_format' }))

@@ -11,10 +11,10 @@ const POLICY = { allowPrivate: false, ownHosts: [] }
 const download = (path: string, organisationId: string) =>
   fetchImage('model', `https://cdn.test/${path}`, POLICY, { organisationId })
 
-describe('a host that timed out', () => {
+describe('HostTimeouts', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 
-  it('is blocked after three times in a minute, for a minute, for that organisation', () => {
+  it('blocks a host after three timeouts in a minute, for a minute and for one organisation', () => {
     const timeouts = new HostTimeouts()
     const isBlocked = (organisationId = 'org_1', host = 'cdn.test') =>
       timeouts.isBlocked(organisationId, host)
@@ -22,7 +22,7 @@ describe('a host that timed out', () => {
     vi.setSystemTime(Date.now() + 60_000)
     timeouts.record('org_1', 'cdn.test')
     timeouts.record('org_1', 'cdn.test')
-    expect(isBlocked()).toBe(false) // the first one is too old
+    expect(isBlocked()).toBe(false) // the first timeout is too old
     timeouts.record('org_1', 'cdn.test')
     expect(isBlocked()).toBe(true)
     expect([isBlocked('org_2'), isBlocked('org_1', 'other.test')]).toEqual([false, false])
@@ -32,7 +32,7 @@ describe('a host that timed out', () => {
     expect(isBlocked()).toBe(false)
   })
 
-  it('is forgotten when a thousand others timed out after it', () => {
+  it('evicts the oldest of more than a thousand hosts', () => {
     const timeouts = new HostTimeouts()
     for (let n = 0; n < 3; n++) timeouts.record('org_1', 'cdn.test')
     for (let n = 0; n < 999; n++) timeouts.record('org_1', `h${n}.test`)
@@ -42,8 +42,8 @@ describe('a host that timed out', () => {
   })
 })
 
-describe('a download', () => {
-  it('fails at once from a host that hung or dripped three times', async () => {
+describe('fetchImage', () => {
+  it('fails at once for a host that timed out three times', async () => {
     upstream
       .on('https://cdn.test/hang', hang)
       .on('https://cdn.test/drip', drip)
@@ -54,13 +54,13 @@ describe('a download', () => {
     await Promise.all(failed)
     await expect(download('fine', 'org_1')).rejects.toMatchObject({
       code: 'model_image_unreachable',
-      message: 'cdn.test timed out before',
+      message: 'cdn.test has timed out repeatedly',
     })
     expect(upstream.seen('https://cdn.test/fine')).toEqual([])
     expect(await download('fine', 'org_2')).toMatchObject({ format: 'png' })
   })
 
-  it('does not count the wait for memory as time of the server', async () => {
+  it('does not count the wait for memory against the time limit', async () => {
     upstream.on('https://cdn.test/fine', () => new Response(png()))
     const beforeBody = () => scheduler.wait(10_500)
     const options = { organisationId: 'org_3', beforeBody }
@@ -68,7 +68,7 @@ describe('a download', () => {
     expect(image).toMatchObject({ format: 'png' })
   })
 
-  it('is cancelled when there is no memory for it', async () => {
+  it('cancels the body when there is no memory', async () => {
     const cancel = vi.fn<() => void>()
     upstream.on('https://cdn.test/fine', () => new Response(new ReadableStream({ cancel })))
     const beforeBody = () => Promise.reject(new Error('no memory'))

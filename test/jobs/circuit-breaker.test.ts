@@ -1,4 +1,4 @@
-// What the circuit breaker of an engine means for the jobs that would go to it.
+// The effect of an engine's circuit breaker on jobs.
 import { describe, expect, it } from 'vitest'
 import { picture, refused, scripted, useEngines } from '../support/fake-engines.ts'
 import { copies, fakePictures, newJob } from '../support/live-job.ts'
@@ -6,7 +6,7 @@ import { copies, fakePictures, newJob } from '../support/live-job.ts'
 fakePictures()
 
 describe('the circuit breaker', () => {
-  it('leaves an engine alone for as long as it asked, for all jobs', async () => {
+  it('pauses an engine for all jobs for the requested time', async () => {
     const busy = scripted('busy', { start: [refused(20), picture] })
     useEngines(busy)
     const first = await newJob()
@@ -21,7 +21,7 @@ describe('the circuit breaker', () => {
     expect(await copies(await second.row())).toEqual([])
   })
 
-  it('skips an engine that keeps failing, until it may try again', async () => {
+  it('skips an engine after repeated failures until the breaker half-opens', async () => {
     const sick = scripted('sick', { start: [refused()] })
     const well = scripted('well', { start: [picture] })
     useEngines(sick, well)

@@ -1,4 +1,4 @@
-// The deadline of a job, whatever its engine does.
+// The deadline of a job.
 import { describe, expect, it, vi } from 'vitest'
 import { running, scripted, useEngines } from '../support/fake-engines.ts'
 import { fakePictures, newJob } from '../support/live-job.ts'
@@ -7,7 +7,7 @@ import { ledgerOf } from '../support/world.ts'
 fakePictures()
 
 describe('the deadline', () => {
-  it('cancels what runs, and fails the job with generation_timeout', async () => {
+  it('cancels the work and fails the job with generation_timeout', async () => {
     const engine = scripted('engine', { start: [running('a')], poll: [running('a')] })
     useEngines(engine)
     const { job, row, shop } = await newJob()
@@ -20,7 +20,7 @@ describe('the deadline', () => {
     expect(await ledgerOf(shop)).toMatchObject({ balance: 100, reserved: 0 })
   })
 
-  it('is never slept over', async () => {
+  it('limits the delay of the next message', async () => {
     const engine = scripted('engine', {
       start: [{ done: false, handle: 'a', pollAfterSeconds: 3_600 }],
     })
@@ -30,19 +30,19 @@ describe('the deadline', () => {
     expect(sent()).toEqual([300])
   })
 
-  it('does not wait for an engine that does not answer, and cancels what it begins too late', async () => {
+  it('ends the wait for an engine and cancels a late start', async () => {
     const engine = scripted('engine', { start: [] })
-    let answer: (late: ReturnType<typeof running>) => void = () => {}
-    engine.start.mockImplementation(() => new Promise((resolve) => (answer = resolve)))
+    let respond: (late: ReturnType<typeof running>) => void = () => {}
+    engine.start.mockImplementation(() => new Promise((resolve) => (respond = resolve)))
     useEngines(engine)
     const { job, row } = await newJob({ JOB_DEADLINE_SECONDS: '1' })
     await job.run()
     expect(await row()).toMatchObject({ status: 'failed', errorCode: 'generation_timeout' })
-    answer(running('late'))
+    respond(running('late'))
     await vi.waitUntil(() => engine.cancel.mock.calls.length === 1)
   })
 
-  it('fails a cancelled job even if the provider refuses the cancellation', async () => {
+  it('fails the job even if the provider rejects the cancellation', async () => {
     const engine = scripted('engine', { start: [running('a')] })
     engine.cancel.mockRejectedValue(new Error('409'))
     useEngines(engine)

@@ -1,11 +1,11 @@
-// What the log says of failures: of our own faults the cause, so that they can be found.
+// The log of failures: unexpected exceptions are logged with their cause.
 import { expect, it, vi } from 'vitest'
 import { rejected, scripted, useEngines } from '../support/fake-engines.ts'
 import { fakePictures, newJob } from '../support/live-job.ts'
 
 fakePictures()
 
-/** Runs one job on the engine. @returns the lines of the log that are errors */
+/** Runs one job on the engine. @returns the logged errors */
 async function errorsOf(engine: ReturnType<typeof scripted>): Promise<string> {
   useEngines(engine)
   const { job } = await newJob()
@@ -16,11 +16,11 @@ async function errorsOf(engine: ReturnType<typeof scripted>): Promise<string> {
   return lines
 }
 
-it('an engine that breaks down is logged with its exception and stack', async () => {
+it('logs an unexpected exception of an engine with its stack', async () => {
   const broken = scripted('broken', { start: [new TypeError('no such property')] })
   expect(await errorsOf(broken)).toMatch(/engine failed.*TypeError: no such property.*stack/)
 })
 
-it('a picture that an engine rejects is no error', async () => {
+it('does not log a rejected picture as an error', async () => {
   expect(await errorsOf(scripted('strict', { start: [rejected] }))).toBe('')
 })

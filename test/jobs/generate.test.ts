@@ -1,10 +1,10 @@
-// How generate works its way through the engines: in which order, and what becomes of work that runs.
+// generate: the order of the engines, and the handling of running work.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { database } from '../../src/db/client.ts'
 import { jobs } from '../../src/db/schema.ts'
 import * as settle from '../../src/jobs/settle.ts'
-import * as store from '../../src/jobs/store.ts'
+import * as claims from '../../src/jobs/claims.ts'
 import { JobFailure } from '../../src/domain/failure.ts'
 import {
   alive,
@@ -22,8 +22,8 @@ import { ledgerOf } from '../support/world.ts'
 
 const upstream = fakePictures()
 
-describe('the order of engines', () => {
-  it('records the engine that made the picture, and shows it to no client', async () => {
+describe('generate: the order of engines', () => {
+  it('records the engine without showing it to clients', async () => {
     const made = scripted('made', { start: [picture], paid: false })
     useEngines(made)
     const { job, row, read } = await newJob()
@@ -32,7 +32,7 @@ describe('the order of engines', () => {
     expect(JSON.stringify(await read())).not.toContain('made')
   })
 
-  it('tries the next engine when one refuses, with pictures fetched once and for one credit', async () => {
+  it('tries the next engine after a rejection, with one download and one credit', async () => {
     const full = scripted('full', { start: [refused(30)] })
     const next = scripted('next', { start: [picture] })
     useEngines(full, next)
@@ -43,7 +43,7 @@ describe('the order of engines', () => {
     expect(await ledgerOf(shop)).toMatchObject({ balance: 99, reserved: 0, consumed: 1 })
   })
 
-  it('does not shop around with a picture that was rejected', async () => {
+  it('does not try another engine for a rejected picture', async () => {
     const strict = scripted('strict', { start: [rejected] })
     const other = scripted('other', { start: [picture] })
     useEngines(strict, other)
@@ -53,7 +53,7 @@ describe('the order of engines', () => {
     expect(other.start).not.toHaveBeenCalled()
   })
 
-  it('comes back when the first of them will be free again, with the copies it kept', async () => {
+  it('requeues for the first available engine and uses the stored copies', async () => {
     const slow = scripted('slow', { start: [refused(50), refused(50), refused(50)] })
     const soon = scripted('soon', { start: [refused(7), refused(7), picture] })
     useEngines(slow, soon)
@@ -68,7 +68,7 @@ describe('the order of engines', () => {
     expect(await copies(await row())).toEqual([])
   })
 
-  it('gives up as engine_unavailable when all refuse until the deadline', async () => {
+  it('fails with engine_unavailable when all engines reject until the deadline', async () => {
     const full = scripted('full', { start: [refused(600)] })
     useEngines(full)
     const { job, row, sent } = await newJob()
@@ -81,7 +81,7 @@ describe('the order of engines', () => {
     expect(await row()).toMatchObject({ status: 'failed', errorCode: 'engine_unavailable' })
   })
 
-  it('does not repeat for long what an engine refuses for a reason of the job’s', async () => {
+  it('limits retries when an engine rejects the job itself', async () => {
     const picky = scripted('picky', {
       start: [new JobFailure('generation_failed', 'no', { retriable: true, work: 'refused' })],
     })
@@ -93,8 +93,8 @@ describe('the order of engines', () => {
   })
 })
 
-describe('work that runs', () => {
-  it('is asked after by further messages, with the handle that was last given', async () => {
+describe('generate: running work', () => {
+  it('is polled by further messages with the latest handle', async () => {
     const engine = scripted('engine', {
       start: [running('a')],
       poll: [running('b'), picture],
@@ -120,7 +120,7 @@ describe('work that runs', () => {
     })
   })
 
-  it('keeps its handle through any trouble in asking', async () => {
+  it('keeps its handle when polls fail', async () => {
     const polls = [...Array.from({ length: 8 }, () => alive()), alive(40), new TypeError('bug')]
     const engine = scripted('engine', { start: [running('a')], poll: [...polls, picture] })
     const other = scripted('other', { start: [picture] })
@@ -138,7 +138,7 @@ describe('work that runs', () => {
     expect(other.start).not.toHaveBeenCalled()
   })
 
-  it('goes to the next engine when it ended without a picture', async () => {
+  it('is started on the next engine when it ended without a picture', async () => {
     const engine = scripted('engine', { start: [running('a')], poll: [over()] })
     const next = scripted('next', { start: [running('n')], poll: [picture] })
     useEngines(engine, next)
@@ -150,7 +150,7 @@ describe('work that runs', () => {
     expect(await row()).toMatchObject({ status: 'completed', engine: 'next' })
   })
 
-  it('is begun six times at most', async () => {
+  it('is started at most six times', async () => {
     const engine = scripted('engine', { start: [running('a')], poll: [over()] })
     useEngines(engine)
     const { job, row } = await newJob()
@@ -159,7 +159,7 @@ describe('work that runs', () => {
     expect(await row()).toMatchObject({ status: 'failed', errorCode: 'engine_unavailable' })
   })
 
-  it('fails with what the engine said of it for good', async () => {
+  it('fails with the final error of the engine', async () => {
     const engine = scripted('engine', { start: [running('a')], poll: [rejected] })
     const next = scripted('next', { start: [picture] })
     useEngines(engine, next)
@@ -170,7 +170,7 @@ describe('work that runs', () => {
     expect(next.start).not.toHaveBeenCalled()
   })
 
-  it('is lost with its engine when that is no longer set up', async () => {
+  it('is started on another engine when its engine is no longer configured', async () => {
     const gone = scripted('gone', { start: [running('a')] })
     const next = scripted('next', { start: [picture] })
     useEngines(gone)
@@ -181,7 +181,7 @@ describe('work that runs', () => {
     expect(await row()).toMatchObject({ status: 'completed', engine: 'next' })
   })
 
-  it('is not paid for again because its picture could not be stored', async () => {
+  it('is not paid for again when its picture cannot be stored', async () => {
     const engine = scripted('engine', { start: [running('a')], poll: [picture] })
     useEngines(engine)
     const { job, row } = await newJob()
@@ -198,7 +198,7 @@ describe('work that runs', () => {
 })
 
 describe('a consumer', () => {
-  it('starts nothing for a job that another has taken over', async () => {
+  it('does not start work when another consumer has claimed the job', async () => {
     const engine = scripted('engine', { start: [picture] })
     useEngines(engine)
     const { job, row } = await newJob()
@@ -213,19 +213,19 @@ describe('a consumer', () => {
     expect(await row()).toMatchObject({ status: 'processing', engine: null, ambiguousStarts: 0 })
   })
 
-  it('does not lose a handle with one refused write', async () => {
+  it('does not lose a handle when one write fails', async () => {
     const engine = scripted('engine', { start: [running('a')] })
     useEngines(engine)
     const { job, row } = await newJob()
-    const { saveJob } = store
-    vi.spyOn(store, 'saveJob')
-      .mockImplementationOnce(saveJob)
+    const { saveClaim } = claims
+    vi.spyOn(claims, 'saveClaim')
+      .mockImplementationOnce(saveClaim)
       .mockRejectedValueOnce(new Error('D1'))
     await job.run()
     expect(await row()).toMatchObject({ engine: 'engine', engineHandle: 'a', ambiguousStarts: 0 })
   })
 
-  it('makes no second picture when it could not settle the first', async () => {
+  it('does not generate a second picture when settling fails', async () => {
     const engine = scripted('engine', { start: [picture] })
     useEngines(engine)
     const { job, row } = await newJob()

@@ -1,4 +1,4 @@
-// Our copies of a job's pictures: made when they are needed, gone when the job is over.
+// Copies of a job's inputs: stored when needed, deleted when the job ends.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { giveUpJob } from '../../src/jobs/process.ts'
@@ -7,8 +7,8 @@ import { copies, fakePictures, newJob } from '../support/live-job.ts'
 
 fakePictures()
 
-describe('copies of the customer’s pictures', () => {
-  it('are there for engines that want URLs, with a fresh link for each start, and go with the job', async () => {
+describe('copies of inputs', () => {
+  it('are stored for engines that need URLs, with a new URL per start, until the job ends', async () => {
     const urls: string[] = []
     const first = scripted('first', { start: [] })
     const second = scripted('second', { start: [] })
@@ -35,7 +35,7 @@ describe('copies of the customer’s pictures', () => {
     expect(await copies(await row())).toEqual([])
   })
 
-  it('go with a job that is given up', async () => {
+  it('are deleted when the job is given up', async () => {
     const engine = scripted('engine', { start: [refused()] })
     useEngines(engine)
     const { job, row } = await newJob()

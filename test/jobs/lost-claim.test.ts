@@ -1,7 +1,7 @@
-// Two consumers that each believe to have the job, and pictures that a crash left behind.
+// Lost claims: two consumers of the same job, and pictures that a crash left stored.
 import { env } from 'cloudflare:workers'
 import { expect, it, vi } from 'vitest'
-import * as store from '../../src/jobs/store.ts'
+import * as endings from '../../src/jobs/endings.ts'
 import { picture, running, scripted, useEngines } from '../support/fake-engines.ts'
 import { fakePictures, MODEL, newJob, PICTURES } from '../support/live-job.ts'
 import { jpeg, png } from '../support/picture.ts'
@@ -9,26 +9,26 @@ import { ledgerOf } from '../support/world.ts'
 
 const upstream = fakePictures()
 
-it('completes with a picture that a crash left stored, though the deadline is past', async () => {
+it('completes after the deadline with a picture that was stored before a crash', async () => {
   useEngines(scripted('engine', { start: [running('a')], poll: [running('a'), picture] }))
   const { shop, job, read } = await newJob()
   await job.run(0)
   await job.run(140_000, { swept: true })
-  let letGo: (nothing: Awaited<ReturnType<typeof store.endJob>>) => void = () => {}
-  const dead = new Promise<Parameters<typeof letGo>[0]>((resolve) => (letGo = resolve))
-  vi.spyOn(store, 'endJob').mockReturnValueOnce(dead) // it dies here
-  const died = job.run(160_000, { swept: true })
+  let release: (result: Awaited<ReturnType<typeof endings.endJob>>) => void = () => {}
+  const never = new Promise<Parameters<typeof release>[0]>((resolve) => (release = resolve))
+  vi.spyOn(endings, 'endJob').mockReturnValueOnce(never) // the crash
+  const crashed = job.run(160_000, { swept: true })
   const stored = async () => (await env.IMAGES.list({ prefix: `outputs/${job.id}` })).objects.length
   await vi.waitUntil(async () => (await stored()) === 1)
-  await vi.waitUntil(() => vi.mocked(store.endJob).mock.calls.length === 1)
+  await vi.waitUntil(() => vi.mocked(endings.endJob).mock.calls.length === 1)
   await job.run(311_000, { swept: true })
   expect(await read()).toMatchObject({ status: 'completed' })
   expect(await ledgerOf(shop)).toMatchObject({ consumed: 1, reserved: 0 })
-  letGo({ ended: undefined, found: undefined })
-  await died
+  release({ ended: undefined, found: undefined })
+  await crashed
 })
 
-it('is not failed by a consumer whose lease is over, while another has work running', async () => {
+it('does not fail a job after its lease while another consumer works on it', async () => {
   const engine = scripted('engine', { start: [running('a')], poll: [picture] })
   useEngines(engine)
   const { shop, job, read } = await newJob()
@@ -37,7 +37,7 @@ it('is not failed by a consumer whose lease is over, while another has work runn
   upstream.on(garment, busy).on(MODEL, async () => {
     await vi.waitUntil(() => upstream.seen(garment).length === 1)
     upstream.on(MODEL, () => new Response(jpeg())).on(garment, () => new Response(png()))
-    await job.run(151_000, { swept: true }) // another consumer, by the sweep
+    await job.run(151_000, { swept: true }) // another consumer, after a sweep
     return busy()
   })
   await job.run(0)

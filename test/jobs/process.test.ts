@@ -1,4 +1,4 @@
-// The life of a job between its submission and its end.
+// Processing of jobs from submission to end, through the real queues.
 import { env } from 'cloudflare:workers'
 import {
   createExecutionContext,
@@ -41,11 +41,11 @@ const bytes = (...parts: (number | string)[]) =>
   )
 const MB = 1024 * 1024
 
-describe('a live job', () => {
-  it('follows up to three redirects, and accepts a picture of exactly 10 MB', async () => {
+describe('processJob: a live job', () => {
+  it('follows three redirects and accepts an image of exactly 10 MB', async () => {
     const shop = await newOrganisation()
     const padded = new Uint8Array(10 * MB)
-    padded.set(new Uint8Array(garment)) // what follows the end of a PNG is not looked at
+    padded.set(new Uint8Array(garment)) // bytes after the end of a PNG are ignored
     upstream
       .on(MODEL, redirect('/model/1'))
       .on('https://cdn.test/model/1', redirect('//cdn.test/model/2'))
@@ -57,10 +57,10 @@ describe('a live job', () => {
   })
 
   it.each<[string, string, () => Response]>([
-    ['a page that is not there', 'unreachable', () => new Response('no', { status: 404 })],
-    ['a broken server', 'unreachable', () => new Response('no', { status: 500 })],
+    ['status 404', 'unreachable', () => new Response('no', { status: 404 })],
+    ['status 500', 'unreachable', () => new Response('no', { status: 500 })],
     [
-      'no connection',
+      'a refused connection',
       'unreachable',
       () => {
         throw new TypeError('connection refused')
@@ -68,19 +68,19 @@ describe('a live job', () => {
     ],
     ['an endless redirect', 'unreachable', redirect(LOOP)],
     ['a redirect into a private network', 'unreachable', redirect('http://10.0.0.7/a.png')],
-    ['a redirect to no address', 'unreachable', redirect('http://[')],
+    ['a redirect to an invalid URL', 'unreachable', redirect('http://[')],
     ['more than 10 MB', 'too_large', () => new Response(new Uint8Array(10 * MB + 1))],
-    ['nothing', 'unsupported_format', () => new Response('')],
+    ['an empty body', 'unsupported_format', () => new Response('')],
     [
-      'a web page',
+      'an HTML page',
       'unsupported_format',
       () => new Response('<html>', { headers: { 'Content-Type': 'image/png' } }),
     ],
     ['a GIF', 'unsupported_format', () => new Response('GIF89a')],
     ['a PNG without a header', 'corrupt', () => new Response(bytes(0x89, 'PNG\r\n', 0x1a, '\n'))],
-    ['a JPEG that ends at once', 'corrupt', () => new Response(bytes(0xff, 0xd8, 0xff, 0xd9))],
-    ['half a JPEG', 'corrupt', () => new Response(model.slice(0, model.byteLength / 2))],
-  ])('fails without charge over %s', async (_, problem, reply) => {
+    ['a JPEG without image data', 'corrupt', () => new Response(bytes(0xff, 0xd8, 0xff, 0xd9))],
+    ['a truncated JPEG', 'corrupt', () => new Response(model.slice(0, model.byteLength / 2))],
+  ])('fails without a charge for %s', async (_, problem, reply) => {
     const shop = await newOrganisation({ default_webhook_url: 'https://hooks.test/failed' })
     upstream.on('https://hooks.test/failed', () => new Response())
     for (const [role, bad, good, goodBytes] of [
@@ -101,7 +101,7 @@ describe('a live job', () => {
     expect(type).toBe('job.failed')
   })
 
-  it('names the model first when both pictures are bad', async () => {
+  it('reports the model image when both images are invalid', async () => {
     const shop = await newOrganisation()
     upstream
       .on(MODEL, () => new Response('no', { status: 404 }))
@@ -112,7 +112,7 @@ describe('a live job', () => {
     })
   })
 
-  it('is charged once, however often its message comes', async () => {
+  it('is charged once when its message arrives several times', async () => {
     const shop = await newOrganisation({ credits: 5 })
     upstream.on(MODEL, picture(model)).on(GARMENT, picture(garment))
     freeze()
@@ -124,17 +124,17 @@ describe('a live job', () => {
     expect(await ledgerOf(shop)).toEqual({ granted: 5, balance: 4, reserved: 0, consumed: 1 })
   })
 
-  it('takes up the picture that an earlier attempt left in R2', async () => {
+  it('completes with the picture that an earlier attempt stored', async () => {
     const shop = await newOrganisation({ credits: 1 })
     freeze()
     const { job_id } = await submit(shop.live, URLS)
     upstream.on(MODEL, picture(model)).on(GARMENT, picture(garment))
-    // The first attempt dies between keeping the picture and ending the job.
+    // The first attempt fails between storing the picture and ending the job.
     const real = env.DB.batch.bind(env.DB)
     const batch = vi
       .spyOn(env.DB, 'batch')
       .mockImplementationOnce((statements) => real(statements))
-      .mockRejectedValueOnce(new Error('D1 is away'))
+      .mockRejectedValueOnce(new Error('D1 is unavailable'))
     expect(await processJob({ env, jobId: job_id })).toMatchObject({ done: false })
     batch.mockRestore()
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10_000 })
@@ -145,8 +145,8 @@ describe('a live job', () => {
   })
 })
 
-describe('a job that was stored though its client was refused', () => {
-  it('is not worked on when the sweep comes upon it: its credit was given back', async () => {
+describe('processJob: a stored job whose submission failed', () => {
+  it('fails when the sweep finds it, because its credit was released', async () => {
     const shop = await newOrganisation({ credits: 1 })
     freeze()
     const { job_id } = await submit(shop.live, URLS)
@@ -160,8 +160,8 @@ describe('a job that was stored though its client was refused', () => {
   })
 })
 
-describe('test mode', () => {
-  it.each(JOB_ERROR_CODES)('fails with %s when asked to', async (code) => {
+describe('processJob: test mode', () => {
+  it.each(JOB_ERROR_CODES)('fails with %s for its scenario', async (code) => {
     const shop = await newOrganisation()
     const { job_id } = await submit(shop.test, {
       garment_image_url: `https://test.invalid/fail/${code}`,
@@ -169,7 +169,7 @@ describe('test mode', () => {
     expect(await finished(shop.test, job_id)).toMatchObject({ status: 'failed', error_code: code })
   })
 
-  it('holds a job in processing, then fails it, when asked for both', async () => {
+  it('combines a delay and a failure', async () => {
     const shop = await newOrganisation()
     const { job_id } = await submit(shop.test, {
       model_image_url: 'https://test.invalid/delay/1',
@@ -179,7 +179,7 @@ describe('test mode', () => {
     expect(await finished(shop.test, job_id)).toMatchObject({ error_code: 'generation_rejected' })
   })
 
-  it('asks nothing of the network', async () => {
+  it('sends no request', async () => {
     const shop = await newOrganisation()
     const { job_id } = await submit(shop.test, URLS)
     expect(await finished(shop.test, job_id)).toMatchObject({ status: 'completed' })
@@ -187,12 +187,12 @@ describe('test mode', () => {
   })
 })
 
-describe('a pending job of a suspended organisation', () => {
-  it('is withdrawn when its turn comes', async () => {
+describe('processJob: a pending job of a suspended organisation', () => {
+  it('is withdrawn', async () => {
     const shop = await newOrganisation({ credits: 1 })
     freeze()
     const { job_id } = await submit(shop.live, URLS)
-    // Suspended in the moment between admission and insertion, the sweep over pending jobs misses it.
+    // A suspension between admission and insert does not withdraw the job.
     await env.DB.prepare("update organisations set status = 'suspended' where id = ?")
       .bind(shop.orgId)
       .run()
@@ -203,13 +203,14 @@ describe('a pending job of a suspended organisation', () => {
   })
 })
 
-describe('a message whose retries are spent', () => {
-  it('fails a job that was begun, and gives its credit back', async () => {
+describe('giveUpJob', () => {
+  it('fails a job that was started and releases its credit', async () => {
     const shop = await newOrganisation({ credits: 1 })
     freeze()
     const { job_id } = await submit(shop.live, URLS)
-    const died = "update jobs set status = 'processing', started_at = ?, due_at = 0 where id = ?"
-    await env.DB.prepare(died).bind(Date.now(), job_id).run()
+    const abandoned =
+      "update jobs set status = 'processing', started_at = ?, due_at = 0 where id = ?"
+    await env.DB.prepare(abandoned).bind(Date.now(), job_id).run()
     await giveUpJob({ env, jobId: job_id })
     expect(await readJob(shop.live, job_id)).toMatchObject({
       status: 'failed',
@@ -218,7 +219,7 @@ describe('a message whose retries are spent', () => {
     expect(await ledgerOf(shop)).toMatchObject({ balance: 1, reserved: 0 })
   })
 
-  it('leaves a job that was never begun to the sweep', async () => {
+  it('leaves a job that was not started to the sweep', async () => {
     const shop = await newOrganisation({ credits: 1 })
     freeze()
     const { job_id } = await submit(shop.live, URLS)
@@ -227,7 +228,7 @@ describe('a message whose retries are spent', () => {
     await shop.live.delete(`/v1/jobs/${job_id}`)
   })
 
-  it('leaves a finished job alone', async () => {
+  it('does not change a completed job', async () => {
     const shop = await newOrganisation()
     const { job_id } = await submit(shop.test)
     await finished(shop.test, job_id)
@@ -243,7 +244,7 @@ describe('the sweep', () => {
     vi.useRealTimers()
   }
 
-  it('queues a job again that nobody queued, but not at every turn', async () => {
+  it('requeues a job without a message, once per interval', async () => {
     const shop = await newOrganisation()
     const send = freeze()
     const { job_id } = await submit(shop.test)
@@ -267,11 +268,11 @@ describe('the sweep', () => {
     expect(await finished(shop.test, job_id)).toMatchObject({ status: 'completed' })
   })
 
-  it('revives a job whose consumer died, and ends it past the deadline', async () => {
+  it('requeues a job whose consumer crashed, which fails after the deadline', async () => {
     const shop = await newOrganisation({ credits: 1 })
     freeze()
     const { job_id } = await submit(shop.live, URLS)
-    // A consumer that claims the job and is never heard of again.
+    // A consumer that claims the job and crashes.
     const claim = "update jobs set status = 'processing', started_at = ?, due_at = ? where id = ?"
     await env.DB.prepare(claim)
       .bind(Date.now(), Date.now() + 120_000, job_id)
@@ -290,7 +291,7 @@ describe('the sweep', () => {
     expect(await ledgerOf(shop)).toMatchObject({ balance: 1, reserved: 0 })
   })
 
-  it('is deaf to messages that make no sense', async () => {
+  it('acknowledges unknown jobs and retries malformed messages', async () => {
     const batch = createMessageBatch<unknown>('tryon-jobs', [
       { id: '1', timestamp: new Date(), attempts: 1, body: { jobId: newId('job') } },
       { id: '2', timestamp: new Date(), attempts: 1, body: 'nonsense' },
@@ -301,8 +302,8 @@ describe('the sweep', () => {
   })
 })
 
-describe('a withdrawn job', () => {
-  it('tells its webhook', async () => {
+describe('withdrawJob', () => {
+  it('sends the webhook event', async () => {
     const shop = await newOrganisation({ default_webhook_url: 'https://hooks.test/withdrawn' })
     upstream.on('https://hooks.test/withdrawn', () => new Response())
     freeze()

@@ -1,4 +1,4 @@
-// How many live jobs an isolate takes: of one organisation, and with how much memory.
+// The limits of an isolate: live jobs per organisation, and memory for pictures.
 import { createExecutionContext, createMessageBatch } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -16,12 +16,6 @@ const upstream = fakePictures()
 afterEach(() => void vi.useRealTimers())
 
 const MB = 1024 * 1024
-
-/** A promise that a test resolves. */
-function latch<T = void>() {
-  const { promise, resolve } = Promise.withResolvers<T>()
-  return { reached: promise, open: resolve }
-}
 
 async function liveJobs(count: number) {
   const send = holdMessages()
@@ -47,10 +41,10 @@ async function liveJobs(count: number) {
 }
 
 describe('live jobs of one organisation', () => {
-  it('are processed four at a time; the others get new messages that come later and later', async () => {
-    const end = latch<typeof picture>()
+  it('are processed four at a time, and the others are queued again with growing delays', async () => {
+    const end = Promise.withResolvers<typeof picture>()
     const engine = scripted('engine', { start: [] })
-    engine.start.mockImplementation(() => end.reached)
+    engine.start.mockImplementation(() => end.promise)
     useEngines(engine)
     const { ids, send, statuses, run } = await liveJobs(12)
     const first = ids.slice(0, 4).map((id) => run(id))
@@ -62,24 +56,24 @@ describe('live jobs of one organisation', () => {
     expect(delays).toEqual(delays.toSorted((a, b) => a - b))
     expect([delays[0], delays.at(-1)]).toEqual([1, 2])
 
-    // A job of another organisation does not wait.
+    // A job of another organisation is processed at once.
     const other = await liveJobs(1)
     const others = other.ids.map((id) => other.run(id))
     await vi.waitUntil(async () => (await other.statuses())[0] === 'processing')
-    end.open(picture)
+    end.resolve(picture)
     await Promise.all([...first, ...others])
     for (const id of ids.slice(4)) await run(id)
     expect(new Set(await statuses())).toEqual(new Set(['completed']))
   })
 
-  it('wait at most 30 seconds for the next try', () => {
+  it('are delayed for at most 30 seconds', () => {
     const slots = new JobSlots({ perOrganisation: 4, total: 16 })
     const delays = Array.from({ length: 1_000 }, () => slots.delaySeconds('org_1'))
     expect([Math.min(...delays), Math.max(...delays)]).toEqual([1, 30])
     expect(slots.delaySeconds('org_2')).toBe(1)
   })
 
-  it('get the slot of a killed invocation back: soon after its message was acknowledged', () => {
+  it('get the slot of a killed invocation back, sooner after an acknowledgement', () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const slots = new JobSlots({ perOrganisation: 2, total: 16 })
     const slow = slots.enter('org_1')!
@@ -94,26 +88,26 @@ describe('live jobs of one organisation', () => {
     expect(slots.enter('org_1')).toBeDefined()
   })
 
-  it('and of all organisations begin in the order of their messages when a slot is free', async () => {
+  it('start in the order of their messages across organisations', async () => {
     const slots = new JobSlots({ perOrganisation: 1, total: 2 })
-    const begun: number[] = []
+    const started: number[] = []
     const all = [0, 1, 2, 3].map((n) => slots.enter(`org_${n}`)!)
-    const begin = all.map((slot, n) => slots.begin(slot).then(() => begun.push(n)))
-    await Promise.all(begin.slice(0, 2))
+    const starts = all.map((slot, n) => slots.start(slot).then(() => started.push(n)))
+    await Promise.all(starts.slice(0, 2))
     await scheduler.wait(50)
-    expect(begun).toEqual([0, 1])
+    expect(started).toEqual([0, 1])
     slots.leave(all[1]!)
-    await begin[2]
-    expect(begun).toEqual([0, 1, 2])
+    await starts[2]
+    expect(started).toEqual([0, 1, 2])
     slots.leave(all[0]!)
-    await begin[3]
+    await starts[3]
   })
 })
 
-describe('a message whose job takes long', () => {
-  it('is acknowledged after two seconds, and the job goes on', async () => {
-    const slow = latch<Response>()
-    upstream.on(MODEL, () => slow.reached)
+describe('the message of a slow job', () => {
+  it('is acknowledged after two seconds while the work continues', async () => {
+    const slow = Promise.withResolvers<Response>()
+    upstream.on(MODEL, () => slow.promise)
     useEngines(scripted('engine', { start: [picture], paid: false }))
     const { shop, ids, statuses } = await liveJobs(1)
     const batch = createMessageBatch<unknown>('tryon-jobs', [
@@ -125,39 +119,39 @@ describe('a message whose job takes long', () => {
       },
     ])
     const ack = vi.spyOn(batch.messages[0]!, 'ack')
-    const begunAt = Date.now()
+    const startedAt = Date.now()
     await worker.queue(batch, env, createExecutionContext())
-    expect(Date.now() - begunAt).toBeLessThan(5_000)
+    expect(Date.now() - startedAt).toBeLessThan(5_000)
     expect(ack).toHaveBeenCalledOnce()
     expect(await statuses()).toEqual(['processing'])
-    slow.open(new Response(jpeg()))
+    slow.resolve(new Response(jpeg()))
     await vi.waitUntil(async () => (await statuses())[0] === 'completed')
   })
 
-  it('waits for a paid engine, however long that takes', async () => {
+  it('waits for a paid engine without a time limit', async () => {
     const engine = scripted('engine', { start: [] })
-    const end = latch<typeof picture>()
-    engine.start.mockImplementation(() => end.reached)
+    const end = Promise.withResolvers<typeof picture>()
+    engine.start.mockImplementation(() => end.promise)
     useEngines(engine)
     const { ids, run } = await liveJobs(1)
     const ackTimer = new AckTimer()
     const done = run(ids[0]!, ackTimer)
     await scheduler.wait(3_000)
     expect(ackTimer.isExpired).toBe(false)
-    end.open(picture)
+    end.resolve(picture)
     await done
   })
 
-  it('leaves the start of a paid engine to another message, with copies of the pictures', async () => {
-    const slow = latch<Response>()
-    upstream.on(MODEL, () => slow.reached)
+  it('leaves a paid start to a new message and stores copies of the inputs', async () => {
+    const slow = Promise.withResolvers<Response>()
+    upstream.on(MODEL, () => slow.promise)
     const engine = scripted('engine', { start: [running('a')] })
     useEngines(engine)
     const { shop, ids, send, run } = await liveJobs(1)
     const ackTimer = new AckTimer()
     const done = run(ids[0]!, ackTimer)
     await ackTimer.expired
-    slow.open(new Response(jpeg()))
+    slow.resolve(new Response(jpeg()))
     await done
     expect(engine.start).not.toHaveBeenCalled()
     expect(send).toHaveBeenCalledOnce()
@@ -168,16 +162,16 @@ describe('a message whose job takes long', () => {
     expect(await readJob(shop.live, ids[0]!)).toMatchObject({ status: 'processing' })
   })
 
-  it('is replaced by a new one if the job has to be tried again', async () => {
-    const slow = latch()
-    upstream.on(MODEL, () => slow.reached.then(() => new Response(jpeg())))
+  it('is replaced by a new message when the job is retried', async () => {
+    const slow = Promise.withResolvers<void>()
+    upstream.on(MODEL, () => slow.promise.then(() => new Response(jpeg())))
     const engine = scripted('engine', { start: [new Error('broken'), picture], paid: false })
     useEngines(engine)
     const { ids, send, statuses, run } = await liveJobs(1)
     const ackTimer = new AckTimer()
     const done = run(ids[0]!, ackTimer)
     await ackTimer.expired
-    slow.open()
+    slow.resolve()
     expect(await done).toEqual({ done: true })
     expect(send).toHaveBeenCalledOnce()
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10_000 })
@@ -206,7 +200,7 @@ describe('the memory for pictures', () => {
     await third
   })
 
-  it('goes to one job of an organisation whose sizes are unknown, whoever waits', async () => {
+  it('is reserved for one job per organisation while the sizes are unknown', async () => {
     const budget = new MemoryBudget(10 * JOB_BYTES)
     const [a, b, c] = ['org_1', 'org_1', 'org_2'].map(memoryOf(budget))
     await a!.reserve()
@@ -218,16 +212,16 @@ describe('the memory for pictures', () => {
     await second
   })
 
-  it('is refused after eight seconds, and the job is postponed without an attempt', async () => {
+  it('is not granted after eight seconds, and the job is postponed without an attempt', async () => {
     const budget = new MemoryBudget(JOB_BYTES)
     await memoryOf(budget)('org_1').reserve()
-    const begunAt = Date.now()
-    const refused = memoryOf(budget)('org_2').reserve()
-    await expect(refused).rejects.toMatchObject({ name: 'Postponed', isUntouched: true })
-    expect(Date.now() - begunAt).toBeGreaterThan(7_500)
+    const startedAt = Date.now()
+    const reservation = memoryOf(budget)('org_2').reserve()
+    await expect(reservation).rejects.toMatchObject({ name: 'Postponed', isUntouched: true })
+    expect(Date.now() - startedAt).toBeGreaterThan(7_500)
   })
 
-  it('of a killed invocation is free again after a while', async () => {
+  it('of a killed invocation becomes free after its expiry', async () => {
     const budget = new MemoryBudget(JOB_BYTES)
     vi.useFakeTimers({ toFake: ['Date'] })
     await memoryOf(budget)('org_1').reserve()

@@ -1,4 +1,4 @@
-// The sweep: what it takes, what it sends, and what happens when a queue refuses or is long.
+// The sweep: which rows it selects, what it sends, and how it handles failing and long queues.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sweep } from '../../src/scheduled.ts'
@@ -7,13 +7,13 @@ const MINUTE_MS = 60_000
 const QUEUES = ['JOBS', 'TEST_JOBS', 'WEBHOOKS'] as const
 type QueueName = (typeof QUEUES)[number]
 
-/** The environment with queues that only record what is sent to them. */
-function recordingEnv({ refusing, backlog = 0 }: { refusing?: QueueName; backlog?: number } = {}) {
+/** The environment with queues that record their messages. */
+function recordingEnv({ failing, backlog = 0 }: { failing?: QueueName; backlog?: number } = {}) {
   const sent: Record<QueueName, string[]> = { JOBS: [], TEST_JOBS: [], WEBHOOKS: [] }
   const queue = (name: QueueName) => ({
     metrics: async () => ({ backlogCount: backlog, backlogBytes: 0 }),
     sendBatch: async (messages: { body: { jobId?: string; eventId?: string } }[]) => {
-      if (name === refusing) throw new Error('the queue is full')
+      if (name === failing) throw new Error('the queue is full')
       sent[name].push(...messages.map(({ body }) => body.jobId ?? body.eventId ?? ''))
     },
   })
@@ -28,7 +28,7 @@ interface Rows {
   ageMs?: number
 }
 
-/** Inserts unfinished jobs that the sweep has to look at. */
+/** Inserts unfinished jobs that are due for the sweep. */
 async function insertJobs({ count, mode = 'live', status = 'pending', ageMs = 0 }: Rows) {
   const createdAt = Date.now() - ageMs
   await env.DB.prepare(
@@ -65,13 +65,13 @@ afterEach(() => void vi.useRealTimers())
 
 describe('the sweep', () => {
   it.each([
-    ['webhooks when jobs are refused', 'JOBS', 'WEBHOOKS'],
-    ['jobs when webhooks are refused', 'WEBHOOKS', 'JOBS'],
-  ] as const)('queues %s, and logs the failure', async (_, refusing, other) => {
+    ['webhooks when the job queue fails', 'JOBS', 'WEBHOOKS'],
+    ['jobs when the webhook queue fails', 'WEBHOOKS', 'JOBS'],
+  ] as const)('queues %s and logs the failure', async (_, failing, other) => {
     await insertJobs({ count: 1 })
     await insertEvents(1)
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
-    const recording = recordingEnv({ refusing })
+    const recording = recordingEnv({ failing })
     await expect(sweep(recording.env)).rejects.toThrow('the queue is full')
     expect(recording.sent[other]).toHaveLength(1)
     expect(String(log.mock.calls)).toContain('sweep failed')
@@ -87,7 +87,7 @@ describe('the sweep', () => {
   })
 
   it.each(['pending', 'processing'] as const)(
-    'takes %s jobs again after 15 minutes, not before',
+    'selects %s jobs again after 15 minutes, not before',
     async (status) => {
       await insertJobs({ count: 1, status })
       const { sent, env: bindings } = recordingEnv()
@@ -101,7 +101,7 @@ describe('the sweep', () => {
     },
   )
 
-  it('takes events again after 15 minutes, not before', async () => {
+  it('selects events again after 15 minutes, not before', async () => {
     await insertEvents(1)
     const { sent, env: bindings } = recordingEnv()
     await sweep(bindings)
@@ -113,10 +113,10 @@ describe('the sweep', () => {
     expect(sent.WEBHOOKS).toHaveLength(2)
   })
 
-  it('sends later what was taken and could not be sent', async () => {
+  it('sends a job later after a failed send', async () => {
     await insertJobs({ count: 1 })
     vi.spyOn(console, 'error').mockImplementation(() => {})
-    await expect(sweep(recordingEnv({ refusing: 'JOBS' }).env)).rejects.toThrow('full')
+    await expect(sweep(recordingEnv({ failing: 'JOBS' }).env)).rejects.toThrow('full')
     const { sent, env: bindings } = recordingEnv()
     await sweep(bindings)
     expect(sent.JOBS).toEqual([])
@@ -145,7 +145,7 @@ describe('the sweep', () => {
 })
 
 describe('the sweep while the queues are long', () => {
-  it('sends no job that most likely waits there', async () => {
+  it('does not send jobs that are probably queued', async () => {
     await insertJobs({ count: 150 })
     const { sent, env: bindings } = recordingEnv({ backlog: 5_000 })
     for (let minute = 0; minute < 30; minute++) {
@@ -155,7 +155,7 @@ describe('the sweep while the queues are long', () => {
     expect(sent.JOBS).toEqual([])
   })
 
-  it('sends them once the queue is short', async () => {
+  it('sends these jobs when the queue is short', async () => {
     await insertJobs({ count: 150 })
     await sweep(recordingEnv({ backlog: 5_000 }).env)
     const { sent, env: bindings } = recordingEnv({ backlog: 10 })
@@ -166,7 +166,7 @@ describe('the sweep while the queues are long', () => {
     expect(new Set(sent.JOBS).size).toBe(150)
   })
 
-  it('sends a job that has waited for an hour, and one whose consumer died', async () => {
+  it('sends a job that has waited for an hour and one whose consumer crashed', async () => {
     await insertJobs({ count: 1, ageMs: 61 * MINUTE_MS })
     await insertJobs({ count: 1, status: 'processing' })
     const { sent, env: bindings } = recordingEnv({ backlog: 5_000 })

@@ -1,9 +1,9 @@
-// Credits and job states against a model of a few lines that says what the design promises.
+// Compares credits and job statuses with a small model of the expected behaviour.
 import * as fc from 'fast-check'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { FaultInjector } from '../faults/fault-injector.ts'
-import { CDN, HOOK, Stage } from '../faults/harness.ts'
+import { CDN, HOOK, Harness } from '../faults/harness.ts'
 import { factsOf } from '../support/facts.ts'
 
 type Mode = 'live' | 'test'
@@ -56,7 +56,7 @@ interface ModelJob {
 
 const CREDITS = 3
 
-/** What the service should be like, without any storage, queue or crash. */
+/** The expected behaviour of the service. */
 class Model {
   balance = CREDITS
   granted = CREDITS
@@ -65,7 +65,7 @@ class Model {
   readonly keys = new Map<string, ModelJob>()
   readonly references = new Set<number>()
 
-  /** @returns the status to expect, and the job if it is to be an earlier one */
+  /** @returns the expected status, and the earlier job of a repeated key */
   submit({ mode, key, fails }: Extract<Step, { do: 'submit' }>) {
     if (this.suspended) return { status: 403 }
     const earlier = key === null ? undefined : this.keys.get(`${mode} ${key}`)
@@ -86,7 +86,7 @@ class Model {
     this.end(job, this.suspended ? 'cancelled' : job.fails ? 'failed' : 'completed')
   }
 
-  /** @returns whether it could be ended before it began */
+  /** @returns whether the job was pending */
   stop(job: ModelJob, status: string): boolean {
     if (job.status !== 'pending') return false
     this.end(job, status)
@@ -117,29 +117,35 @@ class Model {
   }
 }
 
-const calm = () => new FaultInjector()
+const noFaults = () => new FaultInjector()
 
-/** What the model expects of a step's answer, and what came. */
+/** The expected and the actual result of a step. */
 type Comparison = { expected: unknown; got: unknown }
 const NOTHING: Comparison = { expected: null, got: null }
 
-/** Takes a step in both worlds. */
-async function take(stage: Stage, model: Model, step: Step): Promise<Comparison> {
+/** Runs a step in the service and in the model. */
+async function runStep(harness: Harness, model: Model, step: Step): Promise<Comparison> {
   const operate = (path: string, body?: object, method = 'POST') =>
-    stage.request(calm(), env.OPERATOR_TOKEN, method, `/operator${path}`, body && { body })
-  const organisation = `/organisations/${stage.shop.orgId}`
+    harness.request(noFaults(), env.OPERATOR_TOKEN, method, `/operator${path}`, body && { body })
+  const organisation = `/organisations/${harness.shop.orgId}`
   switch (step.do) {
     case 'submit': {
       const expected = model.submit(step)
       const garment = step.mode === 'test' ? 'https://test.invalid/fail/' : `${CDN}/missing`
-      const reply = await stage.request(calm(), stage.shop.keys[step.mode], 'POST', '/v1/tryon', {
-        body: {
-          model_image_url: `${CDN}/model`,
-          garment_image_url: step.fails ? garment + FAILURE[step.mode] : `${CDN}/garment`,
-          webhook_url: HOOK,
+      const reply = await harness.request(
+        noFaults(),
+        harness.shop.keys[step.mode],
+        'POST',
+        '/v1/tryon',
+        {
+          body: {
+            model_image_url: `${CDN}/model`,
+            garment_image_url: step.fails ? garment + FAILURE[step.mode] : `${CDN}/garment`,
+            webhook_url: HOOK,
+          },
+          ...(step.key !== null && { headers: { 'Idempotency-Key': `key-${step.key}` } }),
         },
-        ...(step.key !== null && { headers: { 'Idempotency-Key': `key-${step.key}` } }),
-      })
+      )
       const jobId = String(reply?.body['job_id'])
       if (expected.status === 202 && !expected.earlier) model.accept(jobId, step)
       const got = { status: reply?.status, jobId: expected.earlier ? jobId : undefined }
@@ -149,7 +155,7 @@ async function take(stage: Stage, model: Model, step: Step): Promise<Comparison>
     case 'cancel':
     case 'withdraw': {
       const job = model.jobs.at(step.job % Math.max(1, model.jobs.length))
-      return job ? act(stage, model, step.do, job) : NOTHING
+      return job ? runOnJob(harness, model, step.do, job) : NOTHING
     }
     case 'grant': {
       const body = { amount: step.amount, reason: 'Bought', reference: `invoice ${step.reference}` }
@@ -167,34 +173,40 @@ async function take(stage: Stage, model: Model, step: Step): Promise<Comparison>
       model.suspended = false
       return NOTHING
     case 'evict':
-      await stage.evict()
+      await harness.evict()
       return NOTHING
     case 'reconcile':
-      stage.pass(6 * 60_000)
-      await stage.alarm()
+      harness.advance(6 * 60_000)
+      await harness.alarm()
       return NOTHING
   }
 }
 
 const FAILURE = { live: '', test: 'generation_failed' }
 
-async function act(
-  stage: Stage,
+async function runOnJob(
+  harness: Harness,
   model: Model,
-  verb: 'process' | 'cancel' | 'withdraw',
+  action: 'process' | 'cancel' | 'withdraw',
   job: ModelJob,
 ): Promise<Comparison> {
-  if (verb === 'process') {
+  if (action === 'process') {
     const body = { jobId: job.id }
-    await stage.consume(calm(), { queue: 'tryon-jobs', id: 0, body, attempts: 1, visibleAt: 0 })
+    await harness.consume(noFaults(), {
+      queue: 'tryon-jobs',
+      id: 0,
+      body,
+      attempts: 1,
+      visibleAt: 0,
+    })
     model.process(job)
     return NOTHING
   }
   const [token, method, path, status] =
-    verb === 'cancel'
-      ? [stage.shop.keys[job.mode], 'DELETE', `/v1/jobs/${job.id}`, 'refunded']
+    action === 'cancel'
+      ? [harness.shop.keys[job.mode], 'DELETE', `/v1/jobs/${job.id}`, 'refunded']
       : [env.OPERATOR_TOKEN, 'POST', `/operator/jobs/${job.id}/withdraw`, 'cancelled']
-  const reply = await stage.request(calm(), token, method, path)
+  const reply = await harness.request(noFaults(), token, method, path)
   return { expected: model.stop(job, status) ? 200 : 409, got: reply?.status }
 }
 
@@ -202,22 +214,22 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterEach(() => void vi.useRealTimers())
 
 describe('credits and job states', () => {
-  it('are what the model says after every step, whatever the Organisation forgets', async () => {
+  it('match the model after every step, including evictions', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
-        const stage = await Stage.open({ credits: CREDITS })
+        const harness = await Harness.open({ credits: CREDITS })
         const model = new Model()
         for (const each of steps) {
-          const { expected, got } = await take(stage, model, each)
+          const { expected, got } = await runStep(harness, model, each)
           expect(got).toEqual(expected)
-          const facts = await factsOf(stage.shop.orgId)
+          const facts = await factsOf(harness.shop.orgId)
           expect(facts.totals).toEqual(model.totals())
           expect(new Map(facts.jobs.map(({ id, status }) => [id, status]))).toEqual(
             new Map(model.jobs.map(({ id, status }) => [id, status])),
           )
         }
-        await stage.quiet()
-        expect(await stage.violations()).toEqual([])
+        await harness.finishAllWork()
+        expect(await harness.violations()).toEqual([])
       }),
       { numRuns: 15 },
     )

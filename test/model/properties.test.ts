@@ -1,9 +1,9 @@
-// Properties of the parts that decide alone: the rate window, page cursors, keys, signatures and instants.
+// Properties of pure parts: the rate window, page cursors, keys, signatures and instants.
 import { presentAuditEntry } from '../../src/operator/present.ts'
 import * as fc from 'fast-check'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { makeCursor, readCursor } from '../../src/api/cursor.ts'
+import { createCursor, readCursor } from '../../src/api/cursor.ts'
 import { signer } from '../../src/signing/hmac.ts'
 import { newId } from '../../src/ids.ts'
 import { createKey, parseKey } from '../../src/organisation/api-key.ts'
@@ -21,7 +21,7 @@ describe('the rate window', () => {
     limit: fc.integer({ min: 1, max: 6 }),
   })
 
-  it('agrees with counting every request of the last 60 seconds', () => {
+  it('matches a count of all requests in the last 60 seconds', () => {
     fc.assert(
       fc.property(fc.array(request, { maxLength: 200 }), (requests) => {
         const window = new RateWindow()
@@ -31,20 +31,20 @@ describe('the rate window', () => {
           now += afterMs
           const countAt = (at: number) => passed.filter((one) => one > at - WINDOW_MS).length
           const expected = countAt(now) < limit
-          const answer = window.take(limit, now)
+          const result = window.take(limit, now)
           if (expected) passed.push(now)
-          expect(answer.passed).toBe(expected)
-          expect(answer.remaining).toBe(Math.max(0, limit - countAt(now)))
+          expect(result.passed).toBe(expected)
+          expect(result.remaining).toBe(Math.max(0, limit - countAt(now)))
           let seconds = 0
           while (countAt(now + seconds * 1_000) >= limit) seconds++
-          expect(answer.resetSeconds).toBe(seconds)
+          expect(result.resetSeconds).toBe(seconds)
         }
       }),
       { numRuns: 300 },
     )
   })
 
-  it('keeps to a limit of 6,000 over ten minutes of asking for twice that', () => {
+  it('limits twice the allowed rate to 6,000 per minute for ten minutes', () => {
     const window = new RateWindow()
     const passed: number[] = []
     for (let now = 0; now < 600_000; now += 5) {
@@ -57,8 +57,8 @@ describe('the rate window', () => {
   })
 })
 
-describe('walking the pages of a list', () => {
-  it('gives each job that was there at the start once, newest first, while the table moves', async () => {
+describe('pagination', () => {
+  it('returns each initial job once, newest first, during concurrent changes', async () => {
     const change = fc.constantFrom('insert', 'end', 'other' as const)
     await fc.assert(
       fc.asyncProperty(
@@ -68,23 +68,23 @@ describe('walking the pages of a list', () => {
         async (count, limit, changes) => {
           const shop = await newOrganisation()
           const other = await newOrganisation()
-          const there: string[] = []
-          for (let n = 0; n < count; n++) there.unshift(await insertJob(shop))
+          const initial: string[] = []
+          for (let n = 0; n < count; n++) initial.unshift(await insertJob(shop))
           const seen: string[] = []
           let cursor: string | null = null
           do {
             const query: string = cursor === null ? '' : `&cursor=${cursor}`
-            const answer = await shop.test.get(`/v1/jobs?limit=${limit}${query}`)
-            const page = await answer.json<{ jobs: JobJson[]; next_cursor: string | null }>()
+            const response = await shop.test.get(`/v1/jobs?limit=${limit}${query}`)
+            const page = await response.json<{ jobs: JobJson[]; next_cursor: string | null }>()
             seen.push(...page.jobs.map(({ job_id }) => job_id))
             cursor = page.next_cursor
-            for (const what of changes.pop() ?? []) {
-              if (what === 'insert') await insertJob(shop)
-              if (what === 'other') await insertJob(other)
-              if (what === 'end') await endOldest(shop)
+            for (const change of changes.pop() ?? []) {
+              if (change === 'insert') await insertJob(shop)
+              if (change === 'other') await insertJob(other)
+              if (change === 'end') await endOldest(shop)
             }
           } while (cursor !== null)
-          expect(seen).toEqual(there)
+          expect(seen).toEqual(initial)
         },
       ),
       { numRuns: 10 },
@@ -112,17 +112,17 @@ const endOldest = ({ orgId }: TestOrganisation) =>
     .bind(orgId)
     .run()
 
-/** Where to flip which bit of a text. */
+/** A bit of a text. */
 const flip = fc.record({ at: fc.nat(), bit: fc.integer({ min: 0, max: 6 }) })
 
 function flipped(text: string, { at, bit }: { at: number; bit: number }): string {
-  const place = at % text.length
-  const code = text.charCodeAt(place) ^ (1 << bit)
-  return text.slice(0, place) + String.fromCharCode(code) + text.slice(place + 1)
+  const index = at % text.length
+  const code = text.charCodeAt(index) ^ (1 << bit)
+  return text.slice(0, index) + String.fromCharCode(code) + text.slice(index + 1)
 }
 
-describe('one wrong bit', () => {
-  it('makes an API key malformed, so that it ends before any I/O', async () => {
+describe('one flipped bit', () => {
+  it('makes an API key malformed', async () => {
     await fc.assert(
       fc.asyncProperty(flip, fc.constantFrom('live', 'test' as const), async (where, mode) => {
         const key = createKey(newId('org'), mode)
@@ -133,24 +133,24 @@ describe('one wrong bit', () => {
     )
   })
 
-  it('makes a link worthless', async () => {
+  it('invalidates a signed URL', async () => {
     const key = `outputs/${newId('job')}.png`
     await env.IMAGES.put(key, 'picture')
     const url = signedUrl(env, '', key)
     expect((await request(url)).status).toBe(200)
     await fc.assert(
       fc.asyncProperty(flip, async (where) => {
-        const answer = await request(`/${flipped(url.slice(1), where)}`)
-        expect([403, 404]).toContain(answer.status)
+        const response = await request(`/${flipped(url.slice(1), where)}`)
+        expect([403, 404]).toContain(response.status)
       }),
       { numRuns: 300 },
     )
   })
 
-  it('makes a cursor unreadable', async () => {
+  it('invalidates a cursor', async () => {
     const list = { organisationId: newId('org') }
     const jobId = newId('job')
-    const cursor = makeCursor(env, list, jobId)
+    const cursor = createCursor(env, list, jobId)
     expect(readCursor(env, list, cursor)).toBe(jobId)
     await fc.assert(
       fc.asyncProperty(flip, async (where) => {
@@ -169,7 +169,7 @@ describe('a signature', () => {
     return await crypto.subtle.sign('HMAC', imported, encoder.encode(text))
   }
 
-  it('is what the platform computes, for short texts and long ones', async () => {
+  it('equals the HMAC of Web Crypto for short and long texts', async () => {
     const key = await hmac(encoder.encode(env.OUTPUT_SIGNING_SECRET), 'link')
     const text = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 100 }),
@@ -210,13 +210,13 @@ describe('an instant', () => {
   })
 })
 
-describe('a secret', () => {
-  it('is replaced without breaking links and cursors that are out there', async () => {
+describe('the signing secret', () => {
+  it('can be rotated without invalidating issued links and cursors', async () => {
     const [old, next] = ['a'.repeat(32), 'b'.repeat(32)]
     const before = { ...env, OUTPUT_SIGNING_SECRET: old }
     const during = { ...before, OUTPUT_SIGNING_SECRET: next, OUTPUT_SIGNING_SECRET_PREVIOUS: old }
     const after = { ...env, OUTPUT_SIGNING_SECRET: next }
-    // Verifying the next secret before anybody signs with it: for those who change over late.
+    // A deployment that accepts the next secret before it is used.
     const prepared = { ...before, OUTPUT_SIGNING_SECRET_PREVIOUS: next }
     const check = (verifier: Env, signer: Env) => {
       const query = new URL(signedUrl(signer, 'https://x.test', 'outputs/a.png')).searchParams
@@ -230,7 +230,7 @@ describe('a secret', () => {
     expect(check(after, before)).toBe('invalid_signature')
   })
 
-  it('signs nothing that outlives its hour', async () => {
+  it('signs links that expire after one hour', async () => {
     const query = new URL(signedUrl(env, 'https://x.test', 'outputs/a.png')).searchParams
     const [expires, signature] = [query.get('expires') ?? '', query.get('signature') ?? '']
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_599_000 })

@@ -1,4 +1,4 @@
-// `npm run dev`, which runs parts of the service in Node.
+// `npm run dev`, which imports parts of the service in Node.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { it } from 'node:test'
 import { ROOT } from '../../scripts/wrangler.ts'
 
-it('npm run dev serves the address and the keys that it prints', { timeout: 60_000 }, async (t) => {
+it('npm run dev prints a URL and keys that work', { timeout: 60_000 }, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'try-on-dev-'))
   const args = ['--port', '0', '--persist-to', folder, '--log-level', 'error']
   const dev = spawn(process.execPath, ['scripts/dev.ts', ...args], { cwd: ROOT })
@@ -24,16 +24,16 @@ it('npm run dev serves the address and the keys that it prints', { timeout: 60_0
       if (printed.includes('shirt.png')) resolve()
     })
     dev.stderr.on('data', (text) => (printed += text))
-    dev.on('exit', () => reject(new Error(`It ended early:\n${printed}`)))
+    dev.on('exit', () => reject(new Error(`npm run dev exited early:\n${printed}`)))
   })
   await ready
 
   const [url] = /http:\/\/\S+(?=\/v1\/tryon)/.exec(printed) ?? []
   for (const [key] of printed.matchAll(/svc_(test|live)_sk_\w+/g)) {
-    const answer = await fetch(`${url}/v1/account`, {
+    const response = await fetch(`${url}/v1/account`, {
       headers: { Authorization: `Bearer ${key}` },
     })
-    assert.equal(answer.status, 200, `${key}: ${await answer.text()}`)
+    assert.equal(response.status, 200, `${key}: ${await response.text()}`)
   }
   const [testKey] = /svc_test_sk_\w+/.exec(printed) ?? []
   const job = await fetch(`${url}/v1/tryon`, {

@@ -1,10 +1,10 @@
-// A short run of `npm run fuzz`, with another seed each time.
+// A short run of `npm run fuzz` with a random seed.
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { it } from 'node:test'
 import { ROOT } from '../../scripts/wrangler.ts'
 
-it('broken pictures end in an error about the picture, in bounds', { timeout: 300_000 }, (t) => {
+it('npm run fuzz finds no problems', { timeout: 300_000 }, (t) => {
   const args = ['scripts/fuzz.ts', '--files', '500']
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: ROOT,

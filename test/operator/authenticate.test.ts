@@ -1,4 +1,4 @@
-// The door of /operator.
+// Authentication of /operator.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import worker from '../../src/index.ts'
@@ -11,26 +11,23 @@ describe('the operator token', () => {
     `Bearer ${env.OPERATOR_TOKEN}x`,
     'Bearer ',
     env.OPERATOR_TOKEN,
-  ])('is asked for: %s gives 401', async (authorization) => {
+  ])('is required: %s returns 401', async (authorization) => {
     const headers: HeadersInit = authorization === undefined ? {} : { Authorization: authorization }
-    const answer = await request('/operator/organisations', { headers })
-    expect(answer.status).toBe(401)
-    expect(await codeOf(answer)).toBe('unauthorized')
+    const response = await request('/operator/organisations', { headers })
+    expect(response.status).toBe(401)
+    expect(await codeOf(response)).toBe('unauthorized')
   })
 
-  it.each([undefined, ''])(
-    'hides the whole surface when it is set to %j',
-    async (OPERATOR_TOKEN) => {
-      const context = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} }
-      const answer = await worker.fetch(
-        new Request('https://try-on.test/operator/organisations', {
-          headers: { Authorization: 'Bearer undefined' },
-        }),
-        Object.assign({ ...env }, { OPERATOR_TOKEN }),
-        context,
-      )
-      expect(answer.status).toBe(404)
-      expect(await codeOf(answer)).toBe('not_found')
-    },
-  )
+  it.each([undefined, ''])('hides /operator when it is set to %j', async (OPERATOR_TOKEN) => {
+    const context = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} }
+    const response = await worker.fetch(
+      new Request('https://try-on.test/operator/organisations', {
+        headers: { Authorization: 'Bearer undefined' },
+      }),
+      Object.assign({ ...env }, { OPERATOR_TOKEN }),
+      context,
+    )
+    expect(response.status).toBe(404)
+    expect(await codeOf(response)).toBe('not_found')
+  })
 })

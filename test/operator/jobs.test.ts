@@ -1,4 +1,4 @@
-// Jobs as staff see and withdraw them.
+// Reading and withdrawing jobs through /operator.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
@@ -13,14 +13,14 @@ import {
 } from '../support/world.ts'
 
 describe('GET /operator/jobs/{job_id}', () => {
-  it('shows what the client sees, and what made the picture', async () => {
+  it('returns the fields of /v1 and the engine', async () => {
     const shop = await newOrganisation()
     const { job_id } = await submit(shop.test)
     const job = await finished(shop.test, job_id)
     await env.DB.prepare("update jobs set engine = 'fashn' where id = ?").bind(job_id).run()
-    const answer = await operator.get(`/operator/jobs/${job_id}`)
-    expect(answer.status).toBe(200)
-    expect(await answer.json()).toEqual({
+    const response = await operator.get(`/operator/jobs/${job_id}`)
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({
       ...job,
       output_url: expect.stringContaining(`/outputs/${job_id}.png?`),
       org_id: shop.orgId,
@@ -33,20 +33,20 @@ describe('GET /operator/jobs/{job_id}', () => {
 })
 
 describe('POST /operator/jobs/{job_id}/withdraw', () => {
-  it('cancels a pending job and gives its credit back, once', async () => {
+  it('cancels a pending job and returns its credit once', async () => {
     const shop = await newOrganisation({ credits: 1 })
     freeze()
     const { job_id } = await submit(shop.live)
     const withdraw = () => operator.post(`/operator/jobs/${job_id}/withdraw`)
-    const answer = await withdraw()
-    expect(answer.status).toBe(200)
-    expect(await answer.json()).toEqual({ job_id, status: 'cancelled' })
+    const response = await withdraw()
+    expect(response.status).toBe(200)
+    expect(await response.json()).toEqual({ job_id, status: 'cancelled' })
     expect(await ledgerOf(shop)).toEqual({ granted: 1, balance: 1, reserved: 0, consumed: 0 })
     expect((await withdraw()).status).toBe(409)
     expect((await operator.post(`/operator/jobs/${newId('job')}/withdraw`)).status).toBe(404)
   })
 
-  it('leaves a finished job alone', async () => {
+  it('returns 409 for a finished job', async () => {
     const shop = await newOrganisation()
     const { job_id } = await submit(shop.test)
     await finished(shop.test, job_id)

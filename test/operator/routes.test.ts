@@ -1,4 +1,4 @@
-// Organisations as staff make and change them, with their credits, keys and workspaces.
+// Organisations, credits, API keys and workspaces through /operator.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
@@ -8,10 +8,10 @@ import { freeze, ledgerOf, newOrganisation, operator, readJob, submit } from '..
 const path = (orgId: string, rest = '') => `/operator/organisations/${orgId}${rest}`
 
 describe('POST /operator/organisations', () => {
-  it('creates one with everything that it needs', async () => {
-    const answer = await operator.post('/operator/organisations', { name: 'Boutique' })
-    expect(answer.status).toBe(201)
-    const body = await answer.json<Record<string, unknown>>()
+  it('creates an organisation with its keys, workspace and webhook secret', async () => {
+    const response = await operator.post('/operator/organisations', { name: 'Boutique' })
+    expect(response.status).toBe(201)
+    const body = await response.json<Record<string, unknown>>()
     expect(body).toEqual({
       org_id: expect.stringMatching(/^org_[0-9a-z]{26}$/),
       name: 'Boutique',
@@ -68,15 +68,15 @@ describe('POST /operator/organisations', () => {
     { name: 'a', default_webhook_url: 'http://10.0.0.1/' },
     { name: 'a', workspace_name: '' },
     { name: 'a', creditz: 5 },
-  ])('refuses %j', async (body) => {
-    const answer = await operator.post('/operator/organisations', body)
-    expect(answer.status).toBe(422)
-    expect(await codeOf(answer)).toBe('validation_error')
+  ])('rejects %j', async (body) => {
+    const response = await operator.post('/operator/organisations', body)
+    expect(response.status).toBe(422)
+    expect(await codeOf(response)).toBe('validation_error')
   })
 })
 
 describe('GET /operator/organisations', () => {
-  it('shows one with its ledger, without keys and secret', async () => {
+  it('returns an organisation with its ledger, without keys and secret', async () => {
     const shop = await newOrganisation({ credits: 7 })
     const body = await (await operator.get(path(shop.orgId))).json<Record<string, unknown>>()
     expect(body).toMatchObject({
@@ -89,8 +89,8 @@ describe('GET /operator/organisations', () => {
     expect(body).not.toHaveProperty('webhook_secret')
   })
 
-  it('lists all, page by page', async () => {
-    const made = [await newOrganisation(), await newOrganisation(), await newOrganisation()]
+  it('lists all organisations in pages', async () => {
+    const created = [await newOrganisation(), await newOrganisation(), await newOrganisation()]
     const seen: string[] = []
     let cursor: string | null = ''
     while (cursor !== null) {
@@ -103,10 +103,10 @@ describe('GET /operator/organisations', () => {
       cursor = page.next_cursor
     }
     expect(new Set(seen).size).toBe(seen.length)
-    expect(seen).toEqual(expect.arrayContaining(made.map(({ orgId }) => orgId)))
+    expect(seen).toEqual(expect.arrayContaining(created.map(({ orgId }) => orgId)))
   })
 
-  it.each(['limit=0', 'limit=x', 'cursor=x', 'limit=1&limit=2'])('refuses %s', async (query) => {
+  it.each(['limit=0', 'limit=x', 'cursor=x', 'limit=1&limit=2'])('rejects %s', async (query) => {
     expect((await operator.get(`/operator/organisations?${query}`)).status).toBe(422)
   })
 
@@ -120,35 +120,35 @@ describe('GET /operator/organisations', () => {
     ['GET', '/audit-log'],
     ['PATCH', '/workspaces/ws_x'],
     ['DELETE', '/api-keys/key_x'],
-  ])('answers 404 for an unknown organisation: %s %s', async (method, rest) => {
+  ])('returns 404 for an unknown organisation: %s %s', async (method, rest) => {
     const bodies: Record<string, object> = {
       '/credits': { amount: 1, reason: 'r', reference: 'r' },
       '/api-keys': { mode: 'live' },
       '/workspaces': { name: 'n' },
     }
-    const answer = await request(path(newId('org'), rest), {
+    const response = await request(path(newId('org'), rest), {
       method,
       headers: { Authorization: `Bearer ${env.OPERATOR_TOKEN}` },
       ...(['POST', 'PATCH'].includes(method) && { body: JSON.stringify(bodies[rest] ?? {}) }),
     })
-    expect(answer.status).toBe(404)
-    expect(await codeOf(answer)).toBe('not_found')
+    expect(response.status).toBe(404)
+    expect(await codeOf(response)).toBe('not_found')
   })
 })
 
 describe('PATCH /operator/organisations/{org_id}', () => {
-  it('changes any subset, in force at the next request', async () => {
+  it('changes any subset of fields, effective for the next request', async () => {
     const shop = await newOrganisation()
     await shop.test.get('/v1/account')
-    const answer = await operator.patch(path(shop.orgId), {
+    const response = await operator.patch(path(shop.orgId), {
       plan: 'scale',
       rate_limit_per_minute: 7,
       auto_reload_enabled: true,
       default_webhook_url: 'https://hooks.test/new',
       output_retention_days: 7,
     })
-    expect(answer.status).toBe(200)
-    expect(await answer.json()).toMatchObject({
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({
       plan: 'scale',
       auto_reload_enabled: true,
       output_retention_days: 7,
@@ -166,7 +166,7 @@ describe('PATCH /operator/organisations/{org_id}', () => {
     expect((await operator.patch(path(shop.orgId), {})).status).toBe(200)
   })
 
-  it('withdraws the pending jobs of an organisation that it suspends', async () => {
+  it('withdraws the pending jobs when it suspends an organisation', async () => {
     const shop = await newOrganisation({ credits: 3 })
     freeze()
     const jobs = [await submit(shop.live), await submit(shop.live), await submit(shop.test)]
@@ -191,21 +191,21 @@ describe('PATCH /operator/organisations/{org_id}', () => {
     { output_retention_days: null },
     { default_webhook_url: `${BASE}/hook` },
     { default_webhook_url: `${BASE}:8443/hook` },
-  ])('refuses %j', async (change) => {
+  ])('rejects %j', async (change) => {
     const shop = await newOrganisation()
     expect((await operator.patch(path(shop.orgId), change)).status).toBe(422)
   })
 })
 
-describe('credits', () => {
-  it('are added once for each reference', async () => {
+describe('POST /operator/organisations/{org_id}/credits', () => {
+  it('adds credits once for each reference', async () => {
     const shop = await newOrganisation({ credits: 5 })
     const grant = { amount: 10, reason: 'Invoice', reference: 'invoice 9' }
     const add = () => operator.post(path(shop.orgId, '/credits'), grant)
-    const answers = await Promise.all([add(), add(), add()])
-    for (const answer of answers) {
-      expect(answer.status).toBe(200)
-      expect(await answer.json()).toEqual({ credits: 15 })
+    const responses = await Promise.all([add(), add(), add()])
+    for (const response of responses) {
+      expect(response.status).toBe(200)
+      expect(await response.json()).toEqual({ credits: 15 })
     }
     expect(await ledgerOf(shop)).toMatchObject({ granted: 15 })
   })
@@ -217,19 +217,19 @@ describe('credits', () => {
     { amount: '5', reason: 'r', reference: 'r' },
     { amount: 5, reason: 'r' },
     { amount: 5, reference: 'r' },
-  ])('refuses %j', async (body) => {
+  ])('rejects %j', async (body) => {
     const shop = await newOrganisation()
     expect((await operator.post(path(shop.orgId, '/credits'), body)).status).toBe(422)
   })
 
   it.each(['sign-up', ' sign-up '])(
-    'are refused under the reference of the first ones: %j',
+    'rejects the reference of the sign-up credits: %j',
     async (reference) => {
       const shop = await newOrganisation({ credits: 5 })
       const grant = { amount: 10, reason: 'Invoice', reference }
-      const answer = await operator.post(path(shop.orgId, '/credits'), grant)
-      expect(answer.status).toBe(422)
-      expect(await answer.json()).toMatchObject({
+      const response = await operator.post(path(shop.orgId, '/credits'), grant)
+      expect(response.status).toBe(422)
+      expect(await response.json()).toMatchObject({
         error: {
           code: 'validation_error',
           message:
@@ -241,12 +241,12 @@ describe('credits', () => {
   )
 })
 
-describe('API keys', () => {
-  it('are made for a mode and revoked for good', async () => {
+describe('the API keys of an organisation', () => {
+  it('are created for one mode and revoked permanently', async () => {
     const shop = await newOrganisation()
-    const made = await operator.post(path(shop.orgId, '/api-keys'), { mode: 'live' })
-    expect(made.status).toBe(201)
-    const { id, key, mode } = await made.json<{ id: string; key: string; mode: string }>()
+    const created = await operator.post(path(shop.orgId, '/api-keys'), { mode: 'live' })
+    expect(created.status).toBe(201)
+    const { id, key, mode } = await created.json<{ id: string; key: string; mode: string }>()
     expect(mode).toBe('live')
     expect((await clientOf(key).get('/v1/account')).status).toBe(200)
     const revoke = () => operator.delete(path(shop.orgId, `/api-keys/${id}`))
@@ -259,12 +259,12 @@ describe('API keys', () => {
   })
 })
 
-describe('workspaces', () => {
-  it('are made, renamed, archived and restored', async () => {
+describe('the workspaces of an organisation', () => {
+  it('are created, renamed, archived and restored', async () => {
     const shop = await newOrganisation()
-    const made = await operator.post(path(shop.orgId, '/workspaces'), { name: 'Second' })
-    expect(made.status).toBe(201)
-    const workspace = await made.json<{ id: string }>()
+    const created = await operator.post(path(shop.orgId, '/workspaces'), { name: 'Second' })
+    expect(created.status).toBe(201)
+    const workspace = await created.json<{ id: string }>()
     const change = (body: object) =>
       operator.patch(path(shop.orgId, `/workspaces/${workspace.id}`), body)
     expect(await (await change({ name: 'Renamed' })).json()).toMatchObject({ name: 'Renamed' })

@@ -1,4 +1,4 @@
-// The signing secret of organisations that use the API only.
+// Rotating the webhook signing secret through /operator.
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
 import { fakeUpstream } from '../support/upstream.ts'
@@ -9,11 +9,11 @@ const upstream = fakeUpstream()
 const path = (orgId: string) => `/operator/organisations/${orgId}/webhook-secret/rotate`
 
 describe('POST /operator/organisations/{org_id}/webhook-secret/rotate', () => {
-  it('gives a new secret, and deliveries are signed with both', async () => {
+  it('returns a new secret, and deliveries are signed with both', async () => {
     const shop = await newOrganisation()
-    const answer = await operator.post(path(shop.orgId))
-    expect(answer.status).toBe(200)
-    const { webhook_secret, ...rest } = await answer.json<{ webhook_secret: string }>()
+    const response = await operator.post(path(shop.orgId))
+    expect(response.status).toBe(200)
+    const { webhook_secret, ...rest } = await response.json<{ webhook_secret: string }>()
     expect(rest).toEqual({})
     expect(webhook_secret).toMatch(/^whsec_[A-Za-z0-9+/=]{32}$/)
     upstream.on('https://hooks.test/rotated', () => new Response())
@@ -23,7 +23,7 @@ describe('POST /operator/organisations/{org_id}/webhook-secret/rotate', () => {
       const { body, headers } = delivery
       expect(() => new Webhook(secret).verify(body, Object.fromEntries(headers))).not.toThrow()
     }
-    const allowed = await operator.get(path(shop.orgId))
-    expect([allowed.status, allowed.headers.get('Allow')]).toEqual([405, 'POST'])
+    const wrongMethod = await operator.get(path(shop.orgId))
+    expect([wrongMethod.status, wrongMethod.headers.get('Allow')]).toEqual([405, 'POST'])
   })
 })

@@ -1,4 +1,4 @@
-// What the Organisation's alarm deletes from its own SQLite, and what has to stay.
+// Cleanup of the Organisation's SQLite by its alarm.
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
@@ -36,7 +36,7 @@ async function cancelledJob({ live }: TestOrganisation): Promise<string> {
 }
 
 describe('closed reservations', () => {
-  it('are deleted after 30 days; repeated messages change nothing then', async () => {
+  it('are deleted after 30 days, and repeated messages change nothing', async () => {
     const shop = await newOrganisation({ credits: 10 })
     const completed = await endedJob(shop)
     const cancelled = await cancelledJob(shop)
@@ -53,13 +53,13 @@ describe('closed reservations', () => {
     await stubOf(shop).release([completed, cancelled])
     expect(await ledgerOf(shop)).toEqual(before)
     expect(await reservations(shop)).toEqual([open])
-    // The open one is settled like any other.
+    // The open reservation can still be settled.
     expect((await shop.live.delete(`/v1/jobs/${open}`)).status).toBe(200)
     expect(await ledgerOf(shop)).toEqual({ granted: 10, balance: 9, reserved: 0, consumed: 1 })
     expect(await violationsOf(shop.orgId)).toEqual([])
   })
 
-  it('of a younger job are still charged late', async () => {
+  it('of younger jobs can still be captured late', async () => {
     const shop = await newOrganisation({ credits: 10 })
     await stubOf(shop).capture(newId('job'))
     expect(await ledgerOf(shop)).toMatchObject({ balance: 9, consumed: 1 })
@@ -67,7 +67,7 @@ describe('closed reservations', () => {
 })
 
 describe('ledger entries', () => {
-  it('are rolled up into one a day between grants after 400 days', async () => {
+  it('are rolled up per day between grants after 400 days', async () => {
     const shop = await newOrganisation({ credits: 10 })
     pass(DAY_MS - (Date.now() % DAY_MS))
     await endedJob(shop)
@@ -96,7 +96,7 @@ describe('ledger entries', () => {
     const totals = { granted: 15, balance: 11, reserved: 0, consumed: 4 }
     expect(await ledgerOf(shop)).toEqual(totals)
     expect(await violationsOf(shop.orgId, { deletedCompleted: 4 })).toEqual([])
-    // The reference of a grant counts once, however old it is.
+    // The reference of an old grant cannot be used again.
     await operator.post(`/operator/organisations/${shop.orgId}/credits`, {
       amount: 5,
       reason: 'Bought',
@@ -105,7 +105,7 @@ describe('ledger entries', () => {
     expect(await ledgerOf(shop)).toEqual(totals)
   })
 
-  it('of a long past are rolled up in batches, with the same result', async () => {
+  it('are rolled up in batches with the same result', async () => {
     const shop = await newOrganisation({ credits: 5_000 })
     await endedJob(shop) // sets the alarm
     pass(DAY_MS - (Date.now() % DAY_MS))
@@ -132,8 +132,8 @@ describe('ledger entries', () => {
   })
 })
 
-describe('the alarm for cleaning', () => {
-  it('is set at most once a day, and by no request', async () => {
+describe('the alarm for the cleanup', () => {
+  it('is set at most once a day and not by requests', async () => {
     const shop = await newOrganisation()
     await endedJob(shop)
     pass(6 * 60_000)

@@ -1,4 +1,4 @@
-// The schema of an Organisation's own SQLite: brought up to date from every earlier version.
+// Migrations of an Organisation's SQLite from every earlier version.
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
@@ -22,7 +22,7 @@ const schemaOf = (orgId: string) =>
       .map(({ name }) => name),
   )
 
-/** Puts an organisation back to an earlier schema: one grant of 10 credits and one accepted submission. */
+/** Resets an organisation to an earlier schema, with one grant and one accepted submission. */
 async function downgrade(orgId: string, steps: readonly string[], versioned: boolean) {
   await runInDurableObject(stubOf(orgId), async (_, { storage }) => {
     await storage.deleteAll()
@@ -39,9 +39,9 @@ async function downgrade(orgId: string, steps: readonly string[], versioned: boo
   await evictDurableObject(stubOf(orgId))
 }
 
-/** Name, steps that were run, and whether their number is stored. */
+/** The name, the steps, and whether the version is stored. */
 const VERSIONS: [string, readonly string[], boolean][] = [
-  ['from before there were versions', SCHEMA_STEPS.slice(0, 1), false],
+  ['before the first version', SCHEMA_STEPS.slice(0, 1), false],
   ...SCHEMA_STEPS.map((_, n): [string, readonly string[], boolean] => [
     `version ${n + 1}`,
     SCHEMA_STEPS.slice(0, n + 1),
@@ -49,8 +49,8 @@ const VERSIONS: [string, readonly string[], boolean][] = [
   ]),
 ]
 
-describe('the schema of an Organisation', () => {
-  it.each(VERSIONS)('is brought up to date, with its rows: %s', async (_, steps, versioned) => {
+describe('migrations of an Organisation', () => {
+  it.each(VERSIONS)('update the schema and preserve its rows: %s', async (_, steps, versioned) => {
     holdMessages()
     const shop = await newOrganisation()
     const latest = await schemaOf(shop.orgId)
@@ -59,12 +59,12 @@ describe('the schema of an Organisation', () => {
     expect(await schemaOf(shop.orgId)).toEqual(latest)
     expect(await ledgerOf(shop)).toEqual({ granted: 10, balance: 9, reserved: 1, consumed: 0 })
     expect(await violationsOf(shop.orgId)).toEqual([expect.stringContaining('is still pending')])
-    // Migrated once, it is not migrated again.
+    // The migration runs only once.
     await evictDurableObject(stubOf(shop.orgId))
     expect(await ledgerOf(shop)).toMatchObject({ balance: 9 })
   })
 
-  it('is undone as a whole when a step fails', async () => {
+  it('are rolled back when a step fails', async () => {
     const { orgId } = await newOrganisation()
     await runInDurableObject(stubOf(orgId), async (_, { storage }) => {
       await storage.deleteAll()
@@ -78,14 +78,14 @@ describe('the schema of an Organisation', () => {
     })
   })
 
-  it('does not exist for an id that no organisation has', async () => {
+  it('do not run for an unknown organisation', async () => {
     const orgId = newId('org')
     const unknown = clientOf(createKey(orgId, 'live'))
     expect((await unknown.get('/v1/account')).status).toBe(401)
     expect(await schemaOf(orgId)).toEqual([])
   })
 
-  it('finds an accepted submission by its job without reading all', async () => {
+  it('create an index on the job of an accepted submission', async () => {
     const { orgId } = await newOrganisation()
     const plan = await runInDurableObject(stubOf(orgId), (_, { storage }) =>
       storage.sql

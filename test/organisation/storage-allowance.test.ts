@@ -1,4 +1,4 @@
-// The daily storage allowance: what one organisation can write to the database that all share.
+// The daily storage allowance: how much one organisation can add to the shared database.
 import { evictDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
@@ -17,7 +17,7 @@ const RATE = 2
 const JOBS_PER_DAY = Math.floor(dailyAllowanceBytes(RATE) / JOB_BYTES)
 const MINUTE_MS = 60_000
 
-/** Submits slowly enough for the rate limit. */
+/** Submits a job after a minute, within the rate limit. */
 function send({ live }: TestOrganisation, key?: string) {
   pass(MINUTE_MS)
   return live.post('/v1/tryon', BODY, key === undefined ? {} : { 'Idempotency-Key': key })
@@ -34,16 +34,16 @@ async function exhausted(order: object = {}) {
 }
 
 describe('the daily storage allowance', () => {
-  it('answers 429 until midnight UTC when it is used up, and reserves nothing', async () => {
+  it('returns 429 until midnight UTC when it is used up, without a reservation', async () => {
     const shop = await exhausted()
     const before = await ledgerOf(shop)
-    const refused = await send(shop)
-    expect(refused.status).toBe(429)
-    expect(await errorOf(refused)).toEqual({
+    const rejected = await send(shop)
+    expect(rejected.status).toBe(429)
+    expect(await errorOf(rejected)).toEqual({
       code: 'rate_limit_exceeded',
       message: expect.stringContaining('daily storage allowance of 0.54 MB'),
     })
-    const seconds = Number(refused.headers.get('Retry-After'))
+    const seconds = Number(rejected.headers.get('Retry-After'))
     const midnight = Math.ceil((Date.now() + 1) / (24 * 60 * MINUTE_MS)) * 24 * 60 * MINUTE_MS
     expect(seconds).toBe(Math.ceil((midnight - Date.now()) / 1_000))
     expect(await ledgerOf(shop)).toEqual(before)
@@ -52,13 +52,13 @@ describe('the daily storage allowance', () => {
     expect((await send(shop)).status).toBe(202)
   })
 
-  it('is remembered when the Organisation is evicted', async () => {
+  it('survives an eviction of the Organisation', async () => {
     const shop = await exhausted()
     await evictDurableObject(env.ORGANISATION.getByName(shop.orgId))
     expect((await send(shop)).status).toBe(429)
   })
 
-  it('is not used by replays and refused submissions', async () => {
+  it('is not used by replays and rejected submissions', async () => {
     const shop = await exhausted({ credits: JOBS_PER_DAY })
     const replay = await send(shop, 'key-0')
     expect(replay.status).toBe(202)
@@ -74,7 +74,7 @@ describe('the daily storage allowance', () => {
     expect((await send(shop)).status).toBe(202)
   })
 
-  it('lets more jobs pass that store less', async () => {
+  it('admits more jobs with shorter URLs', async () => {
     const shop = await exhausted()
     pass(24 * 60 * MINUTE_MS)
     for (let n = 0; n < JOBS_PER_DAY + 5; n++) {
@@ -83,7 +83,7 @@ describe('the daily storage allowance', () => {
     }
   })
 
-  it('bounds what an organisation at the default rate limit stores in 30 days to 500 MB', () => {
+  it('limits 30 days at the default rate limit to 500 MB', () => {
     expect(30 * dailyAllowanceBytes(60)).toBeLessThan(500_000_000)
   })
 })

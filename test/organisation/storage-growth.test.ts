@@ -1,5 +1,5 @@
-// How much the database grows by the jobs that take the most room, against what the daily storage
-// allowance counts for them (docs/performance.md, "Growth of one organisation").
+// The growth of the database per job, compared with the bytes that the daily storage allowance counts
+// (docs/performance.md, "Growth of one organisation").
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { storedBytes } from '../../src/organisation/storage-allowance.ts'
@@ -14,16 +14,16 @@ import { newOrganisation, submit } from '../support/world.ts'
 const upstream = fakeUpstream()
 fakeClock()
 
-/** Enough for what is measured in whole pages; fewer where each job has eight deliveries. */
+/** Enough jobs for a measurement in whole pages. Fewer with eight deliveries per job. */
 const JOBS = 60
 const JOBS_WITH_WEBHOOK = 30
 const ATTEMPTS = 8
-/** The longest schedule that is in use anywhere. */
+/** Eight attempts, the most that any schedule has. */
 const SCHEDULE = { WEBHOOK_RETRY_DELAYS: '1,1,1,1,1,1,1' }
 
 const databaseBytes = async () => (await env.DB.prepare('SELECT 1').run()).meta.size_after
 
-/** An https URL of so many characters. */
+/** An https URL with `length` characters. */
 const urlOf = (host: string, length: number) => {
   const start = `https://${host}/`
   return start + 'a'.repeat(Math.max(0, length - start.length))
@@ -34,7 +34,7 @@ interface Load {
   /** Whether the pictures are deleted, which leaves an audit entry. */
   deleted?: boolean
   webhookUrl?: number
-  /** What the receiver answers; undefined makes every attempt fail without an answer. */
+  /** The receiver's response; undefined makes every attempt fail without a response. */
   body?: () => BodyInit
 }
 
@@ -45,59 +45,56 @@ const LOADS: Record<string, Load> = {
   'URLs of 100 characters, no webhook': { imageUrl: 100 },
   'URLs of 1,000 characters, no webhook': { imageUrl: 1_000 },
   'the longest URLs, no webhook': { imageUrl: 2_048 },
-  'a webhook that answers every attempt with 2 kB': {
+  'a webhook that responds with 2 kB': {
     imageUrl: 100,
     webhookUrl: 100,
     body: () => 'x'.repeat(2_000),
   },
-  'a webhook that answers with characters of four bytes': {
+  'a webhook that responds with characters of four bytes': {
     imageUrl: 100,
     webhookUrl: 100,
     body: () => '😀'.repeat(500),
   },
   'a webhook with URLs of 700 characters': { imageUrl: 700, webhookUrl: 700, body: invalid },
-  'the longest URLs and answers': { imageUrl: 2_048, webhookUrl: 2_048, body: invalid },
+  'the longest URLs and responses': { imageUrl: 2_048, webhookUrl: 2_048, body: invalid },
 }
 
 describe('the growth of the database per job', () => {
-  it.each(Object.entries(LOADS))(
-    'is at most what the allowance counts: %s',
-    async (_name, load) => {
-      const { imageUrl, webhookUrl, body, deleted } = load
-      const shop = await newOrganisation()
-      const model = urlOf('a.test', imageUrl)
-      const garment = urlOf('b.test', imageUrl)
-      const hook = webhookUrl === undefined ? undefined : urlOf('hooks.test', webhookUrl)
-      if (hook) {
-        upstream.on(hook, () => {
-          if (!body) throw new TypeError('x'.repeat(500))
-          return new Response(body(), { status: 500 })
-        })
-      }
-      const attempts = hook ? ATTEMPTS : 0
-      const count = hook ? JOBS_WITH_WEBHOOK : JOBS
-      const before = await databaseBytes()
-      for (let n = 0; n < count; n++) {
-        const { job_id: jobId } = await submit(shop.test, {
-          model_image_url: model,
-          garment_image_url: garment,
-          ...(hook && { webhook_url: hook }),
-        })
-        await processJob({ env, jobId, mode: 'test' })
-        for (let attempt = 0; attempt < attempts; attempt++) {
-          await deliverEvent({ env: { ...env, ...SCHEDULE }, eventId: eventIdOf(jobId) })
-          pass(3_000)
-        }
-        if (deleted) {
-          expect((await shop.test.delete(`/v1/jobs/${jobId}/output`)).status).toBe(204)
-        }
-      }
-      const grown = ((await databaseBytes()) - before) / count
-      const counted = storedBytes({
-        imageUrls: model.length + garment.length + BASE.length,
-        webhookUrl: hook?.length ?? null,
+  it.each(Object.entries(LOADS))('does not exceed the allowance: %s', async (_name, load) => {
+    const { imageUrl, webhookUrl, body, deleted } = load
+    const shop = await newOrganisation()
+    const model = urlOf('a.test', imageUrl)
+    const garment = urlOf('b.test', imageUrl)
+    const hook = webhookUrl === undefined ? undefined : urlOf('hooks.test', webhookUrl)
+    if (hook) {
+      upstream.on(hook, () => {
+        if (!body) throw new TypeError('x'.repeat(500))
+        return new Response(body(), { status: 500 })
       })
-      expect(grown, `of ${counted} counted`).toBeLessThanOrEqual(counted)
-    },
-  )
+    }
+    const attempts = hook ? ATTEMPTS : 0
+    const count = hook ? JOBS_WITH_WEBHOOK : JOBS
+    const before = await databaseBytes()
+    for (let n = 0; n < count; n++) {
+      const { job_id: jobId } = await submit(shop.test, {
+        model_image_url: model,
+        garment_image_url: garment,
+        ...(hook && { webhook_url: hook }),
+      })
+      await processJob({ env, jobId, mode: 'test' })
+      for (let attempt = 0; attempt < attempts; attempt++) {
+        await deliverEvent({ env: { ...env, ...SCHEDULE }, eventId: eventIdOf(jobId) })
+        pass(3_000)
+      }
+      if (deleted) {
+        expect((await shop.test.delete(`/v1/jobs/${jobId}/output`)).status).toBe(204)
+      }
+    }
+    const grown = ((await databaseBytes()) - before) / count
+    const counted = storedBytes({
+      imageUrls: model.length + garment.length + BASE.length,
+      webhookUrl: hook?.length ?? null,
+    })
+    expect(grown, `of ${counted} counted`).toBeLessThanOrEqual(counted)
+  })
 })

@@ -16,32 +16,32 @@ beforeAll(async () => {
 
 describe('a signed link', () => {
   it('serves the picture for an hour', async () => {
-    const answer = await get(path)
-    expect(answer.status).toBe(200)
-    expect(answer.headers.get('Content-Type')).toBe('image/png')
-    expect(answer.headers.get('X-Content-Type-Options')).toBe('nosniff')
-    expect(answer.headers.get('Cross-Origin-Resource-Policy')).toBe('cross-origin')
-    expect(answer.headers.get('Cache-Control')).toMatch(/^private, max-age=3[56]\d\d$/)
-    const bytes = new Uint8Array(await answer.arrayBuffer())
+    const response = await get(path)
+    expect(response.status).toBe(200)
+    expect(response.headers.get('Content-Type')).toBe('image/png')
+    expect(response.headers.get('X-Content-Type-Options')).toBe('nosniff')
+    expect(response.headers.get('Cross-Origin-Resource-Policy')).toBe('cross-origin')
+    expect(response.headers.get('Cache-Control')).toMatch(/^private, max-age=3[56]\d\d$/)
+    const bytes = new Uint8Array(await response.arrayBuffer())
     expect(Array.from(bytes.subarray(1, 4))).toEqual([0x50, 0x4e, 0x47])
-    expect(answer.headers.get('Content-Length')).toBe(String(bytes.byteLength))
+    expect(response.headers.get('Content-Length')).toBe(String(bytes.byteLength))
 
     const expires = Number(new URL(path, BASE).searchParams.get('expires'))
     expect(Math.abs(expires - Date.now() / 1_000 - 3_600)).toBeLessThan(60)
   })
 
-  it('is answered 304 when the caller has the picture', async () => {
+  it('returns 304 when the client has the picture', async () => {
     const etag = (await get(path)).headers.get('ETag')!
     for (const known of [etag, `W/${etag}`, `"a,b", W/"other" ,${etag}`, '*']) {
-      const answer = await get(path, { headers: { 'If-None-Match': known } })
-      expect(answer.status, known).toBe(304)
-      expect(await answer.text()).toBe('')
-      expect(answer.headers.get('ETag')).toBe(etag)
-      expect(answer.headers.get('Cache-Control')).toMatch(/^private, max-age=3[56]\d\d$/)
+      const response = await get(path, { headers: { 'If-None-Match': known } })
+      expect(response.status, known).toBe(304)
+      expect(await response.text()).toBe('')
+      expect(response.headers.get('ETag')).toBe(etag)
+      expect(response.headers.get('Cache-Control')).toMatch(/^private, max-age=3[56]\d\d$/)
     }
   })
 
-  it('serves the picture whatever other or malformed precondition comes with the request', async () => {
+  it('ignores other and malformed preconditions', async () => {
     const etag = (await get(path)).headers.get('ETag')!
     for (const headers of [
       { 'If-None-Match': 'abc' },
@@ -55,33 +55,33 @@ describe('a signed link', () => {
       { 'If-Modified-Since': new Date(Date.now() + 60_000).toUTCString() },
       { 'If-Unmodified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT' },
     ]) {
-      const answer = await get(path, { headers })
-      expect(answer.status, JSON.stringify(headers)).toBe(200)
-      expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(0)
+      const response = await get(path, { headers })
+      expect(response.status, JSON.stringify(headers)).toBe(200)
+      expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(0)
     }
   })
 
-  it('names the request in every answer', async () => {
+  it('returns the request id with every response', async () => {
     const headers = { 'X-Request-Id': 'request-of-a-test' }
     for (const [status, init] of [
       [200, { headers }],
       [200, { method: 'HEAD', headers }],
       [304, { headers: { ...headers, 'If-None-Match': '*' } }],
     ] as const) {
-      const answer = await get(path, init)
-      expect(answer.status).toBe(status)
-      expect(answer.headers.get('X-Request-Id')).toBe('request-of-a-test')
-      expect(answer.headers.get('Cross-Origin-Resource-Policy')).toBe('cross-origin')
+      const response = await get(path, init)
+      expect(response.status).toBe(status)
+      expect(response.headers.get('X-Request-Id')).toBe('request-of-a-test')
+      expect(response.headers.get('Cross-Origin-Resource-Policy')).toBe('cross-origin')
     }
   })
 
-  it('answers HEAD', async () => {
-    const answer = await get(path, { method: 'HEAD' })
-    expect(answer.status).toBe(200)
-    expect(await answer.text()).toBe('')
+  it('responds to HEAD without a body', async () => {
+    const response = await get(path, { method: 'HEAD' })
+    expect(response.status).toBe(200)
+    expect(await response.text()).toBe('')
   })
 
-  it('is refused when any part of it was changed', async () => {
+  it('is rejected when any part of it was changed', async () => {
     const url = new URL(path, BASE)
     const expires = url.searchParams.get('expires')!
     const signature = url.searchParams.get('signature')!
@@ -101,27 +101,27 @@ describe('a signed link', () => {
       path.replace('.png', '.jpg'),
       path.replace('/outputs/', '/outputs/%00'),
     ]) {
-      const answer = await get(link)
-      expect(answer.status, link).toBe(403)
-      expect(await codeOf(answer)).toBe('invalid_signature')
+      const response = await get(link)
+      expect(response.status, link).toBe(403)
+      expect(await codeOf(response)).toBe('invalid_signature')
     }
   })
 
-  it('is refused after an hour', async () => {
+  it('is rejected after an hour', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_602_000 })
-    const answer = await get(path)
+    const response = await get(path)
     vi.useRealTimers()
-    expect(answer.status).toBe(403)
-    expect(await codeOf(answer)).toBe('url_expired')
+    expect(response.status).toBe(403)
+    expect(await codeOf(response)).toBe('url_expired')
   })
 
-  it('leads to 404 once the picture is no longer kept', async () => {
-    const answer = await get(signedUrl(env, BASE, 'outputs/job_gone.png'))
-    expect(answer.status).toBe(404)
-    expect(await codeOf(answer)).toBe('not_found')
+  it('returns 404 once the picture is deleted', async () => {
+    const response = await get(signedUrl(env, BASE, 'outputs/job_gone.png'))
+    expect(response.status).toBe(404)
+    expect(await codeOf(response)).toBe('not_found')
   })
 
-  it('is signed afresh at each read', async () => {
+  it('is signed again for each read of the job', async () => {
     const shop = await newOrganisation()
     const { job_id } = await submit(shop.test)
     const first = (await finished(shop.test, job_id))['output_url']

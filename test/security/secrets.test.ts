@@ -10,7 +10,7 @@ import { createKey } from '../../src/organisation/api-key.ts'
 import { newWebhookSecret } from '../../src/webhooks/secret.ts'
 import { BASE, codeOf, request } from '../support/client.ts'
 import { FaultInjector } from '../faults/fault-injector.ts'
-import { HOOK, Stage } from '../faults/harness.ts'
+import { HOOK, Harness } from '../faults/harness.ts'
 import { png } from '../support/picture.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { finished, newOrganisation, readJob, submit } from '../support/world.ts'
@@ -204,8 +204,8 @@ describe('auth throttle', () => {
   }
 
   it('rejects malformed keys before any I/O, at every endpoint', async () => {
-    const stage = await Stage.open()
-    const key = stage.shop.keys.live
+    const harness = await Harness.open()
+    const key = harness.shop.keys.live
     const malformed = ['', 'x', key.slice(0, -1), `${key}0`, key.toUpperCase(), 'svc_live_sk_']
     const endpoints = [
       ['POST', '/v1/tryon'],
@@ -219,7 +219,7 @@ describe('auth throttle', () => {
       for (const wrong of malformed) {
         const faultInjector = new FaultInjector()
         const body = { model_image_url: HOOK }
-        const response = await stage.request(
+        const response = await harness.request(
           faultInjector,
           wrong,
           method,

@@ -1,4 +1,4 @@
-// Requests to the Worker through its front door. Every answer is held against the OpenAPI document.
+// Requests to the Worker's fetch handler. Every response is validated against the OpenAPI document.
 import { exports } from 'cloudflare:workers'
 import { expectDocumented } from './documented.ts'
 
@@ -6,11 +6,11 @@ export const BASE = 'https://try-on.test'
 
 type Headers = Record<string, string>
 
-/** Any request at all. */
+/** Sends a request. */
 export async function request(path: string, init?: RequestInit): Promise<Response> {
-  const answer = await exports.default.fetch(new Request(`${BASE}${path}`, init))
-  await expectDocumented(init?.method ?? 'GET', path, answer.clone())
-  return answer
+  const response = await exports.default.fetch(new Request(`${BASE}${path}`, init))
+  await expectDocumented(init?.method ?? 'GET', path, response.clone())
+  return response
 }
 
 export interface Client {
@@ -36,8 +36,8 @@ export function clientOf(token: string): Client {
   }
 }
 
-/** What an error answer says. */
-export const errorOf = async (answer: Response) =>
-  (await answer.json<{ error: { code: string; message: string } }>()).error
+/** The error in a response. */
+export const errorOf = async (response: Response) =>
+  (await response.json<{ error: { code: string; message: string } }>()).error
 
-export const codeOf = async (answer: Response) => (await errorOf(answer)).code
+export const codeOf = async (response: Response) => (await errorOf(response)).code

@@ -1,4 +1,4 @@
-// Moving past the grace period of a deletion.
+// Moves the clock past the grace period of a deletion.
 import { createScheduledController } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
@@ -15,7 +15,7 @@ export const passTime = (ms: number) => {
   vi.setSystemTime(now)
 }
 
-/** What cron does each minute. */
+/** Runs the Worker's scheduled handler. */
 export const runCron = () =>
   worker.scheduled(
     createScheduledController({ cron: '* * * * *', scheduledTime: new Date(Date.now()) }),

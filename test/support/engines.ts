@@ -1,4 +1,4 @@
-// Every engine that talks HTTP, with settings for tests and what its start needs beforehand.
+// Every engine with an HTTP provider, with test settings and the requests that precede a start.
 import { FalSettings, createFal } from '../../src/engines/fal.ts'
 import { FashnSettings, createFashn } from '../../src/engines/fashn.ts'
 import { ReplicateSettings, createReplicate } from '../../src/engines/replicate.ts'
@@ -25,9 +25,9 @@ const pair = await crypto.subtle.generateKey(
   true,
   ['sign', 'verify'],
 )
-if (!('privateKey' in pair)) throw new Error('RSA keys come in pairs')
+if (!('privateKey' in pair)) throw new Error('Expected a key pair')
 const pkcs8 = await crypto.subtle.exportKey('pkcs8', pair.privateKey)
-if (!(pkcs8 instanceof ArrayBuffer)) throw new Error('PKCS 8 is bytes')
+if (!(pkcs8 instanceof ArrayBuffer)) throw new Error('Expected PKCS 8 as bytes')
 
 export const publicKey = pair.publicKey
 export const privateKeyPem = `-----BEGIN PRIVATE KEY-----\n${new Uint8Array(pkcs8).toBase64()}\n-----END PRIVATE KEY-----\n`
@@ -50,7 +50,7 @@ export const tokenAnswer = () =>
 
 const nothing = () => {}
 
-/** Each engine's start: its name, a fresh engine, its request, and the calls that come before. */
+/** For each engine: its name, a new engine, the URL of its start, and the requests before it. */
 export const STARTS = [
   ['fashn', fashn, 'https://api.fashn.ai/v1/run', nothing],
   ['fal', fal, 'https://queue.fal.run/fal-ai/fashn/tryon/v1.6', nothing],
@@ -72,7 +72,7 @@ export const FAL_HANDLE = JSON.stringify({
   startedAtMs,
 })
 
-/** Each queued engine's poll: its name, a fresh engine, a handle and the request it leads to. */
+/** For each engine with a queue: its name, a new engine, a handle, and the URL of its poll. */
 export const POLLS = [
   [
     'fashn',

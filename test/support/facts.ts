@@ -1,10 +1,10 @@
-// Gathers what the invariants are checked against, past every wrapper and cache.
+// Collects the facts for the invariants, without any wrapper or cache.
 import { env } from 'cloudflare:workers'
 import { organisationStub } from '../../src/organisation/stub.ts'
 import { violations } from './invariants.ts'
 import type { Facts } from './invariants.ts'
 
-/** Everything stored about an organisation. */
+/** The stored facts of an organisation. */
 export async function factsOf(organisationId: string): Promise<Facts> {
   const organisation = organisationStub(env, organisationId)
   const [jobs, events] = await env.DB.batch([
@@ -25,9 +25,9 @@ export async function factsOf(organisationId: string): Promise<Facts> {
 }
 
 /**
- * What is wrong with an organisation at a quiet moment.
- * @param known what the database does not say: event ids that its receiver accepted, and how many
- *   completed live jobs retention has deleted
+ * The violated invariants of an organisation without work in progress.
+ * @param known facts that are not in the database: the event ids that the receiver accepted, and the
+ *   number of completed live jobs that retention has deleted
  */
 export const violationsOf = async (
   organisationId: string,

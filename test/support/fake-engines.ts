@@ -1,24 +1,24 @@
-// Engines that do as a test tells them, in the place of those that GENERATION_ENGINE names.
-import type { Work } from '../../src/domain/failure.ts'
+// Scripted engines that replace those of GENERATION_ENGINE.
+import type { ProviderWork } from '../../src/domain/failure.ts'
 import { vi } from 'vitest'
 import * as choose from '../../src/engines/choose.ts'
 import { JobFailure } from '../../src/domain/failure.ts'
 import type { Engine, Progress } from '../../src/engines/engine.ts'
 import { jpeg } from './picture.ts'
 
-/** Lets these engines do the work of the running test, with circuit breakers of their own. */
+/** Replaces the engines for the running test, with new circuit breakers. */
 export const useEngines = (...inOrder: Engine[]) =>
-  vi.spyOn(choose, 'enginesOf').mockReturnValue(choose.gather(inOrder, () => undefined))
+  vi.spyOn(choose, 'enginesOf').mockReturnValue(choose.createEngines(inOrder, () => undefined))
 
 type Step = Progress | Error
 
-/** A paid engine whose calls end as scripted, the last step again and again. */
+/** A paid engine whose calls end as scripted. The last step repeats. */
 export function scripted(name: string, steps: { start: Step[]; poll?: Step[]; paid?: boolean }) {
   const play = (script: Step[]) => {
     let at = 0
     return async () => {
       const step = script[Math.min(at++, script.length - 1)]
-      if (!step || step instanceof Error) throw step ?? new Error(`${name} was not to be called`)
+      if (!step || step instanceof Error) throw step ?? new Error(`unexpected call of ${name}`)
       return step
     }
   }
@@ -35,8 +35,8 @@ export const picture: Progress = { done: true, image: { bytes: jpeg(), format: '
 
 export const running = (handle: string): Progress => ({ done: false, handle, pollAfterSeconds: 0 })
 
-const failure = (work: Work) => (retryAfterSeconds?: number) =>
-  new JobFailure('engine_unavailable', `${work}, said the test`, {
+const failure = (work: ProviderWork) => (retryAfterSeconds?: number) =>
+  new JobFailure('engine_unavailable', `${work}, scripted by the test`, {
     retriable: true,
     work,
     retryAfterSeconds,
@@ -46,4 +46,4 @@ export const refused = failure('refused')
 export const ambiguous = failure('ambiguous')
 export const alive = failure('alive')
 export const over = failure('over')
-export const rejected = new JobFailure('generation_rejected', 'unsafe, said the test')
+export const rejected = new JobFailure('generation_rejected', 'unsafe, scripted by the test')

@@ -1,9 +1,9 @@
-// What must hold for every organisation at every quiet moment. Pure: whoever asks gathers the facts
-// (test/support/facts from inside the Worker, bench/soak from outside).
+// The invariants of an organisation without work in progress. Pure: the caller collects the facts
+// (test/support/facts inside the Worker, bench/soak outside).
 import { eventIdOf } from '../../src/ids.ts'
 import type { LedgerEntry, Totals } from '../../src/organisation/ledger.ts'
 
-/** All that is known of one organisation. */
+/** The facts about one organisation. */
 export interface Facts {
   totals: Totals
   /** In any order. */
@@ -19,16 +19,13 @@ export interface Facts {
   /** Completed live jobs that retention has deleted. */
   deletedCompleted?: number
   events: { id: string; jobId: string; status: string }[]
-  /** Event ids that a receiver was sent and accepted; undefined when no receiver was watched. */
+  /** The event ids that a receiver accepted; undefined when there was no receiver. */
   received?: string[]
 }
 
 const UNFINISHED = new Set(['pending', 'processing'])
 
-/**
- * Whatever is wrong, each in one sentence; empty when every invariant holds.
- * @param facts of one organisation with no work in progress
- */
+/** Describes each violated invariant in one sentence. */
 export function violations(facts: Facts): string[] {
   return [...ledgerFaults(facts), ...jobFaults(facts), ...eventFaults(facts)]
 }
@@ -53,8 +50,8 @@ function ledgerFaults({ totals, entries, jobs, deletedCompleted = 0 }: Facts): s
   const known = new Set(live.map(({ id }) => id))
   const isRolledUp = entries.some(({ kind }) => kind === 'rollup')
   for (const [jobId, kinds] of kindsByJob(entries)) {
-    // Exactly one reservation, and at most one of capture and release, in this order. Of a job that
-    // spans midnight, the reservation may be rolled up already.
+    // Exactly one reservation, then at most one capture or release. The reservation of a job that spans
+    // midnight may be rolled up.
     const allowed = isRolledUp
       ? /^(reserve(,capture|,release)?|capture|release)$/
       : /^reserve(,capture|,release)?$/
@@ -62,15 +59,15 @@ function ledgerFaults({ totals, entries, jobs, deletedCompleted = 0 }: Facts): s
       faults.push(`${jobId} was settled more than once: ${kinds.join()}`)
     }
     if (kinds.includes('capture') && !known.has(jobId) && deletedCompleted === 0) {
-      faults.push(`${jobId} was paid for nothing`)
+      faults.push(`${jobId} was captured without a job`)
     }
   }
   const references = entries.flatMap(({ reference }) => reference ?? [])
-  if (new Set(references).size < references.length) faults.push('a grant was made twice')
+  if (new Set(references).size < references.length) faults.push('a grant was recorded twice')
   return faults
 }
 
-/** Every entry's totals add up, and follow from those of the entry before it. */
+/** The totals of every entry add up and follow from the entry before it. */
 function entryFaults(entries: Facts['entries']): string[] {
   let before = 0
   return [...entries]
@@ -79,7 +76,7 @@ function entryFaults(entries: Facts['entries']): string[] {
       const faults: string[] = []
       if (granted !== balance + reserved + consumed) faults.push(`entry ${id} does not add up`)
       if (balance !== before + amount)
-        faults.push(`entry ${id} does not follow from the one before`)
+        faults.push(`entry ${id} does not follow from the previous entry`)
       before = balance
       return faults
     })
@@ -105,16 +102,16 @@ function eventFaults({ jobs, events, received }: Facts): string[] {
   )
   const known = new Map(events.map(({ id, status }) => [id, status]))
   for (const id of expected) {
-    if (!known.has(id)) faults.push(`${id} was never written`)
+    if (!known.has(id)) faults.push(`${id} was not written`)
     else if (received && known.get(id) !== 'delivered') faults.push(`${id} is ${known.get(id)}`)
-    if (received && !received.includes(id)) faults.push(`${id} never reached its receiver`)
+    if (received && !received.includes(id)) faults.push(`${id} was not received`)
   }
-  // A job that lost its URLs may have had a webhook.
+  // A job whose URLs are deleted may have had a webhook.
   const possible = new Set(jobs.filter(({ cleared }) => cleared).map(({ id }) => eventIdOf(id)))
   const isKnown = (id: string) => expected.has(id) || possible.has(id)
   for (const { id } of events) if (!isKnown(id)) faults.push(`${id} belongs to no job`)
   for (const id of received ?? []) {
-    if (!isKnown(id)) faults.push(`${id} was delivered, and is nobody's`)
+    if (!isKnown(id)) faults.push(`${id} was received but has no job`)
   }
   return faults
 }

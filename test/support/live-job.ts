@@ -1,4 +1,4 @@
-// A live job that goes on message by message, as a test says, with its pictures from outside.
+// A live job that the test processes message by message, with inputs from fake hosts.
 import { env } from 'cloudflare:workers'
 import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, vi } from 'vitest'
@@ -14,7 +14,7 @@ import { newOrganisation, readJob, submit } from './world.ts'
 export const MODEL = 'https://cdn.test/model'
 const GARMENT = 'https://cdn.test/garment'
 
-/** For every test of the calling file: both pictures can be fetched, and the clock is put right. */
+/** For every test of the calling file: serves both images and restores the clock afterwards. */
 export function fakePictures(): Upstream {
   const upstream = fakeUpstream()
   beforeEach(() => {
@@ -26,21 +26,21 @@ export function fakePictures(): Upstream {
 
 export const PICTURES = { model_image_url: MODEL, garment_image_url: GARMENT }
 
-/** The queue takes every message of a job, and hands none out. */
+/** Makes the job queues accept messages without delivering them. */
 export function holdMessages() {
   const accepted = { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
   vi.spyOn(env.TEST_JOBS, 'send').mockResolvedValue(accepted)
   return vi.spyOn(env.JOBS, 'send').mockResolvedValue(accepted)
 }
 
-/** A live job whose messages are held back: it goes on when the test says so. */
+/** A live job that is processed only when the test calls `run`. */
 export async function newJob(vars: Record<string, string> = {}) {
   const send = holdMessages()
   const shop = await newOrganisation()
   const { job_id: jobId } = await submit(shop.live, PICTURES)
   send.mockClear()
   vi.useFakeTimers({ toFake: ['Date'] })
-  const begunAt = Date.now()
+  const startedAt = Date.now()
   const row = async () => {
     const [found] = await database(env).select().from(jobs).where(eq(jobs.id, jobId))
     return found!
@@ -51,9 +51,9 @@ export async function newJob(vars: Record<string, string> = {}) {
     read: () => readJob(shop.live, jobId),
     job: {
       id: jobId,
-      /** Handles a message that comes so long after the job's begin, from the sweep if it says so. */
+      /** Processes a message at `afterMs` from the submission. */
       run: (afterMs = 0, message: { swept?: boolean } = {}) => {
-        vi.setSystemTime(begunAt + afterMs)
+        vi.setSystemTime(startedAt + afterMs)
         return processJob({ env: { ...env, ...vars }, jobId, ...message })
       },
     },
@@ -62,7 +62,7 @@ export async function newJob(vars: Record<string, string> = {}) {
   }
 }
 
-/** The keys of what is kept of a job's pictures. */
+/** The keys of the stored copies of a job's inputs. */
 export async function copies({ id }: Pick<JobRow, 'id'>): Promise<string[]> {
   const { objects } = await env.IMAGES.list({ prefix: `inputs/${id}/` })
   return objects.map(({ key }) => key)

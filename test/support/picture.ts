@@ -1,4 +1,4 @@
-// The smallest bytes that pass for a picture: a header and no pixels.
+// Minimal pictures: a header without pixels.
 import type { CheckedImage, EngineInput } from '../../src/engines/engine.ts'
 import type { ImageFormat } from '../../src/domain/image.ts'
 

@@ -1,5 +1,4 @@
-// A provider's HTTP API, faked strictly: every request must have been foreseen, in this order, and
-// every foreseen request must come.
+// A strict fake of a provider's HTTP API: exactly the expected requests must arrive, in order.
 import { afterEach, beforeEach, expect, vi } from 'vitest'
 
 export interface SeenRequest {
@@ -15,28 +14,30 @@ export interface SeenRequest {
 type Reply = Response | Error
 
 export interface FakeProvider {
-  /** Foresees one request, and says how it is answered. */
+  /** Expects one request and defines its response. */
   on(method: string, url: string, reply: Reply): FakeProvider
   readonly seen: SeenRequest[]
 }
 
 /** Replaces the network for every test of the calling file. */
 export function fakeProvider(): FakeProvider {
-  let foreseen: { method: string; url: string; reply: Reply }[] = []
+  let expected: { method: string; url: string; reply: Reply }[] = []
   const seen: SeenRequest[] = []
-  let unforeseen: string[] = []
+  let unexpected: string[] = []
 
   beforeEach(() => {
-    foreseen = []
-    unforeseen = []
+    expected = []
+    unexpected = []
     seen.length = 0
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
       const request = new Request(input, init)
       const { method, url } = request
-      const next = foreseen.shift()
+      const next = expected.shift()
       if (next?.method !== method || next.url !== url) {
-        unforeseen.push(`${method} ${url}, not ${next ? `${next.method} ${next.url}` : 'any'}`)
-        throw new TypeError('unforeseen request')
+        unexpected.push(
+          `${method} ${url}, expected ${next ? `${next.method} ${next.url}` : 'none'}`,
+        )
+        throw new TypeError('unexpected request')
       }
       const text = new TextDecoder().decode(await request.bytes())
       seen.push({
@@ -54,14 +55,14 @@ export function fakeProvider(): FakeProvider {
 
   // An adapter turns a failed fetch into its own error, so the throw above is not enough.
   afterEach(() => {
-    expect(unforeseen).toEqual([])
-    expect(foreseen.map(({ method, url }) => `${method} ${url}`)).toEqual([])
+    expect(unexpected).toEqual([])
+    expect(expected.map(({ method, url }) => `${method} ${url}`)).toEqual([])
   })
 
   return {
     seen,
     on(method, url, reply) {
-      foreseen.push({ method, url, reply })
+      expected.push({ method, url, reply })
       return this
     },
   }

@@ -1,4 +1,4 @@
-// Jobs to grow old, and what is stored of them.
+// Helpers for retention: ended jobs, a fake clock, and what is stored.
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { afterEach, beforeEach, vi } from 'vitest'
@@ -14,8 +14,8 @@ export const HOUR_MS = 60 * 60_000
 export const DAY_MS = 24 * HOUR_MS
 
 /**
- * For every test of the calling file: the clock is the test's, and no message is delivered. It never
- * goes back between tests, since ids that are made after such a step have the later time.
+ * For every test of the calling file: fakes the clock and delivers no message. The clock does not go
+ * back between tests, because ids must stay in the order of their creation.
  */
 export function fakeClock(): void {
   let latest = 0
@@ -39,7 +39,7 @@ export function fakeClock(): void {
 
 export const pass = (ms: number) => vi.setSystemTime(Date.now() + ms)
 
-/** Submits a job and processes it to its end. Needs `fakePictures` in live mode. */
+/** Submits a job and processes it to its end. Live mode requires `fakePictures`. */
 export async function endedJob(
   { live, test }: TestOrganisation,
   mode: 'live' | 'test' = 'live',
@@ -56,7 +56,7 @@ export async function objects(prefix: string): Promise<string[]> {
   return found.map(({ key }) => key)
 }
 
-/** The result and the copies of inputs that are stored of a job. */
+/** The keys of a job's output and copies of inputs. */
 export const picturesOf = async (jobId: string) => [
   ...(await objects(`outputs/${jobId}.`)),
   ...(await objects(`inputs/${jobId}/`)),
@@ -72,9 +72,9 @@ export async function count(table: string, where: string, ...values: unknown[]):
   return row ?? 0
 }
 
-/** What cron deletes at this instant. */
+/** Runs retention now. */
 export const retain = () => runRetention(env)
 
-/** The Organisation's alarm, now. */
+/** Runs the Organisation's alarm now. */
 export const ringAlarm = ({ orgId }: TestOrganisation) =>
   runDurableObjectAlarm(env.ORGANISATION.getByName(orgId))

@@ -4,7 +4,7 @@ import { beforeEach, vi } from 'vitest'
 
 await applyD1Migrations(env.DB, env.TEST_MIGRATIONS)
 
-// Nothing leaves the machine: a test that expects a request says so (support/upstream).
+// Tests have no network. A test that expects requests uses support/upstream.
 beforeEach(() => {
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => {
     throw new Error(`Unexpected request to ${new Request(input as RequestInfo).url}`)

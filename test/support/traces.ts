@@ -1,4 +1,4 @@
-// Looks for what is left of something that was deleted, in every table there is.
+// Searches all tables and objects for traces of deleted data.
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 
@@ -11,7 +11,7 @@ export async function cellsWith(text: string): Promise<string[]> {
        AND tables.name NOT LIKE '_cf_%' AND tables.name <> 'd1_migrations'
      GROUP BY tables.name ORDER BY tables.name`,
   ).all<{ name: string; columns: string }>()
-  const answers = await env.DB.batch<Record<string, number | null>>(
+  const results = await env.DB.batch<Record<string, number | null>>(
     tables.map(({ name, columns }) => {
       const hits = columns
         .split(',')
@@ -19,14 +19,14 @@ export async function cellsWith(text: string): Promise<string[]> {
       return env.DB.prepare(`SELECT ${hits.join(', ')} FROM "${name}"`).bind(text)
     }),
   )
-  return answers.flatMap(({ results: [row = {}] }, at) =>
+  return results.flatMap(({ results: [row = {}] }, at) =>
     Object.keys(row)
       .filter((column) => row[column] === 1)
       .map((column) => `${tables[at]?.name}.${column}`),
   )
 }
 
-/** Keys in R2 that contain one of some texts. */
+/** The keys in R2 that contain one of the texts. */
 export async function picturesWith(...texts: string[]): Promise<string[]> {
   const keys: string[] = []
   for (let cursor: string | undefined; ;) {
@@ -37,7 +37,7 @@ export async function picturesWith(...texts: string[]): Promise<string[]> {
   }
 }
 
-/** What is stored in an Organisation: its tables, keys and alarm. */
+/** The tables, keys and alarm in an Organisation's storage. */
 export const storedIn = (organisationId: string) =>
   runInDurableObject(env.ORGANISATION.getByName(organisationId), async (_, { storage }) => ({
     tables: storage.sql

@@ -1,5 +1,4 @@
-// Everything outside the Worker: customers' image hosts and webhook receivers. Strict: a request
-// that no test foresaw fails the test.
+// Fakes the network: image hosts and webhook receivers. Strict: an unexpected request fails the test.
 import { afterEach, beforeEach, expect, vi } from 'vitest'
 
 export interface SeenRequest {
@@ -7,26 +6,26 @@ export interface SeenRequest {
   url: string
   headers: Headers
   body: string
-  /** Aborted when the Worker waits no longer. */
+  /** Aborted when the Worker stops waiting. */
   signal: AbortSignal | undefined
 }
 
 type Reply = (request: SeenRequest) => Response | Promise<Response>
 
 export interface Upstream {
-  /** Answers every request to a URL, whatever its method. */
+  /** Defines the response to requests of a URL with any method. */
   on(url: string, reply: Reply): Upstream
-  /** The requests to a URL, or all, in the order of their coming. */
+  /** The requests to a URL, or all requests, in order. */
   seen(url?: string): SeenRequest[]
 }
 
-/** A reply that never comes. */
+/** A response that never arrives. */
 export const hang = ({ signal }: SeenRequest): Promise<never> =>
   new Promise((_, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason as Error))
   })
 
-/** A reply whose body never ends. */
+/** A response whose body never ends. */
 export const drip = ({ signal }: SeenRequest): Response =>
   new Response(
     new ReadableStream({
@@ -41,19 +40,19 @@ export const drip = ({ signal }: SeenRequest): Response =>
 export function fakeUpstream(): Upstream {
   const replies = new Map<string, Reply>()
   let seen: SeenRequest[] = []
-  let unforeseen: string[] = []
+  let unexpected: string[] = []
 
   beforeEach(() => {
     replies.clear()
     seen = []
-    unforeseen = []
+    unexpected = []
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
       const request = new Request(input, init)
       const { method, url, headers } = request
       const reply = replies.get(url)
       if (!reply) {
-        unforeseen.push(`${method} ${url}`)
-        throw new TypeError('unforeseen request')
+        unexpected.push(`${method} ${url}`)
+        throw new TypeError('unexpected request')
       }
       const signal = init?.signal ?? undefined
       const known = { method, url, headers, body: await request.text(), signal }
@@ -61,8 +60,8 @@ export function fakeUpstream(): Upstream {
       return reply(known)
     })
   })
-  // The Worker handles a failed fetch, so throwing above is not enough.
-  afterEach(() => expect(unforeseen).toEqual([]))
+  // The Worker handles a failed fetch, so the error above does not fail the test.
+  afterEach(() => expect(unexpected).toEqual([]))
 
   return {
     on(url, reply) {

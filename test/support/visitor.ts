@@ -1,4 +1,4 @@
-// Somebody with a browser: keeps cookies, follows redirects, posts forms.
+// A user's browser: stores cookies, follows redirects, posts forms.
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
 import { newId } from '../../src/ids.ts'
@@ -9,7 +9,7 @@ export const PASSWORD = 'a long enough password'
 
 export interface Page {
   status: number
-  /** Where it ended, after redirects. */
+  /** The path after redirects. */
   path: string
   html: string
   headers: Headers
@@ -17,20 +17,20 @@ export interface Page {
 
 export interface Visitor {
   get(path: string): Promise<Page>
-  /** Posts a form; one of a member's names the organisation of the page last seen, unless given. */
+  /** Posts a form, by default with the organisation of the latest page. */
   post(
     path: string,
     fields?: Record<string, string | File>,
     from?: { origin?: string | null; referer?: string },
   ): Promise<Page>
-  /** The cookies as they stand; another visitor may be given them. */
+  /** The current cookies. */
   cookies: Map<string, string>
 }
 
-/** @param ip where the requests come from; each visitor has a network of its own unless given */
+/** @param ip the address of the requests; by default in a new network */
 export function newVisitor(ip = newIp()): Visitor {
   const cookies = new Map<string, string>()
-  /** The organisation that the forms of the page last seen are about, as they say themselves. */
+  /** The organisation in the forms of the latest page. */
   let formOrganisation: string | undefined
 
   async function send(path: string, init: RequestInit): Promise<Page> {
@@ -39,35 +39,35 @@ export function newVisitor(ip = newIp()): Visitor {
     if (cookies.size > 0) {
       headers.set('Cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '))
     }
-    const answer = await request(path, { ...init, headers, redirect: 'manual' })
-    for (const line of answer.headers.getSetCookie()) {
+    const response = await request(path, { ...init, headers, redirect: 'manual' })
+    for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
       if (value === '' || /max-age=0/i.test(line)) cookies.delete(name)
       else cookies.set(name, value)
     }
-    const location = answer.headers.get('Location')
+    const location = response.headers.get('Location')
     if (location) {
-      await answer.body?.cancel()
+      await response.body?.cancel()
       expect(new URL(location, BASE).origin).toBe(BASE)
       const { pathname, search } = new URL(location, BASE)
       return send(pathname + search, { method: 'GET' })
     }
-    const html = await answer.text()
+    const html = await response.text()
     formOrganisation = /name="drawn_for" value="([^"]+)"/.exec(html)?.[1] ?? formOrganisation
-    return { status: answer.status, path, html, headers: answer.headers }
+    return { status: response.status, path, html, headers: response.headers }
   }
 
   return {
     cookies,
     get: (path) => send(path, { method: 'GET' }),
     post(path, fields = {}, { origin = BASE, referer } = {}) {
-      const whole: typeof fields = {
+      const allFields: typeof fields = {
         ...(formOrganisation !== undefined && { drawn_for: formOrganisation }),
         ...fields,
       }
-      const files = Object.values(whole).some((value) => value instanceof File)
+      const files = Object.values(allFields).some((value) => value instanceof File)
       const body = files ? new FormData() : new URLSearchParams()
-      for (const [name, value] of Object.entries(whole)) {
+      for (const [name, value] of Object.entries(allFields)) {
         if (body instanceof FormData) body.set(name, value)
         else if (typeof value === 'string') body.set(name, value)
       }
@@ -88,10 +88,10 @@ const newIp = () => {
   return `2001:db8:${a?.toString(16)}:${b?.toString(16)}::1`
 }
 
-/** An address that nobody has used yet. */
+/** A new email address. */
 export const newAddress = () => `${crypto.randomUUID()}@shop.example`
 
-/** The latest mail to an address: its subject and where its link leads. */
+/** The subject of the latest mail to an address, and the path of its link. */
 export async function latestMail(address: string): Promise<{ subject: string; path: string }> {
   const { html } = await newVisitor().get('/console/dev/mail')
   const mail = html.split('<article').find((part) => part.includes(address)) ?? ''
@@ -117,7 +117,7 @@ export async function verify(
   return visitor.post('/console/verify', { token: await latestToken(email), ...fields })
 }
 
-/** Signs up and verifies the address, up to the first step of onboarding. */
+/** Signs up and verifies the address. The first step of onboarding follows. */
 export async function signUp(visitor: Visitor, email = newAddress()): Promise<string> {
   const page = await visitor.post('/console/sign-up', {
     email,
@@ -136,7 +136,7 @@ export interface Founder {
   testKey: string
 }
 
-/** A person who has completed the onboarding. */
+/** A user who has completed the onboarding and owns an organisation. */
 export async function newFounder(name = 'Acme', address = newAddress()): Promise<Founder> {
   const visitor = newVisitor()
   const email = await signUp(visitor, address)
@@ -148,7 +148,7 @@ export async function newFounder(name = 'Acme', address = newAddress()): Promise
   return { visitor, email, organisationId: `org_${testKey.slice(12, 38)}`, testKey }
 }
 
-/** A person who joined an organisation, looking at it. They have one of their own as well. */
+/** A user who joined an organisation and has it selected. They own another one. */
 export async function newMember(
   organisationId: string,
   role: 'owner' | 'member' = 'member',
@@ -159,7 +159,7 @@ export async function newMember(
     .bind(organisationId, userId, role, Date.now())
     .run()
   await visitor.post('/console/organisation', { organisation: organisationId })
-  await visitor.get('/console/settings/team') // its forms are about the organisation now
+  await visitor.get('/console/settings/team') // selects the organisation for its forms
   return { visitor, email, userId }
 }
 
@@ -167,14 +167,14 @@ export const userIdOf = async (email: string): Promise<string> =>
   (await env.DB.prepare('SELECT id FROM users WHERE email = ?').bind(email).first<string>('id')) ??
   ''
 
-/** The credits of an organisation, by its Organisation. */
+/** The totals of an organisation's ledger. */
 export const totalsOf = (organisationId: string) =>
   env.ORGANISATION.getByName(organisationId).totals()
 
-/** The job that an address is about. */
+/** The job id in a path. */
 export const jobIdOf = (path: string) => /job_\w{26}/.exec(path)?.[0] ?? ''
 
-/** Creates an API key. @param form sent with it, such as the id that was made with the form */
+/** Creates an API key. @param form further fields of the form, such as its id */
 export const createKey = (visitor: Visitor, form: Record<string, string> = {}) =>
   visitor.post('/console/settings/api-keys', {
     id: newId('key'),
@@ -183,7 +183,7 @@ export const createKey = (visitor: Visitor, form: Record<string, string> = {}) =
     ...form,
   })
 
-/** Submits in the playground. @returns the job's id */
+/** Submits a job in the playground. */
 export async function tryOn(visitor: Visitor, fields: Record<string, string | File> = {}) {
   const page = await visitor.post('/console/playground', {
     ...IMAGES,
@@ -195,7 +195,7 @@ export async function tryOn(visitor: Visitor, fields: Record<string, string | Fi
   return { page, jobId: jobIdOf(page.path) }
 }
 
-/** Opens an invitation's link without an account, and joins with a password. */
+/** Accepts an invitation without an account: creates one with a password. */
 export async function join(email: string): Promise<Visitor> {
   const { path } = await latestMail(email)
   const visitor = newVisitor()

@@ -1,4 +1,4 @@
-// Organisations for tests: each test brings its own.
+// Organisations for tests. Each test creates its own.
 import { env } from 'cloudflare:workers'
 import { expect, vi } from 'vitest'
 import { clientOf } from './client.ts'
@@ -16,56 +16,56 @@ export interface TestOrganisation {
   live: Client
 }
 
-/** A new organisation, made through the operator API. */
+/** Creates an organisation through the operator API. */
 export async function newOrganisation(order: object = {}): Promise<TestOrganisation> {
-  // A limit out of the way of tests that poll; those about the limit give their own.
-  const whole = { name: 'Shop', rate_limit_per_minute: 100_000, ...order }
-  const answer = await operator.post('/operator/organisations', whole)
-  expect(answer.status).toBe(201)
-  const body = await answer.json<{
+  // A high limit for tests that poll. Tests of the limit set their own.
+  const body = { name: 'Shop', rate_limit_per_minute: 100_000, ...order }
+  const response = await operator.post('/operator/organisations', body)
+  expect(response.status).toBe(201)
+  const created = await response.json<{
     org_id: string
     webhook_secret: string
     workspaces: [{ id: string }]
     api_keys: { test: string; live: string }
   }>()
   return {
-    orgId: body.org_id,
-    workspaceId: body.workspaces[0].id,
-    webhookSecret: body.webhook_secret,
-    keys: body.api_keys,
-    test: clientOf(body.api_keys.test),
-    live: clientOf(body.api_keys.live),
+    orgId: created.org_id,
+    workspaceId: created.workspaces[0].id,
+    webhookSecret: created.webhook_secret,
+    keys: created.api_keys,
+    test: clientOf(created.api_keys.test),
+    live: clientOf(created.api_keys.live),
   }
 }
 
-/** Two addresses that test mode takes without asking anything of them. */
+/** URLs that test mode accepts without fetching them. */
 export const IMAGES = {
   model_image_url: 'https://shop.test/model.jpg',
   garment_image_url: 'https://shop.test/garment.png',
 }
 
-/** For a body: the job stays in processing for a minute. */
+/** A scenario: the job stays in processing for a minute. */
 export const DELAYED = { model_image_url: 'https://test.invalid/delay/60' }
 
 export type JobJson = Record<string, unknown> & { job_id: string; status: string }
 
 export async function submit(client: Client, body: object = {}): Promise<JobJson> {
-  const answer = await client.post('/v1/tryon', { ...IMAGES, ...body })
-  expect(answer.status).toBe(202)
-  return answer.json()
+  const response = await client.post('/v1/tryon', { ...IMAGES, ...body })
+  expect(response.status).toBe(202)
+  return response.json()
 }
 
 export const readJob = async (client: Client, jobId: string): Promise<JobJson> =>
   (await client.get(`/v1/jobs/${jobId}`)).json()
 
-/** Keeps jobs that are submitted from now on pending. */
+/** Makes the job queues fail, so that new jobs stay pending. */
 export function freeze() {
   const error = new Error('the queue is unavailable')
   vi.spyOn(env.TEST_JOBS, 'send').mockRejectedValue(error)
   return vi.spyOn(env.JOBS, 'send').mockRejectedValue(error)
 }
 
-/** Waits until a job is over. */
+/** Waits until a job has ended. */
 export const finished = (client: Client, jobId: string): Promise<JobJson> =>
   vi.waitUntil(
     async () => {
@@ -76,8 +76,8 @@ export const finished = (client: Client, jobId: string): Promise<JobJson> =>
   )
 
 export async function ledgerOf({ orgId }: TestOrganisation) {
-  const answer = await operator.get(`/operator/organisations/${orgId}`)
-  const { ledger } = await answer.json<{
+  const response = await operator.get(`/operator/organisations/${orgId}`)
+  const { ledger } = await response.json<{
     ledger: { granted: number; balance: number; reserved: number; consumed: number }
   }>()
   return ledger

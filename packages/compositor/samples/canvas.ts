@@ -1,5 +1,5 @@
-// A small software rasteriser: shapes are signed distance functions, painted with soft edges onto a
-// floating-point canvas. It exists so that the repository can ship pictures it made itself.
+// A small software rasteriser: shapes are signed distance functions, painted with soft edges on a
+// floating-point canvas. The samples are drawn with it, so that they need no licence.
 
 export type Colour = readonly [red: number, green: number, blue: number]
 /** Distance in pixels from a point to the shape's outline; negative inside. */
@@ -21,7 +21,7 @@ export interface Rgba {
 
 export type Box = readonly [left: number, top: number, right: number, bottom: number]
 
-/** A canvas filled with a colour for each pixel, or transparent without one. */
+/** A canvas painted with `paint`; transparent without it. */
 export function createCanvas(width: number, height: number, paint?: Paint): Canvas {
   const data = new Float32Array(width * height * 4)
   if (paint) {
@@ -68,7 +68,7 @@ export function draw(
   }
 }
 
-/** Adds film grain to the opaque pixels, the same for the same seed. */
+/** Adds film grain, deterministic for a seed. */
 export function addGrain(canvas: Canvas, strength: number, seed: number): void {
   const random = createRandom(seed)
   const { data } = canvas
@@ -84,7 +84,7 @@ export function toRgba(canvas: Canvas): Rgba {
   return { width: canvas.width, height: canvas.height, data }
 }
 
-/** Numbers from 0 to 1 in a fixed order for a seed. */
+/** Pseudo-random numbers from 0 to 1, deterministic for a seed. */
 export function createRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

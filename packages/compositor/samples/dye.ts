@@ -1,9 +1,9 @@
-// The patterns that sample garments are printed with.
+// The printed patterns of sample garments.
 import { blend, hex, smooth, type Colour } from './canvas.ts'
 import type { GarmentOptions } from './garment.ts'
 import { ellipse, polygon, type Point } from './shapes.ts'
 
-/** The cloth's colour at a place, in shares of the picture's height from the top middle. */
+/** The colour of the cloth at a point, in shares of the picture's height from the top centre. */
 export function dyeOf(options: GarmentOptions, height: number): (u: number, v: number) => Colour {
   const base = hex(options.colour ?? '#c8402f')
   const accent = hex(options.accent ?? '#f4efe6')

@@ -1,4 +1,4 @@
-// Draws a person good enough to judge a try-on by eye. Lengths are in heads: the figure is about
+// Draws a person, realistic enough to judge a try-on by eye. Lengths are in heads: the figure is about
 // 7.5 heads tall, measured from the crown, with x to the right of the figure's middle.
 import {
   addGrain,
@@ -36,9 +36,9 @@ export interface FigureOptions {
   skin?: string
   hair?: Hair
   hairColour?: string
-  /** Degrees by which each arm stands away from the body: left in the picture, right. */
+  /** Angle of each arm to the body in degrees: left in the picture, right. */
   arms?: readonly [number, number]
-  /** Degrees by which the elbows bend back towards the body. */
+  /** Bend of the elbows towards the body in degrees. */
   elbow?: number
   shirt?: string
   sleeves?: 'short' | 'long' | 'none'
@@ -61,7 +61,7 @@ export interface Body {
   build: number
 }
 
-/** Renders the figure in front of a studio wall. The same options give the same pixels. */
+/** Renders the figure in front of a studio wall. Deterministic for the same options. */
 export function drawFigure(options: FigureOptions = {}): Rgba {
   const { width = 900, height = 1350, light = -0.5, grain = 0.012, exposure = 1 } = options
   const unit = height * (options.scale ?? 0.122)
@@ -109,7 +109,7 @@ function drawStudio(width: number, height: number, options: FigureOptions, body:
   return canvas
 }
 
-/** Darkens towards the outline, as round things do, and on the side away from the light. */
+/** Shades a round body: darker at the outline and on the side away from the light. */
 const round =
   (colour: Colour, radius: number, light: number, middle: number, reach: number) =>
   (x: number, y: number, depth: number): Colour => {

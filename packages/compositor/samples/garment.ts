@@ -1,4 +1,4 @@
-// Draws garments as shops photograph them: laid flat or on an invisible mannequin, from the front,
+// Draws garments as in shop photos: laid flat or on an invisible mannequin, from the front,
 // on a plain, gradient or transparent background. Lengths are shares of the picture's height.
 import {
   addGrain,
@@ -29,7 +29,7 @@ export interface GarmentOptions {
   accent?: string
   background?: 'plain' | 'gradient' | 'transparent'
   backdrop?: string
-  /** 'bad' leaves a ragged, fringed cut-out, as a careless export does. */
+  /** 'bad' has a ragged edge with a white fringe, as in careless cut-outs. */
   edge?: 'good' | 'bad'
   /** A soft shadow on the backdrop. */
   shadow?: boolean
@@ -37,7 +37,7 @@ export interface GarmentOptions {
   seed?: number
 }
 
-/** Renders the garment. The same options give the same pixels. */
+/** Renders the garment. Deterministic for the same options. */
 export function drawGarment(options: GarmentOptions = {}): Rgba {
   const { width = 800, height = 900, kind = 'tshirt', background = 'plain' } = options
   const backdrop = hex(options.backdrop ?? '#f2f2f0')
@@ -288,7 +288,7 @@ function ragged(shape: Shape, seed: number): Shape {
   }
 }
 
-/** Spoils the colour of half-transparent pixels with white, as exports over a white page do. */
+/** Mixes white into half-transparent pixels, as exports over a white page do. */
 function fringe(canvas: Canvas): void {
   const { data } = canvas
   for (let at = 0; at < data.length; at += 4) {

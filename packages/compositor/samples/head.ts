@@ -15,7 +15,7 @@ import {
 
 export type Hair = 'short' | 'long' | 'bun' | 'bald'
 
-/** What of long hair falls behind the shoulders. */
+/** The part of long hair behind the shoulders. */
 export function drawHairBehind(canvas: Canvas, body: Body, hair: Hair, colour: Colour): void {
   if (hair !== 'long') return
   const { at, unit } = body
@@ -32,7 +32,7 @@ export function drawHairBehind(canvas: Canvas, body: Body, hair: Hair, colour: C
   draw(canvas, mane, strands(body, colour, 0.75))
 }
 
-/** Locks that fall in front of the shoulders and so have to stay in front of any garment. */
+/** Hair in front of the shoulders, which must stay in front of the garment. */
 export function drawHairInFront(canvas: Canvas, body: Body, hair: Hair, colour: Colour): void {
   if (hair !== 'long') return
   const { at, unit } = body

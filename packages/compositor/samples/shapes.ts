@@ -3,7 +3,7 @@ import type { Shape } from './canvas.ts'
 
 export type Point = readonly [x: number, y: number]
 
-/** A limb: a capsule whose radius goes from one end's to the other's. */
+/** A limb: a capsule whose radius changes from one end to the other. */
 export function limb(from: Point, to: Point, fromRadius: number, toRadius: number): Shape {
   const dx = to[0] - from[0]
   const dy = to[1] - from[1]

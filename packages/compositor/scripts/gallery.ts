@@ -1,11 +1,15 @@
-// Renders many pairs of sample people and garments through the real compositor into one picture to
-// look at: `npm run gallery`. Each pair is shown as person, garment, result.
+// `npm run gallery`: renders pairs of sample people and garments with the compositor into contact
+// sheets. Each pair is shown as person, garment, result.
 import { mkdirSync, writeFileSync } from 'node:fs'
-import type { Rgba } from '../samples/canvas.ts'
-import { drawFigure, type FigureOptions } from '../samples/figure.ts'
-import { drawGarment, type GarmentOptions } from '../samples/garment.ts'
+import {
+  drawFigure,
+  drawGarment,
+  type FigureOptions,
+  type GarmentOptions,
+  type Rgba,
+} from '../samples/index.ts'
 import { compose, NotFound } from '../src/compose.ts'
-import { nodeCodecs } from './codec-modules.ts'
+import { nodeCodecs } from './node-codecs.ts'
 
 const WIDTH = 600
 const HEIGHT = 900
@@ -145,9 +149,9 @@ for (const [index, [person, garment]] of PAIRS.entries()) {
     compose(model, cloth)
   } catch (error) {
     if (!(error instanceof NotFound)) throw error
-    console.log(`pair ${index + 1}: ${error.what} not found, ${error.message}`)
+    console.log(`Pair ${index + 1}: ${error.what} not found: ${error.message}`)
   }
-  console.log(`pair ${index + 1}: ${Math.round(performance.now() - startedAt)} ms`)
+  console.log(`Pair ${index + 1}: ${Math.round(performance.now() - startedAt)} ms`)
   panels.push(triptych(before, cloth, model))
 }
 for (let first = 0; first < panels.length; first += PAIRS_PER_SHEET) {
@@ -159,9 +163,9 @@ writeFileSync(
   new URL('all.jpg', folder),
   await nodeCodecs.encodeJpeg(half(sheet(panels, 4)), JPEG_QUALITY),
 )
-console.log(`see ${folder.pathname}`)
+console.log(`Wrote ${folder.pathname}`)
 
-/** Person and garment small, one above the other, beside the result. */
+/** Person and garment at half size, one above the other, beside the result. */
 function triptych(person: Rgba, garment: Rgba, result: Rgba): Rgba {
   const panel = blank(WIDTH * 1.5, HEIGHT)
   paste(panel, half(person), 0, 0)
@@ -183,7 +187,7 @@ function blank(width: number, height: number): Rgba {
   return { width, height, data: new Uint8ClampedArray(width * height * 4).fill(255) }
 }
 
-/** Copies with alpha, over a chequered ground that shows what is transparent. */
+/** Draws a picture; transparent pixels show a chequered background. */
 function paste(target: Rgba, picture: Rgba, left: number, top: number): void {
   for (let y = 0; y < Math.min(picture.height, target.height - top); y++) {
     for (let x = 0; x < Math.min(picture.width, target.width - left); x++) {

@@ -1,9 +1,8 @@
-// Draws the sample pictures that the repository ships: `node packages/compositor/scripts/samples.ts`.
+// Draws the image files in samples/: `node packages/compositor/scripts/samples.ts`.
 import { writeFileSync } from 'node:fs'
-import { drawFigure } from '../samples/figure.ts'
-import { drawGarment } from '../samples/garment.ts'
-import { encodePng } from '../../image-files/samples/png.ts'
-import { nodeCodecs } from './codec-modules.ts'
+import { drawFigure, drawGarment } from '../samples/index.ts'
+import { encodePng } from '@try-on/image-files/samples'
+import { nodeCodecs } from './node-codecs.ts'
 
 const target = new URL('../../../samples/', import.meta.url)
 

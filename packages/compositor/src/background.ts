@@ -1,4 +1,4 @@
-// What the picture shows behind its subject, guessed from the borders.
+// Estimates the background of a picture from its borders.
 import type { Lab } from './oklab.ts'
 import { median } from './plane.ts'
 
@@ -9,7 +9,7 @@ export interface Backdrop {
   chroma: Float32Array
   /** How much darker each pixel is than expected. */
   darker: Float32Array
-  /** The usual distance of real background, from the border itself. */
+  /** The typical distance of background pixels, measured at the border. */
   noise: number
 }
 
@@ -17,8 +17,8 @@ type Channel = 'L' | 'a' | 'b'
 const CHANNELS: readonly Channel[] = ['L', 'a', 'b']
 
 /**
- * Fits a slow gradient (a quadratic in x and y for each channel) to the border, ignoring what does
- * not belong to it, as where the subject touches the edge.
+ * Fits a gradient (a quadratic in x and y for each channel) to the border. Ignores outliers, such as
+ * places where the subject touches the edge.
  */
 export function smoothBackdrop(lab: Lab, sides: { bottom: boolean }): Backdrop {
   const { width, height } = lab
@@ -78,7 +78,7 @@ function borderOf(width: number, height: number, bottom: boolean): number[] {
   return ring
 }
 
-/** x and y run from -1 to 1 about the middle, so that mirrored pictures give mirrored fits. */
+/** x and y run from -1 to 1 about the centre, so that mirrored pictures have mirrored fits. */
 function terms(x: number, y: number, width: number, height: number): number[] {
   const u = (2 * x + 1) / width - 1
   const v = (2 * y + 1) / height - 1
@@ -114,7 +114,7 @@ function solveFit(
       target[6] = target[6]! + weight * row[r]! * value
     }
   }
-  // A little ridge: pictures one pixel wide leave some terms undetermined.
+  // Ridge regression: in pictures one pixel wide some terms are undetermined.
   for (let r = 1; r < 6; r++) matrix[r]![r] = matrix[r]![r]! + 1e-6 * ring.length
   return eliminate(matrix)
 }
@@ -143,8 +143,8 @@ function eliminate(matrix: Float64Array[]): Float64Array {
 }
 
 /**
- * Expects on each row what its two ends show, smoothed from row to row: right for walls that meet
- * floors, which no gradient over the whole picture describes.
+ * Estimates each row from its two ends, smoothed over the rows. Suits walls that meet floors, which a
+ * gradient over the whole picture cannot describe.
  */
 export function rowBackdrop(lab: Lab): Pick<Backdrop, 'distance' | 'noise'> {
   const { width, height } = lab

@@ -1,5 +1,5 @@
-// Puts the draped garment on the photo, pixel by pixel: bare skin where the old clothes would show,
-// the garment in the scene's light, what belongs in front on top.
+// Blends the draped garment into the photo, pixel by pixel: skin where the old clothes would show, the
+// garment in the light of the scene, and hair and hands in front of it.
 import { labOf, rgbOf, type LabColour } from './oklab.ts'
 import { blur, createPlane, resize, sample, type Plane } from './plane.ts'
 import { ramp, type Raster } from './raster.ts'
@@ -8,9 +8,9 @@ import { preference, type Wearer } from './wearer.ts'
 
 /**
  * Changes `model` in place.
- * @param layer the garment as it hangs on the person, at the photo's size
+ * @param layer the garment as draped on the person, at the photo's size
  * @param scale photo pixels for one pixel of the wearer's planes
- * @param highest no garment is drawn above this row: the face is
+ * @param highest the garment is drawn only below this row, which protects the face
  */
 export function blendIn(
   model: Raster,
@@ -50,7 +50,7 @@ export function blendIn(
   }
 }
 
-/** The garment's reach at the small size: the shadow it casts just beyond, and its rounded rim. */
+/** The garment's coverage at the small size: its shadow and its rounded edge. */
 function coverOf(layer: Raster, figure: Plane): { contact: Plane; edge: Plane } {
   const alpha = createPlane(layer.width, layer.height)
   for (let i = 0; i < alpha.data.length; i++) alpha.data[i] = layer.data[i * 4 + 3]! / 255
@@ -67,7 +67,7 @@ function coverOf(layer: Raster, figure: Plane): { contact: Plane; edge: Plane } 
   return { contact, edge }
 }
 
-/** Turns what is left of the present top into skin, keeping its folds of light. */
+/** Recolours visible parts of the old top as skin, with their shading. */
 function undress(model: Raster, at: number, colour: LabColour, wearer: Wearer, zone: number): void {
   const { skin, top, hair } = wearer
   if (!skin || !top || off(skin.colour, top.colour) < 0.03) return
@@ -82,14 +82,14 @@ function undress(model: Raster, at: number, colour: LabColour, wearer: Wearer, z
     model.data[at + c] = model.data[at + c]! * (1 - share) + bare[c]! * share
 }
 
-/** How much of the pixel is hair that hangs in front. */
+/** The share of the pixel that is hair in front of the garment. */
 function frontOf(colour: LabColour, wearer: Wearer, x: number, y: number): number {
   if (!wearer.hair) return 0
   const zone = sample(wearer.hairZone, x, y)
   return zone > 0 ? zone * preference(colour, wearer.hair, wearer.top) : 0
 }
 
-/** Takes the garment's body away where a hand or forearm is in front of it, in place. */
+/** Removes the garment's torso where a hand or forearm is in front of it, in place. */
 export function hideBehindHands(layer: Raster, model: Raster, wearer: Wearer, scale: number): void {
   const { skin, top, handZone } = wearer
   if (!skin) return

@@ -1,5 +1,5 @@
 // Finds the landmarks of the person from the silhouette: head, neck, shoulders, arms, torso and
-// where the legs begin. All in the small copy's pixels; left and right are those of the picture.
+// where the legs begin. Coordinates are pixels of the small copy; left and right as in the picture.
 import { armTube, evenOut, findSide, torsoEdge, type SideFound } from './body-sides.ts'
 import type { Tube } from './garment-shape.ts'
 import { lengthOf } from './outline.ts'
@@ -15,7 +15,7 @@ export interface BodySide {
   armpit: Point
   /** The torso's edge on each row from `chestY` to the last row that shows the person. */
   edge: Float64Array
-  /** From the shoulder to the finger tips, as far as they can be followed. */
+  /** From the shoulder to the finger tips, as far as visible. */
   arm: Tube
   /** Share of the arm's length at which long sleeves end. */
   wrist: number
@@ -29,7 +29,7 @@ export interface BodyShape {
   /** Height of the head, the unit bodies are measured in. */
   head: number
   chestY: number
-  /** Where the legs part; null when the photo ends above or a skirt hides it. */
+  /** The row where the legs part; null when the photo ends above it or a skirt hides it. */
   crotchY: number | null
   left: BodySide
   right: BodySide
@@ -69,7 +69,7 @@ export function readBody(silhouette: Silhouette): BodyShape | null {
       armpit: { x: edge[0]!, y: chestY },
       edge,
       arm,
-      // An arm lost sight of before the hand, bent across the body, is covered as far as it shows.
+      // An arm bent across the body is covered as far as it is visible.
       wrist: lengthOf(arm.outer) < unit * 2 ? 1 : WRIST,
     }
   }
@@ -93,7 +93,7 @@ interface Head {
   skin: ColourModel | null
 }
 
-/** A head is a narrow thing above something about twice as wide, with a neck or a face to it. */
+/** A head is narrow, above something about twice as wide, and has a neck or a face. */
 function findHead(silhouette: Silhouette, top: number, bottom: number): Head | null {
   const { mask } = silhouette
   const axis = middleOfTop(silhouette, top, Math.round((bottom - top) * 0.1))

@@ -1,4 +1,4 @@
-// The two sides of a person below the neck, read off the silhouette's rows: shoulder, armpit, the
+// Reads the two sides of a person below the neck from the silhouette's rows: shoulder, armpit, the
 // torso's edge and the arm.
 import type { Tube } from './garment-shape.ts'
 import { resample, smoothLine } from './outline.ts'
@@ -45,7 +45,7 @@ export function findSide(search: Search, way: -1 | 1): SideFound | null {
     // A thumb may stand apart from its hand.
     const outermost = beside[way < 0 ? 0 : beside.length - 1]
     const edge = way < 0 ? body.left : body.right
-    // Below the hands the next thing beside the body is the other leg, not an arm.
+    // Below the hands the next region beside the body is the other leg, not an arm.
     const isArm =
       arm !== undefined &&
       i < unit * 3.4 &&
@@ -75,7 +75,7 @@ export function findSide(search: Search, way: -1 | 1): SideFound | null {
   const armpitY =
     neckY +
     Math.round(gapAt < 0 ? usual : clamp(gapAt - 1, usual - unit * 0.15, usual + unit * 0.12))
-  // Long hair hides the neck and looks like a wide one.
+  // Long hair hides the neck and looks like a wide neck.
   const half = Math.min(out(neck), unit * 0.31)
   const slope = neckY + shoulderAt - (wide - half) * 0.45
   const neckRow = half < out(neck) ? Math.max(neckY, slope) : neckY + neck
@@ -118,7 +118,7 @@ function cornerOf(out: (i: number) => number, from: number, to: number): number 
   return best
 }
 
-/** The torso's edge from the chest down; where an arm hides it, guessed from the rows that show. */
+/** The torso's edge from the chest down, interpolated where an arm hides it. */
 export function torsoEdge(
   search: Search,
   way: -1 | 1,
@@ -142,7 +142,7 @@ export function torsoEdge(
   }
   const known = raw.slice(0, armEnds).filter((value) => !Number.isNaN(value)).length
   if (known < unit * 0.25) {
-    // The arms lie against the body: take a usual share of the shoulders, within the outline.
+    // The arms are against the body: use a typical share of the shoulder width, within the outline.
     for (let i = 0; i < armEnds; i++) {
       const waist = 1 - 0.12 * Math.sin(Math.min(1, i / (unit * 1.8)) * Math.PI)
       const half = Math.min(shoulderHalf * 0.84 * waist, Math.abs(found.outer[start + i]! - axis))
@@ -155,7 +155,7 @@ export function torsoEdge(
   )
 }
 
-/** An arm across the body spoils one side's edge: neither may stray far from the mean of both. */
+/** An arm across the body distorts one edge, so neither may differ much from the mean of both. */
 export function evenOut(left: Float64Array, right: Float64Array, axis: number) {
   const mean = left.map((x, i) => (right[i]! - x) / 2)
   const held = (half: number, i: number) => clamp(half, mean[i]! * 0.88, mean[i]! * 1.12)
@@ -165,7 +165,7 @@ export function evenOut(left: Float64Array, right: Float64Array, axis: number) {
   }
 }
 
-/** Both edges of the arm, row by row; an arm against the body is given a usual thickness. */
+/** Both edges of the arm, row by row. An arm against the body gets a typical thickness. */
 export function armTube(
   search: Search,
   way: -1 | 1,
@@ -200,7 +200,7 @@ export function armTube(
   }
 }
 
-/** The last row of the first gap beside the body; breaks up to `bridge` rows are passed over. */
+/** The last row of the first gap beside the body. Ignores interruptions of up to `bridge` rows. */
 function lastOfGap(gap: Float64Array, from: number, bridge: number): number {
   let last = -1
   for (let i = Math.max(0, from); i < gap.length; i++) {

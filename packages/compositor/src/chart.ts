@@ -1,5 +1,5 @@
-// Coordinates on cloth: the same (s, t) names the same spot of a garment in its own picture and on
-// the person, so that two charts together are a warp.
+// Coordinates on cloth: the same pair names the same point of a garment in its own picture and on the
+// person, so that two charts define a warp.
 import { between } from './outline.ts'
 import type { Tube } from './garment-shape.ts'
 import { clamp, lerp, type Point } from './raster.ts'
@@ -16,11 +16,11 @@ export interface TorsoFrame {
 export interface TorsoEdge {
   /** The top of the shoulder, from the neck outwards. */
   ridge: readonly Point[]
-  /** x on each row from `chestY`; the last one holds for all rows below. */
+  /** x on each row from `chestY`; the last value applies to all rows below. */
   edge: Float64Array
 }
 
-/** Where the neck lies between the middle (0) and the shoulder (1), the same in every chart. */
+/** Position of the neck between the middle (0) and the shoulder (1), the same in every chart. */
 const NECK = 0.4
 
 /**
@@ -50,7 +50,7 @@ export function torsoChart(frame: TorsoFrame): Chart {
     const chest = row(across, chestY)
     const above = Math.min(along, 0)
     const below = Math.max(along, 0)
-    // The slope of the shoulders fades quickly, so that stripes lie level across the chest.
+    // The slope of the shoulders fades quickly, so that stripes are level across the chest.
     const slope = (top.y - middleY) * (1 - below) ** 2
     const depth = chestY - middleY
     return {
@@ -65,7 +65,7 @@ export function tubeChart(tube: Tube): Chart {
   return (across, along) => between(pointOn(tube.outer, along), pointOn(tube.inner, along), across)
 }
 
-/** The point after a share of the line's points; beyond its ends the line goes straight on. */
+/** The point at a share of the line's length. Beyond its ends the line continues straight. */
 export function pointOn(line: readonly Point[], share: number): Point {
   const at = share * (line.length - 1)
   const index = clamp(Math.floor(at), 0, line.length - 2)

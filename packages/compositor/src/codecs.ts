@@ -1,12 +1,13 @@
-// The WebAssembly codecs. Every picture gets a fresh instance that is dropped afterwards: their
-// memories never shrink, and one that has trapped on a broken file must not be trusted again.
-// The modules are passed in, since a Worker imports them and Node reads them from disk.
+// The WebAssembly codecs. Every image gets a fresh instance, because WebAssembly memory never shrinks
+// and an instance that trapped on a malformed file may be corrupt. The modules are passed in: a
+// Worker imports them, Node reads them from disk.
 import loadJpegDecoder from '@jsquash/jpeg/codec/dec/mozjpeg_dec.js'
 import loadJpegEncoder from '@jsquash/jpeg/codec/enc/mozjpeg_enc.js'
 import loadWebpDecoder from '@jsquash/webp/codec/dec/webp_dec.js'
 import type { ImageFormat } from '@try-on/image-files'
 import { pictureChunks } from './file.ts'
 import { shrink, type Raster } from './raster.ts'
+import { shrinkingInPlace } from './shrink-in-place.ts'
 
 export interface CodecModules {
   jpegDecoder: WebAssembly.Module
@@ -15,7 +16,7 @@ export interface CodecModules {
   webpDecoder: WebAssembly.Module
 }
 
-/** The decoder asked for more memory than it may have. */
+/** The decoder exceeded its memory limit. */
 export class OutOfMemory extends Error {
   override readonly name = 'OutOfMemory'
 }
@@ -23,8 +24,7 @@ export class OutOfMemory extends Error {
 export interface Codecs {
   /**
    * Decodes and shrinks to `maxSide`.
-   * @throws OutOfMemory
-   * @throws anything at all for broken bytes
+   * @throws OutOfMemory; for malformed files any value, not always an Error
    */
   decode(bytes: Uint8Array, format: ImageFormat, maxSide: number): Promise<Raster>
   encodeJpeg(picture: Raster, quality: number): Promise<Uint8Array<ArrayBuffer>>
@@ -36,8 +36,8 @@ export function createCodecs(modules: CodecModules): Codecs {
       if (format === 'png') return decodePng(modules.pngDecoder, bytes, maxSide)
       const inPlace = shrinkingInPlace(maxSide)
       const memory = new MemoryLimit()
-      // The decoders look their result's classes up once, when they are loaded or first used.
       try {
+        // A decoder looks up the classes of its result when it is loaded or when it first decodes.
         let decoded: Raster | null
         if (format === 'jpeg') {
           const options = instantiate(modules.jpegDecoder, memory)
@@ -48,10 +48,10 @@ export function createCodecs(modules: CodecModules): Codecs {
           const decoder = await inPlace(() => loadWebpDecoder(options))
           decoded = inPlace(() => decoder.decode(bytes))
         }
-        if (!decoded) throw new Error(`the ${format} decoder gave no picture`)
+        if (!decoded) throw new Error(`the ${format} decoder returned no picture`)
         return decoded
       } catch (cause) {
-        if (memory.wasRefused)
+        if (memory.wasExceeded)
           throw new OutOfMemory(`the ${format} needs too much memory`, { cause })
         throw cause
       }
@@ -65,7 +65,7 @@ export function createCodecs(modules: CodecModules): Codecs {
   }
 }
 
-/** Baseline and without trellis search: a third of the CPU for a few per cent more bytes. */
+/** Baseline without trellis search: a third of the CPU time, and files a few per cent larger. */
 const JPEG_OPTIONS = {
   baseline: true,
   progressive: false,
@@ -85,24 +85,24 @@ const JPEG_OPTIONS = {
 }
 
 /**
- * Decoders that grow their memory through JavaScript get no more than this. A lossless WebP of one
- * megapixel can make its decoder reserve 1.4 GB for Huffman tables, which no header announces.
+ * The limit for decoders that grow their memory through JavaScript. A lossless WebP of one megapixel
+ * can make its decoder reserve 1.4 GB for Huffman tables, and no header shows it.
  */
 const MAX_MEMORY_BYTES = 96 * 1024 * 1024
 
 const PAGE_BYTES = 64 * 1024
 
 class MemoryLimit {
-  wasRefused = false
+  wasExceeded = false
 
   apply(exports: WebAssembly.Exports): void {
     for (const memory of Object.values(exports)) {
       if (!(memory instanceof WebAssembly.Memory)) continue
       const grow = memory.grow.bind(memory)
-      // The glue code calls this method and takes an exception for a failed allocation.
+      // The glue code calls this method and treats an exception as a failed allocation.
       memory.grow = (pages) => {
         if (memory.buffer.byteLength + pages * PAGE_BYTES <= MAX_MEMORY_BYTES) return grow(pages)
-        this.wasRefused = true
+        this.wasExceeded = true
         throw new RangeError('the memory limit is reached')
       }
     }
@@ -111,7 +111,7 @@ class MemoryLimit {
 
 const instantiate = (module: WebAssembly.Module, limit?: MemoryLimit): CodecOptions => ({
   noInitialRun: true,
-  // Its remarks on customers' broken files would only fill the log.
+  // Decoder warnings about customers' files are noise in the log.
   printErr: () => undefined,
   instantiateWasm(imports, ready) {
     const instance = new WebAssembly.Instance(module, imports)
@@ -122,55 +122,9 @@ const instantiate = (module: WebAssembly.Module, limit?: MemoryLimit): CodecOpti
 })
 
 /**
- * The decoders end with `new ImageData(new Uint8ClampedArray(pixels), width, height)`, a copy of the
- * whole picture beside the one in their own memory, and Workers have no `ImageData` at all. During
- * the synchronous calls that the returned function makes, the two names mean classes that shrink
- * the picture where it lies, which halves the peak: phones' photos fit only so.
- */
-function shrinkingInPlace(maxSide: number): <T>(call: () => T) => T {
-  const bytes = new Proxy(Uint8ClampedArray, {
-    construct(real, [source, ...rest]) {
-      if (ArrayBuffer.isView(source)) {
-        return new real(source.buffer, source.byteOffset, source.byteLength)
-      }
-      return Reflect.construct(real, [source, ...rest])
-    },
-  })
-  class ImageData implements Raster {
-    readonly width: number
-    readonly height: number
-    readonly data: Uint8ClampedArray
-
-    constructor(data: Uint8ClampedArray, width: number, height: number) {
-      const small = shrink({ data, width, height }, maxSide)
-      this.width = small.width
-      this.height = small.height
-      this.data = small.data === data ? data.slice() : small.data
-    }
-  }
-  const stand = { Uint8ClampedArray: bytes, ImageData }
-  return (call) => {
-    const before = Object.entries(stand).map(
-      ([name]) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const,
-    )
-    for (const [name, value] of Object.entries(stand)) {
-      Object.defineProperty(globalThis, name, { value, configurable: true, writable: true })
-    }
-    try {
-      return call()
-    } finally {
-      for (const [name, descriptor] of before) {
-        if (descriptor) Object.defineProperty(globalThis, name, descriptor)
-        else Reflect.deleteProperty(globalThis, name)
-      }
-    }
-  }
-}
-
-/**
- * The package's own loader keeps one instance for ever and copies the whole picture out of it. This
- * one shrinks straight from the instance's memory, and hands over only the chunks that the picture is
- * made of: the decoder would inflate profiles and copy texts.
+ * Replaces the loader of the codec package, which reuses one instance and copies the whole picture out
+ * of it. Shrinks directly from the instance's memory, and passes only the chunks of the image itself:
+ * the decoder would also inflate profiles and copy texts.
  */
 function decodePng(module: WebAssembly.Module, bytes: Uint8Array, maxSide: number): Raster {
   let picture: Raster | null = null
@@ -180,15 +134,15 @@ function decodePng(module: WebAssembly.Module, bytes: Uint8Array, maxSide: numbe
     picture = shrunk.data === data ? { ...shrunk, data: data.slice() } : shrunk
     return 0
   }
-  const refuse = () => {
-    throw new Error('the png decoder gave up')
+  const fail = () => {
+    throw new Error('the png decoder failed')
   }
   const glue: Record<string, (...values: number[]) => number> = {}
   for (const { name } of WebAssembly.Module.imports(module)) {
     if (name.startsWith('__wbg_newwithownedu8clampedarray')) {
       glue[name] = (start = 0, length = 0, width = 0, height = 0) =>
         receive(start, length, width, height)
-    } else glue[name] = name === '__wbindgen_object_drop_ref' ? () => 0 : refuse
+    } else glue[name] = name === '__wbindgen_object_drop_ref' ? () => 0 : fail
   }
   const exports = pngExports(new WebAssembly.Instance(module, { wbg: glue }))
   const parts = [bytes.subarray(0, 8), ...pictureChunks(bytes)]
@@ -201,13 +155,13 @@ function decodePng(module: WebAssembly.Module, bytes: Uint8Array, maxSide: numbe
     at += part.length
   }
   exports.decode(start, length)
-  return picture ?? refuse()
+  return picture ?? fail()
 }
 
 function pngExports({ exports }: WebAssembly.Instance) {
   const { memory, decode, __wbindgen_malloc: malloc } = exports
   if (!(memory instanceof WebAssembly.Memory) || !isFunction(decode) || !isFunction(malloc)) {
-    throw new Error('the png module exports something else than expected')
+    throw new Error('the png module has unexpected exports')
   }
   return {
     memory,

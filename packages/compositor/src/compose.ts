@@ -1,4 +1,4 @@
-// The whole picture operation without codecs: a person and a garment in, the person wearing it out.
+// The composition without codecs: pixels of a person and a garment in, the person wearing it out.
 import { blendIn, hideBehindHands } from './blend.ts'
 import { readBody } from './body-shape.ts'
 import { torsoChart, tubeChart, type Chart } from './chart.ts'
@@ -15,8 +15,9 @@ import { createWarpMap, layPatch, render } from './warp.ts'
 /** Longest side on which shapes are analysed. */
 const ANALYSIS_SIDE = 384
 
-/** The picture shows no person, or no garment, that we can make out. */
+/** No person was found in the model image, or no garment in the garment image. */
 export class NotFound extends Error {
+  override readonly name = 'NotFound'
   readonly what: 'person' | 'garment'
 
   constructor(what: 'person' | 'garment', reason: string) {
@@ -26,7 +27,7 @@ export class NotFound extends Error {
 }
 
 /**
- * Dresses the person. Changes `model` in place and returns it.
+ * Draws the garment on the person. Changes `model` in place and returns it.
  * @throws NotFound
  */
 export function compose(model: Raster, garment: Raster): Raster {
@@ -34,7 +35,7 @@ export function compose(model: Raster, garment: Raster): Raster {
   if (!cutout) throw new NotFound('garment', 'nothing stands out from the background')
   const cloth = shrink(cutout, ANALYSIS_SIDE)
   const shape = readGarment(shapeOf(cloth))
-  if (!shape) throw new NotFound('garment', 'the silhouette is no upper garment')
+  if (!shape) throw new NotFound('garment', 'the silhouette is not an upper garment')
   const small = shrink(model, ANALYSIS_SIDE)
   const silhouette = findSilhouette(small)
   if (!silhouette) throw new NotFound('person', 'nothing stands out from the background')
@@ -53,7 +54,7 @@ export function compose(model: Raster, garment: Raster): Raster {
   return model
 }
 
-/** The warped garment alone, at the photo's size; sleeves apart, since they pass before hands. */
+/** The warped garment at the photo's size. Sleeves are separate, because they pass before hands. */
 function drape(
   cutout: Raster,
   clothScale: number,
@@ -73,7 +74,7 @@ function drape(
     [shape.right.sleeve, fit.rightSleeve],
   ] as const
   const sleeved = tubes.some(([from, to]) => from && to)
-  // Past the body's edge lies its own soft border, but soon also the sleeve.
+  // Past the edge of the body comes its soft border, then the sleeve.
   const wide = sleeved ? ([-1.01, 1.01] as const) : ([-1.1, 1.1] as const)
   // The seam is covered from both sides; the sleeve lies on top.
   const upper = { across: sleeved ? ([-1.04, 1.04] as const) : wide, along: [-0.35, 1] as const }

@@ -1,5 +1,5 @@
-// Cuts the garment out of its picture: which pixels are cloth, how much of each, and in what
-// colour. Works for transparent, plain and slowly changing backgrounds.
+// Cuts the garment out of its picture: which pixels are cloth, their coverage and their colour. Works
+// for transparent, plain and gradient backgrounds.
 import { smoothBackdrop } from './background.ts'
 import { toLab, type Lab } from './oklab.ts'
 import { blur, type Plane } from './plane.ts'
@@ -7,8 +7,8 @@ import { clamp, ramp, type Raster } from './raster.ts'
 import { area, floodThick, keepLarge, regions, type Mask } from './regions.ts'
 
 /**
- * The garment alone: alpha is the feathered share of cloth in each pixel, and colours run on past
- * its edge, so that soft edges never show the old background.
+ * The garment alone. Alpha is the feathered coverage, and colours continue beyond the edge, so that
+ * soft edges do not show the old background.
  * @returns null when nothing stands out from the background, or everything does
  */
 export function cutOut(picture: Raster): Raster | null {
@@ -68,7 +68,7 @@ function maskOfColour(picture: Raster): Mask {
   const whole = area(inside)
   for (const share of [1, 0.5, 0.25]) {
     const shadowless = subject((share * (11 + noise * 330)) / Math.max(width, height))
-    // More than a shadow's worth gone: the flood has leaked into pale cloth.
+    // More was removed than a shadow: the flood fill has leaked into pale cloth.
     if (area(shadowless) < whole * 0.8) continue
     inside = shadowless
     break
@@ -78,7 +78,7 @@ function maskOfColour(picture: Raster): Mask {
   return fillHoles(kept, distance, limit)
 }
 
-/** Change of lightness and colour per pixel, measured over a few pixels to ride out noise. */
+/** Change of lightness and colour per pixel, measured over a few pixels because of noise. */
 function steepness({ width, height, L, a, b }: Lab): Float32Array {
   const slope = new Float32Array(width * height).fill(1)
   const reach = 2
@@ -97,7 +97,7 @@ function steepness({ width, height, L, a, b }: Lab): Float32Array {
   return slope
 }
 
-/** Rounds off whatever is finer than the radius: specks, hairs, ragged exports. */
+/** Removes details finer than the radius: specks, hairs, ragged edges. */
 export function smoothEdge(mask: Mask, radius: number): Mask {
   const soft = blur({ ...mask, data: new Float32Array(mask.data) }, radius)
   const data = new Uint8Array(mask.data.length)
@@ -106,8 +106,8 @@ export function smoothEdge(mask: Mask, radius: number): Mask {
 }
 
 /**
- * Prints in the colour of the backdrop must not become holes, but the gap between a sleeve and the
- * body must: prints lie in the middle, gaps at the sides.
+ * Fills holes that are prints in the colour of the backdrop, but not the gap between a sleeve and the
+ * body. Prints are in the middle, gaps at the sides.
  */
 function fillHoles(mask: Mask, distance: Float32Array, limit: number): Mask {
   const { width, height } = mask
@@ -145,7 +145,7 @@ function columnsOf({ width, data }: Mask): [number, number] {
   return [left, right + 1]
 }
 
-/** A soft edge that lies a little inside the mask, where the cloth's own colour is. */
+/** A soft edge slightly inside the mask, where the colour is the cloth's own. */
 function feather(mask: Mask, picture: Raster): Plane {
   const radius = Math.max(1, Math.round(Math.max(mask.width, mask.height) * 0.0015))
   const soft = blur({ ...mask, data: new Float32Array(mask.data) }, radius)
@@ -158,7 +158,7 @@ function feather(mask: Mask, picture: Raster): Plane {
 
 /**
  * Replaces the colours at and beyond the edge by those of the nearest cloth well inside, which
- * removes the fringe of the old background, then softens the seams this leaves.
+ * removes the fringe of the old background. Then softens the resulting seams.
  */
 function bleed(picture: Raster, alpha: Plane): Raster {
   const { width, height } = picture
@@ -179,7 +179,7 @@ function bleed(picture: Raster, alpha: Plane): Raster {
 }
 
 /**
- * For each half-covered pixel the index of a nearest one well inside the cloth, by two sweeps; -1
+ * For each half-covered pixel the index of the nearest pixel well inside the cloth, by two sweeps; -1
  * when none is near.
  */
 function nearestOf(
@@ -219,7 +219,7 @@ function nearestOf(
   return nearest
 }
 
-/** Which pixels hold cloth, on a copy small enough to analyse. */
+/** The mask of the cloth. */
 export function shapeOf(cutout: Raster): Mask {
   const { width, height, data } = cutout
   const mask = new Uint8Array(width * height)

@@ -1,9 +1,9 @@
-// EXIF orientation: cameras store pictures as the sensor saw them and say how to turn them.
+// EXIF orientation: cameras store the sensor's image together with how to rotate it.
 import type { ImageFormat } from '@try-on/image-files'
 import { jpegSegments, pngChunks, riffChunks } from '@try-on/image-files'
 import type { Raster } from './raster.ts'
 
-/** 1 (as stored) to 8, as in the EXIF specification; 1 when the file does not say. */
+/** The EXIF orientation, 1 (upright) to 8; 1 when the file has none. */
 export function orientationOf(bytes: Uint8Array, format: ImageFormat): number {
   const tiff = TIFF_OF[format](bytes)
   return tiff ? orientationInTiff(tiff) : 1
@@ -25,7 +25,7 @@ const TIFF_OF: Record<ImageFormat, (bytes: Uint8Array) => DataView | null> = {
   },
   webp(bytes) {
     for (const { type, body } of riffChunks(bytes)) {
-      // Some writers keep JPEG's 'Exif' prefix.
+      // Some encoders add the 'Exif' prefix of JPEG.
       if (type === 'EXIF') return viewOf(body[0] === 0x45 ? body.subarray(6) : body)
     }
     return null
@@ -50,7 +50,7 @@ function orientationInTiff(view: DataView): number {
   return 1
 }
 
-/** Turns and mirrors the picture so that it needs no orientation any more. */
+/** Rotates and mirrors the picture according to its orientation. */
 export function upright(picture: Raster, orientation: number): Raster {
   if (orientation === 1) return picture
   const swap = orientation >= 5

@@ -1,20 +1,20 @@
-// What a decoder would have to do for a file, judged before it is given the file: decoding is
-// synchronous, so nothing can stop it once it runs. Measured in docs/compositor.md.
+// Limits on what a decoder has to do for a file. They are checked before decoding, because decoding is
+// synchronous and cannot be interrupted. Measurements are in docs/compositor.md.
 import type { ImageHeader } from '@try-on/image-files'
 import { imageDataBytes, pngChunks, type PngHeader } from '@try-on/image-files'
 
 /**
- * Pixels a decoder may be asked for. A Worker has 128 MB for everything; decoders take 4 bytes a
- * pixel, for some kinds of file 6 or 10, besides the file itself.
+ * A Worker has 128 MB in total. Decoders need 4 bytes per pixel, for some kinds of file 6 or 10, in
+ * addition to the file.
  */
-const MAX_PIXELS = { usual: 14_000_000, medium: 12_500_000, heavy: 6_000_000 }
+const MAX_PIXELS = { light: 14_000_000, medium: 12_500_000, heavy: 6_000_000 }
 
-/** How many pixels a file of this kind may have. */
+/** The maximum number of pixels for a file of this kind. */
 export function maxPixels(header: ImageHeader): number {
   if (isHeavy(header)) return MAX_PIXELS.heavy
-  // Lossy WebP, and grey PNG, which the decoder turns into colour afterwards.
+  // Lossy WebP, and grey PNG, which the decoder converts to colour.
   const isMedium = header.format === 'webp' || (header.format === 'png' && header.colourType !== 6)
-  return isMedium ? MAX_PIXELS.medium : MAX_PIXELS.usual
+  return isMedium ? MAX_PIXELS.medium : MAX_PIXELS.light
 }
 
 function isHeavy(header: ImageHeader): boolean {
@@ -22,7 +22,7 @@ function isHeavy(header: ImageHeader): boolean {
     case 'jpeg':
       return header.buffered
     case 'png':
-      // Without alpha the decoder first makes the whole image without, then a second one with.
+      // Without alpha the decoder makes a complete image first and then a second one with alpha.
       return (
         header.colourType === 2 ||
         header.colourType === 3 ||
@@ -30,12 +30,12 @@ function isHeavy(header: ImageHeader): boolean {
         header.interlaced
       )
     case 'webp':
-      // Alpha is compressed as a lossless image of its own, unless its first two bits are 0.
+      // Alpha is a lossless image of its own, unless its first two bits are 0.
       return header.lossless || (header.alpha !== null && (header.alpha[0]! & 0x03) !== 0)
   }
 }
 
-/** Why the decoder cannot read a valid file of this kind; null when it can. */
+/** The reason why the decoder cannot read files of this kind; null when it can. */
 export function unsupported(header: ImageHeader): string | null {
   if (header.format !== 'jpeg') return null
   const { coding, precision, components } = header
@@ -46,28 +46,28 @@ export function unsupported(header: ImageHeader): string | null {
   return components === 1 || components === 3 ? null : `a JPEG of ${components} components`
 }
 
-/** The chunks of a PNG that the picture is made of: no text, profiles or animation. */
+/** The chunks of a PNG that contain the picture: no text, profiles or animation. */
 export function* pictureChunks(file: Uint8Array): Generator<Uint8Array> {
   for (const { type, whole } of pngChunks(file)) if (PICTURE_CHUNKS.has(type)) yield whole
 }
 
 const PICTURE_CHUNKS = new Set(['IHDR', 'PLTE', 'tRNS', 'IDAT', 'IEND'])
 
-/** Small enough that the output of one write, at most 1,032 times as much, fits into memory. */
+/** The output of one write is at most 1,032 times as large, which fits into memory. */
 const INFLATE_BYTES = 16_384
 
-/** Some encoders write a little more than the image. */
+/** Some encoders write slightly more than the image. */
 const SLACK_BYTES = 64 * 1024
 
 /**
- * Whether a PNG's compressed data holds the image and not much more: the decoder inflates all of it,
- * and 10 MB can hold 10 GB.
+ * Whether a PNG's compressed data contains the image and little more. The decoder inflates all of it,
+ * and 10 MB of it can inflate to 10 GB.
  */
-export async function holdsItsImage(file: Uint8Array, header: PngHeader): Promise<boolean> {
+export async function containsItsImage(file: Uint8Array, header: PngHeader): Promise<boolean> {
   const needed = imageDataBytes(header)
   const { readable, writable } = new DecompressionStream('deflate')
   const writer = writable.getWriter()
-  const fed = feed(writer, file).catch(() => undefined)
+  const feeding = feed(writer, file).catch(() => undefined)
   let size = 0
   try {
     for await (const part of readable as ReadableStream<Uint8Array>) {
@@ -79,7 +79,7 @@ export async function holdsItsImage(file: Uint8Array, header: PngHeader): Promis
     return false
   } finally {
     await writer.abort().catch(() => undefined)
-    await fed
+    await feeding
   }
 }
 

@@ -1,5 +1,5 @@
-// Decides where on the person each part of the garment goes: how wide, how long, how far down the
-// arms. The result is a pair of charts for each part.
+// Fits the parts of the garment to the person: width, length and sleeve length. The result is a pair of
+// charts for each part.
 import type { BodyShape, BodySide } from './body-shape.ts'
 import { pointOn, type TorsoEdge, type TorsoFrame } from './chart.ts'
 import type { GarmentShape, TorsoSide, Tube } from './garment-shape.ts'
@@ -12,10 +12,10 @@ export interface Fit {
   rightSleeve: Tube | null
 }
 
-/** Cloth stands off the body by this share of a head. */
+/** Distance of the cloth from the body, as a share of a head. */
 const EASE = 0.045
 
-/** Fits the garment to the body, in the body's coordinates. `oldHemY` is the present top's hem. */
+/** Fits the garment to the body, in the body's coordinates. `oldHemY` is the hem of the old top. */
 export function fitGarment(garment: GarmentShape, body: BodyShape, oldHemY: number | null): Fit {
   const chest = body.right.armpit.x - body.left.armpit.x + 2 * EASE * body.head
   const garmentChest = garment.right.armpit.x - garment.left.armpit.x
@@ -36,7 +36,7 @@ export function fitGarment(garment: GarmentShape, body: BodyShape, oldHemY: numb
   }
 }
 
-/** Between where the body has its armpits and where the cut has them: patterns keep their pitch. */
+/** Between the armpits of the body and those of the cut, so that patterns keep their scale. */
 function chestOf(garment: GarmentShape, body: BodyShape, hemY: number): number {
   const garmentTop = (garment.left.shoulder.y + garment.right.shoulder.y) / 2
   const shoulderY = (body.left.shoulder.y + body.right.shoulder.y) / 2
@@ -89,14 +89,14 @@ function edgeFor(
     const below = clamp(Math.round(chestY - body.chestY + row), 0, side.edge.length - 1)
     const held = side.edge[below]!
     const figure = (held - axis) * way + ease + (cloth.sleeve ? webAt(row, body.head) : 0)
-    // Cloth hangs by its own cut, more so the lower, but never inside the body.
+    // Cloth follows its own cut, increasingly towards the hem, but is never inside the body.
     const hang = 0.35 + 0.55 * clamp((row - body.head * 1.6) / (body.head * 1.2), 0, 1)
     return axis + way * Math.max(figure, figure + (flare - figure) * hang)
   })
   return { ridge: ridgeFor(cloth, side, middle, axis, way, scale, ease), edge }
 }
 
-/** Just below the armpit, body and sleeve hang together with no gap between them. */
+/** Just below the armpit there is no gap between body and sleeve. */
 const webAt = (row: number, head: number) => head * 0.07 * clamp(1 - row / (head * 0.45), 0, 1)
 
 /** Wide necklines and straps sit further out along the shoulder than the neck itself. */
@@ -152,7 +152,7 @@ function sleeveFor(
   const after = middleAt(reach)
   const span = distance(before, after) || 1
   const along = { x: (after.x - before.x) / span, y: (after.y - before.y) / span }
-  // The cuff lies square to the arm.
+  // The cuff is perpendicular to the arm.
   let stop = 1
   while (
     stop < inner.length - 1 &&

@@ -1,5 +1,5 @@
 // Finds the landmarks of a cut-out garment from its silhouette: neck, shoulders, armpits, sleeves,
-// sides and hem. Left and right are those of the picture.
+// sides and hem. Left and right are as in the picture.
 import { distance, nearestIndex, resample, smoothLine, traceOutline } from './outline.ts'
 import {
   boundsOf,
@@ -25,7 +25,7 @@ export interface TorsoSide {
   shoulder: Point
   ridge: Point[]
   armpit: Point
-  /** The body's edge on each row from the armpit to the hem, one x a row. */
+  /** The body's edge on each row from the armpit to the hem, one x per row. */
   edge: Float64Array
   /** Null for a garment without sleeves. */
   sleeve: Tube | null
@@ -43,7 +43,7 @@ export interface GarmentShape {
 
 const SLEEVE_POINTS = 24
 
-/** @returns null when the silhouette is no garment that could be worn on a torso */
+/** @returns null when the silhouette is not a garment for the torso */
 export function readGarment(mask: Mask): GarmentShape | null {
   const bounds = boundsOf(mask)
   if (!bounds) return null
@@ -77,7 +77,7 @@ export function readGarment(mask: Mask): GarmentShape | null {
   return { left: side(-1), right: side(1), chestY, hemY, neckDepth: necks.depth }
 }
 
-/** The column the garment is symmetric about: the usual middle of its rows. */
+/** The column of symmetry: the median centre of the rows. */
 function axisOf(mask: Mask, bounds: Bounds): number {
   const middles: number[] = []
   for (let y = bounds.top; y < bounds.bottom; y++) {
@@ -112,11 +112,11 @@ function armpitOf(rows: Row[], bounds: Bounds, axis: number, way: -1 | 1): Armpi
     const body = rows[y]?.body
     return body ? (way < 0 ? axis - body.left : body.right - axis) : 0
   }
-  // A sleeve that hangs leaves a gap beside the body, open downwards.
+  // A hanging sleeve leaves a gap beside the body that is open at the bottom.
   let gap = 0
   for (let y = bounds.top + Math.round(height * 0.12); y < bounds.bottom; y++) {
     const { body, runs } = rows[y]!
-    // Above the neckline the two straps lie side by side too.
+    // Above the neckline the two straps are side by side, too.
     const extent = runs.length > 0 ? runs[runs.length - 1]!.right - runs[0]!.left : 0
     const whole =
       body && body.left <= axis && body.right > axis && body.right - body.left > extent * 0.3
@@ -125,7 +125,7 @@ function armpitOf(rows: Row[], bounds: Bounds, axis: number, way: -1 | 1): Armpi
     gap = beside ? gap + 1 : 0
     if (gap >= Math.max(2, height * 0.015)) {
       const y0 = y - gap + 1
-      // Laid close to the body, a sleeve leaves its gap only far below the real armpit.
+      // When a sleeve is close to the body, its gap begins far below the armpit.
       const highest = bounds.top + height * 0.37
       return {
         x: axis + way * edgeAt(Math.min(bounds.bottom - 1, y0 + 1)),
@@ -135,14 +135,14 @@ function armpitOf(rows: Row[], bounds: Bounds, axis: number, way: -1 | 1): Armpi
       }
     }
   }
-  // A sleeve that stands out makes the body jump wider, looking upwards.
+  // With a sleeve that stands out, the width jumps, seen from below.
   const step = Math.max(2, Math.round(height * 0.025))
   for (let y = bounds.bottom - 1 - step; y > bounds.top + height * 0.2; y--) {
     if (y < bounds.top + height * 0.7 && edgeAt(y - step) - edgeAt(y) > step * 1.6) {
       return { x: axis + way * edgeAt(y), y, gapY: y, sleeved: true }
     }
   }
-  // None: the armhole ends where the body reaches its width.
+  // Without sleeves the armhole ends where the body reaches its full width.
   const reachAt = (y: number) => {
     const runs = rows[y]?.runs ?? []
     if (runs.length === 0) return 0
@@ -157,7 +157,7 @@ function armpitOf(rows: Row[], bounds: Bounds, axis: number, way: -1 | 1): Armpi
   return { x: axis + way * reachAt(Math.round(y)), y: Math.round(y), gapY: y, sleeved: false }
 }
 
-/** The row down to which the cloth reaches over its whole middle, whatever the corners do. */
+/** The lowest row that the cloth reaches over its whole middle; ignores the corners. */
 function hemOf(mask: Mask, axis: number, half: number, chestY: number): number {
   let hem = mask.height
   for (let x = Math.round(axis - half * 0.6); x <= axis + half * 0.6; x++) {
@@ -179,11 +179,11 @@ function edgeOf(
   const raw = Float64Array.from({ length: to - from }, (_, i) => {
     const { body, runs } = rows[from + i]!
     if (!body) return NaN
-    // Between straps there is no body yet, only what lies outermost.
+    // Between straps there is no body yet, so the outermost edge is used.
     const whole = body.left <= axis && body.right > axis
     return (whole ? body : side === 'left' ? runs[0]! : runs[runs.length - 1]!)[side]
   })
-  // Where the sleeve still clings to the body there is no edge; just below may be a bit of it.
+  // Where the sleeve touches the body there is no edge, and just below it is unreliable.
   const settle = Math.min(
     raw.length - 1,
     Math.max(0, armpit.gapY - from) + Math.round(raw.length * 0.04),
@@ -202,7 +202,7 @@ function neckOf(mask: Mask, axis: number, half: number, bounds: Bounds) {
     let best = { x: axis + way * half * 0.4, y: Infinity }
     for (let off = half * 0.16; off < half * 0.72; off += 0.5) {
       const y = topOf(mask, axis + way * off)
-      // The innermost of the highest: that is where the collar begins to fall.
+      // The innermost of the highest points, where the collar begins.
       if (y >= 0 && y < best.y - height * 0.008) best = { x: axis + way * off, y }
     }
     return Number.isFinite(best.y) ? best : { x: best.x, y: bounds.top }
@@ -212,7 +212,7 @@ function neckOf(mask: Mask, axis: number, half: number, bounds: Bounds) {
   const middle = topOf(mask, axis)
   const depth = middle < 0 ? 0 : middle - (left.y + right.y) / 2
   if (depth > height * 0.02) return { left, right, depth }
-  // A filled neck shows no corner; people's necks are about this share of their shoulders.
+  // A filled neck has no corner. A neck has about this share of the shoulder width.
   const standard = (way: -1 | 1): Point => {
     const x = axis + way * half * 0.36
     return { x, y: Math.max(bounds.top, topOf(mask, x)) }
@@ -232,7 +232,7 @@ function shoulderOf(
     const x = armpit.x - way * half * 0.05
     return { x, y: Math.max(bounds.top, topOf(mask, x)) }
   }
-  // The outer end of the strap: as far out as the top stays near its highest.
+  // The outer end of the strap: the last point near the highest row.
   const limit = bounds.top + (armpit.y - bounds.top) * 0.3
   let x = axis + way * half * 0.3
   for (let off = half * 0.2; off <= half * 1.1; off += 0.5) {
@@ -242,7 +242,7 @@ function shoulderOf(
   return { x, y: Math.max(bounds.top, topOf(mask, x - way)) }
 }
 
-/** Follows the outline from the shoulder round the cuff to the armpit. */
+/** Follows the outline from the shoulder around the cuff to the armpit. */
 function sleeveOf(outline: Point[], shoulder: Point, armpit: Armpit, way: -1 | 1): Tube | null {
   const from = nearestIndex(outline, shoulder)
   const to = nearestIndex(outline, { x: armpit.x, y: armpit.gapY })

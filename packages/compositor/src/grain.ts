@@ -1,4 +1,4 @@
-// Film grain: cloth without the photo's noise looks pasted on.
+// Film grain: adds the photo's noise to the cloth, which would look pasted on without it.
 import { median } from './plane.ts'
 import type { Raster } from './raster.ts'
 
@@ -9,14 +9,14 @@ export function grainOf({ width, height, data }: Raster): number {
   for (let i = width + 1; i < width * height - 1; i += step) {
     if (data[i * 4 + 3]! < 255 || data[i * 4 - 1]! < 255 || data[i * 4 + 7]! < 255) continue
     const green = (index: number) => data[index * 4 + 1]!
-    // Blown-out white holds no noise and would make a noisy photo look clean.
+    // Overexposed areas have no noise and would falsify the result.
     if (green(i) > 250) continue
     differences.push(Math.abs(green(i) - (green(i - 1) + green(i + 1)) / 2))
   }
   return (median(differences) * 1.4826) / 1.225
 }
 
-/** Adds the grain that `picture` lacks, the same each time: the pattern depends on the place only. */
+/** Adds the grain that `picture` lacks. Deterministic: the pattern depends on the position only. */
 export function addGrain(picture: Raster, wanted: number): void {
   const lacking = Math.sqrt(Math.max(0, wanted ** 2 - grainOf(picture) ** 2))
   if (lacking < 0.7) return

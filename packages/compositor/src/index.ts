@@ -1,22 +1,22 @@
-// Dresses a person in a garment: two image files in, one JPEG out. docs/compositor.md describes how.
-import { type Codecs } from './codecs.ts'
+// Renders a person wearing a garment: two image files in, one JPEG out. See docs/compositor.md.
+import type { Codecs } from './codecs.ts'
 import { compose } from './compose.ts'
 import { load, type ImageFile } from './load.ts'
 import { flatten } from './raster.ts'
 
-export { createCodecs, type CodecModules, type Codecs } from './codecs.ts'
-export { compose, NotFound } from './compose.ts'
-export { load, UnusableImage, type ImageFile } from './load.ts'
+export { createCodecs } from './codecs.ts'
+export { NotFound } from './compose.ts'
+export { load, UnusableImage } from './load.ts'
 
 const MODEL_MAX_SIDE = 1536
 const GARMENT_MAX_SIDE = 1024
 const JPEG_QUALITY = 90
 
 /**
- * Dresses the person of one image in the garment of another.
+ * Renders the person of the model image wearing the garment of the garment image.
  * @returns a JPEG whose longer side has at most 1,536 pixels
- * @throws UnusableImage when a file is damaged, too large or of an unsupported kind
- * @throws NotFound when an image shows no person or no garment
+ * @throws UnusableImage when a file is corrupt, too large or of an unsupported kind
+ * @throws NotFound when no person or no garment is found
  */
 export async function dress(
   codecs: Codecs,

@@ -1,5 +1,5 @@
-// The inside of a garment's back, seen through the neck opening of a garment laid flat. On a person
-// the neck is in front of it, so it is cut away.
+// The lining is the inside of a garment's back, visible through the neck opening of a garment laid flat.
+// On a person the neck is in front of it, so it is removed.
 import { smoothEdge } from './cutout.ts'
 import type { GarmentShape } from './garment-shape.ts'
 import { labOf, type LabColour } from './oklab.ts'
@@ -31,7 +31,7 @@ export function cutLining(cutout: Raster, shape: GarmentShape, scale: number): v
     const below = rowAt(y + step)
     if (!above || !below) continue
     const change = gap(above, below)
-    // A lining lies in shadow; a print on the chest need not.
+    // A lining is in shadow, unlike most prints on the chest.
     if (change > strongest && below[0] - above[0] > 0.03) {
       strongest = change
       edge = y
@@ -69,7 +69,7 @@ function meanAcross(
 const gap = (one: LabColour, other: LabColour) =>
   Math.hypot(one[0] - other[0], one[1] - other[1], one[2] - other[2])
 
-/** Everything like the lining's colour that hangs together above the collar's lowest point. */
+/** The connected region in the lining's colour above the lowest point of the collar. */
 function growFrom(
   cutout: Raster,
   axis: number,
@@ -81,7 +81,7 @@ function growFrom(
   const { width, height, data } = cutout
   const left = Math.max(0, axis - reach)
   const right = Math.min(width, axis + reach)
-  // Half way to the collar's colour at most.
+  // At most half the distance to the collar's colour.
   const limit = Math.min(0.085, contrast * 0.55)
   const like = (x: number, y: number) => {
     if (y > edge + 1 || x < left || x >= right) return false
@@ -89,7 +89,7 @@ function growFrom(
     if (data[at + 3]! < 128) return true
     return gap(labOf(data[at]!, data[at + 1]!, data[at + 2]!), colour) < limit
   }
-  // From the picture's top through the open air above the collar into the lining.
+  // From the top of the picture through the background above the collar into the lining.
   const grown = flood(
     width,
     height,
@@ -102,7 +102,7 @@ function growFrom(
   return smoothEdge({ width, height, data: solid }, 2).data
 }
 
-/** Whether the lining found is an opening below the neck and not half the chest. */
+/** Whether the lining is an opening below the neck and not a large part of the chest. */
 function keepsWithin(
   lining: Uint8Array,
   width: number,

@@ -47,7 +47,7 @@ export function rgbOf(lightness: number, a: number, b: number): [number, number,
 const encode = (linear: number) =>
   255 * (linear <= 0.0031308 ? 12.92 * linear : 1.055 * linear ** (1 / 2.4) - 0.055)
 
-/** A whole picture in Oklab; alpha is left out. */
+/** A whole picture in Oklab, without alpha. */
 export function toLab(picture: Raster): Lab {
   const { width, height, data } = picture
   const size = width * height

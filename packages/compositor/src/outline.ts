@@ -2,7 +2,7 @@
 import { lerp, type Point } from './raster.ts'
 import type { Mask } from './regions.ts'
 
-/** Steps round a pixel, clockwise from the left. */
+/** Steps around a pixel, clockwise from the left. */
 const AROUND = [
   [-1, 0],
   [-1, -1],
@@ -14,7 +14,7 @@ const AROUND = [
   [-1, 1],
 ] as const
 
-/** Walks clockwise round the region that holds the first set pixel in reading order. */
+/** Traces clockwise the region with the first set pixel in reading order. */
 export function traceOutline({ width, height, data }: Mask): Point[] {
   const first = data.indexOf(1)
   if (first < 0) return []
@@ -38,7 +38,7 @@ export function traceOutline({ width, height, data }: Mask): Point[] {
     if (turned < 0) break
     x += AROUND[turned]![0]
     y += AROUND[turned]![1]
-    // Look next from the neighbour just before the one we came from.
+    // Continue with the neighbour just before the previous pixel.
     from = (turned + 5) % 8
     if (x === start.x && y === start.y) break
   }

@@ -1,5 +1,5 @@
-// One number a pixel: masks, distances, lightness. Everything here keeps left-right symmetry, so
-// that a symmetric input gives a symmetric result.
+// Planes have one number per pixel: masks, distances, lightness. Every operation is symmetric, so that a
+// symmetric input has a symmetric result.
 import { clamp } from './raster.ts'
 
 export interface Plane {
@@ -79,7 +79,7 @@ export function resize(plane: Plane, width: number, height: number): Plane {
   return result
 }
 
-/** The mean of `values` where `weight` says, spread smoothly over places without weight. */
+/** The local mean of `values`, weighted by `weight`; continues smoothly where the weight is 0. */
 export function blurWithin(values: Plane, weight: Plane, radius: number): Plane {
   const weighted = createPlane(values.width, values.height)
   for (let i = 0; i < weighted.data.length; i++) {

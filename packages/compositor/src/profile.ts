@@ -1,4 +1,4 @@
-// A silhouette read row by row: where it begins and ends on each row, and in how many pieces.
+// Reads a silhouette row by row: the runs of set pixels on each row.
 import { clamp, lerp, type Point } from './raster.ts'
 import type { Mask } from './regions.ts'
 
@@ -8,7 +8,7 @@ export interface Run {
   right: number
 }
 
-/** The pieces of one row, from left to right; shorter ones than `shortest` are skipped. */
+/** The runs of one row, from left to right. Skips runs shorter than `shortest`. */
 export function runsOf(mask: Mask, y: number, shortest = 1): Run[] {
   const { width, data } = mask
   const runs: Run[] = []
@@ -24,7 +24,7 @@ export function runsOf(mask: Mask, y: number, shortest = 1): Run[] {
   return runs
 }
 
-/** The piece that holds column x, or else the nearest one within `reach`. */
+/** The run at column x, or the nearest one within `reach`. */
 export function runAt(runs: readonly Run[], x: number, reach = 0): Run | undefined {
   let best: Run | undefined
   let bestGap = Infinity
@@ -45,7 +45,7 @@ export interface Bounds {
   bottom: number
 }
 
-/** The box about everything set; null for an empty mask. */
+/** The bounding box; null for an empty mask. */
 export function boundsOf({ width, height, data }: Mask): Bounds | null {
   const bounds = { left: width, top: height, right: 0, bottom: 0 }
   for (let y = 0, at = 0; y < height; y++) {
@@ -70,8 +70,8 @@ export function topOf({ width, height, data }: Mask, x: number, from = 0): numbe
 const RIDGE_POINTS = 13
 
 /**
- * The outline's top between two points, `slack` at most above or below the straight line: what
- * strays further is hair or a hood.
+ * The top of the outline between two points, at most `slack` above or below the straight line:
+ * anything further away is hair or a hood.
  */
 export function ridgeOf(mask: Mask, from: Point, to: Point, slack: number): Point[] {
   const first = Math.max(0, Math.floor(Math.min(from.y, to.y) - slack))
@@ -86,7 +86,7 @@ export function ridgeOf(mask: Mask, from: Point, to: Point, slack: number): Poin
   })
 }
 
-/** A running median followed by a running mean, blind to NaN; gaps are filled from the nearest. */
+/** A running median, then a running mean. Ignores NaN; fills gaps from the nearest value. */
 export function smoothSeries(values: Float64Array, reach: number): Float64Array {
   const filled = fillGaps(values)
   const steady = filled.map((_, i) => {

@@ -1,4 +1,4 @@
-// Decoded pictures and the few operations every step needs on them.
+// Decoded pictures and basic operations on them.
 
 export interface Raster {
   width: number
@@ -23,7 +23,7 @@ export function ramp(value: number, low: number, high: number): number {
   return t * t * (3 - 2 * t)
 }
 
-/** The sides after fitting into a square of `maxSide`; never larger than before. */
+/** Fits the size into a square of `maxSide`. Never enlarges. */
 function fit(width: number, height: number, maxSide: number) {
   const scale = Math.min(1, maxSide / Math.max(width, height))
   return {
@@ -80,7 +80,7 @@ function addRow(source: Raster, row: number, columns: Uint32Array, sums: Float64
   }
 }
 
-/** Lays the picture on white, in place: a JPEG has no alpha and people expect paper behind it. */
+/** Draws the picture on white, in place: a JPEG has no alpha. */
 export function flatten(picture: Raster): void {
   const { data } = picture
   for (let at = 0; at < data.length; at += 4) {

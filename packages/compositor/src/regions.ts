@@ -6,7 +6,7 @@ export interface Mask {
   data: Uint8Array
 }
 
-/** Marks every pixel that can be reached from the picture's border over pixels `passable` allows. */
+/** Marks every pixel that is connected to the border through pixels that `passable` allows. */
 export function flood(
   width: number,
   height: number,
@@ -41,9 +41,8 @@ export function flood(
 }
 
 /**
- * Floods like water too thick for narrow gaps: where the subject's outline fades into the
- * background for a few pixels, nothing leaks in. Everything passable within `reach` of the flood
- * counts as reached.
+ * A flood fill that does not pass narrow gaps, such as places where the subject's outline fades into
+ * the background for a few pixels. Passable pixels within `reach` of the flood count as reached.
  */
 export function floodThick(
   passable: Mask,
@@ -58,7 +57,7 @@ export function floodThick(
   return { width, height, data }
 }
 
-/** Keeps pixels whose whole neighbourhood, a square of 2 × reach + 1, is set. */
+/** Erosion: the pixels whose whole neighbourhood, a square of 2 × reach + 1, is set. */
 function erode({ width, height, data }: Mask, reach: number): Mask {
   const across = new Uint8Array(data.length)
   const result = new Uint8Array(data.length)
@@ -89,7 +88,7 @@ export interface Region {
   pixels: Int32Array
 }
 
-/** The regions of pixels with value `of`, largest first; those below `minSize` are left out. */
+/** The regions of pixels with value `of`, largest first, without those below `minSize`. */
 export function regions(mask: Mask, of: 0 | 1, minSize = 1): Region[] {
   const { width, height, data } = mask
   const seen = new Uint8Array(data.length)

@@ -1,5 +1,5 @@
-// Finds which pixels of the model photo are the person, and what colour the skin, hair and present
-// top are. Works on a small copy of the photo.
+// Finds the pixels of the person in the model photo, and the colours of skin, hair and the old top.
+// Works on a small copy of the photo.
 import { rowBackdrop, smoothBackdrop } from './background.ts'
 import { toLab, type Lab, type LabColour } from './oklab.ts'
 import { median } from './plane.ts'
@@ -33,9 +33,9 @@ export function findSilhouette(small: Raster): Silhouette | null {
 }
 
 /**
- * The flood cannot reach background that the body encloses. It is opened where background is to be
- * expected: beside the body, where an arm is bent, and low in the middle, between the legs. In the
- * middle of the chest it is rather a shirt in the wall's colour.
+ * The flood fill cannot reach background that the body encloses. Such background is removed beside the
+ * body, inside a bent arm, and low in the middle, between the legs. In the middle of the chest it is
+ * more likely a shirt in the colour of the wall.
  */
 function openGaps(mask: Mask, distance: Float32Array, limit: number): Mask {
   const { width, height } = mask
@@ -71,7 +71,7 @@ function fillHoles(mask: Mask): Mask {
 
 export interface ColourModel {
   colour: LabColour
-  /** Usual distance of the sampled pixels from the colour. */
+  /** Typical distance of the sampled pixels from the colour. */
   spread: number
 }
 
@@ -79,7 +79,7 @@ export interface ColourModel {
 export const off = (one: LabColour, other: LabColour) =>
   Math.hypot((one[0] - other[0]) * 0.35, one[1] - other[1], one[2] - other[2])
 
-/** The middle colour of the pixels of a box that `accept` allows; null for fewer than `least`. */
+/** The median colour of the pixels of a box that `accept` allows; null for fewer than `least`. */
 export function colourOf(
   silhouette: Silhouette,
   box: { left: number; top: number; right: number; bottom: number },
@@ -101,7 +101,7 @@ export function colourOf(
   return { colour, spread }
 }
 
-/** Human skin, whatever its lightness, is a muted orange: a narrow range of hues. */
+/** Human skin of any lightness is a muted orange: a narrow range of hues. */
 export function isSkinLike(L: number, a: number, b: number): boolean {
   const chroma = Math.hypot(a, b)
   const hue = (Math.atan2(b, a) * 180) / Math.PI

@@ -1,5 +1,4 @@
-// Draws a picture through a pair of charts: for every pixel of the target, where in the source its
-// colour comes from.
+// Warps a picture with a pair of charts: each target pixel gets the coordinates of its source pixel.
 import type { Chart } from './chart.ts'
 import { clamp, type Point, type Raster } from './raster.ts'
 
@@ -27,7 +26,7 @@ export interface Patch {
   rows: number
 }
 
-/** Lays the part of the cloth that `patch` names onto the map, over what is there already. */
+/** Draws a patch of the cloth into the map, over its earlier content. */
 export function layPatch(map: WarpMap, source: Chart, target: Chart, patch: Patch): void {
   const { across, along, columns, rows } = patch
   const grid = (chart: Chart) =>
@@ -51,7 +50,7 @@ export function layPatch(map: WarpMap, source: Chart, target: Chart, patch: Patc
       ] as const
       const [a, b, c, d] = corners.map(([r, k]) => to[r]![k]!) as [Point, Point, Point, Point]
       const [e, f, g, h] = corners.map(([r, k]) => from[r]![k]!) as [Point, Point, Point, Point]
-      // Split along the diagonal that leans towards the middle, so that mirrored cloth mirrors.
+      // Splits along the diagonal towards the middle, so that mirrored cloth has a mirrored result.
       if (column < columns / 2) {
         layTriangle(map, [a, b, c], [e, f, g])
         layTriangle(map, [a, c, d], [e, g, h])
@@ -88,7 +87,7 @@ function layTriangle(map: WarpMap, to: Triangle, from: Triangle): void {
   }
 }
 
-/** The source seen through the map: colours with the alpha of the cloth, transparent elsewhere. */
+/** Renders the source through the map; transparent where the map is empty. */
 export function render(map: WarpMap, source: Raster): Raster {
   const { width, height } = map
   const data = new Uint8ClampedArray(width * height * 4)
@@ -102,7 +101,7 @@ export function render(map: WarpMap, source: Raster): Raster {
   return { width, height, data }
 }
 
-/** Interpolates with alpha as weight, so that hidden colours stay hidden. */
+/** Interpolates weighted by alpha, so that colours of transparent pixels do not show. */
 function pick(source: Raster, x: number, y: number, colour: Float64Array): void {
   const { width, height, data } = source
   colour.fill(0)

@@ -1,5 +1,5 @@
-// What of the photo stays in front of the garment, what of the present clothes would peek out from
-// under it, and how light falls on the body. All planes are of the small copy's size.
+// Finds what is in front of the garment, which parts of the old clothes would show beside it, and the
+// light on the body. All planes have the size of the small copy.
 import type { BodyShape } from './body-shape.ts'
 import type { LabColour } from './oklab.ts'
 import { blur, blurWithin, createPlane, percentile, type Plane } from './plane.ts'
@@ -10,21 +10,21 @@ import { colourOf, isSkinLike, off, type ColourModel, type Silhouette } from './
 export interface Wearer {
   skin: ColourModel | null
   hair: ColourModel | null
-  /** The present top's main colour. */
+  /** The main colour of the old top. */
   top: ColourModel | null
-  /** Where the present top ends; null when it cannot be told from what is below. */
+  /** The row where the old top ends; null when it looks like the clothes below. */
   oldHemY: number | null
   /** The person, soft-edged. */
   figure: Plane
-  /** Where hair may lie in front of the garment. */
+  /** Where hair may be in front of the garment. */
   hairZone: Plane
-  /** Where hands and forearms may. */
+  /** Where hands and forearms may be in front of the garment. */
   handZone: Plane
   /** Where bare skin is expected unless the garment covers it: neck, shoulders, arms. */
   bareZone: Plane
-  /** How much lighter or darker than usual the light leaves each spot; 1 is usual. */
+  /** The light at each pixel relative to the average; 1 is average. */
   shade: Plane
-  /** How bright the whole scene is; 1 is well exposed. */
+  /** The brightness of the scene; 1 is well exposed. */
   exposure: number
 }
 
@@ -50,7 +50,7 @@ export function studyWearer(silhouette: Silhouette, body: BodyShape): Wearer {
   const notSkin = (L: number, a: number, b: number) =>
     !isSkinLike(L, a, b) || (skin !== null && off([L, a, b], skin.colour) > 0.045)
   const crownColour = colourOf(silhouette, crown, notSkin, head * head * 0.02)
-  // A bald head in shadow is no hair.
+  // A bald head in shadow is not hair.
   const bald = crownColour && skin && off(crownColour.colour, skin.colour) < 0.045
   const hair = bald ? null : crownColour
   const figure = blur(planeOf(mask), 1)
@@ -77,7 +77,7 @@ const planeOf = ({ width, height, data }: Mask): Plane => ({
   data: new Float32Array(data),
 })
 
-/** Well-lit photos have some pixels near white; a dark scene calls for a darker garment. */
+/** Well-lit photos have some pixels near white; in a dark scene the garment is darkened. */
 function exposureOf(lightness: Float32Array): number {
   const step = Math.max(1, Math.floor(lightness.length / 20_000))
   const bright = percentile(
@@ -87,7 +87,7 @@ function exposureOf(lightness: Float32Array): number {
   return clamp(bright / 0.86, 0.55, 1)
 }
 
-/** Looks down the middle for the row where the top's colour gives way to another for good. */
+/** Finds the row in the middle from which on the colour differs from that of the top. */
 function hemOf(
   silhouette: Silhouette,
   body: BodyShape,
@@ -141,7 +141,7 @@ function hairZoneOf(
     }
   }
   for (const region of regions(found, 1, head * head * 0.03)) {
-    // Only what hangs down from the head is hair.
+    // Only regions connected to the head are hair.
     if (region.pixels.some((i) => Math.floor(i / mask.width) < body.top + head * 0.6)) {
       for (const i of region.pixels) zone.data[i] = 1
     }
@@ -159,7 +159,7 @@ function handZoneOf(
   const zone = createPlane(mask.width, mask.height)
   if (!skin || (top && off(skin.colour, top.colour) < 0.03)) return zone
   const found = { width: mask.width, height: mask.height, data: new Uint8Array(mask.data.length) }
-  // Trousers in the colour of skin cannot be told from hands: then only hands above them count.
+  // Trousers in the colour of skin look like hands, so only hands above them count.
   const { axis, head } = body
   const hips = (body.left.shoulder.y + body.right.shoulder.y) / 2 + head * 2.1
   const lap = {
@@ -175,14 +175,14 @@ function handZoneOf(
     if (mask.data[i] === 1 && preference(at(silhouette, i), skin, top) > 0.5) found.data[i] = 1
   }
   for (const region of regions(found, 1, body.head * body.head * 0.02)) {
-    // Larger than a forearm with its hand, it is trousers in the colour of skin.
+    // A region larger than a forearm with its hand is trousers in the colour of skin.
     if (region.size > body.head * body.head * 1.1) continue
     for (const i of region.pixels) zone.data[i] = 1
   }
   return spread(zone, 1)
 }
 
-/** Grows a zone a little and softens it, so that the finer test at full size decides its edge. */
+/** Grows a zone slightly and softens it. The test at full size decides its edge. */
 function spread(zone: Plane, reach: number): Plane {
   const soft = blur(zone, reach)
   return { ...soft, data: soft.data.map((value) => clamp(value * 4, 0, 1)) }
@@ -195,9 +195,9 @@ function bareZoneOf(mask: Mask, body: BodyShape, shoulderY: number, neckY: numbe
   for (let y = Math.floor(neckY); y < Math.min(mask.height, low); y++) {
     for (let x = 0; x < mask.width; x++) zone.data[y * mask.width + x] = 1
   }
-  // Below, the torso is either covered or clothed by something that is not the old top.
+  // Below, the torso is covered or wears something other than the old top.
   for (const { arm } of [body.left, body.right]) {
-    // To the wrist; the last third of the path is hand.
+    // To the wrist: the last third of the path is the hand.
     for (let i = 0; i < arm.outer.length * 0.86; i++)
       fillBetween(zone, arm.outer[i]!, arm.inner[i]!, head * 0.12)
   }
@@ -229,22 +229,22 @@ function fillBetween(zone: Plane, from: Point, to: Point, reach: number): void {
 }
 
 /**
- * Lightness relative to what is usual for the surface, top or skin, so that a dark shirt is
- * not taken for shadow; blurred so that its pattern is not taken for folds.
+ * Lightness relative to the average of the surface, top or skin, so that a dark shirt does not count as
+ * shadow. Blurred, so that its pattern does not count as folds.
  */
 function shadeOf(silhouette: Silhouette, body: BodyShape, models: (ColourModel | null)[]): Plane {
   const { mask, lab } = silhouette
   const relative = createPlane(mask.width, mask.height)
   const weight = createPlane(mask.width, mask.height)
   const from = Math.floor(body.neckY) * mask.width
-  // Legs cast their own light; a skirt over them hangs free.
+  // The light of the legs does not apply to a skirt in front of them.
   const hips = Math.min(mask.height, Math.round(body.left.shoulder.y + body.head * 2.5))
   for (let i = from; i < hips * mask.width; i++) {
     if (mask.data[i] !== 1) continue
     const colour = at(silhouette, i)
     const surface = models.find((model) => model && off(colour, model.colour) < 0.06 + model.spread)
     if (!surface) continue
-    // What is nearly black shows noise, not light.
+    // Nearly black pixels show noise, not light.
     const usual = surface.colour[0]
     weight.data[i] = ramp(usual, 0.12, 0.4)
     relative.data[i] = clamp(lab.L[i]! / Math.max(usual, 0.01), 0.6, 1.3)
@@ -259,7 +259,7 @@ function shadeOf(silhouette: Silhouette, body: BodyShape, models: (ColourModel |
   return blur({ ...soft, data: shade }, Math.max(1, Math.round(reach / 2)))
 }
 
-/** 1 for colours like `wanted`, falling to 0 with distance and where `rival` is nearer. */
+/** 1 for colours like `wanted`; falls to 0 with distance and where `rival` is nearer. */
 export function preference(
   colour: LabColour,
   wanted: ColourModel,

@@ -1,4 +1,4 @@
-// The codecs' WebAssembly as the Worker bundles it; Node cannot load this file.
+// The codecs' WebAssembly modules, bundled by wrangler. Node cannot load this file.
 import jpegDecoder from '@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm'
 import jpegEncoder from '@jsquash/jpeg/codec/enc/mozjpeg_enc.wasm'
 import pngDecoder from '@jsquash/png/codec/pkg/squoosh_png_bg.wasm'

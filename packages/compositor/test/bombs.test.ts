@@ -1,12 +1,11 @@
-// Files that would cost a decoder far more than their size. All are refused before any decoder runs,
-// except where only the decoder can know: there its memory is limited.
+// Decompression bombs: files that cost a decoder far more than their size suggests. They are rejected
+// before a decoder runs, except where only the decoder can notice: its memory is limited.
 import { describe, expect, it, vi } from 'vitest'
 import { createCodecs } from '../src/codecs.ts'
 import { load, UnusableImage } from '../src/load.ts'
 import { workerModules } from '../src/worker-modules.ts'
-
-import { jpegFile, scan, segment } from '../../image-files/samples/jpeg.ts'
-import { chunk, join, pngOf } from '../../image-files/samples/png.ts'
+import { jpegFile, jpegScan, jpegSegment } from '@try-on/image-files/samples'
+import { pngChunk, concat, pngFile } from '@try-on/image-files/samples'
 import {
   ALPHA,
   ANIMATION,
@@ -17,14 +16,14 @@ import {
   lossyHeaderChunk,
   riffChunk,
   webpFile,
-} from '../../image-files/samples/webp.ts'
-import { checked } from './files.ts'
+} from '@try-on/image-files/samples'
+import { toFile } from './files.ts'
 
-/** What came of it, and whether a decoder was asked. */
+/** The size of the picture or the error, and whether a decoder ran. */
 async function outcome(bytes: Uint8Array) {
   const codecs = createCodecs(workerModules)
   const decode = vi.spyOn(codecs, 'decode')
-  const result = await load(codecs, checked(bytes), 'model', 64).then(
+  const result = await load(codecs, toFile(bytes), 'model', 64).then(
     ({ width, height }) => `${width} × ${height}`,
     (error: unknown) =>
       error instanceof UnusableImage ? `${error.role}_image_${error.problem}` : error,
@@ -32,53 +31,53 @@ async function outcome(bytes: Uint8Array) {
   return { result, decoded: decode.mock.calls.length > 0 }
 }
 
-const refused = (problem: string) => ({ result: `model_image_${problem}`, decoded: false })
+const rejected = (problem: string) => ({ result: `model_image_${problem}`, decoded: false })
 const square = (side: number) => ({ width: side, height: side })
-/** Sides of square images at and over the pixel limits. */
-const [USUAL, OVER_USUAL] = [3_741, 3_742]
+/** Sides of square images at and above the pixel limits. */
+const [LIGHT, OVER_LIGHT] = [3_741, 3_742]
 const [OVER_MEDIUM, OVER_HEAVY] = [3_536, 2_450]
 
 describe('a WebP bomb', () => {
-  it('is refused when its first frame is larger than its canvas', async () => {
+  it('is rejected when its first frame is larger than its canvas', async () => {
     const frame = frameChunk(square(12_000), losslessChunk(square(12_000)))
     const bomb = webpFile(canvasChunk(ANIMATION, square(100)), frame)
-    expect(await outcome(bomb)).toEqual(refused('corrupt'))
+    expect(await outcome(bomb)).toEqual(rejected('corrupt'))
   })
 
-  it('is refused when its image data is larger than its frame or canvas', async () => {
+  it('is rejected when its image data is larger than its frame or canvas', async () => {
     const data = losslessChunk(square(12_000))
     const frame = frameChunk(square(100), data)
     const animation = webpFile(canvasChunk(ANIMATION, square(100)), frame)
-    expect(await outcome(animation)).toEqual(refused('corrupt'))
+    expect(await outcome(animation)).toEqual(rejected('corrupt'))
     const still = webpFile(canvasChunk(0, square(100)), data)
-    expect(await outcome(still)).toEqual(refused('corrupt'))
+    expect(await outcome(still)).toEqual(rejected('corrupt'))
   })
 
-  it('is refused by the pixels of its image data', async () => {
+  it('is rejected by the pixels of its image data', async () => {
     const lossy = webpFile(lossyHeaderChunk(square(OVER_MEDIUM)))
-    expect(await outcome(lossy)).toEqual(refused('too_large'))
+    expect(await outcome(lossy)).toEqual(rejected('too_large'))
     const lossless = webpFile(losslessChunk(square(OVER_HEAVY)))
-    expect(await outcome(lossless)).toEqual(refused('too_large'))
+    expect(await outcome(lossless)).toEqual(rejected('too_large'))
   })
 
-  it('is refused sooner when its alpha is compressed', async () => {
+  it('has a lower limit when its alpha is compressed', async () => {
     const file = (compression: number) =>
       webpFile(
         canvasChunk(ALPHA, square(OVER_HEAVY)),
         riffChunk('ALPH', Uint8Array.of(compression, 0x88, 0x88, 0x08)),
         lossyHeaderChunk(square(OVER_HEAVY)),
       )
-    expect(await outcome(file(1))).toEqual(refused('too_large'))
+    expect(await outcome(file(1))).toEqual(rejected('too_large'))
     expect((await outcome(file(0))).result).toBe('model_image_corrupt')
   })
 
-  it('is stopped by the memory limit when its Huffman codes ask for a gigabyte', async () => {
+  it('reaches the memory limit when its Huffman codes need a gigabyte', async () => {
     const file = (sets: number) => webpFile(losslessWithCodeSets(square(1_024), sets))
     expect((await outcome(file(500))).result).toBe('64 × 64')
     expect((await outcome(file(65_536))).result).toBe('model_image_too_large')
   })
 
-  it('hands the decoder no other chunk than the image', async () => {
+  it('is passed to the decoder without chunks other than the image', async () => {
     const noise = Array<Uint8Array>(1_000).fill(riffChunk('JUNK', new Uint8Array(9)))
     const file = webpFile(canvasChunk(0, square(80)), ...noise, losslessChunk(square(80)))
     expect(await outcome(file)).toEqual({ result: '64 × 64', decoded: true })
@@ -88,32 +87,32 @@ describe('a WebP bomb', () => {
 describe('a JPEG bomb', () => {
   const colour = [0x11, 0x11, 0x11]
 
-  it('is refused with too many scans', async () => {
-    const scans = (count: number) => Array<Uint8Array>(count).fill(scan([1], [1, 63]))
+  it('is rejected with too many scans', async () => {
+    const scans = (count: number) => Array<Uint8Array>(count).fill(jpegScan([1], [1, 63]))
     const file = (count: number) =>
-      jpegFile({ ...square(64), coding: 0xc2, scans: [scan([1], [0, 0]), ...scans(count)] })
+      jpegFile({ ...square(64), coding: 0xc2, scans: [jpegScan([1], [0, 0]), ...scans(count)] })
     expect((await outcome(file(99))).result).toBe('64 × 64')
-    expect(await outcome(file(100))).toEqual(refused('corrupt'))
-    expect(await outcome(file(600_000))).toEqual(refused('corrupt'))
+    expect(await outcome(file(100))).toEqual(rejected('corrupt'))
+    expect(await outcome(file(600_000))).toEqual(rejected('corrupt'))
   })
 
-  it('is refused with too many segments', async () => {
-    const extra = Array<Uint8Array>(2_000_000).fill(segment(0xe1, []))
-    expect(await outcome(jpegFile({ ...square(64), extra }))).toEqual(refused('corrupt'))
+  it('is rejected with too many segments', async () => {
+    const extra = Array<Uint8Array>(2_000_000).fill(jpegSegment(0xe1, []))
+    expect(await outcome(jpegFile({ ...square(64), extra }))).toEqual(rejected('corrupt'))
   })
 
-  it('is refused sooner when it has a scan for each component', async () => {
+  it('has a lower limit when each component has a scan', async () => {
     const size = square(OVER_HEAVY)
-    const scans = [1, 2, 3].map((id) => scan([id], [0, 63]))
+    const scans = [1, 2, 3].map((id) => jpegScan([id], [0, 63]))
     const file = jpegFile({ ...size, sampling: colour, scans })
-    expect(await outcome(file)).toEqual(refused('too_large'))
+    expect(await outcome(file)).toEqual(rejected('too_large'))
     const whole = jpegFile({ ...size, sampling: colour })
     expect((await outcome(whole)).result).toBe('64 × 64')
   })
 
-  it('is refused by its pixels', async () => {
-    expect(await outcome(jpegFile(square(OVER_USUAL)))).toEqual(refused('too_large'))
-    expect((await outcome(jpegFile(square(USUAL)))).result).toBe('64 × 64')
+  it('is rejected by its pixels', async () => {
+    expect(await outcome(jpegFile(square(OVER_LIGHT)))).toEqual(rejected('too_large'))
+    expect((await outcome(jpegFile(square(LIGHT)))).result).toBe('64 × 64')
   })
 
   it.each([
@@ -123,13 +122,13 @@ describe('a JPEG bomb', () => {
     ['two components', { sampling: [0x11, 0x11] }],
     ['four components', { sampling: [0x11, 0x11, 0x11, 0x11] }],
     ['ten components', { sampling: Array<number>(10).fill(0x11) }],
-  ])('is not supported with %s', async (_, change) => {
+  ])('is unsupported with %s', async (_, change) => {
     const file = jpegFile({ ...square(64), ...change })
-    expect(await outcome(file)).toEqual(refused('unsupported_format'))
+    expect(await outcome(file)).toEqual(rejected('unsupported_format'))
   })
 
-  it('is corrupt without height, and with impossible sampling factors', async () => {
-    expect(await outcome(jpegFile({ width: 64, height: 0 }))).toEqual(refused('corrupt'))
+  it('is corrupt without a height and with invalid sampling factors', async () => {
+    expect(await outcome(jpegFile({ width: 64, height: 0 }))).toEqual(rejected('corrupt'))
     for (const sampling of [
       [0x00, 0x11, 0x11],
       [0x55, 0x11, 0x11],
@@ -147,50 +146,50 @@ describe('a PNG bomb', () => {
   const lines = (side: number, bytesPerPixel: number, more = 0) =>
     new Uint8Array((side * bytesPerPixel + 1) * side + more)
 
-  it('is refused when its data is far more than the image', async () => {
-    expect(await outcome(await pngOf(header, lines(80, 4, 1_000)))).toEqual({
+  it('is rejected when its data is far more than the image', async () => {
+    expect(await outcome(await pngFile(header, lines(80, 4, 1_000)))).toEqual({
       result: '64 × 64',
       decoded: true,
     })
-    const bomb = await pngOf(header, new Uint8Array(64 * 1024 * 1024))
+    const bomb = await pngFile(header, new Uint8Array(64 * 1024 * 1024))
     expect(bomb.length).toBeLessThan(70_000)
-    expect(await outcome(bomb)).toEqual(refused('corrupt'))
+    expect(await outcome(bomb)).toEqual(rejected('corrupt'))
   })
 
-  it('is refused when its data is too little or damaged', async () => {
-    expect(await outcome(await pngOf(header, new Uint8Array(1_000)))).toEqual(refused('corrupt'))
-    const damaged = await pngOf(header, lines(80, 4))
+  it('is rejected when its data is too little or damaged', async () => {
+    expect(await outcome(await pngFile(header, new Uint8Array(1_000)))).toEqual(rejected('corrupt'))
+    const damaged = await pngFile(header, lines(80, 4))
     damaged.fill(0x55, 50, 60)
-    expect(await outcome(damaged)).toEqual(refused('corrupt'))
+    expect(await outcome(damaged)).toEqual(rejected('corrupt'))
   })
 
-  it('is refused by its pixels, sooner without alpha, with 16 bits, or in grey', async () => {
+  it('is rejected by its pixels, with lower limits without alpha, with 16 bits and in grey', async () => {
     for (const [side, colourType, depth] of [
-      [OVER_USUAL, 6, 8],
+      [OVER_LIGHT, 6, 8],
       [OVER_HEAVY, 2, 8],
       [OVER_HEAVY, 3, 8],
       [OVER_HEAVY, 6, 16],
       [OVER_MEDIUM, 0, 8],
       [OVER_MEDIUM, 4, 8],
     ] as const) {
-      const file = await pngOf({ ...square(side), colourType, depth }, new Uint8Array(8))
-      expect(await outcome(file)).toEqual(refused('too_large'))
+      const file = await pngFile({ ...square(side), colourType, depth }, new Uint8Array(8))
+      expect(await outcome(file)).toEqual(rejected('too_large'))
     }
   })
 
-  it('has no use for profiles, texts and animations', async () => {
-    const packed = await pngOf(header, new Uint8Array(32 * 1024 * 1024))
-    const body = join([new TextEncoder().encode('name'), new Uint8Array(2), packed.subarray(41)])
+  it('is decoded without its profiles, texts and animations', async () => {
+    const packed = await pngFile(header, new Uint8Array(32 * 1024 * 1024))
+    const body = concat([new TextEncoder().encode('name'), new Uint8Array(2), packed.subarray(41)])
     const smaller = new Uint8Array(26)
     new DataView(smaller.buffer).setUint32(4, 10)
     new DataView(smaller.buffer).setUint32(8, 10)
     const extra = [
-      ...['iCCP', 'zTXt', 'iTXt', 'eXIf'].map((type) => chunk(type, body)),
-      chunk('acTL', new Uint8Array(8)),
-      chunk('fcTL', smaller),
-      chunk('fdAT', body),
+      ...['iCCP', 'zTXt', 'iTXt', 'eXIf'].map((type) => pngChunk(type, body)),
+      pngChunk('acTL', new Uint8Array(8)),
+      pngChunk('fcTL', smaller),
+      pngChunk('fdAT', body),
     ]
-    expect(await outcome(await pngOf(header, lines(80, 4), extra))).toEqual({
+    expect(await outcome(await pngFile(header, lines(80, 4), extra))).toEqual({
       result: '64 × 64',
       decoded: true,
     })

@@ -1,37 +1,32 @@
-// What the compositor promises of its pictures, kept on people and garments that the sample
-// generator draws.
-import { JobFailure } from '../../../src/domain/failure.ts'
+// Properties of the composed picture, tested with drawn people and garments.
+import { detectFormat } from '@try-on/image-files'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { compositor } from '../../../src/engines/compositor.ts'
-import { type CheckedImage } from '../../../src/engines/engine.ts'
-import type { Rgba } from '../samples/canvas.ts'
+import { dress, NotFound } from '../src/index.ts'
+import type { ImageFile } from '../src/load.ts'
+import type { Rgba } from '../samples/index.ts'
 import {
   codecs,
   decode,
   figure,
   garment,
   jpeg,
-  job,
-  checked,
   png,
   storedAs,
+  toFile,
   withOrientation,
 } from './files.ts'
 
-async function dress(model: CheckedImage, cloth: CheckedImage): Promise<Rgba> {
-  return decode(await imageOf(model, cloth))
-}
+const fileOf = async (model: ImageFile, cloth: ImageFile) =>
+  toFile(await dress(codecs, { model, garment: cloth }))
 
-async function imageOf(model: CheckedImage, cloth: CheckedImage) {
-  const progress = await compositor.start(job(model, cloth))
-  if (!progress.done) throw new Error('the compositor finishes at once')
-  return progress.image
-}
+const pictureOf = async (model: ImageFile, cloth: ImageFile): Promise<Rgba> =>
+  decode(await fileOf(model, cloth))
 
-const codeOf = (model: CheckedImage, cloth: CheckedImage) =>
-  compositor.start(job(model, cloth)).then(
-    () => 'a picture',
-    (error: unknown) => (error instanceof JobFailure ? error.code : String(error)),
+/** What was not found. */
+const missingIn = (model: ImageFile, cloth: ImageFile) =>
+  dress(codecs, { model, garment: cloth }).then(
+    () => 'nothing',
+    (error: unknown) => (error instanceof NotFound ? error.what : String(error)),
   )
 
 const pixel = ({ width, data }: Rgba, x: number, y: number) => [
@@ -67,20 +62,21 @@ const blank = (width: number, height: number, colour: readonly number[]): Rgba =
   data: Uint8ClampedArray.from({ length: width * height * 4 }, (_, i) => colour[i % 4]!),
 })
 
-describe('a person and a T-shirt', () => {
+describe('dress, with a T-shirt', () => {
   let before: Rgba
   let after: Rgba
   beforeAll(async () => {
     const model = await png(figure())
-    after = await dress(model, await png(garment({ background: 'transparent' })))
-    // Compared with what the codec alone makes of the photo.
+    after = await pictureOf(model, await png(garment({ background: 'transparent' })))
+    // The photo after the same JPEG encoding, without a garment.
     const plain = await codecs.encodeJpeg(figure(), 90)
     before = await codecs.decode(plain, 'jpeg', 9999)
-  })
+  }, 30_000)
 
-  it('gives a JPEG of the size of the photo', async () => {
+  it('returns a JPEG of the size of the photo', async () => {
     expect([after.width, after.height]).toEqual([240, 360])
-    expect((await imageOf(await png(figure()), await png(garment()))).format).toBe('jpeg')
+    const { bytes } = await fileOf(await png(figure()), await png(garment()))
+    expect(detectFormat(bytes)).toBe('jpeg')
   })
 
   it('shows the garment on the chest and the belly', () => {
@@ -90,102 +86,100 @@ describe('a person and a T-shirt', () => {
     }
   })
 
-  it('shows it on the upper arms but not on the hands', () => {
+  it('shows the garment on the upper arms but not on the hands', () => {
     const arm = pixel(after, 88, 104)
     const hand = pixel(after, 66, 208)
     expect(arm[0]! - arm[2]!).toBeGreaterThan(100)
     expect(hand).toEqual(pixel(before, 66, 208).map((value) => expect.closeTo(value, -1.5)))
   })
 
-  it('leaves everything away from the body as it was', () => {
+  it('does not change pixels away from the body', () => {
     for (let y = 0; y < 360; y += 3) {
       for (let x = 0; x < 240; x += 3) {
         if (x > 50 && x < 190 && y > 50 && y < 230) continue
-        const [now, was] = [pixel(after, x, y), pixel(before, x, y)]
-        for (let c = 0; c < 3; c++) expect(Math.abs(now[c]! - was[c]!)).toBeLessThan(10)
+        const [actual, original] = [pixel(after, x, y), pixel(before, x, y)]
+        for (let c = 0; c < 3; c++) expect(Math.abs(actual[c]! - original[c]!)).toBeLessThan(10)
       }
     }
   })
 
-  it('leaves the face as it was', () => {
+  it('does not change the face', () => {
     for (let y = 28; y < 64; y += 2) {
       for (let x = 108; x < 132; x += 2) {
-        const [now, was] = [pixel(after, x, y), pixel(before, x, y)]
-        for (let c = 0; c < 3; c++) expect(Math.abs(now[c]! - was[c]!)).toBeLessThan(10)
+        const [actual, original] = [pixel(after, x, y), pixel(before, x, y)]
+        for (let c = 0; c < 3; c++) expect(Math.abs(actual[c]! - original[c]!)).toBeLessThan(10)
       }
     }
   })
 
-  it('makes a symmetric picture of symmetric ones', () => {
+  it('returns a symmetric picture for symmetric images', () => {
     expect(meanDifference(before, before, true)).toBeLessThan(0.5)
     expect(meanDifference(after, after, true)).toBeLessThan(1.2)
   })
 })
 
-describe('the result', () => {
-  it('is the same bytes for the same pictures', async () => {
+describe('dress', () => {
+  it('returns the same bytes for the same images', async () => {
     const [model, cloth] = [await jpeg(figure({ grain: 0.02 })), await jpeg(garment())]
-    const [one, other] = await Promise.all([imageOf(model, cloth), imageOf(model, cloth)])
+    const [one, other] = await Promise.all([fileOf(model, cloth), fileOf(model, cloth)])
     expect(one.bytes).toEqual(other.bytes)
   })
 
-  it('carries no metadata', async () => {
-    const model = checked(withOrientation((await jpeg(figure())).bytes, 1))
-    const text = new TextDecoder('latin1').decode(
-      (await imageOf(model, await png(garment()))).bytes,
-    )
+  it('removes metadata', async () => {
+    const model = toFile(withOrientation((await jpeg(figure())).bytes, 1))
+    const text = new TextDecoder('latin1').decode((await fileOf(model, await png(garment()))).bytes)
     expect(text).not.toContain('Exif')
   })
 
-  it('agrees for all eight EXIF orientations', async () => {
+  it('applies all eight EXIF orientations', async () => {
     const upright = figure({ width: 160, height: 240 })
     const cloth = await png(garment({ background: 'transparent' }))
-    const wanted = await dress(await jpeg(upright), cloth)
+    const expected = await pictureOf(await jpeg(upright), cloth)
     for (let orientation = 2; orientation <= 8; orientation++) {
       const stored = await jpeg(storedAs(upright, orientation))
-      const got = await dress(checked(withOrientation(stored.bytes, orientation)), cloth)
-      expect([got.width, got.height]).toEqual([160, 240])
-      expect(meanDifference(got, wanted)).toBeLessThan(1.5)
+      const actual = await pictureOf(toFile(withOrientation(stored.bytes, orientation)), cloth)
+      expect([actual.width, actual.height]).toEqual([160, 240])
+      expect(meanDifference(actual, expected)).toBeLessThan(1.5)
     }
   }, 20_000)
 
-  it('fits into 1,536 pixels', async () => {
+  it('limits the longer side to 1,536 pixels', async () => {
     const model = await png(enlarged(figure(), 5))
-    const { width, height } = await dress(model, await png(garment()))
+    const { width, height } = await pictureOf(model, await png(garment()))
     expect([width, height]).toEqual([1024, 1536])
   })
 
   it.each(['tshirt', 'longsleeve', 'hoodie', 'tank', 'dress'] as const)(
-    'dresses in a %s',
+    'renders a %s',
     async (kind) => {
       const cloth = await png(garment({ kind, background: 'gradient', shadow: true }))
-      const [red, green, blue] = pixel(await dress(await jpeg(figure()), cloth), 120, 140)
+      const [red, green, blue] = pixel(await pictureOf(await jpeg(figure()), cloth), 120, 140)
       expect(red! - Math.max(green!, blue!)).toBeGreaterThan(60)
     },
   )
 })
 
-describe('a picture without a person', () => {
+describe('dress, without a person in the model image', () => {
   it.each([
     ['a plain wall', () => blank(200, 300, [200, 180, 160, 255])],
-    ['nothing but transparency', () => blank(200, 300, [0, 0, 0, 0])],
+    ['a transparent image', () => blank(200, 300, [0, 0, 0, 0])],
     ['a single pixel', () => blank(1, 1, [9, 9, 9, 255])],
     ['a garment', () => garment({ backdrop: '#ffffff' })],
-    ['only noise', () => ({ ...blank(200, 300, [0, 0, 0, 255]), data: noise(200 * 300 * 4) })],
+    ['noise', () => ({ ...blank(200, 300, [0, 0, 0, 255]), data: noise(200 * 300 * 4) })],
     ['a rectangle', () => rectangle()],
-  ])('is refused: %s', async (_, draw) => {
-    expect(await codeOf(await png(draw()), await png(garment()))).toBe('person_not_found')
+  ])('throws NotFound for %s', async (_, draw) => {
+    expect(await missingIn(await png(draw()), await png(garment()))).toBe('person')
   })
 })
 
-describe('a picture without a garment', () => {
+describe('dress, without a garment in the garment image', () => {
   it.each([
     ['a plain wall', () => blank(200, 300, [200, 180, 160, 255])],
-    ['nothing but transparency', () => blank(200, 300, [0, 0, 0, 0])],
+    ['a transparent image', () => blank(200, 300, [0, 0, 0, 0])],
     ['a single pixel', () => blank(1, 1, [9, 9, 9, 255])],
     ['a line', () => blank(300, 2, [9, 9, 9, 255])],
-  ])('is refused: %s', async (_, draw) => {
-    expect(await codeOf(await png(figure()), await png(draw()))).toBe('garment_not_found')
+  ])('throws NotFound for %s', async (_, draw) => {
+    expect(await missingIn(await png(figure()), await png(draw()))).toBe('garment')
   })
 })
 

@@ -1,29 +1,23 @@
-// Picture files for the compositor's tests: drawn, encoded, turned, broken.
-import { createCodecs } from '../src/codecs.ts'
-import { workerModules } from '../src/worker-modules.ts'
-import type { CheckedImage, EngineInput } from '../../../src/engines/engine.ts'
+// Image files for the compositor's tests: drawn, encoded and rotated.
 import { detectFormat, type ImageFormat } from '@try-on/image-files'
-import type { Rgba } from '../samples/canvas.ts'
-import { drawFigure, type FigureOptions } from '../samples/figure.ts'
-import { drawGarment, type GarmentOptions } from '../samples/garment.ts'
-import { encodePng, join } from '../../image-files/samples/png.ts'
+import { createCodecs } from '../src/index.ts'
+import { workerModules } from '../src/worker-modules.ts'
+import type { ImageFile } from '../src/load.ts'
+import {
+  drawFigure,
+  drawGarment,
+  type FigureOptions,
+  type GarmentOptions,
+  type Rgba,
+} from '../samples/index.ts'
+import { encodePng, concat } from '@try-on/image-files/samples'
 
 export const codecs = createCodecs(workerModules)
 
-/** As the job hands pictures over; `claimed` is what an unrecognisable file is said to be. */
-export function checked(bytes: Uint8Array, claimed: ImageFormat = 'jpeg'): CheckedImage {
-  return {
-    bytes: Uint8Array.from(bytes),
-    format: detectFormat(bytes) ?? claimed,
-    url: () => Promise.reject(new Error('the compositor fetches nothing')),
-  }
+/** The format is detected; `fallback` applies to bytes of no known format. */
+export function toFile(bytes: Uint8Array, fallback: ImageFormat = 'jpeg'): ImageFile {
+  return { bytes: Uint8Array.from(bytes), format: detectFormat(bytes) ?? fallback }
 }
-
-export const job = (model: CheckedImage, garment: CheckedImage): EngineInput => ({
-  jobId: 'job_1',
-  model,
-  garment,
-})
 
 export const figure = (options: FigureOptions = {}) =>
   drawFigure({ width: 240, height: 360, grain: 0, light: 0, ...options })
@@ -31,22 +25,21 @@ export const figure = (options: FigureOptions = {}) =>
 export const garment = (options: GarmentOptions = {}) =>
   drawGarment({ width: 240, height: 270, colour: '#d02818', ...options })
 
-export const png = async (picture: Rgba) => checked(await encodePng(picture))
+export const png = async (picture: Rgba) => toFile(await encodePng(picture))
 
-export const jpeg = async (picture: Rgba) => checked(await codecs.encodeJpeg(picture, 92))
+export const jpeg = async (picture: Rgba) => toFile(await codecs.encodeJpeg(picture, 92))
 
-export const decode = ({ bytes, format }: Pick<CheckedImage, 'bytes' | 'format'>) =>
-  codecs.decode(bytes, format, 9999)
+export const decode = ({ bytes, format }: ImageFile) => codecs.decode(bytes, format, 9999)
 
-/** The same JPEG with an EXIF block that says how to turn it. */
+/** The same JPEG with an EXIF orientation. */
 export function withOrientation(file: Uint8Array, orientation: number): Uint8Array {
   const tiff = [0x4d, 0x4d, 0, 42, 0, 0, 0, 8, 0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1]
   const body = [0x45, 0x78, 0x69, 0x66, 0, 0, ...tiff, 0, orientation, 0, 0, 0, 0, 0, 0]
   const segment = Uint8Array.from([0xff, 0xe1, 0, body.length + 2, ...body])
-  return join([file.subarray(0, 2), segment, file.subarray(2)])
+  return concat([file.subarray(0, 2), segment, file.subarray(2)])
 }
 
-/** Turns an upright picture into how a camera with this orientation would have stored it. */
+/** An upright picture as a camera with this orientation stores it. */
 export function storedAs(picture: Rgba, orientation: number): Rgba {
   const swap = orientation >= 5
   const width = swap ? picture.height : picture.width
@@ -56,7 +49,7 @@ export function storedAs(picture: Rgba, orientation: number): Rgba {
     for (let x = 0; x < picture.width; x++) {
       const right = picture.width - 1 - x
       const low = picture.height - 1 - y
-      // Row and column of the stored picture, as table 6 of the EXIF specification has them.
+      // Row and column in the stored picture (table 6 of the EXIF specification).
       const [column, row] = [
         [x, y],
         [right, y],

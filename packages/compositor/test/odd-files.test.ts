@@ -1,11 +1,11 @@
-// Files as the world has them: odd, huge, cut short, flipped in a bit. Each gives a picture or an
-// JobFailure, and never takes the next one down with it.
-import { JobFailure } from '../../../src/domain/failure.ts'
+// Unusual and malformed files: huge, truncated, corrupted. Each ends in a picture or in an error about
+// the image, and does not affect the next one.
 import { beforeAll, describe, expect, it } from 'vitest'
-import { compositor } from '../../../src/engines/compositor.ts'
-import { type CheckedImage } from '../../../src/engines/engine.ts'
-import { createRandom } from '../samples/canvas.ts'
-import { chunk, join, pngOf } from '../../image-files/samples/png.ts'
+import { detectFormat } from '@try-on/image-files'
+import { createRandom } from '../samples/index.ts'
+import { dress, NotFound, UnusableImage } from '../src/index.ts'
+import type { ImageFile } from '../src/load.ts'
+import { pngChunk, concat, pngFile } from '@try-on/image-files/samples'
 import {
   ANIMATION,
   canvasChunk,
@@ -13,63 +13,63 @@ import {
   losslessChunk,
   lossyHeaderChunk,
   webpFile,
-} from '../../image-files/samples/webp.ts'
-import { checked, figure, garment, jpeg, job, png } from './files.ts'
+} from '@try-on/image-files/samples'
+import { codecs, figure, garment, jpeg, png, toFile } from './files.ts'
 
-let model: CheckedImage
-let cloth: CheckedImage
-let modelJpeg: CheckedImage
+let model: ImageFile
+let cloth: ImageFile
+let modelJpeg: ImageFile
 beforeAll(async () => {
   model = await png(figure({ width: 120, height: 180 }))
   modelJpeg = await jpeg(figure({ width: 120, height: 180 }))
   cloth = await png(garment({ width: 120, height: 135, background: 'transparent' }))
 })
 
-/** What came of it: a format, or the code of an JobFailure. Anything else fails the test. */
-async function outcome(person: CheckedImage, wear: CheckedImage): Promise<string> {
+/** The format of the result, or the error as a code. Any other error fails the test. */
+async function outcome(person: ImageFile, wear: ImageFile): Promise<string | null> {
   try {
-    const progress = await compositor.start(job(person, wear))
-    return progress.done ? progress.image.format : 'unfinished'
+    return detectFormat(await dress(codecs, { model: person, garment: wear }))
   } catch (error) {
-    if (!(error instanceof JobFailure)) throw error
-    return error.code
+    if (error instanceof UnusableImage) return `${error.role}_image_${error.problem}`
+    if (error instanceof NotFound) return `${error.what}_not_found`
+    throw error
   }
 }
 
-describe('pictures too large to decode', () => {
-  it('are refused by their header alone, whichever they are', async () => {
-    const huge = checked(
-      await pngOf({ width: 30_000, height: 30_000, depth: 8, colourType: 6 }, new Uint8Array(8)),
+describe('an image too large to decode', () => {
+  it('is rejected by its header, as model and as garment', async () => {
+    const huge = toFile(
+      await pngFile({ width: 30_000, height: 30_000, depth: 8, colourType: 6 }, new Uint8Array(8)),
     )
     expect(await outcome(huge, cloth)).toBe('model_image_too_large')
     expect(await outcome(model, huge)).toBe('garment_image_too_large')
   })
 })
 
-describe('broken files', () => {
-  it('are called corrupt when a JPEG is cut short, anywhere', async () => {
+describe('a malformed file', () => {
+  it('is corrupt when it is a JPEG truncated at any point', async () => {
     const { bytes } = modelJpeg
     for (const share of [0.05, 0.3, 0.6, 0.9, 0.99]) {
       const cut = bytes.subarray(0, Math.floor(bytes.length * share))
-      expect(await outcome(checked(cut), cloth)).toBe('model_image_corrupt')
-      expect(await outcome(model, checked(cut))).toBe('garment_image_corrupt')
+      expect(await outcome(toFile(cut), cloth)).toBe('model_image_corrupt')
+      expect(await outcome(model, toFile(cut))).toBe('garment_image_corrupt')
     }
   })
 
-  it('are called corrupt when a PNG or WebP is cut short', async () => {
+  it('is corrupt when it is a truncated PNG', async () => {
     for (const { bytes, format } of [model, cloth]) {
-      const cut = checked(bytes.subarray(0, bytes.length * 0.5), format)
+      const cut = toFile(bytes.subarray(0, bytes.length * 0.5), format)
       expect(await outcome(cut, cloth)).toBe('model_image_corrupt')
       expect(await outcome(model, cut)).toBe('garment_image_corrupt')
     }
   })
 
-  it('give a picture or an JobFailure, whatever was done to them', async () => {
+  it('ends in a picture or an error about the image after random damage', async () => {
     const random = createRandom(20)
-    const seen = new Map<string, number>()
+    const seen = new Map<string | null, number>()
     for (let round = 0; round < 200; round++) {
       const original = [model, modelJpeg, cloth][round % 3]!
-      const broken = checked(mutate(original.bytes, random), original.format)
+      const broken = toFile(mutate(original.bytes, random), original.format)
       const result = await (round % 2 === 0 ? outcome(broken, cloth) : outcome(model, broken))
       seen.set(result, (seen.get(result) ?? 0) + 1)
     }
@@ -77,10 +77,10 @@ describe('broken files', () => {
     expect(await outcome(model, cloth)).toBe('jpeg')
   }, 30_000)
 
-  it('are refused when they are nothing of the kind', async () => {
+  it('is corrupt when it is not of the stated format', async () => {
     for (const bytes of [[], [0xff], [0xff, 0xd8, 0xff], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]]) {
       for (const format of ['jpeg', 'png', 'webp'] as const) {
-        expect(await outcome(checked(Uint8Array.from(bytes), format), cloth)).toBe(
+        expect(await outcome(toFile(Uint8Array.from(bytes), format), cloth)).toBe(
           'model_image_corrupt',
         )
       }
@@ -88,7 +88,7 @@ describe('broken files', () => {
   })
 })
 
-/** One of five ways to break a file, by chance. */
+/** Damages a file in one of five ways, at random. */
 function mutate(bytes: Uint8Array, random: () => number): Uint8Array {
   const copy = Uint8Array.from(bytes)
   const at = () => Math.floor(random() * copy.length)
@@ -99,7 +99,7 @@ function mutate(bytes: Uint8Array, random: () => number): Uint8Array {
       for (let i = 0; i < 12; i++) copy[at()]! ^= 1 << Math.floor(random() * 8)
       return copy
     case 2: {
-      // The first bytes hold the sizes.
+      // The first bytes contain the sizes.
       for (let i = 0; i < 6; i++) copy[12 + Math.floor(random() * 40)] = Math.floor(random() * 256)
       return copy
     }
@@ -108,22 +108,22 @@ function mutate(bytes: Uint8Array, random: () => number): Uint8Array {
       return copy.fill(Math.floor(random() * 256), start, start + 1 + Math.floor(random() * 2000))
     }
     default:
-      return join([copy.subarray(0, at()), copy.subarray(at())]) // a piece lost, or twice there
+      return concat([copy.subarray(0, at()), copy.subarray(at())]) // a piece removed or duplicated
   }
 }
 
-describe('unusual but valid PNG', () => {
+describe('an unusual but valid PNG', () => {
   const width = 120
   const height = 135
 
   it.each([
     ['grey', 0, 8, 1],
-    ['grey of 16 bits', 0, 16, 2],
+    ['16-bit grey', 0, 16, 2],
     ['grey with alpha', 4, 8, 2],
-    ['colour of 16 bits', 2, 16, 6],
-    ['colour and alpha of 16 bits', 6, 16, 8],
+    ['16-bit colour', 2, 16, 6],
+    ['16-bit colour with alpha', 6, 16, 8],
     ['palette', 3, 8, 1],
-  ])('is read: %s', async (_, colourType, depth, bytesPerPixel) => {
+  ])('is accepted: %s', async (_, colourType, depth, bytesPerPixel) => {
     const drawn = garment({ width, height, backdrop: '#ffffff', colour: '#202020' })
     const lines = new Uint8Array((width * bytesPerPixel + 1) * height)
     for (let y = 0; y < height; y++) {
@@ -135,16 +135,16 @@ describe('unusual but valid PNG', () => {
         if (colourType === 6) lines.fill(255, start + 6, start + 8)
       }
     }
-    const palette = chunk(
+    const palette = pngChunk(
       'PLTE',
       Uint8Array.from({ length: 768 }, (__, i) => Math.floor(i / 3)),
     )
-    const file = await pngOf(
+    const file = await pngFile(
       { width, height, depth, colourType },
       lines,
       colourType === 3 ? [palette] : [],
     )
-    expect(await outcome(model, checked(file))).toBe('jpeg')
+    expect(await outcome(model, toFile(file))).toBe('jpeg')
   })
 })
 
@@ -162,31 +162,31 @@ function withFrame(
   if (change.marker) frame[1] = change.marker
   if (change.components) frame[9] = change.components
   if (change.side) new DataView(frame.buffer).setUint32(5, change.side * 0x10001)
-  return join([file.subarray(0, at), new Uint8Array(fillBytes).fill(0xff), frame])
+  return concat([file.subarray(0, at), new Uint8Array(fillBytes).fill(0xff), frame])
 }
 
 describe('a CMYK JPEG', () => {
-  it.each([0, 1, 3])('is refused by name with %i fill bytes before its frame', async (fill) => {
-    // The decoder would end its whole program.
-    const cmyk = checked(withFrame(modelJpeg.bytes, { components: 4 }, fill))
+  it.each([0, 1, 3])('is unsupported with %i fill bytes before its frame', async (fill) => {
+    // The decoder would abort.
+    const cmyk = toFile(withFrame(modelJpeg.bytes, { components: 4 }, fill))
     expect(await outcome(cmyk, cloth)).toBe('model_image_unsupported_format')
   })
 })
 
-describe('a file whose decoding takes much memory', () => {
-  it.each([0, 1, 3])('is refused sooner: a progressive JPEG, %i fill bytes', async (fill) => {
-    const [side, usual] = [3_000, modelJpeg.bytes]
-    const progressive = checked(withFrame(usual, { marker: 0xc2, side }, fill))
+describe('a file whose decoding needs more memory per pixel', () => {
+  it.each([0, 1, 3])('has a lower limit: a progressive JPEG, %i fill bytes', async (fill) => {
+    const [side, original] = [3_000, modelJpeg.bytes]
+    const progressive = toFile(withFrame(original, { marker: 0xc2, side }, fill))
     expect(await outcome(progressive, cloth)).toBe('model_image_too_large')
-    // Of the usual kind it is not too large, only not whole.
-    const baseline = checked(withFrame(usual, { side }, fill).subarray(0, -2))
+    // A baseline JPEG of this size is allowed; this one is truncated.
+    const baseline = toFile(withFrame(original, { side }, fill).subarray(0, -2))
     expect(await outcome(baseline, cloth)).toBe('model_image_corrupt')
   })
 
-  it('is refused sooner: a lossless WebP inside an animation', async () => {
+  it('has a lower limit: a lossless WebP inside an animation', async () => {
     const size = { width: 3_000, height: 3_000 }
     const animation = (image: Uint8Array) =>
-      checked(webpFile(canvasChunk(ANIMATION, size), frameChunk(size, image)))
+      toFile(webpFile(canvasChunk(ANIMATION, size), frameChunk(size, image)))
     expect(await outcome(animation(losslessChunk(size)), cloth)).toBe('model_image_too_large')
     expect(await outcome(animation(lossyHeaderChunk(size)), cloth)).toBe('model_image_corrupt')
   })

@@ -1,21 +1,27 @@
-// Writes PNG files with nothing but what Node and Workers both have.
+// Writes PNG files with APIs that both Node and Workers have.
 import crc from 'crc-32'
-import type { Rgba } from '../../compositor/samples/canvas.ts'
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
-/** Encodes 8 bits a channel, with alpha. */
-export async function encodePng(picture: Rgba): Promise<Uint8Array<ArrayBuffer>> {
+/** Red, green, blue and alpha, 8 bits each. */
+export interface Pixels {
+  width: number
+  height: number
+  data: Uint8ClampedArray
+}
+
+/** Encodes with 8 bits per channel and alpha. */
+export async function encodePng(picture: Pixels): Promise<Uint8Array<ArrayBuffer>> {
   const { width, height, data } = picture
   const lines = new Uint8Array((width * 4 + 1) * height)
   for (let y = 0, at = 0; y < height; y++) {
-    // Each line is stored as its difference from the one above (filter 2), which packs better.
+    // Each line is stored as the difference from the line above (filter 2), which compresses better.
     lines[at++] = 2
     for (let from = y * width * 4; from < (y + 1) * width * 4; from++) {
       lines[at++] = data[from]! - (y > 0 ? data[from - width * 4]! : 0)
     }
   }
-  return pngOf({ width, height, depth: 8, colourType: 6 }, lines)
+  return pngFile({ width, height, depth: 8, colourType: 6 }, lines)
 }
 
 export interface PngHeader {
@@ -26,8 +32,8 @@ export interface PngHeader {
   colourType: number
 }
 
-/** A file around filtered lines; `extra` chunks go before the picture data. */
-export async function pngOf(
+/** A PNG file of already filtered lines; `extra` chunks go before the image data. */
+export async function pngFile(
   header: PngHeader,
   lines: Uint8Array<ArrayBuffer>,
   extra: Uint8Array[] = [],
@@ -39,17 +45,17 @@ export async function pngOf(
   body.set([header.depth, header.colourType], 8)
   const packed = new Blob([lines]).stream().pipeThrough(new CompressionStream('deflate'))
   const data = new Uint8Array(await new Response(packed).arrayBuffer())
-  return join([
+  return concat([
     Uint8Array.from(SIGNATURE),
-    chunk('IHDR', body),
+    pngChunk('IHDR', body),
     ...extra,
-    chunk('IDAT', data),
-    chunk('IEND', new Uint8Array(0)),
+    pngChunk('IDAT', data),
+    pngChunk('IEND', new Uint8Array(0)),
   ])
 }
 
-/** One chunk of a PNG file with its length and checksum. */
-export function chunk(type: string, body: Uint8Array): Uint8Array {
+/** One chunk with its length and checksum. */
+export function pngChunk(type: string, body: Uint8Array): Uint8Array {
   const result = new Uint8Array(12 + body.length)
   const view = new DataView(result.buffer)
   view.setUint32(0, body.length)
@@ -59,7 +65,7 @@ export function chunk(type: string, body: Uint8Array): Uint8Array {
   return result
 }
 
-export function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+export function concat(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const result = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
   for (const part of parts) {

@@ -1,5 +1,5 @@
-// Writes WebP containers (RFC 9649) around given image data, and the smallest image data there is.
-import { join } from './png.ts'
+// Writes WebP containers (RFC 9649) and minimal image data for them.
+import { concat } from './png.ts'
 
 const ascii = (text: string) => new TextEncoder().encode(text)
 
@@ -8,10 +8,10 @@ const little = (value: number, bytes: number) =>
 
 /** A RIFF chunk, padded to an even length. */
 export const riffChunk = (type: string, body: Uint8Array) =>
-  join([ascii(type), little(body.length, 4), body, new Uint8Array(body.length % 2)])
+  concat([ascii(type), little(body.length, 4), body, new Uint8Array(body.length % 2)])
 
 export const webpFile = (...chunks: Uint8Array[]) =>
-  riffChunk('RIFF', join([ascii('WEBP'), ...chunks]))
+  riffChunk('RIFF', concat([ascii('WEBP'), ...chunks]))
 
 export interface Size {
   width: number
@@ -22,11 +22,11 @@ export interface Size {
 export const ANIMATION = 0x02
 export const ALPHA = 0x10
 
-/** The chunk that an extended file begins with. */
+/** The first chunk of an extended file. */
 export const canvasChunk = (flags: number, { width, height }: Size) =>
   riffChunk(
     'VP8X',
-    join([Uint8Array.of(flags, 0, 0, 0), little(width - 1, 3), little(height - 1, 3)]),
+    concat([Uint8Array.of(flags, 0, 0, 0), little(width - 1, 3), little(height - 1, 3)]),
   )
 
 /** A frame of an animation. `x` and `y` must be even. */
@@ -36,7 +36,7 @@ export const frameChunk = (
 ) =>
   riffChunk(
     'ANMF',
-    join([
+    concat([
       little(x / 2, 3),
       little(y / 2, 3),
       little(width - 1, 3),
@@ -47,28 +47,28 @@ export const frameChunk = (
     ]),
   )
 
-/** Lossless image data of one colour: eight bytes, whatever the size. */
+/** Lossless image data of one colour: eight bytes for any size. */
 export const losslessChunk = ({ width, height }: Size) =>
   riffChunk(
     'VP8L',
-    // Signature, sizes; then no transforms, no colour cache, five codes of one symbol each.
-    join([
+    // Signature and size, then: no transforms, no colour cache, five codes of one symbol each.
+    concat([
       Uint8Array.of(0x2f),
       little((width - 1) | ((height - 1) << 14), 4),
       Uint8Array.of(0x88, 0x88, 0x08),
     ]),
   )
 
-/** The header of a lossy image without any data. */
+/** The header of a lossy image, without data. */
 export const lossyHeaderChunk = ({ width, height }: Size) =>
   riffChunk(
     'VP8 ',
-    join([Uint8Array.of(0x10, 0, 0, 0x9d, 0x01, 0x2a), little(width, 2), little(height, 2)]),
+    concat([Uint8Array.of(0x10, 0, 0, 0x9d, 0x01, 0x2a), little(width, 2), little(height, 2)]),
   )
 
 /**
- * A lossless image whose blocks of 4 × 4 pixels use as many sets of Huffman codes as asked. A
- * decoder reserves 12 KB and more for each set.
+ * A lossless image whose blocks of 4 × 4 pixels use `sets` different sets of Huffman codes. A
+ * decoder reserves at least 12 KB for each set.
  */
 export function losslessWithCodeSets({ width, height }: Size, sets: number): Uint8Array {
   const bits = new BitWriter()
@@ -79,7 +79,7 @@ export function losslessWithCodeSets({ width, height }: Size, sets: number): Uin
   bits.write(0, 2) // no transforms, no colour cache
   bits.write(1, 1) // an image of code sets, in blocks of 4 × 4
   bits.write(0, 3)
-  bits.write(0, 1) // which has no colour cache either
+  bits.write(0, 1) // without a colour cache
   writeByteCode(bits, 280)
   writeByteCode(bits, 256)
   for (let code = 0; code < 3; code++) writeSingleSymbolCode(bits)
@@ -92,10 +92,10 @@ export function losslessWithCodeSets({ width, height }: Size, sets: number): Uin
   return riffChunk('VP8L', bits.bytes())
 }
 
-/** A simple code with the symbol 0 alone, which takes no bits in the data. */
+/** A code with the single symbol 0, which takes no bits in the data. */
 const writeSingleSymbolCode = (bits: BitWriter) => bits.write(1, 4)
 
-/** A code with eight bits for each of the first 256 symbols. */
+/** A code of eight bits for each of the first 256 symbols. */
 function writeByteCode(bits: BitWriter, symbols: number): void {
   bits.write(0, 1)
   bits.write(8, 4) // 12 lengths follow, in the order 17 18 0 1 2 3 4 5 16 6 7 8
@@ -110,7 +110,7 @@ const reversed = (byte: number) => {
   return result
 }
 
-/** Writes bits from the lowest of each byte up. */
+/** Writes bits, the lowest of each byte first. */
 class BitWriter {
   #bits: number[] = []
 

@@ -1,6 +1,6 @@
-/** A file that no decoder should be given. */
+/** A file that must not be passed to a decoder. */
 export interface Corrupt {
-  /** For the log. */
+  /** The reason, for the log. */
   corrupt: string
 }
 

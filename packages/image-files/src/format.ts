@@ -1,5 +1,5 @@
-// What kind of image some bytes are, and how large, read from the file's own structure: no name, no
-// declared content type and no decoder is trusted with that.
+// Format and size of an image, read from the structure of the file. File names and content types are
+// not trusted, and nothing is decoded.
 import type { Corrupt } from './corrupt.ts'
 import { inspectJpeg, type JpegHeader } from './jpeg.ts'
 import { inspectPng, type PngHeader } from './png.ts'
@@ -7,7 +7,7 @@ import { inspectWebp, type WebpHeader } from './webp.ts'
 
 export type ImageFormat = 'jpeg' | 'png' | 'webp'
 
-/** Tells the format by its magic bytes; null for anything but JPEG, PNG and WebP. */
+/** Detects the format by its magic bytes; null for other files than JPEG, PNG and WebP. */
 export function detectFormat(bytes: Uint8Array): ImageFormat | null {
   if (startsWith(bytes, [0xff, 0xd8, 0xff])) return 'jpeg'
   if (startsWith(bytes, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])) return 'png'
@@ -17,7 +17,7 @@ export function detectFormat(bytes: Uint8Array): ImageFormat | null {
 
 export type ImageHeader = JpegHeader | PngHeader | WebpHeader
 
-/** Walks the container once and reads what a decoder would be asked for. Never throws. */
+/** Reads the container once: the size, and what a decoder has to do. Never throws. */
 export function inspect(bytes: Uint8Array, format: ImageFormat): ImageHeader | Corrupt {
   switch (format) {
     case 'jpeg':
@@ -31,7 +31,7 @@ export function inspect(bytes: Uint8Array, format: ImageFormat): ImageHeader | C
 
 /**
  * Reads width and height in pixels, without decoding.
- * @returns null when the file is cut short before them, contradicts itself or gives a side of 0
+ * @returns null when the file is truncated, contradicts itself or has a side of 0
  */
 export function dimensions(
   bytes: Uint8Array,

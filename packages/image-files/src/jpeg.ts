@@ -1,21 +1,21 @@
-// JPEG files, marker by marker (ITU-T T.81, annex B). Reads headers only; nothing is decoded.
+// Reads JPEG files marker by marker (ITU-T T.81, annex B). Reads headers only; decodes nothing.
 import { corrupt, type Corrupt } from './corrupt.ts'
 
 interface JpegSegment {
   marker: number
-  /** The bytes after the segment's length; shorter than the length says when the file is cut. */
+  /** The bytes after the length field; shorter than the length when the file is truncated. */
   body: Uint8Array
 }
 
 /**
- * A decoder visits every block of the picture once per scan. A usual progressive file has about 10
+ * A decoder visits every block of the image once per scan. A typical progressive file has about 10
  * scans.
  */
 export const MAX_JPEG_SCANS = 100
 
 /**
- * The decoder keeps each APP1 segment in a list that it walks to its end for the next one: 40,000
- * take a second, 2,000,000 fit into a file.
+ * The decoder adds each APP1 segment to the end of a linked list, in quadratic time: 40,000 take a
+ * second, and 2,000,000 fit into a file.
  */
 export const MAX_JPEG_SEGMENTS = 1_000
 
@@ -25,8 +25,8 @@ const SOS = 0xda
 
 /**
  * Yields every segment, scan headers (0xDA) and the end of the image (0xD9) included; skips the
- * compressed data after scan headers. Ends at the end of the image, at anything malformed, and
- * after one segment more than the limit.
+ * compressed data after scan headers. Ends at the end of the image, at malformed data, and one
+ * segment above the limit.
  */
 export function* jpegSegments(bytes: Uint8Array): Generator<JpegSegment> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -35,14 +35,14 @@ export function* jpegSegments(bytes: Uint8Array): Generator<JpegSegment> {
   while (at + 2 <= bytes.length && bytes[at] === 0xff && count <= MAX_JPEG_SEGMENTS) {
     const marker = view.getUint8(at + 1)
     if (marker === 0xff) {
-      at += 1 // any number of fill bytes may come before a marker
+      at += 1 // fill bytes may precede a marker
     } else if (marker === 0x01 || (marker >= 0xd0 && marker <= 0xd7)) {
       at += 2 // markers without a length
     } else if (marker === EOI) {
       yield { marker, body: bytes.subarray(at + 2, at + 2) }
       return
     } else {
-      // A second start of image has no length. No segment is shorter than its length field.
+      // A second start of image has no length, and a segment contains at least its length field.
       if (marker === 0x00 || marker === SOI || at + 4 > bytes.length) return
       const length = view.getUint16(at + 2)
       if (length < 2) return
@@ -74,13 +74,13 @@ export interface JpegHeader {
   precision: number
   /** Colour channels. */
   components: number
-  /** Whether the decoder must hold all coefficients of the image until the last scan is read. */
+  /** Whether the decoder must store all coefficients of the image until the last scan is read. */
   buffered: boolean
   /** Whether the file has its end-of-image marker. */
   complete: boolean
 }
 
-/** Walks the whole file: one frame, with a size, in at most {@link MAX_JPEG_SCANS} scans. */
+/** Reads the whole file. It must have one frame, with an area, and at most {@link MAX_JPEG_SCANS} scans. */
 export function inspectJpeg(bytes: Uint8Array): JpegHeader | Corrupt {
   let header: JpegHeader | undefined
   let segments = 0
@@ -90,7 +90,7 @@ export function inspectJpeg(bytes: Uint8Array): JpegHeader | Corrupt {
       header.complete = true
     } else if (isStartOfFrame(marker)) {
       if (header) return corrupt('the JPEG has more than one frame')
-      if (body.length < 6) return corrupt('the JPEG frame header is cut short')
+      if (body.length < 6) return corrupt('the JPEG frame header is truncated')
       const view = new DataView(body.buffer, body.byteOffset, body.byteLength)
       header = {
         format: 'jpeg',
@@ -106,7 +106,7 @@ export function inspectJpeg(bytes: Uint8Array): JpegHeader | Corrupt {
       if (!header) return corrupt('a JPEG scan comes before the frame')
       scans += 1
       if (scans > MAX_JPEG_SCANS) return corrupt(`more than ${MAX_JPEG_SCANS} JPEG scans`)
-      // A scan per component: the colours meet only when the last scan has been read.
+      // With a scan per component, pixels are complete only after the last scan.
       if (body[0] !== header.components) header.buffered = true
     }
     segments += 1

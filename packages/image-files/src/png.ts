@@ -1,4 +1,4 @@
-// PNG files, chunk by chunk (PNG specification, third edition). Reads headers only.
+// Reads PNG files chunk by chunk (PNG specification, third edition). Reads headers only.
 import { corrupt, type Corrupt } from './corrupt.ts'
 
 interface PngChunk {
@@ -9,16 +9,16 @@ interface PngChunk {
 }
 
 /**
- * A file of 10 MB in chunks of 512 bytes; encoders write 4 to 32 KB. Each costs the decoder
- * microseconds for any content.
+ * Enough for 10 MB in chunks of 512 bytes; encoders write chunks of 4 to 32 KB. A chunk costs the
+ * decoder microseconds.
  */
 export const MAX_PNG_CHUNKS = 20_000
 
 const SIGNATURE_BYTES = 8
 
 /**
- * Yields every chunk that is whole. Ends after IEND, at a chunk that is cut short, and after one
- * chunk more than the limit.
+ * Yields every complete chunk. Ends after IEND, at a truncated chunk, and one chunk above the
+ * limit.
  */
 export function* pngChunks(bytes: Uint8Array): Generator<PngChunk> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -68,7 +68,7 @@ export function inspectPng(bytes: Uint8Array): PngHeader | Corrupt {
 }
 
 function headerOf(body: Uint8Array): PngHeader | Corrupt {
-  if (body.length !== 13) return corrupt('the PNG header has another length than 13')
+  if (body.length !== 13) return corrupt('the PNG header is not 13 bytes long')
   const view = new DataView(body.buffer, body.byteOffset, body.byteLength)
   const [width, height] = [view.getUint32(0), view.getUint32(4)]
   const [depth = 0, colourType = 0, compression, filter, interlace = 0] = body.subarray(8)

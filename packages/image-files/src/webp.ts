@@ -1,5 +1,5 @@
-// WebP files, chunk by chunk (RFC 9649). Finds the one bitstream that is decoded, and reads its size
-// from the bitstream itself: the sizes in the container may say anything.
+// Reads WebP files chunk by chunk (RFC 9649). Finds the bitstream that a decoder decodes and reads the
+// size from it, because the sizes in the container may differ.
 import { corrupt, type Corrupt } from './corrupt.ts'
 
 interface RiffChunk {
@@ -7,19 +7,19 @@ interface RiffChunk {
   body: Uint8Array
 }
 
-/** Animations have a chunk per frame; the chunks of other files can be counted on two hands. */
+/** Animations have a chunk per frame; other files have fewer than ten chunks. */
 export const MAX_RIFF_CHUNKS = 20_000
 
 const RIFF_HEADER_BYTES = 12
 
-/** Yields the chunks of a file, as far as it says that it goes. */
+/** Yields the chunks within the length in the RIFF header. */
 export function riffChunks(bytes: Uint8Array): Generator<RiffChunk> {
   if (bytes.length < RIFF_HEADER_BYTES) return chunksIn(bytes.subarray(0, 0))
   const size = viewOf(bytes).getUint32(4, true)
   return chunksIn(bytes.subarray(RIFF_HEADER_BYTES, 8 + size))
 }
 
-/** Ends at a chunk that is cut short, and after one chunk more than the limit. */
+/** Ends at a truncated chunk, and one chunk above the limit. */
 function* chunksIn(bytes: Uint8Array): Generator<RiffChunk> {
   const view = viewOf(bytes)
   let at = 0
@@ -34,7 +34,7 @@ function* chunksIn(bytes: Uint8Array): Generator<RiffChunk> {
 
 export interface WebpHeader {
   format: 'webp'
-  /** Of the bitstream. */
+  /** Size of the bitstream. */
   width: number
   height: number
   lossless: boolean
@@ -43,7 +43,7 @@ export interface WebpHeader {
   alpha: Uint8Array | null
 }
 
-/** Finds the image: of a still file its only one, of an animation the first frame. */
+/** Finds the image: the only one of a still file, the first frame of an animation. */
 export function inspectWebp(bytes: Uint8Array): WebpHeader | Corrupt {
   let canvas: Size | undefined
   let animated = false
@@ -54,13 +54,13 @@ export function inspectWebp(bytes: Uint8Array): WebpHeader | Corrupt {
     count += 1
     if (count > MAX_RIFF_CHUNKS) return corrupt(`more than ${MAX_RIFF_CHUNKS} WebP chunks`)
     if (count === 1 && type === 'VP8X') {
-      if (body.length < 10) return corrupt('the VP8X chunk is cut short')
+      if (body.length < 10) return corrupt('the VP8X chunk is truncated')
       canvas = { width: uint24(body, 4) + 1, height: uint24(body, 7) + 1 }
       animated = (viewOf(body).getUint8(0) & 0x02) !== 0
     } else if (type === 'ANMF') {
       frame ??= body
     } else {
-      still.take(type, body)
+      still.add(type, body)
     }
     if (!canvas) break // a simple file has one chunk
   }
@@ -73,7 +73,7 @@ export function inspectWebp(bytes: Uint8Array): WebpHeader | Corrupt {
 const FRAME_HEADER_BYTES = 16
 
 function inspectFrame(frame: Uint8Array, canvas: Size): WebpHeader | Corrupt {
-  if (frame.length < FRAME_HEADER_BYTES) return corrupt('the ANMF chunk is cut short')
+  if (frame.length < FRAME_HEADER_BYTES) return corrupt('the ANMF chunk is truncated')
   const size = { width: uint24(frame, 6) + 1, height: uint24(frame, 9) + 1 }
   const right = uint24(frame, 0) * 2 + size.width
   const bottom = uint24(frame, 3) * 2 + size.height
@@ -81,33 +81,33 @@ function inspectFrame(frame: Uint8Array, canvas: Size): WebpHeader | Corrupt {
     return corrupt(`the WebP frame of ${text(size)} exceeds the canvas of ${text(canvas)}`)
   }
   const image = new Image()
-  for (const { type, body } of chunksIn(frame.subarray(FRAME_HEADER_BYTES))) image.take(type, body)
+  for (const { type, body } of chunksIn(frame.subarray(FRAME_HEADER_BYTES))) image.add(type, body)
   return image.header(size)
 }
 
-/** Picks the chunks of one image out of their neighbours. */
+/** Collects the chunks of one image. */
 class Image {
   #bitstream: { lossless: boolean; body: Uint8Array } | undefined
   #alpha: Uint8Array | null = null
 
-  take(type: string, body: Uint8Array): void {
+  add(type: string, body: Uint8Array): void {
     if (this.#bitstream) return
     if (type === 'VP8 ' || type === 'VP8L') this.#bitstream = { lossless: type === 'VP8L', body }
     else if (type === 'ALPH') this.#alpha = body
   }
 
-  /** @param expected the size that the container gives */
+  /** @param expected the size in the container */
   header(expected: Size | undefined): WebpHeader | Corrupt {
     if (!this.#bitstream) return corrupt('the WebP has no image data')
     const { lossless, body } = this.#bitstream
     const size = lossless ? losslessSize(body) : lossySize(body)
     if (!size || size.width === 0 || size.height === 0) {
-      return corrupt('the WebP image data gives no size')
+      return corrupt('the WebP image data has no valid size')
     }
     if (expected && (size.width !== expected.width || size.height !== expected.height)) {
       return corrupt(`WebP image data of ${text(size)} in a container of ${text(expected)}`)
     }
-    // Lossless images carry their own alpha.
+    // Lossless images contain their alpha.
     return {
       format: 'webp',
       ...size,
@@ -119,8 +119,8 @@ class Image {
 }
 
 /**
- * A file with the image and nothing else, so that a decoder reads exactly what was inspected. A
- * simple file is that already.
+ * A file with only the image, so that a decoder reads exactly what was inspected. Returns a simple
+ * file unchanged.
  */
 export function imageFile(file: Uint8Array, header: WebpHeader): Uint8Array {
   const { width, height, lossless, bitstream, alpha } = header
@@ -166,7 +166,7 @@ function lossySize(body: Uint8Array): Size | null {
   return { width: view.getUint16(6, true) & 0x3fff, height: view.getUint16(8, true) & 0x3fff }
 }
 
-/** Signature, then width and height, each less one, in 14 bits. */
+/** Signature, then width - 1 and height - 1 in 14 bits each. */
 function losslessSize(body: Uint8Array): Size | null {
   if (body.length < 5 || body[0] !== 0x2f) return null
   const bits = viewOf(body).getUint32(1, true)

@@ -12,8 +12,9 @@ import {
 
 const size = { width: 800, height: 600 }
 const text = (value: string) => Array.from(value, (char) => char.charCodeAt(0))
-describe('recognising pictures', () => {
-  it('goes by the first bytes', () => {
+
+describe('detectFormat', () => {
+  it('uses the first bytes', () => {
     expect(detectFormat(new Uint8Array(model))).toBe('jpeg')
     expect(detectFormat(new Uint8Array(garment))).toBe('png')
     expect(detectFormat(webpFile(lossyHeaderChunk(size)))).toBe('webp')
@@ -23,8 +24,8 @@ describe('recognising pictures', () => {
   })
 })
 
-describe('reading dimensions', () => {
-  it('works for every kind of file', () => {
+describe('dimensions', () => {
+  it('reads every format', () => {
     expect(dimensions(new Uint8Array(model), 'jpeg')).toEqual({ width: 900, height: 1350 })
     expect(dimensions(new Uint8Array(garment), 'png')).toMatchObject({ width: expect.any(Number) })
     expect(dimensions(webpFile(lossyHeaderChunk(size)), 'webp')).toEqual(size)
@@ -33,7 +34,7 @@ describe('reading dimensions', () => {
     expect(dimensions(extended, 'webp')).toEqual(size)
   })
 
-  it('gives nothing for headers that are cut short or contradict themselves', () => {
+  it('returns null for truncated and contradictory headers', () => {
     for (const length of [3, 4, 10, 20, 100]) {
       expect(dimensions(new Uint8Array(model.slice(0, length)), 'jpeg')).toBeNull()
     }

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { jpegFile, scan, segment } from '../samples/jpeg.ts'
-import { join } from '../samples/png.ts'
+import { jpegFile, jpegScan, jpegSegment } from '../samples/jpeg.ts'
+import { concat } from '../samples/png.ts'
 import { inspectJpeg, MAX_JPEG_SCANS, MAX_JPEG_SEGMENTS } from '../src/jpeg.ts'
 
 const size = { width: 64, height: 48 }
 const times = (count: number, part: Uint8Array) => Array<Uint8Array>(count).fill(part)
 const progressive = (scans: number) =>
-  jpegFile({ ...size, coding: 0xc2, scans: times(scans, scan([1], [1, 63])) })
+  jpegFile({ ...size, coding: 0xc2, scans: times(scans, jpegScan([1], [1, 63])) })
 
-describe('inspecting a JPEG', () => {
+describe('inspectJpeg', () => {
   it('reads the frame header', () => {
     expect(inspectJpeg(jpegFile({ ...size, sampling: [0x22, 0x11, 0x11] }))).toEqual({
       format: 'jpeg',
@@ -21,8 +21,8 @@ describe('inspecting a JPEG', () => {
     })
   })
 
-  it('finds out whether the decoder has to hold all coefficients', () => {
-    const separate = [1, 2, 3].map((id) => scan([id], [0, 63]))
+  it('detects whether the decoder has to buffer all coefficients', () => {
+    const separate = [1, 2, 3].map((id) => jpegScan([id], [0, 63]))
     const sampling = [0x11, 0x11, 0x11]
     expect(inspectJpeg(jpegFile({ ...size, sampling, scans: separate }))).toMatchObject({
       buffered: true,
@@ -32,18 +32,18 @@ describe('inspecting a JPEG', () => {
 
   it('skips stuffed bytes, fill bytes and restart markers in the data', () => {
     const data = Uint8Array.of(1, 0xff, 0, 0xff, 0xd0, 2, 0xff, 0xff, 0, 0xff, 0xff)
-    const file = jpegFile({ ...size, scans: [scan([1], [0, 63], data)] })
+    const file = jpegFile({ ...size, scans: [jpegScan([1], [0, 63], data)] })
     expect(inspectJpeg(file)).toMatchObject({ complete: true })
   })
 
-  it('tells a file without its end', () => {
+  it('detects a file without an end marker', () => {
     const file = jpegFile(size)
     expect(inspectJpeg(file.subarray(0, -1))).toMatchObject({ complete: false })
     expect(inspectJpeg(file.subarray(0, -12))).toMatchObject({ complete: false })
   })
 })
 
-describe('a JPEG that is refused', () => {
+describe('inspectJpeg rejects a JPEG that', () => {
   it('has too many scans', () => {
     expect(inspectJpeg(progressive(MAX_JPEG_SCANS))).toMatchObject(size)
     expect(inspectJpeg(progressive(MAX_JPEG_SCANS + 1))).toEqual({
@@ -54,32 +54,32 @@ describe('a JPEG that is refused', () => {
 
   it.each([0xe1, 0xfe, 0xdb, 0xdd])('has too many segments of type %i', (marker) => {
     const file = (count: number) =>
-      jpegFile({ ...size, extra: times(count, segment(marker, [0, 0])) })
+      jpegFile({ ...size, extra: times(count, jpegSegment(marker, [0, 0])) })
     expect(inspectJpeg(file(MAX_JPEG_SEGMENTS - 10))).toMatchObject(size)
     expect(inspectJpeg(file(100_000))).toEqual({ corrupt: 'more than 1000 JPEG segments' })
   })
 
   it('has two frames, or a scan before the frame', () => {
-    const frame = segment(0xc0, [8, 0, 9, 0, 9, 1, 1, 0x11, 0])
+    const frame = jpegSegment(0xc0, [8, 0, 9, 0, 9, 1, 1, 0x11, 0])
     expect(inspectJpeg(jpegFile({ ...size, extra: [frame] }))).toHaveProperty('corrupt')
-    const early = jpegFile({ ...size, extra: [scan([1], [0, 63])] })
+    const early = jpegFile({ ...size, extra: [jpegScan([1], [0, 63])] })
     expect(inspectJpeg(early)).toHaveProperty('corrupt')
   })
 
-  it('has no area, which a later segment (DNL) could give', () => {
+  it('has no area, even though a DNL segment could define it later', () => {
     expect(inspectJpeg(jpegFile({ ...size, height: 0 }))).toHaveProperty('corrupt')
     expect(inspectJpeg(jpegFile({ ...size, width: 0 }))).toHaveProperty('corrupt')
   })
 
-  it('begins a second image, or has a segment shorter than its length', () => {
+  it('starts a second image, or has a segment shorter than its length field', () => {
     const second = Uint8Array.of(0xff, 0xd8)
     expect(inspectJpeg(jpegFile({ ...size, extra: [second] }))).toHaveProperty('corrupt')
     const short = Uint8Array.of(0xff, 0xfe, 0, 1)
     expect(inspectJpeg(jpegFile({ ...size, extra: [short] }))).toHaveProperty('corrupt')
   })
 
-  it('is no more than a few bytes', () => {
-    const file = join([jpegFile(size)])
+  it('is truncated to a few bytes', () => {
+    const file = concat([jpegFile(size)])
     for (let length = 0; length < 80; length++) {
       expect(inspectJpeg(file.subarray(0, length))).toHaveProperty('corrupt')
     }

@@ -1,31 +1,31 @@
 import { describe, expect, it } from 'vitest'
-import { chunk, join, pngOf } from '../samples/png.ts'
+import { pngChunk, concat, pngFile } from '../samples/png.ts'
 import { imageDataBytes, inspectPng, MAX_PNG_CHUNKS } from '../src/png.ts'
 
 const size = { width: 40, height: 30 }
 const header = { ...size, depth: 8, colourType: 6 }
 const file = (change: Partial<typeof header> = {}, extra: Uint8Array[] = []) =>
-  pngOf({ ...header, ...change }, new Uint8Array(16), extra)
+  pngFile({ ...header, ...change }, new Uint8Array(16), extra)
 
-/** With another byte in the image header; 24 to 28 hold depth to interlace method. */
+/** Changes a byte of the image header; bytes 24 to 28 are depth to interlace method. */
 async function withByte(at: number, value: number) {
   const bytes = await file()
   bytes[at] = value
   return inspectPng(bytes)
 }
 
-describe('inspecting a PNG', () => {
+describe('inspectPng', () => {
   it('reads the image header', async () => {
     expect(inspectPng(await file())).toEqual({ format: 'png', ...header, interlaced: false })
     expect(await withByte(28, 1)).toMatchObject({ interlaced: true })
   })
 
-  it('refuses images without area', async () => {
+  it('rejects images without area', async () => {
     expect(inspectPng(await file({ width: 0 }))).toHaveProperty('corrupt')
     expect(inspectPng(await file({ height: 0 }))).toHaveProperty('corrupt')
   })
 
-  it('refuses what the specification does not know', async () => {
+  it('rejects values that are not in the specification', async () => {
     for (const [colourType, depth] of [
       [0, 3],
       [1, 8],
@@ -43,11 +43,11 @@ describe('inspecting a PNG', () => {
     expect(await withByte(28, 2)).toHaveProperty('corrupt')
   })
 
-  it('refuses a header that is not the first chunk, is missing or comes twice', async () => {
+  it('rejects a header that is missing, duplicated or not the first chunk', async () => {
     const bytes = await file()
-    const again = chunk('IHDR', bytes.subarray(16, 29))
+    const again = pngChunk('IHDR', bytes.subarray(16, 29))
     expect(inspectPng(await file({}, [again]))).toHaveProperty('corrupt')
-    expect(inspectPng(join([bytes.subarray(0, 8), bytes.subarray(33)]))).toHaveProperty('corrupt')
+    expect(inspectPng(concat([bytes.subarray(0, 8), bytes.subarray(33)]))).toHaveProperty('corrupt')
     expect(inspectPng(bytes.subarray(0, 32))).toHaveProperty('corrupt')
     expect(inspectPng(bytes.subarray(0, 8))).toHaveProperty('corrupt')
   })
@@ -58,9 +58,9 @@ describe('inspecting a PNG', () => {
     expect(inspectPng(bytes)).toMatchObject(size)
   })
 
-  it('refuses too many chunks', async () => {
-    const empty = chunk('tEXt', new Uint8Array(0))
-    const many = (count: number) => file({}, [join(Array<Uint8Array>(count).fill(empty))])
+  it('rejects too many chunks', async () => {
+    const empty = pngChunk('tEXt', new Uint8Array(0))
+    const many = (count: number) => file({}, [concat(Array<Uint8Array>(count).fill(empty))])
     expect(inspectPng(await many(MAX_PNG_CHUNKS - 3))).toMatchObject(size)
     expect(inspectPng(await many(MAX_PNG_CHUNKS))).toEqual({
       corrupt: 'more than 20000 PNG chunks',
@@ -68,7 +68,7 @@ describe('inspecting a PNG', () => {
   })
 })
 
-describe('the size of the image data', () => {
+describe('imageDataBytes', () => {
   const bytesOf = (change: object) =>
     imageDataBytes({ format: 'png', ...header, interlaced: false, ...change })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { join } from '../samples/png.ts'
+import { concat } from '../samples/png.ts'
 import {
   ALPHA,
   ANIMATION,
@@ -16,8 +16,8 @@ const small = { width: 100, height: 100 }
 const huge = { width: 12_000, height: 12_000 }
 const alpha = riffChunk('ALPH', Uint8Array.of(0, 1, 2))
 
-describe('the size of a WebP', () => {
-  it('is the size of the image data, with or without a container', () => {
+describe('inspectWebp', () => {
+  it('returns the size of the image data, with or without a container', () => {
     for (const image of [lossyHeaderChunk(small), losslessChunk(small)]) {
       expect(inspectWebp(webpFile(image))).toMatchObject(small)
       expect(inspectWebp(webpFile(canvasChunk(0, small), image))).toMatchObject(small)
@@ -26,7 +26,7 @@ describe('the size of a WebP', () => {
     }
   })
 
-  it('must be the size of the container', () => {
+  it('rejects a size that differs from the container', () => {
     const reason = { corrupt: expect.stringContaining('in a container of 100 × 100') }
     expect(inspectWebp(webpFile(canvasChunk(0, small), losslessChunk(huge)))).toEqual(reason)
     const frame = frameChunk(small, lossyHeaderChunk(huge))
@@ -34,11 +34,11 @@ describe('the size of a WebP', () => {
   })
 })
 
-describe('an animation', () => {
+describe('inspectWebp, of an animation', () => {
   const animation = (...frames: Uint8Array[]) =>
     webpFile(canvasChunk(ANIMATION, small), riffChunk('ANIM', new Uint8Array(6)), ...frames)
 
-  it('is refused when its frame exceeds the canvas', () => {
+  it('rejects a frame that exceeds the canvas', () => {
     const bomb = animation(frameChunk(huge, losslessChunk(huge)))
     expect(bomb.length).toBeLessThan(93)
     expect(inspectWebp(bomb)).toEqual({
@@ -48,13 +48,13 @@ describe('an animation', () => {
     expect(inspectWebp(animation(shifted))).toHaveProperty('corrupt')
   })
 
-  it('is its first frame', () => {
+  it('returns the first frame', () => {
     const half = { width: 50, height: 40 }
     const frames = [frameChunk({ ...half, x: 50 }, losslessChunk(half)), frameChunk(huge)]
     expect(inspectWebp(animation(...frames))).toMatchObject(half)
   })
 
-  it('is refused without a frame, or with image data outside of one', () => {
+  it('rejects a missing frame, and image data outside a frame', () => {
     expect(inspectWebp(animation())).toHaveProperty('corrupt')
     expect(inspectWebp(animation(losslessChunk(small)))).toHaveProperty('corrupt')
     expect(inspectWebp(animation(riffChunk('ANMF', new Uint8Array(15))))).toHaveProperty('corrupt')
@@ -62,20 +62,20 @@ describe('an animation', () => {
   })
 })
 
-describe('the chunks of a WebP', () => {
-  it('may not run past the end of the file', () => {
+describe('inspectWebp, of chunks', () => {
+  it('rejects chunks that exceed the file', () => {
     const file = webpFile(canvasChunk(0, small), losslessChunk(small))
     expect(inspectWebp(file.subarray(0, -1))).toHaveProperty('corrupt')
     new DataView(file.buffer).setUint32(16, 0xffff_fffe, true)
     expect(inspectWebp(file)).toHaveProperty('corrupt')
   })
 
-  it('are limited in number', () => {
+  it('limits their number', () => {
     const empty = riffChunk('JUNK', new Uint8Array(0))
     const file = (count: number) =>
       webpFile(
         canvasChunk(0, small),
-        join(Array<Uint8Array>(count).fill(empty)),
+        concat(Array<Uint8Array>(count).fill(empty)),
         losslessChunk(small),
       )
     expect(inspectWebp(file(MAX_RIFF_CHUNKS - 2))).toMatchObject(small)
@@ -84,7 +84,7 @@ describe('the chunks of a WebP', () => {
     })
   })
 
-  it('may be empty or odd in length', () => {
+  it('accepts empty chunks and odd lengths', () => {
     const odd = riffChunk('ICCP', new Uint8Array(7))
     const empty = riffChunk('XMP ', new Uint8Array(0))
     const file = webpFile(canvasChunk(0, small), odd, empty, losslessChunk(small))
@@ -92,28 +92,28 @@ describe('the chunks of a WebP', () => {
   })
 })
 
-describe('the file for the decoder', () => {
+describe('imageFile', () => {
   const written = (file: Uint8Array) => {
     const header = inspectWebp(file)
     if ('corrupt' in header) throw new Error(header.corrupt)
     return imageFile(file, header)
   }
 
-  it('is the same file when that is a simple one', () => {
+  it('returns a simple file unchanged', () => {
     const file = webpFile(losslessChunk(small))
     expect(written(file)).toBe(file)
   })
 
-  it('has the image and its alpha only', () => {
+  it('returns the image and its alpha only', () => {
     const profile = riffChunk('ICCP', new Uint8Array(1_001))
     const still = webpFile(canvasChunk(ALPHA, small), profile, alpha, lossyHeaderChunk(small))
-    const wanted = webpFile(canvasChunk(ALPHA, small), alpha, lossyHeaderChunk(small))
-    expect(written(still)).toEqual(wanted)
+    const expected = webpFile(canvasChunk(ALPHA, small), alpha, lossyHeaderChunk(small))
+    expect(written(still)).toEqual(expected)
     const frame = frameChunk(small, alpha, lossyHeaderChunk(small))
-    expect(written(webpFile(canvasChunk(ANIMATION, huge), frame))).toEqual(wanted)
+    expect(written(webpFile(canvasChunk(ANIMATION, huge), frame))).toEqual(expected)
   })
 
-  it('leaves the alpha of lossless images to the image data', () => {
+  it('drops the alpha chunk of lossless images', () => {
     const file = webpFile(canvasChunk(ALPHA, small), alpha, losslessChunk(small))
     expect(written(file)).toEqual(webpFile(losslessChunk(small)))
   })

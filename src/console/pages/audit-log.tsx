@@ -50,7 +50,11 @@ const ACTOR_WORDS = {
 export const auditLog = new Hono<ConsoleApp>().get('/', async (c) => {
   const before = c.req.query('before') ?? ''
   const beforeId = isId('aud', before) ? before : undefined
-  const { entries, hasMore } = await readAuditLog({ ...requestOf(c), limit: PAGE_SIZE, beforeId })
+  const { rows: entries, hasMore } = await readAuditLog({
+    ...requestOf(c),
+    limit: PAGE_SIZE,
+    beforeId,
+  })
   return memberPage(
     c,
     { title: 'Audit log' },

@@ -1,5 +1,6 @@
 // The ledger, entry by entry.
 import { Hono } from 'hono'
+import { pageOf } from '../../domain/page.ts'
 import type { LedgerEntry } from '../../organisation/ledger.ts'
 import { organisationStub } from '../../organisation/stub.ts'
 import type { ConsoleApp } from '../context.ts'
@@ -24,7 +25,7 @@ export const credits = new Hono<ConsoleApp>().get('/', async (c) => {
     organisation.totals(),
     organisation.entries({ limit: PAGE_SIZE + 1, ...(paged && { before }) }),
   ])
-  const page = rows.slice(0, PAGE_SIZE)
+  const page = pageOf(rows, PAGE_SIZE)
   return memberPage(
     c,
     { title: 'Credits' },
@@ -42,14 +43,14 @@ export const credits = new Hono<ConsoleApp>().get('/', async (c) => {
       </dl>
       <section aria-labelledby="ledger-heading">
         <h2 id="ledger-heading">Ledger</h2>
-        {page.length === 0 ? (
+        {page.rows.length === 0 ? (
           <Empty title="No entries yet" />
         ) : (
           <Table
             label="Ledger"
             columns={['When', 'What', 'Credits', 'Balance', 'For']}
             numeric={['Credits', 'Balance']}
-            rows={page.map((entry) => [
+            rows={page.rows.map((entry) => [
               <When at={entry.at} />,
               KIND_WORDS[entry.kind],
               entry.amount > 0 ? `+${entry.amount}` : entry.amount,
@@ -64,8 +65,8 @@ export const credits = new Hono<ConsoleApp>().get('/', async (c) => {
         )}
         <nav aria-label="Pages" class="pages">
           {paged && <a href="/console/credits">Newest</a>}
-          {rows.length > PAGE_SIZE && (
-            <a href={`/console/credits?before=${page.at(-1)?.id ?? 0}`}>Older</a>
+          {page.hasMore && (
+            <a href={`/console/credits?before=${page.rows.at(-1)?.id ?? 0}`}>Older</a>
           )}
         </nav>
       </section>

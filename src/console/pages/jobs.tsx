@@ -34,24 +34,25 @@ export const jobs = new Hono<ConsoleApp>()
     const organisationId = c.var.membership.organisation.id
     const { status, workspace, before } = Query.parse(c.req.query())
     const [page, workspaces] = await Promise.all([
-      listPage(
-        c.env,
+      listPage({
+        env: c.env,
         organisationId,
-        { status, workspaceId: workspace },
-        { limit: DEFAULT_PAGE_SIZE, beforeId: before },
-      ),
+        filter: { status, workspaceId: workspace },
+        limit: DEFAULT_PAGE_SIZE,
+        beforeId: before,
+      }),
       listWorkspaces(requestOf(c)),
     ])
     const names = new Map(workspaces.map(({ id, name }) => [id, name]))
     const filter = { ...(status && { status }), ...(workspace && { workspace }) }
-    const last = page.jobs.at(-1)
+    const last = page.rows.at(-1)
     return memberPage(
       c,
       { title: 'Jobs' },
       <>
         <h1>Jobs</h1>
         <Filters workspaces={workspaces} status={status} workspace={workspace} />
-        {page.jobs.length === 0 ? (
+        {page.rows.length === 0 ? (
           <Empty title={status || workspace ? 'No such jobs' : 'No jobs yet'}>
             <p>
               Submit one through the API or in the <a href="/console/playground">playground</a>.
@@ -61,7 +62,7 @@ export const jobs = new Hono<ConsoleApp>()
           <Table
             label="Jobs"
             columns={['Job', 'Status', 'Mode', 'Workspace', 'Submitted', 'Took']}
-            rows={page.jobs.map((row) => [
+            rows={page.rows.map((row) => [
               <IdLink href={`/console/jobs/${row.id}`} id={row.id} />,
               <Status status={row.status} />,
               <Mode mode={row.mode} />,

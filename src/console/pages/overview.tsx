@@ -13,7 +13,7 @@ import { duration, Empty } from '../components/parts.tsx'
 export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
   const { organisation } = c.var.membership
   const [statistics, totals, invited] = await Promise.all([
-    statisticsOf(c.env, organisation.id, Date.now()),
+    statisticsOf({ env: c.env, organisationId: organisation.id, now: Date.now() }),
     organisationStub(c.env, organisation.id).totals(),
     invitationsTo(c.env, c.var.person.email),
   ])

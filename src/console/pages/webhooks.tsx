@@ -10,6 +10,8 @@ import { urlProblem } from '../../net/public-url.ts'
 import type { UrlPolicy } from '../../net/public-url.ts'
 import { SCENARIO_HOST } from '../../domain/scenario.ts'
 import { DEFAULT_PAGE_SIZE } from '../../domain/limits.ts'
+import { pageOf } from '../../domain/page.ts'
+import type { Page } from '../../domain/page.ts'
 import { listDisabledEndpoints } from '../../webhooks/endpoints.ts'
 import { listEvents } from '../../webhooks/read.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
@@ -119,7 +121,7 @@ async function webhooksPage(c: ConsoleContext, state: FieldState = {}, revealed?
       </section>
       <Secret organisation={organisation} isOwner={role === 'owner'} revealed={revealed} />
       <TestEvent organisation={organisation} />
-      <Deliveries rows={rows} paged={before !== undefined} />
+      <Deliveries page={pageOf(rows, DEFAULT_PAGE_SIZE)} paged={before !== undefined} />
     </>,
   )
 }
@@ -210,13 +212,12 @@ const TestEvent = ({ organisation }: { organisation: OrganisationRow }) => (
   </section>
 )
 
-const Deliveries = ({ rows, paged }: { rows: WebhookEventRow[]; paged: boolean }) => {
-  const page = rows.slice(0, DEFAULT_PAGE_SIZE)
-  const last = page.at(-1)
+const Deliveries = ({ page, paged }: { page: Page<WebhookEventRow>; paged: boolean }) => {
+  const last = page.rows.at(-1)
   return (
     <section aria-labelledby="deliveries-heading">
       <h2 id="deliveries-heading">Deliveries</h2>
-      {page.length === 0 ? (
+      {page.rows.length === 0 ? (
         <Empty title="No deliveries yet">
           <p>They appear here as soon as a job with a webhook URL has ended.</p>
         </Empty>
@@ -225,7 +226,7 @@ const Deliveries = ({ rows, paged }: { rows: WebhookEventRow[]; paged: boolean }
           label="Deliveries"
           columns={['Event', 'Type', 'State', 'Attempts', 'Job ended']}
           numeric={['Attempts']}
-          rows={page.map((event) => [
+          rows={page.rows.map((event) => [
             <IdLink href={`/console/settings/webhooks/${event.id}`} id={event.id} />,
             event.type,
             <Delivery status={event.status} />,
@@ -236,7 +237,7 @@ const Deliveries = ({ rows, paged }: { rows: WebhookEventRow[]; paged: boolean }
       )}
       <nav aria-label="Pages" class="pages">
         {paged && <a href="/console/settings/webhooks#deliveries-heading">Newest</a>}
-        {rows.length > DEFAULT_PAGE_SIZE && last && (
+        {page.hasMore && last && (
           <a href={`/console/settings/webhooks?before=${last.id}#deliveries-heading`}>Older</a>
         )}
       </nav>

@@ -1,11 +1,11 @@
-// What the bundler makes of a `.wasm` import, and the parts we use of the codecs' own loaders,
-// whose shipped types lean on the DOM and on globals that nothing declares.
+// Types of `.wasm` imports and of the codec loaders. The loaders' own types depend on the DOM and on
+// undeclared globals.
 declare module '*.wasm' {
   const module: WebAssembly.Module
   export default module
 }
 
-// Named, because a declaration file beside it describes its exports instead.
+// Declared by name: a declaration file in the package describes its exports instead.
 declare module '@jsquash/png/codec/pkg/squoosh_png_bg.wasm' {
   const module: WebAssembly.Module
   export default module

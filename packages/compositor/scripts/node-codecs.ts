@@ -1,4 +1,4 @@
-// The compositor's codecs for Node, where WebAssembly is read from disk instead of bundled.
+// The compositor's codecs for Node, which reads the WebAssembly modules from disk.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createCodecs } from '../src/codecs.ts'

@@ -1,4 +1,4 @@
-// Starts of paid work of which nobody knows whether they succeeded: each may have to be paid for.
+// Ambiguous starts: paid starts whose outcome is unknown, so that each may be charged.
 import { describe, expect, it, vi } from 'vitest'
 import type { JobRow } from '../../src/db/schema.ts'
 import {
@@ -14,8 +14,8 @@ import { ledgerOf } from '../support/world.ts'
 
 fakePictures()
 
-describe('a start of unknown end', () => {
-  it('is written down before it is made', async () => {
+describe('an ambiguous start', () => {
+  it('is written to D1 before it is made', async () => {
     const engine = scripted('engine', { start: [picture] })
     useEngines(engine)
     const { job, row } = await newJob()
@@ -28,7 +28,7 @@ describe('a start of unknown end', () => {
     expect(before).toMatchObject({ engine: 'engine', ambiguousStarts: 1, engineHandle: null })
   })
 
-  it('is followed by one more, on the next engine', async () => {
+  it('is followed by one start on the next engine', async () => {
     const lost = scripted('lost', { start: [ambiguous()] })
     const next = scripted('next', { start: [picture] })
     useEngines(lost, next)
@@ -37,7 +37,7 @@ describe('a start of unknown end', () => {
     expect(await row()).toMatchObject({ status: 'completed', engine: 'next' })
   })
 
-  it('is followed by no third', async () => {
+  it('is not followed by a third start', async () => {
     const lost = scripted('lost', { start: [ambiguous()] })
     const lostToo = scripted('lost too', { start: [ambiguous()] })
     const third = scripted('third', { start: [picture] })
@@ -49,7 +49,7 @@ describe('a start of unknown end', () => {
     expect(await ledgerOf(shop)).toMatchObject({ balance: 100, reserved: 0 })
   })
 
-  it('is tried again on the only engine once, however often that refuses in between', async () => {
+  it('is repeated once on the only engine, regardless of rejections in between', async () => {
     const only = scripted('only', { start: [ambiguous(), refused(1), refused(1), ambiguous()] })
     useEngines(only)
     const { job, row } = await newJob()
@@ -58,7 +58,7 @@ describe('a start of unknown end', () => {
     expect(await row()).toMatchObject({ status: 'failed', errorCode: 'engine_unavailable' })
   })
 
-  it('leaves the engines that cost nothing', async () => {
+  it('does not prevent a start on a free engine', async () => {
     const lost = scripted('lost', { start: [ambiguous()] })
     const lostToo = scripted('lost too', { start: [ambiguous()] })
     const free = scripted('free', { start: [picture], paid: false })
@@ -68,7 +68,7 @@ describe('a start of unknown end', () => {
     expect(await row()).toMatchObject({ status: 'completed', engine: 'free' })
   })
 
-  it('is what a crash between the start and its handle leaves behind', async () => {
+  it('is counted after a crash between the start and its handle', async () => {
     const engine = scripted('engine', { start: [running('a')] })
     useEngines(engine)
     const { job, row } = await newJob()
@@ -79,15 +79,15 @@ describe('a start of unknown end', () => {
     crash()
     await vi.waitUntil(() => engine.start.mock.calls.length === 1)
     expect(await row()).toMatchObject({ ambiguousStarts: 1, engineHandle: null })
-    // The lease keeps others away …
+    // No other consumer can claim the job during the lease.
     await job.run(100_000)
     expect(engine.start).toHaveBeenCalledTimes(1)
-    // … and after it, the one more start is known for what it is.
+    // The start after the lease counts as the repetition.
     await job.run(201_000)
     expect(await row()).toMatchObject({ ambiguousStarts: 2, engineHandle: 'a', attempts: 2 })
   })
 
-  it('is also an engine that breaks down in a way we do not know', async () => {
+  it('includes an engine that throws an unexpected error', async () => {
     const broken = scripted('broken', { start: [new TypeError('no such property')] })
     useEngines(broken)
     const { job, row } = await newJob()

@@ -1,0 +1,1 @@
+ALTER TABLE `jobs` RENAME COLUMN `unclear_starts` TO `ambiguous_starts`;

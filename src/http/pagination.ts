@@ -1,0 +1,17 @@
+// Pagination by cursor.
+import { z } from 'zod'
+import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../domain/limits.ts'
+
+const PAGE_LIMIT = `must be a whole number from 1 to ${MAX_PAGE_SIZE}`
+
+/** The `limit` query parameter of every list. */
+export const PageLimit = z
+  .string('must be given once')
+  .regex(/^\d{1,3}$/, PAGE_LIMIT)
+  .transform(Number)
+  .pipe(z.int().min(1, PAGE_LIMIT).max(MAX_PAGE_SIZE, PAGE_LIMIT))
+  .default(DEFAULT_PAGE_SIZE)
+  .meta({
+    description: 'Page size.',
+    override: { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE },
+  })

@@ -1,0 +1,67 @@
+// The body of POST /v1/tryon. The console validates its form with the same fields.
+import { z } from 'zod'
+import type { Mode } from '../domain/job.ts'
+import { MAX_URL_LENGTH } from '../domain/limits.ts'
+import { isScenario, scenarioProblem } from '../domain/scenario.ts'
+import { imageUrlProblem, urlProblem } from '../net/public-url.ts'
+import type { UrlPolicy } from '../net/public-url.ts'
+
+type TryOnBody = ReturnType<typeof createTryOnBody>
+const schemas = new WeakMap<UrlPolicy, Partial<Record<Mode, TryOnBody>>>()
+
+/** The schema. Cached per policy, since creating a schema takes longer than using it. */
+export function tryOnBody(policy: UrlPolicy, mode: Mode): TryOnBody {
+  let byMode = schemas.get(policy)
+  if (!byMode) schemas.set(policy, (byMode = {}))
+  return (byMode[mode] ??= createTryOnBody(policy, mode))
+}
+
+function createTryOnBody(policy: UrlPolicy, mode: Mode) {
+  const imageUrl = (description: string, example: string) =>
+    url('a string, the URL of an image', (text) => {
+      const problem = imageUrlProblem(text, policy)
+      if (problem || !isScenario(text)) return problem
+      if (mode === 'live') return 'must not be on test.invalid, which is for test mode only'
+      return scenarioProblem(text)
+    }).meta({
+      description: `${description} JPEG, PNG or WebP, at most 10 MB.`,
+      format: 'uri',
+      maxLength: MAX_URL_LENGTH,
+      example,
+    })
+  return z.object(
+    {
+      model_image_url: imageUrl(
+        'Publicly accessible URL of the model photo.',
+        'https://shop.example/model.jpg',
+      ),
+      garment_image_url: imageUrl(
+        'Publicly accessible URL of the garment photo.',
+        'https://shop.example/shirt.png',
+      ),
+      workspace_id: z
+        .string({ error: required('a string, the id of a workspace') })
+        .min(1, 'must not be empty')
+        .max(255, 'must have at most 255 characters')
+        .optional()
+        .meta({ description: 'Default: the first active workspace of the organisation.' }),
+      webhook_url: url('a string, an http or https URL', (text) => urlProblem(text, policy))
+        .optional()
+        .meta({
+          description: 'Receives the result. Overrides the organisation’s default webhook URL.',
+          format: 'uri',
+          maxLength: MAX_URL_LENGTH,
+        }),
+    },
+    'The body must be a JSON object',
+  )
+}
+
+const url = (expected: string, problemOf: (text: string) => string | null) =>
+  z.string({ error: required(expected) }).superRefine((text, context) => {
+    const message = problemOf(text)
+    if (message) context.addIssue({ code: 'custom', message })
+  })
+
+const required = (expected: string) => (issue: { input?: unknown }) =>
+  issue.input === undefined ? `is required: ${expected}` : `must be ${expected}`

@@ -1,0 +1,30 @@
+// Paid starts whose outcome is unknown. No provider recognises a repeated start, so each of them may
+// have been charged.
+//
+// Invariant: after an ambiguous start, a job makes at most one more start that may be charged.
+//
+// The count is raised in D1 before each paid start and corrected when its outcome is known. A crash
+// in between therefore leaves the start counted as ambiguous.
+
+/** The ambiguous start and its one repetition. */
+const MAX_AMBIGUOUS_STARTS = 2
+
+/**
+ * The outcome of a paid start.
+ * - `rejected`: nothing runs and nothing is charged.
+ * - `known`: the work was accepted, and its handle or its end is known.
+ * - `unknown`: the work may run, or its picture is not stored yet.
+ */
+export type StartOutcome = 'rejected' | 'known' | 'unknown'
+
+/** Whether the job may make another paid start. */
+export const mayStartPaid = (ambiguousStarts: number): boolean =>
+  ambiguousStarts < MAX_AMBIGUOUS_STARTS
+
+/** The count after a paid start. @param before the count before that start */
+export function ambiguousStartsAfter(before: number, outcome: StartOutcome): number {
+  if (outcome === 'rejected') return before
+  // A known start is not ambiguous itself, but it uses up the repetition of an earlier one.
+  if (outcome === 'known' && before === 0) return 0
+  return before + 1
+}

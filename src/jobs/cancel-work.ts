@@ -1,0 +1,46 @@
+// Cancels work at engines when its job no longer needs it. Best effort.
+import type { JobRow } from '../db/schema.ts'
+import { enginesOf } from '../engines/choose.ts'
+import type { Engine, Progress } from '../engines/engine.ts'
+import { log } from '../log.ts'
+
+/** Cancels the work that a job's handle names. */
+export async function cancelWorkOf(
+  env: Env,
+  { id, engine: name, engineHandle }: Readonly<JobRow>,
+): Promise<void> {
+  const engine = name === null ? undefined : enginesOf(env).named(name)
+  if (engine && engineHandle !== null) await cancelWork({ id, engine, handle: engineHandle })
+}
+
+/** Cancels a start that succeeds after the deadline. */
+export async function cancelLateStart({
+  job: { id },
+  engine,
+  work,
+}: {
+  job: { id: string }
+  engine: Engine
+  work: Promise<Progress>
+}): Promise<void> {
+  const progress = await work.catch(() => undefined) // without a handle there is nothing to cancel
+  if (!progress || progress.done) return
+  await cancelWork({ id, engine, handle: progress.handle })
+}
+
+async function cancelWork({
+  id,
+  engine,
+  handle,
+}: {
+  id: string
+  engine: Engine
+  handle: string
+}): Promise<void> {
+  try {
+    await engine.cancel?.(handle)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    log.warn('work not cancelled', { jobId: id, engine: engine.name, reason })
+  }
+}

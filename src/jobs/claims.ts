@@ -1,0 +1,90 @@
+// Claims and leases. A claim gives one consumer a job until its lease ends (`dueAt`); after that,
+// any consumer may claim the job. A conditional update that returns no row lost to another writer.
+import { and, eq, sql } from 'drizzle-orm'
+import { database } from '../db/client.ts'
+import { dueFrom } from '../db/due.ts'
+import { jobs, organisations } from '../db/schema.ts'
+import type { JobRow } from '../db/schema.ts'
+import type { JobErrorCode, Transition } from '../domain/job.ts'
+
+/** The lease of a claim, ms: longer than downloading, polling and composing take. */
+export const LEASE_MS = 2 * 60_000
+/** The lease of a paid start, ms: some providers respond only when the picture is ready. */
+export const START_LEASE_MS = 200_000
+
+const CLAIM = { from: 'pending', to: 'processing' } as const satisfies Transition
+
+/**
+ * Claims a pending job, or takes over a processing job whose lease has ended. A pending job of an
+ * organisation that is suspended or scheduled for deletion is not claimed.
+ * @returns the claimed job, if any, and the job as stored after the call
+ */
+export async function claimJob(
+  env: Env,
+  jobId: string,
+): Promise<{ claimed: JobRow | undefined; found: JobRow | undefined }> {
+  const db = database(env)
+  const now = Date.now()
+  const [[claimed], [found]] = await db.batch([
+    db
+      .update(jobs)
+      .set({
+        status: CLAIM.to,
+        startedAt: sql`coalesce(${jobs.startedAt}, ${now})`,
+        // A claim that only polls an engine is not another attempt.
+        attempts: sql`${jobs.attempts} + (${jobs.engineHandle} is null)`,
+        ...dueFrom(new Date(now + LEASE_MS)),
+      })
+      .where(
+        and(
+          eq(jobs.id, jobId),
+          sql`(${jobs.status} = ${CLAIM.from} and exists (select 1 from ${organisations}
+                where ${organisations.id} = ${jobs.organisationId} and ${organisations.status} = 'active'
+                  and ${organisations.deleteAfter} is null)
+               or ${jobs.status} = ${CLAIM.to} and ${jobs.dueAt} <= ${now})`,
+        ),
+      )
+      .returning(),
+    db.select().from(jobs).where(eq(jobs.id, jobId)),
+  ])
+  return { claimed, found }
+}
+
+/**
+ * Writes the progress of a claimed job. A `dueAt` in the future extends the lease or delays the next
+ * claim; any other `dueAt` releases the lease at once.
+ * @param job the state to write; its own `dueAt` identifies the claim
+ * @returns false, without a write, when the claim has been lost
+ */
+export async function saveClaim({
+  env,
+  job,
+  dueAt,
+  errorCode,
+}: {
+  env: Env
+  job: Readonly<JobRow>
+  dueAt: Date
+  errorCode?: JobErrorCode | undefined
+}): Promise<boolean> {
+  const { engine, engineHandle, ambiguousStarts, attempts } = job
+  const result = await database(env)
+    .update(jobs)
+    .set({
+      engine,
+      engineHandle,
+      ambiguousStarts,
+      attempts,
+      ...(errorCode === undefined ? {} : { errorCode }),
+      ...dueFrom(dueAt),
+    })
+    .where(
+      and(
+        eq(jobs.id, job.id),
+        eq(jobs.status, CLAIM.to),
+        // Each claim sets a different `dueAt`, so it identifies the claim.
+        eq(jobs.dueAt, job.dueAt),
+      ),
+    )
+  return result.meta.changes > 0
+}

@@ -1,0 +1,68 @@
+// The admission of a submission: idempotency, storage allowance, workspace and credit. The caller runs
+// it in one transaction.
+import { newId } from '../ids.ts'
+import type { Mode } from '../domain/job.ts'
+import type { Admission, Result, Submission } from './rpc.ts'
+import type { OrganisationSnapshot } from './snapshot.ts'
+import { storedBytes } from './storage-allowance.ts'
+import type { StorageAllowance } from './storage-allowance.ts'
+import type { Stores } from './stores.ts'
+
+export function admitSubmission({
+  stores: { ledger, idempotency: records },
+  allowance,
+  mode,
+  snapshot: { organisation, workspaces },
+  submission: { workspaceId, idempotency, imageUrls, webhookUrl },
+}: {
+  stores: ReturnType<Stores['open']>
+  allowance: StorageAllowance
+  mode: Mode
+  snapshot: OrganisationSnapshot
+  submission: Submission
+}): Result<Admission> {
+  if (idempotency) {
+    const earlier = records.find(mode, idempotency.key)
+    if (earlier && earlier.fingerprint !== idempotency.fingerprint) {
+      return { ok: false, rejection: 'idempotency_key_reused' }
+    }
+    if (earlier) {
+      // The earlier request may have failed before its insert. This one then inserts the job, and
+      // reconciliation must not release the reservation before that.
+      ledger.renewReservation(earlier.jobId)
+      const { jobId, webhookUrl: defaultWebhookUrl, createdAt } = earlier
+      const admission = { jobId, workspaceId: earlier.workspaceId, defaultWebhookUrl, createdAt }
+      return { ok: true, value: { ...admission, replayed: true } }
+    }
+  }
+
+  const { rateLimitPerMinute, defaultWebhookUrl } = organisation
+  const now = Date.now()
+  const bytes = storedBytes({
+    imageUrls,
+    webhookUrl: webhookUrl ?? defaultWebhookUrl?.length ?? null,
+  })
+  if (!allowance.has(bytes, rateLimitPerMinute, now)) {
+    return { ok: false, rejection: 'storage_allowance_exceeded' }
+  }
+
+  const workspace = workspaceId ? workspaces.find(({ id }) => id === workspaceId) : workspaces.at(0)
+  if (!workspace) return { ok: false, rejection: 'workspace_not_found' }
+
+  const jobId = newId('job')
+  if (mode === 'live' && !ledger.reserve(jobId)) {
+    return { ok: false, rejection: 'insufficient_credits' }
+  }
+  allowance.take(bytes, now)
+  const admission = { jobId, workspaceId: workspace.id, defaultWebhookUrl, createdAt: now }
+  if (idempotency) {
+    records.save(mode, idempotency.key, {
+      fingerprint: idempotency.fingerprint,
+      jobId,
+      workspaceId: workspace.id,
+      webhookUrl: defaultWebhookUrl,
+      createdAt: now,
+    })
+  }
+  return { ok: true, value: { ...admission, replayed: false } }
+}

@@ -1,0 +1,53 @@
+// Reconciles open reservations with the jobs in D1: a crash may have prevented the insert of a job or
+// the settling of its credit.
+import { isFinal } from '../domain/job.ts'
+import { jobStatuses } from './job-states.ts'
+import type { Stores } from './stores.ts'
+
+/** Reservations of this age are reconciled, ms. */
+export const RECONCILE_AFTER_MS = 5 * 60_000
+const PAGE_SIZE = 90 // D1 binds at most 100 values to a statement
+
+/** Settles every reservation whose last check is older than `RECONCILE_AFTER_MS`. */
+export async function reconcile({
+  env,
+  storage,
+  stores,
+}: {
+  env: Env
+  storage: DurableObjectStorage
+  stores: Stores
+}): Promise<void> {
+  const before = Date.now() - RECONCILE_AFTER_MS
+  for (;;) {
+    const open = stores.find()?.ledger.openSince(before, PAGE_SIZE) ?? []
+    if (open.length === 0) return
+    const statuses = await jobStatuses(
+      env,
+      open.map(({ jobId }) => jobId),
+    )
+    const current = stores.find() // `destroy` may have run during the read of D1
+    if (!current) return
+    const { ledger, idempotency } = current
+    // A replay may have renewed a reservation during the read of D1, which is then outdated.
+    const unchanged = new Set(ledger.openSince(before, PAGE_SIZE).map(({ jobId }) => jobId))
+    storage.transactionSync(() => {
+      for (const { jobId } of open) {
+        if (!unchanged.has(jobId)) continue
+        const status = statuses.get(jobId)
+        if (status === undefined) {
+          ledger.release(jobId)
+          idempotency.delete(jobId)
+        } else if (status === 'completed') ledger.capture(jobId)
+        else if (isFinal(status)) ledger.release(jobId)
+        else ledger.renewReservation(jobId)
+      }
+    })
+  }
+}
+
+/** When the oldest open reservation has to be reconciled, ms since 1970; Infinity without any. */
+export function nextReconciliation(stores: Stores): number {
+  const oldest = stores.find()?.ledger.openSince(Number.MAX_SAFE_INTEGER, 1)[0]
+  return oldest ? oldest.checkedAt + RECONCILE_AFTER_MS : Infinity
+}

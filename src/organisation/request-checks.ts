@@ -1,0 +1,54 @@
+// The checks that every request of a client passes: key, rate limit and suspension.
+import type { Caller } from './api-key.ts'
+import { RateWindow } from './rate-window.ts'
+import type { Quota } from './rate-window.ts'
+import type { Rejection } from './rpc.ts'
+import { isDeleted, isSuspended } from './snapshot.ts'
+import type { OrganisationSnapshot } from './snapshot.ts'
+
+/** The storage key of the rate window. */
+const RATE_WINDOW = 'rate-window'
+
+export interface CheckOptions {
+  /** Whether to reject requests for an organisation that is suspended or scheduled for deletion. */
+  rejectSuspended: boolean
+}
+
+export type CheckResult =
+  | { ok: true; snapshot: OrganisationSnapshot; quota: Quota }
+  | { ok: false; rejection: Rejection; quota?: Quota }
+
+export class RequestChecks {
+  readonly #kv: SyncKvStorage
+  readonly #rateWindow: RateWindow
+
+  constructor(kv: SyncKvStorage) {
+    this.#kv = kv
+    this.#rateWindow = new RateWindow(kv.get<Float64Array>(RATE_WINDOW))
+  }
+
+  /** Counts a request with a valid key, and checks it. */
+  check(
+    snapshot: OrganisationSnapshot | null,
+    { mode, keyHash }: Caller,
+    { rejectSuspended }: CheckOptions,
+  ): CheckResult {
+    if (!snapshot || isDeleted(snapshot.organisation)) {
+      return { ok: false, rejection: 'invalid_api_key' }
+    }
+    if (keyHash !== null) {
+      const key = snapshot.keys.get(keyHash)
+      if (key?.mode !== mode) return { ok: false, rejection: 'invalid_api_key' }
+      if (key.revoked) return { ok: false, rejection: 'api_key_revoked' }
+    }
+    const { rateLimitPerMinute } = snapshot.organisation
+    const { passed, ...quota } = this.#rateWindow.take(rateLimitPerMinute, Date.now())
+    const unwritten = this.#rateWindow.toWrite(rateLimitPerMinute)
+    if (unwritten) this.#kv.put(RATE_WINDOW, unwritten)
+    if (rejectSuspended && isSuspended(snapshot.organisation)) {
+      return { ok: false, rejection: 'account_suspended', quota }
+    }
+    if (!passed) return { ok: false, rejection: 'rate_limit_exceeded', quota }
+    return { ok: true, snapshot, quota }
+  }
+}

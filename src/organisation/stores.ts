@@ -1,0 +1,40 @@
+// The stores in an Organisation's SQLite, opened on first use.
+import { IdempotencyRecords } from './idempotency.ts'
+import { Ledger } from './ledger.ts'
+import { migrate } from './migrations.ts'
+
+interface OpenStores {
+  ledger: Ledger
+  idempotency: IdempotencyRecords
+}
+
+export class Stores {
+  readonly #storage: DurableObjectStorage
+  #stores: OpenStores | undefined
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage
+  }
+
+  /** Creates the tables if necessary. Only for organisations that are known to exist. */
+  open(): OpenStores {
+    if (!this.#stores) {
+      migrate(this.#storage)
+      this.#stores = {
+        ledger: new Ledger(this.#storage),
+        idempotency: new IdempotencyRecords(this.#storage.sql),
+      }
+    }
+    return this.#stores
+  }
+
+  /** Call this after the storage has been deleted. */
+  close(): void {
+    this.#stores = undefined
+  }
+
+  /** @returns undefined without tables: late calls for a deleted organisation must not create them */
+  find(): OpenStores | undefined {
+    return this.#stores ?? (Ledger.exists(this.#storage.sql) ? this.open() : undefined)
+  }
+}

@@ -1,0 +1,32 @@
+// 405 for an unsupported method, at every path of the app outside the console.
+import { env } from 'cloudflare:workers'
+import { describe, expect, it } from 'vitest'
+import { app } from '../../src/app.ts'
+import { codeOf, request } from '../support/client.ts'
+
+const methodsByPath = Map.groupBy(
+  app.routes.filter(({ method }) => method !== 'ALL'),
+  ({ path }) => path,
+)
+const paths = [...methodsByPath].map(([path, routes]) => {
+  const methods = new Set(routes.map(({ method }) => method))
+  return [path, methods.has('GET') ? methods.add('HEAD') : methods] as const
+})
+
+describe('an unsupported method', () => {
+  it.each(paths)('returns 405 with the methods of the path: %s', async (path, methods) => {
+    const response = await request(path, {
+      method: 'PUT',
+      headers: { Authorization: `Bearer ${env.OPERATOR_TOKEN}` },
+    })
+    expect(response.status).toBe(405)
+    expect(await codeOf(response)).toBe('method_not_allowed')
+    expect(new Set(response.headers.get('Allow')?.split(', '))).toEqual(methods)
+  })
+
+  it('is known for the paths of every HTTP module', () => {
+    const modules = new Set(paths.map(([path]) => path.split('/')[1]))
+    const all = ['', 'v1', 'operator', 'openapi.json', 'outputs', 'inputs', 'uploads']
+    expect([...modules].toSorted()).toEqual(all.toSorted())
+  })
+})

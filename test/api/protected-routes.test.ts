@@ -1,0 +1,62 @@
+// No route is public unless this file lists it.
+import { inspectRoutes } from 'hono/dev'
+import { describe, expect, it } from 'vitest'
+import { app } from '../../src/app.ts'
+import { newId } from '../../src/ids.ts'
+import { createKey } from '../../src/organisation/api-key.ts'
+import { codeOf, request } from '../support/client.ts'
+import { IMAGES } from '../support/world.ts'
+
+/** The console authenticates by session, behind one handler; test/console covers it. */
+const PUBLIC = [
+  'GET /openapi.json',
+  'GET /',
+  'ALL /console',
+  'ALL /console/*',
+  'GET /outputs/:file',
+  'GET /inputs/:job/:file',
+  'GET /uploads/:upload/:file',
+]
+
+const routes = [
+  ...new Set(
+    inspectRoutes(app)
+      .filter(({ isMiddleware }) => !isMiddleware)
+      .map(({ method, path }) => `${method} ${path}`),
+  ),
+]
+const routesUnder = (prefix: string) =>
+  routes.filter((route) => route.split(' ')[1]?.startsWith(prefix))
+
+function call(route: string, token?: string): Promise<Response> {
+  const [method = '', template = ''] = route.split(' ')
+  const path = template.replace(':jobId', newId('job')).replace(':orgId', newId('org'))
+  return request(path.replace(/:\w+/g, 'x'), {
+    method,
+    headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
+    ...(method !== 'GET' && { body: JSON.stringify(IMAGES) }),
+  })
+}
+
+describe('the routes of the app', () => {
+  it('are under /v1 or /operator, or public', () => {
+    expect(routesUnder('/v1/')).toHaveLength(7)
+    const others = routes.filter((route) => !/ \/(v1|operator)\//.test(route))
+    expect(others.toSorted()).toEqual(PUBLIC.toSorted())
+  })
+
+  it.each(routesUnder('/v1/'))('return 401 without an API key: %s', async (route) => {
+    const response = await call(route)
+    expect([response.status, await codeOf(response)]).toEqual([401, 'invalid_api_key'])
+  })
+
+  it.each(routesUnder('/v1/'))('return 401 for an unknown API key: %s', async (route) => {
+    const response = await call(route, createKey(newId('org'), 'live'))
+    expect([response.status, await codeOf(response)]).toEqual([401, 'invalid_api_key'])
+  })
+
+  it.each(routesUnder('/operator/'))('return 401 without the operator token: %s', async (route) => {
+    const response = await call(route)
+    expect([response.status, await codeOf(response)]).toEqual([401, 'unauthorized'])
+  })
+})

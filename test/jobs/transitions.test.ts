@@ -1,0 +1,104 @@
+// The transition table: illegal transitions do not compile, and no operation performs one.
+import { env } from 'cloudflare:workers'
+import { eq } from 'drizzle-orm'
+import { describe, expect, it } from 'vitest'
+import { database } from '../../src/db/client.ts'
+import { jobs } from '../../src/db/schema.ts'
+import type { JobRow } from '../../src/db/schema.ts'
+import { JOB_STATUSES, TRANSITIONS } from '../../src/domain/job.ts'
+import type { JobStatus, Transition } from '../../src/domain/job.ts'
+import { newId } from '../../src/ids.ts'
+import { claimJob } from '../../src/jobs/claims.ts'
+import { endJob } from '../../src/jobs/endings.ts'
+import type { JobEnd } from '../../src/jobs/endings.ts'
+import { settleJob } from '../../src/jobs/settle.ts'
+import { insertJob } from '../../src/jobs/store.ts'
+import { newOrganisation } from '../support/world.ts'
+
+const ENDS: JobEnd[] = [
+  { from: 'pending', ending: { status: 'refunded' } },
+  { from: 'pending', ending: { status: 'cancelled' } },
+  { from: 'processing', ending: { status: 'completed', outputFormat: 'png' } },
+  { from: 'processing', ending: { status: 'failed', errorCode: 'internal_error' } },
+]
+const isLegal = (from: JobStatus, to: JobStatus) =>
+  (TRANSITIONS[from] as readonly JobStatus[]).includes(to)
+
+const pairs = JOB_STATUSES.flatMap((from) => JOB_STATUSES.map((to) => [from, to] as const))
+
+/** Inserts a job with a status and a valid lease. */
+async function newJobWith(status: JobStatus) {
+  const { orgId: organisationId, workspaceId } = await newOrganisation()
+  const row = {
+    id: newId('job'),
+    organisationId,
+    workspaceId,
+    mode: 'test' as const,
+    modelImageUrl: 'https://shop.test/model.jpg',
+    garmentImageUrl: 'https://shop.test/garment.png',
+    webhookUrl: null,
+    baseUrl: 'https://try-on.test',
+    createdAt: new Date(),
+  }
+  await insertJob(env, row)
+  await database(env)
+    .update(jobs)
+    .set({ status, dueAt: new Date(Date.now() + 60_000) })
+    .where(eq(jobs.id, row.id))
+  const read = async () => (await database(env).select().from(jobs).where(eq(jobs.id, row.id)))[0]
+  return { row, read }
+}
+
+/** Calls every operation that changes a job's status to `to`. */
+async function attemptAll(jobId: string, to: JobStatus, row: Parameters<typeof insertJob>[1]) {
+  if (to === 'pending') await insertJob(env, row)
+  if (to === 'processing') await claimJob(env, jobId)
+  for (const end of ENDS) if (end.ending.status === to) await endJob({ env, jobId, ...end })
+}
+
+describe('a status change', () => {
+  it.each(pairs.filter(([from, to]) => !isLegal(from, to)))(
+    'from %s to %s changes no row',
+    async (from, to) => {
+      const { row, read } = await newJobWith(from)
+      const before = await read()
+      await attemptAll(row.id, to, row)
+      expect(await read()).toEqual(before)
+    },
+  )
+
+  it.each(pairs.filter(([from, to]) => isLegal(from, to)))(
+    'from %s to %s changes the row',
+    async (from, to) => {
+      const { row, read } = await newJobWith(from)
+      await attemptAll(row.id, to, row)
+      expect(await read()).toMatchObject({ status: to })
+    },
+  )
+})
+
+describe('the types', () => {
+  it('reject transitions that the table does not contain', () => {
+    const failed = { status: 'failed', errorCode: 'internal_error' } as const
+    // Never called: `npm run check` compiles it.
+    const illegal = (row: JobRow) => [
+      // @ts-expect-error a processing job cannot be refunded
+      endJob({ env, jobId: row.id, from: 'processing', ending: { status: 'refunded' } }),
+      // @ts-expect-error a processing job cannot be cancelled
+      endJob({ env, jobId: row.id, from: 'processing', ending: { status: 'cancelled' } }),
+      // @ts-expect-error a pending job cannot fail
+      endJob({ env, jobId: row.id, from: 'pending', ending: failed }),
+      // @ts-expect-error a final status has no successor
+      endJob({ env, jobId: row.id, from: 'completed', ending: { status: 'refunded' } }),
+      // @ts-expect-error only a processing job is settled with an ending
+      settleJob({ env, job: row, ending: { status: 'refunded' } }),
+      // @ts-expect-error a pending job is claimed before it completes
+      { from: 'pending', to: 'completed' } satisfies Transition,
+      // @ts-expect-error a processing job does not return to pending
+      { from: 'processing', to: 'pending' } satisfies Transition,
+      // @ts-expect-error a final status has no successor
+      { from: 'failed', to: 'processing' } satisfies Transition,
+    ]
+    expect(illegal).toBeTypeOf('function')
+  })
+})
