@@ -1,5 +1,5 @@
 // The audit log: who did what in an organisation, and when. Append-only. An entry is written in the
-// same D1 batch as the change that it records wherever there is one, so that neither exists alone.
+// same D1 batch as the change that it records, if that is in D1, so that neither exists alone.
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { database, insertWhere, rowValues } from '../db/client.ts'
@@ -8,7 +8,7 @@ import type { AuditRow } from '../db/schema.ts'
 import type { Actor } from '../domain/actor.ts'
 import { newId } from '../ids.ts'
 
-/** Stands in entries for the email address of a person whose account is deleted. */
+/** Replaces the email address of a user whose account is deleted. */
 const DELETED_USER = 'deleted user'
 
 export const AUDIT_ACTIONS = [
@@ -45,21 +45,21 @@ export interface AuditEntry {
   organisationId: string
   actor: Actor
   action: AuditAction
-  /** The id of what the action was done to. */
+  /** The id of the object of the action. */
   target?: string
-  /** Facts that help a reader, never a secret, a key or a signed URL. */
+  /** Never a secret, a key or a signed URL. */
   details?: Record<string, string | number | boolean | null>
 }
 
 /**
- * The statement that records an action; run it in the batch that makes the change.
- * @param when records it only where this holds at that point of the batch
+ * The statement that records an action, for the batch that makes the change.
+ * @param when a condition: nothing is recorded where it is false at that point of the batch
  */
 export const auditInsert = (env: Env, entry: AuditEntry, when: SQL = sql`true`) =>
   insertWhere(env, auditLog, auditRow(entry), when, actorIdOf(entry))
 
 /**
- * The statement that records an action once for each row that `from` finds.
+ * The statement that records an action once for each row of `from`.
  * @param from a table with its condition, at most 99,999,999 rows
  * @param each the target and the details of an entry, as expressions over a row
  */
@@ -70,7 +70,7 @@ export function auditInsertEach(
   each: { target: SQL; details: SQL },
 ) {
   const row = auditRow(entry)
-  // Digits are valid in an id, and its last eight characters are random: each row gets its own.
+  // Digits are valid in an id, and its last eight characters are random: each row gets its own id.
   const start = row.id.slice(0, -8)
   const id = sql`${start} || printf('%08d', row_number() over (order by ${each.target}))`
   return database(env)
@@ -112,24 +112,24 @@ export function changedDetails<T extends Record<keyof T, unknown>>(
     differing.flatMap((field) => {
       const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
       return [
-        [`${name}_old`, factOf(before[field])],
-        [`${name}_new`, factOf(change[field])],
+        [`${name}_old`, detailOf(before[field])],
+        [`${name}_new`, detailOf(change[field])],
       ]
     }),
   )
 }
 
-const MAX_FACT_LENGTH = 200
+const MAX_DETAIL_LENGTH = 200
 
-/** A value as an entry may show it: of a URL without its query, which can hold a token. */
-function factOf(value: unknown): string | number | boolean | null {
+/** A value for an entry. The query of a URL is removed, since it can contain a token. */
+function detailOf(value: unknown): string | number | boolean | null {
   if (typeof value === 'number' || typeof value === 'boolean') return value
   if (typeof value !== 'string') return null
   const shown = /^https?:/i.test(value) ? value.replace(/\?.*$/s, '?…') : value
-  return shown.length > MAX_FACT_LENGTH ? `${shown.slice(0, MAX_FACT_LENGTH)}…` : shown
+  return shown.length > MAX_DETAIL_LENGTH ? `${shown.slice(0, MAX_DETAIL_LENGTH)}…` : shown
 }
 
-/** A request carries only its key's hash, so the statement looks up the key's id. */
+/** Looks up the id of an API key in the statement: a request has only the hash of its key. */
 function actorIdOf({ organisationId, actor }: Pick<AuditEntry, 'organisationId' | 'actor'>): {
   actorId?: SQL
 } {
@@ -140,7 +140,7 @@ function actorIdOf({ organisationId, actor }: Pick<AuditEntry, 'organisationId' 
   }
 }
 
-/** Entries of one organisation, newest first, those before `beforeId` only. */
+/** An organisation's entries, newest first. @param page `beforeId` is the last of the previous page */
 export const listAuditEntries = (
   env: Env,
   organisationId: string,
@@ -158,7 +158,7 @@ export const listAuditEntries = (
     .orderBy(desc(auditLog.id))
     .limit(page.limit)
 
-/** Deletes up to 1,000 entries of one organisation. @returns how many */
+/** Deletes up to 1,000 entries of an organisation. @returns how many */
 export async function deleteAuditEntries(env: Env, organisationId: string): Promise<number> {
   const db = database(env)
   const page = db
@@ -170,7 +170,7 @@ export async function deleteAuditEntries(env: Env, organisationId: string): Prom
   return meta.changes
 }
 
-/** Removes a person's email address and IP addresses from every entry, and keeps the rest. */
+/** Statements that remove a user's email address and IP addresses from all entries. */
 export function anonymiseAuditEntries(env: Env, user: { id: string; email: string }) {
   const db = database(env)
   const address = JSON.stringify(user.email)

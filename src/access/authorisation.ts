@@ -1,5 +1,6 @@
-// What actors may do in an organisation. What they may not do is answered as if it did not exist.
-// Operators and the service itself may do everything.
+// What actors may do in an organisation. An actor without the right gets `not_found`, as if the
+// organisation did not exist. Operators and the service itself may do everything. An API key acts as
+// a member: the Organisation has authenticated it as one of its own before a use case runs.
 import { and, eq, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { database } from '../db/client.ts'
@@ -7,7 +8,7 @@ import { members } from '../db/auth-schema.ts'
 import { AppError } from '../domain/errors.ts'
 import type { Actor } from '../domain/actor.ts'
 
-/** What every use case about an organisation is given. */
+/** The parameters of every use case that concerns one organisation. */
 export interface OrganisationRequest {
   env: Env
   actor: Actor
@@ -15,16 +16,35 @@ export interface OrganisationRequest {
 }
 
 /** @throws AppError not_found */
+export function requireOperator({ type }: Actor): void {
+  if (type !== 'operator' && type !== 'system') throw new AppError('not_found')
+}
+
+/** @throws AppError not_found */
 export async function requireOwner(request: OrganisationRequest): Promise<void> {
-  if (request.actor.type !== 'user') return
-  if ((await roleOf(request, request.actor.userId)) !== 'owner') throw new AppError('not_found')
+  const { actor } = request
+  if (actor.type !== 'user') return requireOperator(actor)
+  if ((await roleOf(request, actor.userId)) !== 'owner') throw new AppError('not_found')
 }
 
 /** @throws AppError not_found */
 export async function requireMember(request: OrganisationRequest): Promise<void> {
-  if (request.actor.type !== 'user') return
-  if ((await roleOf(request, request.actor.userId)) === undefined) throw new AppError('not_found')
+  const { actor } = request
+  if (actor.type !== 'user') return
+  if ((await roleOf(request, actor.userId)) === undefined) throw new AppError('not_found')
 }
+
+/**
+ * For what concerns one member: owners may do it, and the member.
+ * @throws AppError not_found
+ */
+export const requireOwnerOrSelf = (
+  request: OrganisationRequest & { userId: string },
+): Promise<void> =>
+  isSelf(request.actor, request.userId) ? requireMember(request) : requireOwner(request)
+
+export const isSelf = (actor: Actor, userId: string): boolean =>
+  actor.type === 'user' && actor.userId === userId
 
 /** As a condition of a statement: whether the actor may act as a member. */
 export const isMember = (actor: Actor, organisationId: string): SQL =>

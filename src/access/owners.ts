@@ -1,9 +1,8 @@
-// The owners of an organisation, for mail about it.
+// The owners of an organisation, who receive email about it.
 import { and, eq } from 'drizzle-orm'
 import { members, users } from '../db/auth-schema.ts'
 import { database } from '../db/client.ts'
 
-/** The email addresses of an organisation's owners. */
 export async function ownerEmailsOf(env: Env, organisationId: string): Promise<string[]> {
   const rows = await database(env)
     .select({ email: users.email })

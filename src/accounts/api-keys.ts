@@ -1,5 +1,5 @@
-// API keys. D1 stores their hashes only: a key itself is returned once, when it is created. Every
-// change refreshes the Organisation, whose copy decides which requests are accepted.
+// API keys. D1 stores their hashes only: a key is returned once, when it is created. Every change
+// refreshes the Organisation, whose snapshot decides which requests are accepted.
 import { and, desc, eq, getTableColumns, gt, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { database, insertWhere } from '../db/client.ts'
@@ -14,7 +14,7 @@ import type { Mode } from '../domain/job.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { revokedKeysSince } from '../organisation/snapshot.ts'
 import { auditInsert, auditInsertEach } from '../access/audit-log.ts'
-import { isMember, requireMember } from '../access/authorisation.ts'
+import { isMember, requireMember, requireOwnerOrSelf } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import {
   API_KEYS_CREATED_DAYS,
@@ -25,13 +25,18 @@ import {
 
 const MAX_LISTED = 200
 
-/** A new key in plain text, and its row. @param createdBy the id of a user */
-export function keyRow(
-  organisationId: string,
-  mode: Mode,
-  name: string,
-  createdBy: string | null = null,
-): { key: string; row: ApiKeyRow } {
+/** A new key in plain text, and its row. @param createdBy the id of a user; null for an operator */
+export function newApiKey({
+  organisationId,
+  mode,
+  name,
+  createdBy = null,
+}: {
+  organisationId: string
+  mode: Mode
+  name: string
+  createdBy?: string | null
+}): { key: string; row: ApiKeyRow } {
   const key = createKey(organisationId, mode)
   const row = {
     id: newId('key'),
@@ -51,9 +56,17 @@ export function keyRow(
 /** A key with the email address of its creator; null for an operator and for a deleted account. */
 export type ListedApiKey = ApiKeyRow & { creatorEmail: string | null }
 
-/** Active keys, newest first, then those that were revoked recently; at most `MAX_LISTED`. */
-export const listApiKeys = (env: Env, organisationId: string): Promise<ListedApiKey[]> =>
-  database(env)
+/**
+ * Active keys, newest first, then recently revoked ones; at most `MAX_LISTED`. For members.
+ * @throws AppError not_found
+ */
+export async function listApiKeys({
+  env,
+  actor,
+  organisationId,
+}: OrganisationRequest): Promise<ListedApiKey[]> {
+  await requireMember({ env, actor, organisationId })
+  return database(env)
     .select({ ...getTableColumns(apiKeys), creatorEmail: users.email })
     .from(apiKeys)
     .leftJoin(users, eq(users.id, apiKeys.createdBy))
@@ -65,14 +78,20 @@ export const listApiKeys = (env: Env, organisationId: string): Promise<ListedApi
     )
     .orderBy(sql`${apiKeys.revokedAt} is not null`, desc(apiKeys.id))
     .limit(MAX_LISTED)
+}
 
-/** The active keys that a user created in an organisation, newest first. */
-export const activeKeysCreatedBy = (
-  env: Env,
-  organisationId: string,
-  userId: string,
-): Promise<ApiKeyRow[]> =>
-  database(env)
+/**
+ * The active keys that a user created in an organisation, newest first. For owners, and for the user.
+ * @throws AppError not_found
+ */
+export async function activeKeysCreatedBy({
+  env,
+  actor,
+  organisationId,
+  userId,
+}: OrganisationRequest & { userId: string }): Promise<ApiKeyRow[]> {
+  await requireOwnerOrSelf({ env, actor, organisationId, userId })
+  return database(env)
     .select()
     .from(apiKeys)
     .where(
@@ -83,13 +102,13 @@ export const activeKeysCreatedBy = (
       ),
     )
     .orderBy(desc(apiKeys.id))
+}
 
 /**
- * Creates a key.
- * @param id fixed beforehand where the request can be repeated: one id creates one key
- * @returns the key in plain text, which cannot be read again, or null when the id is in use already
- * @throws AppError validation_error when the organisation has as many keys as it can have,
- * deletion_scheduled
+ * Creates a key. For members.
+ * @param id chosen by the caller if the request can be repeated: one id creates one key
+ * @returns the key in plain text, which cannot be read again; null when the id is already in use
+ * @throws AppError not_found, deletion_scheduled; validation_error at the limit of keys
  */
 export async function createApiKey({
   env,
@@ -104,7 +123,7 @@ export async function createApiKey({
 } | null> {
   const db = database(env)
   const createdBy = actor.type === 'user' ? actor.userId : null
-  const { key, row } = keyRow(organisationId, mode, name, createdBy)
+  const { key, row } = newApiKey({ organisationId, mode, name, createdBy })
   const createdSince = Date.now() - API_KEYS_CREATED_DAYS * DAY_MS
   const allowed = sql`${isMember(actor, organisationId)}
     and exists (select 1 from ${organisations} where ${organisations.id} = ${organisationId}
@@ -141,15 +160,15 @@ export async function createApiKey({
 }
 
 async function isScheduledForDeletion(env: Env, organisationId: string): Promise<boolean> {
-  const found = await database(env)
+  const rows = await database(env)
     .select({ id: organisations.id })
     .from(organisations)
     .where(and(eq(organisations.id, organisationId), isNotNull(organisations.deleteAfter)))
-  return found.length > 0
+  return rows.length > 0
 }
 
 /**
- * Revokes a key, in force at the next request. Repeating it changes nothing.
+ * Revokes a key, effective at the next request. Repeating it changes nothing. For members.
  * @throws AppError not_found
  */
 export async function revokeApiKey({
@@ -168,11 +187,11 @@ export async function revokeApiKey({
       .where(and(eq(apiKeys.id, keyId), eq(apiKeys.organisationId, organisationId))),
   ])
   if (known.length === 0) throw new AppError('not_found')
-  // Also after a repetition: the first request may have stopped before this.
+  // Also for a repeated request: the first one may have stopped before this step.
   await organisationStub(env, organisationId).refresh()
 }
 
-/** The statements that revoke active keys of an organisation and record each; refresh it afterwards. */
+/** The statements that revoke active keys and record each. The caller refreshes the Organisation. */
 export function revocation({
   env,
   actor,

@@ -1,6 +1,6 @@
 // Authentication: better-auth on D1, with email and password. Only the console's pages call it; its
-// own HTTP endpoints are not mounted. What is done by a mailed link (verification, password reset,
-// invitation) is in accounts/passwords and accounts/invitations, each as one D1 batch.
+// own HTTP endpoints are not mounted. Actions by an emailed link (verification, password reset,
+// invitation) are in accounts/passwords and accounts/accept-invitation, each as one D1 batch.
 import { createAuthEndpoint, isAPIError } from 'better-auth/api'
 import { setSessionCookie } from 'better-auth/cookies'
 import { betterAuth } from 'better-auth/minimal'
@@ -24,12 +24,12 @@ export const MAX_PASSWORD_LENGTH = 128
 const MIN_SECRET_LENGTH = 32
 const SESSION_SECONDS = 7 * 24 * 60 * 60
 const LINK_SECONDS = 60 * 60
-/** Base URLs come from the Host header when BASE_URL is unset; invented ones must not fill the memory. */
+/** Without BASE_URL, base URLs come from the Host header. Forged ones must not fill the memory. */
 const MAX_INSTANCES = 10
 
 export type Auth = ReturnType<typeof createAuth>
 
-/** A setting that the console needs is missing; the API works without it. */
+/** A setting that the console needs is missing. The API works without it. */
 export class ConsoleNotSetUp extends Error {
   override readonly name = 'ConsoleNotSetUp'
 }
@@ -37,7 +37,7 @@ export class ConsoleNotSetUp extends Error {
 const instancesOf = perEnv(() => new Map<string, Auth>())
 
 /**
- * better-auth for a base URL; created once per isolate.
+ * The better-auth instance for a base URL, cached in the isolate.
  * @throws ConsoleNotSetUp
  */
 export function authOf(env: Env, baseUrl: string): Auth {
@@ -51,7 +51,7 @@ export function authOf(env: Env, baseUrl: string): Auth {
 }
 
 /**
- * Checks that mail can be sent. Links in mail are never built from a Host header.
+ * Checks that email can be sent. Links in email are never built from a Host header.
  * @throws ConsoleNotSetUp
  */
 export function requireMail(env: Env): void {
@@ -59,12 +59,12 @@ export function requireMail(env: Env): void {
   if (devMailbox) return
   if (!baseUrl) {
     throw new ConsoleNotSetUp(
-      'The console needs BASE_URL, the address that links in mail start with: set it in wrangler.toml.',
+      'The console needs BASE_URL, the URL that links in email start with: set it in wrangler.toml.',
     )
   }
   if (!mailFrom) {
     throw new ConsoleNotSetUp(
-      'The console needs MAIL_FROM, the sender address of all mail: set it in wrangler.toml.',
+      'The console needs MAIL_FROM, the sender address of all email: set it in wrangler.toml.',
     )
   }
 }
@@ -78,7 +78,7 @@ export function authSecretOf(env: Env): string {
   )
 }
 
-/** Creates a session for a person who was authenticated by a mailed link instead of a password. */
+/** Creates a session for a user who was authenticated by an emailed link instead of a password. */
 const sessionPlugin = {
   id: 'session-for-user',
   endpoints: {
@@ -88,7 +88,7 @@ const sessionPlugin = {
       async (ctx) => {
         const { internalAdapter } = ctx.context
         const user = await internalAdapter.findUserById(ctx.body.userId)
-        if (!user) throw new Error('There is no such user')
+        if (!user) throw new Error('The user does not exist')
         const session = await internalAdapter.createSession(user.id)
         await setSessionCookie(ctx, { session, user })
         return ctx.json({ status: true })
@@ -106,7 +106,7 @@ function createAuth(env: Env, baseUrl: string) {
     database: drizzleAdapter(database(env), {
       provider: 'sqlite',
       schema: { user: users, session: sessions, account: logins, verification: verifications },
-      transaction: false, // D1 has none
+      transaction: false, // D1 has no interactive transactions
     }),
     user: {
       additionalFields: {
@@ -127,7 +127,7 @@ function createAuth(env: Env, baseUrl: string) {
           to: user.email,
           email: passwordResetEmail(`${baseUrl}/console/reset?token=${token}`),
         }),
-      // Sent by mail only: the page is the same whether or not the address has an account.
+      // Sent by email only: the page is the same whether or not the address has an account.
       onExistingUserSignUp: async ({ user }) => {
         if (user.emailVerified) {
           const email = alreadyRegisteredEmail(`${baseUrl}/console/sign-in`)
@@ -147,7 +147,7 @@ function createAuth(env: Env, baseUrl: string) {
           email: verificationEmail(`${baseUrl}/console/verify?token=${token}`),
         }),
     },
-    // Reset tokens are stored as hashes, so that reading the database gives no access to an account.
+    // Reset tokens are stored as hashes, so that a copy of the database gives no access to accounts.
     verification: { storeIdentifier: 'hashed' },
     session: { expiresIn: SESSION_SECONDS },
     plugins: [sessionPlugin],
@@ -167,5 +167,5 @@ function createAuth(env: Env, baseUrl: string) {
 }
 
 /** better-auth's code for a rejected request; undefined for an internal error. */
-export const refusalOf = (error: unknown): string | undefined =>
+export const authErrorCodeOf = (error: unknown): string | undefined =>
   isAPIError(error) && error.statusCode < 500 ? error.body?.code : undefined

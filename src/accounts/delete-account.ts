@@ -1,5 +1,5 @@
-// Scheduling the deletion of a person's account, and cancelling it. Organisations whose only member
-// the person is are scheduled along with the account.
+// Schedules and cancels the deletion of a user's account. Organisations with no other member are
+// scheduled together with the account.
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { database } from '../db/client.ts'
@@ -14,17 +14,20 @@ import type { UserActor } from '../domain/actor.ts'
 import { suspendScheduled } from './delete-organisation.ts'
 import { graceEnd, organisationExists } from './grace-period.ts'
 
-/** What deleting an account means for the person's organisations. */
+/** What deleting an account does to the user's organisations. */
 export interface AccountDeletionPlan {
-  /** Have other members, and the person is their last owner: another member must become one first. */
+  /** The user is the last owner but not the only member: another member must become an owner first. */
   blockedBy: OrganisationRow[]
-  /** Have no other member: scheduled for deletion along with the account. */
+  /** No other member: scheduled for deletion together with the account. */
   deletedAlong: OrganisationRow[]
-  /** The person leaves these. */
+  /** The user leaves these. */
   left: OrganisationRow[]
 }
 
-/** The other members of `members`' organisation; those who delete their account do not count. */
+/**
+ * Counts the other members in the organisation of a row of `members`. Users whose account is scheduled
+ * for deletion do not count.
+ */
 const others = (role?: 'owner'): SQL<number> =>
   sql`(select count(*) from members as others join users as people on people.id = others.user_id
        where others.organisation_id = ${members.organisationId} and others.user_id <> ${members.userId}
@@ -53,8 +56,8 @@ export async function accountDeletionPlan(env: Env, userId: string): Promise<Acc
 }
 
 /**
- * Schedules the deletion, ends every session and writes to the person. Repeating it changes nothing.
- * @returns false when the person is the last owner of an organisation with other members
+ * Schedules the deletion, ends all sessions and sends an email. Repeating it changes nothing.
+ * @returns false when the user is the last owner of an organisation with other members
  */
 export async function scheduleAccountDeletion({
   env,
@@ -69,7 +72,7 @@ export async function scheduleAccountDeletion({
   const db = database(env)
   const deleteAfter = graceEnd()
   const { deletedAlong, left, blockedBy } = await accountDeletionPlan(env, userId)
-  // Repeated in every statement, and true until the last one: all of them apply, or none.
+  // Part of every statement, and unchanged until the last one: all of them apply, or none.
   const isAllowed = sql`exists (select 1 from users where id = ${userId} and delete_after is null)
     and not exists (select 1 from ${members}
       join ${organisations} on ${organisations.id} = ${members.organisationId}
@@ -111,7 +114,7 @@ export async function scheduleAccountDeletion({
   const due = await deletionDateOf(env, userId)
   if (!due) return false
   const scheduled = await scheduledWith(env, userId)
-  // A repetition completes what a crash left out, and sends no second mail.
+  // A repeated request completes what a crash interrupted, and sends no second email.
   const results = await Promise.allSettled([
     ...scheduled.map(({ id }) => suspendScheduled(env, id)),
     due.getTime() === deleteAfter.getTime() &&
@@ -130,7 +133,7 @@ export async function scheduleAccountDeletion({
 }
 
 /**
- * Cancels the deletion within the grace period, also that of the organisations scheduled along.
+ * Cancels the deletion within the grace period, also of organisations scheduled with the account.
  * @returns false once the grace period is over
  */
 export async function cancelAccountDeletion({
@@ -143,7 +146,7 @@ export async function cancelAccountDeletion({
   const { userId } = actor
   const db = database(env)
   const isScheduled = and(eq(users.id, userId), gt(users.deleteAfter, new Date()))
-  // As in `scheduleAccountDeletion`: true until the last statement.
+  // As in `scheduleAccountDeletion`: unchanged until the last statement.
   const isAllowed = sql`exists (select 1 from ${users} where ${isScheduled})`
   const along = await scheduledWith(env, userId)
   const joined = await db
@@ -180,12 +183,12 @@ export async function cancelAccountDeletion({
   return (await deletionDateOf(env, userId)) === null
 }
 
-/** An organisation that was scheduled along with the account has the very same date. */
+/** An organisation that was scheduled with the account has exactly the same date. */
 const isScheduledWith = (userId: string): SQL =>
   sql`${organisations.deleteAfter} =
       (select ${users.deleteAfter} from ${users} where ${users.id} = ${userId})`
 
-/** The organisations that are deleted along with an account. */
+/** The organisations that are deleted together with an account. */
 export const scheduledWith = (
   env: Env,
   userId: string,

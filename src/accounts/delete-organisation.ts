@@ -1,5 +1,5 @@
-// Scheduling the deletion of an organisation, and cancelling it. While it is scheduled, /v1 treats
-// the organisation as suspended.
+// Schedules and cancels the deletion of an organisation. While it is scheduled, /v1 treats the
+// organisation as suspended.
 import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { organisations } from '../db/schema.ts'
@@ -16,9 +16,9 @@ import type { OrganisationRequest } from '../access/authorisation.ts'
 import { graceEnd, organisationExists } from './grace-period.ts'
 
 /**
- * Schedules the deletion, withdraws pending jobs and writes to the owners. Repeating it changes
- * nothing.
- * @param baseUrl what the link in the mail begins with
+ * Schedules the deletion, withdraws pending jobs and sends email to the owners. Repeating it changes
+ * nothing. For owners.
+ * @param baseUrl the start of the link in the email
  * @throws AppError not_found
  */
 export async function scheduleOrganisationDeletion({
@@ -52,7 +52,8 @@ export async function scheduleOrganisationDeletion({
     throw new AppError('not_found', 'No organisation with this id.')
   }
   const due = organisation.deleteAfter
-  // None of these depends on another. The cache expires and consumers withdraw jobs by themselves.
+  // A failure of one must not stop the other. Without them, the snapshot expires and consumers
+  // withdraw the jobs.
   const results = await Promise.allSettled([
     suspendScheduled(env, organisationId),
     scheduled.meta.changes > 0 && mailOwners(env, organisation, due, baseUrl),
@@ -61,7 +62,7 @@ export async function scheduleOrganisationDeletion({
   return { ...organisation, deleteAfter: due }
 }
 
-/** Puts a deletion that was just scheduled into force for /v1. */
+/** Makes a scheduled deletion effective for /v1. */
 export async function suspendScheduled(env: Env, organisationId: string): Promise<void> {
   await organisationStub(env, organisationId).refresh()
   await withdrawAllPending({ env, organisationId })
@@ -80,8 +81,8 @@ async function mailOwners(
 }
 
 /**
- * Cancels the deletion within the grace period. A suspension by staff stays. Where no deletion is
- * scheduled, nothing changes.
+ * Cancels the deletion within the grace period. A suspension by an operator stays. Changes nothing
+ * when no deletion is scheduled. For owners.
  * @throws AppError not_found, also once the grace period is over
  */
 export async function cancelOrganisationDeletion({
@@ -91,7 +92,7 @@ export async function cancelOrganisationDeletion({
 }: OrganisationRequest): Promise<void> {
   await requireOwner({ env, actor, organisationId })
   const db = database(env)
-  // Decides against the start of the deletion, which sets the column to 0.
+  // The start of the deletion sets the column to 0: whichever statement runs first wins.
   const isScheduled = and(
     eq(organisations.id, organisationId),
     gt(organisations.deleteAfter, new Date()),

@@ -1,14 +1,14 @@
-// What an email address says about its owner: the mailbox, and whether its provider serves consumers.
+// Email addresses: their domain, their mailbox, and whether it belongs to a consumer mail provider.
 import freeProviders from 'email-providers/all.json' with { type: 'json' }
 
 const FREE_PROVIDERS = new Set<string>(freeProviders)
-/** Providers that ignore dots in the local part, with the domain that all their names stand for. */
+/** Domains whose provider ignores dots in the local part, with the provider's main domain. */
 const DOTLESS_PROVIDERS = new Map([
   ['gmail.com', 'gmail.com'],
   ['googlemail.com', 'gmail.com'],
 ])
 
-/** The name of a new user: better-auth requires one, the console shows addresses only. */
+/** The name of a new user. better-auth requires one; the console shows addresses only. */
 export const nameOf = (email: string): string => email.slice(0, email.lastIndexOf('@'))
 
 /** The domain of an address, in lower case and without a final dot. */
@@ -18,7 +18,7 @@ export const domainOf = (email: string): string =>
     .toLowerCase()
     .replace(/\.$/, '')
 
-/** The address of the mailbox that an address leads to: without tag, and without ignored dots. */
+/** The address of the mailbox that receives an address's email: without tag and ignored dots. */
 export function normaliseAddress(email: string): string {
   const localPart = email.slice(0, email.lastIndexOf('@')).toLowerCase()
   const untagged = localPart.replace(/(?<=.)\+.*$/, '')

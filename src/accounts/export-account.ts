@@ -1,24 +1,27 @@
-// A person's own data as one JSON document: profile, sessions and memberships.
+// Exports a user's own data as one JSON document: profile, sessions and memberships.
 import { eq } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { sessions, users } from '../db/auth-schema.ts'
+import type { UserActor } from '../domain/actor.ts'
 import { AppError } from '../domain/errors.ts'
 import { consumeRateLimit } from './rate-limits.ts'
 import { EXPORT_LIMIT } from './export-organisation.ts'
-import type { Exported } from './export-organisation.ts'
-import { invitationsTo, membershipsOf } from './members.ts'
+import type { ExportResult } from './export-organisation.ts'
+import { invitationsTo } from './invitations.ts'
+import { membershipsOf } from './members.ts'
 
-/** @returns the document, or in how many seconds to try again */
+/** @returns the document, or the number of seconds after which to try again */
 export async function exportAccount({
   env,
-  userId,
+  actor,
 }: {
   env: Env
-  userId: string
-}): Promise<Exported> {
+  actor: UserActor
+}): Promise<ExportResult> {
+  const { userId } = actor
   const key = `export:user:${userId}`
-  const limited = await consumeRateLimit({ env, limits: [{ key, ...EXPORT_LIMIT }] })
-  if (!limited.ok) return { ok: false, waitSeconds: limited.waitSeconds }
+  const rateLimit = await consumeRateLimit({ env, limits: [{ key, ...EXPORT_LIMIT }] })
+  if (!rateLimit.ok) return { ok: false, waitSeconds: rateLimit.waitSeconds }
   const db = database(env)
   const [user] = await db.select().from(users).where(eq(users.id, userId))
   if (!user) throw new AppError('not_found')

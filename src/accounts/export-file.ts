@@ -1,8 +1,7 @@
-// A JSON document that is written while it is downloaded, so that no more than a page of it is in
-// memory.
+// A JSON document that is written while it is downloaded, so that only one page is in memory.
 import { log } from '../log.ts'
 
-/** Turns the parts of a document into a stream; a part is created when the reader wants it. */
+/** Streams the parts of a document. Each part is created when the reader pulls it. */
 export function streamOf(parts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   return new ReadableStream<Uint8Array>({
@@ -13,7 +12,7 @@ export function streamOf(parts: AsyncGenerator<string>): ReadableStream<Uint8Arr
         else controller.enqueue(encoder.encode(value))
       } catch (error) {
         log.error('export failed', error)
-        throw error // aborts the download, so that the file is not mistaken for a complete one
+        throw error // aborts the download, so that an incomplete file is noticed
       }
     },
     async cancel() {
@@ -35,8 +34,8 @@ export async function* arrayOf(name: string, pages: AsyncIterable<object[]>) {
 }
 
 /**
- * Every page of a list that is read by cursor.
- * @param read reads the page after `last`, the last row of the page before
+ * All pages of a list with a cursor.
+ * @param read reads the page after `last`, the last row of the previous page
  */
 export async function* pagesOf<Row>(
   limit: number,

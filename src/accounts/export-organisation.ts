@@ -1,4 +1,4 @@
-// An organisation's data as one JSON document, for its owners. It holds no secret and no key.
+// Exports an organisation's data as one JSON document, without secrets and keys.
 import type { ApiKeyRow, AuditRow, JobRow, OrganisationRow, WorkspaceRow } from '../db/schema.ts'
 import type { InvitationRow } from '../db/auth-schema.ts'
 import { AppError } from '../domain/errors.ts'
@@ -9,31 +9,32 @@ import type { LedgerEntry } from '../organisation/ledger.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import { linksFrom } from '../signing/signed-url.ts'
 import type { LinkTo } from '../signing/signed-url.ts'
-import { attemptsBetween, listEvents } from '../webhooks/store.ts'
+import { attemptsBetween, eventsOf } from '../webhooks/lists.ts'
 import { listApiKeys } from './api-keys.ts'
 import { consumeRateLimit } from './rate-limits.ts'
 import { auditInsert, listAuditEntries } from '../access/audit-log.ts'
 import { requireOwner } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { arrayOf, pagesOf, streamOf } from './export-file.ts'
-import { teamOf } from './members.ts'
+import { readTeam } from './members.ts'
 import type { Member } from './members.ts'
 import { findOrganisation } from './organisations.ts'
 
-/** How often one organisation, or one person's account, may be exported. */
+/** How often an organisation, or an account, can be exported. */
 export const EXPORT_LIMIT = { max: 10, windowSeconds: 60 * 60 }
 
 const JOBS_PER_PAGE = 1_000
-/** Fewer: each may have ten attempts of 1 KiB. */
+/** Smaller pages: an event can have ten attempts of up to 1 KiB. */
 const EVENTS_PER_PAGE = 200
 const ENTRIES_PER_PAGE = 1_000
 
-export type Exported =
+export type ExportResult =
   { ok: true; file: ReadableStream<Uint8Array> | string } | { ok: false; waitSeconds: number }
 
 /**
- * @param baseUrl what links to pictures begin with; they work for an hour
- * @returns the document, or in how many seconds to try again
+ * For owners.
+ * @param baseUrl the start of links to pictures, which expire after an hour
+ * @returns the document, or the number of seconds after which to try again
  * @throws AppError not_found
  */
 export async function exportOrganisation({
@@ -41,24 +42,25 @@ export async function exportOrganisation({
   actor,
   organisationId,
   baseUrl,
-}: OrganisationRequest & { baseUrl: string }): Promise<Exported> {
+}: OrganisationRequest & { baseUrl: string }): Promise<ExportResult> {
   await requireOwner({ env, actor, organisationId })
   const found = await findOrganisation(env, organisationId)
   if (!found) throw new AppError('not_found')
   const key = `export:organisation:${organisationId}`
-  const limited = await consumeRateLimit({ env, limits: [{ key, ...EXPORT_LIMIT }] })
-  if (!limited.ok) return { ok: false, waitSeconds: limited.waitSeconds }
+  const rateLimit = await consumeRateLimit({ env, limits: [{ key, ...EXPORT_LIMIT }] })
+  if (!rateLimit.ok) return { ok: false, waitSeconds: rateLimit.waitSeconds }
   await auditInsert(env, { organisationId, actor, action: 'organisation.exported' })
-  return { ok: true, file: streamOf(documentOf(env, found, baseUrl)) }
+  const file = streamOf(documentOf({ env, actor, organisationId }, found, baseUrl))
+  return { ok: true, file }
 }
 
 async function* documentOf(
-  env: Env,
+  request: OrganisationRequest,
   { organisation, workspaces }: { organisation: OrganisationRow; workspaces: WorkspaceRow[] },
   baseUrl: string,
 ): AsyncGenerator<string> {
-  const { id } = organisation
-  const { members, invitations } = await teamOf(env, id)
+  const { env, organisationId: id } = request
+  const { members, invitations } = await readTeam(request)
   const ledger = organisationStub(env, id)
   const facts = {
     exported_at: new Date().toISOString(),
@@ -67,20 +69,20 @@ async function* documentOf(
     workspaces: workspaces.map(presentWorkspace),
     members: members.map(presentMember),
     invitations: invitations.map(presentInvitation),
-    api_keys: (await listApiKeys(env, id)).map(presentApiKey),
+    api_keys: (await listApiKeys(request)).map(presentApiKey),
   }
   yield `${JSON.stringify(facts, null, 2).slice(0, -2)},\n`
-  yield* arrayOf('jobs', jobsOf(env, id, baseUrl))
+  yield* arrayOf('jobs', exportedJobs(env, id, baseUrl))
   yield ',\n'
-  yield* arrayOf('webhook_events', eventsOf(env, id))
+  yield* arrayOf('webhook_events', exportedEvents(env, id))
   yield ',\n'
-  yield* arrayOf('ledger', ledgerOf(ledger))
+  yield* arrayOf('ledger', exportedLedger(ledger))
   yield ',\n'
-  yield* arrayOf('audit_log', auditLogOf(env, id))
+  yield* arrayOf('audit_log', exportedAuditLog(env, id))
   yield '\n}\n'
 }
 
-async function* jobsOf(env: Env, organisationId: string, baseUrl: string) {
+async function* exportedJobs(env: Env, organisationId: string, baseUrl: string) {
   const pages = pagesOf<JobRow>(JOBS_PER_PAGE, (last) =>
     listJobRows({ env, organisationId, limit: JOBS_PER_PAGE, beforeId: last?.id }),
   )
@@ -90,10 +92,10 @@ async function* jobsOf(env: Env, organisationId: string, baseUrl: string) {
   }
 }
 
-async function* eventsOf(env: Env, organisationId: string) {
+async function* exportedEvents(env: Env, organisationId: string) {
   const limit = EVENTS_PER_PAGE
   const pages = pagesOf(limit, (last: { id: string } | undefined) =>
-    listEvents(env, organisationId, { limit, beforeId: last?.id }),
+    eventsOf(env, organisationId, { limit, beforeId: last?.id }),
   )
   for await (const page of pages) {
     const [newest, oldest] = [page[0], page.at(-1)]
@@ -122,7 +124,7 @@ async function* eventsOf(env: Env, organisationId: string) {
   }
 }
 
-async function* ledgerOf(ledger: ReturnType<typeof organisationStub>) {
+async function* exportedLedger(ledger: ReturnType<typeof organisationStub>) {
   const limit = ENTRIES_PER_PAGE
   const pages = pagesOf<LedgerEntry>(limit, (last) =>
     ledger.entries({ limit, ...(last && { before: last.id }) }),
@@ -130,7 +132,7 @@ async function* ledgerOf(ledger: ReturnType<typeof organisationStub>) {
   for await (const page of pages) yield page.map(presentLedgerEntry)
 }
 
-async function* auditLogOf(env: Env, organisationId: string) {
+async function* exportedAuditLog(env: Env, organisationId: string) {
   const limit = ENTRIES_PER_PAGE
   const pages = pagesOf<AuditRow>(limit, (last) =>
     listAuditEntries(env, organisationId, { limit, beforeId: last?.id }),

@@ -1,5 +1,5 @@
-// Free credits are given once per company: per registrable domain of the address that creates an
-// organisation. The table free_credit_claims is the source of truth.
+// Free credits are granted once per company: per registrable domain of the email address that creates
+// an organisation. The table free_credit_claims is the source of truth.
 import { sql } from 'drizzle-orm'
 import { parse } from 'tldts'
 import { database } from '../db/client.ts'
@@ -8,14 +8,14 @@ import { settingsOf } from '../settings.ts'
 import { sha256 } from '../signing/sha256.ts'
 import { domainOf, isFreeEmail, normaliseAddress } from './email-address.ts'
 
-/** Names that are registered to no company (RFC 2606, RFC 6761). */
+/** Reserved names that belong to no company (RFC 2606, RFC 6761). */
 const RESERVED_TLDS = new Set(['test', 'example', 'invalid', 'localhost'])
 const RESERVED_DOMAINS = new Set(['example.com', 'example.net', 'example.org'])
 
 /**
- * Claims the free credits for an organisation. Claiming again for the same organisation keeps the
- * claim, so a crash before the credits are granted is repaired by repeating.
- * @returns whether the organisation holds the claim
+ * Claims the free credits for an organisation. Idempotent: after a crash between claim and grant, the
+ * caller repeats both.
+ * @returns whether the organisation has the claim
  */
 export async function claimFreeCredits({
   env,
@@ -26,12 +26,12 @@ export async function claimFreeCredits({
   email: string
   organisationId: string
 }): Promise<boolean> {
-  // Consumer addresses are created at will. Where they cannot sign up, an invited one gets no credits.
+  // Anyone can create consumer addresses. Where they cannot sign up, invited ones get no credits.
   if (isFreeEmail(email) && !settingsOf(env).allowFreeEmail) return false
   const [claim] = await database(env)
     .insert(freeCreditClaims)
     .values({ claimant: claimantOf(email), organisationId, createdAt: new Date() })
-    // Changes nothing; without it, the existing row would not be returned.
+    // Changes nothing, but makes RETURNING include the existing row.
     .onConflictDoUpdate({
       target: freeCreditClaims.claimant,
       set: { claimant: sql`${freeCreditClaims.claimant}` },
@@ -40,7 +40,7 @@ export async function claimFreeCredits({
   return claim?.organisationId === organisationId
 }
 
-/** A registrable domain, or the hash of a mailbox's address where the domain belongs to no company. */
+/** A registrable domain, or the hash of the mailbox's address if the domain belongs to no company. */
 export function claimantOf(email: string): string {
   const { domain, publicSuffix, isIp } = parse(domainOf(email))
   const hasOwner =

@@ -1,120 +1,177 @@
-// Accepting an invitation. The token of its mail is required: it proves that the address belongs to
-// the person who joins. A token works once, and not after the invitation was withdrawn.
-import { and, eq, gt, sql } from 'drizzle-orm'
-import { database } from '../db/client.ts'
-import { invitations, members, users } from '../db/auth-schema.ts'
-import { newId } from '../ids.ts'
-import type { UserActor } from '../domain/actor.ts'
+// Invitations to an organisation: creating, finding and withdrawing them. accounts/accept-invitation
+// turns one into a membership.
+import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { auditInsert } from '../access/audit-log.ts'
-import { nameOf } from './email-address.ts'
-import { findInvitation, hashToken } from './members.ts'
-import type { OpenInvitation } from './members.ts'
-import { hashPassword, replacePassword } from './passwords.ts'
-import { findUserByEmail } from './users.ts'
+import { requireOwner } from '../access/authorisation.ts'
+import type { OrganisationRequest } from '../access/authorisation.ts'
+import { database, insertWhere } from '../db/client.ts'
+import { invitations, members, users } from '../db/auth-schema.ts'
+import type { InvitationRow, Role } from '../db/auth-schema.ts'
+import { organisations } from '../db/schema.ts'
+import type { OrganisationRow } from '../db/schema.ts'
+import { AppError } from '../domain/errors.ts'
+import { newId } from '../ids.ts'
+import { sha256 } from '../signing/sha256.ts'
+import { organisationExists } from './grace-period.ts'
+import { MAX_MEMBERS, MAX_OPEN_INVITATIONS, memberLimitReached } from './limits.ts'
+
+const INVITATION_MS = 7 * 24 * 60 * 60_000
+
+export interface OpenInvitation {
+  invitation: InvitationRow
+  organisation: OrganisationRow
+}
 
 /**
- * Makes the signed-in person a member.
- * @returns the invitation, or undefined if it is not open or is for another address
+ * Invites an address; inviting it again replaces the open invitation. For owners.
+ * @returns the token for the link, which is stored as a hash only, and the role of the invitation that
+ *   was replaced; null when the address belongs to a member
+ * @throws AppError not_found; validation_error at the limit of members and invitations
  */
-export async function acceptInvitation({
+export async function invite({
   env,
   actor,
-  token,
-}: {
-  env: Env
-  actor: UserActor
+  organisationId,
+  email,
+  role,
+}: OrganisationRequest & { email: string; role: Role }): Promise<{
   token: string
-}): Promise<OpenInvitation | undefined> {
-  const found = await findInvitation(env, token)
-  if (found?.invitation.email !== actor.email) return undefined
-  try {
-    await database(env).batch(membership(env, found, token, actor))
-    return found
-  } catch (error) {
-    if (!(await findInvitation(env, token))) return undefined
-    throw error
+  replaced: Role | undefined
+} | null> {
+  await requireOwner({ env, actor, organisationId })
+  const db = database(env)
+  const address = email.toLowerCase()
+  const existingMembers = await db
+    .select({ userId: members.userId })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(and(eq(members.organisationId, organisationId), eq(users.email, address)))
+  if (existingMembers.length > 0) return null
+  const now = new Date()
+  const [open] = await db
+    .select({ role: invitations.role })
+    .from(invitations)
+    .where(
+      and(
+        eq(invitations.organisationId, organisationId),
+        eq(invitations.email, address),
+        gt(invitations.expiresAt, now),
+      ),
+    )
+  const token = Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString('base64url')
+  const invitation = {
+    id: newId('inv'),
+    role,
+    tokenHash: hashToken(token),
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + INVITATION_MS),
   }
+  const otherInvitations = sql`(select count(*) from ${invitations}
+    where ${invitations.organisationId} = ${organisationId} and ${invitations.email} <> ${address}
+      and ${invitations.expiresAt} > ${now.getTime()})`
+  const currentMembers = sql`(select count(*) from ${members}
+    where ${members.organisationId} = ${organisationId})`
+  const [created] = await db.batch([
+    insertWhere(
+      env,
+      invitations,
+      { organisationId, email: address, ...invitation },
+      sql`${otherInvitations} < ${MAX_OPEN_INVITATIONS}
+        and ${currentMembers} + ${otherInvitations} < ${MAX_MEMBERS}`,
+    ).onConflictDoUpdate({
+      target: [invitations.organisationId, invitations.email],
+      set: invitation,
+    }),
+    auditInsert(
+      env,
+      {
+        organisationId,
+        actor,
+        action: 'invitation.created',
+        target: invitation.id,
+        details: { email: address, role },
+      },
+      sql`exists (select 1 from ${invitations} where ${invitations.id} = ${invitation.id})`,
+    ),
+  ])
+  if (created.meta.changes === 0) throw memberLimitReached()
+  return { token, replaced: open?.role }
 }
 
-export type Joined =
-  | { ok: true; joined: OpenInvitation; userId: string }
-  | { ok: false; reason: 'not_open' | 'has_account' }
+/** The open invitations of an organisation, oldest first. */
+export const openInvitationsOf = (env: Env, organisationId: string): Promise<InvitationRow[]> =>
+  database(env)
+    .select()
+    .from(invitations)
+    .where(
+      and(eq(invitations.organisationId, organisationId), gt(invitations.expiresAt, new Date())),
+    )
+    .orderBy(asc(invitations.id))
+
+/** @returns undefined when the token is invalid, used or expired, or the invitation was withdrawn */
+export async function findInvitation(env: Env, token: string): Promise<OpenInvitation | undefined> {
+  const [found] = await database(env)
+    .select({ invitation: invitations, organisation: organisations })
+    .from(invitations)
+    .innerJoin(organisations, eq(organisations.id, invitations.organisationId))
+    .where(
+      and(
+        eq(invitations.tokenHash, hashToken(token)),
+        gt(invitations.expiresAt, new Date()),
+        organisationExists(),
+      ),
+    )
+  return found
+}
+
+/** Open invitations to a verified address. Accepting one requires the token of its email. */
+export const invitationsTo = (env: Env, email: string): Promise<OpenInvitation[]> =>
+  database(env)
+    .select({ invitation: invitations, organisation: organisations })
+    .from(invitations)
+    .innerJoin(organisations, eq(organisations.id, invitations.organisationId))
+    .where(
+      and(
+        eq(invitations.email, email.toLowerCase()),
+        gt(invitations.expiresAt, new Date()),
+        organisationExists(),
+      ),
+    )
 
 /**
- * Creates a verified account for the invited address and makes it a member. An unverified account
- * with that address may be another person's: its password is replaced and its sessions end.
+ * Withdraws an open invitation. For owners.
+ * @throws AppError not_found
  */
-export async function joinWithPassword({
+export async function withdrawInvitation({
   env,
-  token,
-  password,
-  ipAddress,
-}: {
-  env: Env
-  token: string
-  password: string
-  ipAddress: string | null
-}): Promise<Joined> {
-  const found = await findInvitation(env, token)
-  if (!found) return { ok: false, reason: 'not_open' }
-  const { email } = found.invitation
-  const existing = await findUserByEmail(env, email)
-  if (existing?.emailVerified) return { ok: false, reason: 'has_account' }
-
-  const userId = existing?.id ?? newId('usr')
-  const hash = await hashPassword(env, password)
+  actor,
+  organisationId,
+  invitationId,
+}: OrganisationRequest & { invitationId: string }): Promise<void> {
+  await requireOwner({ env, actor, organisationId })
   const db = database(env)
-  const now = new Date()
-  const actor: UserActor = { type: 'user', userId, email, ipAddress }
-  try {
-    await db.batch([
-      db
-        .insert(users)
-        .values({ id: userId, name: nameOf(email), email, createdAt: now, updatedAt: now })
-        // The name of an organisation that was given at sign-up is dropped with the password.
-        .onConflictDoUpdate({ target: users.id, set: { organisationName: null } }),
-      ...replacePassword(env, { userId, hash, condition: eq(users.emailVerified, false) }),
-      ...membership(env, found, token, actor),
-    ])
-    return { ok: true, joined: found, userId }
-  } catch (error) {
-    if (!(await findInvitation(env, token))) return { ok: false, reason: 'not_open' }
-    // Verified, or created, in the meantime: the account is left alone.
-    const account = await findUserByEmail(env, email)
-    if (account?.emailVerified) return { ok: false, reason: 'has_account' }
-    throw error
-  }
-}
-
-/** The statements that turn an invitation into a membership; they fail if it is no longer open. */
-function membership(env: Env, { invitation }: OpenInvitation, token: string, actor: UserActor) {
-  const db = database(env)
-  const { organisationId, role } = invitation
-  const isOpen = and(
-    eq(invitations.tokenHash, hashToken(token)),
-    gt(invitations.expiresAt, new Date()),
+  const isInvitation = and(
+    eq(invitations.id, invitationId),
+    eq(invitations.organisationId, organisationId),
   )
-  return [
-    db
-      .insert(members)
-      .values({
-        // NULL once the invitation was withdrawn or used, which the column rejects.
-        organisationId: sql`${db
-          .select({ id: invitations.organisationId })
-          .from(invitations)
-          .where(isOpen)}`,
-        userId: actor.userId,
-        role,
-        createdAt: new Date(),
-      })
-      .onConflictDoNothing({ target: [members.organisationId, members.userId] }),
-    db.delete(invitations).where(eq(invitations.id, invitation.id)),
-    auditInsert(env, {
-      organisationId,
-      actor,
-      action: 'member.joined',
-      target: actor.userId,
-      details: { role },
-    }),
-  ] as const
+  const [invitation] = await db.select().from(invitations).where(isInvitation)
+  if (!invitation) throw new AppError('not_found')
+  const [, withdrawn] = await db.batch([
+    auditInsert(
+      env,
+      {
+        organisationId,
+        actor,
+        action: 'invitation.withdrawn',
+        target: invitationId,
+        details: { email: invitation.email, role: invitation.role },
+      },
+      sql`exists (select 1 from ${invitations} where ${isInvitation})`,
+    ),
+    db.delete(invitations).where(isInvitation),
+  ])
+  if (withdrawn.meta.changes === 0) throw new AppError('not_found')
 }
+
+/** Invitation tokens are stored as hashes only. */
+export const hashToken = (token: string): string => sha256(token).toString('hex')

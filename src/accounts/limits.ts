@@ -1,5 +1,5 @@
-// How much one organisation can have. Each limit is checked by the statement that inserts, so that
-// requests at the same time cannot exceed it together.
+// Limits per organisation. The statement that inserts a row checks its limit, so that concurrent
+// requests cannot exceed it together.
 import { AppError } from '../domain/errors.ts'
 
 export const MAX_ACTIVE_API_KEYS = 100
@@ -10,7 +10,7 @@ export const MAX_ACTIVE_WORKSPACES = 100
 /** Archived ones included. */
 export const MAX_WORKSPACES = 500
 export const MAX_OPEN_INVITATIONS = 50
-/** Members and open invitations together: every invitation can be accepted. */
+/** Members and open invitations together, so that every open invitation can be accepted. */
 export const MAX_MEMBERS = 100
 
 export const apiKeyLimitReached = () =>

@@ -1,28 +1,26 @@
-// Creating an organisation, step by step. Every step can be interrupted, repeated or run in parallel.
-// A person creates at most one. Its id is fixed first, and its credits are granted under one reference,
-// so they are granted once.
+// Onboarding: a user creates an organisation in steps, each of which can be interrupted, repeated or
+// run concurrently. A user creates at most one: its id is chosen in the first step, and its credits
+// are granted under one reference.
 import { and, eq, isNull } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { members, onboardings } from '../db/auth-schema.ts'
 import type { OnboardingRow } from '../db/auth-schema.ts'
-import { apiKeys, organisations, workspaces } from '../db/schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
+import type { UserActor } from '../domain/actor.ts'
+import { FREE_CREDITS } from '../domain/limits.ts'
 import { newId } from '../ids.ts'
 import { organisationStub } from '../organisation/stub.ts'
-import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
-import { FREE_CREDITS } from '../domain/limits.ts'
-import { keyRow } from './api-keys.ts'
-import { auditInsert } from '../access/audit-log.ts'
-import type { UserActor } from '../domain/actor.ts'
+import { newApiKey } from './api-keys.ts'
+import { organisationInserts, organisationRow } from './create-organisation.ts'
+import { grantSignUpCredits } from './credits.ts'
 import { claimFreeCredits } from './free-credits.ts'
-import { grantCredits, organisationRow } from './organisations.ts'
 import { workspaceRow } from './workspaces.ts'
 
 export type OnboardingStep = 'name' | 'region' | 'workspace' | 'done'
 
-/** What is to be done next. */
+/** The next step. */
 export function stepOf(onboarding: OnboardingRow): OnboardingStep {
-  if (onboarding.foundedAt) return 'done'
+  if (onboarding.completedAt) return 'done'
   if (!onboarding.nameConfirmedAt) return 'name'
   return onboarding.regionCode ? 'workspace' : 'region'
 }
@@ -32,35 +30,51 @@ export async function findOnboarding(env: Env, userId: string): Promise<Onboardi
   return row
 }
 
-/** Begins, unless it was begun already. @returns how far it is */
-export async function beginOnboarding(
-  env: Env,
-  userId: string,
-  organisationName: string,
-): Promise<OnboardingRow> {
+/** Begins a user's onboarding. @returns its state, also when it had begun before */
+export async function beginOnboarding({
+  env,
+  userId,
+  organisationName,
+}: {
+  env: Env
+  userId: string
+  organisationName: string
+}): Promise<OnboardingRow> {
   await database(env)
     .insert(onboardings)
     .values({ userId, organisationId: newId('org'), organisationName, createdAt: new Date() })
     .onConflictDoNothing()
   const onboarding = await findOnboarding(env, userId)
-  if (!onboarding) throw new Error('The onboarding that was just begun is gone')
+  if (!onboarding) throw new Error('The inserted onboarding was not found')
   return onboarding
 }
 
-/** Confirms the organisation's name, which may still be changed until it is founded. */
-export async function confirmName(env: Env, userId: string, name: string): Promise<void> {
+/** Sets the organisation's name, which can change until the organisation is created. */
+export async function confirmName({
+  env,
+  userId,
+  name,
+}: {
+  env: Env
+  userId: string
+  name: string
+}): Promise<void> {
   await database(env)
     .update(onboardings)
     .set({ organisationName: name, nameConfirmedAt: new Date() })
-    .where(and(eq(onboardings.userId, userId), isNull(onboardings.foundedAt)))
+    .where(and(eq(onboardings.userId, userId), isNull(onboardings.completedAt)))
 }
 
-/** Chooses the billing region, once: a later choice changes nothing. */
-export async function chooseRegion(
-  env: Env,
-  userId: string,
-  regionCode: OrganisationRow['regionCode'],
-): Promise<void> {
+/** Sets the billing region, once: a later choice changes nothing. */
+export async function chooseRegion({
+  env,
+  userId,
+  regionCode,
+}: {
+  env: Env
+  userId: string
+  regionCode: OrganisationRow['regionCode']
+}): Promise<void> {
   await database(env)
     .update(onboardings)
     .set({ regionCode })
@@ -68,35 +82,35 @@ export async function chooseRegion(
 }
 
 /**
- * Creates the organisation with its owner, first workspace, first test key and, if its domain has not
- * received them yet, free credits.
- * @returns the key in plain text, which cannot be read again; null if the organisation exists already
+ * Creates the organisation with its owner, first workspace and first test key, and with free credits
+ * if its domain has not received them before.
+ * @returns the key in plain text, which cannot be read again; null when a step before this one is
+ *   missing or the organisation exists already
  */
 export async function completeOnboarding({
   env,
   actor,
-  onboarding,
   workspaceName,
 }: {
   env: Env
   actor: UserActor
-  onboarding: OnboardingRow
   workspaceName: string
-}): Promise<{ key: string; freeCredits: number } | null> {
-  const { userId, organisationId, organisationName, regionCode } = onboarding
-  if (stepOf(onboarding) !== 'workspace' || !regionCode) return null
+}): Promise<{ organisationId: string; key: string; freeCredits: number } | null> {
+  const { userId, email } = actor
+  const onboarding = await findOnboarding(env, userId)
+  if (!onboarding?.regionCode || stepOf(onboarding) !== 'workspace') return null
+  const { organisationId, organisationName, regionCode } = onboarding
   // Claim, credits, organisation, in this order. Each step can be repeated, so the next attempt
-  // finishes what a crash left, and no organisation exists without the credits that it was promised.
-  const claimed = await claimFreeCredits({ env, email: actor.email, organisationId })
+  // completes what a crash interrupted, and no organisation exists without its promised credits.
+  const claimed = await claimFreeCredits({ env, email, organisationId })
   const freeCredits = claimed ? FREE_CREDITS : 0
-  if (claimed) {
-    await grantCredits(env, organisationId, {
-      amount: FREE_CREDITS,
-      reason: 'Credits at sign-up',
-      reference: SIGN_UP_REFERENCE,
-    })
-  }
-  const test = keyRow(organisationId, 'test', 'First test key', userId)
+  if (claimed) await grantSignUpCredits({ env, organisationId, amount: freeCredits })
+  const { key, row } = newApiKey({
+    organisationId,
+    mode: 'test',
+    name: 'First test key',
+    createdBy: userId,
+  })
   const organisation = await organisationRow(env, {
     id: organisationId,
     name: organisationName,
@@ -106,24 +120,22 @@ export async function completeOnboarding({
   const now = new Date()
   try {
     await db.batch([
-      // A concurrent second call fails here on the primary key, and the whole batch with it.
-      db.insert(organisations).values(organisation),
-      db.insert(workspaces).values(workspaceRow(organisationId, workspaceName)),
-      db.insert(apiKeys).values(test.row),
-      db.insert(members).values({ organisationId, userId, role: 'owner', createdAt: now }),
-      db.update(onboardings).set({ foundedAt: now }).where(eq(onboardings.userId, userId)),
-      auditInsert(env, {
-        organisationId,
+      // A concurrent second call fails on the primary key, and with it the whole batch.
+      ...organisationInserts({
+        env,
         actor,
-        action: 'organisation.created',
-        target: organisationId,
+        organisation,
+        workspace: workspaceRow({ organisationId, name: workspaceName }),
+        keys: [row],
         details: { freeCredits },
       }),
+      db.insert(members).values({ organisationId, userId, role: 'owner', createdAt: now }),
+      db.update(onboardings).set({ completedAt: now }).where(eq(onboardings.userId, userId)),
     ])
   } catch (error) {
-    if ((await findOnboarding(env, userId))?.foundedAt) return null
+    if ((await findOnboarding(env, userId))?.completedAt) return null
     throw error
   }
   await organisationStub(env, organisationId).refresh()
-  return { key: test.key, freeCredits }
+  return { organisationId, key, freeCredits }
 }

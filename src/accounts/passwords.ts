@@ -1,6 +1,6 @@
-// Passwords set by the holder of a mailed link, which proves the address. Each change is one D1 batch
-// that replaces the password, marks the address as verified, ends all sessions and deletes all reset
-// tokens, so that access that another person had to the account ends with it.
+// Sets passwords by an emailed link, which proves that the address belongs to the user. Each change is
+// one D1 batch that replaces the password, marks the address as verified, ends all sessions and deletes
+// all reset tokens. So it also ends the access that another person may have to the account.
 import { and, eq, exists, gt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { errors, jwtVerify } from 'jose'
@@ -12,7 +12,7 @@ import type { User } from './users.ts'
 
 export type VerificationLink = { state: 'invalid' | 'verified' } | { state: 'open'; user: User }
 
-/** What a verification link leads to. Its token is a signed statement about the address. */
+/** The state of a verification link, whose token is a signed JWT with the address. */
 export async function findVerification(env: Env, token: string): Promise<VerificationLink> {
   const email = await addressOf(env, token)
   const user = email === null ? undefined : await findUserByEmail(env, email)
@@ -25,7 +25,7 @@ async function addressOf(env: Env, token: string): Promise<string | null> {
   try {
     const { payload } = await jwtVerify(token, secret, { algorithms: ['HS256'] })
     const { email, updateTo } = payload
-    // A token that would change an address has `updateTo`; the console sends none.
+    // `updateTo` marks a token that changes an address; the console sends none.
     return typeof email === 'string' && updateTo === undefined ? email : null
   } catch (error) {
     if (error instanceof errors.JOSEError) return null
@@ -34,9 +34,9 @@ async function addressOf(env: Env, token: string): Promise<string | null> {
 }
 
 /**
- * Marks an address as verified and keeps the password that was chosen at sign-up. Only for the
- * browser that signed up: elsewhere the password may be another person's.
- * @returns false if it was verified already
+ * Marks an address as verified and keeps the password of the sign-up. Only for the browser that signed
+ * up: for any other, the password may belong to another person.
+ * @returns false if the address was already verified
  */
 export async function verifyAddress(env: Env, userId: string): Promise<boolean> {
   const { meta } = await database(env)
@@ -46,7 +46,7 @@ export async function verifyAddress(env: Env, userId: string): Promise<boolean> 
   return meta.changes > 0
 }
 
-/** Verifies an address and replaces its password. @returns false if it was verified already */
+/** Verifies an address and replaces its password. @returns false if it was already verified */
 export async function verifyAddressWithPassword({
   env,
   user,
@@ -68,7 +68,7 @@ export async function verifyAddressWithPassword({
   }
 }
 
-/** @returns the id of an open reset token and its user; undefined if it is invalid, used or expired */
+/** @returns the id of a reset token and its user; undefined if it is invalid, used or expired */
 export async function findReset(
   env: Env,
   token: string,
@@ -79,7 +79,7 @@ export async function findReset(
   return { id: found.id, userId: found.value }
 }
 
-/** Sets a new password by a reset token, once. @returns false if the token is not open */
+/** Sets a new password by a reset token, once. @returns false if it is invalid, used or expired */
 export async function resetPassword({
   env,
   token,
@@ -108,7 +108,7 @@ export async function resetPassword({
   }
 }
 
-/** Replaces the password of a person who has just entered the current one; ends all sessions. */
+/** Replaces the password of a user who has just entered the current one. Ends all sessions. */
 export async function changePassword({
   env,
   userId,
@@ -123,8 +123,8 @@ export async function changePassword({
 }
 
 /**
- * The statements that replace a password, as a batch or a part of one.
- * @param condition on the user's row; where it does not hold, the batch fails and changes nothing
+ * The statements that replace a password, for a batch.
+ * @param condition on the user's row; where it is false, the batch fails and changes nothing
  */
 export function replacePassword(
   env: Env,
@@ -138,7 +138,7 @@ export function replacePassword(
       id: crypto.randomUUID(),
       accountId: userId,
       providerId: 'credential',
-      // NULL where the condition does not hold, which the column rejects.
+      // NULL where the condition is false: the column rejects it, and the batch fails.
       userId: sql`${db
         .select({ id: users.id })
         .from(users)
@@ -149,14 +149,14 @@ export function replacePassword(
     }),
     db.update(users).set({ emailVerified: true, updatedAt: now }).where(eq(users.id, userId)),
     db.delete(sessions).where(eq(sessions.userId, userId)),
-    // The only values that are stored here are those of reset tokens: the user's id.
+    // All rows are reset tokens, whose value is the user's id.
     db.delete(verifications).where(eq(verifications.value, userId)),
   ] as const
 }
 
-/** Hashes a password as better-auth does. */
+/** Hashes a password in better-auth's format. */
 export const hashPassword = async (env: Env, password: string): Promise<string> =>
   (await contextOf(env)).password.hash(password)
 
-/** Neither hashing nor the database depends on the base URL. */
+/** Any base URL: neither hashing nor the database depends on it. */
 const contextOf = (env: Env) => authOf(env, 'https://console.invalid').$context

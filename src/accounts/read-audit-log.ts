@@ -3,12 +3,12 @@ import type { AuditRow } from '../db/schema.ts'
 import { listAuditEntries } from '../access/audit-log.ts'
 import { pageOf } from '../domain/page.ts'
 import type { Page } from '../domain/page.ts'
-import type { Actor } from '../domain/actor.ts'
 import { requireOwner } from '../access/authorisation.ts'
+import type { OrganisationRequest } from '../access/authorisation.ts'
 
 /**
- * One page of an organisation's audit log, newest first. For owners.
- * @param beforeId the last entry of the page before
+ * A page of an organisation's audit log, newest first. For owners.
+ * @param beforeId the last entry of the previous page
  * @throws AppError not_found
  */
 export async function readAuditLog({
@@ -17,13 +17,9 @@ export async function readAuditLog({
   organisationId,
   limit,
   beforeId,
-}: {
-  env: Env
-  actor: Actor
-  organisationId: string
-  limit: number
-  beforeId?: string | undefined
-}): Promise<Page<AuditRow>> {
+}: OrganisationRequest & { limit: number; beforeId?: string | undefined }): Promise<
+  Page<AuditRow>
+> {
   await requireOwner({ env, actor, organisationId })
   const rows = await listAuditEntries(env, organisationId, { limit: limit + 1, beforeId })
   return pageOf(rows, limit)

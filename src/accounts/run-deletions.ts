@@ -1,6 +1,6 @@
-// Removes what is stored of organisations and accounts whose grace period is over, a bounded amount
-// in each run. Every step may be repeated, and the row itself goes last: after a crash the next run
-// continues.
+// Deletes the data of organisations and accounts whose grace period is over, a bounded amount in each
+// run. Every step can be repeated and the row itself is deleted last, so the next run continues after a
+// crash.
 import { SYSTEM } from '../domain/actor.ts'
 import { and, eq, inArray, lte, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
@@ -24,19 +24,19 @@ import { deleteEvents } from '../webhooks/store.ts'
 import { anonymiseAuditEntries, auditInsert, deleteAuditEntries } from '../access/audit-log.ts'
 import { deleteExpiredRateLimits } from './rate-limits.ts'
 
-/** Requests and deliveries that began within the grace period are over by then. */
+/** Time for requests and deliveries that began within the grace period to end. */
 const MARGIN_MS = 60_000
-/** Replaces `delete_after` once deletion has begun, so that it can no longer be cancelled. */
+/** The value of `delete_after` once deletion has begun, which can then no longer be cancelled. */
 const BEGUN = new Date(0)
-/** Of each kind in one run. */
+/** Organisations, and accounts, in one run. */
 const MAX_BEGUN = 50
 /** Pages of rows deleted in one run. */
 const MAX_PAGES = 100
 const JOBS_PER_PAGE = 100
 
 /**
- * Deletes organisations and accounts whose grace period is over, those that have begun first.
- * @throws when one failed, after all others were tried
+ * Deletes organisations and accounts whose grace period is over, and continues begun deletions first.
+ * @throws the first failure, after all others were attempted
  */
 export async function runDeletions(env: Env): Promise<void> {
   const failures: unknown[] = []
@@ -62,7 +62,7 @@ export async function runDeletions(env: Env): Promise<void> {
   if (failures.length > 0) throw failures[0]
 }
 
-/** Decides against a cancellation: who changes the row first wins. */
+/** Marks deletions as begun. A concurrent cancellation changes the same column: the first one wins. */
 async function beginOrganisations(env: Env): Promise<OrganisationRow[]> {
   const db = database(env)
   const due = db
@@ -94,7 +94,7 @@ async function beginAccounts(env: Env): Promise<{ id: string; email: string }[]>
     .returning({ id: users.id, email: users.email })
 }
 
-/** Names the condition of the partial index, which SQLite would not use otherwise. */
+/** Repeats the condition of the partial index, without which SQLite does not use it. */
 const isDue = (column: typeof organisations.deleteAfter | typeof users.deleteAfter) =>
   and(sql`delete_after is not null`, lte(column, new Date(Date.now() - MARGIN_MS)))
 
@@ -105,7 +105,7 @@ async function deleteOrganisation(
 ): Promise<void> {
   const { id } = organisation
   await withdrawAllPending({ env, organisationId: id })
-  // The alarm settles open reservations by the rows of their jobs, which have to exist until then.
+  // The Organisation's alarm settles open reservations and needs the rows of their jobs.
   if ((await organisationStub(env, id).totals()).reserved > 0)
     return postpone(id, 'reserved credits')
 
@@ -151,7 +151,7 @@ async function deleteMembersAndKeys(env: Env, organisationId: string): Promise<v
   ])
 }
 
-/** Keeps what the law requires of the ledger, then wipes the Organisation. */
+/** Stores the accounting record that the law requires, then deletes the Organisation's storage. */
 async function closeLedger(env: Env, row: OrganisationRow): Promise<void> {
   const organisation = organisationStub(env, row.id)
   const { totals, grants } = await organisation.closingRecord()
@@ -168,12 +168,12 @@ async function closeLedger(env: Env, row: OrganisationRow): Promise<void> {
       consumed: totals.consumed,
       grants,
     })
-    // An earlier run wrote it, and may have wiped the ledger since.
+    // An earlier run may have written the record and deleted the ledger.
     .onConflictDoNothing()
   await organisation.destroy()
 }
 
-/** Deletes a person. Audit logs of organisations keep what was done, but not by whom. */
+/** Deletes a user. Their entries in audit logs stay, without address and IP. */
 async function deleteAccount(env: Env, user: { id: string; email: string }): Promise<void> {
   const db = database(env)
   const joined = await db
@@ -193,7 +193,7 @@ async function deleteAccount(env: Env, user: { id: string; email: string }): Pro
     db.update(apiKeys).set({ createdBy: null }).where(eq(apiKeys.createdBy, user.id)),
     db.delete(invitations).where(eq(invitations.email, user.email)),
     db.delete(verifications).where(eq(verifications.value, user.id)),
-    // Sessions, logins, memberships and the onboarding refer to the row and are deleted with it.
+    // Sessions, logins, memberships and the onboarding reference the row and are deleted with it.
     db.delete(users).where(eq(users.id, user.id)),
     deleteExpiredRateLimits(env),
   ])

@@ -1,4 +1,4 @@
-// People with an account, as far as the console looks them up itself; better-auth owns the table.
+// Lookups of users outside better-auth, which owns the table.
 import { eq } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { users } from '../db/auth-schema.ts'

@@ -1,5 +1,5 @@
-// Workspaces in D1. Every change refreshes the Organisation, which has a copy of the active ones.
-import { and, eq, sql } from 'drizzle-orm'
+// Workspaces. Every change refreshes the Organisation, whose snapshot has the active ones.
+import { and, asc, eq, sql } from 'drizzle-orm'
 import { database, insertWhere } from '../db/client.ts'
 import { workspaces } from '../db/schema.ts'
 import type { WorkspaceRow } from '../db/schema.ts'
@@ -11,7 +11,10 @@ import { requireMember } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { MAX_ACTIVE_WORKSPACES, MAX_WORKSPACES, workspaceLimitReached } from './limits.ts'
 
-export const workspaceRow = (organisationId: string, name: string): WorkspaceRow => ({
+export const workspaceRow = ({
+  organisationId,
+  name,
+}: Pick<WorkspaceRow, 'organisationId' | 'name'>): WorkspaceRow => ({
   id: newId('ws'),
   organisationId,
   name,
@@ -19,7 +22,27 @@ export const workspaceRow = (organisationId: string, name: string): WorkspaceRow
   createdAt: new Date(),
 })
 
-/** @throws AppError validation_error when the organisation has as many as it can have */
+/**
+ * All workspaces of an organisation, oldest first. For members.
+ * @throws AppError not_found
+ */
+export async function listWorkspaces({
+  env,
+  actor,
+  organisationId,
+}: OrganisationRequest): Promise<WorkspaceRow[]> {
+  await requireMember({ env, actor, organisationId })
+  return database(env)
+    .select()
+    .from(workspaces)
+    .where(eq(workspaces.organisationId, organisationId))
+    .orderBy(asc(workspaces.id))
+}
+
+/**
+ * Creates a workspace. For members.
+ * @throws AppError not_found; validation_error at the limit of workspaces
+ */
 export async function createWorkspace({
   env,
   actor,
@@ -27,8 +50,8 @@ export async function createWorkspace({
   name,
 }: OrganisationRequest & { name: string }): Promise<WorkspaceRow> {
   await requireMember({ env, actor, organisationId })
-  const workspace = workspaceRow(organisationId, name)
-  const allowed = sql`${hasRoomForActive(organisationId)}
+  const workspace = workspaceRow({ organisationId, name })
+  const allowed = sql`${isBelowActiveLimit(organisationId)}
     and (select count(*) from ${workspaces}
          where ${workspaces.organisationId} = ${organisationId}) < ${MAX_WORKSPACES}`
   const [created] = await database(env).batch([
@@ -51,8 +74,9 @@ export async function createWorkspace({
 }
 
 /**
- * Renames, archives or restores a workspace. Jobs of an archived one continue; new ones are rejected.
- * @throws AppError not_found; validation_error when one is restored past the limit of active ones
+ * Renames, archives or restores a workspace. Jobs of an archived workspace continue; new ones are
+ * rejected. For members.
+ * @throws AppError not_found; validation_error when restoring would exceed the limit of active ones
  */
 export async function updateWorkspace({
   env,
@@ -66,32 +90,35 @@ export async function updateWorkspace({
 }): Promise<WorkspaceRow> {
   await requireMember({ env, actor, organisationId })
   const db = database(env)
-  const own = and(eq(workspaces.id, workspaceId), eq(workspaces.organisationId, organisationId))
-  const [before] = await db.select().from(workspaces).where(own)
+  const isWorkspace = and(
+    eq(workspaces.id, workspaceId),
+    eq(workspaces.organisationId, organisationId),
+  )
+  const [before] = await db.select().from(workspaces).where(isWorkspace)
   if (!before) throw new AppError('not_found')
   const details = changedDetails(before, change)
   let after = before
   if (details) {
     const allowed =
       change.status === 'active'
-        ? sql`(${workspaces.status} = 'active' or ${hasRoomForActive(organisationId)})`
+        ? sql`(${workspaces.status} = 'active' or ${isBelowActiveLimit(organisationId)})`
         : undefined
     const [, [updated]] = await db.batch([
       auditInsert(
         env,
         { organisationId, actor, action: 'workspace.updated', target: workspaceId, details },
-        sql`exists (select 1 from ${workspaces} where ${and(own, allowed)})`,
+        sql`exists (select 1 from ${workspaces} where ${and(isWorkspace, allowed)})`,
       ),
-      db.update(workspaces).set(change).where(and(own, allowed)).returning(),
+      db.update(workspaces).set(change).where(and(isWorkspace, allowed)).returning(),
     ])
     if (!updated) throw workspaceLimitReached()
     after = updated
   }
-  // Also when nothing differs: the first of two equal requests may have stopped before this.
+  // Also without a difference: an earlier equal request may have stopped before this step.
   await organisationStub(env, organisationId).refresh()
   return after
 }
 
-const hasRoomForActive = (organisationId: string) =>
+const isBelowActiveLimit = (organisationId: string) =>
   sql`(select count(*) from workspaces as active where active.organisation_id = ${organisationId}
          and active.status = 'active') < ${MAX_ACTIVE_WORKSPACES}`

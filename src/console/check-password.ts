@@ -1,5 +1,5 @@
 // Checks the current password before sensitive actions.
-import { authOf, refusalOf } from '../accounts/auth.ts'
+import { authOf, authErrorCodeOf } from '../accounts/auth.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleContext } from './context.ts'
 import { attemptOwnPassword } from './middleware/throttle.tsx'
@@ -18,7 +18,7 @@ export async function checkPassword(
     .api.verifyPassword({ body: { password }, headers: c.req.raw.headers })
     .then(() => null)
     .catch((reason: unknown) => reason)
-  if (refusalOf(error) === 'INVALID_PASSWORD') return 'wrong'
+  if (authErrorCodeOf(error) === 'INVALID_PASSWORD') return 'wrong'
   await attempt.undo()
   if (error !== null) throw error
   return 'right'

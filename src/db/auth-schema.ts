@@ -1,5 +1,5 @@
-// People: who may sign in, to which organisations they belong and how far their sign-up has come.
-// The first four tables are read and written by better-auth alone, which prescribes their columns.
+// The tables of users: sign-in, memberships, invitations and onboarding. better-auth prescribes the
+// columns of the first four.
 import { REGIONS } from '../domain/organisation.ts'
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
@@ -17,9 +17,9 @@ export const users = sqliteTable(
     email: text().notNull().unique(),
     emailVerified: integer('email_verified', { mode: 'boolean' }).notNull().default(false),
     image: text(),
-    /** As given at sign-up; null for who came by an invitation. */
+    /** As entered at sign-up; null for users who joined by an invitation. */
     organisationName: text('organisation_name'),
-    /** Set while the account is scheduled for deletion: when its grace period ends. */
+    /** The end of the grace period, while the account is scheduled for deletion. */
     deleteAfter: instant('delete_after'),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
@@ -48,7 +48,7 @@ export const sessions = sqliteTable(
   (table) => [index('sessions_by_user').on(table.userId)],
 )
 
-/** The ways in which a person signs in: here always a password. better-auth calls them accounts. */
+/** Credentials of users: always a password here. better-auth calls them accounts. */
 export const logins = sqliteTable(
   'logins',
   {
@@ -103,7 +103,7 @@ export const members = sqliteTable(
   ],
 )
 
-/** Open invitations; one is deleted when it is accepted or withdrawn. */
+/** Open invitations. Accepting or withdrawing an invitation deletes its row. */
 export const invitations = sqliteTable(
   'invitations',
   {
@@ -125,9 +125,8 @@ export const invitations = sqliteTable(
 )
 
 /**
- * How far a person has come with founding an organisation; at most one each, so that its free
- * credits are, too. The organisation's id is fixed from the start: whatever is repeated or raced,
- * it is about the same organisation.
+ * The onboarding of a user, who creates at most one organisation. The organisation's id is chosen at
+ * the start, so that repeated and concurrent requests concern the same organisation.
  */
 export const onboardings = sqliteTable('onboardings', {
   userId: text('user_id')
@@ -136,10 +135,10 @@ export const onboardings = sqliteTable('onboardings', {
   organisationId: text('organisation_id').notNull().unique(),
   organisationName: text('organisation_name').notNull(),
   nameConfirmedAt: instant('name_confirmed_at'),
-  /** Set once, and from then on the organisation's for good. */
+  /** Set once; never changes afterwards. */
   regionCode: text('region_code', { enum: REGIONS }),
-  /** When the organisation was founded. */
-  foundedAt: instant('founded_at'),
+  /** When the organisation was created. */
+  completedAt: instant('founded_at'),
   createdAt: instant('created_at').notNull(),
 })
 

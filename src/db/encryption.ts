@@ -2,8 +2,8 @@
 //
 //   enc:v1:<key id>:<iv>:<ciphertext>      iv and ciphertext in base64url
 //
-// The context, such as the owner's id, is authenticated with it: a value that is moved to another
-// owner's row does not decrypt. Without ENCRYPTION_KEY, secrets are stored as they are.
+// The context, such as the owner's id, is authenticated too: a value that is moved to another owner's
+// row does not decrypt. Without ENCRYPTION_KEY, secrets are stored in plain text.
 import { log } from '../log.ts'
 import { settingsOf } from '../settings.ts'
 
@@ -11,17 +11,20 @@ const FORMAT = 'enc:v1:'
 const IV_BYTES = 12
 
 interface Key {
-  /** Derived from the secret as well; says which key a stored value needs. */
+  /** Derived from the secret; identifies the key that a stored value needs. */
   id: string
   key: CryptoKey
 }
 
-/** By secret. Keys are stored, not promises of them, since a promise belongs to one request. */
+/** By secret. Caches keys and not promises, since a promise belongs to one request. */
 const derived = new Map<string, Key>()
 let warned = false
 
-/** @returns the form to store; the text itself while no ENCRYPTION_KEY is set */
-export async function encrypt(env: Env, context: string, text: string): Promise<string> {
+/** @returns the value to store; the text itself while ENCRYPTION_KEY is not set */
+export async function encrypt(
+  env: Env,
+  { context, text }: { context: string; text: string },
+): Promise<string> {
   const current = await currentKey(env)
   if (!current) return text
   const iv = crypto.getRandomValues(new Uint8Array(IV_BYTES))
@@ -34,10 +37,13 @@ export async function encrypt(env: Env, context: string, text: string): Promise<
 }
 
 /**
- * The text behind a stored form, which may be the text itself.
- * @throws Error when its key is not set, or it was changed or stored for another context
+ * Decrypts a stored value. Values that were stored in plain text are returned unchanged.
+ * @throws Error when its key is not set, or when it was modified or stored for another context
  */
-export async function decrypt(env: Env, context: string, stored: string): Promise<string> {
+export async function decrypt(
+  env: Env,
+  { context, stored }: { context: string; stored: string },
+): Promise<string> {
   if (!stored.startsWith(FORMAT)) return stored
   const [id, iv = '', ciphertext = ''] = stored.slice(FORMAT.length).split(':')
   const key = (await keysOf(env)).find((candidate) => candidate.id === id)
@@ -51,7 +57,7 @@ export async function decrypt(env: Env, context: string, stored: string): Promis
 }
 
 /**
- * How stored values begin that are encrypted under ENCRYPTION_KEY and ENCRYPTION_KEY_PREVIOUS.
+ * The prefixes of values that are encrypted under ENCRYPTION_KEY and ENCRYPTION_KEY_PREVIOUS.
  * @returns undefined for a key that is not set
  */
 export async function storedPrefixes(

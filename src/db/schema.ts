@@ -1,5 +1,5 @@
-// The relational truth. SQL for it is generated into migrations/ by `npm run db:generate`.
-// Instants are milliseconds since 1970 (integers); the wire has ISO 8601.
+// The tables of D1. `npm run db:generate` writes their SQL to migrations/.
+// Instants are milliseconds since 1970 (integers); the API has ISO 8601.
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { ACTOR_TYPES } from '../domain/actor.ts'
@@ -22,22 +22,22 @@ export const organisations = sqliteTable(
     id: text().primaryKey(),
     name: text().notNull(),
     status: text({ enum: ORGANISATION_STATUSES }).notNull().default('active'),
-    /** What its members are told while it is suspended. */
+    /** Shown to its members while it is suspended. */
     suspensionReason: text('suspension_reason'),
     plan: text({ enum: PLANS }).notNull(),
-    /** Decides the currency, and is never changed. */
+    /** Determines the currency. Never changes. */
     regionCode: text('region_code', { enum: REGIONS }).notNull(),
     rateLimitPerMinute: integer('rate_limit_per_minute').notNull(),
     defaultWebhookUrl: text('default_webhook_url'),
-    /** `whsec_…`; kept readable because deliveries are signed with it. */
+    /** Signs deliveries: `whsec_…`, encrypted if ENCRYPTION_KEY is set. */
     webhookSecret: text('webhook_secret').notNull(),
-    /** The secret before a rotation; signs too until `webhookSecretPreviousUntil`. */
+    /** The secret before a rotation; also signs until `webhookSecretPreviousUntil`. */
     webhookSecretPrevious: text('webhook_secret_previous'),
     webhookSecretPreviousUntil: instant('webhook_secret_previous_until'),
     autoReloadEnabled: integer('auto_reload_enabled', { mode: 'boolean' }).notNull().default(false),
-    /** Days for which pictures, and the URLs that came with them, are stored: 1 to 365. */
+    /** Days for which pictures and the URLs of their jobs are stored: 1 to 365. */
     outputRetentionDays: integer('output_retention_days').notNull().default(DEFAULT_RETENTION_DAYS),
-    /** When retention looks at this organisation next. */
+    /** When retention processes this organisation next. */
     retentionDueAt: instant('retention_due_at')
       .notNull()
       .default(sql`0`),
@@ -45,7 +45,7 @@ export const organisations = sqliteTable(
     picturesPurgedTo: text('pictures_purged_to'),
     /** Test jobs up to this id are deleted. */
     testJobsPurgedTo: text('test_jobs_purged_to'),
-    /** Set while the organisation is scheduled for deletion: when its grace period ends. */
+    /** The end of the grace period, while the organisation is scheduled for deletion. */
     deleteAfter: instant('delete_after'),
     createdAt: instant('created_at').notNull(),
   },
@@ -80,23 +80,23 @@ export const apiKeys = sqliteTable(
       .references(() => organisations.id),
     mode: text({ enum: MODES }).notNull(),
     name: text().notNull(),
-    /** SHA-256 of the whole key, hexadecimal. The key itself is stored nowhere. */
+    /** SHA-256 of the key, hexadecimal. The key itself is not stored. */
     hash: text().notNull(),
     lastFour: text('last_four').notNull(),
     /** The user who created it; null for an operator. */
     createdBy: text('created_by'),
     createdAt: instant('created_at').notNull(),
     revokedAt: instant('revoked_at'),
-    /** To within five minutes; null when it never was. */
+    /** Accurate to five minutes; null when the key was never used. */
     lastUsedAt: instant('last_used_at'),
   },
   (table) => [index('api_keys_by_organisation').on(table.organisationId, table.id)],
 )
 
 /**
- * One row a submission. `credits_consumed` and `output_url` of the API are derived from the status.
- * No foreign keys: each would cost a look-up on the hot insert, and the Organisation has just
- * vouched for both ids.
+ * One row per submission. `credits_consumed` and `output_url` of the API are derived from the status.
+ * No foreign keys: each would add a lookup to the most frequent insert, and the Organisation has
+ * checked both ids.
  */
 export const jobs = sqliteTable(
   'jobs',
@@ -106,44 +106,42 @@ export const jobs = sqliteTable(
     workspaceId: text('workspace_id').notNull(),
     mode: text({ enum: MODES }).notNull(),
     status: text({ enum: JOB_STATUSES }).notNull(),
-    /** The three URLs are null once the job's pictures are deleted. */
+    /** This URL and the next two are null once the job's pictures are deleted. */
     modelImageUrl: text('model_image_url'),
     garmentImageUrl: text('garment_image_url'),
     webhookUrl: text('webhook_url'),
-    /** The origin the client spoke to; links made where no request is at hand start with it. */
+    /** The origin of the client's request: links that are created outside a request start with it. */
     baseUrl: text('base_url').notNull(),
     createdAt: instant('created_at').notNull(),
     startedAt: instant('started_at'),
     completedAt: instant('completed_at'),
     durationMs: integer('duration_ms'),
-    /** The latest failure: shown to the client only once the job has failed for good. */
+    /** The latest failure; shown to the client once the job's status is failed. */
     errorCode: text('error_code', { enum: JOB_ERROR_CODES }),
     outputFormat: text('output_format', { enum: IMAGE_FORMATS }),
     /**
-     * The engine that made the picture. Until then the paid engine that a start was last meant for:
-     * written before the start, so that a crash leaves a trace of it.
+     * The engine that made the picture. Until then, the paid engine of the latest start: written
+     * before the start, so that it is known after a crash.
      */
     engine: text(),
     /** The engine's name for the work while it runs there. */
     engineHandle: text('engine_handle'),
     /**
-     * Starts at paid engines that may have been charged without our knowing: one is counted before
-     * it is made, and taken back when its outcome is known (jobs/ambiguous-starts).
+     * Starts at paid engines whose outcome is unknown and that may have been charged. A start is
+     * counted before it is made, and uncounted once its outcome is known (jobs/ambiguous-starts).
      */
     ambiguousStarts: integer('ambiguous_starts').notNull().default(0),
-    /** How often work on the job was begun. */
+    /** How often processing has begun. */
     attempts: integer().notNull().default(0),
-    /**
-     * While processing: the end of its consumer's lease. After it, any consumer may claim the job.
-     */
+    /** While processing: the end of the consumer's lease, after which any consumer can claim the job. */
     dueAt: instant('due_at').notNull(),
-    /** While unfinished: when the sweep queues the job again. */
+    /** While unfinished: when the sweep requeues the job. */
     sweepAt: instant('sweep_at')
       .notNull()
       .default(sql`0`),
   },
   (table) => [
-    // One index per combination of filters, so that no list reads past its page.
+    // One index per combination of filters, so that a list reads only the rows of its page.
     index('jobs_by_organisation').on(table.organisationId, table.id),
     index('jobs_by_workspace').on(table.organisationId, table.workspaceId, table.id),
     index('jobs_by_status').on(table.organisationId, table.status, table.id),
@@ -170,9 +168,9 @@ export const webhookEvents = sqliteTable(
     url: text().notNull(),
     status: text({ enum: EVENT_STATUSES }).notNull().default('pending'),
     attempts: integer().notNull().default(0),
-    /** When the next attempt may begin; while one runs, until when it has the event to itself. */
+    /** When the next attempt can begin; during an attempt, the end of its lease. */
     dueAt: instant('due_at').notNull(),
-    /** While undelivered: when the sweep queues the event again. */
+    /** While undelivered: when the sweep requeues the event. */
     sweepAt: instant('sweep_at')
       .notNull()
       .default(sql`0`),
@@ -192,18 +190,18 @@ export const webhookAttempts = sqliteTable(
     eventId: text('event_id').notNull(),
     number: integer().notNull(),
     at: instant('at').notNull(),
-    /** HTTP status of the answer; null when there was none. */
+    /** HTTP status; null when there was no response. */
     responseStatus: integer('response_status'),
     durationMs: integer('duration_ms').notNull(),
-    /** The first 1,024 bytes of the answer. */
+    /** The first 1,024 bytes of the response body. */
     responseBody: text('response_body'),
-    /** Why there was no answer. */
+    /** Why there was no response. */
     error: text(),
   },
   (table) => [primaryKey({ columns: [table.eventId, table.number] })],
 )
 
-/** Receivers whose deliveries fail now; a success deletes the row. One per origin (scheme, host, port). */
+/** Failing receivers, one row per origin (scheme, host, port). A successful delivery deletes the row. */
 export const webhookEndpoints = sqliteTable(
   'webhook_endpoints',
   {
@@ -211,21 +209,21 @@ export const webhookEndpoints = sqliteTable(
     origin: text().notNull(),
     /** The first failure since the last success. */
     failingSince: instant('failing_since').notNull(),
-    /** Failures in a row. */
+    /** Consecutive failures. */
     failures: integer().notNull(),
-    /** Whether the latest attempt timed out: then deliveries are made one at a time. */
+    /** Whether the latest attempt timed out. Deliveries are then made one at a time. */
     timedOut: integer('timed_out', { mode: 'boolean' }).notNull(),
-    /** Until when one delivery has the endpoint to itself. */
+    /** The end of the lease of the current delivery. */
     busyUntil: instant('busy_until')
       .notNull()
       .default(sql`0`),
-    /** Set once it has failed for days: nothing is delivered to it any more. */
+    /** Set after days of failures: nothing is delivered to a disabled endpoint. */
     disabledAt: instant('disabled_at'),
   },
   (table) => [primaryKey({ columns: [table.organisationId, table.origin] })],
 )
 
-/** Who did what, and when. Rows are inserted and, 400 days later, deleted; never updated. */
+/** Who did what, and when. Rows are deleted after 400 days; only deleting an account updates them. */
 export const auditLog = sqliteTable(
   'audit_log',
   {
@@ -235,27 +233,27 @@ export const auditLog = sqliteTable(
     actorType: text('actor_type', { enum: ACTOR_TYPES }).notNull(),
     /** The id of the user or the API key; null for an operator and for the service itself. */
     actorId: text('actor_id'),
-    /** The user's email address at the time. */
+    /** The user's email address at that time. */
     actorEmail: text('actor_email'),
-    /** What happened, such as `api_key.created`. */
+    /** Such as `api_key.created`. */
     action: text().notNull(),
-    /** The id of what it happened to. */
+    /** The id of the object of the action. */
     target: text(),
-    /** Further facts as a JSON object; never a secret. */
+    /** A JSON object; never a secret. */
     details: text({ mode: 'json' }).$type<Record<string, string | number | boolean | null>>(),
     ipAddress: text('ip_address'),
   },
   (table) => [index('audit_log_by_organisation').on(table.organisationId, table.id)],
 )
 
-/** Who has received free credits: one row per registrable domain, or per address where there is none. */
+/** Receivers of free credits: one row per registrable domain, or per address without one. */
 export const freeCreditClaims = sqliteTable('free_credit_claims', {
   claimant: text().primaryKey(),
   organisationId: text('organisation_id').notNull(),
   createdAt: instant('created_at').notNull(),
 })
 
-/** What the law requires of a deleted organisation's accounts. Holds no personal data. */
+/** The accounting record of a deleted organisation, required by law. Contains no personal data. */
 export const closedOrganisations = sqliteTable('closed_organisations', {
   id: text().primaryKey(),
   name: text().notNull(),
@@ -266,7 +264,7 @@ export const closedOrganisations = sqliteTable('closed_organisations', {
   /** Credits over its lifetime. */
   granted: integer().notNull(),
   consumed: integer().notNull(),
-  /** Every grant: when, how many credits, under which reference. */
+  /** Every grant with its time, amount, reference and reason. */
   grants: text({ mode: 'json' })
     .$type<{ at: string; amount: number; reference: string | null; reason: string | null }[]>()
     .notNull(),

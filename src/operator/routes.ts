@@ -6,16 +6,16 @@ import {
   cancelOrganisationDeletion,
   scheduleOrganisationDeletion,
 } from '../accounts/delete-organisation.ts'
+import { createOrganisation } from '../accounts/create-organisation.ts'
+import { addCredits } from '../accounts/credits.ts'
 import {
-  addCredits,
-  createOrganisation,
   findOrganisation,
   listOrganisations,
-  rotateWebhookSecret,
   updateOrganisation,
 } from '../accounts/organisations.ts'
 import { presentWorkspace } from '../accounts/present.ts'
 import { readAuditLog } from '../accounts/read-audit-log.ts'
+import { rotateWebhookSecret } from '../accounts/webhook-secret.ts'
 import { createWorkspace, updateWorkspace } from '../accounts/workspaces.ts'
 import type { Actor } from '../domain/actor.ts'
 import { AppError } from '../domain/errors.ts'
@@ -89,7 +89,12 @@ export const operator = new Hono<App>()
   )
   .get('/organisations', validQuery(pageQuery((text) => isId('org', text))), async (c) => {
     const { cursor, limit } = c.req.valid('query')
-    const found = await listOrganisations(c.env, { limit: limit + 1, afterId: cursor })
+    const found = await listOrganisations({
+      env: c.env,
+      actor: operatorActor(c),
+      limit: limit + 1,
+      afterId: cursor,
+    })
     const { rows, hasMore } = pageOf(found, limit)
     return c.json({
       organisations: rows.map(presentOrganisation),

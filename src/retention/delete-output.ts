@@ -1,4 +1,5 @@
-// Deletes a finished job's pictures because its organisation asks for it.
+// Deletes the pictures of a finished job at the request of its organisation.
+import { requireMember } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { auditInsert } from '../access/audit-log.ts'
 import { database } from '../db/client.ts'
@@ -11,8 +12,9 @@ import { settingsOf } from '../settings.ts'
 import { clearPictures } from './store.ts'
 
 /**
- * Deletes the result, all copies of the inputs and the uploads that the job used, and clears the job's URLs. May be repeated.
- * @throws AppError job_not_found, forbidden or job_not_finished
+ * Deletes the output, the input copies and the uploads of a job, and clears its URLs. Idempotent. For
+ * members and API keys.
+ * @throws AppError not_found, job_not_found, forbidden or job_not_finished
  */
 export async function deleteOutput({
   env,
@@ -20,18 +22,19 @@ export async function deleteOutput({
   organisationId,
   jobId,
 }: OrganisationRequest & { jobId: string }): Promise<void> {
+  await requireMember({ env, actor, organisationId })
   const job = await findJob(env, jobId)
   if (!job) throw new AppError('job_not_found')
   if (job.organisationId !== organisationId) throw new AppError('forbidden')
   if (!isFinal(job.status)) throw new AppError('job_not_finished')
-  // The objects first: until the row is cleared, a repetition finishes what a crash left.
+  // The objects first: until the row is cleared, a repeated request completes an interrupted one.
   const { modelImageUrl, garmentImageUrl, webhookUrl, outputFormat } = job
   const owner = { baseUrl: settingsOf(env).baseUrl ?? job.baseUrl, organisationId }
   const uploads = [modelImageUrl, garmentImageUrl].flatMap(
     (url) => (url === null ? null : uploadKeyOf(env, owner, url)) ?? [],
   )
   await deletePictures({ env, jobIds: [jobId], uploads })
-  if ([modelImageUrl, garmentImageUrl, webhookUrl, outputFormat].every((one) => one === null)) {
+  if ([modelImageUrl, garmentImageUrl, webhookUrl, outputFormat].every((value) => value === null)) {
     return
   }
   await database(env).batch([

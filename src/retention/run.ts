@@ -1,5 +1,5 @@
-// What cron deletes by age: bounded work at each run, in steps that do not depend on each other. The
-// periods are in settings, the table for readers in docs/retention.md.
+// Deletes data by age: bounded work in each run of cron, in independent steps. The retention periods
+// are in domain/limits and documented in docs/retention.md.
 import { firstIdSince } from '../ids.ts'
 import type { Prefix } from '../ids.ts'
 import { deletePictures } from '../jobs/pictures.ts'
@@ -25,15 +25,15 @@ import {
 } from './store.ts'
 import type { DueOrganisation, PageJob } from './store.ts'
 
-/** Pages of jobs per run, of as many organisations: five subrequests each. */
+/** Pages of jobs per run, one per organisation and five subrequests each. */
 const PAGES_PER_RUN = 50
-/** An organisation without a backlog is looked at this often. */
+/** Between two runs for an organisation without a backlog. */
 const INTERVAL_MS = 6 * 60 * 60_000
 /** R2 lists and deletes 1,000 objects in one call. */
 const LISTS_PER_RUN = 5
 const MINUTE_MS = 60_000
 
-/** Deletes what is too old. @returns rows, jobs without pictures and objects deleted, by step */
+/** @returns how many rows or objects it deleted, and for jobs how many lost their pictures */
 type Step = (env: Env, slice: number) => Promise<number>
 
 const STEPS: Record<string, Step> = {
@@ -72,7 +72,7 @@ export async function runRetention(env: Env): Promise<void> {
   if (failures.length > 0) throw failures[0]
 }
 
-/** Jobs of due organisations, page by page; an organisation with a backlog gets several pages. */
+/** Purges the jobs of due organisations page by page. A backlog takes several pages. */
 async function purgeOrganisations(env: Env): Promise<number> {
   let count = 0
   let left = PAGES_PER_RUN
@@ -92,8 +92,8 @@ async function purgeOrganisations(env: Env): Promise<number> {
 }
 
 /**
- * One page each of pictures, test jobs and live jobs whose retention is over. The objects are deleted
- * first: after a crash the rows still say what to delete.
+ * Purges a page each of pictures, test jobs and live jobs whose retention is over. The objects are
+ * deleted first: after a crash, the rows still identify them.
  */
 async function purgePage(env: Env, organisation: DueOrganisation): Promise<number> {
   const { id, outputRetentionDays, picturesPurgedTo, testJobsPurgedTo } = organisation
@@ -126,20 +126,20 @@ async function purgePage(env: Env, organisation: DueOrganisation): Promise<numbe
   return withoutPictures.length + rows
 }
 
-/** The jobs of a page before the first that is still pending or processing. */
+/** The jobs of a page up to the first that is pending or processing. */
 function finished(page: PageJob[]) {
   const open = page.findIndex(({ status }) => !isFinal(status))
   const jobs = open === -1 ? page : page.slice(0, open)
   return { jobs, ids: jobs.map(({ id }) => id), hasMore: jobs.length === PAGE }
 }
 
-/** Objects whose keys begin with an id older than a day. Keys are listed in the order of their age. */
+/** Deletes objects whose keys contain an id older than a day. R2 lists keys in order, oldest first. */
 async function deleteObjects(env: Env, folder: string, prefix: Prefix): Promise<number> {
-  const firstToKeep = `${folder}/${firstIdSince(prefix, cutoff('inputs'))}`
+  const firstKept = `${folder}/${firstIdSince(prefix, cutoff('inputs'))}`
   let count = 0
   for (let list = 0; list < LISTS_PER_RUN; list++) {
     const { objects, truncated } = await env.IMAGES.list({ prefix: `${folder}/` })
-    const old = objects.map(({ key }) => key).filter((key) => key < firstToKeep)
+    const old = objects.map(({ key }) => key).filter((key) => key < firstKept)
     if (old.length > 0) await env.IMAGES.delete(old)
     count += old.length
     if (!truncated || old.length < objects.length) break

@@ -1,5 +1,5 @@
-// All SQL of retention. Every statement reads and deletes a bounded number of rows, through a primary
-// key or an index, and may be repeated.
+// The SQL of retention. Every statement reads and deletes a bounded number of rows by a primary key or
+// an index, and can be repeated.
 import { and, asc, eq, gt, gte, inArray, lt, lte, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
@@ -19,13 +19,13 @@ import { eventIdOf, firstIdSince } from '../ids.ts'
 import type { Prefix } from '../ids.ts'
 import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
 
-/** Jobs of one organisation that one step looks at. */
+/** Jobs per page. */
 export const PAGE = 100
-/** Rows that one statement deletes. */
+/** Rows that one statement deletes at most. */
 const BATCH = 500
-/** A failed or crashed step is repeated after this time. */
+/** An organisation is due again after this time if its step fails or crashes. */
 const RETRY_MS = 10 * 60_000
-/** An event is deleted undelivered only this long after its retention: the schedule is spent by then. */
+/** Added to the retention of undelivered events, so that all their retries have been made. */
 const UNDELIVERED_DAYS = 7
 
 export type DueOrganisation = Pick<
@@ -35,8 +35,8 @@ export type DueOrganisation = Pick<
 export type PageJob = Pick<JobRow, 'id' | 'mode' | 'status'>
 
 /**
- * Takes organisations that are due, longest overdue first, and postpones them, so that an overlapping
- * run takes others and a failing one does not stay at the front.
+ * Takes due organisations, the longest overdue first, and postpones them: a concurrent run takes
+ * others, and a failing organisation does not stay first.
  */
 export function takeDueOrganisations(env: Env, limit: number): Promise<DueOrganisation[]> {
   const db = database(env)
@@ -60,7 +60,7 @@ export function takeDueOrganisations(env: Env, limit: number): Promise<DueOrgani
     })
 }
 
-/** Pages of an organisation's jobs, each ascending from after an id to before an id. */
+/** A page of an organisation's jobs for each range of ids (exclusive), in ascending order. */
 export async function pagesOfJobs<const Ranges extends { after: string; before: string }[]>(
   env: Env,
   organisationId: string,
@@ -75,7 +75,7 @@ export async function pagesOfJobs<const Ranges extends { after: string; before: 
       .orderBy(asc(jobs.id))
       .limit(PAGE)
   const [first, ...rest] = ranges.map(page)
-  if (!first) throw new Error('No range of jobs was given')
+  if (!first) throw new Error('pagesOfJobs needs at least one range')
   return (await db.batch([first, ...rest])) as { [Index in keyof Ranges]: PageJob[] }
 }
 
@@ -86,11 +86,11 @@ export interface PurgedPage {
   deleted: string[]
   picturesPurgedTo: string | null
   testJobsPurgedTo: string | null
-  /** When retention looks at the organisation next. */
+  /** When retention processes the organisation next. */
   dueAt: Date
 }
 
-/** Records in one transaction what was deleted from R2, and deletes rows. @returns rows deleted */
+/** Records the deletion of pictures and deletes rows, in one transaction. @returns rows deleted */
 export async function recordPurge(
   env: Env,
   organisation: DueOrganisation,
@@ -104,7 +104,7 @@ export async function recordPurge(
       .set({
         picturesPurgedTo,
         testJobsPurgedTo,
-        // Unless the retention was changed meanwhile, which makes the organisation due at once.
+        // A concurrent change of the retention period makes the organisation due at once.
         retentionDueAt: sql`case when ${organisations.retentionDueAt} = ${organisation.retentionDueAt.getTime()}
           then ${dueAt.getTime()} else ${organisations.retentionDueAt} end`,
       })
@@ -120,7 +120,7 @@ export async function recordPurge(
   return results.slice(0, 3).reduce((sum, { meta }) => sum + meta.changes, 0)
 }
 
-/** What a job loses together with its pictures. */
+/** The columns that are cleared when a job's pictures are deleted. */
 const WITHOUT_PICTURES = {
   modelImageUrl: null,
   garmentImageUrl: null,
@@ -128,7 +128,7 @@ const WITHOUT_PICTURES = {
   outputFormat: null,
 } satisfies Partial<JobRow>
 
-/** The statement that clears what belongs to a job's pictures. */
+/** The statement that clears the columns of a job's pictures. */
 export const clearPictures = (env: Env, jobId: string) =>
   database(env).update(jobs).set(WITHOUT_PICTURES).where(eq(jobs.id, jobId))
 
@@ -141,9 +141,9 @@ export const deleteWebhookAttempts = (env: Env): Promise<number> =>
     lt(webhookAttempts.eventId, cutoffId('evt', 'webhooks')),
   )
 
-/** Deletes old webhook events. Undelivered ones stay until their schedule is surely spent. */
+/** Deletes old webhook events; undelivered ones `UNDELIVERED_DAYS` later. */
 export function deleteWebhookEvents(env: Env): Promise<number> {
-  const abandoned = firstIdSince(
+  const undeliveredCutoff = firstIdSince(
     'evt',
     Date.now() - (RETENTION_DAYS.webhooks + UNDELIVERED_DAYS) * DAY_MS,
   )
@@ -153,7 +153,7 @@ export function deleteWebhookEvents(env: Env): Promise<number> {
     [webhookEvents.id],
     and(
       lt(webhookEvents.id, cutoffId('evt', 'webhooks')),
-      sql`(${webhookEvents.status} in ('delivered', 'failed') or ${webhookEvents.id} < ${abandoned})`,
+      sql`(${webhookEvents.status} in ('delivered', 'failed') or ${webhookEvents.id} < ${undeliveredCutoff})`,
     ),
   )
 }
@@ -161,7 +161,7 @@ export function deleteWebhookEvents(env: Env): Promise<number> {
 export const deleteAuditLog = (env: Env): Promise<number> =>
   deleteRows(env, auditLog, [auditLog.id], lt(auditLog.id, cutoffId('aud', 'auditLog')))
 
-/** Invitations that expired long ago. One that was repeated keeps its id and expires later. */
+/** Deletes invitations that expired long ago. */
 export const deleteInvitations = (env: Env): Promise<number> =>
   deleteRows(
     env,
@@ -173,8 +173,8 @@ export const deleteInvitations = (env: Env): Promise<number> =>
     ),
   )
 
-// The tables below have no index by age. Each run looks at one slice of their primary key, and SLICES
-// runs in a row at all of it.
+// The tables below have no index by age. Each run checks one slice of their primary key, so that SLICES
+// consecutive runs check all rows.
 export const SLICES = 16
 
 export const deleteSessions = (env: Env, slice: number): Promise<number> =>
@@ -196,7 +196,7 @@ export const deleteVerifications = (env: Env, slice: number): Promise<number> =>
     ),
   )
 
-/** Sign-ups whose address was never verified; logins, sessions and onboarding go with the user. */
+/** Deletes sign-ups whose address was never verified, with their logins, sessions and onboarding. */
 export const deleteUnverifiedUsers = (env: Env, slice: number): Promise<number> =>
   deleteRows(
     env,
@@ -220,7 +220,7 @@ export const deleteRevokedKeys = (env: Env, slice: number): Promise<number> =>
     ),
   )
 
-/** Webhook endpoints to which nothing was sent for a long time. A disabled one is tried again then. */
+/** Deletes failing endpoints without a recent delivery, which enables disabled ones. */
 export const deleteWebhookEndpoints = (env: Env, slice: number): Promise<number> =>
   deleteRows(
     env,
@@ -233,33 +233,33 @@ export const deleteWebhookEndpoints = (env: Env, slice: number): Promise<number>
     ),
   )
 
-/** The instant (ms) before which data of a kind is too old. */
+/** Data of a kind that is older than this instant (ms) is deleted. */
 export const cutoff = (kind: keyof typeof RETENTION_DAYS): number =>
   Date.now() - RETENTION_DAYS[kind] * DAY_MS
 
 const cutoffId = (prefix: Prefix, kind: keyof typeof RETENTION_DAYS) =>
   firstIdSince(prefix, cutoff(kind))
 
-/** Before the first id of this service. */
+/** No id of this service is older. */
 const FIRST_ID_AT = Date.UTC(2025, 0, 1)
 
-/** One slice of the ids from the beginning to an instant, by the time they were made. */
+/** One slice of the ids up to an instant, by the time of their creation. */
 function timeSlice(column: SQLiteColumn, prefix: Prefix, until: number, n: number) {
   const at = (slice: number) =>
     firstIdSince(prefix, Math.floor(FIRST_ID_AT + ((until - FIRST_ID_AT) * slice) / SLICES))
   return and(gte(column, at(n)), lt(column, at(n + 1)))
 }
 
-/** One slice of random UUIDs, by their first digit. */
+/** One slice of random UUIDs, by the first digit. */
 const uuidSlice = (column: SQLiteColumn, slice: number) =>
   sql`${column} >= ${digit(slice)} and ${column} < ${slice + 1 < SLICES ? digit(slice + 1) : 'g'}`
 
 const digit = (slice: number) => slice.toString(SLICES)
 
-/** A list of any length as one bound value, since D1 binds at most 100 values. */
+/** A list of any length as one bound value: D1 binds at most 100 values. */
 const listed = (ids: string[]) => sql`(select value from json_each(${JSON.stringify(ids)}))`
 
-/** Deletes up to BATCH rows. Some tables have no rowid, so their primary key names them. */
+/** Deletes up to BATCH rows, by primary key since some tables have no rowid. */
 async function deleteRows(
   env: Env,
   table: SQLiteTable,

@@ -1,45 +1,48 @@
-// One attempt at delivering one event, driven by messages of the queue `tryon-webhooks`. At least
-// once: a crash after the receiver answered leads to another attempt with the same webhook-id.
-import { WEBHOOK_TIMEOUT_MS } from '../domain/limits.ts'
+// One attempt at delivering one event, triggered by a message of the queue `tryon-webhooks`. Delivery
+// is at least once: after a crash between the response and its record, the next attempt has the same
+// webhook-id.
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
-import { AckTimer } from '../queues/ack-timer.ts'
 import type { OrganisationRow, WebhookEventRow } from '../db/schema.ts'
-import { urlPolicy, urlProblem } from '../net/public-url.ts'
+import { WEBHOOK_TIMEOUT_MS } from '../domain/limits.ts'
 import { log } from '../log.ts'
+import { urlPolicy, urlProblem } from '../net/public-url.ts'
 import { retryAfterSeconds } from '../net/retry-after.ts'
+import { AckTimer } from '../queues/ack-timer.ts'
 import { settingsOf } from '../settings.ts'
-import { occupyEndpoint, shallBeDisabled } from './endpoint-store.ts'
+import { leaseEndpoint, shouldDisable } from './endpoint-store.ts'
+import type { Endpoint } from './endpoint-store.ts'
 import { reportDisabledEndpoint } from './endpoints.ts'
 import { webhookBody } from './event.ts'
 import { nextDelaySeconds } from './schedule.ts'
 import { SlowDeliveries } from './slow-deliveries.ts'
 import { claimEvent, recordAttempt, releaseEvent } from './store.ts'
-import type { DueEvent } from './store.ts'
+import type { ClaimedEvent } from './store.ts'
 import { decryptWebhookSecret } from './stored-secret.ts'
 
-const KEPT_BODY_BYTES = 1_024
+const STORED_BODY_BYTES = 1_024
 const MAX_ERROR_LENGTH = 128
 /** Retries of an event before its failure can disable the endpoint. */
 const DISABLING_RETRIES = 3
-/** A queue holds a message back for 12 hours at most; past that the sweep sends the next attempt. */
+/** The longest delay of a queue, 12 hours. The sweep requeues events that are due later. */
 const MAX_DELAY_SECONDS = 43_200
 
-/** How long a message waits for its attempt; after that, the attempt goes on without it. */
+/** A message is acknowledged after this time, and its attempt continues without it. */
 const ACK_AFTER_MS = 2_000
-/** The same while another delivery of its organisation is slow. */
+/** The same while another delivery of the organisation is slow. */
 const ACK_NEXT_AFTER_MS = 250
-/** An attempt takes less; what is older belonged to an invocation that was killed. */
-const SLOW_AT_MOST_MS = 60_000
+/** No attempt takes longer; an older entry belongs to an invocation that was killed. */
+const MAX_SLOW_MS = 60_000
 
 export const EventMessage = z.object({
   eventId: z.string(),
-  /** Set when a person asked for the attempt: then it is made at a disabled endpoint, too. */
+  /** Set when a person requested the attempt, which is then made at a disabled endpoint too. */
   manual: z.boolean().optional(),
 })
 type EventMessage = z.infer<typeof EventMessage>
 
-interface Answer {
+interface DeliveryResult {
+  /** HTTP status; null when there was no response. */
   status: number | null
   body: string | null
   error: string | null
@@ -47,45 +50,47 @@ interface Answer {
   retryAfterSeconds: number
 }
 
-/** Of this isolate. */
-const slowDeliveries = new SlowDeliveries(SLOW_AT_MOST_MS)
+/** What follows from a delivery. */
+interface Outcome {
+  status: 'delivered' | 'retrying' | 'failed'
+  /** Until the next attempt; null when there is none. */
+  delaySeconds: number | null
+  /** Whether the failure disables the endpoint. */
+  disables: boolean
+}
 
-/** Makes the attempt that is due, if one is, and plans the next. */
+/** Of this isolate. */
+const slowDeliveries = new SlowDeliveries(MAX_SLOW_MS)
+
+/** Makes an attempt if the event is due, and schedules the next one. */
 export async function deliverEvent({
   env,
   eventId,
   manual = false,
   ackTimer = new AckTimer(),
 }: EventMessage & { env: Env; ackTimer?: AckTimer }): Promise<void> {
-  const due = await claimEvent(env, eventId)
-  if (!due) return
-  const { event, endpoint } = due
-  if (endpoint.row?.disabledAt && !manual) {
-    await releaseEvent(env, event, { status: 'failed' })
-    log.info('webhook not sent: its endpoint is disabled', { eventId })
-    return
-  }
-  if (slowDeliveries.isSlow(endpoint)) return postpone(env, event, manual)
+  const claimed = await claimEvent(env, eventId)
+  if (!claimed) return
+  const { event, endpoint } = claimed
+  if (endpoint.row?.disabledAt && !manual) return failUnattempted(env, event)
+  if (slowDeliveries.postpones(endpoint)) return postpone(env, event, manual)
+
   let busyUntil: Date | undefined
   if (endpoint.row?.timedOut) {
-    busyUntil = await occupyEndpoint(env, endpoint)
+    busyUntil = await leaseEndpoint(env, endpoint)
     if (!busyUntil) return postpone(env, event, manual)
   }
-  let slow: ReturnType<SlowDeliveries['add']> | undefined
-  const hasSlow = slowDeliveries.hasSlow(endpoint.organisationId)
-  const ackAfterMs = hasSlow ? ACK_NEXT_AFTER_MS : ACK_AFTER_MS
-  ackTimer.start(ackAfterMs, () => (slow = slowDeliveries.add(endpoint)))
-  try {
-    await attemptAndRecord(env, due, busyUntil)
-  } finally {
-    ackTimer.stop()
-    if (slow) slowDeliveries.remove(slow)
-  }
+  await withAckTimer(ackTimer, endpoint, () => attemptDelivery(env, claimed, busyUntil))
+}
+
+async function failUnattempted(env: Env, event: WebhookEventRow): Promise<void> {
+  await releaseEvent(env, event, { status: 'failed' })
+  log.info('webhook not sent: its endpoint is disabled', { eventId: event.id })
 }
 
 /**
- * Puts an event off without an attempt: for as long as a quarter of its age, so that the many events
- * of an endpoint that hangs for hours cost little.
+ * Postpones an event without an attempt, by a quarter of its age: an endpoint that hangs for hours can
+ * have many events.
  */
 async function postpone(env: Env, event: WebhookEventRow, manual: boolean): Promise<void> {
   const ageSeconds = (Date.now() - event.createdAt.getTime()) / 1_000
@@ -93,77 +98,110 @@ async function postpone(env: Env, event: WebhookEventRow, manual: boolean): Prom
   const delaySeconds = Math.ceil(delay)
   const dueAt = new Date(Date.now() + (delaySeconds - 1) * 1_000)
   if (await releaseEvent(env, event, { dueAt })) {
-    await sendLater(env, { eventId: event.id, ...(manual && { manual }) }, delaySeconds)
+    await enqueue(env, { eventId: event.id, ...(manual && { manual }) }, delaySeconds)
   }
 }
 
-const sendLater = (env: Env, message: EventMessage, delaySeconds: number) =>
+const enqueue = (env: Env, message: EventMessage, delaySeconds: number) =>
   env.WEBHOOKS.send(message, { delaySeconds: Math.min(delaySeconds, MAX_DELAY_SECONDS) }).catch(
     (error: unknown) => log.error('attempt left to the sweep', error, { eventId: message.eventId }),
   )
 
-async function attemptAndRecord(
+/** Runs an attempt; when the timer acknowledges its message, the delivery counts as slow. */
+async function withAckTimer(
+  ackTimer: AckTimer,
+  endpoint: Endpoint,
+  attempt: () => Promise<void>,
+): Promise<void> {
+  let slow: ReturnType<SlowDeliveries['add']> | undefined
+  const hasSlow = slowDeliveries.hasSlow(endpoint.organisationId)
+  const ackAfterMs = hasSlow ? ACK_NEXT_AFTER_MS : ACK_AFTER_MS
+  ackTimer.start(ackAfterMs, () => (slow = slowDeliveries.add(endpoint)))
+  try {
+    await attempt()
+  } finally {
+    ackTimer.stop()
+    if (slow) slowDeliveries.remove(slow)
+  }
+}
+
+async function attemptDelivery(
   env: Env,
-  due: DueEvent,
+  claimed: ClaimedEvent,
   busyUntil: Date | undefined,
 ): Promise<void> {
-  const { event, job, endpoint } = due
+  const { event, job, endpoint } = claimed
   const eventId = event.id
-  const at = new Date()
   const number = event.attempts + 1
-  const answer = await attempt(env, due, at)
+  const at = new Date()
+  const baseUrl = settingsOf(env).baseUrl ?? job.baseUrl
+  const result = await send(env, claimed, { at, baseUrl })
   const durationMs = Date.now() - at.getTime()
+  const { status, error, timedOut } = result
+  const outcome = outcomeOf(env, endpoint, number, result)
+  const { delaySeconds } = outcome
 
-  const delivered = answer.status !== null && answer.status >= 200 && answer.status < 300
-  const delays = settingsOf(env).webhookRetryDelaysSeconds
-  const disables = shallBeDisabled(endpoint, number > Math.min(DISABLING_RETRIES, delays.length))
-  const isLast =
-    answer.status === 410 || // the receiver wants no more of it
-    Boolean(endpoint.row?.disabledAt) ||
-    disables
-  const delaySeconds =
-    delivered || isLast
-      ? null
-      : nextDelaySeconds(delays, number, Math.random(), answer.retryAfterSeconds)
-  const status = delivered ? 'delivered' : delaySeconds === null ? 'failed' : 'retrying'
-  const { decides, disabled } = await recordAttempt(
+  const { leaseHeld, disabled } = await recordAttempt({
     env,
-    due,
-    {
+    claimed,
+    attempt: {
       eventId,
       number,
       at,
-      responseStatus: answer.status,
+      responseStatus: status,
       durationMs,
-      responseBody: answer.body,
-      error: answer.error,
+      responseBody: result.body,
+      error,
     },
-    { status, dueAt: new Date(Date.now() + (delaySeconds ?? 0) * 1_000) },
-    { timedOut: answer.timedOut, busyUntil, disables },
-  )
+    outcome: {
+      status: outcome.status,
+      dueAt: new Date(Date.now() + (delaySeconds ?? 0) * 1_000),
+    },
+    timedOut,
+    busyUntil,
+    disables: outcome.disables,
+  })
   log.info('webhook attempt', {
     eventId,
     attempt: number,
-    status,
-    responseStatus: answer.status,
+    status: outcome.status,
+    responseStatus: status,
     durationMs,
-    error: answer.error,
+    error,
   })
-  if (decides && delaySeconds !== null) await sendLater(env, { eventId }, delaySeconds)
-  if (disabled) await reportDisabledEndpoint(env, settingsOf(env).baseUrl ?? job.baseUrl, endpoint)
+  if (leaseHeld && delaySeconds !== null) await enqueue(env, { eventId }, delaySeconds)
+  if (disabled) await reportDisabledEndpoint({ env, baseUrl, endpoint })
 }
 
-async function attempt(
+function outcomeOf(
   env: Env,
-  { event, job, organisation }: DueEvent,
-  at: Date,
-): Promise<Answer> {
-  const base = settingsOf(env).baseUrl ?? job.baseUrl
+  endpoint: Endpoint,
+  number: number,
+  { status, retryAfterSeconds }: DeliveryResult,
+): Outcome {
+  const delays = settingsOf(env).webhookRetryDelaysSeconds
+  const disables = shouldDisable(endpoint, number > Math.min(DISABLING_RETRIES, delays.length))
+  if (status !== null && status >= 200 && status < 300) {
+    return { status: 'delivered', delaySeconds: null, disables }
+  }
+  // 410 Gone: the receiver wants no further attempts.
+  const isLast = status === 410 || Boolean(endpoint.row?.disabledAt) || disables
+  const delaySeconds = isLast
+    ? null
+    : nextDelaySeconds(delays, number, Math.random(), retryAfterSeconds)
+  return { status: delaySeconds === null ? 'failed' : 'retrying', delaySeconds, disables }
+}
+
+async function send(
+  env: Env,
+  { event, job, organisation }: ClaimedEvent,
+  { at, baseUrl }: { at: Date; baseUrl: string },
+): Promise<DeliveryResult> {
   const problem = urlProblem(event.url, urlPolicy(env, [job.baseUrl]))
-  if (problem) return noAnswer(`the URL ${problem}`)
-  const body = JSON.stringify(webhookBody(env, base, event, job))
-  // Outside the try: a secret that cannot be decrypted is our fault, and no failure of the receiver's.
-  const signature = await signatures(env, organisation, event.id, at, body)
+  if (problem) return noResponse(`the URL ${problem}`)
+  const body = JSON.stringify(webhookBody(env, baseUrl, event, job))
+  // Outside the try block: a secret that cannot be decrypted is not a failure of the receiver.
+  const signature = await signatures(env, organisation, { id: event.id, at, body })
   try {
     const response = await fetch(event.url, {
       method: 'POST',
@@ -180,20 +218,20 @@ async function attempt(
     })
     return {
       status: response.status,
-      // The status alone decides; a body that breaks off afterwards is no failure.
+      // The status decides; a body that is cut off is not a failure.
       body: await firstBytes(response).catch(() => null),
       error: null,
       timedOut: false,
       retryAfterSeconds: retryAfterSeconds(response.headers) ?? 0,
     }
   } catch (error) {
-    if (!(error instanceof Error)) return noAnswer(String(error))
+    if (!(error instanceof Error)) return noResponse(String(error))
     const timedOut = error.name === 'TimeoutError'
-    return noAnswer(`${error.name}: ${error.message}`, timedOut)
+    return noResponse(`${error.name}: ${error.message}`, timedOut)
   }
 }
 
-const noAnswer = (error: string, timedOut = false): Answer => ({
+const noResponse = (error: string, timedOut = false): DeliveryResult => ({
   status: null,
   body: null,
   error: error.slice(0, MAX_ERROR_LENGTH),
@@ -205,9 +243,7 @@ const noAnswer = (error: string, timedOut = false): Answer => ({
 async function signatures(
   env: Env,
   organisation: OrganisationRow,
-  id: string,
-  at: Date,
-  body: string,
+  { id, at, body }: { id: string; at: Date; body: string },
 ): Promise<string> {
   const { webhookSecret, webhookSecretPrevious, webhookSecretPreviousUntil } = organisation
   const stored = [webhookSecret]
@@ -215,7 +251,9 @@ async function signatures(
     stored.push(webhookSecretPrevious)
   }
   const secrets = await Promise.all(
-    stored.map((secret) => decryptWebhookSecret(env, organisation.id, secret)),
+    stored.map((secret) =>
+      decryptWebhookSecret(env, { organisationId: organisation.id, stored: secret }),
+    ),
   )
   return secrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(' ')
 }
@@ -223,20 +261,20 @@ async function signatures(
 async function firstBytes(response: Response): Promise<string | null> {
   if (!response.body) return null
   const reader = (response.body as ReadableStream<Uint8Array>).getReader()
-  const kept = new Uint8Array(KEPT_BODY_BYTES)
+  const bytes = new Uint8Array(STORED_BODY_BYTES)
   let length = 0
-  while (length < KEPT_BODY_BYTES) {
+  while (length < STORED_BODY_BYTES) {
     const { done, value } = await reader.read()
     if (done) break
-    const part = value.subarray(0, KEPT_BODY_BYTES - length)
-    kept.set(part, length)
+    const part = value.subarray(0, STORED_BODY_BYTES - length)
+    bytes.set(part, length)
     length += part.byteLength
   }
   await reader.cancel()
-  return textWithin(KEPT_BODY_BYTES, kept.subarray(0, length))
+  return textWithin(STORED_BODY_BYTES, bytes.subarray(0, length))
 }
 
-/** Decoded text that takes at most so many bytes: decoding makes three of each invalid one. */
+/** Decoded text of at most `maxBytes` in UTF-8: decoding replaces an invalid byte by three. */
 function textWithin(maxBytes: number, bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes)
   return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maxBytes)).read)

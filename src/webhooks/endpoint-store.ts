@@ -1,7 +1,5 @@
-// All SQL about webhook endpoints, which have a row while their deliveries fail. Those functions that
-// return statements leave it to the caller to run them in the batch of an attempt.
-import { DAY_MS } from '../domain/limits.ts'
-import type { Actor } from '../domain/actor.ts'
+// The SQL of webhook endpoints, which have a row while their deliveries fail. Functions that return
+// statements leave it to the caller to run them in the batch that records an attempt.
 import { and, desc, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { auditInsert } from '../access/audit-log.ts'
 import type { AuditAction } from '../access/audit-log.ts'
@@ -9,12 +7,14 @@ import { database, valueFor } from '../db/client.ts'
 import { organisations, webhookEndpoints } from '../db/schema.ts'
 import type { WebhookEndpointRow } from '../db/schema.ts'
 import { SYSTEM } from '../domain/actor.ts'
+import type { Actor } from '../domain/actor.ts'
+import { DAY_MS } from '../domain/limits.ts'
 
-/** How long one attempt has an event, and an endpoint that timed out, to itself, ms. */
+/** The lease of an attempt on its event, and on an endpoint that timed out. */
 export const ATTEMPT_LEASE_MS = 60_000
-/** Rows of failing endpoints that an organisation may have; a further endpoint gets none. */
+/** Rows of failing endpoints per organisation; further endpoints get none. */
 const MAX_ENDPOINTS = 100
-/** An endpoint that has only failed for so long is disabled. */
+/** An endpoint is disabled after this time without a success. */
 const DISABLED_AFTER_MS = 5 * DAY_MS
 
 /** The receiver of an event. */
@@ -22,26 +22,26 @@ export interface Endpoint {
   organisationId: string
   /** Scheme, host and port. */
   origin: string
-  /** What is stored of it while its deliveries fail. */
+  /** Exists while its deliveries fail. */
   row: WebhookEndpointRow | undefined
 }
 
 /**
- * Whether a failure disables the endpoint. Not at the first attempts of an event: between two events
+ * Whether a failure disables the endpoint. The first failures of an event do not: between two events
  * nothing may have been sent for days.
  * @param isLate whether the event has failed several times, or for the last time
  */
-export const shallBeDisabled = ({ row }: Endpoint, isLate: boolean): boolean =>
+export const shouldDisable = ({ row }: Endpoint, isLate: boolean): boolean =>
   isLate &&
   row !== undefined &&
   row.disabledAt === null &&
   row.failingSince.getTime() <= Date.now() - DISABLED_AFTER_MS
 
 /**
- * Takes an endpoint whose latest attempt timed out for one delivery.
- * @returns until when the delivery has it, or undefined when another one does
+ * Leases an endpoint whose latest attempt timed out to one delivery.
+ * @returns the end of the lease; undefined when another delivery has it
  */
-export async function occupyEndpoint(env: Env, endpoint: Endpoint): Promise<Date | undefined> {
+export async function leaseEndpoint(env: Env, endpoint: Endpoint): Promise<Date | undefined> {
   const now = new Date()
   const busyUntil = new Date(now.getTime() + ATTEMPT_LEASE_MS)
   const { meta } = await database(env)
@@ -52,7 +52,7 @@ export async function occupyEndpoint(env: Env, endpoint: Endpoint): Promise<Date
 }
 
 /** An organisation's disabled endpoints, the latest first. */
-export const listDisabledEndpoints = (
+export const disabledEndpointsOf = (
   env: Env,
   organisationId: string,
 ): Promise<WebhookEndpointRow[]> =>
@@ -69,8 +69,8 @@ export const listDisabledEndpoints = (
 
 type EndpointKey = Pick<Endpoint, 'organisationId' | 'origin'>
 
-/** Forgets that an endpoint has failed, which enables it. */
-export async function forgetEndpoint(env: Env, actor: Actor, endpoint: EndpointKey): Promise<void> {
+/** Deletes the record of an endpoint's failures, which enables it. */
+export async function resetEndpoint(env: Env, actor: Actor, endpoint: EndpointKey): Promise<void> {
   await database(env).batch(removeEndpoint(env, actor, endpoint))
 }
 
@@ -88,7 +88,7 @@ const auditEntry = (
   target: origin,
 })
 
-/** Statements that delete the row, and record it if that enables the endpoint. */
+/** Statements that delete the row, and record it in the audit log if that enables the endpoint. */
 export function removeEndpoint(env: Env, actor: Actor, endpoint: EndpointKey) {
   const isDisabled = and(isEndpoint(endpoint), isNotNull(webhookEndpoints.disabledAt))
   const entry = auditEntry(endpoint, actor, 'webhook_endpoint.enabled')
@@ -98,7 +98,10 @@ export function removeEndpoint(env: Env, actor: Actor, endpoint: EndpointKey) {
   ] as const
 }
 
-/** Statements that disable the endpoint if it has failed for so long, and record it; the last says so. */
+/**
+ * Statements that disable the endpoint if it has failed for `DISABLED_AFTER_MS`, and record it in the
+ * audit log. The last one changes a row if it was disabled.
+ */
 export function disableEndpoint(env: Env, endpoint: EndpointKey) {
   const now = new Date()
   const toDisable = and(
@@ -113,7 +116,7 @@ export function disableEndpoint(env: Env, endpoint: EndpointKey) {
   ] as const
 }
 
-/** Adds a failure to the endpoint's row, and creates the row below the limit of rows. */
+/** The statement that counts a failure in the endpoint's row; creates the row up to the limit. */
 export function insertFailure(
   env: Env,
   { organisationId, origin }: EndpointKey,
@@ -134,23 +137,23 @@ export function insertFailure(
     disabledAt: sql<null>`null`.as(webhookEndpoints.disabledAt.name),
   }
   const hasRow = sql`${origin} in ${rows}`
-  const hasRoom = sql`(select count(*) from ${rows}) < ${MAX_ENDPOINTS}`
+  const isBelowLimit = sql`(select count(*) from ${rows}) < ${MAX_ENDPOINTS}`
   const { failures, busyUntil: busy } = webhookEndpoints
-  const mine = busyUntil?.getTime() ?? 0
+  const ownLease = busyUntil?.getTime() ?? 0
   return db
     .insert(webhookEndpoints)
     .select(
       db
         .select(row)
         .from(organisations)
-        .where(and(eq(organisations.id, organisationId), or(hasRow, hasRoom))),
+        .where(and(eq(organisations.id, organisationId), or(hasRow, isBelowLimit))),
     )
     .onConflictDoUpdate({
       target: [webhookEndpoints.organisationId, webhookEndpoints.origin],
       set: {
         failures: sql`${failures} + 1`,
         timedOut,
-        busyUntil: sql`iif(${busy} = ${mine}, 0, ${busy})`,
+        busyUntil: sql`iif(${busy} = ${ownLease}, 0, ${busy})`,
       },
     })
 }

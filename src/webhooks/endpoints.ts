@@ -1,15 +1,32 @@
-// Endpoints that have failed for days are disabled; their owners are told, and enable them again.
+// Webhook endpoints that were disabled after days of failures: informing the owners, listing them and
+// enabling them again.
+import { requireMember } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { ownerEmailsOf } from '../access/owners.ts'
+import type { WebhookEndpointRow } from '../db/schema.ts'
 import { log } from '../log.ts'
-import { endpointDisabledEmail } from '../mail/templates.tsx'
 import { sendEmail } from '../mail/send.ts'
+import { endpointDisabledEmail } from '../mail/templates.tsx'
 import { settingsOf } from '../settings.ts'
-import { forgetEndpoint } from './endpoint-store.ts'
+import { disabledEndpointsOf, resetEndpoint } from './endpoint-store.ts'
 
 /**
- * Enables the endpoint of a URL, if it was disabled, and forgets its failures.
- * @param url any URL of the endpoint; one that is not valid has no endpoint
+ * The disabled endpoints of an organisation, the latest first. For members.
+ * @throws AppError not_found
+ */
+export async function listDisabledEndpoints({
+  env,
+  actor,
+  organisationId,
+}: OrganisationRequest): Promise<WebhookEndpointRow[]> {
+  await requireMember({ env, actor, organisationId })
+  return disabledEndpointsOf(env, organisationId)
+}
+
+/**
+ * Enables the endpoint of a URL and deletes the record of its failures. For members.
+ * @param url any URL of the endpoint; an invalid URL has no endpoint
+ * @throws AppError not_found
  */
 export async function enableEndpoint({
   env,
@@ -17,16 +34,21 @@ export async function enableEndpoint({
   organisationId,
   url,
 }: OrganisationRequest & { url: string }): Promise<void> {
+  await requireMember({ env, actor, organisationId })
   const origin = URL.parse(url)?.origin
-  if (origin) await forgetEndpoint(env, actor, { organisationId, origin })
+  if (origin) await resetEndpoint(env, actor, { organisationId, origin })
 }
 
-/** Sends mail to the owners, where the service can send mail. Best effort: the console shows it too. */
-export async function reportDisabledEndpoint(
-  env: Env,
-  baseUrl: string,
-  { organisationId, origin }: { organisationId: string; origin: string },
-): Promise<void> {
+/** Informs the owners by email, if the service can send any. Best effort: the console shows it too. */
+export async function reportDisabledEndpoint({
+  env,
+  baseUrl,
+  endpoint: { organisationId, origin },
+}: {
+  env: Env
+  baseUrl: string
+  endpoint: { organisationId: string; origin: string }
+}): Promise<void> {
   log.warn('webhook endpoint disabled', { organisationId, origin })
   const { devMailbox, mailFrom } = settingsOf(env)
   if (!devMailbox && !mailFrom) return

@@ -1,4 +1,4 @@
-// The body of a webhook, after Standard Webhooks 1.0 (https://www.standardwebhooks.com).
+// The body of a webhook, as Standard Webhooks 1.0 defines it (https://www.standardwebhooks.com).
 import { z } from 'zod'
 import { EVENT_TYPES } from '../domain/webhook.ts'
 import type { JobRow, WebhookEventRow } from '../db/schema.ts'
@@ -11,9 +11,9 @@ export const WebhookBody = z
     timestamp: z.iso.datetime().meta({ description: 'When the job ended, ISO 8601, UTC' }),
     data: ListedJob,
   })
-  .meta({ id: 'WebhookBody', description: 'What is delivered to a webhook URL' })
+  .meta({ id: 'WebhookBody', description: 'The body of a delivery to a webhook URL' })
 
-/** Made at each attempt anew, so that the output URL in it is fresh. */
+/** Created for each attempt, because the signature of the output URL expires. */
 export function webhookBody(
   env: Env,
   baseUrl: string,

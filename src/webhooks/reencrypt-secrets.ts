@@ -51,10 +51,12 @@ async function reencryptOutdated(env: Env, limit: number): Promise<void> {
   if (rows.length < limit) recheckAt.set(current, Date.now() + RECHECK_MS)
 
   async function reencrypt(row: (typeof rows)[number]): Promise<void> {
-    const encrypted = async (stored: string) =>
-      isOutdated(stored)
-        ? encryptWebhookSecret(env, row.id, await decryptWebhookSecret(env, row.id, stored))
-        : stored
+    const organisationId = row.id
+    const encrypted = async (stored: string) => {
+      if (!isOutdated(stored)) return stored
+      const secret = await decryptWebhookSecret(env, { organisationId, stored })
+      return encryptWebhookSecret(env, { organisationId, secret })
+    }
     const { webhookSecret: secret, webhookSecretPrevious: older } = row
     await db
       .update(organisations)
@@ -64,7 +66,7 @@ async function reencryptOutdated(env: Env, limit: number): Promise<void> {
       })
       .where(
         and(
-          eq(organisations.id, row.id),
+          eq(organisations.id, organisationId),
           // A concurrent rotation takes precedence.
           eq(webhookSecret, secret),
           older === null ? isNull(webhookSecretPrevious) : eq(webhookSecretPrevious, older),

@@ -1,22 +1,23 @@
-// Sending an event again because somebody asks for it, and not by the schedule.
+// Sending an event again at a member's request, outside the schedule.
+import { requireMember } from '../access/authorisation.ts'
+import type { OrganisationRequest } from '../access/authorisation.ts'
 import { log } from '../log.ts'
 import { reopenEvent } from './store.ts'
 
 /**
- * Delivers an event once more, whatever came of it before; with retries left, it is tried now
- * instead of later.
- * @returns false when the organisation has no such event or an attempt is being made right now
+ * Delivers an event again, whatever its status. An event that waits for a retry is attempted now. For
+ * members.
+ * @returns false when the organisation has no such event, or an attempt is in progress
+ * @throws AppError not_found
  */
 export async function resendEvent({
   env,
+  actor,
   organisationId,
   eventId,
-}: {
-  env: Env
-  organisationId: string
-  eventId: string
-}): Promise<boolean> {
-  if (!(await reopenEvent(env, organisationId, eventId))) return false
+}: OrganisationRequest & { eventId: string }): Promise<boolean> {
+  await requireMember({ env, actor, organisationId })
+  if (!(await reopenEvent(env, { organisationId, eventId }))) return false
   await env.WEBHOOKS.send({ eventId, manual: true }).catch((error: unknown) =>
     log.error('attempt left to the sweep', error, { eventId }),
   )

@@ -1,13 +1,13 @@
-// When a webhook is tried again. Pure.
+// The schedule of webhook retries.
 
 const JITTER = 0.2
 
 /**
- * Whole seconds until the next attempt: the schedule's delay ± 20 %, or what the receiver asked for
- * up to twice the delay.
- * @param failedAttempts how many attempts have failed, at least 1
+ * Whole seconds until the next attempt: the schedule's delay ± 20 %. A longer Retry-After of the
+ * receiver takes precedence, up to twice the delay.
+ * @param failedAttempts at least 1
  * @param random in [0, 1)
- * @returns null when the schedule is spent
+ * @returns null when there are no retries left
  */
 export function nextDelaySeconds(
   delaysSeconds: readonly number[],

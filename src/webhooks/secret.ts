@@ -1,3 +1,3 @@
-/** A new signing secret in the form that Standard Webhooks prescribes: 24 random bytes. */
+/** A new signing secret of 24 random bytes, in the format of Standard Webhooks. */
 export const newWebhookSecret = (): string =>
   `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString('base64')}`

@@ -1,7 +1,7 @@
-// Deliveries of this isolate that have outlasted the time that a message waits for its work. While
-// there are some, further deliveries to the same endpoint are put off: they would most likely hang too.
+// The slow deliveries of this isolate: those that continue after their message was acknowledged. They
+// postpone further deliveries to the same endpoint, which would most likely be slow too.
 
-const MAX_OF_ORGANISATION = 4
+const MAX_PER_ORGANISATION = 4
 
 interface SlowDelivery {
   organisationId: string
@@ -10,13 +10,13 @@ interface SlowDelivery {
   since: number
 }
 
-/** What a killed invocation left here is forgotten after `heldAtMostMs`. */
+/** Entries expire after `maxAgeMs`, since an invocation that is killed does not remove its own. */
 export class SlowDeliveries {
-  readonly #heldAtMostMs: number
+  readonly #maxAgeMs: number
   readonly #deliveries = new Set<SlowDelivery>()
 
-  constructor(heldAtMostMs: number) {
-    this.#heldAtMostMs = heldAtMostMs
+  constructor(maxAgeMs: number) {
+    this.#maxAgeMs = maxAgeMs
   }
 
   add(delivery: Pick<SlowDelivery, 'organisationId' | 'origin'>): SlowDelivery {
@@ -29,19 +29,19 @@ export class SlowDeliveries {
     this.#deliveries.delete(delivery)
   }
 
-  /** Whether to put off another delivery: the endpoint is slow, or many of the organisation are. */
-  isSlow({ organisationId, origin }: Pick<SlowDelivery, 'organisationId' | 'origin'>): boolean {
+  /** Whether to postpone a delivery: its endpoint is slow, or many deliveries of its organisation are. */
+  postpones({ organisationId, origin }: Pick<SlowDelivery, 'organisationId' | 'origin'>): boolean {
     const own = this.#ofOrganisation(organisationId)
-    return own.length >= MAX_OF_ORGANISATION || own.some((slow) => slow.origin === origin)
+    return own.length >= MAX_PER_ORGANISATION || own.some((slow) => slow.origin === origin)
   }
 
-  /** Whether any endpoint of the organisation is slow. */
+  /** Whether any delivery of the organisation is slow. */
   hasSlow(organisationId: string): boolean {
     return this.#ofOrganisation(organisationId).length > 0
   }
 
   #ofOrganisation(organisationId: string): SlowDelivery[] {
-    const oldest = Date.now() - this.#heldAtMostMs
+    const oldest = Date.now() - this.#maxAgeMs
     for (const slow of this.#deliveries) if (slow.since <= oldest) this.#deliveries.delete(slow)
     return [...this.#deliveries].filter((slow) => slow.organisationId === organisationId)
   }

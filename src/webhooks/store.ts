@@ -1,6 +1,6 @@
-// All SQL about webhook events and their attempts. Only the insert of an event is elsewhere: it
-// happens in the transaction that ends its job (jobs/endings).
-import { and, between, desc, eq, getTableColumns, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
+// The SQL that changes webhook events and their attempts; webhooks/lists reads them. Events are
+// inserted in the transaction that ends their job (jobs/endings).
+import { and, eq, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { SYSTEM } from '../domain/actor.ts'
 import { database, valueFor } from '../db/client.ts'
@@ -21,22 +21,22 @@ import {
 } from './endpoint-store.ts'
 import type { Endpoint } from './endpoint-store.ts'
 
-/** Attempts that are stored for one event, the latest: more than the schedule has. */
+/** The latest attempts of an event are stored: more than the schedule has. */
 const STORED_ATTEMPTS = 10
 const UNDELIVERED = ['pending', 'retrying'] as const
 
-export interface DueEvent {
+export interface ClaimedEvent {
   event: WebhookEventRow
   job: JobRow
   organisation: OrganisationRow
   endpoint: Endpoint
 }
 
-/** Takes an event for one attempt. @returns undefined when it is not due or another one has it */
-export async function claimEvent(env: Env, eventId: string): Promise<DueEvent | undefined> {
+/** Claims an event for one attempt. @returns undefined when it is not due or claimed by another */
+export async function claimEvent(env: Env, eventId: string): Promise<ClaimedEvent | undefined> {
   const db = database(env)
   const now = new Date()
-  const the = (column: SQLiteColumn) =>
+  const valueOf = (column: SQLiteColumn) =>
     db.select({ value: column }).from(webhookEvents).where(eq(webhookEvents.id, eventId))
   const [[event], [job], [organisation], endpoints] = await db.batch([
     db
@@ -50,20 +50,20 @@ export async function claimEvent(env: Env, eventId: string): Promise<DueEvent | 
         ),
       )
       .returning(),
-    // Several selects, not a join: in a batch, D1 returns rows as objects, in which columns of the
-    // same name in two tables collide.
+    // Separate selects instead of a join: in a batch, D1 returns rows as objects, in which equal
+    // column names of two tables collide.
     db
       .select()
       .from(jobs)
-      .where(eq(jobs.id, the(webhookEvents.jobId))),
+      .where(eq(jobs.id, valueOf(webhookEvents.jobId))),
     db
       .select()
       .from(organisations)
-      .where(eq(organisations.id, the(webhookEvents.organisationId))),
+      .where(eq(organisations.id, valueOf(webhookEvents.organisationId))),
     db
       .select()
       .from(webhookEndpoints)
-      .where(eq(webhookEndpoints.organisationId, the(webhookEvents.organisationId))),
+      .where(eq(webhookEndpoints.organisationId, valueOf(webhookEvents.organisationId))),
   ])
   if (!event || !job || !organisation) return undefined
   const origin = URL.parse(event.url)?.origin ?? ''
@@ -71,13 +71,13 @@ export async function claimEvent(env: Env, eventId: string): Promise<DueEvent | 
   return { event, job, organisation, endpoint: { organisationId: organisation.id, origin, row } }
 }
 
+/** Whether the claim is still in force: each claim sets another `dueAt`. */
 const isClaimed = (claimed: WebhookEventRow) =>
-  // Each claim sets another instant, which marks the claim.
   and(eq(webhookEvents.id, claimed.id), eq(webhookEvents.dueAt, claimed.dueAt))
 
 /**
- * Gives a claimed event back without an attempt, or ends it.
- * @returns false when the lease is over and another attempt has begun
+ * Releases a claimed event without an attempt, or ends it.
+ * @returns false when the lease has expired and another attempt has begun
  */
 export async function releaseEvent(
   env: Env,
@@ -91,25 +91,33 @@ export async function releaseEvent(
   return meta.changes > 0
 }
 
+export interface AttemptRecord {
+  env: Env
+  claimed: ClaimedEvent
+  attempt: WebhookAttemptRow
+  /** The event's new status, and when its next attempt is due. */
+  outcome: { status: WebhookEventRow['status']; dueAt: Date }
+  timedOut: boolean
+  /** What `leaseEndpoint` returned, if it was called. */
+  busyUntil: Date | undefined
+  /** Whether this failure disables the endpoint. */
+  disables: boolean
+}
+
 /**
- * Stores an attempt and what follows from it, in one transaction.
- * @param due the event as it was claimed for this attempt
- * @param result `busyUntil`: what `occupyEndpoint` returned; `disables`: whether a failure disables
- *   the endpoint
- * @returns `decides`: false when the lease is over and another attempt has begun, which decides then;
- *   also when the event was deleted meanwhile, and nothing is stored then; `disabled`: whether this failure disabled the endpoint
+ * Stores an attempt and its consequences in one transaction.
+ * @returns `leaseHeld`: false when the lease has expired and another attempt has begun, which decides
+ *   the outcome, or when the event was deleted; `disabled`: whether this failure disabled the endpoint
  */
-export async function recordAttempt(
-  env: Env,
-  { event, endpoint }: DueEvent,
-  attempt: WebhookAttemptRow,
-  outcome: { status: WebhookEventRow['status']; dueAt: Date },
-  {
-    timedOut,
-    busyUntil,
-    disables,
-  }: { timedOut: boolean; busyUntil: Date | undefined; disables: boolean },
-): Promise<{ decides: boolean; disabled: boolean }> {
+export async function recordAttempt({
+  env,
+  claimed: { event, endpoint },
+  attempt,
+  outcome,
+  timedOut,
+  busyUntil,
+  disables,
+}: AttemptRecord): Promise<{ leaseHeld: boolean; disabled: boolean }> {
   const db = database(env)
   const record = [
     db
@@ -134,16 +142,17 @@ export async function recordAttempt(
       )
       .onConflictDoNothing(),
   ] as const
+  // Only an earlier attempt can be shortened or deleted.
   const reduction = attempt.number > 1 ? reduceAttempts(env, attempt) : []
   if (outcome.status === 'delivered') {
     const removal = endpoint.row ? removeEndpoint(env, SYSTEM, endpoint) : []
     const [updated] = await db.batch([...record, ...removal, ...reduction])
-    return { decides: updated.meta.changes > 0, disabled: false }
+    return { leaseHeld: updated.meta.changes > 0, disabled: false }
   }
   const failure = insertFailure(env, endpoint, { timedOut, busyUntil })
   if (!disables) {
     const [updated] = await db.batch([...record, failure, ...reduction])
-    return { decides: updated.meta.changes > 0, disabled: false }
+    return { leaseHeld: updated.meta.changes > 0, disabled: false }
   }
   const [updated, , , , disabled] = await db.batch([
     ...record,
@@ -151,12 +160,13 @@ export async function recordAttempt(
     ...disableEndpoint(env, endpoint),
     ...reduction,
   ])
-  return { decides: updated.meta.changes > 0, disabled: disabled.meta.changes > 0 }
+  return { leaseHeld: updated.meta.changes > 0, disabled: disabled.meta.changes > 0 }
 }
 
 /**
- * Limits what one event can store: earlier answers to 128 bytes (128 characters, or 32 where some take
- * more than a byte), and the number of attempts, which people may add to by sending again.
+ * Statements that limit what one event stores. Earlier response bodies are cut to 128 bytes: to 128
+ * characters, or to 32 if some take more than a byte. The number of attempts is limited because
+ * members can resend an event at any time.
  */
 function reduceAttempts(env: Env, { eventId, number }: WebhookAttemptRow) {
   const db = database(env)
@@ -177,8 +187,8 @@ function reduceAttempts(env: Env, { eventId, number }: WebhookAttemptRow) {
 }
 
 /**
- * Takes undelivered events whose `sweepAt` has come, and puts it off, so that no other sweep takes
- * them for a while.
+ * Takes undelivered events whose `sweepAt` has passed, and postpones it, so that the next sweeps skip
+ * them.
  */
 export async function takeSweptEvents(env: Env, limit: number): Promise<string[]> {
   const db = database(env)
@@ -186,7 +196,7 @@ export async function takeSweptEvents(env: Env, limit: number): Promise<string[]
   const due = db
     .select({ id: webhookEvents.id })
     .from(webhookEvents)
-    // Literals, not bound values: only then does SQLite use the partial index.
+    // SQLite uses the partial index only with literals.
     .where(and(sql`status in ('pending', 'retrying')`, lte(webhookEvents.sweepAt, new Date(now))))
     .orderBy(webhookEvents.sweepAt)
     .limit(limit)
@@ -201,64 +211,10 @@ export async function takeSweptEvents(env: Env, limit: number): Promise<string[]
   return taken.map(({ id }) => id)
 }
 
-/** The attempts at delivering one event, first to last. */
-export const attemptsOf = (env: Env, eventId: string): Promise<WebhookAttemptRow[]> =>
-  database(env)
-    .select()
-    .from(webhookAttempts)
-    .where(eq(webhookAttempts.eventId, eventId))
-    .orderBy(webhookAttempts.number)
-
-/** The attempts at delivering some events of one organisation, `first` to `last` by id. */
-export const attemptsBetween = (
-  env: Env,
-  organisationId: string,
-  { first, last }: { first: string; last: string },
-): Promise<WebhookAttemptRow[]> =>
-  database(env)
-    .select(getTableColumns(webhookAttempts))
-    .from(webhookAttempts)
-    .innerJoin(webhookEvents, eq(webhookEvents.id, webhookAttempts.eventId))
-    .where(
-      and(eq(webhookEvents.organisationId, organisationId), between(webhookEvents.id, first, last)),
-    )
-    .orderBy(webhookAttempts.eventId, webhookAttempts.number)
-
-/** One organisation's events, newest first, those before `beforeId` only. */
-export const listEvents = (
-  env: Env,
-  organisationId: string,
-  page: { limit: number; beforeId?: string | undefined },
-): Promise<WebhookEventRow[]> =>
-  database(env)
-    .select()
-    .from(webhookEvents)
-    .where(
-      and(
-        eq(webhookEvents.organisationId, organisationId),
-        page.beforeId === undefined ? undefined : lt(webhookEvents.id, page.beforeId),
-      ),
-    )
-    .orderBy(desc(webhookEvents.id))
-    .limit(page.limit)
-
-export async function findEvent(
-  env: Env,
-  organisationId: string,
-  eventId: string,
-): Promise<WebhookEventRow | undefined> {
-  const [event] = await database(env)
-    .select()
-    .from(webhookEvents)
-    .where(and(eq(webhookEvents.id, eventId), eq(webhookEvents.organisationId, organisationId)))
-  return event
-}
-
-/** Makes an event due now. @returns false when there is none or an attempt may be under way */
+/** Makes an event due now. @returns false when there is none or an attempt may be in progress */
 export async function reopenEvent(
   env: Env,
-  organisationId: string,
-  eventId: string,
+  { organisationId, eventId }: { organisationId: string; eventId: string },
 ): Promise<boolean> {
   const now = new Date()
   const { meta } = await database(env)
@@ -270,7 +226,7 @@ export async function reopenEvent(
         eq(webhookEvents.organisationId, organisationId),
         or(
           inArray(webhookEvents.status, ['delivered', 'failed']),
-          // Due later than any lease can last: no attempt is being made.
+          // Due later than any lease lasts: no attempt is in progress.
           gt(webhookEvents.dueAt, new Date(now.getTime() + ATTEMPT_LEASE_MS)),
         ),
       ),
@@ -278,7 +234,7 @@ export async function reopenEvent(
   return meta.changes > 0
 }
 
-/** Deletes up to 100 events of one organisation with their attempts. @returns how many */
+/** Deletes up to 100 events of an organisation with their attempts. @returns how many events */
 export async function deleteEvents(env: Env, organisationId: string): Promise<number> {
   const db = database(env)
   const page = await db

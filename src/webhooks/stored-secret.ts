@@ -1,18 +1,16 @@
-// How signing secrets are stored: encrypted, each for its organisation alone.
+// Signing secrets are stored encrypted. A stored secret decrypts for its own organisation only.
 import { decrypt, encrypt } from '../db/encryption.ts'
 
-/** @returns the form to store */
+/** @returns the value to store */
 export const encryptWebhookSecret = (
   env: Env,
-  organisationId: string,
-  secret: string,
-): Promise<string> => encrypt(env, contextOf(organisationId), secret)
+  { organisationId, secret }: { organisationId: string; secret: string },
+): Promise<string> => encrypt(env, { context: contextOf(organisationId), text: secret })
 
-/** @throws Error when the stored form belongs to another organisation or its key is not set */
+/** @throws Error when the value belongs to another organisation or its encryption key is not set */
 export const decryptWebhookSecret = (
   env: Env,
-  organisationId: string,
-  stored: string,
-): Promise<string> => decrypt(env, contextOf(organisationId), stored)
+  { organisationId, stored }: { organisationId: string; stored: string },
+): Promise<string> => decrypt(env, { context: contextOf(organisationId), stored })
 
 const contextOf = (organisationId: string) => `webhook_secret:${organisationId}`

@@ -1,4 +1,4 @@
-// Deleting a person's account, and what becomes of the organisations that the person belongs to.
+// Deleting a user's account, and its effect on the user's organisations.
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { clientOf, codeOf } from '../support/client.ts'
@@ -29,20 +29,20 @@ const userIdOf = async (email: string) =>
   (await env.DB.prepare('SELECT id FROM users WHERE email = ?').bind(email).first<string>('id')) ??
   ''
 
-/** A founder, and somebody who joined the organisation. */
+/** An organisation with its first owner and another member. */
 async function newTeam(role: 'member' | 'owner') {
-  const founder = await newFounder()
+  const owner = await newFounder()
   const email = newAddress()
-  await founder.visitor.post(`${TEAM}/invitations`, { email, role })
+  await owner.visitor.post(`${TEAM}/invitations`, { email, role })
   const visitor = await join(email)
   await visitor.get('/console')
-  return { founder, other: { visitor, email } }
+  return { owner, other: { visitor, email } }
 }
 
 afterEach(() => void vi.useRealTimers())
 
-describe('deleting an account', () => {
-  it('ends every session at once; signing in leads only to keeping it', async () => {
+describe('account deletion', () => {
+  it('ends all sessions; a new session can only keep the account', async () => {
     const { visitor, email, testKey } = await newFounder()
     const elsewhere = (await signIn(email)).visitor
     const page = await visitor.get(PAGE)
@@ -72,7 +72,7 @@ describe('deleting an account', () => {
     expect((await signIn(email)).page.path).toBe('/console')
   })
 
-  it('deletes the person and the organisation that had no other member', async () => {
+  it('deletes the user and the organisation without other members', async () => {
     const { visitor, email, organisationId, testKey } = await newFounder()
     const userId = await userIdOf(email)
     await newVisitor().post('/console/forgot', { email })
@@ -80,7 +80,7 @@ describe('deleting an account', () => {
     passTime(PAST_GRACE_MS)
     await runCron()
     expect(await cellsWith(userId)).toEqual([])
-    // How often a password was tried is counted under the address for at most an hour.
+    // Rate limits by address expire within an hour.
     const cells = (await cellsWith(email)).filter((cell) => cell !== 'attempts.key')
     expect(cells).toEqual([])
     expect(await cellsWith(organisationId)).toEqual([
@@ -91,7 +91,7 @@ describe('deleting an account', () => {
     expect((await signIn(email)).page.status).toBe(401)
   })
 
-  it('can no longer be cancelled once the grace period is over', async () => {
+  it('cannot be cancelled once the grace period is over', async () => {
     const { visitor, email } = await newFounder()
     await deleteAccount(visitor)
     passTime(GRACE_MS)
@@ -103,38 +103,38 @@ describe('deleting an account', () => {
     expect((await late.visitor.get('/console')).path).toMatch(/^\/console\/sign-in/)
   })
 
-  it('asks the last owner to make somebody else an owner first', async () => {
-    const { founder, other } = await newTeam('member')
-    const refused = await founder.visitor.get(PAGE)
-    expect(refused.html).toContain('You are the last owner of Acme')
-    expect((await deleteAccount(founder.visitor)).path).toBe(PAGE)
-    expect((await signIn(founder.email)).page.path).toBe('/console')
+  it('requires the last owner to make another member an owner first', async () => {
+    const { owner, other } = await newTeam('member')
+    const rejected = await owner.visitor.get(PAGE)
+    expect(rejected.html).toContain('You are the last owner of Acme')
+    expect((await deleteAccount(owner.visitor)).path).toBe(PAGE)
+    expect((await signIn(owner.email)).page.path).toBe('/console')
 
-    await founder.visitor.get(TEAM)
+    await owner.visitor.get(TEAM)
     const userId = await userIdOf(other.email)
-    await founder.visitor.post(`${TEAM}/members/${userId}/role`, { role: 'owner' })
-    expect((await founder.visitor.get(PAGE)).html).toContain('You will also leave Acme')
-    expect((await deleteAccount(founder.visitor)).path).toBe('/console/sign-in?deleted=1')
+    await owner.visitor.post(`${TEAM}/members/${userId}/role`, { role: 'owner' })
+    expect((await owner.visitor.get(PAGE)).html).toContain('You will also leave Acme')
+    expect((await deleteAccount(owner.visitor)).path).toBe('/console/sign-in?deleted=1')
     expect((await other.visitor.get('/console')).html).not.toContain('will be deleted')
   })
 
-  it('counts no owner whose own account is scheduled for deletion', async () => {
-    const { founder, other } = await newTeam('owner')
+  it('does not count owners whose account is scheduled for deletion', async () => {
+    const { owner, other } = await newTeam('owner')
     await deleteAccount(other.visitor)
-    const userId = await userIdOf(founder.email)
-    await founder.visitor.get(TEAM)
-    const left = await founder.visitor.post(`${TEAM}/members/${userId}/remove`)
+    const userId = await userIdOf(owner.email)
+    await owner.visitor.get(TEAM)
+    const left = await owner.visitor.post(`${TEAM}/members/${userId}/remove`)
     expect(left.path).toBe(`${TEAM}?last_owner=1`)
-    expect((await founder.visitor.get(PAGE)).html).toContain('You are the only member of Acme')
+    expect((await owner.visitor.get(PAGE)).html).toContain('You are the only member of Acme')
   })
 
-  it('leaves the audit log of a remaining organisation without address and IP', async () => {
-    const { founder, other } = await newTeam('owner')
-    const { organisationId: orgId } = founder
+  it('removes the address and IP from audit logs of remaining organisations', async () => {
+    const { owner, other } = await newTeam('owner')
+    const { organisationId: orgId } = owner
     const settings = '/console/settings/organisation'
     await other.visitor.get(settings)
     await other.visitor.post(`${settings}/name`, { name: 'Renamed' })
-    await founder.visitor.get(TEAM)
+    await owner.visitor.get(TEAM)
     const userId = await userIdOf(other.email)
     await env.DB.batch([
       env.DB.prepare('UPDATE audit_log SET details = ? WHERE organisation_id = ?').bind(
@@ -163,16 +163,16 @@ describe('deleting an account', () => {
       'account.deleted',
     ])
     expect(results[0]).toMatchObject({ actor_email: 'deleted user', ip_address: null })
-    // Only whole values are replaced: another address may contain this one.
+    // Only whole values are replaced: another address can contain this one.
     expect(JSON.parse(results[0]?.['details'] ?? '')).toEqual({
       email: 'deleted user',
       other: `x${other.email}`,
     })
     expect(await cellsWith(userId)).toEqual(['audit_log.actor_id', 'audit_log.target'])
-    expect((await signIn(founder.email)).page.html).toContain('Renamed')
+    expect((await signIn(owner.email)).page.html).toContain('Renamed')
   })
 
-  it('needs no organisation', async () => {
+  it('works without an organisation', async () => {
     const visitor = newVisitor()
     const email = await signUp(visitor)
     expect((await deleteAccount(visitor)).path).toBe('/console/sign-in?deleted=1')

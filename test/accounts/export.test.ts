@@ -1,4 +1,4 @@
-// An organisation's data, and a person's, as a file.
+// Exports of an organisation's data and of a user's data.
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/ids.ts'
@@ -19,8 +19,8 @@ interface Export {
 
 afterEach(() => void vi.useRealTimers())
 
-describe('exporting an organisation', () => {
-  it('downloads everything but secrets as one JSON document', async () => {
+describe('organisation export', () => {
+  it('downloads all data except secrets as one JSON document', async () => {
     upstream.on('https://hooks.test/export', () => new Response('thanks'))
     const { visitor, email, testKey, organisationId } = await newFounder()
     await visitor.post('/console/settings/webhooks/url', { url: 'https://hooks.test/export' })
@@ -71,7 +71,7 @@ describe('exporting an organisation', () => {
     expect((await request(link.replace(BASE, ''))).status).toBe(200)
   })
 
-  it('has every row of lists that are longer than a page', async () => {
+  it('includes all rows of lists longer than a page', async () => {
     const { visitor, testKey, organisationId } = await newFounder()
     const client = clientOf(testKey)
     const { job_id } = await finished(client, (await submit(client)).job_id)
@@ -106,7 +106,7 @@ describe('exporting an organisation', () => {
     for (const { attempts } of body.webhook_events) expect(attempts).toHaveLength(1)
   })
 
-  it('is for owners, ten times an hour', async () => {
+  it('is limited to owners and to ten times an hour', async () => {
     const { visitor, organisationId } = await newFounder()
     const email = newAddress()
     await visitor.post('/console/settings/team/invitations', { email, role: 'member' })
@@ -116,9 +116,9 @@ describe('exporting an organisation', () => {
     for (let count = 0; count < 10; count++) {
       expect((await visitor.post(`${SETTINGS}/export`)).status).toBe(200)
     }
-    const refused = await visitor.post(`${SETTINGS}/export`)
-    expect(refused.status).toBe(429)
-    expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0)
+    const rejected = await visitor.post(`${SETTINGS}/export`)
+    expect(rejected.status).toBe(429)
+    expect(Number(rejected.headers.get('Retry-After'))).toBeGreaterThan(0)
     const audits = await env.DB.prepare(
       `SELECT count(*) AS n FROM audit_log
        WHERE organisation_id = ? AND action = 'organisation.exported'`,
@@ -129,7 +129,7 @@ describe('exporting an organisation', () => {
   })
 })
 
-describe('exporting an account', () => {
+describe('account export', () => {
   it('downloads the profile, sessions and memberships', async () => {
     const { visitor, email, organisationId } = await newFounder()
     await visitor.get('/console/account')
@@ -148,8 +148,8 @@ describe('exporting an account', () => {
   })
 })
 
-describe('the settings of an organisation', () => {
-  it('are changed by owners, in force at the next request', async () => {
+describe('organisation settings', () => {
+  it('can be changed by owners, effective at the next request', async () => {
     const { visitor, testKey, organisationId } = await newFounder()
     const client = clientOf(testKey)
     await client.get('/v1/account')
@@ -180,7 +180,7 @@ describe('the settings of an organisation', () => {
     expect((await operator.get(`/operator/organisations/${organisationId}`)).status).toBe(200)
   })
 
-  it('are shown to members without forms', async () => {
+  it('are read-only for members', async () => {
     const { visitor } = await newFounder()
     const email = newAddress()
     await visitor.post('/console/settings/team/invitations', { email, role: 'member' })

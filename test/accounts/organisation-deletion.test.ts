@@ -1,4 +1,4 @@
-// Deleting an organisation: scheduled, cancelled, and carried out after the grace period.
+// Deletion of organisations: scheduling, cancelling, and deleting after the grace period.
 import {
   createExecutionContext,
   runDurableObjectAlarm,
@@ -48,11 +48,11 @@ const deleteFromConsole = (visitor: Visitor, fields: Record<string, string> = {}
 afterEach(() => void vi.useRealTimers())
 
 describe('DELETE /operator/organisations/{org_id}', () => {
-  it('schedules the deletion for in seven days, and answers alike when repeated', async () => {
+  it('schedules the deletion in seven days, and returns the same response when repeated', async () => {
     const { orgId } = await newOrganisation()
-    const answer = await schedule(orgId)
-    expect(answer.status).toBe(202)
-    const body = await answer.json<{ delete_after: string }>()
+    const response = await schedule(orgId)
+    expect(response.status).toBe(202)
+    const body = await response.json<{ delete_after: string }>()
     expect(body).toEqual({ org_id: orgId, status: 'active', delete_after: expect.any(String) })
     expect(Math.abs(Date.parse(body.delete_after) - Date.now() - GRACE_MS)).toBeLessThan(60_000)
     passTime(DAY_MS)
@@ -61,23 +61,23 @@ describe('DELETE /operator/organisations/{org_id}', () => {
     expect(await auditOf(orgId)).toEqual(['organisation.deletion_scheduled'])
   })
 
-  it('treats the organisation as suspended in /v1 and gives reserved credits back', async () => {
+  it('suspends the organisation in /v1 and releases reserved credits', async () => {
     const shop = await newOrganisation({ credits: 3 })
     const done = await finished(shop.test, (await submit(shop.test)).job_id)
     freeze()
     await submit(shop.live)
     await submit(shop.test)
     await schedule(shop.orgId)
-    const refused = [
+    const rejected = [
       await shop.live.post('/v1/tryon', {
         model_image_url: 'https://shop.test/a.jpg',
         garment_image_url: 'https://shop.test/b.jpg',
       }),
       await shop.test.get(`/v1/jobs/${done.job_id}`),
     ]
-    for (const answer of refused) {
-      expect(answer.status).toBe(403)
-      expect(await codeOf(answer)).toBe('account_suspended')
+    for (const response of rejected) {
+      expect(response.status).toBe(403)
+      expect(await codeOf(response)).toBe('account_suspended')
     }
     const list = await (await shop.test.get('/v1/jobs')).json<{ jobs: { status: string }[] }>()
     expect(list.jobs.map(({ status }) => status)).toEqual(['cancelled', 'cancelled', 'completed'])
@@ -88,27 +88,27 @@ describe('DELETE /operator/organisations/{org_id}', () => {
   it('rejects new API keys while it is scheduled', async () => {
     const { orgId } = await newOrganisation()
     await schedule(orgId)
-    const answer = await operator.post(pathOf(orgId, '/api-keys'), { mode: 'live' })
-    expect(answer.status).toBe(409)
-    expect(await codeOf(answer)).toBe('deletion_scheduled')
+    const response = await operator.post(pathOf(orgId, '/api-keys'), { mode: 'live' })
+    expect(response.status).toBe(409)
+    expect(await codeOf(response)).toBe('deletion_scheduled')
     await restore(orgId)
     const accepted = await operator.post(pathOf(orgId, '/api-keys'), { mode: 'live' })
     expect(accepted.status).toBe(201)
   })
 
-  it('answers 404 for an unknown organisation', async () => {
+  it('returns 404 for an unknown organisation', async () => {
     expect((await schedule(newId('org'))).status).toBe(404)
     expect((await restore(newId('org'))).status).toBe(404)
   })
 })
 
 describe('POST /operator/organisations/{org_id}/restore', () => {
-  it('cancels the deletion, and changes nothing where none is scheduled', async () => {
+  it('cancels the deletion, and changes nothing when none is scheduled', async () => {
     const shop = await newOrganisation()
     await schedule(shop.orgId)
-    for (const answer of [await restore(shop.orgId), await restore(shop.orgId)]) {
-      expect(answer.status).toBe(200)
-      expect(await answer.json()).toMatchObject({ org_id: shop.orgId, delete_after: null })
+    for (const response of [await restore(shop.orgId), await restore(shop.orgId)]) {
+      expect(response.status).toBe(200)
+      expect(await response.json()).toMatchObject({ org_id: shop.orgId, delete_after: null })
     }
     const job = await finished(shop.test, (await submit(shop.test)).job_id)
     expect(job.status).toBe('completed')
@@ -121,19 +121,19 @@ describe('POST /operator/organisations/{org_id}/restore', () => {
     expect((await operator.get(pathOf(shop.orgId))).status).toBe(200)
   })
 
-  it('leaves a suspension in force', async () => {
+  it('does not lift a suspension', async () => {
     const shop = await newOrganisation()
     await operator.patch(pathOf(shop.orgId), { status: 'suspended' })
     expect(await (await schedule(shop.orgId)).json()).toMatchObject({ status: 'suspended' })
     expect(await (await restore(shop.orgId)).json()).toMatchObject({ status: 'suspended' })
-    const answer = await shop.test.post('/v1/tryon', {
+    const response = await shop.test.post('/v1/tryon', {
       model_image_url: 'https://shop.test/a.jpg',
       garment_image_url: 'https://shop.test/b.jpg',
     })
-    expect(await codeOf(answer)).toBe('account_suspended')
+    expect(await codeOf(response)).toBe('account_suspended')
   })
 
-  it('answers 404 from the end of the grace period on', async () => {
+  it('returns 404 once the grace period is over', async () => {
     const { orgId } = await newOrganisation()
     await schedule(orgId)
     passTime(GRACE_MS)
@@ -141,7 +141,7 @@ describe('POST /operator/organisations/{org_id}/restore', () => {
     expect((await operator.get(pathOf(orgId))).status).toBe(404)
   })
 
-  it('loses against a deletion that has begun, even if its own clock is behind', async () => {
+  it('does not cancel a deletion that has begun, even if the clock is behind', async () => {
     const shop = await newOrganisation()
     const { job_id } = await submit(shop.test, { model_image_url: 'https://test.invalid/delay/60' })
     await vi.waitUntil(async () => (await statusOf(job_id)) === 'processing')
@@ -150,7 +150,7 @@ describe('POST /operator/organisations/{org_id}/restore', () => {
     await env.DB.prepare('UPDATE jobs SET due_at = ?, sweep_at = ? WHERE id = ?')
       .bind(Date.now() + DAY_MS, Date.now() + DAY_MS, job_id)
       .run()
-    await runCron() // begins, and waits for the job
+    await runCron() // begins the deletion and postpones it because of the job
     passTime(-DAY_MS)
     expect((await restore(shop.orgId)).status).toBe(404)
     expect((await operator.get(pathOf(shop.orgId))).status).toBe(404)
@@ -164,15 +164,15 @@ describe('POST /operator/organisations/{org_id}/restore', () => {
 const statusOf = (jobId: string) =>
   env.DB.prepare('SELECT status FROM jobs WHERE id = ?').bind(jobId).first<string>('status')
 
-describe('deleting an organisation in the console', () => {
-  it('asks for its name and the password, says when, and can be cancelled', async () => {
+describe('organisation deletion in the console', () => {
+  it('requires the name and the password, shows the date, and can be cancelled', async () => {
     const { visitor, email, testKey } = await newFounder()
     const unnamed = await deleteFromConsole(visitor, { confirmation: 'Acne' })
     expect(unnamed.status).toBe(422)
     expect(unnamed.html).toContain('Enter “Acme” to confirm.')
-    const guessed = await deleteFromConsole(visitor, { password: 'wrong' })
-    expect(guessed.status).toBe(422)
-    expect(guessed.html).toContain('Incorrect password.')
+    const wrongPassword = await deleteFromConsole(visitor, { password: 'wrong' })
+    expect(wrongPassword.status).toBe(422)
+    expect(wrongPassword.html).toContain('Incorrect password.')
     expect((await clientOf(testKey).get('/v1/jobs/job_x')).status).toBe(404)
 
     const page = await deleteFromConsole(visitor)
@@ -190,7 +190,7 @@ describe('deleting an organisation in the console', () => {
     expect((await clientOf(testKey).get('/v1/jobs/job_x')).status).toBe(404)
   })
 
-  it('is for owners: members see the date and no button', async () => {
+  it('is limited to owners; members see the date without a button', async () => {
     const { visitor, organisationId } = await newFounder()
     const address = newAddress()
     await visitor.post('/console/settings/team/invitations', { email: address, role: 'member' })
@@ -207,8 +207,8 @@ describe('deleting an organisation in the console', () => {
   })
 })
 
-describe('once the grace period is over', () => {
-  it('leaves only the closing record, whatever was stored', async () => {
+describe('runDeletions', () => {
+  it('deletes everything except the accounting record and the claim of free credits', async () => {
     upstream.on('https://hooks.test/gone', () => new Response('thanks'))
     const { visitor, email, organisationId: orgId, testKey } = await newFounder()
     const address = newAddress()
@@ -242,7 +242,7 @@ describe('once the grace period is over', () => {
     await env.DB.prepare('INSERT INTO free_credit_claims VALUES (?, ?, 0)')
       .bind('shop.example', orgId)
       .run()
-    const neighbour = await newOrganisation()
+    const otherOrganisation = await newOrganisation()
 
     await deleteFromConsole(visitor)
     passTime(PAST_GRACE_MS)
@@ -265,8 +265,8 @@ describe('once the grace period is over', () => {
       { amount: 20, reference: 'invoice-7', reason: 'Bought' },
     ])
 
-    const answer = await client.get('/v1/account')
-    expect([answer.status, await codeOf(answer)]).toEqual([401, 'invalid_api_key'])
+    const response = await client.get('/v1/account')
+    expect([response.status, await codeOf(response)]).toEqual([401, 'invalid_api_key'])
     expect((await operator.get(pathOf(orgId))).status).toBe(404)
     const freshLink = signedUrl(env, BASE, outputPath.slice(1).split('?')[0] ?? '')
     expect((await request(freshLink.replace(BASE, ''))).status).toBe(404)
@@ -277,10 +277,10 @@ describe('once the grace period is over', () => {
       await person.post('/console/sign-in', { email: credentials, password: PASSWORD })
       expect((await person.get('/console')).html).not.toContain('Acme</h1>')
     }
-    expect((await neighbour.test.get('/v1/account')).status).toBe(200)
+    expect((await otherOrganisation.test.get('/v1/account')).status).toBe(200)
   })
 
-  it('is not brought back by late calls and messages', async () => {
+  it('stores nothing for late calls and messages', async () => {
     const shop = await newOrganisation()
     const { job_id } = await submit(shop.test)
     await finished(shop.test, job_id)
@@ -310,7 +310,7 @@ describe('once the grace period is over', () => {
     expect(await storedIn(shop.orgId)).toEqual(NOTHING_STORED)
   })
 
-  it('deletes more jobs than fit on a page', async () => {
+  it('deletes several pages of jobs', async () => {
     const shop = await newOrganisation()
     const first = await submit(shop.test)
     await finished(shop.test, first.job_id)
@@ -332,23 +332,23 @@ describe('once the grace period is over', () => {
     expect(await picturesWith(...jobIds)).toEqual([])
   })
 
-  it('does not keep others waiting when one cannot be deleted', async () => {
-    const [broken, fine] = [await newOrganisation(), await newOrganisation()]
-    const { job_id } = await submit(broken.test)
-    await finished(broken.test, job_id)
-    await schedule(broken.orgId)
-    await schedule(fine.orgId)
+  it('continues with the next organisation when a deletion fails', async () => {
+    const [failing, other] = [await newOrganisation(), await newOrganisation()]
+    const { job_id } = await submit(failing.test)
+    await finished(failing.test, job_id)
+    await schedule(failing.orgId)
+    await schedule(other.orgId)
     passTime(PAST_GRACE_MS)
     vi.spyOn(env.IMAGES, 'delete').mockRejectedValueOnce(new Error('R2 is down'))
     await expect(runCron()).rejects.toThrow('R2 is down')
-    expect(await cellsWith(fine.orgId)).toEqual(['closed_organisations.id'])
-    expect(await cellsWith(broken.orgId)).toContain('organisations.id')
+    expect(await cellsWith(other.orgId)).toEqual(['closed_organisations.id'])
+    expect(await cellsWith(failing.orgId)).toContain('organisations.id')
     await runCron()
-    expect(await cellsWith(broken.orgId)).toEqual(['closed_organisations.id'])
+    expect(await cellsWith(failing.orgId)).toEqual(['closed_organisations.id'])
   })
 })
 
-/** Hands a message to the Worker. */
+/** Sends a message to the Worker's queue handler. */
 async function deliver(queue: string, body: object): Promise<void> {
   const message = {
     id: '1',

@@ -2,6 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { eventIdOf, newId } from '../../src/ids.ts'
+import { SYSTEM } from '../../src/domain/actor.ts'
 import { resendEvent } from '../../src/webhooks/resend.ts'
 import { deliverEvent } from '../../src/webhooks/deliver.ts'
 import { clientOf, codeOf, errorOf } from '../support/client.ts'
@@ -151,7 +152,7 @@ describe('DELETE /v1/jobs/{job_id}/output', () => {
     await deliverEvent({ env, eventId })
     expect((await shop.live.delete(outputOf(jobId))).status).toBe(204)
     pass(61_000)
-    await resendEvent({ env, organisationId: shop.orgId, eventId })
+    await resendEvent({ env, actor: SYSTEM, organisationId: shop.orgId, eventId })
     await deliverEvent({ env, eventId })
     const [first, second] = upstream.seen(HOOK).map(({ body }) => JSON.parse(body).data.output_url)
     expect([typeof first, second]).toEqual(['string', null])

@@ -61,7 +61,7 @@ describe('preparedQuery', () => {
     await expect(query(env).all({})).rejects.toThrow('No value for placeholder "claimant"')
   })
 
-  it('keeps the values of concurrent calls apart', async () => {
+  it('does not mix the values of concurrent calls', async () => {
     const query = preparedQuery(byClaimant)
     const claimants = ['one', 'two', 'three', 'one', 'three']
     const results = await Promise.all(claimants.map((claimant) => query(env).all({ claimant })))

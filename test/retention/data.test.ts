@@ -1,4 +1,4 @@
-// Everything that is deleted by age and is not a job: rows of other tables, copies and uploads in R2.
+// Retention of all data other than jobs: rows of other tables, input copies and uploads in R2.
 import { env } from 'cloudflare:workers'
 import { createScheduledController } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
@@ -10,7 +10,7 @@ import { newOrganisation, submit } from '../support/world.ts'
 fakeClock()
 
 const MINUTE_MS = 60_000
-/** Runs in which every slice of a table is looked at once. */
+/** Runs after which every slice of a table has been checked once. */
 const ROUND = 16
 
 async function insert(table: string, row: Record<string, unknown>): Promise<void> {
@@ -22,7 +22,7 @@ async function insert(table: string, row: Record<string, unknown>): Promise<void
     .run()
 }
 
-/** As many runs as it takes to look at every row once. */
+/** Runs retention until every row has been checked once. */
 async function retainRound(): Promise<void> {
   for (let run = 0; run < ROUND; run++) {
     pass(MINUTE_MS)
@@ -49,9 +49,9 @@ interface Kind {
   table: string
   /** Days after which the row is deleted. */
   days: number
-  /** Stores a row that is as young as it can be. @returns the condition that finds it */
+  /** Stores a new row. @returns the condition that selects it */
   store(orgId: string): Promise<string>
-  /** Whether one run looks at all rows. */
+  /** Whether one run checks all rows. */
   atOnce?: boolean
 }
 
@@ -97,7 +97,7 @@ const KINDS: Record<string, Kind> = {
   },
   'expired invitations': {
     table: 'invitations',
-    days: 14, // seven until it expires
+    days: 14, // it expires after seven
     atOnce: true,
     async store(organisation_id) {
       const id = newId('inv')
@@ -176,9 +176,9 @@ async function storeEvent(organisation_id: string, status: string): Promise<stri
   return `id = '${id}'`
 }
 
-describe('data that has no job', () => {
+describe('retention of other data', () => {
   it.each(Object.entries(KINDS))(
-    '%s are deleted when they are too old, and not before',
+    'deletes %s after their retention period, and not before',
     async (_, { table, days, store, atOnce }) => {
       const { orgId } = await newOrganisation()
       const round = () => (atOnce ? retain() : retainRound())
@@ -193,7 +193,7 @@ describe('data that has no job', () => {
     },
   )
 
-  it('deletes the logins of an unverified sign-up with it, and no verified or invited user', async () => {
+  it('deletes unverified sign-ups with their logins, and no verified users or members', async () => {
     const { orgId } = await newOrganisation()
     const condition = await KINDS['unverified sign-ups']!.store(orgId)
     const verified = await newUser({ email_verified: 1 })
@@ -210,7 +210,7 @@ describe('data that has no job', () => {
     expect(await count('users', 'id IN (?, ?)', verified, member)).toBe(2)
   })
 
-  it('keeps keys that are in force and sessions that are not expired', async () => {
+  it('does not delete active keys and sessions that have not expired', async () => {
     const { orgId, test } = await newOrganisation()
     const user_id = await newUser({ email_verified: 1 })
     const id = crypto.randomUUID()
@@ -224,7 +224,7 @@ describe('data that has no job', () => {
     expect((await test.get('/v1/account')).status).toBe(200)
   })
 
-  it('deletes copies of inputs and uploads after a day, and not before', async () => {
+  it('deletes input copies and uploads after a day, and not before', async () => {
     const store = (folder: string, prefix: 'job' | 'upl') =>
       env.IMAGES.put(`${folder}/${newId(prefix)}/model.jpg`, 'bytes')
     await store('inputs', 'job')
@@ -244,8 +244,8 @@ describe('data that has no job', () => {
   })
 })
 
-describe('a run', () => {
-  it('logs in one line how much it deleted', async () => {
+describe('runRetention', () => {
+  it('logs the numbers of deleted rows and objects in one line', async () => {
     await newOrganisation()
     await env.IMAGES.put(`inputs/${newId('job')}/model.jpg`, 'bytes')
     pass(2 * DAY_MS)
@@ -258,7 +258,7 @@ describe('a run', () => {
     ])
   })
 
-  it('goes on after a step that fails, and reports the failure', async () => {
+  it('continues after a failed step, and throws its error', async () => {
     const { orgId } = await newOrganisation()
     const event = await storeEvent(orgId, 'delivered')
     pass(31 * DAY_MS)
@@ -270,7 +270,7 @@ describe('a run', () => {
     expect(await count('webhook_events', event)).toBe(0)
   })
 
-  it('goes on with the next organisation after one that fails, and repeats the failed one', async () => {
+  it('continues with the next organisation after a failure, and retries the failed one', async () => {
     const jobs = []
     for (let n = 0; n < 3; n++) {
       const { test } = await newOrganisation()
@@ -292,7 +292,7 @@ describe('a run', () => {
   it.each([
     ['sweep', 'jobs'],
     ['retention', 'webhook_attempts'],
-  ])('does not keep back the other half of cron when the %s fails', async (failing, table) => {
+  ])('does not stop the other tasks of cron when the %s fails', async (failing, table) => {
     const { orgId, test } = await newOrganisation()
     const { job_id: jobId } = await submit(test)
     const event = await storeEvent(orgId, 'delivered')
@@ -300,7 +300,7 @@ describe('a run', () => {
     const prepare = env.DB.prepare.bind(env.DB)
     vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
       const first = failing === 'sweep' ? /from "jobs" where \(?status in/ : /delete from/
-      if (first.test(sql)) throw new Error(`D1 refuses ${table}`)
+      if (first.test(sql)) throw new Error(`D1 rejects ${table}`)
       return prepare(sql)
     })
     const sent: unknown[] = []
@@ -310,7 +310,7 @@ describe('a run', () => {
     })
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const controller = createScheduledController({ scheduledTime: new Date(Date.now()) })
-    await expect(worker.scheduled(controller, env)).rejects.toThrow('D1 refuses')
+    await expect(worker.scheduled(controller, env)).rejects.toThrow('D1 rejects')
     log.mockRestore()
     vi.restoreAllMocks()
     expect(await count('webhook_events', event)).toBe(failing === 'sweep' ? 0 : 1)

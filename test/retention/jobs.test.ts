@@ -1,4 +1,4 @@
-// Jobs and their pictures, deleted by age, one organisation at a time.
+// Retention of jobs and their pictures.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/ids.ts'
@@ -34,14 +34,14 @@ const retainFor = ({ orgId }: TestOrganisation, days: number) =>
     change: { outputRetentionDays: days },
   })
 
-/** Cron runs each minute; an organisation is looked at every six hours. */
+/** Passes time and runs retention, which is due for an organisation every six hours. */
 async function passDays(days: number): Promise<void> {
   pass(days * DAY_MS)
   await retain()
 }
 
-describe('pictures', () => {
-  it('are deleted with their URLs after 30 days, and not before', async () => {
+describe('retention of pictures', () => {
+  it('deletes pictures and URLs after 30 days, and not before', async () => {
     const shop = await newOrganisation()
     const jobId = await endedJob(shop, 'live', { webhook_url: HOOK })
     await storeCopy(jobId)
@@ -72,11 +72,11 @@ describe('pictures', () => {
     expect(await violationsOf(shop.orgId)).toEqual([])
   })
 
-  it('of another organisation stay for its own period', async () => {
-    const [brief, long] = [await newOrganisation(), await newOrganisation()]
-    await retainFor(brief, 1)
+  it('uses the period of each organisation', async () => {
+    const [short, long] = [await newOrganisation(), await newOrganisation()]
+    await retainFor(short, 1)
     await retainFor(long, 365)
-    const [deleted, stored] = [await endedJob(brief), await endedJob(long)]
+    const [deleted, stored] = [await endedJob(short), await endedJob(long)]
     await passDays(1.3)
     expect(await picturesOf(deleted)).toEqual([])
     expect(await picturesOf(stored)).toEqual([`outputs/${stored}.png`])
@@ -86,7 +86,7 @@ describe('pictures', () => {
     expect(await picturesOf(stored)).toEqual([])
   })
 
-  it('are deleted at the next run when the period is shortened', async () => {
+  it('applies a shorter period at the next run', async () => {
     const shop = await newOrganisation()
     const jobId = await endedJob(shop)
     await passDays(10)
@@ -102,7 +102,7 @@ describe('pictures', () => {
     ).toBe(1)
   })
 
-  it('that are still stored stay longer when the period is extended', async () => {
+  it('applies a longer period to pictures that are still stored', async () => {
     const shop = await newOrganisation()
     const first = await endedJob(shop)
     await passDays(20)
@@ -116,7 +116,7 @@ describe('pictures', () => {
     expect(await picturesOf(second)).toEqual([])
   })
 
-  it('refuses a period outside of 1 to 365 whole days', async () => {
+  it('rejects periods other than 1 to 365 whole days', async () => {
     const shop = await newOrganisation()
     for (const days of [0, 366, 1.5, null]) {
       const path = `/operator/organisations/${shop.orgId}`
@@ -125,7 +125,7 @@ describe('pictures', () => {
     }
   })
 
-  it('of jobs after one that is still open wait for it', async () => {
+  it('postpones jobs that follow an unfinished one', async () => {
     const shop = await newOrganisation()
     const first = await endedJob(shop)
     const { job_id: open } = await submit(shop.live)
@@ -138,9 +138,9 @@ describe('pictures', () => {
     expect(await picturesOf(last)).toEqual([])
   })
 
-  it('of a long backlog are deleted in one run', async () => {
+  it('deletes a long backlog in one run', async () => {
     const shop = await newOrganisation()
-    const pattern = await endedJob(shop, 'test')
+    const template = await endedJob(shop, 'test')
     const ids = Array.from({ length: 250 }, () => newId('job'))
     await env.DB.prepare(
       `INSERT INTO jobs SELECT j.value, organisation_id, workspace_id, 'live', 'failed',
@@ -149,7 +149,7 @@ describe('pictures', () => {
          ambiguous_starts, attempts, due_at, sweep_at
        FROM jobs, json_each(?) AS j WHERE jobs.id = ?`,
     )
-      .bind(JSON.stringify(ids), pattern)
+      .bind(JSON.stringify(ids), template)
       .run()
     await passDays(31)
     expect(await count('jobs', 'organisation_id = ?', shop.orgId)).toBe(250)
@@ -158,8 +158,8 @@ describe('pictures', () => {
   })
 })
 
-describe('test jobs', () => {
-  it('are deleted after 7 days with picture, event and attempts, and live jobs are not', async () => {
+describe('retention of test jobs', () => {
+  it('deletes test jobs with picture, event and attempts after 7 days, and no live jobs', async () => {
     const shop = await newOrganisation()
     const live = await endedJob(shop, 'live', { webhook_url: HOOK })
     const test = await endedJob(shop, 'test', { webhook_url: HOOK })
@@ -185,7 +185,7 @@ describe('test jobs', () => {
     expect(await violationsOf(shop.orgId)).toEqual([])
   })
 
-  it('that are open are not deleted', async () => {
+  it('does not delete unfinished jobs', async () => {
     const shop = await newOrganisation()
     const { job_id: open } = await submit(shop.test)
     await passDays(8)
@@ -193,8 +193,8 @@ describe('test jobs', () => {
   })
 })
 
-describe('live jobs', () => {
-  it('are deleted after 400 days, and the ledger keeps the totals', async () => {
+describe('retention of live jobs', () => {
+  it('deletes live jobs after 400 days without changing the ledger totals', async () => {
     const shop = await newOrganisation({ credits: 5 })
     const old = await endedJob(shop)
     await passDays(399)
@@ -210,11 +210,11 @@ describe('live jobs', () => {
   })
 })
 
-describe('a picture stored just before its job failed', () => {
-  it('is deleted when the job fails', async () => {
+describe('a picture of a failed job', () => {
+  it('is deleted when the job fails after storing it', async () => {
     const shop = await newOrganisation()
     const put = env.IMAGES.put.bind(env.IMAGES)
-    // Both puts arrive, and both answers are lost.
+    // Both puts succeed, and both responses are lost.
     vi.spyOn(env.IMAGES, 'put').mockImplementation(async (...args: Parameters<typeof put>) => {
       await put(...args)
       throw new Error('Network connection lost.')
@@ -222,7 +222,7 @@ describe('a picture stored just before its job failed', () => {
     const jobId = await endedJob(shop)
     expect(await picturesOf(jobId)).toEqual([`outputs/${jobId}.png`])
     pass(10 * 60_000)
-    vi.spyOn(env.IMAGES, 'get').mockResolvedValue(null) // the picture cannot be found again
+    vi.spyOn(env.IMAGES, 'get').mockResolvedValue(null) // the stored picture cannot be read
     await processJob({ env, jobId, mode: 'live' })
     expect(await readJob(shop.live, jobId)).toMatchObject({ status: 'failed' })
     expect(await picturesOf(jobId)).toEqual([])

@@ -1,4 +1,4 @@
-// Attacks on accounts: taking one over, locking its owner out, and what settings and logs give away.
+// Attacks on accounts: takeover, locking out the owner, and secrets in settings and logs.
 import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -27,10 +27,10 @@ const signUpWith = (visitor: Visitor, email: string, password = PASSWORD) =>
   visitor.post('/console/sign-up', { email, password, organisation: 'Acme' })
 const invite = (visitor: Visitor, email: string, role = 'member') =>
   visitor.post('/console/settings/team/invitations', { email, role })
-const mailsTo = (email: string) => developmentMailbox().filter(({ to }) => to === email).length
+const emailsTo = (email: string) => developmentMailbox().filter(({ to }) => to === email).length
 
-describe('an account created by an attacker for an address that is not theirs', () => {
-  it('is verified neither by a scanner that follows the link nor with their password', async () => {
+describe('an account that an attacker created for the address of another person', () => {
+  it('is not verified by a scanner that follows the link, and its password does not work', async () => {
     const owner = await newFounder()
     const victim = newAddress()
     await invite(owner.visitor, victim, 'owner')
@@ -47,12 +47,12 @@ describe('an account created by an attacker for an address that is not theirs', 
     expect((await attacker.get('/console')).path).toMatch(/^\/console\/sign-in/)
   })
 
-  it('gets the password of the person who verifies, even if that person signed up as well', async () => {
+  it('gets the password of the person who verifies it, also if that person signed up too', async () => {
     const victim = newAddress()
     await signUpWith(newVisitor(), victim, ATTACKER_PASSWORD)
     const own = newVisitor()
     await signUpWith(own, victim)
-    // The password of the account is the attacker's, although this browser signed up, too.
+    // The account has the attacker's password, although this browser signed up too.
     expect((await own.get((await latestMail(victim)).path)).html).toContain('Set your password')
     expect((await verify(own, victim)).status).toBe(422)
     expect((await verify(own, victim, { password: PASSWORD })).path).toMatch(/onboarding/)
@@ -60,7 +60,7 @@ describe('an account created by an attacker for an address that is not theirs', 
     expect((await signIn(victim, PASSWORD)).path).toMatch(/onboarding/)
   })
 
-  it('is replaced when the invited person joins', async () => {
+  it('gets a new password when the invited person joins', async () => {
     const owner = await newFounder()
     const victim = newAddress()
     await signUpWith(newVisitor(), victim, ATTACKER_PASSWORD)
@@ -71,7 +71,7 @@ describe('an account created by an attacker for an address that is not theirs', 
     expect((await signIn(victim, PASSWORD)).path).toBe('/console')
   })
 
-  it('is replaced by a password reset, which verifies the address', async () => {
+  it('gets a new password by a reset, which verifies the address', async () => {
     const victim = newAddress()
     await signUpWith(newVisitor(), victim, ATTACKER_PASSWORD)
     await newVisitor().post('/console/forgot', { email: victim })
@@ -83,7 +83,7 @@ describe('an account created by an attacker for an address that is not theirs', 
 })
 
 describe('an invitation', () => {
-  it('is not accepted by an account with its address, only by the link of its mail', async () => {
+  it('is accepted by the link of its email only, not by an account with its address', async () => {
     const owner = await newFounder()
     const visitor = newVisitor()
     const email = await signUp(visitor)
@@ -102,7 +102,7 @@ describe('an invitation', () => {
     expect(page.html).toContain(owner.organisationId)
   })
 
-  it('asks a person with an account to sign in, and leads back', async () => {
+  it('redirects users with an account to sign-in and back', async () => {
     const owner = await newFounder()
     const other = await newFounder()
     await invite(owner.visitor, other.email)
@@ -112,7 +112,7 @@ describe('an invitation', () => {
     expect(page.html).not.toContain('name="password"')
     const [, link = ''] = /href="(\/console\/sign-in\?next=[^"]+)"/.exec(page.html) ?? []
     expect((await browser.get(link)).html).toContain(`name="next" value="${path}"`)
-    // A password sent there does not replace that of the account.
+    // A posted password does not replace the password of the account.
     const ignored = await browser.post(path, { password: ATTACKER_PASSWORD })
     expect(ignored.path).toBe(path)
     const credentials = { email: other.email, password: PASSWORD, next: path }
@@ -123,7 +123,7 @@ describe('an invitation', () => {
     expect((await signIn(other.email, ATTACKER_PASSWORD)).status).toBe(401)
   })
 
-  it('works once, also when it is used in parallel', async () => {
+  it('works once, also for concurrent requests', async () => {
     const owner = await newFounder()
     const email = newAddress()
     await invite(owner.visitor, email)
@@ -138,7 +138,7 @@ describe('an invitation', () => {
   })
 
   it.each(['without an account', 'with an account'])(
-    'gives nothing if it is withdrawn while it is accepted, %s',
+    'creates no membership if it is withdrawn while it is accepted, %s',
     async (kind) => {
       const owner = await newFounder()
       const visitor = newVisitor()
@@ -162,7 +162,7 @@ describe('an invitation', () => {
     },
   )
 
-  it('is recorded in the audit log when it is accepted, and so is each sign-in', async () => {
+  it('is recorded in the audit log when it is accepted, like each sign-in', async () => {
     const owner = await newFounder()
     const email = newAddress()
     await invite(owner.visitor, email, 'owner')
@@ -184,19 +184,19 @@ describe('an invitation', () => {
 describe('wrong passwords', () => {
   const fail = (email: string, visitor: Visitor) => signIn(email, 'a wrong password', visitor)
 
-  it('slow down the guesser’s network, and not the owner', async () => {
+  it('limit the attacker’s network, and not the owner', async () => {
     const { email } = await newFounder()
-    const guesser = newVisitor()
-    for (let count = 0; count < 10; count++) expect((await fail(email, guesser)).status).toBe(401)
-    const refused = await fail(email, guesser)
-    expect(refused.status).toBe(429)
-    expect(Number(refused.headers.get('Retry-After'))).toBeGreaterThan(0)
+    const attacker = newVisitor()
+    for (let count = 0; count < 10; count++) expect((await fail(email, attacker)).status).toBe(401)
+    const rejected = await fail(email, attacker)
+    expect(rejected.status).toBe(429)
+    expect(Number(rejected.headers.get('Retry-After'))).toBeGreaterThan(0)
     expect((await signIn(email, PASSWORD)).path).toBe('/console')
-    // Another way to write the address does not start from zero.
-    expect((await fail(email.replace('@', '+1@'), guesser)).status).toBe(429)
+    // Another notation of the address has the same limit.
+    expect((await fail(email.replace('@', '+1@'), attacker)).status).toBe(429)
   })
 
-  it('are the only attempts that count', async () => {
+  it('are counted, and successful sign-ins are not', async () => {
     const { email } = await newFounder()
     const ip = '198.51.100.60'
     for (let count = 0; count < 15; count++) {
@@ -205,51 +205,51 @@ describe('wrong passwords', () => {
     }
   })
 
-  it('count when they are sent in parallel', async () => {
+  it('are counted for concurrent requests', async () => {
     const { email } = await newFounder()
-    const guesser = newVisitor()
-    const pages = await Promise.all(Array.from({ length: 30 }, () => fail(email, guesser)))
+    const attacker = newVisitor()
+    const pages = await Promise.all(Array.from({ length: 30 }, () => fail(email, attacker)))
     expect(pages.filter(({ status }) => status === 401)).toHaveLength(10)
     expect(pages.filter(({ status }) => status === 429)).toHaveLength(20)
   })
 
-  it('from many networks slow down strangers, and no browser that signed in before', async () => {
+  it('from many networks limit new browsers, and no browser that signed in before', async () => {
     const { email, visitor } = await newFounder()
     await visitor.post('/console/sign-out')
     for (let round = 0; round < 10; round++) {
-      const guessers = Array.from({ length: 10 }, () => fail(email, newVisitor()))
-      await Promise.all(guessers)
+      const attackers = Array.from({ length: 10 }, () => fail(email, newVisitor()))
+      await Promise.all(attackers)
     }
     expect((await fail(email, newVisitor())).status).toBe(429)
     expect((await signIn(email, PASSWORD)).status).toBe(429)
     expect((await signIn(email, PASSWORD, visitor)).path).toBe('/console')
-    // The trust is for this account only, and has a limit.
+    // A trusted browser is trusted for this account only, and has a limit too.
     const other = await newFounder()
     expect((await signIn(email, PASSWORD, other.visitor)).status).toBe(429)
     for (let count = 0; count < 20; count++) expect((await fail(email, visitor)).status).toBe(401)
     expect((await fail(email, visitor)).status).toBe(429)
   }, 60_000)
 
-  it('do not make a forged cookie trusted', async () => {
+  it('are limited for browsers with a forged cookie', async () => {
     const { email, visitor } = await newFounder()
-    const guesser = newVisitor()
+    const attacker = newVisitor()
     const cookie = visitor.cookies.get('try-on.browser') ?? ''
     expect(cookie).not.toBe('')
-    guesser.cookies.set('try-on.browser', cookie.replace(/\.[^.]+$/, '.AAAA'))
-    for (let count = 0; count < 10; count++) await fail(email, guesser)
-    expect((await fail(email, guesser)).status).toBe(429)
+    attacker.cookies.set('try-on.browser', cookie.replace(/\.[^.]+$/, '.AAAA'))
+    for (let count = 0; count < 10; count++) await fail(email, attacker)
+    expect((await fail(email, attacker)).status).toBe(429)
   })
 
-  it('are forgotten after the window', async () => {
+  it('are no longer limited after the window', async () => {
     const { email } = await newFounder()
-    const guesser = newVisitor()
-    for (let count = 0; count < 11; count++) await fail(email, guesser)
+    const attacker = newVisitor()
+    for (let count = 0; count < 11; count++) await fail(email, attacker)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 16 * 60_000 })
-    expect((await fail(email, guesser)).status).toBe(401)
+    expect((await fail(email, attacker)).status).toBe(401)
   })
   afterEach(() => void vi.useRealTimers())
 
-  it('of the current password are limited for a signed-in person, and right ones are not', async () => {
+  it('of a signed-in user are limited, and right passwords are not', async () => {
     const { visitor } = await newFounder()
     const change = (current: string) =>
       visitor.post('/console/account/password', { current, password: PASSWORD })
@@ -259,8 +259,8 @@ describe('wrong passwords', () => {
   })
 })
 
-describe('mail', () => {
-  it('has a budget for each purpose, network and organisation', async () => {
+describe('email', () => {
+  it('has a limit for each purpose, network and organisation', async () => {
     const owner = await newFounder()
     const email = newAddress()
     const forgot = (visitor: Visitor, address = email) =>
@@ -278,23 +278,28 @@ describe('mail', () => {
     expect((await newVisitor().post('/console/resend', { email })).html).toContain(
       'we sent a new link',
     )
-    // Another organisation invites the same person after the first has used up its budget.
+    // Another organisation can invite the same person after the first has reached its limit.
     for (let count = 0; count < 4; count++) await invite(owner.visitor, email)
     expect((await invite(owner.visitor, email)).status).toBe(429)
     const other = await newFounder()
     expect((await invite(other.visitor, email)).html).toContain('Invitation sent.')
   })
 
-  it('for a reset can be requested by a browser that signed in before, whoever else did', async () => {
+  it('for a reset can be requested by a browser that signed in before, after others reached the limit', async () => {
     const { email, visitor } = await newFounder()
     for (let count = 0; count < 20; count++) await newVisitor().post('/console/forgot', { email })
     expect((await newVisitor().post('/console/forgot', { email })).status).toBe(429)
-    const before = mailsTo(email)
+    const before = emailsTo(email)
     expect((await visitor.post('/console/forgot', { email })).status).toBe(200)
-    expect(mailsTo(email)).toBe(before + 1)
+    expect(emailsTo(email)).toBe(before + 1)
   })
 
-  const ask = (settings: object, path: string, body?: Record<string, string>, host = BASE) =>
+  const requestWith = (
+    settings: object,
+    path: string,
+    body?: Record<string, string>,
+    host = BASE,
+  ) =>
     app.fetch(
       new Request(host + path, {
         ...(body && { method: 'POST', body: new URLSearchParams(body), headers: { Origin: host } }),
@@ -308,40 +313,46 @@ describe('mail', () => {
   it.each([
     ['BASE_URL', { MAIL_FROM: 'hello@try-on.example' }],
     ['MAIL_FROM', { BASE_URL: 'https://try-on.example' }],
-  ])('is not offered without %s, and the log says so', async (missing, settings) => {
+  ])('is unavailable without %s, which is logged', async (missing, settings) => {
     const { email } = await newFounder()
     const send = vi.spyOn(env.MAIL, 'send')
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const host = 'https://evil.example'
-    for (const path of PAGES) expect((await ask(settings, path, undefined, host)).status).toBe(503)
+    for (const path of PAGES)
+      expect((await requestWith(settings, path, undefined, host)).status).toBe(503)
     for (const path of FORMS) {
       const body = { email, password: PASSWORD, organisation: 'Acme' }
-      const answer = await ask(settings, path, body, host)
-      expect(answer.status).toBe(503)
-      const html = await answer.text()
+      const response = await requestWith(settings, path, body, host)
+      expect(response.status).toBe(503)
+      const html = await response.text()
       expect(html).toContain('The console is not set up')
       expect(html).not.toContain('We sent')
     }
     expect(log.mock.lastCall?.[0]).toContain(`needs ${missing}`)
     expect(send).not.toHaveBeenCalled()
-    // What sends no mail works.
-    expect((await ask(settings, '/console/sign-in')).status).toBe(200)
-    expect((await ask(settings, '/v1/account')).status).toBe(401)
+    // Pages that send no email work.
+    expect((await requestWith(settings, '/console/sign-in')).status).toBe(200)
+    expect((await requestWith(settings, '/v1/account')).status).toBe(401)
   })
 
-  it('has links that start with BASE_URL, whatever the Host header', async () => {
+  it('has links that start with BASE_URL, not with the Host header', async () => {
     const { email } = await newFounder()
     const settings = { MAIL_FROM: 'hello@try-on.example', BASE_URL: 'https://try-on.example' }
     const send = vi.spyOn(env.MAIL, 'send').mockResolvedValue({ messageId: 'm1' })
-    const answer = await ask(settings, '/console/forgot', { email }, 'https://evil.example')
-    expect(answer.status).toBe(200)
+    const response = await requestWith(
+      settings,
+      '/console/forgot',
+      { email },
+      'https://evil.example',
+    )
+    expect(response.status).toBe(200)
     await vi.waitUntil(() => send.mock.calls.length > 0)
     const [{ text }] = send.mock.calls[0] as unknown as [{ text: string }]
     expect(text).toContain('https://try-on.example/console/reset?token=')
     expect(text).not.toContain('evil.example')
   })
 
-  it('does not create instances without bound for invented hosts', () => {
+  it('limits the number of better-auth instances for forged hosts', () => {
     const first = authOf(env, 'https://host-0.example')
     expect(authOf(env, 'https://host-0.example')).toBe(first)
     for (let host = 1; host <= 10; host++) authOf(env, `https://host-${host}.example`)
@@ -356,7 +367,7 @@ describe('reset links', () => {
   }
   const open = (token: string) => newVisitor().get(`/console/reset?token=${token}`)
 
-  it('all end with a password reset', async () => {
+  it('all expire with a password reset', async () => {
     const { email } = await newFounder()
     const older = await forgot(email)
     const newer = await forgot(email)
@@ -364,16 +375,16 @@ describe('reset links', () => {
     const password = 'another long password'
     const done = await newVisitor().post('/console/reset', { token: newer, password })
     expect(done.path).toBe('/console/sign-in?reset=1')
-    const refused = await newVisitor().post('/console/reset', {
+    const rejected = await newVisitor().post('/console/reset', {
       token: older,
       password: ATTACKER_PASSWORD,
     })
-    expect(refused.status).toBe(403)
+    expect(rejected.status).toBe(403)
     expect((await signIn(email, ATTACKER_PASSWORD)).status).toBe(401)
     expect((await signIn(email, password)).path).toBe('/console')
   })
 
-  it('all end with a password change', async () => {
+  it('all expire with a password change', async () => {
     const { email, visitor } = await newFounder()
     const token = await forgot(email)
     await visitor.post('/console/account/password', {
@@ -383,7 +394,7 @@ describe('reset links', () => {
     expect((await open(token)).status).toBe(403)
   })
 
-  it('work once, also when they are used in parallel', async () => {
+  it('work once, also for concurrent requests', async () => {
     const { email } = await newFounder()
     const token = await forgot(email)
     const pages = await Promise.all(
@@ -394,11 +405,11 @@ describe('reset links', () => {
     expect(pages.map(({ status }) => status).toSorted()).toEqual([200, 403, 403])
   })
 
-  it('that are used, invalid or expired say so before they show a form', async () => {
+  it('that are used, invalid or expired show an error instead of a form', async () => {
     const { email } = await newFounder()
     const token = await forgot(email)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61 * 60_000 })
-    for (const each of [token, 'nonsense', '']) {
+    for (const each of [token, 'invalid', '']) {
       const page = await open(each)
       expect(page.status).toBe(403)
       expect(page.html).toContain('This link is invalid or has expired')
@@ -415,7 +426,7 @@ describe('reset links', () => {
     expect(JSON.stringify(results)).not.toContain(token)
   })
 
-  it('change nothing when the database fails, and work afterwards', async () => {
+  it('change nothing when the database fails, and work when repeated', async () => {
     const { email } = await newFounder()
     const token = await forgot(email)
     const fields = { token, password: 'another long password' }
@@ -428,18 +439,18 @@ describe('reset links', () => {
 
   it('are requested with the address that was entered at sign-in, without a URL', async () => {
     const { email } = await newFounder()
-    const before = mailsTo(email)
+    const before = emailsTo(email)
     const fields = { email, password: 'forgotten', from_sign_in: '' }
     const page = await newVisitor().post('/console/forgot', fields)
     expect(page.path).toBe('/console/forgot')
     expect(page.html).toContain(`value="${email}"`)
     expect(page.html).not.toContain('forgotten')
-    expect(mailsTo(email)).toBe(before)
+    expect(emailsTo(email)).toBe(before)
   })
 })
 
 describe('the log', () => {
-  it('holds no token of a mailed link', async () => {
+  it('contains no token of an emailed link', async () => {
     const lines: string[] = []
     vi.spyOn(console, 'error').mockImplementation((line) => void lines.push(String(line)))
     const owner = await newFounder()

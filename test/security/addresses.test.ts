@@ -1,5 +1,5 @@
-// Server-side request forgery: every way we know to write an address that is not the customer's to
-// have fetched, at each of the doors by which an address comes in.
+// Server-side request forgery: URLs of private hosts in every known notation, at every input that
+// takes a URL.
 import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
@@ -15,7 +15,7 @@ import { IMAGES, newOrganisation, operator, readJob, submit } from '../support/w
 const upstream = fakeUpstream()
 
 const FORBIDDEN = {
-  'names that stay inside': [
+  'internal names': [
     'http://localhost/',
     'http://LOCALHOST/',
     'http://localhost./',
@@ -29,7 +29,7 @@ const FORBIDDEN = {
     'http://intranet/',
     'http://a/',
   ],
-  'IPv4, in every spelling that the URL parser takes': [
+  'IPv4, in every notation that the URL parser accepts': [
     'http://127.0.0.1/',
     'http://127.0.0.1:8080/',
     'http://127.0.0.1./',
@@ -111,7 +111,7 @@ const FORBIDDEN = {
     'https:/shop.example/model.jpg',
     'https:shop.example',
   ],
-  'things that the parser would mend in silence': [
+  'characters that the URL parser would remove': [
     'http://shop.example/\tmodel.jpg',
     'http://127.0.\n0.1/',
     ' http://shop.example/',
@@ -146,24 +146,24 @@ const ALLOWED = [
   'https://münchen.example/model.jpg',
 ]
 
-describe(`an address that may not be fetched (${ALL.length} of them)`, () => {
-  it.each(ALL)('$kind: $url', ({ url }) => {
+describe(`a forbidden URL (${ALL.length} cases)`, () => {
+  it.each(ALL)('is rejected: $kind: $url', ({ url }) => {
     expect(urlProblem(url, POLICY)).not.toBeNull()
     expect(imageUrlProblem(url, POLICY)).not.toBeNull()
   })
 
-  it('is told from one that may be', () => {
+  it('is distinguished from an allowed URL', () => {
     for (const url of ALLOWED) expect(urlProblem(url, POLICY)).toBeNull()
   })
 
-  const SOME = ALL.filter((_, at) => at % 7 === 0).map(({ url }) => url)
+  const SAMPLE = ALL.filter((_, at) => at % 7 === 0).map(({ url }) => url)
 
-  it('is refused with 422 as either image and as webhook, whoever gives it', async () => {
+  it('returns 422 as an image and as a webhook URL, in /v1 and the operator API', async () => {
     const shop = await newOrganisation()
-    for (const url of SOME) {
+    for (const url of SAMPLE) {
       for (const field of ['model_image_url', 'garment_image_url', 'webhook_url']) {
-        const answer = await shop.live.post('/v1/tryon', { ...IMAGES, [field]: url })
-        expect([field, url, answer.status]).toEqual([field, url, 422])
+        const response = await shop.live.post('/v1/tryon', { ...IMAGES, [field]: url })
+        expect([field, url, response.status]).toEqual([field, url, 422])
       }
     }
     const webhook = { default_webhook_url: 'http://169.254.169.254/' }
@@ -173,10 +173,10 @@ describe(`an address that may not be fetched (${ALL.length} of them)`, () => {
     expect(upstream.seen()).toEqual([])
   })
 
-  it('is not followed to by a redirect, wherever in the chain', async () => {
+  it('is not fetched after redirects', async () => {
     upstream.on('https://cdn.test/hop', () => Response.redirect('https://cdn.test/model', 302))
-    // A redirect may be relative, and the parser mends it: then it is another, public, address.
-    for (const url of SOME.filter((url) => /^https?:\/\/\S+$/.test(url) && URL.canParse(url))) {
+    // Other values are relative redirects or normalised by the parser, and lead to a public URL.
+    for (const url of SAMPLE.filter((url) => /^https?:\/\/\S+$/.test(url) && URL.canParse(url))) {
       upstream.on(
         'https://cdn.test/model',
         () => new Response(null, { status: 302, headers: { Location: url } }),
@@ -192,7 +192,7 @@ describe(`an address that may not be fetched (${ALL.length} of them)`, () => {
     )
   })
 
-  it('is not the end of a redirect between public hosts', async () => {
+  it('does not stop redirects between public hosts', async () => {
     upstream
       .on('https://cdn.test/hop', () => Response.redirect('https://other.test/model', 307))
       .on('https://other.test/model', () => new Response(png()))
@@ -202,40 +202,40 @@ describe(`an address that may not be fetched (${ALL.length} of them)`, () => {
   })
 })
 
-describe('a service with a BASE_URL', () => {
-  const behind = Object.assign({ ...env }, { BASE_URL: 'https://api.shop.example' })
-  const OWN = ['https://api.shop.example/x', 'https://api.shop.example.:8443/x', `${BASE}./x`]
+describe('a deployment with BASE_URL', () => {
+  const withBaseUrl = Object.assign({ ...env }, { BASE_URL: 'https://api.shop.example' })
+  const OWN_URLS = ['https://api.shop.example/x', 'https://api.shop.example.:8443/x', `${BASE}./x`]
 
-  it('takes neither that address nor the one in use for a customer’s', async () => {
+  it('rejects both BASE_URL and the requested host', async () => {
     const shop = await newOrganisation()
-    for (const url of OWN) {
+    for (const url of OWN_URLS) {
       for (const field of ['model_image_url', 'garment_image_url', 'webhook_url']) {
-        const answer = await worker.fetch(
+        const response = await worker.fetch(
           new Request(`${BASE}/v1/tryon`, {
             method: 'POST',
             headers: { Authorization: `Bearer ${shop.keys.test}` },
             body: JSON.stringify({ ...IMAGES, [field]: url }),
           }),
-          behind,
+          withBaseUrl,
           createExecutionContext(),
         )
-        expect([field, url, answer.status]).toEqual([field, url, 422])
-        expect(await answer.json()).toMatchObject({
+        expect([field, url, response.status]).toEqual([field, url, 422])
+        expect(await response.json()).toMatchObject({
           error: { message: `${field} must not point to this service itself.` },
         })
       }
     }
   })
 
-  it('is not led to either of them by a redirect', async () => {
-    vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
+  it('does not follow redirects to either of them', async () => {
+    vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is unavailable'))
     const shop = await newOrganisation()
-    for (const url of OWN) {
+    for (const url of OWN_URLS) {
       upstream
         .on(IMAGES.model_image_url, () => Response.redirect(url, 302))
         .on(IMAGES.garment_image_url, () => new Response(png()))
       const { job_id } = await submit(shop.live)
-      await processJob({ env: behind, jobId: job_id })
+      await processJob({ env: withBaseUrl, jobId: job_id })
       expect(await readJob(shop.live, job_id)).toMatchObject({
         error_code: 'model_image_unreachable',
       })

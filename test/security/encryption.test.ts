@@ -1,4 +1,4 @@
-// Stored secrets: encrypted, under a key that can be replaced, each for one organisation.
+// Encryption of stored secrets: for one organisation each, under a key that can be rotated.
 import { createExecutionContext, createScheduledController } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
@@ -33,7 +33,7 @@ const stored = async (orgId: string) => {
   return row ?? { current: '', previous: null }
 }
 
-/** Everything in the database, as text. */
+/** All rows of the database, as text. */
 async function dump(): Promise<string> {
   const { results } = await env.DB.prepare(
     "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'",
@@ -55,16 +55,16 @@ const request = (bindings: Env, path: string) =>
   )
 
 const rotate = async (bindings: Env, { orgId }: TestOrganisation) => {
-  const answer = await request(bindings, `/operator/organisations/${orgId}/webhook-secret/rotate`)
-  return (await answer.json<{ webhook_secret: string }>()).webhook_secret
+  const response = await request(bindings, `/operator/organisations/${orgId}/webhook-secret/rotate`)
+  return (await response.json<{ webhook_secret: string }>()).webhook_secret
 }
 
 const cron = (bindings: Env) =>
   worker.scheduled(createScheduledController({ cron: '* * * * *' }), bindings)
 
-/** Delivers one event with these settings. @returns what verifies the delivery, out of `secrets` */
-async function verifying(bindings: Env, shop: TestOrganisation, secrets: string[]) {
-  vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is away'))
+/** Delivers one event with these settings. @returns those of `secrets` that verify the delivery */
+async function verifyingSecrets(bindings: Env, shop: TestOrganisation, secrets: string[]) {
+  vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is unavailable'))
   const { job_id } = await submit(shop.test, { webhook_url: HOOK })
   await finished(shop.test, job_id)
   const before = upstream.seen(HOOK).length
@@ -81,7 +81,7 @@ async function verifying(bindings: Env, shop: TestOrganisation, secrets: string[
 }
 
 describe('with ENCRYPTION_KEY set', () => {
-  it('no plain signing secret is in the database, and deliveries are signed', async () => {
+  it('stores no secret in plain text, and signs deliveries', async () => {
     const shop = await newOrganisation()
     const { visitor, organisationId } = await newFounder()
     await visitor.post('/console/settings/webhooks/rotate')
@@ -92,27 +92,27 @@ describe('with ENCRYPTION_KEY set', () => {
     expect(previous).toMatch(/^enc:v1:/)
     expect(previous).not.toBe(current)
     expect(await dump()).not.toMatch(PLAIN)
-    expect(await verifying(env, shop, [shop.webhookSecret, next])).toHaveLength(2)
+    expect(await verifyingSecrets(env, shop, [shop.webhookSecret, next])).toHaveLength(2)
   })
 
-  it('a value that is moved to another organisation does not decrypt, and signs nothing', async () => {
+  it('does not decrypt a value that was moved to another organisation', async () => {
     const [from, to] = [await newOrganisation(), await newOrganisation()]
     await env.DB.prepare('UPDATE organisations SET webhook_secret = ? WHERE id = ?')
       .bind((await stored(from.orgId)).current, to.orgId)
       .run()
-    vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is away'))
+    vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is unavailable'))
     const { job_id } = await submit(to.test, { webhook_url: HOOK })
     await finished(to.test, job_id)
     await expect(deliverEvent({ env, eventId: eventIdOf(job_id) })).rejects.toThrow()
     expect(upstream.seen(HOOK)).toHaveLength(0)
-    // No attempt is recorded: it is not the receiver that failed.
+    // No attempt is recorded, because the receiver did not fail.
     const attempts = await env.DB.prepare('SELECT * FROM webhook_attempts WHERE event_id = ?')
       .bind(eventIdOf(job_id))
       .all()
     expect(attempts.results).toHaveLength(0)
   })
 
-  it('a changed value does not decrypt', async () => {
+  it('does not decrypt a modified value', async () => {
     const { visitor, organisationId } = await newFounder()
     await env.DB.prepare('UPDATE organisations SET webhook_secret = ? WHERE id = ?')
       .bind(`${(await stored(organisationId)).current.slice(0, -4)}AAAA`, organisationId)
@@ -123,48 +123,48 @@ describe('with ENCRYPTION_KEY set', () => {
     expect(page.html).not.toContain('whsec_')
   })
 
-  it('is checked for its length, as is the previous key', async () => {
+  it('requires 32 characters for both keys', async () => {
     const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
     for (const name of ['ENCRYPTION_KEY', 'ENCRYPTION_KEY_PREVIOUS']) {
-      const answer = await request(withKeys({ [name]: 'short' }), '/operator/organisations')
-      expect(answer.status).toBe(500)
+      const response = await request(withKeys({ [name]: 'short' }), '/operator/organisations')
+      expect(response.status).toBe(500)
       expect(errors.mock.calls.join()).toContain(`${name} must have at least 32 characters`)
     }
   })
 })
 
 describe('without ENCRYPTION_KEY', () => {
-  it('secrets are stored in plain text, with one warning', async () => {
+  it('stores secrets in plain text and logs one warning', async () => {
     vi.resetModules()
     const warnings = vi.spyOn(console, 'warn').mockImplementation(() => {})
     const { encrypt } = await import('../../src/db/encryption.ts')
     const unset = withKeys({})
-    expect(await encrypt(unset, 'context', 'whsec_x')).toBe('whsec_x')
-    await encrypt(unset, 'context', 'whsec_y')
+    expect(await encrypt(unset, { context: 'context', text: 'whsec_x' })).toBe('whsec_x')
+    await encrypt(unset, { context: 'context', text: 'whsec_y' })
     expect(warnings.mock.calls.join()).toContain('ENCRYPTION_KEY is not set')
     expect(warnings).toHaveBeenCalledTimes(1)
   })
 
-  it('they sign, and once it is set they go on signing and cron encrypts them', async () => {
+  it('signs with plain secrets, and cron encrypts them once a key is set', async () => {
     const shop = await newOrganisation()
     const unset = withKeys({ ENCRYPTION_KEY_PREVIOUS: env.ENCRYPTION_KEY })
     const plain = await rotate(unset, shop)
     expect((await stored(shop.orgId)).current).toBe(plain)
-    expect(await verifying(unset, shop, [plain])).toHaveLength(1)
+    expect(await verifyingSecrets(unset, shop, [plain])).toHaveLength(1)
     const set = withKeys({
       ENCRYPTION_KEY: newKey(),
       ENCRYPTION_KEY_PREVIOUS: env.ENCRYPTION_KEY,
     })
-    expect(await verifying(set, shop, [plain])).toHaveLength(1)
+    expect(await verifyingSecrets(set, shop, [plain])).toHaveLength(1)
     await cron(set)
     expect((await stored(shop.orgId)).current).toMatch(/^enc:v1:/)
     expect(await dump()).not.toMatch(PLAIN)
-    expect(await verifying(set, shop, [plain, shop.webhookSecret])).toHaveLength(2)
+    expect(await verifyingSecrets(set, shop, [plain, shop.webhookSecret])).toHaveLength(2)
   })
 })
 
-describe('a rotation of ENCRYPTION_KEY', () => {
-  it('keeps every secret readable, and ends without the previous key', async () => {
+describe('rotation of ENCRYPTION_KEY', () => {
+  it('re-encrypts all secrets, after which the previous key is not needed', async () => {
     const shop = await newOrganisation()
     const next = newKey()
     const rotating = withKeys({
@@ -172,19 +172,21 @@ describe('a rotation of ENCRYPTION_KEY', () => {
       ENCRYPTION_KEY_PREVIOUS: env.ENCRYPTION_KEY,
     })
     const { current: before } = await stored(shop.orgId)
-    expect(await verifying(rotating, shop, [shop.webhookSecret])).toHaveLength(1)
+    expect(await verifyingSecrets(rotating, shop, [shop.webhookSecret])).toHaveLength(1)
     await cron(rotating)
     const { current: after } = await stored(shop.orgId)
     expect(after.split(':')[2]).not.toBe(before.split(':')[2])
     const ended = withKeys({ ENCRYPTION_KEY: next })
-    expect(await verifying(ended, shop, [shop.webhookSecret])).toHaveLength(1)
-    await expect(verifying(env, shop, [])).rejects.toThrow(/The encryption key \w+ is not set/)
+    expect(await verifyingSecrets(ended, shop, [shop.webhookSecret])).toHaveLength(1)
+    await expect(verifyingSecrets(env, shop, [])).rejects.toThrow(
+      /The encryption key \w+ is not set/,
+    )
   })
 
-  it('encrypts a bounded number at a time until nothing is left', async () => {
+  it('re-encrypts a bounded number at a time until all are done', async () => {
     const shops = [await newOrganisation(), await newOrganisation(), await newOrganisation()]
     const [first, second] = [newKey(), newKey()]
-    // The first key of the two is this test's own, so that it knows every value under it.
+    // Both keys belong to this test, so that no other value uses them.
     const begun = withKeys({ ENCRYPTION_KEY: first, ENCRYPTION_KEY_PREVIOUS: env.ENCRYPTION_KEY })
     await reencryptWebhookSecrets(begun, 1_000)
     const rotating = withKeys({ ENCRYPTION_KEY: second, ENCRYPTION_KEY_PREVIOUS: first })
@@ -200,16 +202,16 @@ describe('a rotation of ENCRYPTION_KEY', () => {
     expect(await left()).toBe(0)
   })
 
-  it('does not overwrite a signing secret that is rotated at the same time', async () => {
+  it('does not overwrite a secret that is rotated concurrently', async () => {
     const shop = await newOrganisation()
     const keys = { ENCRYPTION_KEY: newKey(), ENCRYPTION_KEY_PREVIOUS: env.ENCRYPTION_KEY }
     const [, next] = await Promise.all([cron(withKeys(keys)), rotate(withKeys(keys), shop)])
     await cron(withKeys(keys))
-    expect(await verifying(withKeys(keys), shop, [next, shop.webhookSecret])).toHaveLength(2)
+    expect(await verifyingSecrets(withKeys(keys), shop, [next, shop.webhookSecret])).toHaveLength(2)
   })
 })
 
-it('the operator API answers 404 for the secret of an unknown organisation', async () => {
+it('the operator API returns 404 for the secret of an unknown organisation', async () => {
   const path = `/operator/organisations/${newId('org')}/webhook-secret/rotate`
   expect((await operator.post(path)).status).toBe(404)
 })

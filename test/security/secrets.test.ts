@@ -1,5 +1,4 @@
-// Secrets: none in the logs, none told by time, each replaceable while the service runs; and what
-// guessing one costs.
+// Secrets: not in logs, compared as a whole, rotated without downtime, and protected against guessing.
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
@@ -34,7 +33,7 @@ describe('the log', () => {
     }
   })
 
-  it('holds no key, secret, signature or picture’s address, whatever happens', async () => {
+  it('contains no key, secret, signature or picture URL, also in errors', async () => {
     const shop = await newOrganisation({
       default_webhook_url: 'https://hooks.test/a?token=hook-token',
     })
@@ -69,7 +68,7 @@ describe('the log', () => {
     const delivered = async () =>
       (await readJob(shop.live, flaky.job_id))['webhook_status'] === 'delivered'
     await vi.waitUntil(delivered, { timeout: 10_000, interval: 50 })
-    // A database that is down: its error has the whole statement with its values.
+    // The error of an unavailable database contains the statement with its values.
     const prepare = vi.spyOn(env.DB, 'prepare').mockImplementation(() => {
       throw new Error(`D1 is down: Bearer ${shop.keys.live}`)
     })
@@ -107,7 +106,7 @@ describe('the log', () => {
   }, 20_000)
 })
 
-describe('every 401', () => {
+describe('401 responses', () => {
   it.each([
     ['GET', '/v1/account'],
     ['GET', '/v1/workspaces'],
@@ -119,40 +118,40 @@ describe('every 401', () => {
     ['POST', '/operator/organisations'],
     ['GET', '/operator/organisations/org_1/audit-log'],
     ['POST', '/operator/organisations/org_1/webhook-secret/rotate'],
-  ])('says how to authenticate: %s %s', async (method, path) => {
+  ])('have WWW-Authenticate: %s %s', async (method, path) => {
     const unknown = createKey(newId('org'), 'live')
     for (const token of ['', 'wrong', unknown]) {
       const headers = { Authorization: `Bearer ${token}` }
-      const answer = await request(path, { method, headers })
-      expect(answer.status).toBe(401)
-      expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer realm="try-on"')
+      const response = await request(path, { method, headers })
+      expect(response.status).toBe(401)
+      expect(response.headers.get('WWW-Authenticate')).toBe('Bearer realm="try-on"')
     }
   })
 
-  it('does so for a revoked key', async () => {
+  it('have WWW-Authenticate for a revoked key', async () => {
     const shop = await newOrganisation()
     await env.DB.prepare('UPDATE api_keys SET revoked_at = ? WHERE organisation_id = ?')
       .bind(Date.now(), shop.orgId)
       .run()
-    const answer = await shop.test.get('/v1/account')
-    expect(await codeOf(answer)).toBe('api_key_revoked')
-    expect(answer.headers.get('WWW-Authenticate')).toBe('Bearer realm="try-on"')
+    const response = await shop.test.get('/v1/account')
+    expect(await codeOf(response)).toBe('api_key_revoked')
+    expect(response.headers.get('WWW-Authenticate')).toBe('Bearer realm="try-on"')
   })
 })
 
-describe('comparing', () => {
-  it('refuses a signature that differs in its first, its last or any number of characters', async () => {
+describe('comparison', () => {
+  it('rejects a signature that differs in its first or last character or its length', async () => {
     const path = signedUrl(env, '', 'outputs/a.png')
     const [start = '', signature = ''] = path.split('&signature=')
     const wrong = [`-${signature.slice(1)}`, `${signature.slice(0, -1)}-`, signature.slice(1), '-']
     for (const each of wrong.filter((text) => text !== signature)) {
-      const answer = await request(`${start}&signature=${each}`)
-      expect(await answer.json()).toMatchObject({ error: { code: 'invalid_signature' } })
+      const response = await request(`${start}&signature=${each}`)
+      expect(await response.json()).toMatchObject({ error: { code: 'invalid_signature' } })
     }
-    expect((await request(path)).status).toBe(404) // well signed, and no such picture
+    expect((await request(path)).status).toBe(404) // valid signature, unknown picture
   })
 
-  it('refuses a token that differs in its first, its last or any number of characters', async () => {
+  it('rejects a token that differs in its first or last character or its length', async () => {
     const token = env.OPERATOR_TOKEN
     const wrong = [`x${token.slice(1)}`, `${token.slice(0, -1)}x`, token.slice(1), `${token}x`, 'x']
     for (const each of wrong) {
@@ -162,8 +161,8 @@ describe('comparing', () => {
   })
 })
 
-describe('a webhook secret', () => {
-  it('is replaced while both the old and the new verify', async () => {
+describe('webhook secret rotation', () => {
+  it('signs with the previous and the new secret during the overlap', async () => {
     const shop = await newOrganisation({ default_webhook_url: 'https://hooks.test/rotate' })
     upstream.on('https://hooks.test/rotate', () => new Response('thanks'))
     const next = newWebhookSecret()
@@ -195,16 +194,16 @@ describe('a webhook secret', () => {
   })
 })
 
-describe('guessing', () => {
-  const guess = async (path: string, token: string, address: string) => {
+describe('auth throttle', () => {
+  const authenticate = async (path: string, token: string, address: string) => {
     const context = createExecutionContext()
     const headers = { Authorization: `Bearer ${token}`, 'cf-connecting-ip': address }
-    const answer = await worker.fetch(new Request(`${BASE}${path}`, { headers }), env, context)
+    const response = await worker.fetch(new Request(`${BASE}${path}`, { headers }), env, context)
     await waitOnExecutionContext(context)
-    return answer
+    return response
   }
 
-  it('a malformed key ends before any I/O, at every endpoint', async () => {
+  it('rejects malformed keys before any I/O, at every endpoint', async () => {
     const harness = await Harness.open()
     const key = harness.shop.keys.live
     const malformed = ['', 'x', key.slice(0, -1), `${key}0`, key.toUpperCase(), 'svc_live_sk_']
@@ -220,63 +219,67 @@ describe('guessing', () => {
       for (const wrong of malformed) {
         const faultInjector = new FaultInjector()
         const body = { model_image_url: HOOK }
-        const answer = await harness.request(
+        const response = await harness.request(
           faultInjector,
           wrong,
           method,
           path,
           method === 'POST' ? { body } : {},
         )
-        expect(answer?.status).toBe(401)
+        expect(response?.status).toBe(401)
         expect(faultInjector.calls).toEqual([])
       }
     }
   })
 
-  it('keys is slowed after a hundred from one address, for that address only', async () => {
+  it('limits an address after a hundred wrong keys, and no other address', async () => {
     const shop = await newOrganisation()
     const wrong = () => createKey(shop.orgId, 'live')
-    const [guesser, other] = ['198.51.100.1', '198.51.100.2']
-    expect((await guess('/v1/account', shop.keys.live, guesser)).status).toBe(200)
+    const [attacker, other] = ['198.51.100.1', '198.51.100.2']
+    expect((await authenticate('/v1/account', shop.keys.live, attacker)).status).toBe(200)
     for (let tries = 0; tries < 101; tries++) {
-      expect((await guess('/v1/account', wrong(), guesser)).status).toBe(401)
+      expect((await authenticate('/v1/account', wrong(), attacker)).status).toBe(401)
     }
-    const asked = vi.spyOn(env.ORGANISATION, 'getByName')
-    const slowed = await guess('/v1/account', wrong(), guesser)
-    expect(slowed.status).toBe(429)
-    expect(Number(slowed.headers.get('Retry-After'))).toBeGreaterThan(0)
-    expect(await slowed.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } })
-    expect(asked).not.toHaveBeenCalled()
-    // Whoever shares the address and has a key that was good goes on; so does every other address.
-    expect((await guess('/v1/account', shop.keys.live, guesser)).status).toBe(200)
-    expect((await guess('/v1/account', wrong(), other)).status).toBe(401)
-    // A new key of an unheard-of organisation is no better.
-    expect((await guess('/v1/account', createKey(newId('org'), 'test'), guesser)).status).toBe(429)
+    const getByName = vi.spyOn(env.ORGANISATION, 'getByName')
+    const limited = await authenticate('/v1/account', wrong(), attacker)
+    expect(limited.status).toBe(429)
+    expect(Number(limited.headers.get('Retry-After'))).toBeGreaterThan(0)
+    expect(await limited.json()).toMatchObject({ error: { code: 'rate_limit_exceeded' } })
+    expect(getByName).not.toHaveBeenCalled()
+    // A key that was valid before still works from this address, and other addresses are not limited.
+    expect((await authenticate('/v1/account', shop.keys.live, attacker)).status).toBe(200)
+    expect((await authenticate('/v1/account', wrong(), other)).status).toBe(401)
+    // A key of an unknown organisation is limited too.
+    expect(
+      (await authenticate('/v1/account', createKey(newId('org'), 'test'), attacker)).status,
+    ).toBe(429)
   })
 
-  it('the operator token is slowed likewise, and the right one never', async () => {
-    const guesser = '198.51.100.3'
+  it('limits wrong operator tokens, and never the right one', async () => {
+    const attacker = '198.51.100.3'
     for (let tries = 0; tries < 101; tries++) {
-      expect((await guess('/operator/organisations', 'wrong', guesser)).status).toBe(401)
+      expect((await authenticate('/operator/organisations', 'wrong', attacker)).status).toBe(401)
     }
-    expect((await guess('/operator/organisations', 'wrong', guesser)).status).toBe(429)
-    expect((await guess('/operator/organisations', env.OPERATOR_TOKEN, guesser)).status).toBe(200)
+    expect((await authenticate('/operator/organisations', 'wrong', attacker)).status).toBe(429)
+    expect(
+      (await authenticate('/operator/organisations', env.OPERATOR_TOKEN, attacker)).status,
+    ).toBe(200)
   })
 
-  it('is answered, and the log says why, when it could not be counted', async () => {
-    vi.spyOn(env.FAILURES, 'limit').mockRejectedValue(new Error('the counter is away'))
+  it('responds and logs an error when a failure cannot be counted', async () => {
+    vi.spyOn(env.FAILURES, 'limit').mockRejectedValue(new Error('the rate limiter is unavailable'))
     const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
-    const answer = await guess('/operator/organisations', 'wrong', '198.51.100.4')
-    expect(answer.status).toBe(401)
+    const response = await authenticate('/operator/organisations', 'wrong', '198.51.100.4')
+    expect(response.status).toBe(401)
     expect(errors.mock.calls.map(String)).toEqual([
-      expect.stringMatching(/failure not counted.*"requestId".*the counter is away/),
+      expect.stringMatching(/failure not counted.*"requestId".*the rate limiter is unavailable/),
     ])
   })
 
-  it('ends with the minute', async () => {
+  it('ends after a minute', async () => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61_000 })
     expect(
-      (await guess('/v1/account', createKey(newId('org'), 'test'), '198.51.100.1')).status,
+      (await authenticate('/v1/account', createKey(newId('org'), 'test'), '198.51.100.1')).status,
     ).not.toBe(429)
   })
   afterEach(() => void vi.useRealTimers())

@@ -1,4 +1,4 @@
-// An upload belongs to the organisation that made it. Its signed link works for no other one.
+// An upload belongs to one organisation. Its signed link does not work for others.
 import { env } from 'cloudflare:workers'
 import { eq } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -29,26 +29,26 @@ describe('an upload', () => {
     link = row?.modelImageUrl ?? ''
   })
 
-  it('names its organisation in its link', () => {
+  it('has the id of its organisation in its link', () => {
     const { organisationId } = owner
     expect(link).toMatch(new RegExp(`^${BASE}/uploads/upl_\\w{26}/${organisationId}\\.png\\?`))
     expect(uploadKeyOf(env, { baseUrl: BASE, organisationId }, link)).toContain(organisationId)
   })
 
-  it('is no input for a job of another organisation', async () => {
-    const stranger = await newFounder()
-    const { page } = await tryOn(stranger.visitor, { model_image_url: link })
+  it('is rejected as an input of another organisation', async () => {
+    const other = await newFounder()
+    const { page } = await tryOn(other.visitor, { model_image_url: link })
     expect(page.status).toBe(422)
     expect(page.html).toContain('must not point to this service itself')
 
-    const response = await clientOf(stranger.testKey).post('/v1/tryon', {
+    const response = await clientOf(other.testKey).post('/v1/tryon', {
       model_image_url: link,
       garment_image_url: 'https://shop.test/garment.png',
     })
     expect(response.status).toBe(422)
   })
 
-  it('is not found under the id of another organisation, even with a valid signature', async () => {
+  it('is not found by the id of another organisation, even with a valid signature', async () => {
     const { orgId } = await newOrganisation()
     expect(uploadKeyOf(env, { baseUrl: BASE, organisationId: orgId }, link)).toBeNull()
     const forged = link.replace(owner.organisationId, orgId)

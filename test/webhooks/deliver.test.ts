@@ -1,4 +1,4 @@
-// Delivery of webhooks, with the schedule 1, 1, 2 seconds of vitest.config.
+// Delivery of webhooks, with the retry delays of vitest.config: 1, 1 and 2 seconds.
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
@@ -15,13 +15,13 @@ const upstream = fakeUpstream()
 const HOOK = 'https://hooks.test/try-on'
 
 /** Waits until a job's webhook has this status. */
-const webhookStatus = (shop: TestOrganisation, jobId: string, status: string) =>
+const waitForStatus = (shop: TestOrganisation, jobId: string, status: string) =>
   vi.waitUntil(async () => (await readJob(shop.test, jobId))['webhook_status'] === status, {
     timeout: 12_000,
     interval: 50,
   })
 
-async function attemptsOf(jobId: string) {
+async function storedAttempts(jobId: string) {
   const { results } = await env.DB.prepare(
     'select number, response_status as status, response_body as body, error from webhook_attempts where event_id = ? order by number',
   )
@@ -30,12 +30,12 @@ async function attemptsOf(jobId: string) {
   return results
 }
 
-describe('a delivery', () => {
-  it('is signed after Standard Webhooks and carries the job in its list form', async () => {
+describe('deliverEvent', () => {
+  it('sends the job as in lists, signed as Standard Webhooks defines', async () => {
     const shop = await newOrganisation()
     upstream.on(HOOK, () => new Response('thanks'))
     const { job_id } = await submit(shop.test, { webhook_url: HOOK })
-    await webhookStatus(shop, job_id, 'delivered')
+    await waitForStatus(shop, job_id, 'delivered')
 
     const [delivery] = upstream.seen(HOOK)
     expect(delivery).toMatchObject({ method: 'POST' })
@@ -53,25 +53,25 @@ describe('a delivery', () => {
       data: { ...listed, output_url: expect.stringContaining(`/outputs/${job_id}.png?`) },
     })
     expect([webhook_url, webhook_status, typeof output_url]).toEqual([HOOK, 'delivered', 'string'])
-    expect(await attemptsOf(job_id)).toEqual([
+    expect(await storedAttempts(job_id)).toEqual([
       { number: 1, status: 200, body: 'thanks', error: null },
     ])
   })
 
-  it('tells of a refund', async () => {
+  it('reports a refund', async () => {
     const shop = await newOrganisation()
-    vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is away'))
+    vi.spyOn(env.JOBS, 'send').mockRejectedValue(new Error('the queue is unavailable'))
     upstream.on(HOOK, () => new Response())
     const { job_id } = await submit(shop.live, { webhook_url: HOOK })
     await shop.live.delete(`/v1/jobs/${job_id}`)
-    await webhookStatus(shop, job_id, 'delivered')
+    await waitForStatus(shop, job_id, 'delivered')
     expect(JSON.parse(upstream.seen(HOOK)[0]!.body)).toMatchObject({
       type: 'job.refunded',
       data: { job_id, status: 'refunded', output_url: null },
     })
   })
 
-  it('is signed with both secrets during a rotation', async () => {
+  it('signs with both secrets during a rotation', async () => {
     const shop = await newOrganisation()
     const previous = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
     await env.DB.prepare(
@@ -81,7 +81,7 @@ describe('a delivery', () => {
       .run()
     upstream.on(HOOK, () => new Response())
     const { job_id } = await submit(shop.test, { webhook_url: HOOK })
-    await webhookStatus(shop, job_id, 'delivered')
+    await waitForStatus(shop, job_id, 'delivered')
     const { headers, body } = upstream.seen(HOOK)[0]!
     expect(headers.get('webhook-signature')?.split(' ')).toHaveLength(2)
     for (const secret of [shop.webhookSecret, previous]) {
@@ -91,24 +91,24 @@ describe('a delivery', () => {
 })
 
 describe('a failed attempt', () => {
-  it('is repeated with the same id until it succeeds', async () => {
+  it('is retried with the same id until it succeeds', async () => {
     const shop = await newOrganisation()
     let calls = 0
     upstream.on(HOOK, () => new Response(`call ${++calls}`, { status: calls < 3 ? 503 : 200 }))
     const { job_id } = await submit(shop.test, { webhook_url: HOOK })
-    await webhookStatus(shop, job_id, 'retrying')
-    await webhookStatus(shop, job_id, 'delivered')
+    await waitForStatus(shop, job_id, 'retrying')
+    await waitForStatus(shop, job_id, 'delivered')
     const ids = upstream.seen(HOOK).map(({ headers }) => headers.get('webhook-id'))
     expect(ids).toEqual(Array.from({ length: 3 }, () => eventIdOf(job_id)))
-    expect((await attemptsOf(job_id)).map(({ status }) => status)).toEqual([503, 503, 200])
+    expect((await storedAttempts(job_id)).map(({ status }) => status)).toEqual([503, 503, 200])
   })
 
-  it('is the last when the schedule is spent', async () => {
+  it('is not retried when no retries are left', async () => {
     const shop = await newOrganisation()
     upstream.on(HOOK, () => new Response('x'.repeat(5_000), { status: 500 }))
     const { job_id } = await submit(shop.test, { webhook_url: HOOK })
-    await webhookStatus(shop, job_id, 'failed')
-    const attempts = await attemptsOf(job_id)
+    await waitForStatus(shop, job_id, 'failed')
+    const attempts = await storedAttempts(job_id)
     expect(attempts.map(({ number, status }) => [number, status])).toEqual([
       [1, 500],
       [2, 500],
@@ -118,72 +118,74 @@ describe('a failed attempt', () => {
     expect(attempts.map(({ body }) => body?.length)).toEqual([128, 128, 128, 1_024])
   }, 15_000)
 
-  it('is the last when the receiver answers 410', async () => {
+  it('is not retried when the receiver responds with 410', async () => {
     const shop = await newOrganisation()
     upstream.on(HOOK, () => new Response('gone', { status: 410 }))
     const { job_id } = await submit(shop.test, { webhook_url: HOOK })
-    await webhookStatus(shop, job_id, 'failed')
-    expect(await attemptsOf(job_id)).toMatchObject([{ status: 410 }])
+    await waitForStatus(shop, job_id, 'failed')
+    expect(await storedAttempts(job_id)).toMatchObject([{ status: 410 }])
   })
 
   it.each<[string, () => Response, object]>([
     [
-      'a redirect, which is not followed',
+      'a redirect without following it',
       () => new Response(null, { status: 307, headers: { Location: 'https://other.test/' } }),
       { status: 307, error: null },
     ],
     [
-      'no answer in time',
+      'a timeout',
       () => {
         throw new DOMException('The operation was aborted due to timeout', 'TimeoutError')
       },
       { status: null, error: expect.stringContaining('TimeoutError') },
     ],
-  ])('is %s', async (_, reply, attempt) => {
+  ])('is recorded: %s', async (_, reply, attempt) => {
     const shop = await newOrganisation()
     upstream.on(HOOK, reply)
     const { job_id } = await submit(shop.test, { webhook_url: HOOK })
-    await webhookStatus(shop, job_id, 'retrying')
-    expect((await attemptsOf(job_id))[0]).toMatchObject(attempt)
+    await waitForStatus(shop, job_id, 'retrying')
+    expect((await storedAttempts(job_id))[0]).toMatchObject(attempt)
     upstream.on(HOOK, () => new Response())
-    await webhookStatus(shop, job_id, 'delivered')
+    await waitForStatus(shop, job_id, 'delivered')
   })
 
   it.each([
     ['private', 'http://10.0.0.1/'],
     ['this service itself', 'https://try-on.test.:8443/v1/tryon'],
     ['this service itself', 'https://api.shop.example./v1/tryon'],
-  ])('is an address that is %s: %s', async (problem, url) => {
+  ])('is recorded without a request for a URL that is %s: %s', async (problem, url) => {
     const shop = await newOrganisation()
-    vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is away'))
+    vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is unavailable'))
     const { job_id } = await submit(shop.test, { webhook_url: HOOK })
     await finished(shop.test, job_id)
-    // Accepted once (by another setting, say), yet nothing is sent there.
+    // Such a URL can have been accepted under other settings.
     await env.DB.prepare('update webhook_events set url = ? where id = ?')
       .bind(url, eventIdOf(job_id))
       .run()
     const behind = Object.assign({ ...env }, { BASE_URL: 'https://api.shop.example' })
     await deliverEvent({ env: behind, eventId: eventIdOf(job_id) })
-    expect(await attemptsOf(job_id)).toMatchObject([
+    expect(await storedAttempts(job_id)).toMatchObject([
       { status: null, error: expect.stringContaining(problem) },
     ])
   })
 })
 
-describe('an event', () => {
-  it('is not sent again once it was delivered, whatever messages come', async () => {
+describe('repeated messages', () => {
+  it('do not send an event again after it was delivered', async () => {
     const shop = await newOrganisation()
     upstream.on(HOOK, () => new Response())
     const { job_id } = await submit(shop.test, { webhook_url: HOOK })
-    await webhookStatus(shop, job_id, 'delivered')
+    await waitForStatus(shop, job_id, 'delivered')
     await Promise.all([1, 2, 3].map(() => deliverEvent({ env, eventId: eventIdOf(job_id) })))
-    await deliverEvent({ env, eventId: 'evt_nonsense' })
+    await deliverEvent({ env, eventId: 'evt_unknown' })
     expect(upstream.seen(HOOK)).toHaveLength(1)
   })
 
-  it('is attempted by one of several simultaneous messages', async () => {
+  it('lead to one attempt when they are concurrent', async () => {
     const shop = await newOrganisation()
-    const send = vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is away'))
+    const send = vi
+      .spyOn(env.WEBHOOKS, 'send')
+      .mockRejectedValue(new Error('the queue is unavailable'))
     upstream.on(HOOK, () => new Response())
     const { job_id } = await submit(shop.test, { webhook_url: HOOK })
     await finished(shop.test, job_id)
@@ -195,10 +197,10 @@ describe('an event', () => {
   })
 })
 
-describe('the schedule', () => {
+describe('nextDelaySeconds', () => {
   const DELAYS = [5, 300, 1_800, 7_200, 18_000, 36_000, 36_000]
 
-  it('varies each delay by a fifth at most', () => {
+  it('varies each delay by up to 20 percent', () => {
     for (const [index, delay] of DELAYS.entries()) {
       expect(nextDelaySeconds(DELAYS, index + 1, 0)).toBe(Math.round(delay * 0.8))
       expect(nextDelaySeconds(DELAYS, index + 1, 0.5)).toBe(delay)
@@ -207,7 +209,7 @@ describe('the schedule', () => {
     expect(nextDelaySeconds(DELAYS, DELAYS.length + 1, 0.5)).toBeNull()
   })
 
-  it('heeds a Retry-After up to twice the delay', () => {
+  it('applies Retry-After up to twice the delay', () => {
     expect(nextDelaySeconds(DELAYS, 2, 0.5, 100)).toBe(300)
     expect(nextDelaySeconds(DELAYS, 2, 0.5, 450)).toBe(450)
     expect(nextDelaySeconds(DELAYS, 2, 0.5, 6_000)).toBe(600)

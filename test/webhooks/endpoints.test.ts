@@ -1,4 +1,4 @@
-// Endpoints that hang, that fail for days, and that work again.
+// Failing endpoints: timeouts, days of failures, and recovery.
 import { createExecutionContext, createMessageBatch } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -33,7 +33,7 @@ beforeEach(() => {
 })
 afterEach(() => void vi.useRealTimers())
 
-/** An event of a completed test job, due now. @param attempts how many have failed already */
+/** Inserts an event of a completed test job, due now. @param attempts how many have failed */
 async function newEvent(organisationId: string, url = HOOK, attempts = 0): Promise<string> {
   const jobId = newId('job')
   const eventId = jobId.replace('job_', 'evt_')
@@ -73,7 +73,7 @@ async function actions(organisationId: string): Promise<string[]> {
   return results.map(({ action }) => action).filter((action) => action.startsWith('webhook_endp'))
 }
 
-/** An organisation whose endpoint has failed for five days, and is disabled by the last failure. */
+/** Makes an endpoint fail for five days, which disables it. @returns the id of the last event */
 async function disabledEndpoint(organisationId: string): Promise<string> {
   upstream.on(HOOK, () => new Response('broken', { status: 500 }))
   await deliver(await newEvent(organisationId))
@@ -84,14 +84,14 @@ async function disabledEndpoint(organisationId: string): Promise<string> {
 }
 
 describe('an endpoint without failures', () => {
-  it('has no row, and a delivery to it writes none', async () => {
+  it('has no row, and a delivery does not write one', async () => {
     const { orgId } = await newOrganisation()
     upstream.on(HOOK, () => new Response())
     const eventId = await newEvent(orgId)
     const batch = vi.spyOn(env.DB, 'batch')
     const prepare = vi.spyOn(env.DB, 'prepare')
     await deliver(eventId)
-    expect(batch).toHaveBeenCalledTimes(2) // the claim, and the record
+    expect(batch).toHaveBeenCalledTimes(2) // the claim and the record
     const written = prepare.mock.calls.filter(([sql]) => /^(insert|update|delete)/i.test(sql))
     expect(written.map(([sql]) => sql)).not.toContainEqual(
       expect.stringMatching(/^\w+ (into|from)? ?"webhook_endpoints"/),
@@ -100,8 +100,8 @@ describe('an endpoint without failures', () => {
   })
 })
 
-describe('an endpoint that fails', () => {
-  it('has a row, which the next success deletes', async () => {
+describe('a failing endpoint', () => {
+  it('has a row until the next success', async () => {
     const { orgId } = await newOrganisation()
     upstream.on(HOOK, () => new Response('broken', { status: 500 }))
     const eventId = await newEvent(orgId)
@@ -121,7 +121,7 @@ describe('an endpoint that fails', () => {
     expect(await actions(orgId)).toEqual([])
   })
 
-  it('has no row beside a hundred others of its organisation', async () => {
+  it('has no row when its organisation has a hundred others', async () => {
     const { orgId } = await newOrganisation()
     await env.DB.prepare(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
@@ -154,7 +154,7 @@ describe('an endpoint whose latest attempt timed out', () => {
     return orgId
   }
 
-  it('gets one delivery at a time; the others are put off and count no attempt', async () => {
+  it('receives one delivery at a time; others are postponed without an attempt', async () => {
     const orgId = await timedOut()
     const { promise, resolve } = Promise.withResolvers<Response>()
     upstream.on(HOOK, () => promise)
@@ -178,7 +178,7 @@ describe('an endpoint whose latest attempt timed out', () => {
     expect((await event(ids[2]!))?.['status']).toBe('delivered')
   })
 
-  it('puts an old event off for longer', async () => {
+  it('postpones old events for longer', async () => {
     const orgId = await timedOut()
     const old = await newEvent(orgId)
     pass(20 * 60_000)
@@ -189,7 +189,7 @@ describe('an endpoint whose latest attempt timed out', () => {
     expect(sent[0]?.delaySeconds).toBeGreaterThanOrEqual(300)
   })
 
-  it('is free again when the invocation that had it was killed', async () => {
+  it('is available again after the lease of a killed invocation', async () => {
     const orgId = await timedOut()
     const [killed, next] = [await newEvent(orgId), await newEvent(orgId)]
     upstream.on(HOOK, () => new Promise<never>(() => {}))
@@ -205,7 +205,7 @@ describe('an endpoint whose latest attempt timed out', () => {
     expect((await event(killed))?.['status']).toBe('delivered')
   })
 
-  it('is left to the sweep when the message for an event that is put off cannot be sent', async () => {
+  it('leaves a postponed event to the sweep when its message cannot be sent', async () => {
     const orgId = await timedOut()
     const eventId = await newEvent(orgId)
     await env.DB.prepare('UPDATE webhook_endpoints SET busy_until = ?')
@@ -223,8 +223,8 @@ describe('an endpoint whose latest attempt timed out', () => {
   })
 })
 
-describe('a delivery that takes long', () => {
-  it('is acknowledged after two seconds; further ones to the endpoint are put off until it ends', async () => {
+describe('a slow delivery', () => {
+  it('is acknowledged after two seconds and postpones others to the endpoint until it ends', async () => {
     const { orgId } = await newOrganisation()
     const { promise, resolve } = Promise.withResolvers<Response>()
     upstream.on(HOOK, () => promise).on(OTHER, () => new Response())
@@ -254,9 +254,9 @@ describe('a delivery that takes long', () => {
     expect((await event(ids[1]!))?.['status']).toBe('delivered')
   })
 
-  it('delays other endpoints of its organisation when there are four of them', async () => {
+  it('postpones deliveries to all endpoints of an organisation with four slow ones', async () => {
     const { orgId } = await newOrganisation()
-    const stranger = await newOrganisation()
+    const other = await newOrganisation()
     const { promise, resolve } = Promise.withResolvers<Response>()
     upstream.on(OTHER, () => new Response())
     const slow = await Promise.all(
@@ -269,7 +269,7 @@ describe('a delivery that takes long', () => {
       }),
     )
     await Promise.all(slow.map(({ ackTimer }) => ackTimer.expired))
-    const [own, others] = [await newEvent(orgId, OTHER), await newEvent(stranger.orgId, OTHER)]
+    const [own, others] = [await newEvent(orgId, OTHER), await newEvent(other.orgId, OTHER)]
     await Promise.all([deliver(own), deliver(others)])
     expect((await event(own))?.['attempts']).toBe(0)
     expect((await event(others))?.['status']).toBe('delivered')
@@ -278,8 +278,8 @@ describe('a delivery that takes long', () => {
   })
 })
 
-describe('an endpoint that has only failed for five days', () => {
-  it('is disabled: its events fail without an attempt, and the owners get one mail', async () => {
+describe('an endpoint that has failed for five days', () => {
+  it('is disabled: its events fail without an attempt, and the owners receive one email', async () => {
     const { organisationId, email } = await newFounder()
     const last = await disabledEndpoint(organisationId)
     expect(await event(last)).toMatchObject({ status: 'failed', attempts: 4 })
@@ -298,7 +298,7 @@ describe('an endpoint that has only failed for five days', () => {
     expect(await actions(organisationId)).toHaveLength(1)
   })
 
-  it('is disabled once by several failures at the same time', async () => {
+  it('is disabled once by concurrent failures', async () => {
     const { orgId } = await newOrganisation()
     upstream.on(HOOK, () => new Response('broken', { status: 500 }))
     await deliver(await newEvent(orgId))
@@ -320,7 +320,7 @@ describe('an endpoint that has only failed for five days', () => {
     expect(await actions(orgId)).toEqual([])
   })
 
-  it('is enabled by sending an event again with success, and stays disabled without', async () => {
+  it('is enabled when a resent event is delivered, and not when it fails', async () => {
     const { visitor, organisationId } = await newFounder()
     const eventId = await disabledEndpoint(organisationId)
     const resend = async () => {
@@ -344,7 +344,7 @@ describe('an endpoint that has only failed for five days', () => {
     ])
   })
 
-  it('is shown in the console, and enabled there', async () => {
+  it('is listed in the console and can be enabled there', async () => {
     const { visitor, organisationId } = await newFounder()
     await disabledEndpoint(organisationId)
     const page = await visitor.get('/console/settings/webhooks')
@@ -357,23 +357,23 @@ describe('an endpoint that has only failed for five days', () => {
     expect(await actions(organisationId)).toContain('webhook_endpoint.enabled')
   })
 
-  it('is not enabled by another organisation, nor by a form without an origin', async () => {
+  it('is not enabled by another organisation or by a form without an origin', async () => {
     const [mine, theirs] = [await newFounder(), await newFounder()]
     await disabledEndpoint(theirs.organisationId)
     await mine.visitor.get('/console/settings/webhooks')
-    for (const fields of [{ origin: ORIGIN }, { origin: 'nonsense' }, {}]) {
+    for (const fields of [{ origin: ORIGIN }, { origin: 'not a URL' }, {}]) {
       await mine.visitor.post('/console/settings/webhooks/endpoints/enable', fields)
     }
     expect((await endpoint(theirs.organisationId))?.['disabled_at']).not.toBeNull()
   })
 
   it.each(['console', 'operator'])(
-    'is enabled by saving a default URL of it: %s',
-    async (surface) => {
+    'is enabled by saving a default URL with its origin: %s',
+    async (origin) => {
       const { visitor, organisationId } = await newFounder()
       await disabledEndpoint(organisationId)
       const url = `${ORIGIN}/elsewhere`
-      if (surface === 'console') {
+      if (origin === 'console') {
         await visitor.get('/console/settings/webhooks')
         await visitor.post('/console/settings/webhooks/url', { url })
       } else {

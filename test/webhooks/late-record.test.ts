@@ -1,4 +1,4 @@
-// The record of an attempt that comes so late that the next attempt has been made.
+// Attempts whose record is written after their lease has expired or their event was deleted.
 import { env } from 'cloudflare:workers'
 import { afterEach, expect, it, vi } from 'vitest'
 import { eventIdOf } from '../../src/ids.ts'
@@ -15,8 +15,8 @@ afterEach(() => void vi.useRealTimers())
 it.each([
   [410, 'failed'],
   [200, 'delivered'],
-])('does not reopen an event that a %i has ended', async (last, status) => {
-  vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('held back'))
+])('does not reopen an event that a response of %i has ended', async (last, status) => {
+  vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is unavailable'))
   const shop = await newOrganisation()
   const { job_id: jobId } = await submit(shop.test, { webhook_url: HOOK })
   await finished(shop.test, jobId)
@@ -30,7 +30,7 @@ it.each([
   let calls = 0
   vi.spyOn(env.DB, 'batch').mockImplementation(async <T>(statements: D1PreparedStatement[]) => {
     if (++calls === 2) {
-      // The first attempt's record takes longer than its lease.
+      // The lease expires before the first attempt is recorded, and a second attempt is made.
       vi.setSystemTime(Date.now() + 61_000)
       await deliverEvent({ env, eventId })
     }
@@ -43,8 +43,8 @@ it.each([
   expect(await readJob(shop.test, jobId)).toMatchObject({ webhook_status: status })
 })
 
-it('stores nothing for an event that was deleted meanwhile', async () => {
-  vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('held back'))
+it('stores nothing for an event that was deleted during the attempt', async () => {
+  vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is unavailable'))
   const shop = await newOrganisation()
   const { job_id: jobId } = await submit(shop.test, { webhook_url: HOOK })
   await finished(shop.test, jobId)

@@ -1,4 +1,4 @@
-import type { Exported } from '../../accounts/export-organisation.ts'
+import type { ExportResult } from '../../accounts/export-organisation.ts'
 import type { ConsoleContext } from '../context.ts'
 import { guestPage } from './layout.tsx'
 
@@ -6,7 +6,7 @@ import { guestPage } from './layout.tsx'
  * Returns an export as a download, or a page with status 429.
  * @param name of the file, without date and extension
  */
-export function exportResponse(c: ConsoleContext, exported: Exported, name: string) {
+export function exportResponse(c: ConsoleContext, exported: ExportResult, name: string) {
   if (exported.ok) {
     const date = new Date().toISOString().slice(0, 10)
     return c.body(exported.file, 200, {

@@ -42,7 +42,7 @@ const requireScheduledDeletion = createMiddleware<ConsoleApp>(async (c, next) =>
 export const accountData = new Hono<ConsoleApp>()
   .get('/export', (c) => c.redirect('/console/account', 303))
   .post('/export', requireSession, async (c) =>
-    exportResponse(c, await exportAccount({ env: c.env, userId: c.var.user.id }), 'try-on-account'),
+    exportResponse(c, await exportAccount({ env: c.env, actor: actorOf(c) }), 'try-on-account'),
   )
 
   .get('/delete', requireSession, (c) => deletePage(c))

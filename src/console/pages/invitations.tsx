@@ -1,9 +1,9 @@
 // Invitations to the user. Accepting one requires the link from the email; the list only shows them.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { acceptInvitation, joinWithPassword } from '../../accounts/invitations.ts'
-import { findInvitation, invitationsTo } from '../../accounts/members.ts'
-import type { OpenInvitation } from '../../accounts/members.ts'
+import { acceptInvitation, joinWithPassword } from '../../accounts/accept-invitation.ts'
+import { findInvitation, invitationsTo } from '../../accounts/invitations.ts'
+import type { OpenInvitation } from '../../accounts/invitations.ts'
 import { findOnboarding } from '../../accounts/onboarding.ts'
 import { findUserByEmail } from '../../accounts/users.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
@@ -55,7 +55,7 @@ export const invitations = new Hono<ConsoleApp>()
         )}
         <p class="aside">
           <a href="/console">Back to the console</a>
-          {!onboarding?.foundedAt && (
+          {!onboarding?.completedAt && (
             <a href="/console/onboarding/name">Create your own organisation</a>
           )}
         </p>

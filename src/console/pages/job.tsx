@@ -1,6 +1,6 @@
 // A job: its images, timeline and details.
 import { Hono } from 'hono'
-import { findOrganisation } from '../../accounts/organisations.ts'
+import { listWorkspaces } from '../../accounts/workspaces.ts'
 import type { WebhookAttemptRow } from '../../db/schema.ts'
 import { AppError } from '../../domain/errors.ts'
 import { eventIdOf, isId } from '../../ids.ts'
@@ -12,13 +12,13 @@ import { findJob } from '../../jobs/store.ts'
 import type { JobWithEvent } from '../../jobs/store.ts'
 import { outputKey, signedUrl, uploadKeyOf } from '../../signing/signed-url.ts'
 import { deleteOutput } from '../../retention/delete-output.ts'
-import { attemptsOf } from '../../webhooks/store.ts'
+import { listAttempts } from '../../webhooks/read.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { ActionForm, FormOrganisation } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { actorOf } from '../middleware/session.ts'
+import { actorOf, scopeOf } from '../middleware/session.ts'
 import { formatDuration, Timestamp } from '../components/time.tsx'
 import { ModeBadge, StatusBadge } from '../components/badges.tsx'
 import { jobErrorMessage } from '../error-messages.ts'
@@ -92,11 +92,11 @@ async function jobSection(c: ConsoleContext, row: JobWithEvent) {
   const { organisationId } = row
   const model = displayUrl(c.env, { baseUrl, organisationId }, row.modelImageUrl)
   const garment = displayUrl(c.env, { baseUrl, organisationId }, row.garmentImageUrl)
-  const [attempts, found] = await Promise.all([
-    row.eventStatus === null ? [] : attemptsOf(c.env, eventIdOf(row.id)),
-    findOrganisation(c.env, row.organisationId),
+  const [attempts, workspaces] = await Promise.all([
+    row.eventStatus === null ? [] : listAttempts({ ...scopeOf(c), eventId: eventIdOf(row.id) }),
+    listWorkspaces(scopeOf(c)),
   ])
-  const workspace = found?.workspaces.find(({ id }) => id === row.workspaceId)
+  const workspace = workspaces.find(({ id }) => id === row.workspaceId)
   const output =
     row.status === 'completed' && row.outputFormat
       ? signedUrl(c.env, baseUrl, outputKey(row.id, row.outputFormat))

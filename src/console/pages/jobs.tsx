@@ -1,7 +1,7 @@
 // The list of jobs.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { findOrganisation } from '../../accounts/organisations.ts'
+import { listWorkspaces } from '../../accounts/workspaces.ts'
 import type { WorkspaceRow } from '../../db/schema.ts'
 import { isId } from '../../ids.ts'
 import { listPage } from '../../jobs/read.ts'
@@ -14,6 +14,7 @@ import { memberPage } from '../components/layout.tsx'
 import { formatDuration, Timestamp } from '../components/time.tsx'
 import { EmptyState, IdLink, Table } from '../components/table.tsx'
 import { ModeBadge, StatusBadge } from '../components/badges.tsx'
+import { scopeOf } from '../middleware/session.ts'
 
 /** Ignores invalid filters: users may edit the URL. */
 const Query = z.object({
@@ -34,7 +35,7 @@ export const jobs = new Hono<ConsoleApp>()
   .get('/', async (c) => {
     const organisationId = c.var.membership.organisation.id
     const { status, workspace, before } = Query.parse(c.req.query())
-    const [page, found] = await Promise.all([
+    const [page, workspaces] = await Promise.all([
       listPage({
         env: c.env,
         organisationId,
@@ -42,9 +43,8 @@ export const jobs = new Hono<ConsoleApp>()
         limit: DEFAULT_PAGE_SIZE,
         beforeId: before,
       }),
-      findOrganisation(c.env, organisationId),
+      listWorkspaces(scopeOf(c)),
     ])
-    const workspaces = found?.workspaces ?? []
     const names = new Map(workspaces.map(({ id, name }) => [id, name]))
     const filter = { ...(status && { status }), ...(workspace && { workspace }) }
     const last = page.rows.at(-1)

@@ -58,7 +58,7 @@ export const keys = new Hono<ConsoleApp>()
 
 async function keysPage(c: ConsoleContext, state: FormState = {}) {
   const isScheduledForDeletion = c.var.membership.organisation.deleteAfter !== null
-  const rows = await listApiKeys(c.env, c.var.membership.organisation.id)
+  const rows = await listApiKeys(scopeOf(c))
   return memberPage(
     c,
     { title: 'API keys', status: state.errors ? 422 : 200 },

@@ -2,7 +2,8 @@
 // so that a user can continue in another browser.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { invitationsTo, membershipsOf } from '../../accounts/members.ts'
+import { invitationsTo } from '../../accounts/invitations.ts'
+import { membershipsOf } from '../../accounts/members.ts'
 import {
   beginOnboarding,
   chooseRegion,
@@ -32,7 +33,7 @@ export const onboarding = new Hono<ConsoleApp>()
   .get('/', async (c) => {
     const progress = await resume(c)
     const left = c.req.query('left') !== undefined
-    if (progress && !progress.foundedAt && !left) return c.redirect(PATHS[stepOf(progress)], 303)
+    if (progress && !progress.completedAt && !left) return c.redirect(PATHS[stepOf(progress)], 303)
     const { id, email } = c.var.user
     const [invited, joined] = await Promise.all([
       invitationsTo(c.env, email),
@@ -40,19 +41,20 @@ export const onboarding = new Hono<ConsoleApp>()
     ])
     if (joined.length > 0) return c.redirect('/console', 303)
     if (invited.length > 0) return c.redirect('/console/invitations', 303)
-    return noOrganisationPage(c, { canCreate: !progress?.foundedAt })
+    return noOrganisationPage(c, { canCreate: !progress?.completedAt })
   })
 
   .get('/name', async (c) => {
     const progress = await resume(c)
-    if (progress?.foundedAt) return c.redirect(PATHS.done, 303)
+    if (progress?.completedAt) return c.redirect(PATHS.done, 303)
     return namePage(c, { values: { name: progress?.organisationName ?? '' } })
   })
   .post('/name', async (c) => {
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return namePage(c, form)
-    await beginOnboarding(c.env, c.var.user.id, form.data.name)
-    await confirmName(c.env, c.var.user.id, form.data.name)
+    const owner = { env: c.env, userId: c.var.user.id }
+    await beginOnboarding({ ...owner, organisationName: form.data.name })
+    await confirmName({ ...owner, name: form.data.name })
     return c.redirect('/console/onboarding', 303)
   })
 
@@ -65,7 +67,7 @@ export const onboarding = new Hono<ConsoleApp>()
       z.object({ region: z.enum(REGIONS, 'Choose a billing region.') }),
     )
     if (!form.ok) return regionPage(c, form)
-    await chooseRegion(c.env, c.var.user.id, form.data.region)
+    await chooseRegion({ env: c.env, userId: c.var.user.id, regionCode: form.data.region })
     return c.redirect('/console/onboarding', 303)
   })
 
@@ -73,14 +75,13 @@ export const onboarding = new Hono<ConsoleApp>()
   .post('/workspace', async (c) => {
     const progress = await resume(c)
     // Reloading the key page posts the form again. The key is not shown twice.
-    if (progress?.foundedAt) return c.redirect(PATHS.done, 303)
+    if (progress?.completedAt) return c.redirect(PATHS.done, 303)
     if (!progress || stepOf(progress) !== 'workspace') return c.redirect('/console/onboarding', 303)
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return workspacePage(c, form)
     const created = await completeOnboarding({
       env: c.env,
       actor: actorOf(c),
-      onboarding: progress,
       workspaceName: form.data.name,
     })
     if (!created) return c.redirect(PATHS.done, 303)
@@ -90,7 +91,7 @@ export const onboarding = new Hono<ConsoleApp>()
 
   .get('/key', async (c) => {
     const progress = await resume(c)
-    if (!progress?.foundedAt) return c.redirect('/console/onboarding', 303)
+    if (!progress?.completedAt) return c.redirect('/console/onboarding', 303)
     return storedKeyPage(c, progress.organisationName)
   })
 
@@ -99,7 +100,7 @@ async function resume(c: ConsoleContext): Promise<OnboardingRow | undefined> {
   const { id, organisationName } = c.var.user
   const progress = await findOnboarding(c.env, id)
   if (progress || !organisationName) return progress
-  return beginOnboarding(c.env, id, organisationName)
+  return beginOnboarding({ env: c.env, userId: id, organisationName })
 }
 
 /** Redirects if the step is not the current one. */

@@ -1,6 +1,6 @@
 // The start page: credits, job statistics and the plan of the organisation.
 import { Hono } from 'hono'
-import { invitationsTo } from '../../accounts/members.ts'
+import { invitationsTo } from '../../accounts/invitations.ts'
 import { STATISTICS_DAYS, statisticsOf } from '../../jobs/statistics.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { organisationStub } from '../../organisation/stub.ts'

@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { z } from 'zod'
-import { findOrganisation } from '../../accounts/organisations.ts'
+import { listWorkspaces } from '../../accounts/workspaces.ts'
 import type { Role } from '../../images/fetch.ts'
 import { storeUpload } from '../../jobs/upload.ts'
 import { MODES } from '../../domain/job.ts'
@@ -16,6 +16,7 @@ import { readForm } from '../read-form.ts'
 import type { FieldErrors, FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
 import { limitUpload } from '../middleware/throttle.tsx'
+import { scopeOf } from '../middleware/session.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
 
 const text = z.string().trim().max(MAX_URL_LENGTH).default('')
@@ -127,8 +128,8 @@ async function playgroundPage(
   state: FormState = {},
   status: 200 | 413 | 422 = state.errors ? 422 : 200,
 ) {
-  const found = await findOrganisation(c.env, c.var.membership.organisation.id)
-  const workspaces = found?.workspaces.filter(({ status }) => status === 'active') ?? []
+  const all = await listWorkspaces(scopeOf(c))
+  const workspaces = all.filter(({ status }) => status === 'active')
   return memberPage(
     c,
     { title: 'Playground', status },

@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { activeKeysCreatedBy } from '../../accounts/api-keys.ts'
-import { findMember, removeMember as remove } from '../../accounts/members.ts'
+import { readMember, removeMember as remove } from '../../accounts/members.ts'
 import { AppError } from '../../domain/errors.ts'
 import { ModeBadge } from '../components/badges.tsx'
 import { Button, PostForm } from '../components/form.tsx'
@@ -31,9 +31,8 @@ async function confirmPage(c: ConsoleContext, userId: string) {
   const { organisation, role } = c.var.membership
   const isSelf = userId === c.var.user.id
   if (!isSelf && role !== 'owner') throw new AppError('not_found')
-  const member = await findMember(c.env, organisation.id, userId)
-  if (!member) throw new AppError('not_found')
-  const keys = await activeKeysCreatedBy(c.env, organisation.id, userId)
+  const member = await readMember({ ...scopeOf(c), userId })
+  const keys = await activeKeysCreatedBy({ ...scopeOf(c), userId })
   const title = isSelf ? `Leave ${organisation.name}` : `Remove ${member.email}`
   return memberPage(
     c,

@@ -1,7 +1,7 @@
 // Signing in and out.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { authOf, refusalOf } from '../../accounts/auth.ts'
+import { authOf, authErrorCodeOf } from '../../accounts/auth.ts'
 import { GRACE_PERIOD_DAYS } from '../../accounts/grace-period.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { ActionForm, Button, Field, FormError } from '../components/form.tsx'
@@ -37,7 +37,7 @@ export const signIn = new Hono<ConsoleApp>()
     const result = await authOf(c.env, baseUrlOf(c))
       .api.signInEmail({ body, headers: c.req.raw.headers, returnHeaders: true })
       .catch((error: unknown) => ({ error }))
-    const rejection = 'error' in result ? refusalOf(result.error) : undefined
+    const rejection = 'error' in result ? authErrorCodeOf(result.error) : undefined
     if (rejection === 'INVALID_EMAIL_OR_PASSWORD' || rejection === 'INVALID_EMAIL') {
       const errors = { '': 'Incorrect email address or password.' }
       return signInPage(c, safeReturnTo(next), { errors, values: { email: body.email } }, 401)

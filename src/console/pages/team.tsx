@@ -3,7 +3,8 @@ import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { z } from 'zod'
 import { requireMail } from '../../accounts/auth.ts'
-import { changeRole, invite, teamOf, withdrawInvitation } from '../../accounts/members.ts'
+import { invite, withdrawInvitation } from '../../accounts/invitations.ts'
+import { changeRole, readTeam } from '../../accounts/members.ts'
 import type { Member } from '../../accounts/members.ts'
 import { ROLES } from '../../db/auth-schema.ts'
 import { AppError } from '../../domain/errors.ts'
@@ -76,7 +77,7 @@ export const team = new Hono<ConsoleApp>()
 
 async function teamPage(c: ConsoleContext, state: FormState = {}) {
   const { organisation, role: ownRole } = c.var.membership
-  const { members, invitations } = await teamOf(c.env, organisation.id)
+  const { members, invitations } = await readTeam(scopeOf(c))
   const isOwner = ownRole === 'owner'
   const owners = members.filter((member) => member.role === 'owner')
   const invited = c.req.query('invited')

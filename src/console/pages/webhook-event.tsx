@@ -3,8 +3,8 @@ import { Hono } from 'hono'
 import type { WebhookAttemptRow } from '../../db/schema.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isId } from '../../ids.ts'
+import { listAttempts, readEvent } from '../../webhooks/read.ts'
 import { resendEvent } from '../../webhooks/resend.ts'
-import { attemptsOf, findEvent } from '../../webhooks/store.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { ActionForm } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -12,13 +12,14 @@ import { memberPage } from '../components/layout.tsx'
 import { DeliveryBadge } from '../components/badges.tsx'
 import { formatDuration, Timestamp } from '../components/time.tsx'
 import { EmptyState } from '../components/table.tsx'
+import { scopeOf } from '../middleware/session.ts'
 
 const REFRESH_SECONDS = 2
 
 export const webhookEvent = new Hono<ConsoleApp>()
   .get('/:eventId', async (c) => {
     const event = await findOwnEvent(c)
-    const attempts = await attemptsOf(c.env, event.id)
+    const attempts = await listAttempts({ ...scopeOf(c), eventId: event.id })
     // The redirect after a resend carries the number of attempts at that time.
     const isResending = c.req.query('sent') === String(event.attempts)
     return memberPage(
@@ -81,8 +82,7 @@ export const webhookEvent = new Hono<ConsoleApp>()
   })
   .post('/:eventId/resend', async (c) => {
     const event = await findOwnEvent(c)
-    const { id: organisationId } = c.var.membership.organisation
-    const started = await resendEvent({ env: c.env, organisationId, eventId: event.id })
+    const started = await resendEvent({ ...scopeOf(c), eventId: event.id })
     const note = started ? `sent=${event.attempts}` : 'busy=1'
     return c.redirect(`/console/settings/webhooks/${event.id}?${note}`, 303)
   })
@@ -90,10 +90,8 @@ export const webhookEvent = new Hono<ConsoleApp>()
 /** @throws AppError not_found, also for an event of another organisation */
 async function findOwnEvent(c: ConsoleContext) {
   const eventId = c.req.param('eventId') ?? ''
-  const { id } = c.var.membership.organisation
-  const event = isId('evt', eventId) ? await findEvent(c.env, id, eventId) : undefined
-  if (!event) throw new AppError('not_found')
-  return event
+  if (!isId('evt', eventId)) throw new AppError('not_found')
+  return readEvent({ ...scopeOf(c), eventId })
 }
 
 const Attempt = ({ attempt }: { attempt: WebhookAttemptRow }) => {

@@ -1,11 +1,8 @@
 // Webhook settings: the default URL, the signing secret, test events and the list of deliveries.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import {
-  revealWebhookSecret,
-  rotateWebhookSecret,
-  updateOrganisation,
-} from '../../accounts/organisations.ts'
+import { updateOrganisation } from '../../accounts/organisations.ts'
+import { revealWebhookSecret, rotateWebhookSecret } from '../../accounts/webhook-secret.ts'
 import type { OrganisationRow, WebhookEventRow } from '../../db/schema.ts'
 import { isId } from '../../ids.ts'
 import { urlPolicyOf } from '../../http/base-url.ts'
@@ -15,8 +12,8 @@ import { SCENARIO_HOST } from '../../domain/scenario.ts'
 import { DEFAULT_PAGE_SIZE } from '../../domain/limits.ts'
 import { pageOf } from '../../domain/page.ts'
 import type { Page } from '../../domain/page.ts'
-import { listDisabledEndpoints } from '../../webhooks/endpoint-store.ts'
-import { listEvents } from '../../webhooks/store.ts'
+import { listDisabledEndpoints } from '../../webhooks/endpoints.ts'
+import { listEvents } from '../../webhooks/read.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { DisabledEndpoints, disabledEndpoints } from './disabled-endpoints.tsx'
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
@@ -87,11 +84,12 @@ export const webhooks = new Hono<ConsoleApp>()
 async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?: string) {
   const { organisation, role } = c.var.membership
   const before = c.req.query('before')
-  const rows = await listEvents(c.env, organisation.id, {
+  const rows = await listEvents({
+    ...scopeOf(c),
     limit: DEFAULT_PAGE_SIZE + 1,
     beforeId: before !== undefined && isId('evt', before) ? before : undefined,
   })
-  const disabled = await listDisabledEndpoints(c.env, organisation.id)
+  const disabled = await listDisabledEndpoints(scopeOf(c))
   return memberPage(
     c,
     { title: 'Webhooks', status: state.errors ? 422 : 200 },

@@ -1,8 +1,7 @@
 // Lists, creates, renames, archives and restores workspaces.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { findOrganisation } from '../../accounts/organisations.ts'
-import { createWorkspace, updateWorkspace } from '../../accounts/workspaces.ts'
+import { createWorkspace, listWorkspaces, updateWorkspace } from '../../accounts/workspaces.ts'
 import { WORKSPACE_STATUSES } from '../../domain/organisation.ts'
 import type { WorkspaceRow } from '../../db/schema.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
@@ -65,7 +64,7 @@ async function workspacesPage(
   state: FormState = {},
   renaming?: { id: string; state: FormState },
 ) {
-  const found = await findOrganisation(c.env, c.var.membership.organisation.id)
+  const workspaces = await listWorkspaces(scopeOf(c))
   const hasErrors = state.errors ?? renaming?.state.errors
   const done = SUCCESS_MESSAGES[c.req.query('done') ?? '']
   return memberPage(
@@ -82,7 +81,7 @@ async function workspacesPage(
       <Table
         label="Workspaces"
         columns={['Name', 'ID', 'Status', 'Created', 'Actions']}
-        rows={(found?.workspaces ?? []).map((workspace) => [
+        rows={workspaces.map((workspace) => [
           workspace.name,
           <span class="id">{workspace.id}</span>,
           <StatusBadge status={workspace.status} />,

@@ -1,0 +1,70 @@
+// Granting credits. The ledger of the Organisation is the source of truth.
+import { and, eq, sql } from 'drizzle-orm'
+import { auditInsert } from '../access/audit-log.ts'
+import { requireOperator } from '../access/authorisation.ts'
+import type { OrganisationRequest } from '../access/authorisation.ts'
+import { auditLog } from '../db/schema.ts'
+import { AppError } from '../domain/errors.ts'
+import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
+import { organisationStub } from '../organisation/stub.ts'
+import { findOrganisation } from './organisations.ts'
+
+/**
+ * Grants credits to an organisation. The same `reference` counts once, and is recorded once. For
+ * operators.
+ * @returns the balance
+ * @throws AppError not_found
+ */
+export async function addCredits({
+  env,
+  actor,
+  organisationId,
+  amount,
+  reason,
+  reference,
+}: OrganisationRequest & { amount: number; reason: string; reference: string }): Promise<number> {
+  requireOperator(actor)
+  if (!(await findOrganisation(env, organisationId))) {
+    throw new AppError('not_found', 'No organisation with this id.')
+  }
+  const organisation = organisationStub(env, organisationId)
+  const { balance } = await organisation.grant({ amount, reason, reference })
+  // The ledger is in another database. If this fails, repeating the request records the grant.
+  const recorded = and(
+    eq(auditLog.organisationId, organisationId),
+    eq(auditLog.action, 'credits.granted'),
+    eq(auditLog.target, reference),
+  )
+  await auditInsert(
+    env,
+    {
+      organisationId,
+      actor,
+      action: 'credits.granted',
+      target: reference,
+      details: { amount, reason, reference },
+    },
+    sql`not exists (select 1 from ${auditLog} where ${recorded})`,
+  )
+  return balance
+}
+
+/**
+ * Grants the first credits of an organisation, once. Runs before its row is inserted: credits without
+ * a row cannot be used, while a row without credits would be a customer who never received them.
+ */
+export async function grantSignUpCredits({
+  env,
+  organisationId,
+  amount,
+}: {
+  env: Env
+  organisationId: string
+  amount: number
+}): Promise<void> {
+  await organisationStub(env, organisationId).grant({
+    amount,
+    reason: 'Credits at sign-up',
+    reference: SIGN_UP_REFERENCE,
+  })
+}
