@@ -109,9 +109,9 @@ export const tryOn = new Hono<ApiApp>().post(
 )
 
 /**
- * Parses the body and the Idempotency-Key. The Organisation is asked only when they are invalid: an
- * error of the key precedes theirs, and the request counts against the rate limit. A valid request is
- * checked by its admission, so no validation middleware with a call of its own fits here.
+ * Parses the body and the Idempotency-Key. Only if one of them is invalid is the API key checked here,
+ * since its errors come first and the request counts against the rate limit. For a valid request,
+ * admission checks the API key in the same call. Validation middleware could not do this.
  */
 async function parseSubmission(c: ApiContext) {
   try {

@@ -8,7 +8,10 @@ import { statusOf } from './errors.ts'
 
 const operations = new WeakMap<object, ZodOpenApiOperationObject>()
 
-/** Attaches an operation to a route, as middleware that does nothing: Hono keeps its types that way. */
+/**
+ * Attaches an operation to a route. It is middleware without effect and not a wrapper of the handler,
+ * since Hono infers the types of a handler only from the arguments of `get`, `post`, ….
+ */
 export function describeRoute(operation: ZodOpenApiOperationObject): MiddlewareHandler {
   const middleware: MiddlewareHandler = (_, next) => next()
   operations.set(middleware, operation)
