@@ -14,7 +14,7 @@ import { log, withLogFields } from './log.ts'
 import { operator } from './operator/routes.ts'
 import { outputs } from './outputs/routes.ts'
 
-/** Headers that apply only to pages are off: each header costs time in each request. */
+/** Disables the headers that apply only to pages: setting a header takes time in every request. */
 const FOR_DATA = {
   crossOriginOpenerPolicy: false,
   originAgentCluster: false,
@@ -25,7 +25,7 @@ const FOR_DATA = {
   removePoweredBy: false,
 }
 const dataHeaders = secureHeaders(FOR_DATA)
-/** Shops embed outputs in their own pages, which `same-origin` would forbid. */
+/** Shops embed outputs in their own pages, which `same-origin` would prevent. */
 const pictureHeaders = secureHeaders({ ...FOR_DATA, crossOriginResourcePolicy: 'cross-origin' })
 /** The console sets its own headers. */
 const noHeaders: typeof dataHeaders = (_, next) => next()
@@ -59,7 +59,7 @@ const rejectMethod = methodNotAllowed({
     errorResponse(c, new AppError('method_not_allowed', undefined, { Allow: methods.join(', ') })),
 })
 
-// Called here and not as middleware: requests that match a route skip it.
+// Not mounted as middleware, so that it does not run for requests that match a route.
 app.notFound(async (c) => {
   await rejectMethod(c, async () => {
     c.res = errorResponse(c, new AppError('not_found'))

@@ -14,7 +14,7 @@ const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/
 export const isId = (prefix: Prefix, text: string): boolean =>
   text.startsWith(`${prefix}_`) && SUFFIX.test(text.slice(prefix.length + 1))
 
-/** A bound: it sorts before every id of that kind created at `at` (ms since 1970) or later. */
+/** A lower bound for the ids of that kind that are created at `at` (ms since 1970) or later. */
 export function firstIdSince(prefix: Prefix, at: number): string {
   const time = at.toString(16).padStart(12, '0')
   const uuid = `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
@@ -25,7 +25,7 @@ export function firstIdSince(prefix: Prefix, at: number): string {
 export const suffixOf = (id: string): string => id.slice(id.indexOf('_') + 1)
 
 /**
- * The id of the event that a job's end causes. It is derived from the job, so that a repeated
- * announcement of the end is the same event for receivers.
+ * The id of the event of a job's end. It is derived from the job's id, so that receivers can detect a
+ * repeated event.
  */
 export const eventIdOf = (jobId: string): string => `evt_${suffixOf(jobId)}`

@@ -11,17 +11,17 @@ import { takeSweptEvents } from './webhooks/store.ts'
 import { messageOf, queueOf } from './jobs/queue.ts'
 import { takeSweptJobs } from './jobs/store.ts'
 
-/** The maximum number of rows of each kind per run. The next run takes the rest. */
+/** The maximum number of rows of each kind per run. The next run processes the rest. */
 const MAX_ROWS = 20_000
 const PAGE_ROWS = 1_000
 /** The maximum number of messages in one batch. */
 const MESSAGES_PER_SEND = 100
-/** In a queue with more messages than this, a pending job is probably one of them. */
+/** If a queue has more messages than this, a pending job probably still has its message there. */
 const LONG_BACKLOG = 100
 
 /**
- * Runs every task, even when one before it fails. Each task logs its failures and continues in the
- * next minute.
+ * Runs every task, even if an earlier one fails. Each task logs its failures, and the next run
+ * continues it.
  * @throws the first failure
  */
 export async function runScheduledTasks(env: Env): Promise<void> {
@@ -46,7 +46,7 @@ export async function sweep(env: Env): Promise<void> {
 async function sweepJobs(env: Env): Promise<void> {
   const queued = await modesWithBacklog(env)
   let sent = 0
-  await inPages(async () => {
+  await takePages(async () => {
     const { taken, toSend } = await takeSweptJobs({ env, queued, limit: PAGE_ROWS })
     for (const mode of MODES) {
       const messages = toSend.filter((job) => job.mode === mode).map(messageOf)
@@ -58,12 +58,12 @@ async function sweepJobs(env: Env): Promise<void> {
     sent += toSend.length
     return taken
   })
-  if (sent > 0) log.warn('overdue jobs queued again', { jobs: sent })
+  if (sent > 0) log.warn('overdue jobs requeued', { jobs: sent })
 }
 
 async function sweepEvents(env: Env): Promise<void> {
   let sent = 0
-  await inPages(async () => {
+  await takePages(async () => {
     const eventIds = await takeSweptEvents(env, PAGE_ROWS)
     await sendAll(
       env.WEBHOOKS,
@@ -72,11 +72,11 @@ async function sweepEvents(env: Env): Promise<void> {
     sent += eventIds.length
     return eventIds.length
   })
-  if (sent > 0) log.warn('overdue webhooks queued again', { events: sent })
+  if (sent > 0) log.warn('overdue webhook events requeued', { events: sent })
 }
 
 /** @param takePage returns how many rows it took */
-async function inPages(takePage: () => Promise<number>): Promise<void> {
+async function takePages(takePage: () => Promise<number>): Promise<void> {
   for (let rows = 0; rows < MAX_ROWS; rows += PAGE_ROWS) {
     if ((await takePage()) < PAGE_ROWS) return
   }

@@ -27,7 +27,7 @@ const Settings = z
       .pipe(z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional())
       .transform((url) => url?.replace(/\/+$/, '')),
     OUTPUT_SIGNING_SECRET: signingSecret,
-    // It verifies signatures, so guessing it is as harmful as guessing the one that signs.
+    // It still verifies signatures, so it must be as strong as the current secret.
     OUTPUT_SIGNING_SECRET_PREVIOUS: optionalText.pipe(signingSecret.optional()),
     ENCRYPTION_KEY: optionalText.pipe(secret().optional()),
     ENCRYPTION_KEY_PREVIOUS: optionalText.pipe(secret().optional()),

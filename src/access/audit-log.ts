@@ -1,5 +1,5 @@
 // The audit log: who did what in an organisation, and when. Append-only. An entry is written in the
-// same D1 batch as the change that it records, if that is in D1, so that neither exists alone.
+// same D1 batch as the change that it records, if that change is in D1, so that both or none are stored.
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { database, insertWhere, rowValues } from '../db/client.ts'

@@ -1,6 +1,6 @@
-// What actors may do in an organisation. An actor without the right gets `not_found`, as if the
-// organisation did not exist. Operators and the service itself may do everything. An API key acts as
-// a member: the Organisation has authenticated it as one of its own before a use case runs.
+// What actors may do in an organisation. An actor without the required role gets `not_found`, as if the
+// organisation did not exist. Operators and the service itself may do everything. An API key acts as a
+// member, since the Organisation authenticates it before a use case runs.
 import { and, eq, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { database } from '../db/client.ts'
@@ -35,7 +35,7 @@ export async function requireMember(request: OrganisationRequest): Promise<void>
 }
 
 /**
- * For what concerns one member: owners may do it, and the member.
+ * For actions on one member: requires an owner or that member.
  * @throws AppError not_found
  */
 export const requireOwnerOrSelf = (
@@ -46,7 +46,7 @@ export const requireOwnerOrSelf = (
 export const isSelf = (actor: Actor, userId: string): boolean =>
   actor.type === 'user' && actor.userId === userId
 
-/** As a condition of a statement: whether the actor may act as a member. */
+/** An SQL condition: whether the actor may act as a member. */
 export const isMember = (actor: Actor, organisationId: string): SQL =>
   actor.type === 'user'
     ? sql`exists (select 1 from ${members} where ${members.organisationId} = ${organisationId}

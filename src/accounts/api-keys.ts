@@ -168,7 +168,7 @@ async function isScheduledForDeletion(env: Env, organisationId: string): Promise
 }
 
 /**
- * Revokes a key, effective at the next request. Repeating it changes nothing. For members.
+ * Revokes a key with effect from the next request. Repeating it changes nothing. For members.
  * @throws AppError not_found
  */
 export async function revokeApiKey({
@@ -187,11 +187,11 @@ export async function revokeApiKey({
       .where(and(eq(apiKeys.id, keyId), eq(apiKeys.organisationId, organisationId))),
   ])
   if (known.length === 0) throw new AppError('not_found')
-  // Also for a repeated request: the first one may have stopped before this step.
+  // Runs for a repeated request too: the first one may have failed before this step.
   await organisationStub(env, organisationId).refresh()
 }
 
-/** The statements that revoke active keys and record each. The caller refreshes the Organisation. */
+/** Statements that revoke active keys, with audit entries. The caller refreshes the Organisation. */
 export function revocation({
   env,
   actor,

@@ -24,7 +24,7 @@ export const MAX_PASSWORD_LENGTH = 128
 const MIN_SECRET_LENGTH = 32
 const SESSION_SECONDS = 7 * 24 * 60 * 60
 const LINK_SECONDS = 60 * 60
-/** Without BASE_URL, base URLs come from the Host header. Forged ones must not fill the memory. */
+/** Without BASE_URL, base URLs come from the Host header. Forged headers must not fill the memory. */
 const MAX_INSTANCES = 10
 
 export type Auth = ReturnType<typeof createAuth>

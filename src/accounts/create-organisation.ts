@@ -1,4 +1,4 @@
-// Creates organisations: for operators here, for people in accounts/onboarding.
+// Creates organisations for operators. accounts/onboarding creates them for users.
 import { auditInsert } from '../access/audit-log.ts'
 import type { AuditEntry } from '../access/audit-log.ts'
 import { requireOperator } from '../access/authorisation.ts'
@@ -76,7 +76,7 @@ export function organisationInserts({
   organisation: OrganisationRow
   workspace: WorkspaceRow
   keys: ApiKeyRow[]
-  /** Of the audit entry. */
+  /** The details of the audit entry. */
   details: NonNullable<AuditEntry['details']>
 }) {
   const db = database(env)
@@ -94,7 +94,7 @@ export function organisationInserts({
   ] as const
 }
 
-/** The row of a new organisation. Fields that are not given have the values of a sign-up. */
+/** The row of a new organisation. The defaults are those of a sign-up. */
 export async function organisationRow(
   env: Env,
   {

@@ -10,8 +10,7 @@ import { organisationStub } from '../organisation/stub.ts'
 import { findOrganisation } from './organisations.ts'
 
 /**
- * Grants credits to an organisation. The same `reference` counts once, and is recorded once. For
- * operators.
+ * Grants credits to an organisation, once per `reference`. For operators.
  * @returns the balance
  * @throws AppError not_found
  */

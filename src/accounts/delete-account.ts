@@ -18,8 +18,8 @@ import { graceEnd, organisationExists } from './grace-period.ts'
 export interface AccountDeletionPlan {
   /** The user is the last owner but not the only member: another member must become an owner first. */
   blockedBy: OrganisationRow[]
-  /** No other member: scheduled for deletion together with the account. */
-  deletedAlong: OrganisationRow[]
+  /** The user is the only member: scheduled for deletion together with the account. */
+  deletedWithAccount: OrganisationRow[]
   /** The user leaves these. */
   left: OrganisationRow[]
 }
@@ -45,9 +45,9 @@ export async function accountDeletionPlan(env: Env, userId: string): Promise<Acc
     .innerJoin(organisations, eq(organisations.id, members.organisationId))
     .where(and(eq(members.userId, userId), organisationExists()))
     .orderBy(asc(members.createdAt))
-  const plan: AccountDeletionPlan = { blockedBy: [], deletedAlong: [], left: [] }
+  const plan: AccountDeletionPlan = { blockedBy: [], deletedWithAccount: [], left: [] }
   for (const { organisation, role, otherMembers, otherOwners } of rows) {
-    if (otherMembers === 0) plan.deletedAlong.push(organisation)
+    if (otherMembers === 0) plan.deletedWithAccount.push(organisation)
     else if (role === 'owner' && otherOwners === 0 && organisation.deleteAfter === null) {
       plan.blockedBy.push(organisation)
     } else plan.left.push(organisation)
@@ -71,38 +71,38 @@ export async function scheduleAccountDeletion({
   const { userId, email } = actor
   const db = database(env)
   const deleteAfter = graceEnd()
-  const { deletedAlong, left, blockedBy } = await accountDeletionPlan(env, userId)
-  // Part of every statement, and unchanged until the last one: all of them apply, or none.
+  const { deletedWithAccount, left, blockedBy } = await accountDeletionPlan(env, userId)
+  // A condition of every statement that only the last one changes: all statements apply, or none.
   const isAllowed = sql`exists (select 1 from users where id = ${userId} and delete_after is null)
     and not exists (select 1 from ${members}
       join ${organisations} on ${organisations.id} = ${members.organisationId}
       where ${members.userId} = ${userId} and ${members.role} = 'owner'
         and ${organisations.deleteAfter} is null and ${others('owner')} = 0 and ${others()} > 0)`
-  const isDeletedAlong = sql`${organisations.deleteAfter} is null and ${organisations.id} in
+  const isDeletedWithAccount = sql`${organisations.deleteAfter} is null and ${organisations.id} in
     (select ${members.organisationId} from ${members}
      where ${members.userId} = ${userId} and ${others()} = 0)`
   const details = { delete_after: deleteAfter.toISOString() }
 
   const [first, ...rest] = [
-    ...[...deletedAlong, ...left, ...blockedBy].map(({ id: organisationId }) =>
+    ...[...deletedWithAccount, ...left, ...blockedBy].map(({ id: organisationId }) =>
       auditInsert(
         env,
         { organisationId, actor, action: 'account.deletion_scheduled', target: userId, details },
         isAllowed,
       ),
     ),
-    ...deletedAlong.map(({ id: organisationId }) =>
+    ...deletedWithAccount.map(({ id: organisationId }) =>
       auditInsert(
         env,
         { organisationId, actor, action: 'organisation.deletion_scheduled', details },
         sql`${isAllowed} and exists (select 1 from ${organisations}
-            where ${organisations.id} = ${organisationId} and ${isDeletedAlong})`,
+            where ${organisations.id} = ${organisationId} and ${isDeletedWithAccount})`,
       ),
     ),
     db
       .update(organisations)
       .set({ deleteAfter })
-      .where(sql`${isAllowed} and ${isDeletedAlong}`),
+      .where(sql`${isAllowed} and ${isDeletedWithAccount}`),
     db.delete(sessions).where(and(eq(sessions.userId, userId), isAllowed)),
     db
       .update(users)
@@ -133,7 +133,7 @@ export async function scheduleAccountDeletion({
 }
 
 /**
- * Cancels the deletion within the grace period, also of organisations scheduled with the account.
+ * Cancels the deletion of the account, and of organisations scheduled with it, in the grace period.
  * @returns false once the grace period is over
  */
 export async function cancelAccountDeletion({
@@ -146,9 +146,9 @@ export async function cancelAccountDeletion({
   const { userId } = actor
   const db = database(env)
   const isScheduled = and(eq(users.id, userId), gt(users.deleteAfter, new Date()))
-  // As in `scheduleAccountDeletion`: unchanged until the last statement.
+  // As in `scheduleAccountDeletion`, only the last statement changes this condition.
   const isAllowed = sql`exists (select 1 from ${users} where ${isScheduled})`
-  const along = await scheduledWith(env, userId)
+  const scheduled = await scheduledWith(env, userId)
   const joined = await db
     .select({ organisationId: members.organisationId })
     .from(members)
@@ -161,7 +161,7 @@ export async function cancelAccountDeletion({
         isAllowed,
       ),
     ),
-    ...along.map(({ id: organisationId }) =>
+    ...scheduled.map(({ id: organisationId }) =>
       auditInsert(
         env,
         { organisationId, actor, action: 'organisation.deletion_cancelled' },
@@ -179,7 +179,7 @@ export async function cancelAccountDeletion({
     db.update(users).set({ deleteAfter: null }).where(isScheduled),
   ] as const
   await db.batch([first, ...rest])
-  await Promise.all(along.map(({ id }) => organisationStub(env, id).refresh()))
+  await Promise.all(scheduled.map(({ id }) => organisationStub(env, id).refresh()))
   return (await deletionDateOf(env, userId)) === null
 }
 

@@ -52,8 +52,8 @@ export async function scheduleOrganisationDeletion({
     throw new AppError('not_found', 'No organisation with this id.')
   }
   const due = organisation.deleteAfter
-  // A failure of one must not stop the other. Without them, the snapshot expires and consumers
-  // withdraw the jobs.
+  // A failure of one must not stop the other. If they fail, the snapshot expires and consumers withdraw
+  // the jobs.
   const results = await Promise.allSettled([
     suspendScheduled(env, organisationId),
     scheduled.meta.changes > 0 && mailOwners(env, organisation, due, baseUrl),
@@ -81,8 +81,8 @@ async function mailOwners(
 }
 
 /**
- * Cancels the deletion within the grace period. A suspension by an operator stays. Changes nothing
- * when no deletion is scheduled. For owners.
+ * Cancels the deletion within the grace period. A suspension by an operator remains. Changes
+ * nothing when no deletion is scheduled. For owners.
  * @throws AppError not_found, also once the grace period is over
  */
 export async function cancelOrganisationDeletion({
@@ -92,7 +92,7 @@ export async function cancelOrganisationDeletion({
 }: OrganisationRequest): Promise<void> {
   await requireOwner({ env, actor, organisationId })
   const db = database(env)
-  // The start of the deletion sets the column to 0: whichever statement runs first wins.
+  // Starting the deletion sets the column to 0, so only the first of the two statements applies.
   const isScheduled = and(
     eq(organisations.id, organisationId),
     gt(organisations.deleteAfter, new Date()),

@@ -1,7 +1,7 @@
-// A JSON document that is written while it is downloaded, so that only one page is in memory.
+// Streams a JSON document while it is created, so that only one page is in memory.
 import { log } from '../log.ts'
 
-/** Streams the parts of a document. Each part is created when the reader pulls it. */
+/** Streams the parts of a document. Creates each part when the reader pulls it. */
 export function streamOf(parts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder()
   return new ReadableStream<Uint8Array>({

@@ -32,7 +32,7 @@ export type ExportResult =
   { ok: true; file: ReadableStream<Uint8Array> | string } | { ok: false; waitSeconds: number }
 
 /**
- * For owners.
+ * Exports an organisation. For owners.
  * @param baseUrl the start of links to pictures, which expire after an hour
  * @returns the document, or the number of seconds after which to try again
  * @throws AppError not_found
@@ -62,7 +62,7 @@ async function* documentOf(
   const { env, organisationId: id } = request
   const { members, invitations } = await readTeam(request)
   const ledger = organisationStub(env, id)
-  const facts = {
+  const header = {
     exported_at: new Date().toISOString(),
     organisation: presentOrganisation(organisation),
     credits: await ledger.totals(),
@@ -71,7 +71,7 @@ async function* documentOf(
     invitations: invitations.map(presentInvitation),
     api_keys: (await listApiKeys(request)).map(presentApiKey),
   }
-  yield `${JSON.stringify(facts, null, 2).slice(0, -2)},\n`
+  yield `${JSON.stringify(header, null, 2).slice(0, -2)},\n`
   yield* arrayOf('jobs', exportedJobs(env, id, baseUrl))
   yield ',\n'
   yield* arrayOf('webhook_events', exportedEvents(env, id))

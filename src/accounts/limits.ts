@@ -3,11 +3,11 @@
 import { AppError } from '../domain/errors.ts'
 
 export const MAX_ACTIVE_API_KEYS = 100
-/** Created within `API_KEYS_CREATED_DAYS`, revoked ones included. */
+/** Created within `API_KEYS_CREATED_DAYS`, including revoked keys. */
 export const MAX_API_KEYS_CREATED = 1_000
 export const API_KEYS_CREATED_DAYS = 400
 export const MAX_ACTIVE_WORKSPACES = 100
-/** Archived ones included. */
+/** Including archived workspaces. */
 export const MAX_WORKSPACES = 500
 export const MAX_OPEN_INVITATIONS = 50
 /** Members and open invitations together, so that every open invitation can be accepted. */

@@ -121,7 +121,7 @@ export async function removeMember({
 }
 
 /**
- * Changes a member's role. The last owner stays an owner. For owners.
+ * Changes a member's role. The role of the last owner cannot change. For owners.
  * @returns false when nothing was changed
  * @throws AppError not_found
  */
@@ -159,8 +159,8 @@ const isMemberRow = ({ organisationId, userId }: { organisationId: string; userI
   and(eq(members.organisationId, organisationId), eq(members.userId, userId))
 
 /**
- * A condition of the statement that changes the row: of two owners who leave at the same time, one
- * stays. Owners whose account is scheduled for deletion do not count.
+ * An SQL condition of the statement that changes the row, so that the last two owners cannot both leave
+ * at the same time. Owners whose account is scheduled for deletion do not count.
  */
 const notLastOwner = (organisationId: string) =>
   sql`(${members.role} <> 'owner' or exists (select 1 from members as others

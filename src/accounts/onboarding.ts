@@ -30,7 +30,7 @@ export async function findOnboarding(env: Env, userId: string): Promise<Onboardi
   return row
 }
 
-/** Begins a user's onboarding. @returns its state, also when it had begun before */
+/** Starts a user's onboarding, unless it has already started. @returns its state */
 export async function beginOnboarding({
   env,
   userId,
@@ -84,8 +84,8 @@ export async function chooseRegion({
 /**
  * Creates the organisation with its owner, first workspace and first test key, and with free credits
  * if its domain has not received them before.
- * @returns the key in plain text, which cannot be read again; null when a step before this one is
- *   missing or the organisation exists already
+ * @returns the key in plain text, which cannot be read again; null when an earlier step is
+ *   missing or the organisation already exists
  */
 export async function completeOnboarding({
   env,
@@ -120,7 +120,7 @@ export async function completeOnboarding({
   const now = new Date()
   try {
     await db.batch([
-      // A concurrent second call fails on the primary key, and with it the whole batch.
+      // In a concurrent second call, this insert violates the primary key and the whole batch fails.
       ...organisationInserts({
         env,
         actor,

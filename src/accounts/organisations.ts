@@ -15,8 +15,8 @@ import { enableEndpoint } from '../webhooks/endpoints.ts'
 import { organisationExists } from './grace-period.ts'
 
 /**
- * An organisation with its workspaces. Checks no actor: for operators, and for use cases that have
- * checked theirs.
+ * An organisation with its workspaces. Does not check the actor: only for operators and for use cases
+ * that have checked theirs.
  */
 export async function findOrganisation(
   env: Env,
@@ -73,7 +73,7 @@ type ChangeableField = (typeof OPERATOR_FIELDS | typeof OWNER_FIELDS | typeof ME
 export type OrganisationChange = Partial<Pick<OrganisationRow, ChangeableField>>
 
 /**
- * Changes an organisation, effective at its next request. Suspending it withdraws its pending jobs.
+ * Changes an organisation with effect from its next request. Suspending it withdraws its pending jobs.
  * Setting a default webhook URL enables its endpoint.
  * @throws AppError not_found
  */
@@ -94,7 +94,7 @@ export async function updateOrganisation({
   const fields = change.status === 'active' ? { suspensionReason: null, ...change } : change
   const details = changedDetails(before, fields)
   if (details) {
-    // The next run of retention applies a new retention period.
+    // Makes the next run of retention apply the new retention period.
     const due = 'outputRetentionDays' in change && { retentionDueAt: new Date() }
     await db.batch([
       db
@@ -108,7 +108,7 @@ export async function updateOrganisation({
       ),
     ])
   }
-  // Also without a difference: an earlier equal request may have stopped before these steps.
+  // Runs even if nothing changed: an earlier equal request may have failed before these steps.
   await organisationStub(env, organisationId).refresh()
   if (change.status === 'suspended') await withdrawAllPending({ env, organisationId })
   const url = change.defaultWebhookUrl

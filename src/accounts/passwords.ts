@@ -1,6 +1,6 @@
 // Sets passwords by an emailed link, which proves that the address belongs to the user. Each change is
 // one D1 batch that replaces the password, marks the address as verified, ends all sessions and deletes
-// all reset tokens. So it also ends the access that another person may have to the account.
+// all reset tokens. This also ends any access that another person has to the account.
 import { and, eq, exists, gt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { errors, jwtVerify } from 'jose'
@@ -25,7 +25,7 @@ async function addressOf(env: Env, token: string): Promise<string | null> {
   try {
     const { payload } = await jwtVerify(token, secret, { algorithms: ['HS256'] })
     const { email, updateTo } = payload
-    // `updateTo` marks a token that changes an address; the console sends none.
+    // `updateTo` marks a token that changes an address. The console does not send such tokens.
     return typeof email === 'string' && updateTo === undefined ? email : null
   } catch (error) {
     if (error instanceof errors.JOSEError) return null
@@ -34,8 +34,8 @@ async function addressOf(env: Env, token: string): Promise<string | null> {
 }
 
 /**
- * Marks an address as verified and keeps the password of the sign-up. Only for the browser that signed
- * up: for any other, the password may belong to another person.
+ * Marks an address as verified without changing the password. Only for the browser that signed up: for
+ * any other browser, another person may have chosen the password.
  * @returns false if the address was already verified
  */
 export async function verifyAddress(env: Env, userId: string): Promise<boolean> {
@@ -158,5 +158,5 @@ export function replacePassword(
 export const hashPassword = async (env: Env, password: string): Promise<string> =>
   (await contextOf(env)).password.hash(password)
 
-/** Any base URL: neither hashing nor the database depends on it. */
+/** Uses an arbitrary base URL, since hashing and the database do not depend on it. */
 const contextOf = (env: Env) => authOf(env, 'https://console.invalid').$context

@@ -1,4 +1,4 @@
-// A workspace as the APIs show it: the schema of the OpenAPI document, and the function that fills it.
+// The public form of a workspace: the schema, which the OpenAPI document includes, and its function.
 import { z } from 'zod'
 import type { WorkspaceRow } from '../db/schema.ts'
 import { WORKSPACE_STATUSES } from '../domain/organisation.ts'

@@ -1,5 +1,6 @@
 // Limits how often something can be attempted, such as a password or an email. An attempt is counted
-// before it is made, so that concurrent ones cannot exceed a limit. One that succeeds can be refunded.
+// before it is made, so that concurrent attempts cannot exceed a limit. A successful attempt can be
+// refunded.
 import { and, eq, inArray, lt, or, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { rateLimits } from '../db/auth-schema.ts'
@@ -42,7 +43,7 @@ export async function consumeRateLimit({
     })),
   )
   const keys = limits.map(({ key }) => key)
-  // One statement decides about all limits, so concurrent attempts cannot pass between two of them.
+  // One statement checks all limits, so that concurrent attempts cannot exceed any of them.
   const [, counted, rows] = await db.batch([
     deleteExpiredRateLimits(env),
     db
@@ -68,7 +69,7 @@ export async function consumeRateLimit({
   return { ok: false, waitSeconds: Math.max(1, ...waits) }
 }
 
-/** Takes a counted attempt back, except where its window has ended. */
+/** Removes an attempt from the counts of all windows that have not ended. */
 export async function refundRateLimit({
   env,
   counted,

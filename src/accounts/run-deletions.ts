@@ -24,18 +24,18 @@ import { deleteEvents } from '../webhooks/store.ts'
 import { anonymiseAuditEntries, auditInsert, deleteAuditEntries } from '../access/audit-log.ts'
 import { deleteExpiredRateLimits } from './rate-limits.ts'
 
-/** Time for requests and deliveries that began within the grace period to end. */
+/** The time in which requests and deliveries end that started within the grace period. */
 const MARGIN_MS = 60_000
-/** The value of `delete_after` once deletion has begun, which can then no longer be cancelled. */
-const BEGUN = new Date(0)
-/** Organisations, and accounts, in one run. */
-const MAX_BEGUN = 50
-/** Pages of rows deleted in one run. */
+/** The value of `delete_after` once deletion has started, which can then no longer be cancelled. */
+const STARTED = new Date(0)
+/** The maximum number of organisations, and of accounts, per run. */
+const MAX_STARTED = 50
+/** The maximum number of pages of rows that one run deletes. */
 const MAX_PAGES = 100
 const JOBS_PER_PAGE = 100
 
 /**
- * Deletes organisations and accounts whose grace period is over, and continues begun deletions first.
+ * Deletes organisations and accounts whose grace period is over. Continues started deletions first.
  * @throws the first failure, after all others were attempted
  */
 export async function runDeletions(env: Env): Promise<void> {
@@ -48,53 +48,53 @@ export async function runDeletions(env: Env): Promise<void> {
   }
   const budget = { pages: MAX_PAGES }
   await attempt({}, async () => {
-    for (const organisation of await beginOrganisations(env)) {
+    for (const organisation of await startOrganisationDeletions(env)) {
       await attempt({ organisationId: organisation.id }, () =>
         deleteOrganisation(env, organisation, budget),
       )
     }
   })
   await attempt({}, async () => {
-    for (const user of await beginAccounts(env)) {
+    for (const user of await startAccountDeletions(env)) {
       await attempt({ userId: user.id }, () => deleteAccount(env, user))
     }
   })
   if (failures.length > 0) throw failures[0]
 }
 
-/** Marks deletions as begun. A concurrent cancellation changes the same column: the first one wins. */
-async function beginOrganisations(env: Env): Promise<OrganisationRow[]> {
+/** Marks deletions as started. Only the first of this and a concurrent cancellation applies. */
+async function startOrganisationDeletions(env: Env): Promise<OrganisationRow[]> {
   const db = database(env)
   const due = db
     .select({ id: organisations.id })
     .from(organisations)
     .where(isDue(organisations.deleteAfter))
     .orderBy(organisations.deleteAfter)
-    .limit(MAX_BEGUN)
-  const begun = await db
+    .limit(MAX_STARTED)
+  const started = await db
     .update(organisations)
-    .set({ deleteAfter: BEGUN })
+    .set({ deleteAfter: STARTED })
     .where(and(isDue(organisations.deleteAfter), inArray(organisations.id, due)))
     .returning()
-  return begun.sort((a, b) => a.id.localeCompare(b.id))
+  return started.sort((a, b) => a.id.localeCompare(b.id))
 }
 
-async function beginAccounts(env: Env): Promise<{ id: string; email: string }[]> {
+async function startAccountDeletions(env: Env): Promise<{ id: string; email: string }[]> {
   const db = database(env)
   const due = db
     .select({ id: users.id })
     .from(users)
     .where(isDue(users.deleteAfter))
     .orderBy(users.deleteAfter)
-    .limit(MAX_BEGUN)
+    .limit(MAX_STARTED)
   return db
     .update(users)
-    .set({ deleteAfter: BEGUN })
+    .set({ deleteAfter: STARTED })
     .where(and(isDue(users.deleteAfter), inArray(users.id, due)))
     .returning({ id: users.id, email: users.email })
 }
 
-/** Repeats the condition of the partial index, without which SQLite does not use it. */
+/** Repeats the condition of the partial index, since SQLite does not use the index without it. */
 const isDue = (column: typeof organisations.deleteAfter | typeof users.deleteAfter) =>
   and(sql`delete_after is not null`, lte(column, new Date(Date.now() - MARGIN_MS)))
 
@@ -113,7 +113,7 @@ async function deleteOrganisation(
     const jobs = await findJobsOf({ env, organisationId: id, limit: JOBS_PER_PAGE })
     if (jobs.length === 0) break
     if (budget.pages-- <= 0) return
-    if (!jobs.every(({ status }) => isFinal(status))) return postpone(id, 'an unfinished job')
+    if (!jobs.every(({ status }) => isFinal(status))) return postpone(id, 'unfinished job')
     const ids = jobs.map((job) => job.id)
     await deletePictures({ env, jobIds: ids })
     await deleteJobs(env, ids)
@@ -147,7 +147,7 @@ async function deleteMembersAndKeys(env: Env, organisationId: string): Promise<v
     db.delete(workspaces).where(eq(workspaces.organisationId, organisationId)),
     db.delete(members).where(eq(members.organisationId, organisationId)),
     db.delete(onboardings).where(eq(onboardings.organisationId, organisationId)),
-    deleteExpiredRateLimits(env), // their keys name organisations and users
+    deleteExpiredRateLimits(env), // their keys contain the ids of organisations and users
   ])
 }
 
@@ -173,7 +173,7 @@ async function closeLedger(env: Env, row: OrganisationRow): Promise<void> {
   await organisation.destroy()
 }
 
-/** Deletes a user. Their entries in audit logs stay, without address and IP. */
+/** Deletes a user. Their audit log entries remain, without email and IP addresses. */
 async function deleteAccount(env: Env, user: { id: string; email: string }): Promise<void> {
   const db = database(env)
   const joined = await db

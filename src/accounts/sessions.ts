@@ -1,4 +1,4 @@
-// Records a sign-in in the audit log of each of the user's organisations.
+// Records sign-ins in the audit logs of the user's organisations.
 import { database } from '../db/client.ts'
 import { auditInsert } from '../access/audit-log.ts'
 import type { UserActor } from '../domain/actor.ts'

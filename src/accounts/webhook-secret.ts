@@ -62,7 +62,7 @@ export async function revealWebhookSecret({
     organisationId,
     stored: found.organisation.webhookSecret,
   })
-  // Recorded first: no secret is revealed without an entry.
+  // Written first, so that every reveal has an entry.
   await auditInsert(env, {
     organisationId,
     actor,

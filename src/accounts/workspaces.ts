@@ -1,4 +1,4 @@
-// Workspaces. Every change refreshes the Organisation, whose snapshot has the active ones.
+// Workspaces. Every change refreshes the Organisation, whose snapshot contains the active ones.
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { database, insertWhere } from '../db/client.ts'
 import { workspaces } from '../db/schema.ts'
@@ -114,7 +114,7 @@ export async function updateWorkspace({
     if (!updated) throw workspaceLimitReached()
     after = updated
   }
-  // Also without a difference: an earlier equal request may have stopped before this step.
+  // Runs even if nothing changed: an earlier equal request may have failed before this step.
   await organisationStub(env, organisationId).refresh()
   return after
 }

@@ -1,5 +1,5 @@
-// Authentication of /v1. `readCredentials` parses the key of every request without I/O; whether the
-// key is valid is known only to the Organisation, whose results pass through `requireAdmitted`.
+// Authentication of /v1. `readCredentials` parses the key of every request without I/O. Only the
+// Organisation knows whether the key is valid; `requireAdmitted` unwraps its results.
 import type { MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { matchedRoutes } from 'hono/route'
@@ -33,7 +33,7 @@ export const readCredentials: MiddlewareHandler<ApiApp> = (c, next) => {
 
 type Check = { rejectSuspended: boolean }
 
-/** What a handler can use once its caller is admitted. */
+/** The variables of a handler whose caller is admitted. */
 interface Admitted {
   Variables: { organisationId: string }
 }
@@ -46,7 +46,7 @@ export const admitted = (check: Check) =>
   })
 
 /**
- * Asks the caller's Organisation to check key, suspension and rate limit.
+ * Checks key, suspension and rate limit in the caller's Organisation.
  * @returns the id of the organisation
  * @throws AppError for a rejection
  */
@@ -58,8 +58,8 @@ export async function authenticate(c: ApiContext, check: Check): Promise<string>
 }
 
 /**
- * Unwraps a result of the caller's Organisation. Every handler of /v1 passes here before it responds.
- * Sets the rate-limit headers.
+ * Unwraps a result of the caller's Organisation. Sets the rate-limit headers. Every handler of /v1
+ * must call it, directly or through `admitted`, before it responds.
  * @throws AppError for a rejection
  */
 export function requireAdmitted<T>(c: ApiContext, result: RequestResult<T>): T {
@@ -89,7 +89,7 @@ function allowanceExceeded({ limit = 0, resetSeconds = 0 }: Partial<Quota> = {})
   const allowance = dailyAllowanceBytes(limit) / BYTES_PER_MB
   return new AppError(
     'rate_limit_exceeded',
-    `The daily storage allowance of ${allowance} MB for jobs is used up. It is renewed at midnight UTC; wait for the number of seconds in the Retry-After header, or contact sales for a higher limit.`,
+    `The daily storage allowance of ${allowance} MB for jobs is used up. It resets at midnight UTC. Wait for the number of seconds in the Retry-After header, or contact sales for a higher limit.`,
     { 'Retry-After': String(Math.max(resetSeconds, secondsToMidnight(Date.now()))) },
   )
 }

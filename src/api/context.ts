@@ -10,5 +10,5 @@ export interface ApiApp extends App {
   }
 }
 
-/** What helpers use of a request to /v1, whichever further variables its route has. */
+/** The parts of a request to /v1 that helpers use, independent of the variables of its route. */
 export type ApiContext = Pick<Context<ApiApp>, 'env' | 'req' | 'executionCtx' | 'get' | 'header'>

@@ -12,7 +12,7 @@ export function createCursor(env: Env, list: List, lastJobId: string): string {
   return `${lastJobId}.${signer(env, 'cursor')(signedText(list, lastJobId))}`
 }
 
-/** @returns the id of the last job of the page before, or null for a cursor of another list */
+/** @returns the id of the last job of the previous page, or null for a cursor of another list */
 export function readCursor(env: Env, list: List, cursor: string): string | null {
   const [jobId = '', signature = '', ...rest] = cursor.split('.')
   if (rest.length > 0 || !isId('job', jobId)) return null

@@ -22,7 +22,7 @@ import { PreferenceApplied, PreferHeader, preferredWaitSeconds } from './prefer.
 
 const JobsQuery = z.object({
   workspace_id: z
-    .string('must be given once')
+    .string('must not be repeated')
     .optional()
     .meta({ description: 'Only jobs of this workspace.' }),
   status: z
@@ -31,7 +31,7 @@ const JobsQuery = z.object({
     .meta({ description: 'Only jobs with this status.' }),
   limit: PageLimit,
   cursor: z
-    .string('must be given once')
+    .string('must not be repeated')
     .optional()
     .meta({ description: 'The next_cursor of the previous page. Opaque.' }),
 })
@@ -62,7 +62,7 @@ const JobIdPath = z.object({
     .meta({ description: 'The job’s id.' }),
 })
 
-/** No job has a malformed id: 404 without a look-up. */
+/** Returns 404 for a malformed id without a lookup. */
 const validJobId = zValidator('param', JobIdPath, ({ success }) => {
   if (!success) throw new AppError('job_not_found')
 })
@@ -117,7 +117,7 @@ export const jobs = new Hono<ApiApp>()
     }),
     async (c) => {
       const jobId = c.req.param('jobId')
-      // The job is read while the key is checked: two round trips in the time of one.
+      // Reads the job and checks the key concurrently, which saves a round trip.
       const [organisationId, job] = await Promise.all([
         authenticate(c, { rejectSuspended: true }),
         isId('job', jobId) ? findJob(c.env, jobId) : undefined,
@@ -164,7 +164,7 @@ export const jobs = new Hono<ApiApp>()
       operationId: 'deleteJobOutput',
       summary: 'Delete the pictures of a finished job',
       description:
-        'Deletes the result and every stored copy of the inputs, and clears the job’s image and webhook URLs. The job itself stays, with `output_url` null. Deleting twice succeeds.',
+        'Deletes the result and every stored copy of the inputs, and clears the job’s image and webhook URLs. The job itself is not deleted; its `output_url` is null. Repeating the request succeeds.',
       tags: ['Jobs'],
       requestParams: { path: JobIdPath },
       responses: {

@@ -6,7 +6,7 @@ export const PreferHeader = z
   .string()
   .optional()
   .meta({
-    description: `\`wait=N\` holds the response until the job has ended, at most N (up to ${MAX_WAIT_SECONDS}) seconds.`,
+    description: `\`wait=N\` delays the response until the job has ended, by at most N (up to ${MAX_WAIT_SECONDS}) seconds.`,
     example: 'wait=10',
   })
 

@@ -1,4 +1,4 @@
-// The routes of /v1. Each is behind `readCredentials`.
+// The routes of /v1. All of them use `readCredentials`.
 import { Hono } from 'hono'
 import { account } from './account.ts'
 import { readCredentials } from './authenticate.ts'
@@ -8,7 +8,8 @@ import { tryOn } from './try-on.ts'
 
 export const v1 = new Hono<ApiApp>()
   .use((c, next) => {
-    c.header('Cache-Control', 'no-store') // set after the handler, it would make Hono copy the response
+    // Set before the handler: Hono would copy the response to set it afterwards.
+    c.header('Cache-Control', 'no-store')
     return readCredentials(c, next)
   })
   .route('/tryon', tryOn)

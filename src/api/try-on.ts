@@ -1,4 +1,4 @@
-// POST /v1/tryon: submits a job and, if the client prefers, waits for it.
+// POST /v1/tryon: submits a job and, with `Prefer: wait`, waits for its end.
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { isFinal, MODES } from '../domain/job.ts'
@@ -40,7 +40,7 @@ export const tryOn = new Hono<ApiApp>().post(
     operationId: 'submitTryOn',
     summary: 'Submit a try-on job',
     description:
-      'Accepts the job and returns at once. In live mode one credit is reserved; it is consumed when the job completes and returned when it does not.\n\n' +
+      'Accepts the job and returns immediately. In live mode one credit is reserved; it is consumed when the job completes and returned when it does not.\n\n' +
       'In test mode nothing is fetched or generated, and an image URL on the host `test.invalid` selects a scenario: `https://test.invalid/fail/{error_code}` fails the job, `https://test.invalid/delay/{seconds}` (0 to 60) delays it.',
     tags: ['Jobs'],
     requestParams: {
@@ -109,9 +109,9 @@ export const tryOn = new Hono<ApiApp>().post(
 )
 
 /**
- * Parses the body and the Idempotency-Key. Only if one of them is invalid is the API key checked here,
- * since its errors come first and the request counts against the rate limit. For a valid request,
- * admission checks the API key in the same call. Validation middleware could not do this.
+ * Parses the body and the Idempotency-Key. For a valid request, admission checks the API key. For an
+ * invalid one, this function checks it, since errors of the key take precedence and the request counts
+ * against the rate limit. Validation middleware cannot do this.
  */
 async function parseSubmission(c: ApiContext) {
   try {

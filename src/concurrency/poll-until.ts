@@ -1,9 +1,9 @@
 const INTERVAL_MS = 20
 
 /**
- * Waits until a condition holds that another invocation in this isolate makes true. It polls with a
- * timer, because workerd ends an invocation as hung when it waits for a promise that only another
- * invocation resolves.
+ * Waits for a condition that another invocation in this isolate fulfils. It polls with a timer, because
+ * workerd cancels an invocation as hung when it waits for a promise that only another invocation
+ * resolves.
  * @returns false when the condition did not hold within `timeoutMs`
  */
 export async function pollUntil(isTrue: () => boolean, timeoutMs = Infinity): Promise<boolean> {

@@ -11,7 +11,7 @@ import { attemptOwnPassword } from './middleware/throttle.tsx'
 export async function checkPassword(
   c: ConsoleContext,
   password: string,
-): Promise<'right' | 'wrong' | Response> {
+): Promise<'correct' | 'wrong' | Response> {
   const attempt = await attemptOwnPassword(c)
   if (!attempt.ok) return attempt.response
   const error = await authOf(c.env, baseUrlOf(c))
@@ -21,5 +21,5 @@ export async function checkPassword(
   if (authErrorCodeOf(error) === 'INVALID_PASSWORD') return 'wrong'
   await attempt.undo()
   if (error !== null) throw error
-  return 'right'
+  return 'correct'
 }

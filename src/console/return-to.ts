@@ -1,7 +1,7 @@
 import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleContext } from './context.ts'
 
-/** Returns the path and query if the text is a path of the console, otherwise null. Prevents open redirects. */
+/** Returns path and query of a console URL, otherwise null. Prevents open redirects. */
 export function safeReturnTo(text: string | undefined): string | null {
   if (!text?.startsWith('/console')) return null
   const origin = 'https://console.invalid'

@@ -102,7 +102,7 @@ export const pages = new Hono<ConsoleApp>()
   })
   .use((c, next) => pageHeaders(c.env)(c, next))
   .use(requireOwnOrigin)
-  // The playground accepts files and has its own limit, whose error page needs the organisation.
+  // The playground accepts files and has its own limit, whose error page requires the organisation.
   .use((c, next) => (c.req.path === `/console${PLAYGROUND}` ? next() : formLimit(c, next)))
   .use(async (c, next) => {
     authSecretOf(c.env)

@@ -18,7 +18,7 @@ interface Submission {
   nonce: string
 }
 
-/** @returns the job ID, or the message that explains the rejection */
+/** @returns the job ID, or a message that explains the rejection */
 export async function submitFromConsole(
   c: ConsoleContext,
   { mode, modelImageUrl, garmentImageUrl, workspaceId, nonce }: Submission,

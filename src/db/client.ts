@@ -1,4 +1,4 @@
-// The Drizzle client, and the parts of INSERT … SELECT that stores share.
+// The Drizzle client, and helpers for INSERT … SELECT.
 import { getTableColumns, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/d1'
@@ -40,6 +40,6 @@ export function rowValues<T extends SQLiteTable>(
   return sql.join(values, sql`, `)
 }
 
-/** A value as a column of INSERT … SELECT, encoded and named as the column. */
+/** A value as a column of INSERT … SELECT, with the encoding and name of the column. */
 export const valueFor = <T>(value: T, column: SQLiteColumn) =>
   sql<T>`${sql.param(value, column)}`.as(column.name)

@@ -2,7 +2,7 @@
 
 /** After this time, the sweep requeues new work whose message was lost. */
 export const UNQUEUED_AFTER_MS = 60_000
-/** After this time, the sweep requeues work again. */
+/** The time until the sweep requeues the same work again. */
 export const SWEEP_AGAIN_AFTER_MS = 15 * 60_000
 const SWEEP_AFTER_DUE_MS = 30_000
 

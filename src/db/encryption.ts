@@ -2,8 +2,8 @@
 //
 //   enc:v1:<key id>:<iv>:<ciphertext>      iv and ciphertext in base64url
 //
-// The context, such as the owner's id, is authenticated too: a value that is moved to another owner's
-// row does not decrypt. Without ENCRYPTION_KEY, secrets are stored in plain text.
+// The context, such as the owner's id, is authenticated: a value that is copied to another owner's row
+// does not decrypt. Without ENCRYPTION_KEY, secrets are stored in plain text.
 import { log } from '../log.ts'
 import { settingsOf } from '../settings.ts'
 
@@ -16,7 +16,7 @@ interface Key {
   key: CryptoKey
 }
 
-/** By secret. Caches keys and not promises, since a promise belongs to one request. */
+/** By secret. Caches keys instead of promises, since a promise belongs to one request. */
 const derived = new Map<string, Key>()
 let warned = false
 

@@ -1,5 +1,5 @@
 // The tables of D1. `npm run db:generate` writes their SQL to migrations/.
-// Instants are milliseconds since 1970 (integers); the API has ISO 8601.
+// Instants are stored as milliseconds since 1970; the API uses ISO 8601.
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { ACTOR_TYPES } from '../domain/actor.ts'
@@ -110,7 +110,7 @@ export const jobs = sqliteTable(
     modelImageUrl: text('model_image_url'),
     garmentImageUrl: text('garment_image_url'),
     webhookUrl: text('webhook_url'),
-    /** The origin of the client's request: links that are created outside a request start with it. */
+    /** The origin of the client's request. Links that are created outside a request start with it. */
     baseUrl: text('base_url').notNull(),
     createdAt: instant('created_at').notNull(),
     startedAt: instant('started_at'),
@@ -120,18 +120,18 @@ export const jobs = sqliteTable(
     errorCode: text('error_code', { enum: JOB_ERROR_CODES }),
     outputFormat: text('output_format', { enum: IMAGE_FORMATS }),
     /**
-     * The engine that made the picture. Until then, the paid engine of the latest start: written
-     * before the start, so that it is known after a crash.
+     * The engine that generated the picture. Until then, the paid engine of the latest start, which is
+     * written before the start, so that it is known after a crash.
      */
     engine: text(),
-    /** The engine's name for the work while it runs there. */
+    /** The handle of the work while it runs at the engine. */
     engineHandle: text('engine_handle'),
     /**
      * Starts at paid engines whose outcome is unknown and that may have been charged. A start is
-     * counted before it is made, and uncounted once its outcome is known (jobs/ambiguous-starts).
+     * counted before it is made, until its outcome is known (jobs/ambiguous-starts).
      */
     ambiguousStarts: integer('ambiguous_starts').notNull().default(0),
-    /** How often processing has begun. */
+    /** The number of attempts that have started. */
     attempts: integer().notNull().default(0),
     /** While processing: the end of the consumer's lease, after which any consumer can claim the job. */
     dueAt: instant('due_at').notNull(),
@@ -168,7 +168,7 @@ export const webhookEvents = sqliteTable(
     url: text().notNull(),
     status: text({ enum: EVENT_STATUSES }).notNull().default('pending'),
     attempts: integer().notNull().default(0),
-    /** When the next attempt can begin; during an attempt, the end of its lease. */
+    /** When the next attempt can start; during an attempt, the end of its lease. */
     dueAt: instant('due_at').notNull(),
     /** While undelivered: when the sweep requeues the event. */
     sweepAt: instant('sweep_at')
@@ -246,7 +246,7 @@ export const auditLog = sqliteTable(
   (table) => [index('audit_log_by_organisation').on(table.organisationId, table.id)],
 )
 
-/** Receivers of free credits: one row per registrable domain, or per address without one. */
+/** Claims of free credits: one row per registrable domain, or per address without one. */
 export const freeCreditClaims = sqliteTable('free_credit_claims', {
   claimant: text().primaryKey(),
   organisationId: text('organisation_id').notNull(),

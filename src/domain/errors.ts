@@ -1,5 +1,5 @@
 // Errors that a caller causes: the error codes of the API and their default messages. http/errors maps
-// each code to a status.
+// each code to an HTTP status.
 
 const MESSAGES = {
   invalid_api_key: 'The API key is missing or not valid. Send "Authorization: Bearer <API key>".',

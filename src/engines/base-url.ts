@@ -5,7 +5,7 @@ const LOOPBACK = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 export const isLoopback = (hostname: string): boolean => LOOPBACK.has(hostname)
 
-/** Trailing slashes are removed, so that `${base}/path` is correct. */
+/** Removes trailing slashes, so that `${base}/path` is correct. */
 export const BaseUrl = z
   .string()
   .refine((value) => {

@@ -18,8 +18,8 @@ export interface Engines {
   /** The engines of live mode, in the order in which jobs try them. */
   readonly inOrder: readonly Engine[]
   /**
-   * An engine by its name, also one that GENERATION_ENGINE no longer names: work that it has already
-   * started is paid for and is still polled. Undefined when it is not configured.
+   * An engine by its name, even if GENERATION_ENGINE no longer names it, since work that it has already
+   * started is still polled. Undefined when it is not configured.
    */
   named(name: string): Engine | undefined
   breakerOf(engine: Engine): CircuitBreaker
@@ -59,7 +59,7 @@ export const enginesOf = perEnv((env): Engines => {
 })
 
 /**
- * Exported for tests, which pass their own engines.
+ * Creates `Engines` from any list. Exported for tests.
  * @param createOther creates an engine that is not in `inOrder`; undefined when it is not configured
  */
 export function createEngines(

@@ -1,5 +1,5 @@
-// A circuit breaker for the starts at one engine: after repeated failures, jobs skip the engine for a
-// while. Its state is in the memory of the isolate, so another isolate may make a few more starts.
+// A circuit breaker for the starts at one engine: after repeated failures, jobs skip the engine
+// temporarily. Its state is in the memory of the isolate, so another isolate may make a few more starts.
 
 const FAILURES_TO_OPEN = 5
 const WINDOW_MS = 60_000
@@ -14,8 +14,8 @@ export class CircuitBreaker {
   #retryAfterMs = 0
 
   /**
-   * Whether the engine may get a start. When the open time is over, it allows one trial start; the
-   * others wait for the trial to succeed or for another open time to pass.
+   * Whether a start is allowed. After the open time, one trial start is allowed. Other starts wait until
+   * the trial succeeds or another open time is over.
    */
   allowsStart(nowMs = Date.now()): boolean {
     if (this.#openUntilMs === null) return true
@@ -24,7 +24,7 @@ export class CircuitBreaker {
     return true
   }
 
-  /** The rest of the time that the engine asked for with Retry-After. Applies to every start. */
+  /** The remaining seconds of the engine's Retry-After. Applies to every start. */
   secondsToWait(nowMs = Date.now()): number {
     return Math.max(0, Math.ceil((this.#retryAfterMs - nowMs) / 1_000))
   }

@@ -1,4 +1,4 @@
-// The embedded engine, in packages/compositor: needs no provider and no network.
+// The embedded engine, packages/compositor. It uses no provider and no network.
 import { createCodecs, dress, NotFound, UnusableImage } from '@try-on/compositor'
 import { workerModules } from '@try-on/compositor/worker'
 import { Semaphore } from '../concurrency/semaphore.ts'

@@ -56,12 +56,12 @@ const FalError = z.object({
 export function createFal(settings: FalSettings): Engine {
   const base = settings.FAL_BASE_URL
   const headers = { authorization: `Key ${settings.FAL_KEY}` }
-  const isOfFal = (url: string) => URL.parse(url)?.origin === new URL(base).origin
+  const isFalUrl = (url: string) => URL.parse(url)?.origin === new URL(base).origin
 
   /** Rejects handles with other hosts, so that the key is sent to fal only. */
   function trusted(text: string): Handle {
     const handle = parseHandle('fal', text, Handle)
-    if ([handle.status_url, handle.response_url, handle.cancel_url].every(isOfFal)) return handle
+    if ([handle.status_url, handle.response_url, handle.cancel_url].every(isFalUrl)) return handle
     throw new JobFailure('internal_error', 'fal: the handle has a URL of another host', {
       work: 'over',
     })
@@ -79,12 +79,12 @@ export function createFal(settings: FalSettings): Engine {
         url: `${base}/${settings.FAL_MODEL}`,
         headers: {
           ...headers,
-          // The output is downloaded at once, so fal can delete the files soon.
+          // The output is downloaded immediately, so fal can delete the files soon.
           'x-fal-object-lifecycle-preference': '{"expiration_duration_seconds":3600}',
         },
         json: await inputsFor(settings.FAL_MODEL, input),
         schema: Submitted.refine((urls) =>
-          [urls.status_url, urls.response_url, urls.cancel_url].every(isOfFal),
+          [urls.status_url, urls.response_url, urls.cancel_url].every(isFalUrl),
         ),
         explain,
       })
@@ -146,7 +146,7 @@ async function inputsFor(name: FalSettings['FAL_MODEL'], { model, garment }: Eng
 const FLUX_PROMPT =
   'The person, keeping exactly their face, pose and background, wearing the garment.'
 
-/** Errors of submitting and polling concern our key, credit or request, or fal itself. */
+/** Errors of submitting and polling are caused by our key, credit or request, or by fal. */
 function explain({ status, body }: ErrorResponse): Explanation | undefined {
   const error = FalError.safeParse(body).data
   if (!error || status === 404) return undefined
@@ -165,7 +165,7 @@ function explainResult(response: ErrorResponse): Explanation | undefined {
   const isFinal = response.headers.get('x-fal-retryable') === 'false'
   return {
     code,
-    // For unknown types fal's header decides.
+    // For unknown types, fal's header determines whether a retry is possible.
     retriable: JOB_ERRORS.has(type) ? retriable : !isFinal,
     reason: describe(error),
     work: 'over',

@@ -81,7 +81,7 @@ async function inputsFor(name: FashnSettings['FASHN_MODEL'], { model, garment }:
 
 function explain({ status, body }: ErrorResponse): Explanation | undefined {
   const error = ApiError.safeParse(body).data
-  // For an unknown id the HTTP status decides: the prediction no longer exists.
+  // For an unknown id, the HTTP status is sufficient: the prediction no longer exists.
   if (!error || status === 404) return undefined
   const reason = [error.error, error.message].filter(Boolean).join(': ')
   return { code: 'engine_unavailable', retriable: true, reason }
@@ -101,7 +101,7 @@ const JOB_ERRORS = new Map<string, ErrorMapping>([
   ['PoseError', { code: 'person_not_found', retriable: false }],
   // FASHN can read the image but does not accept its size or kind.
   ['InputValidationError', { code: 'generation_failed', retriable: false }],
-  // FASHN could not download our copy, which is not the customer's error.
+  // FASHN could not download the input copy, which is not the customer's error.
   ['ImageLoadError', RETRIABLE],
   ['PipelineError', RETRIABLE],
   ['ThirdPartyError', RETRIABLE],

@@ -40,7 +40,7 @@ export interface TokenSource {
 }
 
 export function createTokenSource(account: ServiceAccount): TokenSource {
-  // Caches the token and not its promise: workerd does not let a request await another one's fetch.
+  // Caches the token instead of its promise: in workerd, a request cannot await another request's fetch.
   let cached: { value: string; validUntilMs: number } | undefined
   return {
     async token() {
@@ -99,7 +99,7 @@ async function assertion(account: ServiceAccount): Promise<string> {
       .setExpirationTime('1h')
       .sign(key)
   } catch {
-    // No cause: its message may contain the key.
+    // Omits the cause, since its message may contain the key.
     throw new JobFailure('engine_unavailable', 'google token: the private key cannot be used', {
       retriable: true,
       work: 'refused',

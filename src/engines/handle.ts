@@ -29,7 +29,7 @@ export const running = <Handle extends { startedAtMs: number }>(handle: Handle):
   pollAfterSeconds: pollAfterSeconds(handle.startedAtMs),
 })
 
-/** Polls less often as the work gets older: 2 s for fast models, 30 s for work stuck in a queue. */
+/** The interval grows with the age of the work: from 2 s for fast models to 30 s for long queues. */
 export function pollAfterSeconds(startedAtMs: number): number {
   const age = Date.now() - startedAtMs
   if (age < 10_000) return 2

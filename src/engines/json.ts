@@ -1,4 +1,4 @@
-/** Parses JSON from outside. @returns undefined for malformed JSON, which every schema rejects */
+/** Parses untrusted JSON. @returns undefined for malformed JSON, which every schema rejects */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)

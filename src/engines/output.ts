@@ -1,5 +1,5 @@
-// A provider's picture. It is downloaded at once, because its URL expires, and only its bytes are
-// trusted.
+// Loads a provider's picture. It is downloaded immediately, because its URL expires. The format is
+// detected from its bytes.
 import { JobFailure } from '../domain/failure.ts'
 import type { ProviderWork } from '../domain/failure.ts'
 import { dimensions, detectFormat } from '@try-on/image-files'

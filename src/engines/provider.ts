@@ -10,7 +10,7 @@ import { parseJson } from './json.ts'
 
 export interface ProviderCall<Result> {
   provider: string
-  /** Determines the `work` of an error: after a lost `start` paid work may be running. */
+  /** Determines the `work` of an error: after a lost response to `start`, paid work may be running. */
   during: 'start' | 'poll' | 'cancel'
   method: 'GET' | 'POST' | 'PUT'
   url: string
@@ -19,7 +19,7 @@ export interface ProviderCall<Result> {
   form?: URLSearchParams
   /** The schema of a successful response. */
   schema: z.ZodType<Result>
-  /** Maps an error response; for undefined the HTTP status decides. */
+  /** Maps an error response. If it returns undefined, the HTTP status determines the error. */
   explain?: (response: ErrorResponse) => Explanation | undefined
   timeoutMs?: number
   maxBytes?: number
@@ -75,7 +75,7 @@ export async function callProvider<Result>(call: ProviderCall<Result>): Promise<
       response.headers.get('content-length'),
     )
   } catch (error) {
-    // Without cause and message: they may contain the URL.
+    // Omits cause and message, since they may contain the URL.
     throw noResult(error instanceof Error ? error.name : 'no response')
   }
   const body = bytes && parseJson(new TextDecoder().decode(bytes))
@@ -100,7 +100,7 @@ function responseError<Result>(call: ProviderCall<Result>, response: ErrorRespon
   })
 }
 
-/** Without an explanation an error concerns us and the provider, not the customer's images. */
+/** Without an explanation, the customer's images are assumed not to be the cause. */
 const mappingOf = (during: string, status: number): ErrorMapping =>
   during === 'poll' && isGone(status)
     ? { code: 'generation_failed', retriable: true }
@@ -114,7 +114,7 @@ function workAfter(during: string, status: number): ProviderWork {
 
 const isGone = (status: number) => status === 404 || status === 410
 
-/** Removes URLs and secrets from a provider's message, because it goes into the log. */
+/** Removes URLs and secrets from a provider's message, because it is logged. */
 export function scrub(text: string, secret?: string): string {
   return (secret ? text.replaceAll(secret, '[secret]') : text)
     .replace(/\b(https?:\/\/|data:)\S+/gi, '[url]')

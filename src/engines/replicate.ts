@@ -29,7 +29,7 @@ const Prediction = z.object({
 
 const Problem = z.object({ title: z.string().nullish(), detail: z.string().nullish() })
 
-// Ends predictions that are no longer polled, which would cost money. The documented format is '1m'.
+// Cancels predictions that are no longer polled but cost money. The documented format is '1m'.
 const CANCEL_AFTER = '5m'
 
 export function createReplicate(settings: ReplicateSettings): Engine {
@@ -119,7 +119,7 @@ function explain({ status, body }: ErrorResponse): Explanation | undefined {
   }
 }
 
-/** A failed prediction has its reason as text only, sometimes with one of Replicate's codes. */
+/** A failed prediction contains its reason only as text, sometimes with one of Replicate's codes. */
 function jobError(error: string): JobFailure {
   // E005 is known from third-party logs only; Replicate's list begins at E1000.
   if (/\bE005\b|flagged as sensitive|nsfw/i.test(error)) {

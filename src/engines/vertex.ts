@@ -44,7 +44,7 @@ const MAX_RESPONSE_BYTES = (MAX_OUTPUT_BYTES / 3) * 4 + 64 * 1024
 const MAX_INLINE_BYTES = 7_000_000
 const MAX_INLINE_SIDE = 2048
 
-/** Without `scale`, jobs with WebP or with images above 7 MB go to another engine. */
+/** Without `scale`, WebP images and images above 7 MB are left to the next engine. */
 export function createVertex(settings: VertexSettings, scale?: Scale): Engine {
   const { VERTEX_PROJECT: project, VERTEX_LOCATION: location } = settings
   const base = settings.VERTEX_BASE_URL ?? `https://${location}-aiplatform.googleapis.com`
@@ -110,7 +110,7 @@ function explain({ body }: ErrorResponse): Explanation | undefined {
   const reason = [error.status, error.message].filter(Boolean).join(': ')
   switch (error.status) {
     case 'INVALID_ARGUMENT':
-      // Also the status for unsafe inputs, which only the message shows.
+      // Also the status of unsafe inputs, which only the message identifies.
       return /responsible ai|usage guidelines|safety/i.test(error.message ?? '')
         ? { code: 'generation_rejected', retriable: false, reason }
         : { code: 'generation_failed', retriable: true, reason }

@@ -1,5 +1,5 @@
-// Cloudflare's models through the `AI` binding, which needs no second account. Synchronous; only a
-// failed download of a finished picture is repeated by polling, so that it is not paid for twice.
+// Cloudflare's models through the `AI` binding, which needs no second account. Calls are synchronous.
+// Only a failed download of a finished picture is repeated by polling, so that it is not paid for twice.
 import { z } from 'zod'
 import { JobFailure } from '../domain/failure.ts'
 import type { ProviderWork } from '../domain/failure.ts'
@@ -63,7 +63,7 @@ export function createWorkersAi(settings: WorkersAiSettings, ai: WorkersAi, scal
 
   async function run(input: Record<string, unknown>): Promise<unknown> {
     const signal = AbortSignal.timeout(TIMEOUT_MS)
-    // The race is for older runtimes, which ignore the signal.
+    // Older runtimes ignore the signal, so the call also races against a timeout.
     const timeout = new Promise<never>((_, reject) =>
       signal.addEventListener('abort', () => reject(signal.reason)),
     )
@@ -116,7 +116,7 @@ export function createWorkersAi(settings: WorkersAiSettings, ai: WorkersAi, scal
   }
 }
 
-/** The picture is already paid for, so a temporary error leads to another download, not to a start. */
+/** The picture is already paid for, so a temporary error causes another download instead of a start. */
 async function download(image: string): Promise<Progress> {
   try {
     return { done: true, image: await fetchOutput('workers-ai', image) }
@@ -141,7 +141,7 @@ async function fluxForm({ model, garment }: EngineInput, scale?: Scale): Promise
   form.append('prompt', FLUX_PROMPT)
   form.append('input_image_0', person)
   form.append('input_image_1', clothes)
-  // From the scaled image, which is upright: the original may have an EXIF orientation.
+  // Uses the size of the scaled image, since the original may have an EXIF orientation.
   const { width, height } = outputSize(await person.bytes())
   form.append('width', String(width))
   form.append('height', String(height))

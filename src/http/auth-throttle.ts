@@ -7,28 +7,28 @@ import { AppError } from '../domain/errors.ts'
 import { log } from '../log.ts'
 import type { RequestContext } from './context.ts'
 
-/** As in wrangler.toml. */
+/** Must match wrangler.toml. */
 const PERIOD_SECONDS = 60
-/** Of addresses and of keys. A full cache is cleared. */
+/** The maximum number of addresses and of keys. A full cache is cleared. */
 const MAX_CACHED = 10_000
 
 /** IP address → end of its throttling, ms since 1970 */
 const throttled = new Map<string, number>()
-/** Hashes of keys that were valid in this isolate: their users may share an address with an attacker. */
+/** Hashes of keys that were valid. Their users may share an address with an attacker. */
 const trustedKeys = new Set<string>()
 
 /**
- * Call it before a credential is checked.
+ * Must be called before a credential is checked.
  * @param keyHash of an API key; a trusted key passes from every address
  * @throws AppError rate_limit_exceeded when the address has failed too often
  */
 export function rejectIfThrottled(c: RequestContext, keyHash?: string): void {
   const until = throttled.get(addressOf(c) ?? '')
   if (until === undefined || (keyHash !== undefined && trustedKeys.has(keyHash))) return
-  const restMs = until - Date.now()
-  if (restMs <= 0) return
+  const remainingMs = until - Date.now()
+  if (remainingMs <= 0) return
   throw new AppError('rate_limit_exceeded', undefined, {
-    'Retry-After': String(Math.ceil(restMs / 1_000)),
+    'Retry-After': String(Math.ceil(remainingMs / 1_000)),
   })
 }
 

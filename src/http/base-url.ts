@@ -21,7 +21,7 @@ export function urlPolicyOf(c: { env: Env; req: { url: string } }): UrlPolicy {
 
 /** One policy object per origin, since schemas are cached by policy. */
 const policiesOf = perEnv(() => new Map<string, UrlPolicy>())
-/** A Worker has few host names; invented Host headers must not fill the memory. */
+/** A Worker has few host names. The limit prevents forged Host headers from filling the memory. */
 const MAX_ORIGINS = 100
 
 /** A request's URL is always absolute and normalised, so it needs no parser. */

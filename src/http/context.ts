@@ -6,5 +6,5 @@ export interface App {
   Variables: { requestId: string }
 }
 
-/** What helpers read of a request, whichever variables its app has. */
+/** The parts of a request that helpers use, independent of the variables of its app. */
 export type RequestContext = Pick<Context<App>, 'env' | 'req' | 'executionCtx'>

@@ -1,5 +1,5 @@
-// Describes routes for the OpenAPI document. `describeRoute` stands between path and handler;
-// `describedPaths` collects the operations of an app. The rest builds responses.
+// Describes routes for the OpenAPI document. `describeRoute` is passed to a route before its handler;
+// `describedPaths` collects the operations of an app. The other functions build responses.
 import type { Hono, MiddlewareHandler } from 'hono'
 import { z } from 'zod'
 import type { ZodOpenApiOperationObject, ZodOpenApiResponsesObject } from 'zod-openapi'
@@ -9,8 +9,8 @@ import { statusOf } from './errors.ts'
 const operations = new WeakMap<object, ZodOpenApiOperationObject>()
 
 /**
- * Attaches an operation to a route. It is middleware without effect and not a wrapper of the handler,
- * since Hono infers the types of a handler only from the arguments of `get`, `post`, ….
+ * Attaches an operation to a route. It is a no-op middleware instead of a wrapper of the handler, since
+ * Hono infers the types of a handler only from the arguments of `get`, `post`, ….
  */
 export function describeRoute(operation: ZodOpenApiOperationObject): MiddlewareHandler {
   const middleware: MiddlewareHandler = (_, next) => next()
@@ -87,7 +87,7 @@ export function errors(...codes: ErrorCode[]): ZodOpenApiResponsesObject {
         description: group.join(', '),
         headers: z.object({
           'X-Request-Id': RequestIdHeader,
-          // Absent when the key is unknown, or when the error precedes its check.
+          // Absent if the key is unknown, or if the error occurs before the key is checked.
           ...(status !== 401 && {
             'RateLimit-Policy': RateLimitPolicy.optional(),
             RateLimit: RateLimit.optional(),

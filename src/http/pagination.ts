@@ -1,4 +1,4 @@
-// Pagination by cursor.
+// The page size of lists. Each list defines its own cursor.
 import { z } from 'zod'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../domain/limits.ts'
 
@@ -6,7 +6,7 @@ const PAGE_LIMIT = `must be a whole number from 1 to ${MAX_PAGE_SIZE}`
 
 /** The `limit` query parameter of every list. */
 export const PageLimit = z
-  .string('must be given once')
+  .string('must not be repeated')
   .regex(/^\d{1,3}$/, PAGE_LIMIT)
   .transform(Number)
   .pipe(z.int().min(1, PAGE_LIMIT).max(MAX_PAGE_SIZE, PAGE_LIMIT))

@@ -14,7 +14,7 @@ export function parse<T>(schema: z.ZodType<T>, value: unknown, field?: string): 
   throw validationError(result.error.issues, field)
 }
 
-/** Validates the query string. A parameter that is repeated is an array, which no schema accepts. */
+/** Validates the query string. A repeated parameter is parsed as an array, which no schema accepts. */
 export const validQuery = <Schema extends z.ZodObject>(schema: Schema) =>
   zValidator('query', schema, (result) => {
     if (!result.success) throw validationError(result.error.issues)
@@ -59,7 +59,7 @@ export async function parseBody<T>(schema: z.ZodType<T>, request: Request): Prom
 /** @returns null for a body over the limit */
 async function readBody(request: Request): Promise<Uint8Array<ArrayBuffer> | null> {
   const contentLength = Number(request.headers.get('Content-Length') ?? Infinity)
-  // The runtime enforces Content-Length, so the body can be read at once, which takes a fifth of the
+  // The runtime enforces Content-Length, so one call can read the whole body. This takes a fifth of the
   // time of reading a stream in chunks.
   if (contentLength <= MAX_BODY_BYTES) return new Uint8Array(await request.arrayBuffer())
   return readLimited(request.body, MAX_BODY_BYTES)

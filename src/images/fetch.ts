@@ -24,7 +24,7 @@ export interface Download {
   organisationId: string
   /**
    * Awaited after the server has responded and before the body is read. The wait does not count
-   * against the time limit. Its errors are passed on unchanged.
+   * against the time limit. Its errors are rethrown unchanged.
    */
   beforeBody?: () => Promise<void>
 }
@@ -34,7 +34,7 @@ const hostTimeouts = new HostTimeouts()
 
 /**
  * Downloads and checks one image: within 10 s, through at most 3 redirects (each URL is checked like
- * the first one), and up to 10 MB; reads at most one chunk more than that.
+ * the first one), and up to 10 MB. Reads at most one chunk more.
  * @throws JobFailure `{role}_image_unreachable | _too_large | _unsupported_format | _corrupt`, none
  * of them retriable
  */
@@ -96,8 +96,8 @@ async function openBody(
 }
 
 /**
- * Detects the format of an image, and rejects files that would cost a decoder far more than their
- * size suggests. Every image passes here before an engine is called or paid.
+ * Detects the format of an image, and rejects files whose decoding would need excessive memory or time.
+ * Every image is checked before an engine is called.
  * @throws JobFailure `{role}_image_unsupported_format | _corrupt`
  */
 export function checkImage(role: Role, bytes: Uint8Array<ArrayBuffer>): FetchedImage {

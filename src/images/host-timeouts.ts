@@ -1,5 +1,5 @@
-// Blocks hosts that time out repeatedly: downloads from them fail at once for a while, so that an
-// organisation's hanging server does not occupy the queue consumers. Counted per isolate and per
+// Blocks hosts that time out repeatedly: downloads from them fail immediately for a minute, so that an
+// organisation's unresponsive server does not occupy the queue consumers. Counted per isolate and per
 // organisation, so that no organisation can make another's downloads fail.
 
 const WINDOW_MS = 60_000
@@ -21,7 +21,7 @@ export class HostTimeouts {
     const key = keyOf(organisationId, host)
     const now = Date.now()
     const recent = (this.#timeouts.get(key) ?? []).filter((at) => now - at < WINDOW_MS)
-    // Deleted and set again, so that the map stays ordered by latest timeout.
+    // Deletes the entry before setting it, so that the map is ordered by latest timeout.
     this.#timeouts.delete(key)
     this.#timeouts.set(key, [...recent, now].slice(-MAX_TIMEOUTS))
     const [oldest] = this.#timeouts.keys()

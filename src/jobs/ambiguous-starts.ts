@@ -3,8 +3,8 @@
 //
 // Invariant: after an ambiguous start, a job makes at most one more start that may be charged.
 //
-// The count is raised in D1 before each paid start and corrected when its outcome is known. A crash
-// in between therefore leaves the start counted as ambiguous.
+// A paid start is counted as ambiguous in D1 before it is made. The count is corrected when the outcome
+// is known, so a start that is interrupted by a crash remains counted.
 
 /** The ambiguous start and its one repetition. */
 const MAX_AMBIGUOUS_STARTS = 2

@@ -1,4 +1,4 @@
-// The ends of a job before processing: a client cancels it, or an operator or the service withdraws it.
+// Ends jobs before processing: a client cancels a job, or an operator or the service withdraws it.
 import type { Actor } from '../domain/actor.ts'
 import { auditInsert } from '../access/audit-log.ts'
 import { SYSTEM } from '../domain/actor.ts'
@@ -92,7 +92,7 @@ export async function withdrawAllPending({
   env: Env
   organisationId: string
 }): Promise<void> {
-  // The number of batches is limited. The queue consumer withdraws the rest.
+  // The queue consumer withdraws jobs beyond the maximum number of batches.
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
     const cancelled = await cancelPending(env, organisationId)
     if (cancelled.length === 0) return
@@ -100,10 +100,10 @@ export async function withdrawAllPending({
   }
 }
 
-/** The job has ended, so the caller succeeds even when settling fails; alarm and sweep repeat it. */
+/** Settles an ended job. Does not throw: if settling fails, the alarm and the sweep repeat it. */
 async function settled(env: Env, job: JobRow): Promise<JobRow> {
   await settleEnded(env, [job]).catch((error: unknown) =>
-    log.error('settling left to alarm and sweep', error, { jobId: job.id }),
+    log.error('job not settled', error, { jobId: job.id }),
   )
   return job
 }

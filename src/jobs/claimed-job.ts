@@ -1,5 +1,5 @@
-// A claimed job and its state in memory. The state is ahead of the row in D1: the methods that return
-// a promise write it there, the others only change it here.
+// A claimed job and its state in memory. The methods that return a promise write the state to D1; the
+// other methods change it only in memory.
 import type { JobRow } from '../db/schema.ts'
 import type { ProviderWork } from '../domain/failure.ts'
 import type { JobErrorCode } from '../domain/job.ts'
@@ -11,7 +11,7 @@ import { msLeft } from './deadline.ts'
 /** The maximum number of attempts per job, equal to the deliveries of one queue message. */
 export const MAX_ATTEMPTS = 6
 
-/** The lease of a start ends this long after the deadline, so that the sweep can fail the job, ms. */
+/** A start's lease ends at most this long after the deadline, so that the sweep can fail the job, ms. */
 const AFTER_DEADLINE_MS = 10_000
 
 /** The lease ended during the work, and another consumer has claimed the job. */
@@ -66,7 +66,7 @@ export class ClaimedJob {
   }
 
   /**
-   * Writes that a paid start is about to be made, and extends the lease for its duration.
+   * Records the intent of a paid start, and extends the lease for its duration.
    * @throws ClaimLost
    */
   async recordIntent(engine: string): Promise<void> {
@@ -76,13 +76,13 @@ export class ClaimedJob {
     this.#startsBefore = before
   }
 
-  /** A start failed. @param work what is known of the work */
+  /** A start failed. @param work the known state of the work */
   recordFailedStart(work: ProviderWork | undefined): void {
     if (work === 'refused' || work === undefined) this.#recordOutcome('rejected')
     else this.#recordOutcome(work === 'over' ? 'known' : 'unknown')
   }
 
-  /** The picture exists. Until it is stored, the start that made it stays ambiguous. */
+  /** The picture exists. Until it is stored, the start that generated it remains ambiguous. */
   recordPicture(engine: string | null): void {
     this.#recordOutcome('unknown')
     this.#change({ engine })
@@ -104,7 +104,7 @@ export class ClaimedJob {
     this.#change({ engineHandle: null, errorCode })
   }
 
-  /** Begins another attempt under the same claim. @throws ClaimLost */
+  /** Starts another attempt under the same claim. @throws ClaimLost */
   async beginAttempt(): Promise<void> {
     await this.#renew({ attempts: this.#row.attempts + 1 }, LEASE_MS)
   }
@@ -115,7 +115,7 @@ export class ClaimedJob {
    */
   async release(dueAt: Date, errorCode?: JobErrorCode): Promise<boolean> {
     const save = () => saveClaim({ env: this.#env, job: this.#row, dueAt, errorCode })
-    // One retry, because a lost handle is lost paid work.
+    // One retry, because paid work is lost with its handle.
     return save().catch(save)
   }
 

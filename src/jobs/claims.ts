@@ -1,5 +1,5 @@
-// Claims and leases. A claim gives one consumer a job until its lease ends (`dueAt`); after that,
-// any consumer may claim the job. A conditional update that returns no row lost to another writer.
+// Claims and leases. A claim assigns a job to one consumer until its lease ends (`dueAt`). After that,
+// any consumer may claim the job. If a conditional update returns no row, another writer was first.
 import { and, eq, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { dueFrom } from '../db/due.ts'
@@ -7,7 +7,7 @@ import { jobs, organisations } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { JobErrorCode, Transition } from '../domain/job.ts'
 
-/** The lease of a claim, ms: longer than downloading, polling and composing take. */
+/** The lease of a claim, ms: longer than downloads, a poll and a composition take. */
 export const LEASE_MS = 2 * 60_000
 /** The lease of a paid start, ms: some providers respond only when the picture is ready. */
 export const START_LEASE_MS = 200_000
@@ -52,7 +52,7 @@ export async function claimJob(
 
 /**
  * Writes the progress of a claimed job. A `dueAt` in the future extends the lease or delays the next
- * claim; any other `dueAt` releases the lease at once.
+ * claim; any other `dueAt` releases the lease immediately.
  * @param job the state to write; its own `dueAt` identifies the claim
  * @returns false, without a write, when the claim has been lost
  */

@@ -1,4 +1,4 @@
-// The deadline of a job. It counts from the first claim and includes all attempts.
+// The deadline of a job, measured from the first claim. It applies to all attempts together.
 import type { JobRow } from '../db/schema.ts'
 import { JobFailure } from '../domain/failure.ts'
 import { settingsOf } from '../settings.ts'

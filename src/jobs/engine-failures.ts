@@ -7,7 +7,7 @@ import { mayStartPaid } from './ambiguous-starts.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 
 /** No engine completed the job. The failure is retriable while any engine may still be started. */
-export function roundFailed(
+export function allEnginesFailed(
   { row }: ClaimedJob,
   engines: Engines,
   failures: JobFailure[],

@@ -1,5 +1,5 @@
-// The end of a claimed job: stores or deletes its pictures, settles it, and cancels work that still
-// runs.
+// Ends a claimed job: stores or deletes its pictures, settles it, and cancels work that is still
+// running.
 import { isFinal } from '../domain/job.ts'
 import type { JobErrorCode } from '../domain/job.ts'
 import type { ImageFormat } from '../domain/image.ts'
@@ -36,7 +36,7 @@ export async function failJob(env: Env, job: ClaimedJob, errorCode: JobErrorCode
   }
 }
 
-/** @returns false when the job had ended or its claim was lost; its pictures are not touched then */
+/** @returns false, without deleting pictures, when the job had ended or its claim was lost */
 async function finishJob(
   env: Env,
   job: ClaimedJob,
@@ -57,10 +57,10 @@ async function deleteUnusedOutput(env: Env, jobId: string, format: ImageFormat):
 }
 
 /**
- * An attempt may have stored an output and crashed before it completed the job. Best effort: retention
- * deletes what remains.
+ * Deletes inputs and output: an attempt may have stored an output and crashed before it completed the
+ * job. Best effort: retention deletes what remains.
  */
 const deleteAllPictures = (env: Env, jobId: string): Promise<void> =>
   deletePictures({ env, jobIds: [jobId] }).catch((error: unknown) =>
-    log.error('pictures left to retention', error, { jobId }),
+    log.error('pictures not deleted', error, { jobId }),
   )

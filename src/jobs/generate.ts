@@ -12,14 +12,20 @@ import { mayStartPaid } from './ambiguous-starts.ts'
 import { cancelLateStart } from './cancel-work.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { DeadlineExceeded, withDeadline } from './deadline.ts'
-import { crashed, isOutage, logEngineFailure, notReady, roundFailed } from './engine-failures.ts'
+import {
+  allEnginesFailed,
+  crashed,
+  isOutage,
+  logEngineFailure,
+  notReady,
+} from './engine-failures.ts'
 import { inputsOf } from './inputs.ts'
 import { JOB_BYTES } from './memory.ts'
 import type { JobMemory } from './memory.ts'
 import { loadPicture } from './pictures.ts'
 import { Postponed } from './postponed.ts'
 
-/** A claimed job and what its work uses of the isolate and the invocation. */
+/** A claimed job and the resources of the isolate and the invocation that its work uses. */
 export interface JobContext {
   env: Env
   job: ClaimedJob
@@ -30,7 +36,7 @@ export interface JobContext {
 type Context = JobContext & { engines: Engines }
 
 /**
- * Advances the work as far as possible now. When it is not done, `job` has the engine and its handle.
+ * Advances the work as far as possible. If it is not done, `job` contains the engine and its handle.
  * @throws JobFailure; the work continues if `job` still has a handle
  */
 export async function generate(jobContext: JobContext): Promise<Progress> {
@@ -42,7 +48,7 @@ export async function generate(jobContext: JobContext): Promise<Progress> {
 async function startWork(context: Context): Promise<Progress> {
   const { env, job, memory, ackTimer, engines } = context
   if (job.row.attempts > 1) {
-    // The inputs are copied, so the rest is fast, and a paid start must precede the acknowledgement.
+    // Loading the input copies is fast. A paid start must precede the acknowledgement.
     if (engines.inOrder.some(({ paid }) => paid)) ackTimer.hold()
     await memory.reserve()
     const stored = await loadOutput(env, job.row)
@@ -96,7 +102,7 @@ async function poll(
   // A provider's picture can be as large as both inputs.
   await memory.reserve()
   await memory.resize(JOB_BYTES)
-  // When the hold is too late and the poll is cut off, the next poll requests the same picture.
+  // If the timer has already expired and the poll is aborted, the next poll requests the same picture.
   ackTimer.hold()
   try {
     const progress = await withDeadline(engine.poll(handle), job.msLeft)
@@ -108,7 +114,7 @@ async function poll(
   }
 }
 
-/** Starts the job on the first of the candidates that accepts it. */
+/** Starts the job on the first engine that accepts it. */
 async function startOnFirst(context: Context, candidates: readonly Engine[]): Promise<Progress> {
   const { env, job, memory, ackTimer, engines } = context
   const { model, garment, bytes, storeCopies } = await inputsOf(env, job.row, memory)
@@ -116,7 +122,7 @@ async function startOnFirst(context: Context, candidates: readonly Engine[]): Pr
   await memory.resize(candidates.some(({ paid }) => paid) ? JOB_BYTES : bytes)
   const input = { jobId: job.id, model, garment }
   const failures: JobFailure[] = []
-  // Whether an engine has worked in this attempt, so that the next start is another attempt.
+  // Whether an engine has started work in this attempt. The next start then counts as another attempt.
   let hasStarted = false
   for (const engine of candidates) {
     if (engine.paid && !mayStartPaid(job.row.ambiguousStarts)) continue
@@ -126,7 +132,7 @@ async function startOnFirst(context: Context, candidates: readonly Engine[]): Pr
       failures.push(notReady(engine, secondsToWait))
       continue
     }
-    // Work after the acknowledgement is cut off after 30 s. A paid start must not be.
+    // The runtime aborts work 30 s after the acknowledgement, which must not happen to a paid start.
     if (engine.paid && !ackTimer.hold()) {
       await storeCopies()
       throw new Postponed('a paid engine needs a new message', { afterSeconds: 0 })
@@ -153,7 +159,7 @@ async function startOnFirst(context: Context, candidates: readonly Engine[]): Pr
     }
   }
   await storeCopies()
-  const failure = roundFailed(job, engines, failures)
+  const failure = allEnginesFailed(job, engines, failures)
   job.recordError(failure.code)
   throw failure
 }

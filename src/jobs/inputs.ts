@@ -1,5 +1,5 @@
-// A job's two inputs, the model image and the garment image. Each is downloaded from its customer
-// once. Engines that need URLs and later attempts use our copy, which is deleted when the job ends.
+// A job's two inputs, the model image and the garment image. Each is downloaded once. Later attempts,
+// and engines that need URLs, use the input copy, which is deleted when the job ends.
 import type { JobRow } from '../db/schema.ts'
 import { JobFailure } from '../domain/failure.ts'
 import type { CheckedImage } from '../engines/engine.ts'
@@ -36,7 +36,7 @@ export async function inputsOf(
     inputOf({ env, job, memory, role: 'model', url: job.modelImageUrl }),
     inputOf({ env, job, memory, role: 'garment', url: job.garmentImageUrl }),
   ])
-  // Wait for both, so that the same pair of images always returns the same error.
+  // Waits for both, so that the same pair of images always causes the same error.
   if (model.status === 'rejected') throw model.reason
   if (garment.status === 'rejected') throw garment.reason
   return {
@@ -49,11 +49,11 @@ export async function inputsOf(
   }
 }
 
-/** Deletes our copies, if there are any. Best effort: the bucket's lifecycle rule deletes the rest. */
+/** Deletes the input copies, if any. Best effort: the bucket's lifecycle rule deletes what remains. */
 export async function deleteInputs(env: Env, job: Readonly<JobRow>): Promise<void> {
   if (!mayHaveCopies(job)) return
   await env.IMAGES.delete(inputKeysOf(job.id)).catch((error: unknown) =>
-    log.error('copies left to the lifecycle rule', error, { jobId: job.id }),
+    log.error('input copies not deleted', error, { jobId: job.id }),
   )
 }
 
@@ -118,7 +118,7 @@ async function inputOf({
   return { image, storeCopy }
 }
 
-/** An image uploaded in the console is read from R2: a Worker cannot fetch from itself. */
+/** Reads an image that was uploaded in the console from R2, since a Worker cannot fetch from itself. */
 async function readUpload(env: Env, role: Role, key: string): Promise<FetchedImage> {
   const object = await env.IMAGES.get(key)
   if (!object) throw new JobFailure(`${role}_image_unreachable`, 'the upload has been deleted')

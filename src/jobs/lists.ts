@@ -1,4 +1,4 @@
-// SQL of lists: one organisation's jobs, page by page.
+// The SQL of lists of jobs: one organisation's jobs, page by page.
 import { and, desc, eq, lt, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { preparedQuery } from '../db/prepared-query.ts'
@@ -47,7 +47,7 @@ const listQuery = ({ byWorkspace, byStatus, isPaged }: Conditions) =>
 
 const listQueries = new Map<string, ReturnType<typeof listQuery>>()
 
-/** One organisation's jobs, newest first, from before `beforeId`. */
+/** One organisation's jobs, newest first. @param beforeId the last job of the previous page */
 export async function listJobs({
   env,
   organisationId,
@@ -72,7 +72,7 @@ export async function listJobs({
   return query(env).all({ organisationId, workspaceId, status, beforeId, limit })
 }
 
-/** The same with complete rows, for exports. */
+/** The same list with complete rows, for exports. */
 export const listJobRows = ({
   env,
   organisationId,

@@ -8,7 +8,7 @@ import type { Slot } from './slots.ts'
 /** The reservation for both pictures of a job while their sizes are unknown. */
 export const JOB_BYTES = 2 * MAX_IMAGE_BYTES
 
-/** With a download and a composition, this fits in the 30 s after an acknowledgement. */
+/** Short enough that a download and a composition fit in the 30 s after an acknowledgement. */
 const MAX_WAIT_MS = 8_000
 
 /** The owner of a reservation. After `expiresAt` (ms since 1970) its invocation no longer runs. */
@@ -31,7 +31,7 @@ export class MemoryBudget {
     this.#bytes = bytes
   }
 
-  /** Reserves `JOB_BYTES`. @returns undefined when they did not become free within `waitMs` */
+  /** Reserves `JOB_BYTES`. @returns undefined when they do not become free within `waitMs` */
   async reserve(holder: Holder, waitMs: number): Promise<Reservation | undefined> {
     const reservation = { holder, bytes: JOB_BYTES, isOpen: true }
     this.#waiting.add(reservation)

@@ -1,6 +1,6 @@
 // Processes jobs from the messages of their queue (jobs/queue). A message may arrive twice, late, or
-// while another consumer works on the job. The claim in D1 decides which consumer works, and the
-// job's row, not the message, contains what is left to do.
+// while another consumer works on the job. The claim in D1 decides which consumer processes the
+// job. The remaining work is derived from the job's row, not from the message.
 import type { JobRow } from '../db/schema.ts'
 import { JobFailure } from '../domain/failure.ts'
 import { isFinal } from '../domain/job.ts'
@@ -36,10 +36,10 @@ const DONE: ProcessResult = { done: true }
 
 /** A live job's message is acknowledged after this time, and its work continues without it, ms. */
 const ACK_AFTER_MS = 2_000
-/** The same while another job of the organisation is slow, because this one is then likely to be. */
+/** Used instead while another job of the organisation is slow: this job is probably slow too, ms. */
 const ACK_NEXT_AFTER_MS = 250
 
-/** Live jobs that one isolate processes at a time: per organisation and in total. */
+/** The maximum numbers of live jobs that one isolate processes at a time. */
 const MAX_JOBS_PER_ORGANISATION = 4
 const MAX_LIVE_JOBS = 16
 /** An isolate has 128 MB. A composition needs most of it in addition to the files. */
@@ -49,8 +49,8 @@ const slots = new JobSlots({ perOrganisation: MAX_JOBS_PER_ORGANISATION, total: 
 const pictureMemory = new MemoryBudget(MAX_PICTURE_BYTES)
 
 /**
- * Advances a job as far as possible now. Failures of the job are handled, not thrown. When the
- * organisation uses all its slots in this isolate, the job is queued again without a claim.
+ * Advances a job as far as possible. Failures of the job are handled, not thrown. If the organisation
+ * uses all its slots in this isolate, the job is requeued without a claim.
  */
 export async function processJob({
   env,
@@ -66,7 +66,7 @@ export async function processJob({
     return DONE
   }
   try {
-    // Wait before the claim: neither the lease nor the deadline runs yet.
+    // Waits before the claim, so that lease and deadline have not started.
     await slots.start(slot)
     const ackAfterMs = slots.hasSlow(organisationId) ? ACK_NEXT_AFTER_MS : ACK_AFTER_MS
     ackTimer.start(ackAfterMs, () => slots.acknowledged(slot))
@@ -81,8 +81,8 @@ export async function processJob({
 }
 
 /**
- * For a message without retries left: fails the job unless it has ended or another consumer has
- * claimed it. A pending job is left to the sweep, because no attempt was made.
+ * Handles a message without remaining retries: fails the job unless it has ended or another consumer
+ * has claimed it. The sweep requeues a pending job, because no attempt was made.
  */
 export async function giveUpJob({ env, jobId }: JobMessage & { env: Env }): Promise<void> {
   if ((await findJob(env, jobId))?.status === 'pending') return
@@ -134,7 +134,7 @@ async function claimAndProcess({
 
 /**
  * Handles a message whose job could not be claimed: completes what an earlier crash interrupted. If
- * another consumer has the job and crashes, the sweep queues the job after the lease.
+ * another consumer has claimed the job and crashes, the sweep requeues the job after the lease.
  */
 async function skipUnclaimed(env: Env, jobId: string, found: JobRow | undefined): Promise<void> {
   if (!found) log.warn('message for a job that does not exist', { jobId })
@@ -143,8 +143,8 @@ async function skipUnclaimed(env: Env, jobId: string, found: JobRow | undefined)
 }
 
 /**
- * An insert that reported an error may have stored the job, although its client got an error and its
- * credit was released. Such a job has no message, so only the sweep finds it.
+ * Returns false for a job that an insert stored although it reported an error: the client received an
+ * error and the credit was released. Such a job has no message, so only the sweep finds it.
  */
 const hasReservation = async (env: Env, job: JobRow): Promise<boolean> =>
   job.mode === 'test' || organisationStub(env, job.organisationId).renewReservation(job.id)
@@ -190,7 +190,7 @@ async function requeue({
   errorCode?: JobErrorCode
 }): Promise<ProcessResult> {
   const delaySeconds = Math.min(afterSeconds, Math.ceil(job.msLeft / 1_000))
-  // The lease ends one second before the message arrives, since an early message could not claim.
+  // The lease ends one second before the message is due, so that an early message can claim the job.
   const dueAt = new Date(Date.now() + (delaySeconds - 1) * 1_000)
   if (!(await job.release(dueAt, errorCode))) return { done: false, retryAfterSeconds: 1 }
   await sendJob(env, messageOf(job.row), { delaySeconds })
@@ -199,7 +199,7 @@ async function requeue({
 
 async function failOrRetry(env: Env, job: ClaimedJob, error: unknown): Promise<ProcessResult> {
   if (error instanceof ClaimLost) {
-    log.warn('job lost to another consumer', { jobId: job.id })
+    log.warn('claim lost to another consumer', { jobId: job.id })
     return DONE
   }
   const isPolling = job.row.engineHandle !== null
@@ -218,7 +218,7 @@ async function failOrRetry(env: Env, job: ClaimedJob, error: unknown): Promise<P
   const requestedSeconds = Math.min(failure?.retryAfterSeconds ?? 0, MAX_BACKOFF_SECONDS)
   const startedAtMs = job.row.startedAt?.getTime() ?? Date.now()
   const afterSeconds = Math.max(requestedSeconds, pollAfterSeconds(startedAtMs))
-  // The work continues at the engine: poll it until the deadline and start nothing else.
+  // The work continues at the engine: polls it until the deadline and does not start other work.
   if (isPolling) return requeue({ env, job, afterSeconds })
   if (failure?.work === 'refused') {
     // Nothing was started, so this was not an attempt.

@@ -10,7 +10,7 @@ import { isFinal } from '../domain/job.ts'
 /**
  * Waits until a job has ended, at most for `seconds`.
  * @param job as last read
- * @returns the job as read at the end
+ * @returns the job after the wait
  */
 export async function waitForJob({
   env,
@@ -25,7 +25,7 @@ export async function waitForJob({
   const endsAt = startedAt + seconds * 1_000
   let latest = job
   while (!isFinal(latest.status) && Date.now() < endsAt) {
-    // The interval is a tenth of the time waited: prompt for fast jobs, few reads for slow ones.
+    // The interval is a tenth of the elapsed time: short for fast jobs, long for slow ones.
     const pauseMs = Math.min(Math.max((Date.now() - startedAt) / 10, 50), 1_000)
     await scheduler.wait(Math.min(pauseMs, endsAt - Date.now()))
     latest = (await findJob(env, job.id)) ?? latest

@@ -21,7 +21,7 @@ export async function settleJob({
   job: Readonly<JobRow>
   ending: EndingFrom<'processing'>
 }): Promise<boolean> {
-  // A picture counts even when the claim has been lost. A failure counts only while it is valid.
+  // A lost claim does not prevent a job from completing, but it prevents it from failing.
   const required = ending.status === 'failed' ? { dueAt: job.dueAt } : {}
   const { ended } = await endJob({ env, jobId: job.id, from: 'processing', ending, required })
   if (!ended) return false
@@ -41,7 +41,7 @@ export async function settleJob({
 export async function settleEnded(env: Env, jobs: JobRow[]): Promise<void> {
   const [first] = jobs
   if (!first) return
-  // The two are independent: a failure of one must not prevent the other.
+  // A failure of one must not prevent the other.
   const results = await Promise.allSettled([
     settleCredits(env, first.organisationId, jobs),
     queueEvents(env, jobs),

@@ -1,16 +1,16 @@
 // Limits how many live jobs this isolate processes at a time: per organisation and in total. A job
-// beyond its organisation's limit is queued again, behind the messages of other organisations.
+// beyond its organisation's limit is requeued, behind the messages of other organisations.
 import { pollUntil } from '../concurrency/poll-until.ts'
 
 const MAX_DELAY_SECONDS = 30
 /** The time limit of a queue handler. */
 const HANDLER_MS = 15 * 60_000
-/** Work after the acknowledgement is cut off after 30 seconds. */
+/** The runtime aborts work 30 seconds after the acknowledgement. */
 const BACKGROUND_MS = 40_000
 
 export interface Slot {
   readonly organisationId: string
-  /** After this instant the invocation no longer runs, even if it did not leave; ms since 1970. */
+  /** When the invocation has ended, even if it did not call `leave`; ms since 1970. */
   expiresAt: number
   /** Whether the message was acknowledged before the work ended. */
   isSlow: boolean
@@ -19,7 +19,7 @@ export interface Slot {
 export class JobSlots {
   readonly #perOrganisation: number
   readonly #total: number
-  /** In the order of the messages. The first `#total` work, the others wait. */
+  /** In the order of the messages. The first `#total` slots are running, the others wait. */
   readonly #slots = new Set<Slot>()
   /** For each organisation, the arrival of its next delayed message, ms since 1970. */
   readonly #nextArrival = new Map<string, number>()
@@ -46,7 +46,7 @@ export class JobSlots {
     })
   }
 
-  /** The message has been acknowledged, and the work continues. */
+  /** Call this when the message is acknowledged while the work continues. */
   acknowledged(slot: Slot): void {
     slot.isSlow = true
     slot.expiresAt = Date.now() + BACKGROUND_MS

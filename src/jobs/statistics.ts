@@ -32,7 +32,7 @@ export async function statisticsOf({
     eq(jobs.organisationId, organisationId),
     gte(jobs.id, firstIdSince('job', firstDay * DAY_MS)),
   )
-  // A literal: D1 binds numbers as REAL, and the division would return fractions of days.
+  // Uses a literal, since D1 binds numbers as REAL and the division would return fractions of days.
   const day = sql<number>`${jobs.createdAt} / ${sql.raw(String(DAY_MS))}`
   const ranked = db
     .select({

@@ -9,9 +9,9 @@ import type { JobRow, WebhookEventRow } from '../db/schema.ts'
 import type { JobStatus, Mode } from '../domain/job.ts'
 import { eventIdOf } from '../ids.ts'
 
-/** When the sweep checks a job again that is probably in its queue, ms. */
+/** After this time, the sweep checks a job again that is probably in its queue, ms. */
 const SWEEP_QUEUED_AGAIN_AFTER_MS = 60_000
-/** After this time a pending job is queued again, even when its queue is long, ms. */
+/** After this time, a pending job is requeued even if its queue is long, ms. */
 const PENDING_MAX_WAIT_MS = 60 * 60_000
 
 /** A job and the status of its webhook event; null when it has no event yet. */
@@ -81,13 +81,13 @@ export async function findJob(env: Env, jobId: string): Promise<JobWithEvent | u
 export interface SweptJobs {
   /** How many jobs the page contained. */
   taken: number
-  /** Those of them that need a message. */
+  /** The jobs of the page that need a message. */
   toSend: Pick<JobRow, 'id' | 'mode' | 'organisationId'>[]
 }
 
 /**
- * Selects up to `limit` unfinished jobs whose `sweepAt` has passed, and moves `sweepAt` on, so that the
- * next sweep skips them. A pending job of a mode in `queued` is probably in its queue: it gets a message
+ * Selects up to `limit` unfinished jobs whose `sweepAt` has passed, and postpones it, so that the next
+ * sweep skips them. A pending job of a mode in `queued` is probably in its queue, so it needs a message
  * only after `PENDING_MAX_WAIT_MS`.
  */
 export async function takeSweptJobs({
@@ -110,7 +110,7 @@ export async function takeSweptJobs({
       createdAt: jobs.createdAt,
     })
     .from(jobs)
-    // SQLite uses the partial index only for literals, not for bound values.
+    // SQLite uses the partial index only with literals, not with bound values.
     .where(and(sql`status in ('pending', 'processing')`, lte(jobs.sweepAt, new Date(now))))
     .orderBy(jobs.sweepAt)
     .limit(limit)

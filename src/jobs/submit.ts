@@ -1,5 +1,5 @@
-// Submits a job: admit, insert, queue. The credit is reserved before the row exists. A crash in between
-// leaves a reservation, which the Organisation's alarm releases, and never a job without one.
+// Submits a job: admit, insert, queue. The credit is reserved before the row exists. After a crash in
+// between, the Organisation's alarm releases the reservation. A job without one cannot exist.
 import { log } from '../log.ts'
 import type { Caller } from '../organisation/api-key.ts'
 import type { Admission, RequestResult } from '../organisation/rpc.ts'
@@ -70,11 +70,12 @@ export async function submitJob({
       return insert().then(() => true)
     })
   } catch (error) {
-    // The row may be stored all the same, so an Idempotency-Key must not create a second job.
+    // The row may be stored despite the error, so a request with this Idempotency-Key must not create
+    // another job.
     if (!request.idempotencyKey) {
       await organisation
         .abandon(jobId)
-        .catch((reason: unknown) => log.error('reservation left to the alarm', reason, { jobId }))
+        .catch((reason: unknown) => log.error('reservation not released', reason, { jobId }))
     }
     throw error
   }
@@ -85,11 +86,11 @@ export async function submitJob({
       throw new Error('The job was stored too late')
     }
   }
-  // A replay that found its job does not queue it: the first request did, or the sweep will.
+  // If a replay finds its job, the first request has queued it, or the sweep will.
   if (inserted || !replayed) {
     const { mode, organisationId } = caller
     await sendJob(env, { jobId, mode, organisationId }).catch((error: unknown) =>
-      log.error('job left to the sweep', error, { jobId }),
+      log.error('job not queued', error, { jobId }),
     )
   }
   return result

@@ -10,7 +10,7 @@ import { storePicture } from './pictures.ts'
 /**
  * Stores an uploaded image for jobs of one organisation.
  * @param role names the image in errors
- * @returns a signed URL, or null when jobs do not accept the file
+ * @returns a signed URL, or null when the file is too large or not a valid image
  */
 export async function storeUpload({
   env,

@@ -9,11 +9,11 @@ export interface MailboxEntry extends Email {
   at: Date
 }
 
-/** Of this isolate, newest first; a development server has one isolate. */
+/** The mailbox of this isolate, newest first. A development server has only one isolate. */
 const mailbox: MailboxEntry[] = []
 const MAILBOX_SIZE = 50
 
-/** Does not throw: failures are logged, and every page that sends email can send it again. */
+/** Does not throw. Failures are logged, and every page that sends email can send it again. */
 export async function sendEmail({
   env,
   to,
@@ -30,7 +30,7 @@ export async function sendEmail({
   }
   try {
     if (!mailFrom) throw new Error('MAIL_FROM is not set: set the sender address of all email')
-    // Without it, a link would start with the Host header of a request.
+    // Without BASE_URL, a link would start with the Host header of a request.
     if (!baseUrl) throw new Error('BASE_URL is not set: set the URL that links start with')
     const from = { email: mailFrom, name: 'Try-On' }
     const { subject, text, html } = email
@@ -41,13 +41,13 @@ export async function sendEmail({
   }
 }
 
-/** The email that was stored instead of being sent, newest first. */
+/** The emails that were stored instead of sent, newest first. */
 export const developmentMailbox = (): readonly MailboxEntry[] => mailbox
 
 function storeInMailbox(to: string, email: Email): void {
   mailbox.unshift({ ...email, to, at: new Date() })
   mailbox.length = Math.min(mailbox.length, MAILBOX_SIZE)
-  // Not `log`, which would redact the token in the link.
+  // Does not use `log`, which would redact the token in the link.
   // eslint-disable-next-line no-console
   console.info(`\n  Mail to ${to}: ${email.subject}\n  ${email.link}\n`)
 }

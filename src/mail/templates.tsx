@@ -4,7 +4,7 @@ export interface Email {
   subject: string
   text: string
   html: string
-  /** The link that the email asks its reader to follow. */
+  /** The link of the email's button. */
   link: string
 }
 
@@ -21,8 +21,8 @@ export const alreadyRegisteredEmail = (link: string): Email =>
   emailFrom({
     subject: 'You already have an account',
     paragraphs: [
-      'A sign-up at Try-On used this address, which already has an account.',
-      'Nothing was changed. If you have forgotten your password, you can set a new one.',
+      'Someone tried to sign up for Try-On with this email address, which already has an account.',
+      'No changes were made. If you have forgotten your password, you can set a new one.',
     ],
     action: 'Sign in or reset the password',
     link,
@@ -71,7 +71,7 @@ export const organisationDeletionEmail = ({
       `${organisationName} is scheduled for deletion on ${dateOf(deleteAfter)}. No jobs are accepted until then, and pending jobs were cancelled.`,
       'After that date its jobs, pictures, keys and members are deleted and cannot be restored.',
     ],
-    action: 'Keep or export the organisation',
+    action: 'Cancel the deletion or export the data',
     link,
     footer: 'You receive this email because you are an owner of the organisation.',
   })

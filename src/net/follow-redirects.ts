@@ -1,8 +1,8 @@
-// Follows redirects by hand, so that every hop is checked before it is requested.
+// Follows redirects manually, so that every URL is checked before it is requested.
 
 const REDIRECT_STATUSES = new Set([301, 302, 303, 307, 308])
 
-/** The redirects lead nowhere: too many of them, or a `Location` that is not a URL. */
+/** There were too many redirects, or a `Location` header was not a valid URL. */
 export class RedirectError extends Error {
   override readonly name = 'RedirectError'
 }

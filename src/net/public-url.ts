@@ -1,5 +1,5 @@
-// Which customer URLs are allowed: the service fetches pictures from them and delivers webhooks to
-// them.
+// Decides which customer URLs are allowed. The service downloads pictures from them and delivers
+// webhooks to them.
 import ipaddr from 'ipaddr.js'
 import { MAX_URL_LENGTH } from '../domain/limits.ts'
 import { WITHOUT_CONTROL_CHARACTERS } from '../domain/text.ts'
@@ -12,7 +12,7 @@ const PRIVATE_NAMES = ['localhost', 'local', 'internal', 'intranet', 'lan', 'hom
 const UNSUPPORTED_IMAGES =
   /\.(gif|bmp|tiff?|svgz?|avif|hei[cf]|ico|jxl|jp2|j2k|jpx|psd|eps|raw|cr2|nef|dng|apng|tga|pcx)$/i
 
-/** Which customer URLs this service requests. Required by every check, so that none can omit it. */
+/** Which customer URLs this service requests. A required parameter of every check. */
 export interface UrlPolicy {
   /** Local development only: private hosts, and this service itself, may be requested. */
   readonly allowPrivate: boolean
@@ -95,8 +95,8 @@ function isPublicAddress(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   if (address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress()) {
     return isPublicAddress(address.toIPv4Address())
   }
-  // Only 2000::/3 is allocated for global unicast (RFC 4291, 2.4). Outside it are, among others, the
-  // IPv4-compatible addresses, which ipaddr.js calls unicast.
+  // Only 2000::/3 is allocated for global unicast (RFC 4291, 2.4). This
+  // excludes IPv4-compatible addresses, which ipaddr.js classifies as unicast.
   if (address instanceof ipaddr.IPv6 && ((address.parts[0] ?? 0) & 0xe000) !== 0x2000) return false
   // Tunnels to IPv4 (NAT64, 6to4, Teredo) have other range names, so they are rejected.
   return address.range() === 'unicast'

@@ -26,7 +26,7 @@ export const operatorOnly = createMiddleware<App>(async (c, next) => {
   const { operatorToken } = settingsOf(c.env)
   if (!operatorToken) throw new AppError('not_found')
   const token = bearerToken(c.req.header('Authorization')) ?? ''
-  // Digests have the same length, so the time of the comparison does not depend on the token's.
+  // Compares digests, since `timingSafeEqual` requires equal lengths.
   if (!timingSafeEqual(sha256(token), sha256(operatorToken))) {
     rejectIfThrottled(c)
     recordAuthFailure(c)

@@ -18,7 +18,7 @@ export const presentOrganisation = (organisation: OrganisationRow) => ({
   delete_after: organisation.deleteAfter?.toISOString() ?? null,
 })
 
-/** With its workspaces, and with the ledger, which only the Organisation knows. */
+/** An organisation with its workspaces and the totals of its ledger. */
 export const presentOrganisationDetails = (
   organisation: OrganisationRow,
   workspaces: WorkspaceRow[],

@@ -1,4 +1,4 @@
-// Request schemas of /operator. Unknown fields are rejected: a typo here moves money or customers.
+// Request schemas of /operator. They reject unknown fields, so that typos are not ignored.
 import { z } from 'zod'
 import { MODES } from '../domain/job.ts'
 import { DEFAULT_RATE_LIMIT_PER_MINUTE, FREE_CREDITS } from '../domain/limits.ts'
@@ -78,7 +78,7 @@ export const organisationChange = (policy: UrlPolicy) =>
 export const Credits = z.strictObject({
   amount: whole(1, MAX_CREDITS),
   reason: name,
-  // In use: a grant with this reference would count as a repeat and add nothing.
+  // The sign-up grant has this reference, so another grant would be ignored as a repetition.
   reference: name.refine(
     (reference) => reference !== SIGN_UP_REFERENCE,
     `must not be "${SIGN_UP_REFERENCE}", the reference of the first credits: choose another`,
@@ -94,17 +94,17 @@ export const WorkspaceChange = z.strictObject({
   status: oneOf(WORKSPACE_STATUSES).optional(),
 })
 
-/** The query of a list. The cursor is the id of the last row of the page before. */
+/** The query of a list. The cursor is the id of the last row of the previous page. */
 export const pageQuery = (isCursor: (cursor: string) => boolean) =>
   z.object({
     cursor: z
-      .string('must be given once')
+      .string('must not be repeated')
       .refine(isCursor, 'must be the next_cursor of a page')
       .optional(),
     limit: PageLimit,
   })
 
-/** A change without the fields that the request does not have. */
+/** Removes the undefined fields of a change: those that the request does not contain. */
 export const definedOnly = <T extends object>(fields: T) =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>

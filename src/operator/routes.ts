@@ -41,7 +41,7 @@ import {
   WorkspaceChange,
 } from './requests.ts'
 
-/** What every use case on one organisation takes. */
+/** The arguments that all use cases on one organisation share. */
 interface OrganisationRequest {
   Variables: { request: { env: Env; actor: Actor; organisationId: string } }
 }
@@ -171,7 +171,7 @@ export const operator = new Hono<App>()
   .post('/organisations/:orgId/api-keys', existingOrganisation, validBody(NewApiKey), async (c) => {
     const { mode } = c.req.valid('json')
     const created = await createApiKey({ ...c.var.request, mode, name: 'Created by an operator' })
-    if (!created) throw new Error('The id of a new API key is in use')
+    if (!created) throw new Error('The id of the new API key already exists')
     return c.json({ ...created, mode }, 201)
   })
   .delete('/organisations/:orgId/api-keys/:keyId', existingOrganisation, async (c) => {

@@ -27,7 +27,7 @@ export function admitSubmission({
       return { ok: false, rejection: 'idempotency_key_reused' }
     }
     if (earlier) {
-      // The earlier request may have failed before its insert. This one then inserts the job, and
+      // The earlier request may have failed before its insert. The caller then inserts the job, and
       // reconciliation must not release the reservation before that.
       ledger.renewReservation(earlier.jobId)
       const { jobId, webhookUrl: defaultWebhookUrl, createdAt } = earlier

@@ -1,5 +1,5 @@
 // Creates, parses and hashes API keys. A key contains its organisation's id, so that a request reaches
-// the Organisation without a look-up, and a checksum, so that a malformed key is rejected without I/O.
+// the Organisation without a lookup, and a checksum, so that a malformed key is rejected without I/O.
 //
 //   svc_{live|test}_sk_ + 26 characters of the organisation's id + 32 random characters + 6 of CRC-32
 import crc32 from 'crc-32'
@@ -7,7 +7,7 @@ import type { Mode } from '../domain/job.ts'
 import { isId, suffixOf } from '../ids.ts'
 import { sha256 } from '../signing/sha256.ts'
 
-/** The contents of a well-formed key. The key need not exist. */
+/** The contents of a well-formed key, which may not exist. */
 export interface Credentials {
   organisationId: string
   mode: Mode

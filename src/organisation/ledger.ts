@@ -1,10 +1,10 @@
-// The credits of one organisation, with all their SQL. Append-only: every entry contains the totals
-// after it, so the last entry has the balance, and
+// The credits of one organisation, with all their SQL. The ledger is append-only. Every entry contains
+// the totals after it, for which this invariant holds:
 //
-//   granted = balance + reserved + consumed        holds in every entry.
+//   granted = balance + reserved + consumed
 //
-// A reservation has its job's id and is closed exactly once, however often it is captured or released.
-// Old closed reservations are deleted and old entries rolled up. The totals and all grants remain.
+// A reservation has its job's id. Capture and release are idempotent and close it exactly once.
+// Cleanup deletes old closed reservations and rolls up old entries, except grants.
 import { firstIdSince } from '../ids.ts'
 import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
 
@@ -114,10 +114,10 @@ export class Ledger {
   capture(jobId: string): void {
     const state = this.#stateOf(jobId)
     if (state === 'captured') return
-    // The reservation was closed and has been deleted since.
+    // Cleanup has deleted the reservation after it was closed.
     if (state === undefined && jobId < oldestReservation()) return
-    // The reservation was released, or lost by the restore of a backup, but the job is completed. The
-    // job is the source of truth, so the credit is taken from the balance.
+    // The reservation was released, or lost in the restore of a backup, but the job is completed. The
+    // job is the source of truth, so this takes the credit from the balance.
     const late = state !== 'reserved'
     this.#sql.exec(
       `INSERT INTO reservations (job_id, state, checked_at) VALUES (?1, 'captured', ?2)

@@ -1,11 +1,11 @@
-// The schema of an Organisation's SQLite as numbered steps. Do not change a step after its deployment,
-// since objects have run it. To change the schema, append a step.
+// The schema of an Organisation's SQLite as numbered steps. To change the schema, append a step. Never
+// change a deployed step, since objects have already run it.
 
 /** The storage key of the number of steps that the object has run. */
 const VERSION = 'schema-version'
 
 const STEPS: readonly string[] = [
-  // Objects that were created before the first version have these tables already.
+  // Objects that were created before the first version already have these tables.
   `CREATE TABLE IF NOT EXISTS ledger_entries (
      id INTEGER PRIMARY KEY,
      at INTEGER NOT NULL,

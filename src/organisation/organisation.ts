@@ -1,7 +1,6 @@
 // The Durable Object of one organisation. It admits or rejects every request of its clients and owns
-// its credits. Its SQLite is the source of truth for credits, idempotency and the storage allowance.
-// The snapshot is a cache of D1, and the rate window may lose recent entries. The SQL is in ledger,
-// idempotency, snapshot, job-states and key-uses; the schema is in migrations.
+// its credits. Its SQLite is the source of truth for credits, idempotency and the storage allowance;
+// the snapshot is a cache of D1, and the rate window may lose recent entries.
 import { DurableObject } from 'cloudflare:workers'
 import { log } from '../log.ts'
 import { DAY_MS, IDEMPOTENCY_TTL_MS } from '../domain/limits.ts'
@@ -21,7 +20,7 @@ import { StorageAllowance } from './storage-allowance.ts'
 import { Stores } from './stores.ts'
 
 const RETRY_RECONCILE_MS = 60_000
-/** Every alarm deletes old ledger data. An alarm is set for it at most this often. */
+/** The minimum time until an alarm that is set only to delete old ledger data. */
 const CLEANUP_INTERVAL_MS = DAY_MS
 /** The pause between two batches of a cleanup, so that requests are not blocked. */
 const NEXT_BATCH_MS = 1_000
@@ -59,8 +58,8 @@ export class Organisation extends DurableObject<Env> {
 
   /**
    * Accepts a submission. One transaction makes all checks, takes the job's bytes from the storage
-   * allowance and, in live mode, reserves one credit under the new job's id. The caller then inserts
-   * the job, or calls `abandon`. Without either, the alarm releases the reservation.
+   * allowance and, in live mode, reserves one credit under the new job's id. The caller then inserts the
+   * job or calls `abandon`; otherwise, the alarm releases the reservation.
    */
   async admit(caller: Caller, submission: Submission): Promise<RequestResult<Admission>> {
     const { mode } = caller
@@ -145,7 +144,7 @@ export class Organisation extends DurableObject<Env> {
       await reconcile({ env: this.env, storage: this.ctx.storage, stores: this.#stores })
       await this.#keyUses.flush()
     } catch (error) {
-      // The runtime retries an alarm that throws only a few times. This retries without a limit.
+      // Sets an alarm instead of throwing, because the runtime limits the retries after a throw.
       log.error('reconciliation failed', error)
       await this.#wakeBy(Date.now() + RETRY_RECONCILE_MS)
       return
@@ -171,7 +170,7 @@ export class Organisation extends DurableObject<Env> {
   ): Promise<RequestResult<T>> {
     this.#alarmAt ??= (await this.ctx.storage.getAlarm()) ?? Infinity
     const snapshot = await this.#snapshots.current(caller.organisationId)
-    // No await between the check and the operation: what was checked stays true.
+    // Must not await between the check and the operation, so that the result of the check remains valid.
     const check = this.#checks.check(snapshot, caller, options)
     const result = check.ok ? { ...operation(check.snapshot), quota: check.quota } : check
     if (result.quota && caller.keyHash !== null) {

@@ -12,9 +12,9 @@ const MAX_WRITTEN = 20_000
 export interface Quota {
   /** Requests in any 60 seconds. */
   limit: number
-  /** Requests left now. */
+  /** Requests that are possible now. */
   remaining: number
-  /** Whole seconds until another request is possible, at least 1; 0 while some are left. */
+  /** Whole seconds until another request is possible, at least 1; 0 while `remaining` is above 0. */
   resetSeconds: number
 }
 
@@ -29,7 +29,7 @@ export class RateWindow {
     this.#instants = [...written]
   }
 
-  /** The instants to write now; undefined while few requests have passed since the last write. */
+  /** The instants to write now; undefined if few requests have passed since the last write. */
   toWrite(limit: number): Float64Array | undefined {
     if (this.#unwritten < limit * UNWRITTEN_SHARE) return undefined
     this.#unwritten = 0
@@ -58,7 +58,7 @@ export class RateWindow {
   }
 
   #reset(limit: number, now: number): number {
-    // After the limit was lowered below the count, several requests have to leave the window.
+    // If the limit is lower than the count, several requests have to leave the window.
     const lastToLeave = this.#instants[this.#head + this.#count - limit] ?? now
     return Math.max(1, Math.ceil((lastToLeave + WINDOW_MS - now) / 1_000))
   }
@@ -67,7 +67,7 @@ export class RateWindow {
     while (this.#head < this.#instants.length && (this.#instants[this.#head] ?? 0) <= until) {
       this.#head++
     }
-    // A slice per request would cost time in proportion to the window, so this slices rarely.
+    // Slices rarely, since the time of a slice is proportional to the size of the window.
     if (this.#head > 1_024 && this.#head * 2 > this.#instants.length) {
       this.#instants = this.#instants.slice(this.#head)
       this.#head = 0

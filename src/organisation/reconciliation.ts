@@ -4,7 +4,7 @@ import { isFinal } from '../domain/job.ts'
 import { jobStatuses } from './job-states.ts'
 import type { Stores } from './stores.ts'
 
-/** Reservations of this age are reconciled, ms. */
+/** The age at which reservations are reconciled, ms. */
 export const RECONCILE_AFTER_MS = 5 * 60_000
 const PAGE_SIZE = 90 // D1 binds at most 100 values to a statement
 
@@ -29,7 +29,7 @@ export async function reconcile({
     const current = stores.find() // `destroy` may have run during the read of D1
     if (!current) return
     const { ledger, idempotency } = current
-    // A replay may have renewed a reservation during the read of D1, which is then outdated.
+    // A replay may have renewed a reservation during the read of D1. Its status is then outdated.
     const unchanged = new Set(ledger.openSince(before, PAGE_SIZE).map(({ jobId }) => jobId))
     storage.transactionSync(() => {
       for (const { jobId } of open) {

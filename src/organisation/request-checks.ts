@@ -27,7 +27,7 @@ export class RequestChecks {
     this.#rateWindow = new RateWindow(kv.get<Float64Array>(RATE_WINDOW))
   }
 
-  /** Counts a request with a valid key, and checks it. */
+  /** Checks a request and, if its key is valid, counts it. */
   check(
     snapshot: OrganisationSnapshot | null,
     { mode, keyHash }: Caller,

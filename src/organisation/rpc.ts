@@ -2,7 +2,7 @@
 import type { Quota } from './rate-window.ts'
 import type { OrganisationSnapshot } from './snapshot.ts'
 
-/** How long a submission may take, ms: reconciliation leaves younger reservations alone. */
+/** The maximum duration of a submission, ms: less than the age at which reservations are reconciled. */
 export const MAX_SUBMISSION_MS = 4 * 60_000
 
 export type Rejection =
@@ -27,7 +27,7 @@ export interface Submission {
   idempotency: { key: string; fingerprint: string } | undefined
   /** The total length of both image URLs and the base URL, characters. */
   imageUrls: number
-  /** Its length, characters; undefined selects the organisation's default webhook. */
+  /** The length of the webhook URL, characters; undefined selects the organisation's default webhook. */
   webhookUrl: number | undefined
 }
 

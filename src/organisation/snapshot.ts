@@ -1,4 +1,4 @@
-// What every request of /v1 needs of an organisation: its row, keys and active workspaces. A cache of
+// The data of an organisation that requests to /v1 need: its row, keys and active workspaces. A cache of
 // D1, at most 30 seconds old; `refresh` clears it.
 import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
 import { database } from '../db/client.ts'

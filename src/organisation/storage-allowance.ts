@@ -31,16 +31,18 @@ export interface SubmissionSize {
 /** An upper bound of the bytes that a job takes in the database. */
 export function storedBytes({ imageUrls, webhookUrl }: SubmissionSize): number {
   const job = JOB_BYTES + imageUrls + (webhookUrl ?? 0)
-  const withoutWebhook = inPages(job) + JOB_INDEX_BYTES + AUDIT_BYTES
+  const withoutWebhook = jobRowBytes(job) + JOB_INDEX_BYTES + AUDIT_BYTES
   if (webhookUrl === null) return withoutWebhook
-  return withoutWebhook + ofEvent(EVENT_BYTES + webhookUrl) + EVENT_INDEX_BYTES + ATTEMPTS_BYTES
+  return (
+    withoutWebhook + eventRowBytes(EVENT_BYTES + webhookUrl) + EVENT_INDEX_BYTES + ATTEMPTS_BYTES
+  )
 }
 
-/** A page may end with unused bytes: a quarter for a short row, the row's size for a long one. */
-const inPages = (row: number) => Math.ceil(row <= SHORT_ROW_BYTES ? (row * 4) / 3 : row * 2)
+/** Includes the unused bytes of a page: a quarter for a short row, the row's size for a long one. */
+const jobRowBytes = (row: number) => Math.ceil(row <= SHORT_ROW_BYTES ? (row * 4) / 3 : row * 2)
 
-/** The table has no rowid, so a long row uses an overflow page. */
-const ofEvent = (row: number) =>
+/** The table of events has no rowid, so a long row uses an overflow page. */
+const eventRowBytes = (row: number) =>
   row <= SHORT_ROW_BYTES ? Math.ceil(row * 1.5) : SHORT_ROW_BYTES + PAGE_BYTES
 
 export const dailyAllowanceBytes = (rateLimitPerMinute: number): number =>

@@ -33,7 +33,7 @@ export class Stores {
     this.#stores = undefined
   }
 
-  /** @returns undefined without tables: late calls for a deleted organisation must not create them */
+  /** @returns undefined without tables: calls for a deleted organisation must not create them */
   find(): OpenStores | undefined {
     return this.#stores ?? (Ledger.exists(this.#storage.sql) ? this.open() : undefined)
   }

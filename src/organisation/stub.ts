@@ -1,7 +1,7 @@
 // Access to the Organisation objects.
 import type { Organisation } from './organisation.ts'
 
-/** Creating the stub costs nothing; each call of a method is a round trip. */
+/** Creating a stub is free of I/O; each method call is a round trip. */
 export const organisationStub = (
   env: Env,
   organisationId: string,

@@ -20,7 +20,7 @@ async function serve(c: Context<App>, key: string): Promise<Response> {
   const object = await c.env.IMAGES.get(key, { onlyIf: preconditions(c) })
   if (!object) throw new AppError('not_found', 'This picture has been deleted.')
   c.header('ETag', object.httpEtag)
-  // The link is a secret, so no shared cache may store the picture, and none beyond its expiry.
+  // The link is a secret, so only private caches may store the picture, until the link expires.
   const maxAge = Math.max(0, Number(expires) - Math.floor(Date.now() / 1_000))
   c.header('Cache-Control', `private, max-age=${maxAge}`)
   if (!('body' in object)) return c.body(null, 304)

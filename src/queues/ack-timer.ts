@@ -1,7 +1,6 @@
 // Acknowledges a queue message before slow work has ended. The compatibility flag
 // queue_consumer_no_wait_for_wait_until ends the batch when the handler returns, so the work continues
-// in `waitUntil` and does not delay other messages. If it is killed there, the sweep queues the job
-// again: the row in D1 and its lease, not the message, contain what is left to do.
+// in `waitUntil` and does not delay other messages. If the work is killed, the sweep requeues it.
 
 /** The timer of one message. Work may take 15 minutes before the acknowledgement and 30 s after it. */
 export class AckTimer {
@@ -14,14 +13,14 @@ export class AckTimer {
     return this.#isExpired
   }
 
-  /** Resolves when the message has to be acknowledged, although the work continues. */
+  /** Resolves when the message has to be acknowledged while the work continues. */
   get expired(): Promise<void> {
     return this.#expired.promise
   }
 
   /**
-   * Starts the timer. Without a start, the message waits for its work.
-   * @param onExpired is called when the work takes longer
+   * Starts the timer. Without it, the message is acknowledged when the work ends.
+   * @param onExpired called when the work takes longer than `ms`
    */
   start(ms: number, onExpired: () => void = () => {}): void {
     this.#timer = setTimeout(() => {
@@ -32,7 +31,7 @@ export class AckTimer {
     }, ms)
   }
 
-  /** Makes the message wait for its work. @returns false when the timer has expired already */
+  /** Delays the acknowledgement until the work ends. @returns false when the timer has expired */
   hold(): boolean {
     this.#isHeld = !this.#isExpired
     return this.#isHeld

@@ -27,7 +27,7 @@ export async function deleteOutput({
   if (!job) throw new AppError('job_not_found')
   if (job.organisationId !== organisationId) throw new AppError('forbidden')
   if (!isFinal(job.status)) throw new AppError('job_not_finished')
-  // The objects first: until the row is cleared, a repeated request completes an interrupted one.
+  // Deletes the objects first, so that a repeated request can complete an interrupted one.
   const { modelImageUrl, garmentImageUrl, webhookUrl, outputFormat } = job
   const owner = { baseUrl: settingsOf(env).baseUrl ?? job.baseUrl, organisationId }
   const uploads = [modelImageUrl, garmentImageUrl].flatMap(

@@ -1,5 +1,5 @@
-// Deletes data by age: bounded work in each run of cron, in independent steps. The retention periods
-// are in domain/limits and documented in docs/retention.md.
+// Deletes data by age, in independent steps with bounded work per cron run. The retention periods are
+// in domain/limits and documented in docs/retention.md.
 import { firstIdSince } from '../ids.ts'
 import type { Prefix } from '../ids.ts'
 import { deletePictures } from '../jobs/pictures.ts'
@@ -25,15 +25,15 @@ import {
 } from './store.ts'
 import type { DueOrganisation, PageJob } from './store.ts'
 
-/** Pages of jobs per run, one per organisation and five subrequests each. */
+/** The maximum number of pages of jobs per run, with five subrequests each. */
 const PAGES_PER_RUN = 50
-/** Between two runs for an organisation without a backlog. */
+/** The time between two runs for an organisation without a backlog. */
 const INTERVAL_MS = 6 * 60 * 60_000
-/** R2 lists and deletes 1,000 objects in one call. */
+/** The maximum number of R2 list calls per run, each with up to 1,000 objects. */
 const LISTS_PER_RUN = 5
 const MINUTE_MS = 60_000
 
-/** @returns how many rows or objects it deleted, and for jobs how many lost their pictures */
+/** @returns the number of deleted rows and objects, and of jobs whose pictures were deleted */
 type Step = (env: Env, slice: number) => Promise<number>
 
 const STEPS: Record<string, Step> = {
@@ -84,7 +84,7 @@ async function purgeOrganisations(env: Env): Promise<number> {
       try {
         count += await purgePage(env, organisation)
       } catch (error) {
-        log.error('retention left to a later run', error, { organisationId: organisation.id })
+        log.error('retention failed', error, { organisationId: organisation.id })
       }
     }
   }
@@ -92,8 +92,8 @@ async function purgeOrganisations(env: Env): Promise<number> {
 }
 
 /**
- * Purges a page each of pictures, test jobs and live jobs whose retention is over. The objects are
- * deleted first: after a crash, the rows still identify them.
+ * Purges one page each of pictures, test jobs and live jobs whose retention is over. Deletes the objects
+ * first: after a crash, the rows still identify them.
  */
 async function purgePage(env: Env, organisation: DueOrganisation): Promise<number> {
   const { id, outputRetentionDays, picturesPurgedTo, testJobsPurgedTo } = organisation
@@ -126,7 +126,7 @@ async function purgePage(env: Env, organisation: DueOrganisation): Promise<numbe
   return withoutPictures.length + rows
 }
 
-/** The jobs of a page up to the first that is pending or processing. */
+/** The jobs of a page before the first that is pending or processing. */
 function finished(page: PageJob[]) {
   const open = page.findIndex(({ status }) => !isFinal(status))
   const jobs = open === -1 ? page : page.slice(0, open)
@@ -135,11 +135,11 @@ function finished(page: PageJob[]) {
 
 /** Deletes objects whose keys contain an id older than a day. R2 lists keys in order, oldest first. */
 async function deleteObjects(env: Env, folder: string, prefix: Prefix): Promise<number> {
-  const firstKept = `${folder}/${firstIdSince(prefix, cutoff('inputs'))}`
+  const cutoffKey = `${folder}/${firstIdSince(prefix, cutoff('inputs'))}`
   let count = 0
   for (let list = 0; list < LISTS_PER_RUN; list++) {
     const { objects, truncated } = await env.IMAGES.list({ prefix: `${folder}/` })
-    const old = objects.map(({ key }) => key).filter((key) => key < firstKept)
+    const old = objects.map(({ key }) => key).filter((key) => key < cutoffKey)
     if (old.length > 0) await env.IMAGES.delete(old)
     count += old.length
     if (!truncated || old.length < objects.length) break

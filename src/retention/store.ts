@@ -21,11 +21,11 @@ import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
 
 /** Jobs per page. */
 export const PAGE = 100
-/** Rows that one statement deletes at most. */
+/** The maximum number of rows that one statement deletes. */
 const BATCH = 500
 /** An organisation is due again after this time if its step fails or crashes. */
 const RETRY_MS = 10 * 60_000
-/** Added to the retention of undelivered events, so that all their retries have been made. */
+/** Added to the retention of undelivered events, so that all retries are made before the deletion. */
 const UNDELIVERED_DAYS = 7
 
 export type DueOrganisation = Pick<
@@ -35,8 +35,8 @@ export type DueOrganisation = Pick<
 export type PageJob = Pick<JobRow, 'id' | 'mode' | 'status'>
 
 /**
- * Takes due organisations, the longest overdue first, and postpones them: a concurrent run takes
- * others, and a failing organisation does not stay first.
+ * Takes due organisations, the longest overdue first, and postpones them, so that a concurrent run takes
+ * other organisations and a failing organisation does not block the others.
  */
 export function takeDueOrganisations(env: Env, limit: number): Promise<DueOrganisation[]> {
   const db = database(env)
@@ -104,7 +104,7 @@ export async function recordPurge(
       .set({
         picturesPurgedTo,
         testJobsPurgedTo,
-        // A concurrent change of the retention period makes the organisation due at once.
+        // A concurrent change of the retention period makes the organisation due immediately.
         retentionDueAt: sql`case when ${organisations.retentionDueAt} = ${organisation.retentionDueAt.getTime()}
           then ${dueAt.getTime()} else ${organisations.retentionDueAt} end`,
       })
@@ -240,10 +240,10 @@ export const cutoff = (kind: keyof typeof RETENTION_DAYS): number =>
 const cutoffId = (prefix: Prefix, kind: keyof typeof RETENTION_DAYS) =>
   firstIdSince(prefix, cutoff(kind))
 
-/** No id of this service is older. */
+/** A time before the first id of this service. */
 const FIRST_ID_AT = Date.UTC(2025, 0, 1)
 
-/** One slice of the ids up to an instant, by the time of their creation. */
+/** One slice of the ids that were created before an instant, by their creation time. */
 function timeSlice(column: SQLiteColumn, prefix: Prefix, until: number, n: number) {
   const at = (slice: number) =>
     firstIdSince(prefix, Math.floor(FIRST_ID_AT + ((until - FIRST_ID_AT) * slice) / SLICES))
@@ -256,10 +256,10 @@ const uuidSlice = (column: SQLiteColumn, slice: number) =>
 
 const digit = (slice: number) => slice.toString(SLICES)
 
-/** A list of any length as one bound value: D1 binds at most 100 values. */
+/** A list of any length as one bound value, since D1 binds at most 100 values. */
 const listed = (ids: string[]) => sql`(select value from json_each(${JSON.stringify(ids)}))`
 
-/** Deletes up to BATCH rows, by primary key since some tables have no rowid. */
+/** Deletes up to BATCH rows by their primary key, since some tables have no rowid. */
 async function deleteRows(
   env: Env,
   table: SQLiteTable,

@@ -45,7 +45,7 @@ export function uploadKeyOf(
   if (!key.includes(`/${organisationId}.`)) return null
   const expires = searchParams.get('expires') ?? ''
   const problem = checkLink(env, key, expires, searchParams.get('signature') ?? '')
-  // The expiry applies to requests for the link. A job reads the upload from R2 as long as it is stored.
+  // The expiry applies only to requests for the link. A job reads the upload from R2.
   return problem === 'invalid_signature' ? null : key
 }
 

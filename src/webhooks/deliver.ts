@@ -29,14 +29,14 @@ const MAX_DELAY_SECONDS = 43_200
 
 /** A message is acknowledged after this time, and its attempt continues without it. */
 const ACK_AFTER_MS = 2_000
-/** The same while another delivery of the organisation is slow. */
+/** Used instead while another delivery of the organisation is slow. */
 const ACK_NEXT_AFTER_MS = 250
-/** No attempt takes longer; an older entry belongs to an invocation that was killed. */
+/** No attempt takes longer. An older entry belongs to an invocation that was killed. */
 const MAX_SLOW_MS = 60_000
 
 export const EventMessage = z.object({
   eventId: z.string(),
-  /** Set when a person requested the attempt, which is then made at a disabled endpoint too. */
+  /** Set when a user requested the attempt, which is then made even if the endpoint is disabled. */
   manual: z.boolean().optional(),
 })
 type EventMessage = z.infer<typeof EventMessage>
@@ -50,16 +50,16 @@ interface DeliveryResult {
   retryAfterSeconds: number
 }
 
-/** What follows from a delivery. */
+/** The consequences of an attempt. */
 interface Outcome {
   status: 'delivered' | 'retrying' | 'failed'
-  /** Until the next attempt; null when there is none. */
+  /** Seconds until the next attempt; null when there is none. */
   delaySeconds: number | null
   /** Whether the failure disables the endpoint. */
   disables: boolean
 }
 
-/** Of this isolate. */
+/** The slow deliveries of this isolate. */
 const slowDeliveries = new SlowDeliveries(MAX_SLOW_MS)
 
 /** Makes an attempt if the event is due, and schedules the next one. */
@@ -89,8 +89,8 @@ async function failUnattempted(env: Env, event: WebhookEventRow): Promise<void> 
 }
 
 /**
- * Postpones an event without an attempt, by a quarter of its age: an endpoint that hangs for hours can
- * have many events.
+ * Postpones an event without an attempt. The delay grows with the age of the event, since an endpoint
+ * that times out for hours can have many events.
  */
 async function postpone(env: Env, event: WebhookEventRow, manual: boolean): Promise<void> {
   const ageSeconds = (Date.now() - event.createdAt.getTime()) / 1_000
@@ -104,7 +104,7 @@ async function postpone(env: Env, event: WebhookEventRow, manual: boolean): Prom
 
 const enqueue = (env: Env, message: EventMessage, delaySeconds: number) =>
   env.WEBHOOKS.send(message, { delaySeconds: Math.min(delaySeconds, MAX_DELAY_SECONDS) }).catch(
-    (error: unknown) => log.error('attempt left to the sweep', error, { eventId: message.eventId }),
+    (error: unknown) => log.error('attempt not queued', error, { eventId: message.eventId }),
   )
 
 /** Runs an attempt; when the timer acknowledges its message, the delivery counts as slow. */
@@ -184,7 +184,7 @@ function outcomeOf(
   if (status !== null && status >= 200 && status < 300) {
     return { status: 'delivered', delaySeconds: null, disables }
   }
-  // 410 Gone: the receiver wants no further attempts.
+  // 410 Gone: the receiver requests no further attempts.
   const isLast = status === 410 || Boolean(endpoint.row?.disabledAt) || disables
   const delaySeconds = isLast
     ? null
@@ -218,7 +218,7 @@ async function send(
     })
     return {
       status: response.status,
-      // The status decides; a body that is cut off is not a failure.
+      // Only the status matters: a body that cannot be read is not a failure.
       body: await firstBytes(response).catch(() => null),
       error: null,
       timedOut: false,

@@ -1,5 +1,5 @@
-// The SQL of webhook endpoints, which have a row while their deliveries fail. Functions that return
-// statements leave it to the caller to run them in the batch that records an attempt.
+// The SQL of webhook endpoints, which have a row while their deliveries fail. Some functions return
+// statements, which the caller runs in the batch that records an attempt.
 import { and, desc, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { auditInsert } from '../access/audit-log.ts'
 import type { AuditAction } from '../access/audit-log.ts'
@@ -12,7 +12,7 @@ import { DAY_MS } from '../domain/limits.ts'
 
 /** The lease of an attempt on its event, and on an endpoint that timed out. */
 export const ATTEMPT_LEASE_MS = 60_000
-/** Rows of failing endpoints per organisation; further endpoints get none. */
+/** The maximum number of rows per organisation. Further failing endpoints have no row. */
 const MAX_ENDPOINTS = 100
 /** An endpoint is disabled after this time without a success. */
 const DISABLED_AFTER_MS = 5 * DAY_MS
@@ -22,13 +22,13 @@ export interface Endpoint {
   organisationId: string
   /** Scheme, host and port. */
   origin: string
-  /** Exists while its deliveries fail. */
+  /** Exists while deliveries to the endpoint fail. */
   row: WebhookEndpointRow | undefined
 }
 
 /**
- * Whether a failure disables the endpoint. The first failures of an event do not: between two events
- * nothing may have been sent for days.
+ * Whether a failure disables the endpoint. The first failures of an event do not, since
+ * the endpoint may not have received any event for days.
  * @param isLate whether the event has failed several times, or for the last time
  */
 export const shouldDisable = ({ row }: Endpoint, isLate: boolean): boolean =>
@@ -38,7 +38,7 @@ export const shouldDisable = ({ row }: Endpoint, isLate: boolean): boolean =>
   row.failingSince.getTime() <= Date.now() - DISABLED_AFTER_MS
 
 /**
- * Leases an endpoint whose latest attempt timed out to one delivery.
+ * Leases an endpoint to one delivery. Required after an attempt that timed out.
  * @returns the end of the lease; undefined when another delivery has it
  */
 export async function leaseEndpoint(env: Env, endpoint: Endpoint): Promise<Date | undefined> {

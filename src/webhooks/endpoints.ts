@@ -1,5 +1,5 @@
-// Webhook endpoints that were disabled after days of failures: informing the owners, listing them and
-// enabling them again.
+// Webhook endpoints that were disabled after days of failures: reports them to the owners, lists them
+// and enables them.
 import { requireMember } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { ownerEmailsOf } from '../access/owners.ts'
@@ -39,7 +39,7 @@ export async function enableEndpoint({
   if (origin) await resetEndpoint(env, actor, { organisationId, origin })
 }
 
-/** Informs the owners by email, if the service can send any. Best effort: the console shows it too. */
+/** Informs the owners by email, if email is set up. Best effort: the console also shows the endpoint. */
 export async function reportDisabledEndpoint({
   env,
   baseUrl,

@@ -33,7 +33,7 @@ export async function findEvent(
   return event
 }
 
-/** The attempts of an organisation's events from `first` to `last` by id, each event's in order. */
+/** The attempts of an organisation's events from id `first` to `last`, ordered by event and number. */
 export const attemptsBetween = (
   env: Env,
   organisationId: string,

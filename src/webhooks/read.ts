@@ -1,4 +1,4 @@
-// Reading webhook events and their attempts. For members.
+// Reads webhook events and their attempts. For members.
 import { requireMember } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import type { WebhookAttemptRow, WebhookEventRow } from '../db/schema.ts'

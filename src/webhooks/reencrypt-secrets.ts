@@ -1,4 +1,4 @@
-// Encrypts stored webhook secrets with the current ENCRYPTION_KEY, a few in each run of cron.
+// Encrypts stored webhook secrets with the current ENCRYPTION_KEY, a limited number in each cron run.
 import { and, asc, eq, isNull, like, not, or } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { organisations } from '../db/schema.ts'
@@ -6,7 +6,7 @@ import { storedPrefixes } from '../db/encryption.ts'
 import { log } from '../log.ts'
 import { decryptWebhookSecret, encryptWebhookSecret } from './stored-secret.ts'
 
-/** The check that nothing is outdated reads every organisation, so it does not run each minute. */
+/** A check without outdated secrets reads every organisation, so it does not run each minute. */
 const RECHECK_MS = 60 * 60_000
 
 /** When to check again, by the prefix of the current key. */
@@ -15,7 +15,7 @@ const recheckAt = new Map<string, number>()
 /**
  * Encrypts secrets that are stored in plain text or under ENCRYPTION_KEY_PREVIOUS. Does nothing while
  * ENCRYPTION_KEY is not set.
- * @param limit how many organisations one call changes at most; the next call continues
+ * @param limit the maximum number of organisations that one call changes; the next call continues
  */
 export async function reencryptWebhookSecrets(env: Env, limit = 100): Promise<void> {
   try {

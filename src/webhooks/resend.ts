@@ -1,12 +1,12 @@
-// Sending an event again at a member's request, outside the schedule.
+// Resends an event at the request of a member, outside the schedule.
 import { requireMember } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { log } from '../log.ts'
 import { reopenEvent } from './store.ts'
 
 /**
- * Delivers an event again, whatever its status. An event that waits for a retry is attempted now. For
- * members.
+ * Delivers an event again, with any status. An event that waits for a retry is attempted immediately.
+ * For members.
  * @returns false when the organisation has no such event, or an attempt is in progress
  * @throws AppError not_found
  */
@@ -19,7 +19,7 @@ export async function resendEvent({
   await requireMember({ env, actor, organisationId })
   if (!(await reopenEvent(env, { organisationId, eventId }))) return false
   await env.WEBHOOKS.send({ eventId, manual: true }).catch((error: unknown) =>
-    log.error('attempt left to the sweep', error, { eventId }),
+    log.error('attempt not queued', error, { eventId }),
   )
   return true
 }

@@ -21,7 +21,7 @@ import {
 } from './endpoint-store.ts'
 import type { Endpoint } from './endpoint-store.ts'
 
-/** The latest attempts of an event are stored: more than the schedule has. */
+/** The maximum number of stored attempts per event, more than the default schedule has. */
 const STORED_ATTEMPTS = 10
 const UNDELIVERED = ['pending', 'retrying'] as const
 
@@ -32,7 +32,7 @@ export interface ClaimedEvent {
   endpoint: Endpoint
 }
 
-/** Claims an event for one attempt. @returns undefined when it is not due or claimed by another */
+/** Claims an event for one attempt. @returns undefined when it is not due or is already claimed */
 export async function claimEvent(env: Env, eventId: string): Promise<ClaimedEvent | undefined> {
   const db = database(env)
   const now = new Date()
@@ -71,13 +71,13 @@ export async function claimEvent(env: Env, eventId: string): Promise<ClaimedEven
   return { event, job, organisation, endpoint: { organisationId: organisation.id, origin, row } }
 }
 
-/** Whether the claim is still in force: each claim sets another `dueAt`. */
+/** Whether the claim is still valid: each claim sets a different `dueAt`. */
 const isClaimed = (claimed: WebhookEventRow) =>
   and(eq(webhookEvents.id, claimed.id), eq(webhookEvents.dueAt, claimed.dueAt))
 
 /**
  * Releases a claimed event without an attempt, or ends it.
- * @returns false when the lease has expired and another attempt has begun
+ * @returns false when the lease has expired and another attempt has started
  */
 export async function releaseEvent(
   env: Env,
@@ -106,8 +106,9 @@ export interface AttemptRecord {
 
 /**
  * Stores an attempt and its consequences in one transaction.
- * @returns `leaseHeld`: false when the lease has expired and another attempt has begun, which decides
- *   the outcome, or when the event was deleted; `disabled`: whether this failure disabled the endpoint
+ * @returns `leaseHeld`: false when the lease has expired and another attempt has started, which
+ *   determines the outcome, or when the event was deleted; `disabled`: whether this failure disabled
+ *   the endpoint
  */
 export async function recordAttempt({
   env,
@@ -164,8 +165,8 @@ export async function recordAttempt({
 }
 
 /**
- * Statements that limit what one event stores. Earlier response bodies are cut to 128 bytes: to 128
- * characters, or to 32 if some take more than a byte. The number of attempts is limited because
+ * Statements that limit what one event stores. Earlier response bodies are truncated to 128 bytes: to
+ * 128 characters, or to 32 if some take more than a byte. The number of attempts is limited because
  * members can resend an event at any time.
  */
 function reduceAttempts(env: Env, { eventId, number }: WebhookAttemptRow) {
@@ -226,7 +227,7 @@ export async function reopenEvent(
         eq(webhookEvents.organisationId, organisationId),
         or(
           inArray(webhookEvents.status, ['delivered', 'failed']),
-          // Due later than any lease lasts: no attempt is in progress.
+          // The event is due after the end of any lease, so no attempt is in progress.
           gt(webhookEvents.dueAt, new Date(now.getTime() + ATTEMPT_LEASE_MS)),
         ),
       ),

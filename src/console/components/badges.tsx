@@ -1,4 +1,4 @@
-// Coloured labels for states and modes.
+// Coloured labels for statuses and modes.
 import type { WebhookEventRow } from '../../db/schema.ts'
 import type { JobStatus } from '../../domain/job.ts'
 

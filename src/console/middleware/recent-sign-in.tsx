@@ -1,5 +1,5 @@
-// Revealing or replacing a secret requires a recent sign-in; a session that was left open is not enough.
-// This middleware asks for the password and then continues with the original form.
+// Requires a recent sign-in for sensitive actions, such as revealing a secret. If the session is older,
+// this middleware asks for the password and then continues with the original form.
 import { createMiddleware } from 'hono/factory'
 import { authOf, MAX_PASSWORD_LENGTH } from '../../accounts/auth.ts'
 import { baseUrlOf } from '../../http/base-url.ts'

@@ -49,7 +49,7 @@ const actorFor = (c: ConsoleContext, { id, email }: { id: string; email: string 
 export const ipAddressOf = (c: ConsoleContext): string | null =>
   c.req.header('CF-Connecting-IP') ?? null
 
-/** Signs in a user whose email address or password was verified by other means than the sign-in form. */
+/** Signs in a user whose email address or password was verified outside the sign-in form. */
 export async function startSession(
   c: ConsoleContext,
   user: { id: string; email: string },
@@ -63,8 +63,8 @@ export async function startSession(
 }
 
 /**
- * Records the sign-in and sends the session cookies. The audit log is written first: without its entry,
- * the browser does not receive the session.
+ * Records the sign-in and sends the session cookies. The audit log is written first, so that there is no
+ * session without an entry.
  */
 export async function completeSignIn(
   c: ConsoleContext,
@@ -101,14 +101,14 @@ export const requireSession = createMiddleware<ConsoleApp>(async (c, next) => {
   await next()
 })
 
-/** Sets the selected organisation. A user without any is redirected to onboarding. */
+/** Sets the selected organisation. Redirects users without an organisation to onboarding. */
 export const requireOrganisation = createMiddleware<ConsoleApp>(async (c, next) => {
   const memberships = await membershipsOf(c.env, c.var.user.id)
   const selectedId = getCookie(c, ORGANISATION_COOKIE)
   const membership =
     memberships.find(({ organisation }) => organisation.id === selectedId) ?? memberships[0]
   if (!membership) {
-    // A user who had selected an organisation was a member until now.
+    // A user with a selected organisation was a member when it was selected.
     forgetOrganisation(c)
     return c.redirect(`/console/onboarding${selectedId ? '?left=1' : ''}`, 303)
   }

@@ -40,7 +40,7 @@ export async function attemptSignIn(c: ConsoleContext, address: string): Promise
   )
 }
 
-/** Does the same for the current password of the signed-in user. */
+/** Does the same as `attemptSignIn` for the current password of the signed-in user. */
 export const attemptOwnPassword = (c: ConsoleContext): Promise<Attempt> =>
   attempt(c, [{ key: `password:${c.var.user.id}`, max: 20, windowSeconds: QUARTER_HOUR }])
 
@@ -103,7 +103,7 @@ async function attempt(c: ConsoleContext, limits: RateLimit[]): Promise<Attempt>
     try {
       await refundRateLimit({ env: c.env, counted: taken.counted })
     } catch (error) {
-      // Does not fail the sign-in: the attempt counts until its window ends.
+      // The sign-in succeeds, but the attempt counts until its window ends.
       log.error('undoing an attempt failed', error)
     }
   }

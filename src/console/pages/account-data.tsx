@@ -1,4 +1,4 @@
-// Exports and deletes the user's account, and cancels the deletion. These pages require no organisation.
+// Exports and deletes the user's account, and cancels the deletion. Does not require an organisation.
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { z } from 'zod'
@@ -73,7 +73,7 @@ export const accountData = new Hono<ConsoleApp>()
   })
 
 async function deletePage(c: ConsoleContext, state: FormState = {}) {
-  const { blockedBy, deletedAlong, left } = await accountDeletionPlan(c.env, c.var.user.id)
+  const { blockedBy, deletedWithAccount, left } = await accountDeletionPlan(c.env, c.var.user.id)
   return guestPage(
     c,
     { title: 'Delete your account', status: state.errors ? 422 : 200 },
@@ -96,11 +96,11 @@ async function deletePage(c: ConsoleContext, state: FormState = {}) {
             days. You will be signed out everywhere immediately. To keep your account, sign in
             before then.
           </p>
-          {deletedAlong.length > 0 && (
+          {deletedWithAccount.length > 0 && (
             <Notice kind="bad">
-              You are the only member of {namesOf(deletedAlong)}.{' '}
-              {deletedAlong.length === 1 ? 'It' : 'They'} will be deleted with your account, and new
-              jobs will be rejected until then.
+              You are the only member of {namesOf(deletedWithAccount)}.{' '}
+              {deletedWithAccount.length === 1 ? 'It' : 'They'} will be deleted with your account,
+              and new jobs will be rejected until then.
             </Notice>
           )}
           {left.length > 0 && <p>You will also leave {namesOf(left)}.</p>}

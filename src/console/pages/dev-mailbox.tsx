@@ -1,4 +1,4 @@
-// Development only: the email that would have been sent.
+// Development only: shows the emails that are stored instead of sent.
 import { Hono } from 'hono'
 import { AppError } from '../../domain/errors.ts'
 import { developmentMailbox } from '../../mail/send.ts'

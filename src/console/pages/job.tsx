@@ -248,7 +248,7 @@ const Timeline = ({ row, attempts }: { row: JobWithEvent; attempts: WebhookAttem
   )
 }
 
-/** The URL to show an input image, or null for a scenario. Signs a new URL for uploads, because their own URLs expire. */
+/** The URL of an input image; null for a scenario. Signs a new URL for an upload, since URLs expire. */
 function displayUrl(
   env: Env,
   owner: { baseUrl: string; organisationId: string },

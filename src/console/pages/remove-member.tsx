@@ -1,4 +1,5 @@
-// Removing a member, or leaving. Lists the API keys that the member created, and offers to revoke them.
+// Removes a member, or lets a member leave. Lists the API keys that the member created, with the option
+// to revoke them.
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { activeKeysCreatedBy } from '../../accounts/api-keys.ts'

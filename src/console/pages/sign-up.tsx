@@ -28,9 +28,9 @@ import { forgetOrganisation, startSession } from '../middleware/session.ts'
 import { Steps } from '../components/steps.tsx'
 
 /**
- * The account that this browser created. Only in this browser does the verification link keep the
- * password from the sign-up form. If the address already had an account, the cookie contains an ID that
- * does not exist, so that the response reveals nothing.
+ * The account that this browser created. In other browsers, the verification link requires a new
+ * password. If the address already had an account, the cookie contains an ID that does not exist, so
+ * that the response does not reveal it.
  */
 const SIGN_UP_COOKIE = 'try-on.sign-up'
 const HOUR_SECONDS = 60 * 60
@@ -178,7 +178,7 @@ const setPasswordPage = (c: ConsoleContext, user: User, token: string, state: Fo
     </article>,
   )
 
-/** Claims that a link was sent only to a browser that signed up or requested a link. */
+/** States that a link was sent only if this browser signed up or requested a link. */
 async function checkInboxPage(c: ConsoleContext, state: FormState = {}) {
   const address = (await signedUpHere(c))?.email
   const sent = c.req.query('sent') !== undefined

@@ -20,7 +20,7 @@ export const webhookEvent = new Hono<ConsoleApp>()
   .get('/:eventId', async (c) => {
     const event = await findOwnEvent(c)
     const attempts = await listAttempts({ ...scopeOf(c), eventId: event.id })
-    // The redirect after a resend carries the number of attempts at that time.
+    // After a resend, `sent` is the number of attempts before it.
     const isResending = c.req.query('sent') === String(event.attempts)
     return memberPage(
       c,
