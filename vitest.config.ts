@@ -34,7 +34,7 @@ export default defineConfig(async () => ({
         ssr: {
           enabled: true,
           rolldownOptions: { external: [/^node:/, /^cloudflare:/] },
-          // All of hono that src imports: a module left out would bring a second copy of Hono.
+          // All hono modules that src imports. A missing module would load a second copy of Hono.
           include: [
             'hono',
             'hono/body-limit',

@@ -8,7 +8,7 @@ const JOBS_PER_STATEMENT = 50_000
 export const jobId = ({ orgId }: BenchOrganisation, n: number) =>
   `job_0${orgId.slice(-6)}${String(n).padStart(19, '0')}`
 
-/** Inserts the jobs number `from` to `to` (exclusive), completed and with a picture. */
+/** Inserts completed jobs with a picture, numbered `from` to `to` (exclusive). */
 export async function fillJobs(
   database: D1Database,
   organisation: BenchOrganisation,

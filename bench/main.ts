@@ -58,7 +58,7 @@ const {
 const { missed = [] } = (results['fairness'] ?? {}) as { missed?: string[] }
 if (lost + drift + violations.length + missed.length > 0) process.exitCode = 1
 
-/** Prints an object of objects as a table, and deeper levels as tables of their own. */
+/** Prints an object of objects as a table, and deeper levels as separate tables. */
 function print(result: object, name = ''): void {
   const isRow = (value: unknown) =>
     typeof value === 'object' &&

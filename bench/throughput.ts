@@ -1,6 +1,6 @@
 // 2. Requests per second compared with the baseline: bare handlers in the same workerd with the same
-// binding calls. Service and baseline alternate in short rounds, and the result is the median ratio of
-// the rounds, so that other load on the machine affects both. The rounds are spread over several
+// binding calls. The service and the baseline alternate in short rounds, so that other load on the
+// machine affects both, and the result is the median ratio of the rounds. The rounds run in several
 // sequential processes, because compilation and garbage collection differ between processes.
 import autocannon from 'autocannon'
 import type { Request, Result } from 'autocannon'

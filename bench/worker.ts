@@ -1,5 +1,5 @@
-// The service with instrumented bindings, a fake network that responds at once, and control endpoints
-// under /bench/. Everything else is the deployed code.
+// The service with instrumented bindings, a fake network that responds immediately, and control
+// endpoints under /bench/. Everything else is the deployed code.
 import model from '../samples/model.jpg'
 import garment from '../samples/garment.jpg'
 import { compositor } from '../src/engines/compositor.ts'

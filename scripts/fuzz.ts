@@ -1,5 +1,5 @@
-// `npm run fuzz`: decodes malformed images. Each must end in a picture or in an error about the image,
-// within limits of CPU time and memory.
+// `npm run fuzz`: decodes malformed images. Each must produce a picture or an image error within
+// limits of CPU time and memory.
 //   --files N     files per format (default 5000)
 //   --seed S      repeats an earlier run
 //   --format F    only jpeg, png or webp
@@ -34,7 +34,7 @@ if (!Number.isInteger(files) || !Number.isInteger(seed) || files < 1 || formats.
   process.exit(2)
 }
 
-/** Memories of the decoder instances of the current image. */
+/** The WebAssembly memories of the decoders of the current image. */
 let memories: WebAssembly.Memory[] = []
 WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
   construct(real, [module, imports]: [WebAssembly.Module, WebAssembly.Imports]) {

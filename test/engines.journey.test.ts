@@ -7,7 +7,14 @@ import * as handles from '../src/engines/handle.ts'
 import { createVertex } from '../src/engines/vertex.ts'
 import { createWorkersAi, WorkersAiSettings } from '../src/engines/workers-ai.ts'
 import { BASE, request } from './support/client.ts'
-import { fal, fashn, replicate, TOKEN_URL, tokenAnswer, vertexSettings } from './support/engines.ts'
+import {
+  fal,
+  fashn,
+  replicate,
+  TOKEN_URL,
+  tokenResponse,
+  vertexSettings,
+} from './support/engines.ts'
 import { useEngines } from './support/fake-engines.ts'
 import { jpeg, png } from './support/picture.ts'
 import { fakeUpstream } from './support/upstream.ts'
@@ -28,7 +35,7 @@ beforeEach(() => {
   vi.spyOn(handles, 'pollAfterSeconds').mockReturnValue(0)
 })
 
-/** Returns the bodies one after another, and then the last one again. */
+/** Returns the bodies one after another, and then repeats the last one. */
 const inTurn = (...bodies: object[]) => {
   let at = 0
   return () => Response.json(bodies[Math.min(at++, bodies.length - 1)])
@@ -112,7 +119,7 @@ function fakeReplicate(): Engine {
   return replicate()
 }
 
-/** Returns at once, but the first download of its picture fails. */
+/** Returns immediately, but the first download of its picture fails. */
 function fakeWorkersAi(): Engine {
   let downloads = 0
   upstream.on(PICTURE, () => {
@@ -129,7 +136,7 @@ function fakeWorkersAi(): Engine {
 }
 
 function fakeVertex(): Engine {
-  upstream.on(TOKEN_URL, tokenAnswer).on(VERTEX, ({ body }) => {
+  upstream.on(TOKEN_URL, tokenResponse).on(VERTEX, ({ body }) => {
     const [instance] = JSON.parse(body).instances
     for (const { image } of [instance.personImage, ...instance.productImages]) {
       fetchedInputs.push(`200 ${image.mimeType}`)
@@ -147,7 +154,7 @@ describe('a live job', () => {
     ['replicate', fakeReplicate],
     ['workers-ai', fakeWorkersAi],
     ['vertex', fakeVertex],
-  ])('is completed by %s, stored, notified and charged once', async (_, engine) => {
+  ])('is completed by %s, stored, delivered by webhook and charged once', async (_, engine) => {
     fetchedInputs.length = 0
     useEngines(engine())
     const { shop, job } = await liveJob()

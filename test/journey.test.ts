@@ -1,4 +1,4 @@
-// The complete story of a live job: submission, picture, webhook and charge.
+// A live job from end to end: submission, picture, webhook and charge.
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
 import { request } from './support/client.ts'

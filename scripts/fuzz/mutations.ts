@@ -77,7 +77,7 @@ function mutateParts(file: Uint8Array, format: ImageFormat, random: Random): Uin
 }
 
 /** Duplicates, removes or moves parts of a file. */
-function shuffle(parts: Uint8Array[], random: Random, mostCopies: number): Uint8Array[] {
+function shuffle(parts: Uint8Array[], random: Random, maxCopies: number): Uint8Array[] {
   const at = below(parts.length, random)
   const [part] = parts.splice(at, 1)
   if (!part) return parts
@@ -88,7 +88,7 @@ function shuffle(parts: Uint8Array[], random: Random, mostCopies: number): Uint8
       parts.splice(below(parts.length + 1, random), 0, part)
       return parts
     default: {
-      const copies = Math.floor(mostCopies ** random())
+      const copies = Math.floor(maxCopies ** random())
       parts.splice(at, 0, ...Array<Uint8Array>(copies + 1).fill(part))
       return parts
     }

@@ -8,21 +8,21 @@ import {
   join,
   latestMail,
   newAddress,
-  newFounder,
-  newVisitor,
+  newOwner,
+  newBrowser,
   PASSWORD,
   signUp,
-} from '../support/visitor.ts'
-import type { Visitor } from '../support/visitor.ts'
+} from '../support/browser.ts'
+import type { Browser } from '../support/browser.ts'
 
 const PAGE = '/console/account/delete'
 const TEAM = '/console/settings/team'
 
-const deleteAccount = (visitor: Visitor, password = PASSWORD) => visitor.post(PAGE, { password })
+const deleteAccount = (browser: Browser, password = PASSWORD) => browser.post(PAGE, { password })
 
 const signIn = async (email: string) => {
-  const visitor = newVisitor()
-  return { visitor, page: await visitor.post('/console/sign-in', { email, password: PASSWORD }) }
+  const browser = newBrowser()
+  return { browser, page: await browser.post('/console/sign-in', { email, password: PASSWORD }) }
 }
 
 const userIdOf = async (email: string) =>
@@ -31,26 +31,26 @@ const userIdOf = async (email: string) =>
 
 /** An organisation with its first owner and another member. */
 async function newTeam(role: 'member' | 'owner') {
-  const owner = await newFounder()
+  const owner = await newOwner()
   const email = newAddress()
-  await owner.visitor.post(`${TEAM}/invitations`, { email, role })
-  const visitor = await join(email)
-  await visitor.get('/console')
-  return { owner, other: { visitor, email } }
+  await owner.browser.post(`${TEAM}/invitations`, { email, role })
+  const browser = await join(email)
+  await browser.get('/console')
+  return { owner, other: { browser, email } }
 }
 
 afterEach(() => void vi.useRealTimers())
 
 describe('account deletion', () => {
-  it('ends all sessions; a new session can only keep the account', async () => {
-    const { visitor, email, testKey } = await newFounder()
-    const elsewhere = (await signIn(email)).visitor
-    const page = await visitor.get(PAGE)
+  it('ends all sessions, and a new session can only cancel the deletion', async () => {
+    const { browser, email, testKey } = await newOwner()
+    const elsewhere = (await signIn(email)).browser
+    const page = await browser.get(PAGE)
     expect(page.html).toContain('You are the only member of Acme')
-    expect((await deleteAccount(visitor, 'wrong')).html).toContain('Incorrect password.')
+    expect((await deleteAccount(browser, 'wrong')).html).toContain('Incorrect password.')
     expect((await elsewhere.get('/console')).path).toBe('/console')
 
-    expect((await deleteAccount(visitor)).path).toBe('/console/sign-in?deleted=1')
+    expect((await deleteAccount(browser)).path).toBe('/console/sign-in?deleted=1')
     const mail = await latestMail(email)
     expect(mail).toEqual({ subject: 'Your account will be deleted', path: '/console/sign-in' })
     expect((await elsewhere.get('/console')).path).toMatch(/^\/console\/sign-in/)
@@ -61,9 +61,9 @@ describe('account deletion', () => {
     expect(back.page.path).toBe('/console/account/keep')
     expect(back.page.html).toContain('and Acme will be deleted on')
     for (const path of ['/console', '/console/account', '/console/onboarding', PAGE]) {
-      expect((await back.visitor.get(path)).path).toBe('/console/account/keep')
+      expect((await back.browser.get(path)).path).toBe('/console/account/keep')
     }
-    const home = await back.visitor.post('/console/account/keep')
+    const home = await back.browser.post('/console/account/keep')
     expect(home.path).toBe('/console')
     expect(home.html).not.toContain('will be deleted')
     expect((await clientOf(testKey).get('/v1/jobs/job_x')).status).toBe(404)
@@ -73,10 +73,10 @@ describe('account deletion', () => {
   })
 
   it('deletes the user and the organisation without other members', async () => {
-    const { visitor, email, organisationId, testKey } = await newFounder()
+    const { browser, email, organisationId, testKey } = await newOwner()
     const userId = await userIdOf(email)
-    await newVisitor().post('/console/forgot', { email })
-    await deleteAccount(visitor)
+    await newBrowser().post('/console/forgot', { email })
+    await deleteAccount(browser)
     passTime(PAST_GRACE_MS)
     await runCron()
     expect(await cellsWith(userId)).toEqual([])
@@ -92,49 +92,49 @@ describe('account deletion', () => {
   })
 
   it('cannot be cancelled once the grace period is over', async () => {
-    const { visitor, email } = await newFounder()
-    await deleteAccount(visitor)
+    const { browser, email } = await newOwner()
+    await deleteAccount(browser)
     passTime(GRACE_MS)
     const late = await signIn(email)
     expect(late.page.html).toContain('can no longer be cancelled')
-    expect((await late.visitor.post('/console/account/keep')).path).toBe('/console/account/keep')
+    expect((await late.browser.post('/console/account/keep')).path).toBe('/console/account/keep')
     passTime(PAST_GRACE_MS)
     await runCron()
-    expect((await late.visitor.get('/console')).path).toMatch(/^\/console\/sign-in/)
+    expect((await late.browser.get('/console')).path).toMatch(/^\/console\/sign-in/)
   })
 
   it('requires the last owner to make another member an owner first', async () => {
     const { owner, other } = await newTeam('member')
-    const rejected = await owner.visitor.get(PAGE)
+    const rejected = await owner.browser.get(PAGE)
     expect(rejected.html).toContain('You are the last owner of Acme')
-    expect((await deleteAccount(owner.visitor)).path).toBe(PAGE)
+    expect((await deleteAccount(owner.browser)).path).toBe(PAGE)
     expect((await signIn(owner.email)).page.path).toBe('/console')
 
-    await owner.visitor.get(TEAM)
+    await owner.browser.get(TEAM)
     const userId = await userIdOf(other.email)
-    await owner.visitor.post(`${TEAM}/members/${userId}/role`, { role: 'owner' })
-    expect((await owner.visitor.get(PAGE)).html).toContain('You will also leave Acme')
-    expect((await deleteAccount(owner.visitor)).path).toBe('/console/sign-in?deleted=1')
-    expect((await other.visitor.get('/console')).html).not.toContain('will be deleted')
+    await owner.browser.post(`${TEAM}/members/${userId}/role`, { role: 'owner' })
+    expect((await owner.browser.get(PAGE)).html).toContain('You will also leave Acme')
+    expect((await deleteAccount(owner.browser)).path).toBe('/console/sign-in?deleted=1')
+    expect((await other.browser.get('/console')).html).not.toContain('will be deleted')
   })
 
   it('does not count owners whose account is scheduled for deletion', async () => {
     const { owner, other } = await newTeam('owner')
-    await deleteAccount(other.visitor)
+    await deleteAccount(other.browser)
     const userId = await userIdOf(owner.email)
-    await owner.visitor.get(TEAM)
-    const left = await owner.visitor.post(`${TEAM}/members/${userId}/remove`)
+    await owner.browser.get(TEAM)
+    const left = await owner.browser.post(`${TEAM}/members/${userId}/remove`)
     expect(left.path).toBe(`${TEAM}?last_owner=1`)
-    expect((await owner.visitor.get(PAGE)).html).toContain('You are the only member of Acme')
+    expect((await owner.browser.get(PAGE)).html).toContain('You are the only member of Acme')
   })
 
   it('removes the address and IP from audit logs of remaining organisations', async () => {
     const { owner, other } = await newTeam('owner')
     const { organisationId: orgId } = owner
     const settings = '/console/settings/organisation'
-    await other.visitor.get(settings)
-    await other.visitor.post(`${settings}/name`, { name: 'Renamed' })
-    await owner.visitor.get(TEAM)
+    await other.browser.get(settings)
+    await other.browser.post(`${settings}/name`, { name: 'Renamed' })
+    await owner.browser.get(TEAM)
     const userId = await userIdOf(other.email)
     await env.DB.batch([
       env.DB.prepare('UPDATE audit_log SET details = ? WHERE organisation_id = ?').bind(
@@ -146,7 +146,7 @@ describe('account deletion', () => {
         orgId,
       ),
     ])
-    await deleteAccount(other.visitor)
+    await deleteAccount(other.browser)
     passTime(PAST_GRACE_MS)
     await runCron()
 
@@ -173,9 +173,9 @@ describe('account deletion', () => {
   })
 
   it('works without an organisation', async () => {
-    const visitor = newVisitor()
-    const email = await signUp(visitor)
-    expect((await deleteAccount(visitor)).path).toBe('/console/sign-in?deleted=1')
+    const browser = newBrowser()
+    const email = await signUp(browser)
+    expect((await deleteAccount(browser)).path).toBe('/console/sign-in?deleted=1')
     passTime(PAST_GRACE_MS)
     await runCron()
     expect((await signIn(email)).page.status).toBe(401)

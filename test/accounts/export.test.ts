@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/ids.ts'
 import { BASE, clientOf, request } from '../support/client.ts'
 import { fakeUpstream } from '../support/upstream.ts'
-import { join, newAddress, newFounder, newVisitor } from '../support/visitor.ts'
+import { join, newAddress, newOwner, newBrowser } from '../support/browser.ts'
 import { finished, operator, submit } from '../support/world.ts'
 
 const upstream = fakeUpstream()
@@ -22,8 +22,8 @@ afterEach(() => void vi.useRealTimers())
 describe('organisation export', () => {
   it('downloads all data except secrets as one JSON document', async () => {
     upstream.on('https://hooks.test/export', () => new Response('thanks'))
-    const { visitor, email, testKey, organisationId } = await newFounder()
-    await visitor.post('/console/settings/webhooks/url', { url: 'https://hooks.test/export' })
+    const { browser, email, testKey, organisationId } = await newOwner()
+    await browser.post('/console/settings/webhooks/url', { url: 'https://hooks.test/export' })
     const client = clientOf(testKey)
     const { job_id: jobId } = await finished(client, (await submit(client)).job_id)
     await vi.waitUntil(async () => {
@@ -32,8 +32,8 @@ describe('organisation export', () => {
         .first('status')
       return status === 'delivered'
     })
-    await visitor.get(SETTINGS)
-    const file = await visitor.post(`${SETTINGS}/export`)
+    await browser.get(SETTINGS)
+    const file = await browser.post(`${SETTINGS}/export`)
     expect(file.status).toBe(200)
     expect(file.headers.get('Content-Type')).toMatch(/^application\/json/)
     expect(file.headers.get('Cache-Control')).toBe('no-store')
@@ -72,7 +72,7 @@ describe('organisation export', () => {
   })
 
   it('includes all rows of lists longer than a page', async () => {
-    const { visitor, testKey, organisationId } = await newFounder()
+    const { browser, testKey, organisationId } = await newOwner()
     const client = clientOf(testKey)
     const { job_id } = await finished(client, (await submit(client)).job_id)
     const copies = Array.from({ length: 1_005 }, () => newId('job'))
@@ -99,24 +99,24 @@ describe('organisation export', () => {
         ).bind(id),
       ]),
     )
-    await visitor.get(SETTINGS)
-    const body: Export = JSON.parse((await visitor.post(`${SETTINGS}/export`)).html)
+    await browser.get(SETTINGS)
+    const body: Export = JSON.parse((await browser.post(`${SETTINGS}/export`)).html)
     expect(body.jobs.map(({ job_id: id }) => id)).toEqual([...copies.toReversed(), job_id])
     expect(body.webhook_events).toHaveLength(405)
     for (const { attempts } of body.webhook_events) expect(attempts).toHaveLength(1)
   })
 
   it('is limited to owners and to ten times an hour', async () => {
-    const { visitor, organisationId } = await newFounder()
+    const { browser, organisationId } = await newOwner()
     const email = newAddress()
-    await visitor.post('/console/settings/team/invitations', { email, role: 'member' })
+    await browser.post('/console/settings/team/invitations', { email, role: 'member' })
     const member = await join(email)
     await member.get('/console')
     expect((await member.post(`${SETTINGS}/export`)).status).toBe(404)
     for (let count = 0; count < 10; count++) {
-      expect((await visitor.post(`${SETTINGS}/export`)).status).toBe(200)
+      expect((await browser.post(`${SETTINGS}/export`)).status).toBe(200)
     }
-    const rejected = await visitor.post(`${SETTINGS}/export`)
+    const rejected = await browser.post(`${SETTINGS}/export`)
     expect(rejected.status).toBe(429)
     expect(Number(rejected.headers.get('Retry-After'))).toBeGreaterThan(0)
     const audits = await env.DB.prepare(
@@ -131,9 +131,9 @@ describe('organisation export', () => {
 
 describe('account export', () => {
   it('downloads the profile, sessions and memberships', async () => {
-    const { visitor, email, organisationId } = await newFounder()
-    await visitor.get('/console/account')
-    const file = await visitor.post('/console/account/export')
+    const { browser, email, organisationId } = await newOwner()
+    await browser.get('/console/account')
+    const file = await browser.post('/console/account/export')
     expect(file.headers.get('Content-Disposition')).toMatch(
       /^attachment; filename="try-on-account-/,
     )
@@ -144,29 +144,29 @@ describe('account export', () => {
     })
     const { results } = await env.DB.prepare('SELECT token FROM sessions').all<{ token: string }>()
     for (const { token } of results) expect(file.html).not.toContain(token)
-    expect((await newVisitor().post('/console/account/export')).path).toMatch(/^\/console\/sign-in/)
+    expect((await newBrowser().post('/console/account/export')).path).toMatch(/^\/console\/sign-in/)
   })
 })
 
 describe('organisation settings', () => {
   it('can be changed by owners, effective at the next request', async () => {
-    const { visitor, testKey, organisationId } = await newFounder()
+    const { browser, testKey, organisationId } = await newOwner()
     const client = clientOf(testKey)
     await client.get('/v1/account')
-    await visitor.get(SETTINGS)
-    expect((await visitor.post(`${SETTINGS}/name`, { name: 'Acme & Co' })).html).toContain(
+    await browser.get(SETTINGS)
+    expect((await browser.post(`${SETTINGS}/name`, { name: 'Acme & Co' })).html).toContain(
       'Organisation renamed.',
     )
     expect(await (await client.get('/v1/account')).json()).toMatchObject({ name: 'Acme & Co' })
     for (const days of ['0', '366', '1.5', '', 'x']) {
-      const page = await visitor.post(`${SETTINGS}/retention`, { days })
+      const page = await browser.post(`${SETTINGS}/retention`, { days })
       expect(page.status).toBe(422)
       expect(page.html).toContain('id="days-error"')
     }
-    expect((await visitor.post(`${SETTINGS}/retention`, { days: '90' })).html).toContain(
+    expect((await browser.post(`${SETTINGS}/retention`, { days: '90' })).html).toContain(
       'value="90"',
     )
-    expect((await visitor.post(`${SETTINGS}/name`, { name: ' ' })).status).toBe(422)
+    expect((await browser.post(`${SETTINGS}/name`, { name: ' ' })).status).toBe(422)
     const { results } = await env.DB.prepare(
       `SELECT details FROM audit_log
        WHERE organisation_id = ? AND action = 'organisation.updated' ORDER BY id`,
@@ -181,9 +181,9 @@ describe('organisation settings', () => {
   })
 
   it('are read-only for members', async () => {
-    const { visitor } = await newFounder()
+    const { browser } = await newOwner()
     const email = newAddress()
-    await visitor.post('/console/settings/team/invitations', { email, role: 'member' })
+    await browser.post('/console/settings/team/invitations', { email, role: 'member' })
     const member = await join(email)
     const page = await member.get(SETTINGS)
     expect(page.html).toContain('Only owners can change these settings.')

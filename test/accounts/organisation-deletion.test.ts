@@ -19,12 +19,19 @@ import {
   join,
   latestMail,
   newAddress,
-  newFounder,
+  newOwner,
   PASSWORD,
   totalsOf,
-} from '../support/visitor.ts'
-import type { Visitor } from '../support/visitor.ts'
-import { finished, freeze, ledgerOf, newOrganisation, operator, submit } from '../support/world.ts'
+} from '../support/browser.ts'
+import type { Browser } from '../support/browser.ts'
+import {
+  finished,
+  failJobQueues,
+  ledgerOf,
+  newOrganisation,
+  operator,
+  submit,
+} from '../support/world.ts'
 
 const upstream = fakeUpstream()
 const SETTINGS = '/console/settings/organisation'
@@ -42,8 +49,8 @@ const auditOf = async (orgId: string) =>
       .all<{ action: string }>()
   ).results.map(({ action }) => action)
 
-const deleteFromConsole = (visitor: Visitor, fields: Record<string, string> = {}) =>
-  visitor.post(`${SETTINGS}/delete`, { confirmation: 'Acme', password: PASSWORD, ...fields })
+const deleteFromConsole = (browser: Browser, fields: Record<string, string> = {}) =>
+  browser.post(`${SETTINGS}/delete`, { confirmation: 'Acme', password: PASSWORD, ...fields })
 
 afterEach(() => void vi.useRealTimers())
 
@@ -64,7 +71,7 @@ describe('DELETE /operator/organisations/{org_id}', () => {
   it('suspends the organisation in /v1 and releases reserved credits', async () => {
     const shop = await newOrganisation({ credits: 3 })
     const done = await finished(shop.test, (await submit(shop.test)).job_id)
-    freeze()
+    failJobQueues()
     await submit(shop.live)
     await submit(shop.test)
     await schedule(shop.orgId)
@@ -166,38 +173,38 @@ const statusOf = (jobId: string) =>
 
 describe('organisation deletion in the console', () => {
   it('requires the name and the password, shows the date, and can be cancelled', async () => {
-    const { visitor, email, testKey } = await newFounder()
-    const unnamed = await deleteFromConsole(visitor, { confirmation: 'Acne' })
+    const { browser, email, testKey } = await newOwner()
+    const unnamed = await deleteFromConsole(browser, { confirmation: 'Acne' })
     expect(unnamed.status).toBe(422)
     expect(unnamed.html).toContain('Enter “Acme” to confirm.')
-    const wrongPassword = await deleteFromConsole(visitor, { password: 'wrong' })
+    const wrongPassword = await deleteFromConsole(browser, { password: 'wrong' })
     expect(wrongPassword.status).toBe(422)
     expect(wrongPassword.html).toContain('Incorrect password.')
     expect((await clientOf(testKey).get('/v1/jobs/job_x')).status).toBe(404)
 
-    const page = await deleteFromConsole(visitor)
+    const page = await deleteFromConsole(browser)
     expect(page.path).toBe(SETTINGS)
     expect(page.html).toContain('Acme will be deleted on')
     expect((await latestMail(email)).subject).toBe('Acme will be deleted')
     expect(await codeOf(await clientOf(testKey).get('/v1/jobs/job_x'))).toBe('account_suspended')
-    expect((await createKey(visitor)).status).toBe(409)
-    const keysPage = await visitor.get('/console/settings/api-keys')
+    expect((await createKey(browser)).status).toBe(409)
+    const keysPage = await browser.get('/console/settings/api-keys')
     expect(keysPage.html).not.toContain('Create an API key')
 
     passTime(6 * DAY_MS)
-    const restored = await visitor.post(`${SETTINGS}/keep`)
+    const restored = await browser.post(`${SETTINGS}/keep`)
     expect(restored.html).not.toContain('will be deleted on')
     expect((await clientOf(testKey).get('/v1/jobs/job_x')).status).toBe(404)
   })
 
   it('is limited to owners; members see the date without a button', async () => {
-    const { visitor, organisationId } = await newFounder()
+    const { browser, organisationId } = await newOwner()
     const address = newAddress()
-    await visitor.post('/console/settings/team/invitations', { email: address, role: 'member' })
+    await browser.post('/console/settings/team/invitations', { email: address, role: 'member' })
     const member = await join(address)
     await member.get('/console')
     expect((await deleteFromConsole(member)).status).toBe(404)
-    await deleteFromConsole(visitor)
+    await deleteFromConsole(browser)
     const page = await member.get('/console')
     expect(page.html).toContain('Acme will be deleted on')
     expect(page.html).not.toContain('Cancel deletion')
@@ -210,16 +217,16 @@ describe('organisation deletion in the console', () => {
 describe('runDeletions', () => {
   it('deletes everything except the accounting record and the claim of free credits', async () => {
     upstream.on('https://hooks.test/gone', () => new Response('thanks'))
-    const { visitor, email, organisationId: orgId, testKey } = await newFounder()
+    const { browser, email, organisationId: orgId, testKey } = await newOwner()
     const address = newAddress()
     const invite = (to: string) =>
-      visitor.post('/console/settings/team/invitations', { email: to, role: 'member' })
+      browser.post('/console/settings/team/invitations', { email: to, role: 'member' })
     await invite(address)
     const member = await join(address)
     await invite(newAddress())
-    await visitor.post('/console/settings/workspaces', { name: 'Outlet' })
-    await visitor.post('/console/settings/webhooks/url', { url: 'https://hooks.test/gone' })
-    await visitor.post(`${SETTINGS}/retention`, { days: '60' })
+    await browser.post('/console/settings/workspaces', { name: 'Outlet' })
+    await browser.post('/console/settings/webhooks/url', { url: 'https://hooks.test/gone' })
+    await browser.post(`${SETTINGS}/retention`, { days: '60' })
     await operator.post(pathOf(orgId, '/credits'), {
       amount: 20,
       reason: 'Bought',
@@ -244,7 +251,7 @@ describe('runDeletions', () => {
       .run()
     const otherOrganisation = await newOrganisation()
 
-    await deleteFromConsole(visitor)
+    await deleteFromConsole(browser)
     passTime(PAST_GRACE_MS)
     await runCron()
 
@@ -271,7 +278,7 @@ describe('runDeletions', () => {
     const freshLink = signedUrl(env, BASE, outputPath.slice(1).split('?')[0] ?? '')
     expect((await request(freshLink.replace(BASE, ''))).status).toBe(404)
     for (const [person, credentials] of [
-      [visitor, email],
+      [browser, email],
       [member, address],
     ] as const) {
       await person.post('/console/sign-in', { email: credentials, password: PASSWORD })

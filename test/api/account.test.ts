@@ -1,7 +1,7 @@
 // GET /v1/workspaces and GET /v1/account.
 import { describe, expect, it } from 'vitest'
 import { request } from '../support/client.ts'
-import { freeze, newOrganisation, operator, submit } from '../support/world.ts'
+import { failJobQueues, newOrganisation, operator, submit } from '../support/world.ts'
 
 describe('GET /v1/workspaces', () => {
   it('lists the active workspaces, oldest first', async () => {
@@ -26,7 +26,7 @@ describe('GET /v1/workspaces', () => {
 describe('GET /v1/account', () => {
   it('returns the organisation and its balance', async () => {
     const shop = await newOrganisation({ name: 'Münchner Mode', region_code: 'EU', plan: 'growth' })
-    freeze()
+    failJobQueues()
     await submit(shop.live)
     expect(await (await shop.live.get('/v1/account')).json()).toEqual({
       org_id: shop.orgId,

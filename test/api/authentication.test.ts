@@ -30,8 +30,8 @@ describe.each(ENDPOINTS)('%s %s', (method, path, rejectsSuspended) => {
     ['an empty header', ''],
     ['another scheme', 'Basic dXNlcjpwYXNz'],
     ['a scheme without a key', 'Bearer '],
-    ['a key of the wrong shape', 'Bearer svc_live_sk_short'],
-    ['a well-formed key of no organisation', `Bearer ${createKey(newId('org'), 'live')}`],
+    ['a malformed key', 'Bearer svc_live_sk_short'],
+    ['a well-formed key of an unknown organisation', `Bearer ${createKey(newId('org'), 'live')}`],
     ['two keys', 'Bearer a b'],
   ])('returns 401 invalid_api_key for %s', async (_, authorization) => {
     const response = await call(method, path, authorization)
@@ -40,7 +40,7 @@ describe.each(ENDPOINTS)('%s %s', (method, path, rejectsSuspended) => {
     expect(response.headers.get('X-Request-Id')).toMatch(/^[\w-]{20,}$/)
   })
 
-  it('returns 401 invalid_api_key for a well-formed key that its organisation does not have', async () => {
+  it('returns 401 invalid_api_key for an unknown key of an existing organisation', async () => {
     const { orgId } = await newOrganisation()
     const response = await call(method, path, `Bearer ${createKey(orgId, 'test')}`)
     expect(await codeOf(response)).toBe('invalid_api_key')
@@ -101,7 +101,7 @@ describe.each(ENDPOINTS)('%s %s', (method, path, rejectsSuspended) => {
 })
 
 describe('the order of checks', () => {
-  it('rejects for suspension before the rate limit, and for the rate limit before the body', async () => {
+  it('checks the suspension before the rate limit, and the rate limit before the body', async () => {
     const { orgId, live } = await newOrganisation({ rate_limit_per_minute: 1 })
     expect((await live.post('/v1/tryon', {})).status).toBe(422)
     expect((await live.post('/v1/tryon', {})).status).toBe(429)
@@ -109,7 +109,7 @@ describe('the order of checks', () => {
     expect((await live.post('/v1/tryon', {})).status).toBe(403)
   })
 
-  it('rejects for the body before the workspace, and for the workspace before the credits', async () => {
+  it('checks the body before the workspace, and the workspace before the credits', async () => {
     const { live } = await newOrganisation({ credits: 0 })
     expect((await live.post('/v1/tryon', { workspace_id: newId('ws') })).status).toBe(422)
     const unknown = await live.post('/v1/tryon', { ...IMAGES, workspace_id: newId('ws') })

@@ -37,7 +37,7 @@ function countCalls() {
   return calls
 }
 
-/** A statement that reports when it is run, also after `bind`. */
+/** Wraps a statement so that each run calls `report`, also after `bind`. */
 function onRun(statement: D1PreparedStatement, report: () => void): D1PreparedStatement {
   return new Proxy(statement, {
     get(target, name) {
@@ -80,7 +80,7 @@ describe('a request', () => {
     expect(calls).toEqual(NOTHING)
   })
 
-  it('makes one Organisation call for a well-formed key of no organisation', async () => {
+  it('makes one Organisation call for a well-formed key of an unknown organisation', async () => {
     const unknown = clientOf(createKey(newId('org'), 'live'))
     await unknown.get('/v1/account')
     const calls = countCalls()
@@ -89,7 +89,7 @@ describe('a request', () => {
   })
 
   it.each(['test', 'live'] as const)(
-    'admits, inserts and queues for POST /v1/tryon (%s)',
+    'makes one Organisation call, one insert and one queue send for POST /v1/tryon (%s)',
     async (mode) => {
       const calls = countCalls()
       expect((await shop[mode].post('/v1/tryon', IMAGES)).status).toBe(202)
@@ -144,7 +144,7 @@ describe('a request', () => {
     },
   )
 
-  it('reads the snapshot of the Organisation from D1 once in 30 seconds', async () => {
+  it('reads the snapshot of the Organisation from D1 once per 30 seconds', async () => {
     const other = await newOrganisation()
     const calls = countCalls()
     await other.test.get('/v1/account')

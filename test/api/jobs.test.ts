@@ -3,7 +3,14 @@ import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/ids.ts'
 import { Organisation } from '../../src/organisation/organisation.ts'
 import { codeOf } from '../support/client.ts'
-import { finished, freeze, ledgerOf, newOrganisation, readJob, submit } from '../support/world.ts'
+import {
+  finished,
+  failJobQueues,
+  ledgerOf,
+  newOrganisation,
+  readJob,
+  submit,
+} from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
 
 describe('GET /v1/jobs/{jobId}', () => {
@@ -70,7 +77,7 @@ describe('GET /v1/jobs/{jobId}', () => {
     expect((await shop.live.get(`/v1/jobs/${job_id}`)).status).toBe(200)
   })
 
-  it('waits for the preferred time, and not beyond the end of the job', async () => {
+  it('waits for the preferred time, or until the job ends', async () => {
     const shop = await newOrganisation()
     const { job_id } = await submit(shop.test, {
       model_image_url: 'https://test.invalid/delay/1',
@@ -99,7 +106,7 @@ describe('GET /v1/jobs', () => {
 
   beforeEach(async () => {
     shop = await newOrganisation()
-    freeze()
+    failJobQueues()
     submitted = []
     for (let i = 0; i < 7; i++) submitted.push((await submit(shop.test)).job_id)
   })
@@ -211,7 +218,7 @@ describe('GET /v1/jobs', () => {
 describe('DELETE /v1/jobs/{jobId}', () => {
   it('refunds a pending live job, once', async () => {
     const shop = await newOrganisation({ credits: 1 })
-    freeze()
+    failJobQueues()
     const { job_id } = await submit(shop.live)
     const response = await shop.live.delete(`/v1/jobs/${job_id}`)
     expect(response.status).toBe(200)
@@ -230,7 +237,7 @@ describe('DELETE /v1/jobs/{jobId}', () => {
 
   it('refunds no credits for a test job', async () => {
     const shop = await newOrganisation()
-    freeze()
+    failJobQueues()
     const { job_id } = await submit(shop.test)
     const response = await shop.test.delete(`/v1/jobs/${job_id}`)
     expect(await response.json()).toMatchObject({ status: 'refunded', refunded_credits: 0 })
@@ -238,7 +245,7 @@ describe('DELETE /v1/jobs/{jobId}', () => {
 
   it('refunds once for simultaneous cancellations', async () => {
     const shop = await newOrganisation({ credits: 1 })
-    freeze()
+    failJobQueues()
     const { job_id } = await submit(shop.live)
     const responses = await Promise.all(
       Array.from({ length: 6 }, () => shop.live.delete(`/v1/jobs/${job_id}`)),
@@ -260,7 +267,7 @@ describe('DELETE /v1/jobs/{jobId}', () => {
 
   it('returns 403 for another organisation and 404 for an unknown id', async () => {
     const [shop, other] = [await newOrganisation(), await newOrganisation()]
-    freeze()
+    failJobQueues()
     const { job_id } = await submit(shop.test)
     expect((await other.test.delete(`/v1/jobs/${job_id}`)).status).toBe(403)
     expect((await readJob(shop.test, job_id)).status).toBe('pending')
@@ -268,9 +275,9 @@ describe('DELETE /v1/jobs/{jobId}', () => {
     expect((await shop.test.delete('/v1/jobs/nonsense')).status).toBe(404)
   })
 
-  it('returns the refund even when the credits cannot be settled at once', async () => {
+  it('returns the refund even when the credits cannot be settled immediately', async () => {
     const shop = await newOrganisation({ credits: 1 })
-    freeze()
+    failJobQueues()
     const { job_id } = await submit(shop.live)
     const release = vi.spyOn(Organisation.prototype, 'release').mockImplementation(() => {
       throw new Error('the object is unavailable')

@@ -24,7 +24,7 @@ describe('an unsupported method', () => {
     expect(new Set(response.headers.get('Allow')?.split(', '))).toEqual(methods)
   })
 
-  it('is known for the paths of every HTTP module', () => {
+  it('is tested for the paths of every HTTP module', () => {
     const modules = new Set(paths.map(([path]) => path.split('/')[1]))
     const all = ['', 'v1', 'operator', 'openapi.json', 'outputs', 'inputs', 'uploads']
     expect([...modules].toSorted()).toEqual(all.toSorted())

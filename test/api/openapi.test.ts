@@ -90,7 +90,7 @@ describe('/openapi.json', () => {
     })
   })
 
-  it('is violated by a response that differs from it', async () => {
+  it('does not match a response that differs from it', async () => {
     const { expectDocumented } = await import('../support/documented.ts')
     const shop = await newOrganisation()
     const response = await shop.test.post('/v1/tryon', IMAGES)

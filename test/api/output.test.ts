@@ -116,7 +116,7 @@ describe('DELETE /v1/jobs/{job_id}/output', () => {
     expect(limited.headers.get('Retry-After')).toBe('60')
   })
 
-  it('accepts a suspended organisation', async () => {
+  it('accepts requests of a suspended organisation', async () => {
     const shop = await newOrganisation()
     const jobId = await endedJob(shop)
     await operator.patch(`/operator/organisations/${shop.orgId}`, { status: 'suspended' })

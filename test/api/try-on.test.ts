@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { errorOf, request } from '../support/client.ts'
 import {
   finished,
-  freeze,
+  failJobQueues,
   IMAGES,
   ledgerOf,
   newOrganisation,
@@ -16,7 +16,7 @@ import type { TestOrganisation } from '../support/world.ts'
 
 describe('202', () => {
   it('accepts a job into the first active workspace and reserves one credit', async () => {
-    freeze()
+    failJobQueues()
     const shop = await newOrganisation({ credits: 3 })
     const response = await shop.live.post('/v1/tryon', IMAGES)
     expect(response.status).toBe(202)
@@ -48,8 +48,8 @@ describe('202', () => {
     expect((await readJob(shop.test, job_id))['workspace_id']).toBe(id)
   })
 
-  it('uses the webhook URL of the job before that of the organisation', async () => {
-    freeze()
+  it('prefers the webhook URL of the job to that of the organisation', async () => {
+    failJobQueues()
     const shop = await newOrganisation({ default_webhook_url: 'https://hooks.test/default' })
     const own = await submit(shop.test, { webhook_url: 'https://hooks.test/own' })
     expect(await readJob(shop.test, own.job_id)).toMatchObject({
@@ -98,7 +98,7 @@ describe('200', () => {
 
 describe('402', () => {
   it('rejects live jobs on a balance of 0, and accepts them after a top-up', async () => {
-    freeze()
+    failJobQueues()
     const shop = await newOrganisation({ credits: 1 })
     const responses = await Promise.all([1, 2, 3, 4].map(() => shop.live.post('/v1/tryon', IMAGES)))
     expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([
@@ -117,14 +117,14 @@ describe('402', () => {
 })
 
 describe('404 workspace_not_found', () => {
-  it.each(['no-such', 'ws_\u0000', 'ws_ünïcode'])('for %j', async (workspace_id) => {
+  it.each(['no-such', 'ws_\u0000', 'ws_ünïcode'])('is returned for %j', async (workspace_id) => {
     const shop = await newOrganisation()
     const response = await shop.test.post('/v1/tryon', { ...IMAGES, workspace_id })
     expect(response.status).toBe(404)
     expect((await errorOf(response)).code).toBe('workspace_not_found')
   })
 
-  it('for the workspace of another organisation, and for an archived one', async () => {
+  it('is returned for a workspace of another organisation and for an archived one', async () => {
     const [shop, other] = [await newOrganisation(), await newOrganisation()]
     const foreign = await shop.test.post('/v1/tryon', {
       ...IMAGES,
@@ -186,7 +186,7 @@ describe('422 validation_error', () => {
     expect(message).toMatch(new RegExp(`^${field} (must|is required)`))
   })
 
-  it('names every wrong field at once', async () => {
+  it('names all invalid fields in one response', async () => {
     const shop = await newOrganisation()
     const response = await shop.test.post('/v1/tryon', {})
     const { message } = await errorOf(response)
@@ -220,7 +220,7 @@ describe('422 validation_error', () => {
     }
   })
 
-  it('accepts URLs of every other kind', async () => {
+  it('accepts other valid URLs', async () => {
     const shop = await newOrganisation()
     for (const url of [
       'http://shop.test/a.JPEG',
@@ -272,7 +272,7 @@ describe('500 internal_error', () => {
     expect(await ledgerOf(shop)).toMatchObject({ balance: 1, reserved: 0 })
   })
 
-  it('stores the job for the same credit when the Idempotency-Key is sent again', async () => {
+  it('stores the job with the same reservation when the Idempotency-Key is sent again', async () => {
     const shop = await newOrganisation({ credits: 1 })
     const key = { 'Idempotency-Key': 'once' }
     expect((await submitWithoutD1(shop, key)).status).toBe(500)

@@ -148,7 +148,7 @@ describe('links in emails', () => {
     await page.getByText(email).waitFor()
   })
 
-  it('do not take the Enter key from signing in', async () => {
+  it('do not prevent signing in with the Enter key', async () => {
     const page = await site.open()
     await page.goto('/console/sign-in')
     await page.getByLabel('Email').fill(newAddress())
@@ -210,7 +210,7 @@ describe('the playground', () => {
 })
 
 describe('a file that is too large', () => {
-  it('is rejected at its field before the upload, and the form is preserved', async () => {
+  it('is rejected at its field before the upload, and the form is not cleared', async () => {
     await page.goto('/console/playground')
     const file = page.getByLabel('Or upload a file').first()
     const buffer = Buffer.alloc(10 * 1024 * 1024 + 1)
@@ -253,7 +253,7 @@ describe('webhooks', () => {
 })
 
 describe('the signing secret', () => {
-  it('requires the password to be revealed if the sign-in is not recent', async () => {
+  it('is revealed after the user enters the password, if the sign-in is not recent', async () => {
     const page = await site.open()
     await onboard(page)
     site.sql('UPDATE sessions SET created_at = created_at - 3600000')

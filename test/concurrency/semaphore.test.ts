@@ -1,4 +1,4 @@
-// The semaphore: order, failures, and work that never ends.
+// The semaphore: order, failures, and tasks that never end.
 import { afterEach, expect, it, vi } from 'vitest'
 import { Semaphore } from '../../src/concurrency/semaphore.ts'
 

@@ -8,12 +8,12 @@ import { BASE, request } from '../support/client.ts'
 import {
   latestMail,
   newAddress,
-  newFounder,
-  newVisitor,
+  newOwner,
+  newBrowser,
   PASSWORD,
   signUp,
   verify,
-} from '../support/visitor.ts'
+} from '../support/browser.ts'
 
 const credentials = (email: string, password = PASSWORD) => ({ email, password })
 
@@ -23,7 +23,7 @@ const withoutValues = (html: string) =>
 
 describe('signing up', () => {
   it('rejects personal email addresses with an error at the field', async () => {
-    const page = await newVisitor().post('/console/sign-up', {
+    const page = await newBrowser().post('/console/sign-up', {
       ...credentials('ada@gmail.com'),
       organisation: 'Acme',
     })
@@ -44,12 +44,12 @@ describe('signing up', () => {
   })
 
   it('returns the same page for a known address and informs its user by email', async () => {
-    const { email } = await newFounder()
-    const again = await newVisitor().post('/console/sign-up', {
+    const { email } = await newOwner()
+    const again = await newBrowser().post('/console/sign-up', {
       ...credentials(email),
       organisation: 'Acme',
     })
-    const fresh = await newVisitor().post('/console/sign-up', {
+    const fresh = await newBrowser().post('/console/sign-up', {
       ...credentials(newAddress()),
       organisation: 'Acme',
     })
@@ -59,24 +59,24 @@ describe('signing up', () => {
   })
 
   it('verifies with the button on the linked page, not by opening the link', async () => {
-    const visitor = newVisitor()
+    const browser = newBrowser()
     const email = newAddress()
-    await visitor.post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
+    await browser.post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
     const { path } = await latestMail(email)
-    for (const browser of [newVisitor(), visitor]) {
-      expect((await browser.get(path)).status).toBe(200)
-      const rejected = await newVisitor().post('/console/sign-in', credentials(email))
+    for (const each of [newBrowser(), browser]) {
+      expect((await each.get(path)).status).toBe(200)
+      const rejected = await newBrowser().post('/console/sign-in', credentials(email))
       expect(rejected.html).toContain('Your email address is not verified yet')
     }
-    const page = await visitor.get(path)
+    const page = await browser.get(path)
     expect(page.html).not.toContain('name="password"')
-    expect((await verify(visitor, email)).path).toBe('/console/onboarding/name')
+    expect((await verify(browser, email)).path).toBe('/console/onboarding/name')
   })
 
   it('asks for a password if the link is opened in another browser', async () => {
     const email = newAddress()
-    await newVisitor().post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
-    const elsewhere = newVisitor()
+    await newBrowser().post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
+    const elsewhere = newBrowser()
     const page = await elsewhere.get((await latestMail(email)).path)
     expect(page.html).toContain('<h1>Set your password</h1>')
     expect(page.html).toContain(`<strong>${email}</strong>`)
@@ -88,31 +88,31 @@ describe('signing up', () => {
     const verified = await verify(elsewhere, email, { password: 'another long password' })
     expect(verified.path).toBe('/console/onboarding/name')
     const signIn = (password: string) =>
-      newVisitor().post('/console/sign-in', credentials(email, password))
+      newBrowser().post('/console/sign-in', credentials(email, password))
     expect((await signIn(PASSWORD)).status).toBe(401)
     expect((await signIn('another long password')).path).toBe('/console/onboarding/name')
   })
 
   it('ignores a link whose address is already verified', async () => {
-    const visitor = newVisitor()
-    const email = await signUp(visitor)
-    const other = newVisitor()
+    const browser = newBrowser()
+    const email = await signUp(browser)
+    const other = newBrowser()
     const { path } = await latestMail(email)
     expect((await other.get(path)).path).toBe('/console/sign-in?verified=1')
     const page = await verify(other, email, { password: 'a password of the attacker' })
     expect(page.path).toBe('/console/sign-in?verified=1')
     expect(page.html).toContain('already verified')
     expect((await other.get('/console')).path).toMatch(/^\/console\/sign-in/)
-    expect((await visitor.get('/console')).path).toBe('/console/onboarding/name')
+    expect((await browser.get('/console')).path).toBe('/console/onboarding/name')
   })
 
   it('verifies once if several browsers send their forms at the same time', async () => {
-    const visitor = newVisitor()
+    const browser = newBrowser()
     const email = newAddress()
-    await visitor.post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
+    await browser.post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
     const pages = await Promise.all(
-      [newVisitor(), newVisitor(), newVisitor()].map((browser, index) =>
-        verify(browser, email, { password: `long password number ${index}` }),
+      [newBrowser(), newBrowser(), newBrowser()].map((each, index) =>
+        verify(each, email, { password: `long password number ${index}` }),
       ),
     )
     const paths = pages.map(({ path }) => path).toSorted()
@@ -124,15 +124,15 @@ describe('signing up', () => {
   })
 
   it('shows an error page for an invalid link', async () => {
-    expect((await newVisitor().get('/console/verify?token=invalid')).status).toBe(403)
-    const sent = await newVisitor().post('/console/verify', { token: 'invalid' })
+    expect((await newBrowser().get('/console/verify?token=invalid')).status).toBe(403)
+    const sent = await newBrowser().post('/console/verify', { token: 'invalid' })
     expect(sent.status).toBe(403)
     expect(sent.html).toContain('This link is invalid or has expired')
   })
 
   it('returns 500, not a link or password error, if the database fails', async () => {
     const email = newAddress()
-    await newVisitor().post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
+    await newBrowser().post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
     const { path } = await latestMail(email)
     const down = () => Promise.reject(new Error('D1 is down'))
     const statement = { bind: () => statement, all: down, raw: down, run: down, first: down }
@@ -156,47 +156,47 @@ describe('signing up', () => {
 
 describe('signing in', () => {
   it('returns the same page for a wrong password and an unknown address', async () => {
-    const { email } = await newFounder()
-    const wrong = await newVisitor().post('/console/sign-in', credentials(email, 'wrong'))
-    const unknown = await newVisitor().post('/console/sign-in', credentials(newAddress()))
+    const { email } = await newOwner()
+    const wrong = await newBrowser().post('/console/sign-in', credentials(email, 'wrong'))
+    const unknown = await newBrowser().post('/console/sign-in', credentials(newAddress()))
     expect([wrong.status, unknown.status]).toEqual([401, 401])
     expect(withoutValues(wrong.html)).toBe(withoutValues(unknown.html))
   })
 
   it('rejects the sign-in until the address is verified', async () => {
     const email = newAddress()
-    await newVisitor().post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
-    const page = await newVisitor().post('/console/sign-in', credentials(email))
+    await newBrowser().post('/console/sign-up', { ...credentials(email), organisation: 'Acme' })
+    const page = await newBrowser().post('/console/sign-in', credentials(email))
     expect(page.status).toBe(403)
     expect(page.html).toContain('Your email address is not verified yet')
     // The page offers to send a link; the sign-in itself sends none.
     expect(page.html).not.toContain('We sent')
     const emailCount = async () =>
-      (await newVisitor().get('/console/dev/mail')).html.split(`To ${email}`).length - 1
+      (await newBrowser().get('/console/dev/mail')).html.split(`To ${email}`).length - 1
     const before = await emailCount()
     const [, address = ''] = /name="email" value="([^"]+)"/.exec(page.html) ?? []
-    const sent = await newVisitor().post('/console/resend', { email: address })
+    const sent = await newBrowser().post('/console/resend', { email: address })
     expect(sent.html).toContain('we sent a new link')
     expect(await emailCount()).toBe(before + 1)
-    const wrong = await newVisitor().post('/console/sign-in', credentials(email, 'wrong'))
+    const wrong = await newBrowser().post('/console/sign-in', credentials(email, 'wrong'))
     expect(wrong.html).not.toContain('not verified')
   })
 
   it('redirects to the requested page', async () => {
-    const { email } = await newFounder()
-    const visitor = newVisitor()
-    const redirected = await visitor.get('/console/jobs?status=failed')
+    const { email } = await newOwner()
+    const browser = newBrowser()
+    const redirected = await browser.get('/console/jobs?status=failed')
     expect(redirected.path).toBe('/console/sign-in?next=%2Fconsole%2Fjobs%3Fstatus%3Dfailed')
     const next = '/console/jobs?status=failed'
-    const page = await visitor.post('/console/sign-in', { ...credentials(email), next })
+    const page = await browser.post('/console/sign-in', { ...credentials(email), next })
     expect(page.path).toBe(next)
   })
 
   it('reports an unsaved form after the session has ended, and returns to its page', async () => {
-    const { visitor, email } = await newFounder()
-    const copy = newVisitor()
-    for (const [name, value] of visitor.cookies) copy.cookies.set(name, value)
-    await visitor.post('/console/sign-out')
+    const { browser, email } = await newOwner()
+    const copy = newBrowser()
+    for (const [name, value] of browser.cookies) copy.cookies.set(name, value)
+    await browser.post('/console/sign-out')
     const page = '/console/settings/workspaces'
     const lost = await copy.post(page, { name: 'Lost' }, { referer: page })
     expect(lost.html).toContain('Your session has ended. Your changes were not saved.')
@@ -229,8 +229,8 @@ describe('signing in', () => {
     ['/settings/webhooks/test', '/settings/webhooks'],
     ['/settings/workspaces/ws_1/rename', '/settings/workspaces'],
   ])('redirects from the action of a form, %s, to its page', async (form, page) => {
-    const { visitor } = await newFounder()
-    expect((await visitor.get(`/console${form}`)).path).toBe(`/console${page}`)
+    const { browser } = await newOwner()
+    expect((await browser.get(`/console${form}`)).path).toBe(`/console${page}`)
   })
 
   it.each([
@@ -247,7 +247,7 @@ describe('signing in', () => {
   it('limits the failed sign-ins of a network across all addresses', async () => {
     let host = 0
     const attempt = () =>
-      newVisitor(`2001:db8:bad:bad::${(++host).toString(16)}`).post(
+      newBrowser(`2001:db8:bad:bad::${(++host).toString(16)}`).post(
         '/console/sign-in',
         credentials(newAddress(), 'wrong'),
       )
@@ -261,25 +261,25 @@ describe('signing in', () => {
   }, 30_000)
 
   it('ends the session when the user signs out', async () => {
-    const { visitor } = await newFounder()
-    const { cookies } = visitor
-    const copy = newVisitor()
+    const { browser } = await newOwner()
+    const { cookies } = browser
+    const copy = newBrowser()
     for (const [name, value] of cookies) copy.cookies.set(name, value)
-    await visitor.post('/console/sign-out')
+    await browser.post('/console/sign-out')
     expect((await copy.get('/console')).path).toMatch(/^\/console\/sign-in/)
   })
 })
 
 describe('passwords', () => {
   it('are reset with a link that ends all sessions and works once', async () => {
-    const { visitor, email } = await newFounder()
-    const elsewhere = newVisitor()
+    const { browser, email } = await newOwner()
+    const elsewhere = newBrowser()
     await elsewhere.post('/console/forgot', { email })
     const { path } = await latestMail(email)
     const token = new URL(path, BASE).searchParams.get('token') ?? ''
     const fields = { token, password: 'another long password' }
     expect((await elsewhere.post('/console/reset', fields)).path).toBe('/console/sign-in?reset=1')
-    expect((await visitor.get('/console')).path).toMatch(/^\/console\/sign-in/)
+    expect((await browser.get('/console')).path).toMatch(/^\/console\/sign-in/)
     expect((await elsewhere.post('/console/reset', fields)).status).toBe(403)
     const old = await elsewhere.post('/console/sign-in', credentials(email))
     expect(old.status).toBe(401)
@@ -288,22 +288,22 @@ describe('passwords', () => {
   })
 
   it('return the same reset page with and without an account', async () => {
-    const { email } = await newFounder()
-    const known = await newVisitor().post('/console/forgot', { email })
-    const unknown = await newVisitor().post('/console/forgot', { email: newAddress() })
+    const { email } = await newOwner()
+    const known = await newBrowser().post('/console/forgot', { email })
+    const unknown = await newBrowser().post('/console/forgot', { email: newAddress() })
     expect(withoutValues(known.html)).toBe(withoutValues(unknown.html))
   })
 
   it('end all other sessions when they are changed', async () => {
-    const { visitor, email } = await newFounder()
-    const other = newVisitor()
+    const { browser, email } = await newOwner()
+    const other = newBrowser()
     await other.post('/console/sign-in', credentials(email))
-    const wrong = await visitor.post('/console/account/password', {
+    const wrong = await browser.post('/console/account/password', {
       current: 'a wrong password',
       password: 'another long password',
     })
     expect(wrong.html).toContain('Incorrect password.')
-    const page = await visitor.post('/console/account/password', {
+    const page = await browser.post('/console/account/password', {
       current: PASSWORD,
       password: 'another long password',
     })
@@ -312,11 +312,11 @@ describe('passwords', () => {
   })
 })
 
-describe('safety', () => {
+describe('security', () => {
   it.each([null, 'https://evil.example', 'null'])(
     'rejects a form from another origin (Origin %s)',
     async (origin) => {
-      const page = await newVisitor().post('/console/sign-in', credentials(newAddress()), {
+      const page = await newBrowser().post('/console/sign-in', credentials(newAddress()), {
         origin,
       })
       expect(page.status).toBe(403)
@@ -326,20 +326,20 @@ describe('safety', () => {
   it.each(['application/json', 'text/plain', 'application/x-unknown'])(
     'rejects a request from another origin with Content-Type %s',
     async (type) => {
-      const { visitor } = await newFounder()
-      const Cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+      const { browser } = await newOwner()
+      const Cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
       const response = await request('/console/account/sign-out-everywhere', {
         method: 'POST',
         headers: { Cookie, Origin: 'https://evil.example', 'Content-Type': type },
         body: '{}',
       })
       expect(response.status).toBe(403)
-      expect((await visitor.get('/console')).path).toBe('/console')
+      expect((await browser.get('/console')).path).toBe('/console')
     },
   )
 
   it('allows only its own scripts and styles, and no frames', async () => {
-    const page = await newVisitor().get('/console/sign-in')
+    const page = await newBrowser().get('/console/sign-in')
     const policy = page.headers.get('Content-Security-Policy') ?? ''
     expect(policy).toContain("default-src 'none'")
     expect(policy).toContain("script-src 'self'")
@@ -353,7 +353,7 @@ describe('safety', () => {
   })
 
   it('sets cookies as HttpOnly, Secure and SameSite=Lax', async () => {
-    const { email } = await newFounder()
+    const { email } = await newOwner()
     const response = await request('/console/sign-in', {
       method: 'POST',
       headers: { Origin: BASE },

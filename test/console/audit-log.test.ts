@@ -3,9 +3,9 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/ids.ts'
 import { clientOf, codeOf } from '../support/client.ts'
-import { createKey, newAddress, newFounder, newMember, userIdOf } from '../support/visitor.ts'
-import type { Visitor } from '../support/visitor.ts'
-import { freeze, newOrganisation, operator, submit } from '../support/world.ts'
+import { createKey, newAddress, newOwner, newMember, userIdOf } from '../support/browser.ts'
+import type { Browser } from '../support/browser.ts'
+import { failJobQueues, newOrganisation, operator, submit } from '../support/world.ts'
 
 interface Entry {
   id: string
@@ -37,19 +37,19 @@ async function recorded(orgId: string, actions: RegExp) {
   return entries.map(({ action, details }) => [action, details]).reverse()
 }
 
-const keyIdOf = async (visitor: Visitor) =>
-  /keys\/(key_\w{26})\/revoke/.exec((await visitor.get('/console/settings/api-keys')).html)?.[1] ??
+const keyIdOf = async (browser: Browser) =>
+  /keys\/(key_\w{26})\/revoke/.exec((await browser.get('/console/settings/api-keys')).html)?.[1] ??
   ''
 
 describe('the audit log', () => {
   it('records the creation and revocation of a key once each', async () => {
-    const { visitor, email, organisationId } = await newFounder()
+    const { browser, email, organisationId } = await newOwner()
     const id = newId('key')
-    const page = await createKey(visitor, { id, name: 'Shop', mode: 'live' })
-    await createKey(visitor, { id, name: 'Shop', mode: 'live' })
+    const page = await createKey(browser, { id, name: 'Shop', mode: 'live' })
+    await createKey(browser, { id, name: 'Shop', mode: 'live' })
     const [key = ''] = /svc_live_sk_\w{64}/.exec(page.html) ?? []
-    await visitor.post(`/console/settings/api-keys/${id}/revoke`)
-    await visitor.post(`/console/settings/api-keys/${id}/revoke`)
+    await browser.post(`/console/settings/api-keys/${id}/revoke`)
+    await browser.post(`/console/settings/api-keys/${id}/revoke`)
     const entries = (await entriesOf(organisationId)).filter(({ target }) => target === id)
     const actor = { type: 'user', id: await userIdOf(email), email }
     const details = { name: 'Shop', mode: 'live', last_four: key.slice(-4) }
@@ -62,9 +62,9 @@ describe('the audit log', () => {
   })
 
   it('records that a secret was revealed or rotated, without the secret', async () => {
-    const { visitor, organisationId } = await newFounder()
-    await visitor.post('/console/settings/webhooks/reveal')
-    await visitor.post('/console/settings/webhooks/rotate')
+    const { browser, organisationId } = await newOwner()
+    await browser.post('/console/settings/webhooks/reveal')
+    await browser.post('/console/settings/webhooks/rotate')
     expect(await recorded(organisationId, /^webhook_secret/)).toEqual([
       ['webhook_secret.revealed', null],
       ['webhook_secret.rotated', null],
@@ -73,29 +73,29 @@ describe('the audit log', () => {
   })
 
   it('does not reveal the secret if the entry cannot be written', async () => {
-    const { visitor } = await newFounder()
+    const { browser } = await newOwner()
     vi.spyOn(console, 'error').mockImplementation(() => {})
     const prepare = env.DB.prepare.bind(env.DB)
     vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
       if (sql.includes('into "audit_log"')) throw new Error('the audit log is unavailable')
       return prepare(sql)
     })
-    const page = await visitor.post('/console/settings/webhooks/reveal')
+    const page = await browser.post('/console/settings/webhooks/reveal')
     expect(page.status).toBe(500)
     expect(page.html).not.toMatch(/whsec_\w/)
   })
 
   it('records old and new values of workspaces and settings, without the query of a URL', async () => {
-    const { visitor, organisationId } = await newFounder()
-    await visitor.post('/console/settings/workspaces', { name: 'Outlet' })
-    const { html } = await visitor.get('/console/settings/workspaces')
+    const { browser, organisationId } = await newOwner()
+    await browser.post('/console/settings/workspaces', { name: 'Outlet' })
+    const { html } = await browser.get('/console/settings/workspaces')
     const id = html.match(/ws_\w{26}/g)?.at(-1) ?? ''
-    await visitor.post(`/console/settings/workspaces/${id}/rename`, { name: 'Sale' })
-    await visitor.post(`/console/settings/workspaces/${id}/rename`, { name: 'Sale' })
-    await visitor.post(`/console/settings/workspaces/${id}/status`, { status: 'archived' })
+    await browser.post(`/console/settings/workspaces/${id}/rename`, { name: 'Sale' })
+    await browser.post(`/console/settings/workspaces/${id}/rename`, { name: 'Sale' })
+    await browser.post(`/console/settings/workspaces/${id}/status`, { status: 'archived' })
     const url = 'https://hooks.test/a?token=hook-token'
-    await visitor.post('/console/settings/webhooks/url', { url })
-    await visitor.post('/console/settings/webhooks/url', { url })
+    await browser.post('/console/settings/webhooks/url', { url })
+    await browser.post('/console/settings/webhooks/url', { url })
     expect(await recorded(organisationId, /^(workspace|organisation.updated)/)).toEqual([
       ['workspace.created', { name: 'Outlet' }],
       ['workspace.updated', { name_old: 'Outlet', name_new: 'Sale' }],
@@ -108,21 +108,23 @@ describe('the audit log', () => {
   })
 
   it('records invitations, role changes, removals and departures', async () => {
-    const { visitor, email: founder, organisationId } = await newFounder()
+    const { browser, email: ownerEmail, organisationId } = await newOwner()
     const email = newAddress()
-    await visitor.post(`${TEAM}/invitations`, { email, role: 'member' })
-    const [invitationId] = /inv_\w{26}/.exec((await visitor.get(TEAM)).html) ?? []
-    await visitor.post(`${TEAM}/invitations/${invitationId}/withdraw`)
+    await browser.post(`${TEAM}/invitations`, { email, role: 'member' })
+    const [invitationId] = /inv_\w{26}/.exec((await browser.get(TEAM)).html) ?? []
+    await browser.post(`${TEAM}/invitations/${invitationId}/withdraw`)
     const member = await newMember(organisationId)
-    await visitor.post(`${TEAM}/members/${member.userId}/role`, { role: 'owner' })
-    await visitor.post(`${TEAM}/members/${member.userId}/role`, { role: 'owner' })
-    await member.visitor.post(`${TEAM}/members/${await userIdOf(founder)}/role`, { role: 'member' })
-    await member.visitor.post(`${TEAM}/members/${await userIdOf(founder)}/remove`)
+    await browser.post(`${TEAM}/members/${member.userId}/role`, { role: 'owner' })
+    await browser.post(`${TEAM}/members/${member.userId}/role`, { role: 'owner' })
+    await member.browser.post(`${TEAM}/members/${await userIdOf(ownerEmail)}/role`, {
+      role: 'member',
+    })
+    await member.browser.post(`${TEAM}/members/${await userIdOf(ownerEmail)}/remove`)
     const second = await newMember(organisationId)
-    await second.visitor.post(`${TEAM}/members/${second.userId}/remove`)
+    await second.browser.post(`${TEAM}/members/${second.userId}/remove`)
     // Rejected changes of the last owner are not recorded.
-    await member.visitor.post(`${TEAM}/members/${member.userId}/remove`)
-    await member.visitor.post(`${TEAM}/members/${member.userId}/role`, { role: 'member' })
+    await member.browser.post(`${TEAM}/members/${member.userId}/remove`)
+    await member.browser.post(`${TEAM}/members/${member.userId}/role`, { role: 'member' })
     const removal = (memberEmail: string) => ({
       email: memberEmail,
       role: 'member',
@@ -133,8 +135,8 @@ describe('the audit log', () => {
       ['invitation.created', { email, role: 'member' }],
       ['invitation.withdrawn', { email, role: 'member' }],
       ['member.role_changed', { email: member.email, ...roles }],
-      ['member.role_changed', { email: founder, role_old: 'owner', role_new: 'member' }],
-      ['member.removed', removal(founder)],
+      ['member.role_changed', { email: ownerEmail, role_old: 'owner', role_new: 'member' }],
+      ['member.removed', removal(ownerEmail)],
       ['member.left', removal(second.email)],
     ])
   })
@@ -153,7 +155,7 @@ describe('the audit log', () => {
       await operator.post(`${path}/api-keys`, { mode: 'test' })
     ).json<{ id: string }>()
     await operator.delete(`${path}/api-keys/${key.id}`)
-    freeze()
+    failJobQueues()
     vi.spyOn(env.TEST_JOBS, 'send').mockRejectedValue(new Error('the queue is unavailable'))
     const { job_id } = await submit(shop.live)
     await operator.post(`/operator/jobs/${job_id}/withdraw`)
@@ -223,13 +225,13 @@ describe('the audit log', () => {
 
 describe('the audit log page', () => {
   it('shows owners 50 readable entries per page', async () => {
-    const { visitor, email, organisationId } = await newFounder()
+    const { browser, email, organisationId } = await newOwner()
     const path = `/operator/organisations/${organisationId}`
     for (let days = 1; days <= 60; days++) {
       await operator.patch(path, { output_retention_days: days })
     }
-    await createKey(visitor, { name: '<b>Shop</b>' })
-    const first = await visitor.get(LOG)
+    await createKey(browser, { name: '<b>Shop</b>' })
+    const first = await browser.get(LOG)
     expect(first.status).toBe(200)
     expect(first.html).toContain('Created an API key')
     expect(first.html).toContain('name: &lt;b&gt;Shop')
@@ -238,42 +240,42 @@ describe('the audit log page', () => {
     expect(first.html).toContain('output retention days: 59 → 60')
     expect(first.html.match(/<time/g)).toHaveLength(50)
     const [, older = ''] = /href="(\/console\/settings\/audit-log\?before=[^"]+)"/.exec(first.html)!
-    const second = await visitor.get(older)
+    const second = await browser.get(older)
     expect(second.html).toContain('output retention days: 1 → 2')
     expect(second.html).not.toContain('59 → 60')
     expect(second.html).toContain('>Newest</a>')
     expect(second.html).not.toContain('>Older</a>')
-    expect((await visitor.get(`${LOG}?before=nonsense`)).html).toContain('59 → 60')
+    expect((await browser.get(`${LOG}?before=nonsense`)).html).toContain('59 → 60')
   })
 
   it('returns 404 to members', async () => {
-    const { visitor, organisationId } = await newFounder()
+    const { browser, organisationId } = await newOwner()
     const member = await newMember(organisationId)
-    expect((await member.visitor.get(LOG)).status).toBe(404)
-    expect((await member.visitor.get('/console')).html).not.toContain(LOG)
-    expect((await visitor.get('/console')).html).toContain(LOG)
+    expect((await member.browser.get(LOG)).status).toBe(404)
+    expect((await member.browser.get('/console')).html).not.toContain(LOG)
+    expect((await browser.get('/console')).html).toContain(LOG)
   })
 })
 
 describe('removing a member', () => {
   it('lists the keys that they created, and revokes them on request', async () => {
-    const { visitor, testKey, organisationId } = await newFounder()
+    const { browser, testKey, organisationId } = await newOwner()
     const member = await newMember(organisationId)
     const keys: string[] = []
     for (const name of ['First key', 'Second key', 'Revoked key']) {
-      const { html } = await createKey(member.visitor, { name })
+      const { html } = await createKey(member.browser, { name })
       keys.push(/svc_test_sk_\w{64}/.exec(html)?.[0] ?? '')
     }
-    await member.visitor.post(`/console/settings/api-keys/${await keyIdOf(member.visitor)}/revoke`)
+    await member.browser.post(`/console/settings/api-keys/${await keyIdOf(member.browser)}/revoke`)
     const path = `${TEAM}/members/${member.userId}/remove`
-    const page = await visitor.get(path)
+    const page = await browser.get(path)
     expect(page.html).toContain(`<h1>Remove ${member.email}</h1>`)
     expect(page.html).toContain('First key')
     expect(page.html).toContain('Second key')
     expect(page.html).not.toContain('Revoked key')
     expect(page.html).not.toContain('First test key') // created by the owner
     expect(page.html).toContain('Also revoke these 2 keys')
-    const removed = await visitor.post(path, { revoke_keys: 'on' })
+    const removed = await browser.post(path, { revoke_keys: 'on' })
     expect(removed.html).toContain('Member removed')
     for (const key of keys) {
       const response = await clientOf(key).get('/v1/account')
@@ -290,35 +292,35 @@ describe('removing a member', () => {
     for (const { id } of entries) expect(id).toMatch(/^aud_[0-7][0-9a-hjkmnp-tv-z]{25}$/)
   })
 
-  it('does not revoke their keys without the request', async () => {
-    const { visitor, organisationId } = await newFounder()
+  it('does not revoke their keys by default', async () => {
+    const { browser, organisationId } = await newOwner()
     const member = await newMember(organisationId)
-    const { html } = await createKey(member.visitor)
+    const { html } = await createKey(member.browser)
     const key = /svc_test_sk_\w{64}/.exec(html)?.[0] ?? ''
-    await visitor.post(`${TEAM}/members/${member.userId}/remove`)
+    await browser.post(`${TEAM}/members/${member.userId}/remove`)
     expect((await clientOf(key).get('/v1/account')).status).toBe(200)
   })
 
   it('is also available to a member who leaves, but not to the last owner', async () => {
-    const { visitor, email, testKey, organisationId } = await newFounder()
+    const { browser, email, testKey, organisationId } = await newOwner()
     const own = `${TEAM}/members/${await userIdOf(email)}/remove`
-    expect((await visitor.get(own)).html).toContain('<h1>Leave Acme</h1>')
-    const rejected = await visitor.post(own, { revoke_keys: 'on' })
+    expect((await browser.get(own)).html).toContain('<h1>Leave Acme</h1>')
+    const rejected = await browser.post(own, { revoke_keys: 'on' })
     expect(rejected.html).toContain('must have at least one owner')
     expect((await clientOf(testKey).get('/v1/account')).status).toBe(200)
     await newMember(organisationId, 'owner')
-    await visitor.post(own, { revoke_keys: 'on' })
+    await browser.post(own, { revoke_keys: 'on' })
     expect(await codeOf(await clientOf(testKey).get('/v1/account'))).toBe('api_key_revoked')
   })
 
   it('returns 404 to members and for users of other organisations', async () => {
-    const { visitor, email, organisationId } = await newFounder()
+    const { browser, email, organisationId } = await newOwner()
     const member = await newMember(organisationId)
-    const founder = await userIdOf(email)
-    expect((await member.visitor.get(`${TEAM}/members/${founder}/remove`)).status).toBe(404)
-    const other = await newFounder()
+    const ownerId = await userIdOf(email)
+    expect((await member.browser.get(`${TEAM}/members/${ownerId}/remove`)).status).toBe(404)
+    const other = await newOwner()
     const outsider = await userIdOf(other.email)
-    for (const send of [visitor.get, visitor.post]) {
+    for (const send of [browser.get, browser.post]) {
       expect((await send(`${TEAM}/members/${outsider}/remove`)).status).toBe(404)
     }
   })

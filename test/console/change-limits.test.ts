@@ -1,7 +1,7 @@
-// Limits of signed-in users and of sessions that were left open.
+// Limits for signed-in users and for sessions whose sign-in is not recent.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { latestMail, newAddress, newFounder, newMember } from '../support/visitor.ts'
+import { latestMail, newAddress, newOwner, newMember } from '../support/browser.ts'
 
 const HOUR_MS = 60 * 60_000
 const TEAM = '/console/settings/team'
@@ -13,11 +13,11 @@ const exhaust = (key: string, count: number) =>
 
 describe('an organisation', () => {
   it('changes its settings at most 600 times an hour', async () => {
-    const { visitor, organisationId } = await newFounder()
-    await visitor.get(TEAM)
+    const { browser, organisationId } = await newOwner()
+    await browser.get(TEAM)
     await exhaust(`change:${organisationId}`, 599)
     const url = (path: string) =>
-      visitor.post('/console/settings/webhooks/url', { url: `https://hooks.test/${path}` })
+      browser.post('/console/settings/webhooks/url', { url: `https://hooks.test/${path}` })
     expect((await url('one')).status).toBe(200)
     const rejected = await url('two')
     expect(rejected.status).toBe(429)
@@ -31,10 +31,10 @@ describe('an organisation', () => {
   })
 
   it('stores at most 200 characters of a value in the audit log', async () => {
-    const { visitor, organisationId } = await newFounder()
-    await visitor.get(TEAM)
+    const { browser, organisationId } = await newOwner()
+    await browser.get(TEAM)
     const url = `https://hooks.test/${'a'.repeat(1_900)}`
-    expect((await visitor.post('/console/settings/webhooks/url', { url })).status).toBe(200)
+    expect((await browser.post('/console/settings/webhooks/url', { url })).status).toBe(200)
     const details = await env.DB.prepare(
       "SELECT details FROM audit_log WHERE organisation_id = ? AND action = 'organisation.updated'",
     )
@@ -44,21 +44,21 @@ describe('an organisation', () => {
   })
 })
 
-describe('a session that was left open', () => {
-  it('needs the password to invite or create an owner, but not to invite a member', async () => {
-    const { visitor, organisationId } = await newFounder()
+describe('a session whose sign-in is not recent', () => {
+  it('requires the password to invite or promote an owner, but not to invite a member', async () => {
+    const { browser, organisationId } = await newOwner()
     const member = await newMember(organisationId)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 16 * 60_000 })
-    await visitor.get(TEAM)
+    await browser.get(TEAM)
     const invited = newAddress()
-    const asOwner = await visitor.post(`${TEAM}/invitations`, { email: invited, role: 'owner' })
+    const asOwner = await browser.post(`${TEAM}/invitations`, { email: invited, role: 'owner' })
     expect(asOwner.html).toContain('Confirm your password')
     expect((await latestMail(invited)).subject).toBe('')
 
-    const promoted = await visitor.post(`${TEAM}/members/${member.userId}/role`, { role: 'owner' })
+    const promoted = await browser.post(`${TEAM}/members/${member.userId}/role`, { role: 'owner' })
     expect(promoted.html).toContain('Confirm your password')
 
-    await visitor.post(`${TEAM}/invitations`, { email: invited, role: 'member' })
+    await browser.post(`${TEAM}/invitations`, { email: invited, role: 'member' })
     expect((await latestMail(invited)).subject).toContain('Join')
     vi.useRealTimers()
   })

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
 import { errorOf } from '../support/client.ts'
-import { createKey, newAddress, newFounder } from '../support/visitor.ts'
+import { createKey, newAddress, newOwner } from '../support/browser.ts'
 import { newOrganisation, operator } from '../support/world.ts'
 
 const PARALLEL = 20
@@ -110,9 +110,9 @@ describe('API keys', () => {
   })
 
   it('above the limit are rejected on the page of the form', async () => {
-    const { visitor, organisationId } = await newFounder()
+    const { browser, organisationId } = await newOwner()
     await insertKeys(organisationId, 99, null)
-    const page = await createKey(visitor, { name: 'One too many', mode: 'live' })
+    const page = await createKey(browser, { name: 'One too many', mode: 'live' })
     expect(page.status).toBe(422)
     expect(page.html).toMatch(MESSAGE)
     expect(page.html).toContain('value="One too many"')
@@ -155,18 +155,18 @@ describe('workspaces', () => {
   })
 
   it('above the limit are rejected on the page of the form', async () => {
-    const { visitor, organisationId } = await newFounder()
+    const { browser, organisationId } = await newOwner()
     await insertWorkspaces(organisationId, 99, 'active')
-    const created = await visitor.post('/console/settings/workspaces', { name: 'One too many' })
+    const created = await browser.post('/console/settings/workspaces', { name: 'One too many' })
     expect(created.status).toBe(422)
     expect(created.html).toMatch(MESSAGE)
     expect(created.html).toContain('value="One too many"')
     await insertWorkspaces(organisationId, 1, 'archived')
     const [, id] =
       /(ws_\w{26})\/status"[^/]*<input[^>]*>\s*<input type="hidden" name="status" value="active"/.exec(
-        (await visitor.get('/console/settings/workspaces')).html,
+        (await browser.get('/console/settings/workspaces')).html,
       ) ?? []
-    const restored = await visitor.post(`/console/settings/workspaces/${id}/status`, {
+    const restored = await browser.post(`/console/settings/workspaces/${id}/status`, {
       status: 'active',
     })
     expect(restored.status).toBe(422)
@@ -181,13 +181,13 @@ describe('invitations', () => {
     ['50 open ones', 46, 0, 4],
     ['100 including members', 10, 87, 2],
   ])('are limited to %s', async (_, open, members, free) => {
-    const { visitor, organisationId } = await newFounder()
+    const { browser, organisationId } = await newOwner()
     await insertInvitations(organisationId, open)
     await insertInvitations(organisationId, 60, Date.now() - 1) // expired ones do not count
     await insertMembers(organisationId, members)
     const pages = await Promise.all(
       times(PARALLEL, () =>
-        visitor.post('/console/settings/team/invitations', { email: newAddress(), role: 'member' }),
+        browser.post('/console/settings/team/invitations', { email: newAddress(), role: 'member' }),
       ),
     )
     const rejected = pages.filter(({ status }) => status === 422)
@@ -199,11 +199,11 @@ describe('invitations', () => {
   })
 
   it('can be repeated for an invited address at the limit', async () => {
-    const { visitor, organisationId } = await newFounder()
+    const { browser, organisationId } = await newOwner()
     await insertInvitations(organisationId, 49)
     const email = newAddress()
     const invite = () =>
-      visitor.post('/console/settings/team/invitations', { email, role: 'member' })
+      browser.post('/console/settings/team/invitations', { email, role: 'member' })
     expect((await invite()).html).toContain('Invitation sent.')
     expect((await invite()).html).toContain('Invitation sent.')
     expect(await count('invitations', organisationId)).toBe(50)

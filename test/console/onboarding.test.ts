@@ -2,13 +2,13 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import {
   latestMail,
-  newFounder,
-  newVisitor,
+  newOwner,
+  newBrowser,
   PASSWORD,
   signUp,
   totalsOf,
   verify,
-} from '../support/visitor.ts'
+} from '../support/browser.ts'
 import { claimantOf } from '../../src/accounts/free-credits.ts'
 import { clientOf } from '../support/client.ts'
 import { operator } from '../support/world.ts'
@@ -20,11 +20,11 @@ const SHOWN_KEY = /svc_test_sk_\w{64}/
 
 describe('onboarding', () => {
   it('creates an organisation with its region, 100 credits and a working key', async () => {
-    const visitor = newVisitor()
-    await signUp(visitor)
-    await visitor.post(name, { name: 'Acme & Söhne' })
-    await visitor.post(region, { region: 'IN' })
-    const page = await visitor.post(workspace, { name: 'Shop' })
+    const browser = newBrowser()
+    await signUp(browser)
+    await browser.post(name, { name: 'Acme & Söhne' })
+    await browser.post(region, { region: 'IN' })
+    const page = await browser.post(workspace, { name: 'Shop' })
     expect(page.headers.get('Cache-Control')).toBe('no-store')
     const [key = ''] = SHOWN_KEY.exec(page.html) ?? []
     const client = clientOf(key)
@@ -43,12 +43,12 @@ describe('onboarding', () => {
   })
 
   it('continues at the current step, also in another browser', async () => {
-    const first = newVisitor()
+    const first = newBrowser()
     const email = await signUp(first)
     const signInElsewhere = async () => {
-      const visitor = newVisitor()
-      const page = await visitor.post('/console/sign-in', { email, password: PASSWORD })
-      return { visitor, path: page.path }
+      const browser = newBrowser()
+      const page = await browser.post('/console/sign-in', { email, password: PASSWORD })
+      return { browser, path: page.path }
     }
     expect((await signInElsewhere()).path).toBe(name)
     await first.post(name, { name: 'Acme' })
@@ -60,91 +60,91 @@ describe('onboarding', () => {
   })
 
   it('does not allow skipping a step', async () => {
-    const visitor = newVisitor()
-    await signUp(visitor)
-    expect((await visitor.get(region)).path).toBe(name)
-    expect((await visitor.post(region, { region: 'US' })).path).toBe(name)
-    expect((await visitor.post(workspace, { name: 'Default' })).path).toBe(name)
-    expect((await visitor.get('/console/settings/api-keys')).path).toBe(name)
+    const browser = newBrowser()
+    await signUp(browser)
+    expect((await browser.get(region)).path).toBe(name)
+    expect((await browser.post(region, { region: 'US' })).path).toBe(name)
+    expect((await browser.post(workspace, { name: 'Default' })).path).toBe(name)
+    expect((await browser.get('/console/settings/api-keys')).path).toBe(name)
   })
 
   it('does not change the region once it is chosen, even by a forged form', async () => {
-    const visitor = newVisitor()
-    await signUp(visitor)
-    await visitor.post(name, { name: 'Acme' })
+    const browser = newBrowser()
+    await signUp(browser)
+    await browser.post(name, { name: 'Acme' })
     await Promise.all([
-      visitor.post(region, { region: 'EU' }),
-      visitor.post(region, { region: 'EU' }),
+      browser.post(region, { region: 'EU' }),
+      browser.post(region, { region: 'EU' }),
     ])
-    expect((await visitor.post(region, { region: 'IN' })).path).toBe(workspace)
+    expect((await browser.post(region, { region: 'IN' })).path).toBe(workspace)
     // Changing the name again does not allow changing the region.
-    await visitor.post(name, { name: 'Acme Europe' })
-    expect((await visitor.post(region, { region: 'IN' })).path).toBe(workspace)
-    const page = await visitor.post(workspace, { name: 'Default', region: 'IN', regionCode: 'IN' })
+    await browser.post(name, { name: 'Acme Europe' })
+    expect((await browser.post(region, { region: 'IN' })).path).toBe(workspace)
+    const page = await browser.post(workspace, { name: 'Default', region: 'IN', regionCode: 'IN' })
     const [key = ''] = SHOWN_KEY.exec(page.html) ?? []
     const account = await (await clientOf(key).get('/v1/account')).json()
     expect(account).toMatchObject({ name: 'Acme Europe', region_code: 'EU', currency_code: 'EUR' })
-    await visitor.post(region, { region: 'IN' })
+    await browser.post(region, { region: 'IN' })
     expect(await (await clientOf(key).get('/v1/account')).json()).toEqual(account)
   })
 
   it('rejects an unknown region with an error at the field', async () => {
-    const visitor = newVisitor()
-    await signUp(visitor)
-    await visitor.post(name, { name: 'Acme' })
-    const page = await visitor.post(region, { region: 'MOON' })
+    const browser = newBrowser()
+    await signUp(browser)
+    await browser.post(name, { name: 'Acme' })
+    const page = await browser.post(region, { region: 'MOON' })
     expect(page.status).toBe(422)
     expect(page.html).toContain('id="region-error"')
   })
 
   it('creates one organisation with one key and 100 credits from concurrent requests', async () => {
-    const visitor = newVisitor()
-    await signUp(visitor)
-    await visitor.post(name, { name: 'Acme' })
-    await visitor.post(region, { region: 'US' })
+    const browser = newBrowser()
+    await signUp(browser)
+    await browser.post(name, { name: 'Acme' })
+    await browser.post(region, { region: 'US' })
     const pages = await Promise.all(
-      Array.from({ length: 5 }, () => visitor.post(workspace, { name: 'Default' })),
+      Array.from({ length: 5 }, () => browser.post(workspace, { name: 'Default' })),
     )
     const keys = pages.flatMap(({ html }) => SHOWN_KEY.exec(html) ?? [])
     expect(new Set(keys).size).toBe(1)
     const organisationId = `org_${keys[0]?.slice(12, 38)}`
     expect(await totalsOf(organisationId)).toMatchObject({ granted: 100, balance: 100 })
-    const list = await visitor.get('/console/settings/api-keys')
+    const list = await browser.get('/console/settings/api-keys')
     expect(list.html.match(/svc_test_sk_…/g)).toHaveLength(1)
   })
 
   it('grants 100 credits if the step is repeated after a database error', async () => {
-    const visitor = newVisitor()
-    await signUp(visitor)
-    await visitor.post(name, { name: 'Acme' })
-    await visitor.post(region, { region: 'US' })
+    const browser = newBrowser()
+    await signUp(browser)
+    await browser.post(name, { name: 'Acme' })
+    await browser.post(region, { region: 'US' })
     // Not mockRejectedValueOnce: the alarm of another test's organisation could consume it.
     const down = vi.spyOn(env.DB, 'batch').mockRejectedValue(new Error('D1 is unavailable'))
-    const failed = await visitor.post(workspace, { name: 'Default' })
+    const failed = await browser.post(workspace, { name: 'Default' })
     down.mockRestore()
     expect(failed.status).toBe(500)
     expect(failed.html).not.toContain('D1 is unavailable')
-    expect((await visitor.get('/console')).path).toBe(workspace)
-    const page = await visitor.post(workspace, { name: 'Default' })
+    expect((await browser.get('/console')).path).toBe(workspace)
+    const page = await browser.post(workspace, { name: 'Default' })
     const [key = ''] = SHOWN_KEY.exec(page.html) ?? []
     expect(await totalsOf(`org_${key.slice(12, 38)}`)).toMatchObject({ granted: 100 })
   })
 
-  it('shows the key once, and after a reload how to create another', async () => {
-    const { visitor, testKey, organisationId } = await newFounder()
-    const again = await visitor.post(workspace, { name: 'Default' })
+  it('shows the key once, and explains after a reload how to create another', async () => {
+    const { browser, testKey, organisationId } = await newOwner()
+    const again = await browser.post(workspace, { name: 'Default' })
     expect(again.path).toBe('/console/onboarding/key')
     expect(again.html).toContain('cannot be shown again')
     expect(again.html).not.toContain(testKey)
     expect((await totalsOf(organisationId)).granted).toBe(100)
   })
 
-  it('does not claim to have sent a link before it has', async () => {
-    const visitor = newVisitor()
-    expect((await visitor.get('/console/check-inbox')).html).not.toMatch(
+  it('does not state that a link was sent before one was sent', async () => {
+    const browser = newBrowser()
+    expect((await browser.get('/console/check-inbox')).html).not.toMatch(
       /[Ww]e sent|Check your inbox/,
     )
-    const rejected = await visitor.post('/console/resend', { email: 'invalid' })
+    const rejected = await browser.post('/console/resend', { email: 'invalid' })
     expect(rejected.status).toBe(422)
     expect(rejected.html).toContain('id="email-error"')
     expect(rejected.html).toContain('value="invalid"')
@@ -152,14 +152,14 @@ describe('onboarding', () => {
   })
 
   it('resends the link', async () => {
-    const visitor = newVisitor()
+    const browser = newBrowser()
     const email = `again-${crypto.randomUUID()}@shop.example`
-    await visitor.post('/console/sign-up', { email, password: PASSWORD, organisation: 'Acme' })
+    await browser.post('/console/sign-up', { email, password: PASSWORD, organisation: 'Acme' })
     const first = await latestMail(email)
-    await visitor.post('/console/resend', { email })
+    await browser.post('/console/resend', { email })
     const second = await latestMail(email)
     expect(second.subject).toBe(first.subject)
-    expect((await verify(visitor, email)).path).toBe(name)
+    expect((await verify(browser, email)).path).toBe(name)
   })
 
   describe('free credits', () => {
@@ -168,15 +168,15 @@ describe('onboarding', () => {
 
     /** Completes onboarding and returns the last page and the credits. */
     async function create(email: string) {
-      const visitor = newVisitor()
-      await signUp(visitor, email)
-      await visitor.post(name, { name: 'Acme' })
-      await visitor.post(region, { region: 'US' })
-      const page = await visitor.post(workspace, { name: 'Default' })
+      const browser = newBrowser()
+      await signUp(browser, email)
+      await browser.post(name, { name: 'Acme' })
+      await browser.post(region, { region: 'US' })
+      const page = await browser.post(workspace, { name: 'Default' })
       const [key = ''] = SHOWN_KEY.exec(page.html) ?? []
       const account = await (await clientOf(key).get('/v1/account')).json<{ credits: number }>()
       const totals = await totalsOf(`org_${key.slice(12, 38)}`)
-      return { page, visitor, organisationId: `org_${key.slice(12, 38)}`, totals, ...account }
+      return { page, browser, organisationId: `org_${key.slice(12, 38)}`, totals, ...account }
     }
 
     it('are granted once per registrable domain', async () => {
@@ -202,31 +202,31 @@ describe('onboarding', () => {
     })
 
     it('are not granted to an invited personal email address', async () => {
-      const owner = await newFounder()
+      const owner = await newOwner()
       const email = `${crypto.randomUUID()}@mailinator.com`
-      await owner.visitor.post('/console/settings/team/invitations', { email, role: 'member' })
-      const visitor = newVisitor()
-      await visitor.post((await latestMail(email)).path, { password: PASSWORD })
-      await visitor.post(name, { name: 'Farm' })
-      await visitor.post(region, { region: 'US' })
-      const page = await visitor.post(workspace, { name: 'Default' })
+      await owner.browser.post('/console/settings/team/invitations', { email, role: 'member' })
+      const browser = newBrowser()
+      await browser.post((await latestMail(email)).path, { password: PASSWORD })
+      await browser.post(name, { name: 'Farm' })
+      await browser.post(region, { region: 'US' })
+      const page = await browser.post(workspace, { name: 'Default' })
       expect(page.html).toContain('Free credits are for work email addresses.')
       const [key = ''] = SHOWN_KEY.exec(page.html) ?? []
       expect((await totalsOf(`org_${key.slice(12, 38)}`)).granted).toBe(0)
     })
 
     it('are granted on retry if the first attempt failed between claim and grant', async () => {
-      const visitor = newVisitor()
+      const browser = newBrowser()
       const domain = company()
-      await signUp(visitor, `ada@${domain}`)
-      await visitor.post(name, { name: 'Acme' })
-      await visitor.post(region, { region: 'US' })
+      await signUp(browser, `ada@${domain}`)
+      await browser.post(name, { name: 'Acme' })
+      await browser.post(region, { region: 'US' })
       vi.spyOn(env.ORGANISATION, 'getByName').mockImplementationOnce(() => {
         throw new Error('the object is unreachable')
       })
       vi.spyOn(console, 'error').mockImplementation(() => {})
-      expect((await visitor.post(workspace, { name: 'Default' })).status).toBe(500)
-      const page = await visitor.post(workspace, { name: 'Default' })
+      expect((await browser.post(workspace, { name: 'Default' })).status).toBe(500)
+      const page = await browser.post(workspace, { name: 'Default' })
       const [key = ''] = SHOWN_KEY.exec(page.html) ?? []
       expect(await totalsOf(`org_${key.slice(12, 38)}`)).toMatchObject({ granted: 100 })
     })

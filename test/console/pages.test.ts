@@ -4,8 +4,16 @@ import garment from '../../samples/garment.png'
 import model from '../../samples/model.jpg'
 import { BASE, clientOf, request } from '../support/client.ts'
 import { fakeUpstream } from '../support/upstream.ts'
-import { newFounder, newVisitor, totalsOf, tryOn } from '../support/visitor.ts'
-import { DELAYED, finished, freeze, IMAGES, operator, readJob, submit } from '../support/world.ts'
+import { newOwner, newBrowser, totalsOf, tryOn } from '../support/browser.ts'
+import {
+  DELAYED,
+  finished,
+  failJobQueues,
+  IMAGES,
+  operator,
+  readJob,
+  submit,
+} from '../support/world.ts'
 
 const upstream = fakeUpstream()
 
@@ -28,67 +36,67 @@ function endlessUpload() {
 
 describe('pages of another organisation', () => {
   it('return 404', async () => {
-    const [mine, theirs] = [await newFounder(), await newFounder()]
-    await theirs.visitor.post('/console/settings/webhooks/url', {
+    const [mine, theirs] = [await newOwner(), await newOwner()]
+    await theirs.browser.post('/console/settings/webhooks/url', {
       url: 'https://hooks.test/theirs',
     })
     upstream.on('https://hooks.test/theirs', () => new Response('thanks'))
-    const { jobId } = await tryOn(theirs.visitor)
+    const { jobId } = await tryOn(theirs.browser)
     await finished(clientOf(theirs.testKey), jobId)
     const eventId = jobId.replace('job_', 'evt_')
-    const keyPage = await theirs.visitor.get('/console/settings/api-keys')
+    const keyPage = await theirs.browser.get('/console/settings/api-keys')
     const [keyId] = /key_\w{26}/.exec(keyPage.html) ?? []
-    const workspacePage = await theirs.visitor.get('/console/settings/workspaces')
+    const workspacePage = await theirs.browser.get('/console/settings/workspaces')
     const [workspaceId] = /ws_\w{26}/.exec(workspacePage.html) ?? []
-    expect((await theirs.visitor.get(`/console/settings/webhooks/${eventId}`)).status).toBe(200)
+    expect((await theirs.browser.get(`/console/settings/webhooks/${eventId}`)).status).toBe(200)
 
-    const { visitor } = mine
+    const { browser } = mine
     const statuses = await Promise.all([
-      visitor.get(`/console/jobs/${jobId}`),
-      visitor.get(`/console/jobs/${jobId}/live`),
-      visitor.post(`/console/jobs/${jobId}/cancel`),
-      visitor.get(`/console/settings/webhooks/${eventId}`),
-      visitor.post(`/console/settings/webhooks/${eventId}/resend`),
-      visitor.post(`/console/settings/api-keys/${keyId}/revoke`),
-      visitor.post(`/console/settings/workspaces/${workspaceId}/rename`, { name: 'Mine' }),
-      visitor.post(`/console/settings/workspaces/${workspaceId}/status`, { status: 'archived' }),
-      visitor.post('/console/organisation', { organisation: theirs.organisationId }),
-      visitor.get('/console/nowhere'),
+      browser.get(`/console/jobs/${jobId}`),
+      browser.get(`/console/jobs/${jobId}/live`),
+      browser.post(`/console/jobs/${jobId}/cancel`),
+      browser.get(`/console/settings/webhooks/${eventId}`),
+      browser.post(`/console/settings/webhooks/${eventId}/resend`),
+      browser.post(`/console/settings/api-keys/${keyId}/revoke`),
+      browser.post(`/console/settings/workspaces/${workspaceId}/rename`, { name: 'Mine' }),
+      browser.post(`/console/settings/workspaces/${workspaceId}/status`, { status: 'archived' }),
+      browser.post('/console/organisation', { organisation: theirs.organisationId }),
+      browser.get('/console/nowhere'),
     ])
     expect(statuses.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 404))
     expect((await clientOf(theirs.testKey).get('/v1/account')).status).toBe(200)
     // A cookie with its ID does not grant access.
-    visitor.cookies.set('try-on.organisation', theirs.organisationId)
-    expect((await visitor.get('/console')).html).not.toContain(theirs.organisationId)
-    expect((await visitor.get(`/console/jobs/${jobId}`)).status).toBe(404)
+    browser.cookies.set('try-on.organisation', theirs.organisationId)
+    expect((await browser.get('/console')).html).not.toContain(theirs.organisationId)
+    expect((await browser.get(`/console/jobs/${jobId}`)).status).toBe(404)
   })
 })
 
 describe('the playground', () => {
   it('submits a test job and shows its result', async () => {
-    const { visitor, testKey, organisationId } = await newFounder()
-    const { jobId } = await tryOn(visitor)
+    const { browser, testKey, organisationId } = await newOwner()
+    const { jobId } = await tryOn(browser)
     expect(await finished(clientOf(testKey), jobId)).toMatchObject({ status: 'completed' })
-    const page = await visitor.get(`/console/jobs/${jobId}/live`)
+    const page = await browser.get(`/console/jobs/${jobId}/live`)
     expect(page.html).toContain(`/outputs/${jobId}.png`)
     expect(page.html).not.toContain('data-live')
     expect(await totalsOf(organisationId)).toMatchObject({ balance: 100 })
   })
 
   it('submits one job if the same form is sent twice', async () => {
-    const { visitor, organisationId } = await newFounder()
+    const { browser, organisationId } = await newOwner()
     const nonce = crypto.randomUUID()
     const form = { mode: 'live', nonce, ...IMAGES, model_image_url: 'https://cdn.test/gone' }
     upstream.on('https://cdn.test/gone', () => new Response(null, { status: 404 }))
     upstream.on(IMAGES.garment_image_url, () => new Response(null, { status: 404 }))
-    const sent = await Promise.all([tryOn(visitor, form), tryOn(visitor, form)])
+    const sent = await Promise.all([tryOn(browser, form), tryOn(browser, form)])
     expect(new Set(sent.map(({ jobId }) => jobId)).size).toBe(1)
     await vi.waitUntil(async () => (await totalsOf(organisationId)).balance === 100)
   })
 
   it('processes uploaded files without fetching them over HTTP', async () => {
-    const { visitor, testKey } = await newFounder()
-    const { jobId } = await tryOn(visitor, {
+    const { browser, testKey } = await newOwner()
+    const { jobId } = await tryOn(browser, {
       mode: 'live',
       model_image_url: '',
       garment_image_url: '',
@@ -97,13 +105,13 @@ describe('the playground', () => {
     })
     expect(await finished(clientOf(testKey), jobId)).toMatchObject({ status: 'completed' })
     expect(upstream.seen()).toEqual([])
-    const { html } = await visitor.get(`/console/jobs/${jobId}`)
+    const { html } = await browser.get(`/console/jobs/${jobId}`)
     expect(html).toContain('alt="Model image"')
   }, 20_000)
 
   it('shows errors at the fields', async () => {
-    const { visitor } = await newFounder()
-    const { page } = await tryOn(visitor, {
+    const { browser } = await newOwner()
+    const { page } = await tryOn(browser, {
       model_image_url: 'http://10.0.0.1/model.jpg',
       garment_image_url: '',
       garment_file: file('not an image', 'image/png'),
@@ -114,8 +122,8 @@ describe('the playground', () => {
   })
 
   it('shows an error in the playground if the form is too large', async () => {
-    const { visitor } = await newFounder()
-    const { page } = await tryOn(visitor, {
+    const { browser } = await newOwner()
+    const { page } = await tryOn(browser, {
       model_file: file(new ArrayBuffer(21 * 1024 * 1024), 'image/jpeg'),
     })
     expect(page.status).toBe(413)
@@ -124,9 +132,9 @@ describe('the playground', () => {
   })
 
   it('stops reading an upload without Content-Length at the limit', async () => {
-    const { visitor } = await newFounder()
+    const { browser } = await newOwner()
     const upload = endlessUpload()
-    const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
     const response = await request('/console/playground', {
       method: 'POST',
       headers: {
@@ -156,20 +164,20 @@ describe('the playground', () => {
   })
 
   it('shares the rate limit of the API', async () => {
-    const { visitor, testKey, organisationId } = await newFounder()
+    const { browser, testKey, organisationId } = await newOwner()
     const body = { rate_limit_per_minute: 2 }
     await operator.patch(`/operator/organisations/${organisationId}`, body)
     expect((await clientOf(testKey).get('/v1/account')).status).toBe(200)
-    expect((await tryOn(visitor)).jobId).not.toBe('')
-    expect((await tryOn(visitor)).page.html).toContain('Too many requests')
+    expect((await tryOn(browser)).jobId).not.toBe('')
+    expect((await tryOn(browser)).page.html).toContain('Too many requests')
     expect((await clientOf(testKey).get('/v1/account')).status).toBe(429)
   })
 
   it('rejects live jobs of an organisation without credits with a message', async () => {
-    const { visitor, organisationId } = await newFounder()
+    const { browser, organisationId } = await newOwner()
     const organisation = env.ORGANISATION.getByName(organisationId)
     await organisation.grant({ amount: -100, reference: 'test', reason: 'Test' })
-    const { page } = await tryOn(visitor, { mode: 'live' })
+    const { page } = await tryOn(browser, { mode: 'live' })
     expect(page.status).toBe(422)
     expect(page.html).toContain('no credits left')
   })
@@ -177,43 +185,43 @@ describe('the playground', () => {
 
 describe('jobs', () => {
   it('can be cancelled while they are pending', async () => {
-    freeze()
-    const { visitor, testKey } = await newFounder()
-    const { jobId } = await tryOn(visitor)
-    const page = await visitor.post(`/console/jobs/${jobId}/cancel`)
+    failJobQueues()
+    const { browser, testKey } = await newOwner()
+    const { jobId } = await tryOn(browser)
+    const page = await browser.post(`/console/jobs/${jobId}/cancel`)
     expect(page.html).toContain('refunded')
     expect(await readJob(clientOf(testKey), jobId)).toMatchObject({ status: 'refunded' })
-    expect((await visitor.post(`/console/jobs/${jobId}/cancel`)).html).toContain(
+    expect((await browser.post(`/console/jobs/${jobId}/cancel`)).html).toContain(
       'can no longer be cancelled',
     )
   })
 
   it('that failed show the reason', async () => {
-    const { visitor, testKey } = await newFounder()
-    const { jobId } = await tryOn(visitor, {
+    const { browser, testKey } = await newOwner()
+    const { jobId } = await tryOn(browser, {
       model_image_url: 'https://test.invalid/fail/person_not_found',
     })
     await finished(clientOf(testKey), jobId)
-    const { html } = await visitor.get(`/console/jobs/${jobId}`)
+    const { html } = await browser.get(`/console/jobs/${jobId}`)
     expect(html).toContain('No person was found')
   })
 
   it('are filtered by status and paginated', async () => {
-    const { visitor, testKey } = await newFounder()
+    const { browser, testKey } = await newOwner()
     const client = clientOf(testKey)
     const jobs = []
     for (let count = 0; count < 21; count++) jobs.push((await submit(client)).job_id)
     await finished(client, jobs.at(-1) ?? '')
     const waiting = await submit(client, DELAYED)
-    const first = await visitor.get('/console/jobs?status=completed')
+    const first = await browser.get('/console/jobs?status=completed')
     expect(first.html).not.toContain(waiting.job_id)
     expect(first.html).not.toContain(jobs[0])
     const [, older = ''] = /href="([^"]*before=[^"]*)"/.exec(first.html) ?? []
-    const second = await visitor.get(older.replaceAll('&amp;', '&'))
+    const second = await browser.get(older.replaceAll('&amp;', '&'))
     expect(second.html).toContain(jobs[0])
-    expect((await visitor.get('/console/jobs?status=failed')).html).toContain('No matching jobs')
-    expect((await visitor.get('/console/jobs?status=nonsense&before=x')).status).toBe(200)
-    const overview = await visitor.get('/console')
+    expect((await browser.get('/console/jobs?status=failed')).html).toContain('No matching jobs')
+    expect((await browser.get('/console/jobs?status=nonsense&before=x')).status).toBe(200)
+    const overview = await browser.get('/console')
     expect(overview.html).toContain('21 completed')
     expect(overview.html).toContain('100%')
   }, 20_000)
@@ -229,7 +237,7 @@ describe('guests', () => {
       '/credits',
       '/account',
     ]) {
-      expect((await newVisitor().get(`/console${page}`)).path).toMatch(/^\/console\/sign-in/)
+      expect((await newBrowser().get(`/console${page}`)).path).toMatch(/^\/console\/sign-in/)
     }
   })
 })

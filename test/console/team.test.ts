@@ -4,142 +4,145 @@ import {
   join,
   latestMail,
   newAddress,
-  newFounder,
-  newVisitor,
+  newOwner,
+  newBrowser,
   PASSWORD,
   signUp,
   tryOn,
   userIdOf,
-} from '../support/visitor.ts'
-import type { Founder, Visitor } from '../support/visitor.ts'
-import { freeze } from '../support/world.ts'
+} from '../support/browser.ts'
+import type { Owner, Browser } from '../support/browser.ts'
+import { failJobQueues } from '../support/world.ts'
 
-const invite = (visitor: Visitor, email: string, role = 'member') =>
-  visitor.post('/console/settings/team/invitations', { email, role })
+const invite = (browser: Browser, email: string, role = 'member') =>
+  browser.post('/console/settings/team/invitations', { email, role })
 
 /** Opens the invitation link as the invited user, and joins. */
-async function accept({ visitor, email }: Pick<Founder, 'visitor' | 'email'>) {
+async function accept({ browser, email }: Pick<Owner, 'browser' | 'email'>) {
   const { path } = await latestMail(email)
-  expect((await visitor.get(path)).html).toContain(`action="${path}"`)
-  return visitor.post(path)
+  expect((await browser.get(path)).html).toContain(`action="${path}"`)
+  return browser.post(path)
 }
 
 describe('the team', () => {
   it('invites a member with a personal email address', async () => {
-    const { visitor, organisationId } = await newFounder()
+    const { browser, organisationId } = await newOwner()
     const email = `freelancer-${crypto.randomUUID()}@gmail.com`
-    await invite(visitor, email)
+    await invite(browser, email)
     const freelancer = await join(email)
     expect((await freelancer.get('/console')).html).toContain(organisationId)
-    expect((await visitor.get('/console/settings/team')).html).toContain(email)
-    expect((await invite(visitor, email)).html).toContain('already a member')
+    expect((await browser.get('/console/settings/team')).html).toContain(email)
+    expect((await invite(browser, email)).html).toContain('already a member')
   })
 
   it('preserves the selected role if the address is rejected', async () => {
-    const { visitor, email } = await newFounder()
+    const { browser, email } = await newOwner()
     for (const address of ['invalid', email]) {
-      const page = await invite(visitor, address, 'owner')
+      const page = await invite(browser, address, 'owner')
       expect(page.status).toBe(422)
       expect(page.html).toMatch(/value="owner" selected=""/)
     }
   })
 
   it('lets owners change roles, except that of the last owner', async () => {
-    const { visitor, email: founder } = await newFounder()
+    const { browser, email: ownerEmail } = await newOwner()
     const email = newAddress()
-    await invite(visitor, email)
+    await invite(browser, email)
     const member = await join(email)
-    const changeRole = async (by: Visitor, memberEmail: string, role: string) =>
+    const changeRole = async (by: Browser, memberEmail: string, role: string) =>
       by.post(`/console/settings/team/members/${await userIdOf(memberEmail)}/role`, { role })
     expect((await changeRole(member, email, 'owner')).status).toBe(404)
-    expect((await changeRole(visitor, founder, 'member')).html).toContain(
+    expect((await changeRole(browser, ownerEmail, 'member')).html).toContain(
       'must have at least one owner',
     )
-    expect((await changeRole(visitor, email, 'invalid')).html).not.toContain('Role changed')
-    expect((await changeRole(visitor, email, 'owner')).html).toContain('Role changed')
+    expect((await changeRole(browser, email, 'invalid')).html).not.toContain('Role changed')
+    expect((await changeRole(browser, email, 'owner')).html).toContain('Role changed')
     // The two owners demote each other at the same time: one of them remains an owner.
-    await Promise.all([changeRole(member, founder, 'member'), changeRole(visitor, email, 'member')])
+    await Promise.all([
+      changeRole(member, ownerEmail, 'member'),
+      changeRole(browser, email, 'member'),
+    ])
     const forms = await Promise.all(
-      [visitor, member].map(async (one) => (await one.get('/console/settings/team')).html),
+      [browser, member].map(async (one) => (await one.get('/console/settings/team')).html),
     )
     expect(forms.filter((html) => html.includes('Invite a member'))).toHaveLength(1)
-    const other = await newFounder()
-    expect((await changeRole(other.visitor, email, 'owner')).html).not.toContain('Role changed')
+    const other = await newOwner()
+    expect((await changeRole(other.browser, email, 'owner')).html).not.toContain('Role changed')
   })
 
   it('shows that a second invitation changes the role', async () => {
-    const { visitor } = await newFounder()
+    const { browser } = await newOwner()
     const email = newAddress()
-    expect((await invite(visitor, email)).html).not.toContain('The role is now')
-    expect((await invite(visitor, email)).html).not.toContain('The role is now')
-    expect((await invite(visitor, email, 'owner')).html).toContain('The role is now owner')
+    expect((await invite(browser, email)).html).not.toContain('The role is now')
+    expect((await invite(browser, email)).html).not.toContain('The role is now')
+    expect((await invite(browser, email, 'owner')).html).toContain('The role is now owner')
   })
 
-  it('offers to leave to every member except the last owner', async () => {
-    const { visitor } = await newFounder()
+  it('shows the Leave link to every member except the last owner', async () => {
+    const { browser } = await newOwner()
     const leave = /<a [^>]*>Leave</
-    expect((await visitor.get('/console/settings/team')).html).not.toMatch(leave)
+    expect((await browser.get('/console/settings/team')).html).not.toMatch(leave)
     const email = newAddress()
-    await invite(visitor, email, 'owner')
+    await invite(browser, email, 'owner')
     const other = await join(email)
-    for (const owner of [visitor, other]) {
+    for (const owner of [browser, other]) {
       expect((await owner.get('/console/settings/team')).html).toMatch(leave)
     }
   })
 
   it('limits the invitations to one address', async () => {
-    const { visitor } = await newFounder()
+    const { browser } = await newOwner()
     const email = newAddress()
-    for (let count = 0; count < 5; count++) await invite(visitor, email)
-    const page = await invite(visitor, email)
+    for (let count = 0; count < 5; count++) await invite(browser, email)
+    const page = await invite(browser, email)
     expect(page.status).toBe(429)
     expect(page.html).toContain('aria-label="Console"')
     expect(page.html).not.toContain('Back to sign in')
   })
 
   it('does not let a user accept an invitation to another address', async () => {
-    const { visitor } = await newFounder()
+    const { browser } = await newOwner()
     const email = newAddress()
-    await invite(visitor, email)
+    await invite(browser, email)
     const { path } = await latestMail(email)
-    const other = await newFounder()
-    const page = await other.visitor.get(path)
+    const other = await newOwner()
+    const page = await other.browser.get(path)
     expect(page.html).toContain(`You are signed in as <strong>${other.email}</strong>`)
-    const rejected = await other.visitor.post(path, { password: PASSWORD })
+    const rejected = await other.browser.post(path, { password: PASSWORD })
     expect(rejected.path).toBe(path)
     expect(rejected.html).toContain('Sign out and sign in with the')
-    expect((await visitor.get('/console/settings/team')).html).toContain('Open invitations')
+    expect((await browser.get('/console/settings/team')).html).toContain('Open invitations')
     // Signing out returns to the invitation.
-    const back = await other.visitor.post('/console/sign-out', { next: path })
+    const back = await other.browser.post('/console/sign-out', { next: path })
     expect(back.path).toBe(path)
     expect(back.html).toContain('Create account and join')
   })
 
   it('rejects a withdrawn invitation', async () => {
-    const { visitor } = await newFounder()
+    const { browser } = await newOwner()
     const email = newAddress()
-    await invite(visitor, email)
-    const page = await visitor.get('/console/settings/team')
+    await invite(browser, email)
+    const page = await browser.get('/console/settings/team')
     const [invitationId] = /inv_\w{26}/.exec(page.html) ?? []
-    const withdrawn = await visitor.post(
+    const withdrawn = await browser.post(
       `/console/settings/team/invitations/${invitationId}/withdraw`,
     )
     expect(withdrawn.html).toContain('Invitation withdrawn.')
-    expect((await newVisitor().get((await latestMail(email)).path)).status).toBe(404)
+    expect((await newBrowser().get((await latestMail(email)).path)).status).toBe(404)
   })
 
   it('is managed by owners only and cannot lose its last owner', async () => {
-    const { visitor, email: founder } = await newFounder()
+    const { browser, email: ownerEmail } = await newOwner()
     const email = newAddress()
-    await invite(visitor, email)
+    await invite(browser, email)
     const member = await join(email)
     expect((await invite(member, newAddress())).status).toBe(404)
-    const [owner, joined] = [await userIdOf(founder), await userIdOf(email)]
+    const [owner, joined] = [await userIdOf(ownerEmail), await userIdOf(email)]
     expect((await member.post(`/console/settings/team/members/${owner}/remove`)).status).toBe(404)
-    const lastOwner = await visitor.post(`/console/settings/team/members/${owner}/remove`)
+    const lastOwner = await browser.post(`/console/settings/team/members/${owner}/remove`)
     expect(lastOwner.html).toContain('must have at least one owner')
 
-    const removed = await visitor.post(`/console/settings/team/members/${joined}/remove`)
+    const removed = await browser.post(`/console/settings/team/members/${joined}/remove`)
     expect(removed.html).toContain('Member removed')
     const page = await member.get('/console/jobs')
     expect(page.html).toContain('You are not a member of any organisation')
@@ -149,23 +152,23 @@ describe('the team', () => {
   })
 
   it('informs a removed user who has not created an organisation', async () => {
-    const { visitor } = await newFounder()
-    const member = newVisitor()
+    const { browser } = await newOwner()
+    const member = newBrowser()
     const email = await signUp(member)
-    await invite(visitor, email)
-    await accept({ visitor: member, email })
-    await visitor.post(`/console/settings/team/members/${await userIdOf(email)}/remove`)
+    await invite(browser, email)
+    await accept({ browser: member, email })
+    await browser.post(`/console/settings/team/members/${await userIdOf(email)}/remove`)
     const page = await member.get('/console')
     expect(page.html).toContain('You are not a member of any organisation')
     expect((await member.get('/console/onboarding')).path).toBe('/console/onboarding/name')
   })
 
   it('asks an invited user only for a password and sends no second email', async () => {
-    const { visitor } = await newFounder('Acme & Söhne')
+    const { browser } = await newOwner('Acme & Söhne')
     const email = newAddress()
-    await invite(visitor, email)
+    await invite(browser, email)
     const { path } = await latestMail(email)
-    const guest = newVisitor()
+    const guest = newBrowser()
     const page = await guest.get(path)
     expect(page.html).toContain('<h1>Join Acme &amp; Söhne</h1>')
     expect(page.html).toContain(`<strong>${email}</strong>`)
@@ -178,15 +181,15 @@ describe('the team', () => {
     const joined = await guest.post(path, { password: PASSWORD })
     expect(joined.path).toBe('/console')
     expect((await latestMail(email)).path).toBe(path)
-    const again = await newVisitor().post('/console/sign-in', { email, password: PASSWORD })
+    const again = await newBrowser().post('/console/sign-in', { email, password: PASSWORD })
     expect(again.path).toBe('/console')
   })
 
   it('lets a user switch between organisations', async () => {
-    const [first, second] = [await newFounder(), await newFounder()]
-    await invite(first.visitor, second.email, 'owner')
+    const [first, second] = [await newOwner(), await newOwner()]
+    await invite(first.browser, second.email, 'owner')
     expect((await accept(second)).html).toContain(first.organisationId)
-    const back = await second.visitor.post('/console/organisation', {
+    const back = await second.browser.post('/console/organisation', {
       organisation: second.organisationId,
     })
     expect(back.html).toMatch(new RegExp(`<dd class="id">${second.organisationId}`))
@@ -198,18 +201,18 @@ describe('a form in another tab', () => {
 
   /** A user of two organisations who loaded a page of the first and then switched to the second. */
   async function switchedUser() {
-    const other = await newFounder('Other')
-    const own = await newFounder()
-    await invite(other.visitor, own.email)
-    await own.visitor.get(page)
+    const other = await newOwner('Other')
+    const own = await newOwner()
+    await invite(other.browser, own.email)
+    await own.browser.get(page)
     await accept(own)
-    return { visitor: own.visitor, own, other }
+    return { browser: own.browser, own, other }
   }
 
   it('does not change the newly selected organisation, and offers to switch back', async () => {
-    const { visitor, own, other } = await switchedUser()
+    const { browser, own, other } = await switchedUser()
     const fields = { name: 'Outlet', form_organisation: own.organisationId }
-    const rejected = await visitor.post(page, fields, { referer: page })
+    const rejected = await browser.post(page, fields, { referer: page })
     expect(rejected.status).toBe(409)
     expect(rejected.html).toContain('in another tab')
     expect(rejected.html).toContain('<strong>Other</strong>')
@@ -221,39 +224,39 @@ describe('a form in another tab', () => {
       expect(workspaces).toHaveLength(1)
     }
     const [, next = ''] = /name="next" value="([^"]+)"/.exec(rejected.html) ?? []
-    const back = await visitor.post('/console/organisation', {
+    const back = await browser.post('/console/organisation', {
       organisation: own.organisationId,
       next,
     })
     expect(back.path).toBe(page)
-    expect((await visitor.post(page, fields)).status).toBe(200)
+    expect((await browser.post(page, fields)).status).toBe(200)
   })
 
   it.each(['', 'org_00000000000000000000000000'])(
     'is rejected without an organisation of the user: %j',
     async (form_organisation) => {
-      const { visitor } = await newFounder()
-      const rejected = await visitor.post(page, { name: 'Outlet', form_organisation })
+      const { browser } = await newOwner()
+      const rejected = await browser.post(page, { name: 'Outlet', form_organisation })
       expect(rejected.status).toBe(409)
       expect(rejected.html).toContain('another organisation')
     },
   )
 
   it('is accepted if it concerns only the user', async () => {
-    const { visitor, own } = await switchedUser()
+    const { browser, own } = await switchedUser()
     const form = { form_organisation: own.organisationId, current: 'wrong', password: PASSWORD }
-    expect((await visitor.post('/console/account/password', form)).status).toBe(422)
-    expect((await visitor.post('/console/sign-out', form)).path).toBe('/console/sign-in')
+    expect((await browser.post('/console/account/password', form)).status).toBe(422)
+    expect((await browser.post('/console/sign-out', form)).path).toBe('/console/sign-in')
   })
 })
 
 describe('every form', () => {
   it('contains the ID of its organisation', async () => {
-    freeze()
-    const { visitor, organisationId } = await newFounder()
-    await invite(visitor, newAddress())
-    await visitor.post('/console/settings/webhooks/url', { url: 'https://hooks.test/' })
-    const { jobId } = await tryOn(visitor)
+    failJobQueues()
+    const { browser, organisationId } = await newOwner()
+    await invite(browser, newAddress())
+    await browser.post('/console/settings/webhooks/url', { url: 'https://hooks.test/' })
+    const { jobId } = await tryOn(browser)
     const paths = [
       '',
       '/playground',
@@ -267,7 +270,7 @@ describe('every form', () => {
       '/account',
     ]
     for (const path of paths) {
-      const { html } = await visitor.get(`/console${path}`)
+      const { html } = await browser.get(`/console${path}`)
       const forms = html.match(/<form method="post".*?<\/form>/gs) ?? []
       expect(forms.length, path).toBeGreaterThan(0)
       for (const form of forms)

@@ -28,7 +28,7 @@ beforeAll(async () => {
     )
 })
 
-/** Runs `call` in a request of its own: an Organisation handles each call in another context. */
+/** Runs `call` in a separate request: an Organisation handles each call in its own context. */
 const inRequest = <Result>(call: () => Promise<Result>): Promise<Result> =>
   runInDurableObject(organisationStub(env, newId('org')), call)
 

@@ -77,7 +77,7 @@ describe('GENERATION_ENGINE', () => {
     expect(enginesOf(vars).named('fashn')).toBe(enginesOf(vars).inOrder[0])
   })
 
-  it('finds a configured engine that it no longer names', () => {
+  it('finds a configured engine that the setting no longer names', () => {
     const engines = enginesOf(withVars({ FASHN_API_KEY: SECRET }))
     expect(engines.named('fashn')?.name).toBe('fashn')
     expect(engines.named('fashn')).toBe(engines.named('fashn'))

@@ -6,7 +6,7 @@ const fail = (breaker: CircuitBreaker, times: number, atMs = 0) => {
 }
 
 describe('CircuitBreaker', () => {
-  it('opens at the fifth failure in a row', () => {
+  it('opens at the fifth consecutive failure', () => {
     const breaker = new CircuitBreaker()
     fail(breaker, 4)
     expect(breaker.allowsStart(0)).toBe(true)
@@ -42,7 +42,7 @@ describe('CircuitBreaker', () => {
     expect(breaker.allowsStart(30_001)).toBe(true)
   })
 
-  it('opens again when the trial start fails, however old the other failures are', () => {
+  it('opens again when the trial start fails, regardless of the age of the other failures', () => {
     const breaker = new CircuitBreaker()
     fail(breaker, 5)
     expect(breaker.allowsStart(90_000)).toBe(true)
@@ -59,7 +59,7 @@ describe('CircuitBreaker', () => {
     expect(breaker.allowsStart(60_000)).toBe(true)
   })
 
-  it('waits as long as the engine asks, for at most a minute', () => {
+  it('waits for the time that the engine requests, at most a minute', () => {
     const breaker = new CircuitBreaker()
     expect(breaker.secondsToWait(0)).toBe(0)
     breaker.failed(7, 0)

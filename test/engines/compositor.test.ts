@@ -12,7 +12,7 @@ const JPEG = Uint8Array.of(0xff, 0xd8, 0xff)
 const spyOnDress = () => vi.spyOn(package_, 'dress')
 
 describe('compositor.start', () => {
-  it('returns a JPEG at once', async () => {
+  it('returns a JPEG immediately', async () => {
     const model = await encodePng(drawFigure({ width: 120, height: 180 }))
     const garment = await encodePng(drawGarment({ width: 120, height: 135 }))
     const progress = await compositor.start(

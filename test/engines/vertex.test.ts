@@ -7,7 +7,7 @@ import {
   TOKEN_URL,
   privateKeyPem,
   publicKey,
-  tokenAnswer,
+  tokenResponse,
   vertexSettings,
 } from '../support/engines.ts'
 import { checkedImage, engineInput, jpeg, png } from '../support/picture.ts'
@@ -24,7 +24,7 @@ const webp = () =>
 
 describe('vertex.start', () => {
   it('sends both images and a token, and returns the picture', async () => {
-    provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, predicted())
+    provider.on('POST', TOKEN_URL, tokenResponse()).on('POST', PREDICT, predicted())
     expect(await createVertex(vertexSettings()).start(engineInput())).toEqual({
       done: true,
       image: { bytes: png(), format: 'png' },
@@ -47,7 +47,7 @@ describe('vertex.start', () => {
     ['no prediction', { predictions: [] }],
     ['an empty response', {}],
   ])('rejects a prediction filtered with %s', async (_, body) => {
-    provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, json(body))
+    provider.on('POST', TOKEN_URL, tokenResponse()).on('POST', PREDICT, json(body))
     await expect(createVertex(vertexSettings()).start(engineInput())).rejects.toMatchObject({
       code: 'generation_rejected',
       retriable: false,
@@ -64,7 +64,7 @@ describe('vertex.start', () => {
     [504, 'DEADLINE_EXCEEDED', 'Late.', 'generation_timeout', true],
   ])('maps %d %s, %s, to %s', async (status, name, message, code, retriable) => {
     const error = { error: { code: status, message, status: name } }
-    provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, json(error, status))
+    provider.on('POST', TOKEN_URL, tokenResponse()).on('POST', PREDICT, json(error, status))
     await expect(createVertex(vertexSettings()).start(engineInput())).rejects.toMatchObject({
       code,
       retriable,
@@ -74,7 +74,7 @@ describe('vertex.start', () => {
 
   it('fails when the output is not a picture', async () => {
     const response = json({ predictions: [{ bytesBase64Encoded: btoa('not a picture') }] })
-    provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, response)
+    provider.on('POST', TOKEN_URL, tokenResponse()).on('POST', PREDICT, response)
     await expect(createVertex(vertexSettings()).start(engineInput())).rejects.toMatchObject({
       code: 'generation_failed',
     })
@@ -101,7 +101,7 @@ describe('vertex.start, with an image that Google does not accept', () => {
   })
 
   it('scales the image when the [images] binding exists', async () => {
-    provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, predicted())
+    provider.on('POST', TOKEN_URL, tokenResponse()).on('POST', PREDICT, predicted())
     const scale = vi.fn(async () => new Blob([jpeg(8, 9)]))
     await createVertex(vertexSettings(), scale).start(engineInput({ model: webp() }))
     expect(scale).toHaveBeenCalledExactlyOnceWith(webp().bytes, 2048)
@@ -119,7 +119,7 @@ describe('vertex.start, with an image that Google does not accept', () => {
 
 describe('the access token', () => {
   it('is exchanged for an assertion signed by the service account', async () => {
-    provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, predicted())
+    provider.on('POST', TOKEN_URL, tokenResponse()).on('POST', PREDICT, predicted())
     await createVertex(vertexSettings()).start(engineInput())
     const form = new URLSearchParams(String(provider.seen[0]?.body))
     expect(form.get('grant_type')).toBe('urn:ietf:params:oauth:grant-type:jwt-bearer')
@@ -136,13 +136,13 @@ describe('the access token', () => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_000_000 })
     try {
       const engine = createVertex(vertexSettings())
-      provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, predicted())
+      provider.on('POST', TOKEN_URL, tokenResponse()).on('POST', PREDICT, predicted())
       await engine.start(engineInput())
       vi.setSystemTime(1_000_000 + 54 * 60_000)
       provider.on('POST', PREDICT, predicted())
       await engine.start(engineInput())
       vi.setSystemTime(1_000_000 + 55 * 60_000)
-      provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, predicted())
+      provider.on('POST', TOKEN_URL, tokenResponse()).on('POST', PREDICT, predicted())
       await engine.start(engineInput())
     } finally {
       vi.useRealTimers()
@@ -152,9 +152,9 @@ describe('the access token', () => {
   it('is replaced after Google rejected it', async () => {
     const engine = createVertex(vertexSettings())
     const rejection = json({ error: { code: 401, status: 'UNAUTHENTICATED', message: 'x' } }, 401)
-    provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, rejection)
+    provider.on('POST', TOKEN_URL, tokenResponse()).on('POST', PREDICT, rejection)
     await expect(engine.start(engineInput())).rejects.toMatchObject({ code: 'engine_unavailable' })
-    provider.on('POST', TOKEN_URL, tokenAnswer()).on('POST', PREDICT, predicted())
+    provider.on('POST', TOKEN_URL, tokenResponse()).on('POST', PREDICT, predicted())
     await engine.start(engineInput())
   })
 
@@ -171,7 +171,7 @@ describe('the access token', () => {
     })
   })
 
-  it('needs a valid key, which is not in the error', async () => {
+  it('requires a valid key, and does not include it in the error', async () => {
     const private_key = '-----BEGIN PRIVATE KEY-----\nc2VjcmV0\n-----END PRIVATE KEY-----\n'
     const engine = createVertex(vertexSettings({ private_key }))
     const thrown = await engine.start(engineInput()).catch((error: unknown) => error)

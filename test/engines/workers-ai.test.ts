@@ -18,7 +18,7 @@ const completed = {
   gatewayMetadata: { keySource: 'Unified' },
 }
 
-/** An error as the binding throws it. */
+/** An error like those that the binding throws. */
 function upstreamError(message: string): Error {
   const error = new Error(message)
   error.name = 'InferenceUpstreamError'

@@ -21,7 +21,7 @@ function randomOf(seed: number): () => number {
   }
 }
 
-/** Runs random steps. @returns what is wrong at the end */
+/** Runs random steps. @returns the problems at the end */
 async function runSteps(seed: number): Promise<string[]> {
   const random = randomOf(seed)
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!
@@ -69,16 +69,17 @@ async function runSteps(seed: number): Promise<string[]> {
   harness.rejections = 0
   await harness.finishAllWork()
 
-  const wrong = await harness.violations()
+  const problems = await harness.violations()
   const stored = await env.DB.prepare('SELECT id FROM jobs WHERE organisation_id = ?')
     .bind(harness.shop.orgId)
     .all<{ id: string }>()
   const known = new Set(stored.results.map(({ id }) => id))
-  for (const id of accepted) if (!known.has(id)) wrong.push(`${id} was accepted but is not stored`)
+  for (const id of accepted)
+    if (!known.has(id)) problems.push(`${id} was accepted but is not stored`)
   for (const [key, ids] of byKey) {
-    if (ids.size > 1) wrong.push(`${key.slice(-5)} created ${[...ids].join(' and ')}`)
+    if (ids.size > 1) problems.push(`${key.slice(-5)} created ${[...ids].join(' and ')}`)
   }
-  return wrong
+  return problems
 }
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))

@@ -9,7 +9,7 @@ import { Harness } from './harness.ts'
 beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterAll(() => void vi.useRealTimers())
 
-/** Runs a scenario until no work is left. @returns the calls of its run, and what is wrong */
+/** Runs a scenario until no work is left. @returns the calls of its run, and the problems */
 async function runScenario(scenario: Scenario, fault?: { at: number; fault: Fault }) {
   const harness = await Harness.open()
   const faultInjector = new FaultInjector((at) => (at === fault?.at ? fault.fault : undefined))
@@ -18,19 +18,19 @@ async function runScenario(scenario: Scenario, fault?: { at: number; fault: Faul
     scenario.run(harness, faultInjector, prepared),
   )
   await harness.finishAllWork()
-  const wrong = (await scenario.afterwards?.(harness, reply ?? undefined, prepared)) ?? []
+  const problems = (await scenario.afterwards?.(harness, reply ?? undefined, prepared)) ?? []
   await harness.finishAllWork()
-  wrong.push(...(await harness.violations()))
-  return { calls: faultInjector.calls, starts: harness.mostStarts, wrong }
+  problems.push(...(await harness.violations()))
+  return { calls: faultInjector.calls, starts: harness.mostStarts, problems }
 }
 
 function faultsAt(call: string): readonly Fault[] {
   // Settling a message has no result and is the last call.
-  if (call.startsWith('message.')) return ['lost']
-  return call.startsWith(OBJECT) ? ['lost', 'unanswered'] : FAULTS
+  if (call.startsWith('message.')) return ['request lost']
+  return call.startsWith(OBJECT) ? ['request lost', 'response lost'] : FAULTS
 }
 
-const CRASHES = new Set<Fault>(['lost', 'unanswered', 'killed'])
+const CRASHES = new Set<Fault>(['request lost', 'response lost', 'killed'])
 
 const recorded = await recordCalls()
 const total = recorded.reduce((sum, { cases }) => sum + cases.length, 0)
@@ -39,20 +39,20 @@ async function recordCalls() {
   vi.useFakeTimers({ toFake: ['Date'] })
   const all = []
   for (const scenario of SCENARIOS) {
-    const { calls, starts, wrong } = await runScenario(scenario)
+    const { calls, starts, problems } = await runScenario(scenario)
     const cases = calls.flatMap((call, at) => faultsAt(call).map((fault) => ({ at, call, fault })))
-    all.push({ scenario, starts, wrong, cases })
+    all.push({ scenario, starts, problems, cases })
   }
   return all
 }
 
 describe(`${total} injected faults`, () => {
-  describe.each(recorded)('$scenario.name', ({ scenario, starts, wrong, cases }) => {
-    it('violates no invariant without a fault', () => expect(wrong).toEqual([]))
+  describe.each(recorded)('$scenario.name', ({ scenario, starts, problems, cases }) => {
+    it('violates no invariant without a fault', () => expect(problems).toEqual([]))
 
     it.each(cases)('call $at, $call: $fault', async ({ at, fault }) => {
       const result = await runScenario(scenario, { at, fault })
-      expect(result.wrong).toEqual([])
+      expect(result.problems).toEqual([])
       // A crash may cause a second start. A duplicate message must not.
       expect(result.starts).toBeLessThanOrEqual(CRASHES.has(fault) ? starts + 1 : starts)
     })

@@ -40,15 +40,15 @@ async function pastGracePeriod(): Promise<{ harness: Harness; jobIds: string[] }
   return { harness, jobIds }
 }
 
-/** Deletes the organisation. @returns the calls of the first run, and what is wrong after the next */
+/** Deletes the organisation. @returns the calls of the first run, and the problems after the next */
 async function runDeletion(fault?: { at: number; fault: Fault }) {
   const { harness, jobIds } = await pastGracePeriod()
   const { orgId } = harness.shop
   const faultInjector = new FaultInjector((at) => (at === fault?.at ? fault.fault : undefined))
   await harness.invoke(faultInjector, (bindings) => runDeletions(bindings))
-  const wrong: string[] = []
+  const problems: string[] = []
   if ((await operate(harness, 'POST', '/restore'))?.status !== 404)
-    wrong.push('it could be restored')
+    problems.push('it could be restored')
   for (let minute = 0; minute < 3; minute++) {
     harness.advance(60_000)
     await harness.sweep()
@@ -57,10 +57,10 @@ async function runDeletion(fault?: { at: number; fault: Fault }) {
     await harness.alarm()
   }
   for (const cell of await cellsWith(orgId)) {
-    if (cell !== 'closed_organisations.id') wrong.push(`${cell} contains its id`)
+    if (cell !== 'closed_organisations.id') problems.push(`${cell} contains its id`)
   }
-  for (const jobId of jobIds) wrong.push(...(await cellsWith(jobId)))
-  wrong.push(...(await picturesWith(...jobIds)))
+  for (const jobId of jobIds) problems.push(...(await cellsWith(jobId)))
+  problems.push(...(await picturesWith(...jobIds)))
   expect(await storedIn(orgId)).toEqual(NOTHING_STORED)
   const closed = await env.DB.prepare(
     'SELECT granted, consumed, json_array_length(grants) AS grants FROM closed_organisations WHERE id = ?',
@@ -68,16 +68,16 @@ async function runDeletion(fault?: { at: number; fault: Fault }) {
     .bind(orgId)
     .first()
   expect(closed).toEqual({ granted: 100, consumed: 1, grants: 1 })
-  return { calls: faultInjector.calls, wrong }
+  return { calls: faultInjector.calls, problems }
 }
 
 vi.useFakeTimers({ toFake: ['Date'] })
-const { calls, wrong } = await runDeletion()
+const { calls, problems } = await runDeletion()
 const cases = calls.flatMap((call, at) => FAULTS.map((fault) => ({ at, call, fault })))
 
 describe('the deletion of an organisation', () => {
   it('leaves only the closing record when nothing fails', () => {
-    expect(wrong).toEqual([])
+    expect(problems).toEqual([])
     expect(calls).toEqual(
       expect.arrayContaining([
         'IMAGES.delete',
@@ -89,6 +89,6 @@ describe('the deletion of an organisation', () => {
   })
 
   it.each(cases)('call $at, $call: $fault', async ({ at, fault }) => {
-    expect((await runDeletion({ at, fault })).wrong).toEqual([])
+    expect((await runDeletion({ at, fault })).problems).toEqual([])
   })
 })

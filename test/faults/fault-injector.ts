@@ -2,16 +2,23 @@
 // the planned one.
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-export const FAULTS = ['lost', 'unanswered', 'killed', 'evicted', 'overtaken', 'joined'] as const
+export const FAULTS = [
+  'request lost',
+  'response lost',
+  'killed',
+  'evicted',
+  'overtaken',
+  'concurrent',
+] as const
 
 /**
  * What happens at the planned call.
- * - `lost`: the call is not made, and the caller gets an error.
- * - `unanswered`: the call is made, and the caller gets an error.
+ * - `request lost`: the call is not made, and the caller gets an error.
+ * - `response lost`: the call is made, and the caller gets an error.
  * - `killed`: the call is made, and the isolate is killed: nothing happens after it.
  * - `evicted`: the Organisation is evicted just before the call.
- * - `overtaken`: a second, equal invocation runs completely just before the call.
- * - `joined`: a second, equal invocation starts with the call and runs concurrently.
+ * - `overtaken`: a second, identical invocation runs completely just before the call.
+ * - `concurrent`: a second, identical invocation starts with the call and runs concurrently.
  */
 export type Fault = (typeof FAULTS)[number]
 
@@ -21,7 +28,7 @@ export type Plan = (at: number, name: string) => Fault | undefined
 /** The prefix of the names of the Organisation's own calls. */
 export const OBJECT = 'object '
 
-/** Records the calls of all invocations, and has the plan. */
+/** Records the calls of all invocations, and returns the planned fault of each. */
 export class FaultInjector {
   readonly calls: string[] = []
   readonly #plan: Plan
@@ -65,17 +72,17 @@ export class Invocation {
   async call<T>(name: string, perform: () => Promise<T>): Promise<T> {
     this.#assertRunning()
     const fault = this.#faultInjector.faultAt(name)
-    if (fault === 'lost') throw new Error('Network connection lost.')
+    if (fault === 'request lost') throw new Error('Network connection lost.')
     if (fault === 'evicted') await this.#actions.evict()
     if (fault === 'overtaken') await this.#actions.repeat()
-    if (fault === 'joined') this.#inFlight.add(this.#actions.repeat())
+    if (fault === 'concurrent') this.#inFlight.add(this.#actions.repeat())
     if (fault === 'killed') this.#isKilled = true
     const call = perform()
     this.#inFlight.add(call)
     await call.catch(() => {}) // the result is returned below
     this.#inFlight.delete(call)
     this.#assertRunning()
-    if (fault === 'unanswered') throw new Error('Network connection lost.')
+    if (fault === 'response lost') throw new Error('Network connection lost.')
     return call
   }
 

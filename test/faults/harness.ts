@@ -47,8 +47,8 @@ export class Harness {
   engineFailures: Error[] = []
   /** The number of engine starts per job. */
   readonly engineStarts = new Map<string, number>()
-  /** What overtakes or joins an invocation; by default a second, equal invocation. */
-  rival: (() => Promise<unknown>) | undefined
+  /** What runs for `overtaken` and `concurrent`; by default a second, identical invocation. */
+  competitor: (() => Promise<unknown>) | undefined
   /** Wraps the Organisation's own calls during `withObjectFaults`. */
   #objectInvocation: Invocation | undefined
 
@@ -57,8 +57,8 @@ export class Harness {
   }
 
   /** Call this in a test. The mocks are restored after the test. */
-  static async open(order: object = {}): Promise<Harness> {
-    const harness = new Harness(await newOrganisation({ credits: 100, ...order }))
+  static async open(options: object = {}): Promise<Harness> {
+    const harness = new Harness(await newOrganisation({ credits: 100, ...options }))
     vi.spyOn(globalThis, 'fetch').mockImplementation((input, init) =>
       harness.#callOutside('fetch', () => harness.#respond(new Request(input, init))),
     )
@@ -185,7 +185,7 @@ export class Harness {
 
   /**
    * Runs one invocation.
-   * @param onCopy gets the result of a repeated invocation
+   * @param onCopy receives the result of a repeated invocation
    * @returns undefined when the invocation was killed or failed
    */
   async invoke<T>(
@@ -196,7 +196,7 @@ export class Harness {
     const invocation = new Invocation(faultInjector, {
       evict: () => this.evict(),
       repeat: async () => {
-        if (this.rival) await this.rival()
+        if (this.competitor) await this.competitor()
         else onCopy(await this.invoke(new FaultInjector(), run))
       },
     })

@@ -67,7 +67,7 @@ interface Race {
     prepared: string,
   ): Promise<Reply | undefined | void>
   second(harness: Harness, prepared: string): Promise<Reply | undefined | void>
-  /** @returns what is wrong */
+  /** @returns the problems */
   afterwards?(
     harness: Harness,
     first: Reply | undefined | void,
@@ -77,9 +77,9 @@ interface Race {
 
 /** After a suspension, no job may be pending and no job may be submitted. */
 async function nothingPending(harness: Harness): Promise<string[]> {
-  const wrong: string[] = (await statusesOf(harness)).filter((status) => status === 'pending')
-  if ((await submit(harness))?.status !== 403) wrong.push('a suspended organisation may submit')
-  return wrong
+  const problems: string[] = (await statusesOf(harness)).filter((status) => status === 'pending')
+  if ((await submit(harness))?.status !== 403) problems.push('a suspended organisation may submit')
+  return problems
 }
 
 /** The job's status must match the response to its cancellation. */
@@ -216,21 +216,21 @@ const RACES: Race[] = [
   },
 ]
 
-/** Runs the second operation at one call of the first. @returns the calls, and what is wrong */
-async function run(race: Race, at: number, how: 'overtaken' | 'joined') {
+/** Runs the second operation at one call of the first. @returns the calls, and the problems */
+async function run(race: Race, at: number, how: 'overtaken' | 'concurrent') {
   const harness = await Harness.open()
   const prepared = (await race.prepare?.(harness)) ?? ''
   let second: Reply | undefined | void
-  harness.rival = async () => {
-    harness.rival = undefined
+  harness.competitor = async () => {
+    harness.competitor = undefined
     second = await race.second(harness, prepared)
   }
   const faultInjector = new FaultInjector((call) => (call === at ? how : undefined))
   const first = await race.first(harness, faultInjector, prepared)
   await harness.finishAllWork()
-  const wrong = (await race.afterwards?.(harness, first, second)) ?? []
+  const problems = (await race.afterwards?.(harness, first, second)) ?? []
   await harness.finishAllWork()
-  return { calls: faultInjector.calls, wrong: [...wrong, ...(await harness.violations())] }
+  return { calls: faultInjector.calls, problems: [...problems, ...(await harness.violations())] }
 }
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
@@ -239,15 +239,15 @@ afterEach(() => void vi.useRealTimers())
 describe('concurrent operations', () => {
   it.each(RACES)('$name', async (race) => {
     const { calls } = await run(race, -1, 'overtaken')
-    const wrong: string[] = []
-    for (const how of ['overtaken', 'joined'] as const) {
+    const problems: string[] = []
+    for (const how of ['overtaken', 'concurrent'] as const) {
       for (const [at, call] of calls.entries()) {
-        const faults = (await run(race, at, how)).wrong
-        wrong.push(...faults.map((fault) => `${how} at call ${at}, ${call}: ${fault}`))
+        const found = (await run(race, at, how)).problems
+        problems.push(...found.map((problem) => `${how} at call ${at}, ${call}: ${problem}`))
       }
     }
     expect(calls.length).toBeGreaterThan(1)
-    expect(wrong).toEqual([])
+    expect(problems).toEqual([])
   })
 
   it.each(['test', 'live'] as const)(
@@ -257,9 +257,9 @@ describe('concurrent operations', () => {
       const order = { body: BODY, headers: { 'Idempotency-Key': 'order-1' } }
       const send = (faultInjector: FaultInjector) =>
         harness.request(faultInjector, harness.shop.keys[mode], 'POST', '/v1/tryon', order)
-      const unanswered = (_: number, call: string) =>
-        call === 'DB.insert' ? ('unanswered' as const) : undefined
-      expect((await send(new FaultInjector(unanswered)))?.status).toBe(500)
+      const loseInsertResponse = (_: number, call: string) =>
+        call === 'DB.insert' ? ('response lost' as const) : undefined
+      expect((await send(new FaultInjector(loseInsertResponse)))?.status).toBe(500)
       expect((await send(new FaultInjector()))?.status).toBe(202)
       await harness.finishAllWork()
       expect(await statusesOf(harness)).toEqual(['completed'])
@@ -273,7 +273,7 @@ describe('concurrent operations', () => {
     await submit(harness)
     const backAt = Date.now() + 75_000
     const unavailable = new FaultInjector((_, call) =>
-      call.startsWith('DB.') ? 'lost' : undefined,
+      call.startsWith('DB.') ? 'request lost' : undefined,
     )
     while (Date.now() < backAt) {
       const message = harness.queues.take()
@@ -330,7 +330,7 @@ describe('concurrent operations', () => {
     expect(await harness.violations()).toEqual([])
   })
 
-  it('reject a revoked key that was revoked while its organisation was loaded', async () => {
+  it('reject a key that was revoked while its organisation was loaded', async () => {
     const harness = await Harness.open()
     await harness.evict()
     const batch = env.DB.batch.bind(env.DB)

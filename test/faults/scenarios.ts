@@ -15,7 +15,7 @@ export interface Scenario {
     faultInjector: FaultInjector,
     prepared: string,
   ): Promise<Reply | undefined | void>
-  /** Checks the result when no work is left. @returns what is wrong */
+  /** Checks the result when no work is left. @returns the problems */
   afterwards?(harness: Harness, reply: Reply | undefined, prepared: string): Promise<string[]>
 }
 
@@ -119,7 +119,7 @@ export const SCENARIOS: Scenario[] = [
     },
   },
   {
-    name: 'submit with an Idempotency-Key, retried at once',
+    name: 'submit with an Idempotency-Key, retried immediately',
     async run(harness, faultInjector) {
       const first = await submit(harness, faultInjector, {}, ONCE)
       const again = await submit(harness, noFaults(), {}, ONCE)
@@ -187,7 +187,7 @@ export const SCENARIOS: Scenario[] = [
     afterwards: (harness, _, jobId) => statusIs(harness, jobId, 'completed'),
   },
   {
-    name: 'give up a dead-lettered message',
+    name: 'process a dead-lettered message',
     async prepare(harness) {
       const jobId = await submitted(harness)
       harness.queues.clear()
@@ -241,7 +241,7 @@ export const SCENARIOS: Scenario[] = [
     },
   },
   {
-    name: 'operator credit',
+    name: 'grant credits',
     run: (harness, faultInjector) => credit(harness, faultInjector),
     async afterwards(harness) {
       const reply = await credit(harness, noFaults())
@@ -257,13 +257,13 @@ export const SCENARIOS: Scenario[] = [
       const { results } = await env.DB.prepare('SELECT id FROM organisations WHERE name = ?')
         .bind(name)
         .all<{ id: string }>()
-      const wrong = results.map(async ({ id }) => {
+      const problems = results.map(async ({ id }) => {
         const reply = await operate(harness, noFaults(), `/organisations/${id}`, undefined, 'GET')
         return reply?.body['credits'] === 100
           ? []
           : [`created with ${reply?.body['credits']} credits`]
       })
-      return (await Promise.all(wrong)).flat()
+      return (await Promise.all(problems)).flat()
     },
   },
   {
@@ -340,11 +340,11 @@ export const SCENARIOS: Scenario[] = [
     async afterwards(harness, _, jobId) {
       harness.advance(11 * 60_000)
       await harness.retention()
-      const wrong = await picturesOf(jobId)
+      const problems = await picturesOf(jobId)
       const stored = await count('jobs', 'organisation_id = ?', harness.shop.orgId)
-      if (stored !== 1) wrong.push(`${stored} jobs are stored instead of only the live job`)
-      wrong.push(...(await remainingUrls(jobId)))
-      return wrong
+      if (stored !== 1) problems.push(`${stored} jobs are stored instead of only the live job`)
+      problems.push(...(await remainingUrls(jobId)))
+      return problems
     },
   },
   {
@@ -357,10 +357,10 @@ export const SCENARIOS: Scenario[] = [
     },
     run: (harness, faultInjector, jobId) => deleteOutput(harness, faultInjector, jobId),
     async afterwards(harness, reply, jobId) {
-      const wrong = reply?.status === 204 ? await remainingUrls(jobId) : []
+      const problems = reply?.status === 204 ? await remainingUrls(jobId) : []
       const again = await deleteOutput(harness, noFaults(), jobId)
-      if (again?.status !== 204) wrong.push(`the repetition returned ${again?.status}`)
-      return [...wrong, ...(await remainingUrls(jobId)), ...(await picturesOf(jobId))]
+      if (again?.status !== 204) problems.push(`the repetition returned ${again?.status}`)
+      return [...problems, ...(await remainingUrls(jobId)), ...(await picturesOf(jobId))]
     },
   },
 ]
@@ -390,8 +390,8 @@ async function sameJob(harness: Harness, replies: (Reply | undefined)[]): Promis
   const stored = await env.DB.prepare('SELECT count(*) AS n FROM jobs WHERE organisation_id = ?')
     .bind(harness.shop.orgId)
     .first<number>('n')
-  const faults: string[] = []
-  if (ids.size !== 1) faults.push(`one Idempotency-Key created ${[...ids].join(', ')}`)
-  if (stored !== 1) faults.push(`one Idempotency-Key stored ${stored} jobs`)
-  return faults
+  const problems: string[] = []
+  if (ids.size !== 1) problems.push(`one Idempotency-Key created ${[...ids].join(', ')}`)
+  if (stored !== 1) problems.push(`one Idempotency-Key stored ${stored} jobs`)
+  return problems
 }

@@ -43,7 +43,7 @@ describe('HostTimeouts', () => {
 })
 
 describe('fetchImage', () => {
-  it('fails at once for a host that timed out three times', async () => {
+  it('fails immediately for a host that timed out three times', async () => {
     upstream
       .on('https://cdn.test/hang', hang)
       .on('https://cdn.test/drip', drip)

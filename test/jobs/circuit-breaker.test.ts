@@ -22,15 +22,15 @@ describe('the circuit breaker', () => {
   })
 
   it('skips an engine after repeated failures until the breaker half-opens', async () => {
-    const sick = scripted('sick', { start: [refused()] })
-    const well = scripted('well', { start: [picture] })
-    useEngines(sick, well)
+    const failing = scripted('failing', { start: [refused()] })
+    const healthy = scripted('healthy', { start: [picture] })
+    useEngines(failing, healthy)
     const starts: number[] = []
     for (const laterMs of [0, 0, 0, 0, 0, 0, 0, 31_000, 0]) {
       const { job, row } = await newJob()
       await job.run(laterMs)
-      expect(await row()).toMatchObject({ status: 'completed', engine: 'well' })
-      starts.push(sick.start.mock.calls.length)
+      expect(await row()).toMatchObject({ status: 'completed', engine: 'healthy' })
+      starts.push(failing.start.mock.calls.length)
     }
     expect(starts).toEqual([1, 2, 3, 4, 5, 5, 5, 6, 6])
   })

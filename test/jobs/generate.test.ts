@@ -120,7 +120,7 @@ describe('generate: running work', () => {
     })
   })
 
-  it('keeps its handle when polls fail', async () => {
+  it('does not lose its handle when polls fail', async () => {
     const polls = [...Array.from({ length: 8 }, () => alive()), alive(40), new TypeError('bug')]
     const engine = scripted('engine', { start: [running('a')], poll: [...polls, picture] })
     const other = scripted('other', { start: [picture] })

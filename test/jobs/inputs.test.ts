@@ -35,7 +35,7 @@ describe('copies of inputs', () => {
     expect(await copies(await row())).toEqual([])
   })
 
-  it('are deleted when the job is given up', async () => {
+  it('are deleted when giveUpJob fails the job', async () => {
     const engine = scripted('engine', { start: [refused()] })
     useEngines(engine)
     const { job, row } = await newJob()

@@ -1,4 +1,4 @@
-// Lost claims: two consumers of the same job, and pictures that a crash left stored.
+// Lost claims: two consumers of the same job, and pictures that were stored before a crash.
 import { env } from 'cloudflare:workers'
 import { expect, it, vi } from 'vitest'
 import * as endings from '../../src/jobs/endings.ts'

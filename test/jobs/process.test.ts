@@ -18,7 +18,7 @@ import {
   operator,
   readJob,
   submit,
-  freeze,
+  failJobQueues,
 } from '../support/world.ts'
 import garment from '../../samples/garment.png'
 import model from '../../samples/model.jpg'
@@ -115,7 +115,7 @@ describe('processJob: a live job', () => {
   it('is charged once when its message arrives several times', async () => {
     const shop = await newOrganisation({ credits: 5 })
     upstream.on(MODEL, picture(model)).on(GARMENT, picture(garment))
-    freeze()
+    failJobQueues()
     const { job_id } = await submit(shop.live, URLS)
     await Promise.all([1, 2, 3].map(() => processJob({ env, jobId: job_id })))
     await processJob({ env, jobId: job_id })
@@ -126,7 +126,7 @@ describe('processJob: a live job', () => {
 
   it('completes with the picture that an earlier attempt stored', async () => {
     const shop = await newOrganisation({ credits: 1 })
-    freeze()
+    failJobQueues()
     const { job_id } = await submit(shop.live, URLS)
     upstream.on(MODEL, picture(model)).on(GARMENT, picture(garment))
     // The first attempt fails between storing the picture and ending the job.
@@ -148,7 +148,7 @@ describe('processJob: a live job', () => {
 describe('processJob: a stored job whose submission failed', () => {
   it('fails when the sweep finds it, because its credit was released', async () => {
     const shop = await newOrganisation({ credits: 1 })
-    freeze()
+    failJobQueues()
     const { job_id } = await submit(shop.live, URLS)
     await env.ORGANISATION.getByName(shop.orgId).abandon(job_id)
     await processJob({ env, jobId: job_id, swept: true })
@@ -190,7 +190,7 @@ describe('processJob: test mode', () => {
 describe('processJob: a pending job of a suspended organisation', () => {
   it('is withdrawn', async () => {
     const shop = await newOrganisation({ credits: 1 })
-    freeze()
+    failJobQueues()
     const { job_id } = await submit(shop.live, URLS)
     // A suspension between admission and insert does not withdraw the job.
     await env.DB.prepare("update organisations set status = 'suspended' where id = ?")
@@ -206,7 +206,7 @@ describe('processJob: a pending job of a suspended organisation', () => {
 describe('giveUpJob', () => {
   it('fails a job that was started and releases its credit', async () => {
     const shop = await newOrganisation({ credits: 1 })
-    freeze()
+    failJobQueues()
     const { job_id } = await submit(shop.live, URLS)
     const abandoned =
       "update jobs set status = 'processing', started_at = ?, due_at = 0 where id = ?"
@@ -221,7 +221,7 @@ describe('giveUpJob', () => {
 
   it('leaves a job that was not started to the sweep', async () => {
     const shop = await newOrganisation({ credits: 1 })
-    freeze()
+    failJobQueues()
     const { job_id } = await submit(shop.live, URLS)
     await giveUpJob({ env, jobId: job_id })
     expect(await readJob(shop.live, job_id)).toMatchObject({ status: 'pending' })
@@ -246,7 +246,7 @@ describe('the sweep', () => {
 
   it('requeues a job without a message, once per interval', async () => {
     const shop = await newOrganisation()
-    const send = freeze()
+    const send = failJobQueues()
     const { job_id } = await submit(shop.test)
     send.mockRestore()
     const sendBatch = vi.spyOn(env.TEST_JOBS, 'sendBatch')
@@ -270,7 +270,7 @@ describe('the sweep', () => {
 
   it('requeues a job whose consumer crashed, which fails after the deadline', async () => {
     const shop = await newOrganisation({ credits: 1 })
-    freeze()
+    failJobQueues()
     const { job_id } = await submit(shop.live, URLS)
     // A consumer that claims the job and crashes.
     const claim = "update jobs set status = 'processing', started_at = ?, due_at = ? where id = ?"
@@ -306,7 +306,7 @@ describe('withdrawJob', () => {
   it('sends the webhook event', async () => {
     const shop = await newOrganisation({ default_webhook_url: 'https://hooks.test/withdrawn' })
     upstream.on('https://hooks.test/withdrawn', () => new Response())
-    freeze()
+    failJobQueues()
     const { job_id } = await submit(shop.live, URLS)
     await operator.post(`/operator/jobs/${job_id}/withdraw`)
     await vi.waitUntil(() => upstream.seen('https://hooks.test/withdrawn').length === 1)

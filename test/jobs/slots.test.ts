@@ -8,7 +8,7 @@ import { JobMemory, JOB_BYTES, MemoryBudget } from '../../src/jobs/memory.ts'
 import { processJob } from '../../src/jobs/process.ts'
 import { JobSlots } from '../../src/jobs/slots.ts'
 import { picture, running, scripted, useEngines } from '../support/fake-engines.ts'
-import { copies, fakePictures, holdMessages, MODEL, PICTURES } from '../support/live-job.ts'
+import { copies, fakePictures, dropMessages, MODEL, PICTURES } from '../support/live-job.ts'
 import { jpeg } from '../support/picture.ts'
 import { newOrganisation, readJob, submit } from '../support/world.ts'
 
@@ -18,7 +18,7 @@ afterEach(() => void vi.useRealTimers())
 const MB = 1024 * 1024
 
 async function liveJobs(count: number) {
-  const send = holdMessages()
+  const send = dropMessages()
   const shop = await newOrganisation()
   const ids: string[] = []
   while (ids.length < count) ids.push((await submit(shop.live, PICTURES)).job_id)
@@ -56,7 +56,7 @@ describe('live jobs of one organisation', () => {
     expect(delays).toEqual(delays.toSorted((a, b) => a - b))
     expect([delays[0], delays.at(-1)]).toEqual([1, 2])
 
-    // A job of another organisation is processed at once.
+    // A job of another organisation is processed immediately.
     const other = await liveJobs(1)
     const others = other.ids.map((id) => other.run(id))
     await vi.waitUntil(async () => (await other.statuses())[0] === 'processing')
@@ -73,7 +73,7 @@ describe('live jobs of one organisation', () => {
     expect(slots.delaySeconds('org_2')).toBe(1)
   })
 
-  it('get the slot of a killed invocation back, sooner after an acknowledgement', () => {
+  it('can use the slot of a killed invocation after a timeout, sooner after an acknowledgement', () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     const slots = new JobSlots({ perOrganisation: 2, total: 16 })
     const slow = slots.enter('org_1')!

@@ -1,4 +1,4 @@
-// Properties of pure parts: the rate window, page cursors, keys, signatures and instants.
+// Properties of pure functions: the rate window, page cursors, keys, signatures and instants.
 import { presentAuditEntry } from '../../src/operator/present.ts'
 import * as fc from 'fast-check'
 import { env } from 'cloudflare:workers'
@@ -112,7 +112,7 @@ const endOldest = ({ orgId }: TestOrganisation) =>
     .bind(orgId)
     .run()
 
-/** A bit of a text. */
+/** Selects one bit of a text. */
 const flip = fc.record({ at: fc.nat(), bit: fc.integer({ min: 0, max: 6 }) })
 
 function flipped(text: string, { at, bit }: { at: number; bit: number }): string {

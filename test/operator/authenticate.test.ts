@@ -18,7 +18,7 @@ describe('the operator token', () => {
     expect(await codeOf(response)).toBe('unauthorized')
   })
 
-  it.each([undefined, ''])('hides /operator when it is set to %j', async (OPERATOR_TOKEN) => {
+  it.each([undefined, ''])('disables /operator when it is %j', async (OPERATOR_TOKEN) => {
     const context = { waitUntil: () => {}, passThroughOnException: () => {}, props: {} }
     const response = await worker.fetch(
       new Request('https://try-on.test/operator/organisations', {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
 import {
   finished,
-  freeze,
+  failJobQueues,
   ledgerOf,
   newOrganisation,
   operator,
@@ -35,7 +35,7 @@ describe('GET /operator/jobs/{job_id}', () => {
 describe('POST /operator/jobs/{job_id}/withdraw', () => {
   it('cancels a pending job and returns its credit once', async () => {
     const shop = await newOrganisation({ credits: 1 })
-    freeze()
+    failJobQueues()
     const { job_id } = await submit(shop.live)
     const withdraw = () => operator.post(`/operator/jobs/${job_id}/withdraw`)
     const response = await withdraw()

@@ -3,7 +3,14 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
 import { BASE, clientOf, codeOf, request } from '../support/client.ts'
-import { freeze, ledgerOf, newOrganisation, operator, readJob, submit } from '../support/world.ts'
+import {
+  failJobQueues,
+  ledgerOf,
+  newOrganisation,
+  operator,
+  readJob,
+  submit,
+} from '../support/world.ts'
 
 const path = (orgId: string, rest = '') => `/operator/organisations/${orgId}${rest}`
 
@@ -168,7 +175,7 @@ describe('PATCH /operator/organisations/{org_id}', () => {
 
   it('withdraws the pending jobs when it suspends an organisation', async () => {
     const shop = await newOrganisation({ credits: 3 })
-    freeze()
+    failJobQueues()
     const jobs = [await submit(shop.live), await submit(shop.live), await submit(shop.test)]
     await operator.patch(path(shop.orgId), { status: 'suspended' })
     const list = await (

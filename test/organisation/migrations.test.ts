@@ -7,7 +7,7 @@ import { createKey } from '../../src/organisation/api-key.ts'
 import { migrate, SCHEMA_STEPS } from '../../src/organisation/migrations.ts'
 import { clientOf } from '../support/client.ts'
 import { violationsOf } from '../support/facts.ts'
-import { holdMessages } from '../support/live-job.ts'
+import { dropMessages } from '../support/live-job.ts'
 import { ledgerOf, newOrganisation, submit } from '../support/world.ts'
 
 const stubOf = (orgId: string) => env.ORGANISATION.getByName(orgId)
@@ -51,7 +51,7 @@ const VERSIONS: [string, readonly string[], boolean][] = [
 
 describe('migrations of an Organisation', () => {
   it.each(VERSIONS)('update the schema and preserve its rows: %s', async (_, steps, versioned) => {
-    holdMessages()
+    dropMessages()
     const shop = await newOrganisation()
     const latest = await schemaOf(shop.orgId)
     await downgrade(shop.orgId, steps, versioned)

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { RateWindow } from '../../src/organisation/rate-window.ts'
 
 describe('RateWindow', () => {
-  it('passes the limit in any 60 seconds and returns the time until the next request', () => {
+  it('allows the limit in any 60 seconds and returns the time until the next request', () => {
     const window = new RateWindow()
     expect(window.take(2, 0)).toEqual({ passed: true, limit: 2, remaining: 1, resetSeconds: 0 })
     expect(window.take(2, 10_500)).toMatchObject({ passed: true, remaining: 0, resetSeconds: 50 })
@@ -20,7 +20,7 @@ describe('RateWindow', () => {
     expect(window.take(1, 60_000).passed).toBe(true)
   })
 
-  it('applies a changed limit at once', () => {
+  it('applies a changed limit immediately', () => {
     const window = new RateWindow()
     for (let now = 0; now < 5; now++) window.take(5, now * 1_000)
     expect(window.take(2, 5_000)).toMatchObject({ passed: false, remaining: 0, resetSeconds: 58 })

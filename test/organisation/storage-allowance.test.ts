@@ -24,9 +24,9 @@ function send({ live }: TestOrganisation, key?: string) {
 }
 
 /** An organisation that has used up its allowance soon after midnight. */
-async function exhausted(order: object = {}) {
+async function exhausted(options: object = {}) {
   pass(24 * 60 * MINUTE_MS - (Date.now() % (24 * 60 * MINUTE_MS)))
-  const shop = await newOrganisation({ rate_limit_per_minute: RATE, ...order })
+  const shop = await newOrganisation({ rate_limit_per_minute: RATE, ...options })
   for (let n = 0; n < JOBS_PER_DAY; n++) {
     expect((await send(shop, `key-${n}`)).status).toBe(202)
   }

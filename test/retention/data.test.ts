@@ -52,14 +52,14 @@ interface Kind {
   /** Stores a new row. @returns the condition that selects it */
   store(orgId: string): Promise<string>
   /** Whether one run checks all rows. */
-  atOnce?: boolean
+  inOneRun?: boolean
 }
 
 const KINDS: Record<string, Kind> = {
   'webhook attempts': {
     table: 'webhook_attempts',
     days: 30,
-    atOnce: true,
+    inOneRun: true,
     async store() {
       const event_id = newId('evt')
       await insert('webhook_attempts', { event_id, number: 1, at: Date.now(), duration_ms: 1 })
@@ -69,19 +69,19 @@ const KINDS: Record<string, Kind> = {
   'delivered webhook events': {
     table: 'webhook_events',
     days: 30,
-    atOnce: true,
+    inOneRun: true,
     store: (orgId) => storeEvent(orgId, 'delivered'),
   },
   'undelivered webhook events': {
     table: 'webhook_events',
     days: 37,
-    atOnce: true,
+    inOneRun: true,
     store: (orgId) => storeEvent(orgId, 'retrying'),
   },
   'audit entries': {
     table: 'audit_log',
     days: 400,
-    atOnce: true,
+    inOneRun: true,
     async store(organisation_id) {
       const id = newId('aud')
       const action = 'organisation.updated'
@@ -98,7 +98,7 @@ const KINDS: Record<string, Kind> = {
   'expired invitations': {
     table: 'invitations',
     days: 14, // it expires after seven
-    atOnce: true,
+    inOneRun: true,
     async store(organisation_id) {
       const id = newId('inv')
       await insert('invitations', {
@@ -179,9 +179,9 @@ async function storeEvent(organisation_id: string, status: string): Promise<stri
 describe('retention of other data', () => {
   it.each(Object.entries(KINDS))(
     'deletes %s after their retention period, and not before',
-    async (_, { table, days, store, atOnce }) => {
+    async (_, { table, days, store, inOneRun }) => {
       const { orgId } = await newOrganisation()
-      const round = () => (atOnce ? retain() : retainRound())
+      const round = () => (inOneRun ? retain() : retainRound())
       const old = await store(orgId)
       pass(days * DAY_MS - HOUR_MS)
       const stored = await count(table, old)

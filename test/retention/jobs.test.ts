@@ -15,7 +15,7 @@ import {
   pass,
   picturesOf,
   retain,
-  ringAlarm,
+  runAlarm,
   storeCopy,
 } from '../support/retention.ts'
 import { ledgerOf, newOrganisation, operator, readJob, submit } from '../support/world.ts'
@@ -202,7 +202,7 @@ describe('retention of live jobs', () => {
     expect((await shop.live.get(`/v1/jobs/${old}`)).status).toBe(200)
     pass(1.3 * DAY_MS)
     await retain()
-    await ringAlarm(shop)
+    await runAlarm(shop)
     expect((await shop.live.get(`/v1/jobs/${old}`)).status).toBe(404)
     expect((await shop.live.get(`/v1/jobs/${young}`)).status).toBe(200)
     expect(await ledgerOf(shop)).toEqual({ granted: 5, balance: 3, reserved: 0, consumed: 2 })

@@ -11,37 +11,37 @@ import {
   latestMail,
   latestToken,
   newAddress,
-  newFounder,
-  newVisitor,
+  newOwner,
+  newBrowser,
   PASSWORD,
   signUp,
   verify,
-} from '../support/visitor.ts'
-import type { Visitor } from '../support/visitor.ts'
+} from '../support/browser.ts'
+import type { Browser } from '../support/browser.ts'
 
 const ATTACKER_PASSWORD = 'the password of an attacker'
 
-const signIn = (email: string, password: string, visitor = newVisitor()) =>
-  visitor.post('/console/sign-in', { email, password })
-const signUpWith = (visitor: Visitor, email: string, password = PASSWORD) =>
-  visitor.post('/console/sign-up', { email, password, organisation: 'Acme' })
-const invite = (visitor: Visitor, email: string, role = 'member') =>
-  visitor.post('/console/settings/team/invitations', { email, role })
+const signIn = (email: string, password: string, browser = newBrowser()) =>
+  browser.post('/console/sign-in', { email, password })
+const signUpWith = (browser: Browser, email: string, password = PASSWORD) =>
+  browser.post('/console/sign-up', { email, password, organisation: 'Acme' })
+const invite = (browser: Browser, email: string, role = 'member') =>
+  browser.post('/console/settings/team/invitations', { email, role })
 const emailsTo = (email: string) => developmentMailbox().filter(({ to }) => to === email).length
 
 describe('an account that an attacker created for the address of another person', () => {
   it('is not verified by a scanner that follows the link, and its password does not work', async () => {
-    const owner = await newFounder()
+    const owner = await newOwner()
     const victim = newAddress()
-    await invite(owner.visitor, victim, 'owner')
-    const attacker = newVisitor()
+    await invite(owner.browser, victim, 'owner')
+    const attacker = newBrowser()
     await signUpWith(attacker, victim, ATTACKER_PASSWORD)
     const { path } = await latestMail(victim)
 
-    expect((await newVisitor().get(path)).status).toBe(200) // the scanner
+    expect((await newBrowser().get(path)).status).toBe(200) // the scanner
     expect((await signIn(victim, ATTACKER_PASSWORD, attacker)).status).toBe(403)
 
-    const inside = await verify(newVisitor(), victim, { password: PASSWORD })
+    const inside = await verify(newBrowser(), victim, { password: PASSWORD })
     expect(inside.path).toMatch(/^\/console\/(onboarding|invitations)/)
     expect((await signIn(victim, ATTACKER_PASSWORD, attacker)).status).toBe(401)
     expect((await attacker.get('/console')).path).toMatch(/^\/console\/sign-in/)
@@ -49,8 +49,8 @@ describe('an account that an attacker created for the address of another person'
 
   it('gets the password of the person who verifies it, also if that person signed up too', async () => {
     const victim = newAddress()
-    await signUpWith(newVisitor(), victim, ATTACKER_PASSWORD)
-    const own = newVisitor()
+    await signUpWith(newBrowser(), victim, ATTACKER_PASSWORD)
+    const own = newBrowser()
     await signUpWith(own, victim)
     // The account has the attacker's password, although this browser signed up too.
     expect((await own.get((await latestMail(victim)).path)).html).toContain('Set your password')
@@ -61,22 +61,22 @@ describe('an account that an attacker created for the address of another person'
   })
 
   it('gets a new password when the invited person joins', async () => {
-    const owner = await newFounder()
+    const owner = await newOwner()
     const victim = newAddress()
-    await signUpWith(newVisitor(), victim, ATTACKER_PASSWORD)
-    await invite(owner.visitor, victim, 'owner')
+    await signUpWith(newBrowser(), victim, ATTACKER_PASSWORD)
+    await invite(owner.browser, victim, 'owner')
     const { path } = await latestMail(victim)
-    expect((await newVisitor().post(path, { password: PASSWORD })).path).toBe('/console')
+    expect((await newBrowser().post(path, { password: PASSWORD })).path).toBe('/console')
     expect((await signIn(victim, ATTACKER_PASSWORD)).status).toBe(401)
     expect((await signIn(victim, PASSWORD)).path).toBe('/console')
   })
 
   it('gets a new password by a reset, which verifies the address', async () => {
     const victim = newAddress()
-    await signUpWith(newVisitor(), victim, ATTACKER_PASSWORD)
-    await newVisitor().post('/console/forgot', { email: victim })
+    await signUpWith(newBrowser(), victim, ATTACKER_PASSWORD)
+    await newBrowser().post('/console/forgot', { email: victim })
     const token = await latestToken(victim)
-    await newVisitor().post('/console/reset', { token, password: PASSWORD })
+    await newBrowser().post('/console/reset', { token, password: PASSWORD })
     expect((await signIn(victim, ATTACKER_PASSWORD)).status).toBe(401)
     expect((await signIn(victim, PASSWORD)).path).toMatch(/onboarding/)
   })
@@ -84,30 +84,30 @@ describe('an account that an attacker created for the address of another person'
 
 describe('an invitation', () => {
   it('is accepted by the link of its email only, not by an account with its address', async () => {
-    const owner = await newFounder()
-    const visitor = newVisitor()
-    const email = await signUp(visitor)
-    await invite(owner.visitor, email, 'owner')
-    const list = await visitor.get('/console/invitations')
+    const owner = await newOwner()
+    const browser = newBrowser()
+    const email = await signUp(browser)
+    await invite(owner.browser, email, 'owner')
+    const list = await browser.get('/console/invitations')
     expect(list.html).toContain('open the link in the email')
     expect(list.html).not.toContain('method="post"')
-    const team = await owner.visitor.get('/console/settings/team')
+    const team = await owner.browser.get('/console/settings/team')
     const [invitationId = ''] = /inv_\w{26}/.exec(team.html) ?? []
     for (const path of [`/${invitationId}`, `/${invitationId}/accept`, '']) {
-      const page = await visitor.post(`/console/invitations${path}`, { password: PASSWORD })
+      const page = await browser.post(`/console/invitations${path}`, { password: PASSWORD })
       expect(page.html).not.toContain(owner.organisationId)
     }
-    expect((await visitor.get('/console')).html).not.toContain(owner.organisationId)
-    const page = await visitor.post((await latestMail(email)).path)
+    expect((await browser.get('/console')).html).not.toContain(owner.organisationId)
+    const page = await browser.post((await latestMail(email)).path)
     expect(page.html).toContain(owner.organisationId)
   })
 
   it('redirects users with an account to sign-in and back', async () => {
-    const owner = await newFounder()
-    const other = await newFounder()
-    await invite(owner.visitor, other.email)
+    const owner = await newOwner()
+    const other = await newOwner()
+    await invite(owner.browser, other.email)
     const { path } = await latestMail(other.email)
-    const browser = newVisitor()
+    const browser = newBrowser()
     const page = await browser.get(path)
     expect(page.html).not.toContain('name="password"')
     const [, link = ''] = /href="(\/console\/sign-in\?next=[^"]+)"/.exec(page.html) ?? []
@@ -124,15 +124,15 @@ describe('an invitation', () => {
   })
 
   it('works once, also for concurrent requests', async () => {
-    const owner = await newFounder()
+    const owner = await newOwner()
     const email = newAddress()
-    await invite(owner.visitor, email)
+    await invite(owner.browser, email)
     const { path } = await latestMail(email)
     const pages = await Promise.all(
-      [1, 2, 3].map((each) => newVisitor().post(path, { password: `long password ${each}` })),
+      [1, 2, 3].map((each) => newBrowser().post(path, { password: `long password ${each}` })),
     )
     expect(pages.filter((page) => page.path === '/console')).toHaveLength(1)
-    expect((await newVisitor().post(path, { password: PASSWORD })).status).toBe(404)
+    expect((await newBrowser().post(path, { password: PASSWORD })).status).toBe(404)
     const entries = await listAuditEntries(env, owner.organisationId, { limit: 100 })
     expect(entries.filter(({ action }) => action === 'member.joined')).toHaveLength(1)
   })
@@ -140,17 +140,17 @@ describe('an invitation', () => {
   it.each(['without an account', 'with an account'])(
     'creates no membership if it is withdrawn while it is accepted, %s',
     async (kind) => {
-      const owner = await newFounder()
-      const visitor = newVisitor()
-      const email = kind === 'with an account' ? await signUp(visitor) : newAddress()
-      await invite(owner.visitor, email)
+      const owner = await newOwner()
+      const browser = newBrowser()
+      const email = kind === 'with an account' ? await signUp(browser) : newAddress()
+      await invite(owner.browser, email)
       const { path } = await latestMail(email)
       const batch = env.DB.batch.bind(env.DB)
       vi.spyOn(env.DB, 'batch').mockImplementationOnce(async (statements) => {
         await env.DB.prepare('DELETE FROM invitations WHERE email = ?').bind(email).run()
         return batch(statements)
       })
-      const page = await visitor.post(path, { password: PASSWORD })
+      const page = await browser.post(path, { password: PASSWORD })
       expect(page.status).toBe(404)
       const counted = await env.DB.prepare(
         'SELECT (SELECT count(*) FROM members WHERE organisation_id = ?) AS members',
@@ -163,13 +163,13 @@ describe('an invitation', () => {
   )
 
   it('is recorded in the audit log when it is accepted, like each sign-in', async () => {
-    const owner = await newFounder()
+    const owner = await newOwner()
     const email = newAddress()
-    await invite(owner.visitor, email, 'owner')
+    await invite(owner.browser, email, 'owner')
     const ip = '203.0.113.99'
-    await newVisitor(ip).post((await latestMail(email)).path, { password: PASSWORD })
-    await signIn(email, PASSWORD, newVisitor('203.0.113.98'))
-    await signIn(email, 'a wrong password', newVisitor('203.0.113.97'))
+    await newBrowser(ip).post((await latestMail(email)).path, { password: PASSWORD })
+    await signIn(email, PASSWORD, newBrowser('203.0.113.98'))
+    await signIn(email, 'a wrong password', newBrowser('203.0.113.97'))
     const entries = await listAuditEntries(env, owner.organisationId, { limit: 100 })
     const of = entries.filter(({ actorEmail }) => actorEmail === email).toReversed()
     expect(of.map(({ action, ipAddress }) => [action, ipAddress])).toEqual([
@@ -182,11 +182,11 @@ describe('an invitation', () => {
 })
 
 describe('wrong passwords', () => {
-  const fail = (email: string, visitor: Visitor) => signIn(email, 'a wrong password', visitor)
+  const fail = (email: string, browser: Browser) => signIn(email, 'a wrong password', browser)
 
-  it('limit the attacker’s network, and not the owner', async () => {
-    const { email } = await newFounder()
-    const attacker = newVisitor()
+  it('limit the attacker’s network, but not the owner', async () => {
+    const { email } = await newOwner()
+    const attacker = newBrowser()
     for (let count = 0; count < 10; count++) expect((await fail(email, attacker)).status).toBe(401)
     const rejected = await fail(email, attacker)
     expect(rejected.status).toBe(429)
@@ -197,43 +197,43 @@ describe('wrong passwords', () => {
   })
 
   it('are counted, and successful sign-ins are not', async () => {
-    const { email } = await newFounder()
+    const { email } = await newOwner()
     const ip = '198.51.100.60'
     for (let count = 0; count < 15; count++) {
-      const page = await signIn(email, PASSWORD, newVisitor(ip))
+      const page = await signIn(email, PASSWORD, newBrowser(ip))
       expect(page.path).toBe('/console')
     }
   })
 
   it('are counted for concurrent requests', async () => {
-    const { email } = await newFounder()
-    const attacker = newVisitor()
+    const { email } = await newOwner()
+    const attacker = newBrowser()
     const pages = await Promise.all(Array.from({ length: 30 }, () => fail(email, attacker)))
     expect(pages.filter(({ status }) => status === 401)).toHaveLength(10)
     expect(pages.filter(({ status }) => status === 429)).toHaveLength(20)
   })
 
-  it('from many networks limit new browsers, and no browser that signed in before', async () => {
-    const { email, visitor } = await newFounder()
-    await visitor.post('/console/sign-out')
+  it('from many networks limit new browsers, but not browsers that signed in before', async () => {
+    const { email, browser } = await newOwner()
+    await browser.post('/console/sign-out')
     for (let round = 0; round < 10; round++) {
-      const attackers = Array.from({ length: 10 }, () => fail(email, newVisitor()))
+      const attackers = Array.from({ length: 10 }, () => fail(email, newBrowser()))
       await Promise.all(attackers)
     }
-    expect((await fail(email, newVisitor())).status).toBe(429)
+    expect((await fail(email, newBrowser())).status).toBe(429)
     expect((await signIn(email, PASSWORD)).status).toBe(429)
-    expect((await signIn(email, PASSWORD, visitor)).path).toBe('/console')
+    expect((await signIn(email, PASSWORD, browser)).path).toBe('/console')
     // A trusted browser is trusted for this account only, and has a limit too.
-    const other = await newFounder()
-    expect((await signIn(email, PASSWORD, other.visitor)).status).toBe(429)
-    for (let count = 0; count < 20; count++) expect((await fail(email, visitor)).status).toBe(401)
-    expect((await fail(email, visitor)).status).toBe(429)
+    const other = await newOwner()
+    expect((await signIn(email, PASSWORD, other.browser)).status).toBe(429)
+    for (let count = 0; count < 20; count++) expect((await fail(email, browser)).status).toBe(401)
+    expect((await fail(email, browser)).status).toBe(429)
   }, 60_000)
 
   it('are limited for browsers with a forged cookie', async () => {
-    const { email, visitor } = await newFounder()
-    const attacker = newVisitor()
-    const cookie = visitor.cookies.get('try-on.browser') ?? ''
+    const { email, browser } = await newOwner()
+    const attacker = newBrowser()
+    const cookie = browser.cookies.get('try-on.browser') ?? ''
     expect(cookie).not.toBe('')
     attacker.cookies.set('try-on.browser', cookie.replace(/\.[^.]+$/, '.AAAA'))
     for (let count = 0; count < 10; count++) await fail(email, attacker)
@@ -241,18 +241,18 @@ describe('wrong passwords', () => {
   })
 
   it('are no longer limited after the window', async () => {
-    const { email } = await newFounder()
-    const attacker = newVisitor()
+    const { email } = await newOwner()
+    const attacker = newBrowser()
     for (let count = 0; count < 11; count++) await fail(email, attacker)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 16 * 60_000 })
     expect((await fail(email, attacker)).status).toBe(401)
   })
   afterEach(() => void vi.useRealTimers())
 
-  it('of a signed-in user are limited, and right passwords are not', async () => {
-    const { visitor } = await newFounder()
+  it('of a signed-in user are limited, and correct passwords are not', async () => {
+    const { browser } = await newOwner()
     const change = (current: string) =>
-      visitor.post('/console/account/password', { current, password: PASSWORD })
+      browser.post('/console/account/password', { current, password: PASSWORD })
     expect((await change(PASSWORD)).path).toBe('/console/account?changed=1')
     for (let count = 0; count < 20; count++) expect((await change('wrong')).status).toBe(422)
     expect((await change(PASSWORD)).status).toBe(429)
@@ -261,36 +261,36 @@ describe('wrong passwords', () => {
 
 describe('email', () => {
   it('has a limit for each purpose, network and organisation', async () => {
-    const owner = await newFounder()
+    const owner = await newOwner()
     const email = newAddress()
-    const forgot = (visitor: Visitor, address = email) =>
-      visitor.post('/console/forgot', { email: address })
-    const attacker = newVisitor()
+    const forgot = (browser: Browser, address = email) =>
+      browser.post('/console/forgot', { email: address })
+    const attacker = newBrowser()
     for (let count = 0; count < 5; count++) expect((await forgot(attacker)).status).toBe(200)
     expect((await forgot(attacker)).status).toBe(429)
     expect((await forgot(attacker, email.replace('@', '+x@'))).status).toBe(429)
-    expect((await forgot(newVisitor())).status).toBe(200)
-    for (let count = 0; count < 14; count++) await forgot(newVisitor())
-    expect((await forgot(newVisitor())).status).toBe(429)
+    expect((await forgot(newBrowser())).status).toBe(200)
+    for (let count = 0; count < 14; count++) await forgot(newBrowser())
+    expect((await forgot(newBrowser())).status).toBe(429)
 
-    expect((await invite(owner.visitor, email)).html).toContain('Invitation sent.')
-    expect((await signUpWith(newVisitor(), email)).path).toBe('/console/check-inbox')
-    expect((await newVisitor().post('/console/resend', { email })).html).toContain(
+    expect((await invite(owner.browser, email)).html).toContain('Invitation sent.')
+    expect((await signUpWith(newBrowser(), email)).path).toBe('/console/check-inbox')
+    expect((await newBrowser().post('/console/resend', { email })).html).toContain(
       'we sent a new link',
     )
     // Another organisation can invite the same person after the first has reached its limit.
-    for (let count = 0; count < 4; count++) await invite(owner.visitor, email)
-    expect((await invite(owner.visitor, email)).status).toBe(429)
-    const other = await newFounder()
-    expect((await invite(other.visitor, email)).html).toContain('Invitation sent.')
+    for (let count = 0; count < 4; count++) await invite(owner.browser, email)
+    expect((await invite(owner.browser, email)).status).toBe(429)
+    const other = await newOwner()
+    expect((await invite(other.browser, email)).html).toContain('Invitation sent.')
   })
 
-  it('for a reset can be requested by a browser that signed in before, after others reached the limit', async () => {
-    const { email, visitor } = await newFounder()
-    for (let count = 0; count < 20; count++) await newVisitor().post('/console/forgot', { email })
-    expect((await newVisitor().post('/console/forgot', { email })).status).toBe(429)
+  it('for a reset can be requested by a trusted browser after others have reached the limit', async () => {
+    const { email, browser } = await newOwner()
+    for (let count = 0; count < 20; count++) await newBrowser().post('/console/forgot', { email })
+    expect((await newBrowser().post('/console/forgot', { email })).status).toBe(429)
     const before = emailsTo(email)
-    expect((await visitor.post('/console/forgot', { email })).status).toBe(200)
+    expect((await browser.post('/console/forgot', { email })).status).toBe(200)
     expect(emailsTo(email)).toBe(before + 1)
   })
 
@@ -314,7 +314,7 @@ describe('email', () => {
     ['BASE_URL', { MAIL_FROM: 'hello@try-on.example' }],
     ['MAIL_FROM', { BASE_URL: 'https://try-on.example' }],
   ])('is unavailable without %s, which is logged', async (missing, settings) => {
-    const { email } = await newFounder()
+    const { email } = await newOwner()
     const send = vi.spyOn(env.MAIL, 'send')
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     const host = 'https://evil.example'
@@ -336,7 +336,7 @@ describe('email', () => {
   })
 
   it('has links that start with BASE_URL, not with the Host header', async () => {
-    const { email } = await newFounder()
+    const { email } = await newOwner()
     const settings = { MAIL_FROM: 'hello@try-on.example', BASE_URL: 'https://try-on.example' }
     const send = vi.spyOn(env.MAIL, 'send').mockResolvedValue({ messageId: 'm1' })
     const response = await requestWith(
@@ -362,20 +362,20 @@ describe('email', () => {
 
 describe('reset links', () => {
   const forgot = async (email: string) => {
-    await newVisitor().post('/console/forgot', { email })
+    await newBrowser().post('/console/forgot', { email })
     return latestToken(email)
   }
-  const open = (token: string) => newVisitor().get(`/console/reset?token=${token}`)
+  const open = (token: string) => newBrowser().get(`/console/reset?token=${token}`)
 
   it('all expire with a password reset', async () => {
-    const { email } = await newFounder()
+    const { email } = await newOwner()
     const older = await forgot(email)
     const newer = await forgot(email)
     expect((await open(older)).html).toContain('name="password"')
     const password = 'another long password'
-    const done = await newVisitor().post('/console/reset', { token: newer, password })
+    const done = await newBrowser().post('/console/reset', { token: newer, password })
     expect(done.path).toBe('/console/sign-in?reset=1')
-    const rejected = await newVisitor().post('/console/reset', {
+    const rejected = await newBrowser().post('/console/reset', {
       token: older,
       password: ATTACKER_PASSWORD,
     })
@@ -385,9 +385,9 @@ describe('reset links', () => {
   })
 
   it('all expire with a password change', async () => {
-    const { email, visitor } = await newFounder()
+    const { email, browser } = await newOwner()
     const token = await forgot(email)
-    await visitor.post('/console/account/password', {
+    await browser.post('/console/account/password', {
       current: PASSWORD,
       password: 'another long password',
     })
@@ -395,18 +395,18 @@ describe('reset links', () => {
   })
 
   it('work once, also for concurrent requests', async () => {
-    const { email } = await newFounder()
+    const { email } = await newOwner()
     const token = await forgot(email)
     const pages = await Promise.all(
       [1, 2, 3].map((each) =>
-        newVisitor().post('/console/reset', { token, password: `long password ${each}` }),
+        newBrowser().post('/console/reset', { token, password: `long password ${each}` }),
       ),
     )
     expect(pages.map(({ status }) => status).toSorted()).toEqual([200, 403, 403])
   })
 
   it('that are used, invalid or expired show an error instead of a form', async () => {
-    const { email } = await newFounder()
+    const { email } = await newOwner()
     const token = await forgot(email)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61 * 60_000 })
     for (const each of [token, 'invalid', '']) {
@@ -419,7 +419,7 @@ describe('reset links', () => {
   afterEach(() => void vi.useRealTimers())
 
   it('are stored as hashes', async () => {
-    const { email } = await newFounder()
+    const { email } = await newOwner()
     const token = await forgot(email)
     const { results } = await env.DB.prepare('SELECT * FROM verifications').all()
     expect(results.length).toBeGreaterThan(0)
@@ -427,21 +427,21 @@ describe('reset links', () => {
   })
 
   it('change nothing when the database fails, and work when repeated', async () => {
-    const { email } = await newFounder()
+    const { email } = await newOwner()
     const token = await forgot(email)
     const fields = { token, password: 'another long password' }
     vi.spyOn(env.DB, 'batch').mockRejectedValueOnce(new Error('D1 is down'))
     vi.spyOn(console, 'error').mockImplementation(() => {})
-    expect((await newVisitor().post('/console/reset', fields)).status).toBe(500)
+    expect((await newBrowser().post('/console/reset', fields)).status).toBe(500)
     expect((await signIn(email, PASSWORD)).path).toBe('/console')
-    expect((await newVisitor().post('/console/reset', fields)).path).toMatch(/reset=1/)
+    expect((await newBrowser().post('/console/reset', fields)).path).toMatch(/reset=1/)
   })
 
   it('are requested with the address that was entered at sign-in, without a URL', async () => {
-    const { email } = await newFounder()
+    const { email } = await newOwner()
     const before = emailsTo(email)
     const fields = { email, password: 'forgotten', from_sign_in: '' }
-    const page = await newVisitor().post('/console/forgot', fields)
+    const page = await newBrowser().post('/console/forgot', fields)
     expect(page.path).toBe('/console/forgot')
     expect(page.html).toContain(`value="${email}"`)
     expect(page.html).not.toContain('forgotten')
@@ -453,19 +453,19 @@ describe('the log', () => {
   it('contains no token of an emailed link', async () => {
     const lines: string[] = []
     vi.spyOn(console, 'error').mockImplementation((line) => void lines.push(String(line)))
-    const owner = await newFounder()
+    const owner = await newOwner()
     const email = newAddress()
-    await invite(owner.visitor, email)
+    await invite(owner.browser, email)
     const { path } = await latestMail(email)
     const token = await latestToken(email)
-    await signUpWith(newVisitor(), newAddress())
+    await signUpWith(newBrowser(), newAddress())
     const verification =
       new URL(developmentMailbox()[0]?.link ?? '').searchParams.get('token') ?? ''
     const prepare = vi.spyOn(env.DB, 'prepare').mockImplementation(() => {
       throw new Error(`D1 is down: ${path} ${verification} /console/reset?token=abcdef`)
     })
     for (const each of [path, `/console/verify?token=${verification}`]) {
-      expect((await newVisitor().get(each)).status).toBe(500)
+      expect((await newBrowser().get(each)).status).toBe(500)
     }
     prepare.mockRestore()
     expect(lines).toHaveLength(2)

@@ -1,4 +1,4 @@
-// Encryption of stored secrets: for one organisation each, under a key that can be rotated.
+// Encryption of stored secrets: bound to one organisation each, with a key that can be rotated.
 import { createExecutionContext, createScheduledController } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
@@ -9,7 +9,7 @@ import worker from '../../src/index.ts'
 import { deliverEvent } from '../../src/webhooks/deliver.ts'
 import { BASE } from '../support/client.ts'
 import { fakeUpstream } from '../support/upstream.ts'
-import { newFounder } from '../support/visitor.ts'
+import { newOwner } from '../support/browser.ts'
 import { finished, newOrganisation, operator, submit } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
 
@@ -83,8 +83,8 @@ async function verifyingSecrets(bindings: Env, shop: TestOrganisation, secrets: 
 describe('with ENCRYPTION_KEY set', () => {
   it('stores no secret in plain text, and signs deliveries', async () => {
     const shop = await newOrganisation()
-    const { visitor, organisationId } = await newFounder()
-    await visitor.post('/console/settings/webhooks/rotate')
+    const { browser, organisationId } = await newOwner()
+    await browser.post('/console/settings/webhooks/rotate')
     const next = await rotate(env, shop)
     expect(next).not.toBe(shop.webhookSecret)
     const { current, previous } = await stored(organisationId)
@@ -113,12 +113,12 @@ describe('with ENCRYPTION_KEY set', () => {
   })
 
   it('does not decrypt a modified value', async () => {
-    const { visitor, organisationId } = await newFounder()
+    const { browser, organisationId } = await newOwner()
     await env.DB.prepare('UPDATE organisations SET webhook_secret = ? WHERE id = ?')
       .bind(`${(await stored(organisationId)).current.slice(0, -4)}AAAA`, organisationId)
       .run()
     vi.spyOn(console, 'error').mockImplementation(() => {})
-    const page = await visitor.post('/console/settings/webhooks/reveal')
+    const page = await browser.post('/console/settings/webhooks/reveal')
     expect(page.status).toBe(500)
     expect(page.html).not.toContain('whsec_')
   })
@@ -183,7 +183,7 @@ describe('rotation of ENCRYPTION_KEY', () => {
     )
   })
 
-  it('re-encrypts a bounded number at a time until all are done', async () => {
+  it('re-encrypts a limited number at a time until all are done', async () => {
     const shops = [await newOrganisation(), await newOrganisation(), await newOrganisation()]
     const [first, second] = [newKey(), newKey()]
     // Both keys belong to this test, so that no other value uses them.

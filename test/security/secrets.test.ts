@@ -1,4 +1,4 @@
-// Secrets: not in logs, compared as a whole, rotated without downtime, and protected against guessing.
+// Secrets: not logged, compared in full, rotated without downtime, and protected against brute force.
 import { createExecutionContext, waitOnExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
@@ -232,7 +232,7 @@ describe('auth throttle', () => {
     }
   })
 
-  it('limits an address after a hundred wrong keys, and no other address', async () => {
+  it('limits an address after a hundred wrong keys, but no other address', async () => {
     const shop = await newOrganisation()
     const wrong = () => createKey(shop.orgId, 'live')
     const [attacker, other] = ['198.51.100.1', '198.51.100.2']
@@ -255,7 +255,7 @@ describe('auth throttle', () => {
     ).toBe(429)
   })
 
-  it('limits wrong operator tokens, and never the right one', async () => {
+  it('limits wrong operator tokens, but not the correct one', async () => {
     const attacker = '198.51.100.3'
     for (let tries = 0; tries < 101; tries++) {
       expect((await authenticate('/operator/organisations', 'wrong', attacker)).status).toBe(401)

@@ -7,19 +7,19 @@ import { jobs } from '../../src/db/schema.ts'
 import { uploadKeyOf } from '../../src/signing/signed-url.ts'
 import { BASE, clientOf } from '../support/client.ts'
 import { png } from '../support/picture.ts'
-import { newFounder, tryOn } from '../support/visitor.ts'
-import type { Founder } from '../support/visitor.ts'
+import { newOwner, tryOn } from '../support/browser.ts'
+import type { Owner } from '../support/browser.ts'
 import { newOrganisation } from '../support/world.ts'
 
 const file = () => new File([png()], 'photo.png', { type: 'image/png' })
 
 describe('an upload', () => {
-  let owner: Founder
+  let owner: Owner
   let link: string
 
   beforeAll(async () => {
-    owner = await newFounder()
-    const { jobId } = await tryOn(owner.visitor, {
+    owner = await newOwner()
+    const { jobId } = await tryOn(owner.browser, {
       model_image_url: '',
       garment_image_url: '',
       model_file: file(),
@@ -36,8 +36,8 @@ describe('an upload', () => {
   })
 
   it('is rejected as an input of another organisation', async () => {
-    const other = await newFounder()
-    const { page } = await tryOn(other.visitor, { model_image_url: link })
+    const other = await newOwner()
+    const { page } = await tryOn(other.browser, { model_image_url: link })
     expect(page.status).toBe(422)
     expect(page.html).toContain('must not point to this service itself')
 

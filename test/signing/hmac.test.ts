@@ -1,4 +1,4 @@
-// Signatures against node:crypto, which computes them with buffers of its own.
+// Compares signatures with those of node:crypto, which does not use the shared buffers.
 import { env } from 'cloudflare:workers'
 import { createHmac } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
@@ -9,7 +9,7 @@ const expected = (text: string) => {
   return createHmac('sha256', key).update(text).digest('base64url')
 }
 
-/** Of lengths on both sides of the shared buffer's 512 bytes, with characters of 1 to 4 bytes. */
+/** Shorter and longer than the shared buffer of 512 bytes, with characters of 1 to 4 bytes. */
 const TEXTS = [
   '',
   'a',

@@ -45,7 +45,7 @@ export const vertexSettings = (account: Record<string, string> = {}) =>
     }),
   })
 
-export const tokenAnswer = () =>
+export const tokenResponse = () =>
   json({ access_token: SECRET, expires_in: 3599, token_type: 'Bearer' })
 
 const nothing = () => {}
@@ -59,7 +59,7 @@ export const STARTS = [
     'vertex',
     () => createVertex(vertexSettings()),
     'https://europe-west4-aiplatform.googleapis.com/v1/projects/our-project/locations/europe-west4/publishers/google/models/virtual-try-on-001:predict',
-    (provider: FakeProvider) => void provider.on('POST', TOKEN_URL, tokenAnswer()),
+    (provider: FakeProvider) => void provider.on('POST', TOKEN_URL, tokenResponse()),
   ],
 ] as const
 

@@ -27,24 +27,24 @@ const UNFINISHED = new Set(['pending', 'processing'])
 
 /** Describes each violated invariant in one sentence. */
 export function violations(facts: Facts): string[] {
-  return [...ledgerFaults(facts), ...jobFaults(facts), ...eventFaults(facts)]
+  return [...ledgerViolations(facts), ...jobViolations(facts), ...eventViolations(facts)]
 }
 
-function ledgerFaults({ totals, entries, jobs, deletedCompleted = 0 }: Facts): string[] {
-  const faults = entryFaults(entries)
+function ledgerViolations({ totals, entries, jobs, deletedCompleted = 0 }: Facts): string[] {
+  const found = entryViolations(entries)
   const { granted, balance, reserved, consumed } = totals
   if (granted !== balance + reserved + consumed || Math.min(balance, reserved, consumed) < 0) {
-    faults.push(`the totals do not add up: ${JSON.stringify(totals)}`)
+    found.push(`the totals do not add up: ${JSON.stringify(totals)}`)
   }
   const sum = entries.reduce((rest, { amount }) => rest + amount, 0)
-  if (sum !== balance) faults.push(`the entries add up to ${sum}, the balance is ${balance}`)
+  if (sum !== balance) found.push(`the entries add up to ${sum}, the balance is ${balance}`)
 
   const live = jobs.filter(({ mode }) => mode === 'live')
   const unfinished = live.filter(({ status }) => UNFINISHED.has(status)).length
-  if (reserved !== unfinished) faults.push(`${reserved} reserved for ${unfinished} unfinished jobs`)
+  if (reserved !== unfinished) found.push(`${reserved} reserved for ${unfinished} unfinished jobs`)
   const completed = live.filter(({ status }) => status === 'completed').length
   if (consumed !== completed + deletedCompleted) {
-    faults.push(`${consumed} consumed for ${completed} completed jobs`)
+    found.push(`${consumed} consumed for ${completed} completed jobs`)
   }
 
   const known = new Set(live.map(({ id }) => id))
@@ -56,29 +56,29 @@ function ledgerFaults({ totals, entries, jobs, deletedCompleted = 0 }: Facts): s
       ? /^(reserve(,capture|,release)?|capture|release)$/
       : /^reserve(,capture|,release)?$/
     if (!allowed.test(kinds.join())) {
-      faults.push(`${jobId} was settled more than once: ${kinds.join()}`)
+      found.push(`${jobId} was settled more than once: ${kinds.join()}`)
     }
     if (kinds.includes('capture') && !known.has(jobId) && deletedCompleted === 0) {
-      faults.push(`${jobId} was captured without a job`)
+      found.push(`${jobId} was captured without a job`)
     }
   }
   const references = entries.flatMap(({ reference }) => reference ?? [])
-  if (new Set(references).size < references.length) faults.push('a grant was recorded twice')
-  return faults
+  if (new Set(references).size < references.length) found.push('a grant was recorded twice')
+  return found
 }
 
 /** The totals of every entry add up and follow from the entry before it. */
-function entryFaults(entries: Facts['entries']): string[] {
+function entryViolations(entries: Facts['entries']): string[] {
   let before = 0
   return [...entries]
     .sort((a, b) => a.id - b.id)
     .flatMap(({ id, amount, granted, balance, reserved, consumed }) => {
-      const faults: string[] = []
-      if (granted !== balance + reserved + consumed) faults.push(`entry ${id} does not add up`)
+      const found: string[] = []
+      if (granted !== balance + reserved + consumed) found.push(`entry ${id} does not add up`)
       if (balance !== before + amount)
-        faults.push(`entry ${id} does not follow from the previous entry`)
+        found.push(`entry ${id} does not follow from the previous entry`)
       before = balance
-      return faults
+      return found
     })
 }
 
@@ -90,28 +90,28 @@ function kindsByJob(entries: Facts['entries']): Map<string, string[]> {
   return kinds
 }
 
-const jobFaults = ({ jobs }: Facts): string[] =>
+const jobViolations = ({ jobs }: Facts): string[] =>
   jobs
     .filter(({ status }) => UNFINISHED.has(status))
     .map(({ id, status }) => `${id} is still ${status}`)
 
-function eventFaults({ jobs, events, received }: Facts): string[] {
-  const faults: string[] = []
+function eventViolations({ jobs, events, received }: Facts): string[] {
+  const found: string[] = []
   const expected = new Set(
     jobs.filter(({ webhookUrl }) => webhookUrl !== null).map(({ id }) => eventIdOf(id)),
   )
   const known = new Map(events.map(({ id, status }) => [id, status]))
   for (const id of expected) {
-    if (!known.has(id)) faults.push(`${id} was not written`)
-    else if (received && known.get(id) !== 'delivered') faults.push(`${id} is ${known.get(id)}`)
-    if (received && !received.includes(id)) faults.push(`${id} was not received`)
+    if (!known.has(id)) found.push(`${id} was not written`)
+    else if (received && known.get(id) !== 'delivered') found.push(`${id} is ${known.get(id)}`)
+    if (received && !received.includes(id)) found.push(`${id} was not received`)
   }
   // A job whose URLs are deleted may have had a webhook.
   const possible = new Set(jobs.filter(({ cleared }) => cleared).map(({ id }) => eventIdOf(id)))
   const isKnown = (id: string) => expected.has(id) || possible.has(id)
-  for (const { id } of events) if (!isKnown(id)) faults.push(`${id} belongs to no job`)
+  for (const { id } of events) if (!isKnown(id)) found.push(`${id} belongs to no job`)
   for (const id of received ?? []) {
-    if (!isKnown(id)) faults.push(`${id} was received but has no job`)
+    if (!isKnown(id)) found.push(`${id} was received but has no job`)
   }
-  return faults
+  return found
 }

@@ -27,7 +27,7 @@ export function fakePictures(): Upstream {
 export const PICTURES = { model_image_url: MODEL, garment_image_url: GARMENT }
 
 /** Makes the job queues accept messages without delivering them. */
-export function holdMessages() {
+export function dropMessages() {
   const accepted = { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
   vi.spyOn(env.TEST_JOBS, 'send').mockResolvedValue(accepted)
   return vi.spyOn(env.JOBS, 'send').mockResolvedValue(accepted)
@@ -35,7 +35,7 @@ export function holdMessages() {
 
 /** A live job that is processed only when the test calls `run`. */
 export async function newJob(vars: Record<string, string> = {}) {
-  const send = holdMessages()
+  const send = dropMessages()
   const shop = await newOrganisation()
   const { job_id: jobId } = await submit(shop.live, PICTURES)
   send.mockClear()

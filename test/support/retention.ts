@@ -5,7 +5,7 @@ import { afterEach, beforeEach, vi } from 'vitest'
 import { compositor } from '../../src/engines/compositor.ts'
 import { processJob } from '../../src/jobs/process.ts'
 import { runRetention } from '../../src/retention/run.ts'
-import { holdMessages, PICTURES } from './live-job.ts'
+import { dropMessages, PICTURES } from './live-job.ts'
 import { png } from './picture.ts'
 import { submit } from './world.ts'
 import type { TestOrganisation } from './world.ts'
@@ -14,7 +14,7 @@ export const HOUR_MS = 60 * 60_000
 export const DAY_MS = 24 * HOUR_MS
 
 /**
- * For every test of the calling file: fakes the clock and delivers no message. The clock does not go
+ * For every test of the calling file: fakes the clock and drops all messages. The clock does not go
  * back between tests, because ids must stay in the order of their creation.
  */
 export function fakeClock(): void {
@@ -22,7 +22,7 @@ export function fakeClock(): void {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['Date'] })
     vi.setSystemTime(Math.max(latest, Date.now()))
-    holdMessages()
+    dropMessages()
     vi.spyOn(env.WEBHOOKS, 'send').mockResolvedValue({
       metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } },
     })
@@ -62,7 +62,7 @@ export const picturesOf = async (jobId: string) => [
   ...(await objects(`inputs/${jobId}/`)),
 ]
 
-/** Stores a copy of an input, as a failed attempt or a hosted engine leaves one. */
+/** Stores a copy of an input, like a failed attempt or a hosted engine. */
 export const storeCopy = (jobId: string) => env.IMAGES.put(`inputs/${jobId}/model.jpg`, 'bytes')
 
 export async function count(table: string, where: string, ...values: unknown[]): Promise<number> {
@@ -76,5 +76,5 @@ export async function count(table: string, where: string, ...values: unknown[]):
 export const retain = () => runRetention(env)
 
 /** Runs the Organisation's alarm now. */
-export const ringAlarm = ({ orgId }: TestOrganisation) =>
+export const runAlarm = ({ orgId }: TestOrganisation) =>
   runDurableObjectAlarm(env.ORGANISATION.getByName(orgId))

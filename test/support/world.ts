@@ -17,9 +17,9 @@ export interface TestOrganisation {
 }
 
 /** Creates an organisation through the operator API. */
-export async function newOrganisation(order: object = {}): Promise<TestOrganisation> {
+export async function newOrganisation(options: object = {}): Promise<TestOrganisation> {
   // A high limit for tests that poll. Tests of the limit set their own.
-  const body = { name: 'Shop', rate_limit_per_minute: 100_000, ...order }
+  const body = { name: 'Shop', rate_limit_per_minute: 100_000, ...options }
   const response = await operator.post('/operator/organisations', body)
   expect(response.status).toBe(201)
   const created = await response.json<{
@@ -59,7 +59,7 @@ export const readJob = async (client: Client, jobId: string): Promise<JobJson> =
   (await client.get(`/v1/jobs/${jobId}`)).json()
 
 /** Makes the job queues fail, so that new jobs stay pending. */
-export function freeze() {
+export function failJobQueues() {
   const error = new Error('the queue is unavailable')
   vi.spyOn(env.TEST_JOBS, 'send').mockRejectedValue(error)
   return vi.spyOn(env.JOBS, 'send').mockRejectedValue(error)

@@ -31,7 +31,7 @@ async function storedAttempts(jobId: string) {
 }
 
 describe('deliverEvent', () => {
-  it('sends the job as in lists, signed as Standard Webhooks defines', async () => {
+  it('sends the job as it is in lists, with a Standard Webhooks signature', async () => {
     const shop = await newOrganisation()
     upstream.on(HOOK, () => new Response('thanks'))
     const { job_id } = await submit(shop.test, { webhook_url: HOOK })
@@ -158,12 +158,12 @@ describe('a failed attempt', () => {
     vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is unavailable'))
     const { job_id } = await submit(shop.test, { webhook_url: HOOK })
     await finished(shop.test, job_id)
-    // Such a URL can have been accepted under other settings.
+    // Earlier settings may have allowed such a URL.
     await env.DB.prepare('update webhook_events set url = ? where id = ?')
       .bind(url, eventIdOf(job_id))
       .run()
-    const behind = Object.assign({ ...env }, { BASE_URL: 'https://api.shop.example' })
-    await deliverEvent({ env: behind, eventId: eventIdOf(job_id) })
+    const withBaseUrl = Object.assign({ ...env }, { BASE_URL: 'https://api.shop.example' })
+    await deliverEvent({ env: withBaseUrl, eventId: eventIdOf(job_id) })
     expect(await storedAttempts(job_id)).toMatchObject([
       { status: null, error: expect.stringContaining(problem) },
     ])
@@ -181,7 +181,7 @@ describe('repeated messages', () => {
     expect(upstream.seen(HOOK)).toHaveLength(1)
   })
 
-  it('lead to one attempt when they are concurrent', async () => {
+  it('cause one attempt when they are concurrent', async () => {
     const shop = await newOrganisation()
     const send = vi
       .spyOn(env.WEBHOOKS, 'send')

@@ -7,7 +7,7 @@ import worker from '../../src/index.ts'
 import { deliverEvent } from '../../src/webhooks/deliver.ts'
 import { newId } from '../../src/ids.ts'
 import { fakeUpstream } from '../support/upstream.ts'
-import { latestMail, newFounder } from '../support/visitor.ts'
+import { latestMail, newOwner } from '../support/browser.ts'
 import { newOrganisation, operator } from '../support/world.ts'
 
 const upstream = fakeUpstream()
@@ -121,7 +121,7 @@ describe('a failing endpoint', () => {
     expect(await actions(orgId)).toEqual([])
   })
 
-  it('has no row when its organisation has a hundred others', async () => {
+  it('has no row when its organisation already has a hundred', async () => {
     const { orgId } = await newOrganisation()
     await env.DB.prepare(
       `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
@@ -189,7 +189,7 @@ describe('an endpoint whose latest attempt timed out', () => {
     expect(sent[0]?.delaySeconds).toBeGreaterThanOrEqual(300)
   })
 
-  it('is available again after the lease of a killed invocation', async () => {
+  it('accepts deliveries again after the lease of a killed invocation', async () => {
     const orgId = await timedOut()
     const [killed, next] = [await newEvent(orgId), await newEvent(orgId)]
     upstream.on(HOOK, () => new Promise<never>(() => {}))
@@ -280,7 +280,7 @@ describe('a slow delivery', () => {
 
 describe('an endpoint that has failed for five days', () => {
   it('is disabled: its events fail without an attempt, and the owners receive one email', async () => {
-    const { organisationId, email } = await newFounder()
+    const { organisationId, email } = await newOwner()
     const last = await disabledEndpoint(organisationId)
     expect(await event(last)).toMatchObject({ status: 'failed', attempts: 4 })
     expect((await endpoint(organisationId))?.['disabled_at']).toBe(Date.now())
@@ -321,15 +321,15 @@ describe('an endpoint that has failed for five days', () => {
   })
 
   it('is enabled when a resent event is delivered, and not when it fails', async () => {
-    const { visitor, organisationId } = await newFounder()
+    const { browser, organisationId } = await newOwner()
     const eventId = await disabledEndpoint(organisationId)
     const resend = async () => {
       sent = []
-      await visitor.post(`/console/settings/webhooks/${eventId}/resend`)
+      await browser.post(`/console/settings/webhooks/${eventId}/resend`)
       expect(env.WEBHOOKS.send).toHaveBeenLastCalledWith({ eventId, manual: true })
       await deliver(eventId, true)
     }
-    await visitor.get('/console/settings/webhooks')
+    await browser.get('/console/settings/webhooks')
     await resend()
     expect((await event(eventId))?.['status']).toBe('failed')
     expect((await endpoint(organisationId))?.['disabled_at']).not.toBeNull()
@@ -345,12 +345,12 @@ describe('an endpoint that has failed for five days', () => {
   })
 
   it('is listed in the console and can be enabled there', async () => {
-    const { visitor, organisationId } = await newFounder()
+    const { browser, organisationId } = await newOwner()
     await disabledEndpoint(organisationId)
-    const page = await visitor.get('/console/settings/webhooks')
+    const page = await browser.get('/console/settings/webhooks')
     expect(page.html).toContain('Disabled endpoints')
     const fields = { origin: ORIGIN }
-    const after = await visitor.post('/console/settings/webhooks/endpoints/enable', fields)
+    const after = await browser.post('/console/settings/webhooks/endpoints/enable', fields)
     expect(after.html).toContain('Endpoint enabled.')
     expect(after.html).not.toContain('Disabled endpoints')
     expect(await endpoint(organisationId)).toBeNull()
@@ -358,11 +358,11 @@ describe('an endpoint that has failed for five days', () => {
   })
 
   it('is not enabled by another organisation or by a form without an origin', async () => {
-    const [mine, theirs] = [await newFounder(), await newFounder()]
+    const [mine, theirs] = [await newOwner(), await newOwner()]
     await disabledEndpoint(theirs.organisationId)
-    await mine.visitor.get('/console/settings/webhooks')
+    await mine.browser.get('/console/settings/webhooks')
     for (const fields of [{ origin: ORIGIN }, { origin: 'not a URL' }, {}]) {
-      await mine.visitor.post('/console/settings/webhooks/endpoints/enable', fields)
+      await mine.browser.post('/console/settings/webhooks/endpoints/enable', fields)
     }
     expect((await endpoint(theirs.organisationId))?.['disabled_at']).not.toBeNull()
   })
@@ -370,12 +370,12 @@ describe('an endpoint that has failed for five days', () => {
   it.each(['console', 'operator'])(
     'is enabled by saving a default URL with its origin: %s',
     async (origin) => {
-      const { visitor, organisationId } = await newFounder()
+      const { browser, organisationId } = await newOwner()
       await disabledEndpoint(organisationId)
       const url = `${ORIGIN}/elsewhere`
       if (origin === 'console') {
-        await visitor.get('/console/settings/webhooks')
-        await visitor.post('/console/settings/webhooks/url', { url })
+        await browser.get('/console/settings/webhooks')
+        await browser.post('/console/settings/webhooks/url', { url })
       } else {
         const path = `/operator/organisations/${organisationId}`
         expect((await operator.patch(path, { default_webhook_url: url })).status).toBe(200)

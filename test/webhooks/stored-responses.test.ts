@@ -39,14 +39,14 @@ describe('stored responses', () => {
     ['characters of four bytes', '😀'.repeat(1_000), [128, 1_024]],
     ['invalid bytes', new Uint8Array(5_000).fill(0xff), [96, 1_023]],
   ])(
-    'are cut to 1 KiB for the latest attempt and to 128 bytes for earlier ones: %s',
+    'are truncated to 1 KiB for the latest attempt and to 128 bytes for earlier ones: %s',
     async (_, body, bytes) => {
       const attempts = await delivered(2, body)
       expect(attempts.map((attempt) => bytesOf(attempt.body))).toEqual(bytes)
     },
   )
 
-  it('exist for the ten latest attempts of an event', async () => {
+  it('are stored for the ten latest attempts of an event', async () => {
     const attempts = await delivered(13, 'thanks')
     expect(attempts.map(({ number }) => number)).toEqual(
       Array.from({ length: 10 }, (_, n) => n + 4),

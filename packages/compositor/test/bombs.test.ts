@@ -53,7 +53,7 @@ describe('a WebP bomb', () => {
     expect(await outcome(still)).toEqual(rejected('corrupt'))
   })
 
-  it('is rejected by the pixels of its image data', async () => {
+  it('is rejected by the number of pixels of its image data', async () => {
     const lossy = webpFile(lossyHeaderChunk(square(OVER_MEDIUM)))
     expect(await outcome(lossy)).toEqual(rejected('too_large'))
     const lossless = webpFile(losslessChunk(square(OVER_HEAVY)))
@@ -110,7 +110,7 @@ describe('a JPEG bomb', () => {
     expect((await outcome(whole)).result).toBe('64 × 64')
   })
 
-  it('is rejected by its pixels', async () => {
+  it('is rejected by its number of pixels', async () => {
     expect(await outcome(jpegFile(square(OVER_LIGHT)))).toEqual(rejected('too_large'))
     expect((await outcome(jpegFile(square(LIGHT)))).result).toBe('64 × 64')
   })
@@ -163,7 +163,7 @@ describe('a PNG bomb', () => {
     expect(await outcome(damaged)).toEqual(rejected('corrupt'))
   })
 
-  it('is rejected by its pixels, with lower limits without alpha, with 16 bits and in grey', async () => {
+  it('is rejected by its number of pixels, with lower limits without alpha, with 16 bits and in grey', async () => {
     for (const [side, colourType, depth] of [
       [OVER_LIGHT, 6, 8],
       [OVER_HEAVY, 2, 8],

@@ -1,5 +1,5 @@
-// Unusual and malformed files: huge, truncated, corrupted. Each ends in a picture or in an error about
-// the image, and does not affect the next one.
+// Unusual and malformed files: huge, truncated, corrupted. Each produces a picture or an image
+// error, and does not affect the next one.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { detectFormat } from '@try-on/image-files'
 import { createRandom } from '../samples/index.ts'
@@ -64,7 +64,7 @@ describe('a malformed file', () => {
     }
   })
 
-  it('ends in a picture or an error about the image after random damage', async () => {
+  it('produces a picture or an image error after random damage', async () => {
     const random = createRandom(20)
     const seen = new Map<string | null, number>()
     for (let round = 0; round < 200; round++) {

@@ -11,7 +11,7 @@ const NAMES = ['Uint8ClampedArray', 'ImageData'] as const
 const descriptors = () =>
   NAMES.map((name) => Object.getOwnPropertyDescriptor(globalThis, name) ?? 'absent')
 
-/** `ImageData` of browsers, as far as the decoders use it. */
+/** The part of the browsers' `ImageData` that the decoders use. */
 class PlainImageData implements Raster {
   readonly data: Uint8ClampedArray
   readonly width: number

@@ -6,7 +6,7 @@ import { newId } from '../../src/ids.ts'
 import { Ledger } from '../../src/organisation/ledger.ts'
 import { violationsOf } from '../support/facts.ts'
 import { fakePictures } from '../support/live-job.ts'
-import { DAY_MS, endedJob, fakeClock, pass, retain, ringAlarm } from '../support/retention.ts'
+import { DAY_MS, endedJob, fakeClock, pass, retain, runAlarm } from '../support/retention.ts'
 import { ledgerOf, newOrganisation, operator, submit } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
 
@@ -42,10 +42,10 @@ describe('closed reservations', () => {
     const cancelled = await cancelledJob(shop)
     const { job_id: open } = await submit(shop.live)
     pass(30 * DAY_MS - 1_000)
-    await ringAlarm(shop)
+    await runAlarm(shop)
     expect(await reservations(shop)).toEqual([completed, cancelled, open])
     pass(2_000)
-    await ringAlarm(shop)
+    await runAlarm(shop)
     expect(await reservations(shop)).toEqual([open])
     const before = await ledgerOf(shop)
     await stubOf(shop).capture(completed)
@@ -82,15 +82,15 @@ describe('ledger entries', () => {
     await endedJob(shop)
     await endedJob(shop)
     pass(399 * DAY_MS)
-    await ringAlarm(shop)
+    await runAlarm(shop)
     expect(await kindsOf(shop)).not.toContain('rollup')
     pass(DAY_MS)
-    await ringAlarm(shop)
+    await runAlarm(shop)
     expect((await kindsOf(shop)).join()).toBe(
       'grant,rollup,grant,rollup,reserve,capture,reserve,capture',
     )
     pass(DAY_MS)
-    await ringAlarm(shop)
+    await runAlarm(shop)
     expect(await kindsOf(shop)).toEqual(['grant', 'rollup', 'grant', 'rollup', 'rollup'])
     await retain()
     const totals = { granted: 15, balance: 11, reserved: 0, consumed: 4 }
@@ -123,12 +123,12 @@ describe('ledger entries', () => {
     })
     const before = await ledgerOf(shop)
     pass(402 * DAY_MS)
-    for (let batch = 0; batch < 10; batch++) await ringAlarm(shop)
+    for (let batch = 0; batch < 10; batch++) await runAlarm(shop)
     expect(await kindsOf(shop)).toEqual(['grant', ...Array<string>(4).fill('rollup')])
     expect(await ledgerOf(shop)).toEqual(before)
     expect(await reservations(shop)).toEqual([])
-    const faults = await violationsOf(shop.orgId, { deletedCompleted: before.consumed - 1 })
-    expect(faults).toEqual([])
+    const found = await violationsOf(shop.orgId, { deletedCompleted: before.consumed - 1 })
+    expect(found).toEqual([])
   })
 })
 
@@ -137,12 +137,12 @@ describe('the alarm for the cleanup', () => {
     const shop = await newOrganisation()
     await endedJob(shop)
     pass(6 * 60_000)
-    await ringAlarm(shop)
+    await runAlarm(shop)
     const at = (await alarmOf(shop)) ?? 0
     expect(at).toBeGreaterThan(Date.now() + 29 * DAY_MS)
     await endedJob(shop)
     pass(31 * DAY_MS)
-    await ringAlarm(shop)
+    await runAlarm(shop)
     expect((await alarmOf(shop)) ?? 0).toBeGreaterThanOrEqual(Date.now() + DAY_MS)
   })
 })

@@ -15,7 +15,7 @@ export interface Page {
   headers: Headers
 }
 
-export interface Visitor {
+export interface Browser {
   get(path: string): Promise<Page>
   /** Posts a form, by default with the organisation of the latest page. */
   post(
@@ -27,8 +27,8 @@ export interface Visitor {
   cookies: Map<string, string>
 }
 
-/** @param ip the address of the requests; by default in a new network */
-export function newVisitor(ip = newIp()): Visitor {
+/** @param ip the address of the requests; by default an address in a new network */
+export function newBrowser(ip = newIp()): Browser {
   const cookies = new Map<string, string>()
   /** The organisation in the forms of the latest page. */
   let formOrganisation: string | undefined
@@ -94,7 +94,7 @@ export const newAddress = () => `${crypto.randomUUID()}@shop.example`
 
 /** The subject of the latest mail to an address, and the path of its link. */
 export async function latestMail(address: string): Promise<{ subject: string; path: string }> {
-  const { html } = await newVisitor().get('/console/dev/mail')
+  const { html } = await newBrowser().get('/console/dev/mail')
   const mail = html.split('<article').find((part) => part.includes(address)) ?? ''
   const [, subject = ''] = /<h2>([^<]*)/.exec(mail) ?? []
   const [, href = ''] = /<a href="([^"]+)">Open/.exec(mail) ?? []
@@ -109,59 +109,59 @@ export async function latestToken(address: string): Promise<string> {
 
 /** Opens the verification link of the latest mail and sends the form on its page. */
 export async function verify(
-  visitor: Visitor,
+  browser: Browser,
   email: string,
   fields: Record<string, string> = {},
 ): Promise<Page> {
   const { path } = await latestMail(email)
-  await visitor.get(path)
-  return visitor.post('/console/verify', { token: await latestToken(email), ...fields })
+  await browser.get(path)
+  return browser.post('/console/verify', { token: await latestToken(email), ...fields })
 }
 
 /** Signs up and verifies the address. The first step of onboarding follows. */
-export async function signUp(visitor: Visitor, email = newAddress()): Promise<string> {
-  const page = await visitor.post('/console/sign-up', {
+export async function signUp(browser: Browser, email = newAddress()): Promise<string> {
+  const page = await browser.post('/console/sign-up', {
     email,
     password: PASSWORD,
     organisation: 'Acme',
   })
   expect(page.path).toBe('/console/check-inbox')
-  expect((await verify(visitor, email)).path).toBe('/console/onboarding/name')
+  expect((await verify(browser, email)).path).toBe('/console/onboarding/name')
   return email
 }
 
-export interface Founder {
-  visitor: Visitor
+export interface Owner {
+  browser: Browser
   email: string
   organisationId: string
   testKey: string
 }
 
 /** A user who has completed the onboarding and owns an organisation. */
-export async function newFounder(name = 'Acme', address = newAddress()): Promise<Founder> {
-  const visitor = newVisitor()
-  const email = await signUp(visitor, address)
-  await visitor.post('/console/onboarding/name', { name })
-  await visitor.post('/console/onboarding/region', { region: 'EU' })
-  const page = await visitor.post('/console/onboarding/workspace', { name: 'Default' })
+export async function newOwner(name = 'Acme', address = newAddress()): Promise<Owner> {
+  const browser = newBrowser()
+  const email = await signUp(browser, address)
+  await browser.post('/console/onboarding/name', { name })
+  await browser.post('/console/onboarding/region', { region: 'EU' })
+  const page = await browser.post('/console/onboarding/workspace', { name: 'Default' })
   const [testKey = ''] = /svc_test_sk_\w{64}/.exec(page.html) ?? []
   expect(testKey).not.toBe('')
-  return { visitor, email, organisationId: `org_${testKey.slice(12, 38)}`, testKey }
+  return { browser, email, organisationId: `org_${testKey.slice(12, 38)}`, testKey }
 }
 
 /** A user who joined an organisation and has it selected. They own another one. */
 export async function newMember(
   organisationId: string,
   role: 'owner' | 'member' = 'member',
-): Promise<{ visitor: Visitor; email: string; userId: string }> {
-  const { visitor, email } = await newFounder()
+): Promise<{ browser: Browser; email: string; userId: string }> {
+  const { browser, email } = await newOwner()
   const userId = await userIdOf(email)
   await env.DB.prepare('INSERT INTO members VALUES (?, ?, ?, ?)')
     .bind(organisationId, userId, role, Date.now())
     .run()
-  await visitor.post('/console/organisation', { organisation: organisationId })
-  await visitor.get('/console/settings/team') // selects the organisation for its forms
-  return { visitor, email, userId }
+  await browser.post('/console/organisation', { organisation: organisationId })
+  await browser.get('/console/settings/team') // selects the organisation for its forms
+  return { browser, email, userId }
 }
 
 export const userIdOf = async (email: string): Promise<string> =>
@@ -176,8 +176,8 @@ export const totalsOf = (organisationId: string) =>
 export const jobIdOf = (path: string) => /job_\w{26}/.exec(path)?.[0] ?? ''
 
 /** Creates an API key. @param form further fields of the form, such as its id */
-export const createKey = (visitor: Visitor, form: Record<string, string> = {}) =>
-  visitor.post('/console/settings/api-keys', {
+export const createKey = (browser: Browser, form: Record<string, string> = {}) =>
+  browser.post('/console/settings/api-keys', {
     id: newId('key'),
     name: 'Shop',
     mode: 'test',
@@ -185,8 +185,8 @@ export const createKey = (visitor: Visitor, form: Record<string, string> = {}) =
   })
 
 /** Submits a job in the playground. */
-export async function tryOn(visitor: Visitor, fields: Record<string, string | File> = {}) {
-  const page = await visitor.post('/console/playground', {
+export async function tryOn(browser: Browser, fields: Record<string, string | File> = {}) {
+  const page = await browser.post('/console/playground', {
     ...IMAGES,
     mode: 'test',
     workspace: '',
@@ -196,11 +196,11 @@ export async function tryOn(visitor: Visitor, fields: Record<string, string | Fi
   return { page, jobId: jobIdOf(page.path) }
 }
 
-/** Accepts an invitation without an account: creates one with a password. */
-export async function join(email: string): Promise<Visitor> {
+/** Accepts an invitation by creating an account with a password. */
+export async function join(email: string): Promise<Browser> {
   const { path } = await latestMail(email)
-  const visitor = newVisitor()
-  expect((await visitor.get(path)).html).toContain('Create account and join')
-  expect((await visitor.post(path, { password: PASSWORD })).path).toBe('/console')
-  return visitor
+  const browser = newBrowser()
+  expect((await browser.get(path)).html).toContain('Create account and join')
+  expect((await browser.post(path, { password: PASSWORD })).path).toBe('/console')
+  return browser
 }
