@@ -1,13 +1,18 @@
 // Request schemas of /operator. They reject unknown fields, so that typos are not ignored.
 import { z } from 'zod'
 import { MODES } from '../domain/job.ts'
-import { DEFAULT_RATE_LIMIT_PER_MINUTE, FREE_CREDITS } from '../domain/limits.ts'
 import {
   ORGANISATION_STATUSES,
   PLANS,
   REGIONS,
   WORKSPACE_STATUSES,
 } from '../domain/organisation.ts'
+import {
+  DEFAULT_RATE_LIMIT_PER_MINUTE,
+  FREE_CREDITS,
+  MAX_RETENTION_DAYS,
+  MIN_RETENTION_DAYS,
+} from '../domain/limits.ts'
 import { WITHOUT_CONTROL_CHARACTERS } from '../domain/text.ts'
 import { PageLimit } from '../http/pagination.ts'
 import { urlProblem } from '../net/public-url.ts'
@@ -16,7 +21,6 @@ import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
 
 const MAX_CREDITS = 1_000_000_000
 const MAX_RATE_LIMIT = 1_000_000
-const MAX_RETENTION_DAYS = 365
 
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, `must be one of ${values.join(', ')}`)
@@ -72,7 +76,7 @@ export const organisationChange = (policy: UrlPolicy) =>
     rate_limit_per_minute: rateLimit.optional(),
     default_webhook_url: webhookUrl(policy).optional(),
     auto_reload_enabled: flag.optional(),
-    output_retention_days: whole(1, MAX_RETENTION_DAYS).optional(),
+    output_retention_days: whole(MIN_RETENTION_DAYS, MAX_RETENTION_DAYS).optional(),
   })
 
 export const Credits = z.strictObject({

@@ -17,6 +17,7 @@ import { name, currentPassword } from '../fields.ts'
 import { Button, Field, PostForm } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
 import { readForm } from '../read-form.ts'
+import { MAX_RETENTION_DAYS, MIN_RETENTION_DAYS } from '../../domain/limits.ts'
 import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
 import { checkPassword } from '../check-password.ts'
@@ -25,12 +26,12 @@ import { scopeOf } from '../middleware/session.ts'
 
 const PAGE = '/console/settings/organisation'
 
-const DAYS_ERROR = 'Enter a whole number from 1 to 365.'
+const DAYS_ERROR = `Enter a whole number from ${MIN_RETENTION_DAYS} to ${MAX_RETENTION_DAYS}.`
 const days = z.coerce
   .number<string>(DAYS_ERROR)
   .int(DAYS_ERROR)
-  .min(1, DAYS_ERROR)
-  .max(365, DAYS_ERROR)
+  .min(MIN_RETENTION_DAYS, DAYS_ERROR)
+  .max(MAX_RETENTION_DAYS, DAYS_ERROR)
 
 const SUCCESS_MESSAGES: Record<string, string> = {
   renamed: 'Organisation renamed.',
@@ -149,7 +150,7 @@ const OwnerSettings = ({
           label="Days"
           type="number"
           value={String(organisation.outputRetentionDays)}
-          hint="From 1 to 365. Also applies to images that are already stored."
+          hint={`From ${MIN_RETENTION_DAYS} to ${MAX_RETENTION_DAYS}. Also applies to images that are already stored.`}
           state={state}
         />
         <Button>Save</Button>
