@@ -4,6 +4,8 @@ import { and, eq, gte, inArray, isNotNull, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { BatchItem } from 'drizzle-orm/batch'
 import { database, valueFor } from '../db/client.ts'
+import type { Database } from '../db/client.ts'
+import { preparedBatch } from '../db/prepared-query.ts'
 import { UNQUEUED_AFTER_MS } from '../db/due.ts'
 import { jobs, organisations, webhookEvents } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
@@ -38,9 +40,11 @@ export interface EndResult {
   found: { organisationId: string; status: JobStatus } | undefined
 }
 
+/** Conditions for the end of a job: its owner, and the claim. */
+type EndConditions = Partial<Pick<JobRow, 'organisationId' | 'dueAt'>>
+
 /**
  * Ends a job that has the status `from`.
- * @param required further conditions: the owner of the job, the claim (`dueAt`)
  * @param record a statement that runs first in the transaction, before the status changes
  */
 export async function endJob({
@@ -53,42 +57,71 @@ export async function endJob({
 }: {
   env: Env
   jobId: string
-  required?: Partial<Pick<JobRow, 'organisationId' | 'dueAt'>>
+  required?: EndConditions
   record?: BatchItem<'sqlite'> | undefined
 } & JobEnd): Promise<EndResult> {
-  const db = database(env)
-  const now = new Date()
-  const statements = [
+  const now = Date.now()
+  const values = {
+    ...ending,
+    ...required,
+    ...(required.dueAt && { dueAt: required.dueAt.getTime() }),
+    jobId,
+    now,
+    sweepAt: now + UNQUEUED_AFTER_MS,
+    oldestJobId: oldestJobIdWithEvent(now),
+  }
+  const [[ended], , [found]] = await endStatements(from, ending, required)(env, values, record)
+  return { ended, found }
+}
+
+/** The statements of an end, by the shape of its arguments. The shapes are few. */
+const endStatementsByShape = new Map<string, ReturnType<typeof prepareEnd>>()
+
+function endStatements(from: JobStatus, ending: JobEnd['ending'], required: EndConditions) {
+  const shape = [from, ending.status, ...Object.keys(ending), ...Object.keys(required)].join()
+  let statements = endStatementsByShape.get(shape)
+  if (!statements) {
+    endStatementsByShape.set(shape, (statements = prepareEnd(from, ending, required)))
+  }
+  return statements
+}
+
+const value = (name: string): SQL => sql`${sql.placeholder(name)}`
+
+const prepareEnd = (from: JobStatus, ending: JobEnd['ending'], required: EndConditions) =>
+  preparedBatch((db) => [
     db
       .update(jobs)
       .set({
-        ...ending,
+        ...Object.fromEntries(Object.keys(ending).map((name) => [name, value(name)])),
         engineHandle: null,
-        ...(ending.status === 'completed' ? { completedAt: now, errorCode: null } : {}),
-        ...(from === 'processing'
-          ? { durationMs: sql`max(0, ${now.getTime()} - ${jobs.startedAt})` }
-          : {}),
+        ...(ending.status === 'completed' && { completedAt: value('now'), errorCode: null }),
+        ...(from === 'processing' && {
+          durationMs: sql`max(0, ${value('now')} - ${jobs.startedAt})`,
+        }),
       })
       .where(
         and(
-          eq(jobs.id, jobId),
+          eq(jobs.id, value('jobId')),
           eq(jobs.status, from),
-          required.organisationId ? eq(jobs.organisationId, required.organisationId) : undefined,
-          required.dueAt ? eq(jobs.dueAt, required.dueAt) : undefined,
+          ...Object.keys(required).map(
+            (name) => sql`${jobs[name as keyof EndConditions]} = ${value(name)}`,
+          ),
         ),
       )
       .returning(),
-    insertEvents({ env, jobIds: [jobId], status: ending.status, now }),
+    insertEvents(db, {
+      which: eq(jobs.id, value('jobId')),
+      status: ending.status,
+      now: value('now'),
+      sweepAt: value('sweepAt'),
+      oldestJobId: value('oldestJobId'),
+    }),
     db
       .select({ organisationId: jobs.organisationId, status: jobs.status })
       .from(jobs)
-      .where(eq(jobs.id, jobId)),
-  ] as const
-  const [[ended], , [found]] = record
-    ? (await db.batch([record, ...statements])).slice(1)
-    : await db.batch(statements)
-  return { ended, found } as EndResult
-}
+      .where(eq(jobs.id, value('jobId'))),
+  ])
 
 /** A condition for another statement: the job is pending. */
 export const isPending = (jobId: string): SQL =>
@@ -108,31 +141,40 @@ export async function cancelPending(env: Env, organisationId: string): Promise<J
     .limit(MAX_CANCELLED)
   if (pending.length === 0) return []
   const ids = pending.map(({ id }) => id)
+  const now = Date.now()
   const [cancelled] = await db.batch([
     db
       .update(jobs)
       .set({ status: WITHDRAWAL.to })
       .where(and(inArray(jobs.id, ids), eq(jobs.status, WITHDRAWAL.from), isClosed))
       .returning(),
-    insertEvents({ env, jobIds: ids, status: WITHDRAWAL.to, now: new Date() }),
+    insertEvents(db, {
+      which: inArray(jobs.id, ids),
+      status: WITHDRAWAL.to,
+      now: sql`${now}`,
+      sweepAt: sql`${now + UNQUEUED_AFTER_MS}`,
+      oldestJobId: sql`${oldestJobIdWithEvent(now)}`,
+    }),
   ])
   return cancelled
 }
 
+/** Retention deletes the events of older jobs, so that they are not inserted again. */
+const oldestJobIdWithEvent = (now: number): string =>
+  firstIdSince('job', now - RETENTION_DAYS.webhooks * DAY_MS)
+
 /** Inserts an event for each of the jobs that has this status and a webhook URL, unless stored. */
-function insertEvents({
-  env,
-  jobIds,
-  status,
-  now,
-}: {
-  env: Env
-  jobIds: string[]
-  status: FinalStatus
-  now: Date
-}) {
-  const db = database(env)
-  return db
+const insertEvents = (
+  db: Database,
+  {
+    which,
+    status,
+    now,
+    sweepAt,
+    oldestJobId,
+  }: { which: SQL; status: FinalStatus; now: SQL; sweepAt: SQL; oldestJobId: SQL },
+) =>
+  db
     .insert(webhookEvents)
     .select(
       db
@@ -144,20 +186,18 @@ function insertEvents({
           url: sql<string>`${jobs.webhookUrl}`.as('url'),
           status: valueFor('pending' as const, webhookEvents.status),
           attempts: valueFor(0, webhookEvents.attempts),
-          dueAt: valueFor(now, webhookEvents.dueAt),
-          sweepAt: valueFor(new Date(now.getTime() + UNQUEUED_AFTER_MS), webhookEvents.sweepAt),
-          createdAt: valueFor(now, webhookEvents.createdAt),
+          dueAt: sql<Date>`${now}`.as('due_at'),
+          sweepAt: sql<Date>`${sweepAt}`.as('sweep_at'),
+          createdAt: sql<Date>`${now}`.as('created_at'),
         })
         .from(jobs)
         .where(
           and(
-            inArray(jobs.id, jobIds),
+            which,
             eq(jobs.status, status),
             isNotNull(jobs.webhookUrl),
-            // Retention deleted the events of older jobs; they must not be sent a second time.
-            gte(jobs.id, firstIdSince('job', now.getTime() - RETENTION_DAYS.webhooks * DAY_MS)),
+            gte(jobs.id, oldestJobId),
           ),
         ),
     )
     .onConflictDoNothing()
-}

@@ -4,7 +4,7 @@ import { sql } from 'drizzle-orm'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { database } from '../../src/db/client.ts'
 import type { Database } from '../../src/db/client.ts'
-import { preparedQuery } from '../../src/db/prepared-query.ts'
+import { preparedBatch, preparedQuery } from '../../src/db/prepared-query.ts'
 import { freeCreditClaims } from '../../src/db/schema.ts'
 import { organisationStub } from '../../src/organisation/stub.ts'
 import { newId } from '../../src/ids.ts'
@@ -74,5 +74,53 @@ describe('preparedQuery', () => {
     const other = { ...env }
     expect(query(other)).not.toBe(query(env))
     expect(build).toHaveBeenCalledTimes(2)
+  })
+})
+
+describe('preparedBatch', () => {
+  const renameAndRead = (db: Database) =>
+    [
+      db
+        .update(freeCreditClaims)
+        .set({ organisationId: sql`${sql.placeholder('organisationId')}` })
+        .where(sql`${freeCreditClaims.claimant} = ${sql.placeholder('claimant')}`)
+        .returning(),
+      db
+        .select({ createdAt: freeCreditClaims.createdAt })
+        .from(freeCreditClaims)
+        .where(sql`${freeCreditClaims.claimant} = ${sql.placeholder('claimant')}`),
+    ] as const
+
+  const insertClaim = (claimant: string) =>
+    database(env)
+      .insert(freeCreditClaims)
+      .values({ claimant, organisationId: 'org', createdAt: new Date(1_000) })
+
+  it('builds its queries once and maps the rows of each', async () => {
+    const build = vi.fn(renameAndRead)
+    const run = preparedBatch(build)
+    await insertClaim('renamed')
+    const [renamed, read] = await run(env, { claimant: 'renamed', organisationId: 'new' })
+    expect(renamed).toEqual([
+      { claimant: 'renamed', organisationId: 'new', createdAt: new Date(1_000) },
+    ])
+    expect(read).toEqual([{ createdAt: new Date(1_000) }])
+    expect(await run(env, { claimant: 'unknown', organisationId: 'new' })).toEqual([[], []])
+    expect(build).toHaveBeenCalledOnce()
+  })
+
+  it('runs another query first, in the same transaction', async () => {
+    const run = preparedBatch(renameAndRead)
+    const values = { claimant: 'inserted first', organisationId: 'new' }
+    const [renamed] = await run(env, values, insertClaim('inserted first'))
+    expect(renamed).toHaveLength(1)
+  })
+
+  it('changes nothing when one of its queries fails', async () => {
+    const run = preparedBatch(renameAndRead)
+    const values = { claimant: 'one', organisationId: null }
+    await expect(run(env, values, insertClaim('rolled back'))).rejects.toThrow()
+    const [, found] = await run(env, { claimant: 'rolled back', organisationId: 'new' })
+    expect(found).toEqual([])
   })
 })
