@@ -54,12 +54,12 @@ export const account = new Hono<ApiApp>()
     },
   )
 
-const presentAccount = ({ organisation, credits }: AccountState): z.infer<typeof Account> => ({
-  org_id: organisation.id,
-  name: organisation.name,
-  plan: organisation.plan,
-  region_code: organisation.regionCode,
-  currency_code: currencyOf(organisation.regionCode),
-  credits,
-  auto_reload_enabled: organisation.autoReloadEnabled,
+const presentAccount = (account: AccountState): z.infer<typeof Account> => ({
+  org_id: account.id,
+  name: account.name,
+  plan: account.plan,
+  region_code: account.regionCode,
+  currency_code: currencyOf(account.regionCode),
+  credits: account.credits,
+  auto_reload_enabled: account.autoReloadEnabled,
 })

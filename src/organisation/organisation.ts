@@ -43,10 +43,11 @@ export class Organisation extends DurableObject<Env> {
   }
 
   async account(credentials: Credentials): Promise<RequestResult<Account>> {
-    return this.#handle(credentials, { rejectSuspended: false }, ({ organisation }) => ({
-      ok: true,
-      value: { organisation, credits: this.#stores.open().ledger.totals().balance },
-    }))
+    return this.#handle(credentials, { rejectSuspended: false }, ({ organisation }) => {
+      const { id, name, plan, regionCode, autoReloadEnabled } = organisation
+      const credits = this.#stores.open().ledger.totals().balance
+      return { ok: true, value: { id, name, plan, regionCode, autoReloadEnabled, credits } }
+    })
   }
 
   async workspaces(credentials: Credentials): Promise<RequestResult<WorkspaceRow[]>> {

@@ -1,6 +1,6 @@
 // Parameters and results of the Organisation's RPC methods.
+import type { OrganisationRow } from '../db/schema.ts'
 import type { Quota } from './rate-window.ts'
-import type { OrganisationSnapshot } from './snapshot.ts'
 
 /** The maximum duration of a submission, ms: less than the age at which reservations are reconciled. */
 export const MAX_SUBMISSION_MS = 4 * 60_000
@@ -42,7 +42,8 @@ export interface Admission {
   replayed: boolean
 }
 
-export interface Account {
-  organisation: OrganisationSnapshot['organisation']
-  credits: number
-}
+/** What clients read of their organisation. Its secrets stay in the Organisation. */
+export type Account = Pick<
+  OrganisationRow,
+  'id' | 'name' | 'plan' | 'regionCode' | 'autoReloadEnabled'
+> & { credits: number }
