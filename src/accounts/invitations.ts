@@ -1,5 +1,6 @@
 // Invitations to an organisation: creating, finding and withdrawing them. accounts/accept-invitation
 // turns one into a membership.
+import { waitUntil } from 'cloudflare:workers'
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { auditInsert } from '../access/audit-log.ts'
 import { requireOwner } from '../access/authorisation.ts'
@@ -11,6 +12,8 @@ import { organisations } from '../db/schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { newId } from '../ids.ts'
+import { sendEmail } from '../mail/send.ts'
+import { invitationEmail } from '../mail/templates.tsx'
 import { sha256 } from '../signing/sha256.ts'
 import { organisationExists } from './grace-period.ts'
 import { MAX_MEMBERS, MAX_OPEN_INVITATIONS, memberLimitReached } from './limits.ts'
@@ -23,21 +26,26 @@ export interface OpenInvitation {
 }
 
 /**
- * Invites an address; inviting it again replaces the open invitation. For owners.
- * @returns the token for the link, which is stored as a hash only, and the role of the invitation that
- *   was replaced; null when the address belongs to a member
+ * Invites an address by email; inviting it again replaces the open invitation. For owners. The token
+ * of the link is stored as a hash only.
+ * @param baseUrl the start of the link
+ * @returns the role of the invitation that was replaced; null when the address belongs to a member
  * @throws AppError not_found; validation_error at the limit of members and invitations
  */
 export async function invite({
   env,
   actor,
   organisationId,
+  organisationName,
+  baseUrl,
   email,
   role,
-}: OrganisationRequest & { email: string; role: Role }): Promise<{
-  token: string
-  replaced: Role | undefined
-} | null> {
+}: OrganisationRequest & {
+  organisationName: string
+  baseUrl: string
+  email: string
+  role: Role
+}): Promise<{ replaced: Role | undefined } | null> {
   await requireOwner({ env, actor, organisationId })
   const db = database(env)
   const address = email.toLowerCase()
@@ -95,7 +103,13 @@ export async function invite({
     ),
   ])
   if (created.meta.changes === 0) throw memberLimitReached()
-  return { token, replaced: open?.role }
+  const message = invitationEmail({
+    link: `${baseUrl}/console/invitations/${token}`,
+    organisationName,
+    invitedBy: actor.type === 'user' ? actor.email : 'An operator',
+  })
+  waitUntil(sendEmail({ env, to: address, email: message }))
+  return { replaced: open?.role }
 }
 
 /** The open invitations of an organisation, oldest first. */

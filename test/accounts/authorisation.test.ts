@@ -58,7 +58,14 @@ const FOR_OWNERS: Record<string, UseCase> = {
     updateOrganisation({ ...request, change: { name: 'Renamed' } }),
   'updateOrganisation, retention': (request) =>
     updateOrganisation({ ...request, change: { outputRetentionDays: 1 } }),
-  invite: (request) => invite({ ...request, email: 'new@shop.example', role: 'owner' }),
+  invite: (request) =>
+    invite({
+      ...request,
+      organisationName: 'Shop',
+      baseUrl: 'https://try-on.example',
+      email: 'new@shop.example',
+      role: 'owner',
+    }),
   withdrawInvitation: (request) => withdrawInvitation({ ...request, invitationId: 'inv_x' }),
   readMember,
   activeKeysCreatedBy,

@@ -8,8 +8,6 @@ import { changeRole, readTeam } from '../../accounts/members.ts'
 import type { Member } from '../../accounts/members.ts'
 import { ROLES } from '../../db/auth-schema.ts'
 import { AppError } from '../../domain/errors.ts'
-import { invitationEmail } from '../../mail/templates.tsx'
-import { sendEmail } from '../../mail/send.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { email } from '../fields.ts'
@@ -42,10 +40,15 @@ export const team = new Hono<ConsoleApp>()
     requireMail(c.env)
     const tooMany = await limitInvitation(c, address)
     if (tooMany) return tooMany
-    const { organisation } = c.var.membership
+    const organisationName = c.var.membership.organisation.name
     let invited
     try {
-      invited = await invite({ ...scopeOf(c), ...form.data })
+      invited = await invite({
+        ...scopeOf(c),
+        ...form.data,
+        organisationName,
+        baseUrl: baseUrlOf(c),
+      })
     } catch (error) {
       return teamPage(c, formStateOf(error, form.data))
     }
@@ -53,13 +56,6 @@ export const team = new Hono<ConsoleApp>()
       const errors = { email: 'This user is already a member.' }
       return teamPage(c, { errors, values: { email: address, role: invitedRole } })
     }
-    const link = `${baseUrlOf(c)}/console/invitations/${invited.token}`
-    const email = invitationEmail({
-      link,
-      organisationName: organisation.name,
-      invitedBy: c.var.user.email,
-    })
-    c.executionCtx.waitUntil(sendEmail({ env: c.env, to: address, email }))
     const changed = invited.replaced !== undefined && invited.replaced !== invitedRole
     return c.redirect(`/console/settings/team?invited=${changed ? invitedRole : 1}`, 303)
   })
