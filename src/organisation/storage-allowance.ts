@@ -54,8 +54,15 @@ export const secondsToMidnight = (now: number): number =>
 
 const dayOf = (now: number) => Math.floor(now / DAY_MS)
 
+interface Taken {
+  day: number
+  bytes: number
+}
+
 export class StorageAllowance {
   readonly #kv: SyncKvStorage
+  /** What is stored, read once. After a transaction that is rolled back it is more, never less. */
+  #taken: Taken | undefined
 
   constructor(kv: SyncKvStorage) {
     this.#kv = kv
@@ -68,11 +75,12 @@ export class StorageAllowance {
 
   take(bytes: number, now: number): void {
     const day = dayOf(now)
-    this.#kv.put(TAKEN, { day, bytes: this.#takenOn(day) + bytes })
+    this.#taken = { day, bytes: this.#takenOn(day) + bytes }
+    this.#kv.put(TAKEN, this.#taken)
   }
 
   #takenOn(day: number): number {
-    const stored = this.#kv.get<{ day: number; bytes: number }>(TAKEN)
-    return stored?.day === day ? stored.bytes : 0
+    this.#taken ??= this.#kv.get<Taken>(TAKEN) ?? { day, bytes: 0 }
+    return this.#taken.day === day ? this.#taken.bytes : 0
   }
 }
