@@ -181,25 +181,35 @@ function database(db: D1Database): D1Database {
 }
 
 /** Wraps the storage of a Durable Object. */
-export function instrumentedContext(ctx: DurableObjectState): DurableObjectState {
-  const sql = new Proxy(ctx.storage.sql, {
-    get(target, key) {
-      if (key !== 'exec') return bound(target, key)
-      return (query: string, ...values: unknown[]) => {
-        const cursor = target.exec(query, ...values)
-        cursors.push(cursor)
-        return cursor
-      }
+export function instrumentStorage({ storage }: DurableObjectState): void {
+  const { sql, kv } = storage
+  const exec = sql.exec.bind(sql)
+  Object.defineProperty(sql, 'exec', {
+    value: (query: string, ...values: unknown[]) => {
+      const cursor = exec(query, ...values)
+      cursors.push(cursor)
+      return cursor
     },
   })
-  const storage = new Proxy(ctx.storage, {
-    get(target, key) {
-      if (key === 'sql') return sql
-      if (key === 'setAlarm') count('objectRowsWritten') // is charged as a written row
-      return bound(target, key)
+  const put = kv.put.bind(kv)
+  Object.defineProperty(kv, 'put', {
+    value: (key: string, value: unknown) => {
+      count('objectRowsWritten')
+      put(key, value)
     },
   })
-  return new Proxy(ctx, {
-    get: (target, key) => (key === 'storage' ? storage : bound(target, key)),
+  const get = kv.get.bind(kv)
+  Object.defineProperty(kv, 'get', {
+    value: (key: string) => {
+      count('objectRowsRead')
+      return get(key)
+    },
+  })
+  const setAlarm = storage.setAlarm.bind(storage)
+  Object.defineProperty(storage, 'setAlarm', {
+    value: (at: number | Date) => {
+      count('objectRowsWritten') // is charged as a written row
+      return setAlarm(at)
+    },
   })
 }

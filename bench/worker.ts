@@ -8,7 +8,7 @@ import { sweep } from '../src/scheduled.ts'
 import { Organisation as ServiceOrganisation } from '../src/organisation/organisation.ts'
 import {
   count,
-  instrumentedContext,
+  instrumentStorage,
   instrumentedEnv,
   setDropMessages,
   takeCounts,
@@ -16,8 +16,8 @@ import {
 
 export class Organisation extends ServiceOrganisation {
   constructor(ctx: DurableObjectState, env: Env) {
+    instrumentStorage(ctx)
     super(ctx, instrumentedEnv(env))
-    Object.defineProperty(this, 'ctx', { value: instrumentedContext(ctx) })
   }
 
   /** Adds many entries to the ledger. */
