@@ -82,6 +82,28 @@ export const NewPasswordField = ({
   />
 )
 
+/** The choice between test and live mode; test is the default. */
+export const ModeField = ({
+  state,
+  hints,
+}: {
+  state: FormState
+  hints: Record<'test' | 'live', string>
+}) => {
+  const selected = state.values?.['mode'] === 'live' ? 'live' : 'test'
+  return (
+    <fieldset class="choices inline">
+      <legend>Mode</legend>
+      {(['test', 'live'] as const).map((mode) => (
+        <label>
+          <input type="radio" name="mode" value={mode} checked={mode === selected || undefined} />
+          <span>{mode === 'test' ? 'Test' : 'Live'}</span> <small>{hints[mode]}</small>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
 export const Button = ({
   kind,
   name,

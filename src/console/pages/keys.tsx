@@ -6,7 +6,7 @@ import { isId, newId } from '../../ids.ts'
 import { MODES } from '../../domain/job.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { name } from '../fields.ts'
-import { ActionForm, Button, Field, FormError, PostForm } from '../components/form.tsx'
+import { ActionForm, Button, Field, FormError, PostForm, ModeField } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
 import { readForm, formStateOf } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
@@ -128,23 +128,10 @@ const NewKeyForm = ({ state }: { state: FormState }) => (
         state={state}
         maxlength={100}
       />
-      <fieldset class="choices inline">
-        <legend>Mode</legend>
-        {(['test', 'live'] as const).map((mode) => (
-          <label>
-            <input
-              type="radio"
-              name="mode"
-              value={mode}
-              checked={mode === (state.values?.['mode'] === 'live' ? 'live' : 'test') || undefined}
-            />
-            <span>{mode === 'test' ? 'Test' : 'Live'}</span>{' '}
-            <small>
-              {mode === 'test' ? 'Placeholder results, free' : 'Real results, 1 credit each'}
-            </small>
-          </label>
-        ))}
-      </fieldset>
+      <ModeField
+        state={state}
+        hints={{ test: 'Placeholder results, free', live: 'Real results, 1 credit each' }}
+      />
       <Button>Create API key</Button>
     </PostForm>
   </section>

@@ -10,7 +10,7 @@ import { MAX_BODY_BYTES, MAX_IMAGE_BYTES, MAX_URL_LENGTH } from '../../domain/li
 import { baseUrlOf, urlPolicyOf } from '../../http/base-url.ts'
 import { tryOnBody } from '../../http/try-on-body.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { Button, Field, FormError, PostForm } from '../components/form.tsx'
+import { Button, Field, FormError, PostForm, ModeField } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
 import { readForm } from '../read-form.ts'
 import type { FieldErrors, FormState } from '../read-form.ts'
@@ -149,27 +149,10 @@ async function playgroundPage(
           <ImageChoice role="model" title="Model image" state={state} />
           <ImageChoice role="garment" title="Garment image" state={state} />
         </div>
-        <fieldset class="choices inline">
-          <legend>Mode</legend>
-          <label>
-            <input
-              type="radio"
-              name="mode"
-              value="test"
-              checked={state.values?.['mode'] !== 'live' || undefined}
-            />
-            <span>Test</span> <small>Placeholder result, free</small>
-          </label>
-          <label>
-            <input
-              type="radio"
-              name="mode"
-              value="live"
-              checked={state.values?.['mode'] === 'live' || undefined}
-            />
-            <span>Live</span> <small>Real result, 1 credit</small>
-          </label>
-        </fieldset>
+        <ModeField
+          state={state}
+          hints={{ test: 'Placeholder result, free', live: 'Real result, 1 credit' }}
+        />
         <div class="field">
           <label for="workspace">Workspace</label>
           <select id="workspace" name="workspace">
