@@ -1,7 +1,12 @@
 // Limits how much work runs concurrently in this isolate. Further work waits in a queue.
 import { pollUntil } from './poll-until.ts'
 
+/** A waiting task polls every 20 ms. One that has not for this long belongs to a killed invocation. */
+const MAX_SILENCE_MS = 1_000
+
 interface Slot {
+  /** When the task last polled while it waited, ms since 1970. */
+  polledAt: number
   /** When the work started, ms since 1970; 0 while it waits. */
   startedAt: number
 }
@@ -14,7 +19,8 @@ export class Semaphore {
   readonly #slots: number
   readonly #timeoutMs: number
   readonly #running = new Set<Slot>()
-  readonly #waiting: Slot[] = []
+  /** In the order in which they are to start. */
+  readonly #waiting = new Set<Slot>()
 
   constructor(slots: number, timeoutMs: number) {
     this.#slots = slots
@@ -22,9 +28,11 @@ export class Semaphore {
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    const slot = { startedAt: 0 }
-    this.#waiting.push(slot)
+    const slot: Slot = { polledAt: 0, startedAt: 0 }
     await pollUntil(() => {
+      if (slot.startedAt > 0) return true
+      slot.polledAt = Date.now()
+      this.#waiting.add(slot)
       this.#startWaiting()
       return slot.startedAt > 0
     })
@@ -42,9 +50,11 @@ export class Semaphore {
     for (const slot of this.#running) {
       if (now - slot.startedAt >= this.#timeoutMs) this.#running.delete(slot)
     }
-    while (this.#running.size < this.#slots) {
-      const slot = this.#waiting.shift()
-      if (!slot) break
+    for (const slot of this.#waiting) {
+      if (this.#running.size >= this.#slots) return
+      this.#waiting.delete(slot)
+      // A task that was blocked by other work, and not killed, returns with its next poll.
+      if (now - slot.polledAt > MAX_SILENCE_MS) continue
       slot.startedAt = now
       this.#running.add(slot)
     }

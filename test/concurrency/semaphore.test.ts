@@ -39,3 +39,18 @@ it('frees the slot of a killed task after the timeout', async () => {
   expect(await semaphore.run(async () => 'new')).toBe('new')
   expect(await waiting).toBe('waiting')
 })
+
+it('does not give a slot to a killed task that was waiting', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const semaphore = new Semaphore(1, 60_000)
+  const { promise, resolve: end } = Promise.withResolvers<void>()
+  const running = semaphore.run(() => promise)
+  vi.spyOn(scheduler, 'wait').mockImplementationOnce(never)
+  const killed = vi.fn(async () => {})
+  void semaphore.run(killed)
+  vi.setSystemTime(Date.now() + 2_000)
+  end()
+  await running
+  expect(await semaphore.run(async () => 'next')).toBe('next')
+  expect(killed).not.toHaveBeenCalled()
+})
