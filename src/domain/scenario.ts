@@ -1,5 +1,6 @@
 // Scenarios of test mode: an image URL on the host test.invalid (reserved by RFC 6761, so no real image
 // has it) makes the job wait, fail or be rejected.
+import { hostOf } from './host.ts'
 import { JOB_ERROR_CODES } from './job.ts'
 import type { JobErrorCode } from './job.ts'
 
@@ -12,7 +13,7 @@ export interface Scenario {
 }
 
 /** Whether a well-formed URL is a scenario. */
-export const isScenario = (url: string): boolean => hostname(url) === SCENARIO_HOST
+export const isScenario = (url: string): boolean => hostOf(new URL(url)) === SCENARIO_HOST
 
 /** Validates a scenario URL. @returns a message that follows the field's name; null when valid */
 export function scenarioProblem(url: string): string | null {
@@ -43,6 +44,3 @@ export function scenarioOf(urls: (string | null)[]): Scenario {
 
 const isErrorCode = (text: string): text is JobErrorCode =>
   (JOB_ERROR_CODES as readonly string[]).includes(text)
-
-/** The host of a URL without the trailing dot of a fully qualified name. */
-const hostname = (url: string): string => new URL(url).hostname.replace(/\.$/, '')

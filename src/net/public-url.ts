@@ -1,6 +1,7 @@
 // Decides which customer URLs are allowed. The service downloads pictures from them and delivers
 // webhooks to them.
 import ipaddr from 'ipaddr.js'
+import { hostOf } from '../domain/host.ts'
 import { MAX_URL_LENGTH } from '../domain/limits.ts'
 import { WITHOUT_CONTROL_CHARACTERS } from '../domain/text.ts'
 import { settingsOf } from '../settings.ts'
@@ -43,12 +44,6 @@ export function imageUrlProblem(text: string, policy: UrlPolicy): string | null 
   if (typeof url === 'string') return url
   return UNSUPPORTED_IMAGES.test(pathOf(url)) ? 'must be a JPEG, PNG or WebP image' : null
 }
-
-/**
- * The host of a URL, without port and without trailing dots, which do not change a name's meaning.
- * The lookbehind prevents quadratic time on a name that consists of dots.
- */
-export const hostOf = ({ hostname }: URL): string => hostname.replace(/(?<!\.)\.+$/, '')
 
 /** The distinct hosts of URLs. */
 const hostsOf = (urls: readonly string[]): string[] => [

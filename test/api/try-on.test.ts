@@ -169,6 +169,7 @@ describe('422 validation_error', () => {
     ['garment_image_url', ' https://shop.test/a.png'],
     ['garment_image_url', long(2_049)],
     ['garment_image_url', 'https://test.invalid/fail/nonsense'],
+    ['garment_image_url', 'https://test.invalid../fail/nonsense'],
     ['garment_image_url', 'https://test.invalid/delay/61'],
     ['garment_image_url', 'https://test.invalid/delay/-1'],
     ['webhook_url', 'nonsense'],
