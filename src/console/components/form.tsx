@@ -3,6 +3,7 @@
 import { createContext, useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
 import { PASSWORD_HINT } from '../fields.ts'
+import type { Mode } from '../../domain/job.ts'
 import type { FormState } from '../read-form.ts'
 import { Notice } from './notice.tsx'
 
@@ -66,6 +67,11 @@ export const FormError = ({ state }: { state?: FormState | undefined }) => {
   return message ? <Notice kind="bad">{message}</Notice> : null
 }
 
+/** A field for the password that the user already has. */
+export const CurrentPasswordField = (
+  props: Pick<FieldProps, 'label' | 'state' | 'autofocus'> & { name?: string },
+) => <Field name="password" type="password" autocomplete="current-password" {...props} />
+
 /** @param consequence shown after the password rules */
 export const NewPasswordField = ({
   label = 'Password',
@@ -83,13 +89,7 @@ export const NewPasswordField = ({
 )
 
 /** The choice between test and live mode; test is the default. */
-export const ModeField = ({
-  state,
-  hints,
-}: {
-  state: FormState
-  hints: Record<'test' | 'live', string>
-}) => {
+export const ModeField = ({ state, hints }: { state: FormState; hints: Record<Mode, string> }) => {
   const selected = state.values?.['mode'] === 'live' ? 'live' : 'test'
   return (
     <fieldset class="choices inline">

@@ -5,7 +5,12 @@ import { authOf, MAX_PASSWORD_LENGTH } from '../../accounts/auth.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { log } from '../../log.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { Button, FORM_ORGANISATION_FIELD, Field, PostForm } from '../components/form.tsx'
+import {
+  Button,
+  CurrentPasswordField,
+  FORM_ORGANISATION_FIELD,
+  PostForm,
+} from '../components/form.tsx'
 import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
 import { returnTo } from '../return-to.ts'
@@ -58,11 +63,9 @@ async function confirmPage(c: ConsoleContext, state: FormState = {}) {
           ))}
           {/* For password managers. */}
           <input type="hidden" autocomplete="username" value={c.var.user.email} />
-          <Field
+          <CurrentPasswordField
             name={PASSWORD_FIELD}
             label={`Password of ${c.var.user.email}`}
-            type="password"
-            autocomplete="current-password"
             state={state}
             autofocus
           />

@@ -14,7 +14,7 @@ import { GRACE_PERIOD_DAYS } from '../../accounts/grace-period.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { exportResponse } from '../components/export-response.tsx'
-import { ActionForm, Button, Field } from '../components/form.tsx'
+import { ActionForm, Button, CurrentPasswordField } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
 import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
@@ -105,13 +105,7 @@ async function deletePage(c: ConsoleContext, state: FormState = {}) {
           )}
           {left.length > 0 && <p>You will also leave {namesOf(left)}.</p>}
           <form method="post" action="/console/account/delete" novalidate>
-            <Field
-              name="password"
-              label="Your password"
-              type="password"
-              autocomplete="current-password"
-              state={state}
-            />
+            <CurrentPasswordField label="Your password" state={state} />
             <Button kind="danger">Delete my account</Button>
           </form>
         </>

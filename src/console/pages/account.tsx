@@ -6,7 +6,13 @@ import { changePassword } from '../../accounts/passwords.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { currentPassword, newPassword } from '../fields.ts'
-import { ActionForm, Button, Field, NewPasswordField, PostForm } from '../components/form.tsx'
+import {
+  ActionForm,
+  Button,
+  CurrentPasswordField,
+  NewPasswordField,
+  PostForm,
+} from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
 import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
@@ -50,13 +56,7 @@ function accountPage(c: ConsoleContext, state: FormState = {}) {
       <section class="card" aria-labelledby="password-heading">
         <h2 id="password-heading">Change password</h2>
         <PostForm action="/console/account/password" novalidate>
-          <Field
-            name="current"
-            label="Current password"
-            type="password"
-            autocomplete="current-password"
-            state={state}
-          />
+          <CurrentPasswordField name="current" label="Current password" state={state} />
           <NewPasswordField
             label="New password"
             consequence="You will be signed out everywhere else."

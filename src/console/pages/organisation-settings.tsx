@@ -14,7 +14,7 @@ import { currencyOf } from '../../domain/organisation.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { exportResponse } from '../components/export-response.tsx'
 import { name, currentPassword } from '../fields.ts'
-import { Button, Field, PostForm } from '../components/form.tsx'
+import { Button, CurrentPasswordField, Field, PostForm } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
 import { readForm } from '../read-form.ts'
 import { MAX_RETENTION_DAYS, MIN_RETENTION_DAYS } from '../../domain/limits.ts'
@@ -186,13 +186,7 @@ const Deletion = ({ organisation, state }: { organisation: OrganisationRow; stat
         autocomplete="off"
         state={state}
       />
-      <Field
-        name="password"
-        label="Your password"
-        type="password"
-        autocomplete="current-password"
-        state={state}
-      />
+      <CurrentPasswordField label="Your password" state={state} />
       <Button kind="danger">Delete {organisation.name}</Button>
     </PostForm>
   </section>

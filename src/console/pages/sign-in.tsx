@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { authOf, authErrorCodeOf } from '../../accounts/auth.ts'
 import { GRACE_PERIOD_DAYS } from '../../accounts/grace-period.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { ActionForm, Button, Field, FormError } from '../components/form.tsx'
+import { ActionForm, Button, CurrentPasswordField, Field, FormError } from '../components/form.tsx'
 import { guestPage } from '../components/layout.tsx'
 import { Notice } from '../components/notice.tsx'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
@@ -97,13 +97,7 @@ function signInPage(
           state={state}
           autofocus
         />
-        <Field
-          name="password"
-          label="Password"
-          type="password"
-          autocomplete="current-password"
-          state={state}
-        />
+        <CurrentPasswordField label="Password" state={state} />
         <Button>Sign in</Button>
       </form>
       <p class="aside">
