@@ -17,16 +17,18 @@ export const preparedQuery = <Query extends object>(
   build: (db: Database) => Query,
 ): ((env: Env) => Query) => perEnv((env) => build(drizzle(deferPrepare(env.DB))))
 
-/** The part of a prepared Drizzle query that a batch needs. */
-interface PreparedQuery {
+/** A query that has been built, and maps the rows of its result. */
+interface Prepared {
   getQuery(): Query
   mapResult(response: unknown, isFromBatch: boolean): unknown
 }
 
-/** The part of a Drizzle query that is not in the type of batch items. */
-interface Preparable {
-  prepare(): PreparedQuery
-  toSQL(): Query
+/** A Drizzle query that a batch prepares. */
+type Preparable = BatchItem<'sqlite'> & { prepare(): Prepared }
+
+/** A Drizzle query with its values. */
+export interface Statement {
+  toSQL(): { sql: string; params: unknown[] }
 }
 
 /**
@@ -34,16 +36,16 @@ interface Preparable {
  * @param build creates the queries, with placeholders for their values
  * @returns runs them. `first` is a query that runs before them; its result is not returned
  */
-export function preparedBatch<
-  const Queries extends readonly [BatchItem<'sqlite'>, ...BatchItem<'sqlite'>[]],
->(build: (db: Database) => Queries) {
-  const prepare = perEnv((env): PreparedQuery[] =>
-    build(drizzle(deferPrepare(env.DB))).map((query) => (query as unknown as Preparable).prepare()),
+export function preparedBatch<const Queries extends readonly [Preparable, ...Preparable[]]>(
+  build: (db: Database) => Queries,
+) {
+  const prepare = perEnv((env): Prepared[] =>
+    build(drizzle(deferPrepare(env.DB))).map((query) => query.prepare()),
   )
   return async (
     env: Env,
     values: Record<string, unknown>,
-    first?: BatchItem<'sqlite'>,
+    first?: Statement,
   ): Promise<BatchResponse<Queries>> => {
     const queries = prepare(env)
     const statements = queries.map((query) => {
@@ -51,7 +53,7 @@ export function preparedBatch<
       return env.DB.prepare(sql).bind(...fillPlaceholders(params, values))
     })
     if (first) {
-      const { sql, params } = (first as unknown as Preparable).toSQL()
+      const { sql, params } = first.toSQL()
       statements.unshift(env.DB.prepare(sql).bind(...params))
     }
     const responses = (await env.DB.batch(statements)).slice(first ? 1 : 0)

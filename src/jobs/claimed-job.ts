@@ -9,7 +9,7 @@ import { LEASE_MS, saveClaim, START_LEASE_MS } from './claims.ts'
 import { msLeft } from './deadline.ts'
 
 /** The maximum number of attempts per job, equal to the deliveries of one queue message. */
-export const MAX_ATTEMPTS = 6
+const MAX_ATTEMPTS = 6
 
 /** A start's lease ends at most this long after the deadline, so that the sweep can fail the job, ms. */
 const AFTER_DEADLINE_MS = 10_000

@@ -2,10 +2,10 @@
 // a conditional update; no returned row means that another writer was first.
 import { and, eq, gte, inArray, isNotNull, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
-import type { BatchItem } from 'drizzle-orm/batch'
 import { database, valueFor } from '../db/client.ts'
 import type { Database } from '../db/client.ts'
 import { preparedBatch } from '../db/prepared-query.ts'
+import type { Statement } from '../db/prepared-query.ts'
 import { UNQUEUED_AFTER_MS } from '../db/due.ts'
 import { jobs, organisations, webhookEvents } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
@@ -58,13 +58,13 @@ export async function endJob({
   env: Env
   jobId: string
   required?: EndConditions
-  record?: BatchItem<'sqlite'> | undefined
+  record?: Statement | undefined
 } & JobEnd): Promise<EndResult> {
   const now = Date.now()
   const values = {
     ...ending,
-    ...required,
-    ...(required.dueAt && { dueAt: required.dueAt.getTime() }),
+    organisationId: required.organisationId,
+    dueAt: required.dueAt?.getTime(),
     jobId,
     now,
     sweepAt: now + UNQUEUED_AFTER_MS,
