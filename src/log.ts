@@ -40,5 +40,6 @@ const SECRETS: [RegExp, string][] = [
   [/\beyJ[\w-]+\.[\w-]+\.[\w-]+/g, '[REDACTED]'],
 ]
 
-const redact = (text: string) =>
+/** Replaces API keys, tokens, secrets and the queries of URLs in a text. */
+export const redact = (text: string): string =>
   SECRETS.reduce((line, [pattern, replacement]) => line.replace(pattern, replacement), text)

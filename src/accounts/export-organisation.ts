@@ -2,6 +2,7 @@
 import type { ApiKeyRow, AuditRow, JobRow, OrganisationRow, WorkspaceRow } from '../db/schema.ts'
 import type { InvitationRow } from '../db/auth-schema.ts'
 import { AppError } from '../domain/errors.ts'
+import { reasonForMembers } from '../jobs/failure-record.ts'
 import { listJobRows } from '../jobs/lists.ts'
 import { presentListedJob } from '../jobs/present.ts'
 import { organisationStub } from '../organisation/stub.ts'
@@ -190,6 +191,7 @@ const presentApiKey = (key: ApiKeyRow) => ({
 
 const presentExportedJob = (linkTo: LinkTo, job: JobRow) => ({
   ...presentListedJob(linkTo, job),
+  failure_reason: reasonForMembers(job),
   model_image_url: job.modelImageUrl,
   garment_image_url: job.garmentImageUrl,
   webhook_url: job.webhookUrl,

@@ -3,6 +3,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { ACTOR_TYPES } from '../domain/actor.ts'
+import { FAILURE_AUDIENCES } from '../domain/failure.ts'
 import { IMAGE_FORMATS } from '../domain/image.ts'
 import { JOB_ERROR_CODES, JOB_STATUSES, MODES } from '../domain/job.ts'
 import { DEFAULT_RETENTION_DAYS } from '../domain/limits.ts'
@@ -139,6 +140,13 @@ export const jobs = sqliteTable(
     sweepAt: instant('sweep_at')
       .notNull()
       .default(sql`0`),
+    /**
+     * Why the latest failure happened: at most 300 bytes without URLs and secrets; null once the job's
+     * pictures are deleted. Never in `/v1` or webhooks.
+     */
+    failureReason: text('failure_reason'),
+    /** Who may read `failureReason`. */
+    failureAudience: text('failure_audience', { enum: FAILURE_AUDIENCES }),
   },
   (table) => [
     // One index per combination of filters, so that a list reads only the rows of its page.

@@ -11,7 +11,17 @@ import type { JobErrorCode } from './job.ts'
  */
 export type ProviderWork = 'refused' | 'ambiguous' | 'alive' | 'over'
 
-/** Why a job failed. The client sees `code`; `message` is only for the log. */
+/**
+ * Who may read the message of a failure. `members` are the members of the job's organisation. Staff
+ * may read every message.
+ */
+export const FAILURE_AUDIENCES = ['members', 'staff'] as const
+export type FailureAudience = (typeof FAILURE_AUDIENCES)[number]
+
+/**
+ * Why a job failed. The client sees `code`. `message` is for the log, the operator API and, with the
+ * audience `members`, the console (jobs/failure-record).
+ */
 export class JobFailure extends Error {
   override readonly name = 'JobFailure'
   readonly code: JobErrorCode
@@ -21,6 +31,8 @@ export class JobFailure extends Error {
   readonly retryAfterSeconds: number | undefined
   /** Set by engines with a provider; undefined when no work continues after the call. */
   readonly work: ProviderWork | undefined
+  /** `members` only for a message in this service's own words, without details of a provider. */
+  readonly audience: FailureAudience
 
   constructor(
     code: JobErrorCode,
@@ -29,6 +41,7 @@ export class JobFailure extends Error {
       retriable?: boolean
       retryAfterSeconds?: number | undefined
       work?: ProviderWork
+      audience?: FailureAudience
       cause?: unknown
     } = {},
   ) {
@@ -37,5 +50,6 @@ export class JobFailure extends Error {
     this.retriable = options.retriable ?? false
     this.retryAfterSeconds = options.retryAfterSeconds
     this.work = options.work
+    this.audience = options.audience ?? 'staff'
   }
 }

@@ -5,6 +5,7 @@ export const MAX_BODY_BYTES = 64 * 1024
 export const MAX_IMAGE_BYTES = 10 * 1024 * 1024
 export const MAX_IMAGE_REDIRECTS = 3
 export const IMAGE_TIMEOUT_MS = 10_000
+export const MAX_FAILURE_REASON_BYTES = 300
 export const DEFAULT_PAGE_SIZE = 20
 export const MAX_PAGE_SIZE = 100
 export const DEFAULT_RATE_LIMIT_PER_MINUTE = 60

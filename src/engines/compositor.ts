@@ -3,6 +3,7 @@ import { createCodecs, dress, NotFound, UnusableImage } from '@try-on/compositor
 import { workerModules } from '@try-on/compositor/worker'
 import { Semaphore } from '../concurrency/semaphore.ts'
 import { JobFailure } from '../domain/failure.ts'
+import type { JobErrorCode } from '../domain/job.ts'
 import type { Engine, EngineInput, GeneratedImage } from './engine.ts'
 
 /** A slot is free again after this time, even if its invocation was killed. */
@@ -29,10 +30,14 @@ async function generate(input: EngineInput): Promise<GeneratedImage> {
 
 function compositionError(cause: unknown): JobFailure {
   if (cause instanceof UnusableImage) {
-    return new JobFailure(`${cause.role}_image_${cause.problem}`, cause.message, { cause })
+    return refusal(`${cause.role}_image_${cause.problem}`, cause)
   }
   if (cause instanceof NotFound) {
-    return new JobFailure(`${cause.what}_not_found`, cause.message, { cause })
+    return refusal(`${cause.what}_not_found`, cause)
   }
   return new JobFailure('generation_failed', 'the composition failed', { cause })
 }
+
+/** The compositor explains its refusals in its own words, so members may read them. */
+const refusal = (code: JobErrorCode, cause: Error): JobFailure =>
+  new JobFailure(code, cause.message, { audience: 'members', cause })

@@ -15,6 +15,10 @@ export function simulate(scenario: Scenario, startedAt: Date): Progress {
   if (remainingMs > 0) {
     return { done: false, handle: 'delay', pollAfterSeconds: Math.ceil(remainingMs / 1_000) }
   }
-  if (scenario.errorCode) throw new JobFailure(scenario.errorCode, 'requested by a test scenario')
+  if (scenario.errorCode) {
+    throw new JobFailure(scenario.errorCode, 'requested by a test scenario', {
+      audience: 'members',
+    })
+  }
   return { done: true, image: { bytes: new Uint8Array(placeholder), format: 'png' } }
 }

@@ -1,7 +1,6 @@
 // Downloads a customer's image once. Trusts only the bytes, not the headers of the server.
 import { JobFailure } from '../domain/failure.ts'
-import type { JobErrorCode } from '../domain/job.ts'
-import { followRedirects } from '../net/follow-redirects.ts'
+import { followRedirects, RedirectError } from '../net/follow-redirects.ts'
 import { readLimited } from '../net/read-limited.ts'
 import { IMAGE_TIMEOUT_MS, MAX_IMAGE_BYTES, MAX_IMAGE_REDIRECTS } from '../domain/limits.ts'
 import { inspect, detectFormat } from '@try-on/image-files'
@@ -12,7 +11,7 @@ import type { UrlPolicy } from '../net/public-url.ts'
 
 export type Role = 'model' | 'garment'
 
-type Problem = 'unreachable' | 'too_large' | 'unsupported_format' | 'corrupt'
+type Problem = 'too_large' | 'unsupported_format' | 'corrupt'
 
 export interface FetchedImage {
   bytes: Uint8Array<ArrayBuffer>
@@ -44,22 +43,20 @@ export async function fetchImage(
   policy: UrlPolicy,
   { organisationId, beforeBody }: Download,
 ): Promise<FetchedImage> {
-  const fail = (problem: Problem, reason: string, cause?: unknown): never => {
-    throw new JobFailure(`${role}_image_${problem}` satisfies JobErrorCode, reason, { cause })
-  }
   const limit = new TimeLimit(IMAGE_TIMEOUT_MS)
   let host = ''
   const checkUrl = (url: string) => {
     const problem = urlProblem(url, policy)
-    if (problem) throw new Error(`the URL ${problem}`)
+    if (problem) throw new Unreachable(`the URL ${problem}`)
     host = new URL(url).host
     if (hostTimeouts.isBlocked(organisationId, host)) {
-      throw new Error(`${host} has timed out repeatedly`)
+      throw new Unreachable(`${host} has timed out repeatedly`)
     }
   }
   const unreachable = (error: unknown): never => {
-    if (limit.signal.aborted) hostTimeouts.record(organisationId, host)
-    return fail('unreachable', error instanceof Error ? error.message : String(error), error)
+    if (!limit.signal.aborted) throw unreachableFailure(role, error)
+    hostTimeouts.record(organisationId, host)
+    throw unreachableFailure(role, new Unreachable(TIMED_OUT, { cause: error }))
   }
   try {
     limit.run()
@@ -71,14 +68,32 @@ export async function fetchImage(
     })
     limit.run()
     const bytes = await readLimited(body, MAX_IMAGE_BYTES).catch(unreachable)
-    if (!bytes) return fail('too_large', `more than ${MAX_IMAGE_BYTES} bytes`)
+    if (!bytes) throw refusal(role, 'too_large', `more than ${MAX_IMAGE_BYTES} bytes`)
     return checkImage(role, bytes)
   } finally {
     limit.pause()
   }
 }
 
-/** @throws Error when the final response is not 2xx or has no body */
+/** An image cannot be downloaded, in this service's own words. */
+class Unreachable extends Error {}
+
+const TIMED_OUT = `no complete response within ${IMAGE_TIMEOUT_MS / 1_000} seconds`
+
+/** The messages of the runtime are for staff: they can describe the deployment's network. */
+function unreachableFailure(role: Role, error: unknown): JobFailure {
+  const isOwn = error instanceof Unreachable || error instanceof RedirectError
+  return new JobFailure(
+    `${role}_image_unreachable`,
+    error instanceof Error ? error.message : String(error),
+    { audience: isOwn ? 'members' : 'staff', cause: error },
+  )
+}
+
+const refusal = (role: Role, problem: Problem, reason: string): JobFailure =>
+  new JobFailure(`${role}_image_${problem}`, reason, { audience: 'members' })
+
+/** @throws Unreachable when the final response is not 2xx or has no body; RedirectError */
 async function openBody(
   url: string,
   signal: AbortSignal,
@@ -92,7 +107,7 @@ async function openBody(
   })
   if (response.ok && response.body) return response.body
   await response.body?.cancel()
-  throw new Error(`the server responded with ${response.status}`)
+  throw new Unreachable(`the server responded with ${response.status}`)
 }
 
 /**
@@ -102,12 +117,9 @@ async function openBody(
  */
 export function checkImage(role: Role, bytes: Uint8Array<ArrayBuffer>): FetchedImage {
   const format = detectFormat(bytes)
-  if (!format) {
-    const reason = 'the file is not a JPEG, PNG or WebP'
-    throw new JobFailure(`${role}_image_unsupported_format`, reason)
-  }
+  if (!format) throw refusal(role, 'unsupported_format', 'the file is not a JPEG, PNG or WebP')
   const header = inspect(bytes, format)
-  if ('corrupt' in header) throw new JobFailure(`${role}_image_corrupt`, header.corrupt)
+  if ('corrupt' in header) throw refusal(role, 'corrupt', header.corrupt)
   return { bytes, format }
 }
 

@@ -1,12 +1,13 @@
 // A claimed job and its state in memory. The methods that return a promise write the state to D1; the
 // other methods change it only in memory.
 import type { JobRow } from '../db/schema.ts'
-import type { ProviderWork } from '../domain/failure.ts'
-import type { JobErrorCode } from '../domain/job.ts'
+import type { JobFailure, ProviderWork } from '../domain/failure.ts'
 import { ambiguousStartsAfter } from './ambiguous-starts.ts'
 import type { StartOutcome } from './ambiguous-starts.ts'
 import { LEASE_MS, saveClaim, START_LEASE_MS } from './claims.ts'
 import { msLeft } from './deadline.ts'
+import { recordOf } from './failure-record.ts'
+import type { FailureRecord } from './failure-record.ts'
 
 /** The maximum number of attempts per job, equal to the deliveries of one queue message. */
 const MAX_ATTEMPTS = 6
@@ -61,8 +62,8 @@ export class ClaimedJob {
   }
 
   /** The latest failure, which clients see only when the job fails. */
-  recordError(errorCode: JobErrorCode): void {
-    this.#change({ errorCode })
+  recordFailure(failure: JobFailure): void {
+    this.#change(recordOf(failure))
   }
 
   /**
@@ -100,8 +101,8 @@ export class ClaimedJob {
   }
 
   /** The work ended without a picture. */
-  clearHandle(errorCode: JobErrorCode): void {
-    this.#change({ engineHandle: null, errorCode })
+  clearHandle(failure: JobFailure): void {
+    this.#change({ engineHandle: null, ...recordOf(failure) })
   }
 
   /** Starts another attempt under the same claim. @throws ClaimLost */
@@ -113,8 +114,8 @@ export class ClaimedJob {
    * Writes the state and releases the lease: the job can be claimed again from `dueAt` on.
    * @returns false when the claim has been lost
    */
-  async release(dueAt: Date, errorCode?: JobErrorCode): Promise<boolean> {
-    const save = () => saveClaim({ env: this.#env, job: this.#row, dueAt, errorCode })
+  async release(dueAt: Date, failure?: FailureRecord): Promise<boolean> {
+    const save = () => saveClaim({ env: this.#env, job: this.#row, dueAt, failure })
     // One retry, because paid work is lost with its handle.
     return save().catch(save)
   }

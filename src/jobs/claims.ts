@@ -5,7 +5,8 @@ import { database } from '../db/client.ts'
 import { dueFrom } from '../db/due.ts'
 import { jobs, organisations } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
-import type { JobErrorCode, Transition } from '../domain/job.ts'
+import type { Transition } from '../domain/job.ts'
+import type { FailureRecord } from './failure-record.ts'
 
 /** The lease of a claim, ms: longer than downloads, a poll and a composition take. */
 export const LEASE_MS = 2 * 60_000
@@ -60,12 +61,12 @@ export async function saveClaim({
   env,
   job,
   dueAt,
-  errorCode,
+  failure,
 }: {
   env: Env
   job: Readonly<JobRow>
   dueAt: Date
-  errorCode?: JobErrorCode | undefined
+  failure?: FailureRecord | undefined
 }): Promise<boolean> {
   const { engine, engineHandle, ambiguousStarts, attempts } = job
   const result = await database(env)
@@ -75,7 +76,7 @@ export async function saveClaim({
       engineHandle,
       ambiguousStarts,
       attempts,
-      ...(errorCode === undefined ? {} : { errorCode }),
+      ...failure,
       ...dueFrom(dueAt),
     })
     .where(

@@ -5,7 +5,9 @@ import { settingsOf } from '../settings.ts'
 
 export class DeadlineExceeded extends JobFailure {
   constructor() {
-    super('generation_timeout', 'the engine did not respond before the deadline')
+    super('generation_timeout', 'no picture was ready before the deadline', {
+      audience: 'members',
+    })
   }
 }
 

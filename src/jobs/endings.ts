@@ -10,9 +10,10 @@ import { UNQUEUED_AFTER_MS } from '../db/due.ts'
 import { jobs, organisations, webhookEvents } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { ImageFormat } from '../domain/image.ts'
-import type { FinalStatus, JobErrorCode, JobStatus, NextStatus, Transition } from '../domain/job.ts'
+import type { FinalStatus, JobStatus, NextStatus, Transition } from '../domain/job.ts'
 import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
 import { firstIdSince } from '../ids.ts'
+import type { FailureRecord } from './failure-record.ts'
 
 const MAX_CANCELLED = 50
 const WITHDRAWAL = { from: 'pending', to: 'cancelled' } as const satisfies Transition
@@ -20,7 +21,7 @@ const WITHDRAWAL = { from: 'pending', to: 'cancelled' } as const satisfies Trans
 /** What each final status adds to the job. */
 interface EndingOf {
   completed: { status: 'completed'; outputFormat: ImageFormat; engine?: string }
-  failed: { status: 'failed'; errorCode: JobErrorCode }
+  failed: { status: 'failed' } & FailureRecord
   refunded: { status: 'refunded' }
   cancelled: { status: 'cancelled' }
 }
@@ -86,6 +87,13 @@ function endStatements(from: JobStatus, ending: JobEnd['ending'], required: EndC
   return statements
 }
 
+/** A completed job does not keep the failures of its earlier attempts. */
+const NO_FAILURE = {
+  errorCode: null,
+  failureReason: null,
+  failureAudience: null,
+} satisfies Partial<JobRow>
+
 const value = (name: string): SQL => sql`${sql.placeholder(name)}`
 
 const prepareEnd = (from: JobStatus, ending: JobEnd['ending'], required: EndConditions) =>
@@ -95,7 +103,7 @@ const prepareEnd = (from: JobStatus, ending: JobEnd['ending'], required: EndCond
       .set({
         ...Object.fromEntries(Object.keys(ending).map((name) => [name, value(name)])),
         engineHandle: null,
-        ...(ending.status === 'completed' && { completedAt: value('now'), errorCode: null }),
+        ...(ending.status === 'completed' && { completedAt: value('now'), ...NO_FAILURE }),
         ...(from === 'processing' && {
           durationMs: sql`max(0, ${value('now')} - ${jobs.startedAt})`,
         }),

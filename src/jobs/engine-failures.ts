@@ -16,7 +16,8 @@ export function allEnginesFailed(
   const retriable =
     mayStartPaid(row.ambiguousStarts) || engines.inOrder.some(({ paid }) => paid !== true)
   const delays = failures.map(({ retryAfterSeconds }) => retryAfterSeconds ?? 0)
-  return new JobFailure(code, retriable ? 'no engine accepted the job' : 'no paid start is left', {
+  const summary = retriable ? 'no engine accepted the job' : 'no paid start is left'
+  return new JobFailure(code, [summary, ...failures.map(({ message }) => message)].join('; '), {
     retriable,
     // Retry as soon as the first engine is available again.
     retryAfterSeconds: delays.length > 0 ? Math.min(...delays) : undefined,

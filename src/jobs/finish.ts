@@ -1,7 +1,6 @@
 // Ends a claimed job: stores or deletes its pictures, settles it, and cancels work that is still
 // running.
 import { isFinal } from '../domain/job.ts'
-import type { JobErrorCode } from '../domain/job.ts'
 import type { ImageFormat } from '../domain/image.ts'
 import type { GeneratedImage } from '../engines/engine.ts'
 import { log } from '../log.ts'
@@ -9,6 +8,7 @@ import { outputKey } from '../signing/signed-url.ts'
 import { cancelWorkOf } from './cancel-work.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import type { EndingFrom } from './endings.ts'
+import type { FailureRecord } from './failure-record.ts'
 import { deleteInputs } from './inputs.ts'
 import { deletePictures, storePicture } from './pictures.ts'
 import { settleJob } from './settle.ts'
@@ -26,10 +26,10 @@ export async function completeJob(env: Env, job: ClaimedJob, image: GeneratedIma
   if (!isEnded) await deleteUnusedOutput(env, job.id, image.format)
 }
 
-export async function failJob(env: Env, job: ClaimedJob, errorCode: JobErrorCode): Promise<void> {
+export async function failJob(env: Env, job: ClaimedJob, failure: FailureRecord): Promise<void> {
   let mayBeEnded = true
   try {
-    mayBeEnded = await finishJob(env, job, { status: 'failed', errorCode })
+    mayBeEnded = await finishJob(env, job, { status: 'failed', ...failure })
   } finally {
     // The handle is no longer in D1, only in memory.
     if (mayBeEnded) await cancelWorkOf(env, job.row)

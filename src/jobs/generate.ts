@@ -68,7 +68,7 @@ async function continueWork(context: Context): Promise<Progress> {
     return await poll(context, engine)
   } catch (error) {
     if (!(error instanceof JobFailure) || error.work !== 'over') throw error
-    job.clearHandle(error.code)
+    job.clearHandle(error)
     const others = engines.inOrder.slice(engine ? engines.inOrder.indexOf(engine) + 1 : 0)
     if (!error.retriable || others.length === 0 || !job.canAttemptAgain) throw error
     logEngineFailure(job, error)
@@ -151,7 +151,7 @@ async function startOnFirst(context: Context, candidates: readonly Engine[]): Pr
     } catch (error) {
       if (isOutage(error)) breaker.failed(error.retryAfterSeconds)
       if (!(error instanceof JobFailure)) throw error
-      job.recordError(error.code)
+      job.recordFailure(error)
       if (!error.retriable) throw error
       logEngineFailure(job, error, engine)
       failures.push(error)
@@ -160,7 +160,7 @@ async function startOnFirst(context: Context, candidates: readonly Engine[]): Pr
   }
   await storeCopies()
   const failure = allEnginesFailed(job, engines, failures)
-  job.recordError(failure.code)
+  job.recordFailure(failure)
   throw failure
 }
 

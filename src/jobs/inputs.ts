@@ -121,7 +121,11 @@ async function inputOf({
 /** Reads an image that was uploaded in the console from R2, since a Worker cannot fetch from itself. */
 async function readUpload(env: Env, role: Role, key: string): Promise<FetchedImage> {
   const object = await env.IMAGES.get(key)
-  if (!object) throw new JobFailure(`${role}_image_unreachable`, 'the upload has been deleted')
+  if (!object) {
+    throw new JobFailure(`${role}_image_unreachable`, 'the upload has been deleted', {
+      audience: 'members',
+    })
+  }
   return checkImage(role, new Uint8Array(await object.arrayBuffer()))
 }
 

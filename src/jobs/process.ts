@@ -4,7 +4,6 @@
 import type { JobRow } from '../db/schema.ts'
 import { JobFailure } from '../domain/failure.ts'
 import { isFinal } from '../domain/job.ts'
-import type { JobErrorCode } from '../domain/job.ts'
 import { scenarioOf } from '../domain/scenario.ts'
 import type { Progress } from '../engines/engine.ts'
 import { pollAfterSeconds } from '../engines/handle.ts'
@@ -15,7 +14,10 @@ import { AckTimer } from '../queues/ack-timer.ts'
 import { withdrawJob } from './cancel.ts'
 import { ClaimedJob, ClaimLost } from './claimed-job.ts'
 import { claimJob } from './claims.ts'
+import { DeadlineExceeded } from './deadline.ts'
 import { unexpectedCauseOf } from './engine-failures.ts'
+import { recordOf } from './failure-record.ts'
+import type { FailureRecord } from './failure-record.ts'
 import { completeJob, failJob } from './finish.ts'
 import { generate, loadOutput } from './generate.ts'
 import { JobMemory, MemoryBudget } from './memory.ts'
@@ -88,7 +90,12 @@ export async function giveUpJob({ env, jobId }: JobMessage & { env: Env }): Prom
   if ((await findJob(env, jobId))?.status === 'pending') return
   const { claimed, found } = await claimJob(env, jobId)
   if (!claimed) return skipUnclaimed(env, jobId, found)
-  await completeOrFail(env, new ClaimedJob(env, claimed), claimed.errorCode ?? 'internal_error')
+  const { errorCode, failureReason, failureAudience } = claimed
+  const latest =
+    errorCode === null
+      ? recordOf(new JobFailure('internal_error', 'no attempt ended, and no retry is left'))
+      : { errorCode, failureReason, failureAudience }
+  await completeOrFail(env, new ClaimedJob(env, claimed), latest)
 }
 
 async function claimAndProcess({
@@ -119,7 +126,7 @@ async function claimAndProcess({
       throw new JobFailure('internal_error', 'its credit has been released')
     }
     if (job.msLeft === 0) {
-      await completeOrFail(env, job, 'generation_timeout')
+      await completeOrFail(env, job, recordOf(new DeadlineExceeded()))
       return DONE
     }
     const progress =
@@ -150,9 +157,9 @@ const hasReservation = async (env: Env, job: JobRow): Promise<boolean> =>
   job.mode === 'test' || organisationStub(env, job.organisationId).renewReservation(job.id)
 
 /** Ends a job that gets no more attempts. Completes it if a crash left a stored picture. */
-async function completeOrFail(env: Env, job: ClaimedJob, errorCode: JobErrorCode): Promise<void> {
+async function completeOrFail(env: Env, job: ClaimedJob, failure: FailureRecord): Promise<void> {
   const stored = job.row.mode === 'live' ? await loadOutput(env, job.row) : null
-  if (!stored) return failJob(env, job, errorCode)
+  if (!stored) return failJob(env, job, failure)
   job.recordPicture(stored.engine)
   return completeJob(env, job, stored.progress.image)
 }
@@ -182,17 +189,17 @@ async function requeue({
   env,
   job,
   afterSeconds,
-  errorCode,
+  failure,
 }: {
   env: Env
   job: ClaimedJob
   afterSeconds: number
-  errorCode?: JobErrorCode
+  failure?: FailureRecord
 }): Promise<ProcessResult> {
   const delaySeconds = Math.min(afterSeconds, Math.ceil(job.msLeft / 1_000))
   // The lease ends one second before the message is due, so that an early message can claim the job.
   const dueAt = new Date(Date.now() + (delaySeconds - 1) * 1_000)
-  if (!(await job.release(dueAt, errorCode))) return { done: false, retryAfterSeconds: 1 }
+  if (!(await job.release(dueAt, failure))) return { done: false, retryAfterSeconds: 1 }
   await sendJob(env, messageOf(job.row), { delaySeconds })
   return DONE
 }
@@ -211,8 +218,8 @@ async function failOrRetry(env: Env, job: ClaimedJob, error: unknown): Promise<P
   }
   logAttempt(job, error)
   const failure = error instanceof JobFailure ? error : undefined
-  const errorCode = failure?.code ?? 'internal_error'
-  const fail = () => failJob(env, job, errorCode).then(() => DONE)
+  const record = recordOf(error)
+  const fail = () => failJob(env, job, record).then(() => DONE)
   if (failure && !failure.retriable) return fail()
 
   const requestedSeconds = Math.min(failure?.retryAfterSeconds ?? 0, MAX_BACKOFF_SECONDS)
@@ -224,12 +231,12 @@ async function failOrRetry(env: Env, job: ClaimedJob, error: unknown): Promise<P
     // Nothing was started, so this was not an attempt.
     job.uncountAttempt()
     if (afterSeconds * 1_000 >= job.msLeft) return fail()
-    return requeue({ env, job, afterSeconds, errorCode })
+    return requeue({ env, job, afterSeconds, failure: record })
   }
   const backoffSeconds = Math.min(2 ** job.row.attempts, MAX_BACKOFF_SECONDS)
   const retryAfterSeconds = Math.max(requestedSeconds, backoffSeconds)
   if (!job.canAttemptAgain || retryAfterSeconds * 1_000 >= job.msLeft) return fail()
-  await job.release(new Date(Date.now() + retryAfterSeconds * 1_000), errorCode)
+  await job.release(new Date(Date.now() + retryAfterSeconds * 1_000), record)
   return { done: false, retryAfterSeconds }
 }
 

@@ -30,6 +30,7 @@ export async function settleJob({
     organisationId: job.organisationId,
     status: ended.status,
     errorCode: ended.errorCode,
+    reason: ended.failureReason,
     durationMs: ended.durationMs,
     engine: ended.engine,
   })

@@ -25,6 +25,7 @@ import type { App } from '../http/context.ts'
 import { validBody, validQuery } from '../http/validation.ts'
 import { isId } from '../ids.ts'
 import { withdrawJob } from '../jobs/cancel.ts'
+import { reasonForStaff } from '../jobs/failure-record.ts'
 import { presentJob } from '../jobs/present.ts'
 import { findJob } from '../jobs/store.ts'
 import { organisationStub } from '../organisation/stub.ts'
@@ -211,6 +212,7 @@ export const operator = new Hono<App>()
       org_id: job.organisationId,
       engine: job.engine,
       attempts: job.attempts,
+      failure_reason: reasonForStaff(job),
     })
   })
   .post('/jobs/:jobId/withdraw', async (c) => {

@@ -1,11 +1,11 @@
 // Limits how many bytes one organisation adds to the shared database per UTC day. Each accepted
 // submission takes its bytes from the allowance. docs/performance.md derives the numbers, and
 // test/organisation/storage-allowance.test.ts checks them.
-import { DAY_MS } from '../domain/limits.ts'
+import { DAY_MS, MAX_FAILURE_REASON_BYTES } from '../domain/limits.ts'
 
 /** A rate limit of 60 per minute allows 16.2 MB per day, 486 MB in 30 days. */
 export const BYTES_PER_RATE = 270_000
-/** A job's row without URLs. */
+/** A job's row without URLs and without the reason of its failure. */
 const JOB_BYTES = 260
 /** The index entries of a job, and the audit entry of the deletion of its pictures. */
 const JOB_INDEX_BYTES = 500
@@ -30,7 +30,7 @@ export interface SubmissionSize {
 
 /** An upper bound of the bytes that a job takes in the database. */
 export function storedBytes({ imageUrls, webhookUrl }: SubmissionSize): number {
-  const job = JOB_BYTES + imageUrls + (webhookUrl ?? 0)
+  const job = JOB_BYTES + MAX_FAILURE_REASON_BYTES + imageUrls + (webhookUrl ?? 0)
   const withoutWebhook = jobRowBytes(job) + JOB_INDEX_BYTES + AUDIT_BYTES
   if (webhookUrl === null) return withoutWebhook
   return (

@@ -126,6 +126,9 @@ const WITHOUT_PICTURES = {
   garmentImageUrl: null,
   webhookUrl: null,
   outputFormat: null,
+  // It describes the pictures.
+  failureReason: null,
+  failureAudience: null,
 } satisfies Partial<JobRow>
 
 /** The statement that clears the columns of a job's pictures. */

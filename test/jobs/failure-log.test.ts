@@ -1,4 +1,4 @@
-// The log of failures: unexpected exceptions are logged with their cause.
+// The log of failures: code and reason, and the cause of unexpected exceptions.
 import { expect, it, vi } from 'vitest'
 import { rejected, scripted, useEngines } from '../support/fake-engines.ts'
 import { fakePictures, newJob } from '../support/live-job.ts'
@@ -23,4 +23,22 @@ it('logs an unexpected exception of an engine with its stack', async () => {
 
 it('does not log a rejected picture as an error', async () => {
   expect(await errorsOf(scripted('strict', { start: [rejected] }))).toBe('')
+})
+
+it('logs the code and the reason of a failed job', async () => {
+  useEngines(scripted('strict', { start: [rejected] }))
+  const { job } = await newJob()
+  const log = vi.spyOn(console, 'log').mockImplementation(() => {})
+  await job.run()
+  const lines = log.mock.calls.map(([line]) => JSON.parse(String(line)) as object)
+  log.mockRestore()
+  expect(lines).toContainEqual(
+    expect.objectContaining({
+      event: 'job ended',
+      jobId: job.id,
+      status: 'failed',
+      errorCode: 'generation_rejected',
+      reason: 'unsafe, scripted by the test',
+    }),
+  )
 })

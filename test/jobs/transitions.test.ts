@@ -11,15 +11,17 @@ import { newId } from '../../src/ids.ts'
 import { claimJob } from '../../src/jobs/claims.ts'
 import { endJob } from '../../src/jobs/endings.ts'
 import type { JobEnd } from '../../src/jobs/endings.ts'
+import { recordOf } from '../../src/jobs/failure-record.ts'
 import { settleJob } from '../../src/jobs/settle.ts'
 import { insertJob } from '../../src/jobs/store.ts'
 import { newOrganisation } from '../support/world.ts'
 
+const FAILED = { status: 'failed', ...recordOf(new Error('scripted by the test')) } as const
 const ENDS: JobEnd[] = [
   { from: 'pending', ending: { status: 'refunded' } },
   { from: 'pending', ending: { status: 'cancelled' } },
   { from: 'processing', ending: { status: 'completed', outputFormat: 'png' } },
-  { from: 'processing', ending: { status: 'failed', errorCode: 'internal_error' } },
+  { from: 'processing', ending: FAILED },
 ]
 const isLegal = (from: JobStatus, to: JobStatus) =>
   (TRANSITIONS[from] as readonly JobStatus[]).includes(to)
@@ -79,7 +81,6 @@ describe('a status change', () => {
 
 describe('the types', () => {
   it('reject transitions that the table does not contain', () => {
-    const failed = { status: 'failed', errorCode: 'internal_error' } as const
     // Never called: `npm run check` compiles it.
     const illegal = (row: JobRow) => [
       // @ts-expect-error a processing job cannot be refunded
@@ -87,7 +88,7 @@ describe('the types', () => {
       // @ts-expect-error a processing job cannot be cancelled
       endJob({ env, jobId: row.id, from: 'processing', ending: { status: 'cancelled' } }),
       // @ts-expect-error a pending job cannot fail
-      endJob({ env, jobId: row.id, from: 'pending', ending: failed }),
+      endJob({ env, jobId: row.id, from: 'pending', ending: FAILED }),
       // @ts-expect-error a final status has no successor
       endJob({ env, jobId: row.id, from: 'completed', ending: { status: 'refunded' } }),
       // @ts-expect-error only a processing job is settled with an ending

@@ -26,9 +26,31 @@ describe('GET /operator/jobs/{job_id}', () => {
       org_id: shop.orgId,
       engine: 'fashn',
       attempts: 1,
+      failure_reason: null,
     })
     expect((await operator.get(`/operator/jobs/${newId('job')}`)).status).toBe(404)
     expect(await readJob(shop.test, job_id)).not.toHaveProperty('engine')
+  })
+
+  it('returns the reason of a failed job only, whoever may read it', async () => {
+    const shop = await newOrganisation()
+    const { job_id } = await submit(shop.test, {
+      model_image_url: 'https://test.invalid/fail/person_not_found',
+    })
+    await finished(shop.test, job_id)
+    const reason = async () => {
+      const response = await operator.get(`/operator/jobs/${job_id}`)
+      return (await response.json<{ failure_reason: string | null }>()).failure_reason
+    }
+    const set = (assignments: string) =>
+      env.DB.prepare(`UPDATE jobs SET ${assignments} WHERE id = ?`).bind(job_id).run()
+    expect(await reason()).toBe('requested by a test scenario')
+    await set("failure_audience = 'staff'")
+    expect(await reason()).toBe('requested by a test scenario')
+    await set("status = 'processing'")
+    expect(await reason()).toBeNull()
+    await set("status = 'failed', failure_reason = NULL")
+    expect(await reason()).toBeNull()
   })
 })
 

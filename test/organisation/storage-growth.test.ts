@@ -2,6 +2,7 @@
 // (docs/performance.md, "Growth of one organisation").
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
+import { MAX_FAILURE_REASON_BYTES } from '../../src/domain/limits.ts'
 import { storedBytes } from '../../src/organisation/storage-allowance.ts'
 import { eventIdOf } from '../../src/ids.ts'
 import { processJob } from '../../src/jobs/process.ts'
@@ -29,10 +30,20 @@ const urlOf = (host: string, length: number) => {
   return start + 'a'.repeat(Math.max(0, length - start.length))
 }
 
+const failForLongestReason = (jobId: string) =>
+  env.DB.prepare(
+    `UPDATE jobs SET status = 'failed', error_code = 'garment_image_unsupported_format',
+       failure_reason = ?, failure_audience = 'members' WHERE id = ?`,
+  )
+    .bind('x'.repeat(MAX_FAILURE_REASON_BYTES), jobId)
+    .run()
+
 interface Load {
   imageUrl: number
   /** Whether the pictures are deleted, which leaves an audit entry. */
   deleted?: boolean
+  /** Whether the job fails with the longest reason. */
+  failed?: boolean
   webhookUrl?: number
   /** The receiver's response; undefined makes every attempt fail without a response. */
   body?: () => BodyInit
@@ -42,6 +53,8 @@ const invalid = () => new Uint8Array(2_000).fill(0xff)
 const LOADS: Record<string, Load> = {
   'the shortest URLs, no webhook': { imageUrl: 20 },
   'the shortest URLs, pictures deleted': { imageUrl: 20, deleted: true },
+  'the shortest URLs, failed for the longest reason': { imageUrl: 20, failed: true },
+  'the same, pictures deleted': { imageUrl: 20, failed: true, deleted: true },
   'URLs of 100 characters, no webhook': { imageUrl: 100 },
   'URLs of 1,000 characters, no webhook': { imageUrl: 1_000 },
   'the longest URLs, no webhook': { imageUrl: 2_048 },
@@ -61,7 +74,7 @@ const LOADS: Record<string, Load> = {
 
 describe('the growth of the database per job', () => {
   it.each(Object.entries(LOADS))('does not exceed the allowance: %s', async (_name, load) => {
-    const { imageUrl, webhookUrl, body, deleted } = load
+    const { imageUrl, webhookUrl, body, deleted, failed } = load
     const shop = await newOrganisation()
     const model = urlOf('a.test', imageUrl)
     const garment = urlOf('b.test', imageUrl)
@@ -82,6 +95,7 @@ describe('the growth of the database per job', () => {
         ...(hook && { webhook_url: hook }),
       })
       await processJob({ env, jobId, mode: 'test' })
+      if (failed) await failForLongestReason(jobId)
       for (let attempt = 0; attempt < attempts; attempt++) {
         await deliverEvent({ env: { ...env, ...SCHEDULE }, eventId: eventIdOf(jobId) })
         pass(3_000)

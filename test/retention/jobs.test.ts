@@ -146,7 +146,7 @@ describe('retention of pictures', () => {
       `INSERT INTO jobs SELECT j.value, organisation_id, workspace_id, 'live', 'failed',
          model_image_url, garment_image_url, webhook_url, base_url, created_at, started_at,
          completed_at, duration_ms, error_code, output_format, engine, engine_handle,
-         ambiguous_starts, attempts, due_at, sweep_at
+         ambiguous_starts, attempts, due_at, sweep_at, failure_reason, failure_audience
        FROM jobs, json_each(?) AS j WHERE jobs.id = ?`,
     )
       .bind(JSON.stringify(ids), template)

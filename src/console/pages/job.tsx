@@ -5,6 +5,7 @@ import type { WebhookAttemptRow } from '../../db/schema.ts'
 import { AppError } from '../../domain/errors.ts'
 import { eventIdOf, isId } from '../../ids.ts'
 import { cancelJob } from '../../jobs/cancel.ts'
+import { reasonForMembers } from '../../jobs/failure-record.ts'
 import { creditCost } from '../../jobs/present.ts'
 import { isScenario } from '../../domain/scenario.ts'
 import { isFinal } from '../../domain/job.ts'
@@ -102,6 +103,7 @@ async function jobSection(c: ConsoleContext, row: JobWithEvent) {
       ? signedUrl(c.env, baseUrl, outputKey(row.id, row.outputFormat))
       : null
   const hasEnded = isFinal(row.status)
+  const reason = reasonForMembers(row)
   return (
     <section
       class="job"
@@ -120,6 +122,12 @@ async function jobSection(c: ConsoleContext, row: JobWithEvent) {
         <Notice kind="bad">
           {jobErrorMessage(row.errorCode)} <code>{row.errorCode}</code>
           {row.mode === 'live' && ' No credit was charged.'}
+          {reason !== null && (
+            <>
+              <br />
+              <strong>Reason:</strong> {reason}
+            </>
+          )}
         </Notice>
       )}
       <div class="images">
