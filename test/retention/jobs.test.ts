@@ -146,7 +146,7 @@ describe('retention of pictures', () => {
       `INSERT INTO jobs SELECT j.value, organisation_id, workspace_id, 'live', 'failed',
          model_image_url, garment_image_url, webhook_url, base_url, created_at, started_at,
          completed_at, duration_ms, error_code, output_format, engine, engine_handle,
-         ambiguous_starts, attempts, due_at, sweep_at, failure_reason, failure_audience
+         ambiguous_starts, attempts, due_at, sweep_at, 'A reason.', 'members'
        FROM jobs, json_each(?) AS j WHERE jobs.id = ?`,
     )
       .bind(JSON.stringify(ids), template)
@@ -155,6 +155,8 @@ describe('retention of pictures', () => {
     expect(await count('jobs', 'organisation_id = ?', shop.orgId)).toBe(250)
     const withUrls = 'organisation_id = ? AND model_image_url IS NOT NULL'
     expect(await count('jobs', withUrls, shop.orgId)).toBe(0)
+    const withReason = 'organisation_id = ? AND failure_reason IS NOT NULL'
+    expect(await count('jobs', withReason, shop.orgId)).toBe(0)
   })
 })
 
