@@ -17,7 +17,9 @@ export function allEnginesFailed(
     mayStartPaid(row.ambiguousStarts) || engines.inOrder.some(({ paid }) => paid !== true)
   const delays = failures.map(({ retryAfterSeconds }) => retryAfterSeconds ?? 0)
   const summary = retriable ? 'no engine accepted the job' : 'no paid start is left'
-  return new JobFailure(code, [summary, ...failures.map(({ message }) => message)].join('; '), {
+  // Without a start in this attempt, the failure of an earlier one is the cause.
+  const causes = failures.length > 0 ? failures.map(({ message }) => message) : [row.failureReason]
+  return new JobFailure(code, [summary, ...causes].filter(Boolean).join('; '), {
     retriable,
     // Retry as soon as the first engine is available again.
     retryAfterSeconds: delays.length > 0 ? Math.min(...delays) : undefined,

@@ -118,6 +118,18 @@ describe('a job that fails', () => {
     })
   })
 
+  it('keeps the earlier failure when no start is left', async () => {
+    const engine = scripted('hosted', { start: [ambiguous()] })
+    useEngines(engine)
+    const { job, row } = await newJob()
+    await job.run()
+    // As after a crash during the second start.
+    await env.DB.prepare('UPDATE jobs SET ambiguous_starts = 2 WHERE id = ?').bind(job.id).run()
+    await job.run(60_000)
+    expect(engine.start).toHaveBeenCalledTimes(1)
+    expect((await row()).failureReason).toMatch(/^no paid start is left; .*ambiguous, scripted/)
+  })
+
   it('stores the latest failure while it waits, and keeps it when its retries are spent', async () => {
     const { job, row, shop } = await newJob()
     useEngines(scripted('slow', { start: [running('h')], poll: [over()] }))
