@@ -1,6 +1,6 @@
 // The embedded engine, packages/compositor. It uses no provider and no network.
-import { createCodecs, dress, NotFound, UnusableImage } from '@try-on/compositor'
-import { workerModules } from '@try-on/compositor/worker'
+import { createCodecs, createPerceiver, dress, NotFound, UnusableImage } from '@try-on/compositor'
+import { perceptionModules, workerModules } from '@try-on/compositor/worker'
 import { Semaphore } from '../concurrency/semaphore.ts'
 import { JobFailure } from '../domain/failure.ts'
 import type { JobErrorCode } from '../domain/job.ts'
@@ -9,7 +9,11 @@ import type { Engine, EngineInput, GeneratedImage } from './engine.ts'
 /** A slot is free again after this time, even if its invocation was killed. */
 const MAX_HOLD_MS = 60_000
 
-const codecs = createCodecs(workerModules)
+const tools = {
+  codecs: createCodecs(workerModules),
+  // The models start at the first composition: the start of a Worker has little CPU time.
+  perceiver: () => createPerceiver(() => Promise.resolve(perceptionModules)),
+}
 /** One composition at a time: it needs most of an isolate's memory and takes seconds. */
 const semaphore = new Semaphore(1, MAX_HOLD_MS)
 
@@ -22,7 +26,7 @@ export const compositor: Engine = {
 
 async function generate(input: EngineInput): Promise<GeneratedImage> {
   try {
-    return { bytes: await dress(codecs, input), format: 'jpeg' }
+    return { bytes: await dress(tools, input), format: 'jpeg' }
   } catch (cause) {
     throw compositionError(cause)
   }

@@ -2,15 +2,24 @@
 import type { Codecs } from './codecs.ts'
 import { compose } from './compose.ts'
 import { load, type ImageFile } from './load.ts'
+import type { Perceiver } from './perception.ts'
 import { flatten } from './raster.ts'
 
 export { createCodecs } from './codecs.ts'
 export { NotFound } from './compose.ts'
+export { createPerceiver } from './perception.ts'
 export { load, UnusableImage } from './load.ts'
 
 const MODEL_MAX_SIDE = 1536
 const GARMENT_MAX_SIDE = 1024
 const JPEG_QUALITY = 90
+
+/** What a composition needs besides the images. */
+export interface Tools {
+  codecs: Codecs
+  /** Starts the models, or returns the running ones. */
+  perceiver(): Promise<Perceiver>
+}
 
 /**
  * Renders the person of the model image wearing the garment of the garment image.
@@ -19,11 +28,12 @@ const JPEG_QUALITY = 90
  * @throws NotFound when no person or no garment is found
  */
 export async function dress(
-  codecs: Codecs,
+  { codecs, perceiver }: Tools,
   images: { model: ImageFile; garment: ImageFile },
 ): Promise<Uint8Array<ArrayBuffer>> {
   const garment = await load(codecs, images.garment, 'garment', GARMENT_MAX_SIDE)
   const model = await load(codecs, images.model, 'model', MODEL_MAX_SIDE)
   flatten(model)
+  await perceiver()
   return codecs.encodeJpeg(compose(model, garment), JPEG_QUALITY)
 }

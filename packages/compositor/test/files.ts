@@ -1,7 +1,7 @@
 // Image files for the compositor's tests: drawn, encoded and rotated.
 import { detectFormat, type ImageFormat } from '@try-on/image-files'
-import { createCodecs } from '../src/index.ts'
-import { workerModules } from '../src/worker-modules.ts'
+import { createCodecs, createPerceiver, type Tools } from '../src/index.ts'
+import { perceptionModules, workerModules } from '../src/worker-modules.ts'
 import type { ImageFile } from '../src/load.ts'
 import {
   drawFigure,
@@ -13,6 +13,11 @@ import {
 import { encodePng, concat } from '@try-on/image-files/samples'
 
 export const codecs = createCodecs(workerModules)
+
+export const tools: Tools = {
+  codecs,
+  perceiver: () => createPerceiver(() => Promise.resolve(perceptionModules)),
+}
 
 /** The format is detected; `fallback` applies to bytes of no known format. */
 export function toFile(bytes: Uint8Array, fallback: ImageFormat = 'jpeg'): ImageFile {

@@ -14,7 +14,7 @@ import {
   lossyHeaderChunk,
   webpFile,
 } from '@try-on/image-files/samples'
-import { codecs, figure, garment, jpeg, png, toFile } from './files.ts'
+import { figure, garment, jpeg, png, toFile, tools } from './files.ts'
 
 let model: ImageFile
 let cloth: ImageFile
@@ -28,7 +28,7 @@ beforeAll(async () => {
 /** The format of the result, or the error as a code. Any other error fails the test. */
 async function outcome(person: ImageFile, wear: ImageFile): Promise<string | null> {
   try {
-    return detectFormat(await dress(codecs, { model: person, garment: wear }))
+    return detectFormat(await dress(tools, { model: person, garment: wear }))
   } catch (error) {
     if (error instanceof UnusableImage) return `${error.role}_image_${error.problem}`
     if (error instanceof NotFound) return `${error.what}_not_found`

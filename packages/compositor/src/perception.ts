@@ -1,0 +1,161 @@
+// What the models see in a picture: which pixels are a person, where the joints are, where the face is.
+import {
+  loadPersonModels,
+  type Box,
+  type Joint,
+  type PersonModels,
+  type Pose,
+} from './person-models.ts'
+import type { Plane } from './plane.ts'
+import type { Raster } from './raster.ts'
+import { startBackend, type TensorUsage } from './tensor-backend.ts'
+import type { ModelFiles } from './tensor-model.ts'
+
+export { JOINTS } from './person-models.ts'
+export type { Box, Joint, JointName, Pose } from './person-models.ts'
+
+export interface Perception {
+  pose: Pose
+  /** The probability from 0 to 1 that a pixel belongs to a person, in the size of the picture. */
+  person: Plane
+  /** From the hairline to the chin and from ear to ear; null when the face is not visible. */
+  face: Box | null
+}
+
+export interface PerceptionModules {
+  /** The binary `tfjs-backend-wasm-simd.wasm`. */
+  backend: WebAssembly.Module
+  movenet: ModelFiles
+  selfie: ModelFiles
+}
+
+export interface Perceiver {
+  /** Looks at the picture of one person. Never changes the picture. */
+  perceive(picture: Raster): Perception
+  /** What the models use at the moment. */
+  usage(): TensorUsage
+}
+
+let started: Promise<Perceiver> | undefined
+
+/**
+ * Starts the models at the first call and returns the same perceiver at every later one, because
+ * TensorFlow.js has one state for the whole isolate. They keep 37 MB of WebAssembly memory.
+ * A failed start is tried again at the next call.
+ * @param load called for each start
+ * @throws whatever `load` throws; Error when a file is damaged
+ */
+export function createPerceiver(load: () => Promise<PerceptionModules>): Promise<Perceiver> {
+  started ??= start(load).catch((cause: unknown) => {
+    started = undefined
+    throw cause
+  })
+  return started
+}
+
+async function start(load: () => Promise<PerceptionModules>): Promise<Perceiver> {
+  const modules = await load()
+  const usage = await startBackend(modules.backend)
+  const models = await loadPersonModels(modules)
+  return {
+    usage,
+    perceive(picture) {
+      try {
+        return perceive(models, picture)
+      } catch (cause) {
+        // The memory of a binary that trapped may be corrupt.
+        started = undefined
+        throw cause
+      }
+    },
+  }
+}
+
+/** First the whole picture, then again the part around the person, which is sharper. */
+function perceive(models: PersonModels, picture: Raster): Perception {
+  const whole = { x: 0, y: 0, width: picture.width, height: picture.height }
+  let person = models.mask(picture, whole)
+  let pose = models.pose(picture, whole)
+  const box = boxAround(person, pose)
+  if (box) {
+    pose = models.pose(picture, box)
+    person = models.mask(picture, box)
+    clearOutside(person, box)
+  }
+  return { pose, person, face: faceOf(pose) }
+}
+
+/** Below this score a joint is mostly a guess: hidden, outside the picture, or there is no person. */
+const CONFIDENT = 0.3
+
+/** Whether the model saw the joint, rather than guessed where it would be. */
+export const isConfident = (joint: Joint): boolean => joint.score >= CONFIDENT
+
+/** A joint with at least this score extends the box of the person. */
+const PLAUSIBLE = 0.2
+
+/** The box of the person with a margin; null when nobody is there. */
+function boxAround(mask: Plane, pose: Pose): Box | null {
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity]
+  const include = (x: number, y: number) => {
+    left = Math.min(left, x)
+    right = Math.max(right, x)
+    top = Math.min(top, y)
+    bottom = Math.max(bottom, y)
+  }
+  for (let y = 0; y < mask.height; y++) {
+    const row = mask.data.subarray(y * mask.width, (y + 1) * mask.width)
+    const first = row.findIndex(isPerson)
+    if (first < 0) continue
+    include(first, y)
+    include(row.findLastIndex(isPerson), y)
+  }
+  for (const { x, y, score } of Object.values(pose)) if (score >= PLAUSIBLE) include(x, y)
+  if (left > right) return null
+  const margin = 0.08 * Math.max(right - left, bottom - top)
+  const x = Math.max(0, left - margin)
+  const y = Math.max(0, top - margin)
+  return {
+    x,
+    y,
+    width: Math.min(mask.width, right + margin) - x,
+    height: Math.min(mask.height, bottom + margin) - y,
+  }
+}
+
+const isPerson = (probability: number) => probability >= 0.5
+
+function clearOutside(mask: Plane, box: Box): void {
+  for (let y = 0, at = 0; y < mask.height; y++) {
+    const isRowInside = y >= box.y && y < box.y + box.height
+    for (let x = 0; x < mask.width; x++, at++) {
+      if (!isRowInside || x < box.x || x >= box.x + box.width) mask.data[at] = 0
+    }
+  }
+}
+
+/** Null unless the nose and an eye or ear are seen. */
+function faceOf({ nose, leftEye, rightEye, leftEar, rightEar }: Pose): Box | null {
+  if (!isConfident(nose)) return null
+  const eyes = [leftEye, rightEye].filter(isConfident)
+  const ears = [leftEar, rightEar].filter(isConfident)
+  const seen = [...eyes, ...ears, nose]
+  if (seen.length < 2) return null
+  const distance = ([one, other]: Joint[]) =>
+    one && other ? Math.hypot(one.x - other.x, one.y - other.y) : 0
+  const noseToEar = Math.max(0, ...ears.map((ear) => distance([nose, ear])))
+  const noseToEye = Math.max(0, ...eyes.map((eye) => distance([nose, eye])))
+  // From the front the first two agree; from the side the ear is as far from the nose as both are in front.
+  const width = Math.max(distance(ears), distance(eyes) * 2.2, noseToEar * 1.1, noseToEye * 2)
+  if (width === 0) return null
+  const left = Math.min(...seen.map(({ x }) => x))
+  const right = Math.max(...seen.map(({ x }) => x))
+  const level = eyes.length > 0 ? eyes : ears
+  const eyeY = level.reduce((sum, { y }) => sum + y, 0) / level.length
+  return {
+    x: (left + right) / 2 - width / 2,
+    y: eyeY - width * 0.5,
+    width,
+    height: width * 1.35,
+  }
+}

@@ -1,0 +1,152 @@
+// The two models of people: MoveNet finds joints, the selfie model finds the pixels of a person.
+// Both look at a square: the smallest one around a box of the picture, black outside the picture.
+import { createPlane, type Plane } from './plane.ts'
+import { clamp, type Point, type Raster } from './raster.ts'
+import { loadModel, type Model, type ModelFiles } from './tensor-model.ts'
+
+/** The joints that MoveNet finds, in its order. Left and right are the person's own. */
+export const JOINTS = [
+  'nose',
+  'leftEye',
+  'rightEye',
+  'leftEar',
+  'rightEar',
+  'leftShoulder',
+  'rightShoulder',
+  'leftElbow',
+  'rightElbow',
+  'leftWrist',
+  'rightWrist',
+  'leftHip',
+  'rightHip',
+  'leftKnee',
+  'rightKnee',
+  'leftAnkle',
+  'rightAnkle',
+] as const
+
+export type JointName = (typeof JOINTS)[number]
+
+/** A joint in pixels of the picture. `score` is the model's confidence from 0 to 1. */
+export interface Joint extends Point {
+  score: number
+}
+
+export type Pose = Record<JointName, Joint>
+
+/** A rectangle in pixels of the picture. */
+export interface Box {
+  x: number
+  y: number
+  width: number
+  height: number
+}
+
+export interface PersonModels {
+  /** Finds the joints of the person in the box. The joints of several people are mixed. */
+  pose(picture: Raster, box: Box): Pose
+  /** The probability that a pixel of the box belongs to a person; 0 outside the box's square. */
+  mask(picture: Raster, box: Box): Plane
+}
+
+const POSE_SIDE = 192
+const MASK_SIDE = 256
+
+/** @throws Error when a file is damaged */
+export async function loadPersonModels(files: {
+  movenet: ModelFiles
+  selfie: ModelFiles
+}): Promise<PersonModels> {
+  const movenet = await loadModel(files.movenet, POSE_SIDE, 'int32')
+  const selfie = await loadModel(files.selfie, MASK_SIDE, 'float32')
+  return {
+    pose: (picture, box) => poseIn(movenet, picture, box),
+    mask: (picture, box) => maskIn(selfie, picture, box),
+  }
+}
+
+interface Square {
+  left: number
+  top: number
+  /** Pixels of the picture in one pixel of the model's input. */
+  scale: number
+}
+
+function squareAround(box: Box, side: number): Square {
+  const size = Math.max(1, box.width, box.height)
+  return {
+    left: box.x + box.width / 2 - size / 2,
+    top: box.y + box.height / 2 - size / 2,
+    scale: size / side,
+  }
+}
+
+/** The pixels of the square, from 0 to `white`. Each is the mean of the picture's pixels under it. */
+function pixelsOf(picture: Raster, square: Square, side: number, white: number): Float32Array {
+  const { width, height, data } = picture
+  const { left, top, scale } = square
+  const rgb = new Float32Array(side * side * 3)
+  const steps = Math.max(1, Math.round(scale))
+  const weight = white / 255 / (steps * steps)
+  for (let y = 0, at = 0; y < side; y++) {
+    for (let x = 0; x < side; x++, at += 3) {
+      let [red, green, blue] = [0, 0, 0]
+      for (let dy = 0; dy < steps; dy++) {
+        const py = Math.floor(top + (y + (dy + 0.5) / steps) * scale)
+        if (py < 0 || py >= height) continue
+        for (let dx = 0; dx < steps; dx++) {
+          const px = Math.floor(left + (x + (dx + 0.5) / steps) * scale)
+          if (px < 0 || px >= width) continue
+          const from = (py * width + px) * 4
+          red += data[from]!
+          green += data[from + 1]!
+          blue += data[from + 2]!
+        }
+      }
+      rgb[at] = red * weight
+      rgb[at + 1] = green * weight
+      rgb[at + 2] = blue * weight
+    }
+  }
+  return rgb
+}
+
+function poseIn(model: Model, picture: Raster, box: Box): Pose {
+  const square = squareAround(box, POSE_SIDE)
+  const found = model(pixelsOf(picture, square, POSE_SIDE, 255))
+  const joints = JOINTS.map((name, i): [JointName, Joint] => [
+    name,
+    {
+      x: square.left + found[i * 3 + 1]! * POSE_SIDE * square.scale,
+      y: square.top + found[i * 3]! * POSE_SIDE * square.scale,
+      score: found[i * 3 + 2]!,
+    },
+  ])
+  return Object.fromEntries(joints) as Pose
+}
+
+function maskIn(model: Model, picture: Raster, box: Box): Plane {
+  const square = squareAround(box, MASK_SIDE)
+  const found = model(pixelsOf(picture, square, MASK_SIDE, 1))
+  const mask = createPlane(picture.width, picture.height)
+  const { left, top, scale } = square
+  for (let y = 0; y < mask.height; y++) {
+    const sy = (y + 0.5 - top) / scale - 0.5
+    if (sy < -1 || sy > MASK_SIDE) continue
+    const y0 = clamp(Math.floor(sy), 0, MASK_SIDE - 1)
+    const fy = clamp(sy - y0, 0, 1)
+    const upper = y0 * MASK_SIDE
+    const lower = Math.min(y0 + 1, MASK_SIDE - 1) * MASK_SIDE
+    for (let x = 0; x < mask.width; x++) {
+      const sx = (x + 0.5 - left) / scale - 0.5
+      if (sx < -1 || sx > MASK_SIDE) continue
+      const x0 = clamp(Math.floor(sx), 0, MASK_SIDE - 1)
+      const x1 = Math.min(x0 + 1, MASK_SIDE - 1)
+      const fx = clamp(sx - x0, 0, 1)
+      mask.data[y * mask.width + x] =
+        (found[upper + x0]! * (1 - fx) + found[upper + x1]! * fx) * (1 - fy) +
+        (found[lower + x0]! * (1 - fx) + found[lower + x1]! * fx) * fy
+    }
+  }
+  return mask
+}
