@@ -7,7 +7,7 @@ import {
   type Pose,
 } from './person-models.ts'
 import type { Plane } from './plane.ts'
-import type { Raster } from './raster.ts'
+import { lerp, ramp, type Raster } from './raster.ts'
 import { startBackend, type TensorUsage } from './tensor-backend.ts'
 import type { ModelFiles } from './tensor-model.ts'
 
@@ -18,7 +18,10 @@ export interface Perception {
   pose: Pose
   /** The probability from 0 to 1 that a pixel belongs to a person, in the size of the picture. */
   person: Plane
-  /** From the hairline to the chin and from ear to ear; null when the face is not visible. */
+  /**
+   * From the hairline to the chin and from ear to ear. Of a cropped head, parts of the box lie outside
+   * the picture. Null when the face is not visible.
+   */
   face: Box | null
 }
 
@@ -40,7 +43,7 @@ let started: Promise<Perceiver> | undefined
 
 /**
  * Starts the models at the first call and returns the same perceiver at every later one, because
- * TensorFlow.js has one state for the whole isolate. They keep 37 MB of WebAssembly memory.
+ * TensorFlow.js has one state for the whole isolate. They keep 29 MB of WebAssembly memory.
  * A failed start is tried again at the next call.
  * @param load called for each start
  * @throws whatever `load` throws; Error when a file is damaged
@@ -71,7 +74,7 @@ async function start(load: () => Promise<PerceptionModules>): Promise<Perceiver>
   }
 }
 
-/** First the whole picture, then again the part around the person, which is sharper. */
+/** First the whole picture, then the part around the person, then the upper body: each is sharper. */
 function perceive(models: PersonModels, picture: Raster): Perception {
   const whole = { x: 0, y: 0, width: picture.width, height: picture.height }
   let person = models.mask(picture, whole)
@@ -81,6 +84,8 @@ function perceive(models: PersonModels, picture: Raster): Perception {
     pose = models.pose(picture, box)
     person = models.mask(picture, box)
     clearOutside(person, box)
+    const upper = upperBodyOf(pose, box)
+    if (upper) fadeInto(person, models.mask(picture, upper), upper)
   }
   return { pose, person, face: faceOf(pose) }
 }
@@ -130,6 +135,34 @@ function clearOutside(mask: Plane, box: Box): void {
     const isRowInside = y >= box.y && y < box.y + box.height
     for (let x = 0; x < mask.width; x++, at++) {
       if (!isRowInside || x < box.x || x >= box.x + box.width) mask.data[at] = 0
+    }
+  }
+}
+
+/** The box from its top to below hips and wrists; null when that is most of the box or is not seen. */
+function upperBodyOf(pose: Pose, box: Box): Box | null {
+  const { leftHip, rightHip, leftWrist, rightWrist } = pose
+  if (!isConfident(leftHip) || !isConfident(rightHip)) return null
+  const lowest = Math.max(
+    ...[leftHip, rightHip, leftWrist, rightWrist].filter(isConfident).map(({ y }) => y),
+  )
+  const height = (lowest - box.y) * (1 + FADE) + 0.06 * box.height
+  return Math.max(height, box.width) < 0.8 * Math.max(box.height, box.width)
+    ? { ...box, height }
+    : null
+}
+
+/** The share of the upper body's height over which its mask passes into the mask of the whole body. */
+const FADE = 0.12
+
+/** Replaces the mask inside the box, gradually at the lower end of the box. */
+function fadeInto(mask: Plane, part: Plane, box: Box): void {
+  const bottom = box.y + box.height
+  for (let y = Math.max(0, Math.ceil(box.y)); y < Math.min(mask.height, bottom); y++) {
+    const share = ramp(bottom - y, 0, FADE * box.height)
+    for (let x = Math.ceil(box.x); x < Math.min(mask.width, box.x + box.width); x++) {
+      const at = y * mask.width + x
+      mask.data[at] = lerp(mask.data[at]!, part.data[at]!, share)
     }
   }
 }

@@ -1,6 +1,7 @@
 // Starts TensorFlow.js on WebAssembly from a compiled module: a Worker may not compile bytes.
 import { BackendWasm } from '@tensorflow/tfjs-backend-wasm'
 import * as tf from '@tensorflow/tfjs-core'
+import { freeFiltersAfterUse } from './filter-memory.ts'
 import { startRuntime } from './tensor-runtime.ts'
 
 const NAME = 'wasm'
@@ -27,6 +28,7 @@ export async function startBackend(compiled: WebAssembly.Module): Promise<() => 
   const emscripten: unknown = runtime
   const backend = new BackendWasm(emscripten as ConstructorParameters<typeof BackendWasm>[0])
   tf.registerBackend(NAME, () => backend)
+  freeFiltersAfterUse(NAME)
   if (!(await tf.setBackend(NAME))) throw new Error('the tensor backend did not start')
   return () => ({ tensors: tf.memory().numTensors, heapBytes: runtime.HEAPU8.byteLength })
 }

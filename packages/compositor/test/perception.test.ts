@@ -1,0 +1,176 @@
+// What the models see in drawn figures, whose joints and outlines are known.
+import { beforeAll, describe, expect, it } from 'vitest'
+import { isConfident, type Joint, type Perception } from '../src/perception.ts'
+import { countPeople } from '../src/people.ts'
+import type { Plane } from '../src/plane.ts'
+import { armOf, type Body, type FigureOptions, type Rgba } from '../samples/index.ts'
+import { figure, tools } from './files.ts'
+
+const SIZE = { width: 320, height: 480 }
+
+/** Figures, and how much of figure and mask must agree (intersection over union). */
+const FIGURES: [name: string, overlap: number, options: FigureOptions][] = [
+  ['a person', 0.9, {}],
+  ['a half figure', 0.9, { scale: 0.2 }],
+  ['long, dark hair', 0.9, { skin: '#6b4630', hair: 'long', hairColour: '#14100e' }],
+  ['long sleeves and spread arms', 0.87, { sleeves: 'long', arms: [30, 42] }],
+  // The model includes gaps between legs, and between arms and body, that have the figure's colour.
+  ['white on white', 0.7, { shirt: '#f4f4f4', trousers: '#e8e8e8', wall: ['#ffffff', '#ffffff'] }],
+  ['black on black', 0.7, { shirt: '#111111', trousers: '#161616', wall: ['#101010', '#181818'] }],
+]
+
+const perceive = async (picture: Rgba): Promise<Perception> =>
+  (await tools.perceiver()).perceive(picture)
+
+const bodyOf = ({ scale = 0.122, build = 1 }: FigureOptions): Body => ({
+  unit: SIZE.height * scale,
+  build,
+  at: (x, y) => [SIZE.width / 2 + x * SIZE.height * scale, SIZE.height * (0.06 + y * scale)],
+})
+
+describe.each(FIGURES)('perceive, with %s', (_, minimum, options) => {
+  const drawn = { ...SIZE, ...options }
+  const body = bodyOf(options)
+  /** The distance to the drawn joint in heads. */
+  const distance = (joint: Joint, [x, y]: readonly [number, number]) =>
+    Math.hypot(joint.x - x, joint.y - y) / body.unit
+
+  let perception: Perception
+  beforeAll(async () => {
+    perception = await perceive(figure(drawn))
+  })
+
+  it('finds the joints', () => {
+    const { pose } = perception
+    const [leftAngle, rightAngle] = options.arms ?? [14, 14]
+    // The left of the picture is the right of the person.
+    const right = armOf(body, -1, leftAngle, options.elbow ?? 6)
+    const left = armOf(body, 1, rightAngle, options.elbow ?? 6)
+    const expected = [
+      [pose.rightShoulder, right.shoulder],
+      [pose.leftShoulder, left.shoulder],
+      [pose.rightElbow, right.elbow],
+      [pose.leftElbow, left.elbow],
+      [pose.rightWrist, right.wrist],
+      [pose.leftWrist, left.wrist],
+      [pose.rightHip, body.at(-0.4, 3.6)],
+      [pose.leftHip, body.at(0.4, 3.6)],
+    ] as const
+    for (const [found, position] of expected) {
+      expect(distance(found, position)).toBeLessThan(0.35)
+      expect(isConfident(found)).toBe(true)
+    }
+  })
+
+  it('finds the pixels of the person', () => {
+    const { person } = perception
+    expect(overlap(person, maskOf(drawn))).toBeGreaterThan(minimum)
+    expect(countPeople(person)).toBe(1)
+  })
+
+  it('finds the face', () => {
+    const { face } = perception
+    expect(face!.x + face!.width / 2).toBeCloseTo(SIZE.width / 2, -1)
+    expect(face!.width / body.unit).toBeGreaterThan(0.5)
+    expect(face!.width / body.unit).toBeLessThan(1)
+    const [, eyes] = body.at(0, 0.5)
+    const [, mouth] = body.at(0, 0.82)
+    expect(face!.y).toBeLessThan(eyes)
+    expect(face!.y + face!.height).toBeGreaterThan(mouth)
+  })
+})
+
+describe('perceive', () => {
+  it('finds no person in a landscape', async () => {
+    const { pose, face } = await perceive(landscape())
+    expect(isConfident(pose.leftShoulder) && isConfident(pose.rightShoulder)).toBe(false)
+    expect(face).toBeNull()
+  })
+
+  it.each([
+    [1, 1],
+    [1, 700],
+    [700, 1],
+    [40, 30],
+  ])('accepts a black picture of %d × %d pixels', async (width, height) => {
+    const { pose, person, face } = await perceive(plain(width, height))
+    expect([person.width, person.height]).toEqual([width, height])
+    expect(person.data.every((value) => value >= 0 && value <= 1)).toBe(true)
+    expect(Object.values(pose).every(({ x, y }) => Number.isFinite(x + y))).toBe(true)
+    expect(face).toBeNull()
+  })
+
+  it('counts people who stand apart', async () => {
+    const one = figure({ width: 200, height: 300 })
+    const { person } = await perceive(sideBySide(one, one))
+    expect(countPeople(person)).toBe(2)
+  })
+
+  it('returns the same values for the same picture, in constant memory', async () => {
+    const perceiver = await tools.perceiver()
+    const picture = figure(SIZE)
+    const first = perceiver.perceive(picture)
+    const before = perceiver.usage()
+    for (let run = 0; run < 20; run++) {
+      const { pose, person } = perceiver.perceive(picture)
+      expect(pose).toEqual(first.pose)
+      expect(person.data.every((value, at) => value === first.person.data[at])).toBe(true)
+    }
+    expect(perceiver.usage()).toEqual(before)
+    expect(before.heapBytes).toBeLessThan(32 * 1024 * 1024)
+  })
+})
+
+/** Which pixels belong to the figure: those that do not depend on the colours behind it. */
+function maskOf(options: FigureOptions): boolean[] {
+  const before = (colour: string) => figure({ ...options, wall: [colour, colour], floor: colour })
+  const [white, black] = [before('#ffffff'), before('#000000')]
+  return Array.from(
+    { length: white.width * white.height },
+    (_, i) => white.data[i * 4]! - black.data[i * 4]! < 64,
+  )
+}
+
+/** Intersection over union. */
+function overlap(person: Plane, mask: boolean[]): number {
+  let [both, either] = [0, 0]
+  for (const [i, value] of person.data.entries()) {
+    const isFound = value >= 0.5
+    if (isFound && mask[i]) both++
+    if (isFound || mask[i]) either++
+  }
+  return both / either
+}
+
+const plain = (width: number, height: number): Rgba => ({
+  width,
+  height,
+  data: Uint8ClampedArray.from({ length: width * height * 4 }, (_, i) => (i % 4 === 3 ? 255 : 0)),
+})
+
+function landscape(): Rgba {
+  const picture = plain(480, 320)
+  for (let y = 0; y < 320; y++) {
+    for (let x = 0; x < 480; x++) {
+      const hills = 170 + 25 * Math.sin(x / 60) + 9 * Math.sin(x / 17)
+      const leaf = 12 * Math.sin(x * 1.7) * Math.sin(y * 1.3)
+      const colour = y < hills ? [120 + y / 3, 160 + y / 4, 225] : [70 + leaf, 115 + leaf, 50]
+      picture.data.set(colour, (y * 480 + x) * 4)
+    }
+  }
+  return picture
+}
+
+function sideBySide(one: Rgba, other: Rgba): Rgba {
+  const picture = plain(one.width + other.width, one.height)
+  for (let y = 0; y < one.height; y++) {
+    for (const [from, left] of [
+      [one, 0],
+      [other, one.width],
+    ] as const) {
+      const row = from.data.subarray(y * from.width * 4, (y + 1) * from.width * 4)
+      picture.data.set(row, (y * picture.width + left) * 4)
+    }
+  }
+  return picture
+}
