@@ -1,6 +1,6 @@
-// The WebAssembly codecs. Every image gets a fresh instance, because WebAssembly memory never shrinks
-// and an instance that trapped on a malformed file may be corrupt. The modules are passed in: a
-// Worker imports them, Node reads them from disk.
+// The WebAssembly codecs. Every job gets fresh instances, because WebAssembly memory never shrinks and
+// may still contain the pictures of the last customer. The modules are passed in: a Worker imports
+// them, Node reads them from disk.
 import loadJpegDecoder from '@jsquash/jpeg/codec/dec/mozjpeg_dec.js'
 import loadJpegEncoder from '@jsquash/jpeg/codec/enc/mozjpeg_enc.js'
 import loadWebpDecoder from '@jsquash/webp/codec/dec/webp_dec.js'
@@ -21,48 +21,79 @@ export class OutOfMemory extends Error {
   override readonly name = 'OutOfMemory'
 }
 
-export interface Codecs {
+export interface Decoder {
   /**
    * Decodes and shrinks to `maxSide`.
    * @throws OutOfMemory; for malformed files any value, not always an Error
    */
   decode(bytes: Uint8Array, format: ImageFormat, maxSide: number): Promise<Raster>
+}
+
+export interface Codecs extends Decoder {
+  /**
+   * A decoder for the pictures of one job. It decodes the second picture of a format in the memory of
+   * the first: the memory of a dropped instance is not free before the next garbage collection.
+   * Drop it before encoding, and never share it between customers.
+   */
+  decoderForJob(): Decoder
   encodeJpeg(picture: Raster, quality: number): Promise<Uint8Array<ArrayBuffer>>
 }
 
 export function createCodecs(modules: CodecModules): Codecs {
   return {
-    async decode(bytes, format, maxSide) {
-      if (format === 'png') return decodePng(modules.pngDecoder, bytes, maxSide)
-      const inPlace = shrinkingInPlace(maxSide)
-      const memory = new MemoryLimit()
-      try {
-        // A decoder looks up the classes of its result when it is loaded or when it first decodes.
-        let decoded: Raster | null
-        if (format === 'jpeg') {
-          const options = instantiate(modules.jpegDecoder, memory)
-          const decoder = await inPlace(() => loadJpegDecoder(options))
-          decoded = inPlace(() => decoder.decode(bytes, false))
-        } else {
-          const options = instantiate(modules.webpDecoder, memory)
-          const decoder = await inPlace(() => loadWebpDecoder(options))
-          decoded = inPlace(() => decoder.decode(bytes))
-        }
-        if (!decoded) throw new Error(`the ${format} decoder returned no picture`)
-        return decoded
-      } catch (cause) {
-        if (memory.wasExceeded)
-          throw new OutOfMemory(`the ${format} needs too much memory`, { cause })
-        throw cause
-      }
-    },
-
+    decode: (...file) => createDecoder(modules).decode(...file),
+    decoderForJob: () => createDecoder(modules),
     async encodeJpeg(picture, quality) {
       const encoder = await loadJpegEncoder(instantiate(modules.jpegEncoder))
       const { data, width, height } = picture
       return encoder.encode(data, width, height, { ...JPEG_OPTIONS, quality }).slice()
     },
   }
+}
+
+/** A running decoder of JPEG or WebP. */
+interface Instance {
+  memory: MemoryLimit
+  decode(bytes: Uint8Array, maxSide: number): Raster | null
+}
+
+function createDecoder(modules: CodecModules): Decoder {
+  const idle = new Map<ImageFormat, Instance>()
+  return {
+    async decode(bytes, format, maxSide) {
+      if (format === 'png') return decodePng(modules.pngDecoder, bytes, maxSide)
+      const instance = idle.get(format) ?? (await startDecoder(modules, format))
+      idle.delete(format)
+      try {
+        const decoded = instance.decode(bytes, maxSide)
+        if (!decoded) throw new Error(`the ${format} decoder returned no picture`)
+        // Only after a success: an instance that trapped on a malformed file may be corrupt.
+        idle.set(format, instance)
+        return decoded
+      } catch (cause) {
+        if (instance.memory.wasExceeded)
+          throw new OutOfMemory(`the ${format} needs too much memory`, { cause })
+        throw cause
+      }
+    },
+  }
+}
+
+async function startDecoder(modules: CodecModules, format: 'jpeg' | 'webp'): Promise<Instance> {
+  const memory = new MemoryLimit()
+  const inPlace = shrinkingInPlace()
+  // A decoder looks up the classes of its result when it is loaded or when it first decodes.
+  if (format === 'jpeg') {
+    const options = instantiate(modules.jpegDecoder, memory)
+    const decoder = await inPlace(0, () => loadJpegDecoder(options))
+    return {
+      memory,
+      decode: (bytes, maxSide) => inPlace(maxSide, () => decoder.decode(bytes, false)),
+    }
+  }
+  const options = instantiate(modules.webpDecoder, memory)
+  const decoder = await inPlace(0, () => loadWebpDecoder(options))
+  return { memory, decode: (bytes, maxSide) => inPlace(maxSide, () => decoder.decode(bytes)) }
 }
 
 /** Baseline without trellis search: a third of the CPU time, and files a few per cent larger. */
@@ -88,7 +119,7 @@ const JPEG_OPTIONS = {
  * The limit for decoders that grow their memory through JavaScript. A lossless WebP of one megapixel
  * can make its decoder reserve 1.4 GB for Huffman tables, and no header shows it.
  */
-const MAX_MEMORY_BYTES = 96 * 1024 * 1024
+const MAX_MEMORY_BYTES = 72 * 1024 * 1024
 
 const PAGE_BYTES = 64 * 1024
 

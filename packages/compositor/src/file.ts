@@ -3,19 +3,45 @@
 import type { ImageHeader } from '@try-on/image-files'
 import { imageDataBytes, pngChunks, type PngHeader } from '@try-on/image-files'
 
-/**
- * A Worker has 128 MB in total. Decoders need 4 bytes per pixel, for some kinds of file 6 or 10, in
- * addition to the file.
- */
+/** Limits the CPU time. Most kinds of file reach `MAX_BYTES` with fewer pixels. */
 const MAX_PIXELS = { light: 14_000_000, medium: 12_500_000, heavy: 6_000_000 }
 
-/** The maximum number of pixels for a file of this kind. */
-export function maxPixels(header: ImageHeader): number {
-  if (isHeavy(header)) return MAX_PIXELS.heavy
-  // Lossy WebP, and grey PNG, which the decoder converts to colour.
-  const isMedium = header.format === 'webp' || (header.format === 'png' && header.colourType !== 6)
-  return isMedium ? MAX_PIXELS.medium : MAX_PIXELS.light
+/**
+ * For a decoder and the files of a job. A Worker has 128 MB in total, and the models take 30 MB, the
+ * shrunk pictures 13 MB.
+ */
+const MAX_BYTES = 72 * 1024 * 1024
+
+/**
+ * Whether decoding takes too much time or memory.
+ * @param fileBytes the size of this file
+ * @param otherBytes the size of the job's other file, which is in memory too
+ */
+export function isTooLarge(header: ImageHeader, fileBytes: number, otherBytes: number): boolean {
+  const pixels = header.width * header.height
+  const kind = kindOf(header)
+  const needed = pixels * bytesPerPixel(header) + fileBytes * copies(header) + otherBytes
+  return pixels > MAX_PIXELS[kind] || needed > MAX_BYTES
 }
+
+function kindOf(header: ImageHeader): keyof typeof MAX_PIXELS {
+  if (isHeavy(header)) return 'heavy'
+  return header.format === 'webp' || isGreyPng(header) ? 'medium' : 'light'
+}
+
+/** What a decoder takes at its end, apart from the file. */
+function bytesPerPixel(header: ImageHeader): number {
+  if (isHeavy(header)) return 10
+  if (header.format === 'webp') return 5.1
+  return isGreyPng(header) ? 6.3 : 4.2
+}
+
+/** The file itself, and its copies in the decoder's memory: the JPEG and WebP decoders make two. */
+const copies = ({ format }: ImageHeader): number => (format === 'png' ? 2 : 3)
+
+/** Grey, with or without alpha: the decoder converts it to colour. A palette is heavy anyway. */
+const isGreyPng = (header: ImageHeader): boolean =>
+  header.format === 'png' && header.colourType !== 6
 
 function isHeavy(header: ImageHeader): boolean {
   switch (header.format) {

@@ -1,5 +1,5 @@
 // Renders a person wearing a garment: two image files in, one JPEG out. See docs/compositor.md.
-import type { Codecs } from './codecs.ts'
+import type { Codecs, Decoder } from './codecs.ts'
 import { compose } from './compose.ts'
 import { load, type ImageFile } from './load.ts'
 import type { Perceiver } from './perception.ts'
@@ -21,6 +21,11 @@ export interface Tools {
   perceiver(): Promise<Perceiver>
 }
 
+interface Images {
+  model: ImageFile
+  garment: ImageFile
+}
+
 /**
  * Renders the person of the model image wearing the garment of the garment image.
  * @returns a JPEG whose longer side has at most 1,536 pixels
@@ -29,11 +34,18 @@ export interface Tools {
  */
 export async function dress(
   { codecs, perceiver }: Tools,
-  images: { model: ImageFile; garment: ImageFile },
+  images: Images,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const garment = await load(codecs, images.garment, 'garment', GARMENT_MAX_SIDE)
-  const model = await load(codecs, images.model, 'model', MODEL_MAX_SIDE)
+  const { garment, model } = await loadBoth(codecs.decoderForJob(), images)
   flatten(model)
   await perceiver()
   return codecs.encodeJpeg(compose(model, garment), JPEG_QUALITY)
+}
+
+async function loadBoth(decoder: Decoder, { model, garment }: Images) {
+  const [modelBytes, garmentBytes] = [model.bytes.length, garment.bytes.length]
+  return {
+    garment: await load(decoder, garment, 'garment', GARMENT_MAX_SIDE, modelBytes),
+    model: await load(decoder, model, 'model', MODEL_MAX_SIDE, garmentBytes),
+  }
 }

@@ -1,9 +1,9 @@
 // From a customer's file to pixels: checked, decoded, rotated upright and scaled down.
 import { inspect, imageFile } from '@try-on/image-files'
 import type { ImageFormat } from '@try-on/image-files'
-import { OutOfMemory, type Codecs } from './codecs.ts'
+import { OutOfMemory, type Decoder } from './codecs.ts'
 import { orientationOf, upright } from './exif.ts'
-import { containsItsImage, maxPixels, unsupported } from './file.ts'
+import { containsItsImage, isTooLarge, unsupported } from './file.ts'
 import type { Raster } from './raster.ts'
 
 /** An image file with the format that its first bytes show. */
@@ -29,13 +29,15 @@ export class UnusableImage extends Error {
 
 /**
  * Checks and decodes an image file, applies its orientation and scales it down to `maxSide` pixels.
+ * @param otherBytes the size of the job's other file, which leaves less memory for this one
  * @throws UnusableImage
  */
 export async function load(
-  codecs: Codecs,
+  decoder: Decoder,
   image: ImageFile,
   role: 'model' | 'garment',
   maxSide: number,
+  otherBytes = 0,
 ): Promise<Raster> {
   const { bytes, format } = image
   const unusable = (problem: Problem, reason: string, cause?: unknown) =>
@@ -43,8 +45,9 @@ export async function load(
 
   const header = inspect(bytes, format)
   if ('corrupt' in header) throw unusable('corrupt', header.corrupt)
-  if (header.width * header.height > maxPixels(header)) {
-    throw unusable('too_large', `${header.width} × ${header.height} pixels`)
+  if (isTooLarge(header, bytes.length, otherBytes)) {
+    const reason = `${header.width} × ${header.height} pixels in ${bytes.length} bytes`
+    throw unusable('too_large', reason)
   }
   const reason = unsupported(header)
   if (reason) throw unusable('unsupported_format', reason)
@@ -55,7 +58,7 @@ export async function load(
   }
   try {
     const file = header.format === 'webp' ? imageFile(bytes, header) : bytes
-    const decoded = await codecs.decode(file, format, maxSide)
+    const decoded = await decoder.decode(file, format, maxSide)
     return upright(decoded, orientationOf(bytes, format))
   } catch (cause) {
     if (cause instanceof OutOfMemory) throw unusable('too_large', cause.message, cause)

@@ -6,13 +6,19 @@
 // Invariant: the replacement is synchronous and undone in `finally`, so that no other code sees it.
 import { shrink, type Raster } from './raster.ts'
 
-/** Returns a function that runs a synchronous decoder call with the replaced globals. */
-export function shrinkingInPlace(maxSide: number): <T>(call: () => T) => T {
+/**
+ * Returns a function that runs a synchronous call of one decoder with the replaced globals. Pictures
+ * are shrunk to the `maxSide` of the call. A decoder keeps the first classes that it finds, so use the
+ * same function for all its calls.
+ */
+export function shrinkingInPlace(): <T>(maxSide: number, call: () => T) => T {
+  let currentMaxSide = 0
   const replacements = {
     Uint8ClampedArray: viewInsteadOfCopy,
-    ImageData: imageDataOf(maxSide),
+    ImageData: imageDataOf(() => currentMaxSide),
   }
-  return (call) => {
+  return (maxSide, call) => {
+    currentMaxSide = maxSide
     const originals = Object.keys(replacements).map(
       (name) => [name, Object.getOwnPropertyDescriptor(globalThis, name)] as const,
     )
@@ -41,14 +47,14 @@ const viewInsteadOfCopy = new Proxy(Uint8ClampedArray, {
 })
 
 /** An `ImageData` that contains the shrunk picture, in memory of its own. */
-const imageDataOf = (maxSide: number) =>
+const imageDataOf = (maxSide: () => number) =>
   class ImageData implements Raster {
     readonly width: number
     readonly height: number
     readonly data: Uint8ClampedArray
 
     constructor(data: Uint8ClampedArray, width: number, height: number) {
-      const small = shrink({ data, width, height }, maxSide)
+      const small = shrink({ data, width, height }, maxSide())
       this.width = small.width
       this.height = small.height
       this.data = small.data === data ? data.slice() : small.data

@@ -29,7 +29,7 @@ afterEach(() => void vi.unstubAllGlobals())
 describe('shrinkingInPlace', () => {
   it('restores the globals after success', () => {
     const before = descriptors()
-    const during = shrinkingInPlace(10)(descriptors)
+    const during = shrinkingInPlace()(10, descriptors)
     expect(during).not.toEqual(before)
     expect(descriptors()).toEqual(before)
   })
@@ -37,7 +37,7 @@ describe('shrinkingInPlace', () => {
   it('restores the globals after a throw', () => {
     const before = descriptors()
     expect(() =>
-      shrinkingInPlace(10)(() => {
+      shrinkingInPlace()(10, () => {
         throw new Error('malformed file')
       }),
     ).toThrow('malformed file')
@@ -46,14 +46,14 @@ describe('shrinkingInPlace', () => {
 
   it('restores the globals before an asynchronous call settles', async () => {
     const before = descriptors()
-    const pending = shrinkingInPlace(10)(() => Promise.resolve().then(descriptors))
+    const pending = shrinkingInPlace()(10, () => Promise.resolve().then(descriptors))
     expect(descriptors()).toEqual(before)
     expect(await pending).toEqual(before)
   })
 
   it('restores a global that existed before', () => {
     vi.stubGlobal('ImageData', PlainImageData)
-    shrinkingInPlace(10)(() => undefined)
+    shrinkingInPlace()(10, () => undefined)
     expect(Reflect.get(globalThis, 'ImageData')).toBe(PlainImageData)
   })
 
@@ -76,9 +76,23 @@ describe('shrinkingInPlace', () => {
     expect({ width, height, data }).toEqual({ ...shrink(copy!, maxSide) })
   })
 
+  it('shrinks the pictures of one job, each to its own size', async () => {
+    const decoder = codecs.decoderForJob()
+    const file = await codecs.encodeJpeg(drawFigure({ width: 60, height: 90 }), 90)
+    for (const maxSide of [24, 9_999, 50]) {
+      const { width, height, data } = await decoder.decode(file, 'jpeg', maxSide)
+      const alone = await codecs.decode(file, 'jpeg', maxSide)
+      expect({ width, height, data }).toEqual({ ...alone })
+    }
+    const broken = file.slice(0, 200)
+    await expect(decoder.decode(broken, 'jpeg', 24)).rejects.toBeDefined()
+    expect((await decoder.decode(file, 'jpeg', 30)).height).toBe(30)
+  })
+
   it('does not share memory with the decoder', () => {
     const memory = new Uint8Array(16).fill(7)
-    const { data } = shrinkingInPlace(9)(
+    const { data } = shrinkingInPlace()(
+      9,
       () =>
         Reflect.construct(Reflect.get(globalThis, 'ImageData'), [
           new Uint8ClampedArray(memory),
