@@ -5,6 +5,7 @@ import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { measureBudget } from './budget.ts'
+import { measureCompositor } from './compositor.ts'
 import { measureFairness } from './fairness.ts'
 import { measureGrowth } from './growth.ts'
 import { measureLatency } from './latency.ts'
@@ -18,6 +19,7 @@ const { values } = parseArgs({
 const { quick } = values
 
 const SECTIONS: Record<string, () => Promise<object>> = {
+  compositor: measureCompositor,
   budget: () => withHarness(measureBudget),
   throughput: () =>
     measureThroughput(
@@ -55,7 +57,9 @@ const {
   drift = 0,
   violations = [],
 } = (results['soak'] ?? {}) as Partial<Awaited<ReturnType<typeof soak>>>
-const { missed = [] } = (results['fairness'] ?? {}) as { missed?: string[] }
+const missed = Object.values(results).flatMap(
+  (result) => (result as { missed?: string[] }).missed ?? [],
+)
 if (lost + drift + violations.length + missed.length > 0) process.exitCode = 1
 
 /** Prints an object of objects as a table, and deeper levels as separate tables. */

@@ -4,11 +4,14 @@ import { createRequire } from 'node:module'
 import { createCodecs } from '../src/codecs.ts'
 
 const resolve = createRequire(import.meta.url).resolve
-const read = (path: string) => new WebAssembly.Module(readFileSync(resolve(path)))
+
+/** Compiles a file of a package. The types of Workers, which some callers have, forbid `new Module`. */
+export const compile = (path: string): WebAssembly.Module =>
+  Reflect.construct(WebAssembly.Module, [readFileSync(resolve(path))])
 
 export const nodeCodecs = createCodecs({
-  jpegDecoder: read('@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm'),
-  jpegEncoder: read('@jsquash/jpeg/codec/enc/mozjpeg_enc.wasm'),
-  pngDecoder: read('@jsquash/png/codec/pkg/squoosh_png_bg.wasm'),
-  webpDecoder: read('@jsquash/webp/codec/dec/webp_dec.wasm'),
+  jpegDecoder: compile('@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm'),
+  jpegEncoder: compile('@jsquash/jpeg/codec/enc/mozjpeg_enc.wasm'),
+  pngDecoder: compile('@jsquash/png/codec/pkg/squoosh_png_bg.wasm'),
+  webpDecoder: compile('@jsquash/webp/codec/dec/webp_dec.wasm'),
 })

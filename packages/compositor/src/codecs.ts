@@ -44,7 +44,9 @@ export function createCodecs(modules: CodecModules): Codecs {
     decode: (...file) => createDecoder(modules).decode(...file),
     decoderForJob: () => createDecoder(modules),
     async encodeJpeg(picture, quality) {
-      const encoder = await loadJpegEncoder(instantiate(modules.jpegEncoder))
+      const encoder = await loadJpegEncoder(
+        instantiate(modules.jpegEncoder, new MemoryLimit(Infinity)),
+      )
       const { data, width, height } = picture
       return encoder.encode(data, width, height, { ...JPEG_OPTIONS, quality }).slice()
     },
@@ -80,7 +82,7 @@ function createDecoder(modules: CodecModules): Decoder {
 }
 
 async function startDecoder(modules: CodecModules, format: 'jpeg' | 'webp'): Promise<Instance> {
-  const memory = new MemoryLimit()
+  const memory = new MemoryLimit(MAX_MEMORY_BYTES)
   const inPlace = shrinkingInPlace()
   // A decoder looks up the classes of its result when it is loaded or when it first decodes.
   if (format === 'jpeg') {
@@ -123,16 +125,30 @@ const MAX_MEMORY_BYTES = 72 * 1024 * 1024
 
 const PAGE_BYTES = 64 * 1024
 
+/**
+ * To get memory, the glue code tries to grow it by 20, 10 and 5 %, or by what it needs if that is
+ * more. Only the last try is granted.
+ */
+const GROWTH_TRIES = 3
+
 class MemoryLimit {
   wasExceeded = false
+  readonly #maxBytes: number
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes
+  }
 
   apply(exports: WebAssembly.Exports): void {
     for (const memory of Object.values(exports)) {
       if (!(memory instanceof WebAssembly.Memory)) continue
       const grow = memory.grow.bind(memory)
-      // The glue code calls this method and treats an exception as a failed allocation.
+      let tries = 0
+      // The glue code calls this method and treats an exception as a failed try.
       memory.grow = (pages) => {
-        if (memory.buffer.byteLength + pages * PAGE_BYTES <= MAX_MEMORY_BYTES) return grow(pages)
+        tries = (tries + 1) % GROWTH_TRIES
+        if (tries > 0) throw new RangeError('a smaller step is possible')
+        if (memory.buffer.byteLength + pages * PAGE_BYTES <= this.#maxBytes) return grow(pages)
         this.wasExceeded = true
         throw new RangeError('the memory limit is reached')
       }
@@ -140,13 +156,13 @@ class MemoryLimit {
   }
 }
 
-const instantiate = (module: WebAssembly.Module, limit?: MemoryLimit): CodecOptions => ({
+const instantiate = (module: WebAssembly.Module, limit: MemoryLimit): CodecOptions => ({
   noInitialRun: true,
   // Decoder warnings about customers' files are noise in the log.
   printErr: () => undefined,
   instantiateWasm(imports, ready) {
     const instance = new WebAssembly.Instance(module, imports)
-    limit?.apply(instance.exports)
+    limit.apply(instance.exports)
     ready(instance)
     return instance.exports
   },

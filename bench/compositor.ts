@@ -1,0 +1,187 @@
+// Memory and CPU time of the embedded engine, in Node: the codecs and models are the same as in workerd.
+// Memory is counted in MB of 1,048,576 bytes, as the limit of a Worker is.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { dress, type Tools } from '@try-on/compositor'
+import { nodeTools } from '@try-on/compositor/node-tools'
+import { createRandom, drawFigure, drawGarment, type Rgba } from '@try-on/compositor/samples'
+
+/** For usual pictures and for files of 10 MB; the rest of a Worker's 128 MB is JavaScript. */
+const MAX_MB = 100
+/** For the pairs that need the most memory of all that are accepted. */
+const MAX_MB_AT_THE_LIMIT = 115
+const MAX_CPU_MS = 3_000
+
+const MB = 1024 * 1024
+
+interface Pair {
+  name: string
+  limitMb: number
+  model: () => Promise<Uint8Array<ArrayBuffer>>
+  garment: () => Promise<Uint8Array<ArrayBuffer>>
+}
+
+const PAIRS: Pair[] = [
+  {
+    name: 'samples, 0.8 and 1.2 MP',
+    limitMb: MAX_MB,
+    model: () => jpeg(drawFigure(), 88),
+    garment: () => jpeg(drawGarment(), 88),
+  },
+  {
+    name: 'phone photos, 12 MP',
+    limitMb: MAX_MB,
+    model: () => jpeg(enlarged(drawFigure({ width: 750, height: 1000 }), 4, 0.13), 80),
+    garment: () => jpeg(enlarged(drawGarment({ width: 750, height: 1000 }), 4, 0.13), 80),
+  },
+  {
+    name: 'files of 10 MB',
+    limitMb: MAX_MB,
+    model: () => jpeg(enlarged(drawFigure({ width: 840, height: 1260 }), 2, 1), 97),
+    garment: () => jpeg(enlarged(drawGarment({ width: 960, height: 1080 }), 2, 1), 97),
+  },
+  {
+    name: 'the largest JPEG, 14 MP',
+    limitMb: MAX_MB_AT_THE_LIMIT,
+    model: () => jpeg(enlarged(drawFigure({ width: 810, height: 1080 }), 4, 0.3), 70),
+    garment: () => jpeg(drawGarment(), 88),
+  },
+]
+
+const jpeg = (picture: Rgba, quality: number) => nodeTools.codecs.encodeJpeg(picture, quality)
+
+function enlarged({ width, height, data }: Rgba, times: number, noise: number): Rgba {
+  const random = createRandom(7)
+  // The length is a prime number, so that lines of the picture differ.
+  const grain = Float32Array.from({ length: 65_521 }, () => (random() - 0.5) * noise * 255)
+  const result = new Uint8ClampedArray(data.length * times * times)
+  for (let y = 0, at = 0; y < height * times; y++) {
+    for (let x = 0; x < width * times; x++, at += 4) {
+      const from = (Math.floor(y / times) * width + Math.floor(x / times)) * 4
+      for (let c = 0; c < 3; c++) result[at + c] = data[from + c]! + grain[(at + c) % grain.length]!
+      result[at + 3] = 255
+    }
+  }
+  return { width: width * times, height: height * times, data: result }
+}
+
+/** The last WebAssembly memory that a codec created. */
+let codecMemory: WebAssembly.Memory | undefined
+WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
+  construct(real, [module, imports]: [WebAssembly.Module, WebAssembly.Imports]) {
+    const instance = new real(module, imports)
+    for (const value of Object.values(instance.exports)) {
+      if (value instanceof WebAssembly.Memory) codecMemory = value
+    }
+    return instance
+  },
+})
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+
+/** Peaks of one composition in bytes. */
+interface Peaks {
+  decoder: number
+  encoder: number
+  /** The shrunk pictures. */
+  pictures: number
+  /** What the composition itself adds, uncollected garbage included; 0 where it cannot be measured. */
+  composing: number
+}
+
+/** The tools, and what they have used so far. */
+function observed(peaks: Peaks): Tools {
+  const { codecs, perceiver } = nodeTools
+  let before = 0
+  return {
+    perceiver,
+    codecs: {
+      ...codecs,
+      decoderForJob() {
+        const decoder = codecs.decoderForJob()
+        return {
+          async decode(...file) {
+            const picture = await decoder.decode(...file)
+            peaks.decoder = Math.max(peaks.decoder, codecMemory?.buffer.byteLength ?? 0)
+            peaks.pictures += picture.data.byteLength
+            collectGarbage()
+            before = startOfPeak()
+            return picture
+          },
+        }
+      },
+      async encodeJpeg(picture, quality) {
+        peaks.composing = Math.max(0, peakMemory() - before)
+        const file = await codecs.encodeJpeg(picture, quality)
+        peaks.encoder = codecMemory?.buffer.byteLength ?? 0
+        return file
+      },
+    },
+  }
+}
+
+/** Resets the peak of the process's memory. @returns the memory in use now in bytes */
+function startOfPeak(): number {
+  try {
+    writeFileSync('/proc/self/clear_refs', '5')
+  } catch {
+    return Infinity
+  }
+  return peakMemory()
+}
+
+/** The peak of the process's memory in bytes; 0 on systems without /proc. */
+function peakMemory(): number {
+  try {
+    const [, kilobytes] = /VmHWM:\s*(\d+)/.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+    return Number(kilobytes) * 1024
+  } catch {
+    return 0
+  }
+}
+
+/** Composes each pair twice. `missed` names the limits that were exceeded. */
+export async function measureCompositor() {
+  const rows: Record<string, Record<string, number>> = {}
+  const missed: string[] = []
+  for (const { name, limitMb, ...draw } of PAIRS) {
+    const [model, garment] = [await draw.model(), await draw.garment()]
+    const run = async () => {
+      const peaks: Peaks = { decoder: 0, encoder: 0, pictures: 0, composing: 0 }
+      const start = process.cpuUsage()
+      await dress(observed(peaks), {
+        model: { bytes: model, format: 'jpeg' },
+        garment: { bytes: garment, format: 'jpeg' },
+      }).catch((cause: unknown) => missed.push(`${name}: ${String(cause)}`))
+      const { user, system } = process.cpuUsage(start)
+      return { ...peaks, cpuMs: (user + system) / 1_000 }
+    }
+    const first = await run()
+    const later = await run()
+    const perceiver = await nodeTools.perceiver()
+    perceiver.perceive(drawFigure({ width: 200, height: 300 }))
+    const models = perceiver.usage().heapBytes
+    const files = model.length + garment.length
+    const stages = [later.decoder, later.composing, later.encoder]
+    const sum = models + files + later.pictures + Math.max(...stages)
+    rows[name] = {
+      'files MB': round(files),
+      'models MB': round(models),
+      'decoder MB': round(later.decoder),
+      'pictures MB': round(later.pictures),
+      'composing MB': round(later.composing),
+      'encoder MB': round(later.encoder),
+      'peak sum MB': round(sum),
+      'first ms': Math.round(first.cpuMs),
+      'later ms': Math.round(later.cpuMs),
+    }
+    if (sum > limitMb * MB) missed.push(`${name}: ${round(sum)} MB of ${limitMb}`)
+    const cpuMs = Math.max(first.cpuMs, later.cpuMs)
+    if (cpuMs > MAX_CPU_MS) missed.push(`${name}: ${Math.round(cpuMs)} ms of ${MAX_CPU_MS}`)
+  }
+  return { ...rows, missed }
+}
+
+const round = (bytes: number) => Math.round((bytes / MB) * 10) / 10
