@@ -42,10 +42,14 @@ export async function dress(
   return codecs.encodeJpeg(compose(model, garment), JPEG_QUALITY)
 }
 
+/** The larger file is decoded first, so that the other one fits into the memory of the decoder. */
 async function loadBoth(decoder: Decoder, { model, garment }: Images) {
   const [modelBytes, garmentBytes] = [model.bytes.length, garment.bytes.length]
-  return {
-    garment: await load(decoder, garment, 'garment', GARMENT_MAX_SIDE, modelBytes),
-    model: await load(decoder, model, 'model', MODEL_MAX_SIDE, garmentBytes),
+  const loadModel = () => load(decoder, model, 'model', MODEL_MAX_SIDE, garmentBytes)
+  const loadGarment = () => load(decoder, garment, 'garment', GARMENT_MAX_SIDE, modelBytes)
+  if (modelBytes < garmentBytes) {
+    const loaded = await loadGarment()
+    return { garment: loaded, model: await loadModel() }
   }
+  return { model: await loadModel(), garment: await loadGarment() }
 }
