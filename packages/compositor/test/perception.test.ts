@@ -1,7 +1,7 @@
 // What the models see in drawn figures, whose joints and outlines are known.
 import { beforeAll, describe, expect, it } from 'vitest'
 import { isConfident, type Joint, type Perception } from '../src/perception.ts'
-import { countPeople } from '../src/people.ts'
+import { bodyConfidence, countPeople } from '../src/people.ts'
 import type { Plane } from '../src/plane.ts'
 import { armOf, type Body, type FigureOptions, type Rgba } from '../samples/index.ts'
 import { figure, tools } from './files.ts'
@@ -62,6 +62,10 @@ describe.each(FIGURES)('perceive, with %s', (_, minimum, options) => {
     }
   })
 
+  it('is confident that there is a person', () => {
+    expect(bodyConfidence(perception.pose)).toBeGreaterThan(0.6)
+  })
+
   it('finds the pixels of the person', () => {
     const { person } = perception
     expect(overlap(person, maskOf(drawn))).toBeGreaterThan(minimum)
@@ -84,6 +88,7 @@ describe('perceive', () => {
   it('finds no person in a landscape', async () => {
     const { pose, face } = await perceive(landscape())
     expect(isConfident(pose.leftShoulder) && isConfident(pose.rightShoulder)).toBe(false)
+    expect(bodyConfidence(pose)).toBeLessThan(0.5)
     expect(face).toBeNull()
   })
 
