@@ -1,0 +1,202 @@
+// What each pixel of a photo of a person shows.
+import type { Perception, Pose } from './perception.ts'
+import { toLab } from './oklab.ts'
+import { resize, type Plane } from './plane.ts'
+import { ramp, shrink, type Raster } from './raster.ts'
+import { bodyOf, type Body } from './parsing/body.ts'
+import { labelsNear, openPixels } from './parsing/band.ts'
+import { borderCosts } from './parsing/borders.ts'
+import { learnColours, relearnColours, type Colours } from './parsing/colours.ts'
+import { labelCosts, type Clues } from './parsing/costs.ts'
+import { dissolveSpecks, gapBetween, piecesOf, type Piece } from './parsing/cleanup.ts'
+import { IMPOSSIBLE, improve, type Labelling } from './parsing/expansion.ts'
+import { frameOf, type Frame } from './parsing/frame.ts'
+import { groundCosts, learnGround, openGround, type Ground } from './parsing/ground.ts'
+import { LABEL, LABEL_COUNT } from './parsing/labels.ts'
+import { colourIndices } from './parsing/mixture.ts'
+
+export { LABEL, type Label } from './parsing/labels.ts'
+
+/** A label for each pixel of the picture that was parsed. */
+export interface Parsing {
+  width: number
+  height: number
+  labels: Uint8Array
+}
+
+/** The longest side at which labels are found first; then their borders are refined. */
+const COARSE_SIDE = 256
+const STRENGTH = 3
+/** Pieces with fewer pixels, at the coarse size, are no part of their own. */
+const SPECK = 14
+/** The least probability of a person on a bone. */
+const BONE = 0.6
+
+/**
+ * Labels every pixel of a photo of one person. The picture should be opaque and about 512 pixels
+ * long; the perception is that of the same picture. Never fails: without a person the labels mean
+ * nothing.
+ */
+export function parse(picture: Raster, perception: Perception): Parsing {
+  const small = shrink(picture, COARSE_SIDE)
+  const { width, height } = small
+  const body = bodyOf(scaled(perception.pose, width / picture.width))
+  const lab = toLab(small)
+  const pixels = Int32Array.from({ length: width * height }, (_, i) => i)
+  const frame = frameOf(body, width, pixels)
+  const person = withLimbs(resize(perception.person, width, height), frame)
+  const indices = colourIndices(lab, pixels)
+  const ground = learnGround(lab, person)
+  const groundCost = ground && groundCosts(ground, lab, indices, pixels)
+  const open = groundCost ? openGround(groundCost, person) : new Uint8Array(pixels.length)
+  const evidence = { lab, indices, person, frame, ground: groundCost }
+  const clues = { frame, indices, person: person.data, ground: groundCost, open }
+  const borders = borderCosts(lab, STRENGTH)
+
+  let colours = learnColours(evidence, body)
+  let costs = labelCosts(clues, colours)
+  const coarse: Labelling = { width, height, labels: cheapest(costs) }
+  improve(coarse, { count: LABEL_COUNT, costs, borders }, pixels, 2)
+  forbidOddPieces(coarse, costs, frame, body)
+  colours = relearnColours(evidence, colours, coarse.labels)
+  costs = labelCosts(clues, colours)
+  improve(coarse, { count: LABEL_COUNT, costs, borders }, pixels, 1)
+  forbidOddPieces(coarse, costs, frame, body)
+  dissolveSpecks(coarse, SPECK)
+  if (small === picture) return coarse
+  const labels = enlarged(coarse.labels, small, picture)
+  const fine = { width: picture.width, height: picture.height, labels }
+  refine(fine, picture, perception, { colours, ground, open: enlarged(open, small, picture) })
+  return fine
+}
+
+/** What was learned from the small picture; `open` in the size of the large one. */
+interface Learned {
+  colours: Colours
+  ground: Ground | null
+  open: Uint8Array
+}
+
+/** Moves the borders of the labels onto the edges of the picture, in place. */
+function refine(
+  labelling: Labelling,
+  picture: Raster,
+  perception: Perception,
+  { colours, ground, open }: Learned,
+): void {
+  const lab = toLab(picture)
+  const pixels = openPixels(labelling, lab, colours.litSkin)
+  const indices = colourIndices(lab, pixels)
+  const clues: Clues = {
+    frame: frameOf(bodyOf(perception.pose), picture.width, pixels),
+    indices,
+    person: Float32Array.from(pixels, (i) => perception.person.data[i]!),
+    ground: ground && groundCosts(ground, lab, indices, pixels),
+    open: Uint8Array.from(pixels, (i) => open[i]!),
+  }
+  const costs = labelCosts(clues, colours)
+  forbidNewLabels(costs, pixels, labelling)
+  improve(labelling, { count: LABEL_COUNT, costs, borders: borderCosts(lab, STRENGTH) }, pixels, 1)
+  dissolveSpecks(labelling, 4 * SPECK)
+}
+
+/** Along the bones there is somebody, even where the mask misses a limb that looks like the ground. */
+function withLimbs(person: Plane, { armDistance, legDistance }: Frame): Plane {
+  const bones = person.data.map((p, i) => {
+    const near = Math.min(armDistance[i]!, legDistance[i]!)
+    return Math.max(p, BONE * ramp(-near, -0.1, -0.04))
+  })
+  return { ...person, data: bones }
+}
+
+/** Smaller than this, in square shoulder widths, what looks like a bag is a shadow or a ring. */
+const LEAST_ITEM = 0.06
+/** A hand may part a bag; its parts are at most so many shoulder widths from each other. */
+const BAG_PARTS = 0.4
+/** Hair begins at most so far from the middle of the face, see `Frame.face`, and above the mouth, or where the picture ends. */
+const HAIRLINE = 1.5
+const MOUTH = 0.3
+/** Strands that come out from behind the neck are at most so many shoulder widths from the rest. */
+const STRAND = 0.1
+
+/** Gives pieces that cannot be what they are labelled the next best label, and makes the first one impossible there. */
+function forbidOddPieces(
+  labelling: Labelling,
+  costs: Float32Array,
+  frame: Frame,
+  body: Body,
+): void {
+  const { width } = labelling
+  const pieces = [...piecesOf(labelling)]
+  const small = ({ pixels }: Piece) => pixels.length < LEAST_ITEM * body.unit ** 2
+  const bags = pieces.filter((piece) => piece.label === LABEL.item && !small(piece))
+  const onHead = ({ pixels }: Piece) => pixels.some((i) => i < width || isHairline(frame, i))
+  const heads = pieces.filter((piece) => piece.label === LABEL.hair && onHead(piece))
+  for (const piece of pieces) {
+    const { label, pixels } = piece
+    const beside = (others: Piece[], reach: number) =>
+      others.some((other) => gapBetween(piece, other, width) < reach * body.unit)
+    const odd =
+      (label === LABEL.item && small(piece) && !beside(bags, BAG_PARTS)) ||
+      (label === LABEL.hair && !beside(heads, STRAND))
+    if (!odd) continue
+    for (const i of pixels) costs[i * LABEL_COUNT + label] = IMPOSSIBLE
+    for (const i of pixels) labelling.labels[i] = cheapestAt(costs, i)
+  }
+}
+
+const isHairline = ({ face, faceDown }: Frame, i: number) =>
+  face[i]! < HAIRLINE && faceDown[i]! < MOUTH
+
+/** No label may appear where it was not near, but for straps on skin. */
+function forbidNewLabels(costs: Float32Array, pixels: Int32Array, labelling: Labelling): void {
+  const near = labelsNear(labelling)
+  for (let k = 0; k < pixels.length; k++) {
+    const i = pixels[k]!
+    for (let label = 0; label < LABEL_COUNT; label++) {
+      if ((near[i]! >> label) & 1) continue
+      if (label === LABEL.top && labelling.labels[i] === LABEL.skin) continue
+      costs[k * LABEL_COUNT + label] = IMPOSSIBLE
+    }
+  }
+}
+
+const scaled = (pose: Pose, scale: number) =>
+  Object.fromEntries(
+    Object.entries(pose).map(([name, joint]) => [
+      name,
+      { x: joint.x * scale, y: joint.y * scale, score: joint.score },
+    ]),
+  ) as Pose
+
+/** The label with the least cost of its own at each pixel. */
+function cheapest(costs: Float32Array): Uint8Array {
+  const labels = new Uint8Array(costs.length / LABEL_COUNT)
+  for (let i = 0; i < labels.length; i++) labels[i] = cheapestAt(costs, i)
+  return labels
+}
+
+function cheapestAt(costs: Float32Array, i: number): number {
+  let best = 0
+  for (let label = 1; label < LABEL_COUNT; label++) {
+    if (costs[i * LABEL_COUNT + label]! < costs[i * LABEL_COUNT + best]!) best = label
+  }
+  return best
+}
+
+interface Size {
+  width: number
+  height: number
+}
+
+/** Repeats the values of a small picture in a larger one. */
+function enlarged(values: Uint8Array, small: Size, { width, height }: Size): Uint8Array {
+  const result = new Uint8Array(width * height)
+  for (let y = 0, i = 0; y < height; y++) {
+    const row = Math.floor(((y + 0.5) * small.height) / height) * small.width
+    for (let x = 0; x < width; x++, i++) {
+      result[i] = values[row + Math.floor(((x + 0.5) * small.width) / width)]!
+    }
+  }
+  return result
+}

@@ -1,0 +1,63 @@
+// The pixels whose labels are decided again in the large picture.
+import type { Lab } from '../oklab.ts'
+import type { Labelling } from './expansion.ts'
+import { LABEL } from './labels.ts'
+import { colourIndices, type ColourCosts } from './mixture.ts'
+import { pixelsWhere } from './seeds.ts'
+
+/** How far, in pixels, a border may still move. */
+const REACH = 4
+/** Above this cost a colour is not that of the skin. */
+const NOT_SKIN = 9
+
+/** The pixels near borders between labels, and those in skin that have not its colour, like a strap. */
+export function openPixels(labelling: Labelling, lab: Lab, skin: ColourCosts): Int32Array {
+  const { width, height, labels } = labelling
+  const doubtful = doubtfulSkin(labels, lab, skin)
+  const near = new Uint8Array(width * height)
+  const mark = (x: number, y: number, reach: number) => {
+    for (let v = Math.max(0, y - reach); v <= Math.min(height - 1, y + reach); v++) {
+      near.fill(1, v * width + Math.max(0, x - reach), v * width + Math.min(width, x + reach + 1))
+    }
+  }
+  for (let y = 0, i = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, i++) {
+      const right = x + 1 < width && labels[i] !== labels[i + 1]
+      const below = y + 1 < height && labels[i] !== labels[i + width]
+      if (right || below) mark(x, y, REACH)
+      else if (doubtful[i]) mark(x, y, 1)
+    }
+  }
+  return Int32Array.from(pixelsWhere(near.length, (i) => near[i] === 1))
+}
+
+function doubtfulSkin(labels: Uint8Array, lab: Lab, skin: ColourCosts): Uint8Array {
+  const pixels = Int32Array.from(pixelsWhere(labels.length, (i) => labels[i] === LABEL.skin))
+  const indices = colourIndices(lab, pixels)
+  const doubtful = new Uint8Array(labels.length)
+  for (let k = 0; k < pixels.length; k++) {
+    if (skin[indices[k]!]! > NOT_SKIN) doubtful[pixels[k]!] = 1
+  }
+  return doubtful
+}
+
+/** For each pixel the labels, as bits, that occur at most so far away that a border could reach it. */
+export function labelsNear({ width, height, labels }: Labelling): Uint8Array {
+  let bits = labels.map((label) => 1 << label)
+  for (const [length, step, lines, next] of [
+    [width, 1, height, width],
+    [height, width, width, 1],
+  ] as const) {
+    const spread = new Uint8Array(bits.length)
+    for (let line = 0; line < lines; line++) {
+      for (let at = 0; at < length; at++) {
+        let near = 0
+        const last = Math.min(length - 1, at + REACH)
+        for (let k = Math.max(0, at - REACH); k <= last; k++) near |= bits[line * next + k * step]!
+        spread[line * next + at * step] = near
+      }
+    }
+    bits = spread
+  }
+  return bits
+}

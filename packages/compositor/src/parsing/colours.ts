@@ -1,0 +1,160 @@
+// The colours of skin, hair and clothing in one photo.
+import type { Lab } from '../oklab.ts'
+import type { Plane } from '../plane.ts'
+import type { Body } from './body.ts'
+import type { Frame } from './frame.ts'
+import { colourCosts, withShade, type ColourCosts } from './mixture.ts'
+import { pixelsWhere, skinSeeds } from './seeds.ts'
+import { coverEnds, type CoverEnd } from './cover.ts'
+import { findHemline } from './hemline.ts'
+import { LABEL, type Label } from './labels.ts'
+import { findWaist, type Waist } from './waist.ts'
+
+export interface Colours {
+  skin: ColourCosts
+  /** Without what may be skin in the shade. */
+  litSkin: ColourCosts
+  hair: ColourCosts
+  top: ColourCosts
+  bottom: ColourCosts
+  /** Of a bag or the like; null as long as none is known. */
+  item: ColourCosts | null
+  waist: Waist
+  /** A dress or an overall: everything is `top`. */
+  onePiece: boolean
+  /** How far the top reaches on each arm, and the lower garment or the dress on each leg. */
+  sleeves: CoverEnd[]
+  hems: CoverEnd[]
+}
+
+/** Up to this cost, see `groundCosts`, a pixel may well be ground. */
+const LIKE_GROUND = 2
+const SAME_CLOTH = 0.1
+const CLEAR_LINE = 0.02
+const USUAL_WAIST = 0.85
+
+/** What the colours are learned from: the picture, its mask and the places of its pixels. */
+export interface Evidence {
+  lab: Lab
+  indices: Uint16Array
+  person: Plane
+  frame: Frame
+  /** See `groundCosts`; null when no ground is seen. */
+  ground: Float32Array | null
+}
+
+/** Learns from the pixels where the joints say that each thing should be. */
+export function learnColours(evidence: Evidence, body: Body): Colours {
+  const { lab, indices, person, frame } = evidence
+  const litSkin = colourCosts(lab, skinSeeds(lab, person, frame, body), 4, 0.03)
+  const skin = withShade(litSkin)
+  const bare = (i: number) => skin[indices[i]!]! < 4.5
+  const { waist, onePiece } = outfit(evidence, skin)
+  const seeds = (test: (i: number) => boolean) =>
+    pixelsWhere(lab.L.length, (i) => person.data[i]! > 0.8 && test(i))
+  const cloth = (test: (i: number) => boolean) => {
+    const all = seeds((i) => test(i) && frame.armDistance[i]! > 0.1)
+    const apart = preferring(all, (i) => frame.armAt[i]! < 1.7 || frame.armDistance[i]! > 0.55)
+    return preferring(apart, (i) => !bare(i))
+  }
+  const topEnd = onePiece ? 1.3 : waist.down - 0.04
+  const top = cloth(
+    (i) => frame.down[i]! > 0.15 && frame.down[i]! < topEnd && Math.abs(frame.across[i]!) < 0.34,
+  )
+  const bottomStart = Math.max(waist.down + 0.1, 0.6)
+  const bottom = cloth(
+    (i) => frame.down[i]! > bottomStart && frame.legDistance[i]! < 0.16 && frame.legAt[i]! < 0.8,
+  )
+  const topColours = colourCosts(lab, top, 5, CLOTH_SLACK)
+  const hair = seeds(
+    (i) =>
+      frame.face[i]! > 1.02 &&
+      frame.face[i]! < (frame.faceDown[i]! < 0 ? 1.5 : 2) &&
+      frame.down[i]! < -0.15 &&
+      !bare(i) &&
+      topColours[indices[i]!]! > (frame.down[i]! < -0.4 ? 0 : 5),
+  )
+  return withEnds(evidence, {
+    skin,
+    litSkin,
+    hair: colourCosts(lab, hair, 3, HAIR_SLACK),
+    top: topColours,
+    bottom: colourCosts(lab, bottom, 5, CLOTH_SLACK),
+    item: null,
+    waist,
+    onePiece,
+  })
+}
+
+/** The share of the legs that has to be bare for a skirt. */
+const BARE_LEGS = 0.5
+
+/**
+ * Clothes of one colour are a dress when the legs are bare below them. Otherwise they may as well be
+ * two pieces: then the waist is where the strongest line runs.
+ */
+function outfit({ lab, indices, person, frame }: Evidence, skin: ColourCosts) {
+  const waist = findWaist(lab, person, frame, indices, skin)
+  if (waist.gain >= SAME_CLOTH) return { waist, onePiece: false }
+  const legs = pixelsWhere(
+    lab.L.length,
+    (i) =>
+      frame.legDistance[i]! < 0.08 &&
+      frame.legAt[i]! > 1.45 &&
+      frame.legAt[i]! < 1.85 &&
+      person.data[i]! > 0.6,
+  )
+  const bare = legs.filter((i) => skin[indices[i]!]! < 5)
+  const onePiece = bare.length > BARE_LEGS * legs.length
+  const line = findHemline(lab, frame)
+  return {
+    waist: { ...waist, down: line.strength > CLEAR_LINE ? line.down : USUAL_WAIST },
+    onePiece,
+  }
+}
+
+const CLOTH_SLACK = 0.025
+const HAIR_SLACK = 0.035
+
+/** Learns again from a first labelling, where that shows enough of a thing. */
+export function relearnColours(evidence: Evidence, colours: Colours, labels: Uint8Array): Colours {
+  const { lab, person } = evidence
+  const again = (label: Label, before: ColourCosts, components: number, slack: number) => {
+    const pixels = pixelsWhere(labels.length, (i) => labels[i] === label && person.data[i]! > 0.6)
+    const own = preferring(pixels, noGap(evidence))
+    return own.length < 60 ? before : colourCosts(lab, own, components, slack)
+  }
+  const items = pixelsWhere(labels.length, (i) => labels[i] === LABEL.item)
+  return withEnds(evidence, {
+    ...colours,
+    item: items.length > 0 ? colourCosts(lab, items, 3, CLOTH_SLACK) : null,
+    hair: again(LABEL.hair, colours.hair, 3, HAIR_SLACK),
+    top: again(LABEL.top, colours.top, 5, CLOTH_SLACK),
+    bottom: again(LABEL.bottom, colours.bottom, 5, CLOTH_SLACK),
+  })
+}
+
+function withEnds(evidence: Evidence, colours: Omit<Colours, 'sleeves' | 'hems'>): Colours {
+  const { person, frame, indices } = evidence
+  const { skin, top, bottom, onePiece } = colours
+  return {
+    ...colours,
+    sleeves: coverEnds('arm', person, frame, indices, skin, top),
+    hems: coverEnds('leg', person, frame, indices, skin, onePiece ? top : bottom),
+  }
+}
+
+/** The mask takes gaps between limbs for the person: nothing should be learned there. */
+const noGap =
+  ({ ground, frame }: Evidence) =>
+  (i: number) =>
+    !ground ||
+    ground[i]! > LIKE_GROUND ||
+    Math.abs(frame.across[i]!) < 0.3 ||
+    frame.legDistance[i]! < 0.16
+
+/** Those that pass the test, unless they are too few. */
+function preferring(pixels: number[], test: (i: number) => boolean): number[] {
+  const passed = pixels.filter(test)
+  return passed.length > 0.4 * pixels.length ? passed : pixels
+}

@@ -1,0 +1,72 @@
+// Where a pixel lies in relation to the body.
+import { nearestOnChain, type Body } from './body.ts'
+
+/** The place of each pixel of a list; lengths in shoulder widths unless said otherwise. */
+export interface Frame {
+  /** From the line between the shoulders (0) to the line between the hips (1) and on. */
+  down: Float32Array
+  /** Across the body from its middle; the sign tells the side. */
+  across: Float32Array
+  /** The distance from the nearest arm's bones, and where on them: 0 shoulder, 1 elbow, 2 wrist, 3 fingertips. */
+  armDistance: Float32Array
+  armAt: Float32Array
+  /** 0 or 1: which arm. */
+  armSide: Uint8Array
+  /** The same for the legs: 0 hip, 1 knee, 2 ankle, 3 toes. */
+  legDistance: Float32Array
+  legAt: Float32Array
+  legSide: Uint8Array
+  /** The distance from the middle of the face: 1 on the outline of the face. */
+  face: Float32Array
+  /** Along the head's axis from the middle of the face: 1 at the chin, -1 at the hairline. */
+  faceDown: Float32Array
+}
+
+/** @param width the width of the picture in which the pixels are */
+export function frameOf(body: Body, width: number, pixels: Int32Array): Frame {
+  const size = pixels.length
+  const frame: Frame = {
+    down: new Float32Array(size),
+    across: new Float32Array(size),
+    armDistance: new Float32Array(size).fill(9),
+    armAt: new Float32Array(size),
+    armSide: new Uint8Array(size),
+    legDistance: new Float32Array(size).fill(9),
+    legAt: new Float32Array(size),
+    legSide: new Uint8Array(size),
+    face: new Float32Array(size),
+    faceDown: new Float32Array(size),
+  }
+  const { chest, hip, unit, head } = body
+  const dx = hip.x - chest.x
+  const dy = hip.y - chest.y
+  const square = Math.max(1, dx * dx + dy * dy)
+  const length = Math.sqrt(square)
+  const cos = Math.cos(head.tilt)
+  const sin = Math.sin(head.tilt)
+  for (const [i, pixel] of pixels.entries()) {
+    const px = (pixel % width) + 0.5
+    const py = Math.floor(pixel / width) + 0.5
+    frame.down[i] = ((px - chest.x) * dx + (py - chest.y) * dy) / square
+    frame.across[i] = ((px - chest.x) * dy - (py - chest.y) * dx) / (length * unit)
+    const hx = px - head.centre.x
+    const hy = py - head.centre.y
+    frame.faceDown[i] = (hy * cos - hx * sin) / head.halfHeight
+    frame.face[i] = Math.hypot((hx * cos + hy * sin) / head.halfWidth, frame.faceDown[i]!)
+    for (const [side, arm] of body.arms.entries()) {
+      const { at, distance } = nearestOnChain(arm.joints, px, py)
+      if (distance / unit >= frame.armDistance[i]!) continue
+      frame.armDistance[i] = distance / unit
+      frame.armAt[i] = at
+      frame.armSide[i] = side
+    }
+    for (const [side, leg] of body.legs.entries()) {
+      const { at, distance } = nearestOnChain(leg.joints, px, py)
+      if (distance / unit >= frame.legDistance[i]!) continue
+      frame.legDistance[i] = distance / unit
+      frame.legAt[i] = at
+      frame.legSide[i] = side
+    }
+  }
+  return frame
+}

@@ -1,0 +1,184 @@
+// Colour models: mixtures of Gaussians in Oklab, read through a table.
+import type { Lab } from '../oklab.ts'
+
+interface Gaussian {
+  /** log of weight and norm */
+  offset: number
+  mean: [number, number, number]
+  /** The inverse of the covariance: LL, aa, bb, La, Lb, ab. */
+  inverse: [number, number, number, number, number, number]
+}
+
+/** The cost (negative log density, from 0 to CAP) of each colour, by `colourIndex`. */
+export type ColourCosts = Float32Array
+
+const L_BINS = 40
+const AB_BINS = 40
+const AB_REACH = 0.3
+/** The log density of the narrowest Gaussian allowed is about 10; of all colours alike about 2. */
+export const OFFSET = 10
+export const CAP = 14
+
+const bin = (value: number, low: number, high: number, bins: number) =>
+  Math.max(0, Math.min(bins - 1, Math.floor(((value - low) / (high - low)) * bins)))
+
+/** Where the colours of the listed pixels are in the tables. */
+export const colourIndices = (lab: Lab, pixels: Int32Array) =>
+  Uint16Array.from(pixels, (i) => {
+    const L = bin(lab.L[i]!, 0, 1, L_BINS)
+    const a = bin(lab.a[i]!, -AB_REACH, AB_REACH, AB_BINS)
+    const b = bin(lab.b[i]!, -AB_REACH, AB_REACH, AB_BINS)
+    return (L * AB_BINS + a) * AB_BINS + b
+  })
+
+/** The costs of a mixture fitted to the given pixels; of all colours alike when there are too few. */
+export function colourCosts(
+  lab: Lab,
+  pixels: number[],
+  components: number,
+  slack: number,
+): ColourCosts {
+  const table = new Float32Array(L_BINS * AB_BINS * AB_BINS)
+  if (pixels.length < 12) return table.fill(OFFSET - 2)
+  const mixture = fit(lab, pixels, components, slack)
+  for (let l = 0, at = 0; l < L_BINS; l++) {
+    for (let i = 0; i < AB_BINS; i++) {
+      for (let j = 0; j < AB_BINS; j++, at++) {
+        const L = (l + 0.5) / L_BINS
+        const a = ((i + 0.5) / AB_BINS - 0.5) * 2 * AB_REACH
+        const b = ((j + 0.5) / AB_BINS - 0.5) * 2 * AB_REACH
+        let best = -Infinity
+        for (const g of mixture) best = Math.max(best, logDensity(g, L, a, b))
+        table[at] = Math.min(CAP, Math.max(0, OFFSET - best))
+      }
+    }
+  }
+  return table
+}
+
+/** How much darker the light can be in the shade, in Oklab, and the cost of assuming so. */
+const SHADES = [
+  [0.85, 1],
+  [0.7, 2.5],
+  [0.57, 4],
+] as const
+
+/** The costs when the same material may lie in the shade: there all of L, a and b shrink alike. */
+export function withShade(costs: ColourCosts): ColourCosts {
+  const table = costs.slice()
+  for (let l = 0, at = 0; l < L_BINS; l++) {
+    for (let i = 0; i < AB_BINS; i++) {
+      for (let j = 0; j < AB_BINS; j++, at++) {
+        for (const [shade, extra] of SHADES) {
+          const L = bin((l + 0.5) / shade, 0, L_BINS, L_BINS)
+          const a = bin((i + 0.5 - AB_BINS / 2) / shade, -AB_BINS / 2, AB_BINS / 2, AB_BINS)
+          const b = bin((j + 0.5 - AB_BINS / 2) / shade, -AB_BINS / 2, AB_BINS / 2, AB_BINS)
+          const lit = costs[(L * AB_BINS + a) * AB_BINS + b]! + extra
+          if (lit < table[at]!) table[at] = lit
+        }
+      }
+    }
+  }
+  return table
+}
+
+function logDensity({ offset, mean, inverse }: Gaussian, L: number, a: number, b: number): number {
+  const x = L - mean[0]
+  const y = a - mean[1]
+  const z = b - mean[2]
+  return (
+    offset -
+    0.5 *
+      (inverse[0] * x * x +
+        inverse[1] * y * y +
+        inverse[2] * z * z +
+        2 * (inverse[3] * x * y + inverse[4] * x * z + inverse[5] * y * z))
+  )
+}
+
+/** k-means, then one Gaussian per cluster. `slack` is added to each deviation. */
+function fit(lab: Lab, pixels: number[], components: number, slack: number): Gaussian[] {
+  const centres = firstCentres(lab, pixels, components)
+  const assigned = new Uint8Array(pixels.length)
+  for (let round = 0; round < 6; round++) {
+    const sums = centres.map(() => [0, 0, 0, 0])
+    for (const [k, i] of pixels.entries()) {
+      const c = nearest(centres, lab.L[i]!, lab.a[i]!, lab.b[i]!)
+      assigned[k] = c
+      const sum = sums[c]!
+      sum[0]! += lab.L[i]!
+      sum[1]! += lab.a[i]!
+      sum[2]! += lab.b[i]!
+      sum[3]! += 1
+    }
+    for (const [c, sum] of sums.entries()) {
+      if (sum[3]! > 0) centres[c] = [sum[0]! / sum[3]!, sum[1]! / sum[3]!, sum[2]! / sum[3]!]
+    }
+  }
+  return centres.flatMap((mean, c) => gaussian(lab, pixels, assigned, c, mean, slack) ?? [])
+}
+
+type Colour = [number, number, number]
+
+/** Chroma counts double: it varies less within one material. */
+function nearest(centres: Colour[], L: number, a: number, b: number): number {
+  let [best, least] = [0, Infinity]
+  for (const [c, centre] of centres.entries()) {
+    const distance = (L - centre[0]) ** 2 + 4 * ((a - centre[1]) ** 2 + (b - centre[2]) ** 2)
+    if (distance < least) [best, least] = [c, distance]
+  }
+  return best
+}
+
+/** The middles of equal shares by lightness: the same each time, and spread along the widest axis. */
+function firstCentres(lab: Lab, pixels: number[], components: number): Colour[] {
+  const sorted = [...pixels].sort((i, j) => lab.L[i]! - lab.L[j]!)
+  return Array.from({ length: components }, (_, c) => {
+    const i = sorted[Math.floor(((c + 0.5) / components) * sorted.length)]!
+    return [lab.L[i]!, lab.a[i]!, lab.b[i]!]
+  })
+}
+
+function gaussian(
+  lab: Lab,
+  pixels: number[],
+  assigned: Uint8Array,
+  component: number,
+  mean: Colour,
+  slack: number,
+): Gaussian | null {
+  let count = 0
+  const cov = [0, 0, 0, 0, 0, 0]
+  for (const [k, i] of pixels.entries()) {
+    if (assigned[k] !== component) continue
+    const x = lab.L[i]! - mean[0]
+    const y = lab.a[i]! - mean[1]
+    const z = lab.b[i]! - mean[2]
+    cov[0]! += x * x
+    cov[1]! += y * y
+    cov[2]! += z * z
+    cov[3]! += x * y
+    cov[4]! += x * z
+    cov[5]! += y * z
+    count++
+  }
+  if (count < 4) return null
+  for (let k = 0; k < 6; k++) cov[k]! /= count
+  cov[0]! += slack * slack
+  cov[1]! += (slack * slack) / 5
+  cov[2]! += (slack * slack) / 5
+  const [A, B, C, D, E, F] = cov as [number, number, number, number, number, number]
+  const det = A * (B * C - F * F) - D * (D * C - F * E) + E * (D * F - B * E)
+  return {
+    offset: Math.log(count / pixels.length) - 0.5 * Math.log(det) - 1.5 * Math.log(2 * Math.PI),
+    mean,
+    inverse: [
+      (B * C - F * F) / det,
+      (A * C - E * E) / det,
+      (A * B - D * D) / det,
+      (E * F - D * C) / det,
+      (D * F - E * B) / det,
+      (D * E - A * F) / det,
+    ],
+  }
+}

@@ -1,0 +1,93 @@
+// Where the upper garment ends and the lower one begins.
+import type { Lab } from '../oklab.ts'
+import type { Plane } from '../plane.ts'
+import { ramp } from '../raster.ts'
+import type { Frame } from './frame.ts'
+import type { ColourCosts } from './mixture.ts'
+
+export interface Waist {
+  /** Counted as in `Frame.down`. */
+  down: number
+  /** How different the cloth is above and below: 0 the same, 1 clearly another. */
+  gain: number
+}
+
+const STEP = 0.03
+const FROM = 0.2
+const TO = 1.6
+const BINS = Math.round((TO - FROM) / STEP)
+/** A line is looked for from here to there. */
+const HIGHEST = 0.42
+const LOWEST = 1.3
+
+/** Sums over a row of cloth: count, then sum and sum of squares of L, a, b. */
+type Sums = [number, number, number, number, number, number, number]
+
+export function findWaist(
+  lab: Lab,
+  person: Plane,
+  frame: Frame,
+  indices: Uint16Array,
+  skin: ColourCosts,
+): Waist {
+  const all = rows(lab, person, frame, () => true)
+  const cloth = rows(lab, person, frame, (i) => skin[indices[i]!]! > 4.5)
+  const count = (sums: Sums[]) => sums.reduce((total, row) => total + row[0], 0)
+  const used = count(cloth) > 0.5 * count(all) ? cloth : all
+  return bestSplit(used)
+}
+
+function rows(lab: Lab, person: Plane, frame: Frame, test: (i: number) => boolean): Sums[] {
+  const sums = Array.from({ length: BINS }, (): Sums => [0, 0, 0, 0, 0, 0, 0])
+  for (let i = 0; i < lab.L.length; i++) {
+    const row = Math.floor((frame.down[i]! - FROM) / STEP)
+    if (row < 0 || row >= BINS || Math.abs(frame.across[i]!) > 0.3 || person.data[i]! < 0.7)
+      continue
+    if ((frame.armDistance[i]! < 0.12 && frame.armAt[i]! > 0.3) || !test(i)) continue
+    const sum = sums[row]!
+    sum[0]++
+    for (const [c, name] of (['L', 'a', 'b'] as const).entries()) {
+      const value = lab[name][i]! * (c === 0 ? 1 : 2)
+      sum[1 + c * 2]! += value
+      sum[2 + c * 2]! += value * value
+    }
+  }
+  return sums
+}
+
+/** The split that explains the colours best by two normal distributions. */
+function bestSplit(rows: Sums[]): Waist {
+  const total = rows.reduce(plus, [0, 0, 0, 0, 0, 0, 0])
+  let above: Sums = [0, 0, 0, 0, 0, 0, 0]
+  let best: Waist = { down: 0.92, gain: 0 }
+  for (const [k, row] of rows.entries()) {
+    const down = FROM + k * STEP
+    const below = minus(total, above)
+    if (down >= HIGHEST && down <= LOWEST && above[0] > 20 && below[0] > 20) {
+      const gain = spread(total) - spread(above, below)
+      if (gain * likely(down) > best.gain) best = { down, gain: gain * likely(down) }
+    }
+    above = plus(above, row)
+  }
+  return best
+}
+
+/** Waists are rarer high on the chest or low on the thighs than colours are that change there. */
+const likely = (down: number) =>
+  1 - 0.5 * ramp(-down, -0.65, -HIGHEST) - 0.3 * ramp(down, 1.1, LOWEST)
+
+const plus = (p: Sums, q: Sums) => p.map((value, k) => value + q[k]!) as Sums
+const minus = (p: Sums, q: Sums) => p.map((value, k) => value - q[k]!) as Sums
+
+/** The sum over L, a, b of the logarithms of the deviations within the groups. */
+function spread(...groups: Sums[]): number {
+  const n = groups.reduce((count, sums) => count + sums[0], 0)
+  let result = 0
+  for (let c = 0; c < 3; c++) {
+    let squares = 0
+    for (const sums of groups)
+      squares += sums[2 + c * 2]! - sums[1 + c * 2]! ** 2 / Math.max(1, sums[0])
+    result += 0.5 * Math.log(Math.max(0, squares / Math.max(1, n)) + 0.0015)
+  }
+  return result
+}
