@@ -1,0 +1,202 @@
+// Estimates the background of a picture from its borders.
+import type { Lab } from '../oklab.ts'
+import { median } from '../plane.ts'
+
+export interface Backdrop {
+  /** How far each pixel's colour is from the background expected there. */
+  distance: Float32Array
+  /** The same without lightness. */
+  chroma: Float32Array
+  /** How much darker each pixel is than expected. */
+  darker: Float32Array
+  /** How far each pixel is from the expected colour on the axes a and b. */
+  redder: Float32Array
+  yellower: Float32Array
+  /** The typical distance of background pixels, measured at the border. */
+  noise: number
+}
+
+type Channel = 'L' | 'a' | 'b'
+const CHANNELS: readonly Channel[] = ['L', 'a', 'b']
+
+/**
+ * Fits a gradient (a quadratic in x and y for each channel) to the border. Ignores outliers, such as
+ * places where the subject touches the edge.
+ */
+export function smoothBackdrop(lab: Lab, sides: { bottom: boolean }): Backdrop {
+  const { width, height } = lab
+  const ring = borderOf(width, height, sides.bottom)
+  const basis = ring.map((index) => terms(index % width, Math.floor(index / width), width, height))
+  let weights = new Float64Array(ring.length).fill(1)
+  let fits: Float64Array[] = []
+  let noise = 0
+  for (let round = 0; round < 6; round++) {
+    fits = CHANNELS.map((channel) => solveFit(basis, ring, lab[channel], weights))
+    const off = ring.map((index, i) => distanceTo(lab, index, fits, basis[i]!))
+    noise = median(off)
+    const limit = Math.max(0.012, noise * 2.5)
+    weights = Float64Array.from(off, (distance) => 1 / (1 + (distance / limit) ** 4))
+  }
+  const distance = new Float32Array(width * height)
+  const chroma = new Float32Array(width * height)
+  const darker = new Float32Array(width * height)
+  const redder = new Float32Array(width * height)
+  const yellower = new Float32Array(width * height)
+  const [fitL, fitA, fitB] = fits as [Float64Array, Float64Array, Float64Array]
+  for (let y = 0, index = 0; y < height; y++) {
+    const v = (2 * y + 1) / height - 1
+    const [rowL, rowA, rowB] = [alongRow(fitL, v), alongRow(fitA, v), alongRow(fitB, v)]
+    for (let x = 0; x < width; x++, index++) {
+      const u = (2 * x + 1) / width - 1
+      const L = lab.L[index]! - (rowL[0] + u * (rowL[1] + u * rowL[2]))
+      const a = lab.a[index]! - (rowA[0] + u * (rowA[1] + u * rowA[2]))
+      const b = lab.b[index]! - (rowB[0] + u * (rowB[1] + u * rowB[2]))
+      const colour = a * a + b * b
+      darker[index] = -L
+      redder[index] = a
+      yellower[index] = b
+      chroma[index] = Math.sqrt(colour)
+      distance[index] = Math.sqrt(L * L + colour)
+    }
+  }
+  return { distance, chroma, darker, redder, yellower, noise }
+}
+
+/** The fit on one row, as a polynomial in u alone. */
+const alongRow = (fit: Float64Array, v: number): [number, number, number] => [
+  fit[0]! + v * (fit[2]! + v * fit[5]!),
+  fit[1]! + v * fit[4]!,
+  fit[3]!,
+]
+
+function borderOf(width: number, height: number, bottom: boolean): number[] {
+  const ring: number[] = []
+  const depth = Math.max(1, Math.round(Math.min(width, height) * 0.012))
+  const step = Math.max(1, Math.round((width + height) / 900))
+  for (let d = 0; d < depth; d++) {
+    for (let x = 0; x < width; x += step) {
+      ring.push(Math.min(d, height - 1) * width + x)
+      if (bottom) ring.push(Math.max(0, height - 1 - d) * width + x)
+    }
+    for (let y = 0; y < height; y += step) {
+      ring.push(y * width + Math.min(d, width - 1), y * width + Math.max(0, width - 1 - d))
+    }
+  }
+  return ring
+}
+
+/** x and y run from -1 to 1 about the centre, so that mirrored pictures have mirrored fits. */
+function terms(x: number, y: number, width: number, height: number): number[] {
+  const u = (2 * x + 1) / width - 1
+  const v = (2 * y + 1) / height - 1
+  return [1, u, v, u * u, u * v, v * v]
+}
+
+function distanceTo(lab: Lab, index: number, fits: Float64Array[], basis: number[]): number {
+  return Math.hypot(
+    ...CHANNELS.map((channel, c) => lab[channel][index]! - valueOf(fits[c]!, basis)),
+  )
+}
+
+function valueOf(coefficients: Float64Array, basis: number[]): number {
+  let value = 0
+  for (let k = 0; k < 6; k++) value += coefficients[k]! * basis[k]!
+  return value
+}
+
+function solveFit(
+  basis: number[][],
+  ring: number[],
+  channel: Float32Array,
+  weights: Float64Array,
+): Float64Array {
+  const matrix = Array.from({ length: 6 }, () => new Float64Array(7))
+  for (let i = 0; i < ring.length; i++) {
+    const row = basis[i]!
+    const weight = weights[i]!
+    const value = channel[ring[i]!]!
+    for (let r = 0; r < 6; r++) {
+      const target = matrix[r]!
+      for (let c = 0; c < 6; c++) target[c] = target[c]! + weight * row[r]! * row[c]!
+      target[6] = target[6]! + weight * row[r]! * value
+    }
+  }
+  // Ridge regression: in pictures one pixel wide some terms are undetermined.
+  for (let r = 1; r < 6; r++) matrix[r]![r] = matrix[r]![r]! + 1e-6 * ring.length
+  return eliminate(matrix)
+}
+
+/** Gauss–Jordan elimination of a matrix with its right-hand side in the last column. */
+function eliminate(matrix: Float64Array[]): Float64Array {
+  const size = matrix.length
+  for (let pivot = 0; pivot < size; pivot++) {
+    let best = pivot
+    for (let r = pivot + 1; r < size; r++) {
+      if (Math.abs(matrix[r]![pivot]!) > Math.abs(matrix[best]![pivot]!)) best = r
+    }
+    const row = matrix[best]!
+    matrix[best] = matrix[pivot]!
+    matrix[pivot] = row
+    const head = row[pivot]! || 1e-12
+    for (let c = pivot; c <= size; c++) row[c] = row[c]! / head
+    for (let r = 0; r < size; r++) {
+      const other = matrix[r]!
+      const factor = other[pivot]!
+      if (r === pivot || factor === 0) continue
+      for (let c = pivot; c <= size; c++) other[c] = other[c]! - factor * row[c]!
+    }
+  }
+  return Float64Array.from(matrix, (row) => row[size]!)
+}
+
+/**
+ * Estimates each row from its two ends, smoothed over the rows. Suits walls that meet floors, which a
+ * gradient over the whole picture cannot describe.
+ */
+export function rowBackdrop(lab: Lab): Pick<Backdrop, 'distance' | 'noise'> {
+  const { width, height } = lab
+  const depth = Math.max(1, Math.round(width * 0.03))
+  const ends = CHANNELS.map((channel) => ({
+    left: smoothRows(lab[channel], width, height, 0, depth),
+    right: smoothRows(lab[channel], width, height, width - depth, depth),
+  }))
+  const distance = new Float32Array(width * height)
+  for (let y = 0, index = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, index++) {
+      const share = (x + 0.5) / width
+      const off = [0, 0, 0]
+      for (let c = 0; c < 3; c++) {
+        const { left, right } = ends[c]!
+        const value = lab[CHANNELS[c]!][index]!
+        off[0]! += (value - left[y]! * (1 - share) - right[y]! * share) ** 2
+        off[1]! += (value - left[y]!) ** 2
+        off[2]! += (value - right[y]!) ** 2
+      }
+      distance[index] = Math.sqrt(Math.min(off[0]!, off[1]!, off[2]!))
+    }
+  }
+  const border: number[] = []
+  for (let y = 0; y < height; y++) {
+    for (let d = 0; d < depth; d++) {
+      border.push(distance[y * width + d]!, distance[y * width + width - 1 - d]!)
+    }
+  }
+  return { distance, noise: median(border) }
+}
+
+function smoothRows(
+  channel: Float32Array,
+  width: number,
+  height: number,
+  left: number,
+  depth: number,
+): Float64Array {
+  const means = new Float64Array(height)
+  for (let y = 0; y < height; y++) {
+    let sum = 0
+    for (let d = 0; d < depth; d++) sum += channel[y * width + left + d]!
+    means[y] = sum / depth
+  }
+  const reach = Math.max(1, Math.round(height * 0.01))
+  return means.map((_, y) => median(means.subarray(Math.max(0, y - reach), y + reach + 1)))
+}

@@ -1,0 +1,103 @@
+// The garment's body read row by row: the run of cloth that contains the axis of symmetry.
+import { boundsOf, runsOf, type Bounds, type Run } from './profile.ts'
+import { percentile } from '../plane.ts'
+import type { Mask } from './regions.ts'
+import type { Way } from './contour.ts'
+
+export interface BodyRows {
+  bounds: Bounds
+  /** The column of symmetry. */
+  axis: number
+  /** For each row of the mask the edges of the run at the axis; NaN where there is none. */
+  left: Float64Array
+  right: Float64Array
+  /** For each row the outermost edges of all cloth; NaN where there is none. */
+  farLeft: Float64Array
+  farRight: Float64Array
+  /** The edges of the gap at the axis, as between legs or between sleeves below the hem. */
+  gapLeft: Float64Array
+  gapRight: Float64Array
+}
+
+/** @returns null for an empty mask */
+export function bodyRowsOf(mask: Mask): BodyRows | null {
+  const bounds = boundsOf(mask)
+  if (!bounds) return null
+  const axis = axisOf(mask, bounds)
+  const empty = () => new Float64Array(mask.height).fill(NaN)
+  const rows: BodyRows = {
+    bounds,
+    axis,
+    left: empty(),
+    right: empty(),
+    farLeft: empty(),
+    farRight: empty(),
+    gapLeft: empty(),
+    gapRight: empty(),
+  }
+  const gap = (bounds.right - bounds.left) * 0.06
+  for (let y = bounds.top; y < bounds.bottom; y++) {
+    const runs = runsOf(mask, y, 2)
+    if (runs.length === 0) continue
+    rows.farLeft[y] = runs[0]!.left
+    rows.farRight[y] = runs[runs.length - 1]!.right
+    const body = bodyOf(runs, axis, gap)
+    if (!body) {
+      const after = runs.findIndex((run) => run.left > axis)
+      if (after < 1) continue
+      rows.gapLeft[y] = runs[after - 1]!.right
+      rows.gapRight[y] = runs[after]!.left
+      continue
+    }
+    rows.left[y] = body.left
+    rows.right[y] = body.right
+  }
+  return rows
+}
+
+/** The run at the axis, or the two beside it when the gap between them is small, as in an open front. */
+function bodyOf(runs: readonly Run[], axis: number, gap: number): Run | null {
+  const at = runs.findIndex((run) => run.right > axis)
+  const after = runs[at]
+  if (!after) return null
+  if (after.left <= axis) return after
+  const before = runs[at - 1]
+  return before && after.left - before.right < gap
+    ? { left: before.left, right: after.right }
+    : null
+}
+
+/** How far the body's edge is from the axis on one side; NaN where there is no body. */
+export const reachOf = (rows: BodyRows, y: number, way: Way): number =>
+  way < 0 ? rows.axis - (rows.left[y] ?? NaN) : (rows.right[y] ?? NaN) - rows.axis
+
+/** The median of the rows' centres, weighted by their width: long rows are the more telling ones. */
+function axisOf(mask: Mask, bounds: Bounds): number {
+  const weights = new Float64Array(mask.width * 2 + 2)
+  let total = 0
+  for (let y = bounds.top; y < bounds.bottom; y++) {
+    const runs = runsOf(mask, y, 2)
+    if (runs.length === 0) continue
+    const left = runs[0]!.left
+    const right = runs[runs.length - 1]!.right
+    weights[left + right] = weights[left + right]! + right - left
+    total += right - left
+  }
+  let sum = 0
+  for (let i = 0; i < weights.length; i++) {
+    sum += weights[i]!
+    if (sum >= total / 2) return i / 2
+  }
+  return (bounds.left + bounds.right) / 2
+}
+
+/** Half the typical width of the upper body. */
+export function chestHalf({ bounds, left, right }: BodyRows): number {
+  const height = bounds.bottom - bounds.top
+  const widths: number[] = []
+  for (let y = Math.round(bounds.top + height * 0.3); y < bounds.top + height * 0.7; y++) {
+    const width = right[y]! - left[y]!
+    if (width > 0) widths.push(width)
+  }
+  return percentile(widths, 0.3) / 2
+}

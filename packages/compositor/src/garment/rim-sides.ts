@@ -1,0 +1,62 @@
+// A rim is the same on both sides; the real edge rarely is. Fits each side to its own edge.
+import type { Lab } from '../oklab.ts'
+import type { Mask } from './regions.ts'
+import type { Way } from './contour.ts'
+import { changeAt, rayOf, type Rim } from './rims.ts'
+
+/** The contrast that counts half. */
+const USUAL = 0.03
+
+/**
+ * The radii of one side, moved by a few pixels to where the colour changes most in the rim's own way.
+ * @param mask the cloth without its fringe
+ * @param half half the width of the chest, in pixels
+ */
+export function radiiOfSide(rim: Rim, lab: Lab, mask: Mask, half: number, way: Way): Float64Array {
+  const { radii, change } = rim
+  const span = Math.max(2, Math.round(half * 0.07))
+  const states = 2 * span + 1
+  const length = Math.hypot(...change) || 1
+  const evidence = (ray: number, state: number) => {
+    const off = changeAt(lab, rayOf(mask, rim.centre, ray), radii[ray]! + state - span, way)
+    const along = (off[0] * change[0] + off[1] * change[1] + off[2] * change[2]) / length
+    return along > 0 ? along / (along + USUAL) : 0
+  }
+  const first = radii.findIndex((r) => !Number.isNaN(r))
+  let total = new Float64Array(states)
+  const from = new Int8Array(radii.length * states)
+  for (let ray = first; ray < radii.length; ray++) {
+    const next = new Float64Array(states)
+    for (let state = 0; state < states; state++) {
+      let best = state
+      for (let other = 0; other < states; other++) {
+        if (gain(total, other, state) > gain(total, best, state)) best = other
+      }
+      from[ray * states + state] = best
+      const away = Math.abs(state - span) / span
+      next[state] = gain(total, best, state) + evidence(ray, state) - 0.05 * away
+    }
+    total = next
+  }
+  const result = Float64Array.from(radii)
+  let state = total.indexOf(Math.max(...total))
+  for (let ray = radii.length - 1; ray >= first; ray--) {
+    result[ray] = radii[ray]! + state - span
+    state = from[ray * states + state]!
+  }
+  return smoothed(result, first)
+}
+
+const gain = (total: Float64Array, from: number, to: number) =>
+  total[from]! - 0.12 * Math.abs(from - to)
+
+/** A running mean over five rays; straight down the two sides meet, so nothing is averaged across. */
+function smoothed(radii: Float64Array, first: number): Float64Array {
+  return radii.map((_, ray) => {
+    const span = Math.min(2, ray - first, radii.length - 1 - ray)
+    if (span < 0) return NaN
+    let sum = 0
+    for (let k = -span; k <= span; k++) sum += radii[ray + k]!
+    return sum / (2 * span + 1)
+  })
+}

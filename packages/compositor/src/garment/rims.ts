@@ -1,0 +1,281 @@
+// The neck opening of a garment without a wearer shows the inside of its back. Finds the front edge.
+import type { Way } from './contour.ts'
+import type { Lab, LabColour } from '../oklab.ts'
+import { distanceTo } from './distance.ts'
+import { percentile } from '../plane.ts'
+import { clamp, type Point } from '../raster.ts'
+import type { Mask } from './regions.ts'
+
+/** A curve around the middle of the opening: one radius for each angle, the same on both sides. */
+export interface Rim {
+  centre: Point
+  /** Radii from the uppermost angle to straight down; NaN where a ray does not meet the cloth. */
+  radii: Float64Array
+  /** The mean evidence for an edge along the curve, from 0 to 1. */
+  strength: number
+  /** How alike the colour change is along the curve, from 0 to 1; prints give changes of all kinds. */
+  coherence: number
+  /** The share of the curve, from 0 to 1, that runs within the cloth and not along its outline. */
+  coverage: number
+  /** The mean colour change from inside to outside. */
+  change: LabColour
+}
+
+const STEP = (2 * Math.PI) / 180
+/** Rays run from 60 degrees above the horizontal to straight down. */
+const RAYS = 76
+const angleOf = (ray: number) => -Math.PI / 3 + ray * STEP
+
+/** The ray nearest to a direction, given by its distances across and down from the centre. */
+export const indexOfRay = (across: number, down: number) =>
+  clamp(Math.round((Math.atan2(down, across) + Math.PI / 3) / STEP), 0, RAYS - 1)
+
+/** Marks radii at which a ray is not within the cloth on both sides. */
+const OUTSIDE = -1
+
+interface Field {
+  centre: Point
+  reach: number
+  /** Where each ray enters the cloth on both sides; -1 where it never does. */
+  entry: Float64Array
+  /** Edge evidence for each ray and radius. */
+  edge: Float32Array
+}
+
+/**
+ * All curves that end below the centre at a local maximum of evidence, from shallow to deep.
+ * @param mask the cloth without its fringe
+ * @param half half the width of the chest, in pixels
+ */
+export function rimsOf(lab: Lab, mask: Mask, axis: number, half: number): Rim[] {
+  const spread = Math.max(1, Math.round(half * 0.02))
+  const rims: Rim[] = []
+  for (const view of VIEWS) {
+    let best: Rim[] = []
+    let most = 0
+    for (const shift of [-2, -1, 0, 1, 2]) {
+      const field = fieldOf(lab, mask, axis + shift * spread, half, view)
+      if (!field) continue
+      const found = curvesOf(field)
+      const strongest = Math.max(0, ...found.map((rim) => rim.strength)) - Math.abs(shift) * 0.004
+      if (strongest <= most) continue
+      most = strongest
+      best = found
+    }
+    rims.push(...distinct(best))
+  }
+  return rims.map((rim) => ({ ...rim, ...agreementOf(rim, lab, mask) }))
+}
+
+/** What to look for: any change, cloth that is lighter than the lining, or another hue. */
+const VIEWS = ['any', 'lighter', 'hue'] as const
+type View = (typeof VIEWS)[number]
+
+function amountOf([L, a, b]: LabColour, view: View): number {
+  if (view === 'lighter') return Math.max(0, L)
+  return view === 'hue' ? Math.hypot(a, b) : Math.hypot(L, a, b)
+}
+
+/** The mask without the pixels at its edge, which are mixed with the ground. */
+export function withoutFringe(mask: Mask): Mask {
+  const depth = distanceTo(mask, 0)
+  return { ...mask, data: Uint8Array.from(depth, (value) => (value > 2.5 ? 1 : 0)) }
+}
+
+/** Without curves that share most of their way with a stronger one. */
+function distinct(rims: Rim[]): Rim[] {
+  const kept: Rim[] = []
+  for (const rim of rims.toSorted((one, other) => other.strength - one.strength)) {
+    const shares = (other: Rim) => {
+      const same = rim.radii.filter((r, ray) => Math.abs(r - other.radii[ray]!) < 2).length
+      return same > rim.radii.filter((r) => !Number.isNaN(r)).length * 0.5
+    }
+    if (!kept.some(shares)) kept.push(rim)
+  }
+  return kept
+}
+
+/** How alike the changes along the curve are, and their mean. */
+export function agreementOf(
+  rim: Rim,
+  lab: Lab,
+  mask: Mask,
+): Pick<Rim, 'coherence' | 'coverage' | 'change'> {
+  const sum = [0, 0, 0]
+  let lengths = 0
+  let count = 0
+  let all = 0
+  rim.radii.forEach((r, ray) => {
+    if (Number.isNaN(r)) return
+    const at = rayOf(mask, rim.centre, ray)
+    for (const way of [-1, 1] as const) {
+      const change = changeAt(lab, at, r, way)
+      const length = Math.hypot(...change)
+      all++
+      if (length === 0) continue
+      // Capped, so that a few strong edges do not decide.
+      const weight = Math.min(1, 0.1 / length)
+      for (let c = 0; c < 3; c++) sum[c] = sum[c]! + change[c]! * weight
+      lengths += length * weight
+      count++
+    }
+  })
+  if (count === 0) return { coherence: 0, coverage: 0, change: [0, 0, 0] }
+  return {
+    coherence: Math.hypot(...sum) / lengths,
+    coverage: count / all,
+    change: [sum[0]! / count, sum[1]! / count, sum[2]! / count],
+  }
+}
+
+function fieldOf(lab: Lab, mask: Mask, axis: number, half: number, view: View): Field | null {
+  const middle = topAt(mask, axis)
+  if (middle < 0) return null
+  let peak = middle
+  for (let off = -half * 0.75; off <= half * 0.75; off++) {
+    const top = topAt(mask, axis + off)
+    if (top >= 0) peak = Math.min(peak, top)
+  }
+  const centre = { x: axis, y: (middle + peak) / 2 }
+  const reach = Math.ceil(half * 1.3)
+  const entry = new Float64Array(RAYS).fill(-1)
+  const edge = new Float32Array(RAYS * reach).fill(OUTSIDE)
+  for (let ray = 0; ray < RAYS; ray++) {
+    const at = rayOf(mask, centre, ray)
+    for (let r = 0; r < reach; r++) {
+      if (at(r, 1) < 0 || at(r, -1) < 0) continue
+      if (entry[ray]! < 0) entry[ray] = r
+      const left = amountOf(changeAt(lab, at, r, -1), view)
+      const right = amountOf(changeAt(lab, at, r, 1), view)
+      edge[ray * reach + r] = Math.min(left, right) * 0.6 + (left + right) * 0.2
+    }
+  }
+  normalise(edge)
+  return { centre, reach, entry, edge }
+}
+
+type At = (r: number, way: Way) => number
+
+/** The index of the pixel on a ray at radius r, on one side; -1 where there is no cloth. */
+export function rayOf({ width, height, data }: Mask, centre: Point, ray: number): At {
+  const down = Math.sin(angleOf(ray))
+  const out = Math.cos(angleOf(ray))
+  return (r, way) => {
+    const x = Math.floor(centre.x + way * out * r)
+    const y = Math.floor(centre.y + down * r)
+    if (x < 0 || y < 0 || x >= width || y >= height) return -1
+    return data[y * width + x] === 1 ? y * width + x : -1
+  }
+}
+
+/** The colour change along the ray at radius r, between the means of three pixels on both sides. */
+export function changeAt(lab: Lab, at: At, r: number, way: Way): LabColour {
+  let [L, a, b] = [0, 0, 0]
+  for (let k = 1; k <= 3; k++) {
+    const before = at(r - k, way)
+    const after = at(r + k, way)
+    if (before < 0 || after < 0) return [0, 0, 0]
+    L += lab.L[after]! - lab.L[before]!
+    a += lab.a[after]! - lab.a[before]!
+    b += lab.b[after]! - lab.b[before]!
+  }
+  return [L / 3, (2 * a) / 3, (2 * b) / 3]
+}
+
+/** Contrast to evidence from 0 to 1, relative to what is usual in this cloth. */
+function normalise(edge: Float32Array): void {
+  const sampled = edge.filter((value, i) => value !== OUTSIDE && i % 5 === 0)
+  const changes = sampled.filter((value) => value > 0)
+  // In a drawing there is no change but at edges, which are not what is usual.
+  const usual = changes.length > sampled.length * 0.3 ? percentile(changes, 0.5) : 0
+  const scale = Math.max(0.01, usual * 2)
+  for (let i = 0; i < edge.length; i++) {
+    const value = edge[i]!
+    edge[i] = value === OUTSIDE ? 0 : value / (value + scale)
+  }
+}
+
+/** The cheapest curves by dynamic programming over the rays. */
+function curvesOf({ centre, reach, entry, edge }: Field): Rim[] {
+  const total = new Float64Array(RAYS * reach).fill(-Infinity)
+  const from = new Int16Array(RAYS * reach).fill(-1)
+  const first = entry.findIndex((r) => r >= 0)
+  if (first < 0 || first > RAYS - 20) return []
+  for (let ray = first; ray < RAYS; ray++) {
+    const begin = Math.max(0, entry[ray]!)
+    for (let r = begin; r < reach; r++) {
+      const at = ray * reach + r
+      // Along the outline itself there is no evidence for or against.
+      const gain = r - begin < 3 ? 0.12 : edge[at]!
+      if (ray === first) {
+        total[at] = gain
+        continue
+      }
+      const span = Math.ceil(r * 0.1 + 1)
+      for (let q = Math.max(0, r - span); q <= Math.min(reach - 1, r + span); q++) {
+        const before = total[(ray - 1) * reach + q]!
+        const value = before + gain - 0.025 * Math.abs(r - q)
+        if (value > total[at]!) {
+          total[at] = value
+          from[at] = q
+        }
+      }
+    }
+  }
+  return peaksOf(total, from, reach, first, entry, edge, centre)
+}
+
+function peaksOf(
+  total: Float64Array,
+  from: Int16Array,
+  reach: number,
+  first: number,
+  entry: Float64Array,
+  edge: Float32Array,
+  centre: Point,
+): Rim[] {
+  const last = total.subarray((RAYS - 1) * reach)
+  const near = Math.max(2, Math.round(reach * 0.02))
+  const rims: Rim[] = []
+  for (let r = Math.max(0, entry[RAYS - 1]!) + 4; r < reach - near; r++) {
+    const here = last[r]!
+    if (!Number.isFinite(here)) continue
+    const around = last.subarray(r - near, r + near + 1)
+    if (around.some((value) => value > here)) continue
+    const radii = new Float64Array(RAYS).fill(NaN)
+    let sum = 0
+    for (let ray = RAYS - 1, q = r; ray >= first; ray--) {
+      radii[ray] = q
+      sum += edge[ray * reach + q]!
+      q = from[ray * reach + q]!
+      if (q < 0) break
+    }
+    rims.push({
+      centre,
+      radii,
+      strength: sum / (RAYS - first),
+      coherence: 0,
+      coverage: 0,
+      change: [0, 0, 0],
+    })
+  }
+  return rims
+}
+
+/** The curve's points on one side, from the outline down to the middle. */
+export function pointsOf({ centre, radii }: Rim, way: -1 | 1): Point[] {
+  const points: Point[] = []
+  radii.forEach((r, ray) => {
+    if (Number.isNaN(r)) return
+    const angle = angleOf(ray)
+    points.push({ x: centre.x + way * Math.cos(angle) * r, y: centre.y + Math.sin(angle) * r })
+  })
+  return points
+}
+
+function topAt({ width, height, data }: Mask, x: number): number {
+  const column = Math.round(x)
+  if (column < 0 || column >= width) return -1
+  for (let y = 0; y < height; y++) if (data[y * width + column] === 1) return y
+  return -1
+}

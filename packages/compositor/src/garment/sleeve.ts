@@ -1,0 +1,60 @@
+// A sleeve as a tube, from the stretch of outline between shoulder and armpit.
+import type { Sleeve } from '../garment.ts'
+import { distance, resample, smoothLine } from './outline.ts'
+import type { Point } from '../raster.ts'
+import { lengthsAlong, turnAt } from './contour.ts'
+
+const POINTS = 9
+/** The number of points the outline is reduced to for the search of the cuff. */
+const COARSE = 96
+
+/**
+ * Splits the outline of a sleeve at the two corners of its cuff.
+ * @param path from the shoulder's end over the cuff to the armpit
+ * @param turning 1 when the cuff's corners turn clockwise along the path, -1 when counterclockwise
+ * @returns null when the path is too short to be a sleeve
+ */
+export function sleeveOf(path: readonly Point[], turning: 1 | -1): Sleeve | null {
+  if (path.length < 12) return null
+  const line = resample(path, COARSE)
+  const corners = cuffOf(line, turning)
+  if (!corners) return null
+  const [first, last] = corners
+  return {
+    outer: resample(smoothLine(line.slice(0, first + 1), 2), POINTS),
+    inner: resample(smoothLine(line.slice(last).reverse(), 2), POINTS),
+  }
+}
+
+/** The pair of corners with a straight edge between them at the end of the tube. */
+function cuffOf(line: readonly Point[], turning: 1 | -1): [number, number] | null {
+  const lengths = lengthsAlong(line)
+  const total = lengths[COARSE - 1]!
+  const root = {
+    x: (line[0]!.x + line[COARSE - 1]!.x) / 2,
+    y: (line[0]!.y + line[COARSE - 1]!.y) / 2,
+  }
+  const opening = distance(line[0]!, line[COARSE - 1]!)
+  const far = Math.max(...line.map((point) => distance(point, root)))
+  if (far <= 0 || total <= 0) return null
+  const reach = 5
+  const turns = line.map((_, i) => Math.min(1.9, Math.max(0, turning * turnAt(line, i, reach))))
+  let best: [number, number] | null = null
+  let most = -Infinity
+  for (let i = 3; i < COARSE - 8; i++) {
+    for (let j = i + 4; j < COARSE - 3; j++) {
+      const chord = distance(line[i]!, line[j]!)
+      if (chord < opening * 0.18 || chord > Math.max(opening * 1.6, far * 0.9)) continue
+      const arc = lengths[j]! - lengths[i]!
+      const bend = arc / chord - 1
+      if (bend > 0.7) continue
+      const ends = (distance(line[i]!, root) + distance(line[j]!, root)) / far
+      const score = turns[i]! + turns[j]! - 1.6 * bend + 1.3 * ends
+      if (score > most) {
+        most = score
+        best = [i, j]
+      }
+    }
+  }
+  return best
+}

@@ -1,0 +1,184 @@
+// Landmarks of a garment for the upper body: neck, shoulders, armpits, sleeves, sides and hem.
+import type { UpperGarment, UpperSide } from '../garment.ts'
+import { distance, resample, smoothLine } from './outline.ts'
+import type { Point } from '../raster.ts'
+import { armpitOf, type Armpit } from './armpit.ts'
+import type { BodyRows } from './body-rows.ts'
+import { bestIndex, stretch, type Way } from './contour.ts'
+import { necksOf } from './neck.ts'
+import { sleeveOf } from './sleeve.ts'
+
+export type UpperShape = Omit<UpperGarment, 'picture'>
+
+const SIDE_POINTS = 13
+const NECK_POINTS = 25
+const HEM_POINTS = 17
+/** A garment is a dress when it is longer than this many times its width at the chest. */
+const DRESS = 2.4
+
+/**
+ * @param outline the smoothed outline, clockwise
+ * @returns null when the shape is too small or has no body
+ */
+export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperShape | null {
+  const { bounds, axis } = rows
+  const armpits = { left: armpitOf(outline, rows, -1), right: armpitOf(outline, rows, 1) }
+  if (!armpits.left || !armpits.right) return null
+  const half = (armpits.right.x - armpits.left.x) / 2
+  if (half < 4) return null
+  const bare = isBare(outline, rows, half)
+  const necks = bare
+    ? {
+        left: topCorner(outline, armpits.left, half, -1),
+        right: topCorner(outline, armpits.right, half, 1),
+      }
+    : necksOf(outline, axis, half, bounds)
+  const sides = {
+    left: sideOf(outline, rows, armpits.left, necks.left, half, -1),
+    right: sideOf(outline, rows, armpits.right, necks.right, half, 1),
+  }
+  const hem = stretch(outline, sides.right.corner, sides.left.corner, 1).reverse()
+  const neckline = stretch(outline, necks.left, necks.right, 1)
+  const length = meanY(hem) - (outline[necks.left]!.y + outline[necks.right]!.y) / 2
+  const kind = length > DRESS * 2 * half ? 'dress' : 'top'
+  const side = (name: 'left' | 'right') => sides[name].side
+  return {
+    kind,
+    shoulders: bare ? 'off-shoulder' : shouldersOf(sides.left.side, sides.right.side, half, rows),
+    neckline: resample(smoothLine(neckline, 2), NECK_POINTS),
+    left: side('left'),
+    right: side('right'),
+    hem: resample(smoothLine(hem, 2), HEM_POINTS),
+    waistY: waistOf(rows, (side('left').armpit.y + side('right').armpit.y) / 2, half),
+  }
+}
+
+function sideOf(
+  outline: readonly Point[],
+  rows: BodyRows,
+  armpit: Armpit,
+  neck: number,
+  half: number,
+  way: Way,
+): { side: UpperSide; corner: number } {
+  const { axis } = rows
+  // The outline runs clockwise, so from the right neck point outwards and from the left one backwards.
+  const fromNeck = stretch(outline, neck, armpit.at, way)
+  const corner = cornerOf(outline, armpit.at, axis, way)
+  const shoulder = shoulderOf(fromNeck, armpit, half, way)
+  const path = fromNeck.slice(shoulder)
+  const sleeve = armpit.sleeved ? sleeveOf([...path, armpit], way) : null
+  const below = [{ x: armpit.x, y: armpit.y }, ...stretch(outline, armpit.at, corner, way)]
+  return {
+    corner,
+    side: {
+      neck: outline[neck]!,
+      shoulder: fromNeck[shoulder]!,
+      armpit: { x: armpit.x, y: armpit.y },
+      side: resample(smoothLine(below, 2), SIDE_POINTS),
+      armhole: sleeve ? [] : resample(smoothLine(path, 2), SIDE_POINTS),
+      sleeve,
+    },
+  }
+}
+
+/** The outline's index of the hem's corner: the lowest and outermost point below the armpit. */
+function cornerOf(outline: readonly Point[], armpit: number, axis: number, way: Way): number {
+  const count = outline.length
+  let best = armpit
+  let most = -Infinity
+  for (let step = 0; step < count; step++) {
+    const at = (armpit + way * step + count) % count
+    const point = outline[at]!
+    if (way * (point.x - axis) < 0) break
+    const score = point.y + 0.8 * way * (point.x - axis)
+    if (score > most) {
+      most = score
+      best = at
+    }
+  }
+  return best
+}
+
+/** The index in the line from the neck to the armpit where the shoulder ends. */
+function shoulderOf(line: readonly Point[], armpit: Armpit, half: number, way: Way): number {
+  if (armpit.sleeved) {
+    const x = armpit.x - way * half * 0.05
+    const at = line.findIndex((point) => way * (point.x - x) >= 0)
+    return Math.max(0, at)
+  }
+  const top = Math.min(...line.map((point) => point.y))
+  // The last point of the strap or shoulder that is still high.
+  const limit = top + (armpit.y - top) * 0.22
+  let at = 0
+  for (let i = 0; i < line.length && line[i]!.y <= limit; i++) at = i
+  const high = line.slice(0, at + 1)
+  const near = bestIndex(high, (point) => way * point.x - point.y)
+  return Math.max(0, near)
+}
+
+function shouldersOf(
+  left: UpperSide,
+  right: UpperSide,
+  half: number,
+  rows: BodyRows,
+): UpperGarment['shoulders'] {
+  if (left.sleeve || right.sleeve) {
+    const hung = isStrap(rows, left.neck, half, -1) && isStrap(rows, right.neck, half, 1)
+    return hung ? 'off-shoulder' : 'sleeves'
+  }
+  const width = (distance(left.neck, left.shoulder) + distance(right.neck, right.shoulder)) / 2
+  return width < half * 0.22 ? 'straps' : 'none'
+}
+
+/** Whether a garment with sleeves hangs from a strap: the cloth stays narrow below the neck point. */
+function isStrap(
+  { axis, farLeft, farRight, gapLeft, gapRight }: BodyRows,
+  neck: Point,
+  half: number,
+  way: Way,
+): boolean {
+  for (const depth of [0.1, 0.2, 0.3]) {
+    const y = Math.round(neck.y + half * depth)
+    const inner = way < 0 ? axis - gapLeft[y]! : gapRight[y]! - axis
+    const outer = way < 0 ? axis - farLeft[y]! : farRight[y]! - axis
+    if (!(outer - inner < half * 0.25)) return false
+  }
+  return true
+}
+
+/** Whether the upper edge is flat from sleeve to sleeve, without shoulders and neck. */
+function isBare(outline: readonly Point[], { bounds, axis }: BodyRows, half: number): boolean {
+  const isHigh = (off: number) => {
+    const x = axis + off * half
+    let top = Infinity
+    for (const point of outline) if (Math.abs(point.x - x) <= 1) top = Math.min(top, point.y)
+    return top < bounds.top + half * (Math.abs(off) > 1.3 ? 0.3 : 0.22)
+  }
+  return [-1.45, -1.2, -0.9, -0.6, -0.3, 0, 0.3, 0.6, 0.9, 1.2, 1.45].every(isHigh)
+}
+
+/** The index of the upper edge's point above the armpit. */
+function topCorner(outline: readonly Point[], armpit: Armpit, half: number, way: Way): number {
+  const x = armpit.x - way * half * 0.08
+  return bestIndex(outline, (point) => -point.y - 3 * Math.max(0, Math.abs(point.x - x) - 1))
+}
+
+/** The narrowest row between the chest and 1.6 half widths below it. */
+function waistOf(rows: BodyRows, chestY: number, half: number): number {
+  const from = Math.round(chestY + half * 0.35)
+  const to = Math.min(rows.bounds.bottom - 2, Math.round(chestY + half * 1.7))
+  let best = Math.min(to, Math.round(chestY + half * 0.9))
+  let least = Infinity
+  for (let y = from; y <= to; y++) {
+    const width = rows.right[y]! - rows.left[y]!
+    if (width < least) {
+      least = width
+      best = y
+    }
+  }
+  return best
+}
+
+const meanY = (points: readonly Point[]) =>
+  points.reduce((sum, point) => sum + point.y, 0) / points.length

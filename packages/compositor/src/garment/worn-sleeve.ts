@@ -1,0 +1,100 @@
+// The sleeve on an arm: follows the arm's joints as far as there is cloth.
+import type { Sleeve } from '../garment.ts'
+import { between, distance, resample, smoothLine } from './outline.ts'
+import type { Point } from '../raster.ts'
+import type { Mask } from './regions.ts'
+import type { Limbs } from './wearer.ts'
+import type { Way } from './contour.ts'
+
+const POINTS = 9
+/** Samples along the upper arm and along the forearm. */
+const STEPS = 16
+
+/**
+ * @param half half the distance between the shoulders
+ * @returns null when less than a fifth of the upper arm is covered
+ */
+export function wornSleeveOf(
+  mask: Mask,
+  { shoulder: joint, elbow, wrist }: Limbs,
+  shoulder: Point,
+  armpit: Point,
+  half: number,
+  way: Way,
+): Sleeve | null {
+  const stations = [...along(joint, elbow), ...along(elbow, wrist)]
+  let end = 0
+  let misses = 0
+  for (let i = 1; i < stations.length && misses < 3; i++) {
+    const covered = coveredAt(mask, stations[i]!, half * 0.12)
+    misses = covered ? 0 : misses + 1
+    if (covered) end = i
+  }
+  if (end < STEPS * 0.25) return null
+  const outer: Point[] = [shoulder]
+  const inner: Point[] = [armpit]
+  for (let i = 2; i <= end; i++) {
+    const { at, ahead } = stations[i]!
+    const normal = { x: way * ahead.y, y: -way * ahead.x }
+    // The arm narrows towards the wrist.
+    const most = half * (0.42 - 0.14 * (i / stations.length))
+    const out = reachAlong(mask, at, normal, most)
+    const back = reachAlong(mask, at, { x: -normal.x, y: -normal.y }, most)
+    // Cloth up to the limit is the torso's; the sleeve is then about as wide as on its free side.
+    const inwards = back >= most ? Math.min(most, Math.max(out, half * 0.2)) : back
+    const outwards = out >= most ? Math.min(most, Math.max(back, half * 0.2)) : out
+    outer.push({ x: at.x + normal.x * outwards, y: at.y + normal.y * outwards })
+    // Near the shoulder the inner edge is inside the torso.
+    const point = { x: at.x - normal.x * inwards, y: at.y - normal.y * inwards }
+    // A hanging arm hides the torso's side; its sleeve does not reach further in than the armpit.
+    if (ahead.y > 0.7 && way * (point.x - armpit.x) < 0) point.x = armpit.x
+    if (distance(point, joint) > distance(armpit, joint) * 0.9) inner.push(point)
+  }
+  return {
+    outer: resample(smoothLine(outer, 3), POINTS),
+    inner: resample(smoothLine(inner, 3), POINTS),
+  }
+}
+
+interface Station {
+  at: Point
+  /** The direction towards the hand. */
+  ahead: Point
+}
+
+function along(from: Point, to: Point): Station[] {
+  const length = distance(from, to) || 1
+  const ahead = { x: (to.x - from.x) / length, y: (to.y - from.y) / length }
+  return Array.from({ length: STEPS }, (_, i) => ({
+    at: between(from, to, (i + 0.5) / STEPS),
+    ahead,
+  }))
+}
+
+/** Whether most of the arm's width is cloth. */
+function coveredAt(mask: Mask, { at, ahead }: Station, width: number): boolean {
+  let count = 0
+  for (let k = -2; k <= 2; k++) {
+    if (isCloth(mask, at.x + (ahead.y * width * k) / 2, at.y - (ahead.x * width * k) / 2)) count++
+  }
+  return count >= 3
+}
+
+/** How far cloth continues from a point in a direction, at most `most`. */
+function reachAlong(mask: Mask, from: Point, direction: Point, most: number): number {
+  let reach = 0
+  while (
+    reach < most &&
+    isCloth(mask, from.x + direction.x * reach, from.y + direction.y * reach)
+  ) {
+    reach += 0.5
+  }
+  return Math.min(reach, most)
+}
+
+function isCloth({ width, height, data }: Mask, x: number, y: number): boolean {
+  const column = Math.floor(x)
+  const row = Math.floor(y)
+  if (column < 0 || row < 0 || column >= width || row >= height) return false
+  return data[row * width + column] === 1
+}
