@@ -1,0 +1,77 @@
+// Coordinates on cloth: the same pair names the same point of a garment in its product photo and on
+// the person, so that two charts define a warp.
+import type { Sleeve, UpperSide } from './garment.ts'
+import { clamp, lerp, type Point } from './raster.ts'
+
+export type Chart = (across: number, along: number) => Point
+
+/** The landmarks that span a chart: those of a product photo, or where they lie on a person. */
+export interface UpperShape {
+  left: UpperSide
+  right: UpperSide
+  /**
+   * How much more the middle of a row is enlarged than the row as a whole: cloth turns away from the
+   * viewer at the sides of a round body. 0 for none. `along` is as in the chart.
+   */
+  bulge?: (along: number) => number
+  /** How far the middle of the left and the right shoulder is off the line between its ends. */
+  arch?: { left: Point; right: Point }
+  /** How far the middle of the hem is below its ends: the edge of a round body seen from above. */
+  sag?: number
+}
+
+export const between = (one: Point, other: Point, share: number): Point => ({
+  x: lerp(one.x, other.x, share),
+  y: lerp(one.y, other.y, share),
+})
+
+/** The point at a share of a line whose points are evenly spaced. Beyond its ends it continues straight. */
+export function pointOn(line: readonly Point[], share: number): Point {
+  if (line.length === 1) return line[0]!
+  const at = share * (line.length - 1)
+  const index = clamp(Math.floor(at), 0, line.length - 2)
+  return between(line[index]!, line[index + 1]!, at - index)
+}
+
+/**
+ * `across` runs from the left edge (0) to the right one (1). `along` runs from the neck points (0) over
+ * the shoulders (1) and the armpits (2) to the hem (3); a collar is above 0.
+ */
+export function torsoChart({ left, right, bulge, arch, sag = 0 }: UpperShape): Chart {
+  const edge = (side: UpperSide, along: number, rise: Point, bow?: Point): Point => {
+    if (along <= 0) return { x: side.neck.x + along * rise.x, y: side.neck.y + along * rise.y }
+    if (along <= 1) {
+      const point = between(side.neck, side.shoulder, along)
+      const height = bow ? 4 * along * (1 - along) : 0
+      return bow ? { x: point.x + height * bow.x, y: point.y + height * bow.y } : point
+    }
+    if (along <= 2) return between(side.shoulder, side.armpit, along - 1)
+    return pointOn(side.side, along - 2)
+  }
+  const middle = (one: Point, other: Point) => between(one, other, 0.5)
+  const top = middle(left.neck, right.neck)
+  const chest = middle(left.armpit, right.armpit)
+  const rise = { x: chest.x - top.x, y: chest.y - top.y }
+  return (across, along) => {
+    const share = bulge ? curved(across, bulge(along)) : across
+    const point = between(
+      edge(left, along, rise, arch?.left),
+      edge(right, along, rise, arch?.right),
+      share,
+    )
+    if (along > 2) point.y += sag * (along - 2) * (1 - (2 * share - 1) ** 2)
+    return point
+  }
+}
+
+/** A monotone cubic through (0, 0), (0.5, 0.5) and (1, 1), with the slope 1 + `amount` in the middle. */
+function curved(across: number, amount: number): number {
+  if (across <= 0 || across >= 1) return across
+  const aside = 2 * across - 1
+  return ((1 + amount) * aside - amount * aside ** 3 + 1) / 2
+}
+
+/** `across` runs from the outer edge (0) to the inner one (1), `along` from the armhole (0) to the cuff (1). */
+export function tubeChart({ outer, inner }: Sleeve): Chart {
+  return (across, along) => between(pointOn(outer, along), pointOn(inner, along), across)
+}
