@@ -1,0 +1,155 @@
+// The colour of painted skin in the size of the parsing.
+import { LABEL, type Parsing } from '../parsing.ts'
+import { labOf, rgbOf } from '../oklab.ts'
+import { clamp, lerp, ramp } from '../raster.ts'
+import { placeIn, type Limb } from './limbs.ts'
+import { localColours } from './local-colours.ts'
+import { membrane } from './membrane.ts'
+import { distanceTo } from './morphology.ts'
+import type { SkinModel } from './skin-model.ts'
+import type { Small } from './small.ts'
+import type { Torso } from './torso.ts'
+
+/** Real skin nearer than this to clothing lies in its shadow or is mixed with it. */
+const FROM_CLOTH = 5
+const FROM_OTHERS = 2
+
+/** Tells which pixels show real skin that stays, without the shadow of clothing, edges and the face. */
+export function clearSkin(
+  { width, height, labels }: Parsing,
+  keeps: (at: number) => boolean,
+  label: number,
+): (at: number) => boolean {
+  const isSkin = (at: number) => labels[at] === LABEL.skin || labels[at] === LABEL.face
+  const isCloth = (at: number) => labels[at] === LABEL.top || labels[at] === LABEL.bottom
+  const fromCloth = distanceTo(isCloth, width, height)
+  const fromOthers = distanceTo((at) => !isSkin(at), width, height)
+  return (at) =>
+    labels[at] === label &&
+    keeps(at) &&
+    fromCloth[at]! >= FROM_CLOTH &&
+    fromOthers[at]! >= FROM_OTHERS
+}
+
+/**
+ * The colours of the skin for the pixels of `painted`, from the real skin of `isClear`.
+ *
+ * @returns red, green and blue from 0 to 255, 0 elsewhere
+ */
+export function skinField(
+  small: Small,
+  labels: Uint8Array,
+  painted: Uint8Array,
+  isClear: (at: number) => boolean,
+  model: SkinModel,
+  limbs: readonly Limb[],
+  torso: Torso,
+): Small['rgb'] {
+  const { width, height } = small
+  // Means, because spots and hairs at the seam would spread.
+  const seen = localColours(small, isClear, 1)
+  const known = new Uint8Array(width * height)
+  const domain = new Uint8Array(width * height)
+  const offsets: [Float32Array, Float32Array, Float32Array] = [
+    new Float32Array(width * height),
+    new Float32Array(width * height),
+    new Float32Array(width * height),
+  ]
+  const prior = new Float32Array(width * height)
+  const near = distanceTo((at) => painted[at] === 1, width, height)
+  for (let at = 0; at < width * height; at++) {
+    const real =
+      near[at]! < 0.6 * torso.size && isClear(at) && model.isLike(labOfSeen(seen.rgb, at), 0.028)
+    // The skin in the shadow of clothing is the bridge between painted and clear skin.
+    if (!real && near[at]! > (labels[at] === LABEL.skin ? 2 * FROM_CLOTH : 4)) continue
+    domain[at] = 1
+    const L =
+      model.tone + shadeAt(model, limbs, torso, (at % width) + 0.5, Math.floor(at / width) + 0.5)
+    prior[at] = L
+    if (!real) continue
+    known[at] = 1
+    const lab = labOfSeen(seen.rgb, at)
+    const [a, b] = model.chroma(L)
+    offsets[0][at] = clamp(lab[0] - L, -0.2, 0.2)
+    offsets[1][at] = lab[1] - a
+    offsets[2][at] = lab[2] - b
+  }
+  membrane(offsets, known, domain, width, height, 0.35 * torso.size)
+  for (let at = 0; at < width * height; at++) {
+    if (!domain[at]) continue
+    const [a, b] = model.chroma(prior[at]!)
+    const rgb = rgbOf(prior[at]! + offsets[0][at]!, a + offsets[1][at]!, b + offsets[2][at]!)
+    for (let c = 0; c < 3; c++) offsets[c]![at] = clamp(rgb[c]!, 0, 255)
+  }
+  return offsets
+}
+
+const labOfSeen = (rgb: Uint8ClampedArray, at: number) =>
+  labOf(rgb[at * 3]!, rgb[at * 3 + 1]!, rgb[at * 3 + 2]!)
+
+/** The lightness of a place relative to the tone: round limbs, a flatter trunk. */
+function shadeAt(
+  model: SkinModel,
+  limbs: readonly Limb[],
+  torso: Torso,
+  x: number,
+  y: number,
+): number {
+  let L = trunkShade(torso, x, y)
+  let nearest = -Infinity
+  for (const limb of limbs) {
+    const place = placeIn(limb, x, y)
+    if (!place || place.inside < Math.max(nearest, -3)) continue
+    nearest = place.inside
+    const share = ramp(place.at, 0.02, 0.45) * ramp(place.inside, -3, 1)
+    L = lerp(L, model.shade(limb, place.across) + alongShade(place.at), share)
+  }
+  return L
+}
+
+/** Muscles catch light, and the elbow or knee is darker. */
+function alongShade(at: number): number {
+  const bump = (centre: number, reach: number) => Math.exp(-(((at - centre) / reach) ** 2))
+  return 0.01 * bump(0.3, 0.2) - 0.016 * bump(1, 0.13) + 0.009 * bump(1.35, 0.2)
+}
+
+/** Means over photographs: the chest is lighter than the arms, the neck and the sides are darker. */
+function trunkShade(torso: Torso, x: number, y: number): number {
+  const { size, shoulderY, span } = torso
+  const [left, right] = span(Math.max(y, shoulderY))
+  if (Number.isNaN(left)) return -0.06
+  const t = (y - shoulderY) / size
+  const u = (x - (left + right) / 2) / size
+  const round = ((2 * Math.abs(u) * size) / Math.max(1, right - left)) ** 4
+  const side = Math.min(1, lerp(ramp(Math.abs(u), 0.2, 0.5), 1.5 * round, ramp(t, 0.4, 0.8)))
+  const neck = ramp(-t, 0.08, 0.28) * (1 - side)
+  return (
+    lerp(0.035 - 0.075 * side, -0.05, neck) +
+    collarBones(t, Math.abs(u)) +
+    belly(torso, y, Math.abs(u))
+  )
+}
+
+/** A faint ridge from the pit of the neck to each shoulder, with the hollow above it. */
+function collarBones(t: number, u: number): number {
+  const ridge = 0.03 - 0.2 * u
+  const length = ramp(u, 0.03, 0.1) * (1 - ramp(u, 0.25, 0.4))
+  const bump = (centre: number, reach: number) => Math.exp(-(((t - centre) / reach) ** 2))
+  const bone =
+    0.014 * bump(ridge, 0.025) -
+    0.012 * bump(ridge - 0.055, 0.03) -
+    0.008 * bump(ridge + 0.05, 0.03)
+  const pit = -0.02 * bump(0.0, 0.035) * Math.exp(-((u / 0.04) ** 2))
+  return bone * length + pit
+}
+
+/** The line down the middle of the belly and, where the waistband leaves room for it, the navel. */
+function belly({ size, shoulderY, hipY, waistY }: Torso, y: number, u: number): number {
+  const t = (y - shoulderY) / (hipY - shoulderY)
+  const line = -0.012 * Math.exp(-((u / 0.025) ** 2)) * ramp(t, 0.4, 0.55)
+  const flanks = -0.01 * Math.exp(-(((u - 0.2) / 0.05) ** 2)) * ramp(t, 0.4, 0.55)
+  const navelY = Math.min(shoulderY + 0.72 * (hipY - shoulderY), waistY - 0.12 * size)
+  const away = ((y - navelY) / size / 0.026) ** 2 + (u / 0.017) ** 2
+  const below = ((y - navelY - 0.03 * size) / size / 0.02) ** 2 + (u / 0.03) ** 2
+  return line + flanks - 0.13 * Math.exp(-away) + 0.015 * Math.exp(-below)
+}

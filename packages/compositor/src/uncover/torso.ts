@@ -1,0 +1,112 @@
+// The outline of the trunk and neck as the joints suggest it.
+import { LABEL, type Parsing } from '../parsing.ts'
+import type { Pose } from '../perception.ts'
+import { lerp } from '../raster.ts'
+import { bodySize, middle } from './limbs.ts'
+
+export interface Torso {
+  /** The distance of the shoulders as seen from the front, in pixels. */
+  size: number
+  shoulderY: number
+  hipY: number
+  /** Where trousers or a skirt begin, seen or supposed. */
+  waistY: number
+  /** Whether the person wears a dress: no bottom, and a top that reaches far below the hips. */
+  dressed: boolean
+  /** Left and right end of the body in the row; NaN above the neck. */
+  span(y: number): [number, number]
+}
+
+/** Half widths of neck and shoulders by height above the shoulders, in units of the body's size. */
+const NECK: [number, number][] = [
+  [0, 0.62],
+  [0.06, 0.56],
+  [0.1, 0.5],
+  [0.17, 0.36],
+  [0.25, 0.23],
+  [0.33, 0.18],
+  [0.6, 0.175],
+]
+/** How far the sides stand out from the line between shoulder and hip joint, by height. */
+const SIDES: [number, number][] = [
+  [0, 0.06],
+  [0.25, -0.01],
+  [0.65, 0.05],
+  [1, 0.2],
+  [1.4, 0.24],
+]
+
+/** The trunk in pixels of the parsing. */
+export function torsoOf(parsing: Parsing, pose: Pose): Torso {
+  const size = bodySize(pose)
+  const shoulders = [pose.leftShoulder, pose.rightShoulder].toSorted((a, b) => a.x - b.x)
+  const hips = [pose.leftHip, pose.rightHip].toSorted((a, b) => a.x - b.x)
+  const top = middle(shoulders[0]!, shoulders[1]!)
+  const low = middle(hips[0]!, hips[1]!)
+  const shoulderY = top.y
+  const hipY = Math.max(low.y, shoulderY + size * 0.8)
+  const height = hipY - shoulderY
+  const span = (y: number): [number, number] => {
+    const t = (y - shoulderY) / height
+    if (t < 0) {
+      const half = size * along(NECK, -t * (height / size))
+      if (-t * height > size * 0.6) return [NaN, NaN]
+      return [top.x - half, top.x + half]
+    }
+    const out = size * along(SIDES, t)
+    const share = Math.min(1, t)
+    return [
+      lerp(shoulders[0]!.x, hips[0]!.x, share) - out,
+      lerp(shoulders[1]!.x, hips[1]!.x, share) + out,
+    ]
+  }
+  const torso = { size, shoulderY, hipY, waistY: shoulderY + 0.78 * height, dressed: false, span }
+  readLower(torso, parsing)
+  return torso
+}
+
+/** The value at `x` of a line through the points. */
+function along(points: readonly [number, number][], x: number): number {
+  let before = points[0]!
+  for (const point of points) {
+    if (x <= point[0])
+      return lerp(before[1], point[1], (x - before[0]) / Math.max(1e-6, point[0] - before[0]))
+    before = point
+  }
+  return before[1]
+}
+
+/** Where the bottom begins in the middle of the body, and whether there is one. */
+function readLower(torso: Torso, parsing: Parsing): void {
+  const { width, height, labels } = parsing
+  const height1 = torso.hipY - torso.shoulderY
+  const [left, right] = torso.span(torso.hipY)
+  const starts: number[] = []
+  let lowestTop = 0
+  let columns = 0
+  let bare = 0
+  for (
+    let x = Math.max(0, Math.round(lerp(left, right, 0.25)));
+    x < Math.min(width, lerp(left, right, 0.75));
+    x++
+  ) {
+    columns++
+    let last = -1
+    let start = -1
+    for (let y = Math.max(0, Math.round(torso.shoulderY)); y < height; y++) {
+      const label = labels[y * width + x]!
+      if (label === LABEL.top) last = y
+      if (label === LABEL.bottom && start < 0) start = y
+    }
+    lowestTop = Math.max(lowestTop, last)
+    if (start >= 0) {
+      starts.push(start)
+      if (last >= 0 && start - last > 2 && labels[(start - 2) * width + x] === LABEL.skin) bare++
+    }
+  }
+  torso.dressed = starts.length < 0.4 * columns && lowestTop > torso.hipY + 0.3 * height1
+  const start = starts.toSorted((a, b) => a - b)[starts.length >> 1]
+  if (start === undefined) return
+  // A waist above the hips or under a bare belly is the real one, others are hidden by the top.
+  if (start < torso.shoulderY + 0.88 * height1 || bare > 0.4 * columns) torso.waistY = start
+}
