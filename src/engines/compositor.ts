@@ -1,5 +1,5 @@
 // The embedded engine, packages/compositor. It uses no provider and no network.
-import { createCodecs, createPerceiver, dress, NotFound, UnusableImage } from '@try-on/compositor'
+import { createCodecs, createPerceiver, dress, Refusal, UnusableImage } from '@try-on/compositor'
 import { perceptionModules, workerModules } from '@try-on/compositor/worker'
 import { Semaphore } from '../concurrency/semaphore.ts'
 import { JobFailure } from '../domain/failure.ts'
@@ -34,14 +34,12 @@ async function generate(input: EngineInput): Promise<GeneratedImage> {
 
 function compositionError(cause: unknown): JobFailure {
   if (cause instanceof UnusableImage) {
-    return refusal(`${cause.role}_image_${cause.problem}`, cause)
+    return explained(`${cause.role}_image_${cause.problem}`, cause)
   }
-  if (cause instanceof NotFound) {
-    return refusal(`${cause.what}_not_found`, cause)
-  }
+  if (cause instanceof Refusal) return explained(cause.code, cause)
   return new JobFailure('generation_failed', 'the composition failed', { cause })
 }
 
 /** The compositor explains its refusals in its own words, so members may read them. */
-const refusal = (code: JobErrorCode, cause: Error): JobFailure =>
+const explained = (code: JobErrorCode, cause: Error): JobFailure =>
   new JobFailure(code, cause.message, { audience: 'members', cause })

@@ -1,5 +1,5 @@
 import * as package_ from '@try-on/compositor'
-import { NotFound, UnusableImage } from '@try-on/compositor'
+import { Refusal, UnusableImage } from '@try-on/compositor'
 import { drawFigure, drawGarment } from '@try-on/compositor/samples'
 import { detectFormat } from '@try-on/image-files'
 import { encodePng } from '@try-on/image-files/samples'
@@ -29,8 +29,8 @@ describe('compositor.start', () => {
     [new UnusableImage('model', 'corrupt', 'no end'), 'model_image_corrupt'],
     [new UnusableImage('garment', 'too_large', '9 × 9'), 'garment_image_too_large'],
     [new UnusableImage('model', 'unsupported_format', 'CMYK'), 'model_image_unsupported_format'],
-    [new NotFound('person', 'no head'), 'person_not_found'],
-    [new NotFound('garment', 'empty'), 'garment_not_found'],
+    [new Refusal('person_not_found', 'no head'), 'person_not_found'],
+    [new Refusal('garment_not_found', 'empty'), 'garment_not_found'],
     [new Error('unexpected'), 'generation_failed'],
   ])('maps %s to %s', async (cause, code) => {
     spyOnDress().mockRejectedValue(cause)

@@ -8,8 +8,12 @@ import {
   type GarmentOptions,
   type Rgba,
 } from '../samples/index.ts'
-import { compose, NotFound } from '../src/compose.ts'
+import { verdict } from '../src/assess.ts'
+import { compose } from '../src/compose.ts'
+import { Refusal } from '../src/refusal.ts'
+import { blank, grid, half, paste } from './evaluation/sheet.ts'
 import { nodeCodecs } from './node-codecs.ts'
+import { nodePerceiver } from './node-perceiver.ts'
 
 const WIDTH = 600
 const HEIGHT = 900
@@ -146,22 +150,23 @@ for (const [index, [person, garment]] of PAIRS.entries()) {
   const before = { ...model, data: model.data.slice() }
   const startedAt = performance.now()
   try {
-    compose(model, cloth)
+    const refusal = verdict(compose(model, cloth, nodePerceiver).assessment)
+    if (refusal) console.log(`Pair ${index + 1}: ${refusal.code}: ${refusal.message}`)
   } catch (error) {
-    if (!(error instanceof NotFound)) throw error
-    console.log(`Pair ${index + 1}: ${error.what} not found: ${error.message}`)
+    if (!(error instanceof Refusal)) throw error
+    console.log(`Pair ${index + 1}: ${error.code}: ${error.message}`)
   }
   console.log(`Pair ${index + 1}: ${Math.round(performance.now() - startedAt)} ms`)
   panels.push(triptych(before, cloth, model))
 }
 for (let first = 0; first < panels.length; first += PAIRS_PER_SHEET) {
-  const picture = sheet(panels.slice(first, first + PAIRS_PER_SHEET), 3)
+  const picture = grid(panels.slice(first, first + PAIRS_PER_SHEET), 3)
   const name = `sheet-${first / PAIRS_PER_SHEET + 1}.jpg`
   writeFileSync(new URL(name, folder), await nodeCodecs.encodeJpeg(picture, JPEG_QUALITY))
 }
 writeFileSync(
   new URL('all.jpg', folder),
-  await nodeCodecs.encodeJpeg(half(sheet(panels, 4)), JPEG_QUALITY),
+  await nodeCodecs.encodeJpeg(half(grid(panels, 4)), JPEG_QUALITY),
 )
 console.log(`Wrote ${folder.pathname}`)
 
@@ -172,48 +177,4 @@ function triptych(person: Rgba, garment: Rgba, result: Rgba): Rgba {
   paste(panel, half(garment), 0, HEIGHT / 2)
   paste(panel, result, WIDTH / 2, 0)
   return panel
-}
-
-function sheet(pictures: readonly Rgba[], columns: number): Rgba {
-  const { width, height } = pictures[0]!
-  const result = blank(width * columns, height * Math.ceil(pictures.length / columns))
-  pictures.forEach((picture, i) => {
-    paste(result, picture, (i % columns) * width, Math.floor(i / columns) * height)
-  })
-  return result
-}
-
-function blank(width: number, height: number): Rgba {
-  return { width, height, data: new Uint8ClampedArray(width * height * 4).fill(255) }
-}
-
-/** Draws a picture; transparent pixels show a chequered background. */
-function paste(target: Rgba, picture: Rgba, left: number, top: number): void {
-  for (let y = 0; y < Math.min(picture.height, target.height - top); y++) {
-    for (let x = 0; x < Math.min(picture.width, target.width - left); x++) {
-      const from = (y * picture.width + x) * 4
-      const to = ((top + y) * target.width + left + x) * 4
-      const alpha = picture.data[from + 3]! / 255
-      const ground = ((x >> 3) + (y >> 3)) % 2 === 0 ? 235 : 205
-      for (let c = 0; c < 3; c++) {
-        target.data[to + c] = picture.data[from + c]! * alpha + ground * (1 - alpha)
-      }
-    }
-  }
-}
-
-function half(picture: Rgba): Rgba {
-  const result = blank(Math.floor(picture.width / 2), Math.floor(picture.height / 2))
-  for (let y = 0; y < result.height; y++) {
-    for (let x = 0; x < result.width; x++) {
-      for (let c = 0; c < 4; c++) {
-        const at = (y * 2 * picture.width + x * 2) * 4 + c
-        const below = at + picture.width * 4
-        const { data } = picture
-        result.data[(y * result.width + x) * 4 + c] =
-          (data[at]! + data[at + 4]! + data[below]! + data[below + 4]!) / 4
-      }
-    }
-  }
-  return result
 }

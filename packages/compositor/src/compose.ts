@@ -1,110 +1,152 @@
 // The composition without codecs: pixels of a person and a garment in, the person wearing it out.
-import { blendIn, hideBehindHands } from './blend.ts'
-import { readBody } from './body-shape.ts'
-import { torsoChart, tubeChart, type Chart } from './chart.ts'
-import { cutOut, shapeOf } from './cutout.ts'
-import { fitGarment, type Fit } from './fit.ts'
+import { assess, type Assessment } from './assess.ts'
+import { readBody, unfit, type Body } from './body.ts'
+import { castShadow, coverOf, drawLayer, rounded } from './draw.ts'
+import { waistOf } from './fit/lower.ts'
+import { isUpper, readGarment, type Garment } from './garment.ts'
 import { addGrain, grainOf } from './grain.ts'
-import { readGarment, type GarmentShape } from './garment-shape.ts'
-import { cutLining } from './lining.ts'
-import { shrink, type Point, type Raster } from './raster.ts'
-import { findSilhouette } from './silhouette.ts'
-import { studyWearer } from './wearer.ts'
-import { createWarpMap, layPatch, render } from './warp.ts'
+import { drape, type Layers } from './layers.ts'
+import { shadeOf } from './light.ts'
+import { toLab } from './oklab.ts'
+import { orderOf, type Order } from './order.ts'
+import { LABEL, parse, type Parsing } from './parsing.ts'
+import type { Perceiver, Perception } from './perception.ts'
+import type { Plane } from './plane.ts'
+import { ramp, shrink, type Raster } from './raster.ts'
+import { Refusal } from './refusal.ts'
+import { readScene } from './scene.ts'
+import { BECOMES, planUncovering, uncover } from './uncover.ts'
 
-/** Longest side on which shapes are analysed. */
-const ANALYSIS_SIDE = 384
+/** Longest side on which pictures are analysed, in pixels. */
+const ANALYSIS_SIDE = 512
 
-/** No person was found in the model image, or no garment in the garment image. */
-export class NotFound extends Error {
-  override readonly name = 'NotFound'
-  readonly what: 'person' | 'garment'
+export interface Composition {
+  picture: Raster
+  /** Measured on the finished picture; `verdict` decides on it. */
+  assessment: Assessment
+  /** What was understood on the way, at the size of the analysis. */
+  steps: Steps
+}
 
-  constructor(what: 'person' | 'garment', reason: string) {
-    super(reason)
-    this.what = what
-  }
+export interface Steps {
+  /** The photo. */
+  before: Raster
+  perception: Perception
+  parsing: Parsing
+  body: Body
+  garment: Garment
+  /** The alpha of the garment as drawn, without what stays in front of it. */
+  covered: Plane
+  /** The share of the left and the right arm that sleeves cover. */
+  reach: readonly [number, number]
+  /** The distortion of the cloth at samples of the warp; see `stretchesOf`. */
+  stretches: number[]
 }
 
 /**
- * Draws the garment on the person. Changes `model` in place and returns it.
- * @throws NotFound
+ * Draws the garment on the person. Changes `photo` in place.
+ * @throws Refusal when no person or no garment is found
  */
-export function compose(model: Raster, garment: Raster): Raster {
-  const cutout = cutOut(garment)
-  if (!cutout) throw new NotFound('garment', 'nothing stands out from the background')
-  const cloth = shrink(cutout, ANALYSIS_SIDE)
-  const shape = readGarment(shapeOf(cloth))
-  if (!shape) throw new NotFound('garment', 'the silhouette is not an upper garment')
-  const small = shrink(model, ANALYSIS_SIDE)
-  const silhouette = findSilhouette(small)
-  if (!silhouette) throw new NotFound('person', 'nothing stands out from the background')
-  const body = readBody(silhouette)
-  if (!body) throw new NotFound('person', 'the silhouette has no head on shoulders')
-  const clothScale = cutout.width / cloth.width
-  const bodyScale = model.width / small.width
-  const wearer = studyWearer(silhouette, body)
-  cutLining(cutout, shape, clothScale)
-  const fit = fitGarment(shape, body, wearer.oldHemY)
-  const { torso, sleeves } = drape(cutout, clothScale, shape, fit, model, bodyScale)
-  hideBehindHands(torso, model, wearer, bodyScale)
-  if (sleeves) layOver(torso, sleeves)
-  addGrain(torso, grainOf(model))
-  blendIn(model, torso, wearer, bodyScale, (body.neckY - body.head * 0.1) * bodyScale)
-  return model
+export function compose(photo: Raster, product: Raster, perceiver: Perceiver): Composition {
+  const garment = readGarment(product, perceiver)
+  if (!garment) {
+    throw new Refusal('garment_not_found', 'No garment stands out from the background.')
+  }
+  const small = shrink(photo, ANALYSIS_SIDE)
+  const before = small === photo ? { ...photo, data: photo.data.slice() } : small
+  const perception = perceiver.perceive(before)
+  const reason = unfit(perception)
+  if (reason) throw new Refusal('person_not_found', reason)
+  const parsing = parse(before, perception)
+  const body = readBody(perception, parsing)
+  const scene = readScene(parsing, body)
+  const layers = drape(garment, body, scene, photo, photo.width / before.width)
+  const lower = isUpper(garment) ? null : { waistY: waistOf(body, scene), hemY: scene.hemY }
+  const order = orderOf(parsing, body, layers.reach, lower)
+
+  const plan = planUncovering(
+    parsing,
+    perception.pose,
+    coverage(layers, order),
+    isUpper(garment) ? wornAs(layers, body) : garment.kind,
+  )
+  if (isUpper(garment)) keepArmsOnly(order, parsing, plan.becomes)
+  const covered = coverage(layers, order)
+  uncover(photo, plan, parsing, perception.pose)
+  draw(photo, layers, order, {
+    covered,
+    parsing,
+    body,
+    shade: shadeOf(toLab(before), parsing, isUpper(garment) ? LABEL.top : LABEL.bottom, body.size),
+  })
+  const { reach, stretches } = layers
+  const steps = { before, perception, parsing, body, garment, covered, reach, stretches }
+  const assessment = assess(before, photo, { ...steps, perceiver })
+  return { picture: photo, assessment, steps }
 }
 
-/** The warped garment at the photo's size. Sleeves are separate, because they pass before hands. */
-function drape(
-  cutout: Raster,
-  clothScale: number,
-  shape: GarmentShape,
-  fit: Fit,
-  { width, height }: Raster,
-  bodyScale: number,
-): { torso: Raster; sleeves: Raster | null } {
-  const enlarge = (scale: number) => (point: Point) => ({ x: point.x * scale, y: point.y * scale })
-  const scaled = (chart: Chart, scale: number) => (across: number, along: number) =>
-    enlarge(scale)(chart(across, along))
-  const map = createWarpMap(width, height)
-  const source = scaled(torsoChart(shape), clothScale)
-  const target = scaled(torsoChart(fit.torso), bodyScale)
-  const tubes = [
-    [shape.left.sleeve, fit.leftSleeve],
-    [shape.right.sleeve, fit.rightSleeve],
-  ] as const
-  const sleeved = tubes.some(([from, to]) => from && to)
-  // Past the edge of the body comes its soft border, then the sleeve.
-  const wide = sleeved ? ([-1.01, 1.01] as const) : ([-1.1, 1.1] as const)
-  // The seam is covered from both sides; the sleeve lies on top.
-  const upper = { across: sleeved ? ([-1.04, 1.04] as const) : wide, along: [-0.35, 1] as const }
-  layPatch(map, source, target, { ...upper, columns: 44, rows: 36 })
-  layPatch(map, source, target, { across: wide, along: [1, 2.15], columns: 44, rows: 60 })
-  const torso = render(map, cutout)
-  if (!sleeved) return { torso, sleeves: null }
-  map.x.fill(NaN)
-  for (const [from, to] of tubes) {
-    if (!from || !to) continue
-    layPatch(map, scaled(tubeChart(from), clothScale), scaled(tubeChart(to), bodyScale), {
-      across: [-0.12, 1.05],
-      along: [-0.05, 1.05],
-      columns: 10,
-      rows: 40,
-    })
+/** A garment that ends above the middle of the thighs is worn with what is below it. */
+const wornAs = ({ hemY }: Layers, { torso }: Body) => (hemY > 1.4 * torso ? 'dress' : 'top')
+
+/** The garment covers old sleeves, except where they become bare arms. */
+function keepArmsOnly({ torso }: Order, { labels }: Parsing, becomes: Uint8Array): void {
+  for (let i = 0; i < becomes.length; i++) {
+    if (labels[i] === LABEL.top && becomes[i] !== BECOMES.skin) torso.data[i] = 0
   }
-  return { torso, sleeves: render(map, cutout) }
 }
 
-/** Draws `upper` over `lower`, in place. */
-function layOver(lower: Raster, upper: Raster): void {
-  for (let at = 0; at < lower.data.length; at += 4) {
-    const share = upper.data[at + 3]! / 255
-    if (share === 0) continue
-    const under = (lower.data[at + 3]! / 255) * (1 - share)
-    const alpha = share + under
-    for (let c = 0; c < 3; c++) {
-      lower.data[at + c] = (upper.data[at + c]! * share + lower.data[at + c]! * under) / alpha
-    }
-    lower.data[at + 3] = alpha * 255
+/** What the garment covers after all that stays in front of it. */
+function coverage({ torso, sleeves }: Layers, order: Order): Plane {
+  const covered = coverOf(torso, order.torso)
+  const arms = sleeves && coverOf(sleeves, order.torso)
+  for (let i = 0; i < covered.data.length; i++) {
+    const trunk = covered.data[i]! * (1 - order.torso.data[i]!)
+    const arm = arms ? arms.data[i]! * (1 - order.sleeves.data[i]!) : 0
+    covered.data[i] = Math.max(trunk, arm)
   }
+  return covered
+}
+
+interface Light {
+  covered: Plane
+  parsing: Parsing
+  body: Body
+  shade: Plane
+}
+
+function draw(
+  photo: Raster,
+  layers: Layers,
+  order: Order,
+  { covered, parsing, body, shade }: Light,
+) {
+  const grain = grainOf(photo)
+  const light = rounded(shade, covered, body.size)
+  castShadow(
+    photo,
+    {
+      cover: covered,
+      strength: 0.3,
+      receives: (i) => (parsing.labels[i] === LABEL.ground ? 0 : 1),
+    },
+    body.size,
+  )
+  addGrain(layers.torso, grain)
+  drawLayer(photo, layers.torso, order.torso, light)
+  if (!layers.sleeves) return
+  addGrain(layers.sleeves, grain)
+  // Sleeves are sewn to the shoulders and cast a shadow below them only.
+  const shoulders = (body.left.shoulder.y + body.right.shoulder.y) / 2
+  const below = (i: number) => (i / covered.width - shoulders) / body.size
+  const cover = coverOf(layers.sleeves, covered)
+  castShadow(
+    photo,
+    {
+      cover,
+      strength: 0.25,
+      receives: (i) => (covered.data[i]! > 0.5 ? ramp(below(i), 0.15, 0.5) : 0),
+    },
+    body.size,
+  )
+  drawLayer(photo, layers.sleeves, order.sleeves, light)
 }

@@ -1,4 +1,5 @@
 // Renders a person wearing a garment: two image files in, one JPEG out. See docs/compositor.md.
+import { verdict } from './assess.ts'
 import type { Codecs, Decoder } from './codecs.ts'
 import { compose } from './compose.ts'
 import { load, type ImageFile } from './load.ts'
@@ -6,9 +7,9 @@ import type { Perceiver } from './perception.ts'
 import { flatten } from './raster.ts'
 
 export { createCodecs } from './codecs.ts'
-export { NotFound } from './compose.ts'
 export { createPerceiver } from './perception.ts'
 export { load, UnusableImage } from './load.ts'
+export { Refusal } from './refusal.ts'
 
 const MODEL_MAX_SIDE = 1536
 const GARMENT_MAX_SIDE = 1024
@@ -30,7 +31,7 @@ interface Images {
  * Renders the person of the model image wearing the garment of the garment image.
  * @returns a JPEG whose longer side has at most 1,536 pixels
  * @throws UnusableImage when a file is corrupt, too large or of an unsupported kind
- * @throws NotFound when no person or no garment is found
+ * @throws Refusal when no person or no garment is found, or when the picture is broken
  */
 export async function dress(
   { codecs, perceiver }: Tools,
@@ -38,8 +39,10 @@ export async function dress(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { garment, model } = await loadBoth(codecs.decoderForJob(), images)
   flatten(model)
-  await perceiver()
-  return codecs.encodeJpeg(compose(model, garment), JPEG_QUALITY)
+  const { picture, assessment } = compose(model, garment, await perceiver())
+  const refusal = verdict(assessment)
+  if (refusal) throw refusal
+  return codecs.encodeJpeg(picture, JPEG_QUALITY)
 }
 
 /** The larger file is decoded first, so that the other one fits into the memory of the decoder. */

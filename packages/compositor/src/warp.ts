@@ -1,5 +1,5 @@
 // Warps a picture with a pair of charts: each target pixel gets the coordinates of its source pixel.
-import type { Chart } from './chart.ts'
+import type { Chart } from './garment-chart.ts'
 import { clamp, type Point, type Raster } from './raster.ts'
 
 export interface WarpMap {
@@ -18,6 +18,9 @@ export function createWarpMap(width: number, height: number): WarpMap {
     y: new Float32Array(width * height).fill(NaN),
   }
 }
+
+/** Empties the map, so that its memory serves another layer. */
+export const clear = ({ x }: WarpMap) => x.fill(NaN)
 
 export interface Patch {
   across: readonly [number, number]
@@ -98,7 +101,35 @@ export function render(map: WarpMap, source: Raster): Raster {
     pick(source, x - 0.5, map.y[at]! - 0.5, colour)
     for (let c = 0; c < 4; c++) data[at * 4 + c] = colour[c]!
   }
-  return { width, height, data }
+  const layer = { width, height, data }
+  smoothEdges(layer)
+  return layer
+}
+
+/** Softens the steps that the border of a patch leaves in alpha. Never adds cover. */
+function smoothEdges({ width, height, data }: Raster): void {
+  let above = new Uint8Array(width)
+  for (let y = 1; y + 1 < height; y++) {
+    const row = new Uint8Array(width)
+    for (let x = 0; x < width; x++) row[x] = data[(y * width + x) * 4 + 3]!
+    for (let x = 1; x + 1 < width; x++) {
+      if (row[x] === 0) continue
+      const below = ((y + 1) * width + x) * 4 + 3
+      const sum =
+        above[x - 1]! +
+        above[x]! +
+        above[x + 1]! +
+        row[x - 1]! +
+        row[x]! +
+        row[x + 1]! +
+        data[below - 4]! +
+        data[below]! +
+        data[below + 4]!
+      const soft = (sum / 9 - 85) * 1.5
+      if (soft < row[x]!) data[(y * width + x) * 4 + 3] = soft
+    }
+    above = row
+  }
 }
 
 /** Interpolates weighted by alpha, so that colours of transparent pixels do not show. */

@@ -3,7 +3,7 @@
 import { beforeAll, describe, expect, it } from 'vitest'
 import { detectFormat } from '@try-on/image-files'
 import { createRandom } from '../samples/index.ts'
-import { dress, NotFound, UnusableImage } from '../src/index.ts'
+import { dress, Refusal, UnusableImage } from '../src/index.ts'
 import type { ImageFile } from '../src/load.ts'
 import { pngChunk, concat, pngFile } from '@try-on/image-files/samples'
 import {
@@ -31,7 +31,7 @@ async function outcome(person: ImageFile, wear: ImageFile): Promise<string | nul
     return detectFormat(await dress(tools, { model: person, garment: wear }))
   } catch (error) {
     if (error instanceof UnusableImage) return `${error.role}_image_${error.problem}`
-    if (error instanceof NotFound) return `${error.what}_not_found`
+    if (error instanceof Refusal) return error.code
     throw error
   }
 }
@@ -67,7 +67,7 @@ describe('a malformed file', () => {
   it('produces a picture or an image error after random damage', async () => {
     const random = createRandom(20)
     const seen = new Map<string | null, number>()
-    for (let round = 0; round < 200; round++) {
+    for (let round = 0; round < 100; round++) {
       const original = [model, modelJpeg, cloth][round % 3]!
       const broken = toFile(mutate(original.bytes, random), original.format)
       const result = await (round % 2 === 0 ? outcome(broken, cloth) : outcome(model, broken))
@@ -75,7 +75,7 @@ describe('a malformed file', () => {
     }
     expect(seen.size).toBeGreaterThan(1)
     expect(await outcome(model, cloth)).toBe('jpeg')
-  }, 30_000)
+  }, 120_000)
 
   it('is corrupt when it is not of the stated format', async () => {
     for (const bytes of [[], [0xff], [0xff, 0xd8, 0xff], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]]) {

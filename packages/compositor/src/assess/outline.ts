@@ -1,0 +1,61 @@
+// Whether a garment's landmarks describe its cloth.
+import type { Garment, LowerGarment, UpperGarment, UpperSide } from '../garment.ts'
+import type { Point } from '../raster.ts'
+
+/** The longest side of the raster on which the areas are compared. */
+const SIDE = 128
+const OPAQUE = 128
+
+/**
+ * The area in which the polygon of the landmarks and the cloth differ, relative to the cloth's area. A
+ * lost sleeve or a strap taken for one makes it large.
+ */
+export function mismatch(garment: Garment): number {
+  const { width, height, data } = garment.picture
+  const scale = SIDE / Math.max(width, height)
+  const outline = (isUpper(garment) ? upperOutline(garment) : lowerOutline(garment)).map(
+    ({ x, y }) => ({ x: x * scale, y: y * scale }),
+  )
+  let [cloth, differing] = [0, 0]
+  for (let row = 0; row < Math.round(height * scale); row++) {
+    const crossings = crossingsOf(outline, row + 0.5)
+    for (let column = 0; column < Math.round(width * scale); column++) {
+      const x = Math.min(width - 1, Math.floor((column + 0.5) / scale))
+      const y = Math.min(height - 1, Math.floor((row + 0.5) / scale))
+      const isCloth = data[(y * width + x) * 4 + 3]! > OPAQUE
+      const left = crossings.filter((crossing) => crossing < column + 0.5).length
+      if (isCloth) cloth++
+      if (isCloth !== (left % 2 === 1)) differing++
+    }
+  }
+  return cloth === 0 ? 1 : differing / cloth
+}
+
+const isUpper = (garment: Garment): garment is UpperGarment =>
+  garment.kind === 'top' || garment.kind === 'dress'
+
+function upperOutline({ neckline, left, right, hem }: UpperGarment): Point[] {
+  return [...neckline, ...sideOf(right), ...hem.toReversed(), ...sideOf(left).reverse()]
+}
+
+/** From the neck to the hem. */
+function sideOf({ neck, shoulder, armpit, armhole, sleeve, side }: UpperSide): Point[] {
+  const arm = sleeve ? [...sleeve.outer, ...sleeve.inner.toReversed()] : armhole
+  return [neck, shoulder, ...arm, armpit, ...side]
+}
+
+function lowerOutline({ waist, left, right, legs }: LowerGarment): Point[] {
+  const inner = legs ? [...legs.rightInner.toReversed(), legs.crotch, ...legs.leftInner] : []
+  return [...waist, ...right, ...inner, ...left.toReversed()]
+}
+
+/** Where the closed outline crosses a height. */
+function crossingsOf(outline: readonly Point[], y: number): number[] {
+  const crossings: number[] = []
+  outline.forEach((from, i) => {
+    const to = outline[(i + 1) % outline.length]!
+    if (from.y > y === to.y > y) return
+    crossings.push(from.x + ((y - from.y) / (to.y - from.y)) * (to.x - from.x))
+  })
+  return crossings
+}

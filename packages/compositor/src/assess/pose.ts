@@ -1,0 +1,46 @@
+// Whether the models find the same person in the result.
+import type { JointName, Perception } from '../perception.ts'
+import { shareOf } from './area.ts'
+
+const JOINTS = [
+  'leftShoulder',
+  'rightShoulder',
+  'leftElbow',
+  'rightElbow',
+  'leftHip',
+  'rightHip',
+] as const satisfies JointName[]
+
+const CONFIDENT = 0.4
+
+export interface PoseChange {
+  /** The largest move of a joint, relative to the body's size. */
+  moved: number
+  /** The mean confidence of the joints in the result, relative to that in the photo. */
+  confidence: number
+  /** The share of the person's outline, by area, that the two masks do not have in common. */
+  outline: number
+}
+
+/** Compares the joints that the photo showed with confidence. @param size of the body in pixels */
+export function poseChange(before: Perception, after: Perception, size: number): PoseChange {
+  let moved = 0
+  let [scoreBefore, scoreAfter] = [0, 0]
+  for (const name of JOINTS) {
+    const [from, to] = [before.pose[name], after.pose[name]]
+    if (from.score < CONFIDENT) continue
+    scoreBefore += from.score
+    scoreAfter += to.score
+    moved = Math.max(moved, Math.hypot(to.x - from.x, to.y - from.y) / Math.max(1, size))
+  }
+  const [was, is] = [before.person.data, after.person.data]
+  return {
+    moved,
+    confidence: scoreBefore > 0 ? scoreAfter / scoreBefore : 1,
+    outline: shareOf(
+      before.person,
+      (i) => was[i]! > 0.5 || is[i]! > 0.5,
+      (i) => was[i]! > 0.5 !== is[i]! > 0.5,
+    ),
+  }
+}

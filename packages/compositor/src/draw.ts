@@ -1,0 +1,95 @@
+// Draws the draped garment into the photo: shadow, light, and what stays in front of it.
+import { blur, createPlane, sample, type Plane } from './plane.ts'
+import { ramp, type Raster } from './raster.ts'
+
+/** A layer's alpha from 0 to 1, at the size of the analysis. */
+export function coverOf(
+  layer: Raster,
+  { width, height }: { width: number; height: number },
+): Plane {
+  const plane = createPlane(width, height)
+  const scale = layer.width / width
+  for (let y = 0, i = 0; y < height; y++) {
+    const row = Math.min(layer.height - 1, Math.floor((y + 0.5) * scale)) * layer.width
+    for (let x = 0; x < width; x++, i++) {
+      const column = Math.min(layer.width - 1, Math.floor((x + 0.5) * scale))
+      plane.data[i] = layer.data[(row + column) * 4 + 3]! / 255
+    }
+  }
+  return plane
+}
+
+export interface Shadow {
+  /** What casts it, at the size of the analysis. */
+  cover: Plane
+  /** How dark it is next to the cloth, from 0 to 1. */
+  strength: number
+  /** How much of it falls on a pixel of the analysis, from 0 to 1. */
+  receives(index: number): number
+}
+
+/** Darkens what lies around and just below the cloth. `size` is the body's, in pixels of the analysis. */
+export function castShadow(
+  photo: Raster,
+  { cover, strength, receives }: Shadow,
+  size: number,
+): void {
+  const soft = blur(cover, Math.max(1, size * 0.035))
+  const drop = Math.max(1, Math.round(size * 0.03))
+  const dark = createPlane(cover.width, cover.height)
+  for (let y = 0, i = 0; y < cover.height; y++) {
+    for (let x = 0; x < cover.width; x++, i++) {
+      const share = receives(i)
+      if (share > 0) dark.data[i] = share * soft.data[Math.max(0, y - drop) * cover.width + x]!
+    }
+  }
+  const { width, height, data } = photo
+  const scale = width / cover.width
+  for (let y = 0, i = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, i++) {
+      const share = sample(dark, (x + 0.5) / scale, (y + 0.5) / scale)
+      if (share < 0.01) continue
+      for (let c = 0; c < 3; c++) data[i * 4 + c] = data[i * 4 + c]! * (1 - strength * share)
+    }
+  }
+}
+
+/** The shade with the cloth's rim darker, as on a round body. */
+export function rounded(shade: Plane, cover: Plane, size: number): Plane {
+  const wide = blur(cover, Math.max(1, size * 0.05))
+  const narrow = blur(cover, Math.max(1, size * 0.012))
+  const result = createPlane(shade.width, shade.height)
+  for (let i = 0; i < result.data.length; i++) {
+    const form = 1 - ramp(wide.data[i]!, 0.45, 1)
+    const rim = 1 - ramp(narrow.data[i]!, 0.5, 1)
+    result.data[i] = shade.data[i]! * (1 - 0.09 * form - 0.03 * rim)
+  }
+  return result
+}
+
+/** The exponent that turns a factor of Oklab's lightness into one of sRGB values, near the middle. */
+const LIGHTNESS_TO_RGB = 1.36
+
+/**
+ * Draws a layer over the photo.
+ * @param front 1 where something stays in front of the layer, at the size of the analysis
+ * @param shade the factor of the cloth's lightness
+ */
+export function drawLayer(photo: Raster, layer: Raster, front: Plane, shade: Plane): void {
+  const soft = blur(front, 0.7)
+  const { width, height, data } = photo
+  const scale = width / front.width
+  for (let y = 0, i = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, i++) {
+      const alpha = layer.data[i * 4 + 3]! / 255
+      if (alpha === 0) continue
+      const [px, py] = [(x + 0.5) / scale, (y + 0.5) / scale]
+      const cover = alpha * (1 - ramp(sample(soft, px, py), 0.3, 0.7))
+      if (cover === 0) continue
+      const light = sample(shade, px, py) ** LIGHTNESS_TO_RGB
+      for (let c = 0; c < 3; c++) {
+        data[i * 4 + c] = data[i * 4 + c]! * (1 - cover) + layer.data[i * 4 + c]! * light * cover
+      }
+    }
+  }
+}

@@ -1,0 +1,321 @@
+// Each measure of the self-assessment reacts to its fault, shown by spoiling the result of a drawn pair.
+import { beforeAll, describe, expect, it } from 'vitest'
+import { assess, verdict, type Assessment, type Facts } from '../src/assess.ts'
+import { doubtOf } from '../src/assess/kind.ts'
+import { mismatch } from '../src/assess/outline.ts'
+import { stretchesOf } from '../src/assess/stretch.ts'
+import { compose, type Composition } from '../src/compose.ts'
+import { LABEL } from '../src/parsing.ts'
+import { createPerceiver } from '../src/perception.ts'
+import type { Plane } from '../src/plane.ts'
+import type { Raster } from '../src/raster.ts'
+import { createWarpMap } from '../src/warp.ts'
+import { perceptionModules } from '../src/worker-modules.ts'
+import { figure, garment } from './files.ts'
+
+let photo: Raster
+let composition: Composition
+let facts: Facts
+let sound: Assessment
+
+const copyOf = <T extends { data: { slice(): unknown } }>(picture: T): T => ({
+  ...picture,
+  data: picture.data.slice(),
+})
+
+beforeAll(async () => {
+  photo = figure({ width: 420, height: 630, shirt: '#2b6b4a' })
+  const perceiver = await createPerceiver(() => Promise.resolve(perceptionModules))
+  const cloth = garment({ width: 420, height: 470, kind: 'tshirt', backdrop: '#e4e8ea' })
+  composition = compose(copyOf(photo), cloth, perceiver)
+  facts = { ...composition.steps, perceiver }
+  sound = composition.assessment
+}, 60_000)
+
+/** The assessment after `spoil` has changed copies of the result and of the drawn garment's alpha. */
+function spoilt(
+  spoil: (result: Raster, covered: Plane) => void,
+  changed: Partial<Facts> = {},
+): Assessment {
+  const result = copyOf(composition.picture)
+  const covered = copyOf(facts.covered)
+  spoil(result, covered)
+  return assess(photo, result, { ...facts, covered, ...changed })
+}
+
+/** Puts the photo back where `isIn` holds, as if no garment had been drawn there. */
+function erase(result: Raster, covered: Plane, isIn: (x: number, y: number) => boolean): void {
+  for (let y = 0, i = 0; y < result.height; y++) {
+    for (let x = 0; x < result.width; x++, i++) {
+      if (!isIn(x, y)) continue
+      for (let c = 0; c < 3; c++) result.data[i * 4 + c] = photo.data[i * 4 + c]!
+      covered.data[scaled(x, y, result, covered)] = 0
+    }
+  }
+}
+
+/** Draws the garment's red where `isIn` holds. */
+function cover(result: Raster, covered: Plane, isIn: (x: number, y: number) => boolean): void {
+  for (let y = 0, i = 0; y < result.height; y++) {
+    for (let x = 0; x < result.width; x++, i++) {
+      if (!isIn(x, y)) continue
+      result.data.set([0xd0, 0x28, 0x18], i * 4)
+      covered.data[scaled(x, y, result, covered)] = 1
+    }
+  }
+}
+
+function scaled(x: number, y: number, from: Raster, to: Plane): number {
+  const column = Math.min(to.width - 1, Math.floor((x * to.width) / from.width))
+  const row = Math.min(to.height - 1, Math.floor((y * to.height) / from.height))
+  return row * to.width + column
+}
+
+/** A point of the body's frame in pixels of the photo; along in lengths of the torso. */
+function at(across: number, along: number) {
+  const { body } = facts
+  const { x, y } = body.frame.toPicture({ x: across * body.size, y: along * body.torso })
+  const scale = photo.width / facts.covered.width
+  return { x: x * scale, y: y * scale }
+}
+
+const torsoLength = () => at(0, 1).y - at(0, 0).y
+
+const LONG_SLEEVES = { reach: [1, 1] } as const
+
+describe('the assessment', () => {
+  it('finds no fault in a sound result', () => {
+    expect(verdict(sound)).toBeNull()
+    expect(sound.coverage).toBeGreaterThan(0.9)
+    expect(sound.oldLeft).toBeLessThan(0.02)
+    expect(sound.identity).toBeGreaterThan(0.6)
+  })
+
+  it('notices a result without the garment', () => {
+    const { coverage } = spoilt((result, covered) => erase(result, covered, () => true))
+    expect(coverage).toBe(0)
+    expect(verdict({ ...sound, coverage })).toMatchObject({ code: 'generation_failed' })
+  })
+
+  it('notices a garment on one half of the body', () => {
+    const middle = at(0, 0.4).x
+    const { halfCoverage } = spoilt((result, covered) => erase(result, covered, (x) => x > middle))
+    expect(halfCoverage).toBeLessThan(0.1)
+    expect(verdict({ ...sound, halfCoverage })).not.toBeNull()
+  })
+
+  it('notices old clothing beside the garment', () => {
+    const [left, top, low] = [at(-0.25, 0).x, at(0, 0.2).y, at(0, 0.8).y]
+    const { oldLeft } = spoilt((result, covered) =>
+      erase(result, covered, (x, y) => x < left && y > top && y < low),
+    )
+    expect(oldLeft).toBeGreaterThan(0.05)
+    expect(verdict({ ...sound, oldLeft })?.message).toContain('old clothing')
+  })
+
+  it('notices a garment that lies beside the body', () => {
+    const shift = Math.round(torsoLength())
+    const moved = spoilt((result, covered) => {
+      erase(result, covered, () => true)
+      const { x, y } = at(0, 0.5)
+      cover(result, covered, (px, py) => Math.abs(px - x - shift) < 60 && Math.abs(py - y) < 60)
+    })
+    expect(moved.spill).toBeGreaterThan(sound.spill + 0.3)
+    expect(moved.farthest).toBeGreaterThan(sound.farthest + 0.3)
+    expect(verdict(moved)).not.toBeNull()
+  })
+
+  it('notices paint on the face', () => {
+    const { width, labels } = facts.parsing
+    const scale = photo.width / width
+    const { faceChange } = spoilt((result) => {
+      for (let y = 0, i = 0; y < result.height; y++) {
+        for (let x = 0; x < result.width; x++, i++) {
+          const label = labels[Math.floor(y / scale) * width + Math.floor(x / scale)]
+          if (label === LABEL.face && x % 3 === 0) result.data.set([0, 200, 0], i * 4)
+        }
+      }
+    })
+    expect(sound.faceChange).toBeLessThan(1)
+    expect(faceChange).toBeGreaterThan(6)
+    expect(verdict({ ...sound, faceChange })?.message).toBe('The face changed.')
+  })
+
+  it('notices a changed background', () => {
+    const { groundChange } = spoilt((result) => {
+      for (let i = 0; i < result.data.length / 4; i++) {
+        if (i % result.width < 30) result.data[i * 4] = result.data[i * 4]! - 90
+      }
+    })
+    expect(sound.groundChange).toBeLessThan(0.5)
+    expect(groundChange).toBeGreaterThan(1)
+  })
+
+  it('notices loose pieces and shreds', () => {
+    const top = at(0, 0.1).y
+    const torn = spoilt((result, covered) =>
+      erase(result, covered, (x, y) => y > top && (x % 14 < 8 || y % 60 < 8)),
+    )
+    expect(torn.scattered).toBeGreaterThan(0.1)
+    expect(torn.shreds).toBeGreaterThan(0.05)
+    expect(verdict(torn)).not.toBeNull()
+  })
+
+  it('notices a tear', () => {
+    const centre = at(0, 0.4)
+    const holed = spoilt((result, covered) =>
+      erase(result, covered, (x, y) => Math.abs(x - centre.x) < 4 && Math.abs(y - centre.y) < 50),
+    )
+    expect(holed.gaps).toBeGreaterThan(sound.gaps + 0.005)
+    expect(holed.coverage).toBeLessThan(sound.coverage)
+  })
+
+  it('notices a hole that shows the background', () => {
+    const centre = at(0, 0.5)
+    const holed = spoilt((result, covered) => {
+      const inHole = (x: number, y: number) => Math.hypot(x - centre.x, y - centre.y) < 30
+      erase(result, covered, inHole)
+      const ground = photo.data.slice(0, 3)
+      for (let y = 0, i = 0; y < result.height; y++) {
+        for (let x = 0; x < result.width; x++, i++) if (inHole(x, y)) result.data.set(ground, i * 4)
+      }
+    })
+    expect(holed.windows).toBeGreaterThan(0.05)
+  })
+
+  it('notices a long sleeve that begins at the elbow', () => {
+    const { brokenSleeves } = spoilt((result, covered) => {
+      const scale = photo.width / facts.covered.width
+      const [, elbow, wrist] = facts.body.left.arm.joints
+      const near = (x: number, y: number, point: { x: number; y: number }) =>
+        Math.hypot(x - point.x * scale, y - point.y * scale) < 18
+      erase(result, covered, (x) => x < at(-0.42, 0).x)
+      cover(result, covered, (x, y) => near(x, y, elbow) || near(x, y, wrist))
+    }, LONG_SLEEVES)
+    expect(sound.brokenSleeves).toBeLessThan(0.1)
+    expect(brokenSleeves).toBeGreaterThan(0.26)
+  })
+
+  it('notices other colours than the product has', () => {
+    const { identity, coverage } = spoilt((result, covered) => {
+      for (let y = 0, i = 0; y < result.height; y++) {
+        for (let x = 0; x < result.width; x++, i++) {
+          if (covered.data[scaled(x, y, result, covered)]! > 0.5) {
+            result.data.set([20, 60, 220], i * 4)
+          }
+        }
+      }
+    })
+    expect(identity).toBeLessThan(0.3)
+    expect(coverage).toBeLessThan(0.3)
+  })
+
+  it('notices an old print that shows through', () => {
+    const centre = at(0, 0.4)
+    const printed = copyOf(photo)
+    const result = copyOf(composition.picture)
+    for (const picture of [printed, result]) {
+      for (let y = 0, i = 0; y < picture.height; y++) {
+        for (let x = 0; x < picture.width; x++, i++) {
+          const inPrint = Math.abs(x - centre.x) < 22 && Math.abs(y - centre.y) < 22 && x % 16 < 8
+          if (inPrint) picture.data.set([240, 240, 240], i * 4)
+        }
+      }
+    }
+    expect(assess(printed, result, facts).ghost).toBeGreaterThan(sound.ghost + 10)
+  })
+
+  it('reports the stretches of the warp', () => {
+    const { stretch, worstStretch } = spoilt(() => {}, { stretches: [1, 1, 1, 3, 3, 8] })
+    expect(stretch).toBe(8)
+    expect(worstStretch).toBe(8)
+  })
+
+  it('notices trousers taken off under a new top', () => {
+    const { width, labels } = facts.parsing
+    const scale = photo.width / width
+    const { undressed } = spoilt((result) => {
+      for (let y = 0, i = 0; y < result.height; y++) {
+        for (let x = 0; x < result.width; x++, i++) {
+          const label = labels[Math.floor(y / scale) * width + Math.floor(x / scale)]
+          if (label === LABEL.bottom) result.data.set([220, 170, 140], i * 4)
+        }
+      }
+    })
+    expect(sound.undressed).toBeLessThan(0.1)
+    expect(undressed).toBeGreaterThan(0.9)
+  })
+
+  it('does not fail on a single pixel or without a person', async () => {
+    const black = { width: 64, height: 64, data: new Uint8ClampedArray(64 * 64 * 4) }
+    const perceiver = await createPerceiver(() => Promise.resolve(perceptionModules))
+    const pixel = { width: 1, height: 1, data: new Uint8ClampedArray(4) }
+    for (const picture of [black, pixel]) {
+      const { width, height } = picture
+      const assessment = assess(picture, picture, {
+        ...facts,
+        parsing: { width, height, labels: new Uint8Array(width * height) },
+        perception: perceiver.perceive(picture),
+        covered: { width, height, data: new Float32Array(width * height) },
+      })
+      expect(verdict(assessment)).not.toBeNull()
+    }
+  })
+})
+
+describe('the measures of the product', () => {
+  it('doubts a skirt with the outline of a T-shirt', () => {
+    const { picture } = facts.garment
+    const line = [{ x: 0, y: 0 }]
+    const skirt = {
+      kind: 'skirt',
+      picture,
+      waist: line,
+      left: line,
+      right: line,
+      legs: null,
+    } as const
+    expect(doubtOf(skirt)).toBeGreaterThan(0.38)
+    expect(doubtOf(facts.garment)).toBe(0)
+  })
+
+  it('notices landmarks that miss the sleeves', () => {
+    const { garment: shirt } = facts
+    if (shirt.kind !== 'top') throw new Error('the drawn T-shirt is a top')
+    const missing = {
+      ...shirt,
+      left: { ...shirt.left, sleeve: null, armhole: [] },
+      right: { ...shirt.right, sleeve: null, armhole: [] },
+    }
+    expect(mismatch(shirt)).toBeLessThan(0.05)
+    expect(mismatch(missing)).toBeGreaterThan(0.06)
+  })
+})
+
+describe('stretchesOf', () => {
+  it('is 1 for any plain scale and turn', () => {
+    const map = createWarpMap(20, 20)
+    for (let i = 0; i < 400; i++) {
+      const [x, y] = [i % 20, Math.floor(i / 20)]
+      map.x[i] = 2 * x - y
+      map.y[i] = x + 2 * y
+    }
+    for (const stretch of stretchesOf(map, 3)) expect(stretch).toBeCloseTo(1)
+  })
+
+  it('is 3 where the cloth is drawn three times as long as usual', () => {
+    const map = createWarpMap(60, 20)
+    for (let i = 0; i < 1200; i++) {
+      const [x, y] = [i % 60, Math.floor(i / 60)]
+      map.x[i] = x < 40 ? x : 40 + (x - 40) / 3
+      map.y[i] = y
+    }
+    const stretches = stretchesOf(map, 2)
+    expect(Math.max(...stretches)).toBeCloseTo(3)
+    expect(Math.min(...stretches)).toBeCloseTo(1)
+  })
+
+  it('has no values without cloth', () => {
+    expect(stretchesOf(createWarpMap(10, 10), 2)).toEqual([])
+  })
+})

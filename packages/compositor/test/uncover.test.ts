@@ -1,0 +1,153 @@
+import { describe, expect, it } from 'vitest'
+import { LABEL, type Parsing } from '../src/parsing.ts'
+import { JOINTS, type Joint, type Pose } from '../src/perception.ts'
+import { createPlane, type Plane } from '../src/plane.ts'
+import type { Raster } from '../src/raster.ts'
+import { BECOMES, planUncovering, uncover } from '../src/uncover.ts'
+
+type Colour = readonly [number, number, number]
+const SKIN: Colour = [224, 176, 148]
+const RED: Colour = [190, 20, 30]
+const BLUE: Colour = [40, 50, 120]
+const WIDTH = 200
+const HEIGHT = 300
+
+/** A person from the front who wears a red top with loose long sleeves and blue trousers. */
+function drawPerson(hands: boolean) {
+  const parsing: Parsing = { width: WIDTH, height: HEIGHT, labels: new Uint8Array(WIDTH * HEIGHT) }
+  const photo: Raster = {
+    width: WIDTH,
+    height: HEIGHT,
+    data: new Uint8ClampedArray(WIDTH * HEIGHT * 4),
+  }
+  for (let y = 0, at = 0; y < HEIGHT; y++) {
+    for (let x = 0; x < WIDTH; x++, at++) photo.data.set([200, 205, 200 + y / 10, 255], at * 4)
+  }
+  const fill = (
+    left: number,
+    top: number,
+    right: number,
+    bottom: number,
+    label: number,
+    colour: Colour,
+  ) => {
+    for (let y = top; y < bottom; y++) {
+      for (let x = left; x < right; x++) {
+        parsing.labels[y * WIDTH + x] = label
+        photo.data.set(colour, (y * WIDTH + x) * 4)
+      }
+    }
+  }
+  fill(85, 10, 115, 50, LABEL.face, hands ? SKIN : RED)
+  if (!hands) fill(85, 10, 115, 50, LABEL.hair, [30, 20, 10])
+  else fill(88, 50, 112, 70, LABEL.skin, SKIN)
+  fill(65, 70, 135, 190, LABEL.top, RED)
+  for (const left of [36, 140]) {
+    fill(left, 72, left + 24, 170, LABEL.top, RED)
+    fill(Math.min(left + 24, 65), 72, Math.max(left, 65), 90, LABEL.top, RED)
+    if (hands) fill(left + 5, 170, left + 19, 195, LABEL.skin, SKIN)
+  }
+  fill(135, 72, 140, 90, LABEL.top, RED)
+  fill(68, 190, 132, 300, LABEL.bottom, BLUE)
+  return { parsing, photo }
+}
+
+function poseOf(): Pose {
+  const places: Partial<Record<(typeof JOINTS)[number], [number, number]>> = {
+    rightShoulder: [62, 82],
+    leftShoulder: [138, 82],
+    rightElbow: [50, 125],
+    leftElbow: [150, 125],
+    rightWrist: [48, 170],
+    leftWrist: [152, 170],
+    rightHip: [82, 200],
+    leftHip: [118, 200],
+  }
+  const entries = JOINTS.map((name): [string, Joint] => {
+    const place = places[name]
+    return [name, place ? { x: place[0], y: place[1], score: 0.9 } : { x: 0, y: 0, score: 0 }]
+  })
+  return Object.fromEntries(entries) as Pose
+}
+
+/** A vest from shoulder to hip. */
+function vest(): Plane {
+  const covered = createPlane(WIDTH, HEIGHT)
+  for (let y = 76; y < 195; y++) covered.data.fill(1, y * WIDTH + 66, y * WIDTH + 134)
+  return covered
+}
+
+const pixel = ({ data }: Raster, x: number, y: number) => [
+  ...data.subarray((y * WIDTH + x) * 4, (y * WIDTH + x) * 4 + 3),
+]
+const gap = (a: readonly number[], b: readonly number[]) =>
+  Math.hypot(a[0]! - b[0]!, a[1]! - b[1]!, a[2]! - b[2]!)
+
+describe('uncover', () => {
+  it('shows arms and ground where the sleeves were', () => {
+    const { parsing, photo } = drawPerson(true)
+    const plan = planUncovering(parsing, poseOf(), vest(), 'top')
+    expect(plan.becomes[130 * WIDTH + 50]).toBe(BECOMES.skin)
+    expect(plan.becomes[165 * WIDTH + 37]).toBe(BECOMES.ground)
+    expect(uncover(photo, plan, parsing, poseOf())).toBe(true)
+    expect(gap(pixel(photo, 50, 130), SKIN)).toBeLessThan(45)
+    expect(gap(pixel(photo, 150, 150), SKIN)).toBeLessThan(45)
+    expect(gap(pixel(photo, 37, 165), [200, 205, 216])).toBeLessThan(12)
+  })
+
+  it('leaves no old cloth beside the new garment', () => {
+    const { parsing, photo } = drawPerson(true)
+    const covered = vest()
+    uncover(photo, planUncovering(parsing, poseOf(), covered, 'top'), parsing, poseOf())
+    let left = 0
+    for (let at = 0; at < WIDTH * HEIGHT; at++) {
+      const [red, green] = [photo.data[at * 4]!, photo.data[at * 4 + 1]!]
+      if (!covered.data[at] && red - green > 110) left++
+    }
+    expect(left).toBe(0)
+  })
+
+  it('changes nothing far from the clothing, and the same in every run', () => {
+    const before = drawPerson(true).photo
+    const runs = [1, 2].map(() => {
+      const { parsing, photo } = drawPerson(true)
+      uncover(photo, planUncovering(parsing, poseOf(), vest(), 'top'), parsing, poseOf())
+      return photo
+    })
+    expect(runs[0]!.data).toEqual(runs[1]!.data)
+    for (const [x, y] of [
+      [100, 30],
+      [10, 100],
+      [100, 260],
+      [48, 190],
+    ] as const) {
+      expect(pixel(runs[0]!, x, y)).toEqual(pixel(before, x, y))
+    }
+  })
+
+  it('reports that no skin is visible and leaves the photo as it was', () => {
+    const { parsing, photo } = drawPerson(false)
+    const before = photo.data.slice()
+    expect(
+      uncover(photo, planUncovering(parsing, poseOf(), vest(), 'top'), parsing, poseOf()),
+    ).toBe(false)
+    expect(photo.data).toEqual(before)
+  })
+
+  it('endures pictures without a person', () => {
+    for (const side of [1, 2, 9]) {
+      const parsing = {
+        width: side,
+        height: side,
+        labels: new Uint8Array(side * side).fill(LABEL.top),
+      }
+      const photo = { width: side, height: side, data: new Uint8ClampedArray(side * side * 4) }
+      const covered = createPlane(side, side)
+      covered.data[0] = 1
+      for (const kind of ['top', 'dress', 'trousers', 'skirt'] as const) {
+        const plan = planUncovering(parsing, poseOf(), covered, kind)
+        expect(() => uncover(photo, plan, parsing, poseOf())).not.toThrow()
+      }
+    }
+  })
+})
