@@ -26,7 +26,7 @@ describe('detectFormat', () => {
 
 describe('dimensions', () => {
   it('reads every format', () => {
-    expect(dimensions(new Uint8Array(model), 'jpeg')).toEqual({ width: 900, height: 1350 })
+    expect(dimensions(new Uint8Array(model), 'jpeg')).toEqual({ width: 900, height: 1200 })
     expect(dimensions(new Uint8Array(garment), 'png')).toMatchObject({ width: expect.any(Number) })
     expect(dimensions(webpFile(lossyHeaderChunk(size)), 'webp')).toEqual(size)
     expect(dimensions(webpFile(losslessChunk(size)), 'webp')).toEqual(size)

@@ -1,0 +1,87 @@
+/// <reference types="vite/types/importMeta.d.ts" />
+// Properties of pictures composed from photo-like renders (samples/README.md).
+import { beforeAll, describe, expect, it } from 'vitest'
+import { verdict } from '../src/assess.ts'
+import { compose, type Composition } from '../src/compose.ts'
+import { LABEL } from '../src/parsing.ts'
+import type { Raster } from '../src/raster.ts'
+import { readGarment } from '../src/garment.ts'
+import { codecs, tools } from './files.ts'
+
+const urls = import.meta.glob<string>(['./photos/*.jpg', '../../../samples/*.jpg'], {
+  query: '?inline',
+  import: 'default',
+  eager: true,
+})
+
+/** A picture by its file name, at most `maxSide` pixels long. */
+async function photo(name: string, maxSide: number): Promise<Raster> {
+  const [, url] = Object.entries(urls).find(([path]) => path.endsWith(`/${name}.jpg`)) ?? []
+  const base64 = url!.slice(url!.indexOf(',') + 1)
+  return codecs.decode(Buffer.from(base64, 'base64'), 'jpeg', maxSide)
+}
+
+const PEOPLE = ['model', 'man-tee-hip', 'woman-dark-tank-hip', 'woman-dark-tee', 'woman-dress']
+
+const GARMENTS = [
+  ['garment', 'top'],
+  ['tank-mustard', 'top'],
+  ['long-sleeve-black', 'top'],
+  ['dress-blue', 'dress'],
+  ['skirt-black', 'skirt'],
+  ['trousers-beige', 'trousers'],
+] as const
+
+describe('readGarment', () => {
+  it.each(GARMENTS)('reads %s as %s', async (name, kind) => {
+    const perceiver = await tools.perceiver()
+    expect(readGarment(await photo(name, 1024), perceiver)?.kind).toBe(kind)
+  })
+})
+
+describe.each(PEOPLE)('compose, with %s', (person) => {
+  let results: Record<string, Composition>
+  beforeAll(async () => {
+    const perceiver = await tools.perceiver()
+    results = {}
+    for (const [name] of GARMENTS) {
+      results[name] = compose(await photo(person, 768), await photo(name, 768), perceiver)
+    }
+  }, 120_000)
+
+  it('composes most garments well enough to deliver them', () => {
+    const refused = GARMENTS.flatMap(([name]) => {
+      const refusal = verdict(results[name]!.assessment)
+      return refusal ? [`${name}: ${refusal.message}`] : []
+    })
+    expect(refused.length, refused.join('; ')).toBeLessThanOrEqual(1)
+  })
+
+  it('leaves the face and the ground away from the body as they are', () => {
+    for (const { assessment } of Object.values(results)) {
+      expect(assessment.faceChange).toBeLessThan(3)
+      expect(assessment.groundChange).toBeLessThan(1)
+    }
+  })
+
+  it('finds the joints again at their places', () => {
+    for (const { assessment } of Object.values(results)) {
+      expect(assessment.moved).toBeLessThan(0.4)
+    }
+  })
+
+  it('labels face or neck, clothes and skin', () => {
+    const { labels } = results['garment']!.steps.parsing
+    const share = (label: number) =>
+      labels.filter((value) => value === label).length / labels.length
+    expect(share(LABEL.top)).toBeGreaterThan(0.05)
+    expect(share(LABEL.skin)).toBeGreaterThan(0.01)
+  })
+
+  it('covers the chest with the colours of the garment', () => {
+    for (const [name, kind] of GARMENTS) {
+      if (kind !== 'top' && kind !== 'dress') continue
+      expect(results[name]!.assessment.coverage).toBeGreaterThan(0.7)
+    }
+  })
+})
