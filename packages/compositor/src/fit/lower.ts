@@ -16,100 +16,131 @@ export function waistOf(body: Body, scene: Scene): number {
   return Number.isNaN(scene.waistY) ? usual : clamp(scene.waistY, 0.62 * body.torso, usual)
 }
 
-/** Trousers are two tubes whose inner edges start at the middle of the waist; a skirt is one. */
-export function fitLower(
-  garment: LowerGarment,
-  body: Body,
-  scene: Scene,
-): { from: Sleeve; to: Sleeve }[] {
-  const { frame, size, torso } = body
-  const top = waistOf(body, scene)
-  const crotchY = 1.17 * torso
-  const own = (sign: -1 | 1, y: number) => Math.abs(body.edgeAt(sign, y))
-  const centre = (garment.waist[0]!.x + garment.waist.at(-1)!.x) / 2
-  const waistY = garment.waist.reduce((sum, point) => sum + point.y, 0) / garment.waist.length
-  const hipHalf = (own(1, torso) + own(-1, torso)) / 2
-  if (!garment.legs) {
-    const hipLine = [garment.left, garment.right].map((line) => widest(line, waistY))
-    const natural = Math.max(1, (hipLine[1]! - hipLine[0]!) / 2)
-    const scale = (hipHalf * EASE) / natural
-    const edge = (line: readonly Point[], sign: -1 | 1) =>
-      resample(line, SIDE_POINTS).map((point) => {
-        const y = top + (point.y - waistY) * scale
-        return frame.toPicture({
-          x: sign * widthAt(body, sign, y, sign * (point.x - centre) * scale),
-          y,
-        })
-      })
-    return [
-      {
-        from: {
-          outer: resample(garment.left, SIDE_POINTS),
-          inner: resample(garment.right, SIDE_POINTS),
-        },
-        to: { outer: edge(garment.left, -1), inner: edge(garment.right, 1) },
-      },
-    ]
-  }
-  const { crotch, leftInner, rightInner } = garment.legs
-  const width = Math.max(1, widest(garment.right, waistY) - widest(garment.left, waistY))
-  const widthScale = (2 * hipHalf * EASE) / width
-  const isLong = garment.left.at(-1)!.y - waistY > 1.75 * width
-  const leg = (line: readonly Point[], innerLine: readonly Point[], side: BodySide) => {
-    const { sign } = side
-    const split = clamp((crotch.y - waistY) / Math.max(1, line.at(-1)!.y - waistY), 0.1, 0.8)
-    const outerLine = resample(line, SIDE_POINTS)
-    const innerPoints = resample(innerLine, SIDE_POINTS)
-    const from: Sleeve = { outer: outerLine, inner: [] }
-    const to: Sleeve = { outer: [], inner: [] }
-    const start = frame.toPicture({ x: sign * 0.27 * size, y: crotchY })
-    const legLength = lengthOfLeg(side, start)
-    const natural = (line.at(-1)!.y - waistY) * widthScale - (crotchY - top)
-    const length = isLong ? legLength * 1.02 : clamp(natural, 0.15 * legLength, legLength)
-    for (let i = 0; i < SIDE_POINTS; i++) {
-      const share = i / (SIDE_POINTS - 1)
-      if (share <= split) {
-        const y = lerp(top, crotchY, share / split)
-        from.inner.push({
-          x: lerp(centre, crotch.x, share / split),
-          y: lerp(waistY, crotch.y, share / split),
-        })
-        to.outer.push(frame.toPicture({ x: sign * own(sign, y) * EASE, y }))
-        to.inner.push(frame.toPicture({ x: 0, y }))
-        continue
-      }
-      const local = (share - split) / (1 - split)
-      const innerPoint = pointOn(innerPoints, local)
-      from.inner.push(innerPoint)
-      const { point, across, radius } = legAt(side, start, local * length)
-      const half = clamp(
-        (distance(outerLine[i]!, innerPoint) / 2) * widthScale,
-        radius,
-        radius * 2.4,
-      )
-      // The hips pass into the leg gradually.
-      const share2 = clamp(local / 0.3, 0, 1)
-      const y = frame.toFrame(point).y
-      const hip = frame.toPicture({ x: sign * own(sign, Math.min(y, crotchY)) * EASE, y })
-      const fork = frame.toPicture({ x: 0, y })
-      to.outer.push(
-        between(hip, { x: point.x + across.x * half, y: point.y + across.y * half }, share2),
-      )
-      to.inner.push(
-        between(
-          fork,
-          { x: point.x - across.x * half, y: point.y - across.y * half },
-          Math.sqrt(share2),
-        ),
-      )
-    }
-    return { from, to }
-  }
-  return [leg(garment.left, leftInner, body.left), leg(garment.right, rightInner, body.right)]
+/** A tube of cloth in the product photo and on the person. */
+export interface FittedTube {
+  from: Sleeve
+  to: Sleeve
 }
 
-/** x of the line at the height of the hips, a fifth of the way down from the waist of a knee-length skirt. */
-function widest(line: readonly Point[], waistY: number): number {
+/** Trousers are two tubes whose inner edges start at the middle of the waist; a skirt is one. */
+export function fitLower(garment: LowerGarment, body: Body, scene: Scene): FittedTube[] {
+  const measures = measure(garment, body, scene)
+  if (!garment.legs) return [fitSkirt(measures)]
+  const { crotch, leftInner, rightInner } = garment.legs
+  return [
+    fitLeg(measures, { outer: garment.left, inner: leftInner, crotch }, body.left),
+    fitLeg(measures, { outer: garment.right, inner: rightInner, crotch }, body.right),
+  ]
+}
+
+/** Heights of the product photo end in `OfPhoto`; the others are in the body's frame. */
+interface Measures {
+  garment: LowerGarment
+  body: Body
+  /** The upper edge. */
+  waistY: number
+  crotchY: number
+  waistYOfPhoto: number
+  /** x of the garment's middle in the product photo. */
+  centre: number
+  /** The garment's width at the hips in the product photo. */
+  width: number
+  /** Pixels of the parsed photo for one pixel of the product photo. */
+  scale: number
+}
+
+function measure(garment: LowerGarment, body: Body, scene: Scene): Measures {
+  const { torso } = body
+  const { waist, left, right } = garment
+  const waistYOfPhoto = waist.reduce((sum, point) => sum + point.y, 0) / waist.length
+  const width = Math.max(2, hipX(right, waistYOfPhoto) - hipX(left, waistYOfPhoto))
+  return {
+    garment,
+    body,
+    waistY: waistOf(body, scene),
+    crotchY: 1.17 * torso,
+    waistYOfPhoto,
+    centre: (waist[0]!.x + waist.at(-1)!.x) / 2,
+    width,
+    scale: ((body.edgeAt(1, torso) - body.edgeAt(-1, torso)) * EASE) / width,
+  }
+}
+
+function fitSkirt({ garment, body, waistY, waistYOfPhoto, centre, scale }: Measures): FittedTube {
+  const from = {
+    outer: resample(garment.left, SIDE_POINTS),
+    inner: resample(garment.right, SIDE_POINTS),
+  }
+  const edge = (line: readonly Point[], sign: -1 | 1) =>
+    line.map((point) => {
+      const y = waistY + (point.y - waistYOfPhoto) * scale
+      const x = sign * widthAt(body, sign, y, sign * (point.x - centre) * scale)
+      return body.frame.toPicture({ x, y })
+    })
+  return { from, to: { outer: edge(from.outer, -1), inner: edge(from.inner, 1) } }
+}
+
+interface Leg {
+  outer: readonly Point[]
+  inner: readonly Point[]
+  crotch: Point
+}
+
+/** Trousers whose length is this many times their width at the hips end at the ankle. */
+const LONG = 1.75
+
+function fitLeg(measures: Measures, { outer, inner, crotch }: Leg, side: BodySide): FittedTube {
+  const { body, waistY, crotchY, waistYOfPhoto, centre, width, scale } = measures
+  const { frame, size } = body
+  const { sign } = side
+  const length = outer.at(-1)!.y - waistYOfPhoto
+  /** The share of the garment's length above the crotch. */
+  const rise = clamp((crotch.y - waistYOfPhoto) / Math.max(1, length), 0.1, 0.8)
+  const start = frame.toPicture({ x: sign * 0.27 * size, y: crotchY })
+  const legLength = lengthOfLeg(side, start)
+  const isLong = measures.garment.left.at(-1)!.y - waistYOfPhoto > LONG * width
+  const reach = isLong
+    ? legLength * 1.02
+    : clamp(length * scale - (crotchY - waistY), 0.15 * legLength, legLength)
+  const hipAt = (y: number): Point => {
+    const x = Math.abs(body.edgeAt(sign, Math.min(y, crotchY))) * EASE
+    return frame.toPicture({ x: sign * x, y })
+  }
+  const middleAt = (y: number): Point => frame.toPicture({ x: 0, y })
+  const outerPoints = resample(outer, SIDE_POINTS)
+  const innerPoints = resample(inner, SIDE_POINTS)
+  const from: Sleeve = { outer: outerPoints, inner: [] }
+  const to: Sleeve = { outer: [], inner: [] }
+  for (let i = 0; i < SIDE_POINTS; i++) {
+    const share = i / (SIDE_POINTS - 1)
+    if (share <= rise) {
+      const y = lerp(waistY, crotchY, share / rise)
+      from.inner.push(between({ x: centre, y: waistYOfPhoto }, crotch, share / rise))
+      to.outer.push(hipAt(y))
+      to.inner.push(middleAt(y))
+      continue
+    }
+    const down = (share - rise) / (1 - rise)
+    const innerPoint = pointOn(innerPoints, down)
+    from.inner.push(innerPoint)
+    const { point, across, radius } = legAt(side, start, down * reach)
+    const natural = (distance(outerPoints[i]!, innerPoint) / 2) * scale
+    const half = clamp(natural, radius, radius * 2.4)
+    const { y } = frame.toFrame(point)
+    // The hips pass into the leg gradually.
+    const isLeg = clamp(down / 0.3, 0, 1)
+    const beside = (aside: number) => ({
+      x: point.x + across.x * aside,
+      y: point.y + across.y * aside,
+    })
+    to.outer.push(between(hipAt(y), beside(half), isLeg))
+    to.inner.push(between(middleAt(y), beside(-half), Math.sqrt(isLeg)))
+  }
+  return { from, to }
+}
+
+/** x of the line at about the height of the hips. */
+function hipX(line: readonly Point[], waistY: number): number {
   const end = line.at(-1)!
   const y = waistY + 0.3 * (end.y - waistY)
   return line.reduce((best, point) => (Math.abs(point.y - y) < Math.abs(best.y - y) ? point : best))
