@@ -11,15 +11,7 @@ import type { Scene } from '../scene.ts'
  * @param byScale the hem's height by the scale of the shoulders
  */
 export function lengthOn(body: Body, aspect: number, byScale: number): number {
-  const length = LENGTHS.findIndex(([limit]) => aspect < limit)
-  const [from, to] = [LENGTHS[length - 1], LENGTHS[length]]
-  const usual =
-    from && to
-      ? lerp(from[1], to[1], (aspect - from[0]) / (to[0] - from[0]))
-      : length === 0
-        ? 0.3
-        : 3.2
-  return (usual * body.torso) ** 0.75 * Math.max(1, byScale) ** 0.25
+  return (usualHem(aspect) * body.torso) ** 0.75 * Math.max(1, byScale) ** 0.25
 }
 
 /**
@@ -34,6 +26,14 @@ const LENGTHS: readonly (readonly [aspect: number, hem: number])[] = [
   [2.9, 1.7],
   [5.2, 3.2],
 ]
+
+function usualHem(aspect: number): number {
+  const index = LENGTHS.findIndex(([next]) => aspect < next)
+  if (index === 0) return LENGTHS[0]![1]
+  if (index < 0) return LENGTHS.at(-1)![1]
+  const [from, to] = [LENGTHS[index - 1]!, LENGTHS[index]!]
+  return lerp(from[1], to[1], (aspect - from[0]) / (to[0] - from[0]))
+}
 
 /** The hem's height: the garment's own length, lengthened a little when it then covers the current top. */
 export function hemOf(natural: number, garment: UpperGarment, body: Body, scene: Scene): number {
