@@ -1,6 +1,7 @@
 // Product photos without a person, drawn here: what is cut out, and where the landmarks are.
 import { describe, expect, it } from 'vitest'
 import { minimumCut } from '../src/garment/max-flow.ts'
+import { drawGarment } from '../samples/index.ts'
 import { readFlat } from '../src/garment/read.ts'
 import type { Raster } from '../src/raster.ts'
 
@@ -54,6 +55,20 @@ describe('readFlat', () => {
     expect(Math.abs(hem[8]!.y - 330)).toBeLessThan(4)
     expect(left.sleeve?.outer).toHaveLength(9)
   })
+
+  it.each(['stripes', 'checks', 'plain'] as const)(
+    'does not take the neckline of a tank top with %s for an armhole',
+    (pattern) => {
+      const garment = readFlat(
+        drawGarment({ width: 800, height: 900, kind: 'tank', pattern, background: 'gradient' }),
+      )
+      if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)
+      const middle = (garment.left.neck.x + garment.right.neck.x) / 2
+      const [left, right] = [middle - garment.left.armpit.x, garment.right.armpit.x - middle]
+      expect(left).toBeGreaterThan(180)
+      expect(Math.abs(left - right)).toBeLessThan(20)
+    },
+  )
 
   it('finds the legs of trousers', () => {
     const picture = draw(240, 400, (x, y) => {

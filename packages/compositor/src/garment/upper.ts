@@ -22,9 +22,10 @@ const DRESS = 2.4
  */
 export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperShape | null {
   const { bounds, axis } = rows
-  const armpits = { left: armpitOf(outline, rows, -1), right: armpitOf(outline, rows, 1) }
-  if (!armpits.left || !armpits.right) return null
-  const half = (armpits.right.x - armpits.left.x) / 2
+  const found = { left: armpitOf(outline, rows, -1), right: armpitOf(outline, rows, 1) }
+  if (!found.left || !found.right) return null
+  const armpits = { left: found.left, right: found.right }
+  let half = (armpits.right.x - armpits.left.x) / 2
   if (half < 4) return null
   const bare = isBare(outline, rows, half)
   const necks = bare
@@ -33,6 +34,13 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
         right: topCorner(outline, armpits.right, half, 1),
       }
     : necksOf(outline, axis, half, bounds)
+  // A deep neckline can look like an armhole; the garment's other side shows the true one.
+  const isInNeckline = ({ at }: Armpit) => isOn(outline, necks.left, necks.right, at)
+  const wrong = { left: isInNeckline(armpits.left), right: isInNeckline(armpits.right) }
+  if (wrong.left && wrong.right) return null
+  if (wrong.left) armpits.left = mirrored(outline, armpits.right, axis, necks)
+  if (wrong.right) armpits.right = mirrored(outline, armpits.left, axis, necks)
+  half = (armpits.right.x - armpits.left.x) / 2
   const sides = {
     left: sideOf(outline, rows, armpits.left, necks.left, half, -1),
     right: sideOf(outline, rows, armpits.right, necks.right, half, 1),
@@ -51,6 +59,26 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
     hem: resample(smoothLine(hem, 2), HEM_POINTS),
     waistY: waistOf(rows, (side('left').armpit.y + side('right').armpit.y) / 2, half),
   }
+}
+
+/** Whether the clockwise way from one index to another passes a third. */
+function isOn(outline: readonly Point[], from: number, to: number, at: number): boolean {
+  const count = outline.length
+  return (at - from + count) % count <= (to - from + count) % count
+}
+
+/** The armpit opposite to one that is known. */
+function mirrored(
+  outline: readonly Point[],
+  armpit: Armpit,
+  axis: number,
+  necks: { left: number; right: number },
+): Armpit {
+  const wanted = { x: 2 * axis - armpit.x, y: armpit.y }
+  const at = bestIndex(outline, (point, index) =>
+    isOn(outline, necks.left, necks.right, index) ? -Infinity : -distance(point, wanted),
+  )
+  return { ...armpit, ...wanted, at }
 }
 
 function sideOf(
