@@ -139,6 +139,23 @@ const PAIRS: readonly (readonly [FigureOptions, GarmentOptions])[] = [
     { hair: 'short', sleeves: 'long', shirt: '#355e3b', skin: '#b97a56', arms: [20, 20] },
     { pattern: 'plain', colour: '#86c5da', edge: 'bad', background: 'transparent', seed: 5 },
   ],
+  // Poses: a hand on the hip, an arm across the body, half a figure, arms away from the body.
+  [
+    { arms: [55, 10], elbow: 95, hair: 'long', sleeves: 'none', shirt: '#c9b8a8' },
+    { kind: 'longsleeve', pattern: 'stripes', colour: '#294c60', backdrop: '#e4e6e8' },
+  ],
+  [
+    { arms: [6, 30], elbow: 100, skin: '#5b3a29', sleeves: 'long', shirt: '#8fa3b0' },
+    { colour: '#c8553d', pattern: 'plain', backdrop: '#f2f2f2', shadow: true },
+  ],
+  [
+    { scale: 0.26, arms: [25, 25], elbow: 50, hair: 'bun', skin: '#e8c4ae' },
+    { kind: 'hoodie', colour: '#4f6d4a', background: 'transparent' },
+  ],
+  [
+    { arms: [70, 70], elbow: 15, build: 1.2, skin: '#8d5a3c', shirt: '#39424e' },
+    { pattern: 'checks', colour: '#e0b04a', accent: '#39424e', backdrop: '#dfe3e6' },
+  ],
 ]
 
 const folder = new URL('../../../gallery/out/', import.meta.url)
