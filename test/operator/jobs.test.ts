@@ -32,7 +32,7 @@ describe('GET /operator/jobs/{job_id}', () => {
     expect(await readJob(shop.test, job_id)).not.toHaveProperty('engine')
   })
 
-  it('returns the reason of a failed job only, whoever may read it', async () => {
+  it('returns the reason of a failed job only, for every audience', async () => {
     const shop = await newOrganisation()
     const { job_id } = await submit(shop.test, {
       model_image_url: 'https://test.invalid/fail/person_not_found',

@@ -13,7 +13,7 @@ import { LABEL, type Parsing } from './parsing.ts'
 import type { Perceiver, Perception } from './perception.ts'
 import { createPlane, percentile, type Plane } from './plane.ts'
 import { shrink, type Point, type Raster } from './raster.ts'
-import { distanceTo } from './uncover/morphology.ts'
+import { distanceTo } from './distance.ts'
 
 export { verdict } from './assess/verdict.ts'
 

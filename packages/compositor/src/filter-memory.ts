@@ -1,5 +1,5 @@
 // Frees the filters of convolutions once they are in use, which makes the memory of the models 8 MB
-// smaller. At its first run a convolution copies its filter into an operator of XNNPACK, which is kept
+// smaller. At its first run a convolution copies its filter into an operator of XNNPACK, which stays
 // by the backend and found again by the filter's id. The tensor of the filter is never read again.
 import type { BackendWasm } from '@tensorflow/tfjs-backend-wasm'
 import * as tf from '@tensorflow/tfjs-core'

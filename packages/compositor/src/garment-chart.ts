@@ -1,7 +1,8 @@
 // Coordinates on cloth: the same pair names the same point of a garment in its product photo and on
 // the person, so that two charts define a warp.
 import type { Sleeve, UpperSide } from './garment.ts'
-import { clamp, lerp, type Point } from './raster.ts'
+import { between } from './lines.ts'
+import { clamp, type Point } from './raster.ts'
 
 export type Chart = (across: number, along: number) => Point
 
@@ -19,11 +20,6 @@ export interface UpperShape {
   /** How far the middle of the hem is below its ends: the edge of a round body seen from above. */
   sag?: number
 }
-
-export const between = (one: Point, other: Point, share: number): Point => ({
-  x: lerp(one.x, other.x, share),
-  y: lerp(one.y, other.y, share),
-})
 
 /** The point at a share of a line whose points are evenly spaced. Beyond its ends it continues straight. */
 export function pointOn(line: readonly Point[], share: number): Point {

@@ -100,7 +100,7 @@ function refine(
   dissolveSpecks(labelling, 4 * SPECK)
 }
 
-/** Along the bones there is somebody, even where the mask misses a limb that looks like the ground. */
+/** Along the bones there is a person, even where the mask misses a limb that looks like the ground. */
 function withLimbs(person: Plane, { armDistance, legDistance }: Frame): Plane {
   const bones = person.data.map((p, i) => {
     const near = Math.min(armDistance[i]!, legDistance[i]!)

@@ -46,7 +46,7 @@ let started: Promise<Perceiver> | undefined
  * TensorFlow.js has one state for the whole isolate. They keep 29 MB of WebAssembly memory.
  * A failed start is tried again at the next call.
  * @param load called for each start
- * @throws whatever `load` throws; Error when a file is damaged
+ * @throws the errors of `load`; Error when a file is damaged
  */
 export function createPerceiver(load: () => Promise<PerceptionModules>): Promise<Perceiver> {
   started ??= start(load).catch((cause: unknown) => {
@@ -99,7 +99,7 @@ export const isConfident = (joint: Joint): boolean => joint.score >= CONFIDENT
 /** A joint with at least this score extends the box of the person. */
 const PLAUSIBLE = 0.2
 
-/** The box of the person with a margin; null when nobody is there. */
+/** The box of the person with a margin; null without a person. */
 function boxAround(mask: Plane, pose: Pose): Box | null {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity]
   const include = (x: number, y: number) => {

@@ -8,7 +8,7 @@ import type { Point } from '../raster.ts'
 const STEPS = 40
 const SLEEVE_END = 0.9
 
-/** A shorter sleeve cannot be told from the torso behind the arm. */
+/** A shorter sleeve cannot be distinguished from the torso behind the arm. */
 const LONG = 0.6
 
 interface Arms {

@@ -1,6 +1,6 @@
 // Faults of the drawn garment itself: pieces, rags, cloth beside the body, the old print shining through.
 import { blur, type Plane } from '../plane.ts'
-import { distanceTo } from '../uncover/morphology.ts'
+import { distanceTo } from '../distance.ts'
 import { pieceSizes, shareOf, type Size } from './area.ts'
 
 /**

@@ -1,11 +1,11 @@
 // Where trousers and skirts lie on a person.
 import type { Body, BodySide } from '../body.ts'
-import { between, pointOn } from '../garment-chart.ts'
+import { pointOn } from '../garment-chart.ts'
 import type { LowerGarment, Sleeve } from '../garment.ts'
 import { clamp, lerp, type Point } from '../raster.ts'
 import { isSeen } from '../limb.ts'
 import type { Scene } from '../scene.ts'
-import { distance, resample } from './lines.ts'
+import { between, distance, resample } from '../lines.ts'
 import { EASE, widthAt } from './width.ts'
 
 const SIDE_POINTS = 24

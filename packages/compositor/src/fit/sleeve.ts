@@ -4,7 +4,7 @@ import { armAt, type Limb } from '../limb.ts'
 import { pointOn } from '../garment-chart.ts'
 import type { Sleeve } from '../garment.ts'
 import { clamp, lerp, type Point } from '../raster.ts'
-import { distance, lengthOf, resample } from './lines.ts'
+import { distance, lengthOf, resample } from '../lines.ts'
 
 /** The length of an arm from shoulder to wrist, relative to the body's size. */
 const ARM_LENGTH = 1.5

@@ -5,7 +5,7 @@ import type { UpperGarment, UpperSide } from '../garment.ts'
 import { clamp, lerp, type Point } from '../raster.ts'
 import type { Scene } from '../scene.ts'
 import { hemOf, lengthOn } from './length.ts'
-import { distance } from './lines.ts'
+import { distance } from '../lines.ts'
 import { fitSleeve, reachOf } from './sleeve.ts'
 import { EASE, widthAt } from './width.ts'
 

@@ -1,5 +1,5 @@
 // Where the sleeve and the side meet, or where the armhole of a sleeveless garment ends.
-import { distance } from './outline.ts'
+import { distance } from '../lines.ts'
 import { median } from '../plane.ts'
 import type { Point } from '../raster.ts'
 import { chestHalf, reachOf, type BodyRows } from './body-rows.ts'

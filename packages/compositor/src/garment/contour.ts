@@ -1,5 +1,5 @@
 // Operations on closed outlines, which run clockwise as seen in the picture.
-import { distance } from './outline.ts'
+import { distance } from '../lines.ts'
 import type { Point } from '../raster.ts'
 
 export type Way = -1 | 1

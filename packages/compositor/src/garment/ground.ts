@@ -1,20 +1,12 @@
 // The ground of a product photo: what each pixel would look like without the garment.
-import { smoothBackdrop } from './background.ts'
+import { smoothBackdrop, type Backdrop } from './background.ts'
 import type { Lab } from '../oklab.ts'
 import { blurWithin, createPlane, percentile, resize } from '../plane.ts'
 import { clamp, lerp } from '../raster.ts'
 import type { Mask } from './regions.ts'
 import { distanceTo } from './distance.ts'
 
-export interface Ground {
-  /** How far each pixel's colour is from the ground's. */
-  distance: Float32Array
-  /** The same without lightness. */
-  chroma: Float32Array
-  /** How much darker, redder and yellower each pixel is than the ground. */
-  darker: Float32Array
-  redder: Float32Array
-  yellower: Float32Array
+export interface Ground extends Backdrop {
   /** The distance below which four of five ground pixels lie, measured at the border. */
   noise: number
   /** Whether one gradient describes the ground so well that nothing else need be tried. */

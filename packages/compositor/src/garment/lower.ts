@@ -1,6 +1,6 @@
 // Landmarks of trousers, shorts and skirts.
 import type { LowerGarment } from '../garment.ts'
-import { resample, smoothLine } from './outline.ts'
+import { resample, smoothLine } from '../lines.ts'
 import type { Point } from '../raster.ts'
 import { runsOf } from './profile.ts'
 import type { Mask } from './regions.ts'

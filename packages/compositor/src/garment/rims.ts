@@ -84,15 +84,15 @@ export function withoutFringe(mask: Mask): Mask {
 
 /** Without curves that share most of their way with a stronger one. */
 function distinct(rims: Rim[]): Rim[] {
-  const kept: Rim[] = []
+  const distinct: Rim[] = []
   for (const rim of rims.toSorted((one, other) => other.strength - one.strength)) {
     const shares = (other: Rim) => {
       const same = rim.radii.filter((r, ray) => Math.abs(r - other.radii[ray]!) < 2).length
       return same > rim.radii.filter((r) => !Number.isNaN(r)).length * 0.5
     }
-    if (!kept.some(shares)) kept.push(rim)
+    if (!distinct.some(shares)) distinct.push(rim)
   }
-  return kept
+  return distinct
 }
 
 /** How alike the changes along the curve are, and their mean. */
@@ -260,17 +260,6 @@ function peaksOf(
     })
   }
   return rims
-}
-
-/** The curve's points on one side, from the outline down to the middle. */
-export function pointsOf({ centre, radii }: Rim, way: -1 | 1): Point[] {
-  const points: Point[] = []
-  radii.forEach((r, ray) => {
-    if (Number.isNaN(r)) return
-    const angle = angleOf(ray)
-    points.push({ x: centre.x + way * Math.cos(angle) * r, y: centre.y + Math.sin(angle) * r })
-  })
-  return points
 }
 
 function topAt({ width, height, data }: Mask, x: number): number {

@@ -1,6 +1,6 @@
 // A sleeve as a tube, from the stretch of outline between shoulder and armpit.
 import type { Sleeve } from '../garment.ts'
-import { distance, resample, smoothLine } from './outline.ts'
+import { distance, resample, smoothLine } from '../lines.ts'
 import type { Point } from '../raster.ts'
 import { lengthsAlong, turnAt } from './contour.ts'
 

@@ -1,6 +1,6 @@
 // Landmarks of a garment for the upper body: neck, shoulders, armpits, sleeves, sides and hem.
 import type { UpperGarment, UpperSide } from '../garment.ts'
-import { distance, resample, smoothLine } from './outline.ts'
+import { distance, resample, smoothLine } from '../lines.ts'
 import type { Point } from '../raster.ts'
 import { armpitOf, type Armpit } from './armpit.ts'
 import type { BodyRows } from './body-rows.ts'

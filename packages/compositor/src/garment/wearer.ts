@@ -24,7 +24,7 @@ const LEAST_SHARE = 0.08
 
 /**
  * The person who wears the garment.
- * @returns null when nobody is seen with confidence; product photos without people score low at the
+ * @returns null when no person is seen with confidence; product photos without people score low at the
  * wrists and the face
  */
 export function wearerIn({ pose, person }: Perception): Wearer | null {

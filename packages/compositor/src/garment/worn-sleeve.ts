@@ -1,6 +1,6 @@
 // The sleeve on an arm: follows the arm's joints as far as there is cloth.
 import type { Sleeve } from '../garment.ts'
-import { between, distance, resample, smoothLine } from './outline.ts'
+import { between, distance, resample, smoothLine } from '../lines.ts'
 import type { Point } from '../raster.ts'
 import type { Mask } from './regions.ts'
 import type { Limbs } from './wearer.ts'

@@ -1,6 +1,6 @@
 // Landmarks of a garment for the upper body that a person wears.
 import type { UpperSide } from '../garment.ts'
-import { distance, resample, smoothLine } from './outline.ts'
+import { distance, resample, smoothLine } from '../lines.ts'
 import { lerp, type Point } from '../raster.ts'
 import type { Mask } from './regions.ts'
 import type { Way } from './contour.ts'

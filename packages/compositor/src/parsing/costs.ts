@@ -35,26 +35,26 @@ export function labelCosts(clues: Clues, colours: Colours): Float32Array {
     const at = i * LABEL_COUNT
     const colour = indices[i]!
     const inside = Math.min(maskCost(person[i]!), maskTrust(frame, i, open[i] === 1))
-    const nobody = Math.max(0, -inside)
+    const noPerson = Math.max(0, -inside)
     const skin = Math.min(isLit(frame, i) ? colours.litSkin[colour]! : colours.skin[colour]!, 12)
     costs[at + LABEL.ground] = Math.max(0, inside) + COLOUR * Math.min(ground?.[i] ?? 3, 12)
-    costs[at + LABEL.hair] = nobody + COLOUR * colours.hair[colour]! + hairPlace(frame, i)
-    costs[at + LABEL.face] = nobody + COLOUR * faceColour(frame, i, skin) + facePlace(frame, i)
-    costs[at + LABEL.skin] = nobody + COLOUR * skin + skinPlace(frame, i, colours)
+    costs[at + LABEL.hair] = noPerson + COLOUR * colours.hair[colour]! + hairPlace(frame, i)
+    costs[at + LABEL.face] = noPerson + COLOUR * faceColour(frame, i, skin) + facePlace(frame, i)
+    costs[at + LABEL.skin] = noPerson + COLOUR * skin + skinPlace(frame, i, colours)
     costs[at + LABEL.top] =
-      nobody + COLOUR * topColour(frame, i, colours.top[colour]!) + topPlace(frame, i, colours)
+      noPerson + COLOUR * topColour(frame, i, colours.top[colour]!) + topPlace(frame, i, colours)
     costs[at + LABEL.bottom] =
-      nobody + COLOUR * colours.bottom[colour]! + bottomPlace(frame, i, colours)
-    costs[at + LABEL.shoes] = nobody + COLOUR * UNKNOWN + shoesPlace(frame, i)
-    costs[at + LABEL.item] = nobody + itemColour(colours, colour) + itemPlace(frame, i)
+      noPerson + COLOUR * colours.bottom[colour]! + bottomPlace(frame, i, colours)
+    costs[at + LABEL.shoes] = noPerson + COLOUR * UNKNOWN + shoesPlace(frame, i)
+    costs[at + LABEL.item] = noPerson + itemColour(colours, colour) + itemPlace(frame, i)
   }
   return costs
 }
 
-/** What the mask says against the ground; negative when it says nobody is there. */
+/** What the mask says against the ground; negative when it excludes a person. */
 const maskCost = (p: number) => clamp(Math.log((p + 0.003) / (1 - p + 0.003)), -5, 5)
 
-/** How far the mask can be trusted that says somebody is there: it fills the gaps between limbs. */
+/** How far a mask that shows a person can be trusted: it fills the gaps between limbs. */
 function maskTrust(frame: Frame, i: number, open: boolean): number {
   const { down, across, face, armDistance, legDistance } = frame
   const core = Math.abs(across[i]!) < 0.3 && down[i]! > 0.05 && down[i]! < 1.1

@@ -101,7 +101,7 @@ function plainCost(dL: number, da: number, db: number, light: number, tint: numb
   return norm + (0.5 * (da * da + db * db)) / (tint * tint) + Math.min(lit, shaded)
 }
 
-/** 1 where the ground can be followed without a break from where the mask is sure that nobody is. */
+/** 1 where the ground can be followed without a break from where the mask is sure that no person is. */
 export function openGround(costs: Float32Array, person: Plane): Uint8Array {
   const { width, data } = person
   const open = new Uint8Array(costs.length)

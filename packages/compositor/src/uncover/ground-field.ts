@@ -2,7 +2,8 @@
 import { LABEL, type Parsing } from '../parsing.ts'
 import { localColours, roughness } from './local-colours.ts'
 import { membrane } from './membrane.ts'
-import { componentsOf, distanceTo, nearestIn } from './morphology.ts'
+import { distanceTo } from '../distance.ts'
+import { componentsOf, nearestIn } from './morphology.ts'
 import type { Small } from './small.ts'
 
 export interface Ground {

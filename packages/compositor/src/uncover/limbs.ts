@@ -80,7 +80,7 @@ export function limbsOf(parsing: Parsing, pose: Pose): Limb[] {
   return limbs
 }
 
-/** The box of the tube with the margin within which `placeIn` still answers. */
+/** The box of the tube with the margin within which `placeIn` returns a place. */
 function boxOf(axis: readonly AxisPoint[]): Limb['box'] {
   const box = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity }
   for (const { x, y, back, fore } of axis) {

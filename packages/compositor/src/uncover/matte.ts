@@ -6,7 +6,8 @@ import { BECOMES } from './becomes.ts'
 import type { Small } from './small.ts'
 
 type Colour = [number, number, number]
-interface Nearest {
+/** Where between the pixel centres of the analysis a pixel of the photo lies. */
+export interface Between {
   i: number
   j: number
   k: number
@@ -16,10 +17,10 @@ interface Nearest {
 }
 
 /** Mixes, in `colour`, the painted colour with the photo's `old` one at an edge; `keep` from 0 to 1 is soft. */
-export type Matte = (p: Nearest, keep: number, old: Readonly<Colour>, colour: Colour) => void
+export type Matte = (p: Between, keep: number, old: Readonly<Colour>, colour: Colour) => void
 
 const REACH = 2
-/** Squared distance of two colours, in steps of 255, below which they cannot be told apart. */
+/** Squared distance of two colours, in steps of 255, below which they count as equal. */
 const ALIKE = 30 ** 2
 
 /** What is known of both sides of the edges, from the photo in the size of the parsing. */
@@ -44,7 +45,7 @@ export function createMatte(
     const simple = ramp(keep, 0.15, 0.85)
     let alpha = simple
     for (let c = 0; c < 3; c++) front[c] = old[c]!
-    // Where skin blends into skin, both sides are skin and nothing has to be told apart.
+    // Where skin blends into skin, both sides are skin, so nothing is separated.
     const blends = staying[at]! < 1 && becomes[at] === BECOMES.skin && labels[at] === LABEL.skin
     const known = !blends && stays.share[at]! > 0.05 && goes.share[at]! > 0.05
     if (known) {

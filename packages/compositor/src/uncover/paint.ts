@@ -7,7 +7,7 @@ import { bottomRows } from './bottom-field.ts'
 import { groundUnder, type Ground } from './ground-field.ts'
 import { measureGrain } from './grain.ts'
 import { bodySize, limbsOf } from './limbs.ts'
-import { createMatte } from './matte.ts'
+import { createMatte, type Between } from './matte.ts'
 import { grainAt, type Grain } from './noise.ts'
 import { BECOMES, type UncoverPlan } from './becomes.ts'
 import { withRim } from './rim.ts'
@@ -70,16 +70,6 @@ function softMask(layers: Layers, what: number): Plane {
     plane.data[at] = what === BECOMES.keep ? layers.stays[at]! : layers.becomes[at] === what ? 1 : 0
   }
   return blur(plane, what === BECOMES.keep ? 1 : 2)
-}
-
-/** Where between the pixel centres of the analysis a pixel of the photo lies. */
-interface Between {
-  i: number
-  j: number
-  k: number
-  l: number
-  fx: number
-  fy: number
 }
 
 function mix(data: ArrayLike<number>, p: Between): number {

@@ -18,7 +18,7 @@ const COVERED = 0.97
 /**
  * Decides for each pixel of old clothing that the new garment does not cover what must be shown instead.
  * All arguments are in the size of the parsing. Clothing that stays (trousers under a new top, a top over
- * new trousers, the skirt of a dress under a new top) is kept.
+ * new trousers, the skirt of a dress under a new top) stays.
  *
  * @param covered the alpha of the new garment
  */

@@ -4,7 +4,7 @@ import { LABEL, type Parsing } from '../parsing.ts'
 import { ramp } from '../raster.ts'
 import { placeIn, type Limb } from './limbs.ts'
 import { localColours, roughness } from './local-colours.ts'
-import { distanceTo } from './morphology.ts'
+import { distanceTo } from '../distance.ts'
 import { BECOMES, type UncoverPlan } from './becomes.ts'
 import { roundOutline } from './smooth-plan.ts'
 import type { SkinModel } from './skin-model.ts'
@@ -104,7 +104,7 @@ function gap({ rgb }: Small, other: Uint8ClampedArray, at: number): number {
   )
 }
 
-/** Spreads from pixel to pixel, up to `reach` steps, what pixels become; `decide` answers `keep` where it ends. */
+/** Spreads from pixel to pixel, up to `reach` steps, what pixels become; `decide` returns `keep` where it ends. */
 function grow(
   becomes: Uint8Array,
   width: number,
@@ -199,7 +199,7 @@ function blendSkin(
     if (becomes[at] !== BECOMES.keep) continue
     stays[at] = 1
     if (labels[at] !== LABEL.skin || near[at]! > BLEND) continue
-    // The outline of real skin is kept: there skin is mixed with the ground.
+    // The outline of real skin stays: there skin is mixed with the ground.
     const blend = fromGround[at]! < 2.5 ? 4 : BLEND
     if (near[at]! > blend) continue
     stays[at] = ramp(near[at]!, blend < BLEND ? 2 : 1, blend)
