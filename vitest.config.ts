@@ -55,6 +55,7 @@ export default defineConfig(async () => ({
             'drizzle-orm',
             'drizzle-orm/d1',
             'drizzle-orm/sqlite-core',
+            'stripe',
             'zod',
           ],
         },
