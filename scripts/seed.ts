@@ -60,8 +60,10 @@ async function insertOrganisation(stateOptions: string[]): Promise<void> {
   writeFileSync(
     file,
     `INSERT INTO organisations
-       (id, name, plan, region_code, rate_limit_per_minute, webhook_secret, created_at)
-       VALUES ('${organisationId}', 'Development', 'starter', 'GLOBAL', 600, '${newWebhookSecret()}', ${now});
+       (id, name, plan, region_code, rate_limit_per_minute, rate_limit_overridden,
+        webhook_secret, created_at)
+       VALUES ('${organisationId}', 'Development', 'starter', 'GLOBAL', 600, true,
+               '${newWebhookSecret()}', ${now});
      INSERT INTO workspaces (id, organisation_id, name, created_at)
        VALUES ('${workspaceId}', '${organisationId}', 'Default', ${now});
      INSERT INTO api_keys (id, organisation_id, mode, name, hash, last_four, created_at) VALUES

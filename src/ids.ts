@@ -2,7 +2,7 @@
 // UUIDv7 in base32, so that ids of one kind sort by creation time.
 import { TypeID, typeid } from 'typeid-js'
 
-export type Prefix = 'job' | 'org' | 'ws' | 'key' | 'evt' | 'usr' | 'inv' | 'upl' | 'aud'
+export type Prefix = 'job' | 'org' | 'ws' | 'key' | 'evt' | 'usr' | 'inv' | 'upl' | 'aud' | 'pay'
 
 /** Creates an id, such as `job_01jd3z7v9hf0pb0d2q4k3m5n6p`. */
 export const newId = (prefix: Prefix): string => typeid(prefix).toString()
@@ -29,3 +29,7 @@ export const suffixOf = (id: string): string => id.slice(id.indexOf('_') + 1)
  * repeated event.
  */
 export const eventIdOf = (jobId: string): string => `evt_${suffixOf(jobId)}`
+
+/** When an id was created, ms since 1970. */
+export const createdAtOf = (id: string): number =>
+  parseInt(TypeID.fromString(id).toUUID().replaceAll('-', '').slice(0, 12), 16)

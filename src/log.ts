@@ -22,6 +22,7 @@ function line(level: string, event: string, fields: Fields): string {
 
 /** The fields of a thrown value. */
 function describe(error: unknown): Fields {
+  if (error === undefined) return {}
   if (!(error instanceof Error)) return { error: String(error) }
   // drizzle's message contains the bound values: URLs, hashes, secrets. Its cause does not.
   if ('params' in error) return describe(error.cause)
@@ -32,6 +33,11 @@ function describe(error: unknown): Fields {
 const SECRETS: [RegExp, string][] = [
   [/svc_(live|test)_sk_\w+/g, 'svc_$1_sk_[REDACTED]'],
   [/whsec_[\w+/=-]+/g, 'whsec_[REDACTED]'],
+  // Stripe's secret and restricted keys, and the client secrets of its objects.
+  [/\b([sr]k_(?:live|test))_[\w*]+/g, '$1_[REDACTED]'],
+  [/_secret_\w+/g, '_secret_[REDACTED]'],
+  // Stripe's payment, invoice and portal pages, whose path is a secret.
+  [/(https:\/\/(?:checkout|invoice|pay|billing)\.stripe\.com)\/[^\s"\\]*/g, '$1/[REDACTED]'],
   [/Bearer [^\s"\\]+/g, 'Bearer [REDACTED]'],
   [/(https?:\/\/[^\s"?\\]*)\?[^\s"\\]*/g, '$1?[REDACTED]'],
   // Tokens of links in mail: in the path of invitations, in the query of all others.

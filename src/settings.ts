@@ -1,5 +1,6 @@
 // The service's settings: environment variables and secrets, parsed once per isolate.
 import { z } from 'zod'
+import { PAYMENT_PROVIDERS } from './domain/billing.ts'
 
 const flag = z
   .enum(['true', 'false'], 'must be "true" or "false"')
@@ -47,6 +48,20 @@ const Settings = z
       // Links to input copies expire after an hour.
       .refine((value) => value >= 1 && value <= 3_600, 'must be 1 to 3600'),
     GENERATION_ENGINE: z.string().default('compositor'),
+    PAYMENT_PROVIDER: optionalText.pipe(
+      z.enum(PAYMENT_PROVIDERS, `must be ${PAYMENT_PROVIDERS.join(' or ')}`).optional(),
+    ),
+    STRIPE_SECRET_KEY: optionalText,
+    STRIPE_WEBHOOK_SECRET: optionalText,
+    STRIPE_AUTOMATIC_TAX: flag,
+  })
+  .superRefine((vars, context) => {
+    if (vars.PAYMENT_PROVIDER !== 'stripe') return
+    for (const name of ['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'] as const) {
+      if (vars[name]) continue
+      const message = `is not set: run \`wrangler secret put ${name}\``
+      context.addIssue({ code: 'custom', path: [name], message })
+    }
   })
   .transform((vars) => ({
     /** The beginning of signed links. Undefined: the origin that the client requested. */
@@ -78,6 +93,13 @@ const Settings = z
     jobDeadlineMs: vars.JOB_DEADLINE_SECONDS * 1_000,
     /** Engines in the order in which they are tried. */
     generationEngines: vars.GENERATION_ENGINE.split(',').map((name) => name.trim()),
+    /** Undefined: the sandbox, except on a public https address, where payments are off. */
+    paymentProvider: vars.PAYMENT_PROVIDER,
+    stripe: {
+      secretKey: vars.STRIPE_SECRET_KEY,
+      webhookSecret: vars.STRIPE_WEBHOOK_SECRET,
+      automaticTax: vars.STRIPE_AUTOMATIC_TAX,
+    },
   }))
 
 export type Settings = z.infer<typeof Settings>

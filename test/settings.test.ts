@@ -41,6 +41,19 @@ describe('a setting', () => {
     },
   )
 
+  it.each(['STRIPE_SECRET_KEY', 'STRIPE_WEBHOOK_SECRET'])(
+    'is named in the log when it is missing with PAYMENT_PROVIDER=stripe: %s',
+    async (name) => {
+      const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
+      const secrets = { STRIPE_SECRET_KEY: 'sk_test_1', STRIPE_WEBHOOK_SECRET: 'whsec_1' }
+      const vars = { PAYMENT_PROVIDER: 'stripe', ...secrets, [name]: '' }
+      expect((await read(vars)).status).toBe(500)
+      const log = errors.mock.calls.map(String).join()
+      expect(log).toContain(`${name} is not set: run \`wrangler secret put ${name}\``)
+      expect((await read({ PAYMENT_PROVIDER: 'stripe', ...secrets })).status).toBe(200)
+    },
+  )
+
   it('is applied: BASE_URL without its trailing slash, a previous secret of 32 characters', async () => {
     const vars = {
       BASE_URL: 'https://api.shop.example/',

@@ -2,11 +2,12 @@
 import { auditInsert } from '../access/audit-log.ts'
 import type { AuditEntry } from '../access/audit-log.ts'
 import { requireOperator } from '../access/authorisation.ts'
+import { rateLimitOf } from '../billing/plans.ts'
 import { database } from '../db/client.ts'
 import { apiKeys, organisations, workspaces } from '../db/schema.ts'
 import type { ApiKeyRow, OrganisationRow, WorkspaceRow } from '../db/schema.ts'
 import type { Actor } from '../domain/actor.ts'
-import { DEFAULT_RATE_LIMIT_PER_MINUTE, DEFAULT_RETENTION_DAYS } from '../domain/limits.ts'
+import { DEFAULT_RETENTION_DAYS } from '../domain/limits.ts'
 import { newId } from '../ids.ts'
 import { newWebhookSecret } from '../webhooks/secret.ts'
 import { encryptWebhookSecret } from '../webhooks/stored-secret.ts'
@@ -19,7 +20,8 @@ export interface NewOrganisation {
   regionCode: OrganisationRow['regionCode']
   plan: OrganisationRow['plan']
   credits: number
-  rateLimitPerMinute: number
+  /** undefined: the plan's */
+  rateLimitPerMinute: number | undefined
   defaultWebhookUrl: string | null
   workspaceName: string
 }
@@ -33,11 +35,20 @@ export async function createOrganisation({
   actor,
   credits,
   workspaceName,
+  rateLimitPerMinute,
   ...fields
 }: { env: Env; actor: Actor } & NewOrganisation) {
   requireOperator(actor)
   const webhookSecret = newWebhookSecret()
-  const organisation = await organisationRow(env, { id: newId('org'), ...fields }, webhookSecret)
+  const override = rateLimitPerMinute !== undefined && {
+    rateLimitPerMinute,
+    rateLimitOverridden: true,
+  }
+  const organisation = await organisationRow(
+    env,
+    { id: newId('org'), ...fields, ...override },
+    webhookSecret,
+  )
   const organisationId = organisation.id
   const workspace = workspaceRow({ organisationId, name: workspaceName })
   const test = newApiKey({ organisationId, mode: 'test', name: 'First test key' })
@@ -102,7 +113,8 @@ export async function organisationRow(
     name,
     regionCode,
     plan = 'starter',
-    rateLimitPerMinute = DEFAULT_RATE_LIMIT_PER_MINUTE,
+    rateLimitPerMinute = rateLimitOf(plan),
+    rateLimitOverridden = false,
     defaultWebhookUrl = null,
   }: Pick<OrganisationRow, 'id' | 'name' | 'regionCode'> & Partial<OrganisationRow>,
   webhookSecret = newWebhookSecret(),
@@ -115,11 +127,15 @@ export async function organisationRow(
     plan,
     regionCode,
     rateLimitPerMinute,
+    rateLimitOverridden,
     defaultWebhookUrl,
     webhookSecret: await encryptWebhookSecret(env, { organisationId: id, secret: webhookSecret }),
     webhookSecretPrevious: null,
     webhookSecretPreviousUntil: null,
     autoReloadEnabled: false,
+    autoReloadThreshold: null,
+    autoReloadPack: null,
+    autoReloadMonthlyMax: null,
     outputRetentionDays: DEFAULT_RETENTION_DAYS,
     retentionDueAt: new Date(),
     picturesPurgedTo: null,

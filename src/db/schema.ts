@@ -1,4 +1,5 @@
-// The tables of D1. `npm run db:generate` writes their SQL to migrations/.
+// The tables of D1, except those of users (auth-schema.ts) and billing (billing-schema.ts).
+// `npm run db:generate` writes their SQL to migrations/.
 // Instants are stored as milliseconds since 1970; the API uses ISO 8601.
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
@@ -28,7 +29,12 @@ export const organisations = sqliteTable(
     plan: text({ enum: PLANS }).notNull(),
     /** Determines the currency. Never changes. */
     regionCode: text('region_code', { enum: REGIONS }).notNull(),
+    /** Requests per minute. Follows the plan unless `rateLimitOverridden`. */
     rateLimitPerMinute: integer('rate_limit_per_minute').notNull(),
+    /** Whether an operator has set the rate limit. */
+    rateLimitOverridden: integer('rate_limit_overridden', { mode: 'boolean' })
+      .notNull()
+      .default(false),
     defaultWebhookUrl: text('default_webhook_url'),
     /** Signs deliveries: `whsec_…`, encrypted if ENCRYPTION_KEY is set. */
     webhookSecret: text('webhook_secret').notNull(),
@@ -36,6 +42,12 @@ export const organisations = sqliteTable(
     webhookSecretPrevious: text('webhook_secret_previous'),
     webhookSecretPreviousUntil: instant('webhook_secret_previous_until'),
     autoReloadEnabled: integer('auto_reload_enabled', { mode: 'boolean' }).notNull().default(false),
+    /** A payment starts when the balance is below this, credits. Null: the default. */
+    autoReloadThreshold: integer('auto_reload_threshold'),
+    /** The credits that one payment buys. Null: the default. */
+    autoReloadPack: integer('auto_reload_pack'),
+    /** The maximum of all automatic payments in a calendar month (UTC), minor units. Null: the default. */
+    autoReloadMonthlyMax: integer('auto_reload_monthly_max'),
     /** Days for which pictures and the URLs of their jobs are stored: 1 to 365. */
     outputRetentionDays: integer('output_retention_days').notNull().default(DEFAULT_RETENTION_DAYS),
     /** When retention processes this organisation next. */

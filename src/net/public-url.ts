@@ -99,3 +99,9 @@ function isPublicAddress(address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
 
 const hasControlOrSpace = (text: string) =>
   text.includes(' ') || !WITHOUT_CONTROL_CHARACTERS.test(text)
+
+/** Whether a URL is https and its host is public. Checks the host name only. */
+export function isPublicHttps(text: string): boolean {
+  const url = URL.parse(text)
+  return url?.protocol === 'https:' && !isPrivateHost(hostOf(url))
+}

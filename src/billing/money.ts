@@ -1,0 +1,18 @@
+// Formats amounts for display.
+import type { Currency } from '../domain/organisation.ts'
+
+const LOCALES: Record<Currency, string> = { INR: 'en-IN', USD: 'en-US', EUR: 'en-IE' }
+/** All currencies of this service have 100 minor units. */
+export const MINOR_UNITS = 100
+
+/** An amount in minor units as text, such as "₹1,25,000" or "$49.90". Whole amounts have no decimals. */
+export const formatMoney = (amount: number, currency: Currency): string =>
+  new Intl.NumberFormat(LOCALES[currency], {
+    style: 'currency',
+    currency,
+    trailingZeroDisplay: 'stripIfInteger',
+  }).format(amount / MINOR_UNITS)
+
+/** A number of credits as text, grouped as in the organisation's region. */
+export const formatCredits = (credits: number, currency: Currency): string =>
+  new Intl.NumberFormat(LOCALES[currency]).format(credits)

@@ -1,0 +1,107 @@
+// Plans, packs and prices: the only place that contains them. Amounts are whole minor units (cents,
+// paise) and exclude tax.
+import { z } from 'zod'
+import type { EnterpriseTerms } from '../domain/billing.ts'
+import type { Currency, Plan } from '../domain/organisation.ts'
+
+/** The plans that customers choose themselves, cheapest first. Operators set `enterprise`. */
+export const SELF_SERVICE_PLANS = ['starter', 'growth', 'scale'] as const satisfies readonly Plan[]
+export type SelfServicePlan = (typeof SELF_SERVICE_PLANS)[number]
+
+/** The sizes of packs, credits. */
+export const PACKS = [100, 500, 2_000, 10_000] as const
+export type Pack = (typeof PACKS)[number]
+
+const LIST = new Intl.ListFormat('en-GB')
+/** The self-service plans and the sizes of packs, for messages. */
+export const PLAN_CHOICES = LIST.format(SELF_SERVICE_PLANS)
+export const PACK_CHOICES = LIST.format(PACKS.map((pack) => pack.toLocaleString('en-US')))
+
+const amount = z.int().min(0)
+const Prices = z.strictObject({ INR: amount, USD: amount, EUR: amount })
+
+const PlanTerms = z.strictObject({
+  /** Minor units per month. 0: no subscription. */
+  monthlyFee: Prices,
+  /** Credits granted with each monthly payment. They do not expire. */
+  includedCredits: z.int().min(0),
+  rateLimitPerMinute: z.int().min(1),
+  /** The price of one further credit. The tier of a pack's size applies to the whole pack. */
+  tiers: z
+    .array(z.strictObject({ fromCredits: z.int().min(1), price: Prices }))
+    .min(1)
+    .refine(([first]) => first?.fromCredits === 1, 'the first tier must start at 1 credit')
+    .refine(
+      (tiers) =>
+        tiers.every(({ fromCredits }, at) => fromCredits > (tiers[at - 1]?.fromCredits ?? 0)),
+      'the tiers must be in ascending order',
+    ),
+})
+type PlanTerms = z.infer<typeof PlanTerms>
+
+export const PLAN_TERMS: Record<SelfServicePlan, PlanTerms> = z
+  .record(z.enum(SELF_SERVICE_PLANS), PlanTerms)
+  .parse({
+    starter: {
+      monthlyFee: { INR: 0, USD: 0, EUR: 0 },
+      includedCredits: 0,
+      rateLimitPerMinute: 60,
+      tiers: [
+        { fromCredits: 1, price: { INR: 700, USD: 8, EUR: 8 } },
+        { fromCredits: 2_000, price: { INR: 610, USD: 7, EUR: 7 } },
+        { fromCredits: 10_000, price: { INR: 520, USD: 6, EUR: 6 } },
+      ],
+    },
+    growth: {
+      monthlyFee: { INR: 399_900, USD: 4_900, EUR: 4_900 },
+      includedCredits: 750,
+      rateLimitPerMinute: 300,
+      tiers: [
+        { fromCredits: 1, price: { INR: 610, USD: 7, EUR: 7 } },
+        { fromCredits: 2_000, price: { INR: 520, USD: 6, EUR: 6 } },
+        { fromCredits: 10_000, price: { INR: 430, USD: 5, EUR: 5 } },
+      ],
+    },
+    scale: {
+      monthlyFee: { INR: 2_499_900, USD: 29_900, EUR: 29_900 },
+      includedCredits: 6_000,
+      rateLimitPerMinute: 1_200,
+      tiers: [
+        { fromCredits: 1, price: { INR: 520, USD: 6, EUR: 6 } },
+        { fromCredits: 2_000, price: { INR: 430, USD: 5, EUR: 5 } },
+        { fromCredits: 10_000, price: { INR: 350, USD: 4, EUR: 4 } },
+      ],
+    },
+  } satisfies Record<SelfServicePlan, PlanTerms>)
+
+/** Whether customers can choose the plan themselves. */
+export const isSelfServicePlan = (plan: Plan): plan is SelfServicePlan => plan !== 'enterprise'
+
+/** The name of a plan for display, such as "Growth". */
+export const nameOfPlan = (plan: Plan): string => plan.charAt(0).toUpperCase() + plan.slice(1)
+
+/**
+ * The price of a pack, minor units.
+ * @param terms of an organisation on the plan `enterprise`; without them, the prices of `scale` apply
+ */
+export function priceOfPack({
+  pack,
+  plan,
+  currency,
+  terms,
+}: {
+  pack: Pack
+  plan: Plan
+  currency: Currency
+  terms?: EnterpriseTerms | null
+}): number {
+  if (plan === 'enterprise' && terms) return pack * terms.creditPrice
+  const { tiers } = PLAN_TERMS[isSelfServicePlan(plan) ? plan : 'scale']
+  const tier = tiers.findLast(({ fromCredits }) => fromCredits <= pack)
+  if (!tier) throw new Error(`No price for ${pack} credits on the plan ${plan}`)
+  return pack * tier.price[currency]
+}
+
+/** The rate limit of a plan, requests per minute. `enterprise` has its own; `scale` is its minimum. */
+export const rateLimitOf = (plan: Plan): number =>
+  PLAN_TERMS[isSelfServicePlan(plan) ? plan : 'scale'].rateLimitPerMinute
