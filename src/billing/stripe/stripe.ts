@@ -1,0 +1,42 @@
+// Payments through Stripe.
+import { settingsOf } from '../../settings.ts'
+import type { PaymentProvider } from '../provider.ts'
+import { charge } from './charge.ts'
+import { startCheckout } from './checkout.ts'
+import { withClient } from './client.ts'
+import { portalUrl } from './customers.ts'
+import { createdAtOf, describeEvent, missingEvents, readEvent } from './events.ts'
+import { findPayment } from './find-payment.ts'
+import { refund } from './refunds.ts'
+import { endSubscription, findSubscription, setNextPlan, upgrade } from './subscriptions.ts'
+
+/** The payment provider Stripe. Needs STRIPE_SECRET_KEY, and STRIPE_WEBHOOK_SECRET for `readEvent`. */
+export function stripe(env: Env): PaymentProvider {
+  const { webhookSecret, automaticTax } = settingsOf(env).stripe
+  return {
+    name: 'stripe',
+    startCheckout: (request) =>
+      withClient(env, (client) => startCheckout(client, request, { automaticTax })),
+    charge: (request) => withClient(env, (client) => charge(client, request, { automaticTax })),
+    findPayment: (payment) => withClient(env, (client) => findPayment(client, payment)),
+    upgrade: (request) => withClient(env, (client) => upgrade(client, request)),
+    setNextPlan: (change) => withClient(env, (client) => setNextPlan(client, change)),
+    endSubscription: (id) => withClient(env, (client) => endSubscription(client, id)),
+    findSubscription: (id) => withClient(env, (client) => findSubscription(client, id)),
+    refund: (request) => withClient(env, (client) => refund(client, request)),
+    portalUrl: (customer) => withClient(env, (client) => portalUrl(client, customer)),
+    readEvent: (request) =>
+      withClient(env, (client) => {
+        if (!webhookSecret) throw new Error('STRIPE_WEBHOOK_SECRET is not set')
+        return readEvent(client, request, webhookSecret)
+      }),
+    async missingEvents(request) {
+      const events = await withClient(env, (client) => missingEvents(client, request))
+      return events.map((event) => ({
+        id: event.id,
+        createdAt: createdAtOf(event),
+        read: () => withClient(env, (client) => describeEvent(client, event)),
+      }))
+    },
+  }
+}
