@@ -1,7 +1,8 @@
-// The tasks that cron runs each minute: the sweep, retention, deletions and the encryption of stored
-// secrets. The sweep requeues jobs and webhook events whose `sweepAt` has passed, in case their message
-// was lost. Consumers accept duplicate messages.
+// The tasks that cron runs each minute: the sweep, retention, deletions, the encryption of stored
+// secrets, and lost messages of the payment provider. The sweep requeues jobs and webhook events whose
+// `sweepAt` has passed, in case their message was lost. Consumers accept duplicate messages.
 import { runDeletions } from './accounts/run-deletions.ts'
+import { catchUpEvents } from './billing/catch-up-events.ts'
 import { runRetention } from './retention/run.ts'
 import { log } from './log.ts'
 import { MODES } from './domain/job.ts'
@@ -26,7 +27,8 @@ const LONG_BACKLOG = 100
  */
 export async function runScheduledTasks(env: Env): Promise<void> {
   const failures: unknown[] = []
-  for (const task of [sweep, runRetention, runDeletions, reencryptWebhookSecrets]) {
+  const tasks = [sweep, runRetention, runDeletions, reencryptWebhookSecrets, catchUpEvents]
+  for (const task of tasks) {
     await task(env).catch((error: unknown) => failures.push(error))
   }
   if (failures.length > 0) throw failures[0]

@@ -121,12 +121,10 @@ function createAuth(env: Env, baseUrl: string) {
       minPasswordLength: MIN_PASSWORD_LENGTH,
       maxPasswordLength: MAX_PASSWORD_LENGTH,
       resetPasswordTokenExpiresIn: LINK_SECONDS,
-      sendResetPassword: ({ user, token }) =>
-        sendEmail({
-          env,
-          to: user.email,
-          email: passwordResetEmail(`${baseUrl}/console/reset?token=${token}`),
-        }),
+      sendResetPassword: async ({ user, token }) => {
+        const email = passwordResetEmail(`${baseUrl}/console/reset?token=${token}`)
+        await sendEmail({ env, to: user.email, email })
+      },
       // Sent by email only: the page is the same whether or not the address has an account.
       onExistingUserSignUp: async ({ user }) => {
         if (user.emailVerified) {
@@ -140,12 +138,10 @@ function createAuth(env: Env, baseUrl: string) {
     emailVerification: {
       sendOnSignUp: true,
       expiresIn: LINK_SECONDS,
-      sendVerificationEmail: ({ user, token }) =>
-        sendEmail({
-          env,
-          to: user.email,
-          email: verificationEmail(`${baseUrl}/console/verify?token=${token}`),
-        }),
+      sendVerificationEmail: async ({ user, token }) => {
+        const email = verificationEmail(`${baseUrl}/console/verify?token=${token}`)
+        await sendEmail({ env, to: user.email, email })
+      },
     },
     // Reset tokens are stored as hashes, so that a copy of the database gives no access to accounts.
     verification: { storeIdentifier: 'hashed' },

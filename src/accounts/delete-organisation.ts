@@ -64,7 +64,10 @@ export async function scheduleOrganisationDeletion({
 
 /** Makes a scheduled deletion effective for /v1. */
 export async function suspendScheduled(env: Env, organisationId: string): Promise<void> {
-  await organisationStub(env, organisationId).refresh()
+  const organisation = organisationStub(env, organisationId)
+  await organisation.refresh()
+  // The billing tasks end the subscription with its period.
+  await organisation.scheduleBilling({ organisationId, at: Date.now() })
   await withdrawAllPending({ env, organisationId })
 }
 

@@ -1,4 +1,4 @@
-// Email addresses: their domain, their mailbox, and whether it belongs to a consumer mail provider.
+// Email addresses: their domain, their mailbox, and whether it belongs to a consumer email provider.
 import freeProviders from 'email-providers/all.json' with { type: 'json' }
 
 const FREE_PROVIDERS = new Set<string>(freeProviders)
@@ -27,7 +27,7 @@ export function normaliseAddress(email: string): string {
   return provider ? `${untagged.replaceAll('.', '')}@${provider}` : `${untagged}@${domain}`
 }
 
-/** Whether an address belongs to a consumer mail provider, also on a subdomain of one. */
+/** Whether an address belongs to a consumer email provider, also on a subdomain of one. */
 export function isFreeEmail(email: string): boolean {
   const labels = domainOf(email).split('.')
   return labels.some((_, index) => FREE_PROVIDERS.has(labels.slice(index).join('.')))

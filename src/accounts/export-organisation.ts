@@ -1,4 +1,7 @@
 // Exports an organisation's data as one JSON document, without secrets and keys.
+import { findBillingAccount } from '../billing/billing-account.ts'
+import { paymentsOf } from '../billing/payments.ts'
+import type { BillingAccountRow, PaymentRow } from '../db/billing-schema.ts'
 import type { ApiKeyRow, AuditRow, JobRow, OrganisationRow, WorkspaceRow } from '../db/schema.ts'
 import type { InvitationRow } from '../db/auth-schema.ts'
 import { AppError } from '../domain/errors.ts'
@@ -71,6 +74,7 @@ async function* documentOf(
     members: members.map(presentMember),
     invitations: invitations.map(presentInvitation),
     api_keys: (await listApiKeys(request)).map(presentApiKey),
+    billing: presentBilling(await findBillingAccount(env, id)),
   }
   yield `${JSON.stringify(header, null, 2).slice(0, -2)},\n`
   yield* arrayOf('jobs', exportedJobs(env, id, baseUrl))
@@ -78,6 +82,8 @@ async function* documentOf(
   yield* arrayOf('webhook_events', exportedEvents(env, id))
   yield ',\n'
   yield* arrayOf('ledger', exportedLedger(ledger))
+  yield ',\n'
+  yield* arrayOf('payments', exportedPayments(env, id))
   yield ',\n'
   yield* arrayOf('audit_log', exportedAuditLog(env, id))
   yield '\n}\n'
@@ -131,6 +137,14 @@ async function* exportedLedger(ledger: ReturnType<typeof organisationStub>) {
     ledger.entries({ limit, ...(last && { before: last.id }) }),
   )
   for await (const page of pages) yield page.map(presentLedgerEntry)
+}
+
+async function* exportedPayments(env: Env, organisationId: string) {
+  const limit = ENTRIES_PER_PAGE
+  const pages = pagesOf<PaymentRow>(limit, (last) =>
+    paymentsOf(env, organisationId, { limit, beforeId: last?.id }),
+  )
+  for await (const page of pages) yield page.map(presentPayment)
 }
 
 async function* exportedAuditLog(env: Env, organisationId: string) {
@@ -208,6 +222,40 @@ const presentLedgerEntry = (entry: LedgerEntry) => ({
   balance: entry.balance,
   reserved: entry.reserved,
   consumed: entry.consumed,
+})
+
+/** Without the ids of the provider. */
+const presentBilling = (account: BillingAccountRow | undefined) =>
+  account
+    ? {
+        payment_method: account.paymentMethod,
+        subscription_status: account.subscriptionStatus,
+        next_plan: account.nextPlan,
+        period_end: account.periodEnd?.toISOString() ?? null,
+        grace_until: account.graceUntil?.toISOString() ?? null,
+        enterprise_terms: account.enterpriseTerms && {
+          monthly_fee: account.enterpriseTerms.monthlyFee,
+          included_credits: account.enterpriseTerms.includedCredits,
+          credit_price: account.enterpriseTerms.creditPrice,
+        },
+      }
+    : null
+
+const presentPayment = (payment: PaymentRow) => ({
+  id: payment.id,
+  kind: payment.kind,
+  status: payment.status,
+  plan: payment.plan,
+  credits: payment.credits,
+  credits_reversed: payment.creditsReversed,
+  amount: payment.amount,
+  amount_refunded: payment.amountRefunded,
+  currency_code: payment.currency,
+  dispute: payment.dispute,
+  failure: payment.failure,
+  created_by: payment.createdBy,
+  created_at: payment.createdAt.toISOString(),
+  paid_at: payment.paidAt?.toISOString() ?? null,
 })
 
 const presentAuditEntry = (entry: AuditRow) => ({

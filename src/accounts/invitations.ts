@@ -11,6 +11,7 @@ import type { InvitationRow, Role } from '../db/auth-schema.ts'
 import { organisations } from '../db/schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
 import { AppError } from '../domain/errors.ts'
+import { DAY_MS } from '../domain/limits.ts'
 import { newId } from '../ids.ts'
 import { sendEmail } from '../mail/send.ts'
 import { invitationEmail } from '../mail/templates.tsx'
@@ -18,7 +19,7 @@ import { sha256 } from '../signing/sha256.ts'
 import { organisationExists } from './grace-period.ts'
 import { MAX_MEMBERS, MAX_OPEN_INVITATIONS, memberLimitReached } from './limits.ts'
 
-const INVITATION_MS = 7 * 24 * 60 * 60_000
+const INVITATION_MS = 7 * DAY_MS
 
 export interface OpenInvitation {
   invitation: InvitationRow

@@ -4,6 +4,8 @@ import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { auditInsert, changedDetails } from '../access/audit-log.ts'
 import { requireMember, requireOperator, requireOwner } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
+import { creditAccountOf } from '../billing/credit-account.ts'
+import { rateLimitOf } from '../billing/plans.ts'
 import { database } from '../db/client.ts'
 import { organisations, workspaces } from '../db/schema.ts'
 import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
@@ -63,18 +65,31 @@ export async function listOrganisations({
     .limit(limit)
 }
 
-const OPERATOR_FIELDS = ['status', 'suspensionReason', 'plan', 'rateLimitPerMinute'] as const
+/** Owners change auto-reload through billing/update-auto-reload, which checks its settings. */
+const OPERATOR_FIELDS = [
+  'status',
+  'suspensionReason',
+  'plan',
+  'rateLimitPerMinute',
+  'autoReloadEnabled',
+] as const
 const OWNER_FIELDS = ['name', 'outputRetentionDays'] as const
-const MEMBER_FIELDS = ['defaultWebhookUrl', 'autoReloadEnabled'] as const
+const MEMBER_FIELDS = ['defaultWebhookUrl'] as const
 
 type ChangeableField = (typeof OPERATOR_FIELDS | typeof OWNER_FIELDS | typeof MEMBER_FIELDS)[number]
 
 /** The fields that can change. Region and currency cannot. */
-export type OrganisationChange = Partial<Pick<OrganisationRow, ChangeableField>>
+export type OrganisationChange = Partial<
+  Pick<OrganisationRow, Exclude<ChangeableField, 'rateLimitPerMinute'>>
+> & {
+  /** A number overrides the plan's rate limit; null returns to it. */
+  rateLimitPerMinute?: number | null
+}
 
 /**
  * Changes an organisation with effect from its next request. Suspending it withdraws its pending jobs.
- * Setting a default webhook URL enables its endpoint.
+ * A new plan changes the rate limit unless an operator has set it. Turning auto-reload on resets its
+ * failure count. Setting a default webhook URL enables its endpoint.
  * @throws AppError not_found
  */
 export async function updateOrganisation({
@@ -91,7 +106,12 @@ export async function updateOrganisation({
     .from(organisations)
     .where(and(isOrganisation, organisationExists()))
   if (!before) throw new AppError('not_found', 'No organisation with this id.')
-  const fields = change.status === 'active' ? { suspensionReason: null, ...change } : change
+  const { rateLimitPerMinute: _, ...others } = change
+  const fields = {
+    ...(change.status === 'active' && { suspensionReason: null }),
+    ...others,
+    ...rateLimitAfter(change, before),
+  }
   const details = changedDetails(before, fields)
   if (details) {
     // Makes the next run of retention apply the new retention period.
@@ -110,9 +130,26 @@ export async function updateOrganisation({
   }
   // Runs even if nothing changed: an earlier equal request may have failed before these steps.
   await organisationStub(env, organisationId).refresh()
+  if (change.autoReloadEnabled) {
+    await creditAccountOf(env, organisationId).resetAutoReload({ organisationId })
+  }
   if (change.status === 'suspended') await withdrawAllPending({ env, organisationId })
   const url = change.defaultWebhookUrl
   if (url) await enableEndpoint({ env, actor, organisationId, url })
+}
+
+/** The fields to set: the rate limit follows the plan unless an operator has set it. */
+function rateLimitAfter(
+  { plan, rateLimitPerMinute }: OrganisationChange,
+  before: OrganisationRow,
+): Partial<Pick<OrganisationRow, 'rateLimitPerMinute' | 'rateLimitOverridden'>> {
+  if (typeof rateLimitPerMinute === 'number') {
+    return { rateLimitPerMinute, rateLimitOverridden: true }
+  }
+  const followsPlan =
+    rateLimitPerMinute === null || (plan !== undefined && !before.rateLimitOverridden)
+  if (!followsPlan) return {}
+  return { rateLimitPerMinute: rateLimitOf(plan ?? before.plan), rateLimitOverridden: false }
 }
 
 async function requireRoleFor(

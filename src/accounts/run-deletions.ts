@@ -3,6 +3,7 @@
 // crash.
 import { SYSTEM } from '../domain/actor.ts'
 import { and, eq, inArray, lte, sql } from 'drizzle-orm'
+import { closeBilling } from '../billing/close-billing.ts'
 import { database } from '../db/client.ts'
 import { invitations, members, onboardings, users, verifications } from '../db/auth-schema.ts'
 import {
@@ -127,6 +128,8 @@ async function deleteOrganisation(
   }
   await deleteMembersAndKeys(env, id)
   await closeLedger(env, organisation)
+  // Only now: the Organisation's alarm could store the billing account again.
+  await closeBilling(env, id)
   const db = database(env)
   await db.batch([
     db.delete(auditLog).where(eq(auditLog.organisationId, id)),

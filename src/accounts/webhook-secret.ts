@@ -6,11 +6,12 @@ import type { OrganisationRequest } from '../access/authorisation.ts'
 import { database } from '../db/client.ts'
 import { organisations } from '../db/schema.ts'
 import { AppError } from '../domain/errors.ts'
+import { DAY_MS } from '../domain/limits.ts'
 import { newWebhookSecret } from '../webhooks/secret.ts'
 import { decryptWebhookSecret, encryptWebhookSecret } from '../webhooks/stored-secret.ts'
 import { findOrganisation } from './organisations.ts'
 
-const SECRET_OVERLAP_MS = 24 * 60 * 60_000
+const SECRET_OVERLAP_MS = DAY_MS
 
 /**
  * Creates a new secret. For `SECRET_OVERLAP_MS`, deliveries are signed with the previous one as well,

@@ -4,8 +4,10 @@ import type { MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { matchedRoutes } from 'hono/route'
 import type { Actor } from '../domain/actor.ts'
+import { BILLING_PATH } from '../domain/billing.ts'
 import { AppError } from '../domain/errors.ts'
 import { recordAuthFailure, recordAuthSuccess, rejectIfThrottled } from '../http/auth-throttle.ts'
+import { baseUrlOf } from '../http/base-url.ts'
 import { bearerToken } from '../http/bearer.ts'
 import { parseKey } from '../organisation/api-key.ts'
 import { WINDOW_SECONDS } from '../organisation/rate-window.ts'
@@ -73,6 +75,7 @@ export function requireAdmitted<T>(c: ApiContext, result: RequestResult<T>): T {
     c.header('Retry-After', String(result.quota.resetSeconds))
   }
   if (result.rejection === 'invalid_api_key') recordAuthFailure(c)
+  if (result.rejection === 'insufficient_credits') throw insufficientCredits(baseUrlOf(c))
   throw new AppError(result.rejection)
 }
 
@@ -82,6 +85,13 @@ export const keyActor = (c: ApiContext): Actor => ({
   keyHash: c.get('caller').keyHash,
   ipAddress: c.req.header('CF-Connecting-IP') ?? null,
 })
+
+/** The balance can be negative, so the message does not contain it. */
+const insufficientCredits = (baseUrl: string) =>
+  new AppError(
+    'insufficient_credits',
+    `There are no credits left. Buy credits at ${baseUrl}${BILLING_PATH} and submit the job again.`,
+  )
 
 const BYTES_PER_MB = 1_000_000
 

@@ -5,7 +5,7 @@ const MESSAGES = {
   invalid_api_key: 'The API key is missing or not valid. Send "Authorization: Bearer <API key>".',
   api_key_revoked: 'This API key has been revoked. Use another key or create one in the console.',
   unauthorized: 'The operator token is missing or not valid.',
-  insufficient_credits: 'The credit balance is 0. Add credits and submit the job again.',
+  insufficient_credits: 'There are no credits left. Buy credits and submit the job again.',
   account_suspended: 'This organisation is suspended or scheduled for deletion. See the console.',
   forbidden: 'This job belongs to a different organisation.',
   invalid_signature: 'The signature of this link is not valid. Read the job to get a new link.',
@@ -23,6 +23,8 @@ const MESSAGES = {
     'This Idempotency-Key was used with a different request body. Use a new key for a new request.',
   rate_limit_exceeded:
     'Too many requests. Wait for the number of seconds in the Retry-After header.',
+  payment_provider_unavailable:
+    'The payment provider cannot be reached. Repeat the request, which is safe.',
   internal_error:
     'Something went wrong on our side. Try again, and quote the X-Request-Id header if it persists.',
 } as const

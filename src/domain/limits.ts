@@ -8,7 +8,6 @@ export const IMAGE_TIMEOUT_MS = 10_000
 export const MAX_FAILURE_REASON_BYTES = 300
 export const DEFAULT_PAGE_SIZE = 20
 export const MAX_PAGE_SIZE = 100
-export const DEFAULT_RATE_LIMIT_PER_MINUTE = 60
 /** The retention of pictures in new organisations, days. */
 export const DEFAULT_RETENTION_DAYS = 30
 export const FREE_CREDITS = 100
@@ -32,4 +31,6 @@ export const RETENTION_DAYS = {
   revokedKeys: 400,
   closedReservations: 30,
   ledgerEntries: 400,
+  paymentEvents: 30,
+  unpaidPayments: 90,
 } as const

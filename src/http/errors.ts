@@ -23,6 +23,7 @@ const STATUS = {
   idempotency_key_reused: 422,
   rate_limit_exceeded: 429,
   internal_error: 500,
+  payment_provider_unavailable: 503,
 } as const satisfies Record<ErrorCode, number>
 
 export const statusOf = (code: ErrorCode) => STATUS[code]

@@ -13,7 +13,10 @@ export interface MailboxEntry extends Email {
 const mailbox: MailboxEntry[] = []
 const MAILBOX_SIZE = 50
 
-/** Does not throw. Failures are logged, and every page that sends email can send it again. */
+/**
+ * Does not throw. Failures are logged, and every page that sends email can send it again.
+ * @returns whether it was sent
+ */
 export async function sendEmail({
   env,
   to,
@@ -22,11 +25,11 @@ export async function sendEmail({
   env: Env
   to: string
   email: Email
-}): Promise<void> {
+}): Promise<boolean> {
   const { baseUrl, devMailbox, mailFrom } = settingsOf(env)
   if (devMailbox) {
     storeInMailbox(to, email)
-    return
+    return true
   }
   try {
     if (!mailFrom) throw new Error('MAIL_FROM is not set: set the sender address of all email')
@@ -36,8 +39,10 @@ export async function sendEmail({
     const { subject, text, html } = email
     const { messageId } = await env.MAIL.send({ from, to, subject, text, html })
     log.info('mail sent', { messageId, subject })
+    return true
   } catch (error) {
     log.error('mail not sent', error, { subject: email.subject })
+    return false
   }
 }
 

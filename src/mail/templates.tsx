@@ -114,7 +114,8 @@ export const endpointDisabledEmail = ({ link, origin }: { link: string; origin: 
     footer: 'Until then, webhooks to this endpoint fail without an attempt.',
   })
 
-const dateOf = (instant: Date) =>
+/** A date with its time in UTC, for the text of an email. */
+export const dateOf = (instant: Date) =>
   `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(instant)} UTC`
 
 interface EmailContent {
@@ -126,7 +127,7 @@ interface EmailContent {
   footer: string
 }
 
-function emailFrom(content: EmailContent): Email {
+export function emailFrom(content: EmailContent): Email {
   const { paragraphs, action, link, footer } = content
   // A line break in a subject would start another header.
   const subject = content.subject.replace(/\s+/g, ' ')

@@ -1,5 +1,7 @@
 // Request schemas of /operator. They reject unknown fields, so that typos are not ignored.
 import { z } from 'zod'
+import { TERMS_REFERENCE } from '../billing/enterprise-terms.ts'
+import { PAYMENT_STATUSES } from '../domain/billing.ts'
 import { MODES } from '../domain/job.ts'
 import {
   ORGANISATION_STATUSES,
@@ -7,20 +9,19 @@ import {
   REGIONS,
   WORKSPACE_STATUSES,
 } from '../domain/organisation.ts'
-import {
-  DEFAULT_RATE_LIMIT_PER_MINUTE,
-  FREE_CREDITS,
-  MAX_RETENTION_DAYS,
-  MIN_RETENTION_DAYS,
-} from '../domain/limits.ts'
+import { FREE_CREDITS, MAX_RETENTION_DAYS, MIN_RETENTION_DAYS } from '../domain/limits.ts'
 import { WITHOUT_CONTROL_CHARACTERS } from '../domain/text.ts'
 import { PageLimit } from '../http/pagination.ts'
+import { isId } from '../ids.ts'
 import { urlProblem } from '../net/public-url.ts'
 import type { UrlPolicy } from '../net/public-url.ts'
 import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
 
 const MAX_CREDITS = 1_000_000_000
 const MAX_RATE_LIMIT = 1_000_000
+/** Minor units. */
+const MAX_AMOUNT = 100_000_000_000
+const MAX_CREDIT_PRICE = 1_000_000
 
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, `must be one of ${values.join(', ')}`)
@@ -63,7 +64,8 @@ export const newOrganisation = (policy: UrlPolicy) =>
     region_code: oneOf(REGIONS).default('GLOBAL'),
     plan: oneOf(PLANS).default('starter'),
     credits: whole(0, MAX_CREDITS).default(FREE_CREDITS),
-    rate_limit_per_minute: rateLimit.default(DEFAULT_RATE_LIMIT_PER_MINUTE),
+    /** The plan's unless given. */
+    rate_limit_per_minute: rateLimit.optional(),
     default_webhook_url: webhookUrl(policy).default(null),
     workspace_name: name.default('Default'),
   })
@@ -73,20 +75,41 @@ export const organisationChange = (policy: UrlPolicy) =>
     status: oneOf(ORGANISATION_STATUSES).optional(),
     suspension_reason: reason.nullable().optional(),
     plan: oneOf(PLANS).optional(),
-    rate_limit_per_minute: rateLimit.optional(),
+    /** null: the plan's. */
+    rate_limit_per_minute: rateLimit.nullable().optional(),
     default_webhook_url: webhookUrl(policy).optional(),
     auto_reload_enabled: flag.optional(),
     output_retention_days: whole(MIN_RETENTION_DAYS, MAX_RETENTION_DAYS).optional(),
   })
 
+/** The service grants credits with these references: the sign-up, payments and enterprise terms. */
+const RESERVED_PREFIXES = ['pay_', TERMS_REFERENCE]
+
 export const Credits = z.strictObject({
   amount: whole(1, MAX_CREDITS),
   reason: name,
-  // The sign-up grant has this reference, so another grant would be ignored as a repetition.
+  // The ledger ignores a repeated reference: this grant, or the service's own, would have no effect.
   reference: name.refine(
-    (reference) => reference !== SIGN_UP_REFERENCE,
-    `must not be "${SIGN_UP_REFERENCE}", the reference of the first credits: choose another`,
+    (reference) =>
+      reference !== SIGN_UP_REFERENCE &&
+      !RESERVED_PREFIXES.some((prefix) => reference.startsWith(prefix)),
+    `must not be "${SIGN_UP_REFERENCE}" or start with "${RESERVED_PREFIXES.join('" or "')}", which the service uses itself: choose another`,
   ),
+})
+
+/** Amounts are minor units of the organisation's currency. */
+export const Terms = z.strictObject({
+  monthly_fee: whole(0, MAX_AMOUNT),
+  included_credits: whole(0, MAX_CREDITS),
+  credit_price: whole(1, MAX_CREDIT_PRICE),
+  rate_limit_per_minute: rateLimit,
+})
+
+export const Refund = z.strictObject({
+  /** Minor units of the payment's currency. The rest of the payment unless given. */
+  amount: whole(1, MAX_AMOUNT).optional(),
+  reason: name,
+  reference: name,
 })
 
 export const NewApiKey = z.strictObject({ mode: oneOf(MODES) })
@@ -107,6 +130,10 @@ export const pageQuery = (isCursor: (cursor: string) => boolean) =>
       .optional(),
     limit: PageLimit,
   })
+
+export const PaymentsQuery = pageQuery((text) => isId('pay', text)).extend({
+  status: oneOf(PAYMENT_STATUSES).optional(),
+})
 
 /** Removes the undefined fields of a change: those that the request does not contain. */
 export const definedOnly = <T extends object>(fields: T) =>

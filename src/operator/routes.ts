@@ -1,6 +1,5 @@
 // The API for staff, who have the operator token. docs/operator.md describes its JSON.
 import { Hono } from 'hono'
-import { createMiddleware } from 'hono/factory'
 import { createApiKey, revokeApiKey } from '../accounts/api-keys.ts'
 import {
   cancelOrganisationDeletion,
@@ -17,7 +16,6 @@ import { presentWorkspace } from '../accounts/present.ts'
 import { readAuditLog } from '../accounts/read-audit-log.ts'
 import { rotateWebhookSecret } from '../accounts/webhook-secret.ts'
 import { createWorkspace, updateWorkspace } from '../accounts/workspaces.ts'
-import type { Actor } from '../domain/actor.ts'
 import { AppError } from '../domain/errors.ts'
 import { pageOf } from '../domain/page.ts'
 import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
@@ -30,6 +28,8 @@ import { presentJob } from '../jobs/present.ts'
 import { findJob } from '../jobs/store.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { operatorActor, operatorOnly } from './authenticate.ts'
+import { billing } from './billing.ts'
+import { existingOrganisation, organisationNotFound } from './existing-organisation.ts'
 import { presentAuditEntry, presentOrganisation, presentOrganisationDetails } from './present.ts'
 import {
   Credits,
@@ -41,21 +41,6 @@ import {
   pageQuery,
   WorkspaceChange,
 } from './requests.ts'
-
-/** The arguments that all use cases on one organisation share. */
-interface OrganisationRequest {
-  Variables: { request: { env: Env; actor: Actor; organisationId: string } }
-}
-
-/** Middleware: sets `request`. @throws AppError not_found */
-const existingOrganisation = createMiddleware<App & OrganisationRequest, '/organisations/:orgId'>(
-  async (c, next) => {
-    const organisationId = c.req.param('orgId')
-    if (!(await findOrganisation(c.env, organisationId))) throw organisationNotFound()
-    c.set('request', { env: c.env, actor: operatorActor(c), organisationId })
-    await next()
-  },
-)
 
 export const operator = new Hono<App>()
   .use(operatorOnly)
@@ -224,6 +209,8 @@ export const operator = new Hono<App>()
     return c.json({ job_id: job.id, status: job.status })
   })
 
+  .route('/', billing)
+
 /** @throws AppError not_found */
 async function readDetails(env: Env, organisationId: string) {
   const found = await findOrganisation(env, organisationId)
@@ -231,5 +218,3 @@ async function readDetails(env: Env, organisationId: string) {
   const totals = await organisationStub(env, organisationId).totals()
   return presentOrganisationDetails(found.organisation, found.workspaces, totals)
 }
-
-const organisationNotFound = () => new AppError('not_found', 'No organisation with this id.')

@@ -4,17 +4,15 @@
 //   granted = balance + reserved + consumed
 //
 // A reservation has its job's id. Capture and release are idempotent and close it exactly once.
-// Cleanup deletes old closed reservations and rolls up old entries, except grants.
-import { firstIdSince } from '../ids.ts'
-import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
+// A reversal takes back credits of a grant, for a refund or a lost dispute: `granted` is what was granted
+// less what was taken back, and the balance may become negative.
+import { oldestReservation } from './ledger-cleanup.ts'
 
 /** The reference of an organisation's first grant. No other grant may use it. */
 export const SIGN_UP_REFERENCE = 'sign-up'
 
-/** The maximum number of reservations and of entries per cleanup. */
-const CLEANUP_BATCH = 1_000
-/** The storage key of the id up to which entries are rolled up. */
-const ROLLED_UP_TO = 'ledger-rolled-up-to'
+/** Between the reference of a grant and the total of a reversal. */
+const REVERSAL = ':reversed:'
 
 /** All in credits. */
 export interface Totals {
@@ -28,8 +26,8 @@ export interface LedgerEntry extends Totals {
   id: number
   /** ms since 1970 */
   at: number
-  /** A `rollup` replaces all entries of one day except grants. */
-  kind: 'grant' | 'reserve' | 'capture' | 'release' | 'rollup'
+  /** A `rollup` replaces all entries of one day except grants and reversals. */
+  kind: 'grant' | 'reversal' | 'reserve' | 'capture' | 'release' | 'rollup'
   /** What the entry added to the balance, in credits. */
   amount: number
   jobId: string | null
@@ -49,7 +47,7 @@ type Cause = { jobId?: string; reference?: string; reason?: string }
 /** What remains of the ledger of a deleted organisation, for accounting. */
 export interface ClosingRecord {
   totals: Totals
-  /** Every grant, oldest first. */
+  /** Every grant and, with a negative amount, every reversal, oldest first. */
   grants: { at: string; amount: number; reference: string | null; reason: string | null }[]
 }
 
@@ -57,11 +55,9 @@ export const ZERO_TOTALS: Totals = { granted: 0, balance: 0, reserved: 0, consum
 
 export class Ledger {
   readonly #sql: SqlStorage
-  readonly #kv: SyncKvStorage
 
-  constructor({ sql, kv }: Pick<DurableObjectStorage, 'sql' | 'kv'>) {
+  constructor(sql: SqlStorage) {
     this.#sql = sql
-    this.#kv = kv
   }
 
   /** Whether the tables exist. Does not create them. */
@@ -77,6 +73,16 @@ export class Ledger {
       )
       .toArray()[0]
     return last ?? ZERO_TOTALS
+  }
+
+  /** The credits of the last grant; 0 without any. Reads the entries since then. */
+  lastGrant(): number {
+    const last = this.#sql
+      .exec<{ amount: number }>(
+        "SELECT amount FROM ledger_entries WHERE kind = 'grant' AND amount > 0 ORDER BY id DESC LIMIT 1",
+      )
+      .toArray()[0]
+    return last?.amount ?? 0
   }
 
   /** Adds credits, once per `reference`. */
@@ -98,7 +104,47 @@ export class Ledger {
     return this.totals()
   }
 
-  /** Reserves one credit for a job. @returns false, without a change, when the balance is 0 */
+  /**
+   * Takes back credits of the grant with this `reference`, at most what it granted. Repeating this
+   * changes nothing, nor does an earlier total after a later one.
+   * @param credits the total taken back so far
+   */
+  reverse({
+    reference,
+    credits,
+    reason,
+  }: {
+    reference: string
+    credits: number
+    reason: string
+  }): Totals {
+    const granted = this.#sumOf('reference = ?', reference)
+    const prefix = `${reference}${REVERSAL}`
+    // ';' follows ':', so this is the range of all references with the prefix.
+    const reversed = -this.#sumOf(
+      'reference >= ? AND reference < ?',
+      prefix,
+      `${prefix.slice(0, -1)};`,
+    )
+    const total = Math.min(credits, granted)
+    const more = total - reversed
+    if (more > 0) {
+      const cause = { reference: `${prefix}${total}`, reason }
+      this.#append('reversal', -more, { granted: -more, balance: -more }, cause)
+    }
+    return this.totals()
+  }
+
+  #sumOf(condition: string, ...values: string[]): number {
+    return this.#sql
+      .exec<{ amount: number }>(
+        `SELECT coalesce(sum(amount), 0) AS amount FROM ledger_entries WHERE ${condition}`,
+        ...values,
+      )
+      .one().amount
+  }
+
+  /** Reserves one credit for a job. @returns false, without a change, when the balance is below 1 */
   reserve(jobId: string): boolean {
     if (this.totals().balance < 1) return false
     this.#sql.exec(
@@ -173,99 +219,13 @@ export class Ledger {
   closingRecord(): ClosingRecord {
     const grants = this.#sql
       .exec<{ at: number; amount: number; reference: string | null; reason: string | null }>(
-        "SELECT at, amount, reference, reason FROM ledger_entries WHERE kind = 'grant' ORDER BY id",
+        "SELECT at, amount, reference, reason FROM ledger_entries WHERE kind IN ('grant', 'reversal') ORDER BY id",
       )
       .toArray()
     return {
       totals: this.totals(),
       grants: grants.map((grant) => ({ ...grant, at: new Date(grant.at).toISOString() })),
     }
-  }
-
-  /**
-   * Deletes closed reservations after 30 days and rolls entries up after 400 days, one batch of each.
-   * @returns when to call it again, ms since 1970; undefined when nothing will expire
-   */
-  cleanUp(now: number): number | undefined {
-    const before = oldestReservation(now)
-    const { rowsWritten } = this.#sql.exec(
-      `DELETE FROM reservations WHERE job_id IN (
-         SELECT job_id FROM reservations
-         WHERE job_id < ? AND state <> 'reserved' ORDER BY job_id LIMIT ?)`,
-      before,
-      CLEANUP_BATCH,
-    )
-    const moreToRollUp = this.#rollUp(now)
-    if (moreToRollUp || rowsWritten >= CLEANUP_BATCH) return now
-    const closed = this.#sql
-      .exec<{ at: number }>(
-        "SELECT checked_at AS at FROM reservations WHERE state <> 'reserved' ORDER BY job_id LIMIT 1",
-      )
-      .toArray()[0]
-    const entry = this.#sql
-      .exec<{ at: number }>(
-        'SELECT at FROM ledger_entries WHERE id > ? ORDER BY id LIMIT 1',
-        this.#rolledUpTo,
-      )
-      .toArray()[0]
-    const due = [
-      ...(closed ? [closed.at + RETENTION_DAYS.closedReservations * DAY_MS] : []),
-      // A day is rolled up after its end.
-      ...(entry ? [entry.at + (RETENTION_DAYS.ledgerEntries + 1) * DAY_MS] : []),
-    ]
-    return due.length === 0 ? undefined : Math.min(...due)
-  }
-
-  get #rolledUpTo(): number {
-    return this.#kv.get<number>(ROLLED_UP_TO) ?? 0
-  }
-
-  /**
-   * Replaces each sequence of entries of one day between two grants by its last entry with the sum of
-   * the amounts. Grants remain, since their references must not be used again.
-   * @returns whether there may be more entries
-   */
-  #rollUp(now: number): boolean {
-    const before = Math.floor(now / DAY_MS - RETENTION_DAYS.ledgerEntries) * DAY_MS
-    const entries = this.#sql
-      .exec<{ id: number; at: number; kind: LedgerEntry['kind']; amount: number }>(
-        `SELECT id, at, kind, amount FROM ledger_entries
-         WHERE id > ? AND at < ? ORDER BY id LIMIT ?`,
-        this.#rolledUpTo,
-        before,
-        CLEANUP_BATCH,
-      )
-      .toArray()
-    let sequence: { first: number; last: number; day: number; amount: number } | undefined
-    const replace = () => {
-      if (!sequence) return
-      this.#sql.exec(
-        `UPDATE ledger_entries SET kind = 'rollup', amount = ?, job_id = NULL, reason = NULL
-         WHERE id = ?`,
-        sequence.amount,
-        sequence.last,
-      )
-      this.#sql.exec(
-        'DELETE FROM ledger_entries WHERE id >= ? AND id < ?',
-        sequence.first,
-        sequence.last,
-      )
-      sequence = undefined
-    }
-    for (const { id, at, kind, amount } of entries) {
-      const day = Math.floor(at / DAY_MS)
-      if (kind === 'grant' || sequence?.day !== day) replace()
-      if (kind !== 'grant') {
-        const { first = id, amount: sum = 0 } = sequence ?? {}
-        sequence = { first, last: id, day, amount: sum + amount }
-      }
-    }
-    const isFull = entries.length === CLEANUP_BATCH
-    // The last sequence of a full batch may continue in the next batch, which then starts with it.
-    const done = isFull && sequence ? sequence.last - 1 : entries.at(-1)?.id
-    replace()
-    if (done !== undefined) this.#kv.put(ROLLED_UP_TO, done)
-    return isFull
   }
 
   #stateOf(jobId: string): ReservationState | undefined {
@@ -293,7 +253,3 @@ export class Ledger {
     )
   }
 }
-
-/** Closed reservations of jobs before this id may be deleted. */
-const oldestReservation = (now = Date.now()): string =>
-  firstIdSince('job', now - RETENTION_DAYS.closedReservations * DAY_MS)

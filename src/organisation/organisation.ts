@@ -4,16 +4,20 @@
 import { DurableObject } from 'cloudflare:workers'
 import { log } from '../log.ts'
 import { DAY_MS, IDEMPOTENCY_TTL_MS } from '../domain/limits.ts'
-import type { WorkspaceRow } from '../db/schema.ts'
+import { BillingState } from '../billing/billing-state.ts'
+import { runBilling } from '../billing/run-billing.ts'
+import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
 import { admitSubmission } from './admission.ts'
 import type { Caller, Credentials } from './api-key.ts'
+import { BillingSchedule } from './billing-schedule.ts'
 import { KeyUses } from './key-uses.ts'
+import { cleanUpLedger } from './ledger-cleanup.ts'
 import { ZERO_TOTALS } from './ledger.ts'
 import type { ClosingRecord, LedgerEntry, Totals } from './ledger.ts'
 import { nextReconciliation, reconcile, RECONCILE_AFTER_MS } from './reconciliation.ts'
 import { RequestChecks } from './request-checks.ts'
 import type { CheckOptions } from './request-checks.ts'
-import type { Account, Admission, RequestResult, Result, Submission } from './rpc.ts'
+import type { Account, Admission, CreditStatus, RequestResult, Result, Submission } from './rpc.ts'
 import { SnapshotCache } from './snapshot.ts'
 import type { OrganisationSnapshot } from './snapshot.ts'
 import { StorageAllowance } from './storage-allowance.ts'
@@ -31,6 +35,7 @@ export class Organisation extends DurableObject<Env> {
   #allowance = new StorageAllowance(this.ctx.storage.kv)
   #keyUses = new KeyUses(this.env)
   readonly #stores = new Stores(this.ctx.storage)
+  #billing = this.#openBilling()
   /** ms since 1970; Infinity when no alarm is set, undefined when not read yet. */
   #alarmAt: number | undefined
 
@@ -64,8 +69,8 @@ export class Organisation extends DurableObject<Env> {
    */
   async admit(caller: Caller, submission: Submission): Promise<RequestResult<Admission>> {
     const { mode } = caller
-    const result = await this.#handle(caller, { rejectSuspended: true }, (snapshot) =>
-      this.ctx.storage.transactionSync(() =>
+    const result = await this.#handle(caller, { rejectSuspended: true }, (snapshot) => {
+      const admitted = this.ctx.storage.transactionSync(() =>
         admitSubmission({
           stores: this.#stores.open(),
           allowance: this.#allowance,
@@ -73,9 +78,12 @@ export class Organisation extends DurableObject<Env> {
           snapshot,
           submission,
         }),
-      ),
-    )
+      )
+      if (mode === 'live') this.#watchBalance(snapshot.organisation)
+      return admitted
+    })
     if (result.ok && mode === 'live') await this.#wakeBy(Date.now() + RECONCILE_AFTER_MS)
+    if (mode === 'live') await this.#wakeBy(this.#billing.schedule.at)
     if (result.ok && submission.idempotency) await this.#wakeBy(Date.now() + IDEMPOTENCY_TTL_MS)
     return result
   }
@@ -91,8 +99,14 @@ export class Organisation extends DurableObject<Env> {
   }
 
   /** Consumes the credit of a completed job. May be repeated. */
-  capture(jobId: string): void {
+  async capture(jobId: string): Promise<void> {
+    const { balance } = this.totals()
     this.ctx.storage.transactionSync(() => this.#stores.find()?.ledger.capture(jobId))
+    const organisationId = this.ctx.id.name
+    if (organisationId === undefined || this.totals().balance === balance) return
+    // A late capture has lowered the balance. The billing tasks read the settings themselves.
+    this.#billing.state.updateAutoReload({ requested: true })
+    await this.scheduleBilling({ organisationId, at: Date.now() })
   }
 
   /** Releases the credits of jobs that ended without a picture. May be repeated. */
@@ -104,7 +118,44 @@ export class Organisation extends DurableObject<Env> {
 
   /** Adds credits, once per `reference`. */
   grant(grant: { amount: number; reference: string; reason: string }): Totals {
-    return this.ctx.storage.transactionSync(() => this.#stores.open().ledger.grant(grant))
+    const { granted } = this.totals()
+    const after = this.ctx.storage.transactionSync(() => this.#stores.open().ledger.grant(grant))
+    if (after.granted > granted) this.#billing.state.recordGrant(grant.amount, after.balance)
+    return after
+  }
+
+  /** Takes back credits of a grant. @param reversal `credits` is the total taken back so far */
+  reverse(reversal: { reference: string; credits: number; reason: string }): Totals {
+    return this.ctx.storage.transactionSync(() => this.#stores.open().ledger.reverse(reversal))
+  }
+
+  /** Makes the alarm run the billing tasks at `at` (ms since 1970) or earlier. */
+  async scheduleBilling({
+    organisationId,
+    at,
+  }: {
+    organisationId: string
+    at: number
+  }): Promise<void> {
+    this.#alarmAt ??= (await this.ctx.storage.getAlarm()) ?? Infinity
+    this.#billing.schedule.request(organisationId, at, Date.now())
+    await this.#wakeBy(this.#billing.schedule.at)
+  }
+
+  /**
+   * Applies changed settings of auto-reload: resets the failure count, and makes the alarm start a
+   * payment if the balance is below the threshold.
+   */
+  async resetAutoReload({ organisationId }: { organisationId: string }): Promise<void> {
+    this.refresh()
+    this.#billing.state.updateAutoReload({ failures: 0, requested: true })
+    await this.scheduleBilling({ organisationId, at: Date.now() })
+  }
+
+  /** The balance, and whether it is `low` (at most 20 % of the last grant) or `empty`. */
+  creditStatus(): CreditStatus {
+    const { balance } = this.totals()
+    return { balance, level: this.#billing.state.levelOf(balance) }
   }
 
   totals(): Totals {
@@ -123,9 +174,13 @@ export class Organisation extends DurableObject<Env> {
 
   /** Deletes everything stored and cached in this object. May be repeated. */
   async destroy(): Promise<void> {
+    // The billing tasks may be running. They must not store anything afterwards.
+    this.#billing.schedule.close()
+    this.#billing.state.close()
     await this.ctx.storage.deleteAlarm()
     await this.ctx.storage.deleteAll()
     this.#stores.close()
+    this.#billing = this.#openBilling()
     this.#alarmAt = undefined
     this.#checks = new RequestChecks(this.ctx.storage.kv)
     this.#allowance = new StorageAllowance(this.ctx.storage.kv)
@@ -138,27 +193,65 @@ export class Organisation extends DurableObject<Env> {
     this.#snapshots.clear()
   }
 
-  /** Reconciles open reservations, writes key uses and deletes old data. */
+  /** Reconciles open reservations, writes key uses, deletes old data and runs the billing tasks. */
   override async alarm(): Promise<void> {
     this.#alarmAt = Infinity
+    // Each part handles its own failures, so that none stops the others.
+    const retryAt = await this.#reconcile()
+    await this.#runBilling()
+    const expiresAt = this.#stores.find()?.idempotency.deleteExpired() ?? Infinity
+    const reconcileAt = retryAt ?? nextReconciliation(this.#stores)
+    const cleanUpAt = this.#cleanUp(Date.now())
+    await this.#wakeBy(Math.min(reconcileAt, this.#billing.schedule.at, expiresAt, cleanUpAt))
+  }
+
+  /** @returns when to retry after a failure, ms since 1970 */
+  async #reconcile(): Promise<number | undefined> {
     try {
       await reconcile({ env: this.env, storage: this.ctx.storage, stores: this.#stores })
       await this.#keyUses.flush()
+      return undefined
     } catch (error) {
       // Sets an alarm instead of throwing, because the runtime limits the retries after a throw.
       log.error('reconciliation failed', error)
-      await this.#wakeBy(Date.now() + RETRY_RECONCILE_MS)
-      return
+      return Date.now() + RETRY_RECONCILE_MS
     }
-    const expiresAt = this.#stores.find()?.idempotency.deleteExpired() ?? Infinity
-    await this.#wakeBy(
-      Math.min(nextReconciliation(this.#stores), expiresAt, this.#cleanUp(Date.now())),
-    )
+  }
+
+  /** Runs the billing tasks if they are due. */
+  async #runBilling(): Promise<void> {
+    const { schedule, state } = this.#billing
+    const organisationId = schedule.start(Date.now())
+    if (organisationId === undefined) return
+    let result: Awaited<ReturnType<typeof runBilling>> = { nextAt: undefined, failed: true }
+    try {
+      result = await runBilling({ env: this.env, account: this, organisationId, state })
+    } finally {
+      schedule.finish(result, Date.now())
+    }
+  }
+
+  /** Schedules the billing tasks if the balance requires an email or an automatic payment. */
+  #watchBalance(organisation: OrganisationRow): void {
+    const { schedule, state } = this.#billing
+    const isDue = state.watch(this.totals().balance, organisation)
+    if (!isDue || schedule.isRetrying) return
+    schedule.request(organisation.id, Date.now(), Date.now())
+  }
+
+  #openBilling(): { schedule: BillingSchedule; state: BillingState } {
+    const { kv } = this.ctx.storage
+    return {
+      schedule: new BillingSchedule(kv),
+      state: new BillingState(kv, () => this.#stores.find()?.ledger.lastGrant() ?? 0),
+    }
   }
 
   /** Deletes old data of the ledger. @returns when to call it again, ms since 1970 */
   #cleanUp(now: number): number {
-    const dueAt = this.ctx.storage.transactionSync(() => this.#stores.find()?.ledger.cleanUp(now))
+    if (!this.#stores.find()) return Infinity
+    const { storage } = this.ctx
+    const dueAt = storage.transactionSync(() => cleanUpLedger(storage, now))
     if (dueAt === undefined) return Infinity
     return dueAt <= now ? now + NEXT_BATCH_MS : Math.max(dueAt, now + CLEANUP_INTERVAL_MS)
   }

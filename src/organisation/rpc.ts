@@ -1,4 +1,5 @@
 // Parameters and results of the Organisation's RPC methods.
+import type { BalanceLevel } from '../billing/billing-state.ts'
 import type { OrganisationRow } from '../db/schema.ts'
 import type { Quota } from './rate-window.ts'
 
@@ -47,3 +48,9 @@ export type Account = Pick<
   OrganisationRow,
   'id' | 'name' | 'plan' | 'regionCode' | 'autoReloadEnabled'
 > & { credits: number }
+
+export interface CreditStatus {
+  /** Credits; negative after a refund of credits that were used. */
+  balance: number
+  level: BalanceLevel
+}

@@ -21,7 +21,7 @@ export class Stores {
     if (!this.#stores) {
       migrate(this.#storage)
       this.#stores = {
-        ledger: new Ledger(this.#storage),
+        ledger: new Ledger(this.#storage.sql),
         idempotency: new IdempotencyRecords(this.#storage.sql),
       }
     }

@@ -1,5 +1,6 @@
 // Deletes data by age, in independent steps with bounded work per cron run. The retention periods are
 // in domain/limits and documented in docs/retention.md.
+import { deleteOldSandboxObjects } from '../billing/sandbox/store.ts'
 import { firstIdSince } from '../ids.ts'
 import type { Prefix } from '../ids.ts'
 import { deletePictures } from '../jobs/pictures.ts'
@@ -10,8 +11,10 @@ import {
   cutoff,
   deleteAuditLog,
   deleteInvitations,
+  deletePaymentEvents,
   deleteRevokedKeys,
   deleteSessions,
+  deleteUnpaidPayments,
   deleteUnverifiedUsers,
   deleteVerifications,
   deleteWebhookAttempts,
@@ -43,12 +46,15 @@ const STEPS: Record<string, Step> = {
   webhookAttempts: deleteWebhookAttempts,
   webhookEvents: deleteWebhookEvents,
   auditLog: deleteAuditLog,
+  paymentEvents: deletePaymentEvents,
+  unpaidPayments: deleteUnpaidPayments,
   invitations: deleteInvitations,
   sessions: deleteSessions,
   verifications: deleteVerifications,
   users: deleteUnverifiedUsers,
   apiKeys: deleteRevokedKeys,
   webhookEndpoints: deleteWebhookEndpoints,
+  sandboxObjects: deleteOldSandboxObjects,
 }
 
 /**

@@ -5,6 +5,7 @@ import type { SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { database } from '../db/client.ts'
 import { invitations, members, sessions, users, verifications } from '../db/auth-schema.ts'
+import { paymentEvents, payments } from '../db/billing-schema.ts'
 import {
   apiKeys,
   auditLog,
@@ -15,6 +16,7 @@ import {
   webhookEvents,
 } from '../db/schema.ts'
 import type { JobRow, OrganisationRow } from '../db/schema.ts'
+import { PAYMENT_PROVIDERS } from '../domain/billing.ts'
 import { eventIdOf, firstIdSince } from '../ids.ts'
 import type { Prefix } from '../ids.ts'
 import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
@@ -163,6 +165,31 @@ export function deleteWebhookEvents(env: Env): Promise<number> {
 
 export const deleteAuditLog = (env: Env): Promise<number> =>
   deleteRows(env, auditLog, [auditLog.id], lt(auditLog.id, cutoffId('aud', 'auditLog')))
+
+/** Deletes the ids of messages that their provider no longer repeats. */
+export const deletePaymentEvents = (env: Env): Promise<number> =>
+  deleteRows(
+    env,
+    paymentEvents,
+    [paymentEvents.id],
+    and(
+      // The index by age begins with the provider.
+      inArray(paymentEvents.provider, [...PAYMENT_PROVIDERS]),
+      lt(paymentEvents.createdAt, new Date(cutoff('paymentEvents'))),
+    ),
+  )
+
+/** Deletes payments that were never paid. */
+export const deleteUnpaidPayments = (env: Env): Promise<number> =>
+  deleteRows(
+    env,
+    payments,
+    [payments.id],
+    and(
+      inArray(payments.status, ['failed', 'expired']),
+      lt(payments.id, cutoffId('pay', 'unpaidPayments')),
+    ),
+  )
 
 /** Deletes invitations that expired long ago. */
 export const deleteInvitations = (env: Env): Promise<number> =>

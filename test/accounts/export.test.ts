@@ -1,8 +1,11 @@
 // Exports of an organisation's data and of a user's data.
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { exportOrganisation } from '../../src/accounts/export-organisation.ts'
 import { newId } from '../../src/ids.ts'
+import { shopOnPlan } from '../support/billing.ts'
 import { BASE, clientOf, request } from '../support/client.ts'
+import { fakePayments } from '../support/fake-payment-provider.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { join, newAddress, newOwner, newBrowser } from '../support/browser.ts'
 import { finished, operator, submit } from '../support/world.ts'
@@ -69,6 +72,36 @@ describe('organisation export', () => {
     for (const { hash } of results) expect(file.html).not.toContain(hash)
     const link = body.jobs[0]?.['output_url'] ?? ''
     expect((await request(link.replace(BASE, ''))).status).toBe(200)
+  })
+
+  it('contains payments and the billing account without ids of the provider', async () => {
+    const provider = fakePayments()
+    const shop = await shopOnPlan(provider, 'growth')
+    const result = await exportOrganisation({ ...shop.request, baseUrl: BASE })
+    if (!result.ok) throw new Error('The export is limited')
+    const text = await new Response(result.file).text()
+    expect(JSON.parse(text)).toMatchObject({
+      billing: {
+        payment_method: 'Visa •••• 4242',
+        subscription_status: 'active',
+        next_plan: null,
+        enterprise_terms: null,
+      },
+      payments: [
+        {
+          id: shop.paymentId,
+          kind: 'plan',
+          status: 'paid',
+          plan: 'growth',
+          credits: 750,
+          amount: 4_900,
+          currency_code: 'USD',
+        },
+      ],
+    })
+    expect(text).not.toContain(shop.subscriptionId)
+    expect(text).not.toContain(`cus_${shop.organisationId}`)
+    expect(text).not.toContain(provider.stateOf(shop.paymentId).reference)
   })
 
   it('includes all rows of lists longer than a page', async () => {

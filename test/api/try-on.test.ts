@@ -1,7 +1,8 @@
 // POST /v1/tryon, grouped by response status.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { errorOf, request } from '../support/client.ts'
+import { creditAccountOf } from '../../src/billing/credit-account.ts'
+import { BASE, errorOf, request } from '../support/client.ts'
 import {
   finished,
   failJobQueues,
@@ -105,7 +106,10 @@ describe('402', () => {
       202, 402, 402, 402,
     ])
     const rejected = responses.find(({ status }) => status === 402)
-    expect((await errorOf(rejected!)).code).toBe('insufficient_credits')
+    expect(await errorOf(rejected!)).toEqual({
+      code: 'insufficient_credits',
+      message: `There are no credits left. Buy credits at ${BASE}/console/billing and submit the job again.`,
+    })
     await operator.post(`/operator/organisations/${shop.orgId}/credits`, {
       amount: 1,
       reason: 'Top-up',
@@ -113,6 +117,20 @@ describe('402', () => {
     })
     await submit(shop.live)
     expect(await ledgerOf(shop)).toEqual({ granted: 2, balance: 0, reserved: 2, consumed: 0 })
+  })
+
+  it('rejects live jobs on a negative balance, and accepts test jobs', async () => {
+    failJobQueues()
+    const shop = await newOrganisation({ credits: 1 })
+    const account = creditAccountOf(env, shop.orgId)
+    await account.grant({ amount: 5, reference: 'pay_1', reason: 'Credits bought' })
+    for (let job = 0; job < 3; job++) await submit(shop.live)
+    await account.reverse({ reference: 'pay_1', credits: 5, reason: 'Payment refunded' })
+    expect(await ledgerOf(shop)).toMatchObject({ granted: 1, balance: -2 })
+    const rejected = await shop.live.post('/v1/tryon', IMAGES)
+    expect(rejected.status).toBe(402)
+    expect((await errorOf(rejected)).message).toContain('There are no credits left.')
+    await submit(shop.test)
   })
 })
 

@@ -229,8 +229,8 @@ describe('POST /operator/organisations/{org_id}/credits', () => {
     expect((await operator.post(path(shop.orgId, '/credits'), body)).status).toBe(422)
   })
 
-  it.each(['sign-up', ' sign-up '])(
-    'rejects the reference of the sign-up credits: %j',
+  it.each(['sign-up', ' sign-up ', newId('pay'), 'pay_x:reversed:5', 'terms:2026-11'])(
+    'rejects a reference that the service uses itself: %j',
     async (reference) => {
       const shop = await newOrganisation({ credits: 5 })
       const grant = { amount: 10, reason: 'Invoice', reference }
@@ -240,7 +240,7 @@ describe('POST /operator/organisations/{org_id}/credits', () => {
         error: {
           code: 'validation_error',
           message:
-            'reference must not be "sign-up", the reference of the first credits: choose another.',
+            'reference must not be "sign-up" or start with "pay_" or "terms:", which the service uses itself: choose another.',
         },
       })
       expect(await ledgerOf(shop)).toMatchObject({ granted: 5 })

@@ -110,7 +110,7 @@ describe('ledger entries', () => {
     await endedJob(shop) // sets the alarm
     pass(DAY_MS - (Date.now() % DAY_MS))
     await runInDurableObject(stubOf(shop), (_, { storage }) => {
-      const ledger = new Ledger(storage)
+      const ledger = new Ledger(storage.sql)
       for (let day = 0; day < 3; day++) {
         for (let n = 0; n < 700; n++) {
           const jobId = newId('job')

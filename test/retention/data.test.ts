@@ -95,6 +95,16 @@ const KINDS: Record<string, Kind> = {
       return `id = '${id}'`
     },
   },
+  'applied messages of the payment provider': {
+    table: 'payment_events',
+    days: 30,
+    inOneRun: true,
+    async store() {
+      const id = `ev_${crypto.randomUUID()}`
+      await insert('payment_events', { id, provider: 'sandbox', created_at: Date.now() })
+      return `id = '${id}'`
+    },
+  },
   'expired invitations': {
     table: 'invitations',
     days: 14, // it expires after seven

@@ -33,7 +33,10 @@ export function violations(facts: Facts): string[] {
 function ledgerViolations({ totals, entries, jobs, deletedCompleted = 0 }: Facts): string[] {
   const found = entryViolations(entries)
   const { granted, balance, reserved, consumed } = totals
-  if (granted !== balance + reserved + consumed || Math.min(balance, reserved, consumed) < 0) {
+  // Only taking credits back after they were used makes the balance negative.
+  const minBalance = entries.some(({ kind }) => kind === 'reversal') ? -Infinity : 0
+  const isNegative = balance < minBalance || Math.min(granted, reserved, consumed) < 0
+  if (granted !== balance + reserved + consumed || isNegative) {
     found.push(`the totals do not add up: ${JSON.stringify(totals)}`)
   }
   const sum = entries.reduce((rest, { amount }) => rest + amount, 0)
@@ -62,9 +65,23 @@ function ledgerViolations({ totals, entries, jobs, deletedCompleted = 0 }: Facts
       found.push(`${jobId} was captured without a job`)
     }
   }
+  found.push(...reversalViolations(entries))
   const references = entries.flatMap(({ reference }) => reference ?? [])
   if (new Set(references).size < references.length) found.push('a grant was recorded twice')
   return found
+}
+
+/** No more is taken back than its grant has added. */
+function reversalViolations(entries: Facts['entries']): string[] {
+  const rest = new Map<string, number>()
+  for (const { kind, amount, reference } of [...entries].sort((a, b) => a.id - b.id)) {
+    if (reference === null) continue
+    const grant = kind === 'reversal' ? reference.replace(/:reversed:\d+$/, '') : reference
+    rest.set(grant, (rest.get(grant) ?? 0) + amount)
+  }
+  return [...rest]
+    .filter(([, amount]) => amount < 0)
+    .map(([reference, amount]) => `${-amount} credits too many were taken back from ${reference}`)
 }
 
 /** The totals of every entry add up and follow from the entry before it. */
@@ -72,8 +89,10 @@ function entryViolations(entries: Facts['entries']): string[] {
   let before = 0
   return [...entries]
     .sort((a, b) => a.id - b.id)
-    .flatMap(({ id, amount, granted, balance, reserved, consumed }) => {
+    .flatMap(({ id, kind, amount, granted, balance, reserved, consumed }) => {
       const found: string[] = []
+      if (kind === 'reserve' && balance < 0)
+        found.push(`entry ${id} reserved more than the balance`)
       if (granted !== balance + reserved + consumed) found.push(`entry ${id} does not add up`)
       if (balance !== before + amount)
         found.push(`entry ${id} does not follow from the previous entry`)

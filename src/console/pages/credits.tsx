@@ -12,6 +12,7 @@ const PAGE_SIZE = 50
 
 const KIND_LABELS: Record<LedgerEntry['kind'], string> = {
   grant: 'Added',
+  reversal: 'Taken back',
   reserve: 'Reserved for a job',
   capture: 'Consumed by a job',
   release: 'Released',
@@ -34,7 +35,8 @@ export const credits = new Hono<ConsoleApp>().get('/', async (c) => {
       <h1>Credits</h1>
       <p>
         A live job costs one credit. The credit is reserved when the job is accepted, consumed when
-        the job completes, and released if it does not.
+        the job completes, and released if it does not. Buy credits under{' '}
+        <a href="/console/billing">Billing</a>.
       </p>
       <dl class="metrics">
         <Figure label="Balance" value={totals.balance} />

@@ -1,0 +1,54 @@
+// Buys a pack of credits through the provider's payment page.
+import type { OrganisationRequest } from '../access/authorisation.ts'
+import type { PaymentRow } from '../db/billing-schema.ts'
+import { AppError } from '../domain/errors.ts'
+import { currencyOf } from '../domain/organisation.ts'
+import { findBillingAccount } from './billing-account.ts'
+import { checkoutUrls, requireBuyer, requireCurrentPrice } from './buyer.ts'
+import { creditAccountOf } from './credit-account.ts'
+import { PACK_CHOICES, PACKS, priceOfPack } from './plans.ts'
+import { startPayment } from './start-payment.ts'
+
+/**
+ * Starts the purchase of a pack. For owners.
+ * @param pack its size, credits
+ * @param amount the price that the page showed, minor units
+ * @returns the payment; its `actionUrl` is the page where the customer pays
+ * @throws AppError not_found, deletion_scheduled or validation_error
+ * @throws PaymentError `unavailable`
+ */
+export async function buyPack({
+  env,
+  actor,
+  organisationId,
+  baseUrl,
+  pack: size,
+  amount,
+  currency,
+}: OrganisationRequest & {
+  baseUrl: string
+  pack: number
+  amount: number
+  currency: string
+}): Promise<PaymentRow> {
+  const { organisation, provider } = await requireBuyer({ env, actor, organisationId, baseUrl })
+  const pack = PACKS.find((one) => one === size)
+  if (pack === undefined) {
+    throw new AppError('validation_error', `The pack must be one of ${PACK_CHOICES} credits.`)
+  }
+  const { plan, regionCode } = organisation
+  const terms = (await findBillingAccount(env, organisationId))?.enterpriseTerms ?? null
+  const price = priceOfPack({ pack, plan, currency: currencyOf(regionCode), terms })
+  requireCurrentPrice(organisation, { amount, currency }, price)
+  return startPayment({
+    env,
+    account: creditAccountOf(env, organisationId),
+    actor,
+    organisation,
+    provider,
+    purchase: { kind: 'pack', pack, amount: price },
+    credits: pack,
+    start: (request) =>
+      provider.startCheckout({ ...request, ...checkoutUrls(baseUrl, request.paymentId) }),
+  })
+}

@@ -1,0 +1,177 @@
+// Changes the plan of an organisation. The first plan is bought on the provider's payment page, an
+// upgrade is charged at once, and a downgrade applies at the end of the period.
+import { auditInsert } from '../access/audit-log.ts'
+import type { OrganisationRequest } from '../access/authorisation.ts'
+import type { BillingAccountRow, PaymentRow } from '../db/billing-schema.ts'
+import type { OrganisationRow } from '../db/schema.ts'
+import { SYSTEM } from '../domain/actor.ts'
+import { AppError } from '../domain/errors.ts'
+import { DAY_MS } from '../domain/limits.ts'
+import { currencyOf } from '../domain/organisation.ts'
+import { applyPlan } from './apply-plan.ts'
+import { findBillingAccount, updateSubscription } from './billing-account.ts'
+import {
+  checkoutUrls,
+  findBillableOrganisation,
+  requireBuyer,
+  requireCurrentPrice,
+} from './buyer.ts'
+import { providerNamed } from './choose.ts'
+import { creditAccountOf } from './credit-account.ts'
+import { hasProviderAmount, openPlanPayment } from './payments.ts'
+import { isSelfServicePlan, PLAN_CHOICES, PLAN_TERMS, SELF_SERVICE_PLANS } from './plans.ts'
+import type { SelfServicePlan } from './plans.ts'
+import type { PaymentProvider } from './provider.ts'
+import { refreshPayment } from './refresh-payment.ts'
+import { startPayment } from './start-payment.ts'
+import { syncSubscription } from './subscription.ts'
+
+/** A monthly period, for the share of the included credits that an upgrade grants. */
+const PERIOD_MS = 30 * DAY_MS
+
+type PlanChange =
+  | { kind: 'payment'; payment: PaymentRow }
+  | { kind: 'scheduled'; at: Date }
+  | { kind: 'changed' }
+  | { kind: 'unchanged' }
+
+type Order = Omit<OrganisationRequest, 'organisationId'> & {
+  baseUrl: string
+  organisation: OrganisationRow
+  provider: PaymentProvider
+  current: SelfServicePlan
+  plan: SelfServicePlan
+}
+type Subscription = BillingAccountRow & { subscriptionId: string }
+
+/**
+ * Changes the plan. The current plan reverts a scheduled change. For owners.
+ * @param amount the monthly fee that the page showed, minor units
+ * @returns `payment`: its `actionUrl`, if any, is the page where the customer pays or confirms;
+ *   `scheduled`: the plan changes at the end of the period; `changed`: it has changed at once
+ * @throws AppError not_found, deletion_scheduled or validation_error
+ * @throws PaymentError
+ */
+export async function changePlan({
+  plan: name,
+  amount,
+  currency,
+  ...request
+}: OrganisationRequest & {
+  baseUrl: string
+  plan: string
+  amount: number
+  currency: string
+}): Promise<PlanChange> {
+  const { env, organisationId } = request
+  const { provider, ...buyer } = await requireBuyer(request)
+  const plan = SELF_SERVICE_PLANS.find((one) => one === name)
+  if (plan === undefined) {
+    throw new AppError('validation_error', `The plan must be one of ${PLAN_CHOICES}.`)
+  }
+  const fee = PLAN_TERMS[plan].monthlyFee[currencyOf(buyer.organisation.regionCode)]
+  requireCurrentPrice(buyer.organisation, { amount, currency }, fee)
+
+  // What follows depends on the provider's current state, not on the last event.
+  await syncSubscription({ env, account: creditAccountOf(env, organisationId), organisationId })
+  const [organisation, billing] = await Promise.all([
+    findBillableOrganisation(env, organisationId),
+    findBillingAccount(env, organisationId),
+  ])
+  if (!organisation) throw new AppError('not_found')
+  const { plan: current } = organisation
+  if (!isSelfServicePlan(current)) {
+    throw new AppError('validation_error', 'Contact support to change this plan.')
+  }
+  const order = { ...request, organisation, provider, current, plan }
+  if (hasSubscription(billing)) return changeSubscription(order, billing)
+  if (plan === current) return { kind: 'unchanged' }
+  if (fee > 0) return { kind: 'payment', payment: await payPlan(order) }
+  // An operator has set a plan without a subscription.
+  await applyPlan({ env, actor: SYSTEM, organisationId, plan })
+  return { kind: 'changed' }
+}
+
+const hasSubscription = (billing: BillingAccountRow | undefined): billing is Subscription =>
+  billing?.subscriptionId != null
+
+async function changeSubscription(order: Order, subscription: Subscription): Promise<PlanChange> {
+  const { current, plan } = order
+  if (plan === (subscription.nextPlan ?? current)) return { kind: 'unchanged' }
+  if (SELF_SERVICE_PLANS.indexOf(plan) <= SELF_SERVICE_PLANS.indexOf(current)) {
+    return scheduleChange(order, subscription)
+  }
+  if (subscription.subscriptionStatus === 'past_due') {
+    throw new AppError(
+      'validation_error',
+      'The last payment has failed. Update the payment method, then change the plan.',
+    )
+  }
+  return { kind: 'payment', payment: await payPlan(order, subscription) }
+}
+
+/** Sets the plan from the end of the period on; the current plan reverts an earlier change. */
+async function scheduleChange(
+  { env, actor, organisation: { id: organisationId, regionCode }, provider, current, plan }: Order,
+  { subscriptionId, periodEnd, ...billing }: Subscription,
+): Promise<PlanChange> {
+  const change = { subscriptionId, plan, currency: currencyOf(regionCode) }
+  const owner = billing.provider === null ? provider : providerNamed(env, billing.provider)
+  await owner.setNextPlan(change)
+  // After a crash here, the next synchronisation reads the change from the provider.
+  const nextPlan = plan === current ? null : plan
+  await updateSubscription(env, { organisationId, subscriptionId }, { nextPlan })
+  await auditInsert(env, {
+    organisationId,
+    actor,
+    action: 'plan.change_scheduled',
+    target: organisationId,
+    details: { plan, at: periodEnd?.toISOString() ?? null },
+  })
+  return plan === current
+    ? { kind: 'unchanged' }
+    : { kind: 'scheduled', at: periodEnd ?? new Date() }
+}
+
+/** Starts the payment of a plan, or continues one that is open, so that it is not paid twice. */
+async function payPlan(order: Order, subscription?: Subscription): Promise<PaymentRow> {
+  const { env, actor, baseUrl, organisation, plan } = order
+  const account = creditAccountOf(env, organisation.id)
+  const isProrated = subscription !== undefined
+  const found = await openPlanPayment(env, organisation.id, plan)
+  const open = found && hasProviderAmount(found) === isProrated ? found : undefined
+  if (open && open.providerReference !== null) {
+    const payment = await refreshPayment({ env, account, payment: open })
+    if (payment.status === 'open' || payment.status === 'paid') return payment
+  }
+  const { includedCredits, monthlyFee } = PLAN_TERMS[plan]
+  const provider = subscription?.provider
+    ? providerNamed(env, subscription.provider)
+    : order.provider
+  return startPayment({
+    env,
+    account,
+    actor,
+    organisation,
+    provider,
+    purchase: { kind: 'plan', plan, amount: monthlyFee[currencyOf(organisation.regionCode)] },
+    plan,
+    credits: subscription ? upgradeCredits(order, subscription) : includedCredits,
+    isProrated,
+    ...(open?.providerReference === null && { paymentId: open.id }),
+    start: (request) =>
+      subscription
+        ? provider.upgrade({ ...request, subscriptionId: subscription.subscriptionId })
+        : provider.startCheckout({ ...request, ...checkoutUrls(baseUrl, request.paymentId) }),
+  })
+}
+
+/**
+ * The additional credits of an upgrade: for the rest of the period, as the provider prorates the price.
+ * With all of them, an upgrade at the end of the period would be almost free.
+ */
+function upgradeCredits({ current, plan }: Order, { periodEnd }: Subscription): number {
+  const difference = PLAN_TERMS[plan].includedCredits - PLAN_TERMS[current].includedCredits
+  const rest = periodEnd === null ? 0 : (periodEnd.getTime() - Date.now()) / PERIOD_MS
+  return Math.round(difference * Math.min(1, Math.max(0, rest)))
+}

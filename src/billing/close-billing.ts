@@ -1,0 +1,23 @@
+// Ends the billing of an organisation that is deleted.
+import { eq } from 'drizzle-orm'
+import { database } from '../db/client.ts'
+import { billingAccounts, sandboxObjects } from '../db/billing-schema.ts'
+import { findBillingAccount } from './billing-account.ts'
+import { providerNamed } from './choose.ts'
+
+/**
+ * Ends the subscription at the provider, then deletes the billing account. May be repeated. Payments
+ * remain, because the law requires them.
+ * @throws PaymentError when the provider cannot be reached
+ */
+export async function closeBilling(env: Env, organisationId: string): Promise<void> {
+  const stored = await findBillingAccount(env, organisationId)
+  if (stored?.provider && stored.subscriptionId !== null) {
+    await providerNamed(env, stored.provider).endSubscription(stored.subscriptionId)
+  }
+  const db = database(env)
+  await db.batch([
+    db.delete(billingAccounts).where(eq(billingAccounts.organisationId, organisationId)),
+    db.delete(sandboxObjects).where(eq(sandboxObjects.organisationId, organisationId)),
+  ])
+}

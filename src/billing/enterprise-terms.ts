@@ -1,0 +1,127 @@
+// The plan `enterprise`: terms that operators agree with an organisation, and its monthly credits. The
+// monthly fee is invoiced outside this service.
+import { eq, sql } from 'drizzle-orm'
+import { auditInsert, changedDetails } from '../access/audit-log.ts'
+import { requireOperator } from '../access/authorisation.ts'
+import type { OrganisationRequest } from '../access/authorisation.ts'
+import { database } from '../db/client.ts'
+import { billingAccounts } from '../db/billing-schema.ts'
+import { organisations } from '../db/schema.ts'
+import type { EnterpriseTerms } from '../domain/billing.ts'
+import { AppError } from '../domain/errors.ts'
+import { monthOf, monthStart } from '../domain/month.ts'
+import { currencyOf } from '../domain/organisation.ts'
+import { providerNamed } from './choose.ts'
+import { creditAccountOf } from './credit-account.ts'
+import type { CreditAccount } from './credit-account.ts'
+
+/** The ledger reference of a month's grant is this and the month, such as `terms:2026-11`. */
+export const TERMS_REFERENCE = 'terms:'
+
+/** When the alarm grants the first credits if this request fails before it has done so, ms. */
+const REPAIR_AFTER_MS = 10 * 60_000
+
+/**
+ * Sets the terms of an organisation with the plan `enterprise` and its own rate limit, effective
+ * immediately, and grants the credits of the current month. A subscription ends with its period. May be
+ * repeated. For operators.
+ * @throws AppError not_found
+ * @throws PaymentError when the subscription's provider cannot be reached; nothing is changed then
+ */
+export async function setEnterpriseTerms({
+  env,
+  actor,
+  organisationId,
+  terms,
+  rateLimitPerMinute,
+}: OrganisationRequest & { terms: EnterpriseTerms; rateLimitPerMinute: number }): Promise<void> {
+  requireOperator(actor)
+  const before = await readTerms(env, organisationId)
+  if (!before) throw new AppError('not_found', 'No organisation with this id.')
+  const { organisation, billing } = before
+  if (billing?.provider && billing.subscriptionId) {
+    await providerNamed(env, billing.provider).setNextPlan({
+      subscriptionId: billing.subscriptionId,
+      plan: 'starter',
+      currency: currencyOf(organisation.regionCode),
+    })
+  }
+  const account = creditAccountOf(env, organisationId)
+  await account.scheduleBilling({ organisationId, at: Date.now() + REPAIR_AFTER_MS })
+  const fields = { plan: 'enterprise', rateLimitPerMinute, rateLimitOverridden: true } as const
+  const details = changedDetails(
+    { ...organisation, ...NO_TERMS, ...billing?.enterpriseTerms },
+    { ...fields, ...terms },
+  )
+  if (details) {
+    const db = database(env)
+    const isOrganisation = eq(organisations.id, organisationId)
+    const enterpriseTerms = { enterpriseTerms: terms }
+    await db.batch([
+      db.update(organisations).set(fields).where(isOrganisation),
+      db
+        .insert(billingAccounts)
+        .values({ organisationId, ...enterpriseTerms })
+        .onConflictDoUpdate({ target: billingAccounts.organisationId, set: enterpriseTerms }),
+      auditInsert(
+        env,
+        {
+          organisationId,
+          actor,
+          action: 'enterprise_terms.updated',
+          target: organisationId,
+          details,
+        },
+        sql`exists (select 1 from ${organisations} where ${isOrganisation})`,
+      ),
+    ])
+  }
+  // Runs even if nothing changed: an earlier equal request may have failed before these steps.
+  await account.refresh()
+  await grantIncludedCredits({ env, account, organisationId, now: Date.now() })
+}
+
+const NO_TERMS: { [Field in keyof EnterpriseTerms]: null } = {
+  monthlyFee: null,
+  includedCredits: null,
+  creditPrice: null,
+}
+
+/**
+ * Grants the credits of the current month (UTC) to an organisation on the plan `enterprise`, once.
+ * A change of the terms affects the credits of the next month.
+ * @param request `now` in ms since 1970
+ * @returns when to call it again, ms since 1970; undefined for an organisation without included credits
+ */
+export async function grantIncludedCredits({
+  env,
+  account,
+  organisationId,
+  now,
+}: {
+  env: Env
+  account: CreditAccount
+  organisationId: string
+  now: number
+}): Promise<{ nextAt: number | undefined }> {
+  const found = await readTerms(env, organisationId)
+  const amount = found?.billing?.enterpriseTerms?.includedCredits
+  if (!amount || found.organisation.plan !== 'enterprise') return { nextAt: undefined }
+  const { deleteAfter } = found.organisation
+  // A grant would store data in an Organisation that is deleted or about to be.
+  if (deleteAfter && deleteAfter.getTime() <= now) return { nextAt: undefined }
+  const today = new Date(now)
+  const reference = `${TERMS_REFERENCE}${monthOf(today)}`
+  await account.grant({ amount, reference, reason: 'Credits included in the plan' })
+  return { nextAt: monthStart(today, 1).getTime() }
+}
+
+/** The organisation and its billing account; undefined without an organisation. */
+async function readTerms(env: Env, organisationId: string) {
+  const [row] = await database(env)
+    .select({ organisation: organisations, billing: billingAccounts })
+    .from(organisations)
+    .leftJoin(billingAccounts, eq(billingAccounts.organisationId, organisations.id))
+    .where(eq(organisations.id, organisationId))
+  return row
+}

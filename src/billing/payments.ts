@@ -1,0 +1,314 @@
+// The SQL of payments. D1 is the source of truth for what was asked and paid; the provider is the source
+// of truth for money, and the Organisation's ledger for credits.
+import { and, asc, desc, eq, gte, inArray, lt, lte, sql } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { auditInsert } from '../access/audit-log.ts'
+import { database } from '../db/client.ts'
+import { payments } from '../db/billing-schema.ts'
+import type { PaymentRow } from '../db/billing-schema.ts'
+import { SYSTEM } from '../domain/actor.ts'
+import type { Actor } from '../domain/actor.ts'
+import type { PaymentStatus } from '../domain/billing.ts'
+import { AppError } from '../domain/errors.ts'
+import type { Plan } from '../domain/organisation.ts'
+import { firstIdSince, newId } from '../ids.ts'
+import type { PaymentState } from './provider.ts'
+
+/** The time after which a receipt that was not recorded as sent is sent again, ms. */
+export const RECEIPT_LEASE_MS = 10 * 60_000
+
+export type NewPayment = Pick<
+  PaymentRow,
+  'organisationId' | 'kind' | 'plan' | 'credits' | 'amount' | 'currency' | 'provider' | 'createdBy'
+> & { id?: string; providerReference?: string }
+
+/**
+ * Stores a payment before the provider is called, with its audit entry. Repeating it changes nothing.
+ * @returns the stored row; of a renewal, the row with the same provider reference
+ * @throws AppError validation_error while another upgrade is open
+ */
+export async function insertPayment(
+  env: Env,
+  actor: Actor,
+  { id = newId('pay'), providerReference, ...fields }: NewPayment,
+): Promise<PaymentRow> {
+  const now = new Date()
+  const row: PaymentRow = {
+    ...fields,
+    id,
+    status: 'open',
+    creditsReversed: 0,
+    amountRefunded: 0,
+    dispute: null,
+    providerReference: providerReference ?? null,
+    actionUrl: null,
+    invoiceUrl: null,
+    failure: null,
+    createdAt: now,
+    checkedAt: now,
+    paidAt: null,
+    receiptDueAt: null,
+  }
+  const db = database(env)
+  const { organisationId, kind, amount, currency, credits } = row
+  const [inserted] = await db.batch([
+    db.insert(payments).values(row).onConflictDoNothing().returning(),
+    auditInsert(
+      env,
+      {
+        organisationId,
+        actor,
+        action: 'payment.started',
+        target: id,
+        details: { kind, amount, currency, credits },
+      },
+      // The insert before this one, in the same transaction.
+      sql`changes() > 0`,
+    ),
+  ])
+  if (inserted[0]) return inserted[0]
+  const [stored] = await db
+    .select()
+    .from(payments)
+    .where(
+      providerReference === undefined
+        ? eq(payments.id, id)
+        : and(
+            eq(payments.provider, row.provider),
+            eq(payments.providerReference, providerReference),
+          ),
+    )
+  // The unique index on open upgrades: two at once would both grant credits for one change of plan.
+  if (!stored) {
+    throw new AppError(
+      'validation_error',
+      'Another change of the plan is in progress. Try again in a minute.',
+    )
+  }
+  return stored
+}
+
+/** Reads a payment of any organisation. Does not check the actor. */
+export async function findPayment(env: Env, paymentId: string): Promise<PaymentRow | undefined> {
+  const [row] = await database(env).select().from(payments).where(eq(payments.id, paymentId))
+  return row
+}
+
+/** The payment with an id of the provider. */
+export async function findPaymentByReference(
+  env: Env,
+  { provider, reference }: { provider: PaymentRow['provider']; reference: string },
+): Promise<PaymentRow | undefined> {
+  const [row] = await database(env)
+    .select()
+    .from(payments)
+    .where(and(eq(payments.provider, provider), eq(payments.providerReference, reference)))
+  return row
+}
+
+/** The newest open payment of an organisation for a plan. */
+export async function openPlanPayment(
+  env: Env,
+  organisationId: string,
+  plan: Plan,
+): Promise<PaymentRow | undefined> {
+  const [row] = await database(env)
+    .select()
+    .from(payments)
+    .where(
+      and(
+        eq(payments.organisationId, organisationId),
+        eq(payments.kind, 'plan'),
+        eq(payments.plan, plan),
+        eq(payments.status, 'open'),
+      ),
+    )
+    .orderBy(desc(payments.id))
+    .limit(1)
+  return row
+}
+
+/**
+ * Whether the provider computes the amount: of renewals, and of upgrades, which are inserted with the
+ * amount 0 because the provider prorates them.
+ */
+export const hasProviderAmount = ({ kind, amount }: Pick<PaymentRow, 'kind' | 'amount'>): boolean =>
+  kind === 'renewal' || (kind === 'plan' && amount === 0)
+
+/** A page of an organisation's payments, newest first. */
+export const paymentsOf = (
+  env: Env,
+  organisationId: string,
+  page: { limit: number; beforeId?: string | undefined },
+): Promise<PaymentRow[]> =>
+  database(env)
+    .select()
+    .from(payments)
+    .where(
+      and(
+        eq(payments.organisationId, organisationId),
+        page.beforeId === undefined ? undefined : lt(payments.id, page.beforeId),
+      ),
+    )
+    .orderBy(desc(payments.id))
+    .limit(page.limit)
+
+/** A page of all payments, newest first. For operators. */
+export const allPayments = (
+  env: Env,
+  page: { limit: number; beforeId?: string | undefined; status?: PaymentStatus | undefined },
+): Promise<PaymentRow[]> =>
+  database(env)
+    .select()
+    .from(payments)
+    .where(
+      and(
+        page.status && eq(payments.status, page.status),
+        page.beforeId === undefined ? undefined : lt(payments.id, page.beforeId),
+      ),
+    )
+    .orderBy(desc(payments.id))
+    .limit(page.limit)
+
+/** Payments that are open and paid ones without a receipt, oldest first. At most 100. */
+export const unfinishedPayments = (env: Env, organisationId: string): Promise<PaymentRow[]> =>
+  database(env)
+    .select()
+    .from(payments)
+    .where(
+      and(
+        eq(payments.organisationId, organisationId),
+        // Repeats the condition of the partial index.
+        sql`(status = 'open' or receipt_due_at is not null)`,
+      ),
+    )
+    .orderBy(asc(payments.id))
+    .limit(100)
+
+/**
+ * Records what the provider reports, with an audit entry for each change of status. A payment never
+ * returns to `open`, and a paid one stays paid. Refunded amounts never decrease.
+ * @returns the row after it
+ */
+export async function recordState(
+  env: Env,
+  payment: PaymentRow,
+  state: Pick<PaymentState, 'status' | 'failure'> & Partial<PaymentState>,
+  creditsReversed: number,
+): Promise<PaymentRow> {
+  const db = database(env)
+  const now = new Date()
+  const { id, organisationId } = payment
+  const isThis = eq(payments.id, id)
+  // A failed or expired attempt can still be paid: with another card, or by a late confirmation.
+  const changesTo = (status: PaymentStatus) =>
+    sql`exists (select 1 from ${payments} where ${isThis} and ${payments.status} <> 'paid'
+          and ${payments.status} <> ${status})`
+  const entry = { organisationId, actor: SYSTEM, target: id }
+  const isPaid = state.status === 'paid'
+  // A concurrent refresh may have stored a later state.
+  const isLater =
+    state.status === 'open' ? sql`${payments.status} <> 'open'` : sql`${payments.status} = 'paid'`
+  const unlessLater = (column: SQLiteColumn, value: string | null) =>
+    sql`case when ${isPaid ? sql`false` : isLater} then ${column} else ${value} end`
+  const [, , updated] = await db.batch([
+    auditInsert(
+      env,
+      {
+        ...entry,
+        action: isPaid ? 'payment.paid' : 'payment.failed',
+        details: { status: state.status, failure: state.failure },
+      },
+      state.status === 'open' ? sql`false` : changesTo(state.status),
+    ),
+    auditInsert(
+      env,
+      {
+        ...entry,
+        action: 'payment.refunded',
+        details: { amount: state.amountRefunded ?? 0, credits: creditsReversed },
+      },
+      sql`exists (select 1 from ${payments} where ${isThis}
+            and ${payments.amountRefunded} < ${state.amountRefunded ?? 0})`,
+    ),
+    db
+      .update(payments)
+      .set({
+        status: unlessLater(payments.status, state.status),
+        amount: isPaid && hasProviderAmount(payment) ? state.amount : undefined,
+        paidAt: isPaid ? sql`coalesce(${payments.paidAt}, ${now.getTime()})` : undefined,
+        receiptDueAt: isPaid
+          ? sql`case when ${payments.paidAt} is null then ${now.getTime()} else ${payments.receiptDueAt} end`
+          : undefined,
+        failure: unlessLater(payments.failure, isPaid ? null : state.failure),
+        actionUrl: unlessLater(
+          payments.actionUrl,
+          state.status === 'open' ? (state.actionUrl ?? null) : null,
+        ),
+        providerReference: state.reference,
+        invoiceUrl: state.invoiceUrl ?? undefined,
+        dispute: state.dispute ?? undefined,
+        amountRefunded: sql`max(${payments.amountRefunded}, ${state.amountRefunded ?? 0})`,
+        creditsReversed: sql`max(${payments.creditsReversed}, ${creditsReversed})`,
+        checkedAt: now,
+      })
+      .where(isThis)
+      .returning(),
+  ])
+  if (!updated[0]) throw new Error(`The payment ${id} does not exist`)
+  return updated[0]
+}
+
+/**
+ * Stores the provider's id of a payment before its credits are granted.
+ * @throws Error when another payment has the same id, so that one charge is never granted twice
+ */
+export async function claimReference(
+  env: Env,
+  { id, providerReference }: PaymentRow,
+  reference: string,
+): Promise<void> {
+  if (providerReference === reference) return
+  await database(env)
+    .update(payments)
+    .set({ providerReference: reference })
+    .where(eq(payments.id, id))
+}
+
+/** Leases a receipt for 10 minutes. @returns false when it is sent, or leased by another task */
+export async function leaseReceipt(env: Env, paymentId: string): Promise<boolean> {
+  const now = Date.now()
+  const leased = await database(env)
+    .update(payments)
+    .set({ receiptDueAt: new Date(now + RECEIPT_LEASE_MS) })
+    .where(and(eq(payments.id, paymentId), lte(payments.receiptDueAt, new Date(now))))
+    .returning({ id: payments.id })
+  return leased.length > 0
+}
+
+/** Records that the receipt of a payment is sent. */
+export async function recordReceipt(env: Env, paymentId: string): Promise<void> {
+  await database(env).update(payments).set({ receiptDueAt: null }).where(eq(payments.id, paymentId))
+}
+
+/**
+ * What automatic payments have cost since an instant, minor units, with those that are still open.
+ */
+export async function autoReloadSpent(
+  env: Env,
+  organisationId: string,
+  since: Date,
+): Promise<number> {
+  const [row] = await database(env)
+    .select({ sum: sql<number>`coalesce(sum(${payments.amount}), 0)` })
+    .from(payments)
+    .where(
+      and(
+        eq(payments.organisationId, organisationId),
+        eq(payments.kind, 'auto_reload'),
+        inArray(payments.status, ['open', 'paid']),
+        gte(payments.id, firstIdSince('pay', since.getTime())),
+      ),
+    )
+  return row?.sum ?? 0
+}

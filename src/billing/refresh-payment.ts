@@ -1,0 +1,78 @@
+// Reads the state of a payment from the provider and applies it.
+import type { PaymentRow } from '../db/billing-schema.ts'
+import { log } from '../log.ts'
+import { findBillingAccount, NO_SUBSCRIPTION, saveBillingAccount } from './billing-account.ts'
+import { findBillableOrganisation } from './buyer.ts'
+import { providerNamed } from './choose.ts'
+import type { CreditAccount } from './credit-account.ts'
+import { recordState } from './payments.ts'
+import type { PaymentState } from './provider.ts'
+import { creditsReversed, settlePayment } from './settle.ts'
+
+/** A payment that the provider does not know after this time was never started, ms. */
+export const LOST_AFTER_MS = 10 * 60_000
+const NOT_STARTED = 'The payment was not started. You were not charged.'
+
+/**
+ * Updates a payment from the provider. May be repeated and run concurrently. The payment of a deleted
+ * organisation only changes its row.
+ * @returns the payment after it
+ * @throws PaymentError when the provider cannot be reached
+ */
+export async function refreshPayment({
+  env,
+  account,
+  payment,
+}: {
+  env: Env
+  account: CreditAccount
+  payment: PaymentRow
+}): Promise<PaymentRow> {
+  const { id: paymentId, organisationId, createdAt } = payment
+  const billing = await findBillingAccount(env, organisationId)
+  const state = await providerNamed(env, payment.provider).findPayment({
+    paymentId,
+    reference: payment.providerReference,
+    customerId: billing?.provider === payment.provider ? billing.customerId : null,
+    createdAt,
+  })
+  if (state && !(await findBillableOrganisation(env, organisationId))) {
+    // Granting credits or storing a customer would create data of a deleted organisation again.
+    log.warn('payment of a deleted organisation', { paymentId, status: state.status })
+    return recordState(env, payment, state, creditsReversed(payment, state.amountRefunded))
+  }
+  if (state) {
+    // A refund of an old payment must not bring back its card or its provider.
+    if (payment.status !== 'paid') await recordCustomer(env, payment, state)
+    return settlePayment({ env, account, payment, state })
+  }
+  if (Date.now() - createdAt.getTime() < LOST_AFTER_MS) return payment
+  return recordState(env, payment, { status: 'failed', failure: NOT_STARTED }, 0)
+}
+
+/**
+ * Stores the customer and the payment method that a payment has created. With the first paid payment at
+ * another provider, the organisation moves there, and its subscription at the earlier one ends.
+ */
+export async function recordCustomer(
+  env: Env,
+  { organisationId, provider }: Pick<PaymentRow, 'organisationId' | 'provider'>,
+  { status, customerId, paymentMethod }: PaymentState,
+): Promise<void> {
+  if (customerId === null) return
+  const stored = await findBillingAccount(env, organisationId)
+  const earlier = stored?.provider
+  const isOther = earlier && earlier !== provider
+  if (isOther && status !== 'paid') return
+  if (isOther && stored.subscriptionId !== null) {
+    await providerNamed(env, earlier).endSubscription(stored.subscriptionId)
+    log.warn('subscription at the earlier provider ended', { organisationId })
+  }
+  await saveBillingAccount(env, organisationId, {
+    // A subscription of another provider cannot be read with this one.
+    ...(isOther && NO_SUBSCRIPTION),
+    provider,
+    customerId,
+    ...(paymentMethod !== null && { paymentMethod }),
+  })
+}

@@ -1,0 +1,88 @@
+// Starts a payment. The alarm is set and the payment stored before the provider is called, so that a
+// payment whose response is lost is found again.
+import type { PaymentRow } from '../db/billing-schema.ts'
+import type { OrganisationRow } from '../db/schema.ts'
+import type { Actor } from '../domain/actor.ts'
+import { currencyOf } from '../domain/organisation.ts'
+import type { Plan } from '../domain/organisation.ts'
+import { log } from '../log.ts'
+import { findBillingAccount } from './billing-account.ts'
+import type { CreditAccount } from './credit-account.ts'
+import { insertPayment, recordState } from './payments.ts'
+import { PaymentError } from './provider.ts'
+import type { PaymentProvider, PaymentRequest, PaymentState, Purchase } from './provider.ts'
+import { LOST_AFTER_MS, recordCustomer } from './refresh-payment.ts'
+import { settlePayment } from './settle.ts'
+
+/** Shown to the customer. The provider's reason is in the log. */
+const REJECTED = 'The payment could not be started. You were not charged.'
+
+/**
+ * Starts a payment. Does not check the actor.
+ * @param credits what is granted once it is paid
+ * @param paymentId resumes a payment that was started before
+ * @param isProrated the provider computes the amount, which is then not that of `purchase`
+ * @param start calls the provider
+ * @returns the payment; it is `failed` when the provider rejected it
+ * @throws PaymentError `unavailable`: the payment is open, and the alarm asks the provider about it
+ */
+export async function startPayment({
+  env,
+  account,
+  actor,
+  organisation,
+  provider,
+  purchase,
+  credits,
+  plan,
+  paymentId,
+  isProrated = false,
+  start,
+}: {
+  env: Env
+  account: CreditAccount
+  actor: Actor
+  organisation: OrganisationRow
+  provider: PaymentProvider
+  purchase: Purchase
+  credits: number
+  plan?: Plan
+  paymentId?: string
+  isProrated?: boolean
+  start: (request: PaymentRequest) => Promise<PaymentState>
+}): Promise<PaymentRow> {
+  const { id: organisationId, name, regionCode } = organisation
+  const currency = currencyOf(regionCode)
+  const user = actor.type === 'user' ? actor : null
+  await account.scheduleBilling({ organisationId, at: Date.now() + LOST_AFTER_MS })
+  const payment = await insertPayment(env, actor, {
+    ...(paymentId !== undefined && { id: paymentId }),
+    organisationId,
+    kind: purchase.kind,
+    plan: plan ?? null,
+    credits,
+    amount: isProrated ? 0 : purchase.amount,
+    currency,
+    provider: provider.name,
+    createdBy: user?.userId ?? null,
+  })
+  if (payment.status !== 'open') return payment
+  const stored = await findBillingAccount(env, organisationId)
+  const customer = {
+    organisationId,
+    organisationName: name,
+    currency,
+    customerId: stored?.provider === provider.name ? stored.customerId : null,
+    email: user?.email ?? null,
+  }
+  let state: PaymentState
+  try {
+    state = await start({ paymentId: payment.id, customer, purchase })
+  } catch (error) {
+    if (!(error instanceof PaymentError) || error.code !== 'rejected') throw error
+    log.error('payment rejected', error, { paymentId: payment.id })
+    return recordState(env, payment, { status: 'failed', failure: REJECTED }, 0)
+  }
+  await recordCustomer(env, payment, state)
+  return settlePayment({ env, account, payment, state })
+}

@@ -1,0 +1,191 @@
+// Synchronises an organisation with its subscription at the provider: settles its invoices, and applies
+// its plan, a scheduled change, the grace period after a failed renewal, and its end.
+import type { BillingAccountRow } from '../db/billing-schema.ts'
+import { SYSTEM } from '../domain/actor.ts'
+import { DAY_MS } from '../domain/limits.ts'
+import { currencyOf } from '../domain/organisation.ts'
+import { log } from '../log.ts'
+import { applyPlan } from './apply-plan.ts'
+import { findBillingAccount, NO_SUBSCRIPTION, updateSubscription } from './billing-account.ts'
+import { findBillableOrganisation } from './buyer.ts'
+import { providerNamed } from './choose.ts'
+import type { CreditAccount } from './credit-account.ts'
+import { sendGraceMail, sendPlanEndedMail } from './grace-mail.ts'
+import { findPayment, insertPayment } from './payments.ts'
+import { PLAN_TERMS } from './plans.ts'
+import type { SelfServicePlan } from './plans.ts'
+import type { InvoiceState, SubscriptionState } from './provider.ts'
+import { refreshPayment } from './refresh-payment.ts'
+import { settlePayment } from './settle.ts'
+
+/** The grace period after a failed renewal, days. */
+const GRACE_DAYS = 7
+/** The days of the grace period on which the owners get an email. */
+const MAIL_DAYS = [0, 3, 6]
+/** A provider renews a subscription shortly after the end of the period. */
+const RENEWAL_MARGIN_MS = 10 * 60_000
+/** When to ask again while a renewal, or the provider's response, is missing. */
+const RETRY_MS = 60 * 60_000
+
+interface Subject {
+  env: Env
+  account: CreditAccount
+  organisationId: string
+}
+
+/** The plan of a subscription that was paid last. */
+interface PlanInForce {
+  subscriptionId: string
+  plan: SelfServicePlan
+}
+
+/**
+ * Reads the subscription of an organisation and applies it. May be repeated and run concurrently. A
+ * subscription never changes the plan `enterprise`.
+ * @returns when to call it again, ms since 1970; undefined without a subscription
+ * @throws PaymentError when the provider cannot be reached
+ */
+export async function syncSubscription(subject: Subject): Promise<{ nextAt: number | undefined }> {
+  const { env, account, organisationId } = subject
+  const billing = await findBillingAccount(env, organisationId)
+  const subscriptionId = billing?.subscriptionId ?? null
+  if (!billing?.provider || subscriptionId === null) return { nextAt: undefined }
+  const found = await providerNamed(env, billing.provider).findSubscription(subscriptionId)
+  if (found?.organisationId !== organisationId) {
+    // Unknown is not ended: the keys of another account may be configured.
+    log.error('subscription not found', undefined, { organisationId, subscriptionId })
+    return { nextAt: Date.now() + RETRY_MS }
+  }
+  await settleInvoices(subject, billing.provider, found)
+  const subscription = await endDuringDeletion(subject, billing.provider, found)
+  const paid = subscription.invoices.findLast(({ status }) => status === 'paid')
+  const plan = paid?.plan ?? subscription.plan
+  if (subscription.status === 'ended') return endPlan(subject, billing, { subscriptionId, plan })
+  if (paid) await applyPlan({ env, account, actor: SYSTEM, organisationId, plan: paid.plan })
+  const change = { periodEnd: subscription.periodEnd, nextPlan: nextPlanOf(subscription, paid) }
+  if (subscription.status === 'past_due') {
+    return runGrace(subject, billing, { subscriptionId, plan }, change)
+  }
+
+  const active = { subscriptionStatus: 'active', graceUntil: null, graceMailDay: null } as const
+  const isCurrent = await updateSubscription(
+    env,
+    { organisationId, subscriptionId },
+    { ...change, ...active },
+  )
+  if (!isCurrent) return syncSubscription(subject)
+  const now = Date.now()
+  const renewsAt = subscription.periodEnd.getTime() + RENEWAL_MARGIN_MS
+  const isWaiting = renewsAt <= now || subscription.invoices.at(-1)?.status === 'open'
+  return { nextAt: isWaiting ? now + RETRY_MS : renewsAt }
+}
+
+/** Settles each invoice that has changed, and stores new renewals. */
+async function settleInvoices(
+  subject: Subject,
+  provider: NonNullable<BillingAccountRow['provider']>,
+  { invoices }: SubscriptionState,
+): Promise<void> {
+  const { env, organisationId } = subject
+  for (const invoice of invoices) {
+    const payment =
+      invoice.paymentId === null
+        ? await insertPayment(env, SYSTEM, {
+            organisationId,
+            kind: 'renewal',
+            plan: invoice.plan,
+            credits: PLAN_TERMS[invoice.plan].includedCredits,
+            amount: invoice.amount,
+            currency: invoice.currency,
+            provider,
+            providerReference: invoice.reference,
+            createdBy: null,
+          })
+        : await findPayment(env, invoice.paymentId)
+    if (payment?.organisationId !== organisationId) {
+      const { paymentId, reference } = invoice
+      log.error('invoice without payment', undefined, { organisationId, paymentId, reference })
+      continue
+    }
+    const isSettled =
+      payment.status === invoice.status && payment.amountRefunded >= invoice.amountRefunded
+    if (isSettled) continue
+    // The invoice of a payment that we started has another reference than its payment page.
+    if (invoice.paymentId !== null) await refreshPayment({ ...subject, payment })
+    else await settlePayment({ ...subject, payment, state: invoice })
+  }
+}
+
+/**
+ * Ends the subscription with its period while the deletion of the organisation is scheduled, so that
+ * another month is not charged. An owner who cancels the deletion can revert it on Billing.
+ * @returns the subscription after it
+ */
+async function endDuringDeletion(
+  { env, organisationId }: Subject,
+  provider: NonNullable<BillingAccountRow['provider']>,
+  subscription: SubscriptionState,
+): Promise<SubscriptionState> {
+  if (subscription.endsAtPeriodEnd || subscription.status === 'ended') return subscription
+  const organisation = await findBillableOrganisation(env, organisationId)
+  if (!organisation?.deleteAfter) return subscription
+  await providerNamed(env, provider).setNextPlan({
+    subscriptionId: subscription.id,
+    plan: 'starter',
+    currency: currencyOf(organisation.regionCode),
+  })
+  return { ...subscription, endsAtPeriodEnd: true }
+}
+
+const nextPlanOf = (subscription: SubscriptionState, paid: InvoiceState | undefined) => {
+  if (subscription.endsAtPeriodEnd) return 'starter'
+  return paid && paid.plan !== subscription.plan ? subscription.plan : null
+}
+
+/** The plan remains for 7 days after a failed renewal. */
+async function runGrace(
+  subject: Subject,
+  { provider, graceUntil: storedEnd }: BillingAccountRow,
+  { subscriptionId, plan }: PlanInForce,
+  change: Pick<BillingAccountRow, 'periodEnd' | 'nextPlan'>,
+): Promise<{ nextAt: number | undefined }> {
+  const { env, organisationId } = subject
+  const now = Date.now()
+  const graceUntil = storedEnd ?? new Date(now + GRACE_DAYS * DAY_MS)
+  const isCurrent = await updateSubscription(
+    env,
+    { organisationId, subscriptionId },
+    { ...change, subscriptionStatus: 'past_due', graceUntil },
+  )
+  if (!isCurrent) return syncSubscription(subject)
+  if (provider !== null && graceUntil.getTime() <= now) {
+    await providerNamed(env, provider).endSubscription(subscriptionId)
+    return endPlan(subject, { graceUntil }, { subscriptionId, plan })
+  }
+  const start = graceUntil.getTime() - GRACE_DAYS * DAY_MS
+  const day = MAIL_DAYS.findLast((one) => start + one * DAY_MS <= now)
+  if (day !== undefined) await sendGraceMail({ env, organisationId, day, graceUntil })
+  const next = [...MAIL_DAYS, GRACE_DAYS].find((one) => start + one * DAY_MS > now) ?? GRACE_DAYS
+  return { nextAt: start + next * DAY_MS }
+}
+
+/**
+ * Applies the plan `starter`, then removes the subscription. This order survives a crash. Informs the
+ * owners if a grace period ran.
+ */
+async function endPlan(
+  subject: Subject,
+  { graceUntil }: Pick<BillingAccountRow, 'graceUntil'>,
+  { subscriptionId, plan }: PlanInForce,
+): Promise<{ nextAt: number | undefined }> {
+  const { env, account, organisationId } = subject
+  await applyPlan({ env, account, actor: SYSTEM, organisationId, plan: 'starter' })
+  const isRemoved = await updateSubscription(
+    env,
+    { organisationId, subscriptionId },
+    NO_SUBSCRIPTION,
+  )
+  if (isRemoved && graceUntil !== null) await sendPlanEndedMail({ env, organisationId, plan })
+  // A concurrent payment may have started another subscription, whose plan applies.
+  return syncSubscription(subject)
+}

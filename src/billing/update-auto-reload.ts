@@ -1,0 +1,86 @@
+// Changes the settings of auto-reload. D1 is the source of truth.
+import { eq, sql } from 'drizzle-orm'
+import { auditInsert, changedDetails } from '../access/audit-log.ts'
+import { requireOwner } from '../access/authorisation.ts'
+import type { OrganisationRequest } from '../access/authorisation.ts'
+import { database } from '../db/client.ts'
+import { organisations } from '../db/schema.ts'
+import { AppError } from '../domain/errors.ts'
+import { currencyOf } from '../domain/organisation.ts'
+import { isPack } from './auto-reload-settings.ts'
+import { findBillingAccount } from './billing-account.ts'
+import { chargeableProvider } from './chargeable-provider.ts'
+import { creditAccountOf } from './credit-account.ts'
+import { formatMoney } from './money.ts'
+import { PACK_CHOICES, priceOfPack } from './plans.ts'
+
+/** The highest threshold (credits) and monthly maximum (minor units). */
+const MAX_THRESHOLD = 1_000_000
+const MAX_MONTHLY_MAX = 1_000_000_000
+
+export interface AutoReloadSettings {
+  enabled: boolean
+  /** A payment starts when the balance is below this, credits. */
+  threshold: number
+  /** The credits that one payment buys. */
+  pack: number
+  /** Minor units per calendar month (UTC). */
+  monthlyMax: number
+}
+
+/**
+ * Changes auto-reload with effect from the next request. For owners. Every call resets the count of
+ * failures; if the balance is below the threshold, a payment starts.
+ * @throws AppError not_found, deletion_scheduled, validation_error
+ */
+export async function updateAutoReload({
+  env,
+  actor,
+  organisationId,
+  settings,
+}: OrganisationRequest & { settings: AutoReloadSettings }): Promise<void> {
+  await requireOwner({ env, actor, organisationId })
+  const db = database(env)
+  const isOrganisation = eq(organisations.id, organisationId)
+  const [before] = await db.select().from(organisations).where(isOrganisation)
+  if (!before) throw new AppError('not_found')
+  if (before.deleteAfter !== null) throw new AppError('deletion_scheduled')
+  const billing = await findBillingAccount(env, organisationId)
+  const { enabled, threshold, pack, monthlyMax } = settings
+  if (!isPack(pack)) throw invalid(`The pack must be one of ${PACK_CHOICES} credits.`)
+  if (!Number.isInteger(threshold) || threshold < 1 || threshold > MAX_THRESHOLD) {
+    throw invalid('The threshold must be a whole number of credits from 1 to 1,000,000.')
+  }
+  const currency = currencyOf(before.regionCode)
+  const terms = billing?.enterpriseTerms ?? null
+  const price = priceOfPack({ pack, plan: before.plan, currency, terms })
+  if (!Number.isInteger(monthlyMax) || monthlyMax < price || monthlyMax > MAX_MONTHLY_MAX) {
+    throw invalid(
+      `The monthly maximum must be from ${formatMoney(price, currency)}, the price of the pack, to ${formatMoney(MAX_MONTHLY_MAX, currency)}.`,
+    )
+  }
+  if (enabled && !chargeableProvider(env, billing)) {
+    throw invalid('Auto-reload requires a stored payment method. Buy a pack first.')
+  }
+  const change = {
+    autoReloadEnabled: enabled,
+    autoReloadThreshold: threshold,
+    autoReloadPack: pack,
+    autoReloadMonthlyMax: monthlyMax,
+  }
+  const details = changedDetails(before, change)
+  if (details) {
+    await db.batch([
+      db.update(organisations).set(change).where(isOrganisation),
+      auditInsert(
+        env,
+        { organisationId, actor, action: 'auto_reload.updated', target: organisationId, details },
+        sql`exists (select 1 from ${organisations} where ${isOrganisation})`,
+      ),
+    ])
+  }
+  // Runs even if nothing changed: an earlier equal request may have failed before this step.
+  await creditAccountOf(env, organisationId).resetAutoReload({ organisationId })
+}
+
+const invalid = (message: string) => new AppError('validation_error', message)

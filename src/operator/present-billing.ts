@@ -1,0 +1,81 @@
+// Billing in the responses of /operator. Amounts are minor units of `currency_code`.
+import { autoReloadSettings } from '../billing/auto-reload-settings.ts'
+import type { BillingAccountRow, PaymentRow } from '../db/billing-schema.ts'
+import type { OrganisationRow } from '../db/schema.ts'
+import type { EnterpriseTerms } from '../domain/billing.ts'
+import { currencyOf } from '../domain/organisation.ts'
+
+export const presentTerms = (organisation: OrganisationRow, terms: EnterpriseTerms) => ({
+  org_id: organisation.id,
+  currency_code: currencyOf(organisation.regionCode),
+  monthly_fee: terms.monthlyFee,
+  included_credits: terms.includedCredits,
+  credit_price: terms.creditPrice,
+  rate_limit_per_minute: organisation.rateLimitPerMinute,
+})
+
+/** @param account undefined before the first payment */
+export const presentBilling = (
+  organisation: OrganisationRow,
+  account: BillingAccountRow | undefined,
+) => ({
+  org_id: organisation.id,
+  plan: organisation.plan,
+  currency_code: currencyOf(organisation.regionCode),
+  rate_limit_overridden: organisation.rateLimitOverridden,
+  customer: account?.customerId
+    ? {
+        provider: account.provider,
+        id: account.customerId,
+        payment_method: account.paymentMethod,
+      }
+    : null,
+  subscription: account?.subscriptionId
+    ? {
+        id: account.subscriptionId,
+        status: account.subscriptionStatus,
+        next_plan: account.nextPlan,
+        period_end: account.periodEnd?.toISOString() ?? null,
+        grace_until: account.graceUntil?.toISOString() ?? null,
+      }
+    : null,
+  auto_reload: presentAutoReload(organisation, account?.enterpriseTerms),
+})
+
+/** The settings in force, including the defaults. */
+function presentAutoReload(
+  organisation: OrganisationRow,
+  terms: EnterpriseTerms | null | undefined,
+) {
+  const { threshold, pack, amount, monthlyMax } = autoReloadSettings(organisation, terms)
+  return {
+    enabled: organisation.autoReloadEnabled,
+    threshold,
+    pack,
+    pack_price: amount,
+    monthly_max: monthlyMax,
+  }
+}
+
+/** A payment without the URL of its payment page, which is for the customer only. */
+export const presentPayment = (payment: PaymentRow) => ({
+  payment_id: payment.id,
+  org_id: payment.organisationId,
+  kind: payment.kind,
+  status: payment.status,
+  plan: payment.plan,
+  credits: payment.credits,
+  credits_reversed: payment.creditsReversed,
+  amount: payment.amount,
+  amount_refunded: payment.amountRefunded,
+  currency_code: payment.currency,
+  dispute: payment.dispute,
+  provider: payment.provider,
+  provider_reference: payment.providerReference,
+  invoice_url: payment.invoiceUrl,
+  failure: payment.failure,
+  created_by: payment.createdBy,
+  created_at: payment.createdAt.toISOString(),
+  paid_at: payment.paidAt?.toISOString() ?? null,
+  checked_at: payment.checkedAt.toISOString(),
+})
