@@ -13,7 +13,13 @@ copy('docs', 'node_modules/swagger-ui-dist', [
 copy('docs', 'src/docs', ['index.html', 'start.js'])
 copy('.', 'src/docs', ['_headers'])
 copy('static', 'node_modules/@picocss/pico/css', ['pico.classless.min.css'])
-copy('static', 'src/console/static', ['console.css', 'console.js', 'icon.svg'])
+copy('static', 'src/console/static', [
+  'billing.css',
+  'console.css',
+  'console.js',
+  'icon.svg',
+  'sandbox.css',
+])
 copy('static', 'samples', ['model.jpg', 'garment.jpg'])
 
 /** Writes changed files only: a running `wrangler dev` reloads at every write. */

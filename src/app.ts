@@ -13,6 +13,7 @@ import { errorResponse } from './http/errors.ts'
 import { log, withLogFields } from './log.ts'
 import { operator } from './operator/routes.ts'
 import { outputs } from './outputs/routes.ts'
+import { payments } from './payments/routes.ts'
 
 /** Disables the headers that apply only to pages: setting a header takes time in every request. */
 const FOR_DATA = {
@@ -27,12 +28,13 @@ const FOR_DATA = {
 const dataHeaders = secureHeaders(FOR_DATA)
 /** Shops embed outputs in their own pages, which `same-origin` would prevent. */
 const pictureHeaders = secureHeaders({ ...FOR_DATA, crossOriginResourcePolicy: 'cross-origin' })
-/** The console sets its own headers. */
+const PAGES = /^\/(console|sandbox|pricing)(\/|$)/
+/** Pages set their own headers. */
 const noHeaders: typeof dataHeaders = (_, next) => next()
 
 function headersFor(path: string) {
   if (path.startsWith('/outputs/')) return pictureHeaders
-  return path === '/console' || path.startsWith('/console/') ? noHeaders : dataHeaders
+  return PAGES.test(path) ? noHeaders : dataHeaders
 }
 
 export const app = new Hono<App>()
@@ -42,10 +44,13 @@ export const app = new Hono<App>()
   )
   .route('/v1', v1)
   .route('/operator', operator)
+  .route('/payments', payments)
   .get('/openapi.json', (c) => c.json(openApiDocument(baseUrlOf(c))))
   .get('/', (c) => c.redirect('/console'))
   .all('/console', serveConsole)
   .all('/console/*', serveConsole)
+  .all('/pricing', serveConsole)
+  .all('/sandbox/*', serveConsole)
   .route('/', outputs)
   .onError((error, c) => {
     if (error instanceof AppError) return errorResponse(c, error)

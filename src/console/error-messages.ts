@@ -1,6 +1,7 @@
 // Messages of the console for the error codes of jobs and for rejected submissions.
 import type { JobErrorCode } from '../domain/job.ts'
 import type { Rejection } from '../organisation/rpc.ts'
+import type { FormState } from './read-form.ts'
 
 const imageMessages = (image: string) => ({
   unreachable: `The ${image} could not be fetched. Check that its URL is public and responds within 10 seconds.`,
@@ -47,5 +48,10 @@ const REJECTION_MESSAGES: Partial<Record<Rejection, string>> = {
     'This form was already submitted with other images. Reload the page and try again.',
 }
 
-export const rejectionMessage = (rejection: Rejection): string =>
-  REJECTION_MESSAGES[rejection] ?? 'The job was rejected.'
+/** Shows a rejection as the error of the whole form. */
+export const rejectedForm = (rejection: Rejection): FormState => ({
+  errors: { '': REJECTION_MESSAGES[rejection] ?? 'The job was rejected.' },
+  ...(rejection === 'insufficient_credits' && {
+    link: { href: '/console/billing', label: 'Go to Billing' },
+  }),
+})

@@ -6,9 +6,16 @@ import type { ConsoleContext } from './context.ts'
 /** Error messages by field name; the key '' is for errors of the whole form. */
 export type FieldErrors = Record<string, string>
 
+export interface FormLink {
+  href: string
+  label: string
+}
+
 /** The errors and values of a form that is shown again. */
 export interface FormState {
   errors?: FieldErrors | undefined
+  /** A page that resolves the error of the whole form. */
+  link?: FormLink | undefined
   values?: Record<string, string> | undefined
 }
 

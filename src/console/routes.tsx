@@ -15,6 +15,8 @@ import { settingsOf } from '../settings.ts'
 import { account } from './pages/account.tsx'
 import { auditLog } from './pages/audit-log.tsx'
 import { accountData } from './pages/account-data.tsx'
+import { billing } from './pages/billing.tsx'
+import { billingPayment } from './pages/billing-payment.tsx'
 import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { credits } from './pages/credits.tsx'
@@ -29,8 +31,10 @@ import { organisationSettings } from './pages/organisation-settings.tsx'
 import { passwordReset } from './pages/password-reset.tsx'
 import { overview } from './pages/overview.tsx'
 import { playground, uploadLimit } from './pages/playground.tsx'
+import { pricing } from './pages/pricing.tsx'
 import { removeMember } from './pages/remove-member.tsx'
 import { requireOrganisation, requireSession } from './middleware/session.ts'
+import { sandbox } from './pages/sandbox.tsx'
 import { signIn } from './pages/sign-in.tsx'
 import { signUp } from './pages/sign-up.tsx'
 import { requireSameOrganisation } from './middleware/same-organisation.tsx'
@@ -45,6 +49,7 @@ import { workspaces } from './pages/workspaces.tsx'
  */
 const formRedirects = new Hono<ConsoleApp>()
   .get('/account/password', (c) => c.redirect('/console/account', 303))
+  .get('/billing/:form', (c) => c.redirect('/console/billing', 303))
   .get('/playground/sample', (c) => c.redirect('/console/playground', 303))
   .get('/settings/organisation/:form', (c) => c.redirect('/console/settings/organisation', 303))
   .get('/settings/team/invitations', (c) => c.redirect('/console/settings/team', 303))
@@ -76,6 +81,8 @@ const signedIn = new Hono<ConsoleApp>()
   .route('/settings/webhooks', webhooks)
   .route('/settings/workspaces', workspaces)
   .route('/credits', credits)
+  .route('/billing', billing)
+  .route('/billing/payments', billingPayment)
   .route('/settings/team', team)
   .route('/settings/team', removeMember)
   .route('/settings/audit-log', auditLog)
@@ -92,16 +99,28 @@ const tooLarge = (c: ConsoleContext) =>
 
 const formLimit = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => tooLarge(c) })
 
-export const pages = new Hono<ConsoleApp>()
+/** What all pages share. */
+const pageApp = () =>
+  new Hono<ConsoleApp>()
+    .use(trimTrailingSlash())
+    .use(requestId())
+    .use(async (c, next) => {
+      await next()
+      c.header('Cache-Control', 'no-store')
+    })
+    .use((c, next) => pageHeaders(c.env)(c, next))
+    .use(requireOwnOrigin)
+    .notFound((c) => notFound(c))
+    .onError(pageError)
+
+/** The pages outside of the console, which need no session. */
+export const publicPages = pageApp()
+  .use(formLimit)
+  .route('/pricing', pricing)
+  .route('/sandbox', sandbox)
+
+export const pages = pageApp()
   .basePath('/console')
-  .use(trimTrailingSlash())
-  .use(requestId())
-  .use(async (c, next) => {
-    await next()
-    c.header('Cache-Control', 'no-store')
-  })
-  .use((c, next) => pageHeaders(c.env)(c, next))
-  .use(requireOwnOrigin)
   // The playground accepts files and has its own limit, whose error page requires the organisation.
   .use((c, next) => (c.req.path === `/console${PLAYGROUND}` ? next() : formLimit(c, next)))
   .use(async (c, next) => {
@@ -116,33 +135,40 @@ export const pages = new Hono<ConsoleApp>()
   .route('/invitations', invitations)
   .route('/account', accountData)
   .route('/', signedIn)
-  .notFound((c) => notFound(c))
-  .onError((error, c) => {
-    if (error instanceof AppError && error.code === 'not_found') {
-      return notFound(c)
-    }
-    if (error instanceof AppError && error.code === 'deletion_scheduled') {
-      return errorPage(c, 409, 'No changes were saved', error.message)
-    }
-    if (error instanceof HTTPException && error.status === 403) {
-      return errorPage(c, 403, 'Request rejected', 'The form was not sent from the console.')
-    }
-    if (error instanceof ConsoleNotSetUp) {
-      log.error('console not set up', error)
-      return errorPage(c, 503, 'The console is not set up', error.message)
-    }
-    log.error('console request failed', error, { method: c.req.method, path: c.req.path })
-    const message = `Something went wrong on our side. Try again. If the problem persists, contact support with the request ID ${c.var.requestId}.`
-    return errorPage(c, 500, 'Something went wrong', message)
-  })
+
+function pageError(error: Error, c: ConsoleContext) {
+  if (error instanceof AppError && error.code === 'not_found') {
+    return notFound(c)
+  }
+  if (error instanceof AppError && error.code === 'deletion_scheduled') {
+    return errorPage(c, 409, 'No changes were saved', error.message)
+  }
+  if (error instanceof HTTPException && error.status === 403) {
+    return errorPage(c, 403, 'Request rejected', 'The form was not sent from the console.')
+  }
+  if (error instanceof ConsoleNotSetUp) {
+    log.error('console not set up', error)
+    return errorPage(c, 503, 'The console is not set up', error.message)
+  }
+  log.error('console request failed', error, { method: c.req.method, path: c.req.path })
+  const message = `Something went wrong on our side. Try again. If the problem persists, contact support with the request ID ${c.var.requestId}.`
+  return errorPage(c, 500, 'Something went wrong', message)
+}
 
 const isOwnOrigin = (c: ConsoleContext, origin: string | undefined) =>
   origin === new URL(c.req.url).origin || origin === new URL(baseUrlOf(c)).origin
 
+const STRIPE_PAGES = [
+  'https://checkout.stripe.com',
+  'https://billing.stripe.com',
+  'https://invoice.stripe.com',
+]
+
 /** Allows only the console's own scripts and form targets, and no frames. */
 function pageHeaders(env: Env) {
   // Job pages load images from the customers' URLs; in development, these may be http.
-  const imageSources = settingsOf(env).devMailbox ? ['https:', 'http:'] : ['https:']
+  const settings = settingsOf(env)
+  const imageSources = settings.devMailbox ? ['https:', 'http:'] : ['https:']
   return secureHeaders({
     contentSecurityPolicy: {
       defaultSrc: ["'none'"],
@@ -150,7 +176,8 @@ function pageHeaders(env: Env) {
       styleSrc: ["'self'"],
       imgSrc: ["'self'", 'data:', ...imageSources],
       connectSrc: ["'self'"],
-      formAction: ["'self'"],
+      // A form that starts a payment redirects to the provider's page.
+      formAction: ["'self'", ...(settings.paymentProvider === 'stripe' ? STRIPE_PAGES : [])],
       frameAncestors: ["'none'"],
       baseUri: ["'none'"],
     },

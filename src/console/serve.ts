@@ -4,8 +4,9 @@ import type { Context } from 'hono'
 import type { App } from '../http/context.ts'
 
 export async function serveConsole(c: Context<App>): Promise<Response> {
-  const { pages } = await import('./routes.tsx')
+  const { pages, publicPages } = await import('./routes.tsx')
   const request = new Request(c.req.raw)
   request.headers.set('X-Request-Id', c.var.requestId)
-  return pages.fetch(request, c.env, c.executionCtx)
+  const isConsole = /^\/console(\/|$)/.test(c.req.path)
+  return (isConsole ? pages : publicPages).fetch(request, c.env, c.executionCtx)
 }

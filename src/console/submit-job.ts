@@ -5,7 +5,8 @@ import { submitJob } from '../jobs/submit.ts'
 import type { Mode } from '../domain/job.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleContext } from './context.ts'
-import { rejectionMessage } from './error-messages.ts'
+import { rejectedForm } from './error-messages.ts'
+import type { FormState } from './read-form.ts'
 
 /** Generated with the form and used as idempotency key: sending the form twice submits one job. */
 export const Nonce = z.uuid('Reload the page and try again.')
@@ -18,11 +19,11 @@ interface Submission {
   nonce: string
 }
 
-/** @returns the job ID, or a message that explains the rejection */
+/** @returns the job ID, or the form's state that explains the rejection */
 export async function submitFromConsole(
   c: ConsoleContext,
   { mode, modelImageUrl, garmentImageUrl, workspaceId, nonce }: Submission,
-): Promise<{ ok: true; jobId: string } | { ok: false; message: string }> {
+): Promise<{ ok: true; jobId: string } | { ok: false; state: FormState }> {
   const result = await submitJob({
     env: c.env,
     caller: { organisationId: c.var.membership.organisation.id, mode, keyHash: null },
@@ -37,5 +38,5 @@ export async function submitFromConsole(
   })
   return result.ok
     ? { ok: true, jobId: result.value.jobId }
-    : { ok: false, message: rejectionMessage(result.rejection) }
+    : { ok: false, state: rejectedForm(result.rejection) }
 }

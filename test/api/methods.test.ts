@@ -16,7 +16,7 @@ const paths = [...methodsByPath].map(([path, routes]) => {
 describe('an unsupported method', () => {
   it.each(paths)('returns 405 with the methods of the path: %s', async (path, methods) => {
     const response = await request(path, {
-      method: 'PUT',
+      method: methods.has('PUT') ? 'PATCH' : 'PUT',
       headers: { Authorization: `Bearer ${env.OPERATOR_TOKEN}` },
     })
     expect(response.status).toBe(405)
@@ -26,7 +26,7 @@ describe('an unsupported method', () => {
 
   it('is tested for the paths of every HTTP module', () => {
     const modules = new Set(paths.map(([path]) => path.split('/')[1]))
-    const all = ['', 'v1', 'operator', 'openapi.json', 'outputs', 'inputs', 'uploads']
+    const all = ['', 'v1', 'operator', 'payments', 'openapi.json', 'outputs', 'inputs', 'uploads']
     expect([...modules].toSorted()).toEqual(all.toSorted())
   })
 })

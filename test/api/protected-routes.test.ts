@@ -13,6 +13,11 @@ const PUBLIC = [
   'GET /',
   'ALL /console',
   'ALL /console/*',
+  'ALL /pricing',
+  // The secret in the address of a sandbox page identifies the customer; test/console/sandbox covers it.
+  'ALL /sandbox/*',
+  // Authenticated by Stripe's signature; test/billing/stripe/events covers it.
+  'POST /payments/stripe/events',
   'GET /outputs/:file',
   'GET /inputs/:job/:file',
   'GET /uploads/:upload/:file',

@@ -14,6 +14,7 @@ import {
   PHONE,
   startConsole,
 } from './support/console.ts'
+import { assertAccessible, LOW_CONTRAST, OVERFLOWS } from './support/checks.ts'
 import type { Console } from './support/console.ts'
 
 let site: Console
@@ -299,6 +300,7 @@ const PAGES = [
   '/playground',
   '/jobs',
   '/credits',
+  '/billing',
   '/settings/api-keys',
   '/settings/webhooks',
   '/settings/workspaces',
@@ -345,9 +347,9 @@ describe('every page', () => {
   it('has no serious accessibility violations and unique landmarks, light and dark', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
-      for (const path of PAGES) await assertAccessible(page, path)
+      for (const path of PAGES) await assertAccessible(page, `/console${path}`)
       const guest = await site.open({ colorScheme })
-      for (const path of GUEST_PAGES) await assertAccessible(guest, path)
+      for (const path of GUEST_PAGES) await assertAccessible(guest, `/console${path}`)
     }
     await page.goto('/console/jobs')
     await page.locator('td a').first().click()
@@ -358,7 +360,7 @@ describe('every page', () => {
   it('shows borders of fields and focus indicators with sufficient contrast, light and dark', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
-      for (const path of ['/playground', '/jobs', '/settings/workspaces', '/account']) {
+      for (const path of ['/playground', '/jobs', '/billing', '/settings/workspaces', '/account']) {
         await page.goto(`/console${path}`)
         for (const action of await page.locator('td summary').all()) await action.click()
         await page.keyboard.press('Tab') // makes the browser show focus indicators
@@ -377,72 +379,6 @@ describe('every page', () => {
     assert.deepEqual(violations, [])
   })
 })
-
-/** Finds elements that overflow the window or their table. */
-const OVERFLOWS = `[
-  ...(document.documentElement.scrollWidth > innerWidth ? ['the page'] : []),
-  ...[...document.querySelectorAll('td *')]
-    .filter((part) => part.checkVisibility())
-    .filter((part) => {
-      const frame = part.closest('.table')?.getBoundingClientRect().right ?? innerWidth
-      return part.getBoundingClientRect().right > frame
-    })
-    .map((part) => part.outerHTML.slice(0, 80)),
-]`
-
-/** Finds field borders and focus indicators with a contrast below 3:1 (WCAG 1.4.11). */
-const LOW_CONTRAST = `(() => {
-  const channels = (colour) => colour.match(/[\\d.]+/g).map(Number)
-  const luminance = (colour) => {
-    const [red, green, blue] = channels(colour).map((value) =>
-      value <= 10 ? value / 3294 : ((value / 255 + 0.055) / 1.055) ** 2.4)
-    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
-  }
-  const contrast = (one, other) => {
-    const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b)
-    return (light + 0.05) / (dark + 0.05)
-  }
-  const background = (part) => {
-    const { backgroundColor } = getComputedStyle(part)
-    const opaque = channels(backgroundColor)[3] !== 0
-    return opaque || !part.parentElement ? backgroundColor : background(part.parentElement)
-  }
-  const findings = []
-  for (const part of document.querySelectorAll('input, select, button, summary, a, pre')) {
-    if (part.type === 'hidden' || !part.checkVisibility()) continue
-    part.style.transition = 'none'
-    const around = background(part.parentElement)
-    const check = (what, colour) => {
-      const ratio = contrast(colour, around)
-      if (ratio < 3) findings.push(part.outerHTML.slice(0, 60) + ' ' + what + ' ' + ratio.toFixed(2))
-    }
-    const isField = part.matches('input:not([type=file]), select')
-    if (isField) check('border', getComputedStyle(part).borderColor)
-    part.focus()
-    const { outlineStyle, outlineColor, borderColor } = getComputedStyle(part)
-    if (isField) check('focused border', borderColor)
-    if (!isField || part.type === 'radio') {
-      if (outlineStyle === 'none') findings.push(part.outerHTML.slice(0, 60) + ' no outline')
-      else check('outline', outlineColor)
-    }
-  }
-  return findings
-})()`
-
-/** Asserts that axe finds no violations on `path`, or on the open page. Injects axe despite the CSP. */
-async function assertAccessible(page: Page, path?: string): Promise<void> {
-  if (path !== undefined) await page.goto(`/console${path}`)
-  const { createRequire } = await import('node:module')
-  const source = await readFile(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
-  await page.evaluate(`${source}; 0`)
-  const violations = (await page.evaluate(
-    `axe.run().then(({ violations }) => violations
-       .filter(({ id, impact }) =>
-         impact === 'serious' || impact === 'critical' || id === 'landmark-unique')
-       .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`,
-  )) as string[]
-  assert.deepEqual(violations, [], `${page.url()}`)
-}
 
 /** Waits until the result image is shown, and checks that it can be decoded. */
 async function waitForResult(page: Page): Promise<void> {

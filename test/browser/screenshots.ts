@@ -1,24 +1,17 @@
-// Takes screenshots of every page at desktop and phone width, light and dark, for visual review:
-// `node test/browser/screenshots.ts [name]`. They are written to test/browser/shots, which git ignores.
+// Takes screenshots of every page except Billing for visual review:
+// `node test/browser/screenshots.ts [name]`.
 import { createServer } from 'node:http'
-import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
 import {
-  DESKTOP,
   newAddress,
   onboard,
   openMail,
   OPERATOR_TOKEN,
   PASSWORD,
-  PHONE,
   startConsole,
 } from './support/console.ts'
-
-const only = process.argv[2]
-const folder = join(import.meta.dirname, 'shots')
-mkdirSync(folder, { recursive: true })
+import { shoot } from './support/shoot.ts'
 
 const receiver = createServer((request, response) => {
   request.resume()
@@ -250,28 +243,4 @@ async function suspended(page: Page): Promise<void> {
   })
   await page.goto('/console')
   await shoot(page, 'suspended')
-}
-
-async function shoot(page: Page, name: string): Promise<void> {
-  if (only && only !== name) return
-  await page.waitForLoadState('networkidle').catch(() => {})
-  for (const [size, viewport] of [
-    ['wide', DESKTOP],
-    ['phone', PHONE],
-  ] as const) {
-    await page.setViewportSize(viewport)
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      await page.screenshot({
-        path: join(folder, `${name}-${size}-${colorScheme}.png`),
-        fullPage: true,
-        animations: 'disabled',
-      })
-    }
-    const overflow = await page.evaluate('document.documentElement.scrollWidth - innerWidth')
-    if (Number(overflow) > 0)
-      process.stdout.write(`${name} at ${size} is ${overflow} px too wide\n`)
-  }
-  await page.setViewportSize(DESKTOP)
-  await page.emulateMedia({ colorScheme: 'light' })
 }

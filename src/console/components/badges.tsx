@@ -1,4 +1,5 @@
 // Coloured labels for statuses and modes.
+import type { PaymentRow } from '../../db/billing-schema.ts'
 import type { WebhookEventRow } from '../../db/schema.ts'
 import type { JobStatus } from '../../domain/job.ts'
 
@@ -30,6 +31,29 @@ const DELIVERY_COLOURS: Record<WebhookEventRow['status'], Colour> = {
 
 export const DeliveryBadge = ({ status }: { status: WebhookEventRow['status'] }) => (
   <span class={`badge ${DELIVERY_COLOURS[status]}`}>{status}</span>
+)
+
+const PAYMENT_COLOURS: Record<PaymentRow['status'], Colour> = {
+  open: 'waiting',
+  paid: 'good',
+  failed: 'bad',
+  expired: 'off',
+}
+
+/** The status of a payment, and whether it was refunded or is disputed. */
+export const PaymentBadge = ({
+  payment: { status, amount, amountRefunded, dispute },
+}: {
+  payment: PaymentRow
+}) => (
+  <>
+    {amountRefunded === 0 && <span class={`badge ${PAYMENT_COLOURS[status]}`}>{status}</span>}
+    {amountRefunded > 0 && (
+      <span class="badge off">{amountRefunded < amount ? 'partially refunded' : 'refunded'}</span>
+    )}{' '}
+    {dispute === 'open' && <span class="badge bad">disputed</span>}
+    {dispute === 'lost' && <span class="badge bad">dispute lost</span>}
+  </>
 )
 
 export const ModeBadge = ({ mode }: { mode: 'live' | 'test' }) => (

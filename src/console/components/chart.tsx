@@ -1,12 +1,33 @@
-// A bar chart of the jobs per day as SVG, with the same numbers as a table for screen readers.
-import type { Statistics } from '../../jobs/statistics.ts'
-
+// A bar chart of counts per day as SVG, with the same numbers as a table for screen readers.
 const WIDTH = 600
 const HEIGHT = 140
 const GAP = 4
 
-export const Chart = ({ days }: { days: Statistics['days'] }) => {
-  const max = Math.max(1, ...days.map((day) => day.completed + day.failed + day.other))
+/** One part of each bar. */
+export interface Series {
+  label: string
+  colour: 'good' | 'bad' | 'off'
+  /** One count per day. */
+  counts: number[]
+}
+
+/**
+ * @param caption of the table
+ * @param days one label per bar, oldest first
+ * @param series the parts of a bar, from the bottom
+ */
+export const Chart = ({
+  caption,
+  days,
+  series,
+}: {
+  caption: string
+  days: string[]
+  series: Series[]
+}) => {
+  const at = (index: number) => series.map(({ counts }) => counts[index] ?? 0)
+  const totals = days.map((_, index) => at(index).reduce((sum, count) => sum + count, 0))
+  const max = Math.max(1, ...totals)
   const step = WIDTH / days.length
   const scale = (count: number) => (count / max) * HEIGHT
   return (
@@ -15,62 +36,57 @@ export const Chart = ({ days }: { days: Statistics['days'] }) => {
         {days.map((day, index) => {
           const x = index * step + GAP / 2
           const width = step - GAP
-          const completed = scale(day.completed)
-          const failed = scale(day.failed)
-          const other = scale(day.other)
+          let top = HEIGHT
           return (
             <g>
-              <title>{`${day.day}: ${day.completed} completed, ${day.failed} failed, ${day.other} other`}</title>
+              <title>{`${day}: ${series
+                .map(({ label, counts }) => `${counts[index] ?? 0} ${label.toLowerCase()}`)
+                .join(', ')}`}</title>
               <rect class="track" x={x} y={0} width={width} height={HEIGHT} />
-              <rect class="good" x={x} y={HEIGHT - completed} width={width} height={completed} />
-              <rect
-                class="bad"
-                x={x}
-                y={HEIGHT - completed - failed}
-                width={width}
-                height={failed}
-              />
-              <rect
-                class="off"
-                x={x}
-                y={HEIGHT - completed - failed - other}
-                width={width}
-                height={other}
-              />
+              {series.map(({ colour, counts }) => {
+                const height = scale(counts[index] ?? 0)
+                top -= height
+                return <rect class={colour} x={x} y={top} width={width} height={height} />
+              })}
             </g>
           )
         })}
       </svg>
       <figcaption>
-        <span>{days[0]?.day}</span>
+        <span>{days[0]}</span>
         <span class="legend">
-          <i class="good"></i> Completed <i class="bad"></i> Failed <i class="off"></i> Other ·
-          Maximum per day: {max}
+          {series.map(({ label, colour }) => (
+            <>
+              <i class={colour}></i> {label}{' '}
+            </>
+          ))}
+          · Maximum per day: {Math.max(0, ...totals)}
         </span>
-        <span>{days.at(-1)?.day}</span>
+        <span>{days.at(-1)}</span>
       </figcaption>
       <div class="visually-hidden">
         <table>
-          <caption>Jobs per day</caption>
+          <caption>{caption}</caption>
           <thead>
             <tr>
               <th scope="col">Day</th>
-              <th scope="col">Completed</th>
-              <th scope="col">Failed</th>
-              <th scope="col">Other</th>
+              {series.map(({ label }) => (
+                <th scope="col">{label}</th>
+              ))}
             </tr>
           </thead>
           <tbody>
-            {days
-              .filter((day) => day.completed + day.failed + day.other > 0)
-              .map((day) => (
-                <tr>
-                  <th scope="row">{day.day}</th>
-                  <td>{day.completed}</td>
-                  <td>{day.failed}</td>
-                  <td>{day.other}</td>
-                </tr>
-              ))}
+            {days.map(
+              (day, index) =>
+                (totals[index] ?? 0) > 0 && (
+                  <tr>
+                    <th scope="row">{day}</th>
+                    {at(index).map((count) => (
+                      <td>{count}</td>
+                    ))}
+                  </tr>
+                ),
+            )}
           </tbody>
         </table>
       </div>

@@ -24,6 +24,7 @@ interface FieldProps {
   required?: boolean
   autofocus?: boolean
   maxlength?: number
+  inputmode?: 'numeric'
 }
 
 /** A labelled input with its hint and its error. */
@@ -64,7 +65,12 @@ export const Field = ({ name, label, state = {}, hint, type = 'text', ...rest }:
 /** The error of the whole form. */
 export const FormError = ({ state }: { state?: FormState | undefined }) => {
   const message = state?.errors?.['']
-  return message ? <Notice kind="bad">{message}</Notice> : null
+  if (!message) return null
+  return (
+    <Notice kind="bad">
+      {message} {state.link && <a href={state.link.href}>{state.link.label}</a>}
+    </Notice>
+  )
 }
 
 /** A field for the password that the user already has. */
@@ -174,6 +180,7 @@ export const ActionForm = ({
   on,
   kind = 'secondary',
   confirm,
+  isSafe = false,
   fields = {},
 }: {
   action: string
@@ -181,6 +188,8 @@ export const ActionForm = ({
   on?: string
   kind?: 'primary' | 'secondary' | 'danger'
   confirm?: Child
+  /** Shows the confirmation without the colour of a warning. */
+  isSafe?: boolean
   fields?: Record<string, string>
 }) => {
   const ariaLabel = on && `${label} ${on}`
@@ -197,7 +206,7 @@ export const ActionForm = ({
   )
   if (!confirm) return form
   return (
-    <details class="confirm">
+    <details class={isSafe ? 'confirm plain' : 'confirm'}>
       <summary role="button" class="secondary" aria-label={ariaLabel}>
         {label}
       </summary>

@@ -1,8 +1,10 @@
 // The layout of every page: a single column for guests, with navigation for members.
 import { html } from 'hono/html'
 import type { Child } from 'hono/jsx'
+import type { CreditStatus } from '../../organisation/rpc.ts'
 import { settingsOf } from '../../settings.ts'
 import type { ConsoleContext } from '../context.ts'
+import { CreditBanner, creditStatusOf } from './credit-banner.tsx'
 import { ActionForm, Button, FormOrganisation, PostForm } from './form.tsx'
 import { Timestamp } from './time.tsx'
 
@@ -11,6 +13,7 @@ const PAGES = [
   ['/console/playground', 'Playground'],
   ['/console/jobs', 'Jobs'],
   ['/console/credits', 'Credits'],
+  ['/console/billing', 'Billing'],
 ] as const
 
 const SETTINGS = [
@@ -26,8 +29,17 @@ const OWNER_SETTINGS = [...SETTINGS, ['/console/settings/audit-log', 'Audit log'
 interface PageOptions {
   title: string
   status?: 200 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503
+  /** A style sheet of this page, in addition to that of all pages. */
+  stylesheet?: `/static/${string}.css`
+  /** For a table of columns: a guest page is narrow otherwise. */
+  wide?: boolean
   /** How often a browser without JavaScript reloads the page. */
   refreshSeconds?: number | undefined
+}
+
+interface MemberPageOptions extends Omit<PageOptions, 'wide'> {
+  /** The credit status if the page has read it; null for a page without the banner. */
+  credits?: CreditStatus | null
 }
 
 /** A page without navigation: for guests and for users without an organisation. */
@@ -35,7 +47,7 @@ export const guestPage = (c: ConsoleContext, options: PageOptions, content: Chil
   render(
     c,
     options,
-    <body class="guest">
+    <body class={options.wide ? 'guest wide' : 'guest'}>
       <SkipLink />
       <header>
         <Brand />
@@ -48,8 +60,13 @@ export const guestPage = (c: ConsoleContext, options: PageOptions, content: Chil
   )
 
 /** A page of the selected organisation. */
-export const memberPage = (c: ConsoleContext, options: PageOptions, content: Child) =>
-  render(
+export async function memberPage(
+  c: ConsoleContext,
+  { credits, ...options }: MemberPageOptions,
+  content: Child,
+) {
+  const status = credits === undefined ? await creditStatusOf(c) : credits
+  return render(
     c,
     options,
     <FormOrganisation.Provider value={c.var.membership.organisation.id}>
@@ -72,15 +89,17 @@ export const memberPage = (c: ConsoleContext, options: PageOptions, content: Chi
         <main id="content" tabindex={-1}>
           <Suspension c={c} />
           <Deletion c={c} />
+          {status && <CreditBanner c={c} status={status} />}
           {content}
         </main>
         <Announcer />
       </body>
     </FormOrganisation.Provider>,
   )
+}
 
 function render(c: ConsoleContext, options: PageOptions, body: Child) {
-  const { title, status = 200, refreshSeconds } = options
+  const { title, status = 200, stylesheet, refreshSeconds } = options
   const document = (
     <html lang="en">
       <head>
@@ -91,6 +110,7 @@ function render(c: ConsoleContext, options: PageOptions, body: Child) {
         <link rel="icon" href="/static/icon.svg" type="image/svg+xml" />
         <link rel="stylesheet" href="/static/pico.classless.min.css" />
         <link rel="stylesheet" href="/static/console.css" />
+        {stylesheet && <link rel="stylesheet" href={stylesheet} />}
         <script type="module" src="/static/console.js"></script>
         {refreshSeconds !== undefined && (
           <noscript>

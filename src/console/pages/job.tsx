@@ -107,6 +107,7 @@ async function jobSection(c: ConsoleContext, row: JobWithEvent) {
   return (
     <section
       class="job"
+      data-status={`Job ${row.status}`}
       data-live={isSettled(row) ? undefined : `/console/jobs/${row.id}/live`}
       aria-label="Job"
     >

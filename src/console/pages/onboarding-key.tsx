@@ -78,8 +78,8 @@ const NoFreeCredits = ({ c }: { c: ConsoleContext }) => {
   }
   return (
     <Notice kind="info">
-      <strong>Your organisation has no credits yet.</strong> {reason()} To run live jobs, buy
-      credits or{' '}
+      <strong>Your organisation has no credits yet.</strong> {reason()} To run live jobs,{' '}
+      <a href="/console/billing">buy credits</a> or{' '}
       {supportEmail ? <a href={`mailto:${supportEmail}`}>contact support</a> : 'contact support'}.
     </Notice>
   )

@@ -2,9 +2,13 @@
 import { Hono } from 'hono'
 import { invitationsTo } from '../../accounts/invitations.ts'
 import { STATISTICS_DAYS, statisticsOf } from '../../jobs/statistics.ts'
+import type { Statistics } from '../../jobs/statistics.ts'
+import { formatCredits } from '../../billing/money.ts'
+import { nameOfPlan } from '../../billing/plans.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { organisationStub } from '../../organisation/stub.ts'
 import { Chart } from '../components/chart.tsx'
+import type { Series } from '../components/chart.tsx'
 import type { ConsoleApp } from '../context.ts'
 import { Notice } from '../components/notice.tsx'
 import { memberPage } from '../components/layout.tsx'
@@ -13,15 +17,21 @@ import { EmptyState } from '../components/table.tsx'
 
 export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
   const { organisation } = c.var.membership
-  const [statistics, totals, invited] = await Promise.all([
+  const currency = currencyOf(organisation.regionCode)
+  const [statistics, credits, invited] = await Promise.all([
     statisticsOf({ env: c.env, organisationId: organisation.id, now: Date.now() }),
-    organisationStub(c.env, organisation.id).totals(),
+    organisationStub(c.env, organisation.id).creditStatus(),
     invitationsTo(c.env, c.var.user.email),
   ])
+  const series = (
+    label: string,
+    colour: Series['colour'],
+    count: (day: Statistics['days'][number]) => number,
+  ): Series => ({ label, colour, counts: statistics.days.map(count) })
   const ended = statistics.completed + statistics.failed
   return memberPage(
     c,
-    { title: 'Overview' },
+    { title: 'Overview', credits },
     <>
       <h1>{organisation.name}</h1>
       {invited.map(({ organisation: other }) => (
@@ -34,7 +44,7 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
         <div>
           <dt>Credits</dt>
           <dd>
-            <a href="/console/credits">{totals.balance}</a>
+            <a href="/console/credits">{formatCredits(credits.balance, currency)}</a>
           </dd>
         </div>
         <div>
@@ -60,22 +70,36 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
             </p>
           </EmptyState>
         ) : (
-          <Chart days={statistics.days} />
+          <Chart
+            caption="Jobs per day"
+            days={statistics.days.map(({ day }) => day)}
+            series={[
+              series('Completed', 'good', ({ completed }) => completed),
+              series('Failed', 'bad', ({ failed }) => failed),
+              series('Other', 'off', ({ other }) => other),
+            ]}
+          />
         )}
       </section>
       <section aria-labelledby="organisation-heading">
         <h2 id="organisation-heading">Organisation</h2>
         <dl>
           <dt>Plan</dt>
-          <dd class="capitalised">{organisation.plan}</dd>
+          <dd>
+            <a href="/console/billing">{nameOfPlan(organisation.plan)}</a>
+          </dd>
           <dt>Region</dt>
           <dd>
-            {organisation.regionCode}, billed in {currencyOf(organisation.regionCode)}
+            {organisation.regionCode}, billed in {currency}
           </dd>
           <dt>Rate limit</dt>
           <dd>{organisation.rateLimitPerMinute} requests per minute</dd>
           <dt>Auto-reload</dt>
-          <dd>{organisation.autoReloadEnabled ? 'On' : 'Off'}</dd>
+          <dd>
+            <a href="/console/billing#auto-reload">
+              {organisation.autoReloadEnabled ? 'On' : 'Off'}
+            </a>
+          </dd>
           <dt>Organisation ID</dt>
           <dd class="id">{organisation.id}</dd>
         </dl>

@@ -74,7 +74,7 @@ export const playground = new Hono<ConsoleApp>()
       modelImageUrl: model.url,
       garmentImageUrl: garment.url,
     })
-    if (!submitted.ok) return playgroundPage(c, { errors: { '': submitted.message }, values })
+    if (!submitted.ok) return playgroundPage(c, { ...submitted.state, values })
     return c.redirect(`/console/jobs/${submitted.jobId}`, 303)
   })
   .post('/sample', async (c) => {
@@ -86,7 +86,7 @@ export const playground = new Hono<ConsoleApp>()
       modelImageUrl: `${baseUrlOf(c)}/static/model.jpg`,
       garmentImageUrl: `${baseUrlOf(c)}/static/garment.jpg`,
     })
-    if (!submitted.ok) return playgroundPage(c, { errors: { '': submitted.message } })
+    if (!submitted.ok) return playgroundPage(c, submitted.state)
     return c.redirect(`/console/jobs/${submitted.jobId}`, 303)
   })
 

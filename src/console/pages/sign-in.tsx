@@ -112,7 +112,8 @@ function signInPage(
           Forgot your password?
         </button>
         <span>
-          New here? <a href="/console/sign-up">Create an account</a>
+          New here? <a href="/console/sign-up">Create an account</a> or{' '}
+          <a href="/pricing">see pricing</a>
         </span>
       </p>
     </article>,

@@ -222,7 +222,9 @@ function signUpPage(c: ConsoleContext, state: FormState = {}) {
     <article>
       <Steps current="account" />
       <h1>Create your account</h1>
-      <p class="lead">{FREE_CREDITS} free credits, no card required.</p>
+      <p class="lead">
+        {FREE_CREDITS} free credits, no card required. <a href="/pricing">See pricing</a>
+      </p>
       <form method="post" action="/console/sign-up" novalidate>
         <FormError state={state} />
         <Field

@@ -83,8 +83,8 @@ async function teamPage(c: ConsoleContext, state: FormState = {}) {
     <>
       <h1>Team</h1>
       <p>
-        Only owners can manage the team, reveal and rotate the signing secret, change the
-        organisation settings and read the audit log. Members can do everything else.
+        Only owners can manage the team and billing, reveal and rotate the signing secret, change
+        the organisation settings and read the audit log. Members can do everything else.
       </p>
       {invited && (
         <Notice kind="good">

@@ -75,7 +75,7 @@ export const webhooks = new Hono<ConsoleApp>()
       modelImageUrl: imageUrl,
       garmentImageUrl: imageUrl,
     })
-    if (!submitted.ok) return webhooksPage(c, { errors: { '': submitted.message } })
+    if (!submitted.ok) return webhooksPage(c, submitted.state)
     return c.redirect(`/console/jobs/${submitted.jobId}`, 303)
   })
   .route('/', disabledEndpoints)

@@ -1,5 +1,5 @@
-// Progressive enhancement of the console: copy buttons, local times, live updates of jobs, menus that
-// close, and file size checks. Every page works without this script.
+// Progressive enhancement of the console: copy buttons, local times, live updates of jobs and
+// payments, menus that close, and file size checks. Every page works without this script.
 
 const POLL_MS = 1000
 
@@ -70,7 +70,7 @@ for (const form of document.querySelectorAll('form[data-run]')) {
       const section = document.createElement('section')
       section.dataset.live = `${new URL(response.url).pathname}/live`
       result.replaceChildren(section)
-      await pollJob(section)
+      await poll(section)
     } catch {
       result.textContent = 'The job could not be submitted. Try again in the playground.'
       button.disabled = false
@@ -92,7 +92,7 @@ addEventListener('click', ({ target }) => {
   if (menu && !menu.contains(target)) menu.open = false
 })
 
-for (const section of document.querySelectorAll('[data-live]')) pollJob(section)
+for (const section of document.querySelectorAll('[data-live]')) poll(section)
 if (document.querySelector('[data-reload]')) setTimeout(() => location.reload(), POLL_MS)
 showLocalTimes(document)
 // On narrow screens the navigation scrolls horizontally.
@@ -100,8 +100,8 @@ document
   .querySelector('.member > nav [aria-current]')
   ?.scrollIntoView({ block: 'nearest', inline: 'center' })
 
-/** Replaces `section` with the job's current state until the job is settled. */
-async function pollJob(section) {
+/** Replaces `section` with the current state of its job or payment until that is final. */
+async function poll(section) {
   let current = section
   while (current.dataset.live) {
     const response = await fetch(current.dataset.live).catch(() => null)
@@ -110,8 +110,8 @@ async function pollJob(section) {
       const next = page.querySelector('section')
       showLocalTimes(next)
       if (next.innerHTML !== current.innerHTML || next.dataset.live !== current.dataset.live) {
-        const status = next.querySelector('.badge')?.textContent
-        if (status !== current.querySelector('.badge')?.textContent) announce(`Job ${status}`)
+        const { status } = next.dataset
+        if (status !== current.dataset.status) announce(status)
         current.replaceWith(next)
         current = next
       }

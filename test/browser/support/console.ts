@@ -8,6 +8,7 @@ import { chromiumPath } from '../../../scripts/chromium.ts'
 import { startDevServer, wrangler } from '../../../scripts/wrangler.ts'
 
 export const DESKTOP = { width: 1280, height: 900 }
+export const TABLET = { width: 768, height: 1024 }
 export const PHONE = { width: 390, height: 844 }
 export const OPERATOR_TOKEN = 'browser-tests-operator-token'
 export const PASSWORD = 'a long enough password'

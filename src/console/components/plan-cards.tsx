@@ -1,0 +1,84 @@
+// The plans side by side, for the pricing page and for Billing.
+import type { Child } from 'hono/jsx'
+import { formatCredits, formatMoney } from '../../billing/money.ts'
+import { nameOfPlan, PLAN_TERMS, SELF_SERVICE_PLANS } from '../../billing/plans.ts'
+import type { SelfServicePlan } from '../../billing/plans.ts'
+import type { Currency, Plan } from '../../domain/organisation.ts'
+
+/**
+ * The cards of all plans.
+ * @param current the plan in force, which is highlighted
+ * @param action what the customer can do with each plan
+ */
+export const PlanCards = ({
+  currency,
+  current,
+  action,
+}: {
+  currency: Currency
+  current?: Plan
+  action: (plan: Plan) => Child
+}) => (
+  <div class="plans">
+    {SELF_SERVICE_PLANS.map((plan) => (
+      <PlanCard name={nameOfPlan(plan)} isCurrent={plan === current} action={action(plan)}>
+        <SelfServiceTerms plan={plan} currency={currency} />
+      </PlanCard>
+    ))}
+    <PlanCard name="Enterprise" isCurrent={current === 'enterprise'} action={action('enterprise')}>
+      <p class="price">Custom</p>
+      <ul>
+        <li>Included credits and prices by agreement</li>
+        <li>
+          At least {formatCredits(PLAN_TERMS.scale.rateLimitPerMinute, currency)} requests per
+          minute
+        </li>
+        <li>Payment by invoice</li>
+      </ul>
+    </PlanCard>
+  </div>
+)
+
+const PlanCard = ({
+  name,
+  isCurrent,
+  action,
+  children,
+}: {
+  name: string
+  isCurrent: boolean
+  action: Child
+  children?: Child
+}) => (
+  <article class={isCurrent ? 'plan current' : 'plan'} aria-label={`Plan ${name}`}>
+    <h3>
+      {name} {isCurrent && <span class="badge good">Current</span>}
+    </h3>
+    {children}
+    <div class="plan-action">{action}</div>
+  </article>
+)
+
+const SelfServiceTerms = ({ plan, currency }: { plan: SelfServicePlan; currency: Currency }) => {
+  const { monthlyFee, includedCredits, rateLimitPerMinute, tiers } = PLAN_TERMS[plan]
+  const prices = tiers.map(({ price }) => price[currency])
+  return (
+    <>
+      <p class="price">
+        {formatMoney(monthlyFee[currency], currency)} <small>per month</small>
+      </p>
+      <ul>
+        <li>
+          {includedCredits === 0
+            ? 'No monthly fee: pay per credit'
+            : `${formatCredits(includedCredits, currency)} credits per month included`}
+        </li>
+        <li>
+          Further credits for {formatMoney(Math.max(...prices), currency)} to{' '}
+          {formatMoney(Math.min(...prices), currency)} each
+        </li>
+        <li>{formatCredits(rateLimitPerMinute, currency)} requests per minute</li>
+      </ul>
+    </>
+  )
+}

@@ -1,0 +1,191 @@
+// A payment. The payment provider returns customers to this page, which waits for the confirmation.
+import { Hono } from 'hono'
+import { isSandbox } from '../../billing/choose.ts'
+import { formatCredits, formatMoney } from '../../billing/money.ts'
+import { readPayment } from '../../billing/read-payment.ts'
+import { itemOf } from '../../billing/receipt.ts'
+import type { PaymentRow } from '../../db/billing-schema.ts'
+import { BILLING_PATH } from '../../domain/billing.ts'
+import { AppError } from '../../domain/errors.ts'
+import { baseUrlOf } from '../../http/base-url.ts'
+import { isId } from '../../ids.ts'
+import { organisationStub } from '../../organisation/stub.ts'
+import { PaymentBadge } from '../components/badges.tsx'
+import { memberPage } from '../components/layout.tsx'
+import { Notice } from '../components/notice.tsx'
+import { SandboxBanner } from '../components/sandbox-banner.tsx'
+import { Timestamp } from '../components/time.tsx'
+import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import { scopeOf, selectOrganisation } from '../middleware/session.ts'
+import { Amount } from './billing-payments.tsx'
+
+const REFRESH_SECONDS = 5
+
+export const billingPayment = new Hono<ConsoleApp>()
+  .get('/:paymentId', async (c) => {
+    const payment = await findOwnPayment(c)
+    // Another tab may have switched to another organisation during the checkout.
+    selectOrganisation(c, payment.organisationId)
+    return memberPage(
+      c,
+      {
+        title: 'Payment',
+        stylesheet: '/static/billing.css',
+        // The balance may change while the page waits.
+        credits: null,
+        ...(payment.status === 'open' && { refreshSeconds: REFRESH_SECONDS }),
+      },
+      <>
+        <p class="breadcrumb">
+          <a href={BILLING_PATH}>Billing</a>
+        </p>
+        <h1>{itemOf(payment)}</h1>
+        {isSandbox(c.env, baseUrlOf(c)) && <SandboxBanner />}
+        {await paymentSection(c, payment)}
+      </>,
+    )
+  })
+  // console.js polls this fragment while the payment is open.
+  .get('/:paymentId/live', async (c) => c.html(await paymentSection(c, await findOwnPayment(c))))
+
+/**
+ * Finds a payment of any organisation of the user, and makes that organisation the one of this page.
+ * @throws AppError not_found, also for a payment of an organisation that the user does not own
+ */
+async function findOwnPayment(c: ConsoleContext): Promise<PaymentRow> {
+  const paymentId = c.req.param('paymentId') ?? ''
+  if (!isId('pay', paymentId)) throw new AppError('not_found')
+  const { membership, memberships } = c.var
+  for (const candidate of new Set([membership, ...memberships])) {
+    const organisationId = candidate.organisation.id
+    try {
+      const payment = await readPayment({ ...scopeOf(c), organisationId, paymentId })
+      c.set('membership', candidate)
+      return payment
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'not_found')) throw error
+    }
+  }
+  throw new AppError('not_found')
+}
+
+async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
+  const { organisation } = c.var.membership
+  const { id, status, credits, currency, createdAt, paidAt, invoiceUrl } = payment
+  const { balance } = await organisationStub(c.env, organisation.id).creditStatus()
+  return (
+    <section
+      class="payment"
+      aria-label="Payment"
+      data-live={status === 'open' ? `${BILLING_PATH}/payments/${id}/live` : undefined}
+      data-status={`Payment ${status}`}
+    >
+      <Outcome payment={payment} />
+      <dl class="card">
+        <dt>Status</dt>
+        <dd>
+          <PaymentBadge payment={payment} />
+        </dd>
+        <dt>Amount</dt>
+        <dd>
+          <Amount payment={payment} />
+        </dd>
+        {credits > 0 && (
+          <>
+            <dt>Credits</dt>
+            <dd>
+              {formatCredits(credits, currency)}
+              {payment.creditsReversed > 0 && (
+                <span class="muted">
+                  {' '}
+                  ({formatCredits(payment.creditsReversed, currency)} taken back)
+                </span>
+              )}
+            </dd>
+          </>
+        )}
+        <dt>Credit balance</dt>
+        <dd data-balance>{formatCredits(balance, currency)}</dd>
+        <dt>Organisation</dt>
+        <dd class="address">{organisation.name}</dd>
+        <dt>Started</dt>
+        <dd>
+          <Timestamp at={createdAt} />
+        </dd>
+        {paidAt && (
+          <>
+            <dt>Paid</dt>
+            <dd>
+              <Timestamp at={paidAt} />
+            </dd>
+          </>
+        )}
+        <dt>Payment ID</dt>
+        <dd class="id">{id}</dd>
+      </dl>
+      <p class="buttons">
+        <PrimaryLink payment={payment} />
+        {invoiceUrl && (
+          <a href={invoiceUrl} role="button" class="secondary" target="_blank" rel="noreferrer">
+            View invoice
+          </a>
+        )}
+      </p>
+    </section>
+  )
+}
+
+const PrimaryLink = ({ payment: { status, actionUrl } }: { payment: PaymentRow }) => {
+  if (status === 'open' && actionUrl) {
+    return (
+      <a href={actionUrl} role="button" class="secondary">
+        Continue payment
+      </a>
+    )
+  }
+  return (
+    <a href={BILLING_PATH} role="button">
+      {status === 'failed' || status === 'expired' ? 'Try again' : 'Back to Billing'}
+    </a>
+  )
+}
+
+const Outcome = ({ payment }: { payment: PaymentRow }) => {
+  const { status, failure, credits, currency, dispute, amountRefunded, creditsReversed } = payment
+  if (status === 'open') {
+    return (
+      <p class="notice" role="status">
+        <span aria-busy="true">We are waiting for the confirmation of the payment.</span> This page
+        updates automatically.
+      </p>
+    )
+  }
+  if (status === 'failed') {
+    return (
+      <Notice kind="bad">
+        <strong>The payment failed.</strong> {failure} No credits were added.
+      </Notice>
+    )
+  }
+  if (status === 'expired') {
+    return <Notice kind="bad">The payment page has expired. You were not charged.</Notice>
+  }
+  if (amountRefunded > 0) {
+    return (
+      <Notice kind="info">
+        {formatMoney(amountRefunded, currency)} of this payment was{' '}
+        {dispute === 'lost' ? 'returned after a dispute' : 'refunded'}.
+        {creditsReversed > 0 &&
+          ` ${formatCredits(creditsReversed, currency)} ${creditsReversed === 1 ? 'credit was' : 'credits were'} taken back.`}
+      </Notice>
+    )
+  }
+  return (
+    <Notice kind="good">
+      <strong>Payment received.</strong>{' '}
+      {credits > 0 &&
+        `${formatCredits(credits, currency)} ${credits === 1 ? 'credit was' : 'credits were'} added. `}
+      A receipt is sent to the owners by email.
+    </Notice>
+  )
+}

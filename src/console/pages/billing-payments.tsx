@@ -1,0 +1,102 @@
+// The sections of Billing for the payment method and the list of payments.
+import { formatMoney } from '../../billing/money.ts'
+import { itemOf } from '../../billing/receipt.ts'
+import type { PaymentRow } from '../../db/billing-schema.ts'
+import { BILLING_PATH } from '../../domain/billing.ts'
+import { PaymentBadge } from '../components/badges.tsx'
+import { Button, FormError, PostForm } from '../components/form.tsx'
+import { EmptyState, Table } from '../components/table.tsx'
+import { Timestamp } from '../components/time.tsx'
+import type { OwnerView } from './billing-page.tsx'
+
+/** The stored payment method, with a link to the provider's portal. */
+export const PaymentMethod = ({ view }: { view: OwnerView }) => (
+  <section id="payment-method" class="card" aria-labelledby="payment-method-heading">
+    <h2 id="payment-method-heading">Payment method and billing details</h2>
+    <FormError state={view.stateOf('portal')} />
+    {view.account?.customerId ? (
+      <>
+        <p>
+          {view.account.paymentMethod ?? 'No payment method is stored.'}{' '}
+          <span class="muted">
+            The payment provider stores the payment method, billing address and tax ID.
+          </span>
+        </p>
+        <PostForm action={`${BILLING_PATH}/portal`}>
+          <Button kind="secondary">Manage billing details</Button>
+        </PostForm>
+      </>
+    ) : (
+      <p>
+        You enter the payment method, billing address and tax ID with the first payment. After that,
+        you can change them here.
+      </p>
+    )}
+  </section>
+)
+
+/** One page of the payments, newest first. */
+export const Payments = ({ view: { c, payments, hasMore } }: { view: OwnerView }) => {
+  const isPaged = c.req.query('before') !== undefined
+  const last = payments.at(-1)
+  return (
+    <section id="payments" aria-labelledby="payments-heading">
+      <h2 id="payments-heading">Payments</h2>
+      {payments.length === 0 ? (
+        <EmptyState title={isPaged ? 'No more payments' : 'No payments yet'} />
+      ) : (
+        <Table
+          label="Payments"
+          columns={['Date', 'Item', 'Amount', 'Status', 'Details']}
+          numeric={['Amount']}
+          rows={payments.map((payment) => [
+            <Timestamp at={payment.createdAt} />,
+            <>
+              {itemOf(payment)}
+              {payment.failure && <span class="subline">{payment.failure}</span>}
+            </>,
+            <Amount payment={payment} />,
+            <PaymentBadge payment={payment} />,
+            <PaymentLinks payment={payment} />,
+          ])}
+        />
+      )}
+      <nav aria-label="Pages" class="pages">
+        {isPaged && <a href={`${BILLING_PATH}#payments`}>Newest</a>}
+        {hasMore && last && <a href={`${BILLING_PATH}?before=${last.id}#payments`}>Older</a>}
+      </nav>
+    </section>
+  )
+}
+
+/** The amount of a payment, and what was refunded. */
+export const Amount = ({
+  payment: { status, amount, amountRefunded, currency },
+}: {
+  payment: PaymentRow
+}) => (
+  <>
+    {/* The provider computes the price of an upgrade. */}
+    {status === 'open' && amount === 0 ? '–' : formatMoney(amount, currency)}
+    {amountRefunded > 0 && (
+      <span class="subline">{formatMoney(amountRefunded, currency)} refunded</span>
+    )}
+  </>
+)
+
+const PaymentLinks = ({ payment }: { payment: PaymentRow }) => {
+  const on = <span class="visually-hidden">of {itemOf(payment)}</span>
+  return (
+    <div class="actions">
+      {payment.status === 'open' && payment.actionUrl && (
+        <a href={payment.actionUrl}>Continue payment {on}</a>
+      )}
+      {payment.invoiceUrl && (
+        <a href={payment.invoiceUrl} target="_blank" rel="noreferrer">
+          Invoice {on}
+        </a>
+      )}
+      <a href={`${BILLING_PATH}/payments/${payment.id}`}>View {on}</a>
+    </div>
+  )
+}

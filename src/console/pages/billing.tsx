@@ -1,0 +1,131 @@
+// The routes of Billing. Owners buy credits and manage plan, auto-reload and payments; members see the
+// plan and the balance.
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { buyPack } from '../../billing/buy-pack.ts'
+import { changePlan } from '../../billing/change-plan.ts'
+import { openPortal } from '../../billing/open-portal.ts'
+import { PaymentError } from '../../billing/provider.ts'
+import { updateAutoReload } from '../../billing/update-auto-reload.ts'
+import type { PaymentRow } from '../../db/billing-schema.ts'
+import { MINOR_UNITS } from '../../billing/money.ts'
+import { BILLING_PATH } from '../../domain/billing.ts'
+import { baseUrlOf } from '../../http/base-url.ts'
+import { log } from '../../log.ts'
+import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import { requireOwner, scopeOf } from '../middleware/session.ts'
+import { formStateOf, readForm } from '../read-form.ts'
+import type { FormState } from '../read-form.ts'
+import { billingPage } from './billing-page.tsx'
+import type { BillingForm } from './billing-page.tsx'
+
+const OUTDATED = 'The form is not valid. Check the prices and try again.'
+const UNREACHABLE = 'The payment provider cannot be reached.'
+const UNREACHABLE_MESSAGES: Record<BillingForm, string> = {
+  packs: `${UNREACHABLE} Try again in a few minutes. You were not charged.`,
+  // An upgrade charges the stored payment method, and the response to a charge may be lost.
+  plan: `${UNREACHABLE} Check your payments below in a few minutes before you try again.`,
+  'auto-reload': `${UNREACHABLE} Try again in a few minutes. No changes were saved.`,
+  portal: `${UNREACHABLE} Try again in a few minutes.`,
+}
+
+/** The amount and currency that the page showed. The use cases compare them with the current price. */
+const shownPrice = { amount: z.coerce.number().int(), currency: z.string().max(10) }
+const BuyPack = z.object({ pack: z.coerce.number().int(), ...shownPrice })
+const ChangePlan = z.object({ plan: z.string().max(50), ...shownPrice })
+
+const wholeNumber = (message: string) =>
+  z
+    .string(message)
+    .trim()
+    .regex(/^\d{1,9}$/, message)
+    .transform(Number)
+const AutoReload = z.object({
+  enabled: z.string().optional(),
+  threshold: wholeNumber('Enter a whole number of credits.'),
+  pack: z.coerce.number<string>('Choose a pack.').int(),
+  monthly_max: wholeNumber('Enter a whole amount, such as 200.'),
+})
+
+export const billing = new Hono<ConsoleApp>()
+  .get('/', (c) => billingPage(c))
+  .post('/packs', requireOwner, async (c) => {
+    const form = await readForm(c, BuyPack)
+    if (!form.ok) return invalidForm(c, 'packs')
+    try {
+      const request = { ...scopeOf(c), baseUrl: baseUrlOf(c), ...form.data }
+      return redirectToPayment(c, await buyPack(request))
+    } catch (error) {
+      return failedForm(c, 'packs', error)
+    }
+  })
+  .post('/plan', requireOwner, async (c) => {
+    const form = await readForm(c, ChangePlan)
+    if (!form.ok) return invalidForm(c, 'plan')
+    try {
+      const change = await changePlan({ ...scopeOf(c), baseUrl: baseUrlOf(c), ...form.data })
+      if (change.kind === 'payment') return redirectToPayment(c, change.payment)
+      return c.redirect(`${BILLING_PATH}?done=${change.kind}#plan`, 303)
+    } catch (error) {
+      return failedForm(c, 'plan', error)
+    }
+  })
+  .post('/auto-reload', requireOwner, async (c) => {
+    const form = await readForm(c, AutoReload)
+    if (!form.ok) return billingPage(c, { form: 'auto-reload', state: form })
+    const { enabled, threshold, pack, monthly_max: monthlyMax } = form.data
+    try {
+      await updateAutoReload({
+        ...scopeOf(c),
+        settings: {
+          enabled: enabled !== undefined,
+          threshold,
+          pack,
+          monthlyMax: monthlyMax * MINOR_UNITS,
+        },
+      })
+    } catch (error) {
+      return failedForm(c, 'auto-reload', error, {
+        ...(enabled !== undefined && { enabled }),
+        threshold: String(threshold),
+        pack: String(pack),
+        monthly_max: String(monthlyMax),
+      })
+    }
+    return c.redirect(`${BILLING_PATH}?done=auto-reload#auto-reload`, 303)
+  })
+  .post('/portal', requireOwner, async (c) => {
+    try {
+      return c.redirect(await openPortal({ ...scopeOf(c), baseUrl: baseUrlOf(c) }), 303)
+    } catch (error) {
+      return failedForm(c, 'portal', error)
+    }
+  })
+
+/** Goes to the provider's page, or to the page of the payment if there is nothing to do. */
+const redirectToPayment = (c: ConsoleContext, { id, actionUrl }: PaymentRow) =>
+  c.redirect(actionUrl ?? `${BILLING_PATH}/payments/${id}`, 303)
+
+/** For a form without visible fields, whose values come from the page. */
+const invalidForm = (c: ConsoleContext, form: BillingForm) =>
+  billingPage(c, { form, state: { errors: { '': OUTDATED } } })
+
+/** @throws every error that is not for the user */
+function failedForm(
+  c: ConsoleContext,
+  form: BillingForm,
+  error: unknown,
+  values: Record<string, string> = {},
+) {
+  if (!(error instanceof PaymentError)) {
+    return billingPage(c, { form, state: formStateOf(error, values) })
+  }
+  const organisationId = c.var.membership.organisation.id
+  log.error('payment provider failed', error, { organisationId, form, code: error.code })
+  const isRejected = error.code === 'rejected'
+  const message = isRejected
+    ? 'The payment provider rejected the request. Try again, or contact support.'
+    : UNREACHABLE_MESSAGES[form]
+  const state: FormState = { errors: { '': message }, values }
+  return billingPage(c, { form, state }, isRejected ? 422 : 503)
+}

@@ -1,0 +1,153 @@
+// The public page of plans and prices.
+import { Hono } from 'hono'
+import type { Child } from 'hono/jsx'
+import { isSandbox } from '../../billing/choose.ts'
+import { formatCredits, formatMoney } from '../../billing/money.ts'
+import {
+  nameOfPlan,
+  PACKS,
+  PLAN_TERMS,
+  priceOfPack,
+  SELF_SERVICE_PLANS,
+} from '../../billing/plans.ts'
+import { FREE_CREDITS } from '../../domain/limits.ts'
+import { CURRENCIES } from '../../domain/organisation.ts'
+import type { Currency, Plan } from '../../domain/organisation.ts'
+import { baseUrlOf } from '../../http/base-url.ts'
+import { settingsOf } from '../../settings.ts'
+import { ContactLink } from '../components/contact-link.tsx'
+import { guestPage } from '../components/layout.tsx'
+import { PlanCards } from '../components/plan-cards.tsx'
+import { SandboxBanner } from '../components/sandbox-banner.tsx'
+import { Table } from '../components/table.tsx'
+import type { ConsoleApp } from '../context.ts'
+
+const DEFAULT_CURRENCY: Currency = 'USD'
+
+export const pricing = new Hono<ConsoleApp>().get('/', (c) => {
+  const asked = c.req.query('currency')?.toUpperCase()
+  const currency = CURRENCIES.find((known) => known === asked) ?? DEFAULT_CURRENCY
+  const { supportEmail } = settingsOf(c.env)
+  return guestPage(
+    c,
+    { title: 'Pricing', wide: true, stylesheet: '/static/billing.css' },
+    <>
+      <div class="page-title">
+        <div>
+          <h1>Pricing</h1>
+          <p class="lead">
+            Pay per result. Start with {FREE_CREDITS} free credits, no card required.
+          </p>
+        </div>
+        <CurrencyLinks current={currency} />
+      </div>
+      {isSandbox(c.env, baseUrlOf(c)) && <SandboxBanner />}
+      <PlanCards currency={currency} action={(plan) => actionOf(plan, c.env)} />
+      <p class="muted">
+        Prices exclude tax. The billing region of an organisation determines its currency: India is
+        billed in INR, the European Union in EUR, and all other regions in USD.
+      </p>
+      <section aria-labelledby="packs-heading">
+        <h2 id="packs-heading">Credit packs</h2>
+        <p>
+          Buy further credits on any plan. The price per credit depends on the plan and on the size
+          of the pack. Credits do not expire.
+        </p>
+        <Packs currency={currency} />
+      </section>
+      <Questions />
+      <PricingFooter supportEmail={supportEmail} />
+    </>,
+  )
+})
+
+function actionOf(plan: Plan, env: Env): Child {
+  if (plan !== 'enterprise') {
+    return (
+      <a href="/console/sign-up" role="button" class={plan === 'growth' ? undefined : 'secondary'}>
+        Get started <span class="visually-hidden">with {nameOfPlan(plan)}</span>
+      </a>
+    )
+  }
+  return <ContactLink env={env} />
+}
+
+const CurrencyLinks = ({ current }: { current: Currency }) => (
+  <nav aria-label="Currency" class="segments">
+    {CURRENCIES.map((currency) => (
+      <a
+        href={`/pricing?currency=${currency}`}
+        aria-current={currency === current ? 'true' : undefined}
+      >
+        {currency}
+      </a>
+    ))}
+  </nav>
+)
+
+const Packs = ({ currency }: { currency: Currency }) => {
+  const columns = SELF_SERVICE_PLANS.map(nameOfPlan)
+  return (
+    <Table
+      label="Credit packs"
+      columns={['Pack', ...columns]}
+      numeric={columns}
+      rows={PACKS.map((pack) => [
+        `${formatCredits(pack, currency)} credits`,
+        ...SELF_SERVICE_PLANS.map((plan) => {
+          const price = priceOfPack({ pack, plan, currency })
+          return (
+            <>
+              {formatMoney(price, currency)}{' '}
+              <span class="subline">{formatMoney(price / pack, currency)} per credit</span>
+            </>
+          )
+        }),
+      ])}
+    />
+  )
+}
+
+const Questions = () => (
+  <section aria-labelledby="questions-heading">
+    <h2 id="questions-heading">How billing works</h2>
+    <dl class="questions">
+      <dt>What is a credit?</dt>
+      <dd>
+        A completed live job costs one credit. Jobs that fail or are cancelled cost nothing, and
+        jobs in test mode are free.
+      </dd>
+      <dt>What is free?</dt>
+      <dd>
+        Your company’s first organisation receives {FREE_CREDITS} credits. No card is required until
+        you buy more.
+      </dd>
+      <dt>What happens when the credits are used up?</dt>
+      <dd>
+        Live jobs are rejected until you buy credits. With auto-reload, credits are bought when the
+        balance falls below a threshold, up to a maximum per month.
+      </dd>
+      <dt>Can I change the plan?</dt>
+      <dd>
+        Yes, at any time. An upgrade takes effect at once: you pay the difference and receive the
+        additional credits for the rest of the period. A downgrade takes effect at the end of the
+        period.
+      </dd>
+      <dt>Do included credits expire?</dt>
+      <dd>
+        No. The included {formatCredits(PLAN_TERMS.growth.includedCredits, DEFAULT_CURRENCY)} or{' '}
+        {formatCredits(PLAN_TERMS.scale.includedCredits, DEFAULT_CURRENCY)} credits are added with
+        each monthly payment and remain until they are used.
+      </dd>
+    </dl>
+  </section>
+)
+
+const PricingFooter = ({ supportEmail }: { supportEmail: string | undefined }) => (
+  <footer class="links">
+    <a href="/console/sign-up">Create an account</a>
+    <a href="/console/sign-in">Sign in</a>
+    <a href="/docs/">API reference</a>
+    {supportEmail && <a href={`mailto:${supportEmail}`}>Support</a>}
+  </footer>
+)

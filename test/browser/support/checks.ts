@@ -1,0 +1,70 @@
+// What browser tests check on every page: overflows, contrast and accessibility.
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+
+/** Finds elements that overflow the window or their table. */
+export const OVERFLOWS = `[
+  ...(document.documentElement.scrollWidth > innerWidth ? ['the page'] : []),
+  ...[...document.querySelectorAll('td *')]
+    .filter((part) => part.checkVisibility())
+    .filter((part) => {
+      const frame = part.closest('.table')?.getBoundingClientRect().right ?? innerWidth
+      return part.getBoundingClientRect().right > frame
+    })
+    .map((part) => part.outerHTML.slice(0, 80)),
+]`
+
+/** Finds field borders and focus indicators with a contrast below 3:1 (WCAG 1.4.11). */
+export const LOW_CONTRAST = `(() => {
+  const channels = (colour) => colour.match(/[\\d.]+/g).map(Number)
+  const luminance = (colour) => {
+    const [red, green, blue] = channels(colour).map((value) =>
+      value <= 10 ? value / 3294 : ((value / 255 + 0.055) / 1.055) ** 2.4)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+  }
+  const contrast = (one, other) => {
+    const [dark, light] = [luminance(one), luminance(other)].sort((a, b) => a - b)
+    return (light + 0.05) / (dark + 0.05)
+  }
+  const background = (part) => {
+    const { backgroundColor } = getComputedStyle(part)
+    const opaque = channels(backgroundColor)[3] !== 0
+    return opaque || !part.parentElement ? backgroundColor : background(part.parentElement)
+  }
+  const findings = []
+  for (const part of document.querySelectorAll('input, select, button, summary, a, pre')) {
+    if (part.type === 'hidden' || !part.checkVisibility()) continue
+    part.style.transition = 'none'
+    const around = background(part.parentElement)
+    const check = (what, colour) => {
+      const ratio = contrast(colour, around)
+      if (ratio < 3) findings.push(part.outerHTML.slice(0, 60) + ' ' + what + ' ' + ratio.toFixed(2))
+    }
+    const isField = part.matches('input:not([type=file]), select')
+    if (isField) check('border', getComputedStyle(part).borderColor)
+    part.focus()
+    const { outlineStyle, outlineColor, borderColor } = getComputedStyle(part)
+    if (isField) check('focused border', borderColor)
+    if (!isField || part.type === 'radio') {
+      if (outlineStyle === 'none') findings.push(part.outerHTML.slice(0, 60) + ' no outline')
+      else check('outline', outlineColor)
+    }
+  }
+  return findings
+})()`
+
+/** Asserts that axe finds no violations on `path`, or on the open page. Injects axe despite the CSP. */
+export async function assertAccessible(page: Page, path?: string): Promise<void> {
+  if (path !== undefined) await page.goto(path)
+  const source = await readFile(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
+  await page.evaluate(`${source}; 0`)
+  const violations = (await page.evaluate(
+    `axe.run().then(({ violations }) => violations
+       .filter(({ id, impact }) =>
+         impact === 'serious' || impact === 'critical' || id === 'landmark-unique')
+       .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`,
+  )) as string[]
+  assert.deepEqual(violations, [], `${page.url()}`)
+}

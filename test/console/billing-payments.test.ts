@@ -1,0 +1,181 @@
+import { env } from 'cloudflare:workers'
+import { beforeEach, describe, expect, it } from 'vitest'
+import { newId } from '../../src/ids.ts'
+import {
+  buy,
+  expireReads,
+  open,
+  PACK,
+  PAGE,
+  paymentIdsOf,
+  setPaymentProvider,
+} from '../support/billing-page.ts'
+import { newMember, newOwner, totalsOf } from '../support/browser.ts'
+import { fakePayments } from '../support/fake-payment-provider.ts'
+
+beforeEach(() => setPaymentProvider('sandbox'))
+
+describe('buying credits', () => {
+  it('opens the page of the provider and lists the open payment', async () => {
+    fakePayments()
+    const owner = await newOwner()
+    const paymentId = await buy(owner)
+    const { html } = await owner.browser.get(PAGE)
+    expect(html).toContain(`${PAGE}/payments/${paymentId}`)
+    expect(html).toContain('Continue payment')
+    expect(html).toContain('https://pay.test/')
+  })
+
+  it('rejects a changed price, another currency and unknown packs', async () => {
+    const provider = fakePayments()
+    const { browser, organisationId } = await newOwner()
+    await browser.get(PAGE)
+    for (const change of [
+      { amount: '1' },
+      { amount: '-4000' },
+      { amount: 'x' },
+      { currency: 'INR' },
+      { pack: '501' },
+      { pack: '' },
+    ]) {
+      const { status, html } = await browser.post(`${PAGE}/packs`, { ...PACK, ...change })
+      expect(status).toBe(422)
+      expect(html).toContain('class="notice bad" role="alert"')
+    }
+    expect(provider.calls).toEqual([])
+    expect(await paymentIdsOf(organisationId)).toEqual([])
+  })
+
+  it('rejects the form of another organisation', async () => {
+    const provider = fakePayments()
+    const [mine, theirs] = [await newOwner(), await newOwner()]
+    const form = { ...PACK, form_organisation: theirs.organisationId }
+    expect((await mine.browser.post(`${PAGE}/packs`, form)).status).toBe(409)
+    expect(provider.calls).toEqual([])
+  })
+
+  it('shows a notice when the provider cannot be reached', async () => {
+    const provider = fakePayments()
+    provider.fail('startCheckout', 'before')
+    const { browser } = await newOwner()
+    await browser.get(PAGE)
+    const { status, html } = await browser.post(`${PAGE}/packs`, PACK)
+    expect(status).toBe(503)
+    expect(html).toContain('The payment provider cannot be reached. Try again in a few minutes.')
+    expect(html).toContain('You were not charged.')
+  })
+
+  it('shows the failed payment when the provider rejects the request', async () => {
+    const provider = fakePayments()
+    provider.fail('startCheckout', 'rejected')
+    const { browser, organisationId } = await newOwner()
+    await browser.get(PAGE)
+    const { path, html } = await browser.post(`${PAGE}/packs`, PACK)
+    expect(path).toBe(`${PAGE}/payments/${(await paymentIdsOf(organisationId))[0]}`)
+    expect(html).toContain('The payment failed.')
+  })
+
+  it('is rejected while the deletion of the organisation is scheduled', async () => {
+    const provider = fakePayments()
+    const { browser, organisationId } = await newOwner()
+    await browser.get(PAGE)
+    await env.DB.prepare('UPDATE organisations SET delete_after = ? WHERE id = ?')
+      .bind(Date.now() + 86_400_000, organisationId)
+      .run()
+    const { status, html } = await browser.post(`${PAGE}/packs`, PACK)
+    expect(status).toBe(409)
+    expect(html).toContain('scheduled for deletion')
+    expect(provider.calls).toEqual([])
+  })
+})
+
+describe('the page of a payment', () => {
+  it('waits for the confirmation and shows the new balance', async () => {
+    const provider = fakePayments()
+    const owner = await newOwner()
+    const { browser, organisationId } = owner
+    const paymentId = await buy(owner)
+    const waiting = await browser.get(`${PAGE}/payments/${paymentId}`)
+    expect(waiting.html).toContain('We are waiting for the confirmation')
+    expect(waiting.html).toContain(`data-live="${PAGE}/payments/${paymentId}/live"`)
+    expect(waiting.html).toContain('<meta http-equiv="refresh" content="5"')
+    provider.pay(paymentId)
+    await expireReads(organisationId)
+    const paid = await open(browser, paymentId)
+    expect(paid).toContain('Payment received.')
+    expect(paid).toContain('500 credits were added')
+    expect(paid).toContain('<dd data-balance="true">600</dd>')
+    expect(paid).not.toContain('data-live')
+    expect(await totalsOf(organisationId)).toMatchObject({ balance: 600 })
+    expect((await browser.get(`${PAGE}/payments/${paymentId}`)).html).not.toContain('http-equiv')
+  })
+
+  it('shows why a payment failed and that a page has expired', async () => {
+    const provider = fakePayments()
+    const owner = await newOwner()
+    const declined = await buy(owner)
+    const expired = await buy(owner)
+    provider.decline(declined)
+    provider.expire(expired)
+    await expireReads(owner.organisationId)
+    expect(await open(owner.browser, declined)).toContain('The card was declined.')
+    expect(await open(owner.browser, declined)).toContain('Try again')
+    expect(await open(owner.browser, expired)).toContain('The payment page has expired.')
+    expect(await totalsOf(owner.organisationId)).toMatchObject({ balance: 100 })
+  })
+
+  it('shows the stored state when the provider cannot be reached', async () => {
+    const provider = fakePayments()
+    const owner = await newOwner()
+    const paymentId = await buy(owner)
+    provider.fail('findPayment', 'before')
+    await expireReads(owner.organisationId)
+    const page = await owner.browser.get(`${PAGE}/payments/${paymentId}`)
+    expect(page.status).toBe(200)
+    expect(page.html).toContain('We are waiting for the confirmation')
+  })
+
+  it('shows a refund and the credits that were taken back', async () => {
+    fakePayments()
+    const owner = await newOwner()
+    const paymentId = await buy(owner)
+    await env.DB.prepare(
+      `UPDATE payments SET status = 'paid', amount_refunded = 2000, credits_reversed = 250 WHERE id = ?`,
+    )
+      .bind(paymentId)
+      .run()
+    const html = await open(owner.browser, paymentId)
+    expect(html).toContain('€20 of this payment was refunded. 250 credits were taken back.')
+    expect((await owner.browser.get(PAGE)).html).toContain('partially refunded')
+  })
+
+  it('selects the organisation of the payment when another one is selected', async () => {
+    fakePayments()
+    const { organisationId } = await newOwner()
+    const { browser } = await newMember(organisationId, 'owner')
+    await browser.get(PAGE)
+    await browser.post(`${PAGE}/packs`, PACK)
+    const [paymentId] = await paymentIdsOf(organisationId)
+    browser.cookies.delete('try-on.organisation')
+    const { status, html } = await browser.get(`${PAGE}/payments/${paymentId}`)
+    expect(status).toBe(200)
+    expect(html).toContain('We are waiting for the confirmation')
+    expect(browser.cookies.get('try-on.organisation')).toBe(organisationId)
+  })
+
+  it('returns 404 for another organisation, members and unknown ids', async () => {
+    fakePayments()
+    const owner = await newOwner()
+    const paymentId = await buy(owner)
+    const other = await newOwner()
+    const member = await newMember(owner.organisationId)
+    const pages = await Promise.all([
+      other.browser.get(`${PAGE}/payments/${paymentId}`),
+      other.browser.get(`${PAGE}/payments/${paymentId}/live`),
+      member.browser.get(`${PAGE}/payments/${paymentId}`),
+      owner.browser.get(`${PAGE}/payments/${newId('pay')}`),
+      owner.browser.get(`${PAGE}/payments/nonsense`),
+    ])
+    expect(pages.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404])
+  })
+})
