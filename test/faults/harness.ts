@@ -4,6 +4,8 @@ import { createExecutionContext } from 'cloudflare:test'
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
+import { catchUpEvents } from '../../src/billing/catch-up-events.ts'
+import { PaymentError } from '../../src/billing/provider.ts'
 import { compositor } from '../../src/engines/compositor.ts'
 import type { Progress } from '../../src/engines/engine.ts'
 import worker from '../../src/index.ts'
@@ -12,6 +14,8 @@ import { organisationStub } from '../../src/organisation/stub.ts'
 import { runRetention } from '../../src/retention/run.ts'
 import { BASE } from '../support/client.ts'
 import { violationsOf } from '../support/facts.ts'
+import { fakePayments } from '../support/fake-payment-provider.ts'
+import { hasUnfinishedPayments, paymentViolations } from '../support/payment-facts.ts'
 import { png } from '../support/picture.ts'
 import { newOrganisation } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
@@ -49,6 +53,8 @@ export class Harness {
   readonly engineStarts = new Map<string, number>()
   /** What runs for `overtaken` and `concurrent`; by default a second, identical invocation. */
   competitor: (() => Promise<unknown>) | undefined
+  /** The payment provider. Its calls can be faulted like those of the Worker. */
+  readonly payments = fakePayments()
   /** Wraps the Organisation's own calls during `withObjectFaults`. */
   #objectInvocation: Invocation | undefined
 
@@ -65,6 +71,7 @@ export class Harness {
     vi.spyOn(compositor, 'start').mockImplementation(({ jobId }) =>
       harness.#callOutside('engine.start', () => harness.#generate(jobId)),
     )
+    harness.payments.intercept = (name, perform) => harness.#callProvider(name, perform)
     interceptObject({
       call: (name, perform) =>
         harness.#objectInvocation?.call(`${OBJECT}${name}`, perform) ?? perform(),
@@ -118,6 +125,11 @@ export class Harness {
     await this.invoke(faultInjector, (bindings) => sweep(bindings))
   }
 
+  /** Applies the provider's lost messages. */
+  async catchUp(faultInjector = new FaultInjector()): Promise<void> {
+    await this.invoke(faultInjector, (bindings) => catchUpEvents(bindings))
+  }
+
   /** Runs retention. */
   async retention(faultInjector = new FaultInjector()): Promise<void> {
     await this.invoke(faultInjector, (bindings) => runRetention(bindings))
@@ -164,6 +176,7 @@ export class Harness {
       if (this.queues.nextAt() === undefined && !(await this.#hasWork())) return
       this.advance(MINUTE_MS)
       await this.sweep()
+      await this.catchUp()
       await this.alarm()
     }
     throw new Error(`There is work left after ${MAX_MINUTES} minutes.`)
@@ -179,8 +192,11 @@ export class Harness {
   }
 
   /** The violated invariants. Call this when no work is left. */
-  violations(): Promise<string[]> {
-    return violationsOf(this.shop.orgId, { received: this.received })
+  async violations(): Promise<string[]> {
+    return [
+      ...(await violationsOf(this.shop.orgId, { received: this.received })),
+      ...(await paymentViolations(this.shop.orgId, this.payments)),
+    ]
   }
 
   /**
@@ -246,6 +262,17 @@ export class Harness {
     return invocation ? invocation.call(name, perform) : perform()
   }
 
+  /** A call of the payment provider, by the Worker or by the Organisation. */
+  async #callProvider<T>(name: string, perform: () => Promise<T>): Promise<T> {
+    try {
+      if (invocations.getStore()) return await this.#callOutside(name, perform)
+      return await (this.#objectInvocation?.call(`${OBJECT}${name}`, perform) ?? perform())
+    } catch (error) {
+      if (error instanceof PaymentError) throw error
+      throw new PaymentError('unavailable', 'The connection was lost', { cause: error })
+    }
+  }
+
   async #respond(request: Request): Promise<Response> {
     if (request.url.startsWith(`${CDN}/missing`)) return new Response('gone', { status: 404 })
     if (request.url.startsWith(CDN) && this.hangingDownloads-- > 0) return new Promise(() => {})
@@ -275,6 +302,7 @@ export class Harness {
       .bind(this.shop.orgId)
       .all()
     if (rows.results.length > 0) return true
+    if (await hasUnfinishedPayments(this.shop.orgId, this.payments)) return true
     return (await organisationStub(env, this.shop.orgId).totals()).reserved > 0
   }
 }

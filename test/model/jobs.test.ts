@@ -12,6 +12,7 @@ type Step =
   | { do: 'submit'; mode: Mode; key: number | null; fails: boolean }
   | { do: 'process' | 'cancel' | 'withdraw'; job: number }
   | { do: 'grant'; reference: number; amount: number }
+  | { do: 'reverse'; reference: number; credits: number }
   | { do: 'suspend' | 'resume' | 'evict' | 'reconcile' }
 
 const step: fc.Arbitrary<Step> = fc.oneof(
@@ -40,6 +41,14 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('reverse' as const),
+      reference: fc.nat(3),
+      credits: fc.integer({ min: 1, max: 4 }),
+    }),
+  },
+  {
     weight: 3,
     arbitrary: fc.record({
       do: fc.constantFrom('suspend' as const, 'resume', 'resume', 'evict', 'evict', 'reconcile'),
@@ -63,14 +72,15 @@ class Model {
   suspended = false
   readonly jobs: ModelJob[] = []
   readonly keys = new Map<string, ModelJob>()
-  readonly references = new Set<number>()
+  /** By reference. */
+  readonly grants = new Map<number, { amount: number; reversed: number }>()
 
   /** @returns the expected status, and the earlier job of a repeated key */
   submit({ mode, key, fails }: Extract<Step, { do: 'submit' }>) {
     if (this.suspended) return { status: 403 }
     const earlier = key === null ? undefined : this.keys.get(`${mode} ${key}`)
     if (earlier) return earlier.fails === fails ? { status: 202, earlier } : { status: 422 }
-    if (mode === 'live' && this.balance === 0) return { status: 402 }
+    if (mode === 'live' && this.balance <= 0) return { status: 402 }
     return { status: 202 }
   }
 
@@ -99,10 +109,20 @@ class Model {
   }
 
   grant(reference: number, amount: number): void {
-    if (this.references.has(reference)) return
-    this.references.add(reference)
+    if (this.grants.has(reference)) return
+    this.grants.set(reference, { amount, reversed: 0 })
     this.granted += amount
     this.balance += amount
+  }
+
+  /** @param credits the total that is taken back */
+  reverse(reference: number, credits: number): void {
+    const grant = this.grants.get(reference)
+    if (!grant) return
+    const reversed = Math.max(grant.reversed, Math.min(credits, grant.amount))
+    this.granted -= reversed - grant.reversed
+    this.balance -= reversed - grant.reversed
+    grant.reversed = reversed
   }
 
   totals() {
@@ -162,6 +182,14 @@ async function runStep(harness: Harness, model: Model, step: Step): Promise<Comp
       model.grant(step.reference, step.amount)
       const reply = await operate(`${organisation}/credits`, body)
       return { expected: model.balance, got: reply?.body['credits'] }
+    }
+    case 'reverse': {
+      const { credits } = step
+      const reference = `invoice ${step.reference}`
+      model.reverse(step.reference, credits)
+      const account = env.ORGANISATION.getByName(harness.shop.orgId)
+      const totals = await account.reverse({ reference, credits, reason: 'Refunded' })
+      return { expected: model.balance, got: totals.balance }
     }
     case 'suspend':
       await operate(organisation, { status: 'suspended' }, 'PATCH')

@@ -1,0 +1,79 @@
+// Runs scenarios once for each of their calls and each fault of that call.
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Scenario } from './scenarios.ts'
+import { FAULTS, OBJECT, FaultInjector } from './fault-injector.ts'
+import type { Fault } from './fault-injector.ts'
+import { Harness } from './harness.ts'
+
+/** Runs a scenario until no work is left. @returns the calls of its run, and the problems */
+async function runScenario(scenario: Scenario, fault?: { at: number; fault: Fault }) {
+  const harness = await Harness.open()
+  const faultInjector = new FaultInjector((at) => (at === fault?.at ? fault.fault : undefined))
+  const prepared = (await scenario.prepare?.(harness)) ?? ''
+  const reply = await harness.withObjectFaults(faultInjector, () =>
+    scenario.run(harness, faultInjector, prepared),
+  )
+  await harness.finishAllWork()
+  const problems = (await scenario.afterwards?.(harness, reply ?? undefined, prepared)) ?? []
+  await harness.finishAllWork()
+  problems.push(...(await harness.violations()))
+  return { calls: faultInjector.calls, starts: harness.mostStarts, problems }
+}
+
+/** Chooses the faults to inject at a call. */
+export type FaultsAt = (call: string) => readonly Fault[]
+
+const faultsAt: FaultsAt = (call) => {
+  // Settling a message has no result and is the last call.
+  if (call.startsWith('message.')) return ['request lost']
+  return call.startsWith(OBJECT) ? ['request lost', 'response lost'] : FAULTS
+}
+
+/** Without faults that equal one of another call: a read has no effect, so its loss is a crash before. */
+export const distinctFaultsAt: FaultsAt = (call) => {
+  const isObject = call.startsWith(OBJECT)
+  if (call.endsWith('DB.select')) return isObject ? [] : ['overtaken']
+  if (/provider\.(find|read|events)/.test(call)) {
+    return isObject ? ['request lost'] : ['request lost', 'overtaken']
+  }
+  const faults = faultsAt(call)
+  return call.startsWith('Organisation.') ? faults : faults.filter((fault) => fault !== 'evicted')
+}
+
+const CRASHES = new Set<Fault>(['request lost', 'response lost', 'killed'])
+
+async function recordCalls(scenarios: readonly Scenario[], faultsOf: FaultsAt) {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  const all = []
+  for (const scenario of scenarios) {
+    const { calls, starts, problems } = await runScenario(scenario)
+    const cases = calls.flatMap((call, at) => faultsOf(call).map((fault) => ({ at, call, fault })))
+    all.push({ scenario, starts, problems, cases })
+  }
+  return all
+}
+
+/** Defines the tests of the scenarios. Call this in a test file, which must await it. */
+export async function testFaults(
+  scenarios: readonly Scenario[],
+  faultsOf: FaultsAt = faultsAt,
+): Promise<void> {
+  beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+  afterAll(() => void vi.useRealTimers())
+
+  const recorded = await recordCalls(scenarios, faultsOf)
+  const total = recorded.reduce((sum, { cases }) => sum + cases.length, 0)
+
+  describe(`${total} injected faults`, () => {
+    describe.each(recorded)('$scenario.name', ({ scenario, starts, problems, cases }) => {
+      it('violates no invariant without a fault', () => expect(problems).toEqual([]))
+
+      it.each(cases)('call $at, $call: $fault', async ({ at, fault }) => {
+        const result = await runScenario(scenario, { at, fault })
+        expect(result.problems).toEqual([])
+        // A crash may cause a second start. A duplicate message must not.
+        expect(result.starts).toBeLessThanOrEqual(CRASHES.has(fault) ? starts + 1 : starts)
+      })
+    })
+  })
+}
