@@ -1,6 +1,6 @@
 // Exports an organisation's data as one JSON document, without secrets and keys.
 import { findBillingAccount } from '../billing/billing-account.ts'
-import { paymentsOf } from '../billing/payments.ts'
+import { paymentsOf } from '../billing/payment-lists.ts'
 import type { BillingAccountRow, PaymentRow } from '../db/billing-schema.ts'
 import type { ApiKeyRow, AuditRow, JobRow, OrganisationRow, WorkspaceRow } from '../db/schema.ts'
 import type { InvitationRow } from '../db/auth-schema.ts'

@@ -9,7 +9,7 @@ import { BILLING_PATH } from '../domain/billing.ts'
 import { AppError } from '../domain/errors.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import { providerFor } from './choose.ts'
-import { unfinishedPayments } from './payments.ts'
+import { unfinishedPayments } from './payment-lists.ts'
 import type { PaymentProvider } from './provider.ts'
 
 /** The maximum number of open payments of an organisation. Each stays open for two hours at most. */

@@ -1,7 +1,8 @@
 // Completes payments after a lost event or a crash.
 import type { PaymentRow } from '../db/billing-schema.ts'
 import type { CreditAccount } from './credit-account.ts'
-import { RECEIPT_LEASE_MS, unfinishedPayments } from './payments.ts'
+import { unfinishedPayments } from './payment-lists.ts'
+import { RECEIPT_LEASE_MS } from './payments.ts'
 import { sendReceipt } from './receipt.ts'
 import { refreshPayment } from './refresh-payment.ts'
 

@@ -1,6 +1,6 @@
 // The SQL of payments. D1 is the source of truth for what was asked and paid; the provider is the source
 // of truth for money, and the Organisation's ledger for credits.
-import { and, asc, desc, eq, gte, inArray, lt, lte, sql } from 'drizzle-orm'
+import { and, eq, lte, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { auditInsert } from '../access/audit-log.ts'
 import { database } from '../db/client.ts'
@@ -10,8 +10,7 @@ import { SYSTEM } from '../domain/actor.ts'
 import type { Actor } from '../domain/actor.ts'
 import type { PaymentStatus } from '../domain/billing.ts'
 import { AppError } from '../domain/errors.ts'
-import type { Plan } from '../domain/organisation.ts'
-import { firstIdSince, newId } from '../ids.ts'
+import { newId } from '../ids.ts'
 import type { PaymentState } from './provider.ts'
 
 /** The time after which a receipt that was not recorded as sent is sent again, ms. */
@@ -106,84 +105,12 @@ export async function findPaymentByReference(
   return row
 }
 
-/** The newest open payment of an organisation for a plan. */
-export async function openPlanPayment(
-  env: Env,
-  organisationId: string,
-  plan: Plan,
-): Promise<PaymentRow | undefined> {
-  const [row] = await database(env)
-    .select()
-    .from(payments)
-    .where(
-      and(
-        eq(payments.organisationId, organisationId),
-        eq(payments.kind, 'plan'),
-        eq(payments.plan, plan),
-        eq(payments.status, 'open'),
-      ),
-    )
-    .orderBy(desc(payments.id))
-    .limit(1)
-  return row
-}
-
 /**
  * Whether the provider computes the amount: of renewals, and of upgrades, which are inserted with the
  * amount 0 because the provider prorates them.
  */
 export const hasProviderAmount = ({ kind, amount }: Pick<PaymentRow, 'kind' | 'amount'>): boolean =>
   kind === 'renewal' || (kind === 'plan' && amount === 0)
-
-/** A page of an organisation's payments, newest first. */
-export const paymentsOf = (
-  env: Env,
-  organisationId: string,
-  page: { limit: number; beforeId?: string | undefined },
-): Promise<PaymentRow[]> =>
-  database(env)
-    .select()
-    .from(payments)
-    .where(
-      and(
-        eq(payments.organisationId, organisationId),
-        page.beforeId === undefined ? undefined : lt(payments.id, page.beforeId),
-      ),
-    )
-    .orderBy(desc(payments.id))
-    .limit(page.limit)
-
-/** A page of all payments, newest first. For operators. */
-export const allPayments = (
-  env: Env,
-  page: { limit: number; beforeId?: string | undefined; status?: PaymentStatus | undefined },
-): Promise<PaymentRow[]> =>
-  database(env)
-    .select()
-    .from(payments)
-    .where(
-      and(
-        page.status && eq(payments.status, page.status),
-        page.beforeId === undefined ? undefined : lt(payments.id, page.beforeId),
-      ),
-    )
-    .orderBy(desc(payments.id))
-    .limit(page.limit)
-
-/** Payments that are open and paid ones without a receipt, oldest first. At most 100. */
-export const unfinishedPayments = (env: Env, organisationId: string): Promise<PaymentRow[]> =>
-  database(env)
-    .select()
-    .from(payments)
-    .where(
-      and(
-        eq(payments.organisationId, organisationId),
-        // Repeats the condition of the partial index.
-        sql`(status = 'open' or receipt_due_at is not null)`,
-      ),
-    )
-    .orderBy(asc(payments.id))
-    .limit(100)
 
 /**
  * Records what the provider reports, with an audit entry for each change of status. A payment never
@@ -289,26 +216,4 @@ export async function leaseReceipt(env: Env, paymentId: string): Promise<boolean
 /** Records that the receipt of a payment is sent. */
 export async function recordReceipt(env: Env, paymentId: string): Promise<void> {
   await database(env).update(payments).set({ receiptDueAt: null }).where(eq(payments.id, paymentId))
-}
-
-/**
- * What automatic payments have cost since an instant, minor units, with those that are still open.
- */
-export async function autoReloadSpent(
-  env: Env,
-  organisationId: string,
-  since: Date,
-): Promise<number> {
-  const [row] = await database(env)
-    .select({ sum: sql<number>`coalesce(sum(${payments.amount}), 0)` })
-    .from(payments)
-    .where(
-      and(
-        eq(payments.organisationId, organisationId),
-        eq(payments.kind, 'auto_reload'),
-        inArray(payments.status, ['open', 'paid']),
-        gte(payments.id, firstIdSince('pay', since.getTime())),
-      ),
-    )
-  return row?.sum ?? 0
 }

@@ -4,7 +4,7 @@ import type { OrganisationRequest } from '../access/authorisation.ts'
 import type { BillingAccountRow, PaymentRow } from '../db/billing-schema.ts'
 import { monthStart } from '../domain/month.ts'
 import { findBillingAccount } from './billing-account.ts'
-import { autoReloadSpent, paymentsOf } from './payments.ts'
+import { autoReloadSpent, paymentsOf } from './payment-lists.ts'
 
 const PAGE = 20
 

@@ -6,7 +6,7 @@ import type { ConsoleContext } from './context.ts'
 /** Error messages by field name; the key '' is for errors of the whole form. */
 export type FieldErrors = Record<string, string>
 
-export interface FormLink {
+interface FormLink {
   href: string
   label: string
 }

@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { buyPack } from '../../src/billing/buy-pack.ts'
 import { changePlan } from '../../src/billing/change-plan.ts'
-import { paymentsOf } from '../../src/billing/payments.ts'
+import { paymentsOf } from '../../src/billing/payment-lists.ts'
 import { PLAN_TERMS } from '../../src/billing/plans.ts'
 import type { SelfServicePlan } from '../../src/billing/plans.ts'
 import { readPayment } from '../../src/billing/read-payment.ts'

@@ -1,4 +1,4 @@
-// Random sequences of purchases, messages, refunds, disputes, alarms and evictions. Whatever the order,
+// Random sequences of purchases, events, refunds, disputes, alarms and evictions. In any order,
 // the ledger must contain the credits of each payment less its refunds, once.
 import { evictDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'

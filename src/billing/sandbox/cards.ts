@@ -14,7 +14,7 @@ export const BEHAVIOURS = [
   'refunded',
   'disputed',
 ] as const
-export type Behaviour = (typeof BEHAVIOURS)[number]
+type Behaviour = (typeof BEHAVIOURS)[number]
 
 export interface Card {
   lastFour: string
@@ -60,7 +60,7 @@ export const TEST_CARDS = [
 ] as const satisfies readonly { number: string; behaviour: Behaviour; effect: string }[]
 
 /** How a card is paid with: on the payment page, automatically, or for the renewal of a plan. */
-export type Occasion = 'checkout' | 'automatic' | 'renewal'
+type Occasion = 'checkout' | 'automatic' | 'renewal'
 
 /** @returns why the card is declined, for the customer; null when the charge succeeds */
 export function declineReason({ behaviour }: Card, occasion: Occasion): string | null {
