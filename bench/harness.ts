@@ -112,7 +112,14 @@ async function startHarness(): Promise<Harness> {
 
 function build(entry: string, folder: string) {
   wrangler('deploy', entry, '--dry-run', '--outdir', folder)
-  const types = { js: 'ESModule', wasm: 'CompiledWasm', png: 'Data', jpg: 'Data' } as const
+  const types = {
+    js: 'ESModule',
+    wasm: 'CompiledWasm',
+    png: 'Data',
+    jpg: 'Data',
+    bin: 'Data',
+    json: 'Data',
+  } as const
   const main = `${entry.split('/').at(-1)?.replace(/\.ts$/, '')}.js`
   const modules = readdirSync(folder).flatMap((file) => {
     const type = types[file.split('.').at(-1) as keyof typeof types]
