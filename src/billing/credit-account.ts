@@ -22,4 +22,4 @@ export type OwnAccount = CreditAccount & {
 
 /** Creating a stub is free of I/O; each method call is a round trip. */
 export const creditAccountOf = (env: Env, organisationId: string): CreditAccount =>
-  env.ORGANISATION.getByName(organisationId) as unknown as CreditAccount
+  env.ORGANISATION.getByName(organisationId)

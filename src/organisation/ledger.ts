@@ -156,12 +156,15 @@ export class Ledger {
     return true
   }
 
-  /** Consumes the credit of a completed job. Repeating this changes nothing. */
-  capture(jobId: string): void {
+  /**
+   * Consumes the credit of a completed job. Repeating this changes nothing.
+   * @returns whether it lowered the balance, because the credit was not reserved
+   */
+  capture(jobId: string): boolean {
     const state = this.#stateOf(jobId)
-    if (state === 'captured') return
+    if (state === 'captured') return false
     // Cleanup has deleted the reservation after it was closed.
-    if (state === undefined && jobId < oldestReservation()) return
+    if (state === undefined && jobId < oldestReservation()) return false
     // The reservation was released, or lost in the restore of a backup, but the job is completed. The
     // job is the source of truth, so this takes the credit from the balance.
     const late = state !== 'reserved'
@@ -173,6 +176,7 @@ export class Ledger {
     )
     if (late) this.#append('capture', -1, { balance: -1, consumed: 1 }, { jobId })
     else this.#append('capture', 0, { reserved: -1, consumed: 1 }, { jobId })
+    return late
   }
 
   /** Returns the credit of a job that ended without a picture. Repeating this changes nothing. */

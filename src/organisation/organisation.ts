@@ -100,10 +100,11 @@ export class Organisation extends DurableObject<Env> {
 
   /** Consumes the credit of a completed job. May be repeated. */
   async capture(jobId: string): Promise<void> {
-    const { balance } = this.totals()
-    this.ctx.storage.transactionSync(() => this.#stores.find()?.ledger.capture(jobId))
+    const isLate = this.ctx.storage.transactionSync(
+      () => this.#stores.find()?.ledger.capture(jobId) ?? false,
+    )
     const organisationId = this.ctx.id.name
-    if (organisationId === undefined || this.totals().balance === balance) return
+    if (organisationId === undefined || !isLate) return
     // A late capture has lowered the balance. The billing tasks read the settings themselves.
     this.#billing.state.updateAutoReload({ requested: true })
     await this.scheduleBilling({ organisationId, at: Date.now() })
