@@ -12,7 +12,8 @@ import { organisationStub } from '../organisation/stub.ts'
 import { auditInsert } from '../access/audit-log.ts'
 import type { UserActor } from '../domain/actor.ts'
 import { suspendScheduled } from './delete-organisation.ts'
-import { graceEnd, organisationExists } from './grace-period.ts'
+import { organisationExists } from '../access/organisation-exists.ts'
+import { graceEnd } from './grace-period.ts'
 
 /** What deleting an account does to the user's organisations. */
 export interface AccountDeletionPlan {

@@ -13,7 +13,8 @@ import { auditInsert } from '../access/audit-log.ts'
 import { requireOwner } from '../access/authorisation.ts'
 import { ownerEmailsOf } from '../access/owners.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
-import { graceEnd, organisationExists } from './grace-period.ts'
+import { organisationExists } from '../access/organisation-exists.ts'
+import { graceEnd } from './grace-period.ts'
 
 /**
  * Schedules the deletion, withdraws pending jobs and sends email to the owners. Repeating it changes

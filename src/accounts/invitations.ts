@@ -16,7 +16,7 @@ import { newId } from '../ids.ts'
 import { sendEmail } from '../mail/send.ts'
 import { invitationEmail } from '../mail/templates.tsx'
 import { sha256 } from '../signing/sha256.ts'
-import { organisationExists } from './grace-period.ts'
+import { organisationExists } from '../access/organisation-exists.ts'
 import { MAX_MEMBERS, MAX_OPEN_INVITATIONS, memberLimitReached } from './limits.ts'
 
 const INVITATION_MS = 7 * DAY_MS

@@ -12,7 +12,7 @@ import type { OrganisationRow } from '../db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { revocation } from './api-keys.ts'
-import { organisationExists } from './grace-period.ts'
+import { organisationExists } from '../access/organisation-exists.ts'
 import { openInvitationsOf } from './invitations.ts'
 
 export interface Membership {

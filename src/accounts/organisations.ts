@@ -14,7 +14,7 @@ import { AppError } from '../domain/errors.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { enableEndpoint } from '../webhooks/endpoints.ts'
-import { organisationExists } from './grace-period.ts'
+import { organisationExists } from '../access/organisation-exists.ts'
 
 /**
  * An organisation with its workspaces. Does not check the actor: only for operators and for use cases

@@ -2,16 +2,11 @@
 // organisation that was enabled without settings, which operators can do.
 import type { OrganisationRow } from '../db/schema.ts'
 import type { EnterpriseTerms } from '../domain/billing.ts'
-import { currencyOf } from '../domain/organisation.ts'
-import { PACKS, priceOfPack } from './plans.ts'
+import { isPack, packPriceFor } from './plans.ts'
 import type { Pack } from './plans.ts'
 
 /** `monthlyPacks`: the monthly maximum as a multiple of the pack's price. */
 export const AUTO_RELOAD_DEFAULTS = { threshold: 50, pack: 500, monthlyPacks: 4 } as const
-
-/** Whether packs of this size are sold. */
-export const isPack = (credits: number | null): credits is Pack =>
-  PACKS.some((pack) => pack === credits)
 
 /** The balance below which auto-reload starts a payment, credits. */
 export const thresholdOf = ({
@@ -25,13 +20,12 @@ export const isReloadDue = (balance: number, organisation: OrganisationRow): boo
 
 /** The settings with the current price. Amounts are minor units of the organisation's currency. */
 export function autoReloadSettings(
-  { plan, regionCode, ...organisation }: OrganisationRow,
+  organisation: OrganisationRow,
   terms: EnterpriseTerms | null | undefined,
 ): { threshold: number; pack: Pack; amount: number; monthlyMax: number } {
   const { autoReloadPack: stored } = organisation
   const pack = isPack(stored) ? stored : AUTO_RELOAD_DEFAULTS.pack
-  const price = { plan, currency: currencyOf(regionCode), terms: terms ?? null }
-  const amount = priceOfPack({ pack, ...price })
+  const amount = packPriceFor(organisation, terms, pack)
   return {
     threshold: thresholdOf(organisation),
     pack,

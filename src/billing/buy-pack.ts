@@ -2,11 +2,10 @@
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import type { PaymentRow } from '../db/billing-schema.ts'
 import { AppError } from '../domain/errors.ts'
-import { currencyOf } from '../domain/organisation.ts'
 import { findBillingAccount } from './billing-account.ts'
 import { checkoutUrls, requireBuyer, requireCurrentPrice } from './buyer.ts'
 import { creditAccountOf } from './credit-account.ts'
-import { PACK_CHOICES, PACKS, priceOfPack } from './plans.ts'
+import { isPack, PACK_CHOICES, packPriceFor } from './plans.ts'
 import { startPayment } from './start-payment.ts'
 
 /**
@@ -22,7 +21,7 @@ export async function buyPack({
   actor,
   organisationId,
   baseUrl,
-  pack: size,
+  pack,
   amount,
   currency,
 }: OrganisationRequest & {
@@ -32,13 +31,11 @@ export async function buyPack({
   currency: string
 }): Promise<PaymentRow> {
   const { organisation, provider } = await requireBuyer({ env, actor, organisationId, baseUrl })
-  const pack = PACKS.find((one) => one === size)
-  if (pack === undefined) {
+  if (!isPack(pack)) {
     throw new AppError('validation_error', `The pack must be one of ${PACK_CHOICES} credits.`)
   }
-  const { plan, regionCode } = organisation
-  const terms = (await findBillingAccount(env, organisationId))?.enterpriseTerms ?? null
-  const price = priceOfPack({ pack, plan, currency: currencyOf(regionCode), terms })
+  const billing = await findBillingAccount(env, organisationId)
+  const price = packPriceFor(organisation, billing?.enterpriseTerms, pack)
   requireCurrentPrice(organisation, { amount, currency }, price)
   return startPayment({
     env,

@@ -1,7 +1,8 @@
 // What every purchase checks first.
-import { and, eq, gt, isNull, or } from 'drizzle-orm'
+import { and, eq } from 'drizzle-orm'
 import { requireOwner } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
+import { organisationExists } from '../access/organisation-exists.ts'
 import { database } from '../db/client.ts'
 import { organisations } from '../db/schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
@@ -35,11 +36,10 @@ export async function findBillableOrganisation(
   env: Env,
   organisationId: string,
 ): Promise<OrganisationRow | undefined> {
-  const { id, deleteAfter } = organisations
   const [row] = await database(env)
     .select()
     .from(organisations)
-    .where(and(eq(id, organisationId), or(isNull(deleteAfter), gt(deleteAfter, new Date()))))
+    .where(and(eq(organisations.id, organisationId), organisationExists()))
   return row
 }
 

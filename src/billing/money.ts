@@ -13,6 +13,10 @@ export const formatMoney = (amount: number, currency: Currency): string =>
     trailingZeroDisplay: 'stripIfInteger',
   }).format(amount / MINOR_UNITS)
 
+/** The name of a pack on invoices and pages, such as "2,000 credits". */
+export const nameOfPack = (credits: number, currency: Currency): string =>
+  `${formatCredits(credits, currency)} credits`
+
 /** A number of credits as text, grouped as in the organisation's region. */
 export const formatCredits = (credits: number, currency: Currency): string =>
   new Intl.NumberFormat(LOCALES[currency]).format(credits)

@@ -1,5 +1,6 @@
 // The lists and sums of payments.
 import { and, asc, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { payments } from '../db/billing-schema.ts'
 import type { PaymentRow } from '../db/billing-schema.ts'
@@ -29,40 +30,29 @@ export async function openPlanPayment(
   return row
 }
 
+interface Page {
+  limit: number
+  /** The last payment of the previous page. */
+  beforeId?: string | undefined
+}
+
 /** A page of an organisation's payments, newest first. */
-export const paymentsOf = (
-  env: Env,
-  organisationId: string,
-  page: { limit: number; beforeId?: string | undefined },
-): Promise<PaymentRow[]> =>
-  database(env)
-    .select()
-    .from(payments)
-    .where(
-      and(
-        eq(payments.organisationId, organisationId),
-        page.beforeId === undefined ? undefined : lt(payments.id, page.beforeId),
-      ),
-    )
-    .orderBy(desc(payments.id))
-    .limit(page.limit)
+export const paymentsOf = (env: Env, organisationId: string, page: Page): Promise<PaymentRow[]> =>
+  pageWhere(env, eq(payments.organisationId, organisationId), page)
 
 /** A page of all payments, newest first. For operators. */
 export const allPayments = (
   env: Env,
-  page: { limit: number; beforeId?: string | undefined; status?: PaymentStatus | undefined },
-): Promise<PaymentRow[]> =>
+  { status, ...page }: Page & { status?: PaymentStatus | undefined },
+): Promise<PaymentRow[]> => pageWhere(env, status && eq(payments.status, status), page)
+
+const pageWhere = (env: Env, condition: SQL | undefined, { limit, beforeId }: Page) =>
   database(env)
     .select()
     .from(payments)
-    .where(
-      and(
-        page.status && eq(payments.status, page.status),
-        page.beforeId === undefined ? undefined : lt(payments.id, page.beforeId),
-      ),
-    )
+    .where(and(condition, beforeId === undefined ? undefined : lt(payments.id, beforeId)))
     .orderBy(desc(payments.id))
-    .limit(page.limit)
+    .limit(limit)
 
 /** Payments that are open and paid ones without a receipt, oldest first. At most 100. */
 export const unfinishedPayments = (env: Env, organisationId: string): Promise<PaymentRow[]> =>

@@ -2,7 +2,8 @@
 // paise) and exclude tax.
 import { z } from 'zod'
 import type { EnterpriseTerms } from '../domain/billing.ts'
-import type { Currency, Plan } from '../domain/organisation.ts'
+import { currencyOf } from '../domain/organisation.ts'
+import type { Currency, Plan, Region } from '../domain/organisation.ts'
 
 /** The plans that customers choose themselves, cheapest first. Operators set `enterprise`. */
 export const SELF_SERVICE_PLANS = ['starter', 'growth', 'scale'] as const satisfies readonly Plan[]
@@ -77,12 +78,19 @@ export const PLAN_TERMS: Record<SelfServicePlan, PlanTerms> = z
 /** Whether customers can choose the plan themselves. */
 export const isSelfServicePlan = (plan: Plan): plan is SelfServicePlan => plan !== 'enterprise'
 
+/** Whether packs of this size are sold. */
+export const isPack = (credits: number | null): credits is Pack =>
+  PACKS.some((pack) => pack === credits)
+
+/** `enterprise` has its own terms. Where it has none, those of `scale` apply. */
+const termsOf = (plan: Plan): PlanTerms => PLAN_TERMS[isSelfServicePlan(plan) ? plan : 'scale']
+
 /** The name of a plan for display, such as "Growth". */
 export const nameOfPlan = (plan: Plan): string => plan.charAt(0).toUpperCase() + plan.slice(1)
 
 /**
  * The price of a pack, minor units.
- * @param terms of an organisation on the plan `enterprise`; without them, the prices of `scale` apply
+ * @param terms of an organisation on the plan `enterprise`
  */
 export function priceOfPack({
   pack,
@@ -93,15 +101,20 @@ export function priceOfPack({
   pack: Pack
   plan: Plan
   currency: Currency
-  terms?: EnterpriseTerms | null
+  terms?: EnterpriseTerms | null | undefined
 }): number {
   if (plan === 'enterprise' && terms) return pack * terms.creditPrice
-  const { tiers } = PLAN_TERMS[isSelfServicePlan(plan) ? plan : 'scale']
-  const tier = tiers.findLast(({ fromCredits }) => fromCredits <= pack)
+  const tier = termsOf(plan).tiers.findLast(({ fromCredits }) => fromCredits <= pack)
   if (!tier) throw new Error(`No price for ${pack} credits on the plan ${plan}`)
   return pack * tier.price[currency]
 }
 
-/** The rate limit of a plan, requests per minute. `enterprise` has its own; `scale` is its minimum. */
-export const rateLimitOf = (plan: Plan): number =>
-  PLAN_TERMS[isSelfServicePlan(plan) ? plan : 'scale'].rateLimitPerMinute
+/** The price of a pack for an organisation, minor units of its currency. */
+export const packPriceFor = (
+  { plan, regionCode }: { plan: Plan; regionCode: Region },
+  terms: EnterpriseTerms | null | undefined,
+  pack: Pack,
+): number => priceOfPack({ pack, plan, currency: currencyOf(regionCode), terms })
+
+/** The rate limit of a plan, requests per minute. */
+export const rateLimitOf = (plan: Plan): number => termsOf(plan).rateLimitPerMinute

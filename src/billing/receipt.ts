@@ -3,7 +3,7 @@ import type { PaymentRow } from '../db/billing-schema.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import { receiptEmail } from '../mail/billing.tsx'
 import { billingUrl, mailOwners } from './mail-owners.ts'
-import { formatCredits, formatMoney } from './money.ts'
+import { formatCredits, formatMoney, nameOfPack } from './money.ts'
 import { recordReceipt, leaseReceipt } from './payments.ts'
 import { nameOfPlan } from './plans.ts'
 
@@ -31,6 +31,6 @@ export async function sendReceipt(env: Env, payment: PaymentRow): Promise<void> 
 /** What a payment was for, such as "2,000 credits" or "Plan Growth". */
 export function itemOf({ kind, plan, credits, currency }: PaymentRow): string {
   if (plan) return `Plan ${nameOfPlan(plan)}`
-  const pack = `${formatCredits(credits, currency)} credits`
+  const pack = nameOfPack(credits, currency)
   return kind === 'auto_reload' ? `${pack} (auto-reload)` : pack
 }

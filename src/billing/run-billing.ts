@@ -1,11 +1,9 @@
 // The billing tasks of an organisation's alarm. Each reads the current state and applies it, so a task
 // may be repeated after an interruption and does not depend on the reason of the run.
-import { eq } from 'drizzle-orm'
-import { database } from '../db/client.ts'
-import { organisations } from '../db/schema.ts'
 import { log } from '../log.ts'
 import { autoReload } from './auto-reload.ts'
 import type { BillingState } from './billing-state.ts'
+import { findBillableOrganisation } from './buyer.ts'
 import type { OwnAccount } from './credit-account.ts'
 import { grantIncludedCredits } from './enterprise-terms.ts'
 import { finishPayments } from './finish-payments.ts'
@@ -48,22 +46,14 @@ export async function runBilling({
   )
   // Reads the organisation only now, since the tasks before may change its plan.
   await attempt('auto-reload', async () => {
-    const organisation = await findOrganisation(env, organisationId)
+    const organisation = await findBillableOrganisation(env, organisationId)
     return organisation && autoReload({ env, account, organisation, state })
   })
   await attempt('notices', async () => {
     const notice = state.noticeOf(account.totals().balance)
-    const organisation = notice && (await findOrganisation(env, organisationId))
+    const organisation = notice && (await findBillableOrganisation(env, organisationId))
     if (organisation) await sendBalanceNotice({ env, account, organisation, state })
     return undefined
   })
   return { nextAt: instants.length === 0 ? undefined : Math.min(...instants), failed }
-}
-
-async function findOrganisation(env: Env, organisationId: string) {
-  const [row] = await database(env)
-    .select()
-    .from(organisations)
-    .where(eq(organisations.id, organisationId))
-  return row
 }

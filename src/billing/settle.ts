@@ -1,5 +1,6 @@
 // Applies the state of a payment at the provider: grants its credits, takes them back after refunds,
-// and records it. Every step is idempotent, so events may be repeated or reordered, and a crash in between is harmless.
+// and records it. Every step is idempotent, so events may be repeated or reordered, and a crash in
+// between is harmless.
 import type { PaymentRow } from '../db/billing-schema.ts'
 import { log } from '../log.ts'
 import type { CreditAccount } from './credit-account.ts'

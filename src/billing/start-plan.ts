@@ -31,8 +31,9 @@ export async function startPlan({
   state: Pick<PaymentState, 'subscriptionId'>
 }): Promise<void> {
   const { id: paymentId, organisationId, plan, provider, currency } = payment
-  if (plan === null || !isSelfServicePlan(plan))
+  if (plan === null || !isSelfServicePlan(plan)) {
     throw new Error(`The payment ${paymentId} has no plan`)
+  }
   if (subscriptionId === null) log.error('plan without subscription', undefined, { paymentId })
   else {
     const stored = await findBillingAccount(env, organisationId)

@@ -2,6 +2,7 @@
 // its plan, a scheduled change, the grace period after a failed renewal, and its end.
 import type { BillingAccountRow } from '../db/billing-schema.ts'
 import { SYSTEM } from '../domain/actor.ts'
+import type { PaymentProviderName } from '../domain/billing.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import { log } from '../log.ts'
@@ -83,7 +84,7 @@ export async function syncSubscription(subject: Subject): Promise<{ nextAt: numb
 /** Settles each invoice that has changed, and stores new renewals. */
 async function settleInvoices(
   subject: Subject,
-  provider: NonNullable<BillingAccountRow['provider']>,
+  provider: PaymentProviderName,
   { invoices }: SubscriptionState,
 ): Promise<void> {
   const { env, organisationId } = subject
@@ -123,7 +124,7 @@ async function settleInvoices(
  */
 async function endDuringDeletion(
   { env, organisationId }: Subject,
-  provider: NonNullable<BillingAccountRow['provider']>,
+  provider: PaymentProviderName,
   subscription: SubscriptionState,
 ): Promise<SubscriptionState> {
   if (subscription.endsAtPeriodEnd || subscription.status === 'ended') return subscription

@@ -7,12 +7,11 @@ import { database } from '../db/client.ts'
 import { organisations } from '../db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { currencyOf } from '../domain/organisation.ts'
-import { isPack } from './auto-reload-settings.ts'
 import { findBillingAccount } from './billing-account.ts'
 import { chargeableProvider } from './chargeable-provider.ts'
 import { creditAccountOf } from './credit-account.ts'
 import { formatMoney } from './money.ts'
-import { PACK_CHOICES, priceOfPack } from './plans.ts'
+import { isPack, PACK_CHOICES, packPriceFor } from './plans.ts'
 
 /** The highest threshold (credits) and monthly maximum (minor units). */
 const MAX_THRESHOLD = 1_000_000
@@ -52,8 +51,7 @@ export async function updateAutoReload({
     throw invalid('The threshold must be a whole number of credits from 1 to 1,000,000.')
   }
   const currency = currencyOf(before.regionCode)
-  const terms = billing?.enterpriseTerms ?? null
-  const price = priceOfPack({ pack, plan: before.plan, currency, terms })
+  const price = packPriceFor(before, billing?.enterpriseTerms, pack)
   if (!Number.isInteger(monthlyMax) || monthlyMax < price || monthlyMax > MAX_MONTHLY_MAX) {
     throw invalid(
       `The monthly maximum must be from ${formatMoney(price, currency)}, the price of the pack, to ${formatMoney(MAX_MONTHLY_MAX, currency)}.`,

@@ -1,6 +1,6 @@
 // Payments of the sandbox: how they are created, their due changes, and how the service sees them.
 import { newId } from '../../ids.ts'
-import { formatCredits } from '../money.ts'
+import { nameOfPack } from '../money.ts'
 import { nameOfPlan } from '../plans.ts'
 import { PaymentError } from '../provider.ts'
 import type { Customer, PaymentRequest, PaymentState } from '../provider.ts'
@@ -42,7 +42,7 @@ export const newPayment = (
   item:
     purchase.kind === 'plan'
       ? `Plan ${nameOfPlan(purchase.plan)}, 1 month`
-      : `${formatCredits(purchase.pack, customer.currency)} credits`,
+      : nameOfPack(purchase.pack, customer.currency),
   plan: purchase.kind === 'plan' ? purchase.plan : null,
   subscriptionId: null,
   checkout: null,

@@ -1,6 +1,6 @@
 // Charges the stored payment method while the customer is absent.
 import type Stripe from 'stripe'
-import { formatCredits } from '../money.ts'
+import { nameOfPack } from '../money.ts'
 import { PaymentError } from '../provider.ts'
 import type { PaymentRequest, PaymentState } from '../provider.ts'
 import { storedPaymentMethod } from './customers.ts'
@@ -39,7 +39,7 @@ export async function charge(
         payment_method: paymentMethod,
         off_session: true,
         confirm: true,
-        description: `${formatCredits(purchase.pack, customer.currency)} credits (auto-reload)`,
+        description: `${nameOfPack(purchase.pack, customer.currency)} (auto-reload)`,
         metadata: {
           ...metadataOf({ organisationId, paymentId }),
           net_amount: String(purchase.amount),

@@ -1,7 +1,7 @@
 // Checkout: the page at Stripe where the customer buys a pack or the first month of a plan.
 import type Stripe from 'stripe'
 import { createdAtOf } from '../../ids.ts'
-import { formatCredits } from '../money.ts'
+import { nameOfPack } from '../money.ts'
 import type { PaymentRequest, PaymentState } from '../provider.ts'
 import { customerIdOf } from './customers.ts'
 import { isRejected } from './client.ts'
@@ -85,7 +85,7 @@ async function purchaseParams(
           currency: currency.toLowerCase(),
           unit_amount: amount,
           tax_behavior: 'exclusive',
-          product_data: { name: `${formatCredits(purchase.pack, currency)} credits` },
+          product_data: { name: nameOfPack(purchase.pack, currency) },
         },
       },
     ],

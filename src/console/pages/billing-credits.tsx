@@ -1,7 +1,7 @@
 // The sections of Billing for buying credits and for auto-reload.
 import { autoReloadSettings } from '../../billing/auto-reload-settings.ts'
-import { formatCredits, formatMoney, MINOR_UNITS } from '../../billing/money.ts'
-import { PACKS, priceOfPack } from '../../billing/plans.ts'
+import { formatCredits, formatMoney, MINOR_UNITS, nameOfPack } from '../../billing/money.ts'
+import { PACKS, packPriceFor } from '../../billing/plans.ts'
 import type { Pack } from '../../billing/plans.ts'
 import { BILLING_PATH } from '../../domain/billing.ts'
 import { currencyOf } from '../../domain/organisation.ts'
@@ -10,10 +10,11 @@ import type { OwnerView } from './billing-page.tsx'
 
 /** The currency of the organisation, and the price of its packs. */
 function pricesOf({ c, account }: OwnerView) {
-  const { plan, regionCode } = c.var.membership.organisation
-  const currency = currencyOf(regionCode)
-  const terms = account?.enterpriseTerms ?? null
-  return { currency, priceOf: (pack: Pack) => priceOfPack({ pack, plan, currency, terms }) }
+  const { organisation } = c.var.membership
+  return {
+    currency: currencyOf(organisation.regionCode),
+    priceOf: (pack: Pack) => packPriceFor(organisation, account?.enterpriseTerms, pack),
+  }
 }
 
 /** The section for buying a pack. */
@@ -26,7 +27,7 @@ export const Packs = ({ view }: { view: OwnerView }) => {
       <div class="packs">
         {PACKS.map((pack) => {
           const amount = priceOf(pack)
-          const credits = `${formatCredits(pack, currency)} credits`
+          const credits = nameOfPack(pack, currency)
           const price = formatMoney(amount, currency)
           return (
             <PostForm action={`${BILLING_PATH}/packs`} class="pack">

@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import type { Child } from 'hono/jsx'
 import { isSandbox } from '../../billing/choose.ts'
-import { formatCredits, formatMoney } from '../../billing/money.ts'
+import { formatCredits, formatMoney, nameOfPack } from '../../billing/money.ts'
 import {
   nameOfPlan,
   PACKS,
@@ -93,7 +93,7 @@ const Packs = ({ currency }: { currency: Currency }) => {
       columns={['Pack', ...columns]}
       numeric={columns}
       rows={PACKS.map((pack) => [
-        `${formatCredits(pack, currency)} credits`,
+        nameOfPack(pack, currency),
         ...SELF_SERVICE_PLANS.map((plan) => {
           const price = priceOfPack({ pack, plan, currency })
           return (
