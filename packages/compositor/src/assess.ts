@@ -73,7 +73,7 @@ export interface Assessment {
   undressed: number
   /** The garment's area relative to the square of the body's size, not a share. */
   area: number
-  /** The person's area that was painted anew but is not the garment, relative to the square of the size. */
+  /** The person's area that was repainted but is not the garment, relative to the square of the size. */
   painted: number
 }
 

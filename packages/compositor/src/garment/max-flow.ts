@@ -70,8 +70,9 @@ export function minimumCut(grid: Grid): Uint8Array {
         for (let way = 0; way < 4; way++) {
           const next = neighbour(node, way)
           if (next < 0) continue
-          const room = own === SOURCE ? links[node * 4 + way]! : links[next * 4 + opposite(way)]!
-          if (room <= 0) continue
+          const residual =
+            own === SOURCE ? links[node * 4 + way]! : links[next * 4 + opposite(way)]!
+          if (residual <= 0) continue
           if (tree[next] === FREE) {
             tree[next] = own
             parent[next] = opposite(way)
@@ -176,8 +177,8 @@ export function minimumCut(grid: Grid): Uint8Array {
     for (let way = 0; way < 4; way++) {
       const next = neighbour(node, way)
       if (next < 0 || tree[next] !== own) continue
-      const room = own === SOURCE ? links[next * 4 + opposite(way)]! : links[node * 4 + way]!
-      if (room <= 0) continue
+      const residual = own === SOURCE ? links[next * 4 + opposite(way)]! : links[node * 4 + way]!
+      if (residual <= 0) continue
       const steps = depthOf(next)
       if (steps < least) {
         least = steps
@@ -193,8 +194,8 @@ export function minimumCut(grid: Grid): Uint8Array {
     for (let way = 0; way < 4; way++) {
       const next = neighbour(node, way)
       if (next < 0 || tree[next] !== own) continue
-      const room = own === SOURCE ? links[next * 4 + opposite(way)]! : links[node * 4 + way]!
-      if (room > 0) activate(next)
+      const residual = own === SOURCE ? links[next * 4 + opposite(way)]! : links[node * 4 + way]!
+      if (residual > 0) activate(next)
       if (parent[next] === opposite(way)) orphan(next)
     }
     tree[node] = FREE

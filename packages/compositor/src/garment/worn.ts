@@ -40,10 +40,10 @@ function reachesEnd({ width, height, data }: Mask): boolean {
 /** Without loose bits, slivers and small holes, which are errors of the parsing. */
 function solid(mask: Mask): Mask {
   const { width, height } = mask
-  const kept = keepLarge(withoutSlivers(mask), 0.04)
-  const data = kept.data.slice()
-  const most = area(kept) * 0.004
-  for (const hole of regions(kept, 0)) {
+  const large = keepLarge(withoutSlivers(mask), 0.04)
+  const data = large.data.slice()
+  const most = area(large) * 0.004
+  for (const hole of regions(large, 0)) {
     if (hole.size < most) for (const i of hole.pixels) data[i] = 1
   }
   return { width, height, data }

@@ -100,10 +100,10 @@ function expand(
       }
     }
   }
-  const kept = minimumCut({ nodes, neighbours, arcs, terminals })
+  const onSourceSide = minimumCut({ nodes, neighbours, arcs, terminals })
   let taken = 0
   for (const i of pixels) {
-    if (nodeOf[i]! < 0 || kept[nodeOf[i]!]) continue
+    if (nodeOf[i]! < 0 || onSourceSide[nodeOf[i]!]) continue
     labels[i] = label
     taken++
   }
