@@ -9,7 +9,7 @@ import { isFinal } from '../domain/job.ts'
 import { findJob } from '../jobs/store.ts'
 import { uploadKeyOf } from '../signing/signed-url.ts'
 import { settingsOf } from '../settings.ts'
-import { clearPictures } from './store.ts'
+import { clearPictures } from './jobs-store.ts'
 
 /**
  * Deletes the output, the input copies and the uploads of a job, and clears its URLs. Idempotent. For

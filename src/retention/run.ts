@@ -7,6 +7,8 @@ import { deletePictures } from '../jobs/pictures.ts'
 import { isFinal } from '../domain/job.ts'
 import { log } from '../log.ts'
 import { DAY_MS } from '../domain/limits.ts'
+import { PAGE, pagesOfJobs, recordPurge, takeDueOrganisations } from './jobs-store.ts'
+import type { DueOrganisation, PageJob } from './jobs-store.ts'
 import {
   cutoff,
   deleteAuditLog,
@@ -20,13 +22,8 @@ import {
   deleteWebhookAttempts,
   deleteWebhookEndpoints,
   deleteWebhookEvents,
-  PAGE,
-  pagesOfJobs,
-  recordPurge,
   SLICES,
-  takeDueOrganisations,
 } from './store.ts'
-import type { DueOrganisation, PageJob } from './store.ts'
 
 /** The maximum number of pages of jobs per run, with five subrequests each. */
 const PAGES_PER_RUN = 50
