@@ -1,5 +1,6 @@
 // Exports an organisation's data as one JSON document, without secrets and keys.
 import { findBillingAccount } from '../billing/billing-account.ts'
+import { paymentFields, termsFields } from '../billing/present.ts'
 import { paymentsOf } from '../billing/payment-lists.ts'
 import type { BillingAccountRow, PaymentRow } from '../db/billing-schema.ts'
 import type { ApiKeyRow, AuditRow, JobRow, OrganisationRow, WorkspaceRow } from '../db/schema.ts'
@@ -233,30 +234,11 @@ const presentBilling = (account: BillingAccountRow | undefined) =>
         next_plan: account.nextPlan,
         period_end: account.periodEnd?.toISOString() ?? null,
         grace_until: account.graceUntil?.toISOString() ?? null,
-        enterprise_terms: account.enterpriseTerms && {
-          monthly_fee: account.enterpriseTerms.monthlyFee,
-          included_credits: account.enterpriseTerms.includedCredits,
-          credit_price: account.enterpriseTerms.creditPrice,
-        },
+        enterprise_terms: account.enterpriseTerms && termsFields(account.enterpriseTerms),
       }
     : null
 
-const presentPayment = (payment: PaymentRow) => ({
-  id: payment.id,
-  kind: payment.kind,
-  status: payment.status,
-  plan: payment.plan,
-  credits: payment.credits,
-  credits_reversed: payment.creditsReversed,
-  amount: payment.amount,
-  amount_refunded: payment.amountRefunded,
-  currency_code: payment.currency,
-  dispute: payment.dispute,
-  failure: payment.failure,
-  created_by: payment.createdBy,
-  created_at: payment.createdAt.toISOString(),
-  paid_at: payment.paidAt?.toISOString() ?? null,
-})
+const presentPayment = (payment: PaymentRow) => ({ id: payment.id, ...paymentFields(payment) })
 
 const presentAuditEntry = (entry: AuditRow) => ({
   id: entry.id,

@@ -1,5 +1,6 @@
 // Billing in the responses of /operator. Amounts are minor units of `currency_code`.
 import { autoReloadSettings } from '../billing/auto-reload-settings.ts'
+import { paymentFields, termsFields } from '../billing/present.ts'
 import type { BillingAccountRow, PaymentRow } from '../db/billing-schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
 import type { EnterpriseTerms } from '../domain/billing.ts'
@@ -8,9 +9,7 @@ import { currencyOf } from '../domain/organisation.ts'
 export const presentTerms = (organisation: OrganisationRow, terms: EnterpriseTerms) => ({
   org_id: organisation.id,
   currency_code: currencyOf(organisation.regionCode),
-  monthly_fee: terms.monthlyFee,
-  included_credits: terms.includedCredits,
-  credit_price: terms.creditPrice,
+  ...termsFields(terms),
   rate_limit_per_minute: organisation.rateLimitPerMinute,
 })
 
@@ -61,21 +60,9 @@ function presentAutoReload(
 export const presentPayment = (payment: PaymentRow) => ({
   payment_id: payment.id,
   org_id: payment.organisationId,
-  kind: payment.kind,
-  status: payment.status,
-  plan: payment.plan,
-  credits: payment.credits,
-  credits_reversed: payment.creditsReversed,
-  amount: payment.amount,
-  amount_refunded: payment.amountRefunded,
-  currency_code: payment.currency,
-  dispute: payment.dispute,
+  ...paymentFields(payment),
   provider: payment.provider,
   provider_reference: payment.providerReference,
   invoice_url: payment.invoiceUrl,
-  failure: payment.failure,
-  created_by: payment.createdBy,
-  created_at: payment.createdAt.toISOString(),
-  paid_at: payment.paidAt?.toISOString() ?? null,
   checked_at: payment.checkedAt.toISOString(),
 })
