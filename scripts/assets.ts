@@ -5,11 +5,7 @@ import { join } from 'node:path'
 const root = join(import.meta.dirname, '..')
 const assets = join(root, 'assets')
 
-copy('docs', 'node_modules/swagger-ui-dist', [
-  'swagger-ui.css',
-  'swagger-ui-bundle.js',
-  'favicon-32x32.png',
-])
+copy('docs', 'node_modules/@scalar/api-reference/dist/browser', ['standalone.js'])
 copy('docs', 'src/docs', ['index.html', 'start.js'])
 copy('.', 'src/docs', ['_headers'])
 copy('static', 'node_modules/@picocss/pico/css', ['pico.classless.min.css'])

@@ -1,2 +1,2 @@
 // A separate file, because the page's Content-Security-Policy forbids inline scripts.
-globalThis.SwaggerUIBundle({ url: '/openapi.json', dom_id: '#viewer', deepLinking: true })
+globalThis.Scalar.createApiReference('#viewer', { url: '/openapi.json', withDefaultFonts: false })
