@@ -13,7 +13,11 @@ import { parseKey } from '../organisation/api-key.ts'
 import { WINDOW_SECONDS } from '../organisation/rate-window.ts'
 import type { Quota } from '../organisation/rate-window.ts'
 import type { RequestResult } from '../organisation/rpc.ts'
-import { dailyAllowanceBytes, secondsToMidnight } from '../organisation/storage-allowance.ts'
+import {
+  dailyAllowanceBytes,
+  dailyUploadBytes,
+  secondsToMidnight,
+} from '../organisation/storage-allowance.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import type { ApiApp, ApiContext } from './context.ts'
 
@@ -70,7 +74,12 @@ export function requireAdmitted<T>(c: ApiContext, result: RequestResult<T>): T {
     recordAuthSuccess(c.get('caller').keyHash)
   }
   if (result.ok) return result.value
-  if (result.rejection === 'storage_allowance_exceeded') throw allowanceExceeded(result.quota)
+  if (result.rejection === 'storage_allowance_exceeded') {
+    throw allowanceExceeded('storage allowance', 'for jobs', dailyAllowanceBytes, result.quota)
+  }
+  if (result.rejection === 'upload_allowance_exceeded') {
+    throw allowanceExceeded('upload allowance', 'for images', dailyUploadBytes, result.quota)
+  }
   if (result.rejection === 'rate_limit_exceeded' && result.quota) {
     c.header('Retry-After', String(result.quota.resetSeconds))
   }
@@ -95,11 +104,15 @@ const insufficientCredits = (baseUrl: string) =>
 
 const BYTES_PER_MB = 1_000_000
 
-function allowanceExceeded({ limit = 0, resetSeconds = 0 }: Partial<Quota> = {}): AppError {
-  const allowance = dailyAllowanceBytes(limit) / BYTES_PER_MB
+function allowanceExceeded(
+  name: string,
+  purpose: string,
+  bytesAt: (rateLimitPerMinute: number) => number,
+  { limit = 0, resetSeconds = 0 }: Partial<Quota> = {},
+): AppError {
   return new AppError(
     'rate_limit_exceeded',
-    `The daily storage allowance of ${allowance} MB for jobs is used up. It resets at midnight UTC. Wait for the number of seconds in the Retry-After header, or contact sales for a higher limit.`,
+    `The daily ${name} of ${bytesAt(limit) / BYTES_PER_MB} MB ${purpose} is used up. It resets at midnight UTC. Wait for the number of seconds in the Retry-After header, or contact sales for a higher limit.`,
     { 'Retry-After': String(Math.max(resetSeconds, secondsToMidnight(Date.now()))) },
   )
 }

@@ -19,5 +19,10 @@ export function readCursor(env: Env, list: List, cursor: string): string | null 
   return verify(env, 'cursor', signedText(list, jobId), signature) ? jobId : null
 }
 
-const signedText = ({ organisationId, workspaceId, status }: List, jobId: string) =>
-  JSON.stringify([organisationId, workspaceId ?? null, status ?? null, jobId])
+function signedText(list: List, jobId: string): string {
+  const { organisationId, workspaceId, status, createdAfter, createdBefore } = list
+  const filters = [workspaceId ?? null, status ?? null]
+  // Absent without a range, so that cursors from before the filters existed remain valid.
+  const range = createdAfter || createdBefore ? [createdAfter ?? null, createdBefore ?? null] : []
+  return JSON.stringify([organisationId, ...filters, ...range, jobId])
+}

@@ -6,6 +6,7 @@ import { AppError } from '../domain/errors.ts'
 import { JOB_STATUSES } from '../domain/job.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import { describeRoute, errors, noContent, ok } from '../http/openapi.ts'
+import { Instant } from '../http/instant.ts'
 import { PageLimit } from '../http/pagination.ts'
 import { validQuery } from '../http/validation.ts'
 import { isId } from '../ids.ts'
@@ -18,6 +19,7 @@ import { linksFrom } from '../signing/signed-url.ts'
 import { admitted, authenticate, keyActor } from './authenticate.ts'
 import type { ApiApp } from './context.ts'
 import { createCursor, readCursor } from './cursor.ts'
+import { IgnoredFields, ignoredFields } from './ignored-fields.ts'
 import { PreferenceApplied, PreferHeader, preferredWaitSeconds } from './prefer.ts'
 
 const JobsQuery = z.object({
@@ -29,6 +31,14 @@ const JobsQuery = z.object({
     .enum(JOB_STATUSES, `must be one of ${JOB_STATUSES.join(', ')}`)
     .optional()
     .meta({ description: 'Only jobs with this status.' }),
+  created_after: Instant.optional().meta({
+    description: 'Only jobs created at this instant or later: ISO 8601 with a time zone.',
+    override: { type: 'string', format: 'date-time' },
+  }),
+  created_before: Instant.optional().meta({
+    description: 'Only jobs created before this instant: ISO 8601 with a time zone.',
+    override: { type: 'string', format: 'date-time' },
+  }),
   limit: PageLimit,
   cursor: z
     .string('must not be repeated')
@@ -75,15 +85,23 @@ export const jobs = new Hono<ApiApp>()
       summary: 'List jobs, newest first',
       tags: ['Jobs'],
       requestParams: { query: JobsQuery },
-      responses: { '200': ok('A page of jobs', JobList), ...errors('validation_error') },
+      responses: {
+        '200': ok('A page of jobs', JobList, { 'Ignored-Fields': IgnoredFields }),
+        ...errors('validation_error'),
+      },
     }),
     admitted({ rejectSuspended: false }),
     validQuery(JobsQuery),
     async (c) => {
       const organisationId = c.get('organisationId')
-      const { workspace_id: workspaceId, status, limit, cursor } = c.req.valid('query')
+      const { status, limit, cursor, ...query } = c.req.valid('query')
+      const { created_after: createdAfter, created_before: createdBefore } = query
+      if (createdAfter && createdBefore && createdAfter >= createdBefore) {
+        throw new AppError('validation_error', 'created_after must be before created_before.')
+      }
+      c.header('Ignored-Fields', ignoredFields(c.req.query(), JobsQuery.shape))
 
-      const filter = { workspaceId, status }
+      const filter = { workspaceId: query.workspace_id, status, createdAfter, createdBefore }
       const list = { organisationId, ...filter }
       const beforeId = cursor === undefined ? undefined : readCursor(c.env, list, cursor)
       if (beforeId === null) {

@@ -15,7 +15,7 @@ const document = createDocument({
       'Shows a shopper in a garment: two image URLs in, one picture out, one credit per success. Jobs run asynchronously; poll them, wait with `Prefer: wait=N`, or receive a webhook.',
   },
   security: [{ apiKey: [] }],
-  tags: [{ name: 'Jobs' }, { name: 'Account' }],
+  tags: [{ name: 'Jobs' }, { name: 'Uploads' }, { name: 'Account' }],
   paths: describedPaths(v1, '/v1'),
   webhooks: {
     jobEnded: {

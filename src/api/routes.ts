@@ -5,6 +5,7 @@ import { readCredentials } from './authenticate.ts'
 import type { ApiApp } from './context.ts'
 import { jobs } from './jobs.ts'
 import { tryOn } from './try-on.ts'
+import { uploads } from './uploads.ts'
 
 export const v1 = new Hono<ApiApp>()
   .use((c, next) => {
@@ -14,4 +15,5 @@ export const v1 = new Hono<ApiApp>()
   })
   .route('/tryon', tryOn)
   .route('/jobs', jobs)
+  .route('/uploads', uploads)
   .route('/', account)

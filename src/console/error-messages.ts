@@ -41,9 +41,12 @@ const REJECTION_MESSAGES: Partial<Record<Rejection, string>> = {
   rate_limit_exceeded: 'Too many requests. Wait a moment and try again.',
   storage_allowance_exceeded:
     'The daily storage allowance for jobs is used up. It resets at midnight UTC.',
+  upload_allowance_exceeded:
+    'The daily allowance for uploads is used up. It resets at midnight UTC. Use URLs instead.',
   workspace_not_found: 'The workspace does not exist or is archived.',
   insufficient_credits:
     'The organisation has no credits left for live jobs. Jobs in test mode are free.',
+  internal_error: 'Something went wrong on our side. Try again.',
   idempotency_key_reused:
     'This form was already submitted with other images. Reload the page and try again.',
 }

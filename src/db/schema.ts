@@ -146,7 +146,10 @@ export const jobs = sqliteTable(
     ambiguousStarts: integer('ambiguous_starts').notNull().default(0),
     /** The number of attempts that have started. */
     attempts: integer().notNull().default(0),
-    /** While processing: the end of the consumer's lease, after which any consumer can claim the job. */
+    /**
+     * While pending: when the job can be claimed. While processing: the end of the consumer's lease, after
+     * which any consumer can claim the job.
+     */
     dueAt: instant('due_at').notNull(),
     /** While unfinished: when the sweep requeues the job. */
     sweepAt: instant('sweep_at')

@@ -12,6 +12,10 @@ export const MAX_PAGE_SIZE = 100
 export const DEFAULT_RETENTION_DAYS = 30
 export const FREE_CREDITS = 100
 export const OUTPUT_URL_TTL_SECONDS = 3_600
+/** An upload can be used in new jobs for this time. */
+export const UPLOAD_TTL_SECONDS = 24 * 60 * 60
+/** An upload is stored for this time longer, for jobs that were submitted just before. */
+export const UPLOAD_GRACE_MS = 60 * 60_000
 export const MAX_WAIT_SECONDS = 30
 export const IDEMPOTENCY_TTL_MS = 24 * 60 * 60_000
 export const WEBHOOK_TIMEOUT_MS = 15_000

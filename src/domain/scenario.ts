@@ -1,46 +1,95 @@
 // Scenarios of test mode: an image URL on the host test.invalid (reserved by RFC 6761, so no real image
-// has it) makes the job wait, fail or be rejected.
+// has it) makes the job wait, fail or be withdrawn, or makes the submission return an error.
 import { hostOf } from './host.ts'
 import { JOB_ERROR_CODES } from './job.ts'
 import type { JobErrorCode } from './job.ts'
 
 export const SCENARIO_HOST = 'test.invalid'
-const MAX_DELAY_SECONDS = 60
+const MAX_SECONDS = 60
+
+/** The errors that a submission can be refused with. */
+const REFUSALS = [
+  'insufficient_credits',
+  'account_suspended',
+  'rate_limit_exceeded',
+  'internal_error',
+] as const
+export type Refusal = (typeof REFUSALS)[number]
 
 export interface Scenario {
+  /** How long the job stays pending. */
+  pendingSeconds: number
+  /** How long it stays in processing. */
   delaySeconds: number
   errorCode: JobErrorCode | null
+  /** Whether the service withdraws the job instead of processing it. */
+  isWithdrawn: boolean
 }
 
 /** Whether a well-formed URL is a scenario. */
 export const isScenario = (url: string): boolean => hostOf(new URL(url)) === SCENARIO_HOST
 
-/** Validates a scenario URL. @returns a message that follows the field's name; null when valid */
-export function scenarioProblem(url: string): string | null {
-  const [, action, value = ''] = new URL(url).pathname.split('/')
-  if (action === 'fail' && !isErrorCode(value)) {
-    return `must end in one of ${JOB_ERROR_CODES.join(', ')} after /fail/`
-  }
-  if (action === 'delay' && !(/^\d{1,2}$/.test(value) && Number(value) <= MAX_DELAY_SECONDS)) {
-    return `must end in 0 to ${MAX_DELAY_SECONDS} whole seconds after /delay/`
-  }
-  return null
+const SECONDS = `must end in 0 to ${MAX_SECONDS} whole seconds`
+
+/** For each action, the problem of its value; null when it is valid. */
+const PROBLEM_OF: Record<string, (value: string) => string | null> = {
+  fail: (value) =>
+    isErrorCode(value) ? null : `must end in one of ${JOB_ERROR_CODES.join(', ')} after /fail/`,
+  delay: (value) => (isSeconds(value) ? null : `${SECONDS} after /delay/`),
+  pending: (value) => (isSeconds(value) ? null : `${SECONDS} after /pending/`),
+  refuse: (value) =>
+    isRefusal(value) ? null : `must end in one of ${REFUSALS.join(', ')} after /refuse/`,
+  withdraw: () => null,
 }
 
-/** Combines the scenarios of both URLs: the longer delay, then the first failure. */
+const UNKNOWN =
+  'must be a scenario: /fail/{error_code}, /delay/{seconds}, /pending/{seconds}, /refuse/{code} or /withdraw'
+
+/** Validates a scenario URL. @returns a message that follows the field's name; null when valid */
+export function scenarioProblem(url: string): string | null {
+  const { action, value } = stepOf(url)
+  const problemOf = Object.hasOwn(PROBLEM_OF, action) ? PROBLEM_OF[action] : undefined
+  if (problemOf) return problemOf(value)
+  // The address of a file, such as /model.jpg, is an image without a scenario.
+  return action === '' || new URL(url).pathname.includes('.') ? null : UNKNOWN
+}
+
+/** Combines the scenarios of both URLs: the longer times, then the first failure. */
 export function scenarioOf(urls: (string | null)[]): Scenario {
-  const steps = urls
-    .filter((url) => url !== null)
-    .filter(isScenario)
-    .map((url) => new URL(url).pathname.split('/'))
-  const delays = steps
-    .filter(([, action]) => action === 'delay')
-    .map(([, , value]) => Number(value))
-  const failures = steps.flatMap(([, action, value = '']) =>
+  const steps = stepsOf(urls)
+  const secondsOf = (action: string) =>
+    Math.max(0, ...steps.filter((step) => step.action === action).map(({ value }) => Number(value)))
+  const failures = steps.flatMap(({ action, value }) =>
     action === 'fail' && isErrorCode(value) ? [value] : [],
   )
-  return { delaySeconds: Math.max(0, ...delays), errorCode: failures[0] ?? null }
+  return {
+    pendingSeconds: secondsOf('pending'),
+    delaySeconds: secondsOf('delay'),
+    errorCode: failures[0] ?? null,
+    isWithdrawn: steps.some(({ action }) => action === 'withdraw'),
+  }
 }
+
+/** The error that the submission of these URLs returns; undefined if it is accepted. */
+export const refusalOf = (urls: string[]): Refusal | undefined =>
+  stepsOf(urls).flatMap(({ action, value }) =>
+    action === 'refuse' && isRefusal(value) ? [value] : [],
+  )[0]
+
+const stepsOf = (urls: (string | null)[]) =>
+  urls
+    .filter((url) => url !== null)
+    .filter(isScenario)
+    .map(stepOf)
+
+function stepOf(url: string): { action: string; value: string } {
+  const [, action = '', value = ''] = new URL(url).pathname.split('/')
+  return { action, value }
+}
+
+const isSeconds = (text: string) => /^\d{1,2}$/.test(text) && Number(text) <= MAX_SECONDS
 
 const isErrorCode = (text: string): text is JobErrorCode =>
   (JOB_ERROR_CODES as readonly string[]).includes(text)
+
+const isRefusal = (text: string): text is Refusal => (REFUSALS as readonly string[]).includes(text)

@@ -44,16 +44,21 @@ const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: false })
  * Reads and parses a JSON body of at most 64 KiB, of any Content-Type.
  * @throws AppError payload_too_large or validation_error
  */
-export async function parseBody<T>(schema: z.ZodType<T>, request: Request): Promise<T> {
+export const parseBody = async <T>(schema: z.ZodType<T>, request: Request): Promise<T> =>
+  parse(schema, await readJson(request))
+
+/**
+ * Reads a JSON body of at most 64 KiB, of any Content-Type, for `parse`.
+ * @throws AppError payload_too_large or validation_error
+ */
+export async function readJson(request: Request): Promise<unknown> {
   const bytes = await readBody(request)
   if (!bytes) throw new AppError('payload_too_large')
-  let value: unknown
   try {
-    value = JSON.parse(strictUtf8.decode(bytes))
+    return JSON.parse(strictUtf8.decode(bytes))
   } catch {
     throw new AppError('validation_error', 'The body is not valid JSON in UTF-8.')
   }
-  return parse(schema, value)
 }
 
 /** @returns null for a body over the limit */

@@ -111,16 +111,31 @@ async function openBody(
 }
 
 /**
- * Detects the format of an image, and rejects files whose decoding would need excessive memory or time.
- * Every image is checked before an engine is called.
+ * Checks an image like `inspectImage`. Every image is checked before an engine is called.
  * @throws JobFailure `{role}_image_unsupported_format | _corrupt`
  */
 export function checkImage(role: Role, bytes: Uint8Array<ArrayBuffer>): FetchedImage {
+  const result = inspectImage(bytes)
+  if ('problem' in result) throw refusal(role, result.problem, result.reason)
+  return result
+}
+
+/** A file that is not accepted. The reason is a sentence without a capital and a full stop. */
+export interface RejectedImage {
+  problem: 'unsupported_format' | 'corrupt'
+  reason: string
+}
+
+/**
+ * Detects the format of an image, and rejects files whose decoding would need excessive memory or time.
+ */
+export function inspectImage(bytes: Uint8Array<ArrayBuffer>): FetchedImage | RejectedImage {
   const format = detectFormat(bytes)
-  if (!format) throw refusal(role, 'unsupported_format', 'the file is not a JPEG, PNG or WebP')
+  if (!format) {
+    return { problem: 'unsupported_format', reason: 'the file is not a JPEG, PNG or WebP' }
+  }
   const header = inspect(bytes, format)
-  if ('corrupt' in header) throw refusal(role, 'corrupt', header.corrupt)
-  return { bytes, format }
+  return 'corrupt' in header ? { problem: 'corrupt', reason: header.corrupt } : { bytes, format }
 }
 
 /** A timeout that can be paused: aborts its signal after `ms` of running time. */

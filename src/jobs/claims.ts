@@ -16,8 +16,8 @@ export const START_LEASE_MS = 200_000
 const CLAIM = { from: 'pending', to: 'processing' } as const satisfies Transition
 
 /**
- * Claims a pending job, or takes over a processing job whose lease has ended. A pending job of an
- * organisation that is suspended or scheduled for deletion is not claimed.
+ * Claims a pending job, or takes over a processing job whose lease has ended. A pending job is not
+ * claimed before it is due, or when its organisation is suspended or scheduled for deletion.
  * @returns the claimed job, if any, and the job as stored after the call
  */
 export async function claimJob(
@@ -39,7 +39,9 @@ export async function claimJob(
       .where(
         and(
           eq(jobs.id, jobId),
-          sql`(${jobs.status} = ${CLAIM.from} and exists (select 1 from ${organisations}
+          // The clock of the Organisation that created the job may be ahead of this one.
+          sql`(${jobs.status} = ${CLAIM.from} and ${jobs.dueAt} <= max(${now}, ${jobs.createdAt})
+                and exists (select 1 from ${organisations}
                 where ${organisations.id} = ${jobs.organisationId} and ${organisations.status} = 'active'
                   and ${organisations.deleteAfter} is null)
                or ${jobs.status} = ${CLAIM.to} and ${jobs.dueAt} <= ${now})`,

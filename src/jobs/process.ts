@@ -20,6 +20,7 @@ import { recordOf } from './failure-record.ts'
 import type { FailureRecord } from './failure-record.ts'
 import { completeJob, failJob } from './finish.ts'
 import { generate, loadOutput } from './generate.ts'
+import { holdOf } from './hold.ts'
 import { JobMemory, MemoryBudget } from './memory.ts'
 import { Postponed } from './postponed.ts'
 import { messageOf, sendJob } from './queue.ts'
@@ -88,8 +89,9 @@ export async function processJob({
  */
 export async function giveUpJob({ env, jobId }: JobMessage & { env: Env }): Promise<void> {
   if ((await findJob(env, jobId))?.status === 'pending') return
+  const seenAt = Date.now()
   const { claimed, found } = await claimJob(env, jobId)
-  if (!claimed) return skipUnclaimed(env, jobId, found)
+  if (!claimed) return void (await skipUnclaimed({ env, jobId, found, seenAt }))
   const { errorCode, failureReason, failureAudience } = claimed
   const latest =
     errorCode === null
@@ -109,11 +111,9 @@ async function claimAndProcess({
   ackTimer: AckTimer
   slot?: Slot
 }): Promise<ProcessResult> {
+  const seenAt = Date.now()
   const { claimed, found } = await claimJob(env, jobId)
-  if (!claimed) {
-    await skipUnclaimed(env, jobId, found)
-    return DONE
-  }
+  if (!claimed) return skipUnclaimed({ env, jobId, found, seenAt })
   const job = new ClaimedJob(env, claimed)
   const memory = new JobMemory(pictureMemory, {
     organisationId: claimed.organisationId,
@@ -141,12 +141,29 @@ async function claimAndProcess({
 
 /**
  * Handles a message whose job could not be claimed: completes what an earlier crash interrupted. If
- * another consumer has claimed the job and crashes, the sweep requeues the job after the lease.
+ * another consumer has claimed the job and crashes, the sweep requeues the job after the lease. A pending
+ * job is held by a scenario, withdrawn by a scenario, or of a suspended organisation.
+ * @param seenAt an instant before the claim, ms since 1970: the hold may have ended since the claim
  */
-async function skipUnclaimed(env: Env, jobId: string, found: JobRow | undefined): Promise<void> {
+async function skipUnclaimed({
+  env,
+  jobId,
+  found,
+  seenAt,
+}: {
+  env: Env
+  jobId: string
+  found: JobRow | undefined
+  seenAt: number
+}): Promise<ProcessResult> {
   if (!found) log.warn('message for a job that does not exist', { jobId })
   else if (isFinal(found.status)) await settleEnded(env, [found])
-  else if (found.status === 'pending') await withdrawJob({ env, jobId }) // suspended organisation
+  else if (found.status === 'pending') {
+    const heldMs = holdOf(found).until.getTime() - seenAt
+    if (heldMs > 0) return { done: false, retryAfterSeconds: Math.ceil(heldMs / 1_000) }
+    await withdrawJob({ env, jobId })
+  }
+  return DONE
 }
 
 /**

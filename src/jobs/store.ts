@@ -8,6 +8,8 @@ import { jobs, webhookEvents } from '../db/schema.ts'
 import type { JobRow, WebhookEventRow } from '../db/schema.ts'
 import type { JobStatus, Mode } from '../domain/job.ts'
 import { eventIdOf } from '../ids.ts'
+import { holdOf } from './hold.ts'
+import type { Hold } from './hold.ts'
 
 /** After this time, the sweep checks a job again that is probably in its queue, ms. */
 const SWEEP_QUEUED_AGAIN_AFTER_MS = 60_000
@@ -20,6 +22,10 @@ export type JobWithEvent = JobRow & { eventStatus: WebhookEventRow['status'] | n
 export interface JobFilter {
   workspaceId?: string | undefined
   status?: JobStatus | undefined
+  /** Jobs created at this instant or later. */
+  createdAfter?: Date | undefined
+  /** Jobs created before this instant. */
+  createdBefore?: Date | undefined
 }
 
 type NewJob = Pick<
@@ -49,7 +55,7 @@ const insertQuery = preparedQuery((db) =>
       webhookUrl: sql.placeholder('webhookUrl'),
       baseUrl: sql.placeholder('baseUrl'),
       createdAt: sql.placeholder('createdAt'),
-      dueAt: sql.placeholder('createdAt'),
+      dueAt: sql.placeholder('dueAt'),
       sweepAt: sql.placeholder('sweepAt'),
     })
     .onConflictDoNothing()
@@ -57,9 +63,13 @@ const insertQuery = preparedQuery((db) =>
 )
 
 /** Inserts a pending job. @returns false when the id exists already */
-export async function insertJob(env: Env, job: NewJob): Promise<boolean> {
-  const sweepAt = new Date(job.createdAt.getTime() + UNQUEUED_AFTER_MS)
-  const result = await insertQuery(env).run({ ...job, sweepAt })
+export async function insertJob(
+  env: Env,
+  job: NewJob,
+  { until, claimableAt }: Hold = holdOf(job),
+): Promise<boolean> {
+  const sweepAt = new Date(until.getTime() + UNQUEUED_AFTER_MS)
+  const result = await insertQuery(env).run({ ...job, dueAt: claimableAt, sweepAt })
   return result.meta.changes > 0
 }
 

@@ -1,5 +1,7 @@
 // Submits a job: admit, insert, queue. The credit is reserved before the row exists. After a crash in
 // between, the Organisation's alarm releases the reservation. A job without one cannot exist.
+import { refusalOf } from '../domain/scenario.ts'
+import type { Refusal } from '../domain/scenario.ts'
 import { log } from '../log.ts'
 import type { Caller } from '../organisation/api-key.ts'
 import type { Admission, RequestResult } from '../organisation/rpc.ts'
@@ -7,7 +9,8 @@ import { MAX_SUBMISSION_MS } from '../organisation/rpc.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { sha256 } from '../signing/sha256.ts'
 import { withdrawJob } from './cancel.ts'
-import { sendJob } from './queue.ts'
+import { holdOf } from './hold.ts'
+import { messageOf, sendJob } from './queue.ts'
 import { insertJob } from './store.ts'
 
 export interface JobRequest {
@@ -19,7 +22,7 @@ export interface JobRequest {
 }
 
 /**
- * Accepts a job. On return it is stored, its credit is reserved and, unless the queue failed, it is
+ * Accepts a job, unless it is a test job whose scenario refuses it. On return it is stored, its credit is reserved and, unless the queue failed, it is
  * queued.
  * @param baseUrl the origin of links in the job's webhook
  * @throws when the job may not be stored. A repeated request with the same Idempotency-Key then stores
@@ -37,6 +40,9 @@ export async function submitJob({
   request: JobRequest
 }): Promise<RequestResult<Admission>> {
   const organisation = organisationStub(env, caller.organisationId)
+  const refusal =
+    caller.mode === 'test' && refusalOf([request.modelImageUrl, request.garmentImageUrl])
+  if (refusal) return refuse(organisation, caller, refusal)
   const startedAt = Date.now()
   const result = await organisation.admit(caller, {
     workspaceId: request.workspaceId,
@@ -49,18 +55,19 @@ export async function submitJob({
   if (!result.ok) return result
 
   const { jobId, replayed, createdAt, workspaceId, defaultWebhookUrl } = result.value
-  const insert = () =>
-    insertJob(env, {
-      id: jobId,
-      organisationId: caller.organisationId,
-      workspaceId,
-      mode: caller.mode,
-      modelImageUrl: request.modelImageUrl,
-      garmentImageUrl: request.garmentImageUrl,
-      webhookUrl: request.webhookUrl ?? defaultWebhookUrl,
-      baseUrl,
-      createdAt: new Date(createdAt),
-    })
+  const job = {
+    id: jobId,
+    organisationId: caller.organisationId,
+    workspaceId,
+    mode: caller.mode,
+    modelImageUrl: request.modelImageUrl,
+    garmentImageUrl: request.garmentImageUrl,
+    webhookUrl: request.webhookUrl ?? defaultWebhookUrl,
+    baseUrl,
+    createdAt: new Date(createdAt),
+  }
+  const hold = holdOf(job)
+  const insert = () => insertJob(env, job, hold)
   let inserted: boolean
   try {
     // One retry. If the first insert succeeded and only its response was lost, the second one finds
@@ -88,12 +95,37 @@ export async function submitJob({
   }
   // If a replay finds its job, the first request has queued it, or the sweep will.
   if (inserted || !replayed) {
-    const { mode, organisationId } = caller
-    await sendJob(env, { jobId, mode, organisationId }).catch((error: unknown) =>
-      log.error('job not queued', error, { jobId }),
+    const delaySeconds = Math.ceil((hold.until.getTime() - createdAt) / 1_000)
+    await sendJob(env, messageOf(job), delaySeconds > 0 ? { delaySeconds } : undefined).catch(
+      (error: unknown) => log.error('job not queued', error, { jobId }),
     )
   }
   return result
+}
+
+/** The time until the next request in the headers of a submission that is refused with 429. */
+const REFUSED_FOR_SECONDS = 1
+
+/**
+ * Refuses a submission as its scenario requests, with the checks and headers of every request. Stores
+ * nothing. Like a real one, a submission that is over the rate limit does not count against it.
+ */
+async function refuse(
+  organisation: ReturnType<typeof organisationStub>,
+  caller: Caller,
+  rejection: Refusal,
+): Promise<RequestResult<never>> {
+  const isCounted = rejection !== 'rate_limit_exceeded'
+  const result = await organisation.authenticate(caller, { rejectSuspended: true, isCounted })
+  if (!result.ok) return result
+  const { limit, ...quota } = result.quota
+  return {
+    ok: false,
+    rejection,
+    quota: isCounted
+      ? { limit, ...quota }
+      : { limit, remaining: 0, resetSeconds: REFUSED_FOR_SECONDS },
+  }
 }
 
 /** Requests are equal when their parsed fields are equal. */

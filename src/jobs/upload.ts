@@ -1,38 +1,34 @@
-// Images that users upload in the console. They are stored for at most one day.
+// Images that clients upload through the API or the console. They are stored for about a day.
 import { newId } from '../ids.ts'
-import { JobFailure } from '../domain/failure.ts'
-import { checkImage } from '../images/fetch.ts'
-import type { Role } from '../images/fetch.ts'
-import { signedUrl, uploadKey } from '../signing/signed-url.ts'
-import { MAX_IMAGE_BYTES } from '../domain/limits.ts'
+import { inspectImage } from '../images/fetch.ts'
+import type { RejectedImage } from '../images/fetch.ts'
+import { uploadKey, uploadLink } from '../signing/signed-url.ts'
 import { storePicture } from './pictures.ts'
 
+/** A signed link to an upload, for jobs of its organisation that are submitted before `expiresAt`. */
+export interface StoredUpload {
+  url: string
+  expiresAt: Date
+}
+
 /**
- * Stores an uploaded image for jobs of one organisation.
- * @param role names the image in errors
- * @returns a signed URL, or null when the file is too large or not a valid image
+ * Stores an image for jobs of one organisation. The caller has limited its size and has called
+ * `Organisation.admitUpload`.
  */
 export async function storeUpload({
   env,
   baseUrl,
   organisationId,
-  role,
-  file,
+  bytes,
 }: {
   env: Env
   baseUrl: string
   organisationId: string
-  role: Role
-  file: Blob
-}): Promise<string | null> {
-  if (file.size > MAX_IMAGE_BYTES) return null
-  try {
-    const picture = checkImage(role, new Uint8Array(await file.arrayBuffer()))
-    const key = uploadKey(newId('upl'), organisationId, picture.format)
-    await storePicture({ env, key, picture })
-    return signedUrl(env, baseUrl, key)
-  } catch (error) {
-    if (error instanceof JobFailure) return null
-    throw error
-  }
+  bytes: Uint8Array<ArrayBuffer>
+}): Promise<StoredUpload | RejectedImage> {
+  const picture = inspectImage(bytes)
+  if ('problem' in picture) return picture
+  const key = uploadKey(newId('upl'), organisationId, picture.format)
+  await storePicture({ env, key, picture })
+  return uploadLink(env, baseUrl, key)
 }

@@ -54,6 +54,7 @@ export function admitSubmission({
     return { ok: false, rejection: 'insufficient_credits' }
   }
   allowance.take(bytes, now)
+  // The id contains the same time, since lists filter by time through ids.
   const admission = { jobId, workspaceId: workspace.id, defaultWebhookUrl, createdAt: now }
   if (idempotency) {
     records.save(mode, idempotency.key, {

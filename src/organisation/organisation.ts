@@ -32,7 +32,8 @@ const NEXT_BATCH_MS = 1_000
 export class Organisation extends DurableObject<Env> {
   readonly #snapshots = new SnapshotCache(this.env)
   #checks = new RequestChecks(this.ctx.storage.kv)
-  #allowance = new StorageAllowance(this.ctx.storage.kv)
+  #allowance = new StorageAllowance(this.ctx.storage.kv, 'storage-taken')
+  #uploadAllowance = new StorageAllowance(this.ctx.storage.kv, 'uploads-taken')
   #keyUses = new KeyUses(this.env)
   readonly #stores = new Stores(this.ctx.storage)
   #billing = this.#openBilling()
@@ -40,11 +41,8 @@ export class Organisation extends DurableObject<Env> {
   #alarmAt: number | undefined
 
   /** Checks the key, the suspension and the rate limit, in this order. */
-  async authenticate(
-    credentials: Credentials,
-    options: CheckOptions,
-  ): Promise<RequestResult<null>> {
-    return this.#handle(credentials, options, () => ({ ok: true, value: null }))
+  async authenticate(caller: Caller, options: CheckOptions): Promise<RequestResult<null>> {
+    return this.#handle(caller, options, () => ({ ok: true, value: null }))
   }
 
   async account(credentials: Credentials): Promise<RequestResult<Account>> {
@@ -86,6 +84,18 @@ export class Organisation extends DurableObject<Env> {
     if (mode === 'live') await this.#wakeBy(this.#billing.schedule.at)
     if (result.ok && submission.idempotency) await this.#wakeBy(Date.now() + IDEMPOTENCY_TTL_MS)
     return result
+  }
+
+  /** Accepts an upload, and takes its bytes from the upload allowance. */
+  async admitUpload(caller: Caller, bytes: number): Promise<RequestResult<null>> {
+    return this.#handle(caller, { rejectSuspended: true }, ({ organisation }) => {
+      const now = Date.now()
+      if (!this.#uploadAllowance.has(bytes, organisation.rateLimitPerMinute, now)) {
+        return { ok: false, rejection: 'upload_allowance_exceeded' }
+      }
+      this.#uploadAllowance.take(bytes, now)
+      return { ok: true, value: null }
+    })
   }
 
   /** Releases the credit of a job without an Idempotency-Key that could not be inserted. */
@@ -184,7 +194,8 @@ export class Organisation extends DurableObject<Env> {
     this.#billing = this.#openBilling()
     this.#alarmAt = undefined
     this.#checks = new RequestChecks(this.ctx.storage.kv)
-    this.#allowance = new StorageAllowance(this.ctx.storage.kv)
+    this.#allowance = new StorageAllowance(this.ctx.storage.kv, 'storage-taken')
+    this.#uploadAllowance = new StorageAllowance(this.ctx.storage.kv, 'uploads-taken')
     this.#keyUses = new KeyUses(this.env)
     this.#snapshots.clear()
   }

@@ -41,11 +41,12 @@ export class RateWindow {
   /**
    * Passes and counts a request if fewer than `limit` requests passed in the 60 s before `now`. A
    * rejected request does not count. The limit may differ from call to call.
+   * @param isCounted whether the request counts if it passes
    */
-  take(limit: number, now: number): Quota & { passed: boolean } {
+  take(limit: number, now: number, isCounted = true): Quota & { passed: boolean } {
     this.#removeUntil(now - WINDOW_MS)
     const passed = this.#count < limit
-    if (passed) {
+    if (passed && isCounted) {
       this.#instants.push(now)
       this.#unwritten++
     }

@@ -12,6 +12,8 @@ const RATE_WINDOW = 'rate-window'
 export interface CheckOptions {
   /** Whether to reject requests for an organisation that is suspended or scheduled for deletion. */
   rejectSuspended: boolean
+  /** Whether the request counts against the rate limit. */
+  isCounted?: boolean
 }
 
 export type CheckResult =
@@ -27,11 +29,11 @@ export class RequestChecks {
     this.#rateWindow = new RateWindow(kv.get<Float64Array>(RATE_WINDOW))
   }
 
-  /** Checks a request and, if its key is valid, counts it. */
+  /** Checks a request and, if its key is valid, counts it unless `isCounted` is false. */
   check(
     snapshot: OrganisationSnapshot | null,
     { mode, keyHash }: Caller,
-    { rejectSuspended }: CheckOptions,
+    { rejectSuspended, isCounted = true }: CheckOptions,
   ): CheckResult {
     if (!snapshot || isDeleted(snapshot.organisation)) {
       return { ok: false, rejection: 'invalid_api_key' }
@@ -42,7 +44,7 @@ export class RequestChecks {
       if (key.revoked) return { ok: false, rejection: 'api_key_revoked' }
     }
     const { rateLimitPerMinute } = snapshot.organisation
-    const { passed, ...quota } = this.#rateWindow.take(rateLimitPerMinute, Date.now())
+    const { passed, ...quota } = this.#rateWindow.take(rateLimitPerMinute, Date.now(), isCounted)
     const unwritten = this.#rateWindow.toWrite(rateLimitPerMinute)
     if (unwritten) this.#kv.put(RATE_WINDOW, unwritten)
     if (rejectSuspended && isSuspended(snapshot.organisation)) {

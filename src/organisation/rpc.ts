@@ -12,9 +12,12 @@ export type Rejection =
   | 'account_suspended'
   | 'rate_limit_exceeded'
   | 'storage_allowance_exceeded'
+  | 'upload_allowance_exceeded'
   | 'workspace_not_found'
   | 'insufficient_credits'
   | 'idempotency_key_reused'
+  /** Only as a scenario of test mode. */
+  | 'internal_error'
 
 export type Result<T> = { ok: true; value: T } | { ok: false; rejection: Rejection }
 

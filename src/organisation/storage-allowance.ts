@@ -1,10 +1,12 @@
-// Limits how many bytes one organisation adds to the shared database per UTC day. Each accepted
-// submission takes its bytes from the allowance. docs/performance.md derives the numbers, and
-// test/organisation/storage-allowance.test.ts checks them.
+// Limits how many bytes one organisation stores per UTC day: rows in the shared database and uploads in
+// R2, each with an allowance of its own. Each accepted submission or upload takes its bytes from it.
+// docs/performance.md derives the numbers, and test/organisation/storage-allowance.test.ts checks them.
 import { DAY_MS, MAX_FAILURE_REASON_BYTES } from '../domain/limits.ts'
 
 /** A rate limit of 60 per minute allows 16.2 MB per day, 486 MB in 30 days. */
 export const BYTES_PER_RATE = 270_000
+/** A rate limit of 60 per minute allows 6 GB per day, which are stored for about a day. */
+export const UPLOAD_BYTES_PER_RATE = 100_000_000
 /** A job's row without URLs and without the reason of its failure. */
 const JOB_BYTES = 260
 /** The index entries of a job, and the audit entry of the deletion of its pictures. */
@@ -19,8 +21,12 @@ const ATTEMPTS_BYTES = 7_500
 const PAGE_BYTES = 4_096
 const SHORT_ROW_BYTES = 1_000
 
-/** The storage key of the bytes taken today. */
-const TAKEN = 'storage-taken'
+/** What an allowance limits. The name is the storage key of the bytes taken today. */
+const ALLOWANCES = {
+  'storage-taken': BYTES_PER_RATE,
+  'uploads-taken': UPLOAD_BYTES_PER_RATE,
+} as const
+type AllowanceName = keyof typeof ALLOWANCES
 
 /** The lengths of a submission's URLs, characters. URLs are ASCII. */
 export interface SubmissionSize {
@@ -48,6 +54,9 @@ const eventRowBytes = (row: number) =>
 export const dailyAllowanceBytes = (rateLimitPerMinute: number): number =>
   rateLimitPerMinute * BYTES_PER_RATE
 
+export const dailyUploadBytes = (rateLimitPerMinute: number): number =>
+  rateLimitPerMinute * UPLOAD_BYTES_PER_RATE
+
 /** Whole seconds until the allowance resets, at least 1. */
 export const secondsToMidnight = (now: number): number =>
   Math.ceil((DAY_MS - (now % DAY_MS)) / 1_000)
@@ -61,26 +70,28 @@ interface Taken {
 
 export class StorageAllowance {
   readonly #kv: SyncKvStorage
+  readonly #name: AllowanceName
   /** What is stored, read once. After a transaction that is rolled back it is more, never less. */
   #taken: Taken | undefined
 
-  constructor(kv: SyncKvStorage) {
+  constructor(kv: SyncKvStorage, name: AllowanceName) {
     this.#kv = kv
+    this.#name = name
   }
 
   /** Whether `bytes` are left of today's allowance. */
   has(bytes: number, rateLimitPerMinute: number, now: number): boolean {
-    return this.#takenOn(dayOf(now)) + bytes <= dailyAllowanceBytes(rateLimitPerMinute)
+    return this.#takenOn(dayOf(now)) + bytes <= rateLimitPerMinute * ALLOWANCES[this.#name]
   }
 
   take(bytes: number, now: number): void {
     const day = dayOf(now)
     this.#taken = { day, bytes: this.#takenOn(day) + bytes }
-    this.#kv.put(TAKEN, this.#taken)
+    this.#kv.put(this.#name, this.#taken)
   }
 
   #takenOn(day: number): number {
-    this.#taken ??= this.#kv.get<Taken>(TAKEN) ?? { day, bytes: 0 }
+    this.#taken ??= this.#kv.get<Taken>(this.#name) ?? { day, bytes: 0 }
     return this.#taken.day === day ? this.#taken.bytes : 0
   }
 }

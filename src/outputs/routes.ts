@@ -12,10 +12,18 @@ export const outputs = new Hono<App>()
     serve(c, `uploads/${c.req.param('upload')}/${c.req.param('file')}`),
   )
 
+/** The messages for links that no job can renew. */
+const OF_UPLOADS = {
+  invalid_signature:
+    'The signature of this link is not valid. Use the URL of the upload unchanged.',
+  url_expired: 'This link has expired. Upload the image again.',
+} as const
+
 async function serve(c: Context<App>, key: string): Promise<Response> {
   const { expires = '', signature = '' } = c.req.query()
   const problem = checkLink(c.env, key, expires, signature)
-  if (problem) throw new AppError(problem)
+  if (problem)
+    throw new AppError(problem, key.startsWith('uploads/') ? OF_UPLOADS[problem] : undefined)
 
   const object = await c.env.IMAGES.get(key, { onlyIf: preconditions(c) })
   if (!object) throw new AppError('not_found', 'This picture has been deleted.')

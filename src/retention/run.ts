@@ -2,11 +2,10 @@
 // in domain/limits and documented in docs/retention.md.
 import { deleteOldSandboxObjects } from '../billing/sandbox/store.ts'
 import { firstIdSince } from '../ids.ts'
-import type { Prefix } from '../ids.ts'
 import { deletePictures } from '../jobs/pictures.ts'
 import { isFinal } from '../domain/job.ts'
 import { log } from '../log.ts'
-import { DAY_MS } from '../domain/limits.ts'
+import { DAY_MS, UPLOAD_GRACE_MS } from '../domain/limits.ts'
 import { PAGE, pagesOfJobs, recordPurge, takeDueOrganisations } from './jobs-store.ts'
 import type { DueOrganisation, PageJob } from './jobs-store.ts'
 import {
@@ -38,8 +37,9 @@ type Step = (env: Env, slice: number) => Promise<number>
 
 const STEPS: Record<string, Step> = {
   jobs: purgeOrganisations,
-  inputs: (env) => deleteObjects(env, 'inputs', 'job'),
-  uploads: (env) => deleteObjects(env, 'uploads', 'upl'),
+  inputs: (env) => deleteObjects(env, 'inputs', firstIdSince('job', cutoff('inputs'))),
+  uploads: (env) =>
+    deleteObjects(env, 'uploads', firstIdSince('upl', cutoff('inputs') - UPLOAD_GRACE_MS)),
   webhookAttempts: deleteWebhookAttempts,
   webhookEvents: deleteWebhookEvents,
   auditLog: deleteAuditLog,
@@ -136,9 +136,9 @@ function finished(page: PageJob[]) {
   return { jobs, ids: jobs.map(({ id }) => id), hasMore: jobs.length === PAGE }
 }
 
-/** Deletes objects whose keys contain an id older than a day. R2 lists keys in order, oldest first. */
-async function deleteObjects(env: Env, folder: string, prefix: Prefix): Promise<number> {
-  const cutoffKey = `${folder}/${firstIdSince(prefix, cutoff('inputs'))}`
+/** Deletes objects whose keys contain an id before `firstId`. R2 lists keys in order, oldest first. */
+async function deleteObjects(env: Env, folder: string, firstId: string): Promise<number> {
+  const cutoffKey = `${folder}/${firstId}`
   let count = 0
   for (let list = 0; list < LISTS_PER_RUN; list++) {
     const { objects, truncated } = await env.IMAGES.list({ prefix: `${folder}/` })

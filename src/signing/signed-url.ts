@@ -2,7 +2,7 @@
 import { signer, verify } from './hmac.ts'
 import { EXTENSION } from '../domain/image.ts'
 import type { ImageFormat } from '../domain/image.ts'
-import { OUTPUT_URL_TTL_SECONDS } from '../domain/limits.ts'
+import { OUTPUT_URL_TTL_SECONDS, UPLOAD_TTL_SECONDS } from '../domain/limits.ts'
 
 /** The R2 key of a job's output, which is also the path of its link. */
 export const outputKey = (jobId: string, format: ImageFormat) =>
@@ -21,7 +21,11 @@ export type LinkTo = (key: string) => string
 
 /** Links that expire in one hour. */
 export function linksFrom(env: Env, baseUrl: string): LinkTo {
-  const expires = Math.floor(Date.now() / 1_000) + OUTPUT_URL_TTL_SECONDS
+  return linksUntil(env, baseUrl, Math.floor(Date.now() / 1_000) + OUTPUT_URL_TTL_SECONDS)
+}
+
+/** @param expires seconds since 1970 */
+function linksUntil(env: Env, baseUrl: string, expires: number): LinkTo {
   const sign = signer(env, 'link')
   return (key) => `${baseUrl}/${key}?expires=${expires}&signature=${sign(`${key}\n${expires}`)}`
 }
@@ -30,23 +34,70 @@ export function linksFrom(env: Env, baseUrl: string): LinkTo {
 export const signedUrl = (env: Env, baseUrl: string, key: string): string =>
   linksFrom(env, baseUrl)(key)
 
+/** The link to a new upload. Jobs can be submitted with it for a day. */
+export function uploadLink(
+  env: Env,
+  baseUrl: string,
+  key: string,
+): { url: string; expiresAt: Date } {
+  const expires = Math.floor(Date.now() / 1_000) + UPLOAD_TTL_SECONDS
+  return { url: linksUntil(env, baseUrl, expires)(key), expiresAt: new Date(expires * 1_000) }
+}
+
+interface Owner {
+  baseUrl: string
+  organisationId: string
+}
+
+/** Whether a URL has the address of an upload. It may be of another organisation, expired or forged. */
+export const isUploadUrl = (baseUrl: string, url: string): boolean =>
+  url.startsWith(`${baseUrl}/uploads/`)
+
 /**
- * The R2 key of an organisation's upload, from its signed link.
+ * The R2 key of an organisation's upload, from its signed link, which may have expired: a job that was
+ * submitted in time reads the upload later.
  * @returns null for every other URL, including uploads of other organisations
  */
-export function uploadKeyOf(
+export function uploadKeyOf(env: Env, owner: Owner, url: string): string | null {
+  if (!isUploadUrl(owner.baseUrl, url)) return null
+  const { key, problem } = checkUploadUrl(env, owner, url)
+  return problem === null || problem === 'url_expired' ? key : null
+}
+
+/**
+ * Why a new job cannot use the link to an upload, as words that follow the name of the field. Without
+ * I/O.
+ * @returns null for a valid link and for every URL that is not of an upload
+ */
+export function uploadProblem(env: Env, owner: Owner, url: string): string | null {
+  if (!isUploadUrl(owner.baseUrl, url)) return null
+  const { problem } = checkUploadUrl(env, owner, url)
+  return problem && UPLOAD_PROBLEMS[problem]
+}
+
+const UPLOAD_PROBLEMS = {
+  invalid_signature:
+    'is not a valid link to an upload: use the url of the response to POST /v1/uploads unchanged',
+  other_organisation:
+    'is an upload of another organisation: upload the image with an API key of this organisation',
+  url_expired: 'has expired: upload the image again with POST /v1/uploads',
+} as const
+
+const UPLOAD_KEY = /^uploads\/upl_\w{26}\/(org_\w{26})\.(jpg|png|webp)$/
+
+/** Checks the link of an upload: first the signature, then the organisation, then the expiry. */
+function checkUploadUrl(
   env: Env,
-  { baseUrl, organisationId }: { baseUrl: string; organisationId: string },
+  { organisationId }: Owner,
   url: string,
-): string | null {
-  if (!url.startsWith(`${baseUrl}/uploads/`)) return null
+): { key: string; problem: keyof typeof UPLOAD_PROBLEMS | null } {
   const { pathname, searchParams } = new URL(url)
   const key = pathname.slice(1)
-  if (!key.includes(`/${organisationId}.`)) return null
+  const [, owner] = UPLOAD_KEY.exec(key) ?? []
   const expires = searchParams.get('expires') ?? ''
   const problem = checkLink(env, key, expires, searchParams.get('signature') ?? '')
-  // The expiry applies only to requests for the link. A job reads the upload from R2.
-  return problem === 'invalid_signature' ? null : key
+  if (!owner || problem === 'invalid_signature') return { key, problem: 'invalid_signature' }
+  return { key, problem: owner === organisationId ? problem : 'other_organisation' }
 }
 
 /** The error of a link, or null when it is valid. */

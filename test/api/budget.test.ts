@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { clientOf } from '../support/client.ts'
 import { createKey } from '../../src/organisation/api-key.ts'
 import { newId } from '../../src/ids.ts'
+import { postUpload, upload } from '../support/upload.ts'
 import { finished, IMAGES, newOrganisation, submit } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
 
@@ -97,6 +98,23 @@ describe('a request', () => {
     },
   )
 
+  it('makes one Organisation call and one write to R2 for POST /v1/uploads', async () => {
+    const calls = countCalls()
+    const put = vi.spyOn(env.IMAGES, 'put')
+    expect((await postUpload(shop.keys.test)).status).toBe(201)
+    expect((await postUpload(shop.keys.test, 'text')).status).toBe(422)
+    expect(calls).toEqual({ ...NOTHING, organisation: 2 })
+    expect(put).toHaveBeenCalledOnce()
+  })
+
+  it('makes no further call for a submission with an upload', async () => {
+    const model_image_url = await upload(shop.keys.test)
+    const calls = countCalls()
+    const body = { ...IMAGES, model_image_url }
+    expect((await shop.test.post('/v1/tryon', body)).status).toBe(202)
+    expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 1, jobs: 1 })
+  })
+
   it('makes one Organisation call for a rejected submission', async () => {
     const calls = countCalls()
     expect((await shop.live.post('/v1/tryon', {})).status).toBe(422)
@@ -159,39 +177,50 @@ describe('a request', () => {
 })
 
 describe('GET /v1/jobs', () => {
-  it.each(['', '&workspace_id=WS', '&status=completed', '&workspace_id=WS&status=completed'])(
-    'reads at most limit + 1 rows, with the filters "%s"',
-    async (filters) => {
-      const busyShop = await newOrganisation()
-      const jobs = await Promise.all(Array.from({ length: 12 }, () => submit(busyShop.test)))
-      await Promise.all(jobs.map(({ job_id }) => finished(busyShop.test, job_id)))
-      await busyShop.test.get('/v1/account')
+  it.each(
+    ['', '&workspace_id=WS', '&status=completed', '&workspace_id=WS&status=completed'].flatMap(
+      (filter) =>
+        [
+          '',
+          '&created_after=AFTER',
+          '&created_before=BEFORE',
+          '&created_after=AFTER&created_before=BEFORE',
+        ].map((range) => filter + range),
+    ),
+  )('reads at most limit + 1 rows, with the filters "%s"', async (filters) => {
+    const busyShop = await newOrganisation()
+    const jobs = await Promise.all(Array.from({ length: 12 }, () => submit(busyShop.test)))
+    await Promise.all(jobs.map(({ job_id }) => finished(busyShop.test, job_id)))
+    await busyShop.test.get('/v1/account')
+    const newest = Date.parse(String(jobs.at(-1)!['created_at']))
 
-      let rowsRead = 0
-      const prepare = env.DB.prepare.bind(env.DB)
-      vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
-        const statement = prepare(sql)
-        return new Proxy(statement, {
-          get: (target, name) =>
-            name === 'bind'
-              ? (...values: unknown[]) => {
-                  const bound = target.bind(...values)
-                  return {
-                    raw: async () => {
-                      const { results, meta } = await bound.all<Record<string, unknown>>()
-                      rowsRead += meta.rows_read
-                      return results.map((row) => Object.values(row))
-                    },
-                  }
+    let rowsRead = 0
+    const prepare = env.DB.prepare.bind(env.DB)
+    vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
+      const statement = prepare(sql)
+      return new Proxy(statement, {
+        get: (target, name) =>
+          name === 'bind'
+            ? (...values: unknown[]) => {
+                const bound = target.bind(...values)
+                return {
+                  raw: async () => {
+                    const { results, meta } = await bound.all<Record<string, unknown>>()
+                    rowsRead += meta.rows_read
+                    return results.map((row) => Object.values(row))
+                  },
                 }
-              : Reflect.get(target, name),
-        })
+              }
+            : Reflect.get(target, name),
       })
-      const path = `/v1/jobs?limit=5${filters.replace('WS', busyShop.workspaceId)}`
-      const page = await (await busyShop.test.get(path)).json<{ jobs: unknown[] }>()
-      expect(page.jobs).toHaveLength(5)
-      expect(rowsRead).toBeGreaterThan(0)
-      expect(rowsRead).toBeLessThanOrEqual(6)
-    },
-  )
+    })
+    const path = `/v1/jobs?limit=5${filters}`
+      .replace('WS', busyShop.workspaceId)
+      .replace('AFTER', new Date(newest - 60_000).toISOString())
+      .replace('BEFORE', new Date(newest + 60_000).toISOString())
+    const page = await (await busyShop.test.get(path)).json<{ jobs: unknown[] }>()
+    expect(page.jobs).toHaveLength(5)
+    expect(rowsRead).toBeGreaterThan(0)
+    expect(rowsRead).toBeLessThanOrEqual(6)
+  })
 })

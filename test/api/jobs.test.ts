@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/ids.ts'
 import { Organisation } from '../../src/organisation/organisation.ts'
-import { codeOf } from '../support/client.ts'
+import { codeOf, errorOf } from '../support/client.ts'
 import {
   finished,
   failJobQueues,
@@ -160,6 +160,121 @@ describe('GET /v1/jobs', () => {
   it('returns no jobs of another organisation', async () => {
     const other = await newOrganisation()
     expect(await (await other.test.get('/v1/jobs')).json()).toMatchObject({ jobs: [] })
+  })
+
+  describe('with created_after and created_before', () => {
+    const at = async (position: number, addMs = 0) => {
+      const job = await readJob(shop.test, submitted[position]!)
+      return new Date(Date.parse(String(job['created_at'])) + addMs).toISOString()
+    }
+    /** The submitted jobs that were created in a range of time, newest first. */
+    const expected = async (from: string, to: string) => {
+      const all = await Promise.all(submitted.map(async (id, n) => ({ id, at: await at(n) })))
+      return all
+        .filter((job) => job.at >= from && job.at < to)
+        .map(({ id }) => id)
+        .toReversed()
+    }
+    const FOREVER = '9999-12-31T23:59:59.999Z'
+
+    it('includes the first instant and excludes the last one', async () => {
+      const [from, to] = [await at(2), await at(5)]
+      expect(idsOf(await list(`?created_after=${from}`))).toEqual(await expected(from, FOREVER))
+      expect(idsOf(await list(`?created_before=${to}`))).toEqual(await expected('', to))
+      const range = await list(`?created_after=${from}&created_before=${await at(5, 1)}`)
+      expect(idsOf(range)).toEqual(await expected(from, await at(5, 1)))
+      expect(idsOf(range)).toContain(submitted[5])
+      expect(idsOf(range)).toContain(submitted[2])
+    })
+
+    it('filters jobs by their created_at to the millisecond', async () => {
+      for (const [n, id] of submitted.entries()) {
+        const range = `?created_after=${await at(n)}&created_before=${await at(n, 1)}`
+        expect(idsOf(await list(range))).toContain(id)
+        expect(idsOf(await list(`?created_after=${await at(n, 1)}`))).not.toContain(id)
+        expect(idsOf(await list(`?created_before=${await at(n)}`))).not.toContain(id)
+      }
+    })
+
+    it('combines them with the other filters and with pages', async () => {
+      await shop.test.delete(`/v1/jobs/${submitted[3]}`)
+      const range = `created_after=${await at(1)}&created_before=${await at(6, 1)}`
+      const filters = `?${range}&status=pending&workspace_id=${shop.workspaceId}&limit=2`
+      const seen: string[] = []
+      let cursor: string | null = null
+      do {
+        const page: List = await list(`${filters}${cursor === null ? '' : `&cursor=${cursor}`}`)
+        seen.push(...idsOf(page))
+        cursor = page.next_cursor
+      } while (cursor !== null)
+      const inRange = await expected(await at(1), FOREVER)
+      expect(seen).toEqual(inRange.filter((id) => id !== submitted[3]))
+    })
+
+    it('accepts a cursor only with the same range', async () => {
+      const from = await at(0)
+      const cursor = (await list(`?limit=2&created_after=${from}`)).next_cursor!
+      const statusOf = async (query: string) =>
+        (await shop.test.get(`/v1/jobs?cursor=${cursor}${query}`)).status
+      expect(await statusOf(`&created_after=${from}`)).toBe(200)
+      expect(await statusOf(`&created_after=${from.replace('Z', '%2B00:00')}`)).toBe(200)
+      expect(await statusOf('')).toBe(422)
+      expect(await statusOf(`&created_before=${from}`)).toBe(422)
+      expect(await statusOf(`&created_after=${await at(0, -1)}`)).toBe(422)
+      expect(await statusOf(`&created_after=${from}&created_before=${FOREVER}`)).toBe(422)
+    })
+
+    it('understands time zones, fractions of a millisecond and distant years', async () => {
+      const last = Date.parse(await at(6))
+      const zoned = new Date(last + 330 * 60_000).toISOString().replace('Z', '%2B05:30')
+      expect(idsOf(await list(`?created_after=${zoned}`))).toContain(submitted[6])
+      const later = new Date(last).toISOString().replace('Z', '001Z')
+      expect(idsOf(await list(`?created_after=${later}`))).not.toContain(submitted[6])
+      expect(idsOf(await list(`?created_before=${later}`))).toContain(submitted[6])
+      const all = `?created_after=0001-01-01T00:00:00Z&created_before=${FOREVER}`
+      expect(idsOf(await list(all))).toHaveLength(7)
+    })
+
+    it.each(['created_after', 'created_before'])('rejects malformed values of %s', async (name) => {
+      for (const value of [
+        '',
+        'yesterday',
+        '2026-01-31',
+        '2026-01-31T09:00:00',
+        '2026-01-31T09:00Z',
+        '2026-02-30T09:00:00Z',
+        '2026-01-31T09:00:00+01:00',
+        '1767225600000',
+      ]) {
+        const response = await shop.test.get(`/v1/jobs?${name}=${value}`)
+        expect(response.status, value).toBe(422)
+        expect((await errorOf(response)).message).toBe(
+          `${name} must be an ISO 8601 instant with a time zone, such as 2026-01-31T09:00:00Z (encode + as %2B).`,
+        )
+      }
+      const repeated = `${name}=2026-01-31T09:00:00Z&${name}=2026-02-01T09:00:00Z`
+      const response = await shop.test.get(`/v1/jobs?${repeated}`)
+      expect((await errorOf(response)).message).toBe(`${name} must not be repeated.`)
+    })
+
+    it('rejects a range without an instant', async () => {
+      const now = new Date().toISOString()
+      for (const end of [now, '2026-01-01T00:00:00Z']) {
+        const response = await shop.test.get(`/v1/jobs?created_after=${now}&created_before=${end}`)
+        expect(response.status).toBe(422)
+        const { message } = await errorOf(response)
+        expect(message).toBe('created_after must be before created_before.')
+      }
+    })
+  })
+
+  it('names unknown parameters in Ignored-Fields', async () => {
+    const ignored = async (query: string) =>
+      (await shop.test.get(`/v1/jobs?${query}`)).headers.get('Ignored-Fields')
+    expect(await ignored('limit=1&created_after=2026-01-01T00:00:00Z')).toBeNull()
+    expect(await ignored('created_afer=2026-01-01T00:00:00Z&limit=1&State=x')).toBe(
+      'created_afer, State',
+    )
   })
 
   it.each(['0', '101', '-1', '1.5', 'ten', '', '1e1', ' 5', '99999999999'])(

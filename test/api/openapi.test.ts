@@ -45,6 +45,7 @@ describe('/openapi.json', () => {
       'JobList',
       'ListedJob',
       'Submitted',
+      'Upload',
       'WebhookBody',
       'Workspace',
       'WorkspaceList',
@@ -72,6 +73,8 @@ describe('/openapi.json', () => {
     expect(names(paths['/v1/jobs']?.['get'])).toEqual([
       'query workspace_id',
       'query status',
+      'query created_after',
+      'query created_before',
       'query limit',
       'query cursor',
     ])

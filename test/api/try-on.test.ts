@@ -63,6 +63,24 @@ describe('202', () => {
     )
   })
 
+  it('names unknown fields in Ignored-Fields', async () => {
+    const shop = await newOrganisation()
+    const ignored = async (body: object) => {
+      const response = await shop.test.post('/v1/tryon', { ...IMAGES, ...body })
+      expect(response.status).toBe(202)
+      return response.headers.get('Ignored-Fields')
+    }
+    expect(await ignored({ workspace_id: shop.workspaceId })).toBeNull()
+    expect(await ignored({ webook_url: 'https://hooks.test/secret', category: 'tops' })).toBe(
+      'webook_url, category',
+    )
+    const many = Object.fromEntries(Array.from({ length: 30 }, (_, n) => [`field_${n}`, n]))
+    expect((await ignored(many))?.split(', ')).toHaveLength(10)
+    const odd = { 'new\r\nline': 1, 'a,b': 1, größe: 1, '': 1, ['x'.repeat(65)]: 1 }
+    expect(await ignored(odd)).toBeNull()
+    expect(await ignored({ ...odd, ['x'.repeat(64)]: 1 })).toBe('x'.repeat(64))
+  })
+
   it('ignores unknown fields', async () => {
     const shop = await newOrganisation()
     await submit(shop.test, { colour: 'blue', __proto__: { a: 1 } })

@@ -115,6 +115,26 @@ describe('revoked keys', () => {
 })
 
 describe('webhooks', () => {
+  it.each(['completed', 'failed', 'refunded', 'cancelled'])(
+    'sends the test event job.%s, once per form',
+    async (outcome) => {
+      const { browser } = await newOwner()
+      const url = `https://hooks.test/${outcome}`
+      upstream.on(url, () => new Response('thanks'))
+      await browser.post('/console/settings/webhooks/url', { url })
+      const form = { outcome, nonce: crypto.randomUUID() }
+      const { html } = await browser.get('/console/settings/webhooks')
+      expect(html).toContain(`Send job.${outcome}`)
+      const first = await browser.post('/console/settings/webhooks/test', form)
+      const repeated = await browser.post('/console/settings/webhooks/test', form)
+      expect(repeated.path).toBe(first.path)
+      await vi.waitUntil(() => upstream.seen(url).length > 0, { timeout: 5_000 })
+      expect(upstream.seen(url).map(({ body }) => JSON.parse(body).type)).toEqual([
+        `job.${outcome}`,
+      ])
+    },
+  )
+
   it('send a test event and resend it, signed with both secrets after a rotation', async () => {
     const { browser } = await newOwner()
     upstream.on('https://hooks.test/again', () => new Response('<b>thanks</b>'))

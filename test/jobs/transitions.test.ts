@@ -28,7 +28,7 @@ const isLegal = (from: JobStatus, to: JobStatus) =>
 
 const pairs = JOB_STATUSES.flatMap((from) => JOB_STATUSES.map((to) => [from, to] as const))
 
-/** Inserts a job with a status and a valid lease. */
+/** Inserts a job with a status and, unless it is pending, a valid lease. */
 async function newJobWith(status: JobStatus) {
   const { orgId: organisationId, workspaceId } = await newOrganisation()
   const row = {
@@ -45,7 +45,7 @@ async function newJobWith(status: JobStatus) {
   await insertJob(env, row)
   await database(env)
     .update(jobs)
-    .set({ status, dueAt: new Date(Date.now() + 60_000) })
+    .set({ status, ...(status !== 'pending' && { dueAt: new Date(Date.now() + 60_000) }) })
     .where(eq(jobs.id, row.id))
   const read = async () => (await database(env).select().from(jobs).where(eq(jobs.id, row.id)))[0]
   return { row, read }

@@ -234,7 +234,7 @@ describe('retention of other data', () => {
     expect((await test.get('/v1/account')).status).toBe(200)
   })
 
-  it('deletes input copies and uploads after a day, and not before', async () => {
+  it('deletes input copies after a day and uploads after 25 hours, and not before', async () => {
     const store = (folder: string, prefix: 'job' | 'upl') =>
       env.IMAGES.put(`${folder}/${newId(prefix)}/model.jpg`, 'bytes')
     await store('inputs', 'job')
@@ -249,6 +249,9 @@ describe('retention of other data', () => {
     await store('uploads', 'upl')
     await retain()
     expect(await objects('inputs/')).toHaveLength(1)
+    expect(await objects('uploads/')).toHaveLength(2)
+    pass(HOUR_MS)
+    await retain()
     expect(await objects('uploads/')).toHaveLength(1)
     expect(await objects('outputs/')).toHaveLength(1)
   })

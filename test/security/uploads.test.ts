@@ -4,11 +4,13 @@ import { eq } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { database } from '../../src/db/client.ts'
 import { jobs } from '../../src/db/schema.ts'
+import { dailyUploadBytes } from '../../src/organisation/storage-allowance.ts'
 import { uploadKeyOf } from '../../src/signing/signed-url.ts'
 import { BASE, clientOf } from '../support/client.ts'
 import { png } from '../support/picture.ts'
 import { newOwner, tryOn } from '../support/browser.ts'
 import type { Owner } from '../support/browser.ts'
+import { postUpload } from '../support/upload.ts'
 import { newOrganisation } from '../support/world.ts'
 
 const file = () => new File([png()], 'photo.png', { type: 'image/png' })
@@ -39,7 +41,7 @@ describe('an upload', () => {
     const other = await newOwner()
     const { page } = await tryOn(other.browser, { model_image_url: link })
     expect(page.status).toBe(422)
-    expect(page.html).toContain('must not point to this service itself')
+    expect(page.html).toContain('is an upload of another organisation')
 
     const response = await clientOf(other.testKey).post('/v1/tryon', {
       model_image_url: link,
@@ -53,5 +55,24 @@ describe('an upload', () => {
     expect(uploadKeyOf(env, { baseUrl: BASE, organisationId: orgId }, link)).toBeNull()
     const forged = link.replace(owner.organisationId, orgId)
     expect(uploadKeyOf(env, { baseUrl: BASE, organisationId: orgId }, forged)).toBeNull()
+  })
+
+  it('from the console takes its bytes from the daily allowance of the API', async () => {
+    const { organisationId, browser, testKey } = await newOwner()
+    const caller = { organisationId, mode: 'test', keyHash: null } as const
+    const stub = env.ORGANISATION.getByName(organisationId)
+    const left = png().byteLength
+    expect(await stub.admitUpload(caller, dailyUploadBytes(60) - left)).toMatchObject({ ok: true })
+    const both = {
+      model_image_url: '',
+      garment_image_url: '',
+      model_file: file(),
+      garment_file: file(),
+    }
+    const { page } = await tryOn(browser, both)
+    expect(page.status).toBe(422)
+    expect(page.html).toContain('The daily allowance for uploads is used up.')
+    expect((await postUpload(testKey)).status).toBe(201)
+    expect((await postUpload(testKey)).status).toBe(429)
   })
 })

@@ -9,9 +9,12 @@ import { MODES } from '../../domain/job.ts'
 import { MAX_BODY_BYTES, MAX_IMAGE_BYTES, MAX_URL_LENGTH } from '../../domain/limits.ts'
 import { baseUrlOf, urlPolicyOf } from '../../http/base-url.ts'
 import { tryOnBody } from '../../http/try-on-body.ts'
+import { organisationStub } from '../../organisation/stub.ts'
+import { uploadProblem } from '../../signing/signed-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { Button, Field, FormError, PostForm, ModeField } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
+import { rejectedForm } from '../error-messages.ts'
 import { readForm } from '../read-form.ts'
 import type { FieldErrors, FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
@@ -53,9 +56,19 @@ export const playground = new Hono<ConsoleApp>()
       mode,
       workspace,
     }
-    const hasFile = [form.data.model_file, form.data.garment_file].some((file) => file?.size)
-    const tooMany = hasFile ? await limitUpload(c) : null
-    if (tooMany) return tooMany
+    const uploadBytes = [form.data.model_file, form.data.garment_file]
+      .map((file) => file?.size ?? 0)
+      .reduce((sum, size) => sum + size)
+    if (uploadBytes > 0) {
+      const tooMany = await limitUpload(c)
+      if (tooMany) return tooMany
+      const caller = { organisationId: c.var.membership.organisation.id, mode, keyHash: null }
+      const admitted = await organisationStub(c.env, caller.organisationId).admitUpload(
+        caller,
+        uploadBytes,
+      )
+      if (!admitted.ok) return playgroundPage(c, { ...rejectedForm(admitted.rejection), values })
+    }
     const [model, garment] = await Promise.all([
       imageUrl(c, 'model', form.data.model_image_url, form.data.model_file, mode),
       imageUrl(c, 'garment', form.data.garment_image_url, form.data.garment_file, mode),
@@ -100,15 +113,16 @@ async function imageUrl(
   upload: File | undefined,
   mode: (typeof MODES)[number],
 ): Promise<ImageUrl> {
+  const owner = {
+    baseUrl: baseUrlOf(c),
+    organisationId: c.var.membership.organisation.id,
+  }
   if (upload && upload.size > 0) {
-    const url = await storeUpload({
-      env: c.env,
-      baseUrl: baseUrlOf(c),
-      organisationId: c.var.membership.organisation.id,
-      role,
-      file: upload,
-    })
-    if (url) return { ok: true, url }
+    if (upload.size <= MAX_IMAGE_BYTES) {
+      const bytes = new Uint8Array(await upload.arrayBuffer())
+      const stored = await storeUpload({ env: c.env, ...owner, bytes })
+      if ('url' in stored) return { ok: true, url: stored.url }
+    }
     return {
       ok: false,
       errors: { [`${role}_file`]: 'Choose a JPEG, PNG or WebP file of at most 10 MB.' },
@@ -118,8 +132,10 @@ async function imageUrl(
   if (!enteredUrl) return { ok: false, errors: { [field]: 'Enter a URL or choose a file.' } }
   const schema = tryOnBody(urlPolicyOf(c), mode).shape[field]
   const result = schema.safeParse(enteredUrl)
-  if (result.success) return { ok: true, url: result.data }
-  const problem = result.error.issues[0]?.message ?? 'is not valid'
+  const problem = result.success
+    ? uploadProblem(c.env, owner, result.data)
+    : (result.error.issues[0]?.message ?? 'is not valid')
+  if (problem === null) return { ok: true, url: enteredUrl }
   return { ok: false, errors: { [field]: `The URL ${problem}.` } }
 }
 
@@ -186,7 +202,7 @@ const ImageChoice = ({ role, title, state }: { role: Role; title: string; state:
       type="file"
       accept="image/jpeg,image/png,image/webp"
       maxBytes={MAX_IMAGE_BYTES}
-      hint="JPEG, PNG or WebP, at most 10 MB. Uploads are deleted after one day."
+      hint="JPEG, PNG or WebP, at most 10 MB. Uploads are deleted after about one day."
       required={false}
       state={state}
     />

@@ -4,7 +4,9 @@ import { z } from 'zod'
 import { updateOrganisation } from '../../accounts/organisations.ts'
 import { revealWebhookSecret, rotateWebhookSecret } from '../../accounts/webhook-secret.ts'
 import type { OrganisationRow, WebhookEventRow } from '../../db/schema.ts'
+import { AppError } from '../../domain/errors.ts'
 import { isId } from '../../ids.ts'
+import { cancelJob } from '../../jobs/cancel.ts'
 import { urlPolicyOf } from '../../http/base-url.ts'
 import { urlProblem } from '../../net/public-url.ts'
 import type { UrlPolicy } from '../../net/public-url.ts'
@@ -30,8 +32,14 @@ import { requireOwner, scopeOf } from '../middleware/session.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
 import { webhookEvent } from './webhook-event.tsx'
 
-/** The scenarios that a test event runs. */
-const SCENARIO_PATHS = { completed: '/webhook-test', failed: '/fail/person_not_found' } as const
+/** The scenarios of the test events. The refunded job is cancelled while it is held pending. */
+const TEST_EVENTS = {
+  completed: '/model.jpg',
+  failed: '/fail/person_not_found',
+  refunded: '/pending/60',
+  cancelled: '/withdraw',
+} as const
+const OUTCOMES = ['completed', 'failed', 'refunded', 'cancelled'] as const
 
 const defaultUrl = (policy: UrlPolicy) =>
   z.object({
@@ -63,12 +71,12 @@ export const webhooks = new Hono<ConsoleApp>()
   })
   // Runs a test job, whose event is delivered like any other event.
   .post('/test', async (c) => {
-    const schema = z.object({ outcome: z.enum(['completed', 'failed']), nonce: Nonce })
+    const schema = z.object({ outcome: z.enum(OUTCOMES), nonce: Nonce })
     const form = await readForm(c, schema)
     if (!form.ok || !c.var.membership.organisation.defaultWebhookUrl) {
       return c.redirect('/console/settings/webhooks', 303)
     }
-    const imageUrl = `https://${SCENARIO_HOST}${SCENARIO_PATHS[form.data.outcome]}`
+    const imageUrl = `https://${SCENARIO_HOST}${TEST_EVENTS[form.data.outcome]}`
     const submitted = await submitFromConsole(c, {
       mode: 'test',
       nonce: form.data.nonce,
@@ -76,10 +84,21 @@ export const webhooks = new Hono<ConsoleApp>()
       garmentImageUrl: imageUrl,
     })
     if (!submitted.ok) return webhooksPage(c, submitted.state)
+    if (form.data.outcome === 'refunded') await cancelTestJob(c, submitted.jobId)
     return c.redirect(`/console/jobs/${submitted.jobId}`, 303)
   })
   .route('/', disabledEndpoints)
   .route('/', webhookEvent)
+
+/** Cancels a job, unless an earlier request with the same form has cancelled it. */
+async function cancelTestJob(c: ConsoleContext, jobId: string): Promise<void> {
+  const organisationId = c.var.membership.organisation.id
+  try {
+    await cancelJob({ env: c.env, organisationId, jobId })
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'job_not_cancellable')) throw error
+  }
+}
 
 async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?: string) {
   const { organisation, role } = c.var.membership
@@ -207,12 +226,11 @@ const TestEvent = ({ organisation }: { organisation: OrganisationRow }) => (
         <p>Runs a free test job and sends its event to the default URL.</p>
         <PostForm action="/console/settings/webhooks/test" class="buttons">
           <input type="hidden" name="nonce" value={crypto.randomUUID()} />
-          <Button kind="secondary" name="outcome" value="completed">
-            Send job.completed
-          </Button>
-          <Button kind="secondary" name="outcome" value="failed">
-            Send job.failed
-          </Button>
+          {OUTCOMES.map((outcome) => (
+            <Button kind="secondary" name="outcome" value={outcome}>
+              Send job.{outcome}
+            </Button>
+          ))}
         </PostForm>
       </>
     ) : (
