@@ -1,11 +1,12 @@
 // Combines the HTTP modules and adds what they share: request id, security headers and errors.
 import { Hono } from 'hono'
+import type { Context } from 'hono'
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { requestId } from 'hono/request-id'
 import { secureHeaders } from 'hono/secure-headers'
-import { openApiDocument } from './api/openapi.ts'
 import { v1 } from './api/routes.ts'
 import { serveConsole } from './console/serve.ts'
+import { errorDocsPath } from './domain/docs.ts'
 import { AppError } from './domain/errors.ts'
 import { baseUrlOf } from './http/base-url.ts'
 import type { App } from './http/context.ts'
@@ -28,13 +29,21 @@ const FOR_DATA = {
 const dataHeaders = secureHeaders(FOR_DATA)
 /** Shops embed outputs in their own pages, which `same-origin` would prevent. */
 const pictureHeaders = secureHeaders({ ...FOR_DATA, crossOriginResourcePolicy: 'cross-origin' })
-const PAGES = /^\/(console|sandbox|pricing)(\/|$)/
+/** RFC 9512. */
+const YAML_TYPE = 'application/yaml'
+const PAGES = /^\/(console|sandbox|pricing|docs)(\/|$)/
 /** Pages set their own headers. */
 const noHeaders: typeof dataHeaders = (_, next) => next()
 
 function headersFor(path: string) {
   if (path.startsWith('/outputs/')) return pictureHeaders
   return PAGES.test(path) ? noHeaders : dataHeaders
+}
+
+/** The pages that exist are static assets, which are served without the Worker. */
+async function docsPageNotFound({ env, req }: Context<App>): Promise<Response> {
+  const page = await env.ASSETS.fetch(new URL('/docs/404', req.url))
+  return new Response(page.body, { status: 404, headers: page.headers })
 }
 
 export const app = new Hono<App>()
@@ -45,8 +54,17 @@ export const app = new Hono<App>()
   .route('/v1', v1)
   .route('/operator', operator)
   .route('/payments', payments)
-  .get('/openapi.json', (c) => c.json(openApiDocument(baseUrlOf(c))))
+  .get('/openapi.json', async (c) => {
+    // Imported on demand: other requests do not need the document.
+    const { openApiDocument } = await import('./api/openapi.ts')
+    return c.json(openApiDocument(baseUrlOf(c)))
+  })
+  .get('/openapi.yaml', async (c) => {
+    const { openApiYaml } = await import('./api/openapi.ts')
+    return c.body(await openApiYaml(baseUrlOf(c)), 200, { 'Content-Type': YAML_TYPE })
+  })
   .get('/', (c) => c.redirect('/console'))
+  .get('/docs/*', docsPageNotFound)
   .all('/console', serveConsole)
   .all('/console/*', serveConsole)
   .all('/pricing', serveConsole)
@@ -54,7 +72,8 @@ export const app = new Hono<App>()
   .route('/', outputs)
   .onError((error, c) => {
     if (error instanceof AppError) return errorResponse(c, error)
-    log.error('request failed', error, { method: c.req.method, path: c.req.path })
+    const { method, path } = c.req
+    log.error('request failed', error, { method, path, docsUrl: errorDocsPath('internal_error') })
     return errorResponse(c, new AppError('internal_error'))
   })
 

@@ -3,25 +3,56 @@ import { Hono } from 'hono'
 import { z } from 'zod'
 import { presentWorkspace, Workspace } from '../accounts/present.ts'
 import { CURRENCIES, currencyOf, PLANS, REGIONS } from '../domain/organisation.ts'
-import { describeRoute, errors, ok } from '../http/openapi.ts'
+import { describeRoute, ok } from '../http/openapi.ts'
 import type { Account as AccountState } from '../organisation/rpc.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { requireAdmitted } from './authenticate.ts'
 import type { ApiApp } from './context.ts'
+import { errors } from './errors.ts'
+import { accounts, workspaces } from './examples.ts'
 
-const WorkspaceList = z.object({ workspaces: z.array(Workspace) }).meta({ id: 'WorkspaceList' })
+const WorkspaceList = z
+  .object({
+    workspaces: z.array(Workspace).meta({ description: 'The workspaces, oldest first.' }),
+  })
+  .meta({ id: 'WorkspaceList', description: 'The active workspaces of the organisation.' })
+
+const Plan = z.enum(PLANS).meta({
+  id: 'Plan',
+  description: 'The plan, which sets the rate limit and the price of credits.',
+})
+
+const Region = z.enum(REGIONS).meta({
+  id: 'Region',
+  description: 'The billing region, chosen at sign-up. It never changes.',
+})
+
+const Currency = z.enum(CURRENCIES).meta({
+  id: 'Currency',
+  description: 'The currency of payments (ISO 4217). It follows from the billing region.',
+})
 
 const Account = z
   .object({
-    org_id: z.string(),
-    name: z.string(),
-    plan: z.enum(PLANS),
-    region_code: z.enum(REGIONS),
-    currency_code: z.enum(CURRENCIES),
-    credits: z.number().meta({ description: 'The current credit balance' }),
-    auto_reload_enabled: z.boolean(),
+    org_id: z.string().meta({
+      description: 'The id of the organisation.',
+      examples: ['org_01m45hymcpf8rrpq3qwbcgyjv1'],
+    }),
+    name: z
+      .string()
+      .meta({ description: 'The name of the organisation.', examples: ['Acme Fashion'] }),
+    plan: Plan,
+    region_code: Region,
+    currency_code: Currency,
+    credits: z.number().meta({
+      description:
+        'The current credit balance, without the credits that unfinished jobs have reserved. It can be negative after a refund of a payment.',
+    }),
+    auto_reload_enabled: z.boolean().meta({
+      description: 'Whether credits are bought automatically when the balance is low.',
+    }),
   })
-  .meta({ id: 'Account' })
+  .meta({ id: 'Account', description: 'The organisation that the API key belongs to.' })
 
 export const account = new Hono<ApiApp>()
   .get(
@@ -29,8 +60,13 @@ export const account = new Hono<ApiApp>()
     describeRoute({
       operationId: 'listWorkspaces',
       summary: 'List active workspaces',
+      description:
+        'Returns all active workspaces of the organisation, oldest first. Submit jobs with the `id` of one of them as `workspace_id`.',
       tags: ['Account'],
-      responses: { '200': ok('The active workspaces', WorkspaceList), ...errors() },
+      responses: {
+        '200': ok('The active workspaces.', WorkspaceList, { examples: workspaces }),
+        ...errors(),
+      },
     }),
     async (c) => {
       const caller = c.get('caller')
@@ -44,8 +80,13 @@ export const account = new Hono<ApiApp>()
     describeRoute({
       operationId: 'getAccount',
       summary: 'Get the account',
+      description:
+        'Returns the organisation that the API key belongs to, with its plan and credit balance.',
       tags: ['Account'],
-      responses: { '200': ok('The account', Account), ...errors() },
+      responses: {
+        '200': ok('The organisation and its credit balance.', Account, { examples: accounts }),
+        ...errors(),
+      },
     }),
     async (c) => {
       const caller = c.get('caller')

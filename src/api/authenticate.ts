@@ -13,11 +13,8 @@ import { parseKey } from '../organisation/api-key.ts'
 import { WINDOW_SECONDS } from '../organisation/rate-window.ts'
 import type { Quota } from '../organisation/rate-window.ts'
 import type { RequestResult } from '../organisation/rpc.ts'
-import {
-  dailyAllowanceBytes,
-  dailyUploadBytes,
-  secondsToMidnight,
-} from '../organisation/storage-allowance.ts'
+import { dailyBytes, secondsToMidnight } from '../organisation/storage-allowance.ts'
+import type { AllowanceName } from '../organisation/storage-allowance.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import type { ApiApp, ApiContext } from './context.ts'
 
@@ -66,25 +63,31 @@ export async function authenticate(c: ApiContext, check: Check): Promise<string>
 /**
  * Unwraps a result of the caller's Organisation. Sets the rate-limit headers. Every handler of /v1
  * must call it, directly or through `admitted`, before it responds.
+ * @param validationError the message of a `validation_error`
  * @throws AppError for a rejection
  */
-export function requireAdmitted<T>(c: ApiContext, result: RequestResult<T>): T {
+export function requireAdmitted<T>(
+  c: ApiContext,
+  result: RequestResult<T>,
+  validationError?: string,
+): T {
   if (result.quota) {
     setRateLimit(c, result.quota)
     recordAuthSuccess(c.get('caller').keyHash)
   }
   if (result.ok) return result.value
   if (result.rejection === 'storage_allowance_exceeded') {
-    throw allowanceExceeded('storage allowance', 'for jobs', dailyAllowanceBytes, result.quota)
+    throw allowanceExceeded('storage-taken', 'storage allowance', 'for jobs', result.quota)
   }
   if (result.rejection === 'upload_allowance_exceeded') {
-    throw allowanceExceeded('upload allowance', 'for images', dailyUploadBytes, result.quota)
+    throw allowanceExceeded('uploads-taken', 'upload allowance', 'for images', result.quota)
   }
   if (result.rejection === 'rate_limit_exceeded' && result.quota) {
     c.header('Retry-After', String(result.quota.resetSeconds))
   }
   if (result.rejection === 'invalid_api_key') recordAuthFailure(c)
   if (result.rejection === 'insufficient_credits') throw insufficientCredits(baseUrlOf(c))
+  if (result.rejection === 'validation_error') throw new AppError(result.rejection, validationError)
   throw new AppError(result.rejection)
 }
 
@@ -105,14 +108,14 @@ const insufficientCredits = (baseUrl: string) =>
 const BYTES_PER_MB = 1_000_000
 
 function allowanceExceeded(
-  name: string,
+  name: AllowanceName,
+  label: string,
   purpose: string,
-  bytesAt: (rateLimitPerMinute: number) => number,
   { limit = 0, resetSeconds = 0 }: Partial<Quota> = {},
 ): AppError {
   return new AppError(
     'rate_limit_exceeded',
-    `The daily ${name} of ${bytesAt(limit) / BYTES_PER_MB} MB ${purpose} is used up. It resets at midnight UTC. Wait for the number of seconds in the Retry-After header, or contact sales for a higher limit.`,
+    `The daily ${label} of ${dailyBytes(name, limit) / BYTES_PER_MB} MB ${purpose} is used up. It resets at midnight UTC. Wait for the number of seconds in the Retry-After header, or contact sales for a higher limit.`,
     { 'Retry-After': String(Math.max(resetSeconds, secondsToMidnight(Date.now()))) },
   )
 }

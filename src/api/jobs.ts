@@ -3,15 +3,23 @@ import { zValidator } from '@hono/zod-validator'
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { AppError } from '../domain/errors.ts'
-import { JOB_STATUSES } from '../domain/job.ts'
+import { MAX_PAGE_SIZE } from '../domain/limits.ts'
 import { baseUrlOf } from '../http/base-url.ts'
-import { describeRoute, errors, noContent, ok } from '../http/openapi.ts'
 import { Instant } from '../http/instant.ts'
+import { describeRoute, noContent, ok } from '../http/openapi.ts'
 import { PageLimit } from '../http/pagination.ts'
 import { validQuery } from '../http/validation.ts'
 import { isId } from '../ids.ts'
 import { cancelJob } from '../jobs/cancel.ts'
-import { creditCost, Job, ListedJob, presentJob, presentListedJob } from '../jobs/present.ts'
+import {
+  creditCost,
+  Job,
+  JobId,
+  JobStatus,
+  ListedJob,
+  presentJob,
+  presentListedJob,
+} from '../jobs/present.ts'
 import { listPage, waitForJob } from '../jobs/read.ts'
 import { findJob } from '../jobs/store.ts'
 import { deleteOutput } from '../retention/delete-output.ts'
@@ -19,57 +27,66 @@ import { linksFrom } from '../signing/signed-url.ts'
 import { admitted, authenticate, keyActor } from './authenticate.ts'
 import type { ApiApp } from './context.ts'
 import { createCursor, readCursor } from './cursor.ts'
-import { IgnoredFields, ignoredFields } from './ignored-fields.ts'
-import { PreferenceApplied, PreferHeader, preferredWaitSeconds } from './prefer.ts'
+import { errors } from './errors.ts'
+import { cancellations, JOB_ID, jobLists, jobs as jobExamples } from './examples.ts'
+import { ignoredFields } from './ignored-fields.ts'
+import { PreferHeader, preferredWaitSeconds } from './prefer.ts'
 
 const JobsQuery = z.object({
-  workspace_id: z
-    .string('must not be repeated')
-    .optional()
-    .meta({ description: 'Only jobs of this workspace.' }),
-  status: z
-    .enum(JOB_STATUSES, `must be one of ${JOB_STATUSES.join(', ')}`)
-    .optional()
-    .meta({ description: 'Only jobs with this status.' }),
+  workspace_id: z.string('must not be repeated').optional().meta({
+    description:
+      'Only jobs of this workspace. The list is empty for a workspace of another organisation.',
+  }),
+  status: JobStatus.optional().meta({ description: 'Only jobs with this status.' }),
   created_after: Instant.optional().meta({
-    description: 'Only jobs created at this instant or later: ISO 8601 with a time zone.',
-    override: { type: 'string', format: 'date-time' },
+    description:
+      'Only jobs created at this instant or later. An ISO 8601 instant with a time zone.',
+    override: { type: 'string', format: 'date-time', examples: ['2026-11-01T00:00:00Z'] },
   }),
   created_before: Instant.optional().meta({
-    description: 'Only jobs created before this instant: ISO 8601 with a time zone.',
-    override: { type: 'string', format: 'date-time' },
+    description:
+      'Only jobs created before this instant. An ISO 8601 instant with a time zone, later than `created_after`.',
+    override: { type: 'string', format: 'date-time', examples: ['2026-12-01T00:00:00Z'] },
   }),
   limit: PageLimit,
-  cursor: z
-    .string('must not be repeated')
-    .optional()
-    .meta({ description: 'The next_cursor of the previous page. Opaque.' }),
+  cursor: z.string('must not be repeated').optional().meta({
+    description:
+      'The `next_cursor` of the previous page. It is opaque, and valid only with the filters of that page.',
+    maxLength: 255,
+  }),
 })
 
 const JobList = z
   .object({
-    jobs: z.array(ListedJob),
+    jobs: z.array(ListedJob).max(MAX_PAGE_SIZE).meta({ description: 'The jobs, newest first.' }),
     next_cursor: z
       .string()
       .nullable()
-      .meta({ description: 'The cursor of the next page; null on the last page' }),
-    has_more: z.boolean(),
+      .meta({ description: 'The `cursor` of the next page. Null on the last page.' }),
+    has_more: z.boolean().meta({ description: 'Whether another page follows.' }),
   })
-  .meta({ id: 'JobList' })
+  .meta({ id: 'JobList', description: 'A page of jobs.' })
 
 const Cancelled = z
   .object({
-    job_id: z.string(),
-    status: z.literal('refunded'),
-    refunded_credits: z.number().meta({ description: '1 in live mode, 0 in test mode' }),
+    job_id: JobId,
+    status: z.literal('refunded').meta({ description: 'The new status of the job.' }),
+    refunded_credits: z
+      .number()
+      .min(0)
+      .meta({ description: 'The credits that were returned: 1 in live mode, 0 in test mode.' }),
   })
-  .meta({ id: 'Cancelled' })
+  .meta({ id: 'Cancelled', description: 'A cancelled job.' })
 
 const JobIdPath = z.object({
   jobId: z
     .string()
     .refine((text) => isId('job', text))
-    .meta({ description: 'The job’s id.' }),
+    .meta({
+      description: 'The `job_id` that `POST /v1/tryon` returned.',
+      maxLength: JOB_ID.length,
+      examples: [JOB_ID],
+    }),
 })
 
 /** Returns 404 for a malformed id without a lookup. */
@@ -82,12 +99,27 @@ export const jobs = new Hono<ApiApp>()
     '/',
     describeRoute({
       operationId: 'listJobs',
-      summary: 'List jobs, newest first',
+      summary: 'List jobs',
+      description:
+        'Returns the jobs of the organisation, newest first, page by page. To read the next page, repeat the request with the `next_cursor` of the response as `cursor`, until it is null.',
       tags: ['Jobs'],
       requestParams: { query: JobsQuery },
       responses: {
-        '200': ok('A page of jobs', JobList, { 'Ignored-Fields': IgnoredFields }),
-        ...errors('validation_error'),
+        '200': ok('A page of jobs.', JobList, {
+          examples: jobLists,
+          headers: ['Ignored-Fields'],
+          links: {
+            getJob: {
+              operationId: 'getJob',
+              parameters: { jobId: '$response.body#/jobs/0/job_id' },
+              description: 'Reads one of the listed jobs with its webhook fields.',
+            },
+          },
+        }),
+        ...errors({
+          code: 'validation_error',
+          message: 'limit must be a whole number from 1 to 100.',
+        }),
       },
     }),
     admitted({ rejectSuspended: false }),
@@ -126,10 +158,15 @@ export const jobs = new Hono<ApiApp>()
     describeRoute({
       operationId: 'getJob',
       summary: 'Get a job',
+      description:
+        'Returns a job with its status and result. With `Prefer: wait=N` the response is delayed until the job has ended, by at most N seconds.',
       tags: ['Jobs'],
       requestParams: { path: JobIdPath, header: z.object({ Prefer: PreferHeader }) },
       responses: {
-        '200': ok('The job', Job, { 'Preference-Applied': PreferenceApplied }),
+        '200': ok('The job with its status and result.', Job, {
+          examples: jobExamples,
+          headers: ['Preference-Applied'],
+        }),
         ...errors('account_suspended', 'forbidden', 'job_not_found'),
       },
     }),
@@ -154,11 +191,13 @@ export const jobs = new Hono<ApiApp>()
     '/:jobId',
     describeRoute({
       operationId: 'cancelJob',
-      summary: 'Cancel a pending job and refund its credit',
+      summary: 'Cancel a pending job',
+      description:
+        'Cancels a job that is still pending and returns its reserved credit. The status becomes `refunded`. A job in processing cannot be stopped.',
       tags: ['Jobs'],
       requestParams: { path: JobIdPath },
       responses: {
-        '200': ok('The job was cancelled', Cancelled),
+        '200': ok('The job was cancelled.', Cancelled, { examples: cancellations }),
         ...errors('forbidden', 'job_not_found', 'job_not_cancellable'),
       },
     }),
@@ -182,11 +221,11 @@ export const jobs = new Hono<ApiApp>()
       operationId: 'deleteJobOutput',
       summary: 'Delete the pictures of a finished job',
       description:
-        'Deletes the result and every stored copy of the inputs, and clears the job’s image and webhook URLs. The job itself is not deleted; its `output_url` is null. Repeating the request succeeds.',
+        'Deletes the result, every stored copy of the inputs and the uploads that the job used, and clears the image and webhook URLs of the job. Other jobs cannot use these uploads afterwards. The job itself is not deleted, and its `output_url` is null. Repeating the request succeeds.',
       tags: ['Jobs'],
       requestParams: { path: JobIdPath },
       responses: {
-        '204': noContent('The pictures are deleted'),
+        '204': noContent('The pictures are deleted.'),
         ...errors('forbidden', 'job_not_found', 'job_not_finished'),
       },
     }),

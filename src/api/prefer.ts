@@ -6,14 +6,9 @@ export const PreferHeader = z
   .string()
   .optional()
   .meta({
-    description: `\`wait=N\` delays the response until the job has ended, by at most N (up to ${MAX_WAIT_SECONDS}) seconds.`,
-    example: 'wait=10',
+    description: `\`wait=N\` delays the response until the job has ended, by at most N seconds. N is at most ${MAX_WAIT_SECONDS}. A malformed value is ignored.`,
+    examples: ['wait=10'],
   })
-
-export const PreferenceApplied = z
-  .string()
-  .optional()
-  .meta({ description: 'Present when the request had `Prefer: wait`.' })
 
 /** The N of `Prefer: wait=N`, at most 30. A malformed preference is ignored (RFC 7240, 2). */
 export function preferredWaitSeconds(header: string | undefined): number {

@@ -3,11 +3,13 @@ import { Hono } from 'hono'
 import { account } from './account.ts'
 import { readCredentials } from './authenticate.ts'
 import type { ApiApp } from './context.ts'
+import { cors } from './cors.ts'
 import { jobs } from './jobs.ts'
 import { tryOn } from './try-on.ts'
 import { uploads } from './uploads.ts'
 
 export const v1 = new Hono<ApiApp>()
+  .use(cors)
   .use((c, next) => {
     // Set before the handler: Hono would copy the response to set it afterwards.
     c.header('Cache-Control', 'no-store')

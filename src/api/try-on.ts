@@ -2,22 +2,24 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { AppError } from '../domain/errors.ts'
-import { isFinal, MODES } from '../domain/job.ts'
+import { isFinal } from '../domain/job.ts'
 import type { Mode } from '../domain/job.ts'
 import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
-import { describeRoute, errors, ok } from '../http/openapi.ts'
+import { describeRoute, EXAMPLE_ORIGIN, ok } from '../http/openapi.ts'
 import { tryOnBody } from '../http/try-on-body.ts'
 import { parse, readJson } from '../http/validation.ts'
-import { Job, presentJob } from '../jobs/present.ts'
+import { Job, JobId, Mode as ModeSchema, presentJob } from '../jobs/present.ts'
 import { waitForJob } from '../jobs/read.ts'
 import { findJob } from '../jobs/store.ts'
 import { submitJob } from '../jobs/submit.ts'
 import type { Admission } from '../organisation/rpc.ts'
-import { uploadProblem } from '../signing/signed-url.ts'
+import { UPLOAD_EXPIRED, uploadProblem } from '../signing/signed-url.ts'
 import { authenticate, requireAdmitted } from './authenticate.ts'
 import type { ApiApp, ApiContext } from './context.ts'
-import { IgnoredFields, ignoredFields } from './ignored-fields.ts'
-import { PreferenceApplied, PreferHeader, preferredWaitSeconds } from './prefer.ts'
+import { errors } from './errors.ts'
+import { endedJobs, submitted, tryOnRequests } from './examples.ts'
+import { ignoredFields } from './ignored-fields.ts'
+import { PreferHeader, preferredWaitSeconds } from './prefer.ts'
 
 const IdempotencyKey = z
   .string()
@@ -25,48 +27,82 @@ const IdempotencyKey = z
   .optional()
   .meta({
     description:
-      'Makes a repeated submission safe for 24 hours: the same key and body return the same job at no cost. 1 to 255 visible ASCII characters.',
+      'Makes a repeated submission safe for 24 hours: the same key and body return the same job at no cost. Use 1 to 255 visible ASCII characters, such as a UUID or `order-4711-look-1`.',
   })
 
 const Submitted = z
   .object({
-    job_id: z.string(),
-    status: z.literal('pending'),
-    created_at: z.iso.datetime(),
-    mode: z.enum(MODES),
+    job_id: JobId,
+    status: z.literal('pending').meta({
+      description:
+        'The status at submission, always `pending`. A replay with an Idempotency-Key repeats the original response, also when the job has ended since. Read the job for its current status.',
+    }),
+    created_at: z.iso
+      .datetime()
+      .meta({ description: 'When the job was accepted (ISO 8601, UTC).' }),
+    mode: ModeSchema,
   })
-  .meta({ id: 'Submitted', description: 'The job was accepted' })
+  .meta({ id: 'Submitted', description: 'An accepted job.' })
+
+const LINKS = {
+  getJob: {
+    operationId: 'getJob',
+    parameters: { jobId: '$response.body#/job_id' },
+    description: 'Reads the status and the result of the job.',
+  },
+  cancelJob: {
+    operationId: 'cancelJob',
+    parameters: { jobId: '$response.body#/job_id' },
+    description: 'Cancels the job while it is pending.',
+  },
+}
+
+/** The schema of the document. Requests are parsed with the schema of their URL policy and mode. */
+const TryOnRequest = tryOnBody({ allowPrivate: false, ownHosts: [] }, 'test').meta({
+  id: 'TryOnRequest',
+  description: 'A submission. Unknown fields are ignored.',
+})
+
+const DESCRIPTION = `Accepts the job and returns immediately. In live mode one credit is reserved. It is consumed when the job completes and returned when it does not. With \`Prefer: wait=N\` the response is delayed until the job has ended, by at most N seconds.
+
+In test mode nothing is fetched or generated. An image URL on the host \`test.invalid\` selects a scenario, such as \`https://test.invalid/fail/person_not_found\`:
+
+| Path | Effect |
+| --- | --- |
+| \`/fail/{error_code}\` | The job fails with this code. |
+| \`/delay/{seconds}\` | The job stays in processing for 0 to 60 seconds. |
+| \`/pending/{seconds}\` | The job stays pending for 0 to 60 seconds, so that it can be cancelled. |
+| \`/withdraw\` | The service withdraws the job. Its status becomes \`cancelled\`. |
+| \`/refuse/{code}\` | The submission returns this error: \`insufficient_credits\`, \`account_suspended\`, \`rate_limit_exceeded\` or \`internal_error\`. |
+
+See [Test mode](${EXAMPLE_ORIGIN}/docs/test-mode).`
 
 export const tryOn = new Hono<ApiApp>().post(
   '/',
   describeRoute({
     operationId: 'submitTryOn',
     summary: 'Submit a try-on job',
-    description:
-      'Accepts the job and returns immediately. In live mode one credit is reserved; it is consumed when the job completes and returned when it does not.\n\n' +
-      'In test mode nothing is fetched or generated, and an image URL on the host `test.invalid` selects a scenario: `https://test.invalid/fail/{error_code}` fails the job, `/delay/{seconds}` (0 to 60) delays it, `/pending/{seconds}` (0 to 60) holds it pending, so that it can be cancelled, and `/withdraw` makes the service withdraw it. `/refuse/{code}` makes the submission itself return `insufficient_credits`, `account_suspended`, `rate_limit_exceeded` or `internal_error`.',
+    description: DESCRIPTION,
     tags: ['Jobs'],
     requestParams: {
       header: z.object({ 'Idempotency-Key': IdempotencyKey, Prefer: PreferHeader }),
     },
     requestBody: {
+      description: 'The images of the model and of the garment.',
       required: true,
       content: {
-        'application/json': { schema: tryOnBody({ allowPrivate: false, ownHosts: [] }, 'test') },
+        'application/json': { schema: TryOnRequest, examples: tryOnRequests },
       },
     },
     responses: {
-      '200': ok('The job ended within the time of `Prefer: wait`', Job, {
-        'Idempotent-Replayed': z.string().optional(),
-        'Ignored-Fields': IgnoredFields,
-        'Preference-Applied': PreferenceApplied,
+      '200': ok('The job ended within the time of `Prefer: wait`.', Job, {
+        examples: endedJobs,
+        headers: ['Idempotent-Replayed', 'Ignored-Fields', 'Preference-Applied'],
       }),
-      '202': ok('The job was accepted', Submitted, {
-        'Idempotent-Replayed': z.string().optional().meta({
-          description: '`true` when an earlier request with this Idempotency-Key was accepted.',
-        }),
-        'Ignored-Fields': IgnoredFields,
-        'Preference-Applied': PreferenceApplied,
+      '202': ok('The job was accepted.', Submitted, {
+        examples: submitted,
+        headers: ['Idempotent-Replayed', 'Ignored-Fields', 'Preference-Applied'],
+        links: LINKS,
       }),
       ...errors(
         'insufficient_credits',
@@ -81,7 +117,7 @@ export const tryOn = new Hono<ApiApp>().post(
   async (c) => {
     const caller = c.get('caller')
     const baseUrl = baseUrlOf(c)
-    const { body, ignored, idempotencyKey } = await parseSubmission(c)
+    const { body, ignored, idempotencyKey, expired } = await parseSubmission(c)
     const job = requireAdmitted(
       c,
       await submitJob({
@@ -94,8 +130,10 @@ export const tryOn = new Hono<ApiApp>().post(
           workspaceId: body.workspace_id,
           webhookUrl: body.webhook_url,
           idempotencyKey,
+          mustReplay: expired !== undefined,
         },
       }),
+      expired,
     )
     if (job.replayed) c.header('Idempotent-Replayed', 'true')
     c.header('Ignored-Fields', ignored)
@@ -124,9 +162,9 @@ async function parseSubmission(c: ApiContext) {
     const schema = tryOnBody(urlPolicyOf(c), c.get('caller').mode)
     const value = await readJson(c.req.raw)
     const body = parse(schema, value)
-    requireOwnUploads(c, body)
     return {
       body,
+      expired: expiredUploads(c, body),
       ignored: ignoredFields(Object(value), schema.shape),
       idempotencyKey: parse(IdempotencyKey, c.req.header('Idempotency-Key'), 'Idempotency-Key'),
     }
@@ -136,19 +174,25 @@ async function parseSubmission(c: ApiContext) {
   }
 }
 
-/** @throws AppError validation_error for links to uploads that the caller cannot use */
-function requireOwnUploads(
+/**
+ * The error message for links to uploads that have expired. A replay is accepted with them.
+ * @throws AppError validation_error for links to uploads that the caller cannot use
+ */
+function expiredUploads(
   c: ApiContext,
   { model_image_url, garment_image_url }: { model_image_url: string; garment_image_url: string },
-): void {
+): string | undefined {
   const owner = { baseUrl: baseUrlOf(c), organisationId: c.get('caller').organisationId }
   const problems = Object.entries({ model_image_url, garment_image_url }).flatMap(
     ([field, url]) => {
       const problem = uploadProblem(c.env, owner, url)
-      return problem === null ? [] : [`${field} ${problem}`]
+      return problem === null ? [] : [{ field, problem }]
     },
   )
-  if (problems.length > 0) throw new AppError('validation_error', `${problems.join('; ')}.`)
+  if (problems.length === 0) return undefined
+  const message = `${problems.map(({ field, problem }) => `${field} ${problem}`).join('; ')}.`
+  if (problems.every(({ problem }) => problem === UPLOAD_EXPIRED)) return message
+  throw new AppError('validation_error', message)
 }
 
 const presentSubmitted = (

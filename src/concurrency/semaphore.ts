@@ -4,6 +4,11 @@ import { pollUntil } from './poll-until.ts'
 /** A waiting task polls every 20 ms. One that has not for this long belongs to a killed invocation. */
 const MAX_SILENCE_MS = 1_000
 
+/** The work did not start, because the other work took too long. */
+export class SemaphoreTimeout extends Error {
+  override readonly name = 'SemaphoreTimeout'
+}
+
 interface Slot {
   /** When the task last polled while it waited, ms since 1970. */
   polledAt: number
@@ -27,15 +32,20 @@ export class Semaphore {
     this.#timeoutMs = timeoutMs
   }
 
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  /** @throws SemaphoreTimeout when the work cannot start within `maxWaitMs` */
+  async run<T>(work: () => Promise<T>, maxWaitMs = Infinity): Promise<T> {
     const slot: Slot = { polledAt: 0, startedAt: 0 }
-    await pollUntil(() => {
+    const isStarted = await pollUntil(() => {
       if (slot.startedAt > 0) return true
       slot.polledAt = Date.now()
       this.#waiting.add(slot)
       this.#startWaiting()
       return slot.startedAt > 0
-    })
+    }, maxWaitMs)
+    if (!isStarted) {
+      this.#waiting.delete(slot)
+      throw new SemaphoreTimeout()
+    }
     try {
       return await work()
     } finally {

@@ -34,6 +34,7 @@ export async function submitFromConsole(
       workspaceId,
       webhookUrl: undefined,
       idempotencyKey: `console-${nonce}`,
+      mustReplay: false,
     },
   })
   return result.ok

@@ -7,14 +7,14 @@ import type { JobErrorCode } from './job.ts'
 export const SCENARIO_HOST = 'test.invalid'
 const MAX_SECONDS = 60
 
-/** The errors that a submission can be refused with. */
-const REFUSALS = [
+/** The errors that a submission can be rejected with. */
+const REJECTIONS = [
   'insufficient_credits',
   'account_suspended',
   'rate_limit_exceeded',
   'internal_error',
 ] as const
-export type Refusal = (typeof REFUSALS)[number]
+export type ScenarioRejection = (typeof REJECTIONS)[number]
 
 export interface Scenario {
   /** How long the job stays pending. */
@@ -31,27 +31,23 @@ export const isScenario = (url: string): boolean => hostOf(new URL(url)) === SCE
 
 const SECONDS = `must end in 0 to ${MAX_SECONDS} whole seconds`
 
-/** For each action, the problem of its value; null when it is valid. */
+/** For each action with a value, the problem of the value; null when it is valid. */
 const PROBLEM_OF: Record<string, (value: string) => string | null> = {
   fail: (value) =>
     isErrorCode(value) ? null : `must end in one of ${JOB_ERROR_CODES.join(', ')} after /fail/`,
   delay: (value) => (isSeconds(value) ? null : `${SECONDS} after /delay/`),
   pending: (value) => (isSeconds(value) ? null : `${SECONDS} after /pending/`),
   refuse: (value) =>
-    isRefusal(value) ? null : `must end in one of ${REFUSALS.join(', ')} after /refuse/`,
-  withdraw: () => null,
+    isRejection(value) ? null : `must end in one of ${REJECTIONS.join(', ')} after /refuse/`,
 }
 
-const UNKNOWN =
-  'must be a scenario: /fail/{error_code}, /delay/{seconds}, /pending/{seconds}, /refuse/{code} or /withdraw'
-
-/** Validates a scenario URL. @returns a message that follows the field's name; null when valid */
+/**
+ * Validates a scenario URL. Other paths, such as /model.jpg, are images without a scenario.
+ * @returns a message that follows the field's name; null when valid
+ */
 export function scenarioProblem(url: string): string | null {
   const { action, value } = stepOf(url)
-  const problemOf = Object.hasOwn(PROBLEM_OF, action) ? PROBLEM_OF[action] : undefined
-  if (problemOf) return problemOf(value)
-  // The address of a file, such as /model.jpg, is an image without a scenario.
-  return action === '' || new URL(url).pathname.includes('.') ? null : UNKNOWN
+  return Object.hasOwn(PROBLEM_OF, action) ? (PROBLEM_OF[action]?.(value) ?? null) : null
 }
 
 /** Combines the scenarios of both URLs: the longer times, then the first failure. */
@@ -71,9 +67,9 @@ export function scenarioOf(urls: (string | null)[]): Scenario {
 }
 
 /** The error that the submission of these URLs returns; undefined if it is accepted. */
-export const refusalOf = (urls: string[]): Refusal | undefined =>
+export const rejectionOf = (urls: string[]): ScenarioRejection | undefined =>
   stepsOf(urls).flatMap(({ action, value }) =>
-    action === 'refuse' && isRefusal(value) ? [value] : [],
+    action === 'refuse' && isRejection(value) ? [value] : [],
   )[0]
 
 const stepsOf = (urls: (string | null)[]) =>
@@ -92,4 +88,5 @@ const isSeconds = (text: string) => /^\d{1,2}$/.test(text) && Number(text) <= MA
 const isErrorCode = (text: string): text is JobErrorCode =>
   (JOB_ERROR_CODES as readonly string[]).includes(text)
 
-const isRefusal = (text: string): text is Refusal => (REFUSALS as readonly string[]).includes(text)
+const isRejection = (text: string): text is ScenarioRejection =>
+  (REJECTIONS as readonly string[]).includes(text)

@@ -12,6 +12,15 @@ export const PageLimit = z
   .pipe(z.int().min(1, PAGE_LIMIT).max(MAX_PAGE_SIZE, PAGE_LIMIT))
   .default(DEFAULT_PAGE_SIZE)
   .meta({
-    description: 'Page size.',
-    override: { type: 'integer', minimum: 1, maximum: MAX_PAGE_SIZE, default: DEFAULT_PAGE_SIZE },
+    description: 'The maximum number of items on the page.',
+    // A query string has texts only; the document describes their meaning.
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.pattern
+      Object.assign(jsonSchema, {
+        type: 'integer',
+        minimum: 1,
+        maximum: MAX_PAGE_SIZE,
+        default: DEFAULT_PAGE_SIZE,
+      })
+    },
   })

@@ -24,19 +24,19 @@ function createTryOnBody(policy: UrlPolicy, mode: Mode) {
       if (mode === 'live') return 'must not be on test.invalid, which is for test mode only'
       return scenarioProblem(text)
     }).meta({
-      description: `${description} JPEG, PNG or WebP, at most 10 MB.`,
+      description: `${description} The image must be a JPEG, PNG or WebP file of at most 10 MB.`,
       format: 'uri',
       maxLength: MAX_URL_LENGTH,
-      example,
+      examples: [example],
     })
   return z.object(
     {
       model_image_url: imageUrl(
-        'Publicly accessible URL of the model photo.',
+        'The publicly accessible URL of the model photo, or the `url` of an upload.',
         'https://shop.example/model.jpg',
       ),
       garment_image_url: imageUrl(
-        'Publicly accessible URL of the garment photo.',
+        'The publicly accessible URL of the garment photo, or the `url` of an upload.',
         'https://shop.example/shirt.png',
       ),
       workspace_id: z
@@ -44,13 +44,19 @@ function createTryOnBody(policy: UrlPolicy, mode: Mode) {
         .min(1, 'must not be empty')
         .max(255, 'must have at most 255 characters')
         .optional()
-        .meta({ description: 'Default: the first active workspace of the organisation.' }),
+        .meta({
+          description:
+            'The workspace that the job belongs to. By default the first active workspace of the organisation.',
+          examples: ['ws_01m45j10cfeqs81jeh7e74f9g5'],
+        }),
       webhook_url: url('a string, an http or https URL', (text) => urlProblem(text, policy))
         .optional()
         .meta({
-          description: 'Receives the result. Overrides the organisation’s default webhook URL.',
+          description:
+            'The http or https URL that receives the result. Overrides the default webhook URL of the organisation.',
           format: 'uri',
           maxLength: MAX_URL_LENGTH,
+          examples: ['https://shop.example/webhooks/try-on'],
         }),
     },
     'The body must be a JSON object',

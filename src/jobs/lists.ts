@@ -30,9 +30,9 @@ interface Conditions {
 }
 
 /**
- * The query for a combination of conditions. Ids sort by time, so a range of time is a range of ids. Each combination has its own index. The limit is part of
- * the SQL: SQLite plans a statement again for each value that is bound to LIMIT, which costs 50 µs per
- * page and 5 % of the throughput.
+ * The query for a combination of conditions. Ids sort by time, so a range of time is a range of ids.
+ * Each combination has its own index. The limit is part of the SQL: SQLite plans a statement again for
+ * each value that is bound to LIMIT, which costs 50 µs per page and 5 % of the throughput.
  */
 const listQuery = ({ byWorkspace, byStatus, hasFirst, hasEnd, limit }: Conditions) =>
   preparedQuery((db) =>

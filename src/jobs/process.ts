@@ -2,6 +2,7 @@
 // while another consumer works on the job. The claim in D1 decides which consumer processes the
 // job. The remaining work is derived from the job's row, not from the message.
 import type { JobRow } from '../db/schema.ts'
+import { errorDocsPath } from '../domain/docs.ts'
 import { JobFailure } from '../domain/failure.ts'
 import { isFinal } from '../domain/job.ts'
 import { scenarioOf } from '../domain/scenario.ts'
@@ -91,7 +92,10 @@ export async function giveUpJob({ env, jobId }: JobMessage & { env: Env }): Prom
   if ((await findJob(env, jobId))?.status === 'pending') return
   const seenAt = Date.now()
   const { claimed, found } = await claimJob(env, jobId)
-  if (!claimed) return void (await skipUnclaimed({ env, jobId, found, seenAt }))
+  if (!claimed) {
+    await skipUnclaimed({ env, jobId, found, seenAt })
+    return
+  }
   const { errorCode, failureReason, failureAudience } = claimed
   const latest =
     errorCode === null
@@ -260,7 +264,8 @@ async function failOrRetry(env: Env, job: ClaimedJob, error: unknown): Promise<P
 function logAttempt({ id, row }: ClaimedJob, error: unknown): void {
   const { code, message: reason } =
     error instanceof JobFailure ? error : { code: 'internal_error', message: undefined }
-  const fields = { jobId: id, attempt: row.attempts, engine: row.engine, code, reason }
+  const docsUrl = errorDocsPath(code)
+  const fields = { jobId: id, attempt: row.attempts, engine: row.engine, code, docsUrl, reason }
   const cause = unexpectedCauseOf(error)
   if (cause === undefined) log.info('attempt failed', fields)
   else log.error('attempt failed', cause, fields)

@@ -1,6 +1,7 @@
 // The consequences of a job's end: its credit and its webhook. Every step may be repeated; the
 // Organisation's alarm and the sweep complete what a crash interrupts.
 import type { JobRow } from '../db/schema.ts'
+import { errorDocsPath } from '../domain/docs.ts'
 import { eventIdOf } from '../ids.ts'
 import { log } from '../log.ts'
 import { organisationStub } from '../organisation/stub.ts'
@@ -30,6 +31,7 @@ export async function settleJob({
     organisationId: job.organisationId,
     status: ended.status,
     errorCode: ended.errorCode,
+    ...(ended.errorCode && { docsUrl: errorDocsPath(ended.errorCode) }),
     reason: ended.failureReason,
     durationMs: ended.durationMs,
     engine: ended.engine,

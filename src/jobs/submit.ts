@@ -1,7 +1,7 @@
 // Submits a job: admit, insert, queue. The credit is reserved before the row exists. After a crash in
 // between, the Organisation's alarm releases the reservation. A job without one cannot exist.
-import { refusalOf } from '../domain/scenario.ts'
-import type { Refusal } from '../domain/scenario.ts'
+import { rejectionOf } from '../domain/scenario.ts'
+import type { ScenarioRejection } from '../domain/scenario.ts'
 import { log } from '../log.ts'
 import type { Caller } from '../organisation/api-key.ts'
 import type { Admission, RequestResult } from '../organisation/rpc.ts'
@@ -19,11 +19,13 @@ export interface JobRequest {
   workspaceId: string | undefined
   webhookUrl: string | undefined
   idempotencyKey: string | undefined
+  /** Whether to accept only a replay, because the link to an upload has expired. */
+  mustReplay: boolean
 }
 
 /**
- * Accepts a job, unless it is a test job whose scenario refuses it. On return it is stored, its credit is reserved and, unless the queue failed, it is
- * queued.
+ * Accepts a job, unless it is a test job whose scenario rejects it. On return it is stored, its credit
+ * is reserved and, unless the queue failed, it is queued.
  * @param baseUrl the origin of links in the job's webhook
  * @throws when the job may not be stored. A repeated request with the same Idempotency-Key then stores
  * the job. Without a key or a repetition, its credit is released.
@@ -40,15 +42,16 @@ export async function submitJob({
   request: JobRequest
 }): Promise<RequestResult<Admission>> {
   const organisation = organisationStub(env, caller.organisationId)
-  const refusal =
-    caller.mode === 'test' && refusalOf([request.modelImageUrl, request.garmentImageUrl])
-  if (refusal) return refuse(organisation, caller, refusal)
+  const rejection =
+    caller.mode === 'test' && rejectionOf([request.modelImageUrl, request.garmentImageUrl])
+  if (rejection && !request.mustReplay) return reject(organisation, caller, rejection)
   const startedAt = Date.now()
   const result = await organisation.admit(caller, {
     workspaceId: request.workspaceId,
     idempotency: request.idempotencyKey
       ? { key: request.idempotencyKey, fingerprint: fingerprintOf(request) }
       : undefined,
+    mustReplay: request.mustReplay,
     imageUrls: request.modelImageUrl.length + request.garmentImageUrl.length + baseUrl.length,
     webhookUrl: request.webhookUrl?.length,
   })
@@ -103,17 +106,17 @@ export async function submitJob({
   return result
 }
 
-/** The time until the next request in the headers of a submission that is refused with 429. */
-const REFUSED_FOR_SECONDS = 1
+/** The time until the next request in the headers of a submission that is rejected with 429. */
+const REJECTED_FOR_SECONDS = 1
 
 /**
- * Refuses a submission as its scenario requests, with the checks and headers of every request. Stores
+ * Rejects a submission as its scenario requests, with the checks and headers of every request. Stores
  * nothing. Like a real one, a submission that is over the rate limit does not count against it.
  */
-async function refuse(
+async function reject(
   organisation: ReturnType<typeof organisationStub>,
   caller: Caller,
-  rejection: Refusal,
+  rejection: ScenarioRejection,
 ): Promise<RequestResult<never>> {
   const isCounted = rejection !== 'rate_limit_exceeded'
   const result = await organisation.authenticate(caller, { rejectSuspended: true, isCounted })
@@ -124,7 +127,7 @@ async function refuse(
     rejection,
     quota: isCounted
       ? { limit, ...quota }
-      : { limit, remaining: 0, resetSeconds: REFUSED_FOR_SECONDS },
+      : { limit, remaining: 0, resetSeconds: REJECTED_FOR_SECONDS },
   }
 }
 

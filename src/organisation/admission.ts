@@ -1,6 +1,6 @@
 // The admission of a submission: idempotency, storage allowance, workspace and credit. The caller runs
 // it in one transaction.
-import { newId } from '../ids.ts'
+import { createdAtOf, newId } from '../ids.ts'
 import type { Mode } from '../domain/job.ts'
 import type { Admission, Result, Submission } from './rpc.ts'
 import type { OrganisationSnapshot } from './snapshot.ts'
@@ -13,7 +13,7 @@ export function admitSubmission({
   allowance,
   mode,
   snapshot: { organisation, workspaces },
-  submission: { workspaceId, idempotency, imageUrls, webhookUrl },
+  submission: { workspaceId, idempotency, mustReplay, imageUrls, webhookUrl },
 }: {
   stores: ReturnType<Stores['open']>
   allowance: StorageAllowance
@@ -24,7 +24,7 @@ export function admitSubmission({
   if (idempotency) {
     const earlier = records.find(mode, idempotency.key)
     if (earlier && earlier.fingerprint !== idempotency.fingerprint) {
-      return { ok: false, rejection: 'idempotency_key_reused' }
+      return { ok: false, rejection: mustReplay ? 'validation_error' : 'idempotency_key_reused' }
     }
     if (earlier) {
       // The earlier request may have failed before its insert. The caller then inserts the job, and
@@ -35,6 +35,7 @@ export function admitSubmission({
       return { ok: true, value: { ...admission, replayed: true } }
     }
   }
+  if (mustReplay) return { ok: false, rejection: 'validation_error' }
 
   const { rateLimitPerMinute, defaultWebhookUrl } = organisation
   const now = Date.now()
@@ -54,15 +55,17 @@ export function admitSubmission({
     return { ok: false, rejection: 'insufficient_credits' }
   }
   allowance.take(bytes, now)
-  // The id contains the same time, since lists filter by time through ids.
-  const admission = { jobId, workspaceId: workspace.id, defaultWebhookUrl, createdAt: now }
+  // Lists filter by time through ids, so the time is that of the id, which can be later than `now`. If
+  // the clock is set back, new ids continue from its previous time.
+  const createdAt = Math.min(createdAtOf(jobId), Date.now())
+  const admission = { jobId, workspaceId: workspace.id, defaultWebhookUrl, createdAt }
   if (idempotency) {
     records.save(mode, idempotency.key, {
       fingerprint: idempotency.fingerprint,
       jobId,
       workspaceId: workspace.id,
       webhookUrl: defaultWebhookUrl,
-      createdAt: now,
+      createdAt,
     })
   }
   return { ok: true, value: { ...admission, replayed: false } }

@@ -16,6 +16,8 @@ export type Rejection =
   | 'workspace_not_found'
   | 'insufficient_credits'
   | 'idempotency_key_reused'
+  /** Only for a submission with `mustReplay` that repeats no earlier one. */
+  | 'validation_error'
   /** Only as a scenario of test mode. */
   | 'internal_error'
 
@@ -29,6 +31,8 @@ export interface Submission {
   /** undefined selects the first active workspace. */
   workspaceId: string | undefined
   idempotency: { key: string; fingerprint: string } | undefined
+  /** Whether to accept only a replay. Such a submission cannot create a job. */
+  mustReplay: boolean
   /** The total length of both image URLs and the base URL, characters. */
   imageUrls: number
   /** The length of the webhook URL, characters; undefined selects the organisation's default webhook. */

@@ -1,12 +1,8 @@
 // Limits how many bytes one organisation stores per UTC day: rows in the shared database and uploads in
-// R2, each with an allowance of its own. Each accepted submission or upload takes its bytes from it.
+// R2, each with a separate allowance. Each accepted submission or upload takes its bytes from it.
 // docs/performance.md derives the numbers, and test/organisation/storage-allowance.test.ts checks them.
 import { DAY_MS, MAX_FAILURE_REASON_BYTES } from '../domain/limits.ts'
 
-/** A rate limit of 60 per minute allows 16.2 MB per day, 486 MB in 30 days. */
-export const BYTES_PER_RATE = 270_000
-/** A rate limit of 60 per minute allows 6 GB per day, which are stored for about a day. */
-export const UPLOAD_BYTES_PER_RATE = 100_000_000
 /** A job's row without URLs and without the reason of its failure. */
 const JOB_BYTES = 260
 /** The index entries of a job, and the audit entry of the deletion of its pictures. */
@@ -21,12 +17,17 @@ const ATTEMPTS_BYTES = 7_500
 const PAGE_BYTES = 4_096
 const SHORT_ROW_BYTES = 1_000
 
-/** What an allowance limits. The name is the storage key of the bytes taken today. */
-const ALLOWANCES = {
-  'storage-taken': BYTES_PER_RATE,
-  'uploads-taken': UPLOAD_BYTES_PER_RATE,
+/**
+ * The daily bytes of each allowance for each request per minute of the rate limit. The name is the
+ * storage key of the bytes taken today.
+ */
+const BYTES_PER_RATE = {
+  /** A rate limit of 60 per minute allows 16.2 MB per day, 486 MB in 30 days. */
+  'storage-taken': 270_000,
+  /** A rate limit of 60 per minute allows 6 GB per day, which are stored for about a day. */
+  'uploads-taken': 100_000_000,
 } as const
-type AllowanceName = keyof typeof ALLOWANCES
+export type AllowanceName = keyof typeof BYTES_PER_RATE
 
 /** The lengths of a submission's URLs, characters. URLs are ASCII. */
 export interface SubmissionSize {
@@ -51,11 +52,9 @@ const jobRowBytes = (row: number) => Math.ceil(row <= SHORT_ROW_BYTES ? (row * 4
 const eventRowBytes = (row: number) =>
   row <= SHORT_ROW_BYTES ? Math.ceil(row * 1.5) : SHORT_ROW_BYTES + PAGE_BYTES
 
-export const dailyAllowanceBytes = (rateLimitPerMinute: number): number =>
-  rateLimitPerMinute * BYTES_PER_RATE
-
-export const dailyUploadBytes = (rateLimitPerMinute: number): number =>
-  rateLimitPerMinute * UPLOAD_BYTES_PER_RATE
+/** The bytes that an organisation may take of an allowance in a UTC day. */
+export const dailyBytes = (name: AllowanceName, rateLimitPerMinute: number): number =>
+  rateLimitPerMinute * BYTES_PER_RATE[name]
 
 /** Whole seconds until the allowance resets, at least 1. */
 export const secondsToMidnight = (now: number): number =>
@@ -81,7 +80,7 @@ export class StorageAllowance {
 
   /** Whether `bytes` are left of today's allowance. */
   has(bytes: number, rateLimitPerMinute: number, now: number): boolean {
-    return this.#takenOn(dayOf(now)) + bytes <= rateLimitPerMinute * ALLOWANCES[this.#name]
+    return this.#takenOn(dayOf(now)) + bytes <= dailyBytes(this.#name, rateLimitPerMinute)
   }
 
   take(bytes: number, now: number): void {

@@ -5,7 +5,7 @@ import { firstIdSince } from '../ids.ts'
 import { deletePictures } from '../jobs/pictures.ts'
 import { isFinal } from '../domain/job.ts'
 import { log } from '../log.ts'
-import { DAY_MS, UPLOAD_GRACE_MS } from '../domain/limits.ts'
+import { DAY_MS, UPLOAD_GRACE_MS, UPLOAD_TTL_SECONDS } from '../domain/limits.ts'
 import { PAGE, pagesOfJobs, recordPurge, takeDueOrganisations } from './jobs-store.ts'
 import type { DueOrganisation, PageJob } from './jobs-store.ts'
 import {
@@ -31,6 +31,8 @@ const INTERVAL_MS = 6 * 60 * 60_000
 /** The maximum number of R2 list calls per run, each with up to 1,000 objects. */
 const LISTS_PER_RUN = 5
 const MINUTE_MS = 60_000
+/** How long an upload is stored. */
+const UPLOAD_STORED_MS = UPLOAD_TTL_SECONDS * 1_000 + UPLOAD_GRACE_MS
 
 /** @returns the number of deleted rows and objects, and of jobs whose pictures were deleted */
 type Step = (env: Env, slice: number) => Promise<number>
@@ -39,7 +41,7 @@ const STEPS: Record<string, Step> = {
   jobs: purgeOrganisations,
   inputs: (env) => deleteObjects(env, 'inputs', firstIdSince('job', cutoff('inputs'))),
   uploads: (env) =>
-    deleteObjects(env, 'uploads', firstIdSince('upl', cutoff('inputs') - UPLOAD_GRACE_MS)),
+    deleteObjects(env, 'uploads', firstIdSince('upl', Date.now() - UPLOAD_STORED_MS)),
   webhookAttempts: deleteWebhookAttempts,
   webhookEvents: deleteWebhookEvents,
   auditLog: deleteAuditLog,

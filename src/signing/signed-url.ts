@@ -75,12 +75,15 @@ export function uploadProblem(env: Env, owner: Owner, url: string): string | nul
   return problem && UPLOAD_PROBLEMS[problem]
 }
 
+/** The problem of a link that was valid: a submission with it may be repeated. */
+export const UPLOAD_EXPIRED = 'has expired: upload the image again with POST /v1/uploads'
+
 const UPLOAD_PROBLEMS = {
   invalid_signature:
     'is not a valid link to an upload: use the url of the response to POST /v1/uploads unchanged',
   other_organisation:
     'is an upload of another organisation: upload the image with an API key of this organisation',
-  url_expired: 'has expired: upload the image again with POST /v1/uploads',
+  url_expired: UPLOAD_EXPIRED,
 } as const
 
 const UPLOAD_KEY = /^uploads\/upl_\w{26}\/(org_\w{26})\.(jpg|png|webp)$/

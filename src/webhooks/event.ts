@@ -5,13 +5,23 @@ import type { JobRow, WebhookEventRow } from '../db/schema.ts'
 import { ListedJob, presentListedJob } from '../jobs/present.ts'
 import { linksFrom } from '../signing/signed-url.ts'
 
+const WebhookEventType = z.enum(EVENT_TYPES).meta({
+  id: 'WebhookEventType',
+  description:
+    'What happened to the job. `job.refunded`: the client cancelled it. `job.cancelled`: the service withdrew it. New types may be added: respond with 2xx to a type that you do not know.',
+})
+
 export const WebhookBody = z
   .strictObject({
-    type: z.enum(EVENT_TYPES),
-    timestamp: z.iso.datetime().meta({ description: 'When the job ended, ISO 8601, UTC' }),
+    type: WebhookEventType,
+    timestamp: z.iso.datetime().meta({ description: 'When the job ended (ISO 8601, UTC).' }),
     data: ListedJob,
   })
-  .meta({ id: 'WebhookBody', description: 'The body of a delivery to a webhook URL' })
+  .meta({
+    id: 'WebhookBody',
+    description:
+      'The body of a delivery to a webhook URL. `data` is the job at the time of the attempt.',
+  })
 
 /** Created for each attempt, because the signature of the output URL expires. */
 export function webhookBody(

@@ -128,7 +128,7 @@ describe('the order of checks', () => {
 })
 
 describe('a read-only path outside /v1', () => {
-  it.each(['/', '/openapi.json', '/outputs/job_1.png', '/inputs/job_1/model.png'])(
+  it.each(['/', '/openapi.json', '/openapi.yaml', '/outputs/job_1.png', '/inputs/job_1/model.png'])(
     'returns 405 with Allow for other methods, and responds to HEAD like GET: %s',
     async (path) => {
       for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {

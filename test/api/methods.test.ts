@@ -26,7 +26,8 @@ describe('an unsupported method', () => {
 
   it('is tested for the paths of every HTTP module', () => {
     const modules = new Set(paths.map(([path]) => path.split('/')[1]))
-    const all = ['', 'v1', 'operator', 'payments', 'openapi.json', 'outputs', 'inputs', 'uploads']
+    const documents = ['openapi.json', 'openapi.yaml', 'docs']
+    const all = ['', 'v1', 'operator', 'payments', ...documents, 'outputs', 'inputs', 'uploads']
     expect([...modules].toSorted()).toEqual(all.toSorted())
   })
 })

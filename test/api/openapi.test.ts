@@ -1,14 +1,13 @@
 // The OpenAPI document itself. support/client checks every response of every test against it.
 import { describe, expect, it } from 'vitest'
+import { parse } from 'yaml'
 import { app } from '../../src/app.ts'
 import { request } from '../support/client.ts'
 import { IMAGES, newOrganisation } from '../support/world.ts'
 
 interface Operation {
+  responses: Record<string, object>
   parameters?: { name: string; in: string }[]
-  requestBody?: {
-    content: { 'application/json': { schema: { properties: Record<string, object> } } }
-  }
 }
 
 interface OpenApi {
@@ -16,7 +15,10 @@ interface OpenApi {
   servers: { url: string }[]
   paths: Record<string, Record<string, Operation>>
   webhooks: Record<string, unknown>
-  components: { schemas: Record<string, { properties: Record<string, object> }> }
+  components: {
+    schemas: Record<string, { properties: Record<string, object> }>
+    responses: Record<string, object>
+  }
 }
 
 const read = async () => (await request('/openapi.json')).json<OpenApi>()
@@ -41,14 +43,27 @@ describe('/openapi.json', () => {
     expect(Object.keys(components.schemas).toSorted()).toEqual([
       'Account',
       'Cancelled',
+      'Currency',
+      'Error',
+      'ErrorCode',
+      'ErrorDetails',
       'Job',
+      'JobErrorCode',
       'JobList',
+      'JobStatus',
       'ListedJob',
+      'Mode',
+      'Plan',
+      'Region',
       'Submitted',
+      'TryOnRequest',
       'Upload',
       'WebhookBody',
+      'WebhookEventType',
+      'WebhookStatus',
       'Workspace',
       'WorkspaceList',
+      'WorkspaceStatus',
     ])
     expect(Object.keys(components.schemas['Job']!.properties)).toEqual([
       'job_id',
@@ -82,15 +97,61 @@ describe('/openapi.json', () => {
   })
 
   it('has a different example for each image', async () => {
-    const { paths } = await read()
-    const { properties } =
-      paths['/v1/tryon']!['post']!.requestBody!.content['application/json'].schema
+    const { properties } = (await read()).components.schemas['TryOnRequest']!
     expect(properties['model_image_url']).toMatchObject({
-      example: 'https://shop.example/model.jpg',
+      examples: ['https://shop.example/model.jpg'],
     })
     expect(properties['garment_image_url']).toMatchObject({
-      example: 'https://shop.example/shirt.png',
+      examples: ['https://shop.example/shirt.png'],
     })
+  })
+
+  it('leaves objects open and has no ranges and patterns of the validator', async () => {
+    const schemas: Record<string, unknown>[] = []
+    const collect = (value: unknown) => {
+      if (typeof value !== 'object' || value === null) return
+      schemas.push({ ...value })
+      for (const child of Object.values(value)) collect(child)
+    }
+    collect(await read())
+    const patterns = schemas.filter(({ pattern }) => pattern !== undefined)
+    expect(patterns.map(({ type, pattern }) => [type, pattern])).toEqual([
+      ['string', '^[\\x21-\\x7e]{1,255}$'],
+    ])
+    for (const schema of schemas) {
+      expect(schema).not.toHaveProperty('additionalProperties')
+      expect(schema['minimum'] ?? 0).toBeGreaterThanOrEqual(0)
+      expect(schema['maximum'] ?? 0).toBeLessThan(Number.MAX_SAFE_INTEGER)
+    }
+  })
+
+  it('refers to one schema for all errors', async () => {
+    const { components, paths } = await read()
+    const responses = [...Object.values(paths).flatMap(Object.values<Operation>), components]
+      .flatMap((owner) => Object.entries(owner.responses))
+      .filter(([name]) => !name.startsWith('2'))
+    expect(responses.length).toBeGreaterThan(40)
+    for (const [, response] of responses) {
+      if ('$ref' in response) expect(response.$ref).toMatch(/^#\/components\/responses\//)
+      else {
+        expect(response).toMatchObject({
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+        })
+      }
+    }
+  })
+
+  it('links to the documentation of the same service', async () => {
+    const response = await request('/openapi.json')
+    const text = await response.text()
+    expect(text).toContain('https://try-on.test/docs/errors')
+    expect(text).not.toContain('try-on.example')
+  })
+
+  it('is the same document as /openapi.yaml', async () => {
+    const response = await request('/openapi.yaml')
+    expect(response.headers.get('Content-Type')).toBe('application/yaml')
+    expect(parse(new TextDecoder().decode(await response.bytes()))).toEqual(await read())
   })
 
   it('does not match a response that differs from it', async () => {
@@ -104,6 +165,9 @@ describe('/openapi.json', () => {
     await expect(drifted(202, body)).resolves.toBeUndefined()
     await expect(drifted(202, { ...body, extra: 1 })).rejects.toThrow()
     await expect(drifted(202, { ...body, mode: 'other' })).rejects.toThrow()
+    const error = (code: string) => ({ error: { code, message: 'Not found.' } })
+    await expect(drifted(404, error('workspace_not_found'))).resolves.toBeUndefined()
+    await expect(drifted(404, error('job_not_found'))).rejects.toThrow('workspace_not_found')
     await expect(drifted(201, body)).rejects.toThrow()
     await expect(
       expectDocumented('POST', '/v1/tryon', Response.json(body, { status: 202 })),

@@ -10,7 +10,10 @@ import { IMAGES } from '../support/world.ts'
 /** The console authenticates by session, behind one handler; test/console covers it. */
 const PUBLIC = [
   'GET /openapi.json',
+  'GET /openapi.yaml',
   'GET /',
+  // The page 'not found' of the documentation.
+  'GET /docs/*',
   'ALL /console',
   'ALL /console/*',
   'ALL /pricing',

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { processJob } from '../../src/jobs/process.ts'
 import { MAX_IMAGE_BYTES } from '../../src/domain/limits.ts'
 import { compositor } from '../../src/engines/compositor.ts'
-import { dailyUploadBytes } from '../../src/organisation/storage-allowance.ts'
+import { dailyBytes } from '../../src/organisation/storage-allowance.ts'
 import { BASE, clientOf, errorOf } from '../support/client.ts'
 import { fakePictures, MODEL, PICTURES } from '../support/live-job.ts'
 import { jpeg, png } from '../support/picture.ts'
@@ -38,6 +38,8 @@ const chunked = (bytes: Uint8Array) =>
       controller.close()
     },
   })
+/** A scenario of test mode that refuses the submission. */
+const REFUSED = 'https://test.invalid/refuse/internal_error'
 /** The R2 keys of an organisation's uploads. */
 const uploadsOf = async (orgId: string) =>
   (await objects('uploads/')).filter((key) => key.includes(orgId))
@@ -166,7 +168,7 @@ describe('POST /v1/uploads', () => {
   it('returns 429 until midnight UTC when the daily allowance is used up', async () => {
     const { keys, test } = await newOrganisation({ rate_limit_per_minute: 1 })
     const file = padded(MAX_IMAGE_BYTES)
-    const perDay = Math.floor(dailyUploadBytes(1) / MAX_IMAGE_BYTES)
+    const perDay = Math.floor(dailyBytes('uploads-taken', 1) / MAX_IMAGE_BYTES)
     pass(DAY_MS - (Date.now() % DAY_MS))
     for (let n = 0; n < perDay; n++) {
       expect((await postUpload(keys.test, file)).status).toBe(201)
@@ -267,6 +269,37 @@ describe('a job with an upload', () => {
         'model_image_url has expired: upload the image again with POST /v1/uploads.',
       )
       expect(read).not.toHaveBeenCalled()
+    },
+  )
+
+  it.each(['test', 'live'] as const)(
+    'is replayed in %s mode after the URL has expired',
+    async (mode) => {
+      const { [mode]: client, keys } = await newOrganisation()
+      const body = { ...PICTURES, model_image_url: await upload(keys[mode]) }
+      const send = (key: string, fields: object = {}) =>
+        client.post('/v1/tryon', { ...body, ...fields }, { 'Idempotency-Key': key })
+      pass(DAY_MS - 1_000)
+      const first = await send('order-1')
+      pass(60_000)
+      const second = await send('order-1')
+      expect(second.status).toBe(202)
+      expect(second.headers.get('Idempotent-Replayed')).toBe('true')
+      expect(await second.json()).toEqual(await first.json())
+      for (const rejected of [
+        await send('order-2'),
+        await send('order-1', { webhook_url: 'https://hooks.test/' }),
+        ...(mode === 'test' ? [await send('order-1', { garment_image_url: REFUSED })] : []),
+      ]) {
+        expect([rejected.status, await errorOf(rejected)]).toEqual([
+          422,
+          {
+            code: 'validation_error',
+            message: 'model_image_url has expired: upload the image again with POST /v1/uploads.',
+          },
+        ])
+        expect(rejected.headers.get('RateLimit')).toContain('"default";r=')
+      }
     },
   )
 

@@ -1,6 +1,6 @@
 // The semaphore: order, failures, and tasks that never end.
 import { afterEach, expect, it, vi } from 'vitest'
-import { Semaphore } from '../../src/concurrency/semaphore.ts'
+import { Semaphore, SemaphoreTimeout } from '../../src/concurrency/semaphore.ts'
 
 afterEach(() => void vi.useRealTimers())
 
@@ -53,4 +53,16 @@ it('does not give a slot to a killed task that was waiting', async () => {
   await running
   expect(await semaphore.run(async () => 'next')).toBe('next')
   expect(killed).not.toHaveBeenCalled()
+})
+
+it('rejects a task that cannot start in time, and does not start it later', async () => {
+  const semaphore = new Semaphore(1, 60_000)
+  const { promise, resolve: end } = Promise.withResolvers<void>()
+  const running = semaphore.run(() => promise)
+  const late = vi.fn(async () => {})
+  await expect(semaphore.run(late, 0)).rejects.toThrow(SemaphoreTimeout)
+  end()
+  await running
+  expect(await semaphore.run(async () => 'next')).toBe('next')
+  expect(late).not.toHaveBeenCalled()
 })

@@ -38,6 +38,7 @@ it('logs the code and the reason of a failed job', async () => {
       jobId: job.id,
       status: 'failed',
       errorCode: 'generation_rejected',
+      docsUrl: '/docs/errors#generation_rejected',
       reason: 'unsafe, scripted by the test',
     }),
   )

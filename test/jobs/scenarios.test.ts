@@ -1,4 +1,5 @@
-// The scenarios of test mode that hold, withdraw or refuse a job. test/jobs/process covers fail and delay.
+// The scenarios of test mode that hold or withdraw a job, and which URLs are scenarios.
+// test/jobs/process covers fail and delay, test/api/scenario-rejections covers refuse.
 import { createMessageBatch, getQueueResult, createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
@@ -203,73 +204,6 @@ describe('/withdraw', () => {
   })
 })
 
-describe('/refuse/{code}', () => {
-  const REFUSED = { ...IMAGES, garment_image_url: '' }
-  const refuse = (shop: TestOrganisation, code: string, headers = {}) =>
-    shop.test.post(
-      '/v1/tryon',
-      { ...REFUSED, garment_image_url: scenario(`refuse/${code}`) },
-      headers,
-    )
-
-  it.each([
-    [
-      402,
-      'insufficient_credits',
-      /There are no credits left\. Buy credits at https:\/\/try-on\.test\//,
-    ],
-    [403, 'account_suspended', /^This organisation is suspended or scheduled for deletion/],
-    [429, 'rate_limit_exceeded', /^Too many requests\. Wait for the number of seconds/],
-    [500, 'internal_error', /^Something went wrong on our side/],
-  ])('returns %i %s and stores nothing', async (status, code, message) => {
-    const shop = await newOrganisation()
-    const response = await refuse(shop, code, { 'Idempotency-Key': 'refused' })
-    expect(response.status).toBe(status)
-    expect(await errorOf(response)).toEqual({ code, message: expect.stringMatching(message) })
-    expect(response.headers.get('X-Request-Id')).toBeTruthy()
-    expect(await count('jobs', 'organisation_id = ?', shop.orgId)).toBe(0)
-    const again = await shop.test.post('/v1/tryon', IMAGES, { 'Idempotency-Key': 'refused' })
-    expect([again.status, again.headers.get('Idempotent-Replayed')]).toEqual([202, null])
-  })
-
-  it('has the headers of a request over the rate limit, and does not count as one', async () => {
-    const shop = await newOrganisation({ rate_limit_per_minute: 2 })
-    for (let n = 0; n < 4; n++) {
-      const response = await refuse(shop, 'rate_limit_exceeded')
-      expect(response.status).toBe(429)
-      expect(response.headers.get('Retry-After')).toBe('1')
-      expect(response.headers.get('RateLimit')).toBe('"default";r=0;t=1')
-      expect(response.headers.get('RateLimit-Policy')).toBe('"default";q=2;w=60')
-    }
-    expect((await refuse(shop, 'internal_error')).headers.get('RateLimit')).toBe(
-      '"default";r=1;t=0',
-    )
-    await refuse(shop, 'insufficient_credits')
-    const limited = await refuse(shop, 'internal_error')
-    expect([limited.status, limited.headers.get('Retry-After')]).toEqual([429, '60'])
-  })
-
-  it('does not precede errors of the key and of the body', async () => {
-    const shop = await newOrganisation()
-    const body = { garment_image_url: scenario('refuse/internal_error') }
-    expect((await shop.test.post('/v1/tryon', body)).status).toBe(422)
-    await operator.patch(`/operator/organisations/${shop.orgId}`, { status: 'suspended' })
-    const response = await refuse(shop, 'insufficient_credits')
-    expect([response.status, (await errorOf(response)).code]).toEqual([403, 'account_suspended'])
-  })
-
-  it('uses the first of two codes, and precedes other scenarios', async () => {
-    const shop = await newOrganisation()
-    const both = {
-      model_image_url: scenario('refuse/account_suspended'),
-      garment_image_url: scenario('refuse/internal_error'),
-    }
-    expect((await shop.test.post('/v1/tryon', both)).status).toBe(403)
-    const other = { ...both, model_image_url: scenario('withdraw') }
-    expect((await shop.test.post('/v1/tryon', other)).status).toBe(500)
-  })
-})
-
 describe('a URL on test.invalid', () => {
   it.each([
     ['pending/61', /^model_image_url must end in 0 to 60 whole seconds after \/pending\/\.$/],
@@ -277,12 +211,6 @@ describe('a URL on test.invalid', () => {
     ['pending/1.5', /after \/pending\//],
     ['refuse/validation_error', /must end in one of insufficient_credits, account_suspended, rate/],
     ['refuse', /after \/refuse\//],
-    [
-      'fial/person_not_found',
-      /^model_image_url must be a scenario: \/fail\/\{error_code\}, \/delay/,
-    ],
-    ['cancel', /\/refuse\/\{code\} or \/withdraw\.$/],
-    ['toString/1', /must be a scenario/],
   ])('is rejected with the possible values: /%s', async (path, message) => {
     const shop = await newOrganisation()
     const response = await shop.test.post('/v1/tryon', {
@@ -293,11 +221,14 @@ describe('a URL on test.invalid', () => {
     expect((await errorOf(response)).message).toMatch(message)
   })
 
-  it.each(['', 'model.jpg', 'images/model.png', 'x.jpg?y=1'])('is an image: /%s', async (path) => {
-    const shop = await newOrganisation()
-    const { job_id } = await submit(shop.test, { model_image_url: scenario(path) })
-    expect(await finished(shop.test, job_id)).toMatchObject({ status: 'completed' })
-  })
+  it.each(['', 'model.jpg', 'images/model.png', 'other/1', 'toString/1'])(
+    'is an image: /%s',
+    async (path) => {
+      const shop = await newOrganisation()
+      const { job_id } = await submit(shop.test, { model_image_url: scenario(path) })
+      expect(await finished(shop.test, job_id)).toMatchObject({ status: 'completed' })
+    },
+  )
 
   it.each(['pending/1', 'refuse/internal_error', 'withdraw'])(
     'is rejected in live mode: /%s',

@@ -2,7 +2,7 @@
 import { evictDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { dailyAllowanceBytes, storedBytes } from '../../src/organisation/storage-allowance.ts'
+import { dailyBytes, storedBytes } from '../../src/organisation/storage-allowance.ts'
 import { BASE, errorOf } from '../support/client.ts'
 import { fakeClock, pass } from '../support/retention.ts'
 import { IMAGES, ledgerOf, newOrganisation, operator } from '../support/world.ts'
@@ -14,7 +14,7 @@ const LONG = `https://shop.test/${'a'.repeat(2_000)}`
 const BODY = { model_image_url: LONG, garment_image_url: LONG, webhook_url: LONG }
 const JOB_BYTES = storedBytes({ imageUrls: 2 * LONG.length + BASE.length, webhookUrl: LONG.length })
 const RATE = 2
-const JOBS_PER_DAY = Math.floor(dailyAllowanceBytes(RATE) / JOB_BYTES)
+const JOBS_PER_DAY = Math.floor(dailyBytes('storage-taken', RATE) / JOB_BYTES)
 const MINUTE_MS = 60_000
 
 /** Submits a job after a minute, within the rate limit. */
@@ -84,6 +84,6 @@ describe('the daily storage allowance', () => {
   })
 
   it('limits 30 days at the default rate limit to 500 MB', () => {
-    expect(30 * dailyAllowanceBytes(60)).toBeLessThan(500_000_000)
+    expect(30 * dailyBytes('storage-taken', 60)).toBeLessThan(500_000_000)
   })
 })

@@ -4,7 +4,7 @@ import { eq } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { database } from '../../src/db/client.ts'
 import { jobs } from '../../src/db/schema.ts'
-import { dailyUploadBytes } from '../../src/organisation/storage-allowance.ts'
+import { dailyBytes } from '../../src/organisation/storage-allowance.ts'
 import { uploadKeyOf } from '../../src/signing/signed-url.ts'
 import { BASE, clientOf } from '../support/client.ts'
 import { png } from '../support/picture.ts'
@@ -62,7 +62,9 @@ describe('an upload', () => {
     const caller = { organisationId, mode: 'test', keyHash: null } as const
     const stub = env.ORGANISATION.getByName(organisationId)
     const left = png().byteLength
-    expect(await stub.admitUpload(caller, dailyUploadBytes(60) - left)).toMatchObject({ ok: true })
+    expect(await stub.admitUpload(caller, dailyBytes('uploads-taken', 60) - left)).toMatchObject({
+      ok: true,
+    })
     const both = {
       model_image_url: '',
       garment_image_url: '',

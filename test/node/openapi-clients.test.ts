@@ -1,0 +1,193 @@
+// Clients that generators create from the OpenAPI document: they compile with strict settings and run
+// against the service. The document's examples are sent to the service as they are.
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { promisify } from 'node:util'
+import { generateHeyApi, generateOrval, generateTypes } from '@try-on/openapi-tools'
+import { ROOT } from '../../scripts/wrangler.ts'
+import {
+  examplesOf,
+  fileExamplesOf,
+  operationsOf,
+  readDocument,
+  responseOf,
+} from './support/openapi.ts'
+import type { OpenApi } from './support/openapi.ts'
+import { provokeErrors } from './support/provoked-errors.ts'
+import { startService } from './support/service.ts'
+import type { NewOrganisation, Service } from './support/service.ts'
+
+const PROGRAMS = join(ROOT, 'packages', 'openapi-tools', 'clients')
+const GENERATED = join(PROGRAMS, 'generated')
+const TYPESCRIPT = join(
+  ROOT,
+  'packages',
+  'openapi-tools',
+  'node_modules',
+  'typescript',
+  'bin',
+  'tsc',
+)
+
+/** The exports of packages/openapi-tools/clients/*.ts, which compile only with the generated files. */
+interface ProgramFile {
+  run(connection: { url: string; apiKey: string }): Promise<{
+    jobId: string
+    status: string
+    listedIds: string[]
+    unknownJob: string
+  }>
+}
+type ZodFile = Record<string, { parse(value: unknown): unknown }>
+
+let service: Service
+let document: OpenApi
+let shop: NewOrganisation
+
+const importFile = (...path: string[]) => import(pathToFileURL(join(PROGRAMS, ...path)).href)
+
+before(async () => {
+  service = await startService()
+  const read = await readDocument(service.url)
+  document = read.document
+  shop = await service.newOrganisation({ rate_limit_per_minute: 600 })
+
+  rmSync(GENERATED, { recursive: true, force: true })
+  mkdirSync(GENERATED)
+  const input = join(GENERATED, 'openapi.json')
+  writeFileSync(input, read.source)
+  writeFileSync(join(GENERATED, 'schema.ts'), await generateTypes(read.source))
+  await generateHeyApi(input, join(GENERATED, 'hey-api'))
+  await generateOrval(input, join(GENERATED, 'zod.ts'), 'zod')
+  await generateOrval(input, join(GENERATED, 'orval-fetch.ts'), 'fetch')
+})
+after(async () => {
+  rmSync(GENERATED, { recursive: true, force: true })
+  await service.close()
+})
+
+describe('a generated client', () => {
+  it('compiles with strict settings', async () => {
+    const { stdout, stderr } = await promisify(execFile)(process.execPath, [
+      TYPESCRIPT,
+      '--project',
+      PROGRAMS,
+    ]).catch((error: { stdout: string; stderr: string }) => error)
+    assert.equal(`${stdout}${stderr}`, '')
+  })
+
+  for (const program of ['openapi-fetch', 'hey-api', 'orval']) {
+    it(`submits, waits, lists and narrows an error: ${program}`, async () => {
+      const { run } = (await importFile(`${program}.ts`)) as ProgramFile
+      const outcome = await run({ url: service.url, apiKey: shop.api_keys.test })
+      assert.equal(outcome.status, 'completed')
+      assert.ok(outcome.listedIds.includes(outcome.jobId))
+      assert.equal(outcome.unknownJob, 'not found: There is no job with this id.')
+    })
+  }
+
+  for (const file of ['hey-api/types.gen.ts', 'orval-fetch.ts', 'schema.ts']) {
+    it(`has one type for all errors: ${file}`, () => {
+      const text = readFileSync(join(GENERATED, file), 'utf8')
+      assert.equal(text.match(/\bcode: .*ErrorCode\b/g)?.length, 1)
+      assert.doesNotMatch(text, /\bcode: '/)
+      assert.doesNotMatch(text, /ListedJobStatus|JobErrorCode\w+ =/)
+    })
+  }
+
+  it('accepts every example of a response: orval', async () => {
+    const schemas = (await importFile('generated', 'zod.ts')) as ZodFile
+    let parsed = 0
+    for (const { place, path, operation } of operationsOf(document)) {
+      if (!path.startsWith('/')) continue
+      const name = operation.operationId.replace(/^./, (letter) => letter.toUpperCase())
+      for (const [status, response] of Object.entries(operation.responses)) {
+        const { content } = responseOf(document, response)
+        for (const example of examplesOf(`${place} ${status}`, content)) {
+          const schema = schemas[`${name}${status}Response`]
+          assert.ok(schema, `${name}${status}Response`)
+          assert.deepEqual(schema.parse(example.value), example.value, example.place)
+          parsed++
+        }
+      }
+    }
+    assert.ok(parsed > 50)
+  })
+})
+
+describe('the examples of requests', () => {
+  const send = (method: string, path: string, init: RequestInit = {}) =>
+    fetch(`${service.url}${path}`, {
+      ...init,
+      method,
+      headers: { Authorization: `Bearer ${shop.api_keys.test}`, ...init.headers },
+    })
+
+  it('succeed as they are with a test key', async () => {
+    for (const { place, method, path, operation } of operationsOf(document)) {
+      for (const { name, value } of examplesOf(place, operation.requestBody?.content)) {
+        if (!path.startsWith('/')) continue
+        const response = await send(method, path, { body: JSON.stringify(value) })
+        assert.ok(response.ok, `${place} ${name}: ${await response.text()}`)
+      }
+      for (const { contentType, url } of fileExamplesOf(operation.requestBody?.content)) {
+        const body = await (await fetch(url)).bytes()
+        const response = await send(method, path, {
+          body,
+          headers: { 'Content-Type': contentType },
+        })
+        assert.ok(response.ok, `${place} ${url}: ${await response.text()}`)
+      }
+    }
+  })
+
+  it('succeed with the examples of all parameters', async () => {
+    const { operation } = operationOf('listJobs')
+    const query = new URLSearchParams()
+    for (const { name, schema } of operation.parameters ?? []) {
+      const value: unknown = schema['examples']?.[0] ?? schema['default']
+      if (value !== undefined) query.set(name, `${value}`)
+    }
+    assert.deepEqual([...query.keys()], ['created_after', 'created_before', 'limit'])
+    const list = await send('GET', `/v1/jobs?${query}`)
+    assert.equal(list.status, 200, await list.text())
+
+    const headers: Record<string, string> = {}
+    const { place, operation: submit } = operationOf('submitTryOn')
+    for (const { name, schema } of submit.parameters ?? []) {
+      // Idempotency-Key has none: the viewer would send it, and a second request would be a replay.
+      if (schema['examples']) headers[name] = schema['examples'][0]
+    }
+    assert.deepEqual(Object.keys(headers), ['Prefer'])
+    const [images] = examplesOf(place, submit.requestBody?.content)
+    const body = JSON.stringify(images?.value)
+    const job = await send('POST', '/v1/tryon', { headers, body })
+    assert.equal(job.status, 200, await job.text())
+    assert.equal(job.headers.get('Preference-Applied'), 'wait=10')
+  })
+
+  it('provoke the errors with the messages of the examples', async () => {
+    const provoked = await provokeErrors(service)
+    for (const { place, path, operation } of operationsOf(document)) {
+      if (!path.startsWith('/')) continue
+      for (const [status, response] of Object.entries(operation.responses)) {
+        if (Number(status) < 400) continue
+        const { content } = responseOf(document, response)
+        for (const { name, value } of examplesOf(place, content)) {
+          const actual = provoked[`${operation.operationId} ${name}`] ?? provoked[name]
+          assert.deepEqual(actual, { status: Number(status), body: value }, `${place} ${name}`)
+        }
+      }
+    }
+  })
+
+  function operationOf(id: string) {
+    const found = operationsOf(document).find(({ operation }) => operation.operationId === id)
+    assert.ok(found, id)
+    return found
+  }
+})

@@ -1,0 +1,62 @@
+// Starts the service for tests in Node: `wrangler dev` with an empty database.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startDevServer, wrangler } from '../../../scripts/wrangler.ts'
+
+const OPERATOR_TOKEN = 'node-tests-operator-token'
+
+/** The response of POST /operator/organisations. */
+export interface NewOrganisation {
+  org_id: string
+  webhook_secret: string
+  workspaces: { id: string; name: string }[]
+  api_keys: { test: string; live: string }
+}
+
+export interface Service {
+  url: string
+  /** Sends a request to the operator API. @throws Error unless the response is 2xx */
+  operator<T>(method: string, path: string, body?: object): Promise<T>
+  newOrganisation(settings?: object): Promise<NewOrganisation>
+  close(): Promise<void>
+}
+
+/** Takes a few seconds. Images and webhook receivers on the loopback interface are allowed. */
+export async function startService(vars: Record<string, string> = {}): Promise<Service> {
+  const folder = mkdtempSync(join(tmpdir(), 'try-on-node-'))
+  const persistTo = ['--persist-to', folder]
+  wrangler('d1', 'migrations', 'apply', 'DB', '--local', ...persistTo)
+  const settings = Object.entries({
+    OUTPUT_SIGNING_SECRET: 'node-tests-secret-of-32-characters!!',
+    ENCRYPTION_KEY: 'node-tests-secret-of-32-characters!!',
+    AUTH_SECRET: 'node-tests-secret-of-32-characters!!',
+    OPERATOR_TOKEN,
+    DEV_MAILBOX: 'true',
+    ALLOW_PRIVATE_URLS: 'true',
+    WEBHOOK_RETRY_DELAYS: '1',
+    ...vars,
+  }).flatMap(([name, value]) => ['--var', `${name}:${value}`])
+  const options = ['--port', '0', '--log-level', 'error', ...persistTo, ...settings]
+  const server = await startDevServer(options, () => {})
+
+  async function operator<T>(method: string, path: string, body?: object): Promise<T> {
+    const response = await fetch(`${server.url}/operator${path}`, {
+      method,
+      headers: { Authorization: `Bearer ${OPERATOR_TOKEN}` },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(`${method} ${path}: ${await response.text()}`)
+    return (response.status === 204 ? undefined : await response.json()) as T
+  }
+  return {
+    url: server.url,
+    operator,
+    newOrganisation: (body = {}) =>
+      operator('POST', '/organisations', { name: 'Acme Fashion', ...body }),
+    async close() {
+      await server.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
