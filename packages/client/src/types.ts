@@ -1,0 +1,33 @@
+// The resources of the API, with the names of the OpenAPI document.
+import type { components } from './schema.ts'
+
+type Schemas = components['schemas']
+
+/** A try-on job, as one job is read. */
+export type Job = Schemas['Job']
+/** A job as in lists and webhooks: without the webhook fields. */
+export type ListedJob = Schemas['ListedJob']
+/** The status of a job. `completed`, `failed`, `cancelled` and `refunded` are final. */
+export type JobStatus = Schemas['JobStatus']
+/** Why a job failed. Later versions of the API may add values. */
+export type JobErrorCode = Schemas['JobErrorCode'] | (string & {})
+/** The code of an error response. Later versions of the API may add values. */
+export type ErrorCode = Schemas['ErrorCode'] | (string & {})
+/** `live` or `test`, chosen by the kind of API key. */
+export type Mode = Schemas['Mode']
+/** The body of a submission. */
+export type TryOnRequest = Schemas['TryOnRequest']
+/** The response to a submission. */
+export type Submitted = Schemas['Submitted']
+/** The response to a cancellation. */
+export type Cancelled = Schemas['Cancelled']
+/** A page of jobs. */
+export type JobList = Schemas['JobList']
+/** A workspace of the organisation. */
+export type Workspace = Schemas['Workspace']
+/** The organisation of the API key. */
+export type Account = Schemas['Account']
+/** An uploaded picture. */
+export type Upload = Schemas['Upload']
+/** The body of a webhook. */
+export type WebhookEvent = Schemas['WebhookBody']
