@@ -107,7 +107,7 @@ describe('the playground', () => {
     expect(upstream.seen()).toEqual([])
     const { html } = await browser.get(`/console/jobs/${jobId}`)
     expect(html).toContain('alt="Model image"')
-  }, 20_000)
+  })
 
   it('shows errors at the fields', async () => {
     const { browser } = await newOwner()
@@ -224,7 +224,7 @@ describe('jobs', () => {
     const overview = await browser.get('/console')
     expect(overview.html).toContain('21 completed')
     expect(overview.html).toContain('100%')
-  }, 20_000)
+  })
 })
 
 describe('guests', () => {

@@ -26,6 +26,11 @@ const SETTINGS = [
 
 const OWNER_SETTINGS = [...SETTINGS, ['/console/settings/audit-log', 'Audit log']] as const
 
+const HELP = [
+  ['/docs', 'Documentation'],
+  ['/docs/api', 'API reference'],
+] as const
+
 interface PageOptions {
   title: string
   status?: 200 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503
@@ -55,6 +60,11 @@ export const guestPage = (c: ConsoleContext, options: PageOptions, content: Chil
       <main id="content" tabindex={-1}>
         {content}
       </main>
+      <footer>
+        {HELP.map(([href, label]) => (
+          <a href={href}>{label}</a>
+        ))}
+      </footer>
       <Announcer />
     </body>,
   )
@@ -85,6 +95,8 @@ export async function memberPage(
             to={c.var.membership.role === 'owner' ? OWNER_SETTINGS : SETTINGS}
             labelledBy="settings"
           />
+          <h2 id="help">Help</h2>
+          <Links c={c} to={HELP} labelledBy="help" />
         </nav>
         <main id="content" tabindex={-1}>
           <Suspension c={c} />

@@ -63,7 +63,10 @@ export async function billingPage(
       <h1>Billing</h1>
       {isSandbox(c.env, baseUrlOf(c)) && <SandboxBanner />}
       {done && <Notice kind="good">{done}</Notice>}
-      {!isOwner && <p>Only owners can buy credits and manage billing.</p>}
+      <p>
+        {!isOwner && 'Only owners can buy credits and manage billing. '}
+        The <a href="/docs/billing">billing guide</a> explains what costs a credit.
+      </p>
       <Summary c={c} credits={credits} usage={usage} />
       {owner ? (
         <OwnerSections view={owner} usage={usage} />

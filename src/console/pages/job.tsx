@@ -5,6 +5,7 @@ import type { WebhookAttemptRow } from '../../db/schema.ts'
 import { AppError } from '../../domain/errors.ts'
 import { eventIdOf, isId } from '../../ids.ts'
 import { cancelJob } from '../../jobs/cancel.ts'
+import { errorDocsPath } from '../../domain/docs.ts'
 import { reasonForMembers } from '../../jobs/failure-record.ts'
 import { creditCost } from '../../jobs/present.ts'
 import { isScenario } from '../../domain/scenario.ts'
@@ -121,7 +122,7 @@ async function jobSection(c: ConsoleContext, row: JobWithEvent) {
       </p>
       {row.status === 'failed' && (
         <Notice kind="bad">
-          {jobErrorMessage(row.errorCode)} <code>{row.errorCode}</code>
+          {jobErrorMessage(row.errorCode)} <ErrorCodeLink code={row.errorCode} />
           {row.mode === 'live' && ' No credit was charged.'}
           {reason !== null && (
             <>
@@ -194,6 +195,13 @@ const hasNoImages = ({ modelImageUrl, garmentImageUrl, outputFormat }: JobWithEv
 /** Whether the job has ended and its webhook was attempted: the page stops polling. */
 const isSettled = (row: JobWithEvent): boolean =>
   isFinal(row.status) && row.eventStatus !== 'pending'
+
+const ErrorCodeLink = ({ code }: { code: JobWithEvent['errorCode'] }) =>
+  code && (
+    <a href={errorDocsPath(code)}>
+      <code>{code}</code>
+    </a>
+  )
 
 const JobImage = ({
   title,

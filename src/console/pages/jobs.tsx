@@ -57,7 +57,8 @@ export const jobs = new Hono<ConsoleApp>()
         {page.rows.length === 0 ? (
           <EmptyState title={status || workspace ? 'No matching jobs' : 'No jobs yet'}>
             <p>
-              Submit one through the API or in the <a href="/console/playground">playground</a>.
+              Submit one <a href="/docs/quick-start">through the API</a> or in the{' '}
+              <a href="/console/playground">playground</a>.
             </p>
           </EmptyState>
         ) : (

@@ -66,7 +66,9 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
       <h1>API keys</h1>
       <p>
         An API key is shown only once, when you create it. To replace a lost key, create a new one
-        and then revoke the old one. Revoked keys are listed for 90 days.
+        and then revoke the old one. Revoked keys are listed for 90 days. See{' '}
+        <a href="/docs/authentication">how to authenticate</a> and the{' '}
+        <a href="/docs/quick-start">quick start</a>.
       </p>
       {c.req.query('revoked') && (
         <Notice kind="good">API key revoked. Requests with it are rejected.</Notice>

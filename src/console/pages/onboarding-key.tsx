@@ -39,6 +39,8 @@ export const newKeyPage = (
       <div data-run-result aria-live="polite"></div>
       <p class="aside">
         <a href="/console">I have stored the key. Go to the console</a>
+        <br />
+        <a href="/docs/quick-start">Continue with the quick start</a>
       </p>
     </article>,
   )

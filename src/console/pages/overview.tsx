@@ -65,8 +65,8 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
         {statistics.total === 0 ? (
           <EmptyState title="No jobs yet">
             <p>
-              Submit one in the <a href="/console/playground">playground</a>. Jobs in test mode are
-              free.
+              Submit one in the <a href="/console/playground">playground</a> or follow the{' '}
+              <a href="/docs/quick-start">quick start</a>. Jobs in test mode are free.
             </p>
           </EmptyState>
         ) : (

@@ -147,7 +147,6 @@ const PricingFooter = ({ supportEmail }: { supportEmail: string | undefined }) =
   <footer class="links">
     <a href="/console/sign-up">Create an account</a>
     <a href="/console/sign-in">Sign in</a>
-    <a href="/docs/">API reference</a>
     {supportEmail && <a href={`mailto:${supportEmail}`}>Support</a>}
   </footer>
 )

@@ -116,7 +116,8 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
       <h1>Webhooks</h1>
       <p>
         When a job ends, an event is sent to the <code>webhook_url</code> of the job, or to the
-        default URL if the job has none.
+        default URL if the job has none. The <a href="/docs/webhooks">webhooks guide</a> shows how
+        to verify and handle events.
       </p>
       {state.errors?.[''] && <Notice kind="bad">{state.errors['']}</Notice>}
       {c.req.query('saved') && (
@@ -246,7 +247,10 @@ const Deliveries = ({ page, paged }: { page: Page<WebhookEventRow>; paged: boole
       <h2 id="deliveries-heading">Deliveries</h2>
       {page.rows.length === 0 ? (
         <EmptyState title="No deliveries yet">
-          <p>Deliveries appear here when a job with a webhook URL ends.</p>
+          <p>
+            Deliveries appear here when a job with a webhook URL ends. See{' '}
+            <a href="/docs/webhooks">how to receive webhooks</a>.
+          </p>
         </EmptyState>
       ) : (
         <Table

@@ -55,16 +55,32 @@ export const LOW_CONTRAST = `(() => {
   return findings
 })()`
 
-/** Asserts that axe finds no violations on `path`, or on the open page. Injects axe despite the CSP. */
+/** Asserts that axe finds no violations on `path`, or on the open page. */
 export async function assertAccessible(page: Page, path?: string): Promise<void> {
   if (path !== undefined) await page.goto(path)
+  const violations = (await runAxe(page)).filter(
+    ({ id, impact }) => impact === 'serious' || impact === 'critical' || id === 'landmark-unique',
+  )
+  assert.deepEqual(violations.map(describeViolation), [], `${page.url()}`)
+}
+
+/** What axe finds on the open page, at every level of impact. */
+export const findAxeViolations = async (page: Page): Promise<string[]> =>
+  (await runAxe(page)).map(describeViolation)
+
+interface Violation {
+  id: string
+  impact: string
+  nodes: { html: string }[]
+}
+
+const describeViolation = ({ id, nodes }: Violation): string =>
+  `${id}: ${nodes.map(({ html }) => html).join(' | ')}`
+
+/** Injects axe despite the CSP. */
+async function runAxe(page: Page): Promise<Violation[]> {
   const source = await readFile(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
   await page.evaluate(`${source}; 0`)
-  const violations = (await page.evaluate(
-    `axe.run().then(({ violations }) => violations
-       .filter(({ id, impact }) =>
-         impact === 'serious' || impact === 'critical' || id === 'landmark-unique')
-       .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' | ')))`,
-  )) as string[]
-  assert.deepEqual(violations, [], `${page.url()}`)
+  const violations = await page.evaluate('axe.run().then(({ violations }) => violations)')
+  return violations as Violation[]
 }

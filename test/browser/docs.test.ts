@@ -1,0 +1,273 @@
+// The documentation site in Chromium: every page at two widths and in both themes, search, theme
+// switch, copy buttons, the API reference and the links between console and documentation.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import { SECTIONS, pathOf } from '../../scripts/docs-site/navigation.ts'
+import { findAxeViolations } from './support/checks.ts'
+import { DESKTOP, onboard, OPERATOR_TOKEN, PHONE, startConsole } from './support/console.ts'
+import type { Console } from './support/console.ts'
+
+const PAGES = SECTIONS.flatMap(({ slugs }) => slugs).map(pathOf)
+const GUIDES = PAGES.filter((path) => path !== '/docs/api')
+const THEMES = ['light', 'dark'] as const
+
+let site: Console
+before(async () => {
+  site = await startConsole()
+})
+after(() => site.close())
+
+/** Collects what the page reports: errors, violations of its policy and requests to other hosts. */
+function watch(page: Page): string[] {
+  const reports: string[] = []
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') reports.push(message.text())
+  })
+  page.on('pageerror', ({ message }) => reports.push(message))
+  page.on('request', (request) => {
+    const url = request.url()
+    if (!url.startsWith(`${site.url}/`) && !/^(data|blob):/.test(url)) reports.push(url)
+  })
+  return reports
+}
+
+const overflow = (page: Page) =>
+  page.evaluate('document.documentElement.scrollWidth - window.innerWidth')
+
+const pressedTheme = (page: Page) => page.evaluate('document.documentElement.dataset.theme ?? null')
+
+const background = (page: Page) => page.evaluate('getComputedStyle(document.body).backgroundColor')
+
+describe('every page', () => {
+  for (const viewport of [DESKTOP, PHONE]) {
+    for (const colorScheme of THEMES) {
+      it(`is accessible and fits ${viewport.width} pixels, ${colorScheme}`, async () => {
+        const page = await site.open({ viewport, colorScheme, reducedMotion: 'reduce' })
+        const reports = watch(page)
+        for (const path of GUIDES) {
+          const response = await page.goto(path)
+          assert.equal(response?.status(), 200, path)
+          assert.equal(await overflow(page), 0, `${path} is too wide`)
+          assert.deepEqual(await findAxeViolations(page), [], path)
+        }
+        assert.deepEqual(reports, [])
+        await page.context().close()
+      })
+    }
+  }
+
+  it('has one h1, links to its neighbours and is available as Markdown', async () => {
+    const page = await site.open()
+    for (const path of GUIDES) {
+      await page.goto(path)
+      assert.equal(await page.locator('h1').count(), 1, path)
+      assert.ok((await page.locator('.neighbours a').count()) >= 1, path)
+      const href = await page.getByRole('link', { name: 'View as Markdown' }).getAttribute('href')
+      const markdown = await page.request.get(String(href))
+      assert.equal(markdown.headers()['content-type'], 'text/markdown; charset=utf-8')
+      const title = await page.locator('h1').textContent()
+      assert.ok((await markdown.text()).startsWith(`# ${title}\n`), path)
+    }
+    await page.context().close()
+  })
+})
+
+describe('the navigation', () => {
+  it('is a menu on phones', async () => {
+    const page = await site.open({ viewport: PHONE })
+    await page.goto('/docs/jobs')
+    const link = page.getByRole('navigation', { name: 'Documentation' }).getByText('Errors')
+    assert.equal(await link.isVisible(), false)
+    await page.getByRole('button', { name: 'Menu' }).click()
+    assert.deepEqual(await findAxeViolations(page), [])
+    await link.click()
+    await page.waitForURL('**/docs/errors')
+    await page.context().close()
+  })
+
+  it('works without JavaScript', async () => {
+    const page = await site.open({ viewport: PHONE, javaScriptEnabled: false })
+    await page.goto('/docs/jobs')
+    assert.equal(await page.getByRole('searchbox').count(), 0)
+    await page.getByRole('button', { name: 'Menu' }).click()
+    await page.getByRole('navigation', { name: 'Documentation' }).getByText('Errors').click()
+    await page.waitForURL('**/docs/errors')
+    await page.context().close()
+  })
+})
+
+describe('the search', () => {
+  it('finds an error code and opens its section', async () => {
+    const page = await site.open()
+    await page.goto('/docs')
+    await page.keyboard.press('/')
+    await page.keyboard.type('person_not_found')
+    await page.locator('.results a').first().waitFor()
+    assert.deepEqual(await findAxeViolations(page), [])
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/docs/errors#person_not_found')
+    assert.ok(await page.locator('#person_not_found').isVisible())
+    await page.context().close()
+  })
+
+  it('finds the words of a code, with the arrow keys', async () => {
+    const page = await site.open()
+    await page.goto('/docs')
+    await page.getByRole('searchbox').fill('person not found')
+    await page.locator('.results a[href="/docs/errors#person_not_found"]').waitFor()
+    await page.getByRole('searchbox').press('ArrowDown')
+    assert.equal(await page.locator('.results li:first-child a:focus').count(), 1)
+    await page.keyboard.press('Escape')
+    assert.equal(await page.locator('.results').isVisible(), false)
+    await page.context().close()
+  })
+
+  it('says that there are no results', async () => {
+    const page = await site.open()
+    await page.goto('/docs/nowhere')
+    await page.getByRole('searchbox').fill('xylophone')
+    await page.getByText('No results for “xylophone”').waitFor()
+    await page.context().close()
+  })
+})
+
+it('remembers the chosen theme', async () => {
+  const page = await site.open({ colorScheme: 'light' })
+  await page.goto('/docs')
+  const light = await background(page)
+  await page.getByRole('button', { name: 'Use the dark theme' }).click()
+  const dark = await background(page)
+  assert.notEqual(dark, light)
+  await page.goto('/docs/jobs')
+  assert.deepEqual([await pressedTheme(page), await background(page)], ['dark', dark])
+  await page.getByRole('button', { name: 'Use the light theme' }).click()
+  await page.reload()
+  assert.deepEqual([await pressedTheme(page), await background(page)], [null, light])
+  await page.context().close()
+})
+
+it('copies code with the address of this service', async () => {
+  const page = await site.open({ permissions: ['clipboard-read', 'clipboard-write'] })
+  await page.goto('/docs')
+  await page.getByRole('button', { name: 'Copy' }).first().click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  const copied = String(await page.evaluate('navigator.clipboard.readText()'))
+  assert.ok(copied.includes(site.url), copied)
+  assert.doesNotMatch(String(await page.locator('main').textContent()), /try-on\.example/)
+
+  await page.goto('/docs/cli')
+  const session = page.locator('.code', { hasText: '$ try-on login' }).first()
+  await session.getByRole('button', { name: 'Copy' }).click()
+  await session.getByRole('button', { name: 'Copied' }).waitFor()
+  const command = await page.evaluate('navigator.clipboard.readText()')
+  assert.equal(command, `try-on login --base-url ${site.url}`, 'without prompt and output')
+  await page.context().close()
+})
+
+describe('an unknown page', () => {
+  it('is a 404 page with search and links', async () => {
+    const page = await site.open()
+    const response = await page.goto('/docs/nowhere')
+    assert.equal(response?.status(), 404)
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
+    assert.ok(await page.getByRole('searchbox').isVisible())
+    assert.deepEqual(await findAxeViolations(page), [])
+    await page.locator('main').getByRole('link', { name: 'Quick start' }).click()
+    await page.waitForURL('**/docs/quick-start')
+    await page.context().close()
+  })
+})
+
+describe('the API reference', () => {
+  /** The viewer is large, and a busy machine needs its time to run it. */
+  async function openReference(options: BrowserContextOptions = {}): Promise<Page> {
+    const page = await site.open(options)
+    page.setDefaultTimeout(60_000)
+    return page
+  }
+
+  for (const viewport of [DESKTOP, PHONE]) {
+    it(`shows the operations at ${viewport.width} pixels and sends no request to other hosts`, async () => {
+      const page = await openReference({ viewport })
+      const reports = watch(page)
+      await page.goto('/docs/api')
+      await page.getByRole('heading', { name: 'Virtual Try-On API' }).waitFor()
+      await page.getByText('/v1/tryon').first().waitFor()
+      await page.waitForLoadState('networkidle')
+      assert.equal(await overflow(page), 0)
+      // The viewer has links in the buttons that open a parameter, which its settings cannot change.
+      const violations = await findAxeViolations(page)
+      const others = violations.filter((violation) => !violation.startsWith('nested-interactive'))
+      assert.deepEqual(others, [])
+      assert.deepEqual(reports, [])
+      await page.context().close()
+    })
+  }
+
+  it('follows the theme switch', async () => {
+    const page = await openReference({ colorScheme: 'light' })
+    await page.goto('/docs/api')
+    await page.locator('body.light-mode').waitFor()
+    await page.getByRole('button', { name: 'Use the dark theme' }).click()
+    await page.locator('body.dark-mode').waitFor()
+    await page.context().close()
+  })
+
+  it('sends a request with a test key', async () => {
+    const page = await openReference()
+    const created = await page.request.post('/operator/organisations', {
+      headers: { Authorization: `Bearer ${OPERATOR_TOKEN}` },
+      data: { name: 'Acme Fashion' },
+    })
+    const { api_keys: keys } = (await created.json()) as { api_keys: { test: string } }
+    const reports = watch(page)
+    await page.goto('/docs/api')
+    await page.getByPlaceholder('Token').first().fill(keys.test)
+    await page.getByRole('button', { name: /Test Request.*post \/v1\/tryon/ }).click()
+    const [response] = await Promise.all([
+      page.waitForResponse('**/v1/tryon'),
+      page.getByRole('button', { name: /^Send/ }).last().click(),
+    ])
+    assert.ok([200, 202].includes(response.status()), await response.text())
+    assert.deepEqual(reports, [])
+    await page.context().close()
+  })
+})
+
+describe('the console', () => {
+  it('links to the documentation on its pages', async () => {
+    const page = await site.open()
+    const linksTo = (href: string) => page.locator(`a[href="${href}"]`).first().waitFor()
+    await page.goto('/console/sign-in')
+    await linksTo('/docs')
+    await page.goto('/console/nowhere')
+    await linksTo('/docs')
+    await onboard(page)
+    await linksTo('/docs/quick-start')
+    for (const [path, href] of [
+      ['/console', '/docs'],
+      ['/console/jobs', '/docs/quick-start'],
+      ['/console/billing', '/docs/billing'],
+      ['/console/settings/api-keys', '/docs/authentication'],
+      ['/console/settings/webhooks', '/docs/webhooks'],
+    ] as const) {
+      await page.goto(path)
+      await linksTo('/docs')
+      await linksTo(href)
+    }
+    await page.context().close()
+  })
+
+  it('links from a failed job to the section of its error code', async () => {
+    const page = await site.open()
+    await onboard(page)
+    await page.goto('/console/playground')
+    await page.getByLabel('URL').first().fill('https://test.invalid/fail/person_not_found')
+    await page.getByLabel('URL').last().fill('https://shop.example/shirt.png')
+    await page.getByRole('button', { name: 'Submit job' }).click()
+    await page.getByRole('link', { name: 'person_not_found' }).click()
+    await page.waitForURL('**/docs/errors#person_not_found')
+    await page.context().close()
+  })
+})
