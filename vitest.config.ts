@@ -1,5 +1,6 @@
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers'
 import { defineConfig } from 'vitest/config'
+import { StuckWorkerReporter } from './scripts/stuck-worker-reporter.ts'
 
 export default defineConfig(async () => ({
   plugins: [
@@ -27,6 +28,7 @@ export default defineConfig(async () => ({
     restoreMocks: true,
     testTimeout: 30_000, // for busy machines
     silent: 'passed-only',
+    reporters: ['default', new StuckWorkerReporter()],
     maxWorkers: 2,
     coverage: { provider: 'istanbul', include: ['src/**'], reporter: ['text'] },
     deps: {
