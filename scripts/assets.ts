@@ -1,18 +1,17 @@
 // Writes the static files that the Worker serves into assets/: our own, those of npm packages, the
 // documentation site and the client packages.
-import { createHash } from 'node:crypto'
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { buildWhenChanged } from './build-when-changed.ts'
 import { DocsError } from './docs-site/docs-error.ts'
 import { writeDownloads } from './downloads.ts'
 
 const root = join(import.meta.dirname, '..')
 const assets = join(root, 'assets')
-/** Holds the hash of the inputs of the documentation site. .assetsignore excludes it from uploads. */
-const STAMP = '.docs-inputs'
 const SCALAR = 'node_modules/@scalar/api-reference/dist/browser'
 
 copy('.', 'src/docs', ['_headers'])
+// The stamps of builds are not uploaded.
 write('.assetsignore', '.*-inputs\n')
 copy('static', 'node_modules/@picocss/pico/css', ['pico.classless.min.css'])
 copy('static', 'src/console/static', [
@@ -23,52 +22,42 @@ copy('static', 'src/console/static', [
   'sandbox.css',
 ])
 copy('static', 'samples', ['model.jpg', 'garment.jpg'])
-writeDownloads(root, assets)
+await writeDownloads(root, assets)
 try {
-  await writeDocs()
+  await buildWhenChanged(
+    {
+      root,
+      stamp: join(assets, '.docs-inputs'),
+      inputs: [
+        'docs/guides/**',
+        'docs/images/*',
+        'src/docs/**',
+        'src/domain/docs.ts',
+        'scripts/{assets.ts,docs-site/*}',
+        'package-lock.json',
+      ],
+      outputs: [join(assets, 'docs.html')],
+    },
+    writeDocs,
+  )
 } catch (error) {
   if (!(error instanceof DocsError)) throw error
   console.error(error.message)
   process.exitCode = 1
 }
 
-/** Builds the documentation site unless its inputs are those of the last build. */
 async function writeDocs(): Promise<void> {
-  const inputs = globSync(
-    ['docs/guides/**', 'docs/images/*', 'src/docs/**', 'scripts/assets.ts', 'scripts/docs-site/*'],
-    { cwd: root, withFileTypes: true },
-  )
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .sort()
-  const hash = createHash('sha256')
-  for (const file of [...inputs, join(root, 'package-lock.json')])
-    hash.update(`${file}\n`).update(readFileSync(file))
-  const stamp = hash.digest('hex')
-  const stampFile = join(assets, STAMP)
-  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return
-
   // Imported here, because loading the highlighter takes most of the time of a build.
   const { buildSite } = await import('./docs-site/site.ts')
   const files = await buildSite(join(root, 'docs/guides'))
-  addFiles(
-    files,
-    'docs/static',
-    'src/docs',
-    globSync('*.{css,js}', { cwd: join(root, 'src/docs') }),
-  )
+  const own = globSync('*.{css,js}', { cwd: join(root, 'src/docs') })
+  addFiles(files, 'docs/static', 'src/docs', own)
   addFiles(files, 'docs/static', 'node_modules/minisearch/dist/es', ['index.js'], 'minisearch.js')
-  addFiles(files, 'docs/static/scalar', SCALAR, ['standalone.esm.js'])
-  addFiles(
-    files,
-    'docs/static/scalar',
-    SCALAR,
-    globSync('chunks/*.js', { cwd: join(root, SCALAR) }),
-  )
+  const chunks = globSync('chunks/*.js', { cwd: join(root, SCALAR) })
+  addFiles(files, 'docs/static/scalar', SCALAR, ['standalone.esm.js', ...chunks])
   for (const [path, bytes] of files) write(path, bytes)
   for (const path of globSync('docs/**/*.*', { cwd: assets }))
     if (!files.has(path)) rmSync(join(assets, path))
-  write(STAMP, stamp)
 }
 
 function addFiles(

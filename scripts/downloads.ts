@@ -1,20 +1,10 @@
 // Packs the client packages into assets/downloads/. Developers install them from there, because a
 // deployment does not depend on a package registry.
 import { spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
-import {
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-
-const STAMP = '.downloads-inputs'
+import { buildWhenChanged } from './build-when-changed.ts'
 
 /** The files of try-on-python.tar.gz. Other files of the folder may be private, such as a `.env`. */
 const PYTHON_FILES = [
@@ -23,47 +13,41 @@ const PYTHON_FILES = [
 ]
 
 /**
- * Writes try-on-client.tgz for npm and try-on-python.tar.gz for pip, unless their sources are those of
- * the last call and both files exist.
+ * Writes try-on-client.tgz for npm and try-on-python.tar.gz for pip when their sources have changed.
  * @throws Error with the output of npm or tar when it fails
  */
-export function writeDownloads(root: string, assets: string): void {
-  const stamp = hashOf(root)
-  const stampFile = join(assets, STAMP)
+export async function writeDownloads(root: string, assets: string): Promise<void> {
   const folder = join(assets, 'downloads')
   const npmTarget = join(folder, 'try-on-client.tgz')
   const pythonTarget = join(folder, 'try-on-python.tar.gz')
-  if ([stampFile, npmTarget, pythonTarget].every((file) => existsSync(file))) {
-    if (readFileSync(stampFile, 'utf8') === stamp) return
-  }
-
-  mkdirSync(folder, { recursive: true })
-  const temporary = mkdtempSync(join(tmpdir(), 'try-on-downloads-'))
-  try {
-    run('npm', ['pack', '--silent', '--pack-destination', temporary], join(root, 'packages/client'))
-    const [packed = ''] = globSync('*.tgz', { cwd: temporary })
-    writeFileSync(npmTarget, readFileSync(join(temporary, packed)))
-    const packages = join(root, 'packages')
-    const files = globSync(PYTHON_FILES, { cwd: packages }).sort()
-    run('tar', ['-czf', pythonTarget, ...withoutOwner(), ...files], packages)
-  } finally {
-    rmSync(temporary, { recursive: true })
-  }
-  writeFileSync(stampFile, stamp)
-}
-
-function hashOf(root: string): string {
-  const hash = createHash('sha256')
-  const sources = [
+  const inputs = [
     'scripts/downloads.ts',
     'packages/client/{package.json,README.md,tsconfig*.json}',
     'packages/client/src/**/*.ts',
     ...PYTHON_FILES.map((pattern) => `packages/${pattern}`),
   ]
-  for (const file of globSync(sources, { cwd: root }).sort()) {
-    hash.update(`${file}\n`).update(readFileSync(join(root, file)))
+  const stamp = join(assets, '.downloads-inputs')
+  await buildWhenChanged({ root, stamp, inputs, outputs: [npmTarget, pythonTarget] }, () => {
+    mkdirSync(folder, { recursive: true })
+    packNpm(join(root, 'packages/client'), npmTarget)
+    packPython(join(root, 'packages'), pythonTarget)
+  })
+}
+
+function packNpm(folder: string, target: string): void {
+  const temporary = mkdtempSync(join(tmpdir(), 'try-on-downloads-'))
+  try {
+    run('npm', ['pack', '--silent', '--pack-destination', temporary], folder)
+    const [packed = ''] = globSync('*.tgz', { cwd: temporary })
+    writeFileSync(target, readFileSync(join(temporary, packed)))
+  } finally {
+    rmSync(temporary, { recursive: true })
   }
-  return hash.digest('hex')
+}
+
+function packPython(folder: string, target: string): void {
+  const files = globSync(PYTHON_FILES, { cwd: folder }).sort()
+  run('tar', ['-czf', target, ...withoutOwner(), ...files], folder)
 }
 
 /** The options of tar that omit the name of the user who runs the build. macOS has no GNU tar. */
