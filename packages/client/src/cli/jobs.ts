@@ -5,7 +5,7 @@ import { UsageError } from './errors.ts'
 import { outputTarget } from './images.ts'
 import { fields, printable, table } from './output.ts'
 import { connect } from './settings.ts'
-import { finish, TIMEOUT_OPTION, waitForJob } from './wait.ts'
+import { finish, TIMEOUT_OPTION, timeoutSecondsOf, waitForJob } from './wait.ts'
 
 const STATUSES: readonly JobStatus[] = [
   'pending',
@@ -95,7 +95,7 @@ Succeeds when the job is completed. With --output, downloads the picture and --j
   examples: ['try-on jobs wait job_01h455vb4pex5vsknk084sn02q -o out.jpg --timeout 60'],
   async run(context) {
     const { args, options, output } = context
-    const seconds = options.integer('timeout', { min: 1, max: 86_400 }) ?? 300
+    const seconds = timeoutSecondsOf(options)
     const named = options.text('output')
     const target = named === undefined ? undefined : await outputTarget(named)
     const session = await connect(context)

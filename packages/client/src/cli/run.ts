@@ -5,7 +5,7 @@ import type { Command, Context } from './command.ts'
 import { CliError, EXIT, InterruptedError } from './errors.ts'
 import { isUrl, outputTarget, uploadFile } from './images.ts'
 import { printable } from './output.ts'
-import { finish, TIMEOUT_OPTION, waitForJob } from './wait.ts'
+import { finish, TIMEOUT_OPTION, timeoutSecondsOf, waitForJob } from './wait.ts'
 import { connect } from './settings.ts'
 
 export const run: Command = {
@@ -37,7 +37,7 @@ is replaced. With --json, prints {"job": …, "path": …}, also when the job fa
   async run(context) {
     const { args, options, output, signal } = context
     const [model = '', garment = ''] = args
-    const timeoutSeconds = options.integer('timeout', { min: 1, max: 86_400 }) ?? 300
+    const timeoutSeconds = timeoutSecondsOf(options)
     const target = await outputTarget(options.text('output'))
     const session = await connect(context)
     const { client } = session

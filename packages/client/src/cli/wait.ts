@@ -1,6 +1,7 @@
 // Waiting for the end of a job, shared by try-on run and try-on jobs wait.
 import { ApiError, TimeoutError, TryOnError } from '../index.ts'
 import type { Job, TryOnClient } from '../index.ts'
+import type { Options } from './args.ts'
 import type { Context, OptionSpec } from './command.ts'
 import { CliError, EXIT, InterruptedError } from './errors.ts'
 import { failureOf } from './failure.ts'
@@ -14,6 +15,10 @@ export const TIMEOUT_OPTION: OptionSpec = {
   value: 'SECONDS',
   summary: 'Time limit of the wait. Default: 300.',
 }
+
+/** @throws UsageError unless the value is a whole number of seconds, at most a day */
+export const timeoutSecondsOf = (options: Options): number =>
+  options.integer('timeout', { min: 1, max: 86_400 }) ?? 300
 
 /**
  * The job in a final status.
