@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { SECTIONS, pathOf } from '../../scripts/docs-site/navigation.ts'
 import { findAxeViolations } from './support/checks.ts'
-import { DESKTOP, onboard, OPERATOR_TOKEN, PHONE, startConsole } from './support/console.ts'
+import { DESKTOP, onboard, PHONE, startConsole } from './support/console.ts'
 import type { Console } from './support/console.ts'
 
 const PAGES = SECTIONS.flatMap(({ slugs }) => slugs).map(pathOf)
@@ -216,11 +216,7 @@ describe('the API reference', () => {
 
   it('sends a request with a test key', async () => {
     const page = await openReference()
-    const created = await page.request.post('/operator/organisations', {
-      headers: { Authorization: `Bearer ${OPERATOR_TOKEN}` },
-      data: { name: 'Acme Fashion' },
-    })
-    const { api_keys: keys } = (await created.json()) as { api_keys: { test: string } }
+    const { api_keys: keys } = await site.newOrganisation()
     const reports = watch(page)
     await page.goto('/docs/api')
     await page.getByPlaceholder('Token').first().fill(keys.test)

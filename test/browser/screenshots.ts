@@ -3,14 +3,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Page } from 'playwright-core'
-import {
-  newAddress,
-  onboard,
-  openMail,
-  OPERATOR_TOKEN,
-  PASSWORD,
-  startConsole,
-} from './support/console.ts'
+import { newAddress, onboard, openMail, PASSWORD, startConsole } from './support/console.ts'
 import { shoot } from './support/shoot.ts'
 
 const receiver = createServer((request, response) => {
@@ -236,10 +229,9 @@ async function accountDeletion(): Promise<void> {
 async function suspended(page: Page): Promise<void> {
   await page.goto('/console')
   const orgId = await page.locator('dd.id').textContent()
-  await fetch(`${site.url}/operator/organisations/${orgId}`, {
-    method: 'PATCH',
-    headers: { Authorization: `Bearer ${OPERATOR_TOKEN}` },
-    body: JSON.stringify({ status: 'suspended', suspension_reason: 'The last invoice is unpaid.' }),
+  await site.operator('PATCH', `/organisations/${orgId}`, {
+    status: 'suspended',
+    suspension_reason: 'The last invoice is unpaid.',
   })
   await page.goto('/console')
   await shoot(page, 'suspended')

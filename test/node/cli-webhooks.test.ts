@@ -5,9 +5,8 @@ import type { IncomingHttpHeaders, Server } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import type { Job } from '../../packages/client/src/index.ts'
-import { CliHome } from './support/cli.ts'
-import type { RunningCli } from './support/cli.ts'
-import { startService } from './support/service.ts'
+import { startWithService } from './support/cli.ts'
+import type { CliHome, RunningCli } from './support/cli.ts'
 import type { NewOrganisation, Service } from './support/service.ts'
 
 const EVENTS = ['job.completed', 'job.failed', 'job.refunded', 'job.cancelled']
@@ -24,12 +23,7 @@ let organisation: NewOrganisation
 let home: CliHome
 
 before(async () => {
-  service = await startService()
-  organisation = await service.newOrganisation({ rate_limit_per_minute: 1000 })
-  home = new CliHome({
-    TRY_ON_API_KEY: organisation.api_keys.test,
-    TRY_ON_BASE_URL: service.url,
-  })
+  ;({ service, organisation, home } = await startWithService())
 })
 
 after(async () => {

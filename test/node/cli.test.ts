@@ -5,9 +5,8 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Account, Job, ListedJob, Upload, Workspace } from '../../packages/client/src/index.ts'
 import { ROOT } from '../../scripts/wrangler.ts'
-import { CliHome } from './support/cli.ts'
-import type { CliResult } from './support/cli.ts'
-import { startService } from './support/service.ts'
+import { startWithService } from './support/cli.ts'
+import type { CliHome, CliResult } from './support/cli.ts'
 import type { NewOrganisation, Service } from './support/service.ts'
 
 const MODEL = join(ROOT, 'samples', 'model.jpg')
@@ -21,12 +20,7 @@ let organisation: NewOrganisation
 let home: CliHome
 
 before(async () => {
-  service = await startService()
-  organisation = await service.newOrganisation({ rate_limit_per_minute: 1000 })
-  home = new CliHome({
-    TRY_ON_API_KEY: organisation.api_keys.test,
-    TRY_ON_BASE_URL: service.url,
-  })
+  ;({ service, organisation, home } = await startWithService())
 })
 
 after(async () => {

@@ -6,6 +6,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../../../scripts/wrangler.ts'
+import { startService } from './service.ts'
 
 export const CLI = join(ROOT, 'packages', 'client', 'src', 'cli', 'main.ts')
 
@@ -101,6 +102,17 @@ export class CliHome {
     for (const child of this.#children) child.kill('SIGKILL')
     rmSync(this.folder, { recursive: true, force: true })
   }
+}
+
+/** Starts the service, with an organisation and a home whose processes use its test key. */
+export async function startWithService() {
+  const service = await startService()
+  const organisation = await service.newOrganisation({ rate_limit_per_minute: 1000 })
+  const home = new CliHome({
+    TRY_ON_API_KEY: organisation.api_keys.test,
+    TRY_ON_BASE_URL: service.url,
+  })
+  return { service, organisation, home }
 }
 
 const show = ({ stdout, stderr }: CliResult): string => `${stdout}\n${stderr}`

@@ -1,4 +1,4 @@
-// Starts the service for tests in Node: `wrangler dev` with an empty database.
+// Starts the service for tests in Node and in browsers: `wrangler dev` with an empty database.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +19,9 @@ export interface Service {
   /** Sends a request to the operator API. @throws Error unless the response is 2xx */
   operator<T>(method: string, path: string, body?: object): Promise<T>
   newOrganisation(settings?: object): Promise<NewOrganisation>
+  /** Runs SQL on the database. */
+  sql(command: string): void
+  /** Prints the log of the service if SHOW_SERVER_LOG is set. */
   close(): Promise<void>
 }
 
@@ -38,7 +41,8 @@ export async function startService(vars: Record<string, string> = {}): Promise<S
     ...vars,
   }).flatMap(([name, value]) => ['--var', `${name}:${value}`])
   const options = ['--port', '0', '--log-level', 'error', ...persistTo, ...settings]
-  const server = await startDevServer(options, () => {})
+  let log = ''
+  const server = await startDevServer(options, (text) => (log += text))
 
   async function operator<T>(method: string, path: string, body?: object): Promise<T> {
     const response = await fetch(`${server.url}/operator${path}`, {
@@ -54,9 +58,13 @@ export async function startService(vars: Record<string, string> = {}): Promise<S
     operator,
     newOrganisation: (body = {}) =>
       operator('POST', '/organisations', { name: 'Acme Fashion', ...body }),
+    sql(command) {
+      wrangler('d1', 'execute', 'DB', '--local', ...persistTo, '--command', command)
+    },
     async close() {
       await server.stop()
       rmSync(folder, { recursive: true, force: true })
+      if (process.env['SHOW_SERVER_LOG']) process.stderr.write(log)
     },
   }
 }
