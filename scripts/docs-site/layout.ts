@@ -1,6 +1,7 @@
 // The HTML of every page of the documentation site: header, navigation, content and footer.
 import { html, raw } from 'hono/html'
 import type { Guide } from './guides.ts'
+import { breakable } from './markdown.ts'
 import type { Heading, RenderedGuide } from './markdown.ts'
 import { API_SLUG, pathOf, SECTIONS } from './navigation.ts'
 
@@ -202,10 +203,6 @@ const sidebar = (current: string | undefined, titles: PageTitles) => html`
   </nav>
 `
 
-/** Lets long error codes break after an underscore. */
-const breakable = (text: string) =>
-  text.split('_').map((part, index) => html`${index > 0 ? raw('_<wbr />') : ''}${part}`)
-
 function onThisPage(headings: Heading[]): Html {
   const entries = headings.filter(({ level }) => level === 2 || level === 3)
   if (entries.length < 2) return html`<div class="toc"></div>`
@@ -215,7 +212,7 @@ function onThisPage(headings: Heading[]): Html {
       <ul>
         ${entries.map(
           ({ id, level, text }) =>
-            html`<li class="level-${level}"><a href="#${id}">${breakable(text)}</a></li>`,
+            html`<li class="level-${level}"><a href="#${id}">${raw(breakable(text))}</a></li>`,
         )}
       </ul>
     </nav>

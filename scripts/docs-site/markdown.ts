@@ -188,12 +188,15 @@ const picturesOf = (tokens: Token[]): string[] =>
     ),
   )
 
-/** Lets codes and URLs in the text break after a separator, and nowhere else while they fit. */
+const { escapeHtml } = markdownIt().utils
+
+/** The HTML of a text whose codes and URLs can break after a separator. */
+export const breakable = (text: string): string =>
+  escapeHtml(text).replaceAll(/(?<!\/)[_/](?=\w)/g, '$&<wbr>')
+
 function breakInlineCode(markdown: MarkdownIt): void {
-  markdown.renderer.rules['code_inline'] = (tokens, index) => {
-    const code = markdown.utils.escapeHtml(tokens[index]!.content)
-    return `<code>${code.replaceAll(/(?<!\/)[_/](?=\w)/g, '$&<wbr>')}</code>`
-  }
+  markdown.renderer.rules['code_inline'] = (tokens, index) =>
+    `<code>${breakable(tokens[index]!.content)}</code>`
 }
 
 /** Plain text, such as a diagram, has no bar with a language and a copy button. */

@@ -1,7 +1,5 @@
 // The order of the documentation site's pages. Each slug but `api` is a file of docs/guides.
 
-export const BASE_ADDRESS = 'https://try-on.example'
-
 /** The API reference is a different kind of page: a viewer of /openapi.json. */
 export const API_SLUG = 'api'
 

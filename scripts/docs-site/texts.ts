@@ -1,8 +1,9 @@
 // The plain-text files of the site: Markdown of each page, llms.txt, llms-full.txt and robots.txt.
+import { EXAMPLE_ORIGIN } from '../../src/domain/docs.ts'
 import type { Guide } from './guides.ts'
 import { pictureAddress } from './markdown.ts'
 import type { RenderedGuide } from './markdown.ts'
-import { API_SLUG, BASE_ADDRESS, SECTIONS } from './navigation.ts'
+import { API_SLUG, SECTIONS } from './navigation.ts'
 
 /** The Markdown of a page, with its title. Links to other pages are relative, as in the source. */
 export function markdownOf({ title, description, markdown }: Guide): string {
@@ -18,7 +19,7 @@ const SUMMARY = `# Try-On
 > Virtual try-on API: send the URLs of a photo of a person and a picture of a garment, receive one picture of the
 > person wearing the garment. Jobs are asynchronous; a successful job costs one credit.
 
-The examples use the base address ${BASE_ADDRESS}. Replace it by the address that served this file. Requests
+The examples use the base address ${EXAMPLE_ORIGIN}. Replace it by the address that served this file. Requests
 authenticate with \`Authorization: Bearer <API key>\`. Test keys start with \`svc_test_sk_\` and are free.
 `
 

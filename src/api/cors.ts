@@ -13,7 +13,10 @@ const PREFLIGHT_HEADERS = {
 const EXPOSED_HEADERS =
   'Idempotent-Replayed, Ignored-Fields, Preference-Applied, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
 
-/** Responds to preflight requests, and lets scripts read the responses to cross-origin requests. */
+/**
+ * Responds to preflight requests, and lets scripts read the responses to cross-origin requests. Unlike
+ * hono/cors, it leaves other OPTIONS requests to the 405, and requests without Origin as they are.
+ */
 export const cors: MiddlewareHandler = (c, next) => {
   // Other clients send no Origin. Setting a header takes time in every request.
   if (!c.req.header('Origin')) return next()

@@ -2,11 +2,11 @@
 import { z } from 'zod'
 import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi'
 import { BILLING_PATH } from '../domain/billing.ts'
-import { errorDocsPath } from '../domain/docs.ts'
+import { errorDocsPath, EXAMPLE_ORIGIN } from '../domain/docs.ts'
 import { AppError } from '../domain/errors.ts'
 import type { ErrorCode as AnyErrorCode } from '../domain/errors.ts'
 import { statusOf } from '../http/errors.ts'
-import { EXAMPLE_ORIGIN, headerRefs } from '../http/openapi.ts'
+import { headerRefs } from '../http/openapi.ts'
 import type { ResponseHeader } from '../http/openapi.ts'
 
 /** Every code of /v1 and when it is returned. */

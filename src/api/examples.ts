@@ -1,5 +1,5 @@
 // The examples of the OpenAPI document. They describe one organisation, and ids match their times.
-import { EXAMPLE_ORIGIN } from '../http/openapi.ts'
+import { EXAMPLE_ORIGIN } from '../domain/docs.ts'
 
 /** The two workspaces of the organisation. */
 const WORKSPACE_ID = 'ws_01m45j10cfeqs81jeh7e74f9g5'

@@ -1,11 +1,12 @@
 // POST /v1/tryon: submits a job and, with `Prefer: wait`, waits for its end.
 import { Hono } from 'hono'
 import { z } from 'zod'
+import { EXAMPLE_ORIGIN } from '../domain/docs.ts'
 import { AppError } from '../domain/errors.ts'
 import { isFinal } from '../domain/job.ts'
 import type { Mode } from '../domain/job.ts'
 import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
-import { describeRoute, EXAMPLE_ORIGIN, ok } from '../http/openapi.ts'
+import { describeRoute, ok } from '../http/openapi.ts'
 import { tryOnBody } from '../http/try-on-body.ts'
 import { parse, readJson } from '../http/validation.ts'
 import { Job, JobId, Mode as ModeSchema, presentJob } from '../jobs/present.ts'
@@ -13,7 +14,7 @@ import { waitForJob } from '../jobs/read.ts'
 import { findJob } from '../jobs/store.ts'
 import { submitJob } from '../jobs/submit.ts'
 import type { Admission } from '../organisation/rpc.ts'
-import { UPLOAD_EXPIRED, uploadProblem } from '../signing/signed-url.ts'
+import { uploadProblem } from '../signing/signed-url.ts'
 import { authenticate, requireAdmitted } from './authenticate.ts'
 import type { ApiApp, ApiContext } from './context.ts'
 import { errors } from './errors.ts'
@@ -186,13 +187,13 @@ function expiredUploads(
   const problems = Object.entries({ model_image_url, garment_image_url }).flatMap(
     ([field, url]) => {
       const problem = uploadProblem(c.env, owner, url)
-      return problem === null ? [] : [{ field, problem }]
+      return problem === null ? [] : [{ ...problem, field }]
     },
   )
   if (problems.length === 0) return undefined
-  const message = `${problems.map(({ field, problem }) => `${field} ${problem}`).join('; ')}.`
-  if (problems.every(({ problem }) => problem === UPLOAD_EXPIRED)) return message
-  throw new AppError('validation_error', message)
+  const text = `${problems.map(({ field, message }) => `${field} ${message}`).join('; ')}.`
+  if (problems.every(({ code }) => code === 'url_expired')) return text
+  throw new AppError('validation_error', text)
 }
 
 const presentSubmitted = (

@@ -2,13 +2,15 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { Semaphore, SemaphoreTimeout } from '../concurrency/semaphore.ts'
+import { withTimeout } from '../concurrency/with-timeout.ts'
+import { EXAMPLE_ORIGIN } from '../domain/docs.ts'
 import { AppError } from '../domain/errors.ts'
 import { MAX_IMAGE_BYTES } from '../domain/limits.ts'
 import { baseUrlOf } from '../http/base-url.ts'
-import { describeRoute, EXAMPLE_ORIGIN, ok } from '../http/openapi.ts'
+import { describeRoute, ok } from '../http/openapi.ts'
 import type { RejectedImage } from '../images/fetch.ts'
 import { storeUpload } from '../jobs/upload.ts'
-import { readLimited } from '../net/read-limited.ts'
+import { readRequestBody } from '../net/read-limited.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { requireAdmitted } from './authenticate.ts'
 import type { ApiApp } from './context.ts'
@@ -97,7 +99,12 @@ export const uploads = new Hono<ApiApp>().post(
     if (length > MAX_IMAGE_BYTES) throw new AppError('payload_too_large', TOO_LARGE)
 
     const receive = async () => {
-      const bytes = await readInTime(c.req.raw)
+      // A slow client would otherwise use memory after its slot is free.
+      const bytes = await withTimeout(
+        readRequestBody(c.req.raw, MAX_IMAGE_BYTES),
+        MAX_UPLOAD_MS,
+        () => new AppError('validation_error', TOO_SLOW),
+      )
       if (!bytes) throw new AppError('payload_too_large', TOO_LARGE)
       const stored = await storeUpload({ env: c.env, baseUrl: baseUrlOf(c), organisationId, bytes })
       if ('problem' in stored) throw new AppError('validation_error', messageOf(stored, bytes))
@@ -115,28 +122,6 @@ export const uploads = new Hono<ApiApp>().post(
 /** The length of the body in bytes; the maximum if it is unknown. */
 const contentLengthOf = ({ headers }: Request): number =>
   Number(headers.get('Content-Length') ?? MAX_IMAGE_BYTES)
-
-/**
- * Reads the body. A slow client would otherwise use memory after its slot is free.
- * @returns null for a body over the limit
- * @throws AppError validation_error when the body does not arrive in time
- */
-async function readInTime(request: Request): Promise<Uint8Array<ArrayBuffer> | null> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new AppError('validation_error', TOO_SLOW)), MAX_UPLOAD_MS)
-  try {
-    return await Promise.race([readImage(request), late])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-/** @returns null for a body over the limit */
-async function readImage(request: Request): Promise<Uint8Array<ArrayBuffer> | null> {
-  // The runtime enforces Content-Length, so one call can read the whole body.
-  if (request.headers.has('Content-Length')) return new Uint8Array(await request.arrayBuffer())
-  return readLimited(request.body, MAX_IMAGE_BYTES)
-}
 
 function messageOf({ problem, reason }: RejectedImage, bytes: Uint8Array): string {
   if (bytes.byteLength === 0) return 'The body is empty. Send the image file as the body.'

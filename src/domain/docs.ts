@@ -1,4 +1,10 @@
-// Paths of the documentation site that the service links to.
+// What the service knows about its documentation site.
 
-/** The section of an error code of the API or of a job. */
+/**
+ * The origin of the service in examples of the guides and of the OpenAPI document. The site and the
+ * published document replace it by the real one.
+ */
+export const EXAMPLE_ORIGIN = 'https://try-on.example'
+
+/** The path of the section of an error code of the API or of a job. */
 export const errorDocsPath = (code: string): string => `/docs/errors#${code}`

@@ -28,9 +28,6 @@ export function describedPaths(app: Pick<Hono, 'routes'>, basePath: string) {
   return paths
 }
 
-/** The origin of the service in descriptions and examples. The published document has the real one. */
-export const EXAMPLE_ORIGIN = 'https://try-on.example'
-
 /** The headers of responses. Responses refer to them by name. */
 export const responseHeaders = {
   'X-Request-Id': {

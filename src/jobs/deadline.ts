@@ -1,4 +1,5 @@
 // The deadline of a job, measured from the first claim. It applies to all attempts together.
+import { withTimeout } from '../concurrency/with-timeout.ts'
 import type { JobRow } from '../db/schema.ts'
 import { JobFailure } from '../domain/failure.ts'
 import { settingsOf } from '../settings.ts'
@@ -18,14 +19,5 @@ export function msLeft(env: Env, { startedAt }: Pick<JobRow, 'startedAt'>): numb
 }
 
 /** Waits for a promise for at most `ms`. @throws DeadlineExceeded */
-export async function withDeadline<T>(promise: Promise<T>, ms: number): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DeadlineExceeded()), ms)
-  })
-  try {
-    return await Promise.race([promise, timeout])
-  } finally {
-    clearTimeout(timer)
-  }
-}
+export const withDeadline = <T>(promise: Promise<T>, ms: number): Promise<T> =>
+  withTimeout(promise, ms, () => new DeadlineExceeded())

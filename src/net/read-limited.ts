@@ -27,3 +27,18 @@ export async function readLimited(
   }
   return bytes
 }
+
+/**
+ * Reads the body of a request of at most `maxBytes`.
+ * @returns null for a longer body
+ */
+export async function readRequestBody(
+  request: Request,
+  maxBytes: number,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  const contentLength = Number(request.headers.get('Content-Length') ?? Infinity)
+  // The runtime enforces Content-Length, so one call can read the whole body. This takes a fifth of the
+  // time of reading a stream in chunks.
+  if (contentLength <= maxBytes) return new Uint8Array(await request.arrayBuffer())
+  return readLimited(request.body, maxBytes)
+}

@@ -65,26 +65,28 @@ export function uploadKeyOf(env: Env, owner: Owner, url: string): string | null 
 }
 
 /**
- * Why a new job cannot use the link to an upload, as words that follow the name of the field. Without
- * I/O.
+ * Why a new job cannot use the link to an upload. Without I/O. The message follows the name of the
+ * field. A link with `url_expired` was valid: a submission with it may be repeated.
  * @returns null for a valid link and for every URL that is not of an upload
  */
-export function uploadProblem(env: Env, owner: Owner, url: string): string | null {
+export function uploadProblem(
+  env: Env,
+  owner: Owner,
+  url: string,
+): { code: UploadProblem; message: string } | null {
   if (!isUploadUrl(owner.baseUrl, url)) return null
   const { problem } = checkUploadUrl(env, owner, url)
-  return problem && UPLOAD_PROBLEMS[problem]
+  return problem && { code: problem, message: UPLOAD_PROBLEMS[problem] }
 }
-
-/** The problem of a link that was valid: a submission with it may be repeated. */
-export const UPLOAD_EXPIRED = 'has expired: upload the image again with POST /v1/uploads'
 
 const UPLOAD_PROBLEMS = {
   invalid_signature:
     'is not a valid link to an upload: use the url of the response to POST /v1/uploads unchanged',
   other_organisation:
     'is an upload of another organisation: upload the image with an API key of this organisation',
-  url_expired: UPLOAD_EXPIRED,
+  url_expired: 'has expired: upload the image again with POST /v1/uploads',
 } as const
+type UploadProblem = keyof typeof UPLOAD_PROBLEMS
 
 const UPLOAD_KEY = /^uploads\/upl_\w{26}\/(org_\w{26})\.(jpg|png|webp)$/
 
@@ -93,7 +95,7 @@ function checkUploadUrl(
   env: Env,
   { organisationId }: Owner,
   url: string,
-): { key: string; problem: keyof typeof UPLOAD_PROBLEMS | null } {
+): { key: string; problem: UploadProblem | null } {
   const { pathname, searchParams } = new URL(url)
   const key = pathname.slice(1)
   const [, owner] = UPLOAD_KEY.exec(key) ?? []

@@ -133,7 +133,7 @@ async function imageUrl(
   const schema = tryOnBody(urlPolicyOf(c), mode).shape[field]
   const result = schema.safeParse(enteredUrl)
   const problem = result.success
-    ? uploadProblem(c.env, owner, result.data)
+    ? (uploadProblem(c.env, owner, result.data)?.message ?? null)
     : (result.error.issues[0]?.message ?? 'is not valid')
   if (problem === null) return { ok: true, url: enteredUrl }
   return { ok: false, errors: { [field]: `The URL ${problem}.` } }
