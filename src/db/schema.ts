@@ -146,10 +146,7 @@ export const jobs = sqliteTable(
     ambiguousStarts: integer('ambiguous_starts').notNull().default(0),
     /** The number of attempts that have started. */
     attempts: integer().notNull().default(0),
-    /**
-     * While pending: when the job can be claimed. While processing: the end of the consumer's lease, after
-     * which any consumer can claim the job.
-     */
+    /** When any consumer can claim the job. While processing, this is the end of the consumer's lease. */
     dueAt: instant('due_at').notNull(),
     /** While unfinished: when the sweep requeues the job. */
     sweepAt: instant('sweep_at')

@@ -30,16 +30,15 @@ export interface Scenario {
 export const isScenario = (url: string): boolean => hostOf(new URL(url)) === SCENARIO_HOST
 
 const SECONDS = `must end in 0 to ${MAX_SECONDS} whole seconds`
+const oneOf = (values: readonly string[]) => `must end in one of ${values.join(', ')}`
 
 /** For each action with a value, the problem of the value; null when it is valid. */
-const PROBLEM_OF: Record<string, (value: string) => string | null> = {
-  fail: (value) =>
-    isErrorCode(value) ? null : `must end in one of ${JOB_ERROR_CODES.join(', ')} after /fail/`,
-  delay: (value) => (isSeconds(value) ? null : `${SECONDS} after /delay/`),
-  pending: (value) => (isSeconds(value) ? null : `${SECONDS} after /pending/`),
-  refuse: (value) =>
-    isRejection(value) ? null : `must end in one of ${REJECTIONS.join(', ')} after /refuse/`,
-}
+const PROBLEMS = new Map<string, (value: string) => string | null>([
+  ['fail', (value) => (isErrorCode(value) ? null : `${oneOf(JOB_ERROR_CODES)} after /fail/`)],
+  ['delay', (value) => (isSeconds(value) ? null : `${SECONDS} after /delay/`)],
+  ['pending', (value) => (isSeconds(value) ? null : `${SECONDS} after /pending/`)],
+  ['refuse', (value) => (isRejection(value) ? null : `${oneOf(REJECTIONS)} after /refuse/`)],
+])
 
 /**
  * Validates a scenario URL. Other paths, such as /model.jpg, are images without a scenario.
@@ -47,7 +46,7 @@ const PROBLEM_OF: Record<string, (value: string) => string | null> = {
  */
 export function scenarioProblem(url: string): string | null {
   const { action, value } = stepOf(url)
-  return Object.hasOwn(PROBLEM_OF, action) ? (PROBLEM_OF[action]?.(value) ?? null) : null
+  return PROBLEMS.get(action)?.(value) ?? null
 }
 
 /** Combines the scenarios of both URLs: the longer times, then the first failure. */

@@ -8,7 +8,6 @@ import { jobs, webhookEvents } from '../db/schema.ts'
 import type { JobRow, WebhookEventRow } from '../db/schema.ts'
 import type { JobStatus, Mode } from '../domain/job.ts'
 import { eventIdOf } from '../ids.ts'
-import { holdOf } from './hold.ts'
 import type { Hold } from './hold.ts'
 
 /** After this time, the sweep checks a job again that is probably in its queue, ms. */
@@ -66,7 +65,7 @@ const insertQuery = preparedQuery((db) =>
 export async function insertJob(
   env: Env,
   job: NewJob,
-  { until, claimableAt }: Hold = holdOf(job),
+  { until, claimableAt }: Hold,
 ): Promise<boolean> {
   const sweepAt = new Date(until.getTime() + UNQUEUED_AFTER_MS)
   const result = await insertQuery(env).run({ ...job, dueAt: claimableAt, sweepAt })

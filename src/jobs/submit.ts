@@ -121,13 +121,12 @@ async function reject(
   const isCounted = rejection !== 'rate_limit_exceeded'
   const result = await organisation.authenticate(caller, { rejectSuspended: true, isCounted })
   if (!result.ok) return result
-  const { limit, ...quota } = result.quota
+  const { quota } = result
+  if (isCounted) return { ok: false, rejection, quota }
   return {
     ok: false,
     rejection,
-    quota: isCounted
-      ? { limit, ...quota }
-      : { limit, remaining: 0, resetSeconds: REJECTED_FOR_SECONDS },
+    quota: { ...quota, remaining: 0, resetSeconds: REJECTED_FOR_SECONDS },
   }
 }
 

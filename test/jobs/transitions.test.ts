@@ -13,6 +13,7 @@ import { endJob } from '../../src/jobs/endings.ts'
 import type { JobEnd } from '../../src/jobs/endings.ts'
 import { recordOf } from '../../src/jobs/failure-record.ts'
 import { settleJob } from '../../src/jobs/settle.ts'
+import { holdOf } from '../../src/jobs/hold.ts'
 import { insertJob } from '../../src/jobs/store.ts'
 import { newOrganisation } from '../support/world.ts'
 
@@ -42,7 +43,7 @@ async function newJobWith(status: JobStatus) {
     baseUrl: 'https://try-on.test',
     createdAt: new Date(),
   }
-  await insertJob(env, row)
+  await insertJob(env, row, holdOf(row))
   await database(env)
     .update(jobs)
     .set({ status, ...(status !== 'pending' && { dueAt: new Date(Date.now() + 60_000) }) })
@@ -53,7 +54,7 @@ async function newJobWith(status: JobStatus) {
 
 /** Calls every operation that changes a job's status to `to`. */
 async function attemptAll(jobId: string, to: JobStatus, row: Parameters<typeof insertJob>[1]) {
-  if (to === 'pending') await insertJob(env, row)
+  if (to === 'pending') await insertJob(env, row, holdOf(row))
   if (to === 'processing') await claimJob(env, jobId)
   for (const end of ENDS) if (end.ending.status === to) await endJob({ env, jobId, ...end })
 }
