@@ -7,6 +7,8 @@ import { database } from '../db/client.ts'
 import { members } from '../db/auth-schema.ts'
 import { AppError } from '../domain/errors.ts'
 import type { Actor } from '../domain/actor.ts'
+import { permits } from '../domain/role.ts'
+import type { Permission } from '../domain/role.ts'
 
 /** The parameters of every use case that concerns one organisation. */
 export interface OrganisationRequest {
@@ -25,6 +27,20 @@ export async function requireOwner(request: OrganisationRequest): Promise<void> 
   const { actor } = request
   if (actor.type !== 'user') return requireOperator(actor)
   if ((await roleOf(request, actor.userId)) !== 'owner') throw new AppError('not_found')
+}
+
+/**
+ * An API key may do what a developer may.
+ * @throws AppError not_found
+ */
+export async function requirePermission(
+  request: OrganisationRequest,
+  permission: Permission,
+): Promise<void> {
+  const { actor } = request
+  if (actor.type !== 'user') return
+  const role = await roleOf(request, actor.userId)
+  if (role === undefined || !permits(role, permission)) throw new AppError('not_found')
 }
 
 /** @throws AppError not_found */

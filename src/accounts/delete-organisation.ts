@@ -4,6 +4,7 @@ import { and, eq, gt, isNull, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { organisations } from '../db/schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
+import { consolePath } from '../domain/console-path.ts'
 import { AppError } from '../domain/errors.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
 import { organisationDeletionEmail } from '../mail/templates.tsx'
@@ -78,7 +79,7 @@ async function mailOwners(
   deleteAfter: Date,
   baseUrl: string,
 ): Promise<void> {
-  const link = `${baseUrl}/console/settings/organisation`
+  const link = baseUrl + consolePath(id, '/settings/organisation')
   const email = organisationDeletionEmail({ link, organisationName: name, deleteAfter })
   const addresses = await ownerEmailsOf(env, id)
   await Promise.all(addresses.map((to) => sendEmail({ env, to, email })))

@@ -6,7 +6,8 @@ import { isSelf, requireMember, requireOwner, requireOwnerOrSelf } from '../acce
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { database } from '../db/client.ts'
 import { members, users } from '../db/auth-schema.ts'
-import type { InvitationRow, Role } from '../db/auth-schema.ts'
+import type { InvitationRow } from '../db/auth-schema.ts'
+import type { Role } from '../domain/role.ts'
 import { apiKeys, organisations } from '../db/schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
 import { AppError } from '../domain/errors.ts'
@@ -18,6 +19,8 @@ import { openInvitationsOf } from './invitations.ts'
 export interface Membership {
   organisation: OrganisationRow
   role: Role
+  /** Whether the organisation has a live API key that is not revoked. */
+  hasLiveKey: boolean
 }
 
 export interface Member {
@@ -32,7 +35,13 @@ type MemberRequest = OrganisationRequest & { userId: string }
 /** A user's organisations, the first joined first. */
 export const membershipsOf = (env: Env, userId: string): Promise<Membership[]> =>
   database(env)
-    .select({ organisation: organisations, role: members.role })
+    .select({
+      organisation: organisations,
+      role: members.role,
+      hasLiveKey: sql`exists (select 1 from ${apiKeys}
+        where ${apiKeys.organisationId} = ${organisations.id} and ${apiKeys.mode} = 'live'
+          and ${apiKeys.revokedAt} is null)`.mapWith(Boolean),
+    })
     .from(members)
     .innerJoin(organisations, eq(organisations.id, members.organisationId))
     .where(and(eq(members.userId, userId), organisationExists()))

@@ -6,14 +6,8 @@ import { and, eq, inArray, lte, sql } from 'drizzle-orm'
 import { closeBilling } from '../billing/close-billing.ts'
 import { database } from '../db/client.ts'
 import { invitations, members, onboardings, users, verifications } from '../db/auth-schema.ts'
-import {
-  apiKeys,
-  auditLog,
-  closedOrganisations,
-  organisations,
-  webhookEndpoints,
-  workspaces,
-} from '../db/schema.ts'
+import { apiKeys, auditLog, closedOrganisations, organisations, workspaces } from '../db/schema.ts'
+import { webhookEndpoints } from '../db/webhook-schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
 import { deletePictures } from '../jobs/pictures.ts'

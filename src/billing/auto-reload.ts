@@ -173,7 +173,7 @@ async function recordFailure(request: AutoReloadRequest, reason: string): Promis
   const failures = earlier + 1
   state.updateAutoReload({ attempt: attempt && { ...attempt, isCounted: true }, failures })
   if (failures >= MAX_FAILURES) return turnOff(request, reason)
-  const link = billingUrl(env)
+  const link = billingUrl(env, organisation.id)
   const email = autoReloadFailedEmail({ organisationName: organisation.name, reason, link })
   await mailOwners(env, organisation.id, email)
 }
@@ -204,7 +204,7 @@ async function turnOff(
   await mailOwners(
     env,
     organisationId,
-    autoReloadOffEmail({ organisationName, reason, link: billingUrl(env) }),
+    autoReloadOffEmail({ organisationName, reason, link: billingUrl(env, organisationId) }),
   )
 }
 
@@ -220,7 +220,7 @@ async function informOfMaximum(
   const email = autoReloadLimitEmail({
     organisationName: organisation.name,
     monthlyMax: formatMoney(monthlyMax, currencyOf(organisation.regionCode)),
-    link: billingUrl(env),
+    link: billingUrl(env, organisation.id),
   })
   await mailOwners(env, organisation.id, email)
 }

@@ -46,6 +46,9 @@ export async function buyPack({
     purchase: { kind: 'pack', pack, amount: price },
     credits: pack,
     start: (request) =>
-      provider.startCheckout({ ...request, ...checkoutUrls(baseUrl, request.paymentId) }),
+      provider.startCheckout({
+        ...request,
+        ...checkoutUrls(baseUrl, { organisationId: organisation.id, ...request }),
+      }),
   })
 }

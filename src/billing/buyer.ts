@@ -6,7 +6,7 @@ import { organisationExists } from '../access/organisation-exists.ts'
 import { database } from '../db/client.ts'
 import { organisations } from '../db/schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
-import { BILLING_PATH } from '../domain/billing.ts'
+import { consolePath } from '../domain/console-path.ts'
 import { AppError } from '../domain/errors.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import { providerFor } from './choose.ts'
@@ -17,15 +17,16 @@ import type { PaymentProvider } from './provider.ts'
 const MAX_OPEN_PAYMENTS = 20
 
 /** The address of the page Billing. */
-export const billingPage = (baseUrl: string): string => `${baseUrl}${BILLING_PATH}`
+export const billingPage = (baseUrl: string, organisationId: string): string =>
+  `${baseUrl}${consolePath(organisationId, '/billing')}`
 
 /** Where the provider sends the customer after a payment, and without one. */
 export const checkoutUrls = (
   baseUrl: string,
-  paymentId: string,
+  { organisationId, paymentId }: { organisationId: string; paymentId: string },
 ): { returnUrl: string; cancelUrl: string } => ({
-  returnUrl: `${billingPage(baseUrl)}/payments/${paymentId}`,
-  cancelUrl: billingPage(baseUrl),
+  returnUrl: `${billingPage(baseUrl, organisationId)}/payments/${paymentId}`,
+  cancelUrl: billingPage(baseUrl, organisationId),
 })
 
 /**

@@ -163,7 +163,10 @@ async function payPlan(order: Order, subscription?: Subscription): Promise<Payme
     start: (request) =>
       subscription
         ? provider.upgrade({ ...request, subscriptionId: subscription.subscriptionId })
-        : provider.startCheckout({ ...request, ...checkoutUrls(baseUrl, request.paymentId) }),
+        : provider.startCheckout({
+            ...request,
+            ...checkoutUrls(baseUrl, { organisationId: organisation.id, ...request }),
+          }),
   })
 }
 

@@ -28,7 +28,7 @@ export async function sendGraceMail({
     organisationName: organisation.name,
     plan: nameOfPlan(organisation.plan),
     graceUntil,
-    link: billingUrl(env),
+    link: billingUrl(env, organisationId),
   })
   if (await mailOwners(env, organisationId, email)) return
   await releaseGraceMail(env, organisationId, day)
@@ -51,7 +51,7 @@ export async function sendPlanEndedMail({
   const email = planEndedEmail({
     organisationName: organisation.name,
     plan: nameOfPlan(plan),
-    link: billingUrl(env),
+    link: billingUrl(env, organisationId),
   })
   await mailOwners(env, organisationId, email)
 }

@@ -1,13 +1,14 @@
 // Email about billing to the owners of an organisation.
 import { ownerEmailsOf } from '../access/owners.ts'
-import { BILLING_PATH } from '../domain/billing.ts'
+import { consolePath } from '../domain/console-path.ts'
 import { log } from '../log.ts'
 import { sendEmail } from '../mail/send.ts'
 import type { Email } from '../mail/templates.tsx'
 import { settingsOf } from '../settings.ts'
 
 /** The address of the billing page. Relative without BASE_URL, which email requires anyway. */
-export const billingUrl = (env: Env): string => `${settingsOf(env).baseUrl ?? ''}${BILLING_PATH}`
+export const billingUrl = (env: Env, organisationId: string): string =>
+  `${settingsOf(env).baseUrl ?? ''}${consolePath(organisationId, '/billing')}`
 
 /**
  * Does not throw, because a failure of email must not stop a payment. Failures are logged.

@@ -27,7 +27,7 @@ export async function sendBalanceNotice({
   if (notice === undefined || organisation.deleteAfter !== null) return
   const { id, name: organisationName, autoReloadEnabled } = organisation
   const format = (credits: number) => formatCredits(credits, currencyOf(organisation.regionCode))
-  const link = billingUrl(env)
+  const link = billingUrl(env, id)
   const email =
     notice === 'empty'
       ? emptyBalanceEmail({ organisationName, link })

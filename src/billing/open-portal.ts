@@ -27,6 +27,6 @@ export async function openPortal({
   }
   return providerNamed(env, account.provider).portalUrl({
     customerId: account.customerId,
-    returnUrl: billingPage(baseUrl),
+    returnUrl: billingPage(baseUrl, organisationId),
   })
 }

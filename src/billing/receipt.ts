@@ -22,7 +22,7 @@ export async function sendReceipt(env: Env, payment: PaymentRow): Promise<void> 
     item: itemOf(payment),
     amount: formatMoney(payment.amount, currency),
     credits: formatCredits(payment.credits, currency),
-    link: billingUrl(env),
+    link: billingUrl(env, organisationId),
   })
   const isLate = Date.now() - (payment.paidAt?.getTime() ?? 0) > GIVE_UP_AFTER_MS
   if ((await mailOwners(env, organisationId, email)) || isLate) await recordReceipt(env, id)

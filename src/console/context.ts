@@ -1,5 +1,6 @@
 // The variables that the console's middleware sets for the pages.
 import type { Context } from 'hono'
+import type { Mode } from '../domain/job.ts'
 import type { Membership } from '../accounts/members.ts'
 
 /** The user of the current session. */
@@ -21,6 +22,8 @@ export interface ConsoleApp {
     /** The membership in the selected organisation. */
     membership: Membership
     memberships: Membership[]
+    /** The mode whose data the pages show. */
+    mode: Mode
   }
 }
 

@@ -55,6 +55,6 @@ const REJECTION_MESSAGES: Partial<Record<Rejection, string>> = {
 export const rejectedForm = (rejection: Rejection): FormState => ({
   errors: { '': REJECTION_MESSAGES[rejection] ?? 'The job was rejected.' },
   ...(rejection === 'insufficient_credits' && {
-    link: { href: '/console/billing', label: 'Go to Billing' },
+    link: { to: '/billing', label: 'Go to Billing' },
   }),
 })

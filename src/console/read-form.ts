@@ -7,7 +7,8 @@ import type { ConsoleContext } from './context.ts'
 export type FieldErrors = Record<string, string>
 
 interface FormLink {
-  href: string
+  /** A page of the organisation. */
+  to: string
   label: string
 }
 

@@ -29,6 +29,7 @@ import { devMailbox } from './pages/dev-mailbox.tsx'
 import { onboarding } from './pages/onboarding.tsx'
 import { organisationSettings } from './pages/organisation-settings.tsx'
 import { passwordReset } from './pages/password-reset.tsx'
+import { pathOf, redirectTo } from './organisation-path.ts'
 import { overview } from './pages/overview.tsx'
 import { playground, uploadLimit } from './pages/playground.tsx'
 import { pricing } from './pages/pricing.tsx'
@@ -37,7 +38,6 @@ import { requireOrganisation, requireSession } from './middleware/session.ts'
 import { sandbox } from './pages/sandbox.tsx'
 import { signIn } from './pages/sign-in.tsx'
 import { signUp } from './pages/sign-up.tsx'
-import { requireSameOrganisation } from './middleware/same-organisation.tsx'
 import { switchOrganisation } from './pages/switch-organisation.tsx'
 import { team } from './pages/team.tsx'
 import { webhooks } from './pages/webhooks.tsx'
@@ -48,30 +48,24 @@ import { workspaces } from './pages/workspaces.tsx'
  * after signing in, redirects to the page of the form.
  */
 const formRedirects = new Hono<ConsoleApp>()
-  .get('/account/password', (c) => c.redirect('/console/account', 303))
-  .get('/billing/:form', (c) => c.redirect('/console/billing', 303))
-  .get('/playground/sample', (c) => c.redirect('/console/playground', 303))
-  .get('/settings/organisation/:form', (c) => c.redirect('/console/settings/organisation', 303))
-  .get('/settings/team/invitations', (c) => c.redirect('/console/settings/team', 303))
-  .get('/settings/webhooks/url', (c) => c.redirect('/console/settings/webhooks', 303))
-  .get('/settings/webhooks/reveal', (c) => c.redirect('/console/settings/webhooks', 303))
-  .get('/settings/webhooks/rotate', (c) => c.redirect('/console/settings/webhooks', 303))
-  .get('/settings/webhooks/endpoints/enable', (c) => c.redirect('/console/settings/webhooks', 303))
-  .get('/settings/webhooks/test', (c) => c.redirect('/console/settings/webhooks', 303))
-  .get('/settings/workspaces/:workspaceId/rename', (c) =>
-    c.redirect('/console/settings/workspaces', 303),
-  )
+  .get('/billing/:form', (c) => redirectTo(c, '/billing'))
+  .get('/playground/sample', (c) => redirectTo(c, '/playground'))
+  .get('/settings/organisation/:form', (c) => redirectTo(c, '/settings/organisation'))
+  .get('/settings/team/invitations', (c) => redirectTo(c, '/settings/team'))
+  .get('/settings/webhooks/url', (c) => redirectTo(c, '/settings/webhooks'))
+  .get('/settings/webhooks/reveal', (c) => redirectTo(c, '/settings/webhooks'))
+  .get('/settings/webhooks/rotate', (c) => redirectTo(c, '/settings/webhooks'))
+  .get('/settings/webhooks/endpoints/enable', (c) => redirectTo(c, '/settings/webhooks'))
+  .get('/settings/webhooks/test', (c) => redirectTo(c, '/settings/webhooks'))
+  .get('/settings/workspaces/:workspaceId/rename', (c) => redirectTo(c, '/settings/workspaces'))
 
 const PLAYGROUND = '/playground'
 
-const signedIn = new Hono<ConsoleApp>()
-  .use(requireSession)
+/** The pages of an organisation. */
+const organisationPages = new Hono<ConsoleApp>()
   .use(requireOrganisation)
   .use(PLAYGROUND, uploadLimit)
   .route('/', formRedirects)
-  .route('/account', account)
-  .route('/', switchOrganisation)
-  .use(requireSameOrganisation)
   .use(limitChanges)
   .route('/', overview)
   .route('/jobs', jobs)
@@ -86,6 +80,24 @@ const signedIn = new Hono<ConsoleApp>()
   .route('/settings/team', team)
   .route('/settings/team', removeMember)
   .route('/settings/audit-log', auditLog)
+  .all('*', (c) => notFound(c))
+
+/** The page of the organisation that was used last, for an address without an organisation. */
+function redirectToOrganisation(c: ConsoleContext) {
+  const { pathname, search } = new URL(c.req.url)
+  const page = pathname.replace(/^\/console/, '') + search
+  // 307 preserves the method and the form.
+  return c.redirect(pathOf(c, page), c.req.method === 'GET' ? 302 : 307)
+}
+
+const signedIn = new Hono<ConsoleApp>()
+  .use(requireSession)
+  .route('/', switchOrganisation)
+  .route('/:organisationId{org_[0-9a-z]+}', organisationPages)
+  .use(requireOrganisation)
+  .get('/account/password', (c) => c.redirect('/console/account', 303))
+  .route('/account', account)
+  .all('*', redirectToOrganisation)
 
 /** CSRF protection: rejects requests from other origins, for every Content-Type. */
 const requireOwnOrigin = createMiddleware<ConsoleApp>(async (c, next) => {
@@ -122,7 +134,7 @@ export const publicPages = pageApp()
 export const pages = pageApp()
   .basePath('/console')
   // The playground accepts files and has its own limit, whose error page requires the organisation.
-  .use((c, next) => (c.req.path === `/console${PLAYGROUND}` ? next() : formLimit(c, next)))
+  .use((c, next) => (c.req.path.endsWith(PLAYGROUND) ? next() : formLimit(c, next)))
   .use(async (c, next) => {
     authSecretOf(c.env)
     await next()

@@ -1,11 +1,10 @@
 // The tables of users: sign-in, memberships, invitations and onboarding. better-auth prescribes the
 // columns of the first four.
 import { REGIONS } from '../domain/organisation.ts'
+import { ROLES } from '../domain/role.ts'
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { organisations } from './schema.ts'
-
-export const ROLES = ['owner', 'member'] as const
 
 const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
 
@@ -153,6 +152,5 @@ export const rateLimits = sqliteTable(
   (table) => [index('attempts_by_end').on(table.endsAt)],
 )
 
-export type Role = (typeof ROLES)[number]
 export type OnboardingRow = typeof onboardings.$inferSelect
 export type InvitationRow = typeof invitations.$inferSelect

@@ -2,7 +2,8 @@
 // statement has bounded work and can be repeated.
 import { and, asc, eq, gt, inArray, lt, lte, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
-import { jobs, organisations, webhookAttempts, webhookEvents } from '../db/schema.ts'
+import { jobs, organisations } from '../db/schema.ts'
+import { webhookAttempts, webhookEvents } from '../db/webhook-schema.ts'
 import type { JobRow, OrganisationRow } from '../db/schema.ts'
 import { eventIdOf } from '../ids.ts'
 

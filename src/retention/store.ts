@@ -6,13 +6,8 @@ import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { database } from '../db/client.ts'
 import { invitations, members, sessions, users, verifications } from '../db/auth-schema.ts'
 import { paymentEvents, payments } from '../db/billing-schema.ts'
-import {
-  apiKeys,
-  auditLog,
-  webhookAttempts,
-  webhookEndpoints,
-  webhookEvents,
-} from '../db/schema.ts'
+import { apiKeys, auditLog } from '../db/schema.ts'
+import { webhookAttempts, webhookEndpoints, webhookEvents } from '../db/webhook-schema.ts'
 import { PAYMENT_PROVIDERS } from '../domain/billing.ts'
 import { firstIdSince } from '../ids.ts'
 import type { Prefix } from '../ids.ts'

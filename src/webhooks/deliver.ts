@@ -3,7 +3,8 @@
 // webhook-id.
 import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
-import type { OrganisationRow, WebhookEventRow } from '../db/schema.ts'
+import type { OrganisationRow } from '../db/schema.ts'
+import type { WebhookEventRow } from '../db/webhook-schema.ts'
 import { WEBHOOK_TIMEOUT_MS } from '../domain/limits.ts'
 import { log } from '../log.ts'
 import { urlPolicy, urlProblem } from '../net/public-url.ts'

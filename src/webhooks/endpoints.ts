@@ -1,9 +1,10 @@
 // Webhook endpoints that were disabled after days of failures: reports them to the owners, lists them
 // and enables them.
+import { consolePath } from '../domain/console-path.ts'
 import { requireMember } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { ownerEmailsOf } from '../access/owners.ts'
-import type { WebhookEndpointRow } from '../db/schema.ts'
+import type { WebhookEndpointRow } from '../db/webhook-schema.ts'
 import { log } from '../log.ts'
 import { sendEmail } from '../mail/send.ts'
 import { endpointDisabledEmail } from '../mail/templates.tsx'
@@ -52,7 +53,10 @@ export async function reportDisabledEndpoint({
   log.warn('webhook endpoint disabled', { organisationId, origin })
   const { devMailbox, mailFrom } = settingsOf(env)
   if (!devMailbox && !mailFrom) return
-  const email = endpointDisabledEmail({ link: `${baseUrl}/console/settings/webhooks`, origin })
+  const email = endpointDisabledEmail({
+    link: baseUrl + consolePath(organisationId, '/settings/webhooks'),
+    origin,
+  })
   try {
     for (const to of await ownerEmailsOf(env, organisationId)) await sendEmail({ env, to, email })
   } catch (error) {

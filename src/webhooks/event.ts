@@ -1,7 +1,8 @@
 // The body of a webhook, as Standard Webhooks 1.0 defines it (https://www.standardwebhooks.com).
 import { z } from 'zod'
 import { EVENT_TYPES } from '../domain/webhook.ts'
-import type { JobRow, WebhookEventRow } from '../db/schema.ts'
+import type { JobRow } from '../db/schema.ts'
+import type { WebhookEventRow } from '../db/webhook-schema.ts'
 import { ListedJob, presentListedJob } from '../jobs/present.ts'
 import { linksFrom } from '../signing/signed-url.ts'
 

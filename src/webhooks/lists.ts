@@ -1,8 +1,8 @@
 // The SQL of lists of webhook events and attempts, and of one event.
 import { and, between, desc, eq, getTableColumns, lt } from 'drizzle-orm'
 import { database } from '../db/client.ts'
-import { webhookAttempts, webhookEvents } from '../db/schema.ts'
-import type { WebhookAttemptRow, WebhookEventRow } from '../db/schema.ts'
+import { webhookAttempts, webhookEvents } from '../db/webhook-schema.ts'
+import type { WebhookAttemptRow, WebhookEventRow } from '../db/webhook-schema.ts'
 
 /** An organisation's events, newest first. @param page `beforeId` is the last of the previous page */
 export const eventsOf = (

@@ -1,7 +1,7 @@
 // Reads webhook events and their attempts. For members.
 import { requireMember } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
-import type { WebhookAttemptRow, WebhookEventRow } from '../db/schema.ts'
+import type { WebhookAttemptRow, WebhookEventRow } from '../db/webhook-schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { attemptsBetween, eventsOf, findEvent } from './lists.ts'
 

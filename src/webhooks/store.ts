@@ -5,14 +5,10 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { SYSTEM } from '../domain/actor.ts'
 import { database, valueFor } from '../db/client.ts'
 import { dueFrom, SWEEP_AGAIN_AFTER_MS } from '../db/due.ts'
-import {
-  jobs,
-  organisations,
-  webhookAttempts,
-  webhookEndpoints,
-  webhookEvents,
-} from '../db/schema.ts'
-import type { JobRow, OrganisationRow, WebhookAttemptRow, WebhookEventRow } from '../db/schema.ts'
+import { jobs, organisations } from '../db/schema.ts'
+import { webhookAttempts, webhookEndpoints, webhookEvents } from '../db/webhook-schema.ts'
+import type { JobRow, OrganisationRow } from '../db/schema.ts'
+import type { WebhookAttemptRow, WebhookEventRow } from '../db/webhook-schema.ts'
 import {
   ATTEMPT_LEASE_MS,
   disableEndpoint,

@@ -30,7 +30,7 @@ const userIdOf = async (email: string) =>
   ''
 
 /** An organisation with its first owner and another member. */
-async function newTeam(role: 'member' | 'owner') {
+async function newTeam(role: 'developer' | 'owner') {
   const owner = await newOwner()
   const email = newAddress()
   await owner.browser.post(`${TEAM}/invitations`, { email, role })
@@ -104,7 +104,7 @@ describe('account deletion', () => {
   })
 
   it('requires the last owner to make another member an owner first', async () => {
-    const { owner, other } = await newTeam('member')
+    const { owner, other } = await newTeam('developer')
     const rejected = await owner.browser.get(PAGE)
     expect(rejected.html).toContain('You are the last owner of Acme')
     expect((await deleteAccount(owner.browser)).path).toBe(PAGE)

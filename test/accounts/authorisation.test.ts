@@ -70,7 +70,7 @@ const FOR_OWNERS: Record<string, UseCase> = {
   readMember,
   activeKeysCreatedBy,
   removeMember: (request) => removeMember({ ...request, revokeKeys: false }),
-  changeRole: (request) => changeRole({ ...request, role: 'member' }),
+  changeRole: (request) => changeRole({ ...request, role: 'developer' }),
   rotateWebhookSecret,
   revealWebhookSecret,
   readAuditLog: (request) => readAuditLog({ ...request, limit: 1 }),
@@ -109,7 +109,7 @@ let member: Actor & { userId: string }
 let outsider: Actor & { userId: string }
 
 /** Inserts a user, who is a member of the organisation if a role is given. */
-async function newUser(role?: 'owner' | 'member') {
+async function newUser(role?: 'owner' | 'developer') {
   const userId = newId('usr')
   const email = `${userId}@shop.example`
   const db = database(env)
@@ -124,7 +124,7 @@ async function newUser(role?: 'owner' | 'member') {
 beforeAll(async () => {
   organisationId = (await newOrganisation()).orgId
   owner = await newUser('owner')
-  member = await newUser('member')
+  member = await newUser('developer')
   outsider = await newUser()
 })
 
@@ -153,7 +153,7 @@ describe('use cases for owners', () => {
 
   it('let members read and remove their own membership', async () => {
     const request = { env, actor: member, organisationId, userId: member.userId }
-    expect(await readMember(request)).toMatchObject({ role: 'member' })
+    expect(await readMember(request)).toMatchObject({ role: 'developer' })
     expect(await activeKeysCreatedBy(request)).toEqual([])
   })
 })

@@ -142,7 +142,7 @@ describe('organisation export', () => {
   it('is limited to owners and to ten times an hour', async () => {
     const { browser, organisationId } = await newOwner()
     const email = newAddress()
-    await browser.post('/console/settings/team/invitations', { email, role: 'member' })
+    await browser.post('/console/settings/team/invitations', { email, role: 'developer' })
     const member = await join(email)
     await member.get('/console')
     expect((await member.post(`${SETTINGS}/export`)).status).toBe(404)
@@ -216,7 +216,7 @@ describe('organisation settings', () => {
   it('are read-only for members', async () => {
     const { browser } = await newOwner()
     const email = newAddress()
-    await browser.post('/console/settings/team/invitations', { email, role: 'member' })
+    await browser.post('/console/settings/team/invitations', { email, role: 'developer' })
     const member = await join(email)
     const page = await member.get(SETTINGS)
     expect(page.html).toContain('Only owners can change these settings.')

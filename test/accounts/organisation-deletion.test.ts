@@ -200,7 +200,7 @@ describe('organisation deletion in the console', () => {
   it('is limited to owners; members see the date without a button', async () => {
     const { browser, organisationId } = await newOwner()
     const address = newAddress()
-    await browser.post('/console/settings/team/invitations', { email: address, role: 'member' })
+    await browser.post('/console/settings/team/invitations', { email: address, role: 'developer' })
     const member = await join(address)
     await member.get('/console')
     expect((await deleteFromConsole(member)).status).toBe(404)
@@ -220,7 +220,7 @@ describe('runDeletions', () => {
     const { browser, email, organisationId: orgId, testKey } = await newOwner()
     const address = newAddress()
     const invite = (to: string) =>
-      browser.post('/console/settings/team/invitations', { email: to, role: 'member' })
+      browser.post('/console/settings/team/invitations', { email: to, role: 'developer' })
     await invite(address)
     const member = await join(address)
     await invite(newAddress())

@@ -109,7 +109,7 @@ describe('other users', () => {
   it('get not_found: members, owners of other organisations and of unknown ones', async () => {
     const shop = await billedShop({ credits: 100 })
     const other = await billedShop({ credits: 100 })
-    const member = await newUser(shop.orgId, 'member')
+    const member = await newUser(shop.orgId, 'developer')
     for (const owner of [member, other.owner]) {
       await expect(setAutoReload({ ...shop, owner })).rejects.toMatchObject({ code: 'not_found' })
     }

@@ -63,7 +63,7 @@ describe('buying a pack', () => {
       provider: 'sandbox',
       createdBy: shop.owner.userId,
     })
-    const returnUrl = `${baseUrl}/console/billing/payments/${payment.id}`
+    const returnUrl = `${baseUrl}/console/${shop.organisationId}/billing/payments/${payment.id}`
     expect(payment.actionUrl).toContain(encodeURIComponent(returnUrl))
     expect(await findPayment(env, payment.id)).toEqual(payment)
     expect(await auditOf(shop.organisationId, 'payment.started')).toHaveLength(1)
@@ -136,7 +136,7 @@ describe('buying a pack', () => {
     const shop = await newShop()
     const other = await newShop()
     const actors = {
-      member: () => newUser(shop.organisationId, 'member'),
+      member: () => newUser(shop.organisationId, 'developer'),
       stranger: () => newUser(shop.organisationId, null),
       'owner of another organisation': () => other.owner,
     }
@@ -337,7 +337,7 @@ describe('reading', () => {
   it('returns only the payments of the organisation, and only to its owners', async () => {
     const [shop, other] = [await newShop(), await newShop()]
     const { id: paymentId } = await startPack(shop)
-    const member = await newUser(shop.organisationId, 'member')
+    const member = await newUser(shop.organisationId, 'developer')
     const notFound = { code: 'not_found' }
     await expect(readPayment({ ...other.request, paymentId })).rejects.toMatchObject(notFound)
     await expect(readPayment({ ...shop.request, actor: member, paymentId })).rejects.toMatchObject(

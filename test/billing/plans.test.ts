@@ -255,7 +255,7 @@ describe('bad input', () => {
 
   it('rejects members and owners of other organisations', async () => {
     const [shop, other] = [await newShop(), await newShop()]
-    const member = await newUser(shop.organisationId, 'member')
+    const member = await newUser(shop.organisationId, 'developer')
     for (const actor of [member, other.owner]) {
       const order = { ...shop.request, ...GROWTH, actor }
       await expect(changePlan(order)).rejects.toMatchObject({ code: 'not_found' })

@@ -110,32 +110,32 @@ describe('the audit log', () => {
   it('records invitations, role changes, removals and departures', async () => {
     const { browser, email: ownerEmail, organisationId } = await newOwner()
     const email = newAddress()
-    await browser.post(`${TEAM}/invitations`, { email, role: 'member' })
+    await browser.post(`${TEAM}/invitations`, { email, role: 'developer' })
     const [invitationId] = /inv_\w{26}/.exec((await browser.get(TEAM)).html) ?? []
     await browser.post(`${TEAM}/invitations/${invitationId}/withdraw`)
     const member = await newMember(organisationId)
     await browser.post(`${TEAM}/members/${member.userId}/role`, { role: 'owner' })
     await browser.post(`${TEAM}/members/${member.userId}/role`, { role: 'owner' })
     await member.browser.post(`${TEAM}/members/${await userIdOf(ownerEmail)}/role`, {
-      role: 'member',
+      role: 'developer',
     })
     await member.browser.post(`${TEAM}/members/${await userIdOf(ownerEmail)}/remove`)
     const second = await newMember(organisationId)
     await second.browser.post(`${TEAM}/members/${second.userId}/remove`)
     // Rejected changes of the last owner are not recorded.
     await member.browser.post(`${TEAM}/members/${member.userId}/remove`)
-    await member.browser.post(`${TEAM}/members/${member.userId}/role`, { role: 'member' })
+    await member.browser.post(`${TEAM}/members/${member.userId}/role`, { role: 'developer' })
     const removal = (memberEmail: string) => ({
       email: memberEmail,
-      role: 'member',
+      role: 'developer',
       keys_revoked: false,
     })
-    const roles = { role_old: 'member', role_new: 'owner' }
+    const roles = { role_old: 'developer', role_new: 'owner' }
     expect(await recorded(organisationId, /^(invitation|member\.(?!joined))/)).toEqual([
-      ['invitation.created', { email, role: 'member' }],
-      ['invitation.withdrawn', { email, role: 'member' }],
+      ['invitation.created', { email, role: 'developer' }],
+      ['invitation.withdrawn', { email, role: 'developer' }],
       ['member.role_changed', { email: member.email, ...roles }],
-      ['member.role_changed', { email: ownerEmail, role_old: 'owner', role_new: 'member' }],
+      ['member.role_changed', { email: ownerEmail, role_old: 'owner', role_new: 'developer' }],
       ['member.removed', removal(ownerEmail)],
       ['member.left', removal(second.email)],
     ])

@@ -49,8 +49,8 @@ describe('buying credits', () => {
   it('rejects the form of another organisation', async () => {
     const provider = fakePayments()
     const [mine, theirs] = [await newOwner(), await newOwner()]
-    const form = { ...PACK, form_organisation: theirs.organisationId }
-    expect((await mine.browser.post(`${PAGE}/packs`, form)).status).toBe(409)
+    const path = `/console/${theirs.organisationId}/billing/packs`
+    expect((await mine.browser.post(path, PACK)).status).toBe(404)
     expect(provider.calls).toEqual([])
   })
 

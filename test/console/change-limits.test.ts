@@ -58,7 +58,7 @@ describe('a session whose sign-in is not recent', () => {
     const promoted = await browser.post(`${TEAM}/members/${member.userId}/role`, { role: 'owner' })
     expect(promoted.html).toContain('Confirm your password')
 
-    await browser.post(`${TEAM}/invitations`, { email: invited, role: 'member' })
+    await browser.post(`${TEAM}/invitations`, { email: invited, role: 'developer' })
     expect((await latestMail(invited)).subject).toContain('Join')
     vi.useRealTimers()
   })

@@ -39,7 +39,7 @@ const insertWorkspaces = (orgId: string, count: number, status: string) =>
 const insertInvitations = (orgId: string, count: number, expiresAt = Date.now() + DAY_MS) =>
   insert(
     `INSERT INTO invitations (id, organisation_id, email, role, token_hash, created_at, expires_at)
-       VALUES (?, ?, ?, 'member', ?, ?, ?)`,
+       VALUES (?, ?, ?, 'developer', ?, ?, ?)`,
     times(count, () => [
       newId('inv'),
       orgId,
@@ -58,7 +58,7 @@ async function insertMembers(orgId: string, count: number) {
     ids.map((id) => [id, '', newAddress(), now, now]),
   )
   await insert(
-    "INSERT INTO members (organisation_id, user_id, role, created_at) VALUES (?, ?, 'member', ?)",
+    "INSERT INTO members (organisation_id, user_id, role, created_at) VALUES (?, ?, 'developer', ?)",
     ids.map((id) => [orgId, id, now]),
   )
 }
@@ -163,7 +163,7 @@ describe('workspaces', () => {
     expect(created.html).toContain('value="One too many"')
     await insertWorkspaces(organisationId, 1, 'archived')
     const [, id] =
-      /(ws_\w{26})\/status"[^/]*<input[^>]*>\s*<input type="hidden" name="status" value="active"/.exec(
+      /(ws_\w{26})\/status"[^/]*<input type="hidden" name="status" value="active"/.exec(
         (await browser.get('/console/settings/workspaces')).html,
       ) ?? []
     const restored = await browser.post(`/console/settings/workspaces/${id}/status`, {
@@ -187,7 +187,10 @@ describe('invitations', () => {
     await insertMembers(organisationId, members)
     const pages = await Promise.all(
       times(PARALLEL, () =>
-        browser.post('/console/settings/team/invitations', { email: newAddress(), role: 'member' }),
+        browser.post('/console/settings/team/invitations', {
+          email: newAddress(),
+          role: 'developer',
+        }),
       ),
     )
     const rejected = pages.filter(({ status }) => status === 422)
@@ -203,7 +206,7 @@ describe('invitations', () => {
     await insertInvitations(organisationId, 49)
     const email = newAddress()
     const invite = () =>
-      browser.post('/console/settings/team/invitations', { email, role: 'member' })
+      browser.post('/console/settings/team/invitations', { email, role: 'developer' })
     expect((await invite()).html).toContain('Invitation sent.')
     expect((await invite()).html).toContain('Invitation sent.')
     expect(await count('invitations', organisationId)).toBe(50)

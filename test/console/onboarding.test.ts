@@ -204,7 +204,7 @@ describe('onboarding', () => {
     it('are not granted to an invited personal email address', async () => {
       const owner = await newOwner()
       const email = `${crypto.randomUUID()}@mailinator.com`
-      await owner.browser.post('/console/settings/team/invitations', { email, role: 'member' })
+      await owner.browser.post('/console/settings/team/invitations', { email, role: 'developer' })
       const browser = newBrowser()
       await browser.post((await latestMail(email)).path, { password: PASSWORD })
       await browser.post(name, { name: 'Farm' })

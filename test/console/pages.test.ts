@@ -135,7 +135,8 @@ describe('the playground', () => {
     const { browser } = await newOwner()
     const upload = endlessUpload()
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-    const response = await request('/console/playground', {
+    const { address } = await browser.get('/console/playground')
+    const response = await request(address, {
       method: 'POST',
       headers: {
         Cookie: cookie,

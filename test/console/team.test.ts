@@ -14,7 +14,7 @@ import {
 import type { Owner, Browser } from '../support/browser.ts'
 import { failJobQueues } from '../support/world.ts'
 
-const invite = (browser: Browser, email: string, role = 'member') =>
+const invite = (browser: Browser, email: string, role = 'developer') =>
   browser.post('/console/settings/team/invitations', { email, role })
 
 /** Opens the invitation link as the invited user, and joins. */
@@ -52,15 +52,15 @@ describe('the team', () => {
     const changeRole = async (by: Browser, memberEmail: string, role: string) =>
       by.post(`/console/settings/team/members/${await userIdOf(memberEmail)}/role`, { role })
     expect((await changeRole(member, email, 'owner')).status).toBe(404)
-    expect((await changeRole(browser, ownerEmail, 'member')).html).toContain(
+    expect((await changeRole(browser, ownerEmail, 'developer')).html).toContain(
       'must have at least one owner',
     )
     expect((await changeRole(browser, email, 'invalid')).html).not.toContain('Role changed')
     expect((await changeRole(browser, email, 'owner')).html).toContain('Role changed')
     // The two owners demote each other at the same time: one of them remains an owner.
     await Promise.all([
-      changeRole(member, ownerEmail, 'member'),
-      changeRole(browser, email, 'member'),
+      changeRole(member, ownerEmail, 'developer'),
+      changeRole(browser, email, 'developer'),
     ])
     const forms = await Promise.all(
       [browser, member].map(async (one) => (await one.get('/console/settings/team')).html),
@@ -196,61 +196,28 @@ describe('the team', () => {
   })
 })
 
-describe('a form in another tab', () => {
-  const page = '/console/settings/workspaces'
-
-  /** A user of two organisations who loaded a page of the first and then switched to the second. */
-  async function switchedUser() {
+describe('two tabs', () => {
+  it('show two organisations, each form changing its own', async () => {
     const other = await newOwner('Other')
     const own = await newOwner()
     await invite(other.browser, own.email)
-    await own.browser.get(page)
     await accept(own)
-    return { browser: own.browser, own, other }
-  }
-
-  it('does not change the newly selected organisation, and offers to switch back', async () => {
-    const { browser, own, other } = await switchedUser()
-    const fields = { name: 'Outlet', form_organisation: own.organisationId }
-    const rejected = await browser.post(page, fields, { referer: page })
-    expect(rejected.status).toBe(409)
-    expect(rejected.html).toContain('in another tab')
-    expect(rejected.html).toContain('<strong>Other</strong>')
-    expect(rejected.html).toContain('<strong>Acme</strong>')
-    for (const { testKey } of [own, other]) {
-      const { workspaces } = await (
-        await clientOf(testKey).get('/v1/workspaces')
-      ).json<{ workspaces: unknown[] }>()
-      expect(workspaces).toHaveLength(1)
-    }
-    const [, next = ''] = /name="next" value="([^"]+)"/.exec(rejected.html) ?? []
-    const back = await browser.post('/console/organisation', {
-      organisation: own.organisationId,
-      next,
-    })
-    expect(back.path).toBe(page)
-    expect((await browser.post(page, fields)).status).toBe(200)
-  })
-
-  it.each(['', 'org_00000000000000000000000000'])(
-    'is rejected without an organisation of the user: %j',
-    async (form_organisation) => {
-      const { browser } = await newOwner()
-      const rejected = await browser.post(page, { name: 'Outlet', form_organisation })
-      expect(rejected.status).toBe(409)
-      expect(rejected.html).toContain('another organisation')
-    },
-  )
-
-  it('is accepted if it concerns only the user', async () => {
-    const { browser, own } = await switchedUser()
-    const form = { form_organisation: own.organisationId, current: 'wrong', password: PASSWORD }
-    expect((await browser.post('/console/account/password', form)).status).toBe(422)
-    expect((await browser.post('/console/sign-out', form)).path).toBe('/console/sign-in')
+    const page = `/console/${own.organisationId}/settings/workspaces`
+    expect((await own.browser.get('/console/settings/workspaces')).address).toContain(
+      other.organisationId,
+    )
+    const { source } = await own.browser.get(page)
+    expect(source).toContain(`<form method="post" action="${page}"`)
+    expect((await own.browser.post(page, { name: 'Outlet' })).address).toContain(page)
+    const workspacesOf = async ({ testKey }: { testKey: string }) =>
+      (await (await clientOf(testKey).get('/v1/workspaces')).json<{ workspaces: unknown[] }>())
+        .workspaces
+    expect(await workspacesOf(own)).toHaveLength(2)
+    expect(await workspacesOf(other)).toHaveLength(1)
   })
 })
 
-describe('every form', () => {
+describe('every form and link', () => {
   it('contains the ID of its organisation', async () => {
     failJobQueues()
     const { browser, organisationId } = await newOwner()
@@ -261,20 +228,26 @@ describe('every form', () => {
       '',
       '/playground',
       '/credits',
+      '/billing',
       `/jobs/${jobId}`,
       `/jobs/${jobId}/live`,
+      '/settings/organisation',
       '/settings/api-keys',
       '/settings/webhooks',
       '/settings/workspaces',
       '/settings/team',
+      '/settings/audit-log',
       '/account',
     ]
+    const forUser = /^\/console(\/(account|invitations|sign-out|mode|organisation|dev)\b.*)?$/
     for (const path of paths) {
-      const { html } = await browser.get(`/console${path}`)
-      const forms = html.match(/<form method="post".*?<\/form>/gs) ?? []
-      expect(forms.length, path).toBeGreaterThan(0)
-      for (const form of forms)
-        expect(form).toContain(`name="form_organisation" value="${organisationId}"`)
+      const { source } = await browser.get(`/console${path}`)
+      const targets = [...source.matchAll(/(?:href|action)="(\/console[^"]*)"/g)].map(
+        ([, target = '']) => target,
+      )
+      expect(targets.length, path).toBeGreaterThan(0)
+      for (const target of targets.filter((target) => !forUser.test(target)))
+        expect(target, path).toContain(`/console/${organisationId}`)
     }
   })
 })

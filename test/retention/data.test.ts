@@ -115,7 +115,7 @@ const KINDS: Record<string, Kind> = {
         id,
         organisation_id,
         email: `${id}@shop.example`,
-        role: 'member',
+        role: 'developer',
         token_hash: id,
         created_at: Date.now(),
         expires_at: Date.now() + 7 * DAY_MS,
@@ -211,7 +211,7 @@ describe('retention of other data', () => {
     await insert('members', {
       organisation_id: orgId,
       user_id: member,
-      role: 'member',
+      role: 'developer',
       created_at: 0,
     })
     pass(8 * DAY_MS)

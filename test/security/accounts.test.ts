@@ -25,7 +25,7 @@ const signIn = (email: string, password: string, browser = newBrowser()) =>
   browser.post('/console/sign-in', { email, password })
 const signUpWith = (browser: Browser, email: string, password = PASSWORD) =>
   browser.post('/console/sign-up', { email, password, organisation: 'Acme' })
-const invite = (browser: Browser, email: string, role = 'member') =>
+const invite = (browser: Browser, email: string, role = 'developer') =>
   browser.post('/console/settings/team/invitations', { email, role })
 const emailsTo = (email: string) => developmentMailbox().filter(({ to }) => to === email).length
 

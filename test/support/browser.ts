@@ -12,15 +12,19 @@ export const PASSWORD = 'a long enough password'
 
 export interface Page {
   status: number
-  /** The path after redirects; the URL of a page of the payment provider. */
+  /** The path after redirects, without the organisation; the URL of a page of the payment provider. */
   path: string
+  /** The same path with the organisation. */
+  address: string
+  /** The page. The organisation is removed from the addresses of the console, as in `path`. */
   html: string
+  source: string
   headers: Headers
 }
 
 export interface Browser {
   get(path: string): Promise<Page>
-  /** Posts a form, by default with the organisation of the latest page. */
+  /** Posts a form. A path without an organisation goes to the organisation that was used last. */
   post(
     path: string,
     fields?: Record<string, string | File>,
@@ -33,8 +37,6 @@ export interface Browser {
 /** @param ip the address of the requests; by default an address in a new network */
 export function newBrowser(ip = newIp()): Browser {
   const cookies = new Map<string, string>()
-  /** The organisation in the forms of the latest page. */
-  let formOrganisation: string | undefined
 
   async function send(path: string, init: RequestInit): Promise<Page> {
     const headers = new Headers(init.headers)
@@ -52,29 +54,31 @@ export function newBrowser(ip = newIp()): Browser {
     if (location) {
       await response.body?.cancel()
       if (location.startsWith(PAYMENT_PAGES)) {
-        return { status: response.status, path: location, html: '', headers: response.headers }
+        const { status, headers } = response
+        return { status, path: location, address: location, html: '', source: '', headers }
       }
       expect(new URL(location, BASE).origin).toBe(BASE)
       const { pathname, search } = new URL(location, BASE)
-      return send(pathname + search, { method: 'GET' })
+      return send(pathname + search, response.status === 307 ? init : { method: 'GET' })
     }
-    const html = await response.text()
-    formOrganisation =
-      /name="form_organisation" value="([^"]+)"/.exec(html)?.[1] ?? formOrganisation
-    return { status: response.status, path, html, headers: response.headers }
+    const source = await response.text()
+    return {
+      status: response.status,
+      path: withoutOrganisation(path),
+      address: path,
+      html: withoutOrganisation(source),
+      source,
+      headers: response.headers,
+    }
   }
 
   return {
     cookies,
     get: (path) => send(path, { method: 'GET' }),
     post(path, fields = {}, { origin = BASE, referer } = {}) {
-      const allFields: typeof fields = {
-        ...(formOrganisation !== undefined && { form_organisation: formOrganisation }),
-        ...fields,
-      }
-      const files = Object.values(allFields).some((value) => value instanceof File)
+      const files = Object.values(fields).some((value) => value instanceof File)
       const body = files ? new FormData() : new URLSearchParams()
-      for (const [name, value] of Object.entries(allFields)) {
+      for (const [name, value] of Object.entries(fields)) {
         if (body instanceof FormData) body.set(name, value)
         else if (typeof value === 'string') body.set(name, value)
       }
@@ -89,6 +93,8 @@ export function newBrowser(ip = newIp()): Browser {
     },
   }
 }
+
+const withoutOrganisation = (text: string) => text.replaceAll(/\/console\/org_\w{26}/g, '/console')
 
 const newIp = () => {
   const { 0: a, 1: b } = crypto.getRandomValues(new Uint16Array(2))
@@ -158,7 +164,7 @@ export async function newOwner(name = 'Acme', address = newAddress()): Promise<O
 /** A user who joined an organisation and has it selected. They own another one. */
 export async function newMember(
   organisationId: string,
-  role: 'owner' | 'member' = 'member',
+  role: 'owner' | 'developer' = 'developer',
 ): Promise<{ browser: Browser; email: string; userId: string }> {
   const { browser, email } = await newOwner()
   const userId = await userIdOf(email)
@@ -166,7 +172,6 @@ export async function newMember(
     .bind(organisationId, userId, role, Date.now())
     .run()
   await browser.post('/console/organisation', { organisation: organisationId })
-  await browser.get('/console/settings/team') // selects the organisation for its forms
   return { browser, email, userId }
 }
 

@@ -1,11 +1,26 @@
-/** Text with a button that copies it. console.js shows the button. */
+// Text with a button that copies it. console.js shows the button.
+
 export const CopyableText = ({ label, text }: { label: string; text: string }) => (
   <div class="copyable">
     <pre tabindex={0} role="group" aria-label={label}>
       <code data-copy-source>{text}</code>
     </pre>
-    <button type="button" class="secondary" data-copy hidden>
-      Copy
-    </button>
+    <CopyButton />
   </div>
+)
+
+/** An ID in a line of text. @param label what it identifies, such as "job ID" */
+export const CopyableId = ({ id, label }: { id: string; label: string }) => (
+  <span class="copyable inline">
+    <span class="id" data-copy-source>
+      {id}
+    </span>
+    <CopyButton label={`Copy ${label}`} />
+  </span>
+)
+
+const CopyButton = ({ label }: { label?: string }) => (
+  <button type="button" class="secondary" data-copy hidden aria-label={label}>
+    Copy
+  </button>
 )

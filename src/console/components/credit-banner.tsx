@@ -5,6 +5,7 @@ import { log } from '../../log.ts'
 import type { CreditStatus } from '../../organisation/rpc.ts'
 import { organisationStub } from '../../organisation/stub.ts'
 import type { ConsoleContext } from '../context.ts'
+import { Link } from './link.tsx'
 
 /** @returns null for a posted form, and when the status cannot be read: a page does not depend on it */
 export async function creditStatusOf(c: ConsoleContext): Promise<CreditStatus | null> {
@@ -33,10 +34,10 @@ export const CreditBanner = ({ c, status }: { c: ConsoleContext; status: CreditS
       </strong>{' '}
       {isEmpty && 'Live jobs are rejected. '}
       {role === 'owner' ? (
-        <a href="/console/billing">Buy credits</a>
+        <Link to="/billing">Buy credits</Link>
       ) : (
         <>
-          An owner can buy credits under <a href="/console/billing">Billing</a>.
+          An owner can buy credits under <Link to="/billing">Billing</Link>.
         </>
       )}
     </aside>

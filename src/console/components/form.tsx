@@ -1,10 +1,11 @@
 // Forms, fields and buttons. The error of a field is next to it and is part of its description for
 // screen readers.
-import { createContext, useContext } from 'hono/jsx'
+import { useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
 import { PASSWORD_HINT } from '../fields.ts'
 import type { Mode } from '../../domain/job.ts'
 import type { FormState } from '../read-form.ts'
+import { Link, OrganisationPath } from './link.tsx'
 import { Notice } from './notice.tsx'
 
 interface FieldProps {
@@ -68,7 +69,7 @@ export const FormError = ({ state }: { state?: FormState | undefined }) => {
   if (!message) return null
   return (
     <Notice kind="bad">
-      {message} {state.link && <a href={state.link.href}>{state.link.label}</a>}
+      {message} {state.link && <Link to={state.link.to}>{state.link.label}</Link>}
     </Notice>
   )
 }
@@ -137,12 +138,10 @@ export const Button = ({
   </button>
 )
 
-/** The organisation of the page's forms; undefined on guest pages. */
-export const FormOrganisation = createContext<string | undefined>(undefined)
-export const FORM_ORGANISATION_FIELD = 'form_organisation'
+/** Where a form is sent: to an action of the organisation, such as `/jobs/…/cancel`, or to a path. */
+type Target = { to: string; action?: never } | { action: string; to?: never }
 
-interface PostFormProps {
-  action: string
+interface PostFormAttributes {
   class?: string
   enctype?: 'multipart/form-data'
   target?: '_blank'
@@ -154,17 +153,11 @@ interface PostFormProps {
   children?: Child
 }
 
-/**
- * A form that sends the organisation of its page, so that a form in an outdated tab does not change
- * another organisation (see `requireSameOrganisation`).
- */
-export const PostForm = ({ children, ...attributes }: PostFormProps) => {
-  const organisationId = useContext(FormOrganisation)
+/** A form that is sent with POST. */
+export const PostForm = ({ to, action, children, ...attributes }: PostFormAttributes & Target) => {
+  const organisationPath = useContext(OrganisationPath)
   return (
-    <form method="post" {...attributes}>
-      {organisationId && (
-        <input type="hidden" name={FORM_ORGANISATION_FIELD} value={organisationId} />
-      )}
+    <form method="post" action={action ?? organisationPath + to} {...attributes}>
       {children}
     </form>
   )
@@ -175,15 +168,14 @@ export const PostForm = ({ children, ...attributes }: PostFormProps) => {
  * @param on the object of the action, added to the button's accessible name
  */
 export const ActionForm = ({
-  action,
   label,
   on,
   kind = 'secondary',
   confirm,
   isSafe = false,
   fields = {},
+  ...target
 }: {
-  action: string
   label: string
   on?: string
   kind?: 'primary' | 'secondary' | 'danger'
@@ -191,10 +183,10 @@ export const ActionForm = ({
   /** Shows the confirmation without the colour of a warning. */
   isSafe?: boolean
   fields?: Record<string, string>
-}) => {
+} & Target) => {
   const ariaLabel = on && `${label} ${on}`
   const form = (
-    <PostForm action={action} class="action">
+    <PostForm {...target} class="action">
       {Object.entries(fields).map(([name, value]) => (
         <input type="hidden" name={name} value={value} />
       ))}

@@ -2,29 +2,33 @@
 import { html } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import type { CreditStatus } from '../../organisation/rpc.ts'
+import { MODES } from '../../domain/job.ts'
+import type { Mode } from '../../domain/job.ts'
 import { settingsOf } from '../../settings.ts'
 import type { ConsoleContext } from '../context.ts'
 import { CreditBanner, creditStatusOf } from './credit-banner.tsx'
-import { ActionForm, Button, FormOrganisation, PostForm } from './form.tsx'
+import { pathOf } from '../organisation-path.ts'
+import { ActionForm, Button, PostForm } from './form.tsx'
+import { Link, OrganisationPath } from './link.tsx'
 import { Timestamp } from './time.tsx'
 
 const PAGES = [
-  ['/console', 'Overview'],
-  ['/console/playground', 'Playground'],
-  ['/console/jobs', 'Jobs'],
-  ['/console/credits', 'Credits'],
-  ['/console/billing', 'Billing'],
+  ['', 'Overview'],
+  ['/playground', 'Playground'],
+  ['/jobs', 'Jobs'],
+  ['/credits', 'Credits'],
+  ['/billing', 'Billing'],
 ] as const
 
 const SETTINGS = [
-  ['/console/settings/organisation', 'Organisation'],
-  ['/console/settings/api-keys', 'API keys'],
-  ['/console/settings/webhooks', 'Webhooks'],
-  ['/console/settings/workspaces', 'Workspaces'],
-  ['/console/settings/team', 'Team'],
+  ['/settings/organisation', 'Organisation'],
+  ['/settings/api-keys', 'API keys'],
+  ['/settings/webhooks', 'Webhooks'],
+  ['/settings/workspaces', 'Workspaces'],
+  ['/settings/team', 'Team'],
 ] as const
 
-const OWNER_SETTINGS = [...SETTINGS, ['/console/settings/audit-log', 'Audit log']] as const
+const OWNER_SETTINGS = [...SETTINGS, ['/settings/audit-log', 'Audit log']] as const
 
 const HELP = [
   ['/docs', 'Documentation'],
@@ -36,6 +40,8 @@ interface PageOptions {
   status?: 200 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503
   /** A style sheet of this page, in addition to that of all pages. */
   stylesheet?: `/static/${string}.css`
+  /** A script of this page, in addition to console.js. */
+  script?: `/static/${string}.js`
   /** For a table of columns: a guest page is narrow otherwise. */
   wide?: boolean
   /** How often a browser without JavaScript reloads the page. */
@@ -79,12 +85,13 @@ export async function memberPage(
   return render(
     c,
     options,
-    <FormOrganisation.Provider value={c.var.membership.organisation.id}>
+    <OrganisationPath.Provider value={pathOf(c, '')}>
       <body class="member">
         <SkipLink />
         <header>
           <Brand />
           <Organisation c={c} />
+          <ModeSwitch mode={c.var.mode} />
           <AccountMenu c={c} />
         </header>
         <nav aria-label="Console">
@@ -96,7 +103,9 @@ export async function memberPage(
             labelledBy="settings"
           />
           <h2 id="help">Help</h2>
-          <Links c={c} to={HELP} labelledBy="help" />
+          <ul aria-labelledby="help">
+            <HelpLinks />
+          </ul>
         </nav>
         <main id="content" tabindex={-1}>
           <Suspension c={c} />
@@ -106,12 +115,12 @@ export async function memberPage(
         </main>
         <Announcer />
       </body>
-    </FormOrganisation.Provider>,
+    </OrganisationPath.Provider>,
   )
 }
 
 function render(c: ConsoleContext, options: PageOptions, body: Child) {
-  const { title, status = 200, stylesheet, refreshSeconds } = options
+  const { title, status = 200, stylesheet, script, refreshSeconds } = options
   const document = (
     <html lang="en">
       <head>
@@ -124,6 +133,7 @@ function render(c: ConsoleContext, options: PageOptions, body: Child) {
         <link rel="stylesheet" href="/static/console.css" />
         {stylesheet && <link rel="stylesheet" href={stylesheet} />}
         <script type="module" src="/static/console.js"></script>
+        {script && <script type="module" src={script}></script>}
         {refreshSeconds !== undefined && (
           <noscript>
             <meta http-equiv="refresh" content={String(refreshSeconds)} />
@@ -142,18 +152,44 @@ const Links = ({
   labelledBy,
 }: {
   c: ConsoleContext
-  to: readonly (readonly [href: string, label: string])[]
+  to: readonly (readonly [page: string, label: string])[]
   labelledBy?: string
 }) => (
   <ul aria-labelledby={labelledBy}>
-    {to.map(([href, label]) => (
+    {to.map(([page, label]) => (
       <li>
-        <a href={href} aria-current={isCurrent(c, href) ? 'page' : undefined}>
+        <Link to={page} aria-current={isCurrent(c, page) ? 'page' : undefined}>
           {label}
-        </a>
+        </Link>
       </li>
     ))}
   </ul>
+)
+
+const HelpLinks = () => (
+  <>
+    {HELP.map(([href, label]) => (
+      <li>
+        <a href={href}>{label}</a>
+      </li>
+    ))}
+  </>
+)
+
+/** The mode of the data on all pages. */
+const ModeSwitch = ({ mode }: { mode: Mode }) => (
+  <PostForm action="/console/mode" class="mode-switch">
+    {MODES.map((value) => (
+      <button
+        type="submit"
+        name="mode"
+        value={value}
+        aria-pressed={value === mode ? 'true' : 'false'}
+      >
+        {value === 'live' ? 'Live' : 'Test'}
+      </button>
+    ))}
+  </PostForm>
 )
 
 /** console.js announces changes on the page to screen readers here. */
@@ -239,17 +275,14 @@ const Deletion = ({ c }: { c: ConsoleContext }) => {
         New jobs are rejected. {role !== 'owner' && 'An owner can cancel the deletion.'}
       </p>
       {role === 'owner' && (
-        <ActionForm
-          action="/console/settings/organisation/keep"
-          label="Cancel deletion"
-          kind="primary"
-        />
+        <ActionForm to="/settings/organisation/keep" label="Cancel deletion" kind="primary" />
       )}
     </aside>
   )
 }
 
-function isCurrent(c: ConsoleContext, href: string): boolean {
+function isCurrent(c: ConsoleContext, page: string): boolean {
   const path = c.req.path.replace(/\/$/, '')
-  return path === href || (href !== '/console' && path.startsWith(`${href}/`))
+  const href = pathOf(c, page)
+  return path === href || (page !== '' && path.startsWith(`${href}/`))
 }

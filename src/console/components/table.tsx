@@ -1,5 +1,6 @@
 // Tables, and what a page shows instead of an empty one.
 import type { Child } from 'hono/jsx'
+import { Link } from './link.tsx'
 
 /**
  * A table. In a narrow container each row becomes a card, and each cell shows its column's name.
@@ -50,8 +51,8 @@ export const EmptyState = ({ title, children }: { title: string; children?: Chil
 )
 
 /** An ID that links to its page. */
-export const IdLink = ({ href, id }: { href: string; id: string }) => (
-  <a class="id" href={href}>
+export const IdLink = ({ to, id }: { to: string; id: string }) => (
+  <Link class="id" to={to}>
     {id}
-  </a>
+  </Link>
 )

@@ -5,12 +5,7 @@ import { authOf, MAX_PASSWORD_LENGTH } from '../../accounts/auth.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { log } from '../../log.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import {
-  Button,
-  CurrentPasswordField,
-  FORM_ORGANISATION_FIELD,
-  PostForm,
-} from '../components/form.tsx'
+import { Button, CurrentPasswordField, PostForm } from '../components/form.tsx'
 import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
 import { returnTo } from '../return-to.ts'
@@ -46,9 +41,7 @@ const wrongPassword = (c: ConsoleContext) =>
 async function confirmPage(c: ConsoleContext, state: FormState = {}) {
   const fields = Object.entries(await c.req.parseBody()).filter(
     (field): field is [string, string] =>
-      typeof field[1] === 'string' &&
-      field[0] !== PASSWORD_FIELD &&
-      field[0] !== FORM_ORGANISATION_FIELD,
+      typeof field[1] === 'string' && field[0] !== PASSWORD_FIELD,
   )
   return memberPage(
     c,

@@ -6,9 +6,12 @@ import { membershipsOf } from '../../accounts/members.ts'
 import { recordSignIn } from '../../accounts/sessions.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { AppError } from '../../domain/errors.ts'
+import { permits } from '../../domain/role.ts'
+import type { Permission } from '../../domain/role.ts'
 import type { ConsoleApp, ConsoleContext, SessionUser } from '../context.ts'
 import { cookieOptions } from '../cookies.ts'
 import { returnTo } from '../return-to.ts'
+import { selectedMode } from './mode.ts'
 import { trustBrowser } from './trusted-browser.ts'
 
 const ORGANISATION_COOKIE = 'try-on.organisation'
@@ -101,21 +104,37 @@ export const requireSession = createMiddleware<ConsoleApp>(async (c, next) => {
   await next()
 })
 
-/** Sets the selected organisation. Redirects users without an organisation to onboarding. */
+/**
+ * Sets the organisation of the address, otherwise the one that was used last. Redirects users without
+ * an organisation to onboarding.
+ * @throws AppError not_found if the user is not a member of the organisation in the address
+ */
 export const requireOrganisation = createMiddleware<ConsoleApp>(async (c, next) => {
   const memberships = await membershipsOf(c.env, c.var.user.id)
-  const selectedId = getCookie(c, ORGANISATION_COOKIE)
-  const membership =
-    memberships.find(({ organisation }) => organisation.id === selectedId) ?? memberships[0]
-  if (!membership) {
+  const lastUsedId = getCookie(c, ORGANISATION_COOKIE)
+  const find = (id: string | undefined) =>
+    memberships.find(({ organisation }) => organisation.id === id)
+  const requestedId = c.req.param('organisationId')
+  const membership = requestedId ? find(requestedId) : (find(lastUsedId) ?? memberships[0])
+  if (memberships.length === 0) {
     // A user with a selected organisation was a member when it was selected.
     forgetOrganisation(c)
-    return c.redirect(`/console/onboarding${selectedId ? '?left=1' : ''}`, 303)
+    return c.redirect(`/console/onboarding${lastUsedId ? '?left=1' : ''}`, 303)
   }
+  if (!membership) throw new AppError('not_found')
   c.set('memberships', memberships)
   c.set('membership', membership)
+  c.set('mode', selectedMode(c) ?? (membership.hasLiveKey ? 'live' : 'test'))
+  if (membership.organisation.id !== lastUsedId) selectOrganisation(c, membership.organisation.id)
   await next()
 })
+
+/** Returns 404 to members whose role does not permit the page or action. */
+export const permitted = (permission: Permission) =>
+  createMiddleware<ConsoleApp>(async (c, next) => {
+    if (!permits(c.var.membership.role, permission)) throw new AppError('not_found')
+    await next()
+  })
 
 /** Returns 404 to members who are not owners. */
 export const requireOwner = createMiddleware<ConsoleApp>(async (c, next) => {
@@ -123,7 +142,7 @@ export const requireOwner = createMiddleware<ConsoleApp>(async (c, next) => {
   await next()
 })
 
-/** Stores the selection. `requireOrganisation` checks the membership at each request. */
+/** Pages without an organisation in their address use this one. */
 export const selectOrganisation = (c: ConsoleContext, organisationId: string): void =>
   setCookie(c, ORGANISATION_COOKIE, organisationId, cookieOptions(c, YEAR_SECONDS))
 

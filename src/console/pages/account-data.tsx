@@ -29,6 +29,7 @@ import {
   forwardCookies,
   requireSession,
 } from '../middleware/session.ts'
+import { Link } from '../components/link.tsx'
 
 /** Requires a user whose account is scheduled for deletion. `requireSession` redirects them here. */
 const requireScheduledDeletion = createMiddleware<ConsoleApp>(async (c, next) => {
@@ -86,7 +87,7 @@ async function deletePage(c: ConsoleContext, state: FormState = {}) {
             another member an owner.
           </Notice>
           <p>
-            Manage members under <a href="/console/settings/team">Team</a>.
+            Manage members under <Link to="/settings/team">Team</Link>.
           </p>
         </>
       ) : (

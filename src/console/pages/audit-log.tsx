@@ -9,6 +9,7 @@ import { memberPage } from '../components/layout.tsx'
 import { EmptyState, Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { scopeOf } from '../middleware/session.ts'
+import { Link } from '../components/link.tsx'
 
 const PAGE_SIZE = 50
 
@@ -95,9 +96,9 @@ export const auditLog = new Hono<ConsoleApp>().get('/', async (c) => {
         />
       )}
       <nav aria-label="Pages" class="pages">
-        {beforeId && <a href="/console/settings/audit-log">Newest</a>}
+        {beforeId && <Link to="/settings/audit-log">Newest</Link>}
         {hasMore && (
-          <a href={`/console/settings/audit-log?before=${entries.at(-1)?.id ?? ''}`}>Older</a>
+          <Link to={`/settings/audit-log?before=${entries.at(-1)?.id ?? ''}`}>Older</Link>
         )}
       </nav>
     </>,

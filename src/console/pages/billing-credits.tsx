@@ -3,7 +3,6 @@ import { autoReloadSettings } from '../../billing/auto-reload-settings.ts'
 import { formatCredits, formatMoney, MINOR_UNITS, nameOfPack } from '../../billing/money.ts'
 import { PACKS, packPriceFor } from '../../billing/plans.ts'
 import type { Pack } from '../../billing/plans.ts'
-import { BILLING_PATH } from '../../domain/billing.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { Button, Field, FormError, PostForm } from '../components/form.tsx'
 import type { OwnerView } from './billing-page.tsx'
@@ -30,7 +29,7 @@ export const Packs = ({ view }: { view: OwnerView }) => {
           const credits = nameOfPack(pack, currency)
           const price = formatMoney(amount, currency)
           return (
-            <PostForm action={`${BILLING_PATH}/packs`} class="pack">
+            <PostForm to="/billing/packs" class="pack">
               <input type="hidden" name="pack" value={String(pack)} />
               <input type="hidden" name="amount" value={String(amount)} />
               <input type="hidden" name="currency" value={currency} />
@@ -65,7 +64,7 @@ export const AutoReloadForm = ({ view }: { view: OwnerView }) => {
         most one payment is attempted per hour. After three failed payments in a row, auto-reload is
         turned off and the owners are notified by email.
       </p>
-      <PostForm action={`${BILLING_PATH}/auto-reload`} novalidate>
+      <PostForm to="/billing/auto-reload" novalidate>
         <FormError state={state} />
         <div class="field">
           <label class="switch">

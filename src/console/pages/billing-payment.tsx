@@ -5,7 +5,6 @@ import { formatCredits, formatMoney } from '../../billing/money.ts'
 import { readPayment } from '../../billing/read-payment.ts'
 import { itemOf } from '../../billing/receipt.ts'
 import type { PaymentRow } from '../../db/billing-schema.ts'
-import { BILLING_PATH } from '../../domain/billing.ts'
 import { AppError } from '../../domain/errors.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { isId } from '../../ids.ts'
@@ -18,6 +17,8 @@ import { Timestamp } from '../components/time.tsx'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { scopeOf, selectOrganisation } from '../middleware/session.ts'
 import { Amount } from './billing-payments.tsx'
+import { Link } from '../components/link.tsx'
+import { pathOf } from '../organisation-path.ts'
 
 const REFRESH_SECONDS = 5
 
@@ -37,7 +38,7 @@ export const billingPayment = new Hono<ConsoleApp>()
       },
       <>
         <p class="breadcrumb">
-          <a href={BILLING_PATH}>Billing</a>
+          <Link to="/billing">Billing</Link>
         </p>
         <h1>{itemOf(payment)}</h1>
         {isSandbox(c.env, baseUrlOf(c)) && <SandboxBanner />}
@@ -77,7 +78,7 @@ async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
     <section
       class="payment"
       aria-label="Payment"
-      data-live={status === 'open' ? `${BILLING_PATH}/payments/${id}/live` : undefined}
+      data-live={status === 'open' ? pathOf(c, `/billing/payments/${id}/live`) : undefined}
       data-status={`Payment ${status}`}
     >
       <Outcome payment={payment} />
@@ -144,9 +145,9 @@ const PrimaryLink = ({ payment: { status, actionUrl } }: { payment: PaymentRow }
     )
   }
   return (
-    <a href={BILLING_PATH} role="button">
+    <Link to="/billing" role="button">
       {status === 'failed' || status === 'expired' ? 'Try again' : 'Back to Billing'}
-    </a>
+    </Link>
   )
 }
 

@@ -2,12 +2,12 @@
 import { formatMoney } from '../../billing/money.ts'
 import { itemOf } from '../../billing/receipt.ts'
 import type { PaymentRow } from '../../db/billing-schema.ts'
-import { BILLING_PATH } from '../../domain/billing.ts'
 import { PaymentBadge } from '../components/badges.tsx'
 import { Button, FormError, PostForm } from '../components/form.tsx'
 import { EmptyState, Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
 import type { OwnerView } from './billing-page.tsx'
+import { Link } from '../components/link.tsx'
 
 /** The stored payment method, with a link to the provider's portal. */
 export const PaymentMethod = ({ view }: { view: OwnerView }) => (
@@ -22,7 +22,7 @@ export const PaymentMethod = ({ view }: { view: OwnerView }) => (
             The payment provider stores the payment method, billing address and tax ID.
           </span>
         </p>
-        <PostForm action={`${BILLING_PATH}/portal`}>
+        <PostForm to="/billing/portal">
           <Button kind="secondary">Manage billing details</Button>
         </PostForm>
       </>
@@ -62,8 +62,8 @@ export const Payments = ({ view: { c, payments, hasMore } }: { view: OwnerView }
         />
       )}
       <nav aria-label="Pages" class="pages">
-        {isPaged && <a href={`${BILLING_PATH}#payments`}>Newest</a>}
-        {hasMore && last && <a href={`${BILLING_PATH}?before=${last.id}#payments`}>Older</a>}
+        {isPaged && <Link to="/billing#payments">Newest</Link>}
+        {hasMore && last && <Link to={`/billing?before=${last.id}#payments`}>Older</Link>}
       </nav>
     </section>
   )
@@ -96,7 +96,7 @@ const PaymentLinks = ({ payment }: { payment: PaymentRow }) => {
           Invoice {on}
         </a>
       )}
-      <a href={`${BILLING_PATH}/payments/${payment.id}`}>View {on}</a>
+      <Link to={`/billing/payments/${payment.id}`}>View {on}</Link>
     </div>
   )
 }

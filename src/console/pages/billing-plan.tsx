@@ -10,7 +10,6 @@ import {
 import type { SelfServicePlan } from '../../billing/plans.ts'
 import type { BillingAccountRow } from '../../db/billing-schema.ts'
 import type { OrganisationRow } from '../../db/schema.ts'
-import { BILLING_PATH } from '../../domain/billing.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import type { Plan } from '../../domain/organisation.ts'
 import { ActionForm, FormError } from '../components/form.tsx'
@@ -20,7 +19,7 @@ import { PlanCards } from '../components/plan-cards.tsx'
 import { Timestamp } from '../components/time.tsx'
 import type { OwnerView } from './billing-page.tsx'
 
-const ACTION = `${BILLING_PATH}/plan`
+const ACTION = '/billing/plan'
 
 /** The plan in force, its notices, and what an owner can change. */
 export const PlanSection = ({ view, canChange }: { view: OwnerView; canChange: boolean }) => {
@@ -185,7 +184,7 @@ const PlanForm = ({
   confirm?: string | undefined
 }) => (
   <ActionForm
-    action={ACTION}
+    to={ACTION}
     label={label}
     on={label === 'Keep the plan' ? nameOfPlan(plan) : `to ${nameOfPlan(plan)}`}
     kind="primary"

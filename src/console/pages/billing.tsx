@@ -9,7 +9,6 @@ import { PaymentError } from '../../billing/provider.ts'
 import { updateAutoReload } from '../../billing/update-auto-reload.ts'
 import type { PaymentRow } from '../../db/billing-schema.ts'
 import { MINOR_UNITS } from '../../billing/money.ts'
-import { BILLING_PATH } from '../../domain/billing.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { log } from '../../log.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
@@ -18,6 +17,7 @@ import { formStateOf, readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { billingPage } from './billing-page.tsx'
 import type { BillingForm } from './billing-page.tsx'
+import { pathOf, redirectTo } from '../organisation-path.ts'
 
 const OUTDATED = 'The form is not valid. Check the prices and try again.'
 const UNREACHABLE = 'The payment provider cannot be reached.'
@@ -65,7 +65,7 @@ export const billing = new Hono<ConsoleApp>()
     try {
       const change = await changePlan({ ...scopeOf(c), baseUrl: baseUrlOf(c), ...form.data })
       if (change.kind === 'payment') return redirectToPayment(c, change.payment)
-      return c.redirect(`${BILLING_PATH}?done=${change.kind}#plan`, 303)
+      return redirectTo(c, `/billing?done=${change.kind}#plan`)
     } catch (error) {
       return failedForm(c, 'plan', error)
     }
@@ -92,7 +92,7 @@ export const billing = new Hono<ConsoleApp>()
         monthly_max: String(monthlyMax),
       })
     }
-    return c.redirect(`${BILLING_PATH}?done=auto-reload#auto-reload`, 303)
+    return redirectTo(c, `/billing?done=auto-reload#auto-reload`)
   })
   .post('/portal', requireOwner, async (c) => {
     try {
@@ -104,7 +104,7 @@ export const billing = new Hono<ConsoleApp>()
 
 /** Goes to the provider's page, or to the page of the payment if there is nothing to do. */
 const redirectToPayment = (c: ConsoleContext, { id, actionUrl }: PaymentRow) =>
-  c.redirect(actionUrl ?? `${BILLING_PATH}/payments/${id}`, 303)
+  c.redirect(actionUrl ?? pathOf(c, `/billing/payments/${id}`), 303)
 
 /** For a form without visible fields, whose values come from the page. */
 const invalidForm = (c: ConsoleContext, form: BillingForm) =>

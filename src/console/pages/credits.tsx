@@ -7,6 +7,7 @@ import type { ConsoleApp } from '../context.ts'
 import { memberPage } from '../components/layout.tsx'
 import { EmptyState, IdLink, Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
+import { Link } from '../components/link.tsx'
 
 const PAGE_SIZE = 50
 
@@ -36,7 +37,7 @@ export const credits = new Hono<ConsoleApp>().get('/', async (c) => {
       <p>
         A live job costs one credit. The credit is reserved when the job is accepted, consumed when
         the job completes, and released if it does not. Buy credits under{' '}
-        <a href="/console/billing">Billing</a>.
+        <Link to="/billing">Billing</Link>.
       </p>
       <dl class="metrics">
         <Figure label="Balance" value={totals.balance} />
@@ -58,19 +59,13 @@ export const credits = new Hono<ConsoleApp>().get('/', async (c) => {
               KIND_LABELS[entry.kind],
               entry.amount > 0 ? `+${entry.amount}` : entry.amount,
               entry.balance,
-              entry.jobId ? (
-                <IdLink href={`/console/jobs/${entry.jobId}`} id={entry.jobId} />
-              ) : (
-                entry.reason
-              ),
+              entry.jobId ? <IdLink to={`/jobs/${entry.jobId}`} id={entry.jobId} /> : entry.reason,
             ])}
           />
         )}
         <nav aria-label="Pages" class="pages">
-          {paged && <a href="/console/credits">Newest</a>}
-          {page.hasMore && (
-            <a href={`/console/credits?before=${page.rows.at(-1)?.id ?? 0}`}>Older</a>
-          )}
+          {paged && <Link to="/credits">Newest</Link>}
+          {page.hasMore && <Link to={`/credits?before=${page.rows.at(-1)?.id ?? 0}`}>Older</Link>}
         </nav>
       </section>
     </>,

@@ -1,7 +1,7 @@
 // The disabled webhook endpoints of an organisation.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import type { WebhookEndpointRow } from '../../db/schema.ts'
+import type { WebhookEndpointRow } from '../../db/webhook-schema.ts'
 import { enableEndpoint } from '../../webhooks/endpoints.ts'
 import type { ConsoleApp } from '../context.ts'
 import { ActionForm } from '../components/form.tsx'
@@ -9,12 +9,13 @@ import { Notice } from '../components/notice.tsx'
 import { readForm } from '../read-form.ts'
 import { Timestamp } from '../components/time.tsx'
 import { scopeOf } from '../middleware/session.ts'
+import { redirectTo } from '../organisation-path.ts'
 
 export const disabledEndpoints = new Hono<ConsoleApp>().post('/endpoints/enable', async (c) => {
   const form = await readForm(c, z.object({ origin: z.url() }))
-  if (!form.ok) return c.redirect('/console/settings/webhooks', 303)
+  if (!form.ok) return redirectTo(c, '/settings/webhooks')
   await enableEndpoint({ ...scopeOf(c), url: form.data.origin })
-  return c.redirect('/console/settings/webhooks?enabled=1', 303)
+  return redirectTo(c, '/settings/webhooks?enabled=1')
 })
 
 export const DisabledEndpoints = ({ endpoints }: { endpoints: WebhookEndpointRow[] }) =>
@@ -34,7 +35,7 @@ export const DisabledEndpoints = ({ endpoints }: { endpoints: WebhookEndpointRow
             </span>
           </p>
           <ActionForm
-            action="/console/settings/webhooks/endpoints/enable"
+            to="/settings/webhooks/endpoints/enable"
             label="Enable"
             on={origin}
             fields={{ origin }}

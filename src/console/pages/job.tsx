@@ -1,7 +1,7 @@
 // A job: its images, timeline and details.
 import { Hono } from 'hono'
 import { listWorkspaces } from '../../accounts/workspaces.ts'
-import type { WebhookAttemptRow } from '../../db/schema.ts'
+import type { WebhookAttemptRow } from '../../db/webhook-schema.ts'
 import { AppError } from '../../domain/errors.ts'
 import { eventIdOf, isId } from '../../ids.ts'
 import { cancelJob } from '../../jobs/cancel.ts'
@@ -17,13 +17,15 @@ import { deleteOutput } from '../../retention/delete-output.ts'
 import { listAttempts } from '../../webhooks/read.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { ActionForm, FormOrganisation } from '../components/form.tsx'
+import { ActionForm } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { actorOf, scopeOf } from '../middleware/session.ts'
 import { formatDuration, Timestamp } from '../components/time.tsx'
 import { ModeBadge, StatusBadge } from '../components/badges.tsx'
 import { jobErrorMessage } from '../error-messages.ts'
+import { Link, OrganisationPath } from '../components/link.tsx'
+import { pathOf, redirectTo } from '../organisation-path.ts'
 
 const REFRESH_SECONDS = 2
 
@@ -38,7 +40,7 @@ export const job = new Hono<ConsoleApp>()
       },
       <>
         <p class="breadcrumb">
-          <a href="/console/jobs">Jobs</a>
+          <Link to="/jobs">Jobs</Link>
         </p>
         <h1>
           Job <span class="id">{row.id}</span>
@@ -56,9 +58,9 @@ export const job = new Hono<ConsoleApp>()
   .get('/:jobId/live', async (c) => {
     const row = await findOwnJob(c)
     return c.html(
-      <FormOrganisation.Provider value={row.organisationId}>
+      <OrganisationPath.Provider value={pathOf(c, '')}>
         {await jobSection(c, row)}
-      </FormOrganisation.Provider>,
+      </OrganisationPath.Provider>,
     )
   })
   .post('/:jobId/cancel', async (c) => {
@@ -67,9 +69,9 @@ export const job = new Hono<ConsoleApp>()
       await cancelJob({ env: c.env, organisationId, jobId: id })
     } catch (error) {
       if (!(error instanceof AppError)) throw error
-      return c.redirect(`/console/jobs/${id}?late=1`, 303)
+      return redirectTo(c, `/jobs/${id}?late=1`)
     }
-    return c.redirect(`/console/jobs/${id}`, 303)
+    return redirectTo(c, `/jobs/${id}`)
   })
   .post('/:jobId/delete-pictures', async (c) => {
     const { id, organisationId } = await findOwnJob(c)
@@ -78,7 +80,7 @@ export const job = new Hono<ConsoleApp>()
     } catch (error) {
       if (!(error instanceof AppError && error.code === 'job_not_finished')) throw error
     }
-    return c.redirect(`/console/jobs/${id}`, 303)
+    return redirectTo(c, `/jobs/${id}`)
   })
 
 /** @throws AppError not_found, also for a job of another organisation */
@@ -109,7 +111,7 @@ async function jobSection(c: ConsoleContext, row: JobWithEvent) {
     <section
       class="job"
       data-status={`Job ${row.status}`}
-      data-live={isSettled(row) ? undefined : `/console/jobs/${row.id}/live`}
+      data-live={isSettled(row) ? undefined : pathOf(c, `/jobs/${row.id}/live`)}
       aria-label="Job"
     >
       <p class="job-status">
@@ -141,12 +143,10 @@ async function jobSection(c: ConsoleContext, row: JobWithEvent) {
         />
         <JobImage title="Result" src={output} placeholder={resultPlaceholder(row)} />
       </div>
-      {row.status === 'pending' && (
-        <ActionForm action={`/console/jobs/${row.id}/cancel`} label="Cancel job" />
-      )}
+      {row.status === 'pending' && <ActionForm to={`/jobs/${row.id}/cancel`} label="Cancel job" />}
       {hasEnded && !hasNoImages(row) && (
         <ActionForm
-          action={`/console/jobs/${row.id}/delete-pictures`}
+          to={`/jobs/${row.id}/delete-pictures`}
           label="Delete images"
           kind="danger"
           confirm="The result image, the stored copies of the input images and all URLs of this job are permanently deleted. The job itself is not deleted."
@@ -258,7 +258,7 @@ const Timeline = ({ row, attempts }: { row: JobWithEvent; attempts: WebhookAttem
       ))}
       {row.eventStatus && (
         <li>
-          <a href={`/console/settings/webhooks/${eventIdOf(row.id)}`}>Webhook {row.eventStatus}</a>
+          <Link to={`/settings/webhooks/${eventIdOf(row.id)}`}>Webhook {row.eventStatus}</Link>
         </li>
       )}
     </ol>

@@ -15,6 +15,7 @@ import { formatDuration, Timestamp } from '../components/time.tsx'
 import { EmptyState, IdLink, Table } from '../components/table.tsx'
 import { ModeBadge, StatusBadge } from '../components/badges.tsx'
 import { scopeOf } from '../middleware/session.ts'
+import { Link } from '../components/link.tsx'
 
 /** Ignores invalid filters: users may edit the URL. */
 const Query = z.object({
@@ -58,7 +59,7 @@ export const jobs = new Hono<ConsoleApp>()
           <EmptyState title={status || workspace ? 'No matching jobs' : 'No jobs yet'}>
             <p>
               Submit one <a href="/docs/quick-start">through the API</a> or in the{' '}
-              <a href="/console/playground">playground</a>.
+              <Link to="/playground">playground</Link>.
             </p>
           </EmptyState>
         ) : (
@@ -66,7 +67,7 @@ export const jobs = new Hono<ConsoleApp>()
             label="Jobs"
             columns={['Job', 'Status', 'Mode', 'Workspace', 'Submitted', 'Duration']}
             rows={page.rows.map((row) => [
-              <IdLink href={`/console/jobs/${row.id}`} id={row.id} />,
+              <IdLink to={`/jobs/${row.id}`} id={row.id} />,
               <StatusBadge status={row.status} />,
               <ModeBadge mode={row.mode} />,
               names.get(row.workspaceId) ?? row.workspaceId,
@@ -76,11 +77,9 @@ export const jobs = new Hono<ConsoleApp>()
           />
         )}
         <nav aria-label="Pages" class="pages">
-          {before && <a href={`/console/jobs?${new URLSearchParams(filter)}`}>Newest</a>}
+          {before && <Link to={`/jobs?${new URLSearchParams(filter)}`}>Newest</Link>}
           {page.hasMore && last && (
-            <a href={`/console/jobs?${new URLSearchParams({ ...filter, before: last.id })}`}>
-              Older
-            </a>
+            <Link to={`/jobs?${new URLSearchParams({ ...filter, before: last.id })}`}>Older</Link>
           )}
         </nav>
       </>,
@@ -97,7 +96,7 @@ const Filters = ({
   status: string | undefined
   workspace: string | undefined
 }) => (
-  <form method="get" action="/console/jobs" class="filters">
+  <form method="get" to="/jobs" class="filters">
     <div class="field">
       <label for="status">Status</label>
       <select id="status" name="status" data-submit-on-change>

@@ -16,6 +16,8 @@ import { EmptyState, Table } from '../components/table.tsx'
 import { ModeBadge, StatusBadge } from '../components/badges.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { scopeOf } from '../middleware/session.ts'
+import { Link } from '../components/link.tsx'
+import { redirectTo } from '../organisation-path.ts'
 
 const NewKey = z.object({
   name,
@@ -35,7 +37,7 @@ export const keys = new Hono<ConsoleApp>()
     } catch (error) {
       return keysPage(c, formStateOf(error, { name: form.data.name, mode: form.data.mode }))
     }
-    if (!created) return c.redirect('/console/settings/api-keys?repeated=1', 303)
+    if (!created) return redirectTo(c, '/settings/api-keys?repeated=1')
     return memberPage(
       c,
       { title: 'Your new API key' },
@@ -46,14 +48,14 @@ export const keys = new Hono<ConsoleApp>()
         </Notice>
         <CopyableText label="Your new API key" text={created.key} />
         <p>
-          <a href="/console/settings/api-keys">I have stored the key. Back to API keys</a>
+          <Link to="/settings/api-keys">I have stored the key. Back to API keys</Link>
         </p>
       </>,
     )
   })
   .post('/:keyId/revoke', async (c) => {
     await revokeApiKey({ ...scopeOf(c), keyId: c.req.param('keyId') })
-    return c.redirect('/console/settings/api-keys?revoked=1', 303)
+    return redirectTo(c, '/settings/api-keys?revoked=1')
   })
 
 async function keysPage(c: ConsoleContext, state: FormState = {}) {
@@ -103,7 +105,7 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
               <Timestamp at={key.revokedAt} />
             ) : (
               <ActionForm
-                action={`/console/settings/api-keys/${key.id}/revoke`}
+                to={`/settings/api-keys/${key.id}/revoke`}
                 label="Revoke"
                 on={key.name}
                 kind="danger"
@@ -121,7 +123,7 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
 const NewKeyForm = ({ state }: { state: FormState }) => (
   <section class="card" aria-labelledby="new-key">
     <h2 id="new-key">Create an API key</h2>
-    <PostForm action="/console/settings/api-keys" novalidate>
+    <PostForm to="/settings/api-keys" novalidate>
       <input type="hidden" name="id" value={newId('key')} />
       <Field
         name="name"

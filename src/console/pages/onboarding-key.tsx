@@ -1,9 +1,11 @@
 // The last step of onboarding: the first API key, which is shown once.
 import { isFreeEmail } from '../../accounts/email-address.ts'
+import { consolePath } from '../../domain/console-path.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { settingsOf } from '../../settings.ts'
 import { CopyableText } from '../components/copyable-text.tsx'
-import { Button, FormOrganisation, PostForm } from '../components/form.tsx'
+import { Button, PostForm } from '../components/form.tsx'
+import { Link, OrganisationPath } from '../components/link.tsx'
 import { guestPage } from '../components/layout.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Steps } from '../components/steps.tsx'
@@ -30,12 +32,12 @@ export const newKeyPage = (
       <h2>Submit a job from a terminal</h2>
       <CopyableText label="A command that submits a job" text={curlOf(baseUrlOf(c), key)} />
       <h2>Or submit a job here</h2>
-      <FormOrganisation.Provider value={organisationId}>
-        <PostForm action="/console/playground/sample" target="_blank" data-run>
+      <OrganisationPath.Provider value={consolePath(organisationId)}>
+        <PostForm to="/playground/sample" target="_blank" data-run>
           <input type="hidden" name="nonce" value={crypto.randomUUID()} />
           <Button kind="secondary">Submit sample job</Button>
         </PostForm>
-      </FormOrganisation.Provider>
+      </OrganisationPath.Provider>
       <div data-run-result aria-live="polite"></div>
       <p class="aside">
         <a href="/console">I have stored the key. Go to the console</a>
@@ -58,9 +60,9 @@ export const storedKeyPage = (c: ConsoleContext, organisationName: string) =>
         create a new key under API keys.
       </p>
       <p class="buttons">
-        <a href="/console/settings/api-keys" role="button">
+        <Link to="/settings/api-keys" role="button">
           API keys
-        </a>
+        </Link>
         <a href="/console" role="button" class="secondary">
           Overview
         </a>
@@ -81,7 +83,7 @@ const NoFreeCredits = ({ c }: { c: ConsoleContext }) => {
   return (
     <Notice kind="info">
       <strong>Your organisation has no credits yet.</strong> {reason()} To run live jobs,{' '}
-      <a href="/console/billing">buy credits</a> or{' '}
+      <Link to="/billing">buy credits</Link> or{' '}
       {supportEmail ? <a href={`mailto:${supportEmail}`}>contact support</a> : 'contact support'}.
     </Notice>
   )

@@ -23,8 +23,9 @@ import { memberPage } from '../components/layout.tsx'
 import { checkPassword } from '../check-password.ts'
 import { Timestamp } from '../components/time.tsx'
 import { scopeOf } from '../middleware/session.ts'
+import { redirectTo } from '../organisation-path.ts'
 
-const PAGE = '/console/settings/organisation'
+const PAGE = '/settings/organisation'
 
 const DAYS_ERROR = `Enter a whole number from ${MIN_RETENTION_DAYS} to ${MAX_RETENTION_DAYS}.`
 const days = z.coerce
@@ -45,7 +46,7 @@ export const organisationSettings = new Hono<ConsoleApp>()
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return settingsPage(c, form)
     await updateOrganisation({ ...scopeOf(c), change: { name: form.data.name } })
-    return c.redirect(`${PAGE}?done=renamed`, 303)
+    return redirectTo(c, `${PAGE}?done=renamed`)
   })
   .post('/retention', async (c) => {
     const form = await readForm(c, z.object({ days }))
@@ -54,7 +55,7 @@ export const organisationSettings = new Hono<ConsoleApp>()
       ...scopeOf(c),
       change: { outputRetentionDays: form.data.days },
     })
-    return c.redirect(`${PAGE}?done=retention`, 303)
+    return redirectTo(c, `${PAGE}?done=retention`)
   })
   .post('/export', async (c) => {
     const scope = scopeOf(c)
@@ -76,11 +77,11 @@ export const organisationSettings = new Hono<ConsoleApp>()
       return settingsPage(c, { errors, values: { confirmation: organisation.name } })
     }
     await scheduleOrganisationDeletion({ ...scopeOf(c), baseUrl: baseUrlOf(c) })
-    return c.redirect(PAGE, 303)
+    return redirectTo(c, PAGE)
   })
   .post('/keep', async (c) => {
     await cancelOrganisationDeletion(scopeOf(c))
-    return c.redirect(`${PAGE}?done=restored`, 303)
+    return redirectTo(c, `${PAGE}?done=restored`)
   })
 
 function settingsPage(c: ConsoleContext, state: FormState = {}) {
@@ -129,7 +130,7 @@ const OwnerSettings = ({
   <>
     <section class="card" aria-labelledby="name-heading">
       <h2 id="name-heading">Name</h2>
-      <PostForm action={`${PAGE}/name`} novalidate>
+      <PostForm to={`${PAGE}/name`} novalidate>
         <Field
           name="name"
           label="Organisation name"
@@ -144,7 +145,7 @@ const OwnerSettings = ({
     <section class="card" aria-labelledby="retention-heading">
       <h2 id="retention-heading">Retention</h2>
       <p>Result images and the image URLs of jobs are deleted after this number of days.</p>
-      <PostForm action={`${PAGE}/retention`} novalidate>
+      <PostForm to={`${PAGE}/retention`} novalidate>
         <Field
           name="days"
           label="Days"
@@ -163,7 +164,7 @@ const OwnerSettings = ({
         their secrets, jobs, webhook deliveries, credits and the audit log. The links to result
         images are valid for one hour.
       </p>
-      <PostForm action={`${PAGE}/export`} data-download>
+      <PostForm to={`${PAGE}/export`} data-download>
         <Button kind="secondary">Export as JSON</Button>
       </PostForm>
     </section>
@@ -179,7 +180,7 @@ const Deletion = ({ organisation, state }: { organisation: OrganisationRow; stat
       days, all jobs, images, API keys, workspaces, members and remaining credits are deleted. Until
       then, an owner can cancel the deletion.
     </p>
-    <PostForm action={`${PAGE}/delete`} novalidate>
+    <PostForm to={`${PAGE}/delete`} novalidate>
       <Field
         name="confirmation"
         label={`Enter “${organisation.name}” to confirm`}

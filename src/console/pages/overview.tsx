@@ -14,6 +14,7 @@ import { Notice } from '../components/notice.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { formatDuration } from '../components/time.tsx'
 import { EmptyState } from '../components/table.tsx'
+import { Link } from '../components/link.tsx'
 
 export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
   const { organisation } = c.var.membership
@@ -44,7 +45,7 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
         <div>
           <dt>Credits</dt>
           <dd>
-            <a href="/console/credits">{formatCredits(credits.balance, currency)}</a>
+            <Link to="/credits">{formatCredits(credits.balance, currency)}</Link>
           </dd>
         </div>
         <div>
@@ -65,7 +66,7 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
         {statistics.total === 0 ? (
           <EmptyState title="No jobs yet">
             <p>
-              Submit one in the <a href="/console/playground">playground</a> or follow the{' '}
+              Submit one in the <Link to="/playground">playground</Link> or follow the{' '}
               <a href="/docs/quick-start">quick start</a>. Jobs in test mode are free.
             </p>
           </EmptyState>
@@ -86,7 +87,7 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
         <dl>
           <dt>Plan</dt>
           <dd>
-            <a href="/console/billing">{nameOfPlan(organisation.plan)}</a>
+            <Link to="/billing">{nameOfPlan(organisation.plan)}</Link>
           </dd>
           <dt>Region</dt>
           <dd>
@@ -96,9 +97,7 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
           <dd>{organisation.rateLimitPerMinute} requests per minute</dd>
           <dt>Auto-reload</dt>
           <dd>
-            <a href="/console/billing#auto-reload">
-              {organisation.autoReloadEnabled ? 'On' : 'Off'}
-            </a>
+            <Link to="/billing#auto-reload">{organisation.autoReloadEnabled ? 'On' : 'Off'}</Link>
           </dd>
           <dt>Organisation ID</dt>
           <dd class="id">{organisation.id}</dd>

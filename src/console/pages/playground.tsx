@@ -21,6 +21,8 @@ import { memberPage } from '../components/layout.tsx'
 import { limitUpload } from '../middleware/throttle.tsx'
 import { scopeOf } from '../middleware/session.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
+import { Link } from '../components/link.tsx'
+import { redirectTo } from '../organisation-path.ts'
 
 const text = z.string().trim().max(MAX_URL_LENGTH).default('')
 const file = z.instanceof(File).optional().catch(undefined)
@@ -35,7 +37,6 @@ const TryOn = z.object({
   nonce: Nonce,
 })
 
-/** Must run before requireSameOrganisation, which parses the form. */
 export const uploadLimit = bodyLimit({
   maxSize: 2 * MAX_IMAGE_BYTES + MAX_BODY_BYTES,
   onError: (c: ConsoleContext) => {
@@ -88,11 +89,11 @@ export const playground = new Hono<ConsoleApp>()
       garmentImageUrl: garment.url,
     })
     if (!submitted.ok) return playgroundPage(c, { ...submitted.state, values })
-    return c.redirect(`/console/jobs/${submitted.jobId}`, 303)
+    return redirectTo(c, `/jobs/${submitted.jobId}`)
   })
   .post('/sample', async (c) => {
     const form = await readForm(c, z.object({ nonce: Nonce }))
-    if (!form.ok) return c.redirect('/console/playground', 303)
+    if (!form.ok) return redirectTo(c, '/playground')
     const submitted = await submitFromConsole(c, {
       mode: 'test',
       nonce: form.data.nonce,
@@ -100,7 +101,7 @@ export const playground = new Hono<ConsoleApp>()
       garmentImageUrl: `${baseUrlOf(c)}/static/garment.jpg`,
     })
     if (!submitted.ok) return playgroundPage(c, submitted.state)
-    return c.redirect(`/console/jobs/${submitted.jobId}`, 303)
+    return redirectTo(c, `/jobs/${submitted.jobId}`)
   })
 
 type ImageUrl = { ok: true; url: string } | { ok: false; errors: FieldErrors }
@@ -155,10 +156,10 @@ async function playgroundPage(
       {workspaces.length === 0 && (
         <Notice kind="bad">
           All workspaces are archived. To submit jobs, restore or create a workspace under{' '}
-          <a href="/console/settings/workspaces">Workspaces</a>.
+          <Link to="/settings/workspaces">Workspaces</Link>.
         </Notice>
       )}
-      <PostForm action="/console/playground" enctype="multipart/form-data" novalidate>
+      <PostForm to="/playground" enctype="multipart/form-data" novalidate>
         <FormError state={state} />
         <input type="hidden" name="nonce" value={crypto.randomUUID()} />
         <div class="columns">

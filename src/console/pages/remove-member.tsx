@@ -13,6 +13,8 @@ import { Timestamp } from '../components/time.tsx'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { scopeOf } from '../middleware/session.ts'
 import { readForm } from '../read-form.ts'
+import { Link } from '../components/link.tsx'
+import { redirectTo } from '../organisation-path.ts'
 
 const Removal = z.object({ revoke_keys: z.literal('on').optional() })
 
@@ -24,8 +26,8 @@ export const removeMember = new Hono<ConsoleApp>()
     const form = await readForm(c, Removal)
     const revokeKeys = form.ok && form.data.revoke_keys !== undefined
     const removed = await remove({ ...scopeOf(c), userId, revokeKeys })
-    if (!removed) return c.redirect('/console/settings/team?last_owner=1', 303)
-    return c.redirect(isSelf ? '/console' : '/console/settings/team?removed=1', 303)
+    if (!removed) return redirectTo(c, '/settings/team?last_owner=1')
+    return isSelf ? c.redirect('/console', 303) : redirectTo(c, '/settings/team?removed=1')
   })
 
 async function confirmPage(c: ConsoleContext, userId: string) {
@@ -40,7 +42,7 @@ async function confirmPage(c: ConsoleContext, userId: string) {
     { title },
     <>
       <p class="breadcrumb">
-        <a href="/console/settings/team">Team</a>
+        <Link to="/settings/team">Team</Link>
       </p>
       <h1>{title}</h1>
       <p>
@@ -65,7 +67,7 @@ async function confirmPage(c: ConsoleContext, userId: string) {
         />
       )}
       <section class="card" aria-label={title}>
-        <PostForm action={`/console/settings/team/members/${userId}/remove`}>
+        <PostForm to={`/settings/team/members/${userId}/remove`}>
           {keys.length > 0 && (
             <label>
               <input type="checkbox" name="revoke_keys" checked />
@@ -75,9 +77,9 @@ async function confirmPage(c: ConsoleContext, userId: string) {
           )}
           <div class="buttons">
             <Button kind="danger">{isSelf ? 'Leave' : 'Remove'}</Button>
-            <a href="/console/settings/team" role="button" class="secondary">
+            <Link to="/settings/team" role="button" class="secondary">
               Cancel
-            </a>
+            </Link>
           </div>
         </PostForm>
       </section>

@@ -1,19 +1,23 @@
-// Switches between the organisations of a user.
+// Switches between the organisations of a user, and between live and test mode.
 import { Hono } from 'hono'
 import { z } from 'zod'
+import { consolePath } from '../../domain/console-path.ts'
+import { MODES } from '../../domain/job.ts'
 import type { ConsoleApp } from '../context.ts'
 import { AppError } from '../../domain/errors.ts'
-import { selectOrganisation } from '../middleware/session.ts'
+import { selectMode } from '../middleware/mode.ts'
 import { readForm } from '../read-form.ts'
-import { safeReturnTo } from '../return-to.ts'
+import { returnTo } from '../return-to.ts'
 
-const Switch = z.object({ organisation: z.string(), next: z.string().optional() })
-
-export const switchOrganisation = new Hono<ConsoleApp>().post('/organisation', async (c) => {
-  const form = await readForm(c, Switch)
-  const organisationId = form.ok ? form.data.organisation : undefined
-  const isMember = c.var.memberships.some(({ organisation }) => organisation.id === organisationId)
-  if (!form.ok || !isMember) throw new AppError('not_found')
-  selectOrganisation(c, form.data.organisation)
-  return c.redirect(safeReturnTo(form.data.next) ?? '/console', 303)
-})
+/** The page checks the membership. */
+export const switchOrganisation = new Hono<ConsoleApp>()
+  .post('/organisation', async (c) => {
+    const form = await readForm(c, z.object({ organisation: z.string() }))
+    if (!form.ok) throw new AppError('not_found')
+    return c.redirect(consolePath(encodeURIComponent(form.data.organisation)), 303)
+  })
+  .post('/mode', async (c) => {
+    const form = await readForm(c, z.object({ mode: z.enum(MODES) }))
+    if (form.ok) selectMode(c, form.data.mode)
+    return c.redirect(returnTo(c) ?? '/console', 303)
+  })

@@ -6,7 +6,7 @@ import { requireMail } from '../../accounts/auth.ts'
 import { invite, withdrawInvitation } from '../../accounts/invitations.ts'
 import { changeRole, readTeam } from '../../accounts/members.ts'
 import type { Member } from '../../accounts/members.ts'
-import { ROLES } from '../../db/auth-schema.ts'
+import { ROLES } from '../../domain/role.ts'
 import { AppError } from '../../domain/errors.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
@@ -21,6 +21,8 @@ import { Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { requireOwner, scopeOf } from '../middleware/session.ts'
+import { Link } from '../components/link.tsx'
+import { redirectTo } from '../organisation-path.ts'
 
 const role = z.enum(ROLES, 'Choose a role.')
 const Invitation = z.object({ email, role })
@@ -57,18 +59,18 @@ export const team = new Hono<ConsoleApp>()
       return teamPage(c, { errors, values: { email: address, role: invitedRole } })
     }
     const changed = invited.replaced !== undefined && invited.replaced !== invitedRole
-    return c.redirect(`/console/settings/team?invited=${changed ? invitedRole : 1}`, 303)
+    return redirectTo(c, `/settings/team?invited=${changed ? invitedRole : 1}`)
   })
   .post('/invitations/:invitationId/withdraw', async (c) => {
     await withdrawInvitation({ ...scopeOf(c), invitationId: c.req.param('invitationId') })
-    return c.redirect('/console/settings/team?withdrawn=1', 303)
+    return redirectTo(c, '/settings/team?withdrawn=1')
   })
   .post('/members/:userId/role', requireOwner, recentSignInForOwners, async (c) => {
     const form = await readForm(c, z.object({ role }))
     if (!form.ok) throw new AppError('not_found')
     const userId = c.req.param('userId')
     const changed = await changeRole({ ...scopeOf(c), userId, role: form.data.role })
-    return c.redirect(`/console/settings/team?${changed ? 'role' : 'last_owner'}=1`, 303)
+    return redirectTo(c, `/settings/team?${changed ? 'role' : 'last_owner'}=1`)
   })
 
 async function teamPage(c: ConsoleContext, state: FormState = {}) {
@@ -89,7 +91,7 @@ async function teamPage(c: ConsoleContext, state: FormState = {}) {
       {invited && (
         <Notice kind="good">
           Invitation sent.
-          {(invited === 'owner' || invited === 'member') &&
+          {(invited === 'owner' || invited === 'developer') &&
             ` It replaces the earlier invitation. The role is now ${invited}.`}
         </Notice>
       )}
@@ -120,14 +122,14 @@ async function teamPage(c: ConsoleContext, state: FormState = {}) {
               <div class="actions">
                 {isOwner && <ChangeRole member={member} />}
                 {(isOwner || isSelf) && (
-                  <a
-                    href={`/console/settings/team/members/${member.userId}/remove`}
+                  <Link
+                    to={`/settings/team/members/${member.userId}/remove`}
                     role="button"
                     class="secondary"
                     aria-label={isSelf ? `Leave ${organisation.name}` : `Remove ${member.email}`}
                   >
                     {isSelf ? 'Leave' : 'Remove'}
-                  </a>
+                  </Link>
                 )}
               </div>
             ),
@@ -146,7 +148,7 @@ async function teamPage(c: ConsoleContext, state: FormState = {}) {
               <Timestamp at={invitation.expiresAt} />,
               isOwner && (
                 <ActionForm
-                  action={`/console/settings/team/invitations/${invitation.id}/withdraw`}
+                  to={`/settings/team/invitations/${invitation.id}/withdraw`}
                   label="Withdraw"
                   on={`the invitation to ${invitation.email}`}
                 />
@@ -158,7 +160,7 @@ async function teamPage(c: ConsoleContext, state: FormState = {}) {
       {isOwner && (
         <section class="card" aria-labelledby="invite-heading">
           <h2 id="invite-heading">Invite a member</h2>
-          <PostForm action="/console/settings/team/invitations" novalidate>
+          <PostForm to="/settings/team/invitations" novalidate>
             <FormError state={state} />
             <Field name="email" label="Email" type="email" autocomplete="off" state={state} />
             <div class="field">
@@ -180,9 +182,9 @@ async function teamPage(c: ConsoleContext, state: FormState = {}) {
 
 const ChangeRole = ({ member: { userId, email: address, role: current } }: { member: Member }) => (
   <ActionForm
-    action={`/console/settings/team/members/${userId}/role`}
+    to={`/settings/team/members/${userId}/role`}
     label={current === 'owner' ? 'Make member' : 'Make owner'}
-    fields={{ role: current === 'owner' ? 'member' : 'owner' }}
+    fields={{ role: current === 'owner' ? 'developer' : 'owner' }}
     confirm={
       current === 'owner'
         ? `Make ${address} a member? They will no longer be able to manage the team.`

@@ -1,6 +1,6 @@
 // A webhook event: its delivery attempts, their responses, and sending it again.
 import { Hono } from 'hono'
-import type { WebhookAttemptRow } from '../../db/schema.ts'
+import type { WebhookAttemptRow } from '../../db/webhook-schema.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isId } from '../../ids.ts'
 import { listAttempts, readEvent } from '../../webhooks/read.ts'
@@ -13,6 +13,8 @@ import { DeliveryBadge } from '../components/badges.tsx'
 import { formatDuration, Timestamp } from '../components/time.tsx'
 import { EmptyState } from '../components/table.tsx'
 import { scopeOf } from '../middleware/session.ts'
+import { Link } from '../components/link.tsx'
+import { redirectTo } from '../organisation-path.ts'
 
 const REFRESH_SECONDS = 2
 
@@ -30,7 +32,7 @@ export const webhookEvent = new Hono<ConsoleApp>()
       },
       <>
         <p class="breadcrumb">
-          <a href="/console/settings/webhooks">Webhooks</a>
+          <Link to="/settings/webhooks">Webhooks</Link>
         </p>
         <h1>
           {event.type} <span class="id">{event.id}</span>
@@ -54,9 +56,9 @@ export const webhookEvent = new Hono<ConsoleApp>()
           <dd class="address">{event.url}</dd>
           <dt>Job</dt>
           <dd>
-            <a class="id" href={`/console/jobs/${event.jobId}`}>
+            <Link class="id" to={`/jobs/${event.jobId}`}>
               {event.jobId}
-            </a>
+            </Link>
           </dd>
           {event.status === 'retrying' && (
             <>
@@ -68,7 +70,7 @@ export const webhookEvent = new Hono<ConsoleApp>()
           )}
         </dl>
         <p class="buttons">
-          <ActionForm action={`/console/settings/webhooks/${event.id}/resend`} label="Send again" />
+          <ActionForm to={`/settings/webhooks/${event.id}/resend`} label="Send again" />
         </p>
         <section aria-labelledby="attempts-heading">
           <h2 id="attempts-heading">Attempts</h2>
@@ -84,7 +86,7 @@ export const webhookEvent = new Hono<ConsoleApp>()
     const event = await findOwnEvent(c)
     const started = await resendEvent({ ...scopeOf(c), eventId: event.id })
     const note = started ? `sent=${event.attempts}` : 'busy=1'
-    return c.redirect(`/console/settings/webhooks/${event.id}?${note}`, 303)
+    return redirectTo(c, `/settings/webhooks/${event.id}?${note}`)
   })
 
 /** @throws AppError not_found, also for an event of another organisation */

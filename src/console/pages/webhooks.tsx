@@ -3,7 +3,8 @@ import { Hono } from 'hono'
 import { z } from 'zod'
 import { updateOrganisation } from '../../accounts/organisations.ts'
 import { revealWebhookSecret, rotateWebhookSecret } from '../../accounts/webhook-secret.ts'
-import type { OrganisationRow, WebhookEventRow } from '../../db/schema.ts'
+import type { OrganisationRow } from '../../db/schema.ts'
+import type { WebhookEventRow } from '../../db/webhook-schema.ts'
 import { AppError } from '../../domain/errors.ts'
 import { isId } from '../../ids.ts'
 import { cancelJob } from '../../jobs/cancel.ts'
@@ -31,6 +32,8 @@ import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { requireOwner, scopeOf } from '../middleware/session.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
 import { webhookEvent } from './webhook-event.tsx'
+import { Link } from '../components/link.tsx'
+import { redirectTo } from '../organisation-path.ts'
 
 /** The scenarios of the test events. The refunded job is cancelled while it is held pending. */
 const TEST_EVENTS = {
@@ -59,7 +62,7 @@ export const webhooks = new Hono<ConsoleApp>()
     if (!form.ok) return webhooksPage(c, form)
     const defaultWebhookUrl = form.data.url || null
     await updateOrganisation({ ...scopeOf(c), change: { defaultWebhookUrl } })
-    return c.redirect('/console/settings/webhooks?saved=1', 303)
+    return redirectTo(c, '/settings/webhooks?saved=1')
   })
   .post('/reveal', requireOwner, requireRecentSignIn, async (c) =>
     webhooksPage(c, {}, await revealWebhookSecret(scopeOf(c))),
@@ -67,14 +70,14 @@ export const webhooks = new Hono<ConsoleApp>()
   .post('/rotate', requireOwner, requireRecentSignIn, async (c) => {
     await rotateWebhookSecret(scopeOf(c))
     // The redirect prevents a second rotation when the page is reloaded.
-    return c.redirect('/console/settings/webhooks?rotated=1#secret-heading', 303)
+    return redirectTo(c, '/settings/webhooks?rotated=1#secret-heading')
   })
   // Runs a test job, whose event is delivered like any other event.
   .post('/test', async (c) => {
     const schema = z.object({ outcome: z.enum(OUTCOMES), nonce: Nonce })
     const form = await readForm(c, schema)
     if (!form.ok || !c.var.membership.organisation.defaultWebhookUrl) {
-      return c.redirect('/console/settings/webhooks', 303)
+      return redirectTo(c, '/settings/webhooks')
     }
     const imageUrl = `https://${SCENARIO_HOST}${TEST_EVENTS[form.data.outcome]}`
     const submitted = await submitFromConsole(c, {
@@ -85,7 +88,7 @@ export const webhooks = new Hono<ConsoleApp>()
     })
     if (!submitted.ok) return webhooksPage(c, submitted.state)
     if (form.data.outcome === 'refunded') await cancelTestJob(c, submitted.jobId)
-    return c.redirect(`/console/jobs/${submitted.jobId}`, 303)
+    return redirectTo(c, `/jobs/${submitted.jobId}`)
   })
   .route('/', disabledEndpoints)
   .route('/', webhookEvent)
@@ -133,7 +136,7 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
       )}
       <section class="card" aria-labelledby="url-heading">
         <h2 id="url-heading">Default URL</h2>
-        <PostForm action="/console/settings/webhooks/url" novalidate>
+        <PostForm to="/settings/webhooks/url" novalidate>
           <Field
             name="url"
             label="URL"
@@ -188,14 +191,10 @@ const SigningSecret = ({
       {isOwner ? (
         <div class="buttons">
           {revealed === undefined && (
-            <ActionForm
-              action="/console/settings/webhooks/reveal"
-              label="Reveal"
-              on="the signing secret"
-            />
+            <ActionForm to="/settings/webhooks/reveal" label="Reveal" on="the signing secret" />
           )}
           <ActionForm
-            action="/console/settings/webhooks/rotate"
+            to="/settings/webhooks/rotate"
             label="Rotate"
             on="the signing secret"
             kind="danger"
@@ -225,7 +224,7 @@ const TestEvent = ({ organisation }: { organisation: OrganisationRow }) => (
     {organisation.defaultWebhookUrl ? (
       <>
         <p>Runs a free test job and sends its event to the default URL.</p>
-        <PostForm action="/console/settings/webhooks/test" class="buttons">
+        <PostForm to="/settings/webhooks/test" class="buttons">
           <input type="hidden" name="nonce" value={crypto.randomUUID()} />
           {OUTCOMES.map((outcome) => (
             <Button kind="secondary" name="outcome" value={outcome}>
@@ -258,7 +257,7 @@ const Deliveries = ({ page, paged }: { page: Page<WebhookEventRow>; paged: boole
           columns={['Event', 'Type', 'Status', 'Attempts', 'Created']}
           numeric={['Attempts']}
           rows={page.rows.map((event) => [
-            <IdLink href={`/console/settings/webhooks/${event.id}`} id={event.id} />,
+            <IdLink to={`/settings/webhooks/${event.id}`} id={event.id} />,
             event.type,
             <DeliveryBadge status={event.status} />,
             event.attempts,
@@ -267,9 +266,9 @@ const Deliveries = ({ page, paged }: { page: Page<WebhookEventRow>; paged: boole
         />
       )}
       <nav aria-label="Pages" class="pages">
-        {paged && <a href="/console/settings/webhooks#deliveries-heading">Newest</a>}
+        {paged && <Link to="/settings/webhooks#deliveries-heading">Newest</Link>}
         {page.hasMore && last && (
-          <a href={`/console/settings/webhooks?before=${last.id}#deliveries-heading`}>Older</a>
+          <Link to={`/settings/webhooks?before=${last.id}#deliveries-heading`}>Older</Link>
         )}
       </nav>
     </section>

@@ -15,6 +15,7 @@ import { StatusBadge } from '../components/badges.tsx'
 import { Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { scopeOf } from '../middleware/session.ts'
+import { redirectTo } from '../organisation-path.ts'
 
 const SUCCESS_MESSAGES: Record<string, string> = {
   created: 'Workspace created.',
@@ -33,18 +34,18 @@ export const workspaces = new Hono<ConsoleApp>()
     } catch (error) {
       return workspacesPage(c, formStateOf(error, form.data))
     }
-    return c.redirect('/console/settings/workspaces?done=created', 303)
+    return redirectTo(c, '/settings/workspaces?done=created')
   })
   .post('/:workspaceId/rename', async (c) => {
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return workspacesPage(c, {}, { id: c.req.param('workspaceId'), state: form })
     const workspaceId = c.req.param('workspaceId')
     await updateWorkspace({ ...scopeOf(c), workspaceId, change: form.data })
-    return c.redirect('/console/settings/workspaces?done=renamed', 303)
+    return redirectTo(c, '/settings/workspaces?done=renamed')
   })
   .post('/:workspaceId/status', async (c) => {
     const form = await readForm(c, z.object({ status: z.enum(WORKSPACE_STATUSES) }))
-    if (!form.ok) return c.redirect('/console/settings/workspaces', 303)
+    if (!form.ok) return redirectTo(c, '/settings/workspaces')
     const workspaceId = c.req.param('workspaceId')
     try {
       await updateWorkspace({ ...scopeOf(c), workspaceId, change: form.data })
@@ -52,7 +53,7 @@ export const workspaces = new Hono<ConsoleApp>()
       return workspacesPage(c, formStateOf(error))
     }
     const done = form.data.status === 'active' ? 'restored' : 'archived'
-    return c.redirect(`/console/settings/workspaces?done=${done}`, 303)
+    return redirectTo(c, `/settings/workspaces?done=${done}`)
   })
 
 /**
@@ -97,7 +98,7 @@ async function workspacesPage(
       />
       <section class="card" aria-labelledby="new-workspace">
         <h2 id="new-workspace">Create a workspace</h2>
-        <PostForm action="/console/settings/workspaces" novalidate>
+        <PostForm to="/settings/workspaces" novalidate>
           <Field name="name" label="Name" state={state} maxlength={100} />
           <Button>Create workspace</Button>
         </PostForm>
@@ -117,7 +118,7 @@ const Rename = ({
     <summary role="button" class="secondary" aria-label={`Rename ${current}`}>
       Rename
     </summary>
-    <PostForm action={`/console/settings/workspaces/${id}/rename`}>
+    <PostForm to={`/settings/workspaces/${id}/rename`}>
       <Field
         id={`name-${id}`}
         name="name"
@@ -134,7 +135,7 @@ const Rename = ({
 const Archive = ({ workspace: { id, name: current, status } }: { workspace: WorkspaceRow }) =>
   status === 'active' ? (
     <ActionForm
-      action={`/console/settings/workspaces/${id}/status`}
+      to={`/settings/workspaces/${id}/status`}
       label="Archive"
       on={current}
       kind="danger"
@@ -143,7 +144,7 @@ const Archive = ({ workspace: { id, name: current, status } }: { workspace: Work
     />
   ) : (
     <ActionForm
-      action={`/console/settings/workspaces/${id}/status`}
+      to={`/settings/workspaces/${id}/status`}
       label="Restore"
       on={current}
       fields={{ status: 'active' }}

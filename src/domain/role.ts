@@ -1,0 +1,21 @@
+// The roles of an organisation's members and what each one permits.
+
+export const ROLES = ['owner', 'developer', 'billing', 'viewer'] as const
+export type Role = (typeof ROLES)[number]
+
+/**
+ * `jobs`: read jobs, pictures, webhook deliveries and the request log. `develop`: submit, cancel and
+ * delete jobs, manage API keys and webhooks. `billing`: buy credits, manage plan and payments.
+ * `administer`: manage members, workspaces and the organisation, read the audit log.
+ */
+export type Permission = 'jobs' | 'develop' | 'billing' | 'administer'
+
+const PERMISSIONS: Record<Role, readonly Permission[]> = {
+  owner: ['jobs', 'develop', 'billing', 'administer'],
+  developer: ['jobs', 'develop'],
+  billing: ['billing'],
+  viewer: ['jobs'],
+}
+
+export const permits = (role: Role, permission: Permission): boolean =>
+  PERMISSIONS[role].includes(permission)
