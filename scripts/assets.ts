@@ -16,10 +16,12 @@ write('.assetsignore', '.*-inputs\n')
 copy('static', 'node_modules/@picocss/pico/css', ['pico.classless.min.css'])
 copy('static', 'src/console/static', [
   'billing.css',
+  'team.css',
   'console.css',
   'console.js',
   'icon.svg',
   'sandbox.css',
+  'team.css',
 ])
 copy('static', 'samples', ['model.jpg', 'garment.jpg'])
 await writeDownloads(root, assets)

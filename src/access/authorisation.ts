@@ -1,14 +1,14 @@
-// What actors may do in an organisation. An actor without the required role gets `not_found`, as if the
-// organisation did not exist. Operators and the service itself may do everything. An API key acts as a
-// member, since the Organisation authenticates it before a use case runs.
+// What actors may do in an organisation. An actor without the required permission gets `not_found`, as
+// if the organisation did not exist. Operators and the service itself may do everything. An API key may
+// do what a developer may, since the Organisation authenticates it before a use case runs.
 import { and, eq, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { members } from '../db/auth-schema.ts'
 import { AppError } from '../domain/errors.ts'
 import type { Actor } from '../domain/actor.ts'
-import { permits } from '../domain/role.ts'
-import type { Permission } from '../domain/role.ts'
+import { permits, rolesWith } from '../domain/role.ts'
+import type { Permission, Role } from '../domain/role.ts'
 
 /** The parameters of every use case that concerns one organisation. */
 export interface OrganisationRequest {
@@ -17,62 +17,93 @@ export interface OrganisationRequest {
   organisationId: string
 }
 
+/** What an actor may access. */
+export interface Access {
+  /** The workspaces that a member is limited to; null for all. */
+  workspaceIds: string[] | null
+}
+
+const ALL: Access = { workspaceIds: null }
+
 /** @throws AppError not_found */
 export function requireOperator({ type }: Actor): void {
   if (type !== 'operator' && type !== 'system') throw new AppError('not_found')
 }
 
 /** @throws AppError not_found */
-export async function requireOwner(request: OrganisationRequest): Promise<void> {
-  const { actor } = request
-  if (actor.type !== 'user') return requireOperator(actor)
-  if ((await roleOf(request, actor.userId)) !== 'owner') throw new AppError('not_found')
-}
-
-/**
- * An API key may do what a developer may.
- * @throws AppError not_found
- */
 export async function requirePermission(
   request: OrganisationRequest,
   permission: Permission,
-): Promise<void> {
+): Promise<Access> {
   const { actor } = request
-  if (actor.type !== 'user') return
-  const role = await roleOf(request, actor.userId)
-  if (role === undefined || !permits(role, permission)) throw new AppError('not_found')
+  if (actor.type === 'operator' || actor.type === 'system') return ALL
+  const { role, workspaceIds } =
+    actor.type === 'api_key'
+      ? { role: 'developer' as const, ...ALL }
+      : await memberOf(request, actor.userId)
+  if (!permits(role, permission)) throw new AppError('not_found')
+  return { workspaceIds }
 }
 
-/** @throws AppError not_found */
-export async function requireMember(request: OrganisationRequest): Promise<void> {
+/**
+ * For actions that concern all workspaces, such as API keys: rejects members who are limited to some.
+ * @throws AppError not_found
+ */
+export async function requireUnlimited(
+  request: OrganisationRequest,
+  permission: Permission,
+): Promise<void> {
+  const { workspaceIds } = await requirePermission(request, permission)
+  if (workspaceIds) throw new AppError('not_found')
+}
+
+/**
+ * Requires a member with any role.
+ * @throws AppError not_found
+ */
+export async function requireMember(request: OrganisationRequest): Promise<Access> {
   const { actor } = request
-  if (actor.type !== 'user') return
-  if ((await roleOf(request, actor.userId)) === undefined) throw new AppError('not_found')
+  if (actor.type !== 'user') return ALL
+  const { workspaceIds } = await memberOf(request, actor.userId)
+  return { workspaceIds }
 }
 
 /**
  * For actions on one member: requires an owner or that member.
  * @throws AppError not_found
  */
-export const requireOwnerOrSelf = (
+export async function requireOwnerOrSelf(
   request: OrganisationRequest & { userId: string },
-): Promise<void> =>
-  isSelf(request.actor, request.userId) ? requireMember(request) : requireOwner(request)
+): Promise<void> {
+  if (isSelf(request.actor, request.userId)) await requireMember(request)
+  else await requirePermission(request, 'administer')
+}
 
 export const isSelf = (actor: Actor, userId: string): boolean =>
   actor.type === 'user' && actor.userId === userId
 
-/** An SQL condition: whether the actor may act as a member. */
-export const isMember = (actor: Actor, organisationId: string): SQL =>
-  actor.type === 'user'
-    ? sql`exists (select 1 from ${members} where ${members.organisationId} = ${organisationId}
-            and ${members.userId} = ${actor.userId})`
-    : sql`true`
+/** The SQL condition of `requireUnlimited`, for a statement that checks it together with its change. */
+export const isUnlimited = (actor: Actor, organisationId: string, permission: Permission): SQL => {
+  if (actor.type === 'operator' || actor.type === 'system') return sql`true`
+  if (actor.type === 'api_key') return permits('developer', permission) ? sql`true` : sql`false`
+  return sql`exists (select 1 from ${members} where ${members.organisationId} = ${organisationId}
+      and ${members.userId} = ${actor.userId} and ${members.role} in ${rolesWith(permission)}
+      and (${members.role} = 'owner' or ${members.workspaceIds} is null))`
+}
 
-async function roleOf({ env, organisationId }: OrganisationRequest, userId: string) {
+/** Owners access all workspaces, even if a limit is stored. */
+export const accessOf = ({ role, workspaceIds }: Access & { role: Role }): Access =>
+  role === 'owner' ? ALL : { workspaceIds }
+
+/** @throws AppError not_found */
+async function memberOf(
+  { env, organisationId }: OrganisationRequest,
+  userId: string,
+): Promise<Access & { role: Role }> {
   const [member] = await database(env)
-    .select({ role: members.role })
+    .select({ role: members.role, workspaceIds: members.workspaceIds })
     .from(members)
     .where(and(eq(members.organisationId, organisationId), eq(members.userId, userId)))
-  return member?.role
+  if (!member) throw new AppError('not_found')
+  return { role: member.role, ...accessOf(member) }
 }

@@ -10,6 +10,7 @@ import { nameOf } from './email-address.ts'
 import { findInvitation, hashToken } from './invitations.ts'
 import type { OpenInvitation } from './invitations.ts'
 import { hashPassword, replacePassword } from './passwords.ts'
+import { limitText } from './workspace-limit.ts'
 import { findUserByEmail } from './users.ts'
 
 /**
@@ -89,7 +90,7 @@ export async function joinWithPassword({
 /** The statements that turn an invitation into a membership. They fail if it is no longer open. */
 function membership(env: Env, { invitation }: OpenInvitation, token: string, actor: UserActor) {
   const db = database(env)
-  const { organisationId, role } = invitation
+  const { organisationId, role, workspaceIds } = invitation
   const isOpen = and(
     eq(invitations.tokenHash, hashToken(token)),
     gt(invitations.expiresAt, new Date()),
@@ -105,6 +106,7 @@ function membership(env: Env, { invitation }: OpenInvitation, token: string, act
           .where(isOpen)}`,
         userId: actor.userId,
         role,
+        workspaceIds,
         createdAt: new Date(),
       })
       .onConflictDoNothing({ target: [members.organisationId, members.userId] }),
@@ -114,7 +116,7 @@ function membership(env: Env, { invitation }: OpenInvitation, token: string, act
       actor,
       action: 'member.joined',
       target: actor.userId,
-      details: { role },
+      details: { role, ...(workspaceIds && { workspaces: limitText(workspaceIds) }) },
     }),
   ] as const
 }

@@ -14,7 +14,12 @@ import type { Mode } from '../domain/job.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { revokedKeysSince } from '../organisation/snapshot.ts'
 import { auditInsert, auditInsertEach } from '../access/audit-log.ts'
-import { isMember, requireMember, requireOwnerOrSelf } from '../access/authorisation.ts'
+import {
+  isUnlimited,
+  requireOwnerOrSelf,
+  requirePermission,
+  requireUnlimited,
+} from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import {
   API_KEYS_CREATED_DAYS,
@@ -57,7 +62,8 @@ export function newApiKey({
 export type ListedApiKey = ApiKeyRow & { creatorEmail: string | null }
 
 /**
- * Active keys, newest first, then recently revoked ones; at most `MAX_LISTED`. For members.
+ * Active keys, newest first, then recently revoked ones; at most `MAX_LISTED`. For the permission
+ * `develop`.
  * @throws AppError not_found
  */
 export async function listApiKeys({
@@ -65,7 +71,7 @@ export async function listApiKeys({
   actor,
   organisationId,
 }: OrganisationRequest): Promise<ListedApiKey[]> {
-  await requireMember({ env, actor, organisationId })
+  await requirePermission({ env, actor, organisationId }, 'develop')
   return database(env)
     .select({ ...getTableColumns(apiKeys), creatorEmail: users.email })
     .from(apiKeys)
@@ -105,7 +111,7 @@ export async function activeKeysCreatedBy({
 }
 
 /**
- * Creates a key. For members.
+ * Creates a key, which reaches all workspaces. For the permission `develop` without a limit to workspaces.
  * @param id chosen by the caller if the request can be repeated: one id creates one key
  * @returns the key in plain text, which cannot be read again; null when the id is already in use
  * @throws AppError not_found, deletion_scheduled; validation_error at the limit of keys
@@ -125,7 +131,7 @@ export async function createApiKey({
   const createdBy = actor.type === 'user' ? actor.userId : null
   const { key, row } = newApiKey({ organisationId, mode, name, createdBy })
   const createdSince = Date.now() - API_KEYS_CREATED_DAYS * DAY_MS
-  const allowed = sql`${isMember(actor, organisationId)}
+  const allowed = sql`${isUnlimited(actor, organisationId, 'develop')}
     and exists (select 1 from ${organisations} where ${organisations.id} = ${organisationId}
                   and ${organisations.deleteAfter} is null)
     and (select count(*) from ${apiKeys} where ${apiKeys.organisationId} = ${organisationId}
@@ -154,7 +160,7 @@ export async function createApiKey({
     return { id, key }
   }
   if (existing.length > 0) return null
-  await requireMember({ env, actor, organisationId })
+  await requireUnlimited({ env, actor, organisationId }, 'develop')
   if (await isScheduledForDeletion(env, organisationId)) throw new AppError('deletion_scheduled')
   throw apiKeyLimitReached()
 }
@@ -168,7 +174,8 @@ async function isScheduledForDeletion(env: Env, organisationId: string): Promise
 }
 
 /**
- * Revokes a key with effect from the next request. Repeating it changes nothing. For members.
+ * Revokes a key with effect from the next request. Repeating it changes nothing. For the
+ * permission `develop` without a limit to workspaces.
  * @throws AppError not_found
  */
 export async function revokeApiKey({
@@ -177,7 +184,7 @@ export async function revokeApiKey({
   organisationId,
   keyId,
 }: OrganisationRequest & { keyId: string }): Promise<void> {
-  await requireMember({ env, actor, organisationId })
+  await requireUnlimited({ env, actor, organisationId }, 'develop')
   const db = database(env)
   const [, , known] = await db.batch([
     ...revocation({ env, actor, organisationId, which: eq(apiKeys.id, keyId) }),

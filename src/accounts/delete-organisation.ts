@@ -11,7 +11,7 @@ import { organisationDeletionEmail } from '../mail/templates.tsx'
 import { sendEmail } from '../mail/send.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { auditInsert } from '../access/audit-log.ts'
-import { requireOwner } from '../access/authorisation.ts'
+import { requirePermission } from '../access/authorisation.ts'
 import { ownerEmailsOf } from '../access/owners.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { organisationExists } from '../access/organisation-exists.ts'
@@ -29,7 +29,7 @@ export async function scheduleOrganisationDeletion({
   organisationId,
   baseUrl,
 }: OrganisationRequest & { baseUrl: string }): Promise<OrganisationRow & { deleteAfter: Date }> {
-  await requireOwner({ env, actor, organisationId })
+  await requirePermission({ env, actor, organisationId }, 'administer')
   const db = database(env)
   const deleteAfter = graceEnd()
   const isUnscheduled = and(eq(organisations.id, organisationId), isNull(organisations.deleteAfter))
@@ -95,7 +95,7 @@ export async function cancelOrganisationDeletion({
   actor,
   organisationId,
 }: OrganisationRequest): Promise<void> {
-  await requireOwner({ env, actor, organisationId })
+  await requirePermission({ env, actor, organisationId }, 'administer')
   const db = database(env)
   // Starting the deletion sets the column to 0, so only the first of the two statements applies.
   const isScheduled = and(

@@ -44,14 +44,16 @@ export async function exportAccount({
       created_at: session.createdAt.toISOString(),
       expires_at: session.expiresAt.toISOString(),
     })),
-    memberships: memberships.map(({ organisation, role }) => ({
+    memberships: memberships.map(({ organisation, role, workspaceIds }) => ({
       organisation_id: organisation.id,
       organisation_name: organisation.name,
       role,
+      workspace_ids: workspaceIds,
     })),
     invitations: invitations.map(({ invitation, organisation }) => ({
       organisation_name: organisation.name,
       role: invitation.role,
+      workspace_ids: invitation.workspaceIds,
       expires_at: invitation.expiresAt.toISOString(),
     })),
   }

@@ -18,7 +18,7 @@ import { attemptsBetween, eventsOf } from '../webhooks/lists.ts'
 import { listApiKeys } from './api-keys.ts'
 import { consumeRateLimit } from './rate-limits.ts'
 import { auditInsert, listAuditEntries } from '../access/audit-log.ts'
-import { requireOwner } from '../access/authorisation.ts'
+import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { arrayOf, pagesOf, streamOf } from './export-file.ts'
 import { readTeam } from './members.ts'
@@ -48,7 +48,7 @@ export async function exportOrganisation({
   organisationId,
   baseUrl,
 }: OrganisationRequest & { baseUrl: string }): Promise<ExportResult> {
-  await requireOwner({ env, actor, organisationId })
+  await requirePermission({ env, actor, organisationId }, 'administer')
   const found = await findOrganisation(env, organisationId)
   if (!found) throw new AppError('not_found')
   const key = `export:organisation:${organisationId}`
@@ -178,17 +178,26 @@ const presentWorkspace = ({ id, name, status, createdAt }: WorkspaceRow) => ({
   created_at: createdAt.toISOString(),
 })
 
-const presentMember = ({ userId, email, role, createdAt }: Member) => ({
+const presentMember = ({ userId, email, role, workspaceIds, createdAt }: Member) => ({
   user_id: userId,
   email,
   role,
+  workspace_ids: workspaceIds,
   created_at: createdAt.toISOString(),
 })
 
-const presentInvitation = ({ id, email, role, createdAt, expiresAt }: InvitationRow) => ({
+const presentInvitation = ({
   id,
   email,
   role,
+  workspaceIds,
+  createdAt,
+  expiresAt,
+}: InvitationRow) => ({
+  id,
+  email,
+  role,
+  workspace_ids: workspaceIds,
   created_at: createdAt.toISOString(),
   expires_at: expiresAt.toISOString(),
 })

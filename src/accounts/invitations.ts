@@ -3,7 +3,7 @@
 import { waitUntil } from 'cloudflare:workers'
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { auditInsert } from '../access/audit-log.ts'
-import { requireOwner } from '../access/authorisation.ts'
+import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { database, insertWhere } from '../db/client.ts'
 import { invitations, members, users } from '../db/auth-schema.ts'
@@ -18,6 +18,7 @@ import { sendEmail } from '../mail/send.ts'
 import { invitationEmail } from '../mail/templates.tsx'
 import { sha256 } from '../signing/sha256.ts'
 import { organisationExists } from '../access/organisation-exists.ts'
+import { checkedLimit, limitText } from './workspace-limit.ts'
 import { MAX_MEMBERS, MAX_OPEN_INVITATIONS, memberLimitReached } from './limits.ts'
 
 const INVITATION_MS = 7 * DAY_MS
@@ -32,7 +33,8 @@ export interface OpenInvitation {
  * of the link is stored as a hash only.
  * @param baseUrl the start of the link
  * @returns the role of the invitation that was replaced; null when the address belongs to a member
- * @throws AppError not_found; validation_error at the limit of members and invitations
+ * @throws AppError not_found; validation_error at the limit of members and invitations, or for
+ *   an invalid list of workspaces
  */
 export async function invite({
   env,
@@ -42,13 +44,16 @@ export async function invite({
   baseUrl,
   email,
   role,
+  workspaceIds = null,
 }: OrganisationRequest & {
   organisationName: string
   baseUrl: string
   email: string
   role: Role
+  /** Null for all. */
+  workspaceIds?: string[] | null
 }): Promise<{ replaced: Role | undefined } | null> {
-  await requireOwner({ env, actor, organisationId })
+  await requirePermission({ env, actor, organisationId }, 'administer')
   const db = database(env)
   const address = email.toLowerCase()
   const existingMembers = await db
@@ -57,6 +62,7 @@ export async function invite({
     .innerJoin(users, eq(users.id, members.userId))
     .where(and(eq(members.organisationId, organisationId), eq(users.email, address)))
   if (existingMembers.length > 0) return null
+  const limit = await checkedLimit({ env, organisationId, role, workspaceIds })
   const now = new Date()
   const [open] = await db
     .select({ role: invitations.role })
@@ -72,6 +78,7 @@ export async function invite({
   const invitation = {
     id: newId('inv'),
     role,
+    workspaceIds: limit,
     tokenHash: hashToken(token),
     createdAt: now,
     expiresAt: new Date(now.getTime() + INVITATION_MS),
@@ -99,7 +106,7 @@ export async function invite({
         actor,
         action: 'invitation.created',
         target: invitation.id,
-        details: { email: address, role },
+        details: { email: address, role, ...(limit && { workspaces: limitText(limit) }) },
       },
       sql`exists (select 1 from ${invitations} where ${invitations.id} = ${invitation.id})`,
     ),
@@ -164,7 +171,7 @@ export async function withdrawInvitation({
   organisationId,
   invitationId,
 }: OrganisationRequest & { invitationId: string }): Promise<void> {
-  await requireOwner({ env, actor, organisationId })
+  await requirePermission({ env, actor, organisationId }, 'administer')
   const db = database(env)
   const isInvitation = and(
     eq(invitations.id, invitationId),

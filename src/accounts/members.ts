@@ -1,8 +1,14 @@
 // The members of organisations and their roles. Every organisation has an owner at all times.
 import { and, asc, eq, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
-import { auditInsert } from '../access/audit-log.ts'
-import { isSelf, requireMember, requireOwner, requireOwnerOrSelf } from '../access/authorisation.ts'
+import { auditInsert, changedDetails } from '../access/audit-log.ts'
+import {
+  accessOf,
+  isSelf,
+  requireMember,
+  requirePermission,
+  requireOwnerOrSelf,
+} from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { database } from '../db/client.ts'
 import { members, users } from '../db/auth-schema.ts'
@@ -12,6 +18,7 @@ import { apiKeys, organisations } from '../db/schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { organisationStub } from '../organisation/stub.ts'
+import { checkedLimit, limitText } from './workspace-limit.ts'
 import { revocation } from './api-keys.ts'
 import { organisationExists } from '../access/organisation-exists.ts'
 import { openInvitationsOf } from './invitations.ts'
@@ -19,6 +26,8 @@ import { openInvitationsOf } from './invitations.ts'
 export interface Membership {
   organisation: OrganisationRow
   role: Role
+  /** The workspaces that the member may access; null for all. */
+  workspaceIds: string[] | null
   /** Whether the organisation has a live API key that is not revoked. */
   hasLiveKey: boolean
 }
@@ -27,17 +36,20 @@ export interface Member {
   userId: string
   email: string
   role: Role
+  /** The workspaces that the member may access; null for all. */
+  workspaceIds: string[] | null
   createdAt: Date
 }
 
 type MemberRequest = OrganisationRequest & { userId: string }
 
 /** A user's organisations, the first joined first. */
-export const membershipsOf = (env: Env, userId: string): Promise<Membership[]> =>
-  database(env)
+export async function membershipsOf(env: Env, userId: string): Promise<Membership[]> {
+  const rows = await database(env)
     .select({
       organisation: organisations,
       role: members.role,
+      workspaceIds: members.workspaceIds,
       hasLiveKey: sql`exists (select 1 from ${apiKeys}
         where ${apiKeys.organisationId} = ${organisations.id} and ${apiKeys.mode} = 'live'
           and ${apiKeys.revokedAt} is null)`.mapWith(Boolean),
@@ -46,6 +58,8 @@ export const membershipsOf = (env: Env, userId: string): Promise<Membership[]> =
     .innerJoin(organisations, eq(organisations.id, members.organisationId))
     .where(and(eq(members.userId, userId), organisationExists()))
     .orderBy(asc(members.createdAt))
+  return rows.map((row) => ({ ...row, ...accessOf(row) }))
+}
 
 /**
  * Members and open invitations of an organisation, oldest first. For members.
@@ -81,6 +95,7 @@ const membersOf = (env: Env, organisationId: string, condition?: SQL): Promise<M
       userId: members.userId,
       email: users.email,
       role: members.role,
+      workspaceIds: members.workspaceIds,
       createdAt: members.createdAt,
     })
     .from(members)
@@ -130,9 +145,10 @@ export async function removeMember({
 }
 
 /**
- * Changes a member's role. The role of the last owner cannot change. For owners.
+ * Changes a member's role and workspaces. The role of the last owner cannot change. For owners.
+ * @param workspaceIds null for all
  * @returns false when nothing was changed
- * @throws AppError not_found
+ * @throws AppError not_found; validation_error for an invalid list of workspaces
  */
 export async function changeRole({
   env,
@@ -140,12 +156,18 @@ export async function changeRole({
   organisationId,
   userId,
   role,
-}: MemberRequest & { role: Role }): Promise<boolean> {
-  await requireOwner({ env, actor, organisationId })
+  workspaceIds = null,
+}: MemberRequest & { role: Role; workspaceIds?: string[] | null }): Promise<boolean> {
+  await requirePermission({ env, actor, organisationId }, 'administer')
   const member = await readMember({ env, actor, organisationId, userId })
+  const limit = await checkedLimit({ env, organisationId, role, workspaceIds })
   const allowed = and(
     isMemberRow({ organisationId, userId }),
     role === 'owner' ? undefined : notLastOwner(organisationId),
+  )
+  const changes = changedDetails(
+    { role: member.role, workspaces: limitText(member.workspaceIds) },
+    { role, workspaces: limitText(limit) },
   )
   const [, changed] = await database(env).batch([
     auditInsert(
@@ -155,11 +177,12 @@ export async function changeRole({
         actor,
         action: 'member.role_changed',
         target: userId,
-        details: { email: member.email, role_old: member.role, role_new: role },
+        details: { email: member.email, ...changes },
       },
-      sql`exists (select 1 from ${members} where ${allowed} and ${members.role} <> ${role})`,
+      sql`exists (select 1 from ${members} where ${allowed} and (${members.role} <> ${role}
+            or ${members.workspaceIds} is not ${limit && JSON.stringify(limit)}))`,
     ),
-    database(env).update(members).set({ role }).where(allowed),
+    database(env).update(members).set({ role, workspaceIds: limit }).where(allowed),
   ])
   return changed.meta.changes > 0
 }

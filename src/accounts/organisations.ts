@@ -2,7 +2,7 @@
 // /v1 needs, so each change that concerns /v1 refreshes it. Every change is in the audit log.
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import { auditInsert, changedDetails } from '../access/audit-log.ts'
-import { requireMember, requireOperator, requireOwner } from '../access/authorisation.ts'
+import { requireOperator, requirePermission, requireUnlimited } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { creditAccountOf } from '../billing/credit-account.ts'
 import { rateLimitOf } from '../billing/plans.ts'
@@ -65,7 +65,7 @@ export async function listOrganisations({
     .limit(limit)
 }
 
-/** Owners change auto-reload through billing/update-auto-reload, which checks its settings. */
+/** Members change auto-reload through billing/update-auto-reload, which checks its settings. */
 const OPERATOR_FIELDS = [
   'status',
   'suspensionReason',
@@ -74,9 +74,11 @@ const OPERATOR_FIELDS = [
   'autoReloadEnabled',
 ] as const
 const OWNER_FIELDS = ['name', 'outputRetentionDays'] as const
-const MEMBER_FIELDS = ['defaultWebhookUrl'] as const
+const DEVELOPER_FIELDS = ['defaultWebhookUrl'] as const
 
-type ChangeableField = (typeof OPERATOR_FIELDS | typeof OWNER_FIELDS | typeof MEMBER_FIELDS)[number]
+type ChangeableField = (
+  typeof OPERATOR_FIELDS | typeof OWNER_FIELDS | typeof DEVELOPER_FIELDS
+)[number]
 
 /** The fields that can change. Region and currency cannot. */
 export type OrganisationChange = Partial<
@@ -98,7 +100,7 @@ export async function updateOrganisation({
   organisationId,
   change,
 }: OrganisationRequest & { change: OrganisationChange }): Promise<void> {
-  await requireRoleFor(change, { env, actor, organisationId })
+  await requirePermissionFor(change, { env, actor, organisationId })
   const db = database(env)
   const isOrganisation = eq(organisations.id, organisationId)
   const [before] = await db
@@ -152,11 +154,14 @@ function rateLimitAfter(
   return { rateLimitPerMinute: rateLimitOf(plan ?? before.plan), rateLimitOverridden: false }
 }
 
-async function requireRoleFor(
+async function requirePermissionFor(
   change: OrganisationChange,
   request: OrganisationRequest,
 ): Promise<void> {
   if (OPERATOR_FIELDS.some((field) => field in change)) return requireOperator(request.actor)
-  if (OWNER_FIELDS.some((field) => field in change)) return requireOwner(request)
-  return requireMember(request)
+  if (OWNER_FIELDS.some((field) => field in change)) {
+    await requirePermission(request, 'administer')
+    return
+  }
+  return requireUnlimited(request, 'develop')
 }

@@ -3,7 +3,7 @@ import type { AuditRow } from '../db/schema.ts'
 import { listAuditEntries } from '../access/audit-log.ts'
 import { pageOf } from '../domain/page.ts'
 import type { Page } from '../domain/page.ts'
-import { requireOwner } from '../access/authorisation.ts'
+import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 
 /**
@@ -20,7 +20,7 @@ export async function readAuditLog({
 }: OrganisationRequest & { limit: number; beforeId?: string | undefined }): Promise<
   Page<AuditRow>
 > {
-  await requireOwner({ env, actor, organisationId })
+  await requirePermission({ env, actor, organisationId }, 'administer')
   const rows = await listAuditEntries(env, organisationId, { limit: limit + 1, beforeId })
   return pageOf(rows, limit)
 }

@@ -1,7 +1,7 @@
-// The secret that signs an organisation's webhooks: owners reveal and rotate it.
+// The secret that signs an organisation's webhooks: revealing and rotating it.
 import { eq, sql } from 'drizzle-orm'
 import { auditInsert } from '../access/audit-log.ts'
-import { requireOwner } from '../access/authorisation.ts'
+import { requireUnlimited } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { database } from '../db/client.ts'
 import { organisations } from '../db/schema.ts'
@@ -15,7 +15,7 @@ const SECRET_OVERLAP_MS = DAY_MS
 
 /**
  * Creates a new secret. For `SECRET_OVERLAP_MS`, deliveries are signed with the previous one as well,
- * so that receivers can switch at any time. For owners.
+ * so that receivers can switch at any time. For the permission `develop` without a limit to workspaces.
  * @returns the new secret in plain text
  * @throws AppError not_found
  */
@@ -24,7 +24,7 @@ export async function rotateWebhookSecret({
   actor,
   organisationId,
 }: OrganisationRequest): Promise<string> {
-  await requireOwner({ env, actor, organisationId })
+  await requireUnlimited({ env, actor, organisationId }, 'develop')
   const db = database(env)
   const secret = newWebhookSecret()
   const stored = await encryptWebhookSecret(env, { organisationId, secret })
@@ -48,7 +48,7 @@ export async function rotateWebhookSecret({
 }
 
 /**
- * Returns the secret in plain text. For owners.
+ * Returns the secret in plain text. For the permission `develop` without a limit to workspaces.
  * @throws AppError not_found
  */
 export async function revealWebhookSecret({
@@ -56,7 +56,7 @@ export async function revealWebhookSecret({
   actor,
   organisationId,
 }: OrganisationRequest): Promise<string> {
-  await requireOwner({ env, actor, organisationId })
+  await requireUnlimited({ env, actor, organisationId }, 'develop')
   const found = await findOrganisation(env, organisationId)
   if (!found) throw new AppError('not_found')
   const secret = await decryptWebhookSecret(env, {

@@ -4,11 +4,13 @@ import { database, insertWhere } from '../db/client.ts'
 import { workspaces } from '../db/schema.ts'
 import type { WorkspaceRow } from '../db/schema.ts'
 import { AppError } from '../domain/errors.ts'
+import type { Actor } from '../domain/actor.ts'
 import { newId } from '../ids.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { auditInsert, changedDetails } from '../access/audit-log.ts'
-import { requireMember } from '../access/authorisation.ts'
+import { requireMember, requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
+import { inWorkspaces } from '../access/workspace-rights.ts'
 import { MAX_ACTIVE_WORKSPACES, MAX_WORKSPACES, workspaceLimitReached } from './limits.ts'
 
 export const workspaceRow = ({
@@ -23,7 +25,7 @@ export const workspaceRow = ({
 })
 
 /**
- * All workspaces of an organisation, oldest first. For members.
+ * The workspaces of an organisation that the member may access, oldest first.
  * @throws AppError not_found
  */
 export async function listWorkspaces({
@@ -31,17 +33,20 @@ export async function listWorkspaces({
   actor,
   organisationId,
 }: OrganisationRequest): Promise<WorkspaceRow[]> {
-  await requireMember({ env, actor, organisationId })
+  const { workspaceIds } = await requireMember({ env, actor, organisationId })
   return database(env)
     .select()
     .from(workspaces)
-    .where(eq(workspaces.organisationId, organisationId))
+    .where(
+      and(eq(workspaces.organisationId, organisationId), inWorkspaces(workspaceIds, workspaces.id)),
+    )
     .orderBy(asc(workspaces.id))
 }
 
 /**
- * Creates a workspace. For members.
- * @throws AppError not_found; validation_error at the limit of workspaces
+ * Creates a workspace. For owners.
+ * @throws AppError not_found; validation_error at the limit of workspaces, and for a user if an active
+ *   workspace has this name
  */
 export async function createWorkspace({
   env,
@@ -49,9 +54,11 @@ export async function createWorkspace({
   organisationId,
   name,
 }: OrganisationRequest & { name: string }): Promise<WorkspaceRow> {
-  await requireMember({ env, actor, organisationId })
+  await requirePermission({ env, actor, organisationId }, 'administer')
+  await requireUniqueName({ env, actor, organisationId }, { name })
   const workspace = workspaceRow({ organisationId, name })
   const allowed = sql`${isBelowActiveLimit(organisationId)}
+    and ${isUniqueName(actor, workspace)}
     and (select count(*) from ${workspaces}
          where ${workspaces.organisationId} = ${organisationId}) < ${MAX_WORKSPACES}`
   const [created] = await database(env).batch([
@@ -68,15 +75,20 @@ export async function createWorkspace({
       sql`exists (select 1 from ${workspaces} where ${workspaces.id} = ${workspace.id})`,
     ),
   ])
-  if (created.meta.changes === 0) throw workspaceLimitReached()
+  if (created.meta.changes === 0) {
+    // A concurrent request may have created a workspace with this name.
+    await requireUniqueName({ env, actor, organisationId }, { name })
+    throw workspaceLimitReached()
+  }
   await organisationStub(env, organisationId).refresh()
   return workspace
 }
 
 /**
  * Renames, archives or restores a workspace. Jobs of an archived workspace continue; new ones are
- * rejected. For members.
- * @throws AppError not_found; validation_error when restoring would exceed the limit of active ones
+ * rejected. For owners.
+ * @throws AppError not_found; validation_error when restoring would exceed the limit of active ones, and
+ *   for a user if another active workspace has this name
  */
 export async function updateWorkspace({
   env,
@@ -88,7 +100,7 @@ export async function updateWorkspace({
   workspaceId: string
   change: Partial<Pick<WorkspaceRow, 'name' | 'status'>>
 }): Promise<WorkspaceRow> {
-  await requireMember({ env, actor, organisationId })
+  await requirePermission({ env, actor, organisationId }, 'administer')
   const db = database(env)
   const isWorkspace = and(
     eq(workspaces.id, workspaceId),
@@ -96,6 +108,10 @@ export async function updateWorkspace({
   )
   const [before] = await db.select().from(workspaces).where(isWorkspace)
   if (!before) throw new AppError('not_found')
+  const { name, status } = { ...before, ...change }
+  if (status === 'active') {
+    await requireUniqueName({ env, actor, organisationId }, { name, exceptId: workspaceId })
+  }
   const details = changedDetails(before, change)
   let after = before
   if (details) {
@@ -122,3 +138,37 @@ export async function updateWorkspace({
 const isBelowActiveLimit = (organisationId: string) =>
   sql`(select count(*) from workspaces as active where active.organisation_id = ${organisationId}
          and active.status = 'active') < ${MAX_ACTIVE_WORKSPACES}`
+
+const comparable = (name: string) => name.trim().toLowerCase()
+
+/**
+ * Rejects the name of another active workspace. Does not apply to operators: their API accepts
+ * duplicates.
+ */
+async function requireUniqueName(
+  { env, actor, organisationId }: OrganisationRequest,
+  { name, exceptId }: { name: string; exceptId?: string },
+): Promise<void> {
+  if (actor.type !== 'user') return
+  const active = await database(env)
+    .select({ id: workspaces.id, name: workspaces.name })
+    .from(workspaces)
+    .where(and(eq(workspaces.organisationId, organisationId), eq(workspaces.status, 'active')))
+  const isTaken = active.some(
+    (other) => other.id !== exceptId && comparable(other.name) === comparable(name),
+  )
+  if (isTaken) {
+    throw new AppError(
+      'validation_error',
+      `An active workspace already has the name “${name}”. Choose another name.`,
+    )
+  }
+}
+
+/** The same condition in SQL, so that a form that is sent twice creates one workspace. */
+const isUniqueName = (actor: Actor, { organisationId, name }: WorkspaceRow) =>
+  actor.type === 'user'
+    ? sql`not exists (select 1 from workspaces as other
+        where other.organisation_id = ${organisationId} and other.status = 'active'
+          and other.name = ${name})`
+    : sql`true`

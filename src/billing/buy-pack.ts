@@ -9,7 +9,7 @@ import { isPack, PACK_CHOICES, packPriceFor } from './plans.ts'
 import { startPayment } from './start-payment.ts'
 
 /**
- * Starts the purchase of a pack. For owners.
+ * Starts the purchase of a pack. For the permission `billing`.
  * @param pack its size, credits
  * @param amount the price that the page showed, minor units
  * @returns the payment; its `actionUrl` is the page where the customer pays

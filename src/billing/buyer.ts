@@ -1,6 +1,6 @@
 // What every purchase checks first.
 import { and, eq } from 'drizzle-orm'
-import { requireOwner } from '../access/authorisation.ts'
+import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { organisationExists } from '../access/organisation-exists.ts'
 import { database } from '../db/client.ts'
@@ -45,7 +45,7 @@ export async function findBillableOrganisation(
 }
 
 /**
- * Checks that the actor may buy for the organisation. For owners.
+ * Checks that the actor may buy for the organisation. For the permission `billing`.
  * @returns the organisation, and the provider of new payments
  * @throws AppError not_found, deletion_scheduled, or validation_error without a provider or with too
  * many open payments
@@ -57,7 +57,7 @@ export async function requireBuyer({
   organisation: OrganisationRow
   provider: PaymentProvider
 }> {
-  await requireOwner(request)
+  await requirePermission(request, 'billing')
   const organisation = await findBillableOrganisation(request.env, request.organisationId)
   if (!organisation) throw new AppError('not_found')
   if (organisation.deleteAfter !== null) throw new AppError('deletion_scheduled')

@@ -46,7 +46,7 @@ type Order = Omit<OrganisationRequest, 'organisationId'> & {
 type Subscription = BillingAccountRow & { subscriptionId: string }
 
 /**
- * Changes the plan. The current plan reverts a scheduled change. For owners.
+ * Changes the plan. The current plan reverts a scheduled change. For the permission `billing`.
  * @param amount the monthly fee that the page showed, minor units
  * @returns `payment`: its `actionUrl`, if any, is the page where the customer pays or confirms;
  *   `scheduled`: the plan changes at the end of the period; `changed`: it has changed at once

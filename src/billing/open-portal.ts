@@ -1,5 +1,5 @@
 // Opens the provider's page for payment method, billing address and tax id.
-import { requireOwner } from '../access/authorisation.ts'
+import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { AppError } from '../domain/errors.ts'
 import { findBillingAccount } from './billing-account.ts'
@@ -7,7 +7,7 @@ import { billingPage } from './buyer.ts'
 import { providerNamed } from './choose.ts'
 
 /**
- * Creates a link to the provider's portal. It signs the user in there: never store or log it. For owners.
+ * Creates a link to the provider's portal. It signs the user in there: never store or log it. For the permission `billing`.
  * @throws AppError not_found, or validation_error before the first payment
  * @throws PaymentError
  */
@@ -17,7 +17,7 @@ export async function openPortal({
   organisationId,
   baseUrl,
 }: OrganisationRequest & { baseUrl: string }): Promise<string> {
-  await requireOwner({ env, actor, organisationId })
+  await requirePermission({ env, actor, organisationId }, 'billing')
   const account = await findBillingAccount(env, organisationId)
   if (!account?.provider || account.customerId === null) {
     throw new AppError(

@@ -1,5 +1,5 @@
 // Reads the billing account and the payments of an organisation.
-import { requireOwner } from '../access/authorisation.ts'
+import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import type { BillingAccountRow, PaymentRow } from '../db/billing-schema.ts'
 import { monthStart } from '../domain/month.ts'
@@ -9,7 +9,7 @@ import { autoReloadSpent, paymentsOf } from './payment-lists.ts'
 const PAGE = 20
 
 /**
- * A page of payments, newest first, with the billing account. For owners.
+ * A page of payments, newest first, with the billing account. For the permission `billing`.
  * @param beforeId the last payment of the previous page
  * @throws AppError not_found
  */
@@ -26,7 +26,7 @@ export async function readBilling({
   /** Of automatic payments in this month (UTC), minor units. */
   autoReloadSpent: number
 }> {
-  await requireOwner({ env, actor, organisationId })
+  await requirePermission({ env, actor, organisationId }, 'billing')
   const [account, rows, spent] = await Promise.all([
     findBillingAccount(env, organisationId),
     paymentsOf(env, organisationId, { limit: PAGE + 1, beforeId }),

@@ -1,5 +1,5 @@
 // Reads one payment.
-import { requireOwner } from '../access/authorisation.ts'
+import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import type { PaymentRow } from '../db/billing-schema.ts'
 import { AppError } from '../domain/errors.ts'
@@ -13,7 +13,7 @@ import { refreshPayment } from './refresh-payment.ts'
 const REFRESH_AFTER_MS = 2_000
 
 /**
- * Reads a payment. Asks the provider about an open one. For owners.
+ * Reads a payment. Asks the provider about an open one. For the permission `billing`.
  * @returns the stored payment when the provider cannot be reached
  * @throws AppError not_found
  */
@@ -23,7 +23,7 @@ export async function readPayment({
   organisationId,
   paymentId,
 }: OrganisationRequest & { paymentId: string }): Promise<PaymentRow> {
-  await requireOwner({ env, actor, organisationId })
+  await requirePermission({ env, actor, organisationId }, 'billing')
   const payment = await findPayment(env, paymentId)
   if (payment?.organisationId !== organisationId) throw new AppError('not_found')
   const isRecent = Date.now() - payment.checkedAt.getTime() <= REFRESH_AFTER_MS

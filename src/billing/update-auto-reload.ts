@@ -1,7 +1,7 @@
 // Changes the settings of auto-reload. D1 is the source of truth.
 import { eq, sql } from 'drizzle-orm'
 import { auditInsert, changedDetails } from '../access/audit-log.ts'
-import { requireOwner } from '../access/authorisation.ts'
+import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { database } from '../db/client.ts'
 import { organisations } from '../db/schema.ts'
@@ -28,7 +28,7 @@ export interface AutoReloadSettings {
 }
 
 /**
- * Changes auto-reload with effect from the next request. For owners. Every call resets the count of
+ * Changes auto-reload with effect from the next request. For the permission `billing`. Every call resets the count of
  * failures; if the balance is below the threshold, a payment starts.
  * @throws AppError not_found, deletion_scheduled, validation_error
  */
@@ -38,7 +38,7 @@ export async function updateAutoReload({
   organisationId,
   settings,
 }: OrganisationRequest & { settings: AutoReloadSettings }): Promise<void> {
-  await requireOwner({ env, actor, organisationId })
+  await requirePermission({ env, actor, organisationId }, 'billing')
   const db = database(env)
   const isOrganisation = eq(organisations.id, organisationId)
   const [before] = await db.select().from(organisations).where(isOrganisation)

@@ -26,6 +26,7 @@ import { keys } from './pages/keys.tsx'
 import { guestPage } from './components/layout.tsx'
 import { limitChanges } from './middleware/throttle.tsx'
 import { devMailbox } from './pages/dev-mailbox.tsx'
+import { member } from './pages/member.tsx'
 import { onboarding } from './pages/onboarding.tsx'
 import { organisationSettings } from './pages/organisation-settings.tsx'
 import { passwordReset } from './pages/password-reset.tsx'
@@ -34,7 +35,13 @@ import { overview } from './pages/overview.tsx'
 import { playground, uploadLimit } from './pages/playground.tsx'
 import { pricing } from './pages/pricing.tsx'
 import { removeMember } from './pages/remove-member.tsx'
-import { requireOrganisation, requireSession } from './middleware/session.ts'
+import {
+  permitted,
+  requireOrganisation,
+  requireSession,
+  unlimitedForms,
+} from './middleware/session.ts'
+import { rightOrganisation } from './middleware/right-organisation.ts'
 import { sandbox } from './pages/sandbox.tsx'
 import { signIn } from './pages/sign-in.tsx'
 import { signUp } from './pages/sign-up.tsx'
@@ -62,8 +69,21 @@ const formRedirects = new Hono<ConsoleApp>()
 const PLAYGROUND = '/playground'
 
 /** The pages of an organisation. */
-const organisationPages = new Hono<ConsoleApp>()
+export const organisationPages = new Hono<ConsoleApp>()
+  .use(rightOrganisation)
   .use(requireOrganisation)
+  // The permissions for pages and, if different, for their forms. Other pages are for all members.
+  .use(`${PLAYGROUND}/*`, permitted('develop'))
+  .use('/jobs/*', permitted('jobs', 'develop'))
+  .use('/billing/*', permitted('billing'))
+  .use('/settings/api-keys/*', permitted('develop'), unlimitedForms)
+  .use('/settings/webhooks/*', permitted('jobs', 'develop'), unlimitedForms)
+  .use('/settings/workspaces/*', permitted('jobs', 'administer'))
+  .use('/settings/organisation/:form', permitted('administer'))
+  .use('/settings/team/invitations/*', permitted('administer'))
+  .use('/settings/team/members/:userId', permitted('administer'))
+  .use('/settings/team/members/:userId/role', permitted('administer'))
+  .use('/settings/audit-log/*', permitted('administer'))
   .use(PLAYGROUND, uploadLimit)
   .route('/', formRedirects)
   .use(limitChanges)
@@ -78,6 +98,7 @@ const organisationPages = new Hono<ConsoleApp>()
   .route('/billing', billing)
   .route('/billing/payments', billingPayment)
   .route('/settings/team', team)
+  .route('/settings/team', member)
   .route('/settings/team', removeMember)
   .route('/settings/audit-log', auditLog)
   .all('*', (c) => notFound(c))

@@ -1,10 +1,14 @@
 // Submits jobs from the console through the same use case as the API. The session authenticates the
 // request instead of an API key.
 import { z } from 'zod'
+import { mayAccess } from '../access/workspace-rights.ts'
+import { listWorkspaces } from '../accounts/workspaces.ts'
 import { submitJob } from '../jobs/submit.ts'
 import type { Mode } from '../domain/job.ts'
+import { permits } from '../domain/role.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleContext } from './context.ts'
+import { scopeOf } from './middleware/session.ts'
 import { rejectedForm } from './error-messages.ts'
 import type { FormState } from './read-form.ts'
 
@@ -24,6 +28,8 @@ export async function submitFromConsole(
   c: ConsoleContext,
   { mode, modelImageUrl, garmentImageUrl, workspaceId, nonce }: Submission,
 ): Promise<{ ok: true; jobId: string } | { ok: false; state: FormState }> {
+  const workspace = await workspaceFor(c, workspaceId)
+  if (workspace === null) return { ok: false, state: rejectedForm('workspace_not_found') }
   const result = await submitJob({
     env: c.env,
     caller: { organisationId: c.var.membership.organisation.id, mode, keyHash: null },
@@ -31,7 +37,7 @@ export async function submitFromConsole(
     request: {
       modelImageUrl,
       garmentImageUrl,
-      workspaceId,
+      workspaceId: workspace,
       webhookUrl: undefined,
       idempotencyKey: `console-${nonce}`,
       mustReplay: false,
@@ -39,5 +45,25 @@ export async function submitFromConsole(
   })
   return result.ok
     ? { ok: true, jobId: result.value.jobId }
-    : { ok: false, state: rejectedForm(result.rejection) }
+    : { ok: false, state: permittedLink(c, rejectedForm(result.rejection)) }
+}
+
+/** Only members who may buy credits get the link to Billing. */
+const permittedLink = (c: ConsoleContext, { link, ...state }: FormState): FormState =>
+  permits(c.var.membership.role, 'billing') ? { link, ...state } : state
+
+/**
+ * The workspace of a submission. A member who is limited to some submits to the oldest active one of
+ * them by default.
+ * @returns undefined for the default of the organisation; null if the member may not use the workspace
+ */
+async function workspaceFor(
+  c: ConsoleContext,
+  workspaceId: string | undefined,
+): Promise<string | undefined | null> {
+  const { workspaceIds } = c.var.membership
+  if (workspaceId) return mayAccess(workspaceIds, workspaceId) ? workspaceId : null
+  if (!workspaceIds) return undefined
+  const workspaces = await listWorkspaces(scopeOf(c))
+  return workspaces.find(({ status }) => status === 'active')?.id ?? null
 }

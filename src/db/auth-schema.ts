@@ -95,6 +95,8 @@ export const members = sqliteTable(
       .references(() => users.id, { onDelete: 'cascade' }),
     role: text({ enum: ROLES }).notNull(),
     createdAt: instant('created_at').notNull(),
+    /** A JSON array of the workspaces that the member may access; null for all. */
+    workspaceIds: text('workspace_ids', { mode: 'json' }).$type<string[]>(),
   },
   (table) => [
     primaryKey({ columns: [table.organisationId, table.userId] }),
@@ -116,6 +118,8 @@ export const invitations = sqliteTable(
     tokenHash: text('token_hash').notNull().unique(),
     createdAt: instant('created_at').notNull(),
     expiresAt: instant('expires_at').notNull(),
+    /** As for a member. */
+    workspaceIds: text('workspace_ids', { mode: 'json' }).$type<string[]>(),
   },
   (table) => [
     uniqueIndex('invitations_by_address').on(table.organisationId, table.email),

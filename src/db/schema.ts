@@ -197,7 +197,11 @@ export const auditLog = sqliteTable(
     details: text({ mode: 'json' }).$type<Record<string, string | number | boolean | null>>(),
     ipAddress: text('ip_address'),
   },
-  (table) => [index('audit_log_by_organisation').on(table.organisationId, table.id)],
+  (table) => [
+    index('audit_log_by_organisation').on(table.organisationId, table.id),
+    index('audit_log_by_action').on(table.organisationId, table.action, table.id),
+    index('audit_log_by_actor').on(table.organisationId, table.actorId, table.id),
+  ],
 )
 
 /** Claims of free credits: one row per registrable domain, or per address without one. */

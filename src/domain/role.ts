@@ -19,3 +19,16 @@ const PERMISSIONS: Record<Role, readonly Permission[]> = {
 
 export const permits = (role: Role, permission: Permission): boolean =>
   PERMISSIONS[role].includes(permission)
+
+export const rolesWith = (permission: Permission): Role[] =>
+  ROLES.filter((role) => permits(role, permission))
+
+/** Whether a member may do what concerns all workspaces, such as creating an API key. */
+export const permitsUnlimited = (
+  { role, workspaceIds }: { role: Role; workspaceIds: string[] | null },
+  permission: Permission,
+): boolean => permits(role, permission) && workspaceIds === null
+
+/** Owners access all workspaces, and the role billing accesses no jobs. */
+export const canBeLimited = (role: Role): boolean =>
+  permits(role, 'jobs') && !permits(role, 'administer')

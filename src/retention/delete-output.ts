@@ -1,6 +1,7 @@
 // Deletes the pictures of a finished job at the request of its organisation.
-import { requireMember } from '../access/authorisation.ts'
+import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
+import { mayAccess } from '../access/workspace-rights.ts'
 import { auditInsert } from '../access/audit-log.ts'
 import { database } from '../db/client.ts'
 import { AppError } from '../domain/errors.ts'
@@ -13,7 +14,7 @@ import { clearPictures } from './jobs-store.ts'
 
 /**
  * Deletes the output, the input copies and the uploads of a job, and clears its URLs. Idempotent. For
- * members and API keys.
+ * the permission `develop`, and for API keys.
  * @throws AppError not_found, job_not_found, forbidden or job_not_finished
  */
 export async function deleteOutput({
@@ -22,10 +23,11 @@ export async function deleteOutput({
   organisationId,
   jobId,
 }: OrganisationRequest & { jobId: string }): Promise<void> {
-  await requireMember({ env, actor, organisationId })
+  const access = await requirePermission({ env, actor, organisationId }, 'develop')
   const job = await findJob(env, jobId)
   if (!job) throw new AppError('job_not_found')
   if (job.organisationId !== organisationId) throw new AppError('forbidden')
+  if (!mayAccess(access.workspaceIds, job.workspaceId)) throw new AppError('not_found')
   if (!isFinal(job.status)) throw new AppError('job_not_finished')
   // Deletes the objects first, so that a repeated request can complete an interrupted one.
   const { modelImageUrl, garmentImageUrl, webhookUrl, outputFormat } = job

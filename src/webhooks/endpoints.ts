@@ -1,7 +1,7 @@
 // Webhook endpoints that were disabled after days of failures: reports them to the owners, lists them
 // and enables them.
 import { consolePath } from '../domain/console-path.ts'
-import { requireMember } from '../access/authorisation.ts'
+import { requireUnlimited } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { ownerEmailsOf } from '../access/owners.ts'
 import type { WebhookEndpointRow } from '../db/webhook-schema.ts'
@@ -12,7 +12,7 @@ import { settingsOf } from '../settings.ts'
 import { disabledEndpointsOf, resetEndpoint } from './endpoint-store.ts'
 
 /**
- * The disabled endpoints of an organisation, the latest first. For members.
+ * The disabled endpoints of an organisation, the latest first. For the permission `develop` without a limit to workspaces.
  * @throws AppError not_found
  */
 export async function listDisabledEndpoints({
@@ -20,12 +20,12 @@ export async function listDisabledEndpoints({
   actor,
   organisationId,
 }: OrganisationRequest): Promise<WebhookEndpointRow[]> {
-  await requireMember({ env, actor, organisationId })
+  await requireUnlimited({ env, actor, organisationId }, 'develop')
   return disabledEndpointsOf(env, organisationId)
 }
 
 /**
- * Enables the endpoint of a URL and deletes the record of its failures. For members.
+ * Enables the endpoint of a URL and deletes the record of its failures. For the permission `develop` without a limit to workspaces.
  * @param url any URL of the endpoint; an invalid URL has no endpoint
  * @throws AppError not_found
  */
@@ -35,7 +35,7 @@ export async function enableEndpoint({
   organisationId,
   url,
 }: OrganisationRequest & { url: string }): Promise<void> {
-  await requireMember({ env, actor, organisationId })
+  await requireUnlimited({ env, actor, organisationId }, 'develop')
   const origin = URL.parse(url)?.origin
   if (origin) await resetEndpoint(env, actor, { organisationId, origin })
 }

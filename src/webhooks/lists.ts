@@ -1,5 +1,7 @@
 // The SQL of lists of webhook events and attempts, and of one event.
 import { and, between, desc, eq, getTableColumns, lt } from 'drizzle-orm'
+import { jobInWorkspaces } from '../access/workspace-rights.ts'
+import type { WorkspaceIds } from '../access/workspace-rights.ts'
 import { database } from '../db/client.ts'
 import { webhookAttempts, webhookEvents } from '../db/webhook-schema.ts'
 import type { WebhookAttemptRow, WebhookEventRow } from '../db/webhook-schema.ts'
@@ -8,7 +10,7 @@ import type { WebhookAttemptRow, WebhookEventRow } from '../db/webhook-schema.ts
 export const eventsOf = (
   env: Env,
   organisationId: string,
-  page: { limit: number; beforeId?: string | undefined },
+  page: { limit: number; beforeId?: string | undefined; workspaceIds?: WorkspaceIds },
 ): Promise<WebhookEventRow[]> =>
   database(env)
     .select()
@@ -17,6 +19,7 @@ export const eventsOf = (
       and(
         eq(webhookEvents.organisationId, organisationId),
         page.beforeId === undefined ? undefined : lt(webhookEvents.id, page.beforeId),
+        jobInWorkspaces(page.workspaceIds, webhookEvents.jobId),
       ),
     )
     .orderBy(desc(webhookEvents.id))
@@ -24,12 +27,22 @@ export const eventsOf = (
 
 export async function findEvent(
   env: Env,
-  { organisationId, eventId }: { organisationId: string; eventId: string },
+  {
+    organisationId,
+    eventId,
+    workspaceIds,
+  }: { organisationId: string; eventId: string; workspaceIds?: WorkspaceIds },
 ): Promise<WebhookEventRow | undefined> {
   const [event] = await database(env)
     .select()
     .from(webhookEvents)
-    .where(and(eq(webhookEvents.id, eventId), eq(webhookEvents.organisationId, organisationId)))
+    .where(
+      and(
+        eq(webhookEvents.id, eventId),
+        eq(webhookEvents.organisationId, organisationId),
+        jobInWorkspaces(workspaceIds, webhookEvents.jobId),
+      ),
+    )
   return event
 }
 
@@ -37,13 +50,17 @@ export async function findEvent(
 export const attemptsBetween = (
   env: Env,
   organisationId: string,
-  { first, last }: { first: string; last: string },
+  { first, last, workspaceIds }: { first: string; last: string; workspaceIds?: WorkspaceIds },
 ): Promise<WebhookAttemptRow[]> =>
   database(env)
     .select(getTableColumns(webhookAttempts))
     .from(webhookAttempts)
     .innerJoin(webhookEvents, eq(webhookEvents.id, webhookAttempts.eventId))
     .where(
-      and(eq(webhookEvents.organisationId, organisationId), between(webhookEvents.id, first, last)),
+      and(
+        eq(webhookEvents.organisationId, organisationId),
+        between(webhookEvents.id, first, last),
+        jobInWorkspaces(workspaceIds, webhookEvents.jobId),
+      ),
     )
     .orderBy(webhookAttempts.eventId, webhookAttempts.number)

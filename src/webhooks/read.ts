@@ -1,5 +1,5 @@
-// Reads webhook events and their attempts. For members.
-import { requireMember } from '../access/authorisation.ts'
+// Reads webhook events and their attempts. For the permission `jobs`.
+import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import type { WebhookAttemptRow, WebhookEventRow } from '../db/webhook-schema.ts'
 import { AppError } from '../domain/errors.ts'
@@ -21,8 +21,8 @@ export async function listEvents({
 }: OrganisationRequest & { limit: number; beforeId?: string | undefined }): Promise<
   WebhookEventRow[]
 > {
-  await requireMember({ env, actor, organisationId })
-  return eventsOf(env, organisationId, { limit, beforeId })
+  const { workspaceIds } = await requirePermission({ env, actor, organisationId }, 'jobs')
+  return eventsOf(env, organisationId, { limit, beforeId, workspaceIds })
 }
 
 /** @throws AppError not_found */
@@ -32,8 +32,8 @@ export async function readEvent({
   organisationId,
   eventId,
 }: EventRequest): Promise<WebhookEventRow> {
-  await requireMember({ env, actor, organisationId })
-  const event = await findEvent(env, { organisationId, eventId })
+  const { workspaceIds } = await requirePermission({ env, actor, organisationId }, 'jobs')
+  const event = await findEvent(env, { organisationId, eventId, workspaceIds })
   if (!event) throw new AppError('not_found')
   return event
 }
@@ -48,6 +48,10 @@ export async function listAttempts({
   organisationId,
   eventId,
 }: EventRequest): Promise<WebhookAttemptRow[]> {
-  await requireMember({ env, actor, organisationId })
-  return attemptsBetween(env, organisationId, { first: eventId, last: eventId })
+  const { workspaceIds } = await requirePermission({ env, actor, organisationId }, 'jobs')
+  return attemptsBetween(env, organisationId, {
+    first: eventId,
+    last: eventId,
+    workspaceIds,
+  })
 }

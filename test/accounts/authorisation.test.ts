@@ -1,6 +1,6 @@
 // Every use case of an organisation checks its actor, whichever page or endpoint calls it.
 import { env } from 'cloudflare:workers'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import type { OrganisationRequest } from '../../src/access/authorisation.ts'
 import {
   activeKeysCreatedBy,
@@ -21,95 +21,154 @@ import { listOrganisations, updateOrganisation } from '../../src/accounts/organi
 import { readAuditLog } from '../../src/accounts/read-audit-log.ts'
 import { revealWebhookSecret, rotateWebhookSecret } from '../../src/accounts/webhook-secret.ts'
 import { createWorkspace, listWorkspaces, updateWorkspace } from '../../src/accounts/workspaces.ts'
+import { buyPack } from '../../src/billing/buy-pack.ts'
+import { changePlan } from '../../src/billing/change-plan.ts'
+import { openPortal } from '../../src/billing/open-portal.ts'
+import { readBilling } from '../../src/billing/read-billing.ts'
+import { readPayment } from '../../src/billing/read-payment.ts'
+import { updateAutoReload } from '../../src/billing/update-auto-reload.ts'
 import { members, users } from '../../src/db/auth-schema.ts'
 import { database } from '../../src/db/client.ts'
 import type { Actor } from '../../src/domain/actor.ts'
+import { AppError } from '../../src/domain/errors.ts'
+import type { Role } from '../../src/domain/role.ts'
 import { newId } from '../../src/ids.ts'
 import { deleteOutput } from '../../src/retention/delete-output.ts'
 import { enableEndpoint, listDisabledEndpoints } from '../../src/webhooks/endpoints.ts'
 import { listAttempts, listEvents, readEvent } from '../../src/webhooks/read.ts'
 import { resendEvent } from '../../src/webhooks/resend.ts'
+import { insertJob, insertObjects } from '../support/objects.ts'
 import { newOrganisation } from '../support/world.ts'
 
-type UseCase = (request: OrganisationRequest & { userId: string }) => unknown
+const baseUrl = 'http://localhost:8787'
+const ORDER = { baseUrl, amount: 1, currency: 'EUR' }
 
-const FOR_MEMBERS: Record<string, UseCase> = {
-  createApiKey: (request) => createApiKey({ ...request, mode: 'test', name: 'Key' }),
-  revokeApiKey: (request) => revokeApiKey({ ...request, keyId: 'key_x' }),
-  listApiKeys,
-  createWorkspace: (request) => createWorkspace({ ...request, name: 'Outlet' }),
-  updateWorkspace: (request) =>
-    updateWorkspace({ ...request, workspaceId: 'ws_x', change: { name: 'Outlet' } }),
-  listWorkspaces,
-  readTeam,
-  'updateOrganisation, webhook URL': (request) =>
-    updateOrganisation({ ...request, change: { defaultWebhookUrl: null } }),
-  enableEndpoint: (request) => enableEndpoint({ ...request, url: 'https://hooks.test/' }),
-  listDisabledEndpoints,
-  listEvents: (request) => listEvents({ ...request, limit: 1 }),
-  readEvent: (request) => readEvent({ ...request, eventId: 'evt_x' }),
-  listAttempts: (request) => listAttempts({ ...request, eventId: 'evt_x' }),
-  resendEvent: (request) => resendEvent({ ...request, eventId: 'evt_x' }),
-  deleteOutput: (request) => deleteOutput({ ...request, jobId: 'job_x' }),
+/** Who may do what. `limited` is a developer who may access one workspace. */
+const ACTORS = ['owner', 'developer', 'limited', 'billing', 'viewer', 'apiKey', 'outsider'] as const
+type ActorName = (typeof ACTORS)[number]
+const MEMBERS: ActorName[] = ['owner', 'developer', 'limited', 'billing', 'viewer', 'apiKey']
+const READERS: ActorName[] = ['owner', 'developer', 'limited', 'viewer', 'apiKey']
+const DEVELOPERS: ActorName[] = ['owner', 'developer', 'limited', 'apiKey']
+const UNLIMITED: ActorName[] = ['owner', 'developer', 'apiKey']
+const BUYERS: ActorName[] = ['owner', 'billing']
+const OWNERS: ActorName[] = ['owner']
+const OPERATORS: ActorName[] = []
+
+type Objects = Awaited<ReturnType<typeof newTeam>>['objects']
+type UseCase = (request: OrganisationRequest & Objects) => unknown
+
+const USE_CASES: Record<string, [allowed: ActorName[], run: UseCase]> = {
+  readTeam: [MEMBERS, readTeam],
+  listWorkspaces: [MEMBERS, listWorkspaces],
+
+  listEvents: [READERS, (request) => listEvents({ ...request, limit: 1 })],
+  readEvent: [READERS, readEvent],
+  listAttempts: [READERS, listAttempts],
+
+  resendEvent: [DEVELOPERS, resendEvent],
+  deleteOutput: [DEVELOPERS, deleteOutput],
+  listApiKeys: [DEVELOPERS, listApiKeys],
+
+  createApiKey: [UNLIMITED, (request) => createApiKey({ ...request, mode: 'live', name: 'Key' })],
+  revokeApiKey: [UNLIMITED, revokeApiKey],
+  'updateOrganisation, webhook URL': [
+    UNLIMITED,
+    (request) => updateOrganisation({ ...request, change: { defaultWebhookUrl: null } }),
+  ],
+  enableEndpoint: [
+    UNLIMITED,
+    (request) => enableEndpoint({ ...request, url: 'https://hooks.test/' }),
+  ],
+  listDisabledEndpoints: [UNLIMITED, listDisabledEndpoints],
+  rotateWebhookSecret: [UNLIMITED, rotateWebhookSecret],
+  revealWebhookSecret: [UNLIMITED, revealWebhookSecret],
+
+  readBilling: [BUYERS, readBilling],
+  readPayment: [BUYERS, readPayment],
+  buyPack: [BUYERS, (request) => buyPack({ ...request, ...ORDER, pack: 500 })],
+  changePlan: [BUYERS, (request) => changePlan({ ...request, ...ORDER, plan: 'growth' })],
+  openPortal: [BUYERS, (request) => openPortal({ ...request, baseUrl })],
+  updateAutoReload: [
+    BUYERS,
+    (request) =>
+      updateAutoReload({
+        ...request,
+        settings: { enabled: false, threshold: 1, pack: 500, monthlyMax: 100_000 },
+      }),
+  ],
+
+  createWorkspace: [OWNERS, (request) => createWorkspace({ ...request, name: 'Outlet' })],
+  updateWorkspace: [
+    OWNERS,
+    (request) => updateWorkspace({ ...request, change: { name: 'Renamed' } }),
+  ],
+  'updateOrganisation, name': [
+    OWNERS,
+    (request) => updateOrganisation({ ...request, change: { name: 'Renamed' } }),
+  ],
+  'updateOrganisation, retention': [
+    OWNERS,
+    (request) => updateOrganisation({ ...request, change: { outputRetentionDays: 1 } }),
+  ],
+  invite: [
+    OWNERS,
+    (request) =>
+      invite({
+        ...request,
+        organisationName: 'Shop',
+        baseUrl,
+        email: 'new@shop.example',
+        role: 'owner',
+      }),
+  ],
+  withdrawInvitation: [OWNERS, withdrawInvitation],
+  readMember: [OWNERS, readMember],
+  activeKeysCreatedBy: [OWNERS, activeKeysCreatedBy],
+  changeRole: [OWNERS, (request) => changeRole({ ...request, role: 'developer' })],
+  removeMember: [OWNERS, (request) => removeMember({ ...request, revokeKeys: false })],
+  readAuditLog: [OWNERS, (request) => readAuditLog({ ...request, limit: 1 })],
+  exportOrganisation: [OWNERS, (request) => exportOrganisation({ ...request, baseUrl })],
+  scheduleOrganisationDeletion: [
+    OWNERS,
+    (request) => scheduleOrganisationDeletion({ ...request, baseUrl }),
+  ],
+  cancelOrganisationDeletion: [OWNERS, cancelOrganisationDeletion],
+
+  addCredits: [
+    OPERATORS,
+    (request) => addCredits({ ...request, amount: 1, reason: 'x', reference: 'x' }),
+  ],
+  'updateOrganisation, status': [
+    OPERATORS,
+    (request) => updateOrganisation({ ...request, change: { status: 'active' } }),
+  ],
+  'updateOrganisation, plan': [
+    OPERATORS,
+    (request) => updateOrganisation({ ...request, change: { plan: 'starter' } }),
+  ],
+  'updateOrganisation, rate limit': [
+    OPERATORS,
+    (request) => updateOrganisation({ ...request, change: { rateLimitPerMinute: 1_000 } }),
+  ],
+  listOrganisations: [OPERATORS, (request) => listOrganisations({ ...request, limit: 1 })],
+  createOrganisation: [
+    OPERATORS,
+    ({ actor }) =>
+      createOrganisation({
+        env,
+        actor,
+        name: 'Acme',
+        regionCode: 'EU',
+        plan: 'starter',
+        credits: 1,
+        rateLimitPerMinute: 1,
+        defaultWebhookUrl: null,
+        workspaceName: 'Default',
+      }),
+  ],
 }
 
-const FOR_OWNERS: Record<string, UseCase> = {
-  'updateOrganisation, name': (request) =>
-    updateOrganisation({ ...request, change: { name: 'Renamed' } }),
-  'updateOrganisation, retention': (request) =>
-    updateOrganisation({ ...request, change: { outputRetentionDays: 1 } }),
-  invite: (request) =>
-    invite({
-      ...request,
-      organisationName: 'Shop',
-      baseUrl: 'https://try-on.example',
-      email: 'new@shop.example',
-      role: 'owner',
-    }),
-  withdrawInvitation: (request) => withdrawInvitation({ ...request, invitationId: 'inv_x' }),
-  readMember,
-  activeKeysCreatedBy,
-  removeMember: (request) => removeMember({ ...request, revokeKeys: false }),
-  changeRole: (request) => changeRole({ ...request, role: 'developer' }),
-  rotateWebhookSecret,
-  revealWebhookSecret,
-  readAuditLog: (request) => readAuditLog({ ...request, limit: 1 }),
-  exportOrganisation: (request) => exportOrganisation({ ...request, baseUrl: 'https://x.test' }),
-  scheduleOrganisationDeletion: (request) =>
-    scheduleOrganisationDeletion({ ...request, baseUrl: 'https://x.test' }),
-  cancelOrganisationDeletion,
-}
-
-const FOR_OPERATORS: Record<string, UseCase> = {
-  addCredits: (request) => addCredits({ ...request, amount: 1, reason: 'x', reference: 'x' }),
-  'updateOrganisation, status': (request) =>
-    updateOrganisation({ ...request, change: { status: 'active' } }),
-  'updateOrganisation, plan': (request) =>
-    updateOrganisation({ ...request, change: { plan: 'starter' } }),
-  'updateOrganisation, rate limit': (request) =>
-    updateOrganisation({ ...request, change: { rateLimitPerMinute: 1_000 } }),
-  listOrganisations: (request) => listOrganisations({ ...request, limit: 1 }),
-  createOrganisation: (request) =>
-    createOrganisation({
-      env,
-      actor: request.actor,
-      name: 'Acme',
-      regionCode: 'EU',
-      plan: 'starter',
-      credits: 1,
-      rateLimitPerMinute: 1,
-      defaultWebhookUrl: null,
-      workspaceName: 'Default',
-    }),
-}
-
-let organisationId: string
-let owner: Actor & { userId: string }
-let member: Actor & { userId: string }
-let outsider: Actor & { userId: string }
-
-/** Inserts a user, who is a member of the organisation if a role is given. */
-async function newUser(role?: 'owner' | 'developer') {
+async function newUser(member?: { organisationId: string; role: Role; workspaceIds?: string[] }) {
   const userId = newId('usr')
   const email = `${userId}@shop.example`
   const db = database(env)
@@ -117,49 +176,84 @@ async function newUser(role?: 'owner' | 'developer') {
   await db
     .insert(users)
     .values({ id: userId, name: 'Ada', email, emailVerified: true, createdAt: now, updatedAt: now })
-  if (role) await db.insert(members).values({ organisationId, userId, role, createdAt: now })
+  if (member) await db.insert(members).values({ ...member, userId, createdAt: now })
   return { type: 'user' as const, userId, email, ipAddress: null }
 }
 
-beforeAll(async () => {
-  organisationId = (await newOrganisation()).orgId
-  owner = await newUser('owner')
-  member = await newUser('developer')
-  outsider = await newUser()
-})
+/** An organisation with an actor of each kind, and objects in the workspace of the limited one. */
+async function newTeam() {
+  const { orgId: organisationId, workspaceId } = await newOrganisation()
+  const newTeamMember = (role: Role) => newUser({ organisationId, role })
+  const owner = await newTeamMember('owner')
+  const actors: Record<ActorName, Actor> = {
+    owner,
+    developer: await newTeamMember('developer'),
+    limited: await newUser({ organisationId, role: 'developer', workspaceIds: [workspaceId] }),
+    billing: await newTeamMember('billing'),
+    viewer: await newTeamMember('viewer'),
+    apiKey: { type: 'api_key', keyHash: 'x', ipAddress: null },
+    outsider: await newUser(),
+  }
+  const { userId } = await newTeamMember('viewer')
+  const job = await insertJob(organisationId, workspaceId)
+  const objects = { userId, workspaceId, ...job, ...(await insertObjects(organisationId)) }
+  return { organisationId, actors, objects }
+}
 
-/** Runs a use case about the owner's membership. */
-const run = async (useCase: UseCase, actor: Actor) =>
-  useCase({ env, actor, organisationId, userId: owner.userId })
+const isNotFound = (error: unknown) => error instanceof AppError && error.code === 'not_found'
 
-const NOT_FOUND = { name: 'AppError', code: 'not_found' }
+/** Whether an actor may run a use case. Other errors than `not_found` come after the check. */
+async function isAllowed(run: UseCase, request: OrganisationRequest & Objects): Promise<boolean> {
+  try {
+    await run(request)
+    return true
+  } catch (error) {
+    if (error instanceof AppError) return !isNotFound(error)
+    throw error
+  }
+}
 
-describe('use cases for members', () => {
-  it.each(Object.entries(FOR_MEMBERS))(
-    '%s rejects users of other organisations',
-    async (_, each) => {
-      await expect(run(each, outsider)).rejects.toMatchObject(NOT_FOUND)
-    },
-  )
-})
-
-describe('use cases for owners', () => {
-  it.each(Object.entries(FOR_OWNERS))('%s rejects members and API keys', async (_, each) => {
-    const apiKey: Actor = { type: 'api_key', keyHash: 'x', ipAddress: null }
-    for (const actor of [outsider, member, apiKey]) {
-      await expect(run(each, actor)).rejects.toMatchObject(NOT_FOUND)
+describe('the use cases', () => {
+  it.each(Object.entries(USE_CASES))('%s checks the role', async (_, [allowed, run]) => {
+    vi.spyOn(env.WEBHOOKS, 'send').mockResolvedValue({
+      metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } },
+    })
+    const { organisationId, actors, objects } = await newTeam()
+    const request = (name: ActorName) => ({ env, actor: actors[name], organisationId, ...objects })
+    // The rejected actors come first, since a use case may remove its object.
+    for (const name of ACTORS.filter((other) => !allowed.includes(other))) {
+      expect(await isAllowed(run, request(name)), name).toBe(false)
     }
+    for (const name of allowed) expect(await isAllowed(run, request(name)), name).toBe(true)
   })
 
   it('let members read and remove their own membership', async () => {
-    const request = { env, actor: member, organisationId, userId: member.userId }
-    expect(await readMember(request)).toMatchObject({ role: 'developer' })
+    const { organisationId, actors } = await newTeam()
+    const { viewer: actor } = actors
+    if (actor.type !== 'user') throw new Error('not a user')
+    const request = { env, actor, organisationId, userId: actor.userId }
+    expect(await readMember(request)).toMatchObject({ role: 'viewer' })
     expect(await activeKeysCreatedBy(request)).toEqual([])
+    expect(await removeMember({ ...request, revokeKeys: false })).toBe(true)
   })
 })
 
-describe('use cases for operators', () => {
-  it.each(Object.entries(FOR_OPERATORS))('%s rejects owners', async (_, each) => {
-    await expect(run(each, owner)).rejects.toMatchObject(NOT_FOUND)
+describe('a member who is limited to a workspace', () => {
+  it('reads and changes nothing in other workspaces', async () => {
+    const { organisationId, actors, objects } = await newTeam()
+    const actor: Actor = { type: 'system' }
+    const outlet = await createWorkspace({ env, actor, organisationId, name: 'Outlet' })
+    const { jobId, eventId } = await insertJob(organisationId, outlet.id)
+    const request = { env, actor: actors.limited, organisationId }
+    const notFound = { code: 'not_found' }
+    await expect(readEvent({ ...request, eventId })).rejects.toMatchObject(notFound)
+    await expect(deleteOutput({ ...request, jobId })).rejects.toMatchObject(notFound)
+    expect(await listAttempts({ ...request, eventId })).toEqual([])
+    expect(await resendEvent({ ...request, eventId })).toBe(false)
+    const events = await listEvents({ ...request, limit: 10 })
+    expect(events.map(({ id }) => id)).toEqual([objects.eventId])
+    const workspaces = await listWorkspaces(request)
+    expect(workspaces.map(({ id }) => id)).toEqual([objects.workspaceId])
+    expect(await readEvent({ ...request, actor: actors.developer, eventId })).toBeDefined()
   })
 })

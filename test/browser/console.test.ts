@@ -281,7 +281,7 @@ describe('leaving an organisation', () => {
     )?.[1]
     // The last owner cannot leave, so this adds a second one.
     site.sql(
-      `INSERT INTO members SELECT 'org_${orgId}', id, 'owner', 0 FROM users WHERE email <> '${email}' LIMIT 1`,
+      `INSERT INTO members (organisation_id, user_id, role, created_at) SELECT 'org_${orgId}', id, 'owner', 0 FROM users WHERE email <> '${email}' LIMIT 1`,
     )
     await page.goto('/console/settings/team')
     await page.getByRole('button', { name: 'Leave Acme Fashion' }).click()

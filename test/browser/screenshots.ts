@@ -124,7 +124,7 @@ async function memberPages(page: Page): Promise<void> {
   site.sql(
     `INSERT INTO users (id, name, email, created_at, updated_at)
      VALUES ('usr_second', 'Second', 'second@shop.example', 0, 0);
-     INSERT INTO members SELECT id, 'usr_second', 'owner', 0 FROM organisations`,
+     INSERT INTO members (organisation_id, user_id, role, created_at) SELECT id, 'usr_second', 'owner', 0 FROM organisations`,
   )
   await page.goto('/console/settings/team')
   await page.getByRole('button', { name: /^Leave/ }).click()

@@ -1,6 +1,7 @@
 // A user's browser: stores cookies, follows redirects, posts forms.
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
+import type { Role } from '../../src/domain/role.ts'
 import { newId } from '../../src/ids.ts'
 import { BASE, request } from './client.ts'
 import { IMAGES } from './world.ts'
@@ -164,12 +165,15 @@ export async function newOwner(name = 'Acme', address = newAddress()): Promise<O
 /** A user who joined an organisation and has it selected. They own another one. */
 export async function newMember(
   organisationId: string,
-  role: 'owner' | 'developer' = 'developer',
+  role: Role = 'developer',
+  workspaceIds: string[] | null = null,
 ): Promise<{ browser: Browser; email: string; userId: string }> {
   const { browser, email } = await newOwner()
   const userId = await userIdOf(email)
-  await env.DB.prepare('INSERT INTO members VALUES (?, ?, ?, ?)')
-    .bind(organisationId, userId, role, Date.now())
+  await env.DB.prepare(
+    'INSERT INTO members (organisation_id, user_id, role, created_at, workspace_ids) VALUES (?, ?, ?, ?, ?)',
+  )
+    .bind(organisationId, userId, role, Date.now(), workspaceIds && JSON.stringify(workspaceIds))
     .run()
   await browser.post('/console/organisation', { organisation: organisationId })
   return { browser, email, userId }

@@ -1,6 +1,7 @@
 // Warns on every page of the console when the credits run out.
 import { formatCredits } from '../../billing/money.ts'
 import { currencyOf } from '../../domain/organisation.ts'
+import { permits } from '../../domain/role.ts'
 import { log } from '../../log.ts'
 import type { CreditStatus } from '../../organisation/rpc.ts'
 import { organisationStub } from '../../organisation/stub.ts'
@@ -33,12 +34,10 @@ export const CreditBanner = ({ c, status }: { c: ConsoleContext; status: CreditS
           : `Only ${balance} ${status.balance === 1 ? 'credit is' : 'credits are'} left.`}
       </strong>{' '}
       {isEmpty && 'Live jobs are rejected. '}
-      {role === 'owner' ? (
+      {permits(role, 'billing') ? (
         <Link to="/billing">Buy credits</Link>
       ) : (
-        <>
-          An owner can buy credits under <Link to="/billing">Billing</Link>.
-        </>
+        'An owner or a member with the role billing can buy credits.'
       )}
     </aside>
   )

@@ -4,6 +4,8 @@ import type { Child } from 'hono/jsx'
 import type { CreditStatus } from '../../organisation/rpc.ts'
 import { MODES } from '../../domain/job.ts'
 import type { Mode } from '../../domain/job.ts'
+import { permits } from '../../domain/role.ts'
+import type { Permission } from '../../domain/role.ts'
 import { settingsOf } from '../../settings.ts'
 import type { ConsoleContext } from '../context.ts'
 import { CreditBanner, creditStatusOf } from './credit-banner.tsx'
@@ -12,23 +14,25 @@ import { ActionForm, Button, PostForm } from './form.tsx'
 import { Link, OrganisationPath } from './link.tsx'
 import { Timestamp } from './time.tsx'
 
-const PAGES = [
+/** A page, its label and the permission that it requires. */
+type Entry = readonly [page: string, label: string, permission?: Permission]
+
+const PAGES: Entry[] = [
   ['', 'Overview'],
-  ['/playground', 'Playground'],
-  ['/jobs', 'Jobs'],
+  ['/playground', 'Playground', 'develop'],
+  ['/jobs', 'Jobs', 'jobs'],
   ['/credits', 'Credits'],
-  ['/billing', 'Billing'],
-] as const
+  ['/billing', 'Billing', 'billing'],
+]
 
-const SETTINGS = [
+const SETTINGS: Entry[] = [
   ['/settings/organisation', 'Organisation'],
-  ['/settings/api-keys', 'API keys'],
-  ['/settings/webhooks', 'Webhooks'],
-  ['/settings/workspaces', 'Workspaces'],
+  ['/settings/api-keys', 'API keys', 'develop'],
+  ['/settings/webhooks', 'Webhooks', 'jobs'],
+  ['/settings/workspaces', 'Workspaces', 'jobs'],
   ['/settings/team', 'Team'],
-] as const
-
-const OWNER_SETTINGS = [...SETTINGS, ['/settings/audit-log', 'Audit log']] as const
+  ['/settings/audit-log', 'Audit log', 'administer'],
+]
 
 const HELP = [
   ['/docs', 'Documentation'],
@@ -97,11 +101,7 @@ export async function memberPage(
         <nav aria-label="Console">
           <Links c={c} to={PAGES} />
           <h2 id="settings">Settings</h2>
-          <Links
-            c={c}
-            to={c.var.membership.role === 'owner' ? OWNER_SETTINGS : SETTINGS}
-            labelledBy="settings"
-          />
+          <Links c={c} to={SETTINGS} labelledBy="settings" />
           <h2 id="help">Help</h2>
           <ul aria-labelledby="help">
             <HelpLinks />
@@ -146,23 +146,17 @@ function render(c: ConsoleContext, options: PageOptions, body: Child) {
   return c.html(html`<!doctype html>${document}`, status)
 }
 
-const Links = ({
-  c,
-  to,
-  labelledBy,
-}: {
-  c: ConsoleContext
-  to: readonly (readonly [page: string, label: string])[]
-  labelledBy?: string
-}) => (
+const Links = ({ c, to, labelledBy }: { c: ConsoleContext; to: Entry[]; labelledBy?: string }) => (
   <ul aria-labelledby={labelledBy}>
-    {to.map(([page, label]) => (
-      <li>
-        <Link to={page} aria-current={isCurrent(c, page) ? 'page' : undefined}>
-          {label}
-        </Link>
-      </li>
-    ))}
+    {to
+      .filter(([, , permission]) => !permission || permits(c.var.membership.role, permission))
+      .map(([page, label]) => (
+        <li>
+          <Link to={page} aria-current={isCurrent(c, page) ? 'page' : undefined}>
+            {label}
+          </Link>
+        </li>
+      ))}
   </ul>
 )
 

@@ -121,24 +121,32 @@ export const requireOrganisation = createMiddleware<ConsoleApp>(async (c, next) 
     forgetOrganisation(c)
     return c.redirect(`/console/onboarding${lastUsedId ? '?left=1' : ''}`, 303)
   }
-  if (!membership) throw new AppError('not_found')
   c.set('memberships', memberships)
+  if (!membership) throw new AppError('not_found')
   c.set('membership', membership)
   c.set('mode', selectedMode(c) ?? (membership.hasLiveKey ? 'live' : 'test'))
   if (membership.organisation.id !== lastUsedId) selectOrganisation(c, membership.organisation.id)
   await next()
 })
 
-/** Returns 404 to members whose role does not permit the page or action. */
-export const permitted = (permission: Permission) =>
+/**
+ * Returns 404 to members whose role does not permit the page or action.
+ * @param change the permission for forms, if it differs from that for pages
+ */
+export const permitted = (permission: Permission, change = permission) =>
   createMiddleware<ConsoleApp>(async (c, next) => {
-    if (!permits(c.var.membership.role, permission)) throw new AppError('not_found')
+    const required = c.req.method === 'POST' ? change : permission
+    if (!permits(c.var.membership.role, required)) throw new AppError('not_found')
     await next()
   })
 
-/** Returns 404 to members who are not owners. */
-export const requireOwner = createMiddleware<ConsoleApp>(async (c, next) => {
-  if (c.var.membership.role !== 'owner') throw new AppError('not_found')
+/**
+ * Returns 404 to members who are limited to some workspaces: the forms concern all workspaces.
+ * Forms about one event are excepted: its page checks the workspace.
+ */
+export const unlimitedForms = createMiddleware<ConsoleApp>(async (c, next) => {
+  const isChange = c.req.method === 'POST' && !/\/evt_\w+\//.test(c.req.path)
+  if (isChange && c.var.membership.workspaceIds) throw new AppError('not_found')
   await next()
 })
 

@@ -5,10 +5,10 @@ import { PACKS, packPriceFor } from '../../billing/plans.ts'
 import type { Pack } from '../../billing/plans.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { Button, Field, FormError, PostForm } from '../components/form.tsx'
-import type { OwnerView } from './billing-page.tsx'
+import type { BillingView } from './billing-page.tsx'
 
 /** The currency of the organisation, and the price of its packs. */
-function pricesOf({ c, account }: OwnerView) {
+function pricesOf({ c, account }: BillingView) {
   const { organisation } = c.var.membership
   return {
     currency: currencyOf(organisation.regionCode),
@@ -17,7 +17,7 @@ function pricesOf({ c, account }: OwnerView) {
 }
 
 /** The section for buying a pack. */
-export const Packs = ({ view }: { view: OwnerView }) => {
+export const Packs = ({ view }: { view: BillingView }) => {
   const { currency, priceOf } = pricesOf(view)
   return (
     <section id="credits" aria-labelledby="packs-heading">
@@ -47,7 +47,7 @@ export const Packs = ({ view }: { view: OwnerView }) => {
 }
 
 /** The settings of auto-reload. */
-export const AutoReloadForm = ({ view }: { view: OwnerView }) => {
+export const AutoReloadForm = ({ view }: { view: BillingView }) => {
   const { currency, priceOf } = pricesOf(view)
   const state = view.stateOf('auto-reload')
   const { organisation } = view.c.var.membership

@@ -21,7 +21,7 @@ import { scopeOf } from '../middleware/session.ts'
 import type { FormState } from '../read-form.ts'
 import { AutoReloadForm, Packs } from './billing-credits.tsx'
 import { PaymentMethod, Payments } from './billing-payments.tsx'
-import { PlanInForce, PlanSection } from './billing-plan.tsx'
+import { PlanSection } from './billing-plan.tsx'
 
 export type BillingForm = 'packs' | 'plan' | 'auto-reload' | 'portal'
 
@@ -31,8 +31,8 @@ export interface RejectedForm {
   state: FormState
 }
 
-/** What the sections for owners show. */
-export interface OwnerView {
+/** What the sections show. */
+export interface BillingView {
   c: ConsoleContext
   account: BillingAccountRow | undefined
   payments: PaymentRow[]
@@ -47,13 +47,11 @@ export async function billingPage(
   rejected?: RejectedForm,
   status: 200 | 422 | 503 = rejected ? 422 : 200,
 ) {
-  const { organisation, role } = c.var.membership
-  const isOwner = role === 'owner'
-  const organisationId = organisation.id
-  const [credits, usage, owner] = await Promise.all([
+  const organisationId = c.var.membership.organisation.id
+  const [credits, usage, view] = await Promise.all([
     organisationStub(c.env, organisationId).creditStatus(),
     usageOf({ env: c.env, organisationId, now: Date.now() }),
-    isOwner ? readOwnerView(c, rejected) : undefined,
+    readView(c, rejected),
   ])
   const done = doneMessage(c)
   return memberPage(
@@ -64,29 +62,18 @@ export async function billingPage(
       {isSandbox(c.env, baseUrlOf(c)) && <SandboxBanner />}
       {done && <Notice kind="good">{done}</Notice>}
       <p>
-        {!isOwner && 'Only owners can buy credits and manage billing. '}
         The <a href="/docs/billing">billing guide</a> explains what costs a credit.
       </p>
       <Summary c={c} credits={credits} usage={usage} />
-      {owner ? (
-        <OwnerSections view={owner} usage={usage} />
-      ) : (
-        <>
-          <section aria-labelledby="plan-heading">
-            <h2 id="plan-heading">Plan {nameOfPlan(organisation.plan)}</h2>
-            <PlanInForce organisation={organisation} />
-          </section>
-          <UsageSection usage={usage} />
-        </>
-      )}
+      <Sections view={view} usage={usage} />
     </>,
   )
 }
 
-async function readOwnerView(
+async function readView(
   c: ConsoleContext,
   rejected: RejectedForm | undefined,
-): Promise<OwnerView> {
+): Promise<BillingView> {
   const before = c.req.query('before')
   const beforeId = before !== undefined && isId('pay', before) ? before : undefined
   const billing = await readBilling({ ...scopeOf(c), beforeId })
@@ -108,7 +95,7 @@ function doneMessage(c: ConsoleContext): string | undefined {
   return messages[c.req.query('done') ?? '']
 }
 
-const OwnerSections = ({ view, usage }: { view: OwnerView; usage: Usage }) => {
+const Sections = ({ view, usage }: { view: BillingView; usage: Usage }) => {
   const { c } = view
   const isSetUp = providerFor(c.env, baseUrlOf(c)) !== null
   return (

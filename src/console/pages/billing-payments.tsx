@@ -6,11 +6,11 @@ import { PaymentBadge } from '../components/badges.tsx'
 import { Button, FormError, PostForm } from '../components/form.tsx'
 import { EmptyState, Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
-import type { OwnerView } from './billing-page.tsx'
+import type { BillingView } from './billing-page.tsx'
 import { Link } from '../components/link.tsx'
 
 /** The stored payment method, with a link to the provider's portal. */
-export const PaymentMethod = ({ view }: { view: OwnerView }) => (
+export const PaymentMethod = ({ view }: { view: BillingView }) => (
   <section id="payment-method" class="card" aria-labelledby="payment-method-heading">
     <h2 id="payment-method-heading">Payment method and billing details</h2>
     <FormError state={view.stateOf('portal')} />
@@ -36,7 +36,7 @@ export const PaymentMethod = ({ view }: { view: OwnerView }) => (
 )
 
 /** One page of the payments, newest first. */
-export const Payments = ({ view: { c, payments, hasMore } }: { view: OwnerView }) => {
+export const Payments = ({ view: { c, payments, hasMore } }: { view: BillingView }) => {
   const isPaged = c.req.query('before') !== undefined
   const last = payments.at(-1)
   return (

@@ -17,12 +17,12 @@ import { ContactLink } from '../components/contact-link.tsx'
 import { Notice } from '../components/notice.tsx'
 import { PlanCards } from '../components/plan-cards.tsx'
 import { Timestamp } from '../components/time.tsx'
-import type { OwnerView } from './billing-page.tsx'
+import type { BillingView } from './billing-page.tsx'
 
 const ACTION = '/billing/plan'
 
 /** The plan in force, its notices, and what an owner can change. */
-export const PlanSection = ({ view, canChange }: { view: OwnerView; canChange: boolean }) => {
+export const PlanSection = ({ view, canChange }: { view: BillingView; canChange: boolean }) => {
   const { c, account } = view
   const { organisation } = c.var.membership
   return (
@@ -54,13 +54,12 @@ export const PlanSection = ({ view, canChange }: { view: OwnerView; canChange: b
 const pricingUrl = ({ regionCode }: OrganisationRow) =>
   `/pricing?currency=${currencyOf(regionCode)}`
 
-/** The plan in force. Without `account`, as members see it. */
-export const PlanInForce = ({
+const PlanInForce = ({
   organisation,
   account,
 }: {
   organisation: OrganisationRow
-  account?: BillingAccountRow | undefined
+  account: BillingAccountRow | undefined
 }) => {
   const { plan, rateLimitPerMinute, rateLimitOverridden, regionCode } = organisation
   const currency = currencyOf(regionCode)
@@ -131,7 +130,7 @@ const PlanNotices = ({
   )
 }
 
-const PlanAction = ({ view, plan }: { view: OwnerView; plan: Plan }): Child => {
+const PlanAction = ({ view, plan }: { view: BillingView; plan: Plan }): Child => {
   const { c, account } = view
   const { organisation } = c.var.membership
   const current = organisation.plan

@@ -12,7 +12,7 @@ import { MINOR_UNITS } from '../../billing/money.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { log } from '../../log.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { requireOwner, scopeOf } from '../middleware/session.ts'
+import { scopeOf } from '../middleware/session.ts'
 import { formStateOf, readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { billingPage } from './billing-page.tsx'
@@ -49,7 +49,7 @@ const AutoReload = z.object({
 
 export const billing = new Hono<ConsoleApp>()
   .get('/', (c) => billingPage(c))
-  .post('/packs', requireOwner, async (c) => {
+  .post('/packs', async (c) => {
     const form = await readForm(c, BuyPack)
     if (!form.ok) return invalidForm(c, 'packs')
     try {
@@ -59,7 +59,7 @@ export const billing = new Hono<ConsoleApp>()
       return failedForm(c, 'packs', error)
     }
   })
-  .post('/plan', requireOwner, async (c) => {
+  .post('/plan', async (c) => {
     const form = await readForm(c, ChangePlan)
     if (!form.ok) return invalidForm(c, 'plan')
     try {
@@ -70,7 +70,7 @@ export const billing = new Hono<ConsoleApp>()
       return failedForm(c, 'plan', error)
     }
   })
-  .post('/auto-reload', requireOwner, async (c) => {
+  .post('/auto-reload', async (c) => {
     const form = await readForm(c, AutoReload)
     if (!form.ok) return billingPage(c, { form: 'auto-reload', state: form })
     const { enabled, threshold, pack, monthly_max: monthlyMax } = form.data
@@ -94,7 +94,7 @@ export const billing = new Hono<ConsoleApp>()
     }
     return redirectTo(c, `/billing?done=auto-reload#auto-reload`)
   })
-  .post('/portal', requireOwner, async (c) => {
+  .post('/portal', async (c) => {
     try {
       return c.redirect(await openPortal({ ...scopeOf(c), baseUrl: baseUrlOf(c) }), 303)
     } catch (error) {

@@ -3,7 +3,8 @@ import { Hono } from 'hono'
 import { pageOf } from '../../domain/page.ts'
 import type { LedgerEntry } from '../../organisation/ledger.ts'
 import { organisationStub } from '../../organisation/stub.ts'
-import type { ConsoleApp } from '../context.ts'
+import { permits } from '../../domain/role.ts'
+import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { memberPage } from '../components/layout.tsx'
 import { EmptyState, IdLink, Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
@@ -21,6 +22,7 @@ const KIND_LABELS: Record<LedgerEntry['kind'], string> = {
 }
 
 export const credits = new Hono<ConsoleApp>().get('/', async (c) => {
+  const { role } = c.var.membership
   const organisation = organisationStub(c.env, c.var.membership.organisation.id)
   const before = Number(c.req.query('before') ?? NaN)
   const paged = Number.isSafeInteger(before)
@@ -36,8 +38,13 @@ export const credits = new Hono<ConsoleApp>().get('/', async (c) => {
       <h1>Credits</h1>
       <p>
         A live job costs one credit. The credit is reserved when the job is accepted, consumed when
-        the job completes, and released if it does not. Buy credits under{' '}
-        <Link to="/billing">Billing</Link>.
+        the job completes, and released if it does not.
+        {permits(role, 'billing') && (
+          <>
+            {' '}
+            Buy credits under <Link to="/billing">Billing</Link>.
+          </>
+        )}
       </p>
       <dl class="metrics">
         <Figure label="Balance" value={totals.balance} />
@@ -59,7 +66,7 @@ export const credits = new Hono<ConsoleApp>().get('/', async (c) => {
               KIND_LABELS[entry.kind],
               entry.amount > 0 ? `+${entry.amount}` : entry.amount,
               entry.balance,
-              entry.jobId ? <IdLink to={`/jobs/${entry.jobId}`} id={entry.jobId} /> : entry.reason,
+              entry.jobId ? <JobId c={c} id={entry.jobId} /> : entry.reason,
             ])}
           />
         )}
@@ -71,6 +78,13 @@ export const credits = new Hono<ConsoleApp>().get('/', async (c) => {
     </>,
   )
 })
+
+const JobId = ({ c, id }: { c: ConsoleContext; id: string }) =>
+  permits(c.var.membership.role, 'jobs') ? (
+    <IdLink to={`/jobs/${id}`} id={id} />
+  ) : (
+    <span class="id">{id}</span>
+  )
 
 const Figure = ({ label, value }: { label: string; value: number }) => (
   <div>

@@ -11,6 +11,7 @@ import { newPassword } from '../fields.ts'
 import { ActionForm, Button, FormError, NewPasswordField } from '../components/form.tsx'
 import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
+import { roleWithArticle } from '../components/roles.tsx'
 import { guestPage } from '../components/layout.tsx'
 import {
   actorOf,
@@ -46,8 +47,7 @@ export const invitations = new Hono<ConsoleApp>()
             <ul>
               {open.map(({ invitation, organisation }) => (
                 <li>
-                  <strong>{organisation.name}</strong>, as{' '}
-                  {invitation.role === 'owner' ? 'an owner' : 'a member'}
+                  <strong>{organisation.name}</strong>, as {roleWithArticle(invitation.role)}
                 </li>
               ))}
             </ul>
@@ -110,8 +110,8 @@ async function invitationPage(
     <article>
       <h1>Join {organisation.name}</h1>
       <p>
-        You have been invited to join as {invitation.role === 'owner' ? 'an owner' : 'a member'}.
-        The invitation is for <strong>{invitation.email}</strong>.
+        You have been invited to join as {roleWithArticle(invitation.role)}. The invitation is for{' '}
+        <strong>{invitation.email}</strong>.
       </p>
       {user && user.email === invitation.email && (
         <ActionForm action={path} label="Join" on={organisation.name} kind="primary" />

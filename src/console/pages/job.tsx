@@ -3,12 +3,14 @@ import { Hono } from 'hono'
 import { listWorkspaces } from '../../accounts/workspaces.ts'
 import type { WebhookAttemptRow } from '../../db/webhook-schema.ts'
 import { AppError } from '../../domain/errors.ts'
+import { mayAccess } from '../../access/workspace-rights.ts'
 import { eventIdOf, isId } from '../../ids.ts'
 import { cancelJob } from '../../jobs/cancel.ts'
 import { errorDocsPath } from '../../domain/docs.ts'
 import { reasonForMembers } from '../../jobs/failure-record.ts'
 import { creditCost } from '../../jobs/present.ts'
 import { isScenario } from '../../domain/scenario.ts'
+import { permits } from '../../domain/role.ts'
 import { isFinal } from '../../domain/job.ts'
 import { findJob } from '../../jobs/store.ts'
 import type { JobWithEvent } from '../../jobs/store.ts'
@@ -83,11 +85,13 @@ export const job = new Hono<ConsoleApp>()
     return redirectTo(c, `/jobs/${id}`)
   })
 
-/** @throws AppError not_found, also for a job of another organisation */
+/** @throws AppError not_found, also for a job of another organisation or workspace */
 async function findOwnJob(c: ConsoleContext): Promise<JobWithEvent> {
   const jobId = c.req.param('jobId') ?? ''
   const found = isId('job', jobId) ? await findJob(c.env, jobId) : undefined
-  if (found?.organisationId !== c.var.membership.organisation.id) throw new AppError('not_found')
+  const { organisation, workspaceIds } = c.var.membership
+  if (found?.organisationId !== organisation.id) throw new AppError('not_found')
+  if (!mayAccess(workspaceIds, found.workspaceId)) throw new AppError('not_found')
   return found
 }
 
@@ -106,6 +110,7 @@ async function jobSection(c: ConsoleContext, row: JobWithEvent) {
       ? signedUrl(c.env, baseUrl, outputKey(row.id, row.outputFormat))
       : null
   const hasEnded = isFinal(row.status)
+  const mayDevelop = permits(c.var.membership.role, 'develop')
   const reason = reasonForMembers(row)
   return (
     <section
@@ -143,8 +148,10 @@ async function jobSection(c: ConsoleContext, row: JobWithEvent) {
         />
         <JobImage title="Result" src={output} placeholder={resultPlaceholder(row)} />
       </div>
-      {row.status === 'pending' && <ActionForm to={`/jobs/${row.id}/cancel`} label="Cancel job" />}
-      {hasEnded && !hasNoImages(row) && (
+      {mayDevelop && row.status === 'pending' && (
+        <ActionForm to={`/jobs/${row.id}/cancel`} label="Cancel job" />
+      )}
+      {mayDevelop && hasEnded && !hasNoImages(row) && (
         <ActionForm
           to={`/jobs/${row.id}/delete-pictures`}
           label="Delete images"

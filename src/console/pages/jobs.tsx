@@ -5,6 +5,7 @@ import { listWorkspaces } from '../../accounts/workspaces.ts'
 import type { WorkspaceRow } from '../../db/schema.ts'
 import { isId } from '../../ids.ts'
 import { listPage } from '../../jobs/read.ts'
+import { permits } from '../../domain/role.ts'
 import { JOB_STATUSES } from '../../domain/job.ts'
 import { DEFAULT_PAGE_SIZE } from '../../domain/limits.ts'
 import type { ConsoleApp } from '../context.ts'
@@ -43,6 +44,7 @@ export const jobs = new Hono<ConsoleApp>()
         filter: { status, workspaceId: workspace },
         limit: DEFAULT_PAGE_SIZE,
         beforeId: before,
+        workspaceIds: c.var.membership.workspaceIds,
       }),
       listWorkspaces(scopeOf(c)),
     ])
@@ -58,8 +60,14 @@ export const jobs = new Hono<ConsoleApp>()
         {page.rows.length === 0 ? (
           <EmptyState title={status || workspace ? 'No matching jobs' : 'No jobs yet'}>
             <p>
-              Submit one <a href="/docs/quick-start">through the API</a> or in the{' '}
-              <Link to="/playground">playground</Link>.
+              Submit one <a href="/docs/quick-start">through the API</a>
+              {permits(c.var.membership.role, 'develop') && (
+                <>
+                  {' '}
+                  or in the <Link to="/playground">playground</Link>
+                </>
+              )}
+              .
             </p>
           </EmptyState>
         ) : (

@@ -1,8 +1,10 @@
 // Lists, creates and revokes API keys. A new key is shown once.
 import { Hono } from 'hono'
+import { createMiddleware } from 'hono/factory'
 import { z } from 'zod'
 import { createApiKey, listApiKeys, revokeApiKey } from '../../accounts/api-keys.ts'
 import { isId, newId } from '../../ids.ts'
+import { permitsUnlimited } from '../../domain/role.ts'
 import { MODES } from '../../domain/job.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { name } from '../fields.ts'
@@ -15,6 +17,7 @@ import { CopyableText } from '../components/copyable-text.tsx'
 import { EmptyState, Table } from '../components/table.tsx'
 import { ModeBadge, StatusBadge } from '../components/badges.tsx'
 import { Timestamp } from '../components/time.tsx'
+import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { scopeOf } from '../middleware/session.ts'
 import { Link } from '../components/link.tsx'
 import { redirectTo } from '../organisation-path.ts'
@@ -26,9 +29,15 @@ const NewKey = z.object({
   id: z.string().refine((id) => isId('key', id)),
 })
 
+/** A live key can spend credits, so creating one requires a recent sign-in. */
+const recentSignInForLive = createMiddleware<ConsoleApp>(async (c, next) => {
+  const { mode } = await c.req.parseBody()
+  return mode === 'live' ? requireRecentSignIn(c, next) : next()
+})
+
 export const keys = new Hono<ConsoleApp>()
   .get('/', (c) => keysPage(c))
-  .post('/', async (c) => {
+  .post('/', recentSignInForLive, async (c) => {
     const form = await readForm(c, NewKey)
     if (!form.ok) return keysPage(c, form)
     let created
@@ -60,6 +69,7 @@ export const keys = new Hono<ConsoleApp>()
 
 async function keysPage(c: ConsoleContext, state: FormState = {}) {
   const isScheduledForDeletion = c.var.membership.organisation.deleteAfter !== null
+  const mayManage = permitsUnlimited(c.var.membership, 'develop')
   const rows = await listApiKeys(scopeOf(c))
   return memberPage(
     c,
@@ -104,18 +114,26 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
             key.revokedAt ? (
               <Timestamp at={key.revokedAt} />
             ) : (
-              <ActionForm
-                to={`/settings/api-keys/${key.id}/revoke`}
-                label="Revoke"
-                on={key.name}
-                kind="danger"
-                confirm={`Revoke “${key.name}”? Requests with this key will be rejected immediately. You cannot undo this.`}
-              />
+              mayManage && (
+                <ActionForm
+                  to={`/settings/api-keys/${key.id}/revoke`}
+                  label="Revoke"
+                  on={key.name}
+                  kind="danger"
+                  confirm={`Revoke “${key.name}”? Requests with this key will be rejected immediately. You cannot undo this.`}
+                />
+              )
             ),
           ])}
         />
       )}
-      {!isScheduledForDeletion && <NewKeyForm state={state} />}
+      {!mayManage && (
+        <p class="muted">
+          You are limited to some workspaces. An API key reaches all workspaces, so only members
+          with access to all of them can create and revoke keys.
+        </p>
+      )}
+      {mayManage && !isScheduledForDeletion && <NewKeyForm state={state} />}
     </>,
   )
 }

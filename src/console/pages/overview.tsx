@@ -5,6 +5,7 @@ import { STATISTICS_DAYS, statisticsOf } from '../../jobs/statistics.ts'
 import type { Statistics } from '../../jobs/statistics.ts'
 import { formatCredits } from '../../billing/money.ts'
 import { nameOfPlan } from '../../billing/plans.ts'
+import { permits } from '../../domain/role.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { organisationStub } from '../../organisation/stub.ts'
 import { Chart } from '../components/chart.tsx'
@@ -17,7 +18,7 @@ import { EmptyState } from '../components/table.tsx'
 import { Link } from '../components/link.tsx'
 
 export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
-  const { organisation } = c.var.membership
+  const { organisation, role } = c.var.membership
   const currency = currencyOf(organisation.regionCode)
   const [statistics, credits, invited] = await Promise.all([
     statisticsOf({ env: c.env, organisationId: organisation.id, now: Date.now() }),
@@ -66,8 +67,12 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
         {statistics.total === 0 ? (
           <EmptyState title="No jobs yet">
             <p>
-              Submit one in the <Link to="/playground">playground</Link> or follow the{' '}
-              <a href="/docs/quick-start">quick start</a>. Jobs in test mode are free.
+              {permits(role, 'develop') && (
+                <>
+                  Submit one in the <Link to="/playground">playground</Link>.{' '}
+                </>
+              )}
+              Follow the <a href="/docs/quick-start">quick start</a>. Jobs in test mode are free.
             </p>
           </EmptyState>
         ) : (
@@ -87,7 +92,11 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
         <dl>
           <dt>Plan</dt>
           <dd>
-            <Link to="/billing">{nameOfPlan(organisation.plan)}</Link>
+            {permits(role, 'billing') ? (
+              <Link to="/billing">{nameOfPlan(organisation.plan)}</Link>
+            ) : (
+              nameOfPlan(organisation.plan)
+            )}
           </dd>
           <dt>Region</dt>
           <dd>
@@ -97,7 +106,13 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
           <dd>{organisation.rateLimitPerMinute} requests per minute</dd>
           <dt>Auto-reload</dt>
           <dd>
-            <Link to="/billing#auto-reload">{organisation.autoReloadEnabled ? 'On' : 'Off'}</Link>
+            {permits(role, 'billing') ? (
+              <Link to="/billing#auto-reload">{organisation.autoReloadEnabled ? 'On' : 'Off'}</Link>
+            ) : organisation.autoReloadEnabled ? (
+              'On'
+            ) : (
+              'Off'
+            )}
           </dd>
           <dt>Organisation ID</dt>
           <dd class="id">{organisation.id}</dd>

@@ -2,6 +2,7 @@
 import { Hono } from 'hono'
 import type { WebhookAttemptRow } from '../../db/webhook-schema.ts'
 import { AppError } from '../../domain/errors.ts'
+import { permits } from '../../domain/role.ts'
 import { isId } from '../../ids.ts'
 import { listAttempts, readEvent } from '../../webhooks/read.ts'
 import { resendEvent } from '../../webhooks/resend.ts'
@@ -69,9 +70,11 @@ export const webhookEvent = new Hono<ConsoleApp>()
             </>
           )}
         </dl>
-        <p class="buttons">
-          <ActionForm to={`/settings/webhooks/${event.id}/resend`} label="Send again" />
-        </p>
+        {permits(c.var.membership.role, 'develop') && (
+          <p class="buttons">
+            <ActionForm to={`/settings/webhooks/${event.id}/resend`} label="Send again" />
+          </p>
+        )}
         <section aria-labelledby="attempts-heading">
           <h2 id="attempts-heading">Attempts</h2>
           {attempts.length === 0 && <EmptyState title="No attempts yet" />}

@@ -23,13 +23,14 @@ import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
 import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
+import { permits, permitsUnlimited } from '../../domain/role.ts'
 import { memberPage } from '../components/layout.tsx'
 import { CopyableText } from '../components/copyable-text.tsx'
 import { DeliveryBadge } from '../components/badges.tsx'
 import { EmptyState, IdLink, Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
-import { requireOwner, scopeOf } from '../middleware/session.ts'
+import { scopeOf } from '../middleware/session.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
 import { webhookEvent } from './webhook-event.tsx'
 import { Link } from '../components/link.tsx'
@@ -64,10 +65,10 @@ export const webhooks = new Hono<ConsoleApp>()
     await updateOrganisation({ ...scopeOf(c), change: { defaultWebhookUrl } })
     return redirectTo(c, '/settings/webhooks?saved=1')
   })
-  .post('/reveal', requireOwner, requireRecentSignIn, async (c) =>
+  .post('/reveal', requireRecentSignIn, async (c) =>
     webhooksPage(c, {}, await revealWebhookSecret(scopeOf(c))),
   )
-  .post('/rotate', requireOwner, requireRecentSignIn, async (c) => {
+  .post('/rotate', requireRecentSignIn, async (c) => {
     await rotateWebhookSecret(scopeOf(c))
     // The redirect prevents a second rotation when the page is reloaded.
     return redirectTo(c, '/settings/webhooks?rotated=1#secret-heading')
@@ -105,13 +106,14 @@ async function cancelTestJob(c: ConsoleContext, jobId: string): Promise<void> {
 
 async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?: string) {
   const { organisation, role } = c.var.membership
+  const mayConfigure = permitsUnlimited(c.var.membership, 'develop')
   const before = c.req.query('before')
   const rows = await listEvents({
     ...scopeOf(c),
     limit: DEFAULT_PAGE_SIZE + 1,
     beforeId: before !== undefined && isId('evt', before) ? before : undefined,
   })
-  const disabled = await listDisabledEndpoints(scopeOf(c))
+  const disabled = mayConfigure ? await listDisabledEndpoints(scopeOf(c)) : []
   return memberPage(
     c,
     { title: 'Webhooks', status: state.errors ? 422 : 200 },
@@ -134,24 +136,34 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
           hours, deliveries are signed with both the new and the previous secret.
         </Notice>
       )}
-      <section class="card" aria-labelledby="url-heading">
-        <h2 id="url-heading">Default URL</h2>
-        <PostForm to="/settings/webhooks/url" novalidate>
-          <Field
-            name="url"
-            label="URL"
-            type="url"
-            value={organisation.defaultWebhookUrl ?? ''}
-            placeholder="https://shop.example/webhooks/try-on"
-            hint="Leave empty to send events only for jobs that set webhook_url."
-            required={false}
-            state={state}
-          />
-          <Button>Save</Button>
-        </PostForm>
-      </section>
-      <SigningSecret organisation={organisation} isOwner={role === 'owner'} revealed={revealed} />
-      <TestEvent organisation={organisation} />
+      {mayConfigure ? (
+        <>
+          <section class="card" aria-labelledby="url-heading">
+            <h2 id="url-heading">Default URL</h2>
+            <PostForm to="/settings/webhooks/url" novalidate>
+              <Field
+                name="url"
+                label="URL"
+                type="url"
+                value={organisation.defaultWebhookUrl ?? ''}
+                placeholder="https://shop.example/webhooks/try-on"
+                hint="Leave empty to send events only for jobs that set webhook_url."
+                required={false}
+                state={state}
+              />
+              <Button>Save</Button>
+            </PostForm>
+          </section>
+          <SigningSecret organisation={organisation} revealed={revealed} />
+          <TestEvent organisation={organisation} />
+        </>
+      ) : (
+        <p class="muted">
+          {permits(role, 'develop')
+            ? 'You are limited to some workspaces. To change these settings, a developer needs access to all workspaces.'
+            : 'Only owners and developers can change the settings of webhooks.'}
+        </p>
+      )}
       <Deliveries page={pageOf(rows, DEFAULT_PAGE_SIZE)} paged={before !== undefined} />
     </>,
   )
@@ -159,11 +171,9 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
 
 const SigningSecret = ({
   organisation,
-  isOwner,
   revealed,
 }: {
   organisation: OrganisationRow
-  isOwner: boolean
   revealed: string | undefined
 }) => {
   const { webhookSecretPreviousUntil: until } = organisation
@@ -188,32 +198,28 @@ const SigningSecret = ({
           Deliveries are also signed with the previous secret until <Timestamp at={until} />.
         </p>
       )}
-      {isOwner ? (
-        <div class="buttons">
-          {revealed === undefined && (
-            <ActionForm to="/settings/webhooks/reveal" label="Reveal" on="the signing secret" />
-          )}
-          <ActionForm
-            to="/settings/webhooks/rotate"
-            label="Rotate"
-            on="the signing secret"
-            kind="danger"
-            confirm={
-              overlapping ? (
-                <>
-                  Create a new secret? For 24 hours, deliveries are signed with the new and the
-                  current secret. <strong>The previous secret stops working immediately</strong>,
-                  not at the time above. Endpoints that still use it will reject deliveries.
-                </>
-              ) : (
-                'Create a new secret? For 24 hours, deliveries are signed with both the new and the current secret.'
-              )
-            }
-          />
-        </div>
-      ) : (
-        <p class="muted">Only owners can reveal and rotate the signing secret.</p>
-      )}
+      <div class="buttons">
+        {revealed === undefined && (
+          <ActionForm to="/settings/webhooks/reveal" label="Reveal" on="the signing secret" />
+        )}
+        <ActionForm
+          to="/settings/webhooks/rotate"
+          label="Rotate"
+          on="the signing secret"
+          kind="danger"
+          confirm={
+            overlapping ? (
+              <>
+                Create a new secret? For 24 hours, deliveries are signed with the new and the
+                current secret. <strong>The previous secret stops working immediately</strong>, not
+                at the time above. Endpoints that still use it will reject deliveries.
+              </>
+            ) : (
+              'Create a new secret? For 24 hours, deliveries are signed with both the new and the current secret.'
+            )
+          }
+        />
+      </div>
     </section>
   )
 }

@@ -2,6 +2,7 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { createWorkspace, listWorkspaces, updateWorkspace } from '../../accounts/workspaces.ts'
+import { permits } from '../../domain/role.ts'
 import { WORKSPACE_STATUSES } from '../../domain/organisation.ts'
 import type { WorkspaceRow } from '../../db/schema.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
@@ -12,6 +13,7 @@ import { readForm, formStateOf } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
 import { StatusBadge } from '../components/badges.tsx'
+import { CopyableId } from '../components/copyable-text.tsx'
 import { Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { scopeOf } from '../middleware/session.ts'
@@ -40,7 +42,12 @@ export const workspaces = new Hono<ConsoleApp>()
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return workspacesPage(c, {}, { id: c.req.param('workspaceId'), state: form })
     const workspaceId = c.req.param('workspaceId')
-    await updateWorkspace({ ...scopeOf(c), workspaceId, change: form.data })
+    try {
+      await updateWorkspace({ ...scopeOf(c), workspaceId, change: form.data })
+    } catch (error) {
+      const errors = { name: formStateOf(error).errors?.[''] ?? '' }
+      return workspacesPage(c, {}, { id: workspaceId, state: { errors, values: form.data } })
+    }
     return redirectTo(c, '/settings/workspaces?done=renamed')
   })
   .post('/:workspaceId/status', async (c) => {
@@ -66,6 +73,8 @@ async function workspacesPage(
   renaming?: { id: string; state: FormState },
 ) {
   const workspaces = await listWorkspaces(scopeOf(c))
+  const { role, workspaceIds } = c.var.membership
+  const mayManage = permits(role, 'administer')
   const hasErrors = state.errors ?? renaming?.state.errors
   const done = SUCCESS_MESSAGES[c.req.query('done') ?? '']
   return memberPage(
@@ -81,10 +90,10 @@ async function workspacesPage(
       <FormError state={state} />
       <Table
         label="Workspaces"
-        columns={['Name', 'ID', 'Status', 'Created', 'Actions']}
+        columns={['Name', 'ID', 'Status', 'Created', ...(mayManage ? ['Actions'] : [])]}
         rows={workspaces.map((workspace) => [
           workspace.name,
-          <span class="id">{workspace.id}</span>,
+          <CopyableId id={workspace.id} label={`the ID of ${workspace.name}`} />,
           <StatusBadge status={workspace.status} />,
           <Timestamp at={workspace.createdAt} />,
           <div class="actions">
@@ -96,13 +105,20 @@ async function workspacesPage(
           </div>,
         ])}
       />
-      <section class="card" aria-labelledby="new-workspace">
-        <h2 id="new-workspace">Create a workspace</h2>
-        <PostForm to="/settings/workspaces" novalidate>
-          <Field name="name" label="Name" state={state} maxlength={100} />
-          <Button>Create workspace</Button>
-        </PostForm>
-      </section>
+      {mayManage ? (
+        <section class="card" aria-labelledby="new-workspace">
+          <h2 id="new-workspace">Create a workspace</h2>
+          <PostForm to="/settings/workspaces" novalidate>
+            <Field name="name" label="Name" state={state} maxlength={100} />
+            <Button>Create workspace</Button>
+          </PostForm>
+        </section>
+      ) : (
+        <p class="muted">
+          {workspaceIds && 'You are limited to these workspaces. '}
+          Only owners can create and change workspaces.
+        </p>
+      )}
     </>,
   )
 }

@@ -1,0 +1,27 @@
+// Finds the organisation of an object by the object's id, for links without the right organisation.
+import { eq } from 'drizzle-orm'
+import { payments } from '../db/billing-schema.ts'
+import { database } from '../db/client.ts'
+import { jobs } from '../db/schema.ts'
+import { webhookEvents } from '../db/webhook-schema.ts'
+import { isId } from '../ids.ts'
+
+const TABLES = [
+  ['job', jobs],
+  ['evt', webhookEvents],
+  ['pay', payments],
+] as const
+
+/**
+ * The organisation of a job, webhook event or payment. Does not check the actor: the caller must not
+ * reveal an organisation of which the user is not a member.
+ */
+export async function organisationOf(env: Env, id: string): Promise<string | undefined> {
+  const table = TABLES.find(([prefix]) => isId(prefix, id))?.[1]
+  if (!table) return undefined
+  const [found] = await database(env)
+    .select({ organisationId: table.organisationId })
+    .from(table)
+    .where(eq(table.id, id))
+  return found?.organisationId
+}

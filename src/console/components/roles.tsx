@@ -1,0 +1,147 @@
+// The roles of members: labels, explanations, and the fields that choose a role and its workspaces.
+import type { WorkspaceRow } from '../../db/schema.ts'
+import { permits, ROLES } from '../../domain/role.ts'
+import type { Permission, Role } from '../../domain/role.ts'
+import type { FormState } from '../read-form.ts'
+import { Table } from './table.tsx'
+
+export const ROLE_LABELS: Record<Role, string> = {
+  owner: 'Owner',
+  developer: 'Developer',
+  billing: 'Billing',
+  viewer: 'Viewer',
+}
+
+const ROLE_DESCRIPTIONS: Record<Role, string> = {
+  owner: 'Can do everything, including managing the team and deleting the organisation.',
+  developer: 'Submits jobs, and manages API keys and webhooks.',
+  billing: 'Buys credits, and manages the plan and payments. Sees no jobs and no images.',
+  viewer: 'Reads jobs, images and webhook deliveries. Cannot change anything.',
+}
+
+/** What members can do. Without a permission: what every member can do. */
+const ABILITIES: [label: string, permission?: Permission][] = [
+  ['See the overview, the credit balance and the team'],
+  ['Read jobs, images, webhook deliveries and the request log', 'jobs'],
+  ['Submit and cancel jobs, delete images', 'develop'],
+  ['Manage API keys and webhooks', 'develop'],
+  ['Buy credits, manage the plan and payments', 'billing'],
+  ['Manage the team and workspaces', 'administer'],
+  ['Change, export and delete the organisation', 'administer'],
+  ['Read the audit log', 'administer'],
+]
+
+/** Such as "a developer". */
+export const roleWithArticle = (role: Role): string =>
+  ({
+    owner: 'an owner',
+    developer: 'a developer',
+    billing: 'a member with the role billing',
+    viewer: 'a viewer',
+  })[role]
+
+export const RoleTable = () => (
+  <section aria-labelledby="roles-heading">
+    <h2 id="roles-heading">Roles</h2>
+    <dl class="roles">
+      {ROLES.map((role) => (
+        <>
+          <dt>{ROLE_LABELS[role]}</dt>
+          <dd>{ROLE_DESCRIPTIONS[role]}</dd>
+        </>
+      ))}
+    </dl>
+    <details>
+      <summary>Compare the roles</summary>
+      <Table
+        label="What each role can do"
+        columns={['Action', ...ROLES.map((role) => ROLE_LABELS[role])]}
+        rows={ABILITIES.map(([label, permission]) => [
+          label,
+          ...ROLES.map((role) =>
+            !permission || permits(role, permission) ? 'Yes' : <span class="muted">No</span>,
+          ),
+        ])}
+      />
+    </details>
+    <p class="muted">
+      Developers and viewers can be limited to some workspaces. They then see only the jobs of these
+      workspaces, and cannot manage API keys and webhooks, which concern all workspaces.
+    </p>
+  </section>
+)
+
+/** The workspaces of a member or invitation, as a cell of a table. */
+export const WorkspaceNames = ({
+  workspaceIds,
+  workspaces,
+}: {
+  workspaceIds: string[] | null
+  workspaces: WorkspaceRow[]
+}) =>
+  workspaceIds === null ? (
+    <span class="muted">All</span>
+  ) : (
+    <>
+      {workspaceIds
+        .map((id) => workspaces.find((workspace) => workspace.id === id)?.name ?? id)
+        .join(', ')}
+    </>
+  )
+
+/**
+ * The role and the workspaces. The fields of workspaces have their ids as names, so that every field
+ * has one value.
+ */
+export const RoleFields = ({
+  workspaces,
+  current,
+  state,
+}: {
+  workspaces: WorkspaceRow[]
+  current: { role: Role; workspaceIds: string[] | null }
+  state: FormState
+}) => {
+  const entered = state.values
+  const selectedRole = entered?.['role'] ?? current.role
+  const isLimited = entered ? entered['access'] === 'limited' : current.workspaceIds !== null
+  const isChecked = (id: string) =>
+    entered ? id in entered : (current.workspaceIds?.includes(id) ?? false)
+  return (
+    <>
+      <div class="field">
+        <label for="role">Role</label>
+        <select id="role" name="role">
+          {ROLES.map((role) => (
+            <option value={role} selected={role === selectedRole || undefined}>
+              {ROLE_LABELS[role]}
+            </option>
+          ))}
+        </select>
+      </div>
+      {workspaces.length > 1 && (
+        <fieldset class="choices workspace-access">
+          <legend>Workspaces</legend>
+          <label>
+            <input type="radio" name="access" value="all" checked={!isLimited || undefined} />
+            <span>All workspaces</span>
+          </label>
+          <label>
+            <input type="radio" name="access" value="limited" checked={isLimited || undefined} />
+            <span>Only some workspaces</span>
+          </label>
+          <div class="workspace-list" role="group" aria-label="Workspaces of the member">
+            {workspaces.map(({ id, name, status }) => (
+              <label>
+                <input type="checkbox" name={id} checked={isChecked(id) || undefined} />
+                <span>
+                  {name} {status === 'archived' && <span class="muted">(archived)</span>}
+                </span>
+              </label>
+            ))}
+          </div>
+        </fieldset>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,12 @@
+// Developers and owners can create live keys and reveal the signing secret, so giving a member one of
+// these roles requires a recent sign-in.
+import { createMiddleware } from 'hono/factory'
+import { permits, ROLES } from '../../domain/role.ts'
+import type { ConsoleApp } from '../context.ts'
+import { requireRecentSignIn } from './recent-sign-in.tsx'
+
+export const recentSignInForRoles = createMiddleware<ConsoleApp>(async (c, next) => {
+  const { role: name } = await c.req.parseBody()
+  const role = ROLES.find((known) => known === name)
+  return role && permits(role, 'develop') ? requireRecentSignIn(c, next) : next()
+})

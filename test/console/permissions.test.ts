@@ -1,0 +1,238 @@
+// Every page and form of an organisation is for some roles only. The routes come from the router, so
+// that a route without a rule fails. Pages show no link and no form that the role may not use.
+import { env } from 'cloudflare:workers'
+import { inspectRoutes } from 'hono/dev'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { organisationPages } from '../../src/console/routes.tsx'
+import type { Role } from '../../src/domain/role.ts'
+import { newId } from '../../src/ids.ts'
+import { newMember, newOwner, userIdOf } from '../support/browser.ts'
+import type { Browser } from '../support/browser.ts'
+import { insertJob, insertObjects } from '../support/objects.ts'
+
+/** `limited` is a developer who may access one workspace. */
+const MEMBERS = ['owner', 'developer', 'limited', 'billing', 'viewer'] as const
+type MemberName = (typeof MEMBERS)[number]
+const ALL: readonly MemberName[] = MEMBERS
+const READERS: readonly MemberName[] = ['owner', 'developer', 'limited', 'viewer']
+const DEVELOPERS: readonly MemberName[] = ['owner', 'developer', 'limited']
+const UNLIMITED: readonly MemberName[] = ['owner', 'developer']
+const BUYERS: readonly MemberName[] = ['owner', 'billing']
+const OWNERS: readonly MemberName[] = ['owner']
+
+const RULES: Record<string, readonly MemberName[]> = {
+  'GET /': ALL,
+  'GET /credits': ALL,
+  'GET /settings/organisation': ALL,
+  'GET /settings/team': ALL,
+
+  'GET /jobs': READERS,
+  'GET /jobs/:jobId': READERS,
+  'GET /jobs/:jobId/live': READERS,
+  'GET /settings/webhooks': READERS,
+  'GET /settings/webhooks/:eventId': READERS,
+  'GET /settings/workspaces': READERS,
+  'GET /settings/workspaces/:workspaceId/rename': READERS,
+  'GET /settings/webhooks/url': READERS,
+  'GET /settings/webhooks/reveal': READERS,
+  'GET /settings/webhooks/rotate': READERS,
+  'GET /settings/webhooks/endpoints/enable': READERS,
+  'GET /settings/webhooks/test': READERS,
+
+  'GET /playground': DEVELOPERS,
+  'GET /playground/sample': DEVELOPERS,
+  'GET /settings/api-keys': DEVELOPERS,
+  'POST /playground': DEVELOPERS,
+  'POST /playground/sample': DEVELOPERS,
+  'POST /jobs/:jobId/cancel': DEVELOPERS,
+  'POST /jobs/:jobId/delete-pictures': DEVELOPERS,
+  'POST /settings/webhooks/:eventId/resend': DEVELOPERS,
+
+  'POST /settings/api-keys': UNLIMITED,
+  'POST /settings/api-keys/:keyId/revoke': UNLIMITED,
+  'POST /settings/webhooks/url': UNLIMITED,
+  'POST /settings/webhooks/reveal': UNLIMITED,
+  'POST /settings/webhooks/rotate': UNLIMITED,
+  'POST /settings/webhooks/test': UNLIMITED,
+  'POST /settings/webhooks/endpoints/enable': UNLIMITED,
+
+  'GET /billing': BUYERS,
+  'GET /billing/:form': BUYERS,
+  'GET /billing/payments/:paymentId': BUYERS,
+  'GET /billing/payments/:paymentId/live': BUYERS,
+  'POST /billing/packs': BUYERS,
+  'POST /billing/plan': BUYERS,
+  'POST /billing/auto-reload': BUYERS,
+  'POST /billing/portal': BUYERS,
+
+  'GET /settings/audit-log': OWNERS,
+  'GET /settings/organisation/:form': OWNERS,
+  'POST /settings/organisation/name': OWNERS,
+  'POST /settings/organisation/retention': OWNERS,
+  'POST /settings/organisation/export': OWNERS,
+  'POST /settings/organisation/delete': OWNERS,
+  'POST /settings/organisation/keep': OWNERS,
+  'POST /settings/workspaces': OWNERS,
+  'POST /settings/workspaces/:workspaceId/rename': OWNERS,
+  'POST /settings/workspaces/:workspaceId/status': OWNERS,
+  'GET /settings/team/invitations': OWNERS,
+  'POST /settings/team/invitations': OWNERS,
+  'POST /settings/team/invitations/:invitationId/withdraw': OWNERS,
+  'GET /settings/team/members/:userId': OWNERS,
+  'GET /settings/team/members/:userId/role': OWNERS,
+  'POST /settings/team/members/:userId/role': OWNERS,
+  // The member is the owner: others can remove only themselves.
+  'GET /settings/team/members/:userId/remove': OWNERS,
+  'POST /settings/team/members/:userId/remove': OWNERS,
+}
+
+/** Forms that do not exist without these fields. */
+const FIELDS: Record<string, Record<string, string>> = {
+  'POST /settings/team/members/:userId/role': { role: 'viewer' },
+}
+
+const browsers = new Map<MemberName, Browser>()
+let organisationId = ''
+let objects: Record<string, string> = {}
+
+beforeAll(async () => {
+  const owner = await newOwner()
+  ;({ organisationId } = owner)
+  const workspaceId =
+    (await env.DB.prepare('SELECT id FROM workspaces WHERE organisation_id = ?')
+      .bind(organisationId)
+      .first<string>('id')) ?? ''
+  browsers.set('owner', owner.browser)
+  for (const role of ['developer', 'billing', 'viewer'] satisfies Role[]) {
+    browsers.set(role, (await newMember(organisationId, role)).browser)
+  }
+  browsers.set('limited', (await newMember(organisationId, 'developer', [workspaceId])).browser)
+  objects = {
+    ...(await insertJob(organisationId, workspaceId)),
+    ...(await insertObjects(organisationId)),
+    workspaceId,
+    userId: await userIdOf(owner.email),
+    form: 'packs',
+  }
+})
+
+const browserOf = (member: MemberName): Browser => {
+  const browser = browsers.get(member)
+  if (!browser) throw new Error(`no browser of ${member}`)
+  return browser
+}
+
+const split = (route: string) => {
+  const [method = '', template = ''] = route.split(' ')
+  return { method, template }
+}
+
+function call(member: MemberName, route: string, ids = objects) {
+  const { method, template } = split(route)
+  const page = template.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? `unknown ${name}`)
+  const path = `/console/${organisationId}${page === '/' ? '' : page}`
+  const browser = browserOf(member)
+  return method === 'GET' ? browser.get(path) : browser.post(path, FIELDS[route] ?? {})
+}
+
+const others = (allowed: readonly MemberName[]) =>
+  MEMBERS.filter((member) => !allowed.includes(member))
+
+describe('the routes of an organisation', () => {
+  it('each have a rule', () => {
+    const routes = inspectRoutes(organisationPages)
+      .filter(({ isMiddleware, method }) => !isMiddleware && method !== 'ALL')
+      .map(({ method, path }) => `${method} ${path}`)
+    expect([...new Set(routes)].toSorted()).toEqual(Object.keys(RULES).toSorted())
+  })
+
+  it.each(Object.entries(RULES))('%s is for some roles only', async (route, allowed) => {
+    vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is unavailable'))
+    vi.spyOn(console, 'error').mockReturnValue()
+    for (const member of others(allowed)) {
+      expect((await call(member, route)).status, member).toBe(404)
+    }
+    for (const member of allowed) {
+      expect([200, 422], member).toContain((await call(member, route)).status)
+    }
+  })
+})
+
+/** The route of a path, without query and fragment. */
+function routeOf(method: string, path: string): string | undefined {
+  const page = path.replace(`/console/${organisationId}`, '').replace(/[?#].*$/, '') || '/'
+  const matching = Object.keys(RULES).filter((route) => {
+    const { method: own, template } = split(route)
+    return own === method && new RegExp(`^${template.replace(/:\w+/g, '[^/]+')}$`).test(page)
+  })
+  return matching.find((route) => !route.includes(':')) ?? matching[0]
+}
+
+describe('the pages of an organisation', () => {
+  it.each(MEMBERS)('show only links and forms for the role: %s', async (member) => {
+    const ids = { ...objects, ...(await insertObjects(organisationId)) }
+    const pages = Object.entries(RULES).filter(
+      ([route, allowed]) => route.startsWith('GET ') && allowed.includes(member),
+    )
+    for (const [route] of pages) {
+      const { source } = await call(member, route, ids)
+      const found = (attribute: string) =>
+        [...source.matchAll(new RegExp(`${attribute}="(/console/org_[^"]*)"`, 'g'))].map(
+          ([, path = '']) => path.replaceAll('&amp;', '&'),
+        )
+      for (const [method, paths] of [
+        ['GET', found('href')],
+        ['POST', found('method="post" action')],
+      ] as const) {
+        for (const path of paths) {
+          const target = routeOf(method, path)
+          expect(target, `${method} ${path}`).toBeDefined()
+          const isOwnPage = path.endsWith(`/remove`)
+          if (!isOwnPage) expect(RULES[target ?? ''], `${path} on ${route}`).toContain(member)
+        }
+      }
+    }
+  })
+})
+
+describe('a member who is limited to a workspace', () => {
+  it('sees no job of another workspace, and submits none', async () => {
+    const id = newId('ws')
+    await env.DB.prepare("INSERT INTO workspaces VALUES (?, ?, 'Outlet', 'active', 0)")
+      .bind(id, organisationId)
+      .run()
+    const hidden = await insertJob(organisationId, id)
+    const browser = browserOf('limited')
+    const list = await browser.get(`/console/${organisationId}/jobs`)
+    expect(list.html).toContain(objects['jobId'])
+    expect(list.html).not.toContain(hidden.jobId)
+    expect(list.html).not.toContain('Outlet')
+    const ids = { ...objects, ...hidden }
+    for (const route of [
+      'GET /jobs/:jobId',
+      'GET /jobs/:jobId/live',
+      'POST /jobs/:jobId/cancel',
+      'POST /jobs/:jobId/delete-pictures',
+      'GET /settings/webhooks/:eventId',
+      'POST /settings/webhooks/:eventId/resend',
+    ]) {
+      expect((await call('limited', route, ids)).status, route).toBe(404)
+    }
+    const playground = `/console/${organisationId}/playground`
+    expect((await browser.get(playground)).html).not.toContain('Outlet')
+    const submit = (workspace: string) =>
+      browser.post(playground, {
+        model_image_url: 'https://shop.test/model.jpg',
+        garment_image_url: 'https://shop.test/garment.png',
+        mode: 'test',
+        nonce: crypto.randomUUID(),
+        workspace,
+      })
+    expect((await submit(id)).html).toContain('The workspace does not exist or is archived.')
+    // Without a choice, the workspace of the member.
+    expect((await submit('')).html).toContain(objects['workspaceId'])
+    expect((await browser.get(`/console/${organisationId}/settings/api-keys`)).html).toContain(
+      'An API key reaches all workspaces',
+    )
+  })
+})
