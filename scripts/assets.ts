@@ -3,6 +3,7 @@
 import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { buildWhenChanged } from './build-when-changed.ts'
+import { SAMPLES } from '../src/domain/samples.ts'
 import { DocsError } from './docs-site/docs-error.ts'
 import { writeDownloads } from './downloads.ts'
 
@@ -20,10 +21,16 @@ copy('static', 'src/console/static', [
   'console.css',
   'console.js',
   'icon.svg',
+  'onboarding.css',
+  'playground.css',
+  'playground.js',
   'sandbox.css',
   'team.css',
 ])
 copy('static', 'samples', ['model.jpg', 'garment.jpg'])
+const sampleFiles = SAMPLES.map(({ file }) => file)
+copy('static/samples', 'samples', sampleFiles)
+copy('static/samples/thumbnails', 'samples/thumbnails', sampleFiles)
 await writeDownloads(root, assets)
 try {
   await buildWhenChanged(

@@ -216,6 +216,8 @@ const presentApiKey = (key: ApiKeyRow) => ({
 const presentExportedJob = (linkTo: LinkTo, job: JobRow) => ({
   ...presentListedJob(linkTo, job),
   failure_reason: reasonForMembers(job),
+  api_key_id: job.apiKeyId,
+  cancelled_at: job.cancelledAt?.toISOString() ?? null,
   model_image_url: job.modelImageUrl,
   garment_image_url: job.garmentImageUrl,
   webhook_url: job.webhookUrl,

@@ -1,34 +1,21 @@
 // POST /v1/uploads: stores an image, so that jobs can use it without a public URL.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { Semaphore, SemaphoreTimeout } from '../concurrency/semaphore.ts'
-import { withTimeout } from '../concurrency/with-timeout.ts'
 import { EXAMPLE_ORIGIN } from '../domain/docs.ts'
 import { AppError } from '../domain/errors.ts'
 import { MAX_IMAGE_BYTES } from '../domain/limits.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import { describeRoute, ok } from '../http/openapi.ts'
-import type { RejectedImage } from '../images/fetch.ts'
-import { storeUpload } from '../jobs/upload.ts'
-import { readRequestBody } from '../net/read-limited.ts'
+import { MAX_UPLOAD_MS, receiveUpload, uploadBytesOf } from '../jobs/receive-upload.ts'
+import type { RejectedUpload } from '../jobs/receive-upload.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { requireAdmitted } from './authenticate.ts'
 import type { ApiApp } from './context.ts'
 import { errors } from './errors.ts'
 import { uploads as examples } from './examples.ts'
 
-/**
- * The maximum number of uploads that one isolate receives at a time. An isolate has 128 MB, and an
- * upload without Content-Length takes up to 20 MB: its chunks and the whole file.
- */
-const MAX_UPLOADS = 3
-/** How long a client may take to send an image, ms. The slot of a killed invocation is free then. */
-const MAX_UPLOAD_MS = 60_000
-/** How long an upload waits for a slot, ms. */
-const MAX_WAIT_MS = 20_000
+/** For an upload that got no slot. */
 const RETRY_AFTER_SECONDS = 10
-
-const slots = new Semaphore(MAX_UPLOADS, MAX_UPLOAD_MS)
 
 const Upload = z
   .object({
@@ -91,41 +78,40 @@ export const uploads = new Hono<ApiApp>().post(
   async (c) => {
     const caller = c.get('caller')
     const { organisationId } = caller
-    const length = contentLengthOf(c.req.raw)
-    // Before the body is read. A body that is too large is never stored, so it takes nothing.
-    const taken = length <= MAX_IMAGE_BYTES ? length : 0
+    // Before the body is read.
+    const taken = uploadBytesOf(c.req.raw)
     const result = await organisationStub(c.env, organisationId).admitUpload(caller, taken)
     requireAdmitted(c, result)
-    if (length > MAX_IMAGE_BYTES) throw new AppError('payload_too_large', TOO_LARGE)
-
-    const receive = async () => {
-      // A slow client would otherwise use memory after its slot is free.
-      const bytes = await withTimeout(
-        readRequestBody(c.req.raw, MAX_IMAGE_BYTES),
-        MAX_UPLOAD_MS,
-        () => new AppError('validation_error', TOO_SLOW),
-      )
-      if (!bytes) throw new AppError('payload_too_large', TOO_LARGE)
-      const stored = await storeUpload({ env: c.env, baseUrl: baseUrlOf(c), organisationId, bytes })
-      if ('problem' in stored) throw new AppError('validation_error', messageOf(stored, bytes))
-      return stored
-    }
-    const upload = await slots.run(receive, MAX_WAIT_MS).catch((error: unknown) => {
-      if (!(error instanceof SemaphoreTimeout)) throw error
-      const seconds = Math.max(RETRY_AFTER_SECONDS, result.quota?.resetSeconds ?? 0)
-      throw new AppError('rate_limit_exceeded', BUSY, { 'Retry-After': String(seconds) })
+    const request = c.req.raw
+    const upload = await receiveUpload({
+      env: c.env,
+      baseUrl: baseUrlOf(c),
+      organisationId,
+      request,
     })
+    if ('problem' in upload) throw errorOf(upload, result.quota?.resetSeconds ?? 0)
     return c.json({ url: upload.url, expires_at: upload.expiresAt.toISOString() }, 201)
   },
 )
 
-/** The length of the body in bytes; the maximum if it is unknown. */
-const contentLengthOf = ({ headers }: Request): number =>
-  Number(headers.get('Content-Length') ?? MAX_IMAGE_BYTES)
-
-function messageOf({ problem, reason }: RejectedImage, bytes: Uint8Array): string {
-  if (bytes.byteLength === 0) return 'The body is empty. Send the image file as the body.'
-  return problem === 'corrupt'
-    ? `The image is damaged and cannot be read: ${reason}. Export it again and upload the new file.`
-    : UNSUPPORTED
+function errorOf(rejected: RejectedUpload, resetSeconds: number): AppError {
+  switch (rejected.problem) {
+    case 'too_large':
+      return new AppError('payload_too_large', TOO_LARGE)
+    case 'too_slow':
+      return new AppError('validation_error', TOO_SLOW)
+    case 'busy': {
+      const seconds = Math.max(RETRY_AFTER_SECONDS, resetSeconds)
+      return new AppError('rate_limit_exceeded', BUSY, { 'Retry-After': String(seconds) })
+    }
+    case 'empty':
+      return new AppError('validation_error', 'The body is empty. Send the image file as the body.')
+    case 'corrupt':
+      return new AppError(
+        'validation_error',
+        `The image is damaged and cannot be read: ${rejected.reason}. Export it again and upload the new file.`,
+      )
+    case 'unsupported_format':
+      return new AppError('validation_error', UNSUPPORTED)
+  }
 }

@@ -125,9 +125,16 @@ export const jobs = sqliteTable(
     webhookUrl: text('webhook_url'),
     /** The origin of the client's request. Links that are created outside a request start with it. */
     baseUrl: text('base_url').notNull(),
+    /**
+     * The id of the API key that submitted the job, or `console`. Null for jobs that are older than this
+     * column.
+     */
+    apiKeyId: text('api_key_id'),
     createdAt: instant('created_at').notNull(),
     startedAt: instant('started_at'),
     completedAt: instant('completed_at'),
+    /** When the client cancelled the job or the service withdrew it; null for every other end. */
+    cancelledAt: instant('cancelled_at'),
     durationMs: integer('duration_ms'),
     /** The latest failure; shown to the client once the job's status is failed. */
     errorCode: text('error_code', { enum: JOB_ERROR_CODES }),

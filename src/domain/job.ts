@@ -5,6 +5,9 @@
 export const MODES = ['live', 'test'] as const
 export type Mode = (typeof MODES)[number]
 
+/** What a job that a user submitted in the console stores instead of the id of an API key. */
+export const SUBMITTED_IN_CONSOLE = 'console'
+
 export const JOB_STATUSES = [
   'pending',
   'processing',

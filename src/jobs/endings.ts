@@ -105,6 +105,7 @@ const prepareEnd = (from: JobStatus, ending: JobEnd['ending'], required: EndCond
         ...Object.fromEntries(Object.keys(ending).map((name) => [name, value(name)])),
         engineHandle: null,
         ...(ending.status === 'completed' && { completedAt: value('now'), ...NO_FAILURE }),
+        ...(from === 'pending' && { cancelledAt: value('now') }),
         ...(from === 'processing' && {
           durationMs: sql`max(0, ${value('now')} - ${jobs.startedAt})`,
         }),
@@ -154,7 +155,7 @@ export async function cancelPending(env: Env, organisationId: string): Promise<J
   const [cancelled] = await db.batch([
     db
       .update(jobs)
-      .set({ status: WITHDRAWAL.to })
+      .set({ status: WITHDRAWAL.to, cancelledAt: new Date(now) })
       .where(and(inArray(jobs.id, ids), eq(jobs.status, WITHDRAWAL.from), isClosed))
       .returning(),
     insertEvents(db, {

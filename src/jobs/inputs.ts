@@ -2,6 +2,7 @@
 // and engines that need URLs, use the input copy, which is deleted when the job ends.
 import type { JobRow } from '../db/schema.ts'
 import { JobFailure } from '../domain/failure.ts'
+import { isSampleUrl } from '../domain/samples.ts'
 import type { CheckedImage } from '../engines/engine.ts'
 import { checkImage, fetchImage } from '../images/fetch.ts'
 import type { FetchedImage, Role } from '../images/fetch.ts'
@@ -83,16 +84,15 @@ async function inputOf({
   const { organisationId } = job
   const beforeBody = () => memory.reserve()
   const uploaded = uploadKeyOf(env, { baseUrl, organisationId }, url)
-  if (mayHaveCopies(job) || uploaded) await beforeBody()
+  const isSample = isSampleUrl(baseUrl, url)
+  if (mayHaveCopies(job) || uploaded || isSample) await beforeBody()
   const copy = mayHaveCopies(job) ? await copyOf(env, job, role) : null
-  const picture =
-    copy ??
-    (uploaded
-      ? await readUpload(env, role, uploaded)
-      : await fetchImage(role, url, urlPolicy(env, [job.baseUrl]), {
-          organisationId,
-          beforeBody,
-        }))
+  const load = () => {
+    if (uploaded) return readUpload(env, role, uploaded)
+    if (isSample) return readSample(env, role, url)
+    return fetchImage(role, url, urlPolicy(env, [job.baseUrl]), { organisationId, beforeBody })
+  }
+  const picture = copy ?? (await load())
   const key = inputKey(job.id, role, picture.format)
 
   let stored: Promise<void> | undefined = copy ? Promise.resolve() : undefined
@@ -127,6 +127,13 @@ async function readUpload(env: Env, role: Role, key: string): Promise<FetchedIma
     })
   }
   return checkImage(role, new Uint8Array(await object.arrayBuffer()))
+}
+
+/** Reads a sample picture from the static assets, for the same reason. */
+async function readSample(env: Env, role: Role, url: string): Promise<FetchedImage> {
+  const response = await env.ASSETS.fetch(url)
+  if (!response.ok) throw new Error(`the sample ${url} is missing: ${response.status}`)
+  return checkImage(role, new Uint8Array(await response.arrayBuffer()))
 }
 
 const copyOf = (env: Env, job: Readonly<JobRow>, role: Role): Promise<FetchedImage | null> =>

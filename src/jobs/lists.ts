@@ -9,7 +9,7 @@ import { firstIdSince } from '../ids.ts'
 import type { JobFilter } from './store.ts'
 
 /** The columns in lists and webhooks. The URLs, which are most of a row's bytes, are not included. */
-const LISTED = {
+export const LISTED = {
   id: jobs.id,
   status: jobs.status,
   workspaceId: jobs.workspaceId,

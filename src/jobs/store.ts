@@ -17,8 +17,12 @@ const SWEEP_QUEUED_AGAIN_AFTER_MS = 60_000
 /** After this time, a pending job is requeued even if its queue is long, ms. */
 const PENDING_MAX_WAIT_MS = 60 * 60_000
 
-/** A job and the status of its webhook event; null when it has no event yet. */
-export type JobWithEvent = JobRow & { eventStatus: WebhookEventRow['status'] | null }
+/** A job and the state of its webhook event; null when it has no event yet. */
+export type JobWithEvent = JobRow & {
+  eventStatus: WebhookEventRow['status'] | null
+  /** When the event is delivered next, or when the current attempt is given up. */
+  eventDueAt: Date | null
+}
 
 export interface JobFilter {
   workspaceId?: string | undefined
@@ -39,6 +43,7 @@ type NewJob = Pick<
   | 'garmentImageUrl'
   | 'webhookUrl'
   | 'baseUrl'
+  | 'apiKeyId'
   | 'createdAt'
 >
 
@@ -55,6 +60,7 @@ const insertQuery = preparedQuery((db) =>
       garmentImageUrl: sql.placeholder('garmentImageUrl'),
       webhookUrl: sql.placeholder('webhookUrl'),
       baseUrl: sql.placeholder('baseUrl'),
+      apiKeyId: sql.placeholder('apiKeyId'),
       createdAt: sql.placeholder('createdAt'),
       dueAt: sql.placeholder('dueAt'),
       sweepAt: sql.placeholder('sweepAt'),
@@ -76,7 +82,7 @@ export async function insertJob(
 
 const findQuery = preparedQuery((db) =>
   db
-    .select({ job: jobs, eventStatus: webhookEvents.status })
+    .select({ job: jobs, eventStatus: webhookEvents.status, eventDueAt: webhookEvents.dueAt })
     .from(jobs)
     .leftJoin(webhookEvents, eq(webhookEvents.id, sql.placeholder('eventId')))
     .where(eq(jobs.id, sql.placeholder('jobId')))
@@ -85,7 +91,7 @@ const findQuery = preparedQuery((db) =>
 
 export async function findJob(env: Env, jobId: string): Promise<JobWithEvent | undefined> {
   const [row] = await findQuery(env).all({ jobId, eventId: eventIdOf(jobId) })
-  return row && { ...row.job, eventStatus: row.eventStatus }
+  return row && { ...row.job, eventStatus: row.eventStatus, eventDueAt: row.eventDueAt }
 }
 
 /** The result of one page of the sweep. */

@@ -12,6 +12,7 @@ import { withdrawJob } from './cancel.ts'
 import { holdOf } from './hold.ts'
 import { messageOf, sendJob } from './queue.ts'
 import { insertJob } from './store.ts'
+import { SUBMITTED_IN_CONSOLE } from '../domain/job.ts'
 
 export interface JobRequest {
   modelImageUrl: string
@@ -57,7 +58,7 @@ export async function submitJob({
   })
   if (!result.ok) return result
 
-  const { jobId, replayed, createdAt, workspaceId, defaultWebhookUrl } = result.value
+  const { jobId, replayed, createdAt, workspaceId, defaultWebhookUrl, apiKeyId } = result.value
   const job = {
     id: jobId,
     organisationId: caller.organisationId,
@@ -67,6 +68,7 @@ export async function submitJob({
     garmentImageUrl: request.garmentImageUrl,
     webhookUrl: request.webhookUrl ?? defaultWebhookUrl,
     baseUrl,
+    apiKeyId: apiKeyId ?? SUBMITTED_IN_CONSOLE,
     createdAt: new Date(createdAt),
   }
   const hold = holdOf(job)

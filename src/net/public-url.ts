@@ -3,6 +3,7 @@
 import ipaddr from 'ipaddr.js'
 import { hostOf } from '../domain/host.ts'
 import { MAX_URL_LENGTH } from '../domain/limits.ts'
+import { isSampleUrl } from '../domain/samples.ts'
 import { WITHOUT_CONTROL_CHARACTERS } from '../domain/text.ts'
 import { isUploadUrl } from '../signing/signed-url.ts'
 import { settingsOf } from '../settings.ts'
@@ -20,15 +21,18 @@ export interface UrlPolicy {
   readonly allowPrivate: boolean
   /** Hosts of this service, without ports: it never requests itself. */
   readonly ownHosts: readonly string[]
-  /** The origin of this service's uploads, which are images that are not requested but read from R2. */
-  readonly uploadsAt?: string | undefined
+  /**
+   * The origin of this service's uploads and sample pictures, which are not requested over HTTP but
+   * read from storage.
+   */
+  readonly ownOrigin?: string | undefined
 }
 
 /** The policy where this service is reached at `ownUrls`, in addition to its BASE_URL. */
 export function urlPolicy(env: Env, ownUrls: readonly string[]): UrlPolicy {
   const { allowPrivateUrls, baseUrl } = settingsOf(env)
   const known = baseUrl === undefined ? ownUrls : [baseUrl, ...ownUrls]
-  return { allowPrivate: allowPrivateUrls, ownHosts: hostsOf(known), uploadsAt: known[0] }
+  return { allowPrivate: allowPrivateUrls, ownHosts: hostsOf(known), ownOrigin: known[0] }
 }
 
 /**
@@ -43,12 +47,14 @@ export function urlProblem(text: string, policy: UrlPolicy): string | null {
 
 /**
  * Like `urlProblem`, and rejects URLs whose extension is of an image format that is not supported.
- * Allows the address of every upload; `uploadProblem` checks whether the caller may use it.
+ * Allows the sample pictures, and the address of every upload; `uploadProblem` checks whether the caller
+ * may use it.
  */
 export function imageUrlProblem(text: string, policy: UrlPolicy): string | null {
-  const { uploadsAt } = policy
-  const isUpload = uploadsAt !== undefined && isUploadUrl(uploadsAt, text)
-  const url = parseUrl(text, isUpload ? { ...policy, allowPrivate: true } : policy)
+  const { ownOrigin } = policy
+  const isStored =
+    ownOrigin !== undefined && (isUploadUrl(ownOrigin, text) || isSampleUrl(ownOrigin, text))
+  const url = parseUrl(text, isStored ? { ...policy, allowPrivate: true } : policy)
   if (typeof url === 'string') return url
   return UNSUPPORTED_IMAGES.test(pathOf(url)) ? 'must be a JPEG, PNG or WebP image' : null
 }

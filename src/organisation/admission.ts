@@ -1,7 +1,7 @@
 // The admission of a submission: idempotency, storage allowance, workspace and credit. The caller runs
 // it in one transaction.
 import { createdAtOf, newId } from '../ids.ts'
-import type { Mode } from '../domain/job.ts'
+import type { Caller } from './api-key.ts'
 import type { Admission, Result, Submission } from './rpc.ts'
 import type { OrganisationSnapshot } from './snapshot.ts'
 import { storedBytes } from './storage-allowance.ts'
@@ -11,16 +11,17 @@ import type { Stores } from './stores.ts'
 export function admitSubmission({
   stores: { ledger, idempotency: records },
   allowance,
-  mode,
-  snapshot: { organisation, workspaces },
+  caller: { mode, keyHash },
+  snapshot: { organisation, workspaces, keys },
   submission: { workspaceId, idempotency, mustReplay, imageUrls, webhookUrl },
 }: {
   stores: ReturnType<Stores['open']>
   allowance: StorageAllowance
-  mode: Mode
+  caller: Caller
   snapshot: OrganisationSnapshot
   submission: Submission
 }): Result<Admission> {
+  const apiKeyId = (keyHash !== null && keys.get(keyHash)?.id) || null
   if (idempotency) {
     const earlier = records.find(mode, idempotency.key)
     if (earlier && earlier.fingerprint !== idempotency.fingerprint) {
@@ -31,7 +32,8 @@ export function admitSubmission({
       // reconciliation must not release the reservation before that.
       ledger.renewReservation(earlier.jobId)
       const { jobId, webhookUrl: defaultWebhookUrl, createdAt } = earlier
-      const admission = { jobId, workspaceId: earlier.workspaceId, defaultWebhookUrl, createdAt }
+      const { workspaceId } = earlier
+      const admission = { jobId, workspaceId, defaultWebhookUrl, apiKeyId, createdAt }
       return { ok: true, value: { ...admission, replayed: true } }
     }
   }
@@ -58,7 +60,13 @@ export function admitSubmission({
   // Lists filter by time through ids, so the time is that of the id, which can be later than `now`. If
   // the clock is set back, new ids continue from its previous time.
   const createdAt = Math.min(createdAtOf(jobId), Date.now())
-  const admission = { jobId, workspaceId: workspace.id, defaultWebhookUrl, createdAt }
+  const admission = {
+    jobId,
+    workspaceId: workspace.id,
+    defaultWebhookUrl,
+    apiKeyId,
+    createdAt,
+  }
   if (idempotency) {
     records.save(mode, idempotency.key, {
       fingerprint: idempotency.fingerprint,

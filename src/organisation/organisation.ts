@@ -72,7 +72,7 @@ export class Organisation extends DurableObject<Env> {
         admitSubmission({
           stores: this.#stores.open(),
           allowance: this.#allowance,
-          mode,
+          caller,
           snapshot,
           submission,
         }),

@@ -44,6 +44,8 @@ export interface Admission {
   jobId: string
   workspaceId: string
   defaultWebhookUrl: string | null
+  /** The key of this request, which can differ from that of the earlier one; null for the console. */
+  apiKeyId: string | null
   /** ms since 1970 */
   createdAt: number
   /** Whether an earlier request with this Idempotency-Key created the job. */

@@ -16,7 +16,7 @@ export const revokedKeysSince = (): Date => new Date(Date.now() - REVOKED_KEYS_M
 export interface OrganisationSnapshot {
   organisation: OrganisationRow
   /** The active keys and those revoked in the last 90 days, by hash. */
-  keys: Map<string, { mode: Mode; revoked: boolean }>
+  keys: Map<string, { id: string; mode: Mode; revoked: boolean }>
   /** The active workspaces, oldest first. */
   workspaces: WorkspaceRow[]
 }
@@ -63,7 +63,12 @@ async function load(env: Env, organisationId: string): Promise<OrganisationSnaps
   const [[organisation], keyRows, workspaceRows] = await db.batch([
     db.select().from(organisations).where(eq(organisations.id, organisationId)),
     db
-      .select({ hash: apiKeys.hash, mode: apiKeys.mode, revokedAt: apiKeys.revokedAt })
+      .select({
+        id: apiKeys.id,
+        hash: apiKeys.hash,
+        mode: apiKeys.mode,
+        revokedAt: apiKeys.revokedAt,
+      })
       .from(apiKeys)
       .where(
         and(
@@ -81,7 +86,10 @@ async function load(env: Env, organisationId: string): Promise<OrganisationSnaps
   return {
     organisation,
     keys: new Map(
-      keyRows.map((key) => [key.hash, { mode: key.mode, revoked: key.revokedAt !== null }]),
+      keyRows.map(({ id, hash, mode, revokedAt }) => [
+        hash,
+        { id, mode, revoked: revokedAt !== null },
+      ]),
     ),
     workspaces: workspaceRows,
   }

@@ -41,6 +41,7 @@ async function newJobWith(status: JobStatus) {
     garmentImageUrl: 'https://shop.test/garment.png',
     webhookUrl: null,
     baseUrl: 'https://try-on.test',
+    apiKeyId: null,
     createdAt: new Date(),
   }
   await insertJob(env, row, holdOf(row))

@@ -19,7 +19,7 @@ export const CopyableId = ({ id, label }: { id: string; label: string }) => (
   </span>
 )
 
-const CopyButton = ({ label }: { label?: string }) => (
+export const CopyButton = ({ label }: { label?: string }) => (
   <button type="button" class="secondary" data-copy hidden aria-label={label}>
     Copy
   </button>

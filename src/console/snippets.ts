@@ -1,0 +1,86 @@
+// Code that submits a job, for copying: curl, TypeScript and Python. It runs as it is.
+
+/** As the API key of a snippet: the code reads the key from this environment variable. */
+export const KEY_FROM_ENVIRONMENT = '$TRY_ON_API_KEY'
+
+export interface Snippet {
+  label: string
+  code: string
+}
+
+interface TryOnRequest {
+  /** The origin of this service. */
+  baseUrl: string
+  /** A key, or KEY_FROM_ENVIRONMENT. */
+  apiKey: string
+  modelImageUrl: string
+  garmentImageUrl: string
+  webhookUrl?: string | undefined
+  workspaceId?: string | undefined
+}
+
+/** Code that submits a job and shows its result. The clients are those of the service's downloads. */
+export function tryOnSnippets(request: TryOnRequest): Snippet[] {
+  const fields = {
+    model_image_url: request.modelImageUrl,
+    garment_image_url: request.garmentImageUrl,
+    ...(request.workspaceId !== undefined && { workspace_id: request.workspaceId }),
+    ...(request.webhookUrl !== undefined && { webhook_url: request.webhookUrl }),
+  }
+  return [
+    { label: 'curl', code: curlOf(request, fields) },
+    { label: 'TypeScript', code: typeScriptOf(request, fields) },
+    { label: 'Python', code: pythonOf(request, fields) },
+  ]
+}
+
+const curlOf = ({ baseUrl, apiKey }: TryOnRequest, fields: Record<string, string>) => {
+  const header = `Authorization: Bearer ${apiKey}`
+  // Only double quotes let the shell insert the variable.
+  const authorization = apiKey === KEY_FROM_ENVIRONMENT ? `"${header}"` : shellText(header)
+  return `curl ${shellText(`${baseUrl}/v1/tryon`)} \\
+  -H ${authorization} \\
+  -H 'Content-Type: application/json' \\
+  -H 'Prefer: wait=30' \\
+  -d ${shellText(JSON.stringify(fields, null, 2).replaceAll('\n', '\n  '))}`
+}
+
+const typeScriptOf = ({ baseUrl, apiKey }: TryOnRequest, fields: Record<string, string>) =>
+  `// npm install ${baseUrl}/downloads/try-on-client.tgz
+import { TryOnClient } from '@try-on/client'
+
+const client = new TryOnClient({
+  apiKey: ${apiKey === KEY_FROM_ENVIRONMENT ? 'process.env.TRY_ON_API_KEY' : scriptText(apiKey)},
+  baseUrl: ${scriptText(baseUrl)},
+})
+const job = await client.tryOn.run({
+${Object.entries(fields)
+  .map(([name, value]) => `  ${name}: ${scriptText(value)},\n`)
+  .join('')}})
+console.log(job.output_url)`
+
+const pythonOf = ({ baseUrl, apiKey }: TryOnRequest, fields: Record<string, string>) => {
+  const isFromEnvironment = apiKey === KEY_FROM_ENVIRONMENT
+  return `# pip install ${baseUrl}/downloads/try-on-python.tar.gz
+${isFromEnvironment ? 'import os\n\n' : ''}from try_on import TryOnClient
+
+client = TryOnClient(
+    api_key=${isFromEnvironment ? 'os.environ["TRY_ON_API_KEY"]' : JSON.stringify(apiKey)},
+    base_url=${JSON.stringify(baseUrl)},
+)
+job = client.try_on.run(
+${Object.entries(fields)
+  .map(([name, value]) => `    ${name}=${JSON.stringify(value)},\n`)
+  .join('')})
+print(job["output_url"])`
+}
+
+/** A word of a POSIX shell, in single quotes. */
+const shellText = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
+
+/** A string literal of JavaScript, in single quotes. */
+const scriptText = (text: string) =>
+  `'${JSON.stringify(text)
+    .slice(1, -1)
+    .replaceAll(String.raw`\"`, '"')
+    .replaceAll("'", String.raw`\'`)}'`
