@@ -15,11 +15,14 @@ copy('.', 'src/docs', ['_headers'])
 // The stamps of builds are not uploaded.
 write('.assetsignore', '.*-inputs\n')
 copy('static', 'node_modules/@picocss/pico/css', ['pico.classless.min.css'])
+writeCommonPasswords()
 copy('static', 'src/console/static', [
+  'account.css',
   'billing.css',
   'team.css',
   'console.css',
   'console.js',
+  'passkeys.js',
   'icon.svg',
   'onboarding.css',
   'playground.css',
@@ -53,6 +56,14 @@ try {
   if (!(error instanceof DocsError)) throw error
   console.error(error.message)
   process.exitCode = 1
+}
+
+/** The common passwords of ten or more characters; shorter ones are rejected for their length. */
+function writeCommonPasswords(): void {
+  const source = 'node_modules/@zxcvbn-ts/language-common/src/passwords.json'
+  const passwords: string[] = JSON.parse(readFileSync(join(root, source), 'utf8'))
+  const long = passwords.filter((password) => password.length >= 10)
+  write('static/common-passwords.txt', long.map((password) => password.toLowerCase()).join('\n'))
 }
 
 async function writeDocs(): Promise<void> {

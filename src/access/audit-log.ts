@@ -3,9 +3,10 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { database, insertWhere, rowValues } from '../db/client.ts'
+import { members } from '../db/auth-schema.ts'
 import { apiKeys, auditLog } from '../db/schema.ts'
 import type { AuditRow } from '../db/schema.ts'
-import type { Actor } from '../domain/actor.ts'
+import type { Actor, UserActor } from '../domain/actor.ts'
 import { newId } from '../ids.ts'
 
 /** Replaces the email address of a user whose account is deleted. */
@@ -13,6 +14,15 @@ const DELETED_USER = 'deleted user'
 
 export const AUDIT_ACTIONS = [
   'session.created',
+  'session.revoked',
+  'user.updated',
+  'user.email_changed',
+  'user.password_changed',
+  'user.two_factor_enabled',
+  'user.two_factor_disabled',
+  'user.recovery_codes_created',
+  'user.passkey_added',
+  'user.passkey_removed',
   'account.deletion_scheduled',
   'account.deletion_cancelled',
   'account.deleted',
@@ -80,15 +90,37 @@ export function auditInsertEach(
   each: { target: SQL; details: SQL },
 ) {
   const row = auditRow(entry)
-  // Digits are valid in an id, and its last eight characters are random: each row gets its own id.
-  const start = row.id.slice(0, -8)
-  const id = sql`${start} || printf('%08d', row_number() over (order by ${each.target}))`
+  const id = numberedId(row.id, each.target)
   return database(env)
     .insert(auditLog)
     .select(
       sql`select ${rowValues(auditLog, row, { ...actorIdOf(entry), ...each, id })} from ${from}`,
     )
 }
+
+/**
+ * The statement that records an action of a user in each of their organisations.
+ * @param when a condition: nothing is recorded where it is false at that point of the batch
+ */
+export const auditInsertForUser = (
+  env: Env,
+  entry: Omit<AuditEntry, 'organisationId' | 'actor'> & { actor: UserActor },
+  when: SQL = sql`true`,
+) => {
+  const row = auditRow({ ...entry, organisationId: '' })
+  return database(env)
+    .insert(auditLog)
+    .select(
+      sql`select ${rowValues(auditLog, row, {
+        id: numberedId(row.id, sql`${members.organisationId}`),
+        organisationId: sql`${members.organisationId}`,
+      })} from ${members} where ${members.userId} = ${entry.actor.userId} and ${when}`,
+    )
+}
+
+/** Digits are valid in an id, and its last eight characters are random: each row gets its own id. */
+const numberedId = (id: string, order: SQL): SQL =>
+  sql`${id.slice(0, -8)} || printf('%08d', row_number() over (order by ${order}))`
 
 function auditRow({ organisationId, actor, action, target, details }: AuditEntry): AuditRow {
   const isUser = actor.type === 'user'
@@ -181,19 +213,21 @@ export async function deleteAuditEntries(env: Env, organisationId: string): Prom
 }
 
 /** Statements that remove a user's email address and IP addresses from all entries. */
-export function anonymiseAuditEntries(env: Env, user: { id: string; email: string }) {
+export function anonymiseAuditEntries(env: Env, user: { id: string; emails: string[] }) {
   const db = database(env)
-  const address = JSON.stringify(user.email)
   return [
     db
       .update(auditLog)
       .set({ actorEmail: DELETED_USER, ipAddress: null })
       .where(eq(auditLog.actorId, user.id)),
-    db
-      .update(auditLog)
-      .set({
-        details: sql`replace(${auditLog.details}, ${address}, ${JSON.stringify(DELETED_USER)})`,
-      })
-      .where(sql`instr(${auditLog.details}, ${address}) > 0`),
+    ...user.emails.map((email) => {
+      const address = JSON.stringify(email)
+      return db
+        .update(auditLog)
+        .set({
+          details: sql`replace(${auditLog.details}, ${address}, ${JSON.stringify(DELETED_USER)})`,
+        })
+        .where(sql`instr(${auditLog.details}, ${address}) > 0`)
+    }),
   ] as const
 }

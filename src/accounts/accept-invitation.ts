@@ -6,7 +6,6 @@ import { invitations, members, users } from '../db/auth-schema.ts'
 import { newId } from '../ids.ts'
 import type { UserActor } from '../domain/actor.ts'
 import { auditInsert } from '../access/audit-log.ts'
-import { nameOf } from './email-address.ts'
 import { findInvitation, hashToken } from './invitations.ts'
 import type { OpenInvitation } from './invitations.ts'
 import { hashPassword, replacePassword } from './passwords.ts'
@@ -71,7 +70,7 @@ export async function joinWithPassword({
     await db.batch([
       db
         .insert(users)
-        .values({ id: userId, name: nameOf(email), email, createdAt: now, updatedAt: now })
+        .values({ id: userId, name: '', email, createdAt: now, updatedAt: now })
         // The organisation name of an earlier sign-up is removed, like its password.
         .onConflictDoUpdate({ target: users.id, set: { organisationName: null } }),
       ...replacePassword(env, { userId, hash, condition: eq(users.emailVerified, false) }),

@@ -23,6 +23,8 @@ export const MIN_PASSWORD_LENGTH = 10
 export const MAX_PASSWORD_LENGTH = 128
 const MIN_SECRET_LENGTH = 32
 const SESSION_SECONDS = 7 * 24 * 60 * 60
+/** How exact the last activity of a session is. */
+const ACTIVITY_SECONDS = 10 * 60
 const LINK_SECONDS = 60 * 60
 /** Without BASE_URL, base URLs come from the Host header. Forged headers must not fill the memory. */
 const MAX_INSTANCES = 10
@@ -78,7 +80,7 @@ export function authSecretOf(env: Env): string {
   )
 }
 
-/** Creates a session for a user who was authenticated by an emailed link instead of a password. */
+/** Creates a session for a user whom the console has authenticated. */
 const sessionPlugin = {
   id: 'session-for-user',
   endpoints: {
@@ -112,6 +114,7 @@ function createAuth(env: Env, baseUrl: string) {
       additionalFields: {
         organisationName: { type: 'string', required: false },
         deleteAfter: { type: 'date', required: false, input: false },
+        twoFactorEnabledAt: { type: 'date', required: false, input: false },
       },
     },
     emailAndPassword: {
@@ -145,7 +148,7 @@ function createAuth(env: Env, baseUrl: string) {
     },
     // Reset tokens are stored as hashes, so that a copy of the database gives no access to accounts.
     verification: { storeIdentifier: 'hashed' },
-    session: { expiresIn: SESSION_SECONDS },
+    session: { expiresIn: SESSION_SECONDS, updateAge: ACTIVITY_SECONDS },
     plugins: [sessionPlugin],
     rateLimit: { enabled: false },
     telemetry: { enabled: false },

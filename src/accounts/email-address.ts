@@ -8,9 +8,6 @@ const DOTLESS_PROVIDERS = new Map([
   ['googlemail.com', 'gmail.com'],
 ])
 
-/** The name of a new user. better-auth requires one; the console shows addresses only. */
-export const nameOf = (email: string): string => email.slice(0, email.lastIndexOf('@'))
-
 /** The domain of an address, in lower case and without a final dot. */
 export const domainOf = (email: string): string =>
   email

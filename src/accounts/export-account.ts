@@ -1,4 +1,5 @@
-// Exports a user's own data as one JSON document: profile, sessions and memberships.
+// Exports a user's own data as one JSON document: profile, sign-in methods, sessions and memberships.
+// Secrets and public keys are not part of it.
 import { eq } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { sessions, users } from '../db/auth-schema.ts'
@@ -9,6 +10,8 @@ import { EXPORT_LIMIT } from './export-organisation.ts'
 import type { ExportResult } from './export-organisation.ts'
 import { invitationsTo } from './invitations.ts'
 import { membershipsOf } from './members.ts'
+import { listPasskeys } from './passkeys.ts'
+import { countRecoveryCodes } from './two-factor.ts'
 
 /** @returns the document, or the number of seconds after which to try again */
 export async function exportAccount({
@@ -27,6 +30,8 @@ export async function exportAccount({
   if (!user) throw new AppError('not_found')
   const sessionRows = await db.select().from(sessions).where(eq(sessions.userId, userId))
   const memberships = await membershipsOf(env, userId)
+  const passkeys = await listPasskeys(env, userId)
+  const recoveryCodesLeft = await countRecoveryCodes(env, userId)
   const invitations = await invitationsTo(env, user.email)
   const document = {
     exported_at: new Date().toISOString(),
@@ -36,12 +41,23 @@ export async function exportAccount({
       email_verified: user.emailVerified,
       name: user.name,
       organisation_name: user.organisationName,
+      former_emails: user.formerEmails ?? [],
       created_at: user.createdAt.toISOString(),
     },
+    two_factor: {
+      enabled_at: user.twoFactorEnabledAt?.toISOString() ?? null,
+      recovery_codes_left: recoveryCodesLeft,
+    },
+    passkeys: passkeys.map((passkey) => ({
+      name: passkey.name,
+      created_at: passkey.createdAt.toISOString(),
+      last_used_at: passkey.lastUsedAt?.toISOString() ?? null,
+    })),
     sessions: sessionRows.map((session) => ({
       ip_address: session.ipAddress,
       user_agent: session.userAgent,
       created_at: session.createdAt.toISOString(),
+      last_active_at: session.updatedAt.toISOString(),
       expires_at: session.expiresAt.toISOString(),
     })),
     memberships: memberships.map(({ organisation, role, workspaceIds }) => ({

@@ -35,6 +35,8 @@ export interface Membership {
 export interface Member {
   userId: string
   email: string
+  /** Empty until the user enters one. */
+  name: string
   role: Role
   /** The workspaces that the member may access; null for all. */
   workspaceIds: string[] | null
@@ -94,6 +96,7 @@ const membersOf = (env: Env, organisationId: string, condition?: SQL): Promise<M
     .select({
       userId: members.userId,
       email: users.email,
+      name: users.name,
       role: members.role,
       workspaceIds: members.workspaceIds,
       createdAt: members.createdAt,

@@ -1,14 +1,53 @@
-// Sets passwords by an emailed link, which proves that the address belongs to the user. Each change is
-// one D1 batch that replaces the password, marks the address as verified, ends all sessions and deletes
-// all reset tokens. This also ends any access that another person has to the account.
+// Checks passwords, and sets them by an emailed link, which proves that the address belongs to the user.
+// Each change is one D1 batch that replaces the password, marks the address as verified, ends all
+// sessions and deletes all reset tokens. This also ends any access that another person has to the
+// account. Two-factor authentication and passkeys remain.
 import { and, eq, exists, gt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { errors, jwtVerify } from 'jose'
 import { database } from '../db/client.ts'
 import { logins, sessions, users, verifications } from '../db/auth-schema.ts'
+import { auditInsertForUser } from '../access/audit-log.ts'
+import type { UserActor } from '../domain/actor.ts'
 import { authOf, authSecretOf } from './auth.ts'
+import { deleteChallenges } from './challenges.ts'
 import { findUserByEmail } from './users.ts'
 import type { User } from './users.ts'
+
+export type CredentialCheck =
+  | { result: 'incorrect' }
+  | { result: 'not_verified' }
+  | { result: 'correct'; user: User; twoFactor: boolean }
+
+/** Checks an email address and password. Takes as long for an unknown address as for a wrong password. */
+export async function checkCredentials({
+  env,
+  email,
+  password,
+}: {
+  env: Env
+  email: string
+  password: string
+}): Promise<CredentialCheck> {
+  const context = await contextOf(env)
+  const [found] = await database(env)
+    .select({
+      user: { id: users.id, email: users.email, emailVerified: users.emailVerified },
+      twoFactorEnabledAt: users.twoFactorEnabledAt,
+      hash: logins.password,
+    })
+    .from(users)
+    .innerJoin(logins, eq(logins.userId, users.id))
+    .where(eq(users.email, email))
+  if (!found?.hash) {
+    await context.password.hash(password)
+    return { result: 'incorrect' }
+  }
+  const { user, hash, twoFactorEnabledAt } = found
+  if (!(await context.password.verify({ hash, password }))) return { result: 'incorrect' }
+  if (!user.emailVerified) return { result: 'not_verified' }
+  return { result: 'correct', user, twoFactor: twoFactorEnabledAt !== null }
+}
 
 export type VerificationLink = { state: 'invalid' | 'verified' } | { state: 'open'; user: User }
 
@@ -72,11 +111,12 @@ export async function verifyAddressWithPassword({
 export async function findReset(
   env: Env,
   token: string,
-): Promise<{ id: string; userId: string } | undefined> {
+): Promise<{ id: string; userId: string; email: string } | undefined> {
   const { internalAdapter } = await contextOf(env)
   const found = await internalAdapter.findVerificationValue(`reset-password:${token}`)
   if (!found || found.expiresAt.getTime() <= Date.now()) return undefined
-  return { id: found.id, userId: found.value }
+  const user = await internalAdapter.findUserById(found.value)
+  return user ? { id: found.id, userId: user.id, email: user.email } : undefined
 }
 
 /** Sets a new password by a reset token, once. @returns false if it is invalid, used or expired */
@@ -84,10 +124,12 @@ export async function resetPassword({
   env,
   token,
   password,
+  ipAddress,
 }: {
   env: Env
   token: string
   password: string
+  ipAddress: string | null
 }): Promise<boolean> {
   const reset = await findReset(env, token)
   if (!reset) return false
@@ -99,8 +141,13 @@ export async function resetPassword({
       .from(verifications)
       .where(and(eq(verifications.id, reset.id), gt(verifications.expiresAt, new Date()))),
   )
+  const { userId, email } = reset
+  const actor: UserActor = { type: 'user', userId, email, ipAddress }
   try {
-    await db.batch(replacePassword(env, { userId: reset.userId, hash, condition: isOpen }))
+    await db.batch([
+      ...replacePassword(env, { userId, hash, condition: isOpen }),
+      auditInsertForUser(env, { actor, action: 'user.password_changed' }),
+    ])
     return true
   } catch (error) {
     if (!(await findReset(env, token))) return false
@@ -111,15 +158,18 @@ export async function resetPassword({
 /** Replaces the password of a user who has just entered the current one. Ends all sessions. */
 export async function changePassword({
   env,
-  userId,
+  actor,
   password,
 }: {
   env: Env
-  userId: string
+  actor: UserActor
   password: string
 }): Promise<void> {
   const hash = await hashPassword(env, password)
-  await database(env).batch(replacePassword(env, { userId, hash, condition: sql`true` }))
+  await database(env).batch([
+    ...replacePassword(env, { userId: actor.userId, hash, condition: sql`true` }),
+    auditInsertForUser(env, { actor, action: 'user.password_changed' }),
+  ])
 }
 
 /**
@@ -151,6 +201,7 @@ export function replacePassword(
     db.delete(sessions).where(eq(sessions.userId, userId)),
     // All rows are reset tokens, whose value is the user's id.
     db.delete(verifications).where(eq(verifications.value, userId)),
+    deleteChallenges(env, userId),
   ] as const
 }
 

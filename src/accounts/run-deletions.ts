@@ -74,7 +74,13 @@ async function startOrganisationDeletions(env: Env): Promise<OrganisationRow[]> 
   return started.sort((a, b) => a.id.localeCompare(b.id))
 }
 
-async function startAccountDeletions(env: Env): Promise<{ id: string; email: string }[]> {
+interface DeletedUser {
+  id: string
+  email: string
+  formerEmails: string[] | null
+}
+
+async function startAccountDeletions(env: Env): Promise<DeletedUser[]> {
   const db = database(env)
   const due = db
     .select({ id: users.id })
@@ -86,7 +92,7 @@ async function startAccountDeletions(env: Env): Promise<{ id: string; email: str
     .update(users)
     .set({ deleteAfter: STARTED })
     .where(and(isDue(users.deleteAfter), inArray(users.id, due)))
-    .returning({ id: users.id, email: users.email })
+    .returning({ id: users.id, email: users.email, formerEmails: users.formerEmails })
 }
 
 /** Repeats the condition of the partial index, since SQLite does not use the index without it. */
@@ -171,14 +177,17 @@ async function closeLedger(env: Env, row: OrganisationRow): Promise<void> {
 }
 
 /** Deletes a user. Their audit log entries remain, without email and IP addresses. */
-async function deleteAccount(env: Env, user: { id: string; email: string }): Promise<void> {
+async function deleteAccount(env: Env, user: DeletedUser): Promise<void> {
   const db = database(env)
   const joined = await db
     .select({ organisationId: members.organisationId })
     .from(members)
     .where(eq(members.userId, user.id))
   await db.batch([
-    ...anonymiseAuditEntries(env, user),
+    ...anonymiseAuditEntries(env, {
+      id: user.id,
+      emails: [user.email, ...(user.formerEmails ?? [])],
+    }),
     ...joined.map(({ organisationId }) =>
       auditInsert(env, {
         organisationId,
@@ -190,7 +199,8 @@ async function deleteAccount(env: Env, user: { id: string; email: string }): Pro
     db.update(apiKeys).set({ createdBy: null }).where(eq(apiKeys.createdBy, user.id)),
     db.delete(invitations).where(eq(invitations.email, user.email)),
     db.delete(verifications).where(eq(verifications.value, user.id)),
-    // Sessions, logins, memberships and the onboarding reference the row and are deleted with it.
+    // Sessions, logins, passkeys, secrets, memberships and the onboarding reference the row and are
+    // deleted with it.
     db.delete(users).where(eq(users.id, user.id)),
     deleteExpiredRateLimits(env),
   ])

@@ -1,5 +1,8 @@
-// Lookups of users outside better-auth, which owns the table.
+// Users outside better-auth, which owns the table.
 import { eq } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { auditInsertForUser } from '../access/audit-log.ts'
+import type { UserActor } from '../domain/actor.ts'
 import { database } from '../db/client.ts'
 import { users } from '../db/auth-schema.ts'
 
@@ -9,10 +12,34 @@ export interface User {
   emailVerified: boolean
 }
 
-export async function findUserByEmail(env: Env, email: string): Promise<User | undefined> {
+export const findUserByEmail = (env: Env, email: string): Promise<User | undefined> =>
+  findWhere(env, eq(users.email, email.toLowerCase()))
+
+export const findUser = (env: Env, id: string): Promise<User | undefined> =>
+  findWhere(env, eq(users.id, id))
+
+async function findWhere(env: Env, condition: SQL): Promise<User | undefined> {
   const [user] = await database(env)
     .select({ id: users.id, email: users.email, emailVerified: users.emailVerified })
     .from(users)
-    .where(eq(users.email, email.toLowerCase()))
+    .where(condition)
   return user
+}
+
+/** Changes the display name. An empty name removes it. */
+export async function changeName({
+  env,
+  actor,
+  name,
+}: {
+  env: Env
+  actor: UserActor
+  name: string
+}): Promise<void> {
+  const db = database(env)
+  await db.batch([
+    // Without the names: the audit log outlives the account.
+    auditInsertForUser(env, { actor, action: 'user.updated' }),
+    db.update(users).set({ name, updatedAt: new Date() }).where(eq(users.id, actor.userId)),
+  ])
 }

@@ -7,7 +7,12 @@ import type { Membership } from '../accounts/members.ts'
 export interface SessionUser {
   id: string
   email: string
+  /** The display name; empty until the user enters one. */
+  name: string
   organisationName: string | null
+  sessionId: string
+  /** Whether a sign-in with the password also requires a code. */
+  hasTwoFactor: boolean
   /** The start of the session. */
   signedInAt: Date
   /** Set while the account is scheduled for deletion. */

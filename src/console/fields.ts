@@ -1,6 +1,7 @@
 // Schemas of form fields that several pages share.
 import { z } from 'zod'
 import { WITHOUT_CONTROL_CHARACTERS } from '../domain/text.ts'
+import { isFreeEmail } from '../accounts/email-address.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../accounts/auth.ts'
 
 export const email = z
@@ -13,6 +14,13 @@ export const email = z
       .max(254, 'The email address must have at most 254 characters.'),
   )
 
+/** An address of a company: consumer email providers are rejected unless the settings allow them. */
+export const workEmail = (allowFree: boolean) =>
+  email.refine((address) => allowFree || !isFreeEmail(address), {
+    error: 'Use your work email address. Personal email addresses are not accepted.',
+    abort: true,
+  })
+
 export const PASSWORD_HINT = `At least ${MIN_PASSWORD_LENGTH} characters.`
 const TOO_LONG = `The password must have at most ${MAX_PASSWORD_LENGTH} characters.`
 
@@ -21,11 +29,21 @@ export const newPassword = z
   .min(MIN_PASSWORD_LENGTH, `The password must have at least ${MIN_PASSWORD_LENGTH} characters.`)
   .max(MAX_PASSWORD_LENGTH, TOO_LONG)
 
+/** A code of an authenticator app, or a recovery code. */
+export const code = z.string('Enter the code.').trim().min(1, 'Enter the code.').max(40)
+
 /** A password that is checked against the stored one. */
 export const currentPassword = z
   .string('Enter your password.')
   .min(1, 'Enter your password.')
   .max(MAX_PASSWORD_LENGTH, TOO_LONG)
+
+/** The display name of a user, which is optional. */
+export const displayName = z
+  .string()
+  .trim()
+  .max(100, 'The name must have at most 100 characters.')
+  .regex(WITHOUT_CONTROL_CHARACTERS, 'The name must not contain control characters.')
 
 /** The name of an organisation, workspace or API key. */
 export const name = z

@@ -15,6 +15,8 @@ import { settingsOf } from '../settings.ts'
 import { account } from './pages/account.tsx'
 import { auditLog } from './pages/audit-log.tsx'
 import { accountData } from './pages/account-data.tsx'
+import { emailChange } from './pages/email-change.tsx'
+import { signInCode } from './pages/sign-in-code.tsx'
 import { billing } from './pages/billing.tsx'
 import { billingPayment } from './pages/billing-payment.tsx'
 import { baseUrlOf } from '../http/base-url.ts'
@@ -116,7 +118,6 @@ const signedIn = new Hono<ConsoleApp>()
   .route('/', switchOrganisation)
   .route('/:organisationId{org_[0-9a-z]+}', organisationPages)
   .use(requireOrganisation)
-  .get('/account/password', (c) => c.redirect('/console/account', 303))
   .route('/account', account)
   .all('*', redirectToOrganisation)
 
@@ -162,11 +163,13 @@ export const pages = pageApp()
   })
   .route('/', signUp)
   .route('/', signIn)
+  .route('/sign-in/code', signInCode)
   .route('/', passwordReset)
   .route('/', devMailbox)
   .route('/onboarding', onboarding)
   .route('/invitations', invitations)
   .route('/account', accountData)
+  .route('/account/email', emailChange)
   .route('/', signedIn)
 
 function pageError(error: Error, c: ConsoleContext) {

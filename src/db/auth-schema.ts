@@ -20,6 +20,10 @@ export const users = sqliteTable(
     organisationName: text('organisation_name'),
     /** The end of the grace period, while the account is scheduled for deletion. */
     deleteAfter: instant('delete_after'),
+    /** Set while sign-ins with the password also require a code of the secret in `totp_secrets`. */
+    twoFactorEnabledAt: instant('two_factor_enabled_at'),
+    /** Earlier email addresses, which the deletion of the account removes from the audit log. */
+    formerEmails: text('former_emails', { mode: 'json' }).$type<string[]>(),
     createdAt: instant('created_at').notNull(),
     updatedAt: instant('updated_at').notNull(),
   },
@@ -42,6 +46,7 @@ export const sessions = sqliteTable(
     ipAddress: text('ip_address'),
     userAgent: text('user_agent'),
     createdAt: instant('created_at').notNull(),
+    /** The last activity, to ten minutes. */
     updatedAt: instant('updated_at').notNull(),
   },
   (table) => [index('sessions_by_user').on(table.userId)],
@@ -145,6 +150,75 @@ export const onboardings = sqliteTable('onboardings', {
   createdAt: instant('created_at').notNull(),
 })
 
+/** The secrets of authenticator apps. In force while the user's `two_factor_enabled_at` is set. */
+export const totpSecrets = sqliteTable('totp_secrets', {
+  userId: text('user_id')
+    .primaryKey()
+    .references(() => users.id, { onDelete: 'cascade' }),
+  /** Base32, encrypted (accounts/two-factor). */
+  secret: text().notNull(),
+  /** The time step of the latest code that was used: it and earlier ones are rejected. */
+  lastStep: integer('last_step'),
+  createdAt: instant('created_at').notNull(),
+})
+
+/** Unused recovery codes. Using a code deletes its row. */
+export const recoveryCodes = sqliteTable(
+  'recovery_codes',
+  {
+    /** SHA-256 of the user's id and the code, hexadecimal. */
+    hash: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+  },
+  (table) => [index('recovery_codes_by_user').on(table.userId)],
+)
+
+export const passkeys = sqliteTable(
+  'passkeys',
+  {
+    /** The credential id, base64url. */
+    id: text().primaryKey(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    name: text().notNull(),
+    /** COSE, base64url. */
+    publicKey: text('public_key').notNull(),
+    /** The signature counter of the authenticator; 0 for authenticators without one. */
+    counter: integer().notNull(),
+    createdAt: instant('created_at').notNull(),
+    lastUsedAt: instant('last_used_at'),
+  },
+  (table) => [index('passkeys_by_user').on(table.userId)],
+)
+
+export const CHALLENGE_KINDS = ['second_factor', 'email_change', 'used_passkey'] as const
+
+/**
+ * What a user must confirm within minutes: a sign-in with a code, or a new email address with a link.
+ * Also the challenges that passkeys have signed, so that each works once.
+ */
+export const challenges = sqliteTable(
+  'challenges',
+  {
+    /** SHA-256 of the token, hexadecimal. */
+    id: text().primaryKey(),
+    kind: text({ enum: CHALLENGE_KINDS }).notNull(),
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    /** The new email address. */
+    email: text(),
+    expiresAt: instant('expires_at').notNull(),
+  },
+  (table) => [
+    index('challenges_by_user').on(table.userId),
+    index('challenges_by_end').on(table.expiresAt),
+  ],
+)
+
 /** Counts of attempts in their current window, by limit (accounts/rate-limits). */
 export const rateLimits = sqliteTable(
   'attempts',
@@ -156,5 +230,6 @@ export const rateLimits = sqliteTable(
   (table) => [index('attempts_by_end').on(table.endsAt)],
 )
 
+export type PasskeyRow = typeof passkeys.$inferSelect
 export type OnboardingRow = typeof onboardings.$inferSelect
 export type InvitationRow = typeof invitations.$inferSelect

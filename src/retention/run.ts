@@ -11,6 +11,7 @@ import type { DueOrganisation, PageJob } from './jobs-store.ts'
 import {
   cutoff,
   deleteAuditLog,
+  deleteChallenges,
   deleteInvitations,
   deletePaymentEvents,
   deleteRevokedKeys,
@@ -48,6 +49,7 @@ const STEPS: Record<string, Step> = {
   paymentEvents: deletePaymentEvents,
   unpaidPayments: deleteUnpaidPayments,
   invitations: deleteInvitations,
+  challenges: deleteChallenges,
   sessions: deleteSessions,
   verifications: deleteVerifications,
   users: deleteUnverifiedUsers,

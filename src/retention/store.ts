@@ -4,7 +4,14 @@ import { and, eq, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { database } from '../db/client.ts'
-import { invitations, members, sessions, users, verifications } from '../db/auth-schema.ts'
+import {
+  challenges,
+  invitations,
+  members,
+  sessions,
+  users,
+  verifications,
+} from '../db/auth-schema.ts'
 import { paymentEvents, payments } from '../db/billing-schema.ts'
 import { apiKeys, auditLog } from '../db/schema.ts'
 import { webhookAttempts, webhookEndpoints, webhookEvents } from '../db/webhook-schema.ts'
@@ -83,6 +90,10 @@ export const deleteInvitations = (env: Env): Promise<number> =>
       lt(invitations.expiresAt, new Date(cutoff('expired'))),
     ),
   )
+
+/** Deletes challenges that have expired. */
+export const deleteChallenges = (env: Env): Promise<number> =>
+  deleteRows(env, challenges, [challenges.id], lt(challenges.expiresAt, new Date()))
 
 // The tables below have no index by age. Each run checks one slice of their primary key, so that SLICES
 // consecutive runs check all rows.

@@ -79,6 +79,13 @@ export const CurrentPasswordField = (
   props: Pick<FieldProps, 'label' | 'state' | 'autofocus'> & { name?: string },
 ) => <Field name="password" type="password" autocomplete="current-password" {...props} />
 
+/** A code of an authenticator app, which browsers may fill in. */
+export const CodeField = (
+  props: Pick<FieldProps, 'label' | 'state' | 'autofocus' | 'hint'> & { name?: string },
+) => (
+  <Field name="code" autocomplete="one-time-code" inputmode="numeric" maxlength={40} {...props} />
+)
+
 /** @param consequence shown after the password rules */
 export const NewPasswordField = ({
   label = 'Password',
@@ -90,7 +97,10 @@ export const NewPasswordField = ({
     label={label}
     type="password"
     autocomplete="new-password"
-    hint={[PASSWORD_HINT, consequence].filter(Boolean).join(' ')}
+    // The error says the rule already.
+    hint={[rest.state?.errors?.['password'] ? '' : PASSWORD_HINT, consequence]
+      .filter(Boolean)
+      .join(' ')}
     {...rest}
   />
 )

@@ -1,69 +1,96 @@
 // Requires a recent sign-in for sensitive actions, such as revealing a secret. If the session is older,
-// this middleware asks for the password and then continues with the original form.
+// this middleware asks for the password, with a code if two-factor authentication is on, or for a
+// passkey, and then continues with the original form or page.
 import { createMiddleware } from 'hono/factory'
-import { authOf, MAX_PASSWORD_LENGTH } from '../../accounts/auth.ts'
+import { authOf } from '../../accounts/auth.ts'
+import { countPasskeys } from '../../accounts/passkeys.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { log } from '../../log.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { Button, CurrentPasswordField, PostForm } from '../components/form.tsx'
+import { Button, FormError } from '../components/form.tsx'
 import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
+import { PasskeyInput } from '../components/passkey-input.tsx'
 import { returnTo } from '../return-to.ts'
-import { checkPassword } from '../check-password.ts'
+import { CONFIRMATION_PREFIX, confirmIdentity, IdentityFields } from '../confirm-identity.tsx'
 import { startSession } from './session.ts'
 
 const RECENT_MS = 15 * 60_000
-const PASSWORD_FIELD = 'confirm_password'
 
-/** Requires a session of the last 15 minutes, or the password. */
+/** Whether the user signed in, or confirmed their identity, in the last 15 minutes. */
+export const isRecentSignIn = (c: ConsoleContext): boolean =>
+  Date.now() - c.var.user.signedInAt.getTime() < RECENT_MS
+
+/** Requires a session of the last 15 minutes, or a confirmation. For forms that are posted. */
 export const requireRecentSignIn = createMiddleware<ConsoleApp>(async (c, next) => {
-  const { id, email, signedInAt } = c.var.user
-  if (Date.now() - signedInAt.getTime() < RECENT_MS) return next()
-  const { [PASSWORD_FIELD]: password } = await c.req.parseBody()
-  if (typeof password !== 'string') return confirmPage(c)
-  if (password === '' || password.length > MAX_PASSWORD_LENGTH) return wrongPassword(c)
-  const checked = await checkPassword(c, password)
-  if (checked instanceof Response) return checked
-  if (checked === 'wrong') return wrongPassword(c)
+  if (isRecentSignIn(c)) return next()
+  const fields = await c.req.parseBody()
+  const isSent = ['password', 'passkey'].some(
+    (name) => fields[CONFIRMATION_PREFIX + name] !== undefined,
+  )
+  if (!isSent) return confirmPage(c)
+  const confirmed = await confirmIdentity(c, CONFIRMATION_PREFIX)
+  if (confirmed instanceof Response) return confirmed
+  if ('errors' in confirmed) return confirmPage(c, confirmed)
   const { api } = authOf(c.env, baseUrlOf(c))
   const { headers } = c.req.raw
+  const { id, email } = c.var.user
   // Replaces the session with a new one, which is recent for the next 15 minutes.
-  await startSession(c, { id, email })
+  await startSession(c, { id, email }, confirmed.method)
   await api
     .signOut({ headers })
     .catch((reason: unknown) => log.error('ending the old session failed', reason))
   return next()
 })
 
-const wrongPassword = (c: ConsoleContext) =>
-  confirmPage(c, { errors: { [PASSWORD_FIELD]: 'Incorrect password.' } })
-
 async function confirmPage(c: ConsoleContext, state: FormState = {}) {
   const fields = Object.entries(await c.req.parseBody()).filter(
     (field): field is [string, string] =>
-      typeof field[1] === 'string' && field[0] !== PASSWORD_FIELD,
+      typeof field[1] === 'string' && !field[0].startsWith(CONFIRMATION_PREFIX),
   )
+  const { user } = c.var
+  const hasPasskey = (await countPasskeys(c.env, user.id)) > 0
+  const passkeyError = state.errors?.[`${CONFIRMATION_PREFIX}passkey`]
   return memberPage(
     c,
-    { title: 'Confirm your password', status: state.errors ? 422 : 403 },
+    {
+      title: 'Confirm your identity',
+      status: state.errors ? 422 : 403,
+      ...(hasPasskey && { script: '/static/passkeys.js' }),
+    },
     <>
-      <h1>Confirm your password</h1>
-      <p>You signed in more than 15 minutes ago. Enter your password to continue.</p>
+      <h1>Confirm your identity</h1>
+      <p>
+        You signed in more than 15 minutes ago. Enter your password
+        {user.hasTwoFactor && ' and a code'}
+        {hasPasskey && ', or use a passkey,'} to continue.
+      </p>
       <section class="card">
-        <PostForm action={c.req.path} novalidate>
+        <form
+          method="post"
+          action={c.req.path}
+          novalidate
+          data-passkey={hasPasskey ? 'get' : undefined}
+          data-options="/console/account/passkeys/confirmation-options"
+        >
+          {passkeyError && <FormError state={{ errors: { '': passkeyError } }} />}
           {fields.map(([name, value]) => (
             <input type="hidden" name={name} value={value} />
           ))}
-          {/* For password managers. */}
-          <input type="hidden" autocomplete="username" value={c.var.user.email} />
-          <CurrentPasswordField
-            name={PASSWORD_FIELD}
-            label={`Password of ${c.var.user.email}`}
+          <IdentityFields
+            user={user}
+            label={`Password of ${user.email}`}
             state={state}
+            prefix={CONFIRMATION_PREFIX}
             autofocus
           />
-          <Button>Continue</Button>
-        </PostForm>
+          <div class="buttons">
+            <Button>Continue</Button>
+            {hasPasskey && (
+              <PasskeyInput name={`${CONFIRMATION_PREFIX}passkey`} label="Use a passkey" />
+            )}
+          </div>
+        </form>
       </section>
       <p class="aside">
         <a href={returnTo(c) ?? '/console'}>Cancel</a>

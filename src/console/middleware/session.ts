@@ -4,6 +4,7 @@ import { createMiddleware } from 'hono/factory'
 import { authOf } from '../../accounts/auth.ts'
 import { membershipsOf } from '../../accounts/members.ts'
 import { recordSignIn } from '../../accounts/sessions.ts'
+import type { SignInMethod } from '../../accounts/sessions.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { AppError } from '../../domain/errors.ts'
 import { permits } from '../../domain/role.ts'
@@ -12,7 +13,7 @@ import type { ConsoleApp, ConsoleContext, SessionUser } from '../context.ts'
 import { cookieOptions } from '../cookies.ts'
 import { returnTo } from '../return-to.ts'
 import { selectedMode } from './mode.ts'
-import { trustBrowser } from './trusted-browser.ts'
+import { trustBrowser, trustedBrowserKey } from './trusted-browser.ts'
 
 const ORGANISATION_COOKIE = 'try-on.organisation'
 const YEAR_SECONDS = 365 * 24 * 60 * 60
@@ -29,10 +30,13 @@ export async function findSessionUser(c: ConsoleContext): Promise<SessionUser | 
   })
   forwardCookies(c, headers)
   if (!response) return null
-  const { id, email, organisationName, deleteAfter } = response.user
+  const { id, email, name, organisationName, deleteAfter, twoFactorEnabledAt } = response.user
   return {
     id,
     email,
+    name,
+    sessionId: response.session.id,
+    hasTwoFactor: Boolean(twoFactorEnabledAt),
     organisationName: organisationName ?? null,
     signedInAt: response.session.createdAt,
     deleteAfter: deleteAfter ?? null,
@@ -52,31 +56,33 @@ const actorFor = (c: ConsoleContext, { id, email }: { id: string; email: string 
 export const ipAddressOf = (c: ConsoleContext): string | null =>
   c.req.header('CF-Connecting-IP') ?? null
 
-/** Signs in a user whose email address or password was verified outside the sign-in form. */
+/** Signs in a user whose identity was proved by `method`. */
 export async function startSession(
   c: ConsoleContext,
   user: { id: string; email: string },
+  method: SignInMethod,
 ): Promise<void> {
   const { headers } = await authOf(c.env, baseUrlOf(c)).api.startSession({
     body: { userId: user.id },
     headers: c.req.raw.headers,
     returnHeaders: true,
   })
-  await completeSignIn(c, user, headers)
+  await completeSignIn(c, user, method)
+  forwardCookies(c, headers)
 }
 
 /**
- * Records the sign-in and sends the session cookies. The audit log is written first, so that there is no
- * session without an entry.
+ * Records the sign-in. Every sign-in passes here, before its cookies are sent: there is no session
+ * without an entry in the audit log.
  */
-export async function completeSignIn(
+async function completeSignIn(
   c: ConsoleContext,
   user: { id: string; email: string },
-  headers: Headers,
+  method: SignInMethod,
 ): Promise<void> {
-  await recordSignIn({ env: c.env, actor: actorFor(c, user) })
+  const knownBrowser = (await trustedBrowserKey(c, user.id)) !== null
+  await recordSignIn({ env: c.env, actor: actorFor(c, user), method, knownBrowser })
   await trustBrowser(c, user.id)
-  forwardCookies(c, headers)
 }
 
 /** The arguments that all use cases of the selected organisation take. */

@@ -27,18 +27,41 @@ export type Attempt =
  * per network and per address. A trusted browser has its own limit.
  */
 export async function attemptSignIn(c: ConsoleContext, address: string): Promise<Attempt> {
-  const { trusted, mailbox, network } = await sourceOf(c, address)
-  return attempt(
-    c,
-    trusted
-      ? [{ key: `sign-in:browser:${trusted}`, max: 20, windowSeconds: QUARTER_HOUR }]
-      : [
-          { key: `sign-in:${mailbox}:${network}`, max: 10, windowSeconds: QUARTER_HOUR },
-          { key: `sign-in:network:${network}`, max: 50, windowSeconds: QUARTER_HOUR },
-          { key: `sign-in:address:${mailbox}`, max: 100, windowSeconds: QUARTER_HOUR },
-        ],
-  )
+  return attempt(c, signInLimits(await sourceOf(c, address)))
 }
+
+const signInLimits = ({ trusted, mailbox, network }: Source): RateLimit[] =>
+  trusted
+    ? [{ key: `sign-in:browser:${trusted}`, max: 20, windowSeconds: QUARTER_HOUR }]
+    : [
+        { key: `sign-in:${mailbox}:${network}`, max: 10, windowSeconds: QUARTER_HOUR },
+        networkLimit(network),
+        { key: `sign-in:address:${mailbox}`, max: 100, windowSeconds: QUARTER_HOUR },
+      ]
+
+const networkLimit = (network: string): RateLimit => ({
+  key: `sign-in:network:${network}`,
+  max: 50,
+  windowSeconds: QUARTER_HOUR,
+})
+
+/**
+ * Counts a code as wrong before it is checked, also as a failed sign-in. A code has a million values,
+ * so the limit per user is low: it allows 480 guesses a day.
+ */
+export async function attemptCode(
+  c: ConsoleContext,
+  user: { id: string; email: string },
+): Promise<Attempt> {
+  const source = await sourceOf(c, user.email)
+  const { trusted } = source
+  const key = trusted ? `code:browser:${trusted}` : `code:${user.id}`
+  return attempt(c, [...signInLimits(source), { key, max: 20, windowSeconds: HOUR }])
+}
+
+/** Counts a sign-in with a passkey as failed before its signature is checked. */
+export const attemptPasskey = (c: ConsoleContext): Promise<Attempt> =>
+  attempt(c, [networkLimit(networkOf(c))])
 
 /** Does the same as `attemptSignIn` for the current password of the signed-in user. */
 export const attemptOwnPassword = (c: ConsoleContext): Promise<Attempt> =>
@@ -53,7 +76,7 @@ export const requireMailSetUp = createMiddleware<ConsoleApp>(async (c, next) => 
 /** @returns a response with status 429, or null if the email may be sent */
 export async function limitMail(
   c: ConsoleContext,
-  purpose: 'verification' | 'reset',
+  purpose: 'verification' | 'reset' | 'address-change',
   address: string,
 ): Promise<Response | null> {
   const { trusted, mailbox, network } = await sourceOf(c, address)
@@ -137,8 +160,15 @@ function tooManyPage(c: ConsoleContext, waitSeconds: number) {
   )
 }
 
+interface Source {
+  /** The key of a trusted browser. */
+  trusted: string | null
+  mailbox: string
+  network: string
+}
+
 /** The parts of the throttle keys for a request about an email address. */
-async function sourceOf(c: ConsoleContext, address: string) {
+async function sourceOf(c: ConsoleContext, address: string): Promise<Source> {
   const user = await findUserByEmail(c.env, address)
   return {
     trusted: await trustedBrowserKey(c, user?.id),

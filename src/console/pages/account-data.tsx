@@ -1,7 +1,6 @@
 // Exports and deletes the user's account, and cancels the deletion. Does not require an organisation.
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
-import { z } from 'zod'
 import { authOf } from '../../accounts/auth.ts'
 import {
   accountDeletionPlan,
@@ -14,14 +13,12 @@ import { GRACE_PERIOD_DAYS } from '../../accounts/grace-period.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { exportResponse } from '../components/export-response.tsx'
-import { ActionForm, Button, CurrentPasswordField } from '../components/form.tsx'
+import { ActionForm, Button } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
-import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { guestPage } from '../components/layout.tsx'
 import { Timestamp } from '../components/time.tsx'
-import { checkPassword } from '../check-password.ts'
-import { currentPassword } from '../fields.ts'
+import { confirmIdentity, IdentityFields } from '../confirm-identity.tsx'
 import {
   actorOf,
   findSessionUser,
@@ -48,13 +45,9 @@ export const accountData = new Hono<ConsoleApp>()
 
   .get('/delete', requireSession, (c) => deletePage(c))
   .post('/delete', requireSession, async (c) => {
-    const form = await readForm(c, z.object({ password: currentPassword }))
-    if (!form.ok) return deletePage(c, form)
-    const checked = await checkPassword(c, form.data.password)
-    if (checked instanceof Response) return checked
-    if (checked === 'wrong') {
-      return deletePage(c, { errors: { password: 'Incorrect password.' } })
-    }
+    const confirmed = await confirmIdentity(c)
+    if (confirmed instanceof Response) return confirmed
+    if ('errors' in confirmed) return deletePage(c, confirmed)
     const baseUrl = baseUrlOf(c)
     const scheduled = await scheduleAccountDeletion({ env: c.env, actor: actorOf(c), baseUrl })
     if (!scheduled) return deletePage(c)
@@ -106,7 +99,7 @@ async function deletePage(c: ConsoleContext, state: FormState = {}) {
           )}
           {left.length > 0 && <p>You will also leave {namesOf(left)}.</p>}
           <form method="post" action="/console/account/delete" novalidate>
-            <CurrentPasswordField label="Your password" state={state} />
+            <IdentityFields user={c.var.user} label="Your password" state={state} />
             <Button kind="danger">Delete my account</Button>
           </form>
         </>

@@ -1,29 +1,40 @@
-// The user's account: password, sessions, data export and deletion.
+// The forms of the account page: name, password, email address, sessions and passkeys.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { authOf } from '../../accounts/auth.ts'
+import { requestEmailChange } from '../../accounts/email-change.ts'
+import { passwordProblem } from '../../accounts/password-policy.ts'
 import { changePassword } from '../../accounts/passwords.ts'
+import { revokeSessions } from '../../accounts/sessions.ts'
+import { changeName } from '../../accounts/users.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { currentPassword, newPassword } from '../fields.ts'
-import {
-  ActionForm,
-  Button,
-  CurrentPasswordField,
-  NewPasswordField,
-  PostForm,
-} from '../components/form.tsx'
-import { Notice } from '../components/notice.tsx'
+import { settingsOf } from '../../settings.ts'
+import { checkPassword } from '../confirm-identity.tsx'
+import type { ConsoleApp } from '../context.ts'
+import { currentPassword, displayName, newPassword, workEmail } from '../fields.ts'
+import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
+import { actorOf, startSession } from '../middleware/session.ts'
+import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
 import { readForm } from '../read-form.ts'
-import type { FormState } from '../read-form.ts'
-import { memberPage } from '../components/layout.tsx'
-import { checkPassword } from '../check-password.ts'
-import { startSession } from '../middleware/session.ts'
+import { ACCOUNT_PAGE, accountPage } from './account-page.tsx'
+import { accountPasskeys } from './account-passkeys.tsx'
+import { twoFactor } from './two-factor.tsx'
 
 const PasswordChange = z.object({ current: currentPassword, password: newPassword })
 
 export const account = new Hono<ConsoleApp>()
+  .route('/two-factor', twoFactor)
+  .route('/passkeys', accountPasskeys)
   .get('/', (c) => accountPage(c))
+  // The actions of forms, whose pages are the account page.
+  .get('/:form{name|email|password}', (c) => c.redirect(ACCOUNT_PAGE, 303))
+
+  .post('/name', async (c) => {
+    const form = await readForm(c, z.object({ display_name: displayName }))
+    if (!form.ok) return accountPage(c, form)
+    await changeName({ env: c.env, actor: actorOf(c), name: form.data.display_name })
+    return c.redirect(`${ACCOUNT_PAGE}?done=name`, 303)
+  })
+
   .post('/password', async (c) => {
     const form = await readForm(c, PasswordChange)
     if (!form.ok) return accountPage(c, form)
@@ -33,60 +44,40 @@ export const account = new Hono<ConsoleApp>()
       return accountPage(c, { errors: { current: 'Incorrect password.' } })
     }
     const { id, email } = c.var.user
-    await changePassword({ env: c.env, userId: id, password: form.data.password })
-    await startSession(c, { id, email })
-    return c.redirect('/console/account?changed=1', 303)
-  })
-  .post('/sign-out-everywhere', async (c) => {
-    const { headers } = c.req.raw
-    await authOf(c.env, baseUrlOf(c)).api.revokeSessions({ headers })
-    return c.redirect('/console/sign-in', 303)
+    const { password } = form.data
+    const names = c.var.memberships.map(({ organisation }) => organisation.name)
+    const problem = await passwordProblem({ env: c.env, password, email, names })
+    if (problem) return accountPage(c, { errors: { password: problem } })
+    await changePassword({ env: c.env, actor: actorOf(c), password })
+    await startSession(c, { id, email }, 'password')
+    return c.redirect(`${ACCOUNT_PAGE}?changed=1`, 303)
   })
 
-function accountPage(c: ConsoleContext, state: FormState = {}) {
-  return memberPage(
-    c,
-    { title: 'Your account', status: state.errors ? 422 : 200 },
-    <>
-      <h1>Your account</h1>
-      <p class="address">{c.var.user.email}</p>
-      {c.req.query('changed') && (
-        <Notice kind="good">Password changed. All other sessions have been signed out.</Notice>
-      )}
-      <section class="card" aria-labelledby="password-heading">
-        <h2 id="password-heading">Change password</h2>
-        <PostForm action="/console/account/password" novalidate>
-          <CurrentPasswordField name="current" label="Current password" state={state} />
-          <NewPasswordField
-            label="New password"
-            consequence="You will be signed out everywhere else."
-            state={state}
-          />
-          <Button>Change password</Button>
-        </PostForm>
-      </section>
-      <section class="card" aria-labelledby="sessions-heading">
-        <h2 id="sessions-heading">Sessions</h2>
-        <p>Lost a device? Sign out of all sessions, including this one.</p>
-        <ActionForm action="/console/account/sign-out-everywhere" label="Sign out everywhere" />
-      </section>
-      <section class="card" aria-labelledby="data-heading">
-        <h2 id="data-heading">Your data</h2>
-        <p>Downloads your profile, sessions and memberships as a JSON file.</p>
-        <PostForm action="/console/account/export" data-download>
-          <Button kind="secondary">Export as JSON</Button>
-        </PostForm>
-      </section>
-      <section class="card" aria-labelledby="delete-heading">
-        <h2 id="delete-heading">Delete your account</h2>
-        <p>The next page shows what will be deleted and asks for your password.</p>
-        <a href="/console/account/delete" role="button" class="secondary">
-          Delete your account
-        </a>
-      </section>
-      <p class="aside">
-        <a href="/console/invitations">Your invitations</a>
-      </p>
-    </>,
-  )
-}
+  .post('/email', requireMailSetUp, requireRecentSignIn, async (c) => {
+    const form = await readForm(c, z.object({ email: workEmail(settingsOf(c.env).allowFreeEmail) }))
+    if (!form.ok) return accountPage(c, form)
+    const { email } = form.data
+    if (email === c.var.user.email) {
+      const errors = { email: 'This is your current email address.' }
+      return accountPage(c, { errors, values: { email } })
+    }
+    const tooMany = await limitMail(c, 'address-change', email)
+    if (tooMany) return tooMany
+    await requestEmailChange({ env: c.env, actor: actorOf(c), email, baseUrl: baseUrlOf(c) })
+    return c.redirect(`${ACCOUNT_PAGE}?sent=1`, 303)
+  })
+
+  .post('/sessions/sign-out-others', async (c) => {
+    const which = { except: c.var.user.sessionId }
+    await revokeSessions({ env: c.env, actor: actorOf(c), which })
+    return c.redirect(`${ACCOUNT_PAGE}?done=sessions`, 303)
+  })
+  .post('/sessions/:sessionId/sign-out', async (c) => {
+    const which = { id: c.req.param('sessionId') }
+    await revokeSessions({ env: c.env, actor: actorOf(c), which })
+    return c.redirect(`${ACCOUNT_PAGE}?done=session`, 303)
+  })
+  .post('/sign-out-everywhere', async (c) => {
+    await revokeSessions({ env: c.env, actor: actorOf(c), which: 'all' })
+    return c.redirect('/console/sign-in', 303)
+  })

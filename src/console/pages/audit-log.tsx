@@ -15,6 +15,15 @@ const PAGE_SIZE = 50
 
 const ACTION_LABELS: Record<AuditAction, string> = {
   'session.created': 'Signed in',
+  'session.revoked': 'Signed out sessions',
+  'user.updated': 'Changed their name',
+  'user.email_changed': 'Changed their email address',
+  'user.password_changed': 'Changed their password',
+  'user.two_factor_enabled': 'Turned on two-factor authentication',
+  'user.two_factor_disabled': 'Turned off two-factor authentication',
+  'user.recovery_codes_created': 'Created new recovery codes',
+  'user.passkey_added': 'Added a passkey',
+  'user.passkey_removed': 'Removed a passkey',
   'account.deletion_scheduled': 'Scheduled the deletion of their account',
   'account.deletion_cancelled': 'Cancelled the deletion of their account',
   'account.deleted': 'Deleted an account',

@@ -5,6 +5,7 @@ import { acceptInvitation, joinWithPassword } from '../../accounts/accept-invita
 import { findInvitation, invitationsTo } from '../../accounts/invitations.ts'
 import type { OpenInvitation } from '../../accounts/invitations.ts'
 import { findOnboarding } from '../../accounts/onboarding.ts'
+import { passwordProblem } from '../../accounts/password-policy.ts'
 import { findUserByEmail } from '../../accounts/users.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { newPassword } from '../fields.ts'
@@ -82,6 +83,13 @@ export const invitations = new Hono<ConsoleApp>()
     }
     const form = await readForm(c, z.object({ password: newPassword }))
     if (!form.ok) return invitationPage(c, found, form)
+    const problem = await passwordProblem({
+      env: c.env,
+      password: form.data.password,
+      email: found.invitation.email,
+      names: [found.organisation.name],
+    })
+    if (problem) return invitationPage(c, found, { errors: { password: problem } })
     const result = await joinWithPassword({
       env: c.env,
       token,
@@ -91,7 +99,7 @@ export const invitations = new Hono<ConsoleApp>()
     if (!result.ok) {
       return result.reason === 'not_open' ? invalidInvitationPage(c) : c.redirect(c.req.path, 303)
     }
-    await startSession(c, { id: result.userId, email: found.invitation.email })
+    await startSession(c, { id: result.userId, email: found.invitation.email }, 'link')
     selectOrganisation(c, result.joined.organisation.id)
     return c.redirect('/console', 303)
   })

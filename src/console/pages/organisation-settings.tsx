@@ -11,16 +11,16 @@ import { updateOrganisation } from '../../accounts/organisations.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { OrganisationRow } from '../../db/schema.ts'
 import { currencyOf } from '../../domain/organisation.ts'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import type { ConsoleApp, ConsoleContext, SessionUser } from '../context.ts'
 import { exportResponse } from '../components/export-response.tsx'
 import { name, currentPassword } from '../fields.ts'
-import { Button, CurrentPasswordField, Field, PostForm } from '../components/form.tsx'
+import { Button, Field, PostForm } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
 import { readForm } from '../read-form.ts'
 import { MAX_RETENTION_DAYS, MIN_RETENTION_DAYS } from '../../domain/limits.ts'
 import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
-import { checkPassword } from '../check-password.ts'
+import { confirmIdentity, IdentityFields } from '../confirm-identity.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { scopeOf } from '../middleware/session.ts'
 import { redirectTo } from '../organisation-path.ts'
@@ -70,11 +70,11 @@ export const organisationSettings = new Hono<ConsoleApp>()
       .refine((text) => text === organisation.name, `Enter “${organisation.name}” to confirm.`)
     const form = await readForm(c, z.object({ confirmation, password: currentPassword }))
     if (!form.ok) return settingsPage(c, form)
-    const checked = await checkPassword(c, form.data.password)
-    if (checked instanceof Response) return checked
-    if (checked === 'wrong') {
-      const errors = { password: 'Incorrect password.' }
-      return settingsPage(c, { errors, values: { confirmation: organisation.name } })
+    const confirmed = await confirmIdentity(c)
+    if (confirmed instanceof Response) return confirmed
+    if ('errors' in confirmed) {
+      const values = { confirmation: organisation.name }
+      return settingsPage(c, { errors: confirmed.errors, values })
     }
     await scheduleOrganisationDeletion({ ...scopeOf(c), baseUrl: baseUrlOf(c) })
     return redirectTo(c, PAGE)
@@ -115,15 +115,17 @@ function settingsPage(c: ConsoleContext, state: FormState = {}) {
           <Timestamp at={organisation.createdAt} />
         </dd>
       </dl>
-      {isOwner && <OwnerSettings organisation={organisation} state={state} />}
+      {isOwner && <OwnerSettings user={c.var.user} organisation={organisation} state={state} />}
     </>,
   )
 }
 
 const OwnerSettings = ({
+  user,
   organisation,
   state,
 }: {
+  user: SessionUser
   organisation: OrganisationRow
   state: FormState
 }) => (
@@ -168,11 +170,21 @@ const OwnerSettings = ({
         <Button kind="secondary">Export as JSON</Button>
       </PostForm>
     </section>
-    {organisation.deleteAfter === null && <Deletion organisation={organisation} state={state} />}
+    {organisation.deleteAfter === null && (
+      <Deletion user={user} organisation={organisation} state={state} />
+    )}
   </>
 )
 
-const Deletion = ({ organisation, state }: { organisation: OrganisationRow; state: FormState }) => (
+const Deletion = ({
+  user,
+  organisation,
+  state,
+}: {
+  user: SessionUser
+  organisation: OrganisationRow
+  state: FormState
+}) => (
   <section class="card" aria-labelledby="delete-heading">
     <h2 id="delete-heading">Delete organisation</h2>
     <p>
@@ -187,7 +199,7 @@ const Deletion = ({ organisation, state }: { organisation: OrganisationRow; stat
         autocomplete="off"
         state={state}
       />
-      <CurrentPasswordField label="Your password" state={state} />
+      <IdentityFields user={user} label="Your password" state={state} />
       <Button kind="danger">Delete {organisation.name}</Button>
     </PostForm>
   </section>

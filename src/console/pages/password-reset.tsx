@@ -2,6 +2,7 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { authOf } from '../../accounts/auth.ts'
+import { passwordProblem } from '../../accounts/password-policy.ts'
 import { findReset, resetPassword } from '../../accounts/passwords.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { DevMailboxNotice } from '../components/dev-mailbox-notice.tsx'
@@ -9,6 +10,7 @@ import { Button, Field, FormError, NewPasswordField } from '../components/form.t
 import { guestPage } from '../components/layout.tsx'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { email, newPassword } from '../fields.ts'
+import { ipAddressOf } from '../middleware/session.ts'
 import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
 import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
@@ -36,7 +38,12 @@ export const passwordReset = new Hono<ConsoleApp>()
   .post('/reset', async (c) => {
     const form = await readForm(c, z.object({ password: newPassword, token: z.string() }))
     if (!form.ok) return resetPage(c, form.values['token'] ?? '', form)
-    const isReset = await resetPassword({ env: c.env, ...form.data })
+    const { token, password } = form.data
+    const reset = await findReset(c.env, token)
+    if (!reset) return invalidLinkPage(c)
+    const problem = await passwordProblem({ env: c.env, password, email: reset.email })
+    if (problem) return resetPage(c, token, { errors: { password: problem } })
+    const isReset = await resetPassword({ env: c.env, token, password, ipAddress: ipAddressOf(c) })
     return isReset ? c.redirect('/console/sign-in?reset=1', 303) : invalidLinkPage(c)
   })
 

@@ -1,26 +1,32 @@
-// Signing in and out.
+// Signing in, with a password or a passkey, and out. sign-in-code.tsx asks for the second factor.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { authOf, authErrorCodeOf } from '../../accounts/auth.ts'
+import { authOf } from '../../accounts/auth.ts'
 import { GRACE_PERIOD_DAYS } from '../../accounts/grace-period.ts'
+import { assertionOptions, checkPasskey } from '../../accounts/passkeys.ts'
+import { checkCredentials } from '../../accounts/passwords.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { ActionForm, Button, CurrentPasswordField, Field, FormError } from '../components/form.tsx'
 import { guestPage } from '../components/layout.tsx'
 import { Notice } from '../components/notice.tsx'
+import { PasskeyInput } from '../components/passkey-input.tsx'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { currentPassword, email } from '../fields.ts'
 import {
-  completeSignIn,
   findSessionUser,
   forgetOrganisation,
   forwardCookies,
+  startSession,
 } from '../middleware/session.ts'
-import { attemptSignIn } from '../middleware/throttle.tsx'
+import { attemptPasskey, attemptSignIn } from '../middleware/throttle.tsx'
+import { passkeyOrigin, setPasskeyChallenge, takePasskeyChallenge } from '../passkey-challenge.ts'
 import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { safeReturnTo } from '../return-to.ts'
+import { askForCode } from './sign-in-code.tsx'
 
 const SignIn = z.object({ email, password: currentPassword, next: z.string().optional() })
+const PasskeySignIn = z.object({ credential: z.string(), next: z.string().optional() })
 
 export const signIn = new Hono<ConsoleApp>()
   .get('/sign-in', async (c) => {
@@ -31,22 +37,42 @@ export const signIn = new Hono<ConsoleApp>()
   .post('/sign-in', async (c) => {
     const form = await readForm(c, SignIn)
     if (!form.ok) return signInPage(c, safeReturnTo(form.values['next']), form, 422)
-    const { next, ...body } = form.data
-    const attempt = await attemptSignIn(c, body.email)
+    const { next: sentNext, ...credentials } = form.data
+    const next = safeReturnTo(sentNext)
+    const attempt = await attemptSignIn(c, credentials.email)
     if (!attempt.ok) return attempt.response
-    const result = await authOf(c.env, baseUrlOf(c))
-      .api.signInEmail({ body, headers: c.req.raw.headers, returnHeaders: true })
-      .catch((error: unknown) => ({ error }))
-    const rejection = 'error' in result ? authErrorCodeOf(result.error) : undefined
-    if (rejection === 'INVALID_EMAIL_OR_PASSWORD' || rejection === 'INVALID_EMAIL') {
+    const checked = await checkCredentials({ env: c.env, ...credentials })
+    if (checked.result === 'incorrect') {
       const errors = { '': 'Incorrect email address or password.' }
-      return signInPage(c, safeReturnTo(next), { errors, values: { email: body.email } }, 401)
+      return signInPage(c, next, { errors, values: { email: credentials.email } }, 401)
     }
     await attempt.undo()
-    if (rejection === 'EMAIL_NOT_VERIFIED') return notVerifiedPage(c, body.email)
-    if ('error' in result) throw result.error
-    await completeSignIn(c, result.response.user, result.headers)
-    return c.redirect(safeReturnTo(next) ?? '/console', 303)
+    if (checked.result === 'not_verified') return notVerifiedPage(c, credentials.email)
+    if (checked.twoFactor) return askForCode(c, checked.user, next)
+    await startSession(c, checked.user, 'password')
+    return c.redirect(next ?? '/console', 303)
+  })
+
+  .get('/sign-in/passkey', (c) => c.redirect('/console/sign-in', 303))
+  .post('/sign-in/passkey/options', async (c) => {
+    const challenge = await setPasskeyChallenge(c, 'sign-in', null)
+    return c.json(assertionOptions({ origin: passkeyOrigin(c), challenge }))
+  })
+  // A passkey proves both factors: the device, and the person by fingerprint, face or PIN.
+  .post('/sign-in/passkey', async (c) => {
+    const form = await readForm(c, PasskeySignIn)
+    const next = safeReturnTo(form.ok ? form.data.next : form.values['next'])
+    if (!form.ok) return signInPage(c, next, REJECTED_PASSKEY, 422)
+    const attempt = await attemptPasskey(c)
+    if (!attempt.ok) return attempt.response
+    const challenge = await takePasskeyChallenge(c, 'sign-in', null)
+    if (challenge === undefined) return signInPage(c, next, EXPIRED_PASSKEY, 401)
+    const { credential } = form.data
+    const user = await checkPasskey({ env: c.env, origin: passkeyOrigin(c), challenge, credential })
+    if (!user) return signInPage(c, next, REJECTED_PASSKEY, 401)
+    await attempt.undo()
+    await startSession(c, user, 'passkey')
+    return c.redirect(next ?? '/console', 303)
   })
   .post('/sign-out', async (c) => {
     const { headers } = await authOf(c.env, baseUrlOf(c)).api.signOut({
@@ -60,6 +86,13 @@ export const signIn = new Hono<ConsoleApp>()
     return c.redirect(page ?? '/console/sign-in', 303)
   })
 
+const REJECTED_PASSKEY: FormState = {
+  errors: { '': 'This passkey was not accepted. Sign in with your password.' },
+}
+const EXPIRED_PASSKEY: FormState = {
+  errors: { '': 'The sign-in with a passkey has expired. Try again.' },
+}
+
 function signInPage(
   c: ConsoleContext,
   next: string | null,
@@ -68,7 +101,7 @@ function signInPage(
 ) {
   return guestPage(
     c,
-    { title: 'Sign in', status },
+    { title: 'Sign in', status, script: '/static/passkeys.js' },
     <article>
       <h1>Sign in</h1>
       {c.req.query('ended') && (
@@ -86,6 +119,9 @@ function signInPage(
       {c.req.query('reset') && (
         <Notice kind="good">Password changed. You have been signed out everywhere.</Notice>
       )}
+      {c.req.query('expired') && (
+        <Notice kind="bad">The sign-in took more than ten minutes. Sign in again.</Notice>
+      )}
       <form method="post" action="/console/sign-in" id="sign-in" novalidate>
         <FormError state={state} />
         {next && <input type="hidden" name="next" value={next} />}
@@ -93,12 +129,24 @@ function signInPage(
           name="email"
           label="Email"
           type="email"
-          autocomplete="username"
+          autocomplete="username webauthn"
           state={state}
           autofocus
         />
         <CurrentPasswordField label="Password" state={state} />
         <Button>Sign in</Button>
+      </form>
+      <form
+        method="post"
+        action="/console/sign-in/passkey"
+        class="passkey-sign-in"
+        data-passkey="get"
+        data-passkey-autofill
+        data-options="/console/sign-in/passkey/options"
+        hidden
+      >
+        {next && <input type="hidden" name="next" value={next} />}
+        <PasskeyInput label="Sign in with a passkey" />
       </form>
       <p class="aside">
         {/* Submits the form above, so that the email address is passed on without being in a URL. */}

@@ -5,7 +5,7 @@ import { getSignedCookie, setSignedCookie } from 'hono/cookie'
 import { z } from 'zod'
 import { FREE_CREDITS } from '../../domain/limits.ts'
 import { authOf, authSecretOf } from '../../accounts/auth.ts'
-import { isFreeEmail, nameOf } from '../../accounts/email-address.ts'
+import { passwordProblem } from '../../accounts/password-policy.ts'
 import {
   findVerification,
   verifyAddress,
@@ -16,7 +16,7 @@ import { settingsOf } from '../../settings.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { cookieOptions } from '../cookies.ts'
-import { email, name, newPassword } from '../fields.ts'
+import { email, name, newPassword, workEmail } from '../fields.ts'
 import { Button, Field, FormError, NewPasswordField } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
 import { readForm } from '../read-form.ts'
@@ -35,12 +35,6 @@ import { Steps } from '../components/steps.tsx'
 const SIGN_UP_COOKIE = 'try-on.sign-up'
 const HOUR_SECONDS = 60 * 60
 
-const workEmail = (allowFree: boolean) =>
-  email.refine((address) => allowFree || !isFreeEmail(address), {
-    error: 'Use your work email address. Personal email addresses are not accepted.',
-    abort: true,
-  })
-
 const SignUp = (allowFree: boolean) =>
   z.object({ email: workEmail(allowFree), password: newPassword, organisation: name })
 
@@ -51,14 +45,26 @@ export const signUp = new Hono<ConsoleApp>()
   .post('/sign-up', requireMailSetUp, async (c) => {
     const form = await readForm(c, SignUp(settingsOf(c.env).allowFreeEmail))
     if (!form.ok) return signUpPage(c, form)
-    const tooMany = await limitMail(c, 'verification', form.data.email)
-    if (tooMany) return tooMany
     const { email: address, password, organisation } = form.data
+    const problem = await passwordProblem({
+      env: c.env,
+      password,
+      email: address,
+      names: [organisation],
+    })
+    if (problem) {
+      return signUpPage(c, {
+        errors: { password: problem },
+        values: { email: address, organisation },
+      })
+    }
+    const tooMany = await limitMail(c, 'verification', address)
+    if (tooMany) return tooMany
     const { user } = await authOf(c.env, baseUrlOf(c)).api.signUpEmail({
       body: {
         email: address,
         password,
-        name: nameOf(address),
+        name: '',
         organisationName: organisation,
       },
       headers: c.req.raw.headers,
@@ -102,10 +108,12 @@ export const signUp = new Hono<ConsoleApp>()
       const form = await readForm(c, PasswordForm)
       if (!form.ok) return setPasswordPage(c, user, token, form)
       const { password } = form.data
+      const problem = await passwordProblem({ env: c.env, password, email: user.email })
+      if (problem) return setPasswordPage(c, user, token, { errors: { password: problem } })
       verified = await verifyAddressWithPassword({ env: c.env, user, password })
     }
     if (!verified) return invalidLink(c, 'verified')
-    await startSession(c, user)
+    await startSession(c, user, 'link')
     forgetOrganisation(c)
     return c.redirect('/console', 303)
   })

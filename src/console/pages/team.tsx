@@ -143,7 +143,8 @@ const Members = ({
       columns={['Email', 'Role', ...(mayManage ? ['Workspaces'] : []), 'Joined', 'Actions']}
       rows={members.map((member) => [
         <span class="address">
-          {member.email} {member.userId === c.var.user.id && <span class="muted">(you)</span>}
+          {member.name && <strong class="subline">{member.name}</strong>} {member.email}{' '}
+          {member.userId === c.var.user.id && <span class="muted">(you)</span>}
         </span>,
         ROLE_LABELS[member.role],
         ...(mayManage

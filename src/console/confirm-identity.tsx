@@ -1,0 +1,107 @@
+// Confirms the identity of the signed-in user before sensitive actions: with the password and, if
+// two-factor authentication is on, with a code; or with a passkey.
+import { authOf, authErrorCodeOf, MAX_PASSWORD_LENGTH } from '../accounts/auth.ts'
+import { checkPasskey } from '../accounts/passkeys.ts'
+import type { SignInMethod } from '../accounts/sessions.ts'
+import { useCode } from '../accounts/two-factor.ts'
+import { baseUrlOf } from '../http/base-url.ts'
+import { CodeField, CurrentPasswordField } from './components/form.tsx'
+import type { ConsoleContext, SessionUser } from './context.ts'
+import { attemptCode, attemptOwnPassword } from './middleware/throttle.tsx'
+import { passkeyOrigin, takePasskeyChallenge } from './passkey-challenge.ts'
+import type { FieldErrors, FormState } from './read-form.ts'
+
+export type Confirmation = { method: SignInMethod } | { errors: FieldErrors } | Response
+
+/** The names of the fields in a form whose other fields must not have the same names. */
+export const CONFIRMATION_PREFIX = 'confirm_'
+
+/**
+ * Checks the fields `password` and `code`, or `passkey`, of the posted form.
+ * @param prefix of the names of the fields
+ * @returns a response with status 429 after too many attempts
+ */
+export async function confirmIdentity(c: ConsoleContext, prefix = ''): Promise<Confirmation> {
+  const fields = await c.req.parseBody()
+  const field = (name: string) => {
+    const value = fields[prefix + name]
+    return typeof value === 'string' ? value : ''
+  }
+  const { user } = c.var
+  const error = (name: string, message: string) => ({ errors: { [prefix + name]: message } })
+  if (field('passkey') !== '') {
+    return (await isOwnPasskey(c, field('passkey')))
+      ? { method: 'passkey' }
+      : error('passkey', 'The passkey was not accepted. Try again.')
+  }
+  if (field('password') === '') return error('password', 'Enter your password.')
+  const password = await checkPassword(c, field('password'))
+  if (password instanceof Response) return password
+  if (password === 'wrong') return error('password', 'Incorrect password.')
+  if (!user.hasTwoFactor) return { method: 'password' }
+  if (field('code') === '') return error('code', 'Enter the code.')
+  const attempt = await attemptCode(c, user)
+  if (!attempt.ok) return attempt.response
+  const kind = await useCode(c.env, { userId: user.id, code: field('code') })
+  if (!kind) return error('code', 'Incorrect code. Wait for the next code and try again.')
+  await attempt.undo()
+  return { method: kind === 'totp' ? 'password_and_code' : 'password_and_recovery_code' }
+}
+
+/**
+ * Checks the password of the signed-in user.
+ * @returns a response with status 429 after too many wrong passwords
+ */
+export async function checkPassword(
+  c: ConsoleContext,
+  password: string,
+): Promise<'correct' | 'wrong' | Response> {
+  if (password.length > MAX_PASSWORD_LENGTH) return 'wrong'
+  const attempt = await attemptOwnPassword(c)
+  if (!attempt.ok) return attempt.response
+  const error = await authOf(c.env, baseUrlOf(c))
+    .api.verifyPassword({ body: { password }, headers: c.req.raw.headers })
+    .then(() => null)
+    .catch((reason: unknown) => reason)
+  if (authErrorCodeOf(error) === 'INVALID_PASSWORD') return 'wrong'
+  await attempt.undo()
+  if (error !== null) throw error
+  return 'correct'
+}
+
+async function isOwnPasskey(c: ConsoleContext, credential: string): Promise<boolean> {
+  const { id } = c.var.user
+  const challenge = await takePasskeyChallenge(c, 'confirm', id)
+  if (challenge === undefined) return false
+  const user = await checkPasskey({ env: c.env, origin: passkeyOrigin(c), challenge, credential })
+  return user?.id === id
+}
+
+/** The fields that `confirmIdentity` checks. */
+export const IdentityFields = ({
+  user,
+  label,
+  state,
+  prefix = '',
+  autofocus = false,
+}: {
+  user: SessionUser
+  label: string
+  state: FormState
+  prefix?: string
+  autofocus?: boolean
+}) => (
+  <>
+    {/* For password managers. */}
+    <input type="hidden" autocomplete="username" value={user.email} />
+    <CurrentPasswordField
+      name={`${prefix}password`}
+      label={label}
+      state={state}
+      autofocus={autofocus}
+    />
+    {user.hasTwoFactor && (
+      <CodeField name={`${prefix}code`} label="Code of your authenticator app" state={state} />
+    )}
+  </>
+)

@@ -1,0 +1,54 @@
+// The challenges that browsers sign with a passkey, each in a signed cookie. accounts/passkeys records
+// used ones, so that each works once.
+import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie'
+import { z } from 'zod'
+import { authSecretOf } from '../accounts/auth.ts'
+import { newChallenge, PASSKEY_SECONDS } from '../accounts/passkeys.ts'
+import { baseUrlOf } from '../http/base-url.ts'
+import type { ConsoleContext } from './context.ts'
+import { cookieOptions } from './cookies.ts'
+
+/** What a passkey is used for. A challenge for one purpose is invalid for another. */
+type Purpose = 'sign-in' | 'add' | 'confirm'
+
+const Challenge = z.object({
+  purpose: z.string(),
+  /** Null for a sign-in, where the passkey names the user. */
+  userId: z.string().nullable(),
+  challenge: z.string(),
+  expiresAt: z.number(),
+})
+
+const cookieOf = (purpose: Purpose) => `try-on.passkey-${purpose}`
+
+/** The website that passkeys belong to. */
+export const passkeyOrigin = (c: ConsoleContext): string => new URL(baseUrlOf(c)).origin
+
+/** Creates a challenge and sets its cookie. */
+export async function setPasskeyChallenge(
+  c: ConsoleContext,
+  purpose: Purpose,
+  userId: string | null,
+): Promise<string> {
+  const challenge = newChallenge()
+  const expiresAt = Date.now() + PASSKEY_SECONDS * 1_000
+  const value: z.infer<typeof Challenge> = { purpose, userId, challenge, expiresAt }
+  const options = cookieOptions(c, PASSKEY_SECONDS)
+  await setSignedCookie(c, cookieOf(purpose), JSON.stringify(value), authSecretOf(c.env), options)
+  return challenge
+}
+
+/** Removes the cookie. @returns its challenge; undefined if there is none, or it has expired */
+export async function takePasskeyChallenge(
+  c: ConsoleContext,
+  purpose: Purpose,
+  userId: string | null,
+): Promise<string | undefined> {
+  const text = await getSignedCookie(c, authSecretOf(c.env), cookieOf(purpose))
+  if (!text) return undefined
+  deleteCookie(c, cookieOf(purpose), { path: '/console' })
+  const value = Challenge.parse(JSON.parse(text))
+  const isValid =
+    value.purpose === purpose && value.userId === userId && value.expiresAt > Date.now()
+  return isValid ? value.challenge : undefined
+}
