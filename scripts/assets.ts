@@ -6,6 +6,7 @@ import { buildWhenChanged } from './build-when-changed.ts'
 import { SAMPLES } from '../src/domain/samples.ts'
 import { DocsError } from './docs-site/docs-error.ts'
 import { writeDownloads } from './downloads.ts'
+import { webhookSnippets } from './webhook-snippets.ts'
 
 const root = join(import.meta.dirname, '..')
 const assets = join(root, 'assets')
@@ -28,8 +29,10 @@ copy('static', 'src/console/static', [
   'playground.css',
   'playground.js',
   'sandbox.css',
-  'team.css',
+  'webhooks.css',
 ])
+const guide = readFileSync(join(root, 'docs/guides/webhooks.md'), 'utf8')
+write('static/verify-webhook.json', JSON.stringify(webhookSnippets(guide)))
 copy('static', 'samples', ['model.jpg', 'garment.jpg'])
 const sampleFiles = SAMPLES.map(({ file }) => file)
 copy('static/samples', 'samples', sampleFiles)

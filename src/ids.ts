@@ -2,7 +2,8 @@
 // UUIDv7 in base32, so that ids of one kind sort by creation time.
 import { TypeID, typeid } from 'typeid-js'
 
-export type Prefix = 'job' | 'org' | 'ws' | 'key' | 'evt' | 'usr' | 'inv' | 'upl' | 'aud' | 'pay'
+export type Prefix =
+  'job' | 'org' | 'ws' | 'key' | 'evt' | 'usr' | 'inv' | 'upl' | 'aud' | 'pay' | 'we'
 
 /** Creates an id, such as `job_01jd3z7v9hf0pb0d2q4k3m5n6p`. */
 export const newId = (prefix: Prefix): string => typeid(prefix).toString()
@@ -29,6 +30,28 @@ export const suffixOf = (id: string): string => id.slice(id.indexOf('_') + 1)
  * repeated event.
  */
 export const eventIdOf = (jobId: string): string => `evt_${suffixOf(jobId)}`
+
+/** The characters that distinguish an event of an added endpoint from the job's own event. */
+export const ENDPOINT_SUFFIX_LENGTH = 8
+const EVENT_ENDPOINT_SUFFIX = /^_[0-9a-hjkmnp-tv-z]{8}$/
+
+/**
+ * The id of the event of a job's end for an added endpoint: the job's own event and the last characters
+ * of the endpoint's id. It sorts directly after the job's own event.
+ */
+export const addedEventIdOf = (jobId: string, endpointId: string): string =>
+  `${eventIdOf(jobId)}_${endpointId.slice(-ENDPOINT_SUFFIX_LENGTH)}`
+
+const OWN_EVENT_ID_LENGTH = 'evt_'.length + 26
+
+/** Whether a text is a well-formed id of an event, also of an added endpoint. */
+export function isEventId(text: string): boolean {
+  const rest = text.slice(OWN_EVENT_ID_LENGTH)
+  return (
+    isId('evt', text.slice(0, OWN_EVENT_ID_LENGTH)) &&
+    (rest === '' || EVENT_ENDPOINT_SUFFIX.test(rest))
+  )
+}
 
 /** When an id was created, ms since 1970. */
 export const createdAtOf = (id: string): number =>

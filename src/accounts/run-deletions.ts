@@ -7,7 +7,7 @@ import { closeBilling } from '../billing/close-billing.ts'
 import { database } from '../db/client.ts'
 import { invitations, members, onboardings, users, verifications } from '../db/auth-schema.ts'
 import { apiKeys, auditLog, closedOrganisations, organisations, workspaces } from '../db/schema.ts'
-import { webhookEndpoints } from '../db/webhook-schema.ts'
+import { addedWebhookEndpoints, webhookEndpoints } from '../db/webhook-schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
 import { deletePictures } from '../jobs/pictures.ts'
@@ -145,6 +145,9 @@ async function deleteMembersAndKeys(env: Env, organisationId: string): Promise<v
   const db = database(env)
   await db.batch([
     db.delete(webhookEndpoints).where(eq(webhookEndpoints.organisationId, organisationId)),
+    db
+      .delete(addedWebhookEndpoints)
+      .where(eq(addedWebhookEndpoints.organisationId, organisationId)),
     db.delete(invitations).where(eq(invitations.organisationId, organisationId)),
     db.delete(apiKeys).where(eq(apiKeys.organisationId, organisationId)),
     db.delete(workspaces).where(eq(workspaces.organisationId, organisationId)),

@@ -21,12 +21,14 @@ interface Submission {
   garmentImageUrl: string
   workspaceId?: string | undefined
   nonce: string
+  /** For a test event: its only receiver, and the URL of an added endpoint. */
+  testEvent?: { for: string; url: string | undefined }
 }
 
 /** @returns the job ID, or the form's state that explains the rejection */
 export async function submitFromConsole(
   c: ConsoleContext,
-  { mode, modelImageUrl, garmentImageUrl, workspaceId, nonce }: Submission,
+  { mode, modelImageUrl, garmentImageUrl, workspaceId, nonce, testEvent }: Submission,
 ): Promise<{ ok: true; jobId: string } | { ok: false; state: FormState }> {
   const workspace = await workspaceFor(c, workspaceId)
   if (workspace === null) return { ok: false, state: rejectedForm('workspace_not_found') }
@@ -38,9 +40,10 @@ export async function submitFromConsole(
       modelImageUrl,
       garmentImageUrl,
       workspaceId: workspace,
-      webhookUrl: undefined,
+      webhookUrl: testEvent?.url,
       idempotencyKey: `console-${nonce}`,
       mustReplay: false,
+      testEventFor: testEvent?.for,
     },
   })
   return result.ok

@@ -166,6 +166,11 @@ export const jobs = sqliteTable(
     failureReason: text('failure_reason'),
     /** Who may read `failureReason`. */
     failureAudience: text('failure_audience', { enum: FAILURE_AUDIENCES }),
+    /**
+     * For a test event of the console, the only receiver of its event: the id of an added endpoint, or
+     * `default`. Null for every other job.
+     */
+    testEventFor: text('test_event_for'),
   },
   (table) => [
     // One index per combination of filters, so that a list reads only the rows of its page.

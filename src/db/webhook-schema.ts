@@ -1,11 +1,16 @@
-// The tables of webhooks: events, delivery attempts and failing endpoints.
+// The tables of webhooks: events, delivery attempts, failing endpoints and added endpoints.
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { MODES } from '../domain/job.ts'
 import { EVENT_STATUSES, EVENT_TYPES } from '../domain/webhook.ts'
+import type { EventType } from '../domain/webhook.ts'
 
 const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
 
-/** One row per job that ended with a webhook URL; its id is derived from the job's (`eventIdOf`). */
+/**
+ * One row per job that ended with a webhook URL, and one for each added endpoint that receives the end
+ * of the job. Ids are derived from the job's (`eventIdOf`, `addedEventIdOf`).
+ */
 export const webhookEvents = sqliteTable(
   'webhook_events',
   {
@@ -23,6 +28,8 @@ export const webhookEvents = sqliteTable(
       .notNull()
       .default(sql`0`),
     createdAt: instant('created_at').notNull(),
+    /** The added endpoint that receives the event; null for the URL of the job or the default URL. */
+    addedEndpointId: text('added_endpoint_id'),
   },
   (table) => [
     index('webhook_events_by_organisation').on(table.organisationId, table.id),
@@ -45,8 +52,35 @@ export const webhookAttempts = sqliteTable(
     responseBody: text('response_body'),
     /** Why there was no response. */
     error: text(),
+    /** The header webhook-signature. The rest of the request is derived from event, job and time. */
+    signature: text(),
+    /** The first headers of the response, up to 1 kB; only for the latest attempt of an event. */
+    responseHeaders: text('response_headers', { mode: 'json' }).$type<[string, string][]>(),
   },
   (table) => [primaryKey({ columns: [table.eventId, table.number] })],
+)
+
+/** The endpoints that an organisation adds to its default URL. At most `MAX_ADDED_ENDPOINTS`. */
+export const addedWebhookEndpoints = sqliteTable(
+  'added_webhook_endpoints',
+  {
+    organisationId: text('organisation_id').notNull(),
+    id: text().notNull(),
+    name: text().notNull(),
+    url: text().notNull(),
+    /** The types of the events that it receives. */
+    types: text({ mode: 'json' }).$type<EventType[]>().notNull(),
+    /** The mode of the jobs whose events it receives; null for both. */
+    mode: text({ enum: MODES }),
+    enabled: integer({ mode: 'boolean' }).notNull().default(true),
+    /** Signs its deliveries: `whsec_…`, encrypted if ENCRYPTION_KEY is set. */
+    secret: text().notNull(),
+    /** The secret before a rotation; also signs until `secretPreviousUntil`. */
+    secretPrevious: text('secret_previous'),
+    secretPreviousUntil: instant('secret_previous_until'),
+    createdAt: instant('created_at').notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.organisationId, table.id] })],
 )
 
 /** Failing receivers, one row per origin (scheme, host, port). A successful delivery deletes the row. */
@@ -74,3 +108,4 @@ export const webhookEndpoints = sqliteTable(
 export type WebhookEndpointRow = typeof webhookEndpoints.$inferSelect
 export type WebhookEventRow = typeof webhookEvents.$inferSelect
 export type WebhookAttemptRow = typeof webhookAttempts.$inferSelect
+export type AddedEndpointRow = typeof addedWebhookEndpoints.$inferSelect

@@ -24,14 +24,14 @@ export async function cancelJob({
   organisationId: string
   jobId: string
 }): Promise<JobRow> {
-  const { ended, found } = await endJob({
+  const { ended, addedEventIds, found } = await endJob({
     env,
     jobId,
     from: 'pending',
     ending: { status: 'refunded' },
     required: { organisationId },
   })
-  if (ended) return settled(env, ended)
+  if (ended) return settled(env, ended, addedEventIds)
   if (!found) throw new AppError('job_not_found')
   if (found.organisationId !== organisationId) throw new AppError('forbidden')
   throw new AppError(
@@ -69,14 +69,14 @@ export async function withdrawJob({
       },
       isPending(jobId),
     )
-  const { ended, found } = await endJob({
+  const { ended, addedEventIds, found } = await endJob({
     env,
     jobId,
     from: 'pending',
     ending: { status: 'cancelled' },
     record,
   })
-  if (ended) return settled(env, ended)
+  if (ended) return settled(env, ended, addedEventIds)
   if (!found) throw new AppError('not_found', 'No job with this id.')
   throw new AppError(
     'job_not_cancellable',
@@ -94,15 +94,15 @@ export async function withdrawAllPending({
 }): Promise<void> {
   // The queue consumer withdraws jobs beyond the maximum number of batches.
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
-    const cancelled = await cancelPending(env, organisationId)
+    const { cancelled, addedEventIds } = await cancelPending(env, organisationId)
     if (cancelled.length === 0) return
-    await settleEnded(env, cancelled)
+    await settleEnded(env, cancelled, addedEventIds)
   }
 }
 
 /** Settles an ended job. Does not throw: if settling fails, the alarm and the sweep repeat it. */
-async function settled(env: Env, job: JobRow): Promise<JobRow> {
-  await settleEnded(env, [job]).catch((error: unknown) =>
+async function settled(env: Env, job: JobRow, addedEventIds: string[]): Promise<JobRow> {
+  await settleEnded(env, [job], addedEventIds).catch((error: unknown) =>
     log.error('job not settled', error, { jobId: job.id }),
   )
   return job

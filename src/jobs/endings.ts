@@ -1,20 +1,19 @@
-// The end of a job: one transaction changes its status and writes its webhook event. Each change is
+// The end of a job: one transaction changes its status and writes its webhook events. Each change is
 // a conditional update; no returned row means that another writer was first.
-import { and, eq, gte, inArray, isNotNull, sql } from 'drizzle-orm'
+import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
-import { database, valueFor } from '../db/client.ts'
-import type { Database } from '../db/client.ts'
+import { database } from '../db/client.ts'
 import { preparedBatch } from '../db/prepared-query.ts'
 import type { Statement } from '../db/prepared-query.ts'
 import { UNQUEUED_AFTER_MS } from '../db/due.ts'
 import { jobs, organisations } from '../db/schema.ts'
-import { webhookEvents } from '../db/webhook-schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { ImageFormat } from '../domain/image.ts'
 import type { FinalStatus, JobStatus, NextStatus, Transition } from '../domain/job.ts'
 import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
 import { firstIdSince } from '../ids.ts'
 import type { FailureRecord } from './failure-record.ts'
+import { insertAddedEvents, insertOwnEvents } from './event-inserts.ts'
 
 const MAX_CANCELLED = 50
 const WITHDRAWAL = { from: 'pending', to: 'cancelled' } as const satisfies Transition
@@ -38,6 +37,8 @@ export type JobEnd = {
 export interface EndResult {
   /** The ended job; undefined when the job did not meet the conditions. */
   ended: JobRow | undefined
+  /** The events of added endpoints that this call inserted. */
+  addedEventIds: string[]
   /** What is stored after the call; undefined when the job does not exist. */
   found: { organisationId: string; status: JobStatus } | undefined
 }
@@ -72,8 +73,9 @@ export async function endJob({
     sweepAt: now + UNQUEUED_AFTER_MS,
     oldestJobId: oldestJobIdWithEvent(now),
   }
-  const [[ended], , [found]] = await endStatements(from, ending, required)(env, values, record)
-  return { ended, found }
+  const end = endStatements(from, ending, required)
+  const [[ended], , added, [found]] = await end(env, values, record)
+  return { ended, addedEventIds: added.map(({ id }) => id), found }
 }
 
 /** The statements of an end, by the shape of its arguments. The shapes are few. */
@@ -97,8 +99,15 @@ const NO_FAILURE = {
 
 const value = (name: string): SQL => sql`${sql.placeholder(name)}`
 
-const prepareEnd = (from: JobStatus, ending: JobEnd['ending'], required: EndConditions) =>
-  preparedBatch((db) => [
+function prepareEnd(from: JobStatus, ending: JobEnd['ending'], required: EndConditions) {
+  const event = {
+    which: eq(jobs.id, value('jobId')),
+    status: ending.status,
+    now: value('now'),
+    sweepAt: value('sweepAt'),
+    oldestJobId: value('oldestJobId'),
+  }
+  return preparedBatch((db) => [
     db
       .update(jobs)
       .set({
@@ -120,25 +129,24 @@ const prepareEnd = (from: JobStatus, ending: JobEnd['ending'], required: EndCond
         ),
       )
       .returning(),
-    insertEvents(db, {
-      which: eq(jobs.id, value('jobId')),
-      status: ending.status,
-      now: value('now'),
-      sweepAt: value('sweepAt'),
-      oldestJobId: value('oldestJobId'),
-    }),
+    insertOwnEvents(db, event),
+    insertAddedEvents(db, event),
     db
       .select({ organisationId: jobs.organisationId, status: jobs.status })
       .from(jobs)
       .where(eq(jobs.id, value('jobId'))),
   ])
+}
 
 /** A condition for another statement: the job is pending. */
 export const isPending = (jobId: string): SQL =>
   sql`exists (select 1 from ${jobs} where ${jobs.id} = ${jobId} and ${jobs.status} = 'pending')`
 
 /** Withdraws up to 50 pending jobs of a suspended organisation, in one transaction. */
-export async function cancelPending(env: Env, organisationId: string): Promise<JobRow[]> {
+export async function cancelPending(
+  env: Env,
+  organisationId: string,
+): Promise<{ cancelled: JobRow[]; addedEventIds: string[] }> {
   const db = database(env)
   // An organisation that is reactivated during the call keeps its new jobs.
   const isClosed = sql`exists (select 1 from ${organisations}
@@ -149,65 +157,28 @@ export async function cancelPending(env: Env, organisationId: string): Promise<J
     .from(jobs)
     .where(and(eq(jobs.organisationId, organisationId), eq(jobs.status, WITHDRAWAL.from), isClosed))
     .limit(MAX_CANCELLED)
-  if (pending.length === 0) return []
+  if (pending.length === 0) return { cancelled: [], addedEventIds: [] }
   const ids = pending.map(({ id }) => id)
   const now = Date.now()
-  const [cancelled] = await db.batch([
+  const event = {
+    which: inArray(jobs.id, ids),
+    status: WITHDRAWAL.to,
+    now: sql`${now}`,
+    sweepAt: sql`${now + UNQUEUED_AFTER_MS}`,
+    oldestJobId: sql`${oldestJobIdWithEvent(now)}`,
+  }
+  const [cancelled, , added] = await db.batch([
     db
       .update(jobs)
       .set({ status: WITHDRAWAL.to, cancelledAt: new Date(now) })
       .where(and(inArray(jobs.id, ids), eq(jobs.status, WITHDRAWAL.from), isClosed))
       .returning(),
-    insertEvents(db, {
-      which: inArray(jobs.id, ids),
-      status: WITHDRAWAL.to,
-      now: sql`${now}`,
-      sweepAt: sql`${now + UNQUEUED_AFTER_MS}`,
-      oldestJobId: sql`${oldestJobIdWithEvent(now)}`,
-    }),
+    insertOwnEvents(db, event),
+    insertAddedEvents(db, event),
   ])
-  return cancelled
+  return { cancelled, addedEventIds: added.map(({ id }) => id) }
 }
 
 /** Retention deletes the events of older jobs, so that they are not inserted again. */
 const oldestJobIdWithEvent = (now: number): string =>
   firstIdSince('job', now - RETENTION_DAYS.webhooks * DAY_MS)
-
-/** Inserts an event for each of the jobs that has this status and a webhook URL, unless stored. */
-const insertEvents = (
-  db: Database,
-  {
-    which,
-    status,
-    now,
-    sweepAt,
-    oldestJobId,
-  }: { which: SQL; status: FinalStatus; now: SQL; sweepAt: SQL; oldestJobId: SQL },
-) =>
-  db
-    .insert(webhookEvents)
-    .select(
-      db
-        .select({
-          id: sql<string>`'evt_' || substr(${jobs.id}, 5)`.as('id'), // the same as eventIdOf
-          organisationId: jobs.organisationId,
-          jobId: jobs.id,
-          type: valueFor(`job.${status}` as const, webhookEvents.type),
-          url: sql<string>`${jobs.webhookUrl}`.as('url'),
-          status: valueFor('pending' as const, webhookEvents.status),
-          attempts: valueFor(0, webhookEvents.attempts),
-          dueAt: sql<Date>`${now}`.as('due_at'),
-          sweepAt: sql<Date>`${sweepAt}`.as('sweep_at'),
-          createdAt: sql<Date>`${now}`.as('created_at'),
-        })
-        .from(jobs)
-        .where(
-          and(
-            which,
-            eq(jobs.status, status),
-            isNotNull(jobs.webhookUrl),
-            gte(jobs.id, oldestJobId),
-          ),
-        ),
-    )
-    .onConflictDoNothing()

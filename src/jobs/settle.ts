@@ -24,7 +24,13 @@ export async function settleJob({
 }): Promise<boolean> {
   // A lost claim does not prevent a job from completing, but it prevents it from failing.
   const required = ending.status === 'failed' ? { dueAt: job.dueAt } : {}
-  const { ended } = await endJob({ env, jobId: job.id, from: 'processing', ending, required })
+  const { ended, addedEventIds } = await endJob({
+    env,
+    jobId: job.id,
+    from: 'processing',
+    ending,
+    required,
+  })
   if (!ended) return false
   log.info('job ended', {
     jobId: job.id,
@@ -36,18 +42,26 @@ export async function settleJob({
     durationMs: ended.durationMs,
     engine: ended.engine,
   })
-  await settleEnded(env, [ended])
+  await settleEnded(env, [ended], addedEventIds)
   return true
 }
 
-/** Settles credits and webhooks of ended jobs of one organisation. */
-export async function settleEnded(env: Env, jobs: JobRow[]): Promise<void> {
+/**
+ * Settles credits and webhooks of ended jobs of one organisation.
+ * @param addedEventIds their events of added endpoints, as the transaction that ended the jobs returned
+ *   them. A repetition does not know them: the sweep queues those whose message was lost
+ */
+export async function settleEnded(
+  env: Env,
+  jobs: JobRow[],
+  addedEventIds: string[] = [],
+): Promise<void> {
   const [first] = jobs
   if (!first) return
   // A failure of one must not prevent the other.
   const results = await Promise.allSettled([
     settleCredits(env, first.organisationId, jobs),
-    queueEvents(env, jobs),
+    queueEvents(env, [...ownEventIdsOf(jobs), ...addedEventIds]),
   ])
   for (const result of results) if (result.status === 'rejected') throw result.reason
 }
@@ -60,10 +74,16 @@ async function settleCredits(env: Env, organisationId: string, jobs: JobRow[]): 
   for (const job of live) if (job.status === 'completed') await organisation.capture(job.id)
 }
 
-async function queueEvents(env: Env, jobs: JobRow[]): Promise<void> {
-  const messages = jobs
-    .filter(({ webhookUrl }) => webhookUrl !== null)
-    .map(({ id }) => ({ body: { eventId: eventIdOf(id) } }))
-  if (messages.length === 1 && messages[0]) await env.WEBHOOKS.send(messages[0].body)
-  else if (messages.length > 0) await env.WEBHOOKS.sendBatch(messages)
+const ownEventIdsOf = (jobs: JobRow[]): string[] =>
+  jobs.filter(({ webhookUrl }) => webhookUrl !== null).map(({ id }) => eventIdOf(id))
+
+/** The maximum number of messages in one batch. */
+const MESSAGES_PER_SEND = 100
+
+async function queueEvents(env: Env, eventIds: string[]): Promise<void> {
+  const messages = eventIds.map((eventId) => ({ body: { eventId } }))
+  if (messages.length === 1 && messages[0]) return void (await env.WEBHOOKS.send(messages[0].body))
+  for (let at = 0; at < messages.length; at += MESSAGES_PER_SEND) {
+    await env.WEBHOOKS.sendBatch(messages.slice(at, at + MESSAGES_PER_SEND))
+  }
 }

@@ -45,6 +45,7 @@ type NewJob = Pick<
   | 'baseUrl'
   | 'apiKeyId'
   | 'createdAt'
+  | 'testEventFor'
 >
 
 const insertQuery = preparedQuery((db) =>
@@ -64,6 +65,7 @@ const insertQuery = preparedQuery((db) =>
       createdAt: sql.placeholder('createdAt'),
       dueAt: sql.placeholder('dueAt'),
       sweepAt: sql.placeholder('sweepAt'),
+      testEventFor: sql.placeholder('testEventFor'),
     })
     .onConflictDoNothing()
     .prepare(),

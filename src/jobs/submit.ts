@@ -22,6 +22,8 @@ export interface JobRequest {
   idempotencyKey: string | undefined
   /** Whether to accept only a replay, because the link to an upload has expired. */
   mustReplay: boolean
+  /** For a test event of the console: the only receiver of its event. */
+  testEventFor?: string | undefined
 }
 
 /**
@@ -70,6 +72,7 @@ export async function submitJob({
     baseUrl,
     apiKeyId: apiKeyId ?? SUBMITTED_IN_CONSOLE,
     createdAt: new Date(createdAt),
+    testEventFor: request.testEventFor ?? null,
   }
   const hold = holdOf(job)
   const insert = () => insertJob(env, job, hold)

@@ -12,7 +12,7 @@ export function admitSubmission({
   stores: { ledger, idempotency: records },
   allowance,
   caller: { mode, keyHash },
-  snapshot: { organisation, workspaces, keys },
+  snapshot: { organisation, workspaces, keys, addedEndpoints },
   submission: { workspaceId, idempotency, mustReplay, imageUrls, webhookUrl },
 }: {
   stores: ReturnType<Stores['open']>
@@ -44,6 +44,9 @@ export function admitSubmission({
   const bytes = storedBytes({
     imageUrls,
     webhookUrl: webhookUrl ?? defaultWebhookUrl?.length ?? null,
+    addedUrls: addedEndpoints
+      .filter((endpoint) => endpoint.mode === null || endpoint.mode === mode)
+      .map(({ urlLength }) => urlLength),
   })
   if (!allowance.has(bytes, rateLimitPerMinute, now)) {
     return { ok: false, rejection: 'storage_allowance_exceeded' }

@@ -1,9 +1,10 @@
-// The data of an organisation that requests to /v1 need: its row, keys and active workspaces. A cache of
-// D1, at most 30 seconds old; `refresh` clears it.
-import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
+// The data of an organisation that requests to /v1 need: its row, keys, active workspaces and added
+// webhook endpoints. A cache of D1, at most 30 seconds old; `refresh` clears it.
+import { and, asc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { apiKeys, organisations, workspaces } from '../db/schema.ts'
 import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
+import { addedWebhookEndpoints } from '../db/webhook-schema.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import type { Mode } from '../domain/job.ts'
 
@@ -19,6 +20,8 @@ export interface OrganisationSnapshot {
   keys: Map<string, { id: string; mode: Mode; revoked: boolean }>
   /** The active workspaces, oldest first. */
   workspaces: WorkspaceRow[]
+  /** The enabled added endpoints, for the storage allowance. */
+  addedEndpoints: { mode: Mode | null; urlLength: number }[]
 }
 
 /** Whether submissions and reads of single jobs are rejected. */
@@ -60,7 +63,7 @@ export class SnapshotCache {
 
 async function load(env: Env, organisationId: string): Promise<OrganisationSnapshot | null> {
   const db = database(env)
-  const [[organisation], keyRows, workspaceRows] = await db.batch([
+  const [[organisation], keyRows, workspaceRows, addedEndpoints] = await db.batch([
     db.select().from(organisations).where(eq(organisations.id, organisationId)),
     db
       .select({
@@ -81,6 +84,18 @@ async function load(env: Env, organisationId: string): Promise<OrganisationSnaps
       .from(workspaces)
       .where(and(eq(workspaces.organisationId, organisationId), eq(workspaces.status, 'active')))
       .orderBy(asc(workspaces.id)),
+    db
+      .select({
+        mode: addedWebhookEndpoints.mode,
+        urlLength: sql<number>`length(${addedWebhookEndpoints.url})`.as('url_length'),
+      })
+      .from(addedWebhookEndpoints)
+      .where(
+        and(
+          eq(addedWebhookEndpoints.organisationId, organisationId),
+          eq(addedWebhookEndpoints.enabled, true),
+        ),
+      ),
   ])
   if (!organisation) return null
   return {
@@ -92,5 +107,6 @@ async function load(env: Env, organisationId: string): Promise<OrganisationSnaps
       ]),
     ),
     workspaces: workspaceRows,
+    addedEndpoints,
   }
 }

@@ -33,17 +33,21 @@ export type AllowanceName = keyof typeof BYTES_PER_RATE
 export interface SubmissionSize {
   imageUrls: number
   webhookUrl: number | null
+  /** The URLs of the added endpoints that receive the end of the job. */
+  addedUrls?: readonly number[]
 }
 
 /** An upper bound of the bytes that a job takes in the database. */
-export function storedBytes({ imageUrls, webhookUrl }: SubmissionSize): number {
+export function storedBytes({ imageUrls, webhookUrl, addedUrls = [] }: SubmissionSize): number {
   const job = JOB_BYTES + MAX_FAILURE_REASON_BYTES + imageUrls + (webhookUrl ?? 0)
   const withoutWebhook = jobRowBytes(job) + JOB_INDEX_BYTES + AUDIT_BYTES
-  if (webhookUrl === null) return withoutWebhook
-  return (
-    withoutWebhook + eventRowBytes(EVENT_BYTES + webhookUrl) + EVENT_INDEX_BYTES + ATTEMPTS_BYTES
-  )
+  const urls = webhookUrl === null ? addedUrls : [webhookUrl, ...addedUrls]
+  return urls.reduce((bytes, url) => bytes + deliveryBytes(url), withoutWebhook)
 }
+
+/** An event and its attempts. */
+const deliveryBytes = (url: number) =>
+  eventRowBytes(EVENT_BYTES + url) + EVENT_INDEX_BYTES + ATTEMPTS_BYTES
 
 /** Includes the unused bytes of a page: a quarter for a short row, the row's size for a long one. */
 const jobRowBytes = (row: number) => Math.ceil(row <= SHORT_ROW_BYTES ? (row * 4) / 3 : row * 2)

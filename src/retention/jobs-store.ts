@@ -81,7 +81,7 @@ export async function recordPurge(
   { withoutPictures, deleted, picturesPurgedTo, testJobsPurgedTo, dueAt }: PurgedPage,
 ): Promise<number> {
   const db = database(env)
-  const eventIds = deleted.map(eventIdOf)
+  const eventIds = eventsOf(deleted)
   const [, ...results] = await db.batch([
     db
       .update(organisations)
@@ -93,8 +93,8 @@ export async function recordPurge(
           then ${dueAt.getTime()} else ${organisations.retentionDueAt} end`,
       })
       .where(eq(organisations.id, organisation.id)),
-    db.delete(webhookAttempts).where(inArray(webhookAttempts.eventId, listed(eventIds))),
-    db.delete(webhookEvents).where(inArray(webhookEvents.id, listed(eventIds))),
+    db.delete(webhookAttempts).where(inArray(webhookAttempts.eventId, eventIds)),
+    db.delete(webhookEvents).where(inArray(webhookEvents.id, eventIds)),
     db.delete(jobs).where(inArray(jobs.id, listed(deleted))),
     db
       .update(jobs)
@@ -118,6 +118,14 @@ const WITHOUT_PICTURES = {
 /** The statement that clears the columns of a job's pictures. */
 export const clearPictures = (env: Env, jobId: string) =>
   database(env).update(jobs).set(WITHOUT_PICTURES).where(eq(jobs.id, jobId))
+
+/**
+ * The ids of all events of some jobs. Those of added endpoints begin with the id of the job's own event
+ * and an underscore, which sorts before the backquote, character 96.
+ */
+const eventsOf = (jobIds: string[]) =>
+  sql`(select event.id from json_each(${JSON.stringify(jobIds.map(eventIdOf))}) own
+    join ${webhookEvents} event on event.id >= own.value and event.id < own.value || char(96))`
 
 /** A list of any length as one bound value, since D1 binds at most 100 values. */
 const listed = (ids: string[]) => sql`(select value from json_each(${JSON.stringify(ids)}))`

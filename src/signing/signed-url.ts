@@ -19,9 +19,9 @@ export const uploadKey = (uploadId: string, organisationId: string, format: Imag
 /** Creates a signed link to an R2 key. */
 export type LinkTo = (key: string) => string
 
-/** Links that expire in one hour. */
-export function linksFrom(env: Env, baseUrl: string): LinkTo {
-  return linksUntil(env, baseUrl, Math.floor(Date.now() / 1_000) + OUTPUT_URL_TTL_SECONDS)
+/** Links that expire one hour after `at`. */
+export function linksFrom(env: Env, baseUrl: string, at = new Date()): LinkTo {
+  return linksUntil(env, baseUrl, Math.floor(at.getTime() / 1_000) + OUTPUT_URL_TTL_SECONDS)
 }
 
 /** @param expires seconds since 1970 */

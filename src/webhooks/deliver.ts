@@ -1,9 +1,7 @@
 // One attempt at delivering one event, triggered by a message of the queue `tryon-webhooks`. Delivery
 // is at least once: after a crash between the response and its record, the next attempt has the same
 // webhook-id.
-import { Webhook } from 'standardwebhooks'
 import { z } from 'zod'
-import type { OrganisationRow } from '../db/schema.ts'
 import type { WebhookEventRow } from '../db/webhook-schema.ts'
 import { WEBHOOK_TIMEOUT_MS } from '../domain/limits.ts'
 import { log } from '../log.ts'
@@ -14,14 +12,13 @@ import { settingsOf } from '../settings.ts'
 import { leaseEndpoint, shouldDisable } from './endpoint-store.ts'
 import type { Endpoint } from './endpoint-store.ts'
 import { reportDisabledEndpoint } from './endpoints.ts'
-import { webhookBody } from './event.ts'
+import { createRequest } from './request.ts'
+import { firstBytes, firstHeaders } from './response.ts'
 import { nextDelaySeconds } from './schedule.ts'
 import { SlowDeliveries } from './slow-deliveries.ts'
 import { claimEvent, recordAttempt, releaseEvent } from './store.ts'
 import type { ClaimedEvent } from './store.ts'
-import { decryptWebhookSecret } from './stored-secret.ts'
 
-const STORED_BODY_BYTES = 1_024
 const MAX_ERROR_LENGTH = 128
 /** Retries of an event before its failure can disable the endpoint. */
 const DISABLING_RETRIES = 3
@@ -45,8 +42,11 @@ type EventMessage = z.infer<typeof EventMessage>
 interface DeliveryResult {
   /** HTTP status; null when there was no response. */
   status: number | null
+  headers: [string, string][] | null
   body: string | null
   error: string | null
+  /** Of the request; null when none was sent. */
+  signature: string | null
   timedOut: boolean
   retryAfterSeconds: number
 }
@@ -73,7 +73,8 @@ export async function deliverEvent({
   const claimed = await claimEvent(env, eventId)
   if (!claimed) return
   const { event, endpoint } = claimed
-  if (endpoint.row?.disabledAt && !manual) return failUnattempted(env, event)
+  const skipped = unattemptedReason(claimed, manual)
+  if (skipped) return failUnattempted(env, event, skipped)
   if (slowDeliveries.postpones(endpoint)) return postpone(env, event, manual)
 
   let busyUntil: Date | undefined
@@ -84,9 +85,22 @@ export async function deliverEvent({
   await withAckTimer(ackTimer, endpoint, () => attemptDelivery(env, claimed, busyUntil))
 }
 
-async function failUnattempted(env: Env, event: WebhookEventRow): Promise<void> {
+/** Why no attempt is made; undefined when one is made. */
+function unattemptedReason(
+  { event, endpoint, addedEndpoint }: ClaimedEvent,
+  manual: boolean,
+): string | undefined {
+  // Without the endpoint there is no secret to sign with.
+  if (event.addedEndpointId !== null && !addedEndpoint) return 'its endpoint was deleted'
+  if (manual) return undefined
+  if (endpoint.row?.disabledAt || addedEndpoint?.enabled === false)
+    return 'its endpoint is disabled'
+  return undefined
+}
+
+async function failUnattempted(env: Env, event: WebhookEventRow, reason: string): Promise<void> {
   await releaseEvent(env, event, { status: 'failed' })
-  log.info('webhook not sent: its endpoint is disabled', { eventId: event.id })
+  log.info(`webhook not sent: ${reason}`, { eventId: event.id })
 }
 
 /**
@@ -136,7 +150,7 @@ async function attemptDelivery(
   const number = event.attempts + 1
   const at = new Date()
   const baseUrl = settingsOf(env).baseUrl ?? job.baseUrl
-  const result = await send(env, claimed, { at, baseUrl })
+  const result = await send(env, claimed, at)
   const durationMs = Date.now() - at.getTime()
   const { status, error, timedOut } = result
   const outcome = outcomeOf(env, endpoint, number, result)
@@ -153,6 +167,8 @@ async function attemptDelivery(
       durationMs,
       responseBody: result.body,
       error,
+      signature: result.signature,
+      responseHeaders: result.headers,
     },
     outcome: {
       status: outcome.status,
@@ -193,90 +209,43 @@ function outcomeOf(
   return { status: delaySeconds === null ? 'failed' : 'retrying', delaySeconds, disables }
 }
 
-async function send(
-  env: Env,
-  { event, job, organisation }: ClaimedEvent,
-  { at, baseUrl }: { at: Date; baseUrl: string },
-): Promise<DeliveryResult> {
-  const problem = urlProblem(event.url, urlPolicy(env, [job.baseUrl]))
+async function send(env: Env, claimed: ClaimedEvent, at: Date): Promise<DeliveryResult> {
+  const { url } = claimed.event
+  const problem = urlProblem(url, urlPolicy(env, [claimed.job.baseUrl]))
   if (problem) return noResponse(`the URL ${problem}`)
-  const body = JSON.stringify(webhookBody(env, baseUrl, event, job))
   // Outside the try block: a secret that cannot be decrypted is not a failure of the receiver.
-  const signature = await signatures(env, organisation, { id: event.id, at, body })
+  const { headers, body, signature } = await createRequest(env, claimed, at)
   try {
-    const response = await fetch(event.url, {
+    const response = await fetch(url, {
       method: 'POST',
       redirect: 'manual',
       signal: AbortSignal.timeout(WEBHOOK_TIMEOUT_MS),
-      headers: {
-        'Content-Type': 'application/json',
-        'User-Agent': 'try-on/1.0',
-        'webhook-id': event.id,
-        'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
-        'webhook-signature': signature,
-      },
+      headers,
       body,
     })
     return {
       status: response.status,
+      headers: firstHeaders(response.headers),
       // Only the status matters: a body that cannot be read is not a failure.
       body: await firstBytes(response).catch(() => null),
       error: null,
+      signature,
       timedOut: false,
       retryAfterSeconds: retryAfterSeconds(response.headers) ?? 0,
     }
   } catch (error) {
-    if (!(error instanceof Error)) return noResponse(String(error))
+    if (!(error instanceof Error)) return { ...noResponse(String(error)), signature }
     const timedOut = error.name === 'TimeoutError'
-    return noResponse(`${error.name}: ${error.message}`, timedOut)
+    return { ...noResponse(`${error.name}: ${error.message}`), signature, timedOut }
   }
 }
 
-const noResponse = (error: string, timedOut = false): DeliveryResult => ({
+const noResponse = (error: string): DeliveryResult => ({
   status: null,
+  headers: null,
   body: null,
   error: error.slice(0, MAX_ERROR_LENGTH),
-  timedOut,
+  signature: null,
+  timedOut: false,
   retryAfterSeconds: 0,
 })
-
-/** One signature per active secret, so that a receiver can switch to the new one at any time. */
-async function signatures(
-  env: Env,
-  organisation: OrganisationRow,
-  { id, at, body }: { id: string; at: Date; body: string },
-): Promise<string> {
-  const { webhookSecret, webhookSecretPrevious, webhookSecretPreviousUntil } = organisation
-  const stored = [webhookSecret]
-  if (webhookSecretPrevious && webhookSecretPreviousUntil && webhookSecretPreviousUntil > at) {
-    stored.push(webhookSecretPrevious)
-  }
-  const secrets = await Promise.all(
-    stored.map((secret) =>
-      decryptWebhookSecret(env, { organisationId: organisation.id, stored: secret }),
-    ),
-  )
-  return secrets.map((secret) => new Webhook(secret).sign(id, at, body)).join(' ')
-}
-
-async function firstBytes(response: Response): Promise<string | null> {
-  if (!response.body) return null
-  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
-  const bytes = new Uint8Array(STORED_BODY_BYTES)
-  let length = 0
-  while (length < STORED_BODY_BYTES) {
-    const { done, value } = await reader.read()
-    if (done) break
-    const part = value.subarray(0, STORED_BODY_BYTES - length)
-    bytes.set(part, length)
-    length += part.byteLength
-  }
-  await reader.cancel()
-  return textWithin(STORED_BODY_BYTES, bytes.subarray(0, length))
-}
-
-/** Decoded text of at most `maxBytes` in UTF-8: decoding replaces an invalid byte by three. */
-function textWithin(maxBytes: number, bytes: Uint8Array): string {
-  const text = new TextDecoder().decode(bytes)
-  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maxBytes)).read)
-}

@@ -68,6 +68,16 @@ export const disabledEndpointsOf = (
     )
     .orderBy(desc(webhookEndpoints.disabledAt))
 
+/** An organisation's failing endpoints, at most `MAX_ENDPOINTS`. */
+export const failingEndpointsOf = (
+  env: Env,
+  organisationId: string,
+): Promise<WebhookEndpointRow[]> =>
+  database(env)
+    .select()
+    .from(webhookEndpoints)
+    .where(eq(webhookEndpoints.organisationId, organisationId))
+
 type EndpointKey = Pick<Endpoint, 'organisationId' | 'origin'>
 
 /** Deletes the record of an endpoint's failures, which enables it. */

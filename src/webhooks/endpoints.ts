@@ -1,7 +1,7 @@
 // Webhook endpoints that were disabled after days of failures: reports them to the owners, lists them
 // and enables them.
 import { consolePath } from '../domain/console-path.ts'
-import { requireUnlimited } from '../access/authorisation.ts'
+import { requirePermission, requireUnlimited } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { ownerEmailsOf } from '../access/owners.ts'
 import type { WebhookEndpointRow } from '../db/webhook-schema.ts'
@@ -9,7 +9,7 @@ import { log } from '../log.ts'
 import { sendEmail } from '../mail/send.ts'
 import { endpointDisabledEmail } from '../mail/templates.tsx'
 import { settingsOf } from '../settings.ts'
-import { disabledEndpointsOf, resetEndpoint } from './endpoint-store.ts'
+import { disabledEndpointsOf, failingEndpointsOf, resetEndpoint } from './endpoint-store.ts'
 
 /**
  * The disabled endpoints of an organisation, the latest first. For the permission `develop` without a limit to workspaces.
@@ -25,7 +25,19 @@ export async function listDisabledEndpoints({
 }
 
 /**
- * Enables the endpoint of a URL and deletes the record of its failures. For the permission `develop` without a limit to workspaces.
+ * The endpoints whose latest deliveries failed, also the disabled ones. For members who may read
+ * deliveries.
+ * @throws AppError not_found
+ */
+export async function listFailingEndpoints(
+  request: OrganisationRequest,
+): Promise<WebhookEndpointRow[]> {
+  await requirePermission(request, 'jobs')
+  return failingEndpointsOf(request.env, request.organisationId)
+}
+
+/**
+ * Enables the endpoint of a URL and deletes the record of its failures. For developers.
  * @param url any URL of the endpoint; an invalid URL has no endpoint
  * @throws AppError not_found
  */

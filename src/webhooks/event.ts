@@ -4,6 +4,7 @@ import { EVENT_TYPES } from '../domain/webhook.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { WebhookEventRow } from '../db/webhook-schema.ts'
 import { ListedJob, presentListedJob } from '../jobs/present.ts'
+import { settingsOf } from '../settings.ts'
 import { linksFrom } from '../signing/signed-url.ts'
 
 const WebhookEventType = z.enum(EVENT_TYPES).meta({
@@ -24,16 +25,19 @@ export const WebhookBody = z
       'The body of a delivery to a webhook URL. `data` is the job at the time of the attempt.',
   })
 
-/** Created for each attempt, because the signature of the output URL expires. */
+/**
+ * The body of an attempt. Created for each attempt, because the signature of the output URL expires.
+ * @param at the time of the attempt
+ */
 export function webhookBody(
   env: Env,
-  baseUrl: string,
-  event: WebhookEventRow,
-  job: JobRow,
+  { event, job }: { event: WebhookEventRow; job: JobRow },
+  at: Date,
 ): z.infer<typeof WebhookBody> {
+  const linkTo = linksFrom(env, settingsOf(env).baseUrl ?? job.baseUrl, at)
   return {
     type: event.type,
     timestamp: event.createdAt.toISOString(),
-    data: presentListedJob(linksFrom(env, baseUrl), job),
+    data: presentListedJob(linkTo, job),
   }
 }

@@ -1,7 +1,9 @@
 // Encrypts stored webhook secrets with the current ENCRYPTION_KEY, a limited number in each cron run.
 import { and, asc, eq, isNull, like, not, or } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { database } from '../db/client.ts'
 import { organisations } from '../db/schema.ts'
+import { addedWebhookEndpoints } from '../db/webhook-schema.ts'
 import { storedPrefixes } from '../db/encryption.ts'
 import { log } from '../log.ts'
 import { decryptWebhookSecret, encryptWebhookSecret } from './stored-secret.ts'
@@ -15,7 +17,8 @@ const recheckAt = new Map<string, number>()
 /**
  * Encrypts secrets that are stored in plain text or under ENCRYPTION_KEY_PREVIOUS. Does nothing while
  * ENCRYPTION_KEY is not set.
- * @param limit the maximum number of organisations that one call changes; the next call continues
+ * @param limit the maximum number of organisations, and of added endpoints, that one call changes; the
+ *   next call continues
  */
 export async function reencryptWebhookSecrets(env: Env, limit = 100): Promise<void> {
   try {
@@ -29,48 +32,121 @@ export async function reencryptWebhookSecrets(env: Env, limit = 100): Promise<vo
 async function reencryptOutdated(env: Env, limit: number): Promise<void> {
   const { current, previous } = await storedPrefixes(env)
   if (!current || (recheckAt.get(current) ?? 0) > Date.now()) return
-  const { webhookSecret, webhookSecretPrevious } = organisations
-  const outdated = (column: typeof webhookSecret | typeof webhookSecretPrevious) =>
+  const outdated = (column: SQLiteColumn) =>
     or(not(like(column, 'enc:%')), previous ? like(column, `${previous}%`) : undefined)
   const isOutdated = (stored: string) =>
     !stored.startsWith('enc:') || (previous !== undefined && stored.startsWith(previous))
-  const db = database(env)
-  const rows = await db
-    .select({ id: organisations.id, webhookSecret, webhookSecretPrevious })
-    .from(organisations)
-    .where(or(outdated(webhookSecret), outdated(webhookSecretPrevious)))
-    .orderBy(asc(organisations.id))
-    .limit(limit)
-  for (const row of rows) {
-    // One value that cannot be decrypted must not stop the others.
-    await reencrypt(row).catch((error: unknown) =>
-      log.error('stored secret not encrypted', error, { organisationId: row.id }),
-    )
+  let hasMore = false
+  for (const source of SOURCES) {
+    const rows = await source.find(env, { limit, outdated })
+    for (const row of rows) {
+      // One value that cannot be decrypted must not stop the others.
+      await reencrypt(source, row).catch((error: unknown) =>
+        log.error('stored secret not encrypted', error, { organisationId: row.organisationId }),
+      )
+    }
+    if (rows.length > 0) log.info('stored secrets encrypted', { [source.name]: rows.length })
+    hasMore ||= rows.length === limit
   }
-  if (rows.length > 0) log.info('stored secrets encrypted', { organisations: rows.length })
-  if (rows.length < limit) recheckAt.set(current, Date.now() + RECHECK_MS)
+  if (!hasMore) recheckAt.set(current, Date.now() + RECHECK_MS)
 
-  async function reencrypt(row: (typeof rows)[number]): Promise<void> {
-    const organisationId = row.id
+  async function reencrypt(source: Source, row: StoredSecrets): Promise<void> {
+    const { organisationId } = row
     const encrypted = async (stored: string) => {
       if (!isOutdated(stored)) return stored
       const secret = await decryptWebhookSecret(env, { organisationId, stored })
       return encryptWebhookSecret(env, { organisationId, secret })
     }
-    const { webhookSecret: secret, webhookSecretPrevious: older } = row
-    await db
-      .update(organisations)
-      .set({
-        webhookSecret: await encrypted(secret),
-        webhookSecretPrevious: older === null ? null : await encrypted(older),
-      })
-      .where(
-        and(
-          eq(organisations.id, organisationId),
-          // A concurrent rotation takes precedence.
-          eq(webhookSecret, secret),
-          older === null ? isNull(webhookSecretPrevious) : eq(webhookSecretPrevious, older),
-        ),
-      )
+    await source.replace(env, row, {
+      secret: await encrypted(row.secret),
+      secretPrevious: row.secretPrevious === null ? null : await encrypted(row.secretPrevious),
+    })
   }
 }
+
+interface StoredSecrets {
+  organisationId: string
+  id: string
+  secret: string
+  secretPrevious: string | null
+}
+
+/** A table with secrets. */
+interface Source {
+  name: string
+  find(
+    env: Env,
+    options: { limit: number; outdated: (column: SQLiteColumn) => ReturnType<typeof or> },
+  ): Promise<StoredSecrets[]>
+  /** Stores new values, unless a concurrent rotation has replaced the old ones. */
+  replace(
+    env: Env,
+    row: StoredSecrets,
+    values: Pick<StoredSecrets, 'secret' | 'secretPrevious'>,
+  ): Promise<unknown>
+}
+
+const isEqualOrNull = (column: SQLiteColumn, value: string | null) =>
+  value === null ? isNull(column) : eq(column, value)
+
+const SOURCES: Source[] = [
+  {
+    name: 'organisations',
+    find: (env, { limit, outdated }) =>
+      database(env)
+        .select({
+          organisationId: organisations.id,
+          id: organisations.id,
+          secret: organisations.webhookSecret,
+          secretPrevious: organisations.webhookSecretPrevious,
+        })
+        .from(organisations)
+        .where(
+          or(outdated(organisations.webhookSecret), outdated(organisations.webhookSecretPrevious)),
+        )
+        .orderBy(asc(organisations.id))
+        .limit(limit),
+    replace: (env, row, { secret, secretPrevious }) =>
+      database(env)
+        .update(organisations)
+        .set({ webhookSecret: secret, webhookSecretPrevious: secretPrevious })
+        .where(
+          and(
+            eq(organisations.id, row.id),
+            eq(organisations.webhookSecret, row.secret),
+            isEqualOrNull(organisations.webhookSecretPrevious, row.secretPrevious),
+          ),
+        ),
+  },
+  {
+    name: 'endpoints',
+    find: (env, { limit, outdated }) =>
+      database(env)
+        .select({
+          organisationId: addedWebhookEndpoints.organisationId,
+          id: addedWebhookEndpoints.id,
+          secret: addedWebhookEndpoints.secret,
+          secretPrevious: addedWebhookEndpoints.secretPrevious,
+        })
+        .from(addedWebhookEndpoints)
+        .where(
+          or(
+            outdated(addedWebhookEndpoints.secret),
+            outdated(addedWebhookEndpoints.secretPrevious),
+          ),
+        )
+        .limit(limit),
+    replace: (env, row, values) =>
+      database(env)
+        .update(addedWebhookEndpoints)
+        .set(values)
+        .where(
+          and(
+            eq(addedWebhookEndpoints.organisationId, row.organisationId),
+            eq(addedWebhookEndpoints.id, row.id),
+            eq(addedWebhookEndpoints.secret, row.secret),
+            isEqualOrNull(addedWebhookEndpoints.secretPrevious, row.secretPrevious),
+          ),
+        ),
+  },
+]

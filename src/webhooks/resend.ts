@@ -1,28 +1,79 @@
-// Resends an event at the request of its organisation, outside the schedule.
+// Resends events at the request of a member, outside the schedule.
+import { auditInsert } from '../access/audit-log.ts'
 import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { log } from '../log.ts'
+import { findFailedEvents } from './deliveries-store.ts'
+import type { DeliveryFilter } from './deliveries-store.ts'
 import { findEvent } from './lists.ts'
-import { reopenEvent } from './store.ts'
+import { reopenEvent, reopenFailedEvents } from './resend-store.ts'
+
+/** How many messages of one click become due in each second, so that no receiver is flooded. */
+const RESENT_PER_SECOND = 10
+/** The maximum number of messages in one batch. */
+const MESSAGES_PER_SEND = 100
 
 /**
  * Delivers an event again, with any status. An event that waits for a retry is attempted immediately.
- * For the permission `develop`.
+ * For developers.
  * @returns false when the organisation has no such event, or an attempt is in progress
  * @throws AppError not_found
  */
 export async function resendEvent({
-  env,
-  actor,
-  organisationId,
   eventId,
+  ...request
 }: OrganisationRequest & { eventId: string }): Promise<boolean> {
-  const { workspaceIds } = await requirePermission({ env, actor, organisationId }, 'develop')
-  if (workspaceIds && !(await findEvent(env, { organisationId, eventId, workspaceIds })))
+  const { workspaceIds } = await requirePermission(request, 'develop')
+  const { env, actor, organisationId } = request
+  if (workspaceIds && !(await findEvent(env, { organisationId, eventId, workspaceIds }))) {
     return false
-  if (!(await reopenEvent(env, { organisationId, eventId }))) return false
+  }
+  const entry = { organisationId, actor, action: 'webhook_event.resent', target: eventId } as const
+  if (!(await reopenEvent(env, { organisationId, eventId }, entry))) return false
   await env.WEBHOOKS.send({ eventId, manual: true }).catch((error: unknown) =>
     log.error('attempt not queued', error, { eventId }),
   )
   return true
+}
+
+/**
+ * Delivers the failed events of a filter again, each with one attempt: at most `MAX_RESENT` of the
+ * latest `MAX_SCANNED`. Events of disabled endpoints fail again without an attempt. For developers.
+ * @returns how many events are sent again
+ * @throws AppError not_found
+ */
+export async function resendFailedEvents({
+  filter,
+  ...request
+}: OrganisationRequest & { filter: DeliveryFilter }): Promise<number> {
+  const { workspaceIds } = await requirePermission(request, 'develop')
+  const { env, actor, organisationId } = request
+  const failed = await findFailedEvents(env, organisationId, { ...filter, workspaceIds })
+  if (failed.length === 0) return 0
+  const entry = auditInsert(env, {
+    organisationId,
+    actor,
+    action: 'webhook_events.resent',
+    details: {
+      events: failed.length,
+      mode: filter.mode,
+      type: filter.type ?? null,
+      endpoint: filter.endpoint ?? null,
+    },
+  })
+  const reopened = await reopenFailedEvents(env, failed, {
+    sweepAfterSeconds: failed.length / RESENT_PER_SECOND,
+    entry,
+  })
+  const messages = reopened.map((eventId, index) => ({
+    body: { eventId },
+    delaySeconds: Math.floor(index / RESENT_PER_SECOND),
+  }))
+  for (let at = 0; at < messages.length; at += MESSAGES_PER_SEND) {
+    // The sweep queues events whose message was lost.
+    await env.WEBHOOKS.sendBatch(messages.slice(at, at + MESSAGES_PER_SEND)).catch(
+      (error: unknown) => log.error('attempts not queued', error, { organisationId }),
+    )
+  }
+  return reopened.length
 }

@@ -1,14 +1,19 @@
 // The SQL that changes webhook events and their attempts; webhooks/lists reads them. Events are
 // inserted in the transaction that ends their job (jobs/endings).
-import { and, eq, gt, inArray, lt, lte, or, sql } from 'drizzle-orm'
+import { and, eq, inArray, lt, lte, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { SYSTEM } from '../domain/actor.ts'
 import { database, valueFor } from '../db/client.ts'
 import { dueFrom, SWEEP_AGAIN_AFTER_MS } from '../db/due.ts'
 import { jobs, organisations } from '../db/schema.ts'
-import { webhookAttempts, webhookEndpoints, webhookEvents } from '../db/webhook-schema.ts'
+import {
+  addedWebhookEndpoints,
+  webhookAttempts,
+  webhookEndpoints,
+  webhookEvents,
+} from '../db/webhook-schema.ts'
 import type { JobRow, OrganisationRow } from '../db/schema.ts'
-import type { WebhookAttemptRow, WebhookEventRow } from '../db/webhook-schema.ts'
+import type { AddedEndpointRow, WebhookAttemptRow, WebhookEventRow } from '../db/webhook-schema.ts'
 import {
   ATTEMPT_LEASE_MS,
   disableEndpoint,
@@ -26,6 +31,8 @@ export interface ClaimedEvent {
   job: JobRow
   organisation: OrganisationRow
   endpoint: Endpoint
+  /** The added endpoint that receives the event; undefined when there is none or it was deleted. */
+  addedEndpoint: AddedEndpointRow | undefined
 }
 
 /** Claims an event for one attempt. @returns undefined when it is not due or is already claimed */
@@ -34,7 +41,7 @@ export async function claimEvent(env: Env, eventId: string): Promise<ClaimedEven
   const now = new Date()
   const valueOf = (column: SQLiteColumn) =>
     db.select({ value: column }).from(webhookEvents).where(eq(webhookEvents.id, eventId))
-  const [[event], [job], [organisation], endpoints] = await db.batch([
+  const [[event], [job], [organisation], endpoints, [addedEndpoint]] = await db.batch([
     db
       .update(webhookEvents)
       .set(dueFrom(new Date(now.getTime() + ATTEMPT_LEASE_MS)))
@@ -60,11 +67,21 @@ export async function claimEvent(env: Env, eventId: string): Promise<ClaimedEven
       .select()
       .from(webhookEndpoints)
       .where(eq(webhookEndpoints.organisationId, valueOf(webhookEvents.organisationId))),
+    db
+      .select()
+      .from(addedWebhookEndpoints)
+      .where(
+        and(
+          eq(addedWebhookEndpoints.organisationId, valueOf(webhookEvents.organisationId)),
+          eq(addedWebhookEndpoints.id, valueOf(webhookEvents.addedEndpointId)),
+        ),
+      ),
   ])
   if (!event || !job || !organisation) return undefined
   const origin = URL.parse(event.url)?.origin ?? ''
   const row = endpoints.find((endpoint) => endpoint.origin === origin)
-  return { event, job, organisation, endpoint: { organisationId: organisation.id, origin, row } }
+  const endpoint = { organisationId: organisation.id, origin, row }
+  return { event, job, organisation, endpoint, addedEndpoint }
 }
 
 /** Whether the claim is still valid: each claim sets a different `dueAt`. */
@@ -133,6 +150,8 @@ export async function recordAttempt({
             durationMs: valueFor(attempt.durationMs, webhookAttempts.durationMs),
             responseBody: valueFor(attempt.responseBody, webhookAttempts.responseBody),
             error: valueFor(attempt.error, webhookAttempts.error),
+            signature: valueFor(attempt.signature, webhookAttempts.signature),
+            responseHeaders: valueFor(attempt.responseHeaders, webhookAttempts.responseHeaders),
           })
           .from(webhookEvents)
           .where(eq(webhookEvents.id, attempt.eventId)),
@@ -161,9 +180,9 @@ export async function recordAttempt({
 }
 
 /**
- * Statements that limit what one event stores. Earlier response bodies are truncated to 128 bytes: to
- * 128 characters, or to 32 if some take more than a byte. The number of attempts is limited because
- * members can resend an event at any time.
+ * Statements that limit what one event stores. Earlier attempts lose their response headers, and their
+ * response bodies are truncated to 128 bytes: to 128 characters, or to 32 if some take more than a
+ * byte. The number of attempts is limited because members can resend an event at any time.
  */
 function reduceAttempts(env: Env, { eventId, number }: WebhookAttemptRow) {
   const db = database(env)
@@ -175,6 +194,7 @@ function reduceAttempts(env: Env, { eventId, number }: WebhookAttemptRow) {
       .set({
         responseBody: sql`substr(${body}, 1,
           case when length(${body}) = length(cast(${body} as blob)) then 128 else 32 end)`,
+        responseHeaders: null,
       })
       .where(and(ofEvent, lt(webhookAttempts.number, number))),
     db
@@ -206,29 +226,6 @@ export async function takeSweptEvents(env: Env, limit: number): Promise<string[]
       .where(inArray(webhookEvents.id, db.select({ id: rows.id }).from(rows))),
   ])
   return taken.map(({ id }) => id)
-}
-
-/** Makes an event due now. @returns false when there is none or an attempt may be in progress */
-export async function reopenEvent(
-  env: Env,
-  { organisationId, eventId }: { organisationId: string; eventId: string },
-): Promise<boolean> {
-  const now = new Date()
-  const { meta } = await database(env)
-    .update(webhookEvents)
-    .set({ status: 'retrying', ...dueFrom(now) })
-    .where(
-      and(
-        eq(webhookEvents.id, eventId),
-        eq(webhookEvents.organisationId, organisationId),
-        or(
-          inArray(webhookEvents.status, ['delivered', 'failed']),
-          // The event is due after the end of any lease, so no attempt is in progress.
-          gt(webhookEvents.dueAt, new Date(now.getTime() + ATTEMPT_LEASE_MS)),
-        ),
-      ),
-    )
-  return meta.changes > 0
 }
 
 /** Deletes up to 100 events of an organisation with their attempts. @returns how many events */

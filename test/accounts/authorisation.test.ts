@@ -35,12 +35,14 @@ import type { Role } from '../../src/domain/role.ts'
 import { newId } from '../../src/ids.ts'
 import { deleteOutput } from '../../src/retention/delete-output.ts'
 import { enableEndpoint, listDisabledEndpoints } from '../../src/webhooks/endpoints.ts'
-import { listAttempts, listEvents, readEvent } from '../../src/webhooks/read.ts'
+import { listAttempts, listDeliveries, readEvent } from '../../src/webhooks/read.ts'
 import { resendEvent } from '../../src/webhooks/resend.ts'
 import { insertJob, insertObjects } from '../support/objects.ts'
 import { newOrganisation } from '../support/world.ts'
 
 const baseUrl = 'http://localhost:8787'
+/** All deliveries of test jobs. */
+const DELIVERIES = { filter: { mode: 'test' }, start: {}, limit: 10 } as const
 const ORDER = { baseUrl, amount: 1, currency: 'EUR' }
 
 /** Who may do what. `limited` is a developer who may access one workspace. */
@@ -61,7 +63,7 @@ const USE_CASES: Record<string, [allowed: ActorName[], run: UseCase]> = {
   readTeam: [MEMBERS, readTeam],
   listWorkspaces: [MEMBERS, listWorkspaces],
 
-  listEvents: [READERS, (request) => listEvents({ ...request, limit: 1 })],
+  listDeliveries: [READERS, (request) => listDeliveries({ ...request, ...DELIVERIES })],
   readEvent: [READERS, readEvent],
   listAttempts: [READERS, listAttempts],
 
@@ -250,8 +252,8 @@ describe('a member who is limited to a workspace', () => {
     await expect(deleteOutput({ ...request, jobId })).rejects.toMatchObject(notFound)
     expect(await listAttempts({ ...request, eventId })).toEqual([])
     expect(await resendEvent({ ...request, eventId })).toBe(false)
-    const events = await listEvents({ ...request, limit: 10 })
-    expect(events.map(({ id }) => id)).toEqual([objects.eventId])
+    const { deliveries } = await listDeliveries({ ...request, ...DELIVERIES })
+    expect(deliveries.map(({ id }) => id)).toEqual([objects.eventId])
     const workspaces = await listWorkspaces(request)
     expect(workspaces.map(({ id }) => id)).toEqual([objects.workspaceId])
     expect(await readEvent({ ...request, actor: actors.developer, eventId })).toBeDefined()

@@ -24,7 +24,7 @@ it('completes after the deadline with a picture that was stored before a crash',
   await job.run(311_000, { swept: true })
   expect(await read()).toMatchObject({ status: 'completed' })
   expect(await ledgerOf(shop)).toMatchObject({ consumed: 1, reserved: 0 })
-  release({ ended: undefined, found: undefined })
+  release({ ended: undefined, addedEventIds: [], found: undefined })
   await crashed
 })
 

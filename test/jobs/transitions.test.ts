@@ -43,6 +43,7 @@ async function newJobWith(status: JobStatus) {
     baseUrl: 'https://try-on.test',
     apiKeyId: null,
     createdAt: new Date(),
+    testEventFor: null,
   }
   await insertJob(env, row, holdOf(row))
   await database(env)

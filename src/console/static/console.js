@@ -109,6 +109,9 @@ async function poll(section) {
       const page = new DOMParser().parseFromString(await response.text(), 'text/html')
       const next = page.querySelector('section')
       showLocalTimes(next)
+      for (const { id, open } of current.querySelectorAll('details[id]')) {
+        next.querySelector(`#${CSS.escape(id)}`)?.toggleAttribute('open', open)
+      }
       if (next.innerHTML !== current.innerHTML || next.dataset.live !== current.dataset.live) {
         const { status } = next.dataset
         if (status !== current.dataset.status) announce(status)
@@ -118,7 +121,8 @@ async function poll(section) {
     } else if (response && response.status !== 429) {
       return
     }
-    if (current.dataset.live) await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+    const pauseMs = Number(current.dataset.pollMs) || POLL_MS // a section can ask for slower updates
+    if (current.dataset.live) await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
 }
 

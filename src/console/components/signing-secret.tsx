@@ -1,0 +1,98 @@
+// The signing secret of webhooks: reveals and rotates it, and shows code that verifies signatures.
+import type { Snippet } from '../snippets.ts'
+import { CodeSnippets } from './code-snippets.tsx'
+import { CopyableText } from './copyable-text.tsx'
+import { ActionForm } from './form.tsx'
+import { Timestamp } from './time.tsx'
+
+/**
+ * @param to the page whose actions `reveal` and `rotate` are posted
+ * @param signs the deliveries that the secret signs
+ * @param previousUntil until when the previous secret also signs
+ */
+export const SigningSecret = ({
+  to,
+  signs,
+  previousUntil,
+  revealed,
+  canManage,
+  snippets,
+}: {
+  to: string
+  signs: string
+  previousUntil: Date | null
+  revealed: string | undefined
+  canManage: boolean
+  snippets: Snippet[]
+}) => {
+  const overlapping = previousUntil !== null && previousUntil.getTime() > Date.now()
+  return (
+    <section class="card" aria-labelledby="secret-heading">
+      <h2 id="secret-heading">Signing secret</h2>
+      <p>
+        {signs} according to <a href="https://www.standardwebhooks.com">Standard Webhooks</a>.
+        Verify the signature with this secret.
+      </p>
+      {revealed === undefined ? (
+        <p>
+          <code>whsec_••••••••</code>
+        </p>
+      ) : (
+        <CopyableText label="Signing secret" text={revealed} />
+      )}
+      {overlapping && (
+        <p class="muted">
+          Deliveries are also signed with the previous secret until <Timestamp at={previousUntil} />
+          .
+        </p>
+      )}
+      {canManage ? (
+        <div class="buttons">
+          {revealed === undefined && (
+            <ActionForm to={`${to}/reveal`} label="Reveal" on="the signing secret" />
+          )}
+          <ActionForm
+            to={`${to}/rotate`}
+            label="Rotate"
+            on="the signing secret"
+            kind="danger"
+            confirm={
+              overlapping ? (
+                <>
+                  Create a new secret? For 24 hours, deliveries are signed with the new and the
+                  current secret. <strong>The previous secret stops working immediately</strong>,
+                  not at the time above. Endpoints that still use it will reject deliveries.
+                </>
+              ) : (
+                'Create a new secret? For 24 hours, deliveries are signed with both the new and the current secret.'
+              )
+            }
+          />
+        </div>
+      ) : (
+        <p class="muted">Only owners and developers can reveal and rotate the signing secret.</p>
+      )}
+      <VerifyCode secret={revealed} snippets={snippets} />
+    </section>
+  )
+}
+
+const VerifyCode = ({ secret, snippets }: { secret: string | undefined; snippets: Snippet[] }) =>
+  snippets.length === 0 ? null : (
+    <details class="verify" open={secret !== undefined || undefined}>
+      <summary>Verify signatures in your code</summary>
+      <p>
+        Set the secret in the environment of your server.
+        {secret === undefined && ' Reveal the secret to include it here.'}
+      </p>
+      <CopyableText
+        label="Environment variable"
+        text={`export TRY_ON_WEBHOOK_SECRET=${secret ?? 'whsec_...'}`}
+      />
+      <p>
+        Then verify each request before you use it. This code needs no packages. The{' '}
+        <a href="/docs/webhooks#verify-the-signature">webhooks guide</a> explains it.
+      </p>
+      <CodeSnippets id="verify" snippets={snippets} />
+    </details>
+  )

@@ -1,0 +1,61 @@
+// Buttons that send test events to one receiver.
+import type { AddedEndpointRow } from '../../db/webhook-schema.ts'
+import { DEFAULT_ENDPOINT, EVENT_TYPES } from '../../domain/webhook.ts'
+import { Button, PostForm } from './form.tsx'
+
+/**
+ * @param defaultUrl offered as a receiver if it is set
+ * @param endpoints the added endpoints to choose from; disabled ones are not offered
+ */
+export const TestEvent = ({
+  defaultUrl,
+  endpoints,
+}: {
+  defaultUrl: string | null
+  endpoints: Pick<AddedEndpointRow, 'id' | 'name' | 'enabled'>[]
+}) => {
+  const enabled = endpoints.filter((endpoint) => endpoint.enabled)
+  const choices = [
+    ...(defaultUrl === null ? [] : [{ id: DEFAULT_ENDPOINT, name: 'Default URL' }]),
+    ...enabled,
+  ]
+  const [only] = choices
+  return (
+    <section class="card" aria-labelledby="test-heading">
+      <h2 id="test-heading">Send a test event</h2>
+      {only ? (
+        <>
+          <p>Runs a free test job and sends its event only to the endpoint that you choose.</p>
+          <PostForm to="/settings/webhooks/test">
+            <input type="hidden" name="nonce" value={crypto.randomUUID()} />
+            {choices.length === 1 ? (
+              <input type="hidden" name="endpoint" value={only.id} />
+            ) : (
+              <div class="field">
+                <label for="test-endpoint">Endpoint</label>
+                <select id="test-endpoint" name="endpoint">
+                  {choices.map(({ id, name }) => (
+                    <option value={id}>{name}</option>
+                  ))}
+                </select>
+              </div>
+            )}
+            <div class="buttons">
+              {EVENT_TYPES.map((type) => (
+                <Button kind="secondary" name="outcome" value={type.slice('job.'.length)}>
+                  Send {type}
+                </Button>
+              ))}
+            </div>
+          </PostForm>
+        </>
+      ) : (
+        <p>
+          {endpoints.length > 0
+            ? 'Enable the endpoint to send test events.'
+            : 'Save a default URL or add an endpoint first.'}
+        </p>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,285 @@
+// The list of webhook deliveries: filters, search by ID, and sending failed ones again.
+import { Hono } from 'hono'
+import { z } from 'zod'
+import type { AddedEndpointRow } from '../../db/webhook-schema.ts'
+import { DEFAULT_PAGE_SIZE } from '../../domain/limits.ts'
+import { permits } from '../../domain/role.ts'
+import {
+  DEFAULT_ENDPOINT,
+  EVENT_STATUSES,
+  EVENT_TYPES,
+  isDeliveryFinal,
+} from '../../domain/webhook.ts'
+import { isEventId, isId } from '../../ids.ts'
+import { listAddedEndpoints } from '../../webhooks/added-endpoints.ts'
+import { MAX_RESENT, MAX_SCANNED } from '../../webhooks/deliveries-store.ts'
+import type { Delivery, DeliveryFilter } from '../../webhooks/deliveries-store.ts'
+import { countFailedDeliveries, listDeliveries } from '../../webhooks/read.ts'
+import type { DeliveriesPage } from '../../webhooks/read.ts'
+import { resendFailedEvents } from '../../webhooks/resend.ts'
+import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import { DeliveryBadge } from '../components/badges.tsx'
+import { DeliveryFilters } from '../components/delivery-filters.tsx'
+import { ActionForm } from '../components/form.tsx'
+import { memberPage } from '../components/layout.tsx'
+import { Link, OrganisationPath } from '../components/link.tsx'
+import { Notice } from '../components/notice.tsx'
+import { EmptyState, IdLink, Table } from '../components/table.tsx'
+import { Timestamp } from '../components/time.tsx'
+import { pollMsOf } from '../delivery-polling.ts'
+import { permitted, scopeOf } from '../middleware/session.ts'
+import { pathOf, redirectTo } from '../organisation-path.ts'
+
+const PATH = '/settings/webhooks/deliveries'
+
+const eventId = z.string().refine(isEventId).optional().catch(undefined)
+const Filter = z.object({
+  status: z.enum(EVENT_STATUSES).optional().catch(undefined),
+  type: z.enum(EVENT_TYPES).optional().catch(undefined),
+  endpoint: z
+    .string()
+    .refine((id) => id === DEFAULT_ENDPOINT || isId('we', id))
+    .optional()
+    .catch(undefined),
+})
+const Query = Filter.extend({
+  q: z.string().trim().optional(),
+  before: eventId,
+  after: eventId,
+})
+type Query = z.infer<typeof Query>
+
+export const deliveries = new Hono<ConsoleApp>()
+  .get('/', async (c) => {
+    const query = Query.parse(c.req.query())
+    if (query.q && isEventId(query.q)) return redirectTo(c, `/settings/webhooks/${query.q}`)
+    return deliveriesPage(c, query)
+  })
+  // console.js polls this fragment while a delivery of the page can change.
+  .get('/live', async (c) => {
+    const query = Query.parse(c.req.query())
+    const [page, endpoints] = await Promise.all([
+      readPage(c, query),
+      listAddedEndpoints(scopeOf(c)),
+    ])
+    return c.html(
+      <OrganisationPath.Provider value={pathOf(c, '')}>
+        <DeliveriesSection c={c} query={query} page={page} endpoints={endpoints} />
+      </OrganisationPath.Provider>,
+    )
+  })
+  .get('/resend', (c) => redirectTo(c, PATH))
+  .post('/resend', permitted('develop'), async (c) => {
+    const filter = Filter.omit({ status: true }).parse(await c.req.parseBody())
+    const sent = await resendFailedEvents({
+      ...scopeOf(c),
+      filter: { ...filter, mode: c.var.mode },
+    })
+    return redirectTo(c, `${PATH}?${searchOf({ ...filter, resent: String(sent) })}`)
+  })
+
+const filterOf = (c: ConsoleContext, { status, type, endpoint, q }: Query): DeliveryFilter => ({
+  mode: c.var.mode,
+  status,
+  type,
+  endpoint,
+  ...(q && isId('job', q) && { jobId: q }),
+})
+
+const isUnknownSearch = ({ q }: Query) => Boolean(q) && !isId('job', q ?? '')
+
+async function readPage(c: ConsoleContext, query: Query): Promise<DeliveriesPage> {
+  if (isUnknownSearch(query)) return { deliveries: [], older: null, newer: null, isPartial: false }
+  const { before, after } = query
+  return listDeliveries({
+    ...scopeOf(c),
+    filter: filterOf(c, query),
+    start: after === undefined ? { before } : { after },
+    limit: DEFAULT_PAGE_SIZE,
+  })
+}
+
+async function deliveriesPage(c: ConsoleContext, query: Query) {
+  const canResend = query.status === 'failed' && permits(c.var.membership.role, 'develop')
+  const scope = scopeOf(c)
+  const [page, endpoints, failed] = await Promise.all([
+    readPage(c, query),
+    listAddedEndpoints(scope),
+    canResend && !query.q ? countFailedDeliveries({ ...scope, filter: filterOf(c, query) }) : 0,
+  ])
+  const resent = Number(c.req.query('resent'))
+  return memberPage(
+    c,
+    { title: 'Deliveries', stylesheet: '/static/webhooks.css' },
+    <>
+      <p class="breadcrumb">
+        <Link to="/settings/webhooks">Webhooks</Link>
+      </p>
+      <h1>Deliveries</h1>
+      {resent > 0 && (
+        <Notice kind="good">
+          {resent} failed {resent === 1 ? 'event is' : 'events are'} being sent again.
+        </Notice>
+      )}
+      {c.req.query('resent') === '0' && (
+        <Notice kind="info">There are no failed events to send again.</Notice>
+      )}
+      <DeliveryFilters to={PATH} query={query} endpoints={endpoints} />
+      {failed > 0 && <ResendFailed query={query} failed={failed} />}
+      {isUnknownSearch(query) ? (
+        <EmptyState title="No matching deliveries">
+          <p>
+            Enter a complete job ID, such as <code>job_01m7w4n5…</code>, or a complete event ID.{' '}
+            <Link to={PATH}>Clear filters</Link>
+          </p>
+        </EmptyState>
+      ) : (
+        <DeliveriesSection c={c} query={query} page={page} endpoints={endpoints} />
+      )}
+    </>,
+  )
+}
+
+const ResendFailed = ({ query: { type, endpoint }, failed }: { query: Query; failed: number }) => {
+  const count = Math.min(failed, MAX_RESENT)
+  const events = `${number(count)} failed ${count === 1 ? 'event' : 'events'}`
+  return (
+    <p class="buttons">
+      <ActionForm
+        to={`${PATH}/resend`}
+        label={`Send ${events} again`}
+        isSafe
+        fields={{ ...(type && { type }), ...(endpoint && { endpoint }) }}
+        confirm={
+          <>
+            Make one attempt for {failed > MAX_RESENT ? `the latest ${events}` : events}? About ten
+            are sent per second. Events of disabled endpoints fail again without an attempt.
+          </>
+        }
+      />
+    </p>
+  )
+}
+
+const DeliveriesSection = ({
+  c,
+  query,
+  page,
+  endpoints,
+}: {
+  c: ConsoleContext
+  query: Query
+  page: DeliveriesPage
+  endpoints: AddedEndpointRow[]
+}) => {
+  const { status, type, endpoint, q, before, after } = query
+  const filter = { status, type, endpoint, q }
+  const open = page.deliveries.filter((delivery) => !isDeliveryFinal(delivery.status))
+  const live = `${PATH}/live?${searchOf({ ...filter, before, after })}`
+  const isFiltered = Object.values(filter).some(Boolean)
+  return (
+    <section
+      aria-label="Deliveries"
+      data-status={`${page.deliveries.length - open.length} of ${page.deliveries.length} ended`}
+      data-live={open.length > 0 ? pathOf(c, live) : undefined}
+      data-poll-ms={pollMsOf(open)}
+    >
+      {page.deliveries.length === 0 && !page.isPartial ? (
+        <EmptyState
+          title={isFiltered ? 'No matching deliveries' : `No ${c.var.mode} deliveries yet`}
+        >
+          {isFiltered ? (
+            <p>
+              <Link to={PATH}>Clear filters</Link>
+            </p>
+          ) : (
+            <p>
+              Deliveries appear here when a {c.var.mode} job with a webhook URL ends. See{' '}
+              <a href="/docs/webhooks">how to receive webhooks</a>.
+            </p>
+          )}
+        </EmptyState>
+      ) : (
+        <DeliveriesTable deliveries={page.deliveries} endpoints={endpoints} />
+      )}
+      {page.isPartial && (
+        <p class="muted">
+          This page searched {number(MAX_SCANNED)} events. There may be more matching ones.
+        </p>
+      )}
+      <nav aria-label="Pages" class="pages">
+        {page.newer && (
+          <Link to={`${PATH}?${searchOf({ ...filter, after: page.newer })}`}>Newer</Link>
+        )}
+        {page.older && (
+          <Link to={`${PATH}?${searchOf({ ...filter, before: page.older })}`}>
+            {page.isPartial && after === undefined ? 'Continue searching' : 'Older'}
+          </Link>
+        )}
+      </nav>
+    </section>
+  )
+}
+
+export const DeliveriesTable = ({
+  deliveries: rows,
+  endpoints,
+}: {
+  deliveries: Delivery[]
+  endpoints: Pick<AddedEndpointRow, 'id' | 'name'>[]
+}) =>
+  rows.length === 0 ? (
+    <p class="muted">No deliveries yet.</p>
+  ) : (
+    <Table
+      label="Deliveries"
+      columns={['Event', 'Job', 'Status', 'Receiver', 'Response', 'Attempts', 'Created']}
+      numeric={['Attempts']}
+      rows={rows.map((delivery) => [
+        <>
+          <Link to={`/settings/webhooks/${delivery.id}`}>{delivery.type}</Link>
+        </>,
+        <IdLink to={`/jobs/${delivery.jobId}`} id={delivery.jobId} />,
+        <DeliveryBadge status={delivery.status} />,
+        <Receiver delivery={delivery} endpoints={endpoints} />,
+        <Response delivery={delivery} />,
+        delivery.attempts,
+        <Timestamp at={delivery.createdAt} />,
+      ])}
+    />
+  )
+
+/** The host and the path of the URL. The query can contain a token. */
+const Receiver = ({
+  delivery: { url, addedEndpointId },
+  endpoints,
+}: {
+  delivery: Delivery
+  endpoints: Pick<AddedEndpointRow, 'id' | 'name'>[]
+}) => {
+  const parsed = URL.parse(url)
+  const name =
+    addedEndpointId === null
+      ? undefined
+      : (endpoints.find(({ id }) => id === addedEndpointId)?.name ?? 'Deleted endpoint')
+  return (
+    <span class="receiver" title={parsed ? parsed.host + parsed.pathname : url}>
+      {name !== undefined && <span class="endpoint-name">{name}</span>}
+      <span class="url">{parsed ? parsed.host + parsed.pathname : url}</span>
+    </span>
+  )
+}
+
+const Response = ({ delivery: { attempts, responseStatus, error } }: { delivery: Delivery }) => {
+  if (attempts === 0) return <span class="muted">–</span>
+  if (responseStatus !== null) return <>{responseStatus}</>
+  return <span class="error-text">{error ?? 'no response'}</span>
+}
+
+const number = (value: number) => value.toLocaleString('en-GB')
+
+/** A query string without empty values. */
+const searchOf = (values: Record<string, string | undefined>) =>
+  new URLSearchParams(
+    Object.entries(values).filter((entry): entry is [string, string] => Boolean(entry[1])),
+  ).toString()

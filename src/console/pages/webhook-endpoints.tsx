@@ -1,0 +1,244 @@
+// An added webhook endpoint: adding, changing, disabling and deleting it, and its signing secret.
+import { Hono } from 'hono'
+import type { AddedEndpointRow } from '../../db/webhook-schema.ts'
+import { AppError } from '../../domain/errors.ts'
+import { permitsUnlimited } from '../../domain/role.ts'
+import { urlPolicyOf } from '../../http/base-url.ts'
+import { isId, newId } from '../../ids.ts'
+import {
+  addEndpoint,
+  deleteAddedEndpoint,
+  readAddedEndpoint,
+  revealEndpointSecret,
+  rotateEndpointSecret,
+  updateAddedEndpoint,
+} from '../../webhooks/added-endpoints.ts'
+import { listFailingEndpoints } from '../../webhooks/endpoints.ts'
+import { listDeliveries } from '../../webhooks/read.ts'
+import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import { CopyableId } from '../components/copyable-text.tsx'
+import { EndpointFields } from '../components/endpoint-fields.tsx'
+import { EndpointStatus } from '../components/endpoint-list.tsx'
+import { ActionForm, Button, FormError, PostForm } from '../components/form.tsx'
+import { memberPage } from '../components/layout.tsx'
+import { Link } from '../components/link.tsx'
+import { Notice } from '../components/notice.tsx'
+import { SigningSecret } from '../components/signing-secret.tsx'
+import { TestEvent } from '../components/test-event.tsx'
+import { Timestamp } from '../components/time.tsx'
+import { endpointForm } from '../endpoint-form.ts'
+import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
+import { permitted, scopeOf } from '../middleware/session.ts'
+import { redirectTo } from '../organisation-path.ts'
+import { formStateOf, readForm } from '../read-form.ts'
+import type { FormState } from '../read-form.ts'
+import { verifySnippets } from '../verify-snippets.ts'
+import { DeliveriesTable } from './deliveries.tsx'
+
+const LATEST_DELIVERIES = 5
+const pathTo = (id: string) => `/settings/webhooks/endpoints/${id}`
+
+export const webhookEndpoints = new Hono<ConsoleApp>()
+  .get('/', (c) => redirectTo(c, '/settings/webhooks'))
+  .get('/new', permitted('develop'), (c) => newEndpointPage(c, newId('we')))
+  .post('/', permitted('develop'), async (c) => {
+    const id = endpointIdOf((await c.req.parseBody())['id'])
+    const form = await readForm(c, endpointForm(urlPolicyOf(c)))
+    if (!form.ok) return newEndpointPage(c, id, form)
+    try {
+      await addEndpoint({ ...scopeOf(c), endpointId: id, settings: form.data })
+    } catch (error) {
+      return newEndpointPage(c, id, formStateOf(error))
+    }
+    return redirectTo(c, `${pathTo(id)}?added=1`)
+  })
+  .get('/:id', async (c) => endpointPage(c, await readOwn(c)))
+  .post('/:id', permitted('develop'), async (c) => {
+    const endpoint = await readOwn(c)
+    const form = await readForm(c, endpointForm(urlPolicyOf(c)))
+    if (!form.ok) return endpointPage(c, endpoint, { state: form })
+    await updateAddedEndpoint({ ...scopeOf(c), endpointId: endpoint.id, change: form.data })
+    return redirectTo(c, `${pathTo(endpoint.id)}?saved=1`)
+  })
+  .post('/:id/enabled', permitted('develop'), async (c) => {
+    const endpointId = idIn(c)
+    const enabled = (await c.req.parseBody())['enabled'] === '1'
+    await updateAddedEndpoint({ ...scopeOf(c), endpointId, change: { enabled } })
+    return redirectTo(c, pathTo(endpointId))
+  })
+  .post('/:id/delete', permitted('develop'), async (c) => {
+    await deleteAddedEndpoint({ ...scopeOf(c), endpointId: idIn(c) })
+    return redirectTo(c, '/settings/webhooks?deleted=1')
+  })
+  .post('/:id/reveal', permitted('develop'), requireRecentSignIn, async (c) => {
+    const endpoint = await readOwn(c)
+    const revealed = await revealEndpointSecret({ ...scopeOf(c), endpointId: endpoint.id })
+    return endpointPage(c, endpoint, { revealed })
+  })
+  .post('/:id/rotate', permitted('develop'), requireRecentSignIn, async (c) => {
+    const endpointId = idIn(c)
+    await rotateEndpointSecret({ ...scopeOf(c), endpointId })
+    return redirectTo(c, `${pathTo(endpointId)}?rotated=1#secret-heading`)
+  })
+  // A page that was reloaded after a form, or opened after signing in again.
+  .get('/:id/:action{enabled|delete|reveal|rotate}', (c) => redirectTo(c, pathTo(idIn(c))))
+
+/** @throws AppError not_found */
+function endpointIdOf(id: unknown): string {
+  if (typeof id !== 'string' || !isId('we', id)) throw new AppError('not_found')
+  return id
+}
+
+const idIn = (c: ConsoleContext) => endpointIdOf(c.req.param('id'))
+
+/** @throws AppError not_found, also for an endpoint of another organisation */
+const readOwn = (c: ConsoleContext) => readAddedEndpoint({ ...scopeOf(c), endpointId: idIn(c) })
+
+/** @param id the id of the new endpoint: sending the form twice adds one endpoint */
+const newEndpointPage = (c: ConsoleContext, id: string, state: FormState = {}) =>
+  memberPage(
+    c,
+    {
+      title: 'Add endpoint',
+      status: state.errors ? 422 : 200,
+      stylesheet: '/static/webhooks.css',
+    },
+    <>
+      <Breadcrumb />
+      <h1>Add endpoint</h1>
+      <p>
+        The endpoint receives the events of jobs that end from now on, in addition to the default
+        URL and the URLs of jobs. It gets its own signing secret.
+      </p>
+      <FormError state={state} />
+      <section class="card">
+        <PostForm to="/settings/webhooks/endpoints" novalidate>
+          <input type="hidden" name="id" value={id} />
+          <EndpointFields state={state} />
+          <Button>Add endpoint</Button>
+        </PostForm>
+      </section>
+    </>,
+  )
+
+async function endpointPage(
+  c: ConsoleContext,
+  endpoint: AddedEndpointRow,
+  { state = {}, revealed }: { state?: FormState; revealed?: string } = {},
+) {
+  const scope = scopeOf(c)
+  const canDevelop = permitsUnlimited(c.var.membership, 'develop')
+  const path = pathTo(endpoint.id)
+  const [failing, latest, snippets] = await Promise.all([
+    listFailingEndpoints(scope),
+    listDeliveries({
+      ...scope,
+      filter: { mode: c.var.mode, endpoint: endpoint.id },
+      start: {},
+      limit: LATEST_DELIVERIES,
+    }),
+    verifySnippets(c),
+  ])
+  return memberPage(
+    c,
+    {
+      title: endpoint.name,
+      status: state.errors ? 422 : 200,
+      stylesheet: '/static/webhooks.css',
+    },
+    <>
+      <Breadcrumb />
+      <h1 class="long">{endpoint.name}</h1>
+      <Notices c={c} />
+      <dl>
+        <dt>Status</dt>
+        <dd>
+          <EndpointStatus
+            url={endpoint.url}
+            enabled={endpoint.enabled}
+            health={{ failing, outcomes: [] }}
+          />
+        </dd>
+        <dt>Endpoint ID</dt>
+        <dd>
+          <CopyableId id={endpoint.id} label="endpoint ID" />
+        </dd>
+        <dt>Added</dt>
+        <dd>
+          <Timestamp at={endpoint.createdAt} />
+        </dd>
+      </dl>
+      <section aria-labelledby="deliveries-heading">
+        <div class="section-heading">
+          <h2 id="deliveries-heading">Latest deliveries</h2>
+          <Link to={`/settings/webhooks/deliveries?endpoint=${endpoint.id}`}>All deliveries</Link>
+        </div>
+        <DeliveriesTable deliveries={latest.deliveries} endpoints={[endpoint]} />
+      </section>
+      {canDevelop && (
+        <section class="card" aria-labelledby="settings-heading">
+          <h2 id="settings-heading">Settings</h2>
+          <PostForm to={path} novalidate>
+            <EndpointFields endpoint={endpoint} state={state} />
+            <Button>Save</Button>
+          </PostForm>
+        </section>
+      )}
+      <SigningSecret
+        to={path}
+        signs="Deliveries to this endpoint are signed"
+        previousUntil={endpoint.secretPreviousUntil}
+        canManage={canDevelop}
+        revealed={revealed}
+        snippets={snippets}
+      />
+      {canDevelop && <TestEvent defaultUrl={null} endpoints={[endpoint]} />}
+      {canDevelop && <Danger endpoint={endpoint} />}
+    </>,
+  )
+}
+
+const Breadcrumb = () => (
+  <p class="breadcrumb">
+    <Link to="/settings/webhooks">Webhooks</Link>
+  </p>
+)
+
+const Notices = ({ c }: { c: ConsoleContext }) => (
+  <>
+    {c.req.query('added') && (
+      <Notice kind="good">
+        Endpoint added. Reveal its signing secret below, and send a test event.
+      </Notice>
+    )}
+    {c.req.query('saved') && <Notice kind="good">Endpoint saved. It applies to new events.</Notice>}
+    {c.req.query('rotated') && (
+      <Notice kind="good">
+        Signing secret rotated. For 24 hours, deliveries are signed with both the new and the
+        previous secret.
+      </Notice>
+    )}
+  </>
+)
+
+const Danger = ({ endpoint }: { endpoint: AddedEndpointRow }) => (
+  <section class="card" aria-labelledby="danger-heading">
+    <h2 id="danger-heading">{endpoint.enabled ? 'Disable or delete' : 'Enable or delete'}</h2>
+    <p>A disabled endpoint receives no events. Events that wait for a retry fail.</p>
+    <div class="buttons">
+      <ActionForm
+        to={`${pathTo(endpoint.id)}/enabled`}
+        label={endpoint.enabled ? 'Disable' : 'Enable'}
+        on={endpoint.name}
+        fields={{ enabled: endpoint.enabled ? '0' : '1' }}
+      />
+      <ActionForm
+        to={`${pathTo(endpoint.id)}/delete`}
+        label="Delete"
+        on={endpoint.name}
+        kind="danger"
+        confirm="Delete this endpoint and its signing secret? Its events stay in the list and cannot be sent again."
+      />
+    </div>
+  </section>
+)

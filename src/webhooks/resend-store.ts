@@ -1,0 +1,69 @@
+// The SQL that makes events due again, each change with its entry in the audit log.
+import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
+import { auditInsert } from '../access/audit-log.ts'
+import type { AuditEntry } from '../access/audit-log.ts'
+import { database } from '../db/client.ts'
+import { dueFrom, UNQUEUED_AFTER_MS } from '../db/due.ts'
+import { webhookEvents } from '../db/webhook-schema.ts'
+import { ATTEMPT_LEASE_MS } from './endpoint-store.ts'
+
+/**
+ * Makes an event due now, and records it in the audit log.
+ * @returns false when there is none or an attempt may be in progress
+ */
+export async function reopenEvent(
+  env: Env,
+  { organisationId, eventId }: { organisationId: string; eventId: string },
+  entry: AuditEntry,
+): Promise<boolean> {
+  const now = new Date()
+  const db = database(env)
+  const canReopen = and(
+    eq(webhookEvents.id, eventId),
+    eq(webhookEvents.organisationId, organisationId),
+    or(
+      inArray(webhookEvents.status, ['delivered', 'failed']),
+      // The event is due after the end of any lease, so no attempt is in progress.
+      gt(webhookEvents.dueAt, new Date(now.getTime() + ATTEMPT_LEASE_MS)),
+    ),
+  )
+  const [, { meta }] = await db.batch([
+    auditInsert(env, entry, sql`exists (select 1 from ${webhookEvents} where ${canReopen})`),
+    db
+      .update(webhookEvents)
+      .set({ status: 'retrying', ...dueFrom(now) })
+      .where(canReopen),
+  ])
+  return meta.changes > 0
+}
+
+/**
+ * Makes failed events due now, and records it in the audit log.
+ * @param sweepAfterSeconds when the last of their messages is due
+ * @returns the events that were still failed
+ */
+export async function reopenFailedEvents(
+  env: Env,
+  eventIds: string[],
+  {
+    sweepAfterSeconds,
+    entry,
+  }: { sweepAfterSeconds: number; entry: ReturnType<typeof auditInsert> },
+): Promise<string[]> {
+  const now = Date.now()
+  const db = database(env)
+  const listed = sql`(select value from json_each(${JSON.stringify(eventIds)}))`
+  const [reopened] = await db.batch([
+    db
+      .update(webhookEvents)
+      .set({
+        status: 'retrying',
+        dueAt: new Date(now),
+        sweepAt: new Date(now + sweepAfterSeconds * 1_000 + UNQUEUED_AFTER_MS),
+      })
+      .where(and(inArray(webhookEvents.id, listed), eq(webhookEvents.status, 'failed')))
+      .returning({ id: webhookEvents.id }),
+    entry,
+  ])
+  return reopened.map(({ id }) => id)
+}

@@ -1,0 +1,44 @@
+// What is stored of a receiver's response: the start of its body and its first headers.
+
+const STORED_BODY_BYTES = 1_024
+const STORED_HEADERS = 20
+/** Of all headers together, as JSON in UTF-8. */
+const STORED_HEADERS_BYTES = 1_000
+/** Headers that may contain a secret of the receiver. */
+const OMITTED_HEADERS = new Set(['set-cookie', 'authorization', 'proxy-authorization'])
+
+/** The first headers within the limits, in order. */
+export function firstHeaders(headers: Headers): [string, string][] {
+  const stored: [string, string][] = []
+  let bytes = 2
+  for (const [name, value] of headers) {
+    if (OMITTED_HEADERS.has(name)) continue
+    bytes += new TextEncoder().encode(JSON.stringify([name, value])).length + 1
+    if (stored.length === STORED_HEADERS || bytes > STORED_HEADERS_BYTES) break
+    stored.push([name, value])
+  }
+  return stored
+}
+
+/** The first `STORED_BODY_BYTES` of a body as text; null when it has none. */
+export async function firstBytes(response: Response): Promise<string | null> {
+  if (!response.body) return null
+  const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+  const bytes = new Uint8Array(STORED_BODY_BYTES)
+  let length = 0
+  while (length < STORED_BODY_BYTES) {
+    const { done, value } = await reader.read()
+    if (done) break
+    const part = value.subarray(0, STORED_BODY_BYTES - length)
+    bytes.set(part, length)
+    length += part.byteLength
+  }
+  await reader.cancel()
+  return textWithin(STORED_BODY_BYTES, bytes.subarray(0, length))
+}
+
+/** Decoded text of at most `maxBytes` in UTF-8: decoding replaces an invalid byte by three. */
+function textWithin(maxBytes: number, bytes: Uint8Array): string {
+  const text = new TextDecoder().decode(bytes)
+  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(maxBytes)).read)
+}
