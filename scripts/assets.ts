@@ -1,6 +1,14 @@
 // Writes the static files that the Worker serves into assets/: our own, those of npm packages, the
 // documentation site and the client packages.
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { dirname, join } from 'node:path'
 import { buildWhenChanged } from './build-when-changed.ts'
 import { SAMPLES } from '../src/domain/samples.ts'
@@ -17,20 +25,7 @@ copy('.', 'src/docs', ['_headers'])
 write('.assetsignore', '.*-inputs\n')
 copy('static', 'node_modules/@picocss/pico/css', ['pico.classless.min.css'])
 writeCommonPasswords()
-copy('static', 'src/console/static', [
-  'account.css',
-  'billing.css',
-  'team.css',
-  'console.css',
-  'console.js',
-  'passkeys.js',
-  'icon.svg',
-  'onboarding.css',
-  'playground.css',
-  'playground.js',
-  'sandbox.css',
-  'webhooks.css',
-])
+copy('static', 'src/console/static', readdirSync(join(root, 'src/console/static')))
 const guide = readFileSync(join(root, 'docs/guides/webhooks.md'), 'utf8')
 write('static/verify-webhook.json', JSON.stringify(webhookSnippets(guide)))
 copy('static', 'samples', ['model.jpg', 'garment.jpg'])

@@ -1,5 +1,5 @@
-// The tasks that cron runs each minute: the sweep, retention, deletions, the encryption of stored
-// secrets, and lost messages of the payment provider. The sweep requeues jobs and webhook events whose
+// The tasks that cron runs each minute: the sweep, retention, deletions, the statistics of finished days,
+// the encryption of stored secrets, and lost messages of the payment provider. The sweep requeues jobs and webhook events whose
 // `sweepAt` has passed, in case their message was lost. Consumers accept duplicate messages.
 import { runDeletions } from './accounts/run-deletions.ts'
 import { catchUpEvents } from './billing/catch-up-events.ts'
@@ -9,6 +9,7 @@ import { MODES } from './domain/job.ts'
 import type { Mode } from './domain/job.ts'
 import { reencryptWebhookSecrets } from './webhooks/reencrypt-secrets.ts'
 import { takeSweptEvents } from './webhooks/store.ts'
+import { countFinishedDay } from './jobs/daily-statistics.ts'
 import { messageOf, queueOf } from './jobs/queue.ts'
 import { takeSweptJobs } from './jobs/store.ts'
 
@@ -27,7 +28,14 @@ const LONG_BACKLOG = 100
  */
 export async function runScheduledTasks(env: Env): Promise<void> {
   const failures: unknown[] = []
-  const tasks = [sweep, runRetention, runDeletions, reencryptWebhookSecrets, catchUpEvents]
+  const tasks = [
+    sweep,
+    countFinishedDay,
+    runRetention,
+    runDeletions,
+    reencryptWebhookSecrets,
+    catchUpEvents,
+  ]
   for (const task of tasks) {
     await task(env).catch((error: unknown) => failures.push(error))
   }

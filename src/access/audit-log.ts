@@ -27,6 +27,8 @@ export const AUDIT_ACTIONS = [
   'account.deletion_cancelled',
   'account.deleted',
   'api_key.created',
+  'api_key.renamed',
+  'api_key.rolled',
   'api_key.revoked',
   'webhook_secret.revealed',
   'webhook_secret.rotated',

@@ -23,6 +23,15 @@ export interface Access {
   workspaceIds: string[] | null
 }
 
+/** A filter by workspace: none if the actor may not access it; without it, all that it may access. */
+export const selectedWorkspaces = (
+  { workspaceIds }: Access,
+  workspaceId: string | undefined,
+): string[] | null => {
+  if (workspaceId === undefined) return workspaceIds
+  return workspaceIds && !workspaceIds.includes(workspaceId) ? [] : [workspaceId]
+}
+
 const ALL: Access = { workspaceIds: null }
 
 /** @throws AppError not_found */

@@ -21,6 +21,7 @@ import {
   requireUnlimited,
 } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
+import { isActive, isActiveKey } from './active-key.ts'
 import {
   API_KEYS_CREATED_DAYS,
   apiKeyLimitReached,
@@ -36,11 +37,13 @@ export function newApiKey({
   mode,
   name,
   createdBy = null,
+  expiresAt = null,
 }: {
   organisationId: string
   mode: Mode
   name: string
   createdBy?: string | null
+  expiresAt?: Date | null
 }): { key: string; row: ApiKeyRow } {
   const key = createKey(organisationId, mode)
   const row = {
@@ -52,7 +55,7 @@ export function newApiKey({
     lastFour: key.slice(-4),
     createdBy,
     createdAt: new Date(),
-    revokedAt: null,
+    revokedAt: expiresAt,
     lastUsedAt: null,
   }
   return { key, row }
@@ -82,7 +85,7 @@ export async function listApiKeys({
         or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, revokedKeysSince())),
       ),
     )
-    .orderBy(sql`${apiKeys.revokedAt} is not null`, desc(apiKeys.id))
+    .orderBy(sql`not ${isActiveKey()}`, desc(apiKeys.id))
     .limit(MAX_LISTED)
 }
 
@@ -101,19 +104,41 @@ export async function activeKeysCreatedBy({
     .select()
     .from(apiKeys)
     .where(
-      and(
-        eq(apiKeys.organisationId, organisationId),
-        eq(apiKeys.createdBy, userId),
-        isNull(apiKeys.revokedAt),
-      ),
+      and(eq(apiKeys.organisationId, organisationId), eq(apiKeys.createdBy, userId), isActiveKey()),
     )
     .orderBy(desc(apiKeys.id))
 }
 
 /**
+ * One key, also a revoked one. For the permission `develop`.
+ * @throws AppError not_found
+ */
+export async function readApiKey({
+  keyId,
+  ...request
+}: OrganisationRequest & { keyId: string }): Promise<ListedApiKey> {
+  await requirePermission(request, 'develop')
+  const [key] = await database(request.env)
+    .select({ ...getTableColumns(apiKeys), creatorEmail: users.email })
+    .from(apiKeys)
+    .leftJoin(users, eq(users.id, apiKeys.createdBy))
+    .where(and(eq(apiKeys.id, keyId), eq(apiKeys.organisationId, request.organisationId)))
+  if (!key) throw new AppError('not_found')
+  return key
+}
+
+/** A key in plain text, which cannot be read again. */
+export interface CreatedApiKey {
+  id: string
+  key: string
+}
+
+/**
  * Creates a key, which reaches all workspaces. For the permission `develop` without a limit to workspaces.
  * @param id chosen by the caller if the request can be repeated: one id creates one key
- * @returns the key in plain text, which cannot be read again; null when the id is already in use
+ * @param expiresAt requests with the key are rejected from then on; null: never
+ * @param replaces the active key that the new one replaces, and when it is revoked
+ * @returns null when the id is already in use, or the replaced key is not active
  * @throws AppError not_found, deletion_scheduled; validation_error at the limit of keys
  */
 export async function createApiKey({
@@ -123,21 +148,32 @@ export async function createApiKey({
   mode,
   name,
   id = newId('key'),
-}: OrganisationRequest & { mode: Mode; name: string; id?: string }): Promise<{
-  id: string
-  key: string
-} | null> {
+  expiresAt = null,
+  replaces,
+}: OrganisationRequest & {
+  mode: Mode
+  name: string
+  id?: string
+  expiresAt?: Date | null
+  replaces?: { keyId: string; endsAt: Date }
+}): Promise<CreatedApiKey | null> {
   const db = database(env)
   const createdBy = actor.type === 'user' ? actor.userId : null
-  const { key, row } = newApiKey({ organisationId, mode, name, createdBy })
+  const { key, row } = newApiKey({ organisationId, mode, name, createdBy, expiresAt })
   const createdSince = Date.now() - API_KEYS_CREATED_DAYS * DAY_MS
+  const replaced = and(
+    eq(apiKeys.id, replaces?.keyId ?? ''),
+    eq(apiKeys.organisationId, organisationId),
+    isActiveKey(),
+  )
   const allowed = sql`${isUnlimited(actor, organisationId, 'develop')}
     and exists (select 1 from ${organisations} where ${organisations.id} = ${organisationId}
                   and ${organisations.deleteAfter} is null)
     and (select count(*) from ${apiKeys} where ${apiKeys.organisationId} = ${organisationId}
-           and ${apiKeys.revokedAt} is null) < ${MAX_ACTIVE_API_KEYS}
+           and ${isActiveKey()}) < ${MAX_ACTIVE_API_KEYS}
     and (select count(*) from ${apiKeys} where ${apiKeys.organisationId} = ${organisationId}
-           and ${apiKeys.createdAt} > ${createdSince}) < ${MAX_API_KEYS_CREATED}`
+           and ${apiKeys.createdAt} > ${createdSince}) < ${MAX_API_KEYS_CREATED}
+    and ${replaces ? sql`exists (select 1 from ${apiKeys} where ${replaced})` : sql`true`}`
   const isNew = sql`exists (select 1 from ${apiKeys} where ${apiKeys.id} = ${id}
                       and ${apiKeys.hash} = ${row.hash})`
   const [created, , existing] = await db.batch([
@@ -149,11 +185,17 @@ export async function createApiKey({
         actor,
         action: 'api_key.created',
         target: id,
-        details: { name, mode, last_four: row.lastFour },
+        details: {
+          name,
+          mode,
+          last_four: row.lastFour,
+          ...(expiresAt && { expires_at: expiresAt.toISOString() }),
+        },
       },
       isNew,
     ),
     db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.id, id)),
+    ...(replaces ? replacement({ env, actor, organisationId, id, isNew, ...replaces }) : []),
   ])
   if (created.meta.changes > 0) {
     await organisationStub(env, organisationId).refresh()
@@ -162,7 +204,37 @@ export async function createApiKey({
   if (existing.length > 0) return null
   await requireUnlimited({ env, actor, organisationId }, 'develop')
   if (await isScheduledForDeletion(env, organisationId)) throw new AppError('deletion_scheduled')
+  if (replaces) {
+    const replacedKey = await readApiKey({ env, actor, organisationId, keyId: replaces.keyId })
+    if (!isActive(replacedKey)) return null
+  }
   throw apiKeyLimitReached()
+}
+
+/** Statements that end the replaced key if the new one was inserted, with an audit entry. */
+function replacement({
+  env,
+  actor,
+  organisationId,
+  id,
+  isNew,
+  keyId,
+  endsAt,
+}: OrganisationRequest & { id: string; isNew: SQL; keyId: string; endsAt: Date }) {
+  const details = { new_key: id, ends_at: endsAt.toISOString() }
+  const ends = endsAt.getTime()
+  return [
+    auditInsert(
+      env,
+      { organisationId, actor, action: 'api_key.rolled', target: keyId, details },
+      isNew,
+    ),
+    database(env)
+      .update(apiKeys)
+      // An earlier expiry remains.
+      .set({ revokedAt: sql`min(coalesce(${apiKeys.revokedAt}, ${ends}), ${ends})` })
+      .where(and(eq(apiKeys.id, keyId), isNew)),
+  ]
 }
 
 async function isScheduledForDeletion(env: Env, organisationId: string): Promise<boolean> {
@@ -205,7 +277,7 @@ export function revocation({
   organisationId,
   which,
 }: OrganisationRequest & { which: SQL }) {
-  const active = and(eq(apiKeys.organisationId, organisationId), isNull(apiKeys.revokedAt), which)
+  const active = and(eq(apiKeys.organisationId, organisationId), isActiveKey(), which)
   return [
     auditInsertEach(
       env,

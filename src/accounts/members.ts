@@ -19,6 +19,7 @@ import type { OrganisationRow } from '../db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { checkedLimit, limitText } from './workspace-limit.ts'
+import { isActiveKey } from './active-key.ts'
 import { revocation } from './api-keys.ts'
 import { organisationExists } from '../access/organisation-exists.ts'
 import { openInvitationsOf } from './invitations.ts'
@@ -54,7 +55,7 @@ export async function membershipsOf(env: Env, userId: string): Promise<Membershi
       workspaceIds: members.workspaceIds,
       hasLiveKey: sql`exists (select 1 from ${apiKeys}
         where ${apiKeys.organisationId} = ${organisations.id} and ${apiKeys.mode} = 'live'
-          and ${apiKeys.revokedAt} is null)`.mapWith(Boolean),
+          and ${isActiveKey()})`.mapWith(Boolean),
     })
     .from(members)
     .innerJoin(organisations, eq(organisations.id, members.organisationId))

@@ -12,6 +12,7 @@ import type { OrganisationRow } from '../db/schema.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
 import { deletePictures } from '../jobs/pictures.ts'
 import { isFinal } from '../domain/job.ts'
+import { deleteStatistics } from '../jobs/daily-statistics.ts'
 import { deleteJobs, findJobsOf } from '../jobs/store.ts'
 import { log } from '../log.ts'
 import { organisationStub } from '../organisation/stub.ts'
@@ -133,6 +134,8 @@ async function deleteOrganisation(
   const db = database(env)
   await db.batch([
     db.delete(auditLog).where(eq(auditLog.organisationId, id)),
+    // In the batch of the row: statistics are only written while the row exists.
+    deleteStatistics(env, id),
     db.delete(organisations).where(eq(organisations.id, id)),
   ])
   log.info('organisation deleted', { organisationId: id })

@@ -99,6 +99,7 @@ export const apiKeys = sqliteTable(
     /** The user who created it; null for an operator. */
     createdBy: text('created_by'),
     createdAt: instant('created_at').notNull(),
+    /** In the future for a key that expires or is being replaced: it is active until then. */
     revokedAt: instant('revoked_at'),
     /** Accurate to five minutes; null when the key was never used. */
     lastUsedAt: instant('last_used_at'),

@@ -27,6 +27,8 @@ export const RETENTION_DAYS = {
   inputs: 1,
   testJobs: 7,
   liveJobs: 400,
+  /** Counts of jobs per day. */
+  statistics: 100,
   webhooks: 30,
   /** After the expiry of a session, verification or invitation; after the creation of a sign-up. */
   expired: 7,

@@ -41,7 +41,9 @@ export class RequestChecks {
     if (keyHash !== null) {
       const key = snapshot.keys.get(keyHash)
       if (key?.mode !== mode) return { ok: false, rejection: 'invalid_api_key' }
-      if (key.revoked) return { ok: false, rejection: 'api_key_revoked' }
+      if (key.revokedAt && key.revokedAt.getTime() <= Date.now()) {
+        return { ok: false, rejection: 'api_key_revoked' }
+      }
     }
     const { rateLimitPerMinute } = snapshot.organisation
     const { passed, ...quota } = this.#rateWindow.take(rateLimitPerMinute, Date.now(), isCounted)

@@ -16,8 +16,11 @@ export const revokedKeysSince = (): Date => new Date(Date.now() - REVOKED_KEYS_M
 
 export interface OrganisationSnapshot {
   organisation: OrganisationRow
-  /** The active keys and those revoked in the last 90 days, by hash. */
-  keys: Map<string, { id: string; mode: Mode; revoked: boolean }>
+  /**
+   * The active keys and those revoked in the last 90 days, by hash. A key with a time of revocation in the
+   * future is active until then.
+   */
+  keys: Map<string, { id: string; mode: Mode; revokedAt: Date | null }>
   /** The active workspaces, oldest first. */
   workspaces: WorkspaceRow[]
   /** The enabled added endpoints, for the storage allowance. */
@@ -100,12 +103,7 @@ async function load(env: Env, organisationId: string): Promise<OrganisationSnaps
   if (!organisation) return null
   return {
     organisation,
-    keys: new Map(
-      keyRows.map(({ id, hash, mode, revokedAt }) => [
-        hash,
-        { id, mode, revoked: revokedAt !== null },
-      ]),
-    ),
+    keys: new Map(keyRows.map(({ hash, ...key }) => [hash, key])),
     workspaces: workspaceRows,
     addedEndpoints,
   }

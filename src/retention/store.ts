@@ -14,6 +14,7 @@ import {
 } from '../db/auth-schema.ts'
 import { paymentEvents, payments } from '../db/billing-schema.ts'
 import { apiKeys, auditLog } from '../db/schema.ts'
+import { jobStatistics, jobStatisticsDays } from '../db/statistics-schema.ts'
 import { webhookAttempts, webhookEndpoints, webhookEvents } from '../db/webhook-schema.ts'
 import { PAYMENT_PROVIDERS } from '../domain/billing.ts'
 import { firstIdSince } from '../ids.ts'
@@ -94,6 +95,30 @@ export const deleteInvitations = (env: Env): Promise<number> =>
 /** Deletes challenges that have expired. */
 export const deleteChallenges = (env: Env): Promise<number> =>
   deleteRows(env, challenges, [challenges.id], lt(challenges.expiresAt, new Date()))
+/** Deletes old counts of jobs. */
+export const deleteOldStatistics = (env: Env): Promise<number> =>
+  deleteRows(
+    env,
+    jobStatistics,
+    [
+      jobStatistics.day,
+      jobStatistics.organisationId,
+      jobStatistics.mode,
+      jobStatistics.workspaceId,
+    ],
+    lt(jobStatistics.day, cutoffDay()),
+  )
+
+/** Deletes the records of old days that were counted. */
+export const deleteStatisticsDays = (env: Env): Promise<number> =>
+  deleteRows(
+    env,
+    jobStatisticsDays,
+    [jobStatisticsDays.day],
+    lt(jobStatisticsDays.day, cutoffDay()),
+  )
+
+const cutoffDay = () => Math.floor(cutoff('statistics') / DAY_MS)
 
 // The tables below have no index by age. Each run checks one slice of their primary key, so that SLICES
 // consecutive runs check all rows.

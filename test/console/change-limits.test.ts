@@ -45,20 +45,22 @@ describe('an organisation', () => {
 })
 
 describe('a session whose sign-in is not recent', () => {
-  it('requires the password to invite or promote an owner, but not to invite a member', async () => {
+  it('requires the password to invite and promote owners and developers, but not viewers', async () => {
     const { browser, organisationId } = await newOwner()
     const member = await newMember(organisationId)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 16 * 60_000 })
     await browser.get(TEAM)
     const invited = newAddress()
-    const asOwner = await browser.post(`${TEAM}/invitations`, { email: invited, role: 'owner' })
-    expect(asOwner.html).toContain('Confirm your password')
+    for (const role of ['owner', 'developer']) {
+      const page = await browser.post(`${TEAM}/invitations`, { email: invited, role })
+      expect(page.html, role).toContain('Confirm your password')
+    }
     expect((await latestMail(invited)).subject).toBe('')
 
     const promoted = await browser.post(`${TEAM}/members/${member.userId}/role`, { role: 'owner' })
     expect(promoted.html).toContain('Confirm your password')
 
-    await browser.post(`${TEAM}/invitations`, { email: invited, role: 'developer' })
+    await browser.post(`${TEAM}/invitations`, { email: invited, role: 'viewer' })
     expect((await latestMail(invited)).subject).toContain('Join')
     vi.useRealTimers()
   })

@@ -26,11 +26,13 @@ describe('the credit banner', () => {
     expect(billing.html).not.toContain('The credit balance is 0.')
   })
 
-  it('asks members to contact an owner', async () => {
+  it('says to developers who can buy credits', async () => {
     const { organisationId } = await newOwner()
     const { browser } = await newMember(organisationId)
     await spendAll(organisationId)
-    expect((await browser.get('/console/jobs')).html).toContain('An owner can buy credits')
+    expect((await browser.get('/console/jobs')).html).toContain(
+      'An owner or a member with the role billing can buy credits.',
+    )
   })
 
   it('is shown from 20 % of the last grant', async () => {

@@ -172,7 +172,7 @@ describe('the team', () => {
     const page = await guest.get(path)
     expect(page.html).toContain('<h1>Join Acme &amp; Söhne</h1>')
     expect(page.html).toContain(`<strong>${email}</strong>`)
-    expect(page.html).toContain('join as a member')
+    expect(page.html).toContain('join as a developer')
     expect(page.html).not.toMatch(/name="email"|name="organisation"|free credits|Step 1/)
     const rejected = await guest.post(path, { password: 'short' })
     expect(rejected.status).toBe(422)

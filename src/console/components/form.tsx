@@ -3,6 +3,7 @@
 import { useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
 import { PASSWORD_HINT } from '../fields.ts'
+import { MODES } from '../../domain/job.ts'
 import type { Mode } from '../../domain/job.ts'
 import type { FormState } from '../read-form.ts'
 import { Link, OrganisationPath } from './link.tsx'
@@ -26,6 +27,8 @@ interface FieldProps {
   autofocus?: boolean
   maxlength?: number
   inputmode?: 'numeric'
+  /** The earliest date of a field of the type `date`, YYYY-MM-DD. */
+  min?: string
 }
 
 /** A labelled input with its hint and its error. */
@@ -105,9 +108,17 @@ export const NewPasswordField = ({
   />
 )
 
-/** The choice between test and live mode; test is the default. */
-export const ModeField = ({ state, hints }: { state: FormState; hints: Record<Mode, string> }) => {
-  const selected = state.values?.['mode'] === 'live' ? 'live' : 'test'
+/** The choice between test and live mode. @param mode the default, usually the mode of the console */
+export const ModeField = ({
+  state,
+  hints,
+  mode: initial = 'test',
+}: {
+  state: FormState
+  hints: Record<Mode, string>
+  mode?: Mode
+}) => {
+  const selected = MODES.find((mode) => mode === state.values?.['mode']) ?? initial
   return (
     <fieldset class="choices inline">
       <legend>Mode</legend>

@@ -2,8 +2,6 @@
 import { html } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import type { CreditStatus } from '../../organisation/rpc.ts'
-import { MODES } from '../../domain/job.ts'
-import type { Mode } from '../../domain/job.ts'
 import { permits } from '../../domain/role.ts'
 import type { Permission } from '../../domain/role.ts'
 import { settingsOf } from '../../settings.ts'
@@ -12,6 +10,7 @@ import { CreditBanner, creditStatusOf } from './credit-banner.tsx'
 import { pathOf } from '../organisation-path.ts'
 import { ActionForm, Button, PostForm } from './form.tsx'
 import { Link, OrganisationPath } from './link.tsx'
+import { ModeSwitch, TestBand } from './mode.tsx'
 import { Timestamp } from './time.tsx'
 
 /** A page, its label and the permission that it requires. */
@@ -39,11 +38,13 @@ const HELP = [
   ['/docs/api', 'API reference'],
 ] as const
 
+type Stylesheet = `/static/${string}.css`
+
 interface PageOptions {
   title: string
   status?: 200 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503
-  /** A style sheet of this page, in addition to that of all pages. */
-  stylesheet?: `/static/${string}.css`
+  /** Style sheets of this page, in addition to those of all pages. */
+  stylesheet?: Stylesheet | Stylesheet[]
   /** A script of this page, in addition to console.js. */
   script?: `/static/${string}.js`
   /** For a table of columns: a guest page is narrow otherwise. */
@@ -90,8 +91,9 @@ export async function memberPage(
     c,
     options,
     <OrganisationPath.Provider value={pathOf(c, '')}>
-      <body class="member">
+      <body class={c.var.mode === 'test' ? 'member test-mode' : 'member'}>
         <SkipLink />
+        <TestBand mode={c.var.mode} />
         <header>
           <Brand />
           <Organisation c={c} />
@@ -131,7 +133,10 @@ function render(c: ConsoleContext, options: PageOptions, body: Child) {
         <link rel="icon" href="/static/icon.svg" type="image/svg+xml" />
         <link rel="stylesheet" href="/static/pico.classless.min.css" />
         <link rel="stylesheet" href="/static/console.css" />
-        {stylesheet && <link rel="stylesheet" href={stylesheet} />}
+        <link rel="stylesheet" href="/static/mode.css" />
+        {[stylesheet ?? []].flat().map((href) => (
+          <link rel="stylesheet" href={href} />
+        ))}
         <script type="module" src="/static/console.js"></script>
         {script && <script type="module" src={script}></script>}
         {refreshSeconds !== undefined && (
@@ -168,22 +173,6 @@ const HelpLinks = () => (
       </li>
     ))}
   </>
-)
-
-/** The mode of the data on all pages. */
-const ModeSwitch = ({ mode }: { mode: Mode }) => (
-  <PostForm action="/console/mode" class="mode-switch">
-    {MODES.map((value) => (
-      <button
-        type="submit"
-        name="mode"
-        value={value}
-        aria-pressed={value === mode ? 'true' : 'false'}
-      >
-        {value === 'live' ? 'Live' : 'Test'}
-      </button>
-    ))}
-  </PostForm>
 )
 
 /** console.js announces changes on the page to screen readers here. */

@@ -16,3 +16,19 @@ export const selectedMode = (c: ConsoleContext): Mode | undefined => {
 
 export const selectMode = (c: ConsoleContext, mode: Mode): void =>
   setCookie(c, COOKIE, mode, cookieOptions(c, YEAR_SECONDS))
+
+/** Parameters that refer to an entry of a list, which has no meaning in the other mode. */
+const POSITIONS = new Set(['before', 'after', 'key'])
+
+/**
+ * The page to show after the mode has changed: with its filters, but at the start of its list and
+ * without notices, such as `?revoked=1`.
+ * @param page path and query
+ */
+export function pageInNewMode(page: string): string {
+  const [path = '', query] = page.split('?', 2)
+  const filters = [...new URLSearchParams(query)].filter(
+    ([name, value]) => !POSITIONS.has(name) && value !== '1',
+  )
+  return filters.length === 0 ? path : `${path}?${new URLSearchParams(filters)}`
+}

@@ -28,6 +28,8 @@ const ACTION_LABELS: Record<AuditAction, string> = {
   'account.deletion_cancelled': 'Cancelled the deletion of their account',
   'account.deleted': 'Deleted an account',
   'api_key.created': 'Created an API key',
+  'api_key.renamed': 'Renamed an API key',
+  'api_key.rolled': 'Replaced an API key',
   'api_key.revoked': 'Revoked an API key',
   'webhook_secret.revealed': 'Revealed the webhook signing secret',
   'webhook_secret.rotated': 'Rotated the webhook signing secret',

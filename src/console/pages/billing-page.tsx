@@ -12,7 +12,7 @@ import { usageOf } from '../../jobs/usage.ts'
 import type { Usage } from '../../jobs/usage.ts'
 import type { CreditStatus } from '../../organisation/rpc.ts'
 import { organisationStub } from '../../organisation/stub.ts'
-import { Chart } from '../components/chart.tsx'
+import { Chart, dayPeriod } from '../components/chart.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Notice } from '../components/notice.tsx'
 import { SandboxBanner } from '../components/sandbox-banner.tsx'
@@ -56,7 +56,13 @@ export async function billingPage(
   const done = doneMessage(c)
   return memberPage(
     c,
-    { title: 'Billing', status, stylesheet: '/static/billing.css', credits: null },
+    {
+      title: 'Billing',
+      status,
+      stylesheet: ['/static/billing.css', '/static/chart.css'],
+      script: '/static/chart.js',
+      credits: null,
+    },
     <>
       <h1>Billing</h1>
       {isSandbox(c.env, baseUrlOf(c)) && <SandboxBanner />}
@@ -153,7 +159,8 @@ const UsageSection = ({ usage }: { usage: Usage }) => (
     <h2 id="usage-heading">Usage this month</h2>
     <Chart
       caption="Credits used per day"
-      days={usage.days.map(({ day }) => day)}
+      unit="Day"
+      periods={usage.days.map(({ startsAt }) => dayPeriod(startsAt))}
       series={[
         { label: 'Credits used', colour: 'good', counts: usage.days.map((day) => day.credits) },
       ]}

@@ -5,7 +5,7 @@ import { consolePath } from '../../domain/console-path.ts'
 import { MODES } from '../../domain/job.ts'
 import type { ConsoleApp } from '../context.ts'
 import { AppError } from '../../domain/errors.ts'
-import { selectMode } from '../middleware/mode.ts'
+import { pageInNewMode, selectMode } from '../middleware/mode.ts'
 import { readForm } from '../read-form.ts'
 import { returnTo } from '../return-to.ts'
 
@@ -19,5 +19,5 @@ export const switchOrganisation = new Hono<ConsoleApp>()
   .post('/mode', async (c) => {
     const form = await readForm(c, z.object({ mode: z.enum(MODES) }))
     if (form.ok) selectMode(c, form.data.mode)
-    return c.redirect(returnTo(c) ?? '/console', 303)
+    return c.redirect(pageInNewMode(returnTo(c) ?? '/console'), 303)
   })

@@ -1,0 +1,160 @@
+// The sections of the overview: charts, errors, and the health of webhooks.
+import { errorDocsPath } from '../../domain/docs.ts'
+import type { Mode } from '../../domain/job.ts'
+import { permits } from '../../domain/role.ts'
+import type { Statistics, StatisticsRange } from '../../jobs/statistics.ts'
+import { MAX_COUNTED_EVENTS } from '../../webhooks/statistics.ts'
+import type { WebhookStatistics } from '../../webhooks/statistics.ts'
+import type { ConsoleContext } from '../context.ts'
+import { Chart, dayPeriod, hourPeriod } from '../components/chart.tsx'
+import type { Series } from '../components/chart.tsx'
+import { Link } from '../components/link.tsx'
+import { OtherMode } from '../components/mode.tsx'
+import { EmptyState, Table } from '../components/table.tsx'
+
+export const NoJobs = ({ c, statistics }: { c: ConsoleContext; statistics: Statistics }) => (
+  <section>
+    <EmptyState title={`No ${c.var.mode} jobs in this time`}>
+      <p>
+        {permits(c.var.membership.role, 'develop') && (
+          <>
+            Submit one in the <Link to="/playground">playground</Link>.{' '}
+          </>
+        )}
+        Follow the <a href="/docs/quick-start">quick start</a>. Jobs in test mode are free.
+      </p>
+      <OtherMode mode={c.var.mode} count={statistics.otherMode} noun="job" />
+    </EmptyState>
+  </section>
+)
+
+export const Charts = ({
+  mode,
+  statistics: { periods, limitedTo },
+  range,
+}: {
+  mode: Mode
+  statistics: Statistics
+  range: StatisticsRange
+}) => {
+  const isHourly = range === '24h'
+  const common = {
+    unit: isHourly ? 'Hour' : 'Day',
+    periods: periods.map(({ startsAt }) => (isHourly ? hourPeriod : dayPeriod)(startsAt)),
+  }
+  const series = (
+    label: string,
+    colour: Series['colour'],
+    kind: 'completed' | 'failed' | 'other',
+  ): Series => ({ label, colour, counts: periods.map((period) => period[kind]) })
+  const per = isHourly ? 'hour' : 'day'
+  return (
+    <section aria-labelledby="activity-heading">
+      <h2 id="activity-heading">Activity</h2>
+      <p class="muted">
+        In UTC, by the time of submission.
+        {limitedTo !== null &&
+          ` Only the latest ${limitedTo.toLocaleString('en')} jobs of the current days are counted.`}
+        {mode === 'test' &&
+          ' Test events that you send from the webhooks page are test jobs. They do not count in live mode.'}
+      </p>
+      <div class="charts">
+        <Chart
+          {...common}
+          caption={`Jobs per ${per}`}
+          series={[
+            series('Completed', 'good', 'completed'),
+            series('Failed', 'bad', 'failed'),
+            series('Other', 'off', 'other'),
+          ]}
+        />
+        {mode === 'live' && (
+          <Chart
+            {...common}
+            caption={`Credits used per ${per}`}
+            series={[series('Credits', 'good', 'completed')]}
+          />
+        )}
+      </div>
+    </section>
+  )
+}
+
+export const Errors = ({
+  statistics: { errors, failed },
+  since,
+  workspaceId,
+}: {
+  statistics: Statistics
+  /** The start of the range, ms since 1970. */
+  since: number
+  workspaceId: string | undefined
+}) => {
+  const jobsWith = (code: string) =>
+    `/jobs?${new URLSearchParams({
+      status: 'failed',
+      error: code,
+      from: new Date(since).toISOString().slice(0, 10),
+      ...(workspaceId && { workspace: workspaceId }),
+    })}`
+  return (
+    <section aria-labelledby="errors-heading">
+      <h2 id="errors-heading">Errors</h2>
+      {errors.length === 0 ? (
+        <p class="muted">No job failed in this time.</p>
+      ) : (
+        <Table
+          label="Errors"
+          columns={['Error', 'Jobs', 'Share of failures', 'Help']}
+          numeric={['Jobs', 'Share of failures']}
+          rows={errors.map(({ code, count }) => [
+            <code>{code}</code>,
+            <Link to={jobsWith(code)} aria-label={`${count} jobs that failed with ${code}`}>
+              {count.toLocaleString('en')}
+            </Link>,
+            `${Math.round((count / failed) * 100)}%`,
+            <a href={errorDocsPath(code)} aria-label={`How to fix ${code}`}>
+              How to fix it
+            </a>,
+          ])}
+        />
+      )}
+    </section>
+  )
+}
+
+export const Webhooks = ({
+  webhooks: { delivered, failed, retrying, isLimited },
+  disabledEndpoints,
+}: {
+  webhooks: WebhookStatistics
+  disabledEndpoints: number
+}) => (
+  <section aria-labelledby="webhooks-heading">
+    <h2 id="webhooks-heading">Webhooks</h2>
+    <dl class="metrics">
+      <div>
+        <dt>Delivered</dt>
+        <dd>{delivered.toLocaleString('en')}</dd>
+      </div>
+      <div>
+        <dt>Waiting or retrying</dt>
+        <dd>{retrying.toLocaleString('en')}</dd>
+      </div>
+      <div>
+        <dt>Failed</dt>
+        <dd>{failed.toLocaleString('en')}</dd>
+      </div>
+      <div>
+        <dt>Disabled endpoints</dt>
+        <dd>{disabledEndpoints}</dd>
+      </div>
+    </dl>
+    <p class="muted">
+      {isLimited
+        ? `Of the latest ${MAX_COUNTED_EVENTS.toLocaleString('en')} events. `
+        : 'Events are stored for 30 days. '}
+      <Link to="/settings/webhooks">View deliveries and endpoints</Link>
+    </p>
+  </section>
+)

@@ -1,0 +1,244 @@
+import { env } from 'cloudflare:workers'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { deleteStatistics, countFinishedDay } from '../../src/jobs/daily-statistics.ts'
+import { readStatistics } from '../../src/jobs/statistics.ts'
+import type { StatisticsRange } from '../../src/jobs/statistics.ts'
+import { SYSTEM } from '../../src/domain/actor.ts'
+import { firstIdSince, newId } from '../../src/ids.ts'
+import { runRetention } from '../../src/retention/run.ts'
+import { count, DAY_MS, HOUR_MS } from '../support/retention.ts'
+import { newOrganisation } from '../support/world.ts'
+import type { TestOrganisation } from '../support/world.ts'
+
+/** A time on a day in the future, so that all tests of this file have their own days. */
+let today = Math.ceil(Date.now() / DAY_MS)
+const at = (age: number, hour = 12) => (today - age) * DAY_MS + hour * HOUR_MS
+
+beforeEach(() => {
+  today += 200
+  vi.useFakeTimers({ toFake: ['Date'] })
+  vi.setSystemTime(at(0))
+})
+afterEach(() => void vi.useRealTimers())
+
+interface Jobs {
+  count?: number
+  mode?: 'live' | 'test'
+  status?: string
+  errorCode?: string | null
+  durationMs?: number | null
+  workspaceId?: string
+}
+
+/** Inserts jobs that were created at `time`. */
+async function insertJobs(organisation: TestOrganisation, time: number, jobs: Jobs = {}) {
+  const { count: rows = 1, mode = 'live', status = 'completed' } = jobs
+  // The ids of one millisecond differ in their last characters.
+  const prefix = firstIdSince('job', time).slice(0, -8)
+  await env.DB.prepare(
+    `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
+     INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, base_url, created_at, due_at,
+                       error_code, duration_ms)
+     SELECT ?2 || printf('%08d', n + ?3), ?4, ?5, ?6, ?7, 'http://localhost', ?8, ?8, ?9, ?10 FROM n`,
+  )
+    .bind(
+      rows,
+      prefix,
+      Math.floor(Math.random() * 90_000_000),
+      organisation.orgId,
+      jobs.workspaceId ?? organisation.workspaceId,
+      mode,
+      status,
+      time,
+      jobs.errorCode ?? null,
+      jobs.durationMs === undefined ? 1_000 : jobs.durationMs,
+    )
+    .run()
+}
+
+const read = (
+  { orgId }: TestOrganisation,
+  range: StatisticsRange,
+  options: { mode?: 'live' | 'test'; workspaceId?: string } = {},
+) => readStatistics({ env, actor: SYSTEM, organisationId: orgId, mode: 'live', range, ...options })
+
+/** Runs cron until the latest finished days are counted. */
+async function countDays(days: number) {
+  for (let run = 0; run < days; run++) await countFinishedDay(env)
+}
+
+describe('the statistics of an organisation', () => {
+  it('count the jobs of the mode by day, outcome, error and duration', async () => {
+    const shop = await newOrganisation()
+    await insertJobs(shop, at(0), { count: 3, durationMs: 2_345 })
+    await insertJobs(shop, at(0), { count: 2, status: 'failed', errorCode: 'person_not_found' })
+    await insertJobs(shop, at(1), { status: 'failed', errorCode: 'generation_timeout' })
+    await insertJobs(shop, at(1), { status: 'refunded', durationMs: null })
+    await insertJobs(shop, at(0), { count: 5, mode: 'test', durationMs: 10 })
+    const live = await read(shop, '7d')
+    expect(live).toMatchObject({
+      completed: 3,
+      failed: 3,
+      total: 7,
+      medianMs: 2_300,
+      p95Ms: 2_300,
+      otherMode: 5,
+      limitedTo: null,
+      errors: [
+        { code: 'person_not_found', count: 2 },
+        { code: 'generation_timeout', count: 1 },
+      ],
+    })
+    expect(live.periods.map(({ startsAt }) => startsAt / DAY_MS)).toEqual(
+      Array.from({ length: 7 }, (_, index) => today - 6 + index),
+    )
+    expect(live.periods.slice(-2)).toMatchObject([
+      { completed: 0, failed: 1, other: 1 },
+      { completed: 3, failed: 2, other: 0 },
+    ])
+    expect(await read(shop, '7d', { mode: 'test' })).toMatchObject({ completed: 5, medianMs: 10 })
+  })
+
+  it('divide the last 24 hours into hours', async () => {
+    const shop = await newOrganisation()
+    await insertJobs(shop, at(0, 11), { count: 2 })
+    await insertJobs(shop, at(1, 13))
+    await insertJobs(shop, at(1, 12))
+    const { periods, total } = await read(shop, '24h')
+    expect(total).toBe(3)
+    expect(periods).toHaveLength(24)
+    expect(periods[0]).toMatchObject({ startsAt: at(1, 13), completed: 1 })
+    expect(periods.at(-2)).toMatchObject({ startsAt: at(0, 11), completed: 2 })
+  })
+
+  it('are the same before and after cron has counted the finished days', async () => {
+    const shop = await newOrganisation()
+    const other = newId('ws')
+    for (const age of [0, 1, 2]) {
+      await insertJobs(shop, at(age), { count: 20, durationMs: 1_500 })
+      await insertJobs(shop, at(age), { count: 2, durationMs: 8_000, workspaceId: other })
+      await insertJobs(shop, at(age), { status: 'failed', errorCode: 'generation_failed' })
+      await insertJobs(shop, at(age), { mode: 'test' })
+    }
+    const before = await read(shop, '30d')
+    const inOther = await read(shop, '30d', { workspaceId: other })
+    expect(before).toMatchObject({ completed: 66, medianMs: 1_500, p95Ms: 8_000, otherMode: 3 })
+    expect(inOther).toMatchObject({ completed: 6, total: 6, medianMs: 8_000 })
+    await countDays(3)
+    expect(await read(shop, '30d')).toEqual(before)
+    expect(await read(shop, '30d', { workspaceId: other })).toEqual(inOther)
+  })
+
+  it('are limited to the workspaces of the member', async () => {
+    const shop = await newOrganisation()
+    const other = newId('ws')
+    const userId = newId('usr')
+    await insertJobs(shop, at(0), { count: 2 })
+    await insertJobs(shop, at(0), { count: 3, workspaceId: other })
+    await insertJobs(shop, at(1), { count: 4 })
+    await env.DB.batch([
+      env.DB.prepare(
+        `INSERT INTO users (id, name, email, email_verified, created_at, updated_at)
+         VALUES (?1, '', ?1 || '@shop.example', 1, 0, 0)`,
+      ).bind(userId),
+      env.DB.prepare(
+        `INSERT INTO members (organisation_id, user_id, role, created_at, workspace_ids)
+         VALUES (?, ?, 'viewer', 0, ?)`,
+      ).bind(shop.orgId, userId, JSON.stringify([other, newId('ws')])),
+    ])
+    const actor = { type: 'user', userId, email: '', ipAddress: null } as const
+    const request = { env, actor, organisationId: shop.orgId, mode: 'live', range: '7d' } as const
+    const { workspaceId } = shop
+    expect((await readStatistics(request)).total).toBe(3)
+    expect((await readStatistics({ ...request, workspaceId: other })).total).toBe(3)
+    expect((await readStatistics({ ...request, workspaceId })).total).toBe(0)
+    await countDays(1)
+    expect((await readStatistics(request)).total).toBe(3)
+    expect((await read(shop, '7d')).total).toBe(9)
+  })
+
+  it('include the days of deleted test jobs', async () => {
+    const shop = await newOrganisation()
+    await insertJobs(shop, at(10), { count: 4, mode: 'test', durationMs: 10 })
+    await countDays(11)
+    await env.DB.prepare('DELETE FROM jobs WHERE organisation_id = ?').bind(shop.orgId).run()
+    expect(await read(shop, '30d', { mode: 'test' })).toMatchObject({ completed: 4, medianMs: 10 })
+    expect(await read(shop, '7d', { mode: 'test' })).toMatchObject({ completed: 0 })
+  })
+
+  it('are read without the jobs of finished days', async () => {
+    const shop = await newOrganisation()
+    for (let age = 1; age < 15; age++) await insertJobs(shop, at(age), { count: 500 })
+    await insertJobs(shop, at(0), { count: 50 })
+    await countDays(15)
+    const rowsRead = await rowsReadBy(() => read(shop, '30d'))
+    expect((await read(shop, '30d')).completed).toBe(50 + 14 * 500)
+    // The 50 jobs of today through an index, 14 rows of counts, and the list of days twice.
+    expect(rowsRead).toBeLessThan(250)
+  })
+})
+
+/** The rows that D1 reads, which it bills. */
+async function rowsReadBy(work: () => Promise<unknown>): Promise<number> {
+  let rows = 0
+  const prepare = env.DB.prepare.bind(env.DB)
+  const batch = env.DB.batch.bind(env.DB)
+  const prototype = Object.getPrototypeOf(prepare('SELECT 1')) as D1PreparedStatement
+  const raw = prototype.raw
+  vi.spyOn(prototype, 'raw').mockImplementation(async function (
+    this: D1PreparedStatement,
+    ...rest
+  ) {
+    rows += (await this.run()).meta.rows_read
+    return raw.apply(this, rest)
+  })
+  vi.spyOn(env.DB, 'batch').mockImplementation(async (statements) => {
+    const results = await batch(statements)
+    for (const { meta } of results) rows += meta.rows_read
+    return results
+  })
+  await work()
+  return rows
+}
+
+describe('cron', () => {
+  it('waits for the unfinished jobs of a day, for two days at most', async () => {
+    const shop = await newOrganisation()
+    await countDays(1)
+    vi.setSystemTime(at(-1))
+    await insertJobs(shop, at(0), { status: 'processing', durationMs: null })
+    const counted = () => count('job_statistics_days', 'day = ?', today)
+    await countFinishedDay(env)
+    expect(await counted()).toBe(0)
+    vi.setSystemTime(at(-2))
+    await countFinishedDay(env)
+    expect(await counted()).toBe(0)
+    vi.setSystemTime(at(-3))
+    await countDays(3)
+    expect(await counted()).toBe(1)
+    await env.DB.prepare('DELETE FROM jobs WHERE organisation_id = ?').bind(shop.orgId).run()
+  })
+
+  it('writes no row per job and none for deleted organisations', async () => {
+    const shop = await newOrganisation()
+    await insertJobs(shop, at(1), { count: 30 })
+    await insertJobs({ ...shop, orgId: newId('org') }, at(1))
+    await countDays(1)
+    expect(await count('job_statistics', 'day = ?', today - 1)).toBe(1)
+    await deleteStatistics(env, shop.orgId)
+    expect(await count('job_statistics', 'organisation_id = ?', shop.orgId)).toBe(0)
+  })
+
+  it('deletes the counts after 100 days', async () => {
+    const shop = await newOrganisation()
+    await insertJobs(shop, at(3))
+    await countDays(3)
+    const rows = () => count('job_statistics', 'organisation_id = ?', shop.orgId)
+    vi.setSystemTime(at(-96))
+    await runRetention(env)
+    expect(await rows()).toBe(1)
+    vi.setSystemTime(at(-98))
+    await runRetention(env)
+    expect(await rows()).toBe(0)
+  })
+})
