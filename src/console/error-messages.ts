@@ -1,5 +1,6 @@
 // Messages of the console for the error codes of jobs and for rejected submissions.
 import type { JobErrorCode } from '../domain/job.ts'
+import type { RejectedUpload } from '../jobs/receive-upload.ts'
 import type { Rejection } from '../organisation/rpc.ts'
 import type { FormState } from './read-form.ts'
 
@@ -58,3 +59,16 @@ export const rejectedForm = (rejection: Rejection): FormState => ({
     link: { to: '/billing', label: 'Go to Billing' },
   }),
 })
+
+const UPLOAD_MESSAGES: Record<RejectedUpload['problem'] | 'too_many', string> = {
+  too_large: 'The file is larger than 10 MB. Choose a smaller one.',
+  too_slow: 'The upload took too long. Try again with a smaller file.',
+  busy: 'Too many uploads at the moment. Try again in a few seconds.',
+  too_many: 'Too many uploads. Wait an hour, or use a URL instead.',
+  empty: 'The file is empty.',
+  unsupported_format: 'Choose a JPEG, PNG or WebP file.',
+  corrupt: 'The file is damaged and cannot be read. Export it again.',
+}
+
+export const uploadMessage = (problem: keyof typeof UPLOAD_MESSAGES): string =>
+  UPLOAD_MESSAGES[problem]

@@ -58,7 +58,7 @@ import { workspaces } from './pages/workspaces.tsx'
  */
 const formRedirects = new Hono<ConsoleApp>()
   .get('/billing/:form', (c) => redirectTo(c, '/billing'))
-  .get('/playground/sample', (c) => redirectTo(c, '/playground'))
+  .get('/playground/:form', (c) => redirectTo(c, '/playground'))
   .get('/settings/organisation/:form', (c) => redirectTo(c, '/settings/organisation'))
   .get('/settings/team/invitations', (c) => redirectTo(c, '/settings/team'))
   .get('/settings/webhooks/url', (c) => redirectTo(c, '/settings/webhooks'))
@@ -69,6 +69,9 @@ const formRedirects = new Hono<ConsoleApp>()
   .get('/settings/workspaces/:workspaceId/rename', (c) => redirectTo(c, '/settings/workspaces'))
 
 const PLAYGROUND = '/playground'
+
+const hasOwnLimit = (path: string) =>
+  path.endsWith(PLAYGROUND) || path.endsWith(`${PLAYGROUND}/uploads`)
 
 /** The pages of an organisation. */
 export const organisationPages = new Hono<ConsoleApp>()
@@ -155,8 +158,8 @@ export const publicPages = pageApp()
 
 export const pages = pageApp()
   .basePath('/console')
-  // The playground accepts files and has its own limit, whose error page requires the organisation.
-  .use((c, next) => (c.req.path.endsWith(PLAYGROUND) ? next() : formLimit(c, next)))
+  // The playground accepts files and has its own limits, whose error page requires the organisation.
+  .use((c, next) => (hasOwnLimit(c.req.path) ? next() : formLimit(c, next)))
   .use(async (c, next) => {
     authSecretOf(c.env)
     await next()

@@ -1,6 +1,7 @@
 // Submits jobs from the console through the same use case as the API. The session authenticates the
 // request instead of an API key.
 import { z } from 'zod'
+import { requirePermission } from '../access/authorisation.ts'
 import { mayAccess } from '../access/workspace-rights.ts'
 import { listWorkspaces } from '../accounts/workspaces.ts'
 import { submitJob } from '../jobs/submit.ts'
@@ -8,8 +9,9 @@ import type { Mode } from '../domain/job.ts'
 import { permits } from '../domain/role.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleContext } from './context.ts'
-import { scopeOf } from './middleware/session.ts'
 import { rejectedForm } from './error-messages.ts'
+import { scopeOf } from './middleware/session.ts'
+import { rememberJob } from './playground-history.ts'
 import type { FormState } from './read-form.ts'
 
 /** Generated with the form and used as idempotency key: sending the form twice submits one job. */
@@ -25,11 +27,16 @@ interface Submission {
   testEvent?: { for: string; url: string | undefined }
 }
 
-/** @returns the job ID, or the form's state that explains the rejection */
+/**
+ * Submits a job and adds it to the history of the playground.
+ * @returns the job ID, or the form's state that explains the rejection
+ * @throws AppError not_found if the member's role does not permit it
+ */
 export async function submitFromConsole(
   c: ConsoleContext,
   { mode, modelImageUrl, garmentImageUrl, workspaceId, nonce, testEvent }: Submission,
 ): Promise<{ ok: true; jobId: string } | { ok: false; state: FormState }> {
+  await requirePermission(scopeOf(c), 'develop')
   const workspace = await workspaceFor(c, workspaceId)
   if (workspace === null) return { ok: false, state: rejectedForm('workspace_not_found') }
   const result = await submitJob({
@@ -46,9 +53,9 @@ export async function submitFromConsole(
       testEventFor: testEvent?.for,
     },
   })
-  return result.ok
-    ? { ok: true, jobId: result.value.jobId }
-    : { ok: false, state: permittedLink(c, rejectedForm(result.rejection)) }
+  if (!result.ok) return { ok: false, state: permittedLink(c, rejectedForm(result.rejection)) }
+  if (!testEvent) rememberJob(c, result.value.jobId)
+  return { ok: true, jobId: result.value.jobId }
 }
 
 /** Only members who may buy credits get the link to Billing. */

@@ -130,6 +130,22 @@ describe('onboarding', () => {
     expect(await totalsOf(`org_${key.slice(12, 38)}`)).toMatchObject({ granted: 100 })
   })
 
+  it('ends with code that works as it is, and with an offer of a live picture', async () => {
+    const browser = newBrowser()
+    await signUp(browser)
+    await browser.post(name, { name: 'Acme' })
+    await browser.post(region, { region: 'US' })
+    const { html } = await browser.post(workspace, { name: 'Default' })
+    const [, body = ''] = /-d &#39;(\{[^}]*\})/.exec(html) ?? []
+    const request: unknown = JSON.parse(body.replaceAll('&quot;', '"'))
+    const client = clientOf(SHOWN_KEY.exec(html)?.[0] ?? '')
+    expect((await client.post('/v1/tryon', request)).status).toBe(202)
+    expect(html).toContain('new TryOnClient({')
+    expect(html).toContain('TryOnClient(\n')
+    expect(html).toContain('uses 1 of your 100 free credits')
+    expect(html).toContain('<input type="hidden" name="mode" value="live"/>')
+  })
+
   it('shows the key once, and explains after a reload how to create another', async () => {
     const { browser, testKey, organisationId } = await newOwner()
     const again = await browser.post(workspace, { name: 'Default' })

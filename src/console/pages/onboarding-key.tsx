@@ -1,8 +1,11 @@
 // The last step of onboarding: the first API key, which is shown once.
 import { isFreeEmail } from '../../accounts/email-address.ts'
 import { consolePath } from '../../domain/console-path.ts'
+import type { Mode } from '../../domain/job.ts'
+import { SAMPLE_PAIR, sampleUrl } from '../../domain/samples.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { settingsOf } from '../../settings.ts'
+import { CodeSnippets } from '../components/code-snippets.tsx'
 import { CopyableText } from '../components/copyable-text.tsx'
 import { Button, PostForm } from '../components/form.tsx'
 import { Link, OrganisationPath } from '../components/link.tsx'
@@ -10,6 +13,7 @@ import { guestPage } from '../components/layout.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Steps } from '../components/steps.tsx'
 import type { ConsoleContext } from '../context.ts'
+import { tryOnSnippets } from '../snippets.ts'
 
 export const newKeyPage = (
   c: ConsoleContext,
@@ -18,34 +22,96 @@ export const newKeyPage = (
 ) =>
   guestPage(
     c,
-    { title: 'Your API key' },
-    <article>
-      <Steps current="key" />
-      <h1>Your test API key</h1>
-      <Notice kind="info">
-        <strong>This key is shown only once.</strong> Store it in a safe place.{' '}
-        {freeCredits > 0 && `Your organisation has ${freeCredits} free credits. `}
-        Jobs in test mode are free.
-      </Notice>
-      {freeCredits === 0 && <NoFreeCredits c={c} />}
-      <CopyableText label="Your test API key" text={key} />
-      <h2>Submit a job from a terminal</h2>
-      <CopyableText label="A command that submits a job" text={curlOf(baseUrlOf(c), key)} />
-      <h2>Or submit a job here</h2>
-      <OrganisationPath.Provider value={consolePath(organisationId)}>
-        <PostForm to="/playground/sample" target="_blank" data-run>
-          <input type="hidden" name="nonce" value={crypto.randomUUID()} />
-          <Button kind="secondary">Submit sample job</Button>
-        </PostForm>
-      </OrganisationPath.Provider>
-      <div data-run-result aria-live="polite"></div>
-      <p class="aside">
-        <a href="/console">I have stored the key. Go to the console</a>
-        <br />
-        <a href="/docs/quick-start">Continue with the quick start</a>
-      </p>
-    </article>,
+    { title: 'Your API key', wide: true, stylesheet: '/static/onboarding.css' },
+    <OrganisationPath.Provider value={consolePath(organisationId)}>
+      <article class="first-hour">
+        <Steps current="key" />
+        <h1>Your test API key</h1>
+        <Notice kind="info">
+          <strong>This key is shown only once.</strong> Store it in a safe place.{' '}
+          {freeCredits > 0 && `Your organisation has ${freeCredits} free credits. `}
+          Jobs in test mode are free.
+        </Notice>
+        {freeCredits === 0 && <NoFreeCredits c={c} />}
+        <CopyableText label="Your test API key" text={key} />
+        <h2>Submit a job</h2>
+        <p>
+          This code works as it is. In test mode, the result is a placeholder, so that you can build
+          your integration at no cost.
+        </p>
+        <CodeSnippets
+          id="first-job"
+          snippets={tryOnSnippets({
+            baseUrl: baseUrlOf(c),
+            apiKey: key,
+            modelImageUrl: sampleUrl(baseUrlOf(c), SAMPLE_PAIR.model),
+            garmentImageUrl: sampleUrl(baseUrlOf(c), SAMPLE_PAIR.garment),
+          })}
+        />
+        <div class="run">
+          <SampleForm mode="test" label="Submit sample job" />
+          <div data-run-result aria-live="polite"></div>
+        </div>
+        <LivePicture freeCredits={freeCredits} />
+        <p class="aside">
+          <a href="/console">I have stored the key. Go to the console</a>
+          <br />
+          <a href="/docs/quick-start">Continue with the quick start</a>
+        </p>
+      </article>
+    </OrganisationPath.Provider>,
   )
+
+/** The last part of the first hour: a real picture, made from a sample pair. */
+const LivePicture = ({ freeCredits }: { freeCredits: number }) => (
+  <section class="live-picture" aria-labelledby="live-picture">
+    <h2 id="live-picture">Create your first live picture</h2>
+    <p>
+      {freeCredits > 0
+        ? `See what your customers will see. This live job uses 1 of your ${freeCredits} free credits.`
+        : 'A live job costs 1 credit, and your organisation has none yet. Buy credits to see a real result.'}
+    </p>
+    <div class="pair">
+      <figure>
+        <img src={sampleUrl('', SAMPLE_PAIR.model)} alt="A woman in a grey T-shirt" />
+        <figcaption>Person</figcaption>
+      </figure>
+      <figure>
+        <img src={sampleUrl('', SAMPLE_PAIR.garment)} alt="A striped T-shirt" />
+        <figcaption>Garment</figcaption>
+      </figure>
+      <div class="run" data-run-result aria-live="polite">
+        <p class="frame">The result appears here</p>
+      </div>
+    </div>
+    {freeCredits > 0 ? (
+      <SampleForm mode="live" label="Create live picture" kind="primary" />
+    ) : (
+      <p>
+        <Link to="/billing" role="button">
+          Buy credits
+        </Link>
+      </p>
+    )}
+  </section>
+)
+
+/** console.js submits it and shows the job in the nearest place for results. */
+const SampleForm = ({
+  mode,
+  label,
+  kind = 'secondary',
+}: {
+  mode: Mode
+  label: string
+  kind?: 'primary' | 'secondary'
+}) => (
+  <PostForm to="/playground/sample" target="_blank" data-run>
+    <input type="hidden" name="nonce" value={crypto.randomUUID()} />
+    <input type="hidden" name="mode" value={mode} />
+    <Button kind={kind}>{label}</Button>
+  </PostForm>
+)
 
 /** Shown instead of the key when the key was shown before. */
 export const storedKeyPage = (c: ConsoleContext, organisationName: string) =>
@@ -88,12 +154,3 @@ const NoFreeCredits = ({ c }: { c: ConsoleContext }) => {
     </Notice>
   )
 }
-
-const curlOf = (baseUrl: string, key: string) => `curl ${baseUrl}/v1/tryon \\
-  -H 'Authorization: Bearer ${key}' \\
-  -H 'Content-Type: application/json' \\
-  -H 'Prefer: wait=10' \\
-  -d '{
-    "model_image_url": "https://shop.example/model.jpg",
-    "garment_image_url": "https://shop.example/shirt.png"
-  }'`

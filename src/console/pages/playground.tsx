@@ -1,211 +1,242 @@
-// Submits a job from a form, with image URLs or uploads, in test or live mode.
+// Submits a job from a form, with image URLs, uploads or sample pictures, in test or live mode.
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { z } from 'zod'
+import { requirePermission } from '../../access/authorisation.ts'
 import { listWorkspaces } from '../../accounts/workspaces.ts'
-import type { Role } from '../../images/fetch.ts'
-import { storeUpload } from '../../jobs/upload.ts'
+import { findJobs } from '../../jobs/find-jobs.ts'
+import { receiveUpload, uploadBytesOf } from '../../jobs/receive-upload.ts'
+import type { RejectedUpload } from '../../jobs/receive-upload.ts'
 import { MODES } from '../../domain/job.ts'
-import { MAX_BODY_BYTES, MAX_IMAGE_BYTES, MAX_URL_LENGTH } from '../../domain/limits.ts'
-import { baseUrlOf, urlPolicyOf } from '../../http/base-url.ts'
-import { tryOnBody } from '../../http/try-on-body.ts'
+import type { Mode } from '../../domain/job.ts'
+import { MAX_BODY_BYTES, MAX_IMAGE_BYTES } from '../../domain/limits.ts'
+import { SAMPLE_PAIR, sampleUrl, SAMPLES } from '../../domain/samples.ts'
+import { baseUrlOf } from '../../http/base-url.ts'
+import { isId } from '../../ids.ts'
+import type { JobRow } from '../../db/schema.ts'
 import { organisationStub } from '../../organisation/stub.ts'
-import { uploadProblem } from '../../signing/signed-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { Button, Field, FormError, PostForm, ModeField } from '../components/form.tsx'
-import { Notice } from '../components/notice.tsx'
-import { rejectedForm } from '../error-messages.ts'
-import { readForm } from '../read-form.ts'
-import type { FieldErrors, FormState } from '../read-form.ts'
+import { CodeSnippets } from '../components/code-snippets.tsx'
+import { creditStatusOf } from '../components/credit-banner.tsx'
 import { memberPage } from '../components/layout.tsx'
+import { PlaygroundForm } from '../components/playground-form.tsx'
+import { PlaygroundHistory } from '../components/playground-history.tsx'
+import { PlaygroundResult } from '../components/playground-result.tsx'
+import { rejectedForm, uploadMessage } from '../error-messages.ts'
 import { limitUpload } from '../middleware/throttle.tsx'
 import { scopeOf } from '../middleware/session.ts'
+import { pathOf, redirectTo } from '../organisation-path.ts'
+import { recentJobIds } from '../playground-history.ts'
+import {
+  chosenUrl,
+  fileOf,
+  ownerOf,
+  PictureFields,
+  pictureProblem,
+  ROLES,
+  sampleValues,
+  storeFiles,
+  valuesOfJob,
+} from '../playground-pictures.ts'
+import type { PictureValues } from '../playground-pictures.ts'
+import { readForm } from '../read-form.ts'
+import type { FormState } from '../read-form.ts'
+import { KEY_FROM_ENVIRONMENT, tryOnSnippets } from '../snippets.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
-import { Link } from '../components/link.tsx'
-import { redirectTo } from '../organisation-path.ts'
 
-const text = z.string().trim().max(MAX_URL_LENGTH).default('')
-const file = z.instanceof(File).optional().catch(undefined)
-
-const TryOn = z.object({
-  model_image_url: text,
-  model_file: file,
-  garment_image_url: text,
-  garment_file: file,
+const TryOn = PictureFields.extend({
   mode: z.enum(MODES, 'Choose a mode.'),
   workspace: z.string().max(255),
   nonce: Nonce,
+})
+
+const sampleFile = z
+  .enum(SAMPLES.map(({ file }) => file))
+  .optional()
+  .catch(undefined)
+
+const Sample = z.object({
+  nonce: Nonce,
+  mode: z.enum(MODES).default('test'),
+  model: sampleFile,
+  garment: sampleFile,
+})
+
+/** Ignores invalid values: users may edit the URL. */
+const Query = z.object({
+  model: sampleFile,
+  garment: sampleFile,
+  job: z
+    .string()
+    .refine((id) => isId('job', id))
+    .optional()
+    .catch(undefined),
 })
 
 export const uploadLimit = bodyLimit({
   maxSize: 2 * MAX_IMAGE_BYTES + MAX_BODY_BYTES,
   onError: (c: ConsoleContext) => {
     const message = 'The upload is too large. Choose files of at most 10 MB each.'
-    return playgroundPage(c, { errors: { '': message } }, 413)
+    return playgroundPage(c, { errors: { '': message } }, { status: 413 })
   },
 })
 
 export const playground = new Hono<ConsoleApp>()
-  .get('/', (c) => playgroundPage(c))
+  .get('/', async (c) => {
+    const { job: jobId, ...samples } = Query.parse(c.req.query())
+    const [job] = jobId ? await findJobs({ ...scopeOf(c), jobIds: [jobId] }) : []
+    if (!job) return playgroundPage(c, { values: sampleValues(c, samples) })
+    const values = { ...valuesOfJob(c, job), mode: job.mode, workspace: job.workspaceId }
+    return playgroundPage(c, { values }, { job })
+  })
   .post('/', async (c) => {
     const form = await readForm(c, TryOn)
     if (!form.ok) return playgroundPage(c, form)
     const { mode, workspace, nonce } = form.data
-    const values = {
-      model_image_url: form.data.model_image_url,
-      garment_image_url: form.data.garment_image_url,
-      mode,
-      workspace,
-    }
-    const uploadBytes = [form.data.model_file, form.data.garment_file]
-      .map((file) => file?.size ?? 0)
-      .reduce((sum, size) => sum + size)
-    if (uploadBytes > 0) {
+    const sizes = ROLES.map((role) => fileOf(form.data, role)?.size ?? 0)
+    const bytes = sizes.reduce((sum, size) => sum + size)
+    if (bytes > 0) {
       const tooMany = await limitUpload(c)
       if (tooMany) return tooMany
-      const caller = { organisationId: c.var.membership.organisation.id, mode, keyHash: null }
-      const admitted = await organisationStub(c.env, caller.organisationId).admitUpload(
-        caller,
-        uploadBytes,
-      )
-      if (!admitted.ok) return playgroundPage(c, { ...rejectedForm(admitted.rejection), values })
-    }
-    const [model, garment] = await Promise.all([
-      imageUrl(c, 'model', form.data.model_image_url, form.data.model_file, mode),
-      imageUrl(c, 'garment', form.data.garment_image_url, form.data.garment_file, mode),
-    ])
-    if (!model.ok || !garment.ok) {
-      const errors = {
-        ...(!model.ok && model.errors),
-        ...(!garment.ok && garment.errors),
+      const admitted = await admitUpload(c, mode, bytes)
+      if (!admitted.ok) {
+        const values = textOf(form.data)
+        return playgroundPage(c, { ...rejectedForm(admitted.rejection), values })
       }
-      return playgroundPage(c, { errors, values })
     }
+    const stored = await storeFiles(c, form.data)
+    const values = { ...stored.values, mode, workspace }
+    const errors = { ...stored.errors }
+    for (const role of ROLES) {
+      if (errors[`${role}_file`]) continue
+      const problem = pictureProblem(c, { role, url: chosenUrl(values, role), mode })
+      if (problem !== null) errors[`${role}_image_url`] = problem
+    }
+    if (Object.keys(errors).length > 0) return playgroundPage(c, { errors, values })
     const submitted = await submitFromConsole(c, {
       mode,
       nonce,
       workspaceId: workspace || undefined,
-      modelImageUrl: model.url,
-      garmentImageUrl: garment.url,
+      modelImageUrl: chosenUrl(values, 'model'),
+      garmentImageUrl: chosenUrl(values, 'garment'),
     })
     if (!submitted.ok) return playgroundPage(c, { ...submitted.state, values })
     return redirectTo(c, `/jobs/${submitted.jobId}`)
   })
+  // One click on the pages of the first hour, with a sample pair.
   .post('/sample', async (c) => {
-    const form = await readForm(c, z.object({ nonce: Nonce }))
+    const form = await readForm(c, Sample)
     if (!form.ok) return redirectTo(c, '/playground')
-    const submitted = await submitFromConsole(c, {
-      mode: 'test',
-      nonce: form.data.nonce,
-      modelImageUrl: `${baseUrlOf(c)}/static/model.jpg`,
-      garmentImageUrl: `${baseUrlOf(c)}/static/garment.jpg`,
-    })
-    if (!submitted.ok) return playgroundPage(c, submitted.state)
-    return redirectTo(c, `/jobs/${submitted.jobId}`)
+    const { nonce, mode, model = SAMPLE_PAIR.model, garment = SAMPLE_PAIR.garment } = form.data
+    const modelImageUrl = sampleUrl(baseUrlOf(c), model)
+    const garmentImageUrl = sampleUrl(baseUrlOf(c), garment)
+    const submitted = await submitFromConsole(c, { mode, nonce, modelImageUrl, garmentImageUrl })
+    if (submitted.ok) return redirectTo(c, `/jobs/${submitted.jobId}`)
+    const values = { ...sampleValues(c, { model, garment }), mode }
+    return playgroundPage(c, { ...submitted.state, values })
+  })
+  // playground.js uploads a file as soon as it is chosen. The body is the file.
+  .post('/uploads', async (c) => {
+    await requirePermission(scopeOf(c), 'develop')
+    const tooMany = await limitUpload(c)
+    if (tooMany) return c.json({ error: uploadMessage('too_many') }, 429)
+    const admitted = await admitUpload(c, c.var.mode, uploadBytesOf(c.req.raw))
+    if (!admitted.ok) {
+      const { errors = {} } = rejectedForm(admitted.rejection)
+      return c.json({ error: errors[''] }, 422)
+    }
+    const upload = await receiveUpload({ env: c.env, ...ownerOf(c), request: c.req.raw })
+    if ('problem' in upload) {
+      return c.json({ error: uploadMessage(upload.problem) }, statusOf(upload))
+    }
+    return c.json({ url: upload.url }, 201)
+  })
+  // playground.js updates the code with it. A form, because the URLs of uploads are secrets.
+  .post('/code', async (c) => {
+    const form = await readForm(c, TryOn.partial())
+    return c.html(<Code c={c} values={form.ok ? textOf(form.data) : form.values} />)
   })
 
-type ImageUrl = { ok: true; url: string } | { ok: false; errors: FieldErrors }
+const statusOf = ({ problem }: RejectedUpload) =>
+  problem === 'too_large' ? 413 : problem === 'busy' ? 429 : 422
 
-/** Prefers the file if both a file and a URL are given. */
-async function imageUrl(
-  c: ConsoleContext,
-  role: Role,
-  enteredUrl: string,
-  upload: File | undefined,
-  mode: (typeof MODES)[number],
-): Promise<ImageUrl> {
-  const owner = {
-    baseUrl: baseUrlOf(c),
-    organisationId: c.var.membership.organisation.id,
-  }
-  if (upload && upload.size > 0) {
-    if (upload.size <= MAX_IMAGE_BYTES) {
-      const bytes = new Uint8Array(await upload.arrayBuffer())
-      const stored = await storeUpload({ env: c.env, ...owner, bytes })
-      if ('url' in stored) return { ok: true, url: stored.url }
-    }
-    return {
-      ok: false,
-      errors: { [`${role}_file`]: 'Choose a JPEG, PNG or WebP file of at most 10 MB.' },
-    }
-  }
-  const field = `${role}_image_url` as const
-  if (!enteredUrl) return { ok: false, errors: { [field]: 'Enter a URL or choose a file.' } }
-  const schema = tryOnBody(urlPolicyOf(c), mode).shape[field]
-  const result = schema.safeParse(enteredUrl)
-  const problem = result.success
-    ? (uploadProblem(c.env, owner, result.data)?.message ?? null)
-    : (result.error.issues[0]?.message ?? 'is not valid')
-  if (problem === null) return { ok: true, url: enteredUrl }
-  return { ok: false, errors: { [field]: `The URL ${problem}.` } }
+const admitUpload = (c: ConsoleContext, mode: Mode, bytes: number) => {
+  const { organisationId } = ownerOf(c)
+  const caller = { organisationId, mode, keyHash: null }
+  return organisationStub(c.env, organisationId).admitUpload(caller, bytes)
 }
+
+/** The text fields of a form. */
+const textOf = (data: object): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(data).filter((field): field is [string, string] => typeof field[1] === 'string'),
+  )
 
 async function playgroundPage(
   c: ConsoleContext,
-  state: FormState = {},
-  status: 200 | 413 | 422 = state.errors ? 422 : 200,
+  state: FormState,
+  {
+    status = state.errors ? 422 : 200,
+    job,
+  }: { status?: 200 | 413 | 422; job?: JobRow | undefined } = {},
 ) {
-  const all = await listWorkspaces(scopeOf(c))
+  const [all, recent, credits] = await Promise.all([
+    listWorkspaces(scopeOf(c)),
+    findJobs({ ...scopeOf(c), jobIds: recentJobIds(c) }),
+    creditStatusOf(c),
+  ])
   const workspaces = all.filter(({ status }) => status === 'active')
+  const values: Record<string, string> = { mode: c.var.mode, ...state.values }
   return memberPage(
     c,
-    { title: 'Playground', status },
+    {
+      title: 'Playground',
+      status,
+      credits,
+      stylesheet: '/static/playground.css',
+      script: '/static/playground.js',
+    },
     <>
       <h1>Playground</h1>
-      <p>Submit a job and follow its progress.</p>
-      {workspaces.length === 0 && (
-        <Notice kind="bad">
-          All workspaces are archived. To submit jobs, restore or create a workspace under{' '}
-          <Link to="/settings/workspaces">Workspaces</Link>.
-        </Notice>
-      )}
-      <PostForm to="/playground" enctype="multipart/form-data" novalidate>
-        <FormError state={state} />
-        <input type="hidden" name="nonce" value={crypto.randomUUID()} />
-        <div class="columns">
-          <ImageChoice role="model" title="Model image" state={state} />
-          <ImageChoice role="garment" title="Garment image" state={state} />
-        </div>
-        <ModeField
-          state={state}
-          hints={{ test: 'Placeholder result, free', live: 'Real result, 1 credit' }}
+      <p class="lead">Choose a person and a garment, then submit a job to see the result.</p>
+      <div class="playground">
+        <PlaygroundForm
+          c={c}
+          state={{ ...state, values }}
+          workspaces={workspaces}
+          balance={credits?.balance ?? null}
         />
-        <div class="field">
-          <label for="workspace">Workspace</label>
-          <select id="workspace" name="workspace">
-            {workspaces.map(({ id, name }) => (
-              <option value={id} selected={state.values?.['workspace'] === id || undefined}>
-                {name}
-              </option>
-            ))}
-          </select>
-        </div>
-        <Button disabled={workspaces.length === 0}>Submit job</Button>
-      </PostForm>
+        <PlaygroundResult live={job && pathOf(c, `/jobs/${job.id}/live`)} jobId={job?.id} />
+      </div>
+      <details class="card code" data-code-for={pathOf(c, '/playground/code')}>
+        <summary>Use these pictures in your code</summary>
+        <p>
+          Set <code>TRY_ON_API_KEY</code> to one of your{' '}
+          <a href={pathOf(c, '/settings/api-keys')}>API keys</a>. A test key returns a placeholder,
+          a live key the real result. More in the <a href="/docs/quick-start">quick start</a>.
+        </p>
+        <Code c={c} values={values} />
+      </details>
+      <PlaygroundHistory c={c} jobs={recent} current={job?.id} />
     </>,
   )
 }
 
-const ImageChoice = ({ role, title, state }: { role: Role; title: string; state: FormState }) => (
-  <fieldset class="card">
-    <legend>{title}</legend>
-    <Field
-      name={`${role}_image_url`}
-      label="URL"
-      type="url"
-      placeholder={`https://shop.example/${role}.jpg`}
-      required={false}
-      state={state}
-    />
-    <Field
-      name={`${role}_file`}
-      label="Or upload a file"
-      type="file"
-      accept="image/jpeg,image/png,image/webp"
-      maxBytes={MAX_IMAGE_BYTES}
-      hint="JPEG, PNG or WebP, at most 10 MB. Uploads are deleted after about one day."
-      required={false}
-      state={state}
-    />
-  </fieldset>
-)
+/** Code that submits the chosen pictures, or the first sample pair. */
+const Code = ({
+  c,
+  values,
+}: {
+  c: ConsoleContext
+  values: Partial<PictureValues> & { workspace?: string }
+}) => {
+  const baseUrl = baseUrlOf(c)
+  const snippets = tryOnSnippets({
+    baseUrl,
+    apiKey: KEY_FROM_ENVIRONMENT,
+    modelImageUrl: chosenUrl(values, 'model') || sampleUrl(baseUrl, SAMPLE_PAIR.model),
+    garmentImageUrl: chosenUrl(values, 'garment') || sampleUrl(baseUrl, SAMPLE_PAIR.garment),
+    workspaceId: values.workspace || undefined,
+  })
+  return <CodeSnippets snippets={snippets} id="code" />
+}

@@ -59,6 +59,8 @@ addEventListener('pageshow', () => {
 
 for (const form of document.querySelectorAll('form[data-run]')) {
   form.addEventListener('submit', async (event) => {
+    // The nonce of another run needs randomUUID, which requires HTTPS or localhost.
+    if (!crypto.randomUUID) return
     event.preventDefault()
     const result = form.parentElement.querySelector('[data-run-result]')
     const button = form.querySelector('button')
@@ -70,11 +72,12 @@ for (const form of document.querySelectorAll('form[data-run]')) {
       const section = document.createElement('section')
       section.dataset.live = `${new URL(response.url).pathname}/live`
       result.replaceChildren(section)
+      form.elements.nonce.value = crypto.randomUUID()
       await poll(section)
     } catch {
       result.textContent = 'The job could not be submitted. Try again in the playground.'
-      button.disabled = false
     }
+    button.disabled = false
     button.removeAttribute('aria-busy')
   })
 }
@@ -101,7 +104,7 @@ document
   ?.scrollIntoView({ block: 'nearest', inline: 'center' })
 
 /** Replaces `section` with the current state of its job or payment until that is final. */
-async function poll(section) {
+export async function poll(section) {
   let current = section
   while (current.dataset.live) {
     const response = await fetch(current.dataset.live).catch(() => null)
@@ -168,6 +171,6 @@ function showLocalTimes(root) {
 }
 
 /** Announces a change to screen readers. */
-function announce(text) {
+export function announce(text) {
   document.querySelector('[data-announcer]').textContent = text
 }

@@ -1,0 +1,56 @@
+// The strip of the latest jobs of the playground. A click loads the pictures of a job into the form.
+import type { JobRow } from '../../db/schema.ts'
+import { outputKey, signedUrl } from '../../signing/signed-url.ts'
+import { baseUrlOf } from '../../http/base-url.ts'
+import type { ConsoleContext } from '../context.ts'
+import { ModeBadge, StatusBadge } from './badges.tsx'
+import { Link } from './link.tsx'
+import { Timestamp } from './time.tsx'
+
+interface HistoryProps {
+  c: ConsoleContext
+  jobs: JobRow[]
+  /** The job whose pictures are in the form. */
+  current: string | undefined
+}
+
+export const PlaygroundHistory = ({ c, jobs, current }: HistoryProps) => (
+  <section data-history aria-labelledby="history">
+    {jobs.length > 0 && (
+      <>
+        <h2 id="history">Your latest jobs here</h2>
+        <ul class="history">
+          {jobs.map((job) => (
+            <li>
+              <Link
+                to={`/playground?job=${job.id}`}
+                aria-current={job.id === current ? 'true' : undefined}
+              >
+                <Thumbnail c={c} job={job} />
+                <Timestamp at={job.createdAt} />
+                <ModeBadge mode={job.mode} />
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </>
+    )}
+  </section>
+)
+
+const Thumbnail = ({ c, job }: { c: ConsoleContext; job: JobRow }) => {
+  const isShown = job.status === 'completed' && job.outputFormat !== null && job.mode === 'live'
+  return (
+    <span class="frame">
+      {isShown && job.outputFormat ? (
+        <img
+          src={signedUrl(c.env, baseUrlOf(c), outputKey(job.id, job.outputFormat))}
+          alt="Result"
+          loading="lazy"
+        />
+      ) : (
+        <StatusBadge status={job.status} />
+      )}
+    </span>
+  )
+}

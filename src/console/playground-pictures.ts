@@ -1,0 +1,149 @@
+// The pictures that the playground's form chooses: a file, a URL or the reference of an upload. The file
+// is preferred to the URL, and the URL to the upload.
+import { z } from 'zod'
+import type { Role } from '../images/fetch.ts'
+import { storeUpload } from '../jobs/upload.ts'
+import type { Mode } from '../domain/job.ts'
+import { MAX_IMAGE_BYTES, MAX_URL_LENGTH } from '../domain/limits.ts'
+import { isSampleUrl, SAMPLE_PAIR, sampleUrl, SAMPLES } from '../domain/samples.ts'
+import { isScenario } from '../domain/scenario.ts'
+import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
+import { tryOnBody } from '../http/try-on-body.ts'
+import { isUploadUrl, signedUrl, uploadKeyOf, uploadProblem } from '../signing/signed-url.ts'
+import type { JobRow } from '../db/schema.ts'
+import type { ConsoleContext } from './context.ts'
+
+export const ROLES = ['model', 'garment'] as const satisfies Role[]
+
+const text = z.string().trim().max(MAX_URL_LENGTH).default('')
+const fileName = z.string().trim().max(255).default('').catch('')
+const file = z.instanceof(File).optional().catch(undefined)
+
+/** The fields of both pictures. An upload is referred to by its signed URL. */
+export const PictureFields = z.object({
+  model_image_url: text,
+  model_file: file,
+  model_upload: text,
+  model_upload_name: fileName,
+  garment_image_url: text,
+  garment_file: file,
+  garment_upload: text,
+  garment_upload_name: fileName,
+})
+export type PictureFields = z.infer<typeof PictureFields>
+
+/** The text fields of both pictures, which a form that is shown again carries. */
+export type PictureValues = Record<
+  `${Role}_image_url` | `${Role}_upload` | `${Role}_upload_name`,
+  string
+>
+
+export const fileOf = (fields: PictureFields, role: Role): File | null => {
+  const chosen = fields[`${role}_file`]
+  return chosen && chosen.size > 0 ? chosen : null
+}
+
+/** Stores the valid files. The values refer to their uploads. */
+export async function storeFiles(
+  c: ConsoleContext,
+  fields: PictureFields,
+): Promise<{ values: PictureValues; errors: Record<string, string> }> {
+  const errors: Record<string, string> = {}
+  const values: PictureValues = { ...withoutFiles(fields) }
+  await Promise.all(
+    ROLES.map(async (role) => {
+      const chosen = fileOf(fields, role)
+      if (!chosen) return
+      const url = await storeFile(c, chosen)
+      if (!url) errors[`${role}_file`] = 'Choose a JPEG, PNG or WebP file of at most 10 MB.'
+      else setUpload(values, role, { url, name: chosen.name.slice(0, 255) })
+    }),
+  )
+  return { values, errors }
+}
+
+const withoutFiles = ({
+  model_file: _model,
+  garment_file: _garment,
+  ...values
+}: PictureFields): PictureValues => values
+
+function setUpload(
+  values: PictureValues,
+  role: Role,
+  { url, name }: { url: string; name: string },
+) {
+  values[`${role}_image_url`] = ''
+  values[`${role}_upload`] = url
+  values[`${role}_upload_name`] = name
+}
+
+async function storeFile(c: ConsoleContext, chosen: File): Promise<string | null> {
+  if (chosen.size > MAX_IMAGE_BYTES) return null
+  const bytes = new Uint8Array(await chosen.arrayBuffer())
+  const stored = await storeUpload({ env: c.env, ...ownerOf(c), bytes })
+  return 'url' in stored ? stored.url : null
+}
+
+export const ownerOf = (c: ConsoleContext) => ({
+  baseUrl: baseUrlOf(c),
+  organisationId: c.var.membership.organisation.id,
+})
+
+/** The URL of the chosen picture; empty if there is none. */
+export const chosenUrl = (values: Partial<PictureValues>, role: Role): string =>
+  values[`${role}_image_url`] || (values[`${role}_upload`] ?? '')
+
+/** The error of the chosen picture, or null. */
+export function pictureProblem(
+  c: ConsoleContext,
+  { role, url, mode }: { role: Role; url: string; mode: Mode },
+): string | null {
+  if (!url) return 'Enter a URL or choose a file.'
+  const result = tryOnBody(urlPolicyOf(c), mode).shape[`${role}_image_url`].safeParse(url)
+  const problem = result.success
+    ? (uploadProblem(c.env, ownerOf(c), url)?.message ?? null)
+    : (result.error.issues[0]?.message ?? 'is not valid')
+  return problem === null ? null : `The URL ${problem}.`
+}
+
+/** The values of a form with sample pictures. @param files an unknown name selects the first sample */
+export function sampleValues(
+  c: ConsoleContext,
+  files: Partial<Record<Role, string | undefined>>,
+): Partial<PictureValues> {
+  const urlOf = (role: Role) => {
+    const sample = SAMPLES.find(({ file: name }) => name === files[role])
+    return sampleUrl(baseUrlOf(c), sample?.file ?? SAMPLE_PAIR[role])
+  }
+  return { model_image_url: urlOf('model'), garment_image_url: urlOf('garment') }
+}
+
+/** The values of a form with the pictures of a job. A picture that is deleted has no value. */
+export function valuesOfJob(c: ConsoleContext, row: JobRow): Partial<PictureValues> {
+  const values: PictureValues = {
+    model_image_url: row.modelImageUrl ?? '',
+    model_upload: '',
+    model_upload_name: '',
+    garment_image_url: row.garmentImageUrl ?? '',
+    garment_upload: '',
+    garment_upload_name: '',
+  }
+  for (const role of ROLES) {
+    const url = values[`${role}_image_url`]
+    if (!isUploadUrl(baseUrlOf(c), url)) continue
+    const isUsable = uploadProblem(c.env, ownerOf(c), url) === null
+    setUpload(values, role, isUsable ? { url, name: 'Uploaded picture' } : { url: '', name: '' })
+  }
+  return values
+}
+
+/** The address of a picture in the browser; null for a scenario and for no picture. */
+export function previewUrl(c: ConsoleContext, url: string): string | null {
+  if (!URL.canParse(url) || isScenario(url)) return null
+  const { baseUrl } = ownerOf(c)
+  if (isSampleUrl(baseUrl, url)) return url.slice(baseUrl.length)
+  const key = uploadKeyOf(c.env, ownerOf(c), url)
+  if (key) return signedUrl(c.env, baseUrl, key)
+  return /^https?:\/\//i.test(url) ? url : null
+}
