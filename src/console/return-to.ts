@@ -11,9 +11,13 @@ export function safeReturnTo(text: string | undefined): string | null {
   return isConsole ? url.pathname + url.search : null
 }
 
-/** Returns the console page that sent the form, according to the Referer header. */
-export function returnTo(c: ConsoleContext): string | null {
+/** Returns path and query of the page that sent the form, if it is a page of this service. */
+export function refererOf(c: ConsoleContext): string | null {
   const page = URL.parse(c.req.header('Referer') ?? '')
   const isOwn = [c.req.url, baseUrlOf(c)].some((url) => page?.origin === new URL(url).origin)
-  return page && isOwn ? safeReturnTo(page.pathname + page.search) : null
+  return page && isOwn ? page.pathname + page.search : null
 }
+
+/** Returns the console page that sent the form, according to the Referer header. */
+export const returnTo = (c: ConsoleContext): string | null =>
+  safeReturnTo(refererOf(c) ?? undefined)

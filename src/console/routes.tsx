@@ -8,9 +8,7 @@ import { requestId } from 'hono/request-id'
 import { secureHeaders } from 'hono/secure-headers'
 import { trimTrailingSlash } from 'hono/trailing-slash'
 import { MAX_BODY_BYTES } from '../domain/limits.ts'
-import { authSecretOf, ConsoleNotSetUp } from '../accounts/auth.ts'
-import { AppError } from '../domain/errors.ts'
-import { log } from '../log.ts'
+import { authSecretOf } from '../accounts/auth.ts'
 import { settingsOf } from '../settings.ts'
 import { account } from './pages/account.tsx'
 import { auditLog } from './pages/audit-log.tsx'
@@ -21,11 +19,11 @@ import { billing } from './pages/billing.tsx'
 import { billingPayment } from './pages/billing-payment.tsx'
 import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
+import { notFoundPage, pageOfError, tooLargePage } from './error-pages.tsx'
 import { credits } from './pages/credits.tsx'
 import { invitations } from './pages/invitations.tsx'
 import { jobs } from './pages/jobs.tsx'
 import { keys } from './pages/keys.tsx'
-import { guestPage } from './components/layout.tsx'
 import { limitChanges } from './middleware/throttle.tsx'
 import { devMailbox } from './pages/dev-mailbox.tsx'
 import { member } from './pages/member.tsx'
@@ -44,6 +42,7 @@ import {
   unlimitedForms,
 } from './middleware/session.ts'
 import { rightOrganisation } from './middleware/right-organisation.ts'
+import { redirectRejectedForms } from './middleware/rejected-forms.ts'
 import { sandbox } from './pages/sandbox.tsx'
 import { signIn } from './pages/sign-in.tsx'
 import { signUp } from './pages/sign-up.tsx'
@@ -106,7 +105,7 @@ export const organisationPages = new Hono<ConsoleApp>()
   .route('/settings/team', member)
   .route('/settings/team', removeMember)
   .route('/settings/audit-log', auditLog)
-  .all('*', (c) => notFound(c))
+  .all('*', (c) => notFoundPage(c))
 
 /** The page of the organisation that was used last, for an address without an organisation. */
 function redirectToOrganisation(c: ConsoleContext) {
@@ -131,10 +130,7 @@ const requireOwnOrigin = createMiddleware<ConsoleApp>(async (c, next) => {
   await next()
 })
 
-const tooLarge = (c: ConsoleContext) =>
-  errorPage(c, 413, 'Form too large', 'The form is too large.')
-
-const formLimit = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => tooLarge(c) })
+const formLimit = bodyLimit({ maxSize: MAX_BODY_BYTES, onError: (c) => tooLargePage(c) })
 
 /** What all pages share. */
 const pageApp = () =>
@@ -146,9 +142,10 @@ const pageApp = () =>
       c.header('Cache-Control', 'no-store')
     })
     .use((c, next) => pageHeaders(c.env)(c, next))
+    .use(redirectRejectedForms)
     .use(requireOwnOrigin)
-    .notFound((c) => notFound(c))
-    .onError(pageError)
+    .notFound((c) => notFoundPage(c))
+    .onError(pageOfError)
 
 /** The pages outside of the console, which need no session. */
 export const publicPages = pageApp()
@@ -174,25 +171,6 @@ export const pages = pageApp()
   .route('/account', accountData)
   .route('/account/email', emailChange)
   .route('/', signedIn)
-
-function pageError(error: Error, c: ConsoleContext) {
-  if (error instanceof AppError && error.code === 'not_found') {
-    return notFound(c)
-  }
-  if (error instanceof AppError && error.code === 'deletion_scheduled') {
-    return errorPage(c, 409, 'No changes were saved', error.message)
-  }
-  if (error instanceof HTTPException && error.status === 403) {
-    return errorPage(c, 403, 'Request rejected', 'The form was not sent from the console.')
-  }
-  if (error instanceof ConsoleNotSetUp) {
-    log.error('console not set up', error)
-    return errorPage(c, 503, 'The console is not set up', error.message)
-  }
-  log.error('console request failed', error, { method: c.req.method, path: c.req.path })
-  const message = `Something went wrong on our side. Try again. If the problem persists, contact support with the request ID ${c.var.requestId}.`
-  return errorPage(c, 500, 'Something went wrong', message)
-}
 
 const isOwnOrigin = (c: ConsoleContext, origin: string | undefined) =>
   origin === new URL(c.req.url).origin || origin === new URL(baseUrlOf(c)).origin
@@ -223,24 +201,4 @@ function pageHeaders(env: Env) {
     xFrameOptions: 'DENY',
     referrerPolicy: 'same-origin',
   })
-}
-
-const notFound = (c: ConsoleContext) =>
-  errorPage(c, 404, 'Page not found', 'This page does not exist, or you do not have access to it.')
-
-function errorPage(
-  c: ConsoleContext,
-  status: 403 | 404 | 409 | 413 | 500 | 503,
-  title: string,
-  message: string,
-) {
-  return guestPage(
-    c,
-    { title, status },
-    <article>
-      <h1>{title}</h1>
-      <p>{message}</p>
-      <a href="/console">Back to the console</a>
-    </article>,
-  )
 }

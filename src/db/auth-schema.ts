@@ -231,5 +231,13 @@ export const rateLimits = sqliteTable(
 )
 
 export type PasskeyRow = typeof passkeys.$inferSelect
+/** Encrypted pages of rejected forms, until the browser shows them (accounts/rejected-pages). */
+export const rejectedPages = sqliteTable('rejected_pages', {
+  /** The hash of the browser's token and the page's address. */
+  id: text().primaryKey(),
+  page: text().notNull(),
+  endsAt: instant('ends_at').notNull(),
+})
+
 export type OnboardingRow = typeof onboardings.$inferSelect
 export type InvitationRow = typeof invitations.$inferSelect

@@ -29,7 +29,12 @@ export interface Browser {
   post(
     path: string,
     fields?: Record<string, string | File>,
-    from?: { origin?: string | null; referer?: string },
+    from?: {
+      origin?: string | null
+      referer?: string
+      /** Sends the headers of a real browser, which is redirected after a rejected form. */
+      navigates?: boolean
+    },
   ): Promise<Page>
   /** The current cookies. */
   cookies: Map<string, string>
@@ -76,7 +81,7 @@ export function newBrowser(ip = newIp()): Browser {
   return {
     cookies,
     get: (path) => send(path, { method: 'GET' }),
-    post(path, fields = {}, { origin = BASE, referer } = {}) {
+    post(path, fields = {}, { origin = BASE, referer, navigates } = {}) {
       const files = Object.values(fields).some((value) => value instanceof File)
       const body = files ? new FormData() : new URLSearchParams()
       for (const [name, value] of Object.entries(fields)) {
@@ -88,6 +93,7 @@ export function newBrowser(ip = newIp()): Browser {
         headers: {
           ...(origin !== null && { Origin: origin }),
           ...(referer !== undefined && { Referer: BASE + referer }),
+          ...(navigates && { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Site': 'same-origin' }),
         },
         body,
       })

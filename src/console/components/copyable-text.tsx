@@ -19,8 +19,9 @@ export const CopyableId = ({ id, label }: { id: string; label: string }) => (
   </span>
 )
 
+/** @param label the name of a button that shows only an icon */
 export const CopyButton = ({ label }: { label?: string }) => (
-  <button type="button" class="secondary" data-copy hidden aria-label={label}>
-    Copy
+  <button type="button" class="secondary" data-copy hidden aria-label={label} title={label}>
+    {label ? null : 'Copy'}
   </button>
 )

@@ -2,41 +2,21 @@
 import { html } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import type { CreditStatus } from '../../organisation/rpc.ts'
-import { permits } from '../../domain/role.ts'
-import type { Permission } from '../../domain/role.ts'
 import { settingsOf } from '../../settings.ts'
 import type { ConsoleContext } from '../context.ts'
 import { CreditBanner, creditStatusOf } from './credit-banner.tsx'
 import { pathOf } from '../organisation-path.ts'
-import { ActionForm, Button, PostForm } from './form.tsx'
-import { Link, OrganisationPath } from './link.tsx'
+import { ActionForm } from './form.tsx'
+import { OrganisationPath } from './link.tsx'
 import { ModeSwitch, TestBand } from './mode.tsx'
+import {
+  AccountMenu,
+  HELP_LINKS,
+  Navigation,
+  NavigationToggle,
+  OrganisationMenu,
+} from './navigation.tsx'
 import { Timestamp } from './time.tsx'
-
-/** A page, its label and the permission that it requires. */
-type Entry = readonly [page: string, label: string, permission?: Permission]
-
-const PAGES: Entry[] = [
-  ['', 'Overview'],
-  ['/playground', 'Playground', 'develop'],
-  ['/jobs', 'Jobs', 'jobs'],
-  ['/credits', 'Credits'],
-  ['/billing', 'Billing', 'billing'],
-]
-
-const SETTINGS: Entry[] = [
-  ['/settings/organisation', 'Organisation'],
-  ['/settings/api-keys', 'API keys', 'develop'],
-  ['/settings/webhooks', 'Webhooks', 'jobs'],
-  ['/settings/workspaces', 'Workspaces', 'jobs'],
-  ['/settings/team', 'Team'],
-  ['/settings/audit-log', 'Audit log', 'administer'],
-]
-
-const HELP = [
-  ['/docs', 'Documentation'],
-  ['/docs/api', 'API reference'],
-] as const
 
 type Stylesheet = `/static/${string}.css`
 
@@ -72,7 +52,7 @@ export const guestPage = (c: ConsoleContext, options: PageOptions, content: Chil
         {content}
       </main>
       <footer>
-        {HELP.map(([href, label]) => (
+        {HELP_LINKS.map(([href, label]) => (
           <a href={href}>{label}</a>
         ))}
       </footer>
@@ -96,19 +76,12 @@ export async function memberPage(
         <TestBand mode={c.var.mode} />
         <header>
           <Brand />
-          <Organisation c={c} />
+          <OrganisationMenu c={c} />
           <ModeSwitch mode={c.var.mode} />
           <AccountMenu c={c} />
+          <NavigationToggle />
         </header>
-        <nav aria-label="Console">
-          <Links c={c} to={PAGES} />
-          <h2 id="settings">Settings</h2>
-          <Links c={c} to={SETTINGS} labelledBy="settings" />
-          <h2 id="help">Help</h2>
-          <ul aria-labelledby="help">
-            <HelpLinks />
-          </ul>
-        </nav>
+        <Navigation c={c} />
         <main id="content" tabindex={-1}>
           <Suspension c={c} />
           <Deletion c={c} />
@@ -151,30 +124,6 @@ function render(c: ConsoleContext, options: PageOptions, body: Child) {
   return c.html(html`<!doctype html>${document}`, status)
 }
 
-const Links = ({ c, to, labelledBy }: { c: ConsoleContext; to: Entry[]; labelledBy?: string }) => (
-  <ul aria-labelledby={labelledBy}>
-    {to
-      .filter(([, , permission]) => !permission || permits(c.var.membership.role, permission))
-      .map(([page, label]) => (
-        <li>
-          <Link to={page} aria-current={isCurrent(c, page) ? 'page' : undefined}>
-            {label}
-          </Link>
-        </li>
-      ))}
-  </ul>
-)
-
-const HelpLinks = () => (
-  <>
-    {HELP.map(([href, label]) => (
-      <li>
-        <a href={href}>{label}</a>
-      </li>
-    ))}
-  </>
-)
-
 /** console.js announces changes on the page to screen readers here. */
 const Announcer = () => <p class="visually-hidden" role="status" data-announcer></p>
 
@@ -186,45 +135,9 @@ const SkipLink = () => (
 
 const Brand = () => (
   <a class="brand" href="/console">
-    <img src="/static/icon.svg" alt="" width="28" height="28" /> Try-On
+    <img src="/static/icon.svg" alt="" width="28" height="28" />
+    <span>Try-On</span>
   </a>
-)
-
-const Organisation = ({ c }: { c: ConsoleContext }) => {
-  const { membership, memberships } = c.var
-  if (memberships.length === 1) return <strong class="org">{membership.organisation.name}</strong>
-  return (
-    <PostForm action="/console/organisation" class="org">
-      <label for="organisation">Organisation</label>
-      <select id="organisation" name="organisation" data-submit-on-change>
-        {memberships.map(({ organisation }) => (
-          <option
-            value={organisation.id}
-            selected={organisation.id === membership.organisation.id || undefined}
-          >
-            {organisation.name}
-          </option>
-        ))}
-      </select>
-      <Button kind="secondary">Switch</Button>
-    </PostForm>
-  )
-}
-
-const AccountMenu = ({ c }: { c: ConsoleContext }) => (
-  <details class="account-menu">
-    <summary>
-      <span class="address">{c.var.user.email}</span>
-      <span class="short">Account</span>
-    </summary>
-    <div>
-      <p>{c.var.user.email}</p>
-      <a href="/console/account">Your account</a>
-      <PostForm action="/console/sign-out">
-        <Button kind="secondary">Sign out</Button>
-      </PostForm>
-    </div>
-  </details>
 )
 
 const Suspension = ({ c }: { c: ConsoleContext }) => {
@@ -262,10 +175,4 @@ const Deletion = ({ c }: { c: ConsoleContext }) => {
       )}
     </aside>
   )
-}
-
-function isCurrent(c: ConsoleContext, page: string): boolean {
-  const path = c.req.path.replace(/\/$/, '')
-  const href = pathOf(c, page)
-  return path === href || (page !== '' && path.startsWith(`${href}/`))
 }

@@ -121,16 +121,19 @@ export const requireOrganisation = createMiddleware<ConsoleApp>(async (c, next) 
   const find = (id: string | undefined) =>
     memberships.find(({ organisation }) => organisation.id === id)
   const requestedId = c.req.param('organisationId')
-  const membership = requestedId ? find(requestedId) : (find(lastUsedId) ?? memberships[0])
-  if (memberships.length === 0) {
+  const lastUsed = find(lastUsedId) ?? memberships[0]
+  const membership = requestedId ? find(requestedId) : lastUsed
+  if (!lastUsed) {
     // A user with a selected organisation was a member when it was selected.
     forgetOrganisation(c)
     return c.redirect(`/console/onboarding${lastUsedId ? '?left=1' : ''}`, 303)
   }
+  const shown = membership ?? lastUsed
   c.set('memberships', memberships)
+  c.set('membership', shown)
+  c.set('mode', selectedMode(c) ?? (shown.hasLiveKey ? 'live' : 'test'))
+  // The page of the error has the navigation of the organisation that was used last.
   if (!membership) throw new AppError('not_found')
-  c.set('membership', membership)
-  c.set('mode', selectedMode(c) ?? (membership.hasLiveKey ? 'live' : 'test'))
   if (membership.organisation.id !== lastUsedId) selectOrganisation(c, membership.organisation.id)
   await next()
 })

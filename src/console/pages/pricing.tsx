@@ -42,6 +42,7 @@ export const pricing = new Hono<ConsoleApp>().get('/', (c) => {
         <CurrencyLinks current={currency} />
       </div>
       {isSandbox(c.env, baseUrlOf(c)) && <SandboxBanner />}
+      <h2 class="visually-hidden">Plans</h2>
       <PlanCards currency={currency} action={(plan) => actionOf(plan, c.env)} />
       <p class="muted">
         Prices exclude tax. The billing region of an organisation determines its currency: India is

@@ -5,16 +5,23 @@ const POLL_MS = 1000
 
 for (const button of document.querySelectorAll('[data-copy]')) {
   button.hidden = false
+  const isIcon = button.textContent === ''
   button.addEventListener('click', async () => {
     const source = button.closest('.copyable').querySelector('[data-copy-source]')
     try {
       await navigator.clipboard.writeText(source.textContent)
-      button.textContent = 'Copied'
+      button.dataset.copied = ''
+      if (isIcon) announce('Copied')
+      else button.textContent = 'Copied'
     } catch {
       getSelection().selectAllChildren(source)
-      button.textContent = 'Press Ctrl+C'
+      if (isIcon) announce('Press Ctrl+C')
+      else button.textContent = 'Press Ctrl+C'
     }
-    setTimeout(() => (button.textContent = 'Copy'), 3000)
+    setTimeout(() => {
+      delete button.dataset.copied
+      if (!isIcon) button.textContent = 'Copy'
+    }, 3000)
   })
 }
 
@@ -91,17 +98,14 @@ addEventListener('keydown', ({ key, target }) => {
   details.querySelector('summary').focus()
 })
 addEventListener('click', ({ target }) => {
-  const menu = document.querySelector('.account-menu[open]')
-  if (menu && !menu.contains(target)) menu.open = false
+  for (const menu of document.querySelectorAll('.menu[open]')) {
+    if (!menu.contains(target)) menu.open = false
+  }
 })
 
 for (const section of document.querySelectorAll('[data-live]')) poll(section)
 if (document.querySelector('[data-reload]')) setTimeout(() => location.reload(), POLL_MS)
 showLocalTimes(document)
-// On narrow screens the navigation scrolls horizontally.
-document
-  .querySelector('.member > nav [aria-current]')
-  ?.scrollIntoView({ block: 'nearest', inline: 'center' })
 
 /** Replaces `section` with the current state of its job or payment until that is final. */
 export async function poll(section) {

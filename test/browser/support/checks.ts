@@ -64,9 +64,12 @@ export async function assertAccessible(page: Page, path?: string): Promise<void>
   assert.deepEqual(violations.map(describeViolation), [], `${page.url()}`)
 }
 
-/** What axe finds on the open page, at every level of impact. */
-export const findAxeViolations = async (page: Page): Promise<string[]> =>
-  (await runAxe(page)).map(describeViolation)
+/**
+ * What axe finds on the open page, at every level of impact.
+ * @param rules rules to run in addition to those that axe runs by default
+ */
+export const findAxeViolations = async (page: Page, rules: string[] = []): Promise<string[]> =>
+  (await runAxe(page, rules)).map(describeViolation)
 
 interface Violation {
   id: string
@@ -78,9 +81,14 @@ const describeViolation = ({ id, nodes }: Violation): string =>
   `${id}: ${nodes.map(({ html }) => html).join(' | ')}`
 
 /** Injects axe despite the CSP. */
-async function runAxe(page: Page): Promise<Violation[]> {
-  const source = await readFile(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
-  await page.evaluate(`${source}; 0`)
-  const violations = await page.evaluate('axe.run().then(({ violations }) => violations)')
+async function runAxe(page: Page, rules: string[] = []): Promise<Violation[]> {
+  if (!(await page.evaluate("'axe' in globalThis"))) {
+    const source = await readFile(createRequire(import.meta.url).resolve('axe-core'), 'utf8')
+    await page.evaluate(`${source}; 0`)
+  }
+  const enabled = Object.fromEntries(rules.map((rule) => [rule, { enabled: true }]))
+  const violations = await page.evaluate(
+    `axe.run({ rules: ${JSON.stringify(enabled)} }).then(({ violations }) => violations)`,
+  )
   return violations as Violation[]
 }

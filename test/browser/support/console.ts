@@ -32,7 +32,7 @@ export async function startConsole(): Promise<Console> {
         viewport: DESKTOP,
         ...options,
       })
-      context.setDefaultTimeout(15_000)
+      context.setDefaultTimeout(30_000)
       return context.newPage()
     },
     async close() {

@@ -1,0 +1,190 @@
+// The navigation of the console: the pages of the organisation by group, the menu of organisations and
+// the menu of the account.
+import type { Child } from 'hono/jsx'
+import { consolePath } from '../../domain/console-path.ts'
+import { permits } from '../../domain/role.ts'
+import type { Permission } from '../../domain/role.ts'
+import { settingsOf } from '../../settings.ts'
+import type { ConsoleContext } from '../context.ts'
+import { pathOf } from '../organisation-path.ts'
+import { Button, PostForm } from './form.tsx'
+import { Icon } from './icon.tsx'
+import type { IconName } from './icon.tsx'
+import { Link } from './link.tsx'
+
+/** @param permission what a role needs to see the entry; null for every member */
+type Entry = readonly [page: string, label: string, icon: IconName, permission: Permission | null]
+
+interface Group {
+  /** The heading; the first group has none. */
+  name: string | null
+  entries: readonly Entry[]
+}
+
+const GROUPS: readonly Group[] = [
+  {
+    name: null,
+    entries: [
+      ['', 'Overview', 'overview', null],
+      ['/playground', 'Playground', 'playground', 'develop'],
+      ['/jobs', 'Jobs', 'jobs', 'jobs'],
+      ['/requests', 'Request log', 'requests', 'jobs'],
+      ['/credits', 'Credits', 'credits', null],
+      ['/billing', 'Billing', 'billing', 'billing'],
+    ],
+  },
+  {
+    name: 'Developers',
+    entries: [
+      ['/settings/api-keys', 'API keys', 'key', 'develop'],
+      ['/settings/webhooks', 'Webhooks', 'webhook', 'jobs'],
+    ],
+  },
+  {
+    name: 'Settings',
+    entries: [
+      ['/settings/organisation', 'Organisation', 'organisation', null],
+      ['/settings/workspaces', 'Workspaces', 'workspace', 'jobs'],
+      ['/settings/team', 'Team', 'team', null],
+      ['/settings/audit-log', 'Audit log', 'log', 'administer'],
+    ],
+  },
+]
+
+/** The links of the documentation, in the navigation and below guest pages. */
+export const HELP_LINKS = [
+  ['/docs', 'Documentation', 'docs'],
+  ['/docs/api', 'API reference', 'api'],
+] as const
+
+/** The pages of the organisation that the member's role permits, and help. */
+export const Navigation = ({ c }: { c: ConsoleContext }) => (
+  <nav aria-label="Console">
+    {GROUPS.map(({ name, entries }) => {
+      const permitted = entries.filter(
+        ([, , , permission]) => !permission || permits(c.var.membership.role, permission),
+      )
+      if (permitted.length === 0) return null
+      return (
+        <NavigationGroup name={name}>
+          {permitted.map(([page, label, icon]) => (
+            <li>
+              <Link to={page} aria-current={isCurrent(c, page) ? 'page' : undefined}>
+                <Icon name={icon} />
+                {label}
+              </Link>
+            </li>
+          ))}
+        </NavigationGroup>
+      )
+    })}
+    <NavigationGroup name="Help">
+      <HelpLinks env={c.env} />
+    </NavigationGroup>
+  </nav>
+)
+
+const NavigationGroup = ({ name, children }: { name: string | null; children?: Child }) => {
+  const id = name === null ? undefined : `nav-${name.toLowerCase()}`
+  return (
+    <div>
+      {name !== null && <h2 id={id}>{name}</h2>}
+      <ul aria-labelledby={id}>{children}</ul>
+    </div>
+  )
+}
+
+const HelpLinks = ({ env }: { env: Env }) => {
+  const { supportEmail } = settingsOf(env)
+  return (
+    <>
+      {HELP_LINKS.map(([href, label, icon]) => (
+        <li>
+          <a href={href}>
+            <Icon name={icon} />
+            {label}
+          </a>
+        </li>
+      ))}
+      {supportEmail && (
+        <li>
+          <a href={`mailto:${supportEmail}`}>
+            <Icon name="support" />
+            Support
+          </a>
+        </li>
+      )}
+      <li>
+        <a href="/docs/changelog">
+          <Icon name="changelog" />
+          Changelog
+        </a>
+      </li>
+    </>
+  )
+}
+
+/** On narrow screens, opens the navigation, which follows the header. Works without JavaScript. */
+export const NavigationToggle = () => (
+  <details class="navigation-toggle">
+    <summary>
+      <Icon name="menu" />
+      <span class="visually-hidden">Menu</span>
+    </summary>
+  </details>
+)
+
+/** Shows the organisation of the page and links to the user's other organisations. */
+export const OrganisationMenu = ({ c }: { c: ConsoleContext }) => {
+  const { membership, memberships } = c.var
+  const { id, name } = membership.organisation
+  return (
+    <details class="menu organisation-menu">
+      <summary title={name}>
+        <span class="visually-hidden">Organisation </span>
+        <span class="cut">{name}</span>
+      </summary>
+      <div>
+        <ul>
+          {memberships.map(({ organisation }) => (
+            <li>
+              <a
+                href={consolePath(organisation.id)}
+                aria-current={organisation.id === id ? 'true' : undefined}
+              >
+                {organisation.name}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <a href="/console/onboarding">New organisation</a>
+      </div>
+    </details>
+  )
+}
+
+export const AccountMenu = ({ c }: { c: ConsoleContext }) => (
+  <details class="menu account-menu">
+    <summary title={c.var.user.email}>
+      <Icon name="account" />
+      <span class="visually-hidden">Account</span>
+    </summary>
+    <div>
+      <p>
+        <small class="muted">Signed in as</small>
+        <br />
+        {c.var.user.email}
+      </p>
+      <a href="/console/account">Your account</a>
+      <PostForm action="/console/sign-out">
+        <Button kind="secondary">Sign out</Button>
+      </PostForm>
+    </div>
+  </details>
+)
+
+function isCurrent(c: ConsoleContext, page: string): boolean {
+  const path = c.req.path.replace(/\/$/, '')
+  const href = pathOf(c, page)
+  return path === href || (page !== '' && path.startsWith(`${href}/`))
+}

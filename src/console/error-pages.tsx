@@ -1,0 +1,103 @@
+// The pages of errors. A member keeps the navigation, and every page shows the request ID and support.
+import { HTTPException } from 'hono/http-exception'
+import { ConsoleNotSetUp } from '../accounts/auth.ts'
+import { AppError } from '../domain/errors.ts'
+import { permits } from '../domain/role.ts'
+import { log } from '../log.ts'
+import { settingsOf } from '../settings.ts'
+import { CopyableId } from './components/copyable-text.tsx'
+import { Button } from './components/form.tsx'
+import { guestPage, memberPage } from './components/layout.tsx'
+import type { ConsoleContext } from './context.ts'
+import { pathOf } from './organisation-path.ts'
+
+interface ErrorPage {
+  status: 403 | 404 | 409 | 413 | 500 | 503
+  title: string
+  message: string
+}
+
+/** The page for an error that a handler threw. Logs errors that are not the caller's. */
+export function pageOfError(error: Error, c: ConsoleContext) {
+  if (error instanceof AppError && error.code === 'not_found') return notFoundPage(c)
+  if (error instanceof AppError && error.code === 'deletion_scheduled') {
+    return errorPage(c, { status: 409, title: 'No changes were saved', message: error.message })
+  }
+  if (error instanceof HTTPException && error.status === 403) {
+    const message = 'The form was not sent from the console.'
+    return errorPage(c, { status: 403, title: 'Request rejected', message })
+  }
+  if (error instanceof ConsoleNotSetUp) {
+    log.error('console not set up', error)
+    return errorPage(c, {
+      status: 503,
+      title: 'The console is not set up',
+      message: error.message,
+    })
+  }
+  log.error('console request failed', error, { method: c.req.method, path: c.req.path })
+  const message = `Something went wrong on our side. Try again. If the problem persists, contact support with the request ID ${c.var.requestId}.`
+  return errorPage(c, { status: 500, title: 'Something went wrong', message })
+}
+
+export const notFoundPage = (c: ConsoleContext) =>
+  errorPage(c, {
+    status: 404,
+    title: 'Page not found',
+    message: 'This page does not exist, or you do not have access to it.',
+  })
+
+export const tooLargePage = (c: ConsoleContext) =>
+  errorPage(c, { status: 413, title: 'Form too large', message: 'The form is too large.' })
+
+async function errorPage(c: ConsoleContext, { status, title, message }: ErrorPage) {
+  const isMember = c.get('membership') !== undefined
+  const content = (
+    <article>
+      <h1>{title}</h1>
+      <p>{message}</p>
+      {isMember && status === 404 && <JobSearch c={c} />}
+      <p>
+        <a href={isMember ? pathOf(c, '') : '/console'}>Back to the console</a>
+      </p>
+      <RequestReference c={c} />
+    </article>
+  )
+  // The banner of the credits is left out, because its data may be what failed.
+  return isMember
+    ? memberPage(c, { title, status, credits: null }, content)
+    : guestPage(c, { title, status }, content)
+}
+
+/** Finds a job by its ID: a common reason for a missing page is a job of another address. */
+const JobSearch = ({ c }: { c: ConsoleContext }) => {
+  if (!permits(c.var.membership.role, 'jobs')) return null
+  return (
+    <form method="get" action={pathOf(c, '/jobs')} class="filters">
+      <div class="field">
+        <label for="q">Find a job by its ID</label>
+        <input id="q" name="q" type="search" placeholder="job_…" maxlength={64} />
+      </div>
+      <Button kind="secondary">Find job</Button>
+    </form>
+  )
+}
+
+/** What support needs to find the request in the log. */
+const RequestReference = ({ c }: { c: ConsoleContext }) => {
+  const { supportEmail } = settingsOf(c.env)
+  const { requestId } = c.var
+  return (
+    <p class="reference">
+      Request ID <CopyableId id={requestId} label="request ID" />
+      {supportEmail && (
+        <>
+          {' '}
+          <a href={`mailto:${supportEmail}?subject=${encodeURIComponent(`Request ${requestId}`)}`}>
+            Contact support
+          </a>
+        </>
+      )}
+    </p>
+  )
+}

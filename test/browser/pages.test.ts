@@ -1,0 +1,215 @@
+// Every page of the console with long names, in Chromium: the layout at three widths, accessibility,
+// script errors and the transferred bytes.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, afterEach, before, describe, it } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import type { Page } from 'playwright-core'
+import { findAxeViolations, OVERFLOWS } from './support/checks.ts'
+import {
+  DESKTOP,
+  newAddress,
+  openMail,
+  PASSWORD,
+  PHONE,
+  startConsole,
+  TABLET,
+} from './support/console.ts'
+import type { Console } from './support/console.ts'
+import { GUEST_PAGES, ORGANISATION_PAGES, USER_PAGES } from './support/pages.ts'
+
+const MAX_BYTES = 60_000
+const LONG_NAME = 'W'.repeat(100)
+/** 254 characters, the maximum. */
+const LONG_EMAIL = `${newAddress().split('@')[0]}${'a'.repeat(80)}`
+  .slice(0, 64)
+  .concat(`@${'b'.repeat(63)}.${'c'.repeat(63)}.${'d'.repeat(53)}.example`)
+
+let site: Console
+/** The window of an owner, shared by all tests. */
+let page: Page
+/** What is wrong with the pages; a test reports all of it at once. */
+const problems: string[] = []
+/** Violations of the Content Security Policy and errors of scripts in `page`. */
+const scriptErrors: string[] = []
+const sizes = new Map<string, number>()
+/** The lowest contrast is reported but not required: WCAG AAA, 7:1. */
+const lowContrast = new Set<string>()
+
+before(async () => {
+  site = await startConsole()
+  // Without transitions, the colours change at once.
+  page = await site.open({ reducedMotion: 'reduce' })
+  page.on('pageerror', (error) => scriptErrors.push(`${page.url()}: ${error.message}`))
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) scriptErrors.push(message.text())
+  })
+})
+after(() => site.close())
+afterEach(() => assert.deepEqual(problems.splice(0), []))
+
+describe('every page fits the window, is accessible and small:', () => {
+  it('sign-up and onboarding', async () => {
+    await page.goto('/console/sign-up')
+    await check()
+    await page.getByLabel('Work email').fill(LONG_EMAIL)
+    await page.getByLabel('Password').fill(PASSWORD)
+    await page.getByLabel('Organisation name').fill(LONG_NAME)
+    await page.getByRole('button', { name: 'Create account' }).click()
+    await page.getByRole('heading', { name: 'Check your inbox' }).waitFor()
+    await check()
+    await openMail(page)
+    await check()
+    await page.getByRole('button', { name: 'Verify and continue' }).click()
+    await page.getByRole('heading', { name: 'Confirm your organisation' }).waitFor()
+    await check()
+    await page.getByRole('button', { name: 'Continue' }).click()
+    await check()
+    await page.getByRole('radio', { name: /European Union/ }).check()
+    await page.getByRole('button', { name: 'Confirm region' }).click()
+    await page.getByLabel('Name').fill(LONG_NAME)
+    await check()
+    await page.getByRole('button', { name: 'Create organisation' }).click()
+    await page.getByRole('heading', { name: 'Your test API key' }).waitFor()
+    await check()
+  })
+
+  it('the organisation', async () => {
+    const jobId = await runJob()
+    await addLongNames()
+    await page.goto('/console')
+    const [, organisation = ''] = /^\/console\/(org_\w+)/.exec(new URL(page.url()).pathname) ?? []
+    await page.goto('/console/settings/team')
+    const href = await page.locator('a[href$="/remove"]').first().getAttribute('href')
+    const placeholders: Record<string, string> = {
+      ':jobId': jobId,
+      ':eventId': jobId.replace('job_', 'evt_'),
+      ':userId': /members\/([^/]+)/.exec(href ?? '')?.[1] ?? '',
+    }
+    for (const path of ORGANISATION_PAGES) {
+      const replaced = path.replace(/:\w+/, (name) => placeholders[name] ?? name)
+      await page.goto(`/console/${organisation}${replaced}`)
+      await check()
+    }
+  })
+
+  it('the account', async () => {
+    for (const path of USER_PAGES) {
+      await page.goto(path)
+      await check()
+    }
+  })
+
+  it('guests', async () => {
+    await page.context().clearCookies()
+    for (const path of GUEST_PAGES) {
+      await page.goto(path)
+      await check()
+    }
+  })
+
+  it('without errors of scripts', (test) => {
+    assert.deepEqual(scriptErrors, [])
+    const largest = [...sizes].toSorted(([, one], [, other]) => other - one).slice(0, 5)
+    test.diagnostic(`largest pages in bytes: ${JSON.stringify(largest)}`)
+    test.diagnostic(`contrast below 7:1: ${JSON.stringify([...lowContrast])}`)
+  })
+})
+
+/** Checks the open page: layout and accessibility at each width, light and dark; size. */
+async function check(): Promise<void> {
+  const path = new URL(page.url()).pathname
+  await page.waitForLoadState()
+  const bytes = await transferredBytes()
+  sizes.set(path, bytes)
+  if (bytes > MAX_BYTES) problems.push(`${path} has ${bytes} bytes`)
+  for (const action of await page.locator('td summary').all()) await action.click()
+  for (const viewport of [DESKTOP, TABLET, PHONE]) {
+    await page.setViewportSize(viewport)
+    const overflows = (await page.evaluate(OVERFLOWS)) as string[]
+    problems.push(...overflows.map((part) => `${path} at ${viewport.width} px overflows: ${part}`))
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      const violations = await findAxeViolations(page, [AAA, 'target-size'])
+      const required = violations.filter((violation) => !violation.startsWith(AAA))
+      for (const violation of violations)
+        if (violation.startsWith(AAA)) lowContrast.add(`${path} ${colorScheme}: ${violation}`)
+      problems.push(
+        ...required.map(
+          (violation) => `${path} at ${viewport.width} px, ${colorScheme}: ${violation}`,
+        ),
+      )
+    }
+  }
+  await page.setViewportSize(DESKTOP)
+}
+
+const AAA = 'color-contrast-enhanced'
+
+const compressed = new Map<string, Promise<number>>()
+
+/** The bytes of the page and its own files, with gzip. Pictures of customers do not count. */
+async function transferredBytes(): Promise<number> {
+  const files = await page.evaluate(
+    `performance.getEntriesByType('resource').map(({ name }) => name)
+      .filter((name) => /\\/static\\/.*\\.(css|js|svg|woff2?)$/.test(name.split('#')[0]))`,
+  )
+  const own = await Promise.all(
+    [...new Set((files as string[]).map((name) => name.split('#')[0] ?? ''))].map((url) => {
+      let size = compressed.get(url)
+      if (!size) compressed.set(url, (size = sizeOf(url)))
+      return size
+    }),
+  )
+  return own.reduce((sum, size) => sum + size, gzipSync(await page.content()).length)
+}
+
+const sizeOf = async (url: string) =>
+  gzipSync(new Uint8Array(await (await fetch(url)).arrayBuffer())).length
+
+/** Submits a job whose webhook fails, so that its pages show an error. Returns its ID. */
+async function runJob(): Promise<string> {
+  const key = await page.locator('[data-copy-source]').first().textContent()
+  const receiver = createServer((request, response) => {
+    request.resume()
+    response.writeHead(500).end('x'.repeat(1_500))
+  }).listen(0)
+  const { port } = receiver.address() as AddressInfo
+  const headers = { Authorization: `Bearer ${key}` }
+  const response = await fetch(`${site.url}/v1/tryon`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({
+      model_image_url: `https://shop.example/${'m'.repeat(200)}.jpg`,
+      garment_image_url: 'https://shop.example/garment.jpg',
+      webhook_url: `http://localhost:${port}/${'h'.repeat(200)}`,
+    }),
+  })
+  const { job_id: jobId } = (await response.json()) as { job_id: string }
+  try {
+    await page.goto(`/console/settings/webhooks/${jobId.replace('job_', 'evt_')}`)
+    while ((await page.getByText('Attempt 1').count()) === 0) {
+      await page.waitForTimeout(500)
+      await page.goto(`/console/settings/webhooks/${jobId.replace('job_', 'evt_')}`)
+    }
+  } finally {
+    receiver.close()
+  }
+  return jobId
+}
+
+/** A key with a long name and an invitation to a long address. A second owner allows to leave. */
+async function addLongNames(): Promise<void> {
+  await page.goto('/console/settings/api-keys')
+  await page.getByLabel('Name', { exact: true }).fill(LONG_NAME)
+  await page.getByRole('button', { name: 'Create API key' }).click()
+  await page.locator('[data-copy-source]').first().waitFor()
+  site.sql(
+    `INSERT INTO users (id, name, email, created_at, updated_at)
+     VALUES ('usr_second', 'Second', 'second@shop.example', 0, 0);
+     INSERT INTO members SELECT id, 'usr_second', 'owner', 0 FROM organisations;
+     INSERT INTO invitations SELECT 'inv_long', id, '${LONG_EMAIL.replace(/^./, 'z')}', 'viewer', 'x', 0, 9e12
+     FROM organisations`,
+  )
+}

@@ -1,0 +1,63 @@
+// Every page of the console. test/console/pages-list.test.ts compares this list with the routes.
+
+/** Pages below `/console/{org_id}`. A parameter is replaced by `placeholders`. */
+export const ORGANISATION_PAGES = [
+  '',
+  '/playground',
+  '/jobs',
+  '/jobs/:jobId',
+  '/credits',
+  '/billing',
+  '/settings/organisation',
+  '/settings/api-keys',
+  '/settings/webhooks',
+  '/settings/webhooks/:eventId',
+  '/settings/workspaces',
+  '/settings/team',
+  '/settings/team/members/:userId/remove',
+  '/settings/audit-log',
+  '/not-found',
+]
+
+/** Pages of the user, and of guests. */
+export const USER_PAGES = [
+  '/console/account',
+  '/console/account/delete',
+  '/console/invitations',
+  '/console/dev/mail',
+]
+export const GUEST_PAGES = [
+  '/console/sign-in',
+  '/console/forgot',
+  '/console/reset?token=expired',
+  '/console/verify?token=expired',
+  '/console/invitations/expired',
+  '/pricing',
+]
+
+/** The pages that lead from the sign-up to the first API key, in this order. */
+export const SIGN_UP_PAGES = [
+  '/console/sign-up',
+  '/console/check-inbox',
+  '/console/verify',
+  '/console/onboarding/name',
+  '/console/onboarding/region',
+  '/console/onboarding/workspace',
+  '/console/onboarding/key',
+]
+
+/** Routes that redirect, return a part of a page or a file, or whose pages other tests open. */
+export const OTHER_ROUTES = [
+  /\/live$/,
+  /^\/sandbox\//, // billing.test.ts
+  /\/billing\/payments\/:paymentId$/, // billing.test.ts
+  /^\/console\/account\/(export|keep|password)$/,
+  /^\/console\/onboarding$/,
+  /^\/console\/resend$/,
+  // Redirects of formRedirects (src/console/routes.tsx).
+  /:form$/,
+  /\/playground\/sample$/,
+  /\/settings\/team\/invitations$/,
+  /\/settings\/webhooks\/(url|reveal|rotate|test|endpoints\/enable)$/,
+  /\/settings\/workspaces\/:workspaceId\/rename$/,
+]
