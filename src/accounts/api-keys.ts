@@ -1,5 +1,6 @@
 // API keys. D1 stores their hashes only: a key is returned once, when it is created. Every change
 // refreshes the Organisation, whose snapshot decides which requests are accepted.
+import { waitUntil } from 'cloudflare:workers'
 import { and, desc, eq, getTableColumns, gt, isNotNull, isNull, or, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { database, insertWhere } from '../db/client.ts'
@@ -11,6 +12,7 @@ import { newId } from '../ids.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import { hashKey, createKey } from '../organisation/api-key.ts'
 import type { Mode } from '../domain/job.ts'
+import { notify } from '../notifications/notify.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { revokedKeysSince } from '../organisation/snapshot.ts'
 import { auditInsert, auditInsertEach } from '../access/audit-log.ts'
@@ -199,6 +201,15 @@ export async function createApiKey({
   ])
   if (created.meta.changes > 0) {
     await organisationStub(env, organisationId).refresh()
+    const createdBy = actor.type === 'user' ? actor.email : 'Support staff'
+    const notification = {
+      kind: 'api_key_created' as const,
+      name,
+      mode,
+      lastFour: row.lastFour,
+      createdBy,
+    }
+    waitUntil(notify({ env, organisationId, notification }))
     return { id, key }
   }
   if (existing.length > 0) return null

@@ -12,6 +12,7 @@ import { invitationsTo } from './invitations.ts'
 import { membershipsOf } from './members.ts'
 import { listPasskeys } from './passkeys.ts'
 import { countRecoveryCodes } from './two-factor.ts'
+import { readPreferences } from '../notifications/preferences.ts'
 
 /** @returns the document, or the number of seconds after which to try again */
 export async function exportAccount({
@@ -33,6 +34,7 @@ export async function exportAccount({
   const passkeys = await listPasskeys(env, userId)
   const recoveryCodesLeft = await countRecoveryCodes(env, userId)
   const invitations = await invitationsTo(env, user.email)
+  const notifications = await readPreferences(env, userId)
   const document = {
     exported_at: new Date().toISOString(),
     account: {
@@ -65,6 +67,11 @@ export async function exportAccount({
       organisation_name: organisation.name,
       role,
       workspace_ids: workspaceIds,
+    })),
+    notifications: notifications.map(({ kind, organisation, isOn }) => ({
+      kind,
+      organisation_id: organisation?.id ?? null,
+      is_on: isOn,
     })),
     invitations: invitations.map(({ invitation, organisation }) => ({
       organisation_name: organisation.name,

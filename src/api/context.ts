@@ -7,6 +7,8 @@ export interface ApiApp extends App {
   Variables: App['Variables'] & {
     /** Well-formed credentials. Only the Organisation knows whether they are valid. */
     caller: Credentials
+    /** The job that the request created, for the request log. */
+    jobId?: string
   }
 }
 

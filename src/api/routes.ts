@@ -5,10 +5,12 @@ import { readCredentials } from './authenticate.ts'
 import type { ApiApp } from './context.ts'
 import { cors } from './cors.ts'
 import { jobs } from './jobs.ts'
+import { logRequest } from './log-request.ts'
 import { tryOn } from './try-on.ts'
 import { uploads } from './uploads.ts'
 
 export const v1 = new Hono<ApiApp>()
+  .use(logRequest)
   .use(cors)
   .use((c, next) => {
     // Set before the handler: Hono would copy the response to set it afterwards.

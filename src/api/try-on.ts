@@ -136,6 +136,7 @@ export const tryOn = new Hono<ApiApp>().post(
       }),
       expired,
     )
+    c.set('jobId', job.jobId)
     if (job.replayed) c.header('Idempotent-Replayed', 'true')
     c.header('Ignored-Fields', ignored)
 

@@ -1,10 +1,11 @@
-// Informs the owners about a low or empty balance, once each until the next grant.
+// Informs owners and billing members about a low or empty balance, once each until the next grant.
 import type { OrganisationRow } from '../db/schema.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import { emptyBalanceEmail, lowBalanceEmail } from '../mail/billing.tsx'
 import { thresholdOf } from './auto-reload-settings.ts'
+import { mailRecipients } from '../notifications/notify.ts'
 import type { BillingState } from './billing-state.ts'
-import { billingUrl, mailOwners } from './mail-owners.ts'
+import { billingUrl } from './mail-owners.ts'
 import { formatCredits } from './money.ts'
 
 /**
@@ -37,6 +38,7 @@ export async function sendBalanceNotice({
           reloadBelow: autoReloadEnabled ? format(thresholdOf(organisation)) : null,
           link,
         })
-  if (!(await mailOwners(env, id, email))) throw new Error('The email was not sent')
+  const isSent = await mailRecipients({ env, organisationId: id, kind: 'low_balance', email })
+  if (!isSent) throw new Error('The email was not sent')
   state.recordNotice(notice)
 }

@@ -27,6 +27,7 @@ import { keys } from './pages/keys.tsx'
 import { limitChanges } from './middleware/throttle.tsx'
 import { devMailbox } from './pages/dev-mailbox.tsx'
 import { member } from './pages/member.tsx'
+import { notifications } from './pages/notifications.ts'
 import { onboarding } from './pages/onboarding.tsx'
 import { organisationSettings } from './pages/organisation-settings.tsx'
 import { passwordReset } from './pages/password-reset.tsx'
@@ -34,6 +35,7 @@ import { pathOf, redirectTo } from './organisation-path.ts'
 import { overview } from './pages/overview.tsx'
 import { playground, uploadLimit } from './pages/playground.tsx'
 import { pricing } from './pages/pricing.tsx'
+import { requests } from './pages/requests.tsx'
 import { removeMember } from './pages/remove-member.tsx'
 import {
   permitted,
@@ -93,6 +95,7 @@ export const organisationPages = new Hono<ConsoleApp>()
   .use(limitChanges)
   .route('/', overview)
   .route('/jobs', jobs)
+  .route('/requests', requests)
   .route(PLAYGROUND, playground)
   .route('/settings/organisation', organisationSettings)
   .route('/settings/api-keys', keys)
@@ -120,6 +123,8 @@ const signedIn = new Hono<ConsoleApp>()
   .route('/', switchOrganisation)
   .route('/:organisationId{org_[0-9a-z]+}', organisationPages)
   .use(requireOrganisation)
+  .get('/account/notifications', (c) => c.redirect('/console/account', 303))
+  .route('/account/notifications', notifications)
   .route('/account', account)
   .all('*', redirectToOrganisation)
 

@@ -1,9 +1,18 @@
 // The tables of users: sign-in, memberships, invitations and onboarding. better-auth prescribes the
 // columns of the first four.
 import { REGIONS } from '../domain/organisation.ts'
+import { NOTIFICATIONS } from '../domain/notification.ts'
 import { ROLES } from '../domain/role.ts'
 import { sql } from 'drizzle-orm'
-import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import {
+  foreignKey,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core'
 import { organisations } from './schema.ts'
 
 const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
@@ -106,6 +115,27 @@ export const members = sqliteTable(
   (table) => [
     primaryKey({ columns: [table.organisationId, table.userId] }),
     index('members_by_user').on(table.userId),
+  ],
+)
+
+/** Notifications that a user has switched off: one row each. */
+export const mutedNotifications = sqliteTable(
+  'muted_notifications',
+  {
+    userId: text('user_id')
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    /** Null for a kind that concerns the user. */
+    organisationId: text('organisation_id'),
+    kind: text({ enum: NOTIFICATIONS }).notNull(),
+  },
+  (table) => [
+    // Deleted with the membership.
+    foreignKey({
+      columns: [table.organisationId, table.userId],
+      foreignColumns: [members.organisationId, members.userId],
+    }).onDelete('cascade'),
+    index('muted_notifications_by_user').on(table.userId, table.organisationId),
   ],
 )
 

@@ -101,6 +101,8 @@ export const webhookEndpoints = sqliteTable(
       .default(sql`0`),
     /** Set after days of failures: nothing is delivered to a disabled endpoint. */
     disabledAt: instant('disabled_at'),
+    /** When members were informed that deliveries fail repeatedly. */
+    reportedAt: instant('reported_at'),
   },
   (table) => [primaryKey({ columns: [table.organisationId, table.origin] })],
 )

@@ -39,4 +39,5 @@ export const RETENTION_DAYS = {
   ledgerEntries: 400,
   paymentEvents: 30,
   unpaidPayments: 90,
+  requestLog: 7,
 } as const

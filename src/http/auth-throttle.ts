@@ -54,4 +54,7 @@ export function recordAuthSuccess(keyHash: string): void {
   trustedKeys.add(keyHash)
 }
 
+/** Whether the key was valid in a request to this isolate. */
+export const isTrustedKey = (keyHash: string): boolean => trustedKeys.has(keyHash)
+
 const addressOf = (c: RequestContext) => c.req.header('cf-connecting-ip')

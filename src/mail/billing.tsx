@@ -3,6 +3,8 @@ import { dateOf, emailFrom } from './templates.tsx'
 import type { Email } from './templates.tsx'
 
 const FOOTER = 'You receive this email because you are an owner of the organisation.'
+const BALANCE_FOOTER =
+  'You receive this email because of your role in the organisation. You can switch it off under “Your account”.'
 
 /** Sent after each payment. */
 export const receiptEmail = ({
@@ -54,7 +56,7 @@ export const lowBalanceEmail = ({
     ],
     action: 'Open Billing',
     link,
-    footer: FOOTER,
+    footer: BALANCE_FOOTER,
   })
 
 /** Sent once when the balance is used up. */
@@ -73,7 +75,7 @@ export const emptyBalanceEmail = ({
     ],
     action: 'Add credits',
     link,
-    footer: FOOTER,
+    footer: BALANCE_FOOTER,
   })
 
 /** Sent after each failed automatic payment that does not turn auto-reload off. */

@@ -42,6 +42,13 @@ const STEPS: readonly string[] = [
 
   // For the Idempotency-Key of a job that was not stored.
   'CREATE INDEX accepted_submissions_by_job ON accepted_submissions (job_id);',
+
+  // `length_to_here` is the length of this batch and of all before it, also of deleted ones.
+  `CREATE TABLE request_log (
+     id INTEGER PRIMARY KEY,
+     length_to_here INTEGER NOT NULL,
+     lines TEXT NOT NULL
+   );`,
 ]
 
 /**

@@ -3,7 +3,7 @@
 // the snapshot is a cache of D1, and the rate window may lose recent entries.
 import { DurableObject } from 'cloudflare:workers'
 import { log } from '../log.ts'
-import { DAY_MS, IDEMPOTENCY_TTL_MS } from '../domain/limits.ts'
+import { IDEMPOTENCY_TTL_MS } from '../domain/limits.ts'
 import { BillingState } from '../billing/billing-state.ts'
 import { runBilling } from '../billing/run-billing.ts'
 import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
@@ -11,23 +11,20 @@ import { admitSubmission } from './admission.ts'
 import type { Caller, Credentials } from './api-key.ts'
 import { BillingSchedule } from './billing-schedule.ts'
 import { KeyUses } from './key-uses.ts'
-import { cleanUpLedger } from './ledger-cleanup.ts'
+import { cleanUp } from './cleanup.ts'
 import { ZERO_TOTALS } from './ledger.ts'
 import type { ClosingRecord, LedgerEntry, Totals } from './ledger.ts'
 import { nextReconciliation, reconcile, RECONCILE_AFTER_MS } from './reconciliation.ts'
 import { RequestChecks } from './request-checks.ts'
+import type { LoggedRequest, RequestEntry, RequestQuery, RequestScan } from './request-log.ts'
 import type { CheckOptions } from './request-checks.ts'
 import type { Account, Admission, CreditStatus, RequestResult, Result, Submission } from './rpc.ts'
-import { SnapshotCache } from './snapshot.ts'
+import { isDeleted, SnapshotCache } from './snapshot.ts'
 import type { OrganisationSnapshot } from './snapshot.ts'
 import { StorageAllowance } from './storage-allowance.ts'
 import { Stores } from './stores.ts'
 
 const RETRY_RECONCILE_MS = 60_000
-/** The minimum time until an alarm that is set only to delete old ledger data. */
-const CLEANUP_INTERVAL_MS = DAY_MS
-/** The pause between two batches of a cleanup, so that requests are not blocked. */
-const NEXT_BATCH_MS = 1_000
 
 export class Organisation extends DurableObject<Env> {
   readonly #snapshots = new SnapshotCache(this.env)
@@ -178,6 +175,23 @@ export class Organisation extends DurableObject<Env> {
     return this.#stores.find()?.ledger.list(page.limit, page.before) ?? []
   }
 
+  /** Adds requests to the log. Ignores requests for an organisation that does not exist. */
+  async logRequests(organisationId: string, requests: LoggedRequest[]): Promise<void> {
+    this.#alarmAt ??= (await this.ctx.storage.getAlarm()) ?? Infinity
+    const snapshot = await this.#snapshots.current(organisationId)
+    if (!snapshot || isDeleted(snapshot.organisation)) return
+    const { requestLog } = this.#stores.open()
+    await this.#wakeBy(requestLog.append(requests, (hash) => snapshot.keys.has(hash), Date.now()))
+  }
+
+  readRequests(query: RequestQuery): RequestScan {
+    return this.#stores.find()?.requestLog.read(query) ?? { entries: [], continueFrom: undefined }
+  }
+
+  requestAt(position: string): RequestEntry | undefined {
+    return this.#stores.find()?.requestLog.entryAt(position)
+  }
+
   /** The part of the ledger that remains when the organisation is deleted. */
   closingRecord(): ClosingRecord {
     return this.#stores.find()?.ledger.closingRecord() ?? { totals: ZERO_TOTALS, grants: [] }
@@ -213,7 +227,7 @@ export class Organisation extends DurableObject<Env> {
     await this.#runBilling()
     const expiresAt = this.#stores.find()?.idempotency.deleteExpired() ?? Infinity
     const reconcileAt = retryAt ?? nextReconciliation(this.#stores)
-    const cleanUpAt = this.#cleanUp(Date.now())
+    const cleanUpAt = cleanUp(this.ctx.storage, this.#stores, Date.now())
     await this.#wakeBy(Math.min(reconcileAt, this.#billing.schedule.at, expiresAt, cleanUpAt))
   }
 
@@ -257,15 +271,6 @@ export class Organisation extends DurableObject<Env> {
       schedule: new BillingSchedule(kv),
       state: new BillingState(kv, () => this.#stores.find()?.ledger.lastGrant() ?? 0),
     }
-  }
-
-  /** Deletes old data of the ledger. @returns when to call it again, ms since 1970 */
-  #cleanUp(now: number): number {
-    if (!this.#stores.find()) return Infinity
-    const { storage } = this.ctx
-    const dueAt = storage.transactionSync(() => cleanUpLedger(storage, now))
-    if (dueAt === undefined) return Infinity
-    return dueAt <= now ? now + NEXT_BATCH_MS : Math.max(dueAt, now + CLEANUP_INTERVAL_MS)
   }
 
   /** Checks a request, and runs `operation` if it passes. */

@@ -2,10 +2,12 @@
 import { IdempotencyRecords } from './idempotency.ts'
 import { Ledger } from './ledger.ts'
 import { migrate } from './migrations.ts'
+import { RequestLog } from './request-log.ts'
 
 interface OpenStores {
   ledger: Ledger
   idempotency: IdempotencyRecords
+  requestLog: RequestLog
 }
 
 export class Stores {
@@ -23,6 +25,7 @@ export class Stores {
       this.#stores = {
         ledger: new Ledger(this.#storage.sql),
         idempotency: new IdempotencyRecords(this.#storage.sql),
+        requestLog: new RequestLog(this.#storage),
       }
     }
     return this.#stores

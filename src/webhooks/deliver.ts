@@ -11,7 +11,7 @@ import { AckTimer } from '../queues/ack-timer.ts'
 import { settingsOf } from '../settings.ts'
 import { leaseEndpoint, shouldDisable } from './endpoint-store.ts'
 import type { Endpoint } from './endpoint-store.ts'
-import { reportDisabledEndpoint } from './endpoints.ts'
+import { reportDisabledEndpoint, reportFailingEndpoint } from './endpoints.ts'
 import { createRequest } from './request.ts'
 import { firstBytes, firstHeaders } from './response.ts'
 import { nextDelaySeconds } from './schedule.ts'
@@ -188,6 +188,7 @@ async function attemptDelivery(
   })
   if (leaseHeld && delaySeconds !== null) await enqueue(env, { eventId }, delaySeconds)
   if (disabled) await reportDisabledEndpoint({ env, baseUrl, endpoint })
+  else if (outcome.status !== 'delivered') await reportFailingEndpoint(env, endpoint)
 }
 
 function outcomeOf(

@@ -1,6 +1,6 @@
 // The SQL of webhook endpoints, which have a row while their deliveries fail. Some functions return
 // statements, which the caller runs in the batch that records an attempt.
-import { and, desc, eq, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { auditInsert } from '../access/audit-log.ts'
 import type { AuditAction } from '../access/audit-log.ts'
 import { database, valueFor } from '../db/client.ts'
@@ -37,6 +37,40 @@ export const shouldDisable = ({ row }: Endpoint, isLate: boolean): boolean =>
   row !== undefined &&
   row.disabledAt === null &&
   row.failingSince.getTime() <= Date.now() - DISABLED_AFTER_MS
+
+/** Members are informed after this many consecutive failures over this time. */
+const REPORTED_FAILURES = 5
+const REPORTED_AFTER_MS = 30 * 60_000
+
+/**
+ * Claims the report of an endpoint that fails repeatedly. Call it after each failed attempt.
+ * @param endpoint as it was before the attempt
+ * @returns the failures, once per failing period; undefined otherwise
+ */
+export async function claimReport(
+  env: Env,
+  endpoint: Endpoint,
+): Promise<{ failures: number; failingSince: Date } | undefined> {
+  const { row } = endpoint
+  if (!row || row.reportedAt || row.disabledAt || row.failures + 1 < REPORTED_FAILURES) return
+  const now = new Date()
+  const since = new Date(now.getTime() - REPORTED_AFTER_MS)
+  if (row.failingSince > since) return
+  const [reported] = await database(env)
+    .update(webhookEndpoints)
+    .set({ reportedAt: now })
+    .where(
+      and(
+        isEndpoint(endpoint),
+        isNull(webhookEndpoints.reportedAt),
+        isNull(webhookEndpoints.disabledAt),
+        gte(webhookEndpoints.failures, REPORTED_FAILURES),
+        lte(webhookEndpoints.failingSince, since),
+      ),
+    )
+    .returning()
+  return reported
+}
 
 /**
  * Leases an endpoint to one delivery. Required after an attempt that timed out.
@@ -146,6 +180,7 @@ export function insertFailure(
     timedOut: valueFor(timedOut, webhookEndpoints.timedOut),
     busyUntil: valueFor(new Date(0), webhookEndpoints.busyUntil),
     disabledAt: sql<null>`null`.as(webhookEndpoints.disabledAt.name),
+    reportedAt: sql<null>`null`.as(webhookEndpoints.reportedAt.name),
   }
   const hasRow = sql`${origin} in ${rows}`
   const isBelowLimit = sql`(select count(*) from ${rows}) < ${MAX_ENDPOINTS}`

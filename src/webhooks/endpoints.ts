@@ -3,13 +3,17 @@
 import { consolePath } from '../domain/console-path.ts'
 import { requirePermission, requireUnlimited } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
-import { ownerEmailsOf } from '../access/owners.ts'
 import type { WebhookEndpointRow } from '../db/webhook-schema.ts'
 import { log } from '../log.ts'
-import { sendEmail } from '../mail/send.ts'
 import { endpointDisabledEmail } from '../mail/templates.tsx'
-import { settingsOf } from '../settings.ts'
-import { disabledEndpointsOf, failingEndpointsOf, resetEndpoint } from './endpoint-store.ts'
+import { mailRecipients, notify } from '../notifications/notify.ts'
+import {
+  claimReport,
+  disabledEndpointsOf,
+  failingEndpointsOf,
+  resetEndpoint,
+} from './endpoint-store.ts'
+import type { Endpoint } from './endpoint-store.ts'
 
 /**
  * The disabled endpoints of an organisation, the latest first. For the permission `develop` without a limit to workspaces.
@@ -52,7 +56,21 @@ export async function enableEndpoint({
   if (origin) await resetEndpoint(env, actor, { organisationId, origin })
 }
 
-/** Informs the owners by email, if email is set up. Best effort: the console also shows the endpoint. */
+/** Informs members about a failing endpoint, once until it works again. Call it after each failure. */
+export async function reportFailingEndpoint(env: Env, endpoint: Endpoint): Promise<void> {
+  const { organisationId, origin } = endpoint
+  try {
+    const report = await claimReport(env, endpoint)
+    if (!report) return
+    const { failures, failingSince } = report
+    const notification = { kind: 'webhook_failing' as const, origin, failures, failingSince }
+    await notify({ env, organisationId, notification })
+  } catch (error) {
+    log.error('failing endpoint not reported', error, { organisationId, origin })
+  }
+}
+
+/** Informs members by email, if email is set up. Best effort: the console also shows the endpoint. */
 export async function reportDisabledEndpoint({
   env,
   baseUrl,
@@ -63,15 +81,9 @@ export async function reportDisabledEndpoint({
   endpoint: { organisationId: string; origin: string }
 }): Promise<void> {
   log.warn('webhook endpoint disabled', { organisationId, origin })
-  const { devMailbox, mailFrom } = settingsOf(env)
-  if (!devMailbox && !mailFrom) return
   const email = endpointDisabledEmail({
     link: baseUrl + consolePath(organisationId, '/settings/webhooks'),
     origin,
   })
-  try {
-    for (const to of await ownerEmailsOf(env, organisationId)) await sendEmail({ env, to, email })
-  } catch (error) {
-    log.error('owners not informed', error, { organisationId })
-  }
+  await mailRecipients({ env, organisationId, kind: 'webhook_failing', email })
 }

@@ -4,6 +4,7 @@ import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { clientOf } from '../support/client.ts'
 import { createKey } from '../../src/organisation/api-key.ts'
 import { newId } from '../../src/ids.ts'
+import { Organisation } from '../../src/organisation/organisation.ts'
 import { postUpload, upload } from '../support/upload.ts'
 import { finished, IMAGES, newOrganisation, submit } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
@@ -57,7 +58,8 @@ function onAnyCall<T extends object>(stub: T, report: () => void): T {
       const member: unknown = Reflect.get(target, name)
       if (typeof member !== 'function') return member
       return (...args: unknown[]) => {
-        report()
+        // Made once for many requests, after their responses. See "the request log" below.
+        if (name !== 'logRequests') report()
         return Reflect.apply(member, target, args) as unknown
       }
     },
@@ -173,6 +175,21 @@ describe('a request', () => {
     await other.test.get('/v1/account')
     vi.useRealTimers()
     expect(calls.d1).toBe(2)
+  })
+})
+
+describe('the request log', () => {
+  it('makes few Organisation calls for many requests, and no call of D1', async () => {
+    const other = await newOrganisation()
+    await other.test.get('/v1/account')
+    const calls = countCalls()
+    const batches = vi.spyOn(Organisation.prototype, 'logRequests')
+    await Promise.all(Array.from({ length: 20 }, () => other.test.get('/v1/account')))
+    const logged = () => batches.mock.calls.flatMap(([, requests]) => requests).length
+    await vi.waitUntil(() => logged() === 21, { timeout: 5_000 })
+    // One for each second that the requests took.
+    expect(batches.mock.calls.length).toBeLessThan(10)
+    expect(calls).toEqual({ ...NOTHING, organisation: 20 })
   })
 })
 

@@ -4,6 +4,8 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { billedShop, mailsTo, reserve, runDueAlarm } from '../support/billed-shop.ts'
 import type { BilledShop } from '../support/billed-shop.ts'
+import { updatePreferences } from '../../src/notifications/preferences.ts'
+import { newUser } from '../support/billing.ts'
 import { fakePayments } from '../support/fake-payment-provider.ts'
 import { DAY_MS, fakeClock, pass } from '../support/retention.ts'
 import { newOrganisation } from '../support/world.ts'
@@ -72,6 +74,25 @@ describe('the owners', () => {
     expect(await use(shop, 1)).toEqual([LOW])
     expect(await use(shop, 1)).toEqual([LOW])
     expect(await use(shop, 3)).toEqual([LOW, EMPTY])
+  })
+
+  it('are informed unless they switched it off, and so are billing members', async () => {
+    const shop = await billedShop({ credits: 10 })
+    const accountant = await newUser(shop.orgId, 'billing')
+    const developer = await newUser(shop.orgId)
+    const choices = new Map([[`${shop.orgId}.low_balance`, false]])
+    await updatePreferences({ env, actor: shop.owner, choices })
+    await env.DB.prepare("UPDATE members SET role = 'developer' WHERE user_id = ?")
+      .bind(developer.userId)
+      .run()
+    expect(await use(shop, 8)).toEqual([])
+    expect(mailsTo({ ...shop, owner: accountant })).toEqual([LOW])
+    expect(mailsTo({ ...shop, owner: developer })).toEqual([])
+    // No recipient is left, so there is nothing to repeat.
+    await updatePreferences({ env, actor: accountant, choices })
+    await use(shop, 2)
+    expect(mailsTo({ ...shop, owner: accountant })).toEqual([LOW])
+    expect(await runDueAlarm(shop)).toBe(false)
   })
 
   it('are informed only that the balance is empty when it falls at once', async () => {

@@ -24,7 +24,7 @@ export const baseUrl = 'http://localhost:8787'
 /** A new user with a role in an organisation, or without one. */
 export async function newUser(
   organisationId: string,
-  role: 'owner' | 'developer' | null = 'owner',
+  role: 'owner' | 'developer' | 'billing' | null = 'owner',
 ): Promise<UserActor> {
   const userId = newId('usr')
   const email = `${userId}@shop.test`

@@ -5,12 +5,14 @@ import { authOf } from '../../accounts/auth.ts'
 import { membershipsOf } from '../../accounts/members.ts'
 import { recordSignIn } from '../../accounts/sessions.ts'
 import type { SignInMethod } from '../../accounts/sessions.ts'
+import { notifyNewSignIn } from '../../notifications/new-sign-in.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { AppError } from '../../domain/errors.ts'
 import { permits } from '../../domain/role.ts'
 import type { Permission } from '../../domain/role.ts'
 import type { ConsoleApp, ConsoleContext, SessionUser } from '../context.ts'
 import { cookieOptions } from '../cookies.ts'
+import { deviceOf } from '../device.ts'
 import { returnTo } from '../return-to.ts'
 import { selectedMode } from './mode.ts'
 import { trustBrowser, trustedBrowserKey } from './trusted-browser.ts'
@@ -83,6 +85,10 @@ async function completeSignIn(
   const knownBrowser = (await trustedBrowserKey(c, user.id)) !== null
   await recordSignIn({ env: c.env, actor: actorFor(c, user), method, knownBrowser })
   await trustBrowser(c, user.id)
+  if (knownBrowser) return
+  const device = deviceOf(c.req.header('User-Agent'))
+  const sender = { env: c.env, userId: user.id, device, ipAddress: ipAddressOf(c) }
+  c.executionCtx.waitUntil(notifyNewSignIn(sender))
 }
 
 /** The arguments that all use cases of the selected organisation take. */

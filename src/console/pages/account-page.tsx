@@ -1,6 +1,7 @@
 // The page of the user's account. Its forms are handled in the other files account-*.tsx.
 import { listPasskeys } from '../../accounts/passkeys.ts'
 import { listSessions } from '../../accounts/sessions.ts'
+import { readPreferences } from '../../notifications/preferences.ts'
 import type { ConsoleContext } from '../context.ts'
 import {
   Button,
@@ -10,6 +11,7 @@ import {
   PostForm,
 } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
+import { NotificationSettings } from '../components/notification-settings.tsx'
 import { Notice } from '../components/notice.tsx'
 import type { FormState } from '../read-form.ts'
 import { PasskeySection } from './account-passkeys-section.tsx'
@@ -31,9 +33,10 @@ const DONE: Record<string, string> = {
 /** @param state of the form that was rejected; the names of the fields of all forms differ */
 export async function accountPage(c: ConsoleContext, state: FormState = {}) {
   const { user } = c.var
-  const [passkeys, sessions] = await Promise.all([
+  const [passkeys, sessions, preferences] = await Promise.all([
     listPasskeys(c.env, user.id),
     listSessions(c.env, user.id),
+    readPreferences(c.env, user.id),
   ])
   const done = DONE[c.req.query('done') ?? '']
   return memberPage(
@@ -48,6 +51,7 @@ export async function accountPage(c: ConsoleContext, state: FormState = {}) {
       <h1>Your account</h1>
       <p class="address">{user.name ? `${user.name} · ${user.email}` : user.email}</p>
       {done && <Notice kind="good">{done}</Notice>}
+      {c.req.query('notifications') && <Notice kind="good">Notifications saved.</Notice>}
       {c.req.query('changed') && (
         <Notice kind="good">Password changed. All other sessions have been signed out.</Notice>
       )}
@@ -84,6 +88,7 @@ export async function accountPage(c: ConsoleContext, state: FormState = {}) {
       </section>
       <PasskeySection c={c} passkeys={passkeys} state={state} />
       <SessionSection c={c} sessions={sessions} />
+      <NotificationSettings preferences={preferences} />
       <section class="card" aria-labelledby="data-heading">
         <h2 id="data-heading">Your data</h2>
         <p>Downloads your profile, passkeys, sessions and memberships as a JSON file.</p>

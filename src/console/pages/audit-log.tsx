@@ -31,6 +31,7 @@ const ACTION_LABELS: Record<AuditAction, string> = {
   'api_key.renamed': 'Renamed an API key',
   'api_key.rolled': 'Replaced an API key',
   'api_key.revoked': 'Revoked an API key',
+  'notifications.updated': 'Changed their notifications',
   'webhook_secret.revealed': 'Revealed the webhook signing secret',
   'webhook_secret.rotated': 'Rotated the webhook signing secret',
   'webhook_endpoint.disabled': 'Disabled a webhook endpoint',

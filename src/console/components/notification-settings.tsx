@@ -1,0 +1,50 @@
+// The section "Notifications" of the account page: a checkbox for each notification.
+import type { NotificationKind } from '../../domain/notification.ts'
+import type { NotificationPreference } from '../../notifications/preferences.ts'
+import { Button, PostForm } from './form.tsx'
+
+const LABELS: Record<NotificationKind, { label: string; text: string }> = {
+  new_sign_in: {
+    label: 'New sign-in',
+    text: 'Someone signs in to your account with a browser that was not used before.',
+  },
+  api_key_created: { label: 'New API key', text: 'A member or support staff creates an API key.' },
+  webhook_failing: {
+    label: 'Failing webhooks',
+    text: 'Deliveries to an endpoint fail for 30 minutes, or the endpoint is disabled.',
+  },
+  low_balance: { label: 'Low balance', text: 'Credits are running low or are used up.' },
+}
+
+export const NotificationSettings = ({
+  preferences,
+}: {
+  preferences: NotificationPreference[]
+}) => {
+  const groups = Map.groupBy(preferences, ({ organisation }) => organisation?.id ?? '')
+  return (
+    <section class="card" id="notifications" aria-labelledby="notifications-heading">
+      <h2 id="notifications-heading">Notifications</h2>
+      <p>We send these emails to you. Emails about changes of your sign-in are always sent.</p>
+      <PostForm action="/console/account/notifications">
+        {[...groups.values()].map((group) => (
+          <fieldset class="notifications">
+            <legend>{group[0]?.organisation?.name ?? 'Your account'}</legend>
+            {group.map(({ name, kind, isOn }) => (
+              <label>
+                {/* Names the checkboxes of the form: a browser sends only checked ones. */}
+                <input type="hidden" name="shown" value={name} />
+                <input type="checkbox" name="on" value={name} checked={isOn || undefined} />
+                <span>
+                  {LABELS[kind].label}
+                  <small>{LABELS[kind].text}</small>
+                </span>
+              </label>
+            ))}
+          </fieldset>
+        ))}
+        <Button>Save notifications</Button>
+      </PostForm>
+    </section>
+  )
+}

@@ -1,0 +1,28 @@
+// How the request log shows a request to /v1.
+import type { RequestWithKey } from '../../request-log/read.ts'
+
+export const REQUEST_STYLES = '/static/requests.css'
+
+/** Its method and route. */
+export const nameOf = ({ method, route }: RequestWithKey) =>
+  `${method} ${route === '' ? 'unknown path' : route}`
+
+export const StatusCode = ({ status }: { status: number }) => {
+  const colour = status >= 500 ? 'bad' : status >= 400 ? 'waiting' : 'good'
+  return <span class={`badge ${colour}`}>{status}</span>
+}
+
+export const KeyName = ({ request: { apiKey } }: { request: RequestWithKey }) =>
+  apiKey ? (
+    <>
+      <span class="key-name" title={apiKey.name}>
+        {apiKey.name}
+      </span>
+      <span class="subline">
+        ends in <code>{apiKey.lastFour}</code>
+        {apiKey.revokedAt && ', revoked'}
+      </span>
+    </>
+  ) : (
+    <span class="muted">Unknown key</span>
+  )

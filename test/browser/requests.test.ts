@@ -1,0 +1,100 @@
+// The request log and the notification settings in Chromium: journey, layout and accessibility.
+import assert from 'node:assert/strict'
+import { after, before, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { findAxeViolations, LOW_CONTRAST, OVERFLOWS } from './support/checks.ts'
+import { DESKTOP, onboard, PHONE, startConsole, TABLET } from './support/console.ts'
+import type { Console } from './support/console.ts'
+import { shoot } from './support/shoot.ts'
+
+let site: Console
+let page: Page
+let jobId: string
+
+const call = (key: string, method: string, path: string, body?: object) =>
+  fetch(`${site.url}${path}`, {
+    method,
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  })
+
+/** The links to requests in the list. */
+const rows = () => page.getByRole('table', { name: 'Requests' }).locator('tbody tr')
+
+/** Checks the open page at three widths, light and dark. */
+async function check(name: string): Promise<void> {
+  for (const viewport of [PHONE, TABLET, DESKTOP]) {
+    await page.setViewportSize(viewport)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      const at = `${name} at ${viewport.width} px, ${colorScheme}`
+      assert.deepEqual(await page.evaluate(OVERFLOWS), [], at)
+      assert.deepEqual(await findAxeViolations(page), [], at)
+    }
+  }
+  assert.deepEqual(await page.evaluate(LOW_CONTRAST), [], name)
+  if (process.env['SHOTS']) await shoot(page, name)
+  await page.emulateMedia({ colorScheme: 'light' })
+}
+
+before(async () => {
+  site = await startConsole()
+  page = await site.open()
+  await onboard(page)
+  const key = /svc_test_sk_\w{64}/.exec(await page.content())?.[0] ?? ''
+  await page.goto('/console/settings/api-keys')
+  const images = {
+    model_image_url: 'https://shop.example/model.jpg',
+    garment_image_url: 'https://shop.example/garment.png',
+  }
+  const { job_id } = (await (await call(key, 'POST', '/v1/tryon', images)).json()) as {
+    job_id: string
+  }
+  jobId = job_id
+  await call(key, 'POST', '/v1/tryon', { model_image_url: 1 })
+  await call(key, 'DELETE', `/v1/jobs/${jobId}/output`)
+  await call(key, 'GET', '/v1/unknown')
+  for (let n = 0; n < 60; n++) await call(key, 'GET', '/v1/account')
+  await call(key, 'GET', `/v1/jobs/${jobId}`)
+})
+after(() => site.close())
+
+it('leads from a job to the request that failed and to the help for its error', async () => {
+  await page.goto('/console/requests')
+  for (let n = 0; n < 40 && (await rows().count()) < 50; n++) await page.reload()
+  assert.equal(await rows().count(), 50)
+  await check('requests')
+  await page.getByRole('link', { name: 'Older' }).click()
+  await page.getByRole('link', { name: 'Newer' }).click()
+  await page.getByLabel('Status').selectOption('4xx')
+  await page.getByRole('link', { name: 'Clear filters' }).waitFor()
+  await page.getByText('validation_error').last().waitFor()
+  await page.getByLabel('Request ID or job ID').fill(jobId)
+  await page.getByLabel('Status').selectOption('')
+  await page.getByLabel('Request ID or job ID').press('Enter')
+  await page.waitForURL(/q=job_/)
+  assert.ok((await rows().count()) >= 2)
+  await check('requests-found')
+
+  await page.goto('/console/requests?code=validation_error')
+  await rows().first().getByRole('link').last().click()
+  await page.getByRole('heading', { name: 'POST /v1/tryon' }).waitFor()
+  await check('request')
+  const help = page.getByRole('link', { name: 'Read about this error' })
+  assert.equal(await help.getAttribute('href'), '/docs/errors#validation_error')
+  await page.goto('/console/requests?status=5xx')
+  await page.getByRole('heading', { name: 'No matching requests' }).waitFor()
+  await check('requests-empty')
+  await page.getByRole('link', { name: 'Clear the filters' }).click()
+  await rows().first().waitFor()
+})
+
+it('switches notifications off', async () => {
+  await page.goto('/console/account')
+  await check('notifications')
+  await page.getByLabel('New API key').uncheck()
+  await page.getByRole('button', { name: 'Save notifications' }).click()
+  await page.getByText('Notifications saved.').waitFor()
+  assert.equal(await page.getByLabel('New API key').isChecked(), false)
+  assert.equal(await page.getByLabel('Low balance').isChecked(), true)
+})
