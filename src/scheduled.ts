@@ -1,6 +1,8 @@
 // The tasks that cron runs each minute: the sweep, retention, deletions, the statistics of finished days,
-// the encryption of stored secrets, and lost messages of the payment provider. The sweep requeues jobs and webhook events whose
-// `sweepAt` has passed, in case their message was lost. Consumers accept duplicate messages.
+// the encryption of stored secrets, and lost messages of the payment provider. The sweep requeues jobs
+// and webhook events whose `sweepAt` has passed, in case their message was lost. Consumers accept
+// duplicate messages.
+import { reencryptTotpSecrets } from './accounts/reencrypt-totp-secrets.ts'
 import { runDeletions } from './accounts/run-deletions.ts'
 import { catchUpEvents } from './billing/catch-up-events.ts'
 import { runRetention } from './retention/run.ts'
@@ -34,6 +36,7 @@ export async function runScheduledTasks(env: Env): Promise<void> {
     runRetention,
     runDeletions,
     reencryptWebhookSecrets,
+    reencryptTotpSecrets,
     catchUpEvents,
   ]
   for (const task of tasks) {

@@ -2,11 +2,15 @@
 // that consist of the user's email address or of the name of the organisation or service.
 import { log } from '../log.ts'
 
-/** The number of characters that must remain without names, repetitions and sequences. */
-const MIN_OTHER_CHARACTERS = 6
+/** The number of characters that do not repeat or continue the one before. */
+const MIN_UNPREDICTABLE = 6
+/** The number of letters that must remain without names. */
+const MIN_OTHER_LETTERS = 4
 /** Shorter parts of names occur in other words. */
 const MIN_PART_LENGTH = 4
-const SERVICE_NAMES = ['try-on', 'tryon', 'password', 'passwort']
+const SERVICE_NAMES = ['try-on', 'tryon']
+/** The word itself with digits and symbols, of which there are more than a list contains. */
+const PASSWORD_WORD = /^[\d\W_]*passwor[dt][\d\W_]*$/
 /** scripts/assets.ts writes it: one password in lower case per line. */
 const COMMON_PASSWORDS = 'https://assets.invalid/static/common-passwords.txt'
 
@@ -37,7 +41,7 @@ export async function passwordProblem({
   if (consistsOf(text, [...personal, ...SERVICE_NAMES])) {
     return 'This password contains little more than your email address or a name. Add unrelated words or characters.'
   }
-  if ((await commonPasswords(env)).has(text)) {
+  if (PASSWORD_WORD.test(text) || (await commonPasswords(env)).has(text)) {
     return 'This is a common password. Use several unrelated words or a password manager.'
   }
   return undefined
@@ -47,7 +51,7 @@ export async function passwordProblem({
 function isRepetitive(text: string): boolean {
   const codes = Array.from(text, (character) => character.codePointAt(0) ?? 0)
   const unpredictable = codes.filter((code, at) => Math.abs(code - (codes[at - 1] ?? -2)) > 1)
-  return unpredictable.length < MIN_OTHER_CHARACTERS || /^(.{1,7}?)\1+.?$/su.test(text)
+  return unpredictable.length < MIN_UNPREDICTABLE || /^(.{1,7}?)\1+.?$/su.test(text)
 }
 
 function consistsOf(text: string, names: string[]): boolean {
@@ -58,7 +62,7 @@ function consistsOf(text: string, names: string[]): boolean {
     .sort((one, other) => other.length - one.length)
   let rest = text
   for (const part of parts) rest = rest.replaceAll(part, '')
-  return rest !== text && rest.replaceAll(/[\s\d\W_]/g, '').length < MIN_OTHER_CHARACTERS
+  return rest !== text && rest.replaceAll(/[\s\d\W_]/g, '').length < MIN_OTHER_LETTERS
 }
 
 /** Empty if the list cannot be read: then the other rules apply. */

@@ -56,6 +56,11 @@ export const Field = ({ name, label, state = {}, hint, type = 'text', ...rest }:
         aria-describedby={[errorId, hintId].filter(Boolean).join(' ') || undefined}
         {...attributes}
       />
+      {type === 'password' && (
+        <button type="button" class="link" data-show-password={id} aria-pressed="false" hidden>
+          Show<span class="visually-hidden"> password</span>
+        </button>
+      )}
       {error && (
         <small id={errorId} class="error">
           {error}

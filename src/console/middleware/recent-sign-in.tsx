@@ -50,16 +50,18 @@ async function confirmPage(c: ConsoleContext, state: FormState = {}) {
   )
   const { user } = c.var
   const hasPasskey = (await countPasskeys(c.env, user.id)) > 0
+  const hasChoice = user.hasTwoFactor || hasPasskey
+  const title = hasChoice ? 'Confirm your identity' : 'Confirm your password'
   const passkeyError = state.errors?.[`${CONFIRMATION_PREFIX}passkey`]
   return memberPage(
     c,
     {
-      title: 'Confirm your identity',
+      title,
       status: state.errors ? 422 : 403,
       ...(hasPasskey && { script: '/static/passkeys.js' }),
     },
     <>
-      <h1>Confirm your identity</h1>
+      <h1>{title}</h1>
       <p>
         You signed in more than 15 minutes ago. Enter your password
         {user.hasTwoFactor && ' and a code'}

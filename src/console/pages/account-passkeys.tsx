@@ -17,6 +17,7 @@ import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { actorOf } from '../middleware/session.ts'
 import { passkeyOrigin, setPasskeyChallenge, takePasskeyChallenge } from '../passkey-challenge.ts'
 import { readForm } from '../read-form.ts'
+import { sendSecurityEmail } from '../security-mail.ts'
 import { ACCOUNT_PAGE, accountPage } from './account-page.tsx'
 
 const NewPasskey = z.object({ passkey_name: name, credential: z.string() })
@@ -54,7 +55,10 @@ export const accountPasskeys = new Hono<ConsoleApp>()
             challenge,
             credential,
           })
-    if (result === 'added') return c.redirect(`${ACCOUNT_PAGE}?done=passkey`, 303)
+    if (result === 'added') {
+      sendSecurityEmail(c, c.var.user.email, 'passkey_added')
+      return c.redirect(`${ACCOUNT_PAGE}?done=passkey`, 303)
+    }
     const errors = { credential: MESSAGES[result] }
     return accountPage(c, { errors, values: { passkey_name: passkeyName } })
   })
@@ -77,6 +81,7 @@ export const accountPasskeys = new Hono<ConsoleApp>()
     const passkeyId = c.req.param('passkeyId')
     const isRemoved = await removePasskey({ env: c.env, actor: actorOf(c), passkeyId })
     if (!isRemoved) throw new AppError('not_found')
+    sendSecurityEmail(c, c.var.user.email, 'passkey_removed')
     return c.redirect(`${ACCOUNT_PAGE}?done=passkey-removed`, 303)
   })
 

@@ -15,6 +15,7 @@ import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { actorOf, startSession } from '../middleware/session.ts'
 import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
 import { readForm } from '../read-form.ts'
+import { sendSecurityEmail } from '../security-mail.ts'
 import { ACCOUNT_PAGE, accountPage } from './account-page.tsx'
 import { accountPasskeys } from './account-passkeys.tsx'
 import { twoFactor } from './two-factor.tsx'
@@ -49,6 +50,7 @@ export const account = new Hono<ConsoleApp>()
     const problem = await passwordProblem({ env: c.env, password, email, names })
     if (problem) return accountPage(c, { errors: { password: problem } })
     await changePassword({ env: c.env, actor: actorOf(c), password })
+    sendSecurityEmail(c, email, 'password_changed')
     await startSession(c, { id, email }, 'password')
     return c.redirect(`${ACCOUNT_PAGE}?changed=1`, 303)
   })

@@ -14,6 +14,7 @@ import { ipAddressOf } from '../middleware/session.ts'
 import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
 import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
+import { sendSecurityEmail } from '../security-mail.ts'
 
 export const passwordReset = new Hono<ConsoleApp>()
   .get('/forgot', requireMailSetUp, (c) => forgotPage(c))
@@ -44,7 +45,9 @@ export const passwordReset = new Hono<ConsoleApp>()
     const problem = await passwordProblem({ env: c.env, password, email: reset.email })
     if (problem) return resetPage(c, token, { errors: { password: problem } })
     const isReset = await resetPassword({ env: c.env, token, password, ipAddress: ipAddressOf(c) })
-    return isReset ? c.redirect('/console/sign-in?reset=1', 303) : invalidLinkPage(c)
+    if (!isReset) return invalidLinkPage(c)
+    sendSecurityEmail(c, reset.email, 'password_changed')
+    return c.redirect('/console/sign-in?reset=1', 303)
   })
 
 const forgotPage = (c: ConsoleContext, state: FormState = {}) =>

@@ -101,7 +101,12 @@ function signInPage(
 ) {
   return guestPage(
     c,
-    { title: 'Sign in', status, script: '/static/passkeys.js' },
+    {
+      title: 'Sign in',
+      status,
+      stylesheet: '/static/account.css',
+      script: '/static/passkeys.js',
+    },
     <article>
       <h1>Sign in</h1>
       {c.req.query('ended') && (

@@ -22,6 +22,7 @@ import { actorOf } from '../middleware/session.ts'
 import { attemptCode } from '../middleware/throttle.tsx'
 import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
+import { sendSecurityEmail } from '../security-mail.ts'
 
 const PAGE = '/console/account/two-factor'
 const SET_UP = `${PAGE}/set-up`
@@ -57,14 +58,18 @@ export const twoFactor = new Hono<ConsoleApp>()
       return setUpPage(c, secret, { errors: { code: message } })
     }
     await attempt.undo()
+    sendSecurityEmail(c, c.var.user.email, 'two_factor_enabled')
     return codesPage(c, codes, 'Two-factor authentication is on')
   })
   .post('/recovery-codes', requireRecentSignIn, async (c) => {
     const codes = await replaceRecoveryCodes(requestOf(c))
-    return codes ? codesPage(c, codes, 'Your new recovery codes') : c.redirect(PAGE, 303)
+    if (!codes) return c.redirect(PAGE, 303)
+    sendSecurityEmail(c, c.var.user.email, 'recovery_codes_replaced')
+    return codesPage(c, codes, 'Your new recovery codes')
   })
   .post('/disable', requireRecentSignIn, async (c) => {
     await disableTwoFactor(requestOf(c))
+    if (c.var.user.hasTwoFactor) sendSecurityEmail(c, c.var.user.email, 'two_factor_disabled')
     return c.redirect(`${PAGE}?disabled=1`, 303)
   })
 
@@ -151,7 +156,7 @@ async function setUpPage(c: ConsoleContext, secret: string, state: FormState = {
       <h1>Set up the authenticator app</h1>
       <ol class="set-up">
         <li>
-          <h2>Scan the QR code</h2>
+          <h2>1. Scan the QR code</h2>
           <p>Open your authenticator app, add an account and scan this code.</p>
           <img
             class="qr-code"
@@ -164,7 +169,7 @@ async function setUpPage(c: ConsoleContext, secret: string, state: FormState = {
           <CopyableText label="Secret" text={(secret.match(/.{4}/g) ?? []).join(' ')} />
         </li>
         <li>
-          <h2>Enter the code</h2>
+          <h2>2. Enter the code</h2>
           <p>The app now shows a code of six digits for Try-On.</p>
           <PostForm action={`${PAGE}/enable`} novalidate>
             <CodeField label="Code" state={state} />

@@ -25,6 +25,18 @@ for (const button of document.querySelectorAll('[data-copy]')) {
   })
 }
 
+for (const button of document.querySelectorAll('[data-show-password]')) {
+  const input = document.getElementById(button.dataset.showPassword)
+  button.hidden = false
+  button.addEventListener('click', () => {
+    const isShown = input.type === 'password'
+    input.type = isShown ? 'text' : 'password'
+    button.setAttribute('aria-pressed', String(isShown))
+  })
+  // Browsers store the values of text fields for suggestions.
+  input.form?.addEventListener('submit', () => (input.type = 'password'))
+}
+
 for (const select of document.querySelectorAll('[data-submit-on-change]')) {
   const button = select.form.querySelector('button')
   // Keyboard users step through the options, so only a choice with the pointer submits the form.
