@@ -190,11 +190,21 @@ function actorIdOf({ organisationId, actor }: Pick<AuditEntry, 'organisationId' 
   }
 }
 
-/** An organisation's entries, newest first. @param page `beforeId` is the last of the previous page */
+export interface AuditFilter {
+  action?: AuditAction | undefined
+  /** The user or API key that acted, or all actors of a type. */
+  actor?: { id: string } | { type: Actor['type'] } | undefined
+}
+
+/** An organisation's entries, newest first. `beforeId` is the last of the previous page. */
 export const listAuditEntries = (
   env: Env,
   organisationId: string,
-  page: { limit: number; beforeId?: string | undefined },
+  {
+    limit,
+    beforeId,
+    filter: { action, actor } = {},
+  }: { limit: number; beforeId?: string | undefined; filter?: AuditFilter },
 ): Promise<AuditRow[]> =>
   database(env)
     .select()
@@ -202,11 +212,14 @@ export const listAuditEntries = (
     .where(
       and(
         eq(auditLog.organisationId, organisationId),
-        page.beforeId === undefined ? undefined : lt(auditLog.id, page.beforeId),
+        action && eq(auditLog.action, action),
+        actor &&
+          ('id' in actor ? eq(auditLog.actorId, actor.id) : eq(auditLog.actorType, actor.type)),
+        beforeId === undefined ? undefined : lt(auditLog.id, beforeId),
       ),
     )
     .orderBy(desc(auditLog.id))
-    .limit(page.limit)
+    .limit(limit)
 
 /** Deletes up to 1,000 entries of an organisation. @returns how many */
 export async function deleteAuditEntries(env: Env, organisationId: string): Promise<number> {

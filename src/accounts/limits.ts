@@ -19,6 +19,9 @@ export const apiKeyLimitReached = () =>
     `An organisation can have ${MAX_ACTIVE_API_KEYS} active API keys and create ${MAX_API_KEYS_CREATED.toLocaleString('en')} in ${API_KEYS_CREATED_DAYS} days. Revoke a key that is no longer used, or contact support.`,
   )
 
+/** Organisations that one user owns. */
+export const MAX_OWNED_ORGANISATIONS = 5
+
 export const workspaceLimitReached = () =>
   new AppError(
     'validation_error',
@@ -29,4 +32,10 @@ export const memberLimitReached = () =>
   new AppError(
     'validation_error',
     `An organisation can have ${MAX_OPEN_INVITATIONS} open invitations, and ${MAX_MEMBERS} members and open invitations together. Withdraw an invitation or remove a member first.`,
+  )
+
+export const organisationLimitReached = () =>
+  new AppError(
+    'validation_error',
+    `You can own ${MAX_OWNED_ORGANISATIONS} organisations. Delete one that is no longer used, or contact support.`,
   )

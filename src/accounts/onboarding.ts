@@ -1,7 +1,7 @@
 // Onboarding: a user creates an organisation in steps, each of which can be interrupted, repeated or
-// run concurrently. A user creates at most one: its id is chosen in the first step, and its credits
+// run concurrently. A user creates one at a time: its id is chosen in the first step, and its credits
 // are granted under one reference.
-import { and, eq, isNull } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { members, onboardings } from '../db/auth-schema.ts'
 import type { OnboardingRow } from '../db/auth-schema.ts'
@@ -14,6 +14,7 @@ import { newApiKey } from './api-keys.ts'
 import { organisationInserts, organisationRow } from './create-organisation.ts'
 import { grantSignUpCredits } from './credits.ts'
 import { claimFreeCredits } from './free-credits.ts'
+import { MAX_OWNED_ORGANISATIONS, organisationLimitReached } from './limits.ts'
 import { workspaceRow } from './workspaces.ts'
 
 export type OnboardingStep = 'name' | 'region' | 'workspace' | 'done'
@@ -47,6 +48,42 @@ export async function beginOnboarding({
   const onboarding = await findOnboarding(env, userId)
   if (!onboarding) throw new Error('The inserted onboarding was not found')
   return onboarding
+}
+
+/**
+ * Starts the onboarding of a further organisation with a confirmed name. Changes nothing while another
+ * onboarding is in progress.
+ * @throws AppError validation_error if the user owns `MAX_OWNED_ORGANISATIONS`
+ */
+export async function beginAnother({
+  env,
+  userId,
+  name,
+}: {
+  env: Env
+  userId: string
+  name: string
+}): Promise<void> {
+  const db = database(env)
+  // Includes organisations that are scheduled for deletion: their deletion can be cancelled.
+  const owned = await db.$count(members, and(eq(members.userId, userId), eq(members.role, 'owner')))
+  if (owned >= MAX_OWNED_ORGANISATIONS) throw organisationLimitReached()
+  const now = new Date()
+  await db.batch([
+    db
+      .delete(onboardings)
+      .where(and(eq(onboardings.userId, userId), isNotNull(onboardings.completedAt))),
+    db
+      .insert(onboardings)
+      .values({
+        userId,
+        organisationId: newId('org'),
+        organisationName: name,
+        nameConfirmedAt: now,
+        createdAt: now,
+      })
+      .onConflictDoNothing(),
+  ])
 }
 
 /** Sets the organisation's name, which can change until the organisation is created. */

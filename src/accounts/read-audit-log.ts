@@ -1,5 +1,6 @@
 // Reading the audit log, page by page.
 import type { AuditRow } from '../db/schema.ts'
+import type { AuditFilter } from '../access/audit-log.ts'
 import { listAuditEntries } from '../access/audit-log.ts'
 import { pageOf } from '../domain/page.ts'
 import type { Page } from '../domain/page.ts'
@@ -15,12 +16,15 @@ export async function readAuditLog({
   env,
   actor,
   organisationId,
+  filter = {},
   limit,
   beforeId,
-}: OrganisationRequest & { limit: number; beforeId?: string | undefined }): Promise<
-  Page<AuditRow>
-> {
+}: OrganisationRequest & {
+  filter?: AuditFilter
+  limit: number
+  beforeId?: string | undefined
+}): Promise<Page<AuditRow>> {
   await requirePermission({ env, actor, organisationId }, 'administer')
-  const rows = await listAuditEntries(env, organisationId, { limit: limit + 1, beforeId })
+  const rows = await listAuditEntries(env, organisationId, { limit: limit + 1, beforeId, filter })
   return pageOf(rows, limit)
 }

@@ -26,6 +26,7 @@ import { jobs } from './pages/jobs.tsx'
 import { keys } from './pages/keys.tsx'
 import { limitChanges } from './middleware/throttle.tsx'
 import { devMailbox } from './pages/dev-mailbox.tsx'
+import { newOrganisation } from './pages/new-organisation.tsx'
 import { member } from './pages/member.tsx'
 import { notifications } from './pages/notifications.ts'
 import { onboarding } from './pages/onboarding.tsx'
@@ -171,6 +172,7 @@ export const pages = pageApp()
   .route('/sign-in/code', signInCode)
   .route('/', passwordReset)
   .route('/', devMailbox)
+  .route('/onboarding/new', newOrganisation)
   .route('/onboarding', onboarding)
   .route('/invitations', invitations)
   .route('/account', accountData)

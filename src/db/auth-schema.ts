@@ -163,7 +163,7 @@ export const invitations = sqliteTable(
 )
 
 /**
- * The onboarding of a user, who creates at most one organisation. The organisation's id is chosen at
+ * The latest onboarding of a user, who creates one organisation at a time. The organisation's id is chosen at
  * the start, so that repeated and concurrent requests refer to the same organisation.
  */
 export const onboardings = sqliteTable('onboardings', {

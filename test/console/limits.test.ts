@@ -162,6 +162,8 @@ describe('workspaces', () => {
     expect(created.html).toMatch(MESSAGE)
     expect(created.html).toContain('value="One too many"')
     await insertWorkspaces(organisationId, 1, 'archived')
+    // The name of an active workspace would be the first error.
+    await env.DB.prepare("UPDATE workspaces SET name = 'Old' WHERE status = 'archived'").run()
     const [, id] =
       /(ws_\w{26})\/status"[^/]*<input type="hidden" name="status" value="active"/.exec(
         (await browser.get('/console/settings/workspaces')).html,

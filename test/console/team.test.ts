@@ -1,4 +1,6 @@
+import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/ids.ts'
 import { clientOf } from '../support/client.ts'
 import {
   join,
@@ -146,7 +148,7 @@ describe('the team', () => {
     expect(removed.html).toContain('Member removed')
     const page = await member.get('/console/jobs')
     expect(page.html).toContain('You are not a member of any organisation')
-    expect(page.html).toContain('href="/console/onboarding/name"')
+    expect(page.html).toContain('href="/console/onboarding/new"')
     expect(page.html).toContain('action="/console/sign-out"')
     expect((await member.get('/console')).html).toContain('not a member of any organisation')
   })
@@ -239,7 +241,8 @@ describe('every form and link', () => {
       '/settings/audit-log',
       '/account',
     ]
-    const forUser = /^\/console(\/(account|invitations|sign-out|mode|organisation|dev)\b.*)?$/
+    const forUser =
+      /^\/console(\/(account|invitations|sign-out|mode|onboarding|organisation|dev)\b.*)?$/
     for (const path of paths) {
       const { source } = await browser.get(`/console${path}`)
       const targets = [...source.matchAll(/(?:href|action)="(\/console[^"]*)"/g)].map(
@@ -249,5 +252,88 @@ describe('every form and link', () => {
       for (const target of targets.filter((target) => !forUser.test(target)))
         expect(target, path).toContain(`/console/${organisationId}`)
     }
+  })
+
+  it('limits members and invitations to workspaces', async () => {
+    const { browser, organisationId } = await newOwner()
+    await browser.post('/console/settings/workspaces', { name: 'Outlet' })
+    const { results } = await env.DB.prepare(
+      'SELECT id, name FROM workspaces WHERE organisation_id = ? ORDER BY id',
+    )
+      .bind(organisationId)
+      .all<{ id: string; name: string }>()
+    const [, outlet = { id: '' }] = results
+    const limited = { access: 'limited', [outlet.id]: 'on' }
+    const email = newAddress()
+    const path = '/console/settings/team/invitations'
+    const none = await browser.post(path, { email, role: 'viewer', access: 'limited' })
+    expect(none.status).toBe(422)
+    expect(none.html).toContain('Choose at least one workspace.')
+    const unknown = { access: 'limited', [newId('ws')]: 'on' }
+    expect((await browser.post(path, { email, role: 'viewer', ...unknown })).status).toBe(422)
+    await browser.post(path, { email, role: 'viewer', ...limited })
+    const member = await join(email)
+    const names = async () => (await member.get('/console/settings/workspaces')).html
+    expect(await names()).toContain('Outlet')
+    expect(await names()).not.toContain('>Default<')
+
+    const userId = await userIdOf(email)
+    const rolePage = `/console/settings/team/members/${userId}`
+    expect((await browser.get(rolePage)).html).toMatch(/value="limited" checked/)
+    const change = (fields: Record<string, string>) => browser.post(`${rolePage}/role`, fields)
+    expect((await change({ role: 'developer', access: 'limited' })).status).toBe(422)
+    expect((await change({ role: 'developer', access: 'all' })).html).toContain('Role changed')
+    expect(await names()).toContain('>Default<')
+    // Owners have no limit, also after they become developers again.
+    await change({ role: 'developer', ...limited })
+    await change({ role: 'owner', ...limited })
+    expect(await names()).toContain('>Default<')
+    await change({ role: 'developer' })
+    expect(await names()).toContain('>Default<')
+    const { results: entries } = await env.DB.prepare(
+      "SELECT details FROM audit_log WHERE action = 'member.role_changed' AND target = ? ORDER BY id",
+    )
+      .bind(userId)
+      .all<{ details: string }>()
+    expect(entries.map(({ details }) => JSON.parse(details))).toMatchObject([
+      { role_new: 'developer', workspaces_old: outlet.id, workspaces_new: 'all' },
+      { workspaces_old: 'all', workspaces_new: outlet.id },
+      { role_old: 'developer', role_new: 'owner', workspaces_new: 'all' },
+      { role_new: 'developer' },
+    ])
+  })
+
+  it('verifies an earlier sign-up by the invitation, with a new password', async () => {
+    const { browser } = await newOwner()
+    const email = newAddress()
+    const stranger = newBrowser()
+    const signUpForm = { email, password: 'the first password', organisation: 'Other' }
+    await stranger.post('/console/sign-up', signUpForm)
+    await invite(browser, email, 'viewer')
+    const member = await join(email)
+    expect((await member.get('/console/settings/team')).html).toContain(email)
+    const signIn = (password: string) => newBrowser().post('/console/sign-in', { email, password })
+    expect((await signIn('the first password')).path).toBe('/console/sign-in')
+    expect((await signIn(PASSWORD)).path).toBe('/console')
+  })
+
+  it('lets a signed-out user with an account join after signing in', async () => {
+    const { browser, organisationId } = await newOwner()
+    const { email } = await newOwner()
+    await invite(browser, email, 'billing')
+    const { path } = await latestMail(email)
+    const guest = newBrowser()
+    const page = await guest.get(path)
+    expect(page.html).toContain('Sign in to join')
+    expect(page.html).not.toContain('type="password"')
+    const [, next = ''] = /href="\/console\/sign-in\?next=([^"]+)"/.exec(page.html) ?? []
+    const returned = await guest.post('/console/sign-in', {
+      email,
+      password: PASSWORD,
+      next: decodeURIComponent(next),
+    })
+    expect(returned.path).toBe(path)
+    expect((await guest.post(path)).address).toBe(`/console/${organisationId}`)
+    expect((await guest.get('/console/billing')).status).toBe(200)
   })
 })

@@ -157,7 +157,7 @@ export const OrganisationMenu = ({ c }: { c: ConsoleContext }) => {
             </li>
           ))}
         </ul>
-        <a href="/console/onboarding">New organisation</a>
+        <a href="/console/onboarding/new">New organisation</a>
       </div>
     </details>
   )

@@ -19,6 +19,5 @@ export const rightOrganisation = createMiddleware<ConsoleApp>(async (c, next) =>
   const organisationId = await organisationOf(c.env, id)
   const isOwn = c.var.memberships.some(({ organisation }) => organisation.id === organisationId)
   if (organisationId === undefined || organisationId === addressed || !isOwn) return
-  c.res = undefined
   c.res = c.redirect(consolePath(organisationId, page + search), 302)
 })

@@ -1,9 +1,15 @@
 // The audit log, which only owners can read. `readAuditLog` checks the role.
 import { Hono } from 'hono'
-import type { AuditAction } from '../../access/audit-log.ts'
+import { z } from 'zod'
+import { AUDIT_ACTIONS } from '../../access/audit-log.ts'
+import type { AuditFilter } from '../../access/audit-log.ts'
+import { readTeam } from '../../accounts/members.ts'
+import type { Member } from '../../accounts/members.ts'
 import { readAuditLog } from '../../accounts/read-audit-log.ts'
 import type { AuditRow } from '../../db/schema.ts'
 import { isId } from '../../ids.ts'
+import { ACTION_LABELS, ACTOR_LABELS } from '../audit-labels.ts'
+import { Button } from '../components/form.tsx'
 import type { ConsoleApp } from '../context.ts'
 import { memberPage } from '../components/layout.tsx'
 import { EmptyState, Table } from '../components/table.tsx'
@@ -13,77 +19,47 @@ import { Link } from '../components/link.tsx'
 
 const PAGE_SIZE = 50
 
-const ACTION_LABELS: Record<AuditAction, string> = {
-  'session.created': 'Signed in',
-  'session.revoked': 'Signed out sessions',
-  'user.updated': 'Changed their name',
-  'user.email_changed': 'Changed their email address',
-  'user.password_changed': 'Changed their password',
-  'user.two_factor_enabled': 'Turned on two-factor authentication',
-  'user.two_factor_disabled': 'Turned off two-factor authentication',
-  'user.recovery_codes_created': 'Created new recovery codes',
-  'user.passkey_added': 'Added a passkey',
-  'user.passkey_removed': 'Removed a passkey',
-  'account.deletion_scheduled': 'Scheduled the deletion of their account',
-  'account.deletion_cancelled': 'Cancelled the deletion of their account',
-  'account.deleted': 'Deleted an account',
-  'api_key.created': 'Created an API key',
-  'api_key.renamed': 'Renamed an API key',
-  'api_key.rolled': 'Replaced an API key',
-  'api_key.revoked': 'Revoked an API key',
-  'notifications.updated': 'Changed their notifications',
-  'webhook_secret.revealed': 'Revealed the webhook signing secret',
-  'webhook_secret.rotated': 'Rotated the webhook signing secret',
-  'webhook_endpoint.disabled': 'Disabled a webhook endpoint',
-  'webhook_endpoint.enabled': 'Enabled a webhook endpoint',
-  'webhook_endpoint.created': 'Added a webhook endpoint',
-  'webhook_endpoint.updated': 'Changed a webhook endpoint',
-  'webhook_endpoint.deleted': 'Deleted a webhook endpoint',
-  'webhook_event.resent': 'Sent a webhook event again',
-  'webhook_events.resent': 'Sent failed webhook events again',
-  'invitation.created': 'Sent an invitation',
-  'invitation.withdrawn': 'Withdrew an invitation',
-  'member.joined': 'Joined the organisation',
-  'member.role_changed': 'Changed a member’s role',
-  'member.removed': 'Removed a member',
-  'member.left': 'Left the organisation',
-  'workspace.created': 'Created a workspace',
-  'workspace.updated': 'Updated a workspace',
-  'organisation.created': 'Created the organisation',
-  'organisation.updated': 'Updated the organisation',
-  'organisation.exported': 'Exported the organisation’s data',
-  'organisation.deletion_scheduled': 'Scheduled the deletion of the organisation',
-  'organisation.deletion_cancelled': 'Cancelled the deletion of the organisation',
-  'payment.started': 'Payment started',
-  'payment.paid': 'Payment received',
-  'payment.failed': 'Payment failed',
-  'payment.refund_requested': 'Refund requested',
-  'payment.refunded': 'Payment refunded',
-  'plan.changed': 'Plan changed',
-  'plan.change_scheduled': 'Plan change scheduled',
-  'auto_reload.updated': 'Auto-reload changed',
-  'auto_reload.disabled': 'Auto-reload turned off',
-  'enterprise_terms.updated': 'Enterprise terms changed',
-  'credits.granted': 'Granted credits',
-  'job.withdrawn': 'Withdrew a job',
-  'job.output_deleted': 'Deleted the images of a job',
+/** Actors without an id in the select. */
+const OTHER_ACTORS = ['api_key', 'operator', 'system'] as const
+const isOther = (text: string | undefined) => OTHER_ACTORS.some((type) => type === text)
+
+/** Ignores invalid filters: users may edit the URL. */
+const Query = z.object({
+  action: z.enum(AUDIT_ACTIONS).optional().catch(undefined),
+  actor: z
+    .string()
+    .refine((text) => isId('usr', text) || isId('key', text) || isOther(text))
+    .optional()
+    .catch(undefined),
+  before: z
+    .string()
+    .refine((id) => isId('aud', id))
+    .optional()
+    .catch(undefined),
+})
+type Query = z.infer<typeof Query>
+
+/** The filter for a value of the select: the id of a user or key, or a type of actors. */
+function actorFilter(value: string | undefined): AuditFilter['actor'] {
+  const type = OTHER_ACTORS.find((known) => known === value)
+  if (type) return { type }
+  return value === undefined ? undefined : { id: value }
 }
 
-const ACTOR_LABELS = {
-  user: 'A user',
-  api_key: 'An API key',
-  operator: 'Support staff',
-  system: 'System',
-} as const
-
 export const auditLog = new Hono<ConsoleApp>().get('/', async (c) => {
-  const before = c.req.query('before') ?? ''
-  const beforeId = isId('aud', before) ? before : undefined
-  const { rows: entries, hasMore } = await readAuditLog({
-    ...scopeOf(c),
-    limit: PAGE_SIZE,
-    beforeId,
-  })
+  const query = Query.parse(c.req.query())
+  const { action, actor, before } = query
+  const [{ rows: entries, hasMore }, { members }] = await Promise.all([
+    readAuditLog({
+      ...scopeOf(c),
+      filter: { action, actor: actorFilter(actor) },
+      limit: PAGE_SIZE,
+      beforeId: before,
+    }),
+    readTeam(scopeOf(c)),
+  ])
+  const filter = { ...(action && { action }), ...(actor && { actor }) }
+  const isFiltered = action !== undefined || actor !== undefined
   return memberPage(
     c,
     { title: 'Audit log' },
@@ -92,8 +68,15 @@ export const auditLog = new Hono<ConsoleApp>().get('/', async (c) => {
       <p>
         Changes by members and support staff in this organisation. Entries are stored for 400 days.
       </p>
+      <Filters query={query} members={members} />
       {entries.length === 0 ? (
-        <EmptyState title="No entries" />
+        <EmptyState title={isFiltered ? 'No matching entries' : 'No entries'}>
+          {isFiltered && (
+            <p>
+              <Link to="/settings/audit-log">Clear filters</Link>
+            </p>
+          )}
+        </EmptyState>
       ) : (
         <Table
           label="Audit log"
@@ -101,11 +84,11 @@ export const auditLog = new Hono<ConsoleApp>().get('/', async (c) => {
           rows={entries.map((entry) => [
             <Timestamp at={entry.at} precise />,
             <>
-              {entry.actorEmail ?? ACTOR_LABELS[entry.actorType]}
+              <ActorName entry={entry} />
               {entry.ipAddress && <span class="subline">from {entry.ipAddress}</span>}
             </>,
             <>
-              {ACTION_LABELS[entry.action as AuditAction] ?? entry.action}
+              {labelOf(entry.action)}
               <Details of={entry} />
             </>,
             entry.target && <span class="id">{entry.target}</span>,
@@ -113,14 +96,67 @@ export const auditLog = new Hono<ConsoleApp>().get('/', async (c) => {
         />
       )}
       <nav aria-label="Pages" class="pages">
-        {beforeId && <Link to="/settings/audit-log">Newest</Link>}
-        {hasMore && (
-          <Link to={`/settings/audit-log?before=${entries.at(-1)?.id ?? ''}`}>Older</Link>
-        )}
+        {before && <Link to={pageOf(filter)}>Newest</Link>}
+        {hasMore && <Link to={pageOf({ ...filter, before: entries.at(-1)?.id ?? '' })}>Older</Link>}
       </nav>
     </>,
   )
 })
+
+const pageOf = (query: Record<string, string>) =>
+  `/settings/audit-log?${new URLSearchParams(query)}`
+
+const labelOf = (action: string): string =>
+  AUDIT_ACTIONS.filter((known) => known === action).map((known) => ACTION_LABELS[known])[0] ??
+  action
+
+/** Links to all entries of the actor, who may have left the organisation. */
+const ActorName = ({ entry }: { entry: AuditRow }) => {
+  const label = entry.actorEmail ?? ACTOR_LABELS[entry.actorType]
+  if (entry.actorId === null) return <>{label}</>
+  return <Link to={pageOf({ actor: entry.actorId })}>{label}</Link>
+}
+
+const Filters = ({ query: { action, actor }, members }: { query: Query; members: Member[] }) => {
+  const isListed = members.some(({ userId }) => userId === actor) || isOther(actor)
+  return (
+    <form method="get" class="filters">
+      <div class="field">
+        <label for="action">Action</label>
+        <select id="action" name="action" data-submit-on-change>
+          <option value="">All</option>
+          {AUDIT_ACTIONS.map((value) => (
+            <option value={value} selected={value === action || undefined}>
+              {ACTION_LABELS[value]}
+            </option>
+          ))}
+        </select>
+      </div>
+      <div class="field">
+        <label for="actor">Actor</label>
+        <select id="actor" name="actor" data-submit-on-change>
+          <option value="">All</option>
+          {actor && !isListed && (
+            <option value={actor} selected>
+              {actor}
+            </option>
+          )}
+          {members.map(({ userId, email }) => (
+            <option value={userId} selected={userId === actor || undefined}>
+              {email}
+            </option>
+          ))}
+          {OTHER_ACTORS.map((type) => (
+            <option value={type} selected={type === actor || undefined}>
+              {ACTOR_LABELS[type]}
+            </option>
+          ))}
+        </select>
+      </div>
+      <Button kind="secondary">Filter</Button>
+    </form>
+  )
+}
 
 const Details = ({ of: { details } }: { of: AuditRow }) => (
   <ul class="details">

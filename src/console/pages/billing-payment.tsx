@@ -49,25 +49,11 @@ export const billingPayment = new Hono<ConsoleApp>()
   // console.js polls this fragment while the payment is open.
   .get('/:paymentId/live', async (c) => c.html(await paymentSection(c, await findOwnPayment(c))))
 
-/**
- * Finds a payment of any organisation of the user, and makes that organisation the one of this page.
- * @throws AppError not_found, also for a payment of an organisation that the user does not own
- */
+/** @throws AppError not_found, also for a payment of another organisation */
 async function findOwnPayment(c: ConsoleContext): Promise<PaymentRow> {
   const paymentId = c.req.param('paymentId') ?? ''
   if (!isId('pay', paymentId)) throw new AppError('not_found')
-  const { membership, memberships } = c.var
-  for (const candidate of new Set([membership, ...memberships])) {
-    const organisationId = candidate.organisation.id
-    try {
-      const payment = await readPayment({ ...scopeOf(c), organisationId, paymentId })
-      c.set('membership', candidate)
-      return payment
-    } catch (error) {
-      if (!(error instanceof AppError && error.code === 'not_found')) throw error
-    }
-  }
-  throw new AppError('not_found')
+  return readPayment({ ...scopeOf(c), paymentId })
 }
 
 async function paymentSection(c: ConsoleContext, payment: PaymentRow) {

@@ -4,7 +4,6 @@ import { z } from 'zod'
 import { acceptInvitation, joinWithPassword } from '../../accounts/accept-invitation.ts'
 import { findInvitation, invitationsTo } from '../../accounts/invitations.ts'
 import type { OpenInvitation } from '../../accounts/invitations.ts'
-import { findOnboarding } from '../../accounts/onboarding.ts'
 import { passwordProblem } from '../../accounts/password-policy.ts'
 import { findUserByEmail } from '../../accounts/users.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
@@ -25,11 +24,8 @@ import {
 
 export const invitations = new Hono<ConsoleApp>()
   .get('/', requireSession, async (c) => {
-    const { id, email } = c.var.user
-    const [open, onboarding] = await Promise.all([
-      invitationsTo(c.env, email),
-      findOnboarding(c.env, id),
-    ])
+    const { email } = c.var.user
+    const open = await invitationsTo(c.env, email)
     return guestPage(
       c,
       { title: 'Invitations' },
@@ -56,9 +52,7 @@ export const invitations = new Hono<ConsoleApp>()
         )}
         <p class="aside">
           <a href="/console">Back to the console</a>
-          {!onboarding?.completedAt && (
-            <a href="/console/onboarding/name">Create your own organisation</a>
-          )}
+          <a href="/console/onboarding/new">Create your own organisation</a>
         </p>
       </article>,
     )

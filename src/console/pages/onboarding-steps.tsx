@@ -100,27 +100,21 @@ export const workspacePage = (c: ConsoleContext, state: FormState = {}) =>
     </article>,
   )
 
-/**
- * For a user who left, was removed, or whose invitation is no longer open.
- * @param canCreate false if the user has already created an organisation: the limit is one
- */
-export const noOrganisationPage = (c: ConsoleContext, { canCreate }: { canCreate: boolean }) =>
+/** For a user who left, was removed, or whose invitation is no longer open. */
+export const noOrganisationPage = (c: ConsoleContext) =>
   guestPage(
     c,
     { title: 'No organisation' },
     <article>
       <h1>You are not a member of any organisation</h1>
       <p>
-        {!canCreate && 'You are no longer a member of the organisation that you created. '}
         To join an organisation, ask one of its owners to invite <strong>{c.var.user.email}</strong>
         .
       </p>
       <div class="buttons">
-        {canCreate && (
-          <a href="/console/onboarding/name" role="button">
-            Create an organisation
-          </a>
-        )}
+        <a href="/console/onboarding/new" role="button">
+          Create an organisation
+        </a>
         <ActionForm action="/console/sign-out" label="Sign out" />
       </div>
       <p class="aside">

@@ -41,7 +41,7 @@ export const onboarding = new Hono<ConsoleApp>()
     ])
     if (joined.length > 0) return c.redirect('/console', 303)
     if (invited.length > 0) return c.redirect('/console/invitations', 303)
-    return noOrganisationPage(c, { canCreate: !progress?.completedAt })
+    return noOrganisationPage(c)
   })
 
   .get('/name', async (c) => {

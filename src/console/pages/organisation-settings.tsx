@@ -8,6 +8,11 @@ import {
 import { exportOrganisation } from '../../accounts/export-organisation.ts'
 import { GRACE_PERIOD_DAYS } from '../../accounts/grace-period.ts'
 import { updateOrganisation } from '../../accounts/organisations.ts'
+import { readTeam } from '../../accounts/members.ts'
+import type { Member } from '../../accounts/members.ts'
+import { consolePath } from '../../domain/console-path.ts'
+import { CopyableId } from '../components/copyable-text.tsx'
+import { Link } from '../components/link.tsx'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { OrganisationRow } from '../../db/schema.ts'
 import { currencyOf } from '../../domain/organisation.ts'
@@ -84,7 +89,8 @@ export const organisationSettings = new Hono<ConsoleApp>()
     return redirectTo(c, `${PAGE}?done=restored`)
   })
 
-function settingsPage(c: ConsoleContext, state: FormState = {}) {
+async function settingsPage(c: ConsoleContext, state: FormState = {}) {
+  const { members } = await readTeam(scopeOf(c))
   const { organisation, role } = c.var.membership
   const isOwner = role === 'owner'
   const done = SUCCESS_MESSAGES[c.req.query('done') ?? '']
@@ -108,24 +114,39 @@ function settingsPage(c: ConsoleContext, state: FormState = {}) {
         <dd>{organisation.regionCode}</dd>
         <dt>Currency</dt>
         <dd>{currencyOf(organisation.regionCode)}</dd>
+        <dt>Members</dt>
+        <dd>
+          <Link to="/settings/team">{members.length}</Link>
+        </dd>
         <dt>Organisation ID</dt>
-        <dd class="id">{organisation.id}</dd>
+        <dd>
+          <CopyableId id={organisation.id} label="the organisation ID" />
+        </dd>
+        <dt>Address</dt>
+        <dd>
+          <CopyableId
+            id={baseUrlOf(c) + consolePath(organisation.id)}
+            label="the address of the organisation"
+          />
+        </dd>
         <dt>Created</dt>
         <dd>
           <Timestamp at={organisation.createdAt} />
         </dd>
       </dl>
-      {isOwner && <OwnerSettings user={c.var.user} organisation={organisation} state={state} />}
+      {isOwner && <OwnerSettings organisation={organisation} state={state} />}
+      <Leave c={c} members={members} />
+      {isOwner && organisation.deleteAfter === null && (
+        <Deletion user={c.var.user} organisation={organisation} state={state} />
+      )}
     </>,
   )
 }
 
 const OwnerSettings = ({
-  user,
   organisation,
   state,
 }: {
-  user: SessionUser
   organisation: OrganisationRow
   state: FormState
 }) => (
@@ -170,11 +191,37 @@ const OwnerSettings = ({
         <Button kind="secondary">Export as JSON</Button>
       </PostForm>
     </section>
-    {organisation.deleteAfter === null && (
-      <Deletion user={user} organisation={organisation} state={state} />
-    )}
   </>
 )
+
+const Leave = ({ c, members }: { c: ConsoleContext; members: Member[] }) => {
+  const { organisation, role } = c.var.membership
+  const owners = members.filter((member) => member.role === 'owner')
+  return (
+    <section class="card" aria-labelledby="leave-heading">
+      <h2 id="leave-heading">Leave organisation</h2>
+      {role === 'owner' && owners.length === 1 ? (
+        <p>
+          You are the only owner. Make another member an owner under{' '}
+          <Link to="/settings/team">Team</Link> first, or delete the organisation.
+        </p>
+      ) : (
+        <>
+          <p>You lose access to {organisation.name}. Other members are not affected.</p>
+          <p>
+            <Link
+              to={`/settings/team/members/${c.var.user.id}/remove`}
+              role="button"
+              class="secondary"
+            >
+              Leave organisation
+            </Link>
+          </p>
+        </>
+      )}
+    </section>
+  )
+}
 
 const Deletion = ({
   user,
