@@ -66,6 +66,7 @@ export const AUDIT_ACTIONS = [
   'enterprise_terms.updated',
   'job.withdrawn',
   'job.output_deleted',
+  'job.exported',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 

@@ -54,6 +54,7 @@ export const ACTION_LABELS: Record<AuditAction, string> = {
   'enterprise_terms.updated': 'Enterprise terms changed',
   'credits.granted': 'Granted credits',
   'job.withdrawn': 'Withdrew a job',
+  'job.exported': 'Exported a list of jobs',
   'job.output_deleted': 'Deleted the images of a job',
 }
 

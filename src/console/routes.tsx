@@ -145,7 +145,7 @@ const pageApp = () =>
     .use(requestId())
     .use(async (c, next) => {
       await next()
-      c.header('Cache-Control', 'no-store')
+      if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store')
     })
     .use((c, next) => pageHeaders(c.env)(c, next))
     .use(redirectRejectedForms)

@@ -1,5 +1,12 @@
 // The embedded engine, packages/compositor. It uses no provider and no network.
-import { createCodecs, createPerceiver, dress, Refusal, UnusableImage } from '@try-on/compositor'
+import {
+  createCodecs,
+  createPerceiver,
+  dress,
+  Refusal,
+  thumbnailOf,
+  UnusableImage,
+} from '@try-on/compositor'
 import { perceptionModules, workerModules } from '@try-on/compositor/worker'
 import { Semaphore } from '../concurrency/semaphore.ts'
 import { JobFailure } from '../domain/failure.ts'
@@ -8,6 +15,8 @@ import type { Engine, EngineInput, GeneratedImage } from './engine.ts'
 
 /** A slot is free again after this time, even if its invocation was killed. */
 const MAX_HOLD_MS = 60_000
+/** How long a thumbnail waits for compositions and other thumbnails, ms. */
+const MAX_THUMBNAIL_WAIT_MS = 20_000
 
 const tools = {
   codecs: createCodecs(workerModules),
@@ -23,6 +32,26 @@ export const compositor: Engine = {
     return { done: true, image: await semaphore.run(() => generate(input)) }
   },
 }
+
+/**
+ * Creates a small JPEG of a generated picture: 20 to 60 ms of CPU time. It waits for a composition, since
+ * both need memory of the isolate for decoding.
+ * @param maxSide of the longer side, pixels
+ * @returns null for a picture that is too large to decode
+ * @throws SemaphoreTimeout when the isolate is busy
+ */
+export const createThumbnail = (
+  picture: GeneratedImage,
+  maxSide: number,
+): Promise<Uint8Array<ArrayBuffer> | null> =>
+  semaphore.run(async () => {
+    try {
+      return await thumbnailOf(tools.codecs, picture, maxSide)
+    } catch (error) {
+      if (error instanceof UnusableImage) return null
+      throw error
+    }
+  }, MAX_THUMBNAIL_WAIT_MS)
 
 async function generate(input: EngineInput): Promise<GeneratedImage> {
   try {

@@ -16,6 +16,13 @@ export const csvLine = (cells: readonly CsvCell[]): string => `${cells.map(cellO
 export const csvOf = (header: readonly string[], rows: readonly (readonly CsvCell[])[]): string =>
   [header, ...rows].map(csvLine).join('')
 
+/** The lines of each page of rows, for a file that is streamed. */
+export async function* csvPages(
+  pages: AsyncIterable<readonly (readonly CsvCell[])[]>,
+): AsyncGenerator<string> {
+  for await (const rows of pages) yield rows.map(csvLine).join('')
+}
+
 function cellOf(value: CsvCell): string {
   if (value === null || value === undefined) return ''
   if (typeof value === 'number') return String(value)

@@ -3,6 +3,7 @@ import { Hono } from 'hono'
 import type { Context } from 'hono'
 import type { App } from '../http/context.ts'
 import { AppError } from '../domain/errors.ts'
+import { preconditions } from '../http/preconditions.ts'
 import { checkLink } from '../signing/signed-url.ts'
 
 export const outputs = new Hono<App>()
@@ -25,7 +26,9 @@ async function serve(c: Context<App>, key: string): Promise<Response> {
   if (problem)
     throw new AppError(problem, key.startsWith('uploads/') ? OF_UPLOADS[problem] : undefined)
 
-  const object = await c.env.IMAGES.get(key, { onlyIf: preconditions(c) })
+  const object = await c.env.IMAGES.get(key, {
+    onlyIf: preconditions(c.req.header('If-None-Match')),
+  })
   if (!object) throw new AppError('not_found', 'This picture has been deleted.')
   c.header('ETag', object.httpEtag)
   // The link is a secret, so only private caches may store the picture, until the link expires.
@@ -35,16 +38,4 @@ async function serve(c: Context<App>, key: string): Promise<Response> {
   c.header('Content-Type', object.httpMetadata?.contentType)
   c.header('Content-Length', String(object.size))
   return c.body(object.body)
-}
-
-/** A valid If-None-Match (RFC 9110, 13.1.2). */
-const ENTITY_TAGS = /^\s*(\*|(W\/)?"[^"]*"(\s*,\s*(W\/)?"[^"]*")*)\s*$/
-
-/**
- * The preconditions for R2: only If-None-Match, since a picture never changes and the other headers
- * would have no effect. R2 throws on a malformed tag, so malformed headers are dropped.
- */
-function preconditions(c: Context<App>): Headers {
-  const tags = c.req.header('If-None-Match')
-  return new Headers(tags && ENTITY_TAGS.test(tags) ? { 'If-None-Match': tags } : {})
 }

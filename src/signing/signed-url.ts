@@ -34,6 +34,18 @@ function linksUntil(env: Env, baseUrl: string, expires: number): LinkTo {
 export const signedUrl = (env: Env, baseUrl: string, key: string): string =>
   linksFrom(env, baseUrl)(key)
 
+/** How long a page that is loaded again contains the same links, s. */
+const SAME_LINK_SECONDS = 10 * 60
+
+/**
+ * A link for a page that is loaded repeatedly. It stays the same for ten minutes, so that the browser
+ * does not load the picture again. It expires in 60 to 70 minutes.
+ */
+export function signedUrlForPage(env: Env, baseUrl: string, key: string): string {
+  const period = Math.floor(Date.now() / 1_000 / SAME_LINK_SECONDS) + 1
+  return linksUntil(env, baseUrl, period * SAME_LINK_SECONDS + OUTPUT_URL_TTL_SECONDS)(key)
+}
+
 /** The link to a new upload. Jobs can be submitted with it for a day. */
 export function uploadLink(
   env: Env,

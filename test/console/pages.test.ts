@@ -211,7 +211,7 @@ describe('jobs', () => {
     const { browser, testKey } = await newOwner()
     const client = clientOf(testKey)
     const jobs = []
-    for (let count = 0; count < 21; count++) jobs.push((await submit(client)).job_id)
+    for (let count = 0; count < 26; count++) jobs.push((await submit(client)).job_id)
     await finished(client, jobs.at(-1) ?? '')
     const waiting = await submit(client, DELAYED)
     const first = await browser.get('/console/jobs?status=completed')
@@ -220,10 +220,12 @@ describe('jobs', () => {
     const [, older = ''] = /href="([^"]*before=[^"]*)"/.exec(first.html) ?? []
     const second = await browser.get(older.replaceAll('&amp;', '&'))
     expect(second.html).toContain(jobs[0])
-    expect((await browser.get('/console/jobs?status=failed')).html).toContain('No matching jobs')
+    expect((await browser.get('/console/jobs?status=failed')).html).toContain(
+      'No matching test jobs',
+    )
     expect((await browser.get('/console/jobs?status=nonsense&before=x')).status).toBe(200)
     const overview = await browser.get('/console')
-    expect(overview.html).toContain('21 completed')
+    expect(overview.html).toContain('26 completed')
     expect(overview.html).toContain('100%')
   })
 })

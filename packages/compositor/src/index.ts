@@ -14,6 +14,7 @@ export { Refusal } from './refusal.ts'
 const MODEL_MAX_SIDE = 1536
 const GARMENT_MAX_SIDE = 1024
 const JPEG_QUALITY = 90
+const THUMBNAIL_QUALITY = 70
 
 /** What a composition needs besides the images. */
 export interface Tools {
@@ -43,6 +44,21 @@ export async function dress(
   const refusal = verdict(assessment)
   if (refusal) throw refusal
   return codecs.encodeJpeg(picture, JPEG_QUALITY)
+}
+
+/**
+ * Creates a small JPEG of a picture, on white. Never enlarges.
+ * @param maxSide of the longer side, pixels
+ * @throws UnusableImage when the file is corrupt or too large to decode
+ */
+export async function thumbnailOf(
+  codecs: Codecs,
+  image: ImageFile,
+  maxSide: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const picture = await load(codecs.decoderForJob(), image, 'model', maxSide)
+  flatten(picture)
+  return codecs.encodeJpeg(picture, THUMBNAIL_QUALITY)
 }
 
 /** The larger file is decoded first, so that the other one fits into the memory of the decoder. */

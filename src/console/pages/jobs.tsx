@@ -1,132 +1,125 @@
-// The list of jobs.
+// The list of jobs in the mode of the console, with search, filters, live rows and export.
 import { Hono } from 'hono'
 import { z } from 'zod'
+import { streamOf } from '../../accounts/export-file.ts'
+import { exportJobs } from '../../accounts/export-jobs.ts'
+import { listKeyNames } from '../../accounts/key-names.ts'
 import { listWorkspaces } from '../../accounts/workspaces.ts'
-import type { WorkspaceRow } from '../../db/schema.ts'
+import { csvHeaders, csvPages } from '../../http/csv.ts'
 import { isId } from '../../ids.ts'
-import { listPage } from '../../jobs/read.ts'
-import { permits } from '../../domain/role.ts'
-import { JOB_STATUSES } from '../../domain/job.ts'
-import { DEFAULT_PAGE_SIZE } from '../../domain/limits.ts'
-import type { ConsoleApp } from '../context.ts'
-import { Button } from '../components/form.tsx'
-import { job } from './job.tsx'
+import { countNewJobs, readJobList, readJobRows } from '../../jobs/read-list.ts'
+import { findJob } from '../../jobs/store.ts'
+import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { memberPage } from '../components/layout.tsx'
-import { formatDuration, Timestamp } from '../components/time.tsx'
-import { EmptyState, IdLink, Table } from '../components/table.tsx'
-import { ModeBadge, StatusBadge } from '../components/badges.tsx'
-import { scopeOf } from '../middleware/session.ts'
-import { Link } from '../components/link.tsx'
+import { OrganisationPath } from '../components/link.tsx'
+import { Cursors, fieldsOf, filterOf, isIdPart, JobListQuery, withQuery } from '../job-filter.ts'
+import { permitted, scopeOf } from '../middleware/session.ts'
+import { pathOf, redirectTo } from '../organisation-path.ts'
+import { job } from './job.tsx'
+import { JobList, NewJobs } from './job-list.tsx'
+import { JobRows } from './job-rows.tsx'
 
-/** Ignores invalid filters: users may edit the URL. */
-const Query = z.object({
-  status: z.enum(JOB_STATUSES).optional().catch(undefined),
-  workspace: z
-    .string()
-    .refine((id) => isId('ws', id))
-    .optional()
-    .catch(undefined),
-  before: z
+const PAGE_SIZE = 25
+/** Sorts before every id of a job. */
+const FIRST_ID = `job_${'0'.repeat(26)}`
+
+/** The query of the fragment that jobs.js polls. */
+const LiveQuery = z.object({
+  /** The newest job of the first page; missing on other pages. */
+  first: z
     .string()
     .refine((id) => isId('job', id))
     .optional()
     .catch(undefined),
+  /** The unfinished jobs of the page. */
+  ids: z
+    .string()
+    .transform((text) => text.split(',').filter((id) => isId('job', id)))
+    .pipe(z.array(z.string()).max(PAGE_SIZE))
+    .catch([]),
 })
 
 export const jobs = new Hono<ConsoleApp>()
+  .use(permitted('jobs'))
   .get('/', async (c) => {
-    const organisationId = c.var.membership.organisation.id
-    const { status, workspace, before } = Query.parse(c.req.query())
-    const [page, workspaces] = await Promise.all([
-      listPage({
-        env: c.env,
-        organisationId,
-        filter: { status, workspaceId: workspace },
-        limit: DEFAULT_PAGE_SIZE,
-        beforeId: before,
-        workspaceIds: c.var.membership.workspaceIds,
-      }),
-      listWorkspaces(scopeOf(c)),
+    const query = JobListQuery.parse(c.req.query())
+    const { q = '' } = query
+    if (isId('job', q) && (await isOwnJob(c, q))) return redirectTo(c, `/jobs/${q}`)
+    const { before, after } = Cursors.parse(c.req.query())
+    const cursor = after ? { after } : before ? { before } : undefined
+    const [list, names] = await Promise.all([
+      readJobList({ ...searchOf(c, query), cursor, limit: PAGE_SIZE }),
+      namesOf(c),
     ])
-    const names = new Map(workspaces.map(({ id, name }) => [id, name]))
-    const filter = { ...(status && { status }), ...(workspace && { workspace }) }
-    const last = page.rows.at(-1)
+    const isFirstPage = list.newer === null
     return memberPage(
       c,
-      { title: 'Jobs' },
-      <>
-        <h1>Jobs</h1>
-        <Filters workspaces={workspaces} status={status} workspace={workspace} />
-        {page.rows.length === 0 ? (
-          <EmptyState title={status || workspace ? 'No matching jobs' : 'No jobs yet'}>
-            <p>
-              Submit one <a href="/docs/quick-start">through the API</a>
-              {permits(c.var.membership.role, 'develop') && (
-                <>
-                  {' '}
-                  or in the <Link to="/playground">playground</Link>
-                </>
-              )}
-              .
-            </p>
-          </EmptyState>
-        ) : (
-          <Table
-            label="Jobs"
-            columns={['Job', 'Status', 'Mode', 'Workspace', 'Submitted', 'Duration']}
-            rows={page.rows.map((row) => [
-              <IdLink to={`/jobs/${row.id}`} id={row.id} />,
-              <StatusBadge status={row.status} />,
-              <ModeBadge mode={row.mode} />,
-              names.get(row.workspaceId) ?? row.workspaceId,
-              <Timestamp at={row.createdAt} />,
-              formatDuration(row.durationMs),
-            ])}
-          />
+      { title: 'Jobs', stylesheet: '/static/jobs.css', script: '/static/jobs.js' },
+      <JobList
+        query={query}
+        mode={c.var.mode}
+        list={list}
+        names={names}
+        problem={q === '' || isIdPart(q) ? undefined : SHORT_ID}
+        live={pathOf(
+          c,
+          withQuery('/jobs/live', {
+            ...fieldsOf(query),
+            ...(isFirstPage && { first: list.rows[0]?.id ?? FIRST_ID }),
+          }),
         )}
-        <nav aria-label="Pages" class="pages">
-          {before && <Link to={`/jobs?${new URLSearchParams(filter)}`}>Newest</Link>}
-          {page.hasMore && last && (
-            <Link to={`/jobs?${new URLSearchParams({ ...filter, before: last.id })}`}>Older</Link>
-          )}
-        </nav>
-      </>,
+      />,
     )
   })
+  // jobs.js polls this fragment: the unfinished jobs of the page, and how many jobs are new.
+  .get('/live', async (c) => {
+    const query = JobListQuery.parse(c.req.query())
+    const { first, ids } = LiveQuery.parse(c.req.query())
+    const search = searchOf(c, query)
+    const [rows, newJobs, names] = await Promise.all([
+      ids.length > 0 ? readJobRows(search, ids) : [],
+      first === undefined ? 0 : countNewJobs(search, first),
+      namesOf(c),
+    ])
+    return c.html(
+      <OrganisationPath.Provider value={pathOf(c, '')}>
+        <NewJobs count={newJobs} query={query} />
+        <JobRows rows={rows} names={names} query={query} />
+      </OrganisationPath.Provider>,
+    )
+  })
+  .post('/export', async (c) => {
+    const query = JobListQuery.parse(await c.req.parseBody())
+    const pages = await exportJobs({ ...scopeOf(c), ...searchOf(c, query) })
+    const date = new Date().toISOString().slice(0, 10)
+    return c.body(
+      streamOf(csvPages(pages)),
+      200,
+      csvHeaders(`try-on-jobs-${c.var.mode}-${date}.csv`),
+    )
+  })
+  .get('/export', (c) => redirectTo(c, '/jobs'))
   .route('/', job)
 
-const Filters = ({
-  workspaces,
-  status,
-  workspace,
-}: {
-  workspaces: WorkspaceRow[]
-  status: string | undefined
-  workspace: string | undefined
-}) => (
-  <form method="get" to="/jobs" class="filters">
-    <div class="field">
-      <label for="status">Status</label>
-      <select id="status" name="status" data-submit-on-change>
-        <option value="">All</option>
-        {JOB_STATUSES.map((value) => (
-          <option value={value} selected={value === status || undefined}>
-            {value}
-          </option>
-        ))}
-      </select>
-    </div>
-    <div class="field">
-      <label for="workspace">Workspace</label>
-      <select id="workspace" name="workspace" data-submit-on-change>
-        <option value="">All</option>
-        {workspaces.map(({ id, name }) => (
-          <option value={id} selected={id === workspace || undefined}>
-            {name}
-          </option>
-        ))}
-      </select>
-    </div>
-    <Button kind="secondary">Filter</Button>
-  </form>
-)
+const SHORT_ID = 'Enter a complete job ID or at least 6 characters of one.'
+
+/** The search of a list in the mode of the console, limited to what the member may see. */
+const searchOf = (c: ConsoleContext, query: JobListQuery) => ({
+  ...scopeOf(c),
+  filter: filterOf(query, c.var.mode),
+  workspaceIds: c.var.membership.workspaceIds,
+})
+
+async function isOwnJob(c: ConsoleContext, jobId: string): Promise<boolean> {
+  const found = await findJob(c.env, jobId)
+  return found?.organisationId === c.var.membership.organisation.id
+}
+
+/** What the ids of workspaces and keys stand for. */
+export async function namesOf(c: ConsoleContext) {
+  const [keys, workspaces] = await Promise.all([
+    listKeyNames(scopeOf(c)),
+    listWorkspaces(scopeOf(c)),
+  ])
+  return { keys, workspaces }
+}

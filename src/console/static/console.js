@@ -3,6 +3,15 @@
 
 const POLL_MS = 1000
 
+/** Waits, then until the page is visible. */
+export async function pause(ms) {
+  await new Promise((resolve) => setTimeout(resolve, ms))
+  if (!document.hidden) return
+  await new Promise((resolve) =>
+    document.addEventListener('visibilitychange', resolve, { once: true }),
+  )
+}
+
 for (const button of document.querySelectorAll('[data-copy]')) {
   button.hidden = false
   const isIcon = button.textContent === ''
@@ -131,7 +140,9 @@ export async function poll(section) {
       for (const { id, open } of current.querySelectorAll('details[id]')) {
         next.querySelector(`#${CSS.escape(id)}`)?.toggleAttribute('open', open)
       }
-      if (next.innerHTML !== current.innerHTML || next.dataset.live !== current.dataset.live) {
+      // An open confirmation stays open.
+      const isOpen = current.querySelector('details[open]:not([id])')
+      if (!isOpen && next.outerHTML !== current.outerHTML) {
         const { status } = next.dataset
         if (status !== current.dataset.status) announce(status)
         current.replaceWith(next)
@@ -140,8 +151,9 @@ export async function poll(section) {
     } else if (response && response.status !== 429) {
       return
     }
-    const pauseMs = Number(current.dataset.pollMs) || POLL_MS // a section can ask for slower updates
-    if (current.dataset.live) await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    if (!current.dataset.live) return
+    // The server chooses a longer interval for what takes long.
+    await pause(Number(current.dataset.pollMs) || POLL_MS)
   }
 }
 
@@ -175,7 +187,7 @@ function megabytes(bytes) {
 }
 
 /** Converts the UTC times below `root` to the browser's time zone and locale. */
-function showLocalTimes(root) {
+export function showLocalTimes(root) {
   const [short, precise, full] = ['short', 'long', 'full'].map(
     (timeStyle) => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle }),
   )

@@ -1,0 +1,31 @@
+// The names of API keys, for lists of what the keys have done.
+import { desc, eq } from 'drizzle-orm'
+import { requirePermission } from '../access/authorisation.ts'
+import type { OrganisationRequest } from '../access/authorisation.ts'
+import { database } from '../db/client.ts'
+import { apiKeys } from '../db/schema.ts'
+import type { ApiKeyRow } from '../db/schema.ts'
+
+/** The newest keys are named. Revoked keys are included. */
+const MAX_NAMED = 1_000
+
+export type NamedKey = Pick<ApiKeyRow, 'id' | 'name' | 'mode' | 'revokedAt'>
+
+/**
+ * The keys of an organisation with their names, newest first. For members who may read jobs.
+ * @throws AppError not_found
+ */
+export async function listKeyNames(request: OrganisationRequest): Promise<NamedKey[]> {
+  await requirePermission(request, 'jobs')
+  return database(request.env)
+    .select({
+      id: apiKeys.id,
+      name: apiKeys.name,
+      mode: apiKeys.mode,
+      revokedAt: apiKeys.revokedAt,
+    })
+    .from(apiKeys)
+    .where(eq(apiKeys.organisationId, request.organisationId))
+    .orderBy(desc(apiKeys.id))
+    .limit(MAX_NAMED)
+}

@@ -1,0 +1,68 @@
+// The filters of the list of jobs, as query parameters. Other pages link to the list with them.
+import { z } from 'zod'
+import { JOB_ERROR_CODES, JOB_STATUSES, SUBMITTED_IN_CONSOLE } from '../domain/job.ts'
+import type { Mode } from '../domain/job.ts'
+import { DAY_MS } from '../domain/limits.ts'
+import { isId } from '../ids.ts'
+import type { JobSearchFilter } from '../jobs/search.ts'
+
+/** The minimum length of a part of an id. */
+const MIN_ID_PART = 6
+const PREFIX = 'job_'
+
+const id = (prefix: 'ws' | 'key' | 'job') => z.string().refine((text) => isId(prefix, text))
+const Day = z.iso.date()
+
+/** Ignores invalid filters: users may edit the URL. */
+export const JobListQuery = z.object({
+  q: z.string().trim().toLowerCase().max(100).optional().catch(undefined),
+  status: z.enum(JOB_STATUSES).optional().catch(undefined),
+  workspace: id('ws').optional().catch(undefined),
+  error: z.enum(JOB_ERROR_CODES).optional().catch(undefined),
+  key: z
+    .union([z.literal(SUBMITTED_IN_CONSOLE), id('key')])
+    .optional()
+    .catch(undefined),
+  from: Day.optional().catch(undefined),
+  to: Day.optional().catch(undefined),
+})
+export type JobListQuery = z.infer<typeof JobListQuery>
+
+export const Cursors = z.object({
+  before: id('job').optional().catch(undefined),
+  after: id('job').optional().catch(undefined),
+})
+
+/** Whether the text can be the start of a job id, or a part of one, that is long enough. */
+export const isIdPart = (text: string): boolean =>
+  /^[a-z\d_]+$/.test(text) &&
+  text.length >= MIN_ID_PART + (text.startsWith(PREFIX) ? PREFIX.length : 0)
+
+/** The search that a query means. Ignores a `q` that is too short. Days are UTC; `to` is included. */
+export const filterOf = (
+  { q, status, workspace, error, key, from, to }: JobListQuery,
+  mode: Mode,
+): JobSearchFilter => ({
+  mode,
+  status,
+  workspaceId: workspace,
+  errorCode: error,
+  apiKeyId: key,
+  idPart: q && isIdPart(q) ? q : undefined,
+  createdAfter: from === undefined ? undefined : new Date(from),
+  createdBefore: to === undefined ? undefined : new Date(Date.parse(to) + DAY_MS),
+})
+
+/** The filters that are set, for a link or a form. */
+export const fieldsOf = (query: JobListQuery): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(query).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
+    ),
+  )
+
+/** `page` with these parameters, such as `/jobs?status=failed`. */
+export function withQuery(page: string, parameters: Record<string, string>): string {
+  const query = new URLSearchParams(parameters).toString()
+  return query === '' ? page : `${page}?${query}`
+}

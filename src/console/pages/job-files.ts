@@ -1,0 +1,60 @@
+// The files of a job's page: the thumbnail and the download of its result.
+import { SemaphoreTimeout } from '../../concurrency/semaphore.ts'
+import { AppError } from '../../domain/errors.ts'
+import { EXTENSION } from '../../domain/image.ts'
+import { createThumbnail } from '../../engines/compositor.ts'
+import { preconditions } from '../../http/preconditions.ts'
+import type { JobWithEvent } from '../../jobs/store.ts'
+import { outputKey } from '../../signing/signed-url.ts'
+import type { ConsoleContext } from '../context.ts'
+
+/** The longer side of a thumbnail, pixels: about 4 kB. */
+const THUMBNAIL_SIDE = 160
+/** As long as the link to an output is valid. */
+const MAX_AGE_SECONDS = 3_600
+
+/**
+ * A small JPEG of the result. It is not stored, so that it is deleted with the result; the browser caches
+ * it and checks it by its ETag.
+ * @throws AppError not_found without a result, and for one that is too large to decode
+ */
+export async function thumbnailResponse(c: ConsoleContext, job: JobWithEvent): Promise<Response> {
+  const { format, key } = outputOf(job)
+  const onlyIf = preconditions(c.req.header('If-None-Match'))
+  const object = await c.env.IMAGES.get(key, { onlyIf })
+  if (!object) throw new AppError('not_found')
+  c.header('ETag', object.httpEtag)
+  c.header('Cache-Control', `private, max-age=${MAX_AGE_SECONDS}`)
+  if (!('body' in object)) return c.body(null, 304)
+  try {
+    const bytes = new Uint8Array(await object.arrayBuffer())
+    const thumbnail = await createThumbnail({ bytes, format }, THUMBNAIL_SIDE)
+    if (!thumbnail) throw new AppError('not_found')
+    return c.body(thumbnail, 200, { 'Content-Type': 'image/jpeg' })
+  } catch (error) {
+    if (!(error instanceof SemaphoreTimeout)) throw error
+    c.header('ETag', undefined)
+    return c.body(null, 503, { 'Cache-Control': 'no-store', 'Retry-After': '10' })
+  }
+}
+
+/**
+ * The result as a file with a name.
+ * @throws AppError not_found without a result
+ */
+export async function downloadResponse(c: ConsoleContext, job: JobWithEvent): Promise<Response> {
+  const { format, key } = outputOf(job)
+  const object = await c.env.IMAGES.get(key)
+  if (!object) throw new AppError('not_found')
+  return c.body(object.body, 200, {
+    'Content-Type': object.httpMetadata?.contentType ?? 'application/octet-stream',
+    'Content-Length': String(object.size),
+    'Content-Disposition': `attachment; filename="try-on-${job.id}.${EXTENSION[format]}"`,
+  })
+}
+
+/** @throws AppError not_found */
+function outputOf({ id, status, outputFormat }: JobWithEvent) {
+  if (status !== 'completed' || !outputFormat) throw new AppError('not_found')
+  return { format: outputFormat, key: outputKey(id, outputFormat) }
+}

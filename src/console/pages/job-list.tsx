@@ -1,0 +1,235 @@
+// The page of the list of jobs: filters, number of matches, rows and links to other pages.
+import { JOB_ERROR_CODES, JOB_STATUSES, SUBMITTED_IN_CONSOLE } from '../../domain/job.ts'
+import type { Mode } from '../../domain/job.ts'
+import { createdAtOf } from '../../ids.ts'
+import type { FoundPage } from '../../jobs/read-list.ts'
+import { SCAN_LIMIT } from '../../jobs/search.ts'
+import { Button, PostForm } from '../components/form.tsx'
+import { Link } from '../components/link.tsx'
+import { Notice } from '../components/notice.tsx'
+import { EmptyState } from '../components/table.tsx'
+import { Timestamp } from '../components/time.tsx'
+import { fieldsOf, withQuery } from '../job-filter.ts'
+import type { JobListQuery } from '../job-filter.ts'
+import { JobRows } from './job-rows.tsx'
+import type { Names } from './job-rows.tsx'
+
+const NUMBER = new Intl.NumberFormat('en-GB')
+
+interface ListProps {
+  query: JobListQuery
+  mode: Mode
+  list: FoundPage
+  names: Names
+  /** Why the text of the search is not used. */
+  problem: string | undefined
+  /** The address of the fragment that jobs.js polls. */
+  live: string
+}
+
+export const JobList = ({ query, mode, list, names, problem, live }: ListProps) => {
+  const fields = fieldsOf(query)
+  const isFiltered = Object.keys(fields).length > 0
+  const { rows, newer, older, searchedTo } = list
+  const isEmpty = rows.length === 0 && searchedTo === null && newer === null
+  return (
+    <>
+      <div class="title">
+        <h1>Jobs</h1>
+        {!isEmpty && (
+          <PostForm to="/jobs/export" class="action" data-download>
+            {Object.entries(fields).map(([name, value]) => (
+              <input type="hidden" name={name} value={value} />
+            ))}
+            <Button kind="secondary">Export CSV</Button>
+          </PostForm>
+        )}
+      </div>
+      <Filters query={query} names={names} isFiltered={isFiltered} />
+      {problem && <Notice kind="bad">{problem}</Notice>}
+      <div data-rows={live}>
+        <NewJobs count={0} query={query} />
+        {isEmpty ? (
+          <Empty mode={mode} isFiltered={isFiltered} />
+        ) : (
+          <>
+            <p class="count muted">
+              {countText(list)} {mode} {list.matches === 1 && list.isComplete ? 'job' : 'jobs'}
+            </p>
+            {rows.length > 0 && <JobRows rows={rows} names={names} query={query} />}
+          </>
+        )}
+      </div>
+      {searchedTo !== null && (
+        <Notice kind="info">
+          {rows.length === 0 ? 'No matches' : 'No more matches'} in {NUMBER.format(SCAN_LIMIT)} jobs
+          up to <Timestamp at={createdAtOf(searchedTo)} />.{' '}
+          <Link
+            to={withQuery('/jobs', {
+              ...fields,
+              ...(older === searchedTo ? { before: searchedTo } : { after: searchedTo }),
+            })}
+          >
+            Continue searching
+          </Link>
+        </Notice>
+      )}
+      <nav aria-label="Pages" class="pages">
+        {newer !== null && (
+          <>
+            <Link to={withQuery('/jobs', fields)}>Newest</Link>
+            {newer !== searchedTo && (
+              <Link to={withQuery('/jobs', { ...fields, after: newer })}>Newer</Link>
+            )}
+          </>
+        )}
+        {older !== null && older !== searchedTo && (
+          <Link to={withQuery('/jobs', { ...fields, before: older })}>Older</Link>
+        )}
+      </nav>
+    </>
+  )
+}
+
+/** `1,000+` when there can be more. */
+const countText = ({ matches, isComplete }: FoundPage): string =>
+  NUMBER.format(matches) + (isComplete ? '' : '+')
+
+/** The link that shows new jobs; jobs.js replaces it. */
+export const NewJobs = ({ count, query }: { count: number; query: JobListQuery }) => (
+  <p class="new-jobs" data-new-jobs={count} role="status">
+    {count > 0 && (
+      <Link to={withQuery('/jobs', fieldsOf(query))}>
+        {count === 1 ? '1 new job' : `${NUMBER.format(count)}${count >= 1_000 ? '+' : ''} new jobs`}
+      </Link>
+    )}
+  </p>
+)
+
+const Empty = ({ mode, isFiltered }: { mode: Mode; isFiltered: boolean }) =>
+  isFiltered ? (
+    <EmptyState title={`No matching ${mode} jobs`}>
+      <p>
+        <Link to="/jobs">Clear filters</Link>
+      </p>
+    </EmptyState>
+  ) : (
+    <EmptyState title={`No ${mode} jobs yet`}>
+      <p>
+        Submit one <a href="/docs/quick-start">through the API</a> or in the{' '}
+        <Link to="/playground">playground</Link>.
+      </p>
+    </EmptyState>
+  )
+
+const Filters = ({
+  query,
+  names: { keys, workspaces },
+  isFiltered,
+}: {
+  query: JobListQuery
+  names: Names
+  isFiltered: boolean
+}) => {
+  const { q, status, error, workspace, key, from, to } = query
+  const isExpanded = [error, workspace, key, from, to].some((value) => value !== undefined)
+  return (
+    <search>
+      <form method="get" class="job-filters">
+        <div class="filters">
+          <div class="field search">
+            <label for="q">Job ID</label>
+            <input
+              id="q"
+              name="q"
+              type="search"
+              value={q}
+              maxlength={100}
+              placeholder="Complete ID or a part"
+              autocomplete="off"
+              spellcheck={false}
+            />
+          </div>
+          <Select
+            name="status"
+            label="Status"
+            value={status}
+            options={JOB_STATUSES.map((value) => [value, value])}
+          />
+          <Button kind="secondary">Search</Button>
+          {isFiltered && <Link to="/jobs">Clear filters</Link>}
+        </div>
+        <details open={isExpanded || undefined}>
+          <summary>More filters</summary>
+          <div class="filters">
+            <Select
+              name="error"
+              label="Error code"
+              value={error}
+              options={JOB_ERROR_CODES.map((value) => [value, value])}
+            />
+            <Select
+              name="workspace"
+              label="Workspace"
+              value={workspace}
+              options={workspaces.map(({ id, name }) => [id, name])}
+            />
+            <Select
+              name="key"
+              label="API key"
+              value={key}
+              options={[
+                [SUBMITTED_IN_CONSOLE, 'Console'],
+                ...keys.map(({ id, name, revokedAt }): [string, string] => [
+                  id,
+                  revokedAt ? `${name} (revoked)` : name,
+                ]),
+              ]}
+            />
+            <Day name="from" label="From (UTC)" value={from} />
+            <Day name="to" label="To (UTC)" value={to} />
+          </div>
+        </details>
+      </form>
+    </search>
+  )
+}
+
+const Select = ({
+  name,
+  label,
+  value,
+  options,
+}: {
+  name: string
+  label: string
+  value: string | undefined
+  options: [value: string, label: string][]
+}) => (
+  <div class="field">
+    <label for={name}>{label}</label>
+    <select id={name} name={name} data-submit-on-change>
+      <option value="">All</option>
+      {options.map(([option, text]) => (
+        <option value={option} selected={option === value || undefined}>
+          {text}
+        </option>
+      ))}
+    </select>
+  </div>
+)
+
+const Day = ({
+  name,
+  label,
+  value,
+}: {
+  name: string
+  label: string
+  value: string | undefined
+}) => (
+  <div class="field">
+    <label for={name}>{label}</label>
+    <input id={name} name={name} type="date" value={value} />
+  </div>
+)

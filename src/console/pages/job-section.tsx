@@ -1,0 +1,257 @@
+// The state of a job on its page: its images, actions and details.
+import type { NamedKey } from '../../accounts/key-names.ts'
+import type { WorkspaceRow } from '../../db/schema.ts'
+import type { WebhookAttemptRow } from '../../db/webhook-schema.ts'
+import { errorDocsPath } from '../../domain/docs.ts'
+import { isFinal } from '../../domain/job.ts'
+import { permits } from '../../domain/role.ts'
+import { isScenario } from '../../domain/scenario.ts'
+import { baseUrlOf } from '../../http/base-url.ts'
+import { reasonForMembers } from '../../jobs/failure-record.ts'
+import { creditCost } from '../../jobs/present.ts'
+import type { JobWithEvent } from '../../jobs/store.ts'
+import {
+  outputKey,
+  signedUrlForPage,
+  uploadKeyOf,
+  uploadProblem,
+} from '../../signing/signed-url.ts'
+import { ModeBadge, StatusBadge } from '../components/badges.tsx'
+import { ActionForm } from '../components/form.tsx'
+import { Link } from '../components/link.tsx'
+import { Notice } from '../components/notice.tsx'
+import { formatDuration } from '../components/time.tsx'
+import type { ConsoleContext } from '../context.ts'
+import { jobErrorMessage } from '../error-messages.ts'
+import { pathOf } from '../organisation-path.ts'
+import { JobTimeline } from './job-timeline.tsx'
+import { keyName } from './job-rows.tsx'
+
+interface SectionProps {
+  c: ConsoleContext
+  row: JobWithEvent
+  attempts: WebhookAttemptRow[]
+  workspaces: WorkspaceRow[]
+  keys: NamedKey[]
+}
+
+/** console.js replaces the section while it has `data-live`. */
+export const JobSection = ({ c, row, attempts, workspaces, keys }: SectionProps) => {
+  const refreshSeconds = refreshSecondsOf(row)
+  const hasEnded = isFinal(row.status)
+  return (
+    <section
+      class="job"
+      data-status={`Job ${row.status}`}
+      data-live={refreshSeconds === null ? undefined : pathOf(c, `/jobs/${row.id}/live`)}
+      data-poll-ms={refreshSeconds === null ? undefined : refreshSeconds * 1_000}
+      aria-label="Job"
+    >
+      <p class="job-status">
+        <StatusBadge status={row.status} /> <ModeBadge mode={row.mode} />{' '}
+        {refreshSeconds !== null && (
+          <span class="muted" aria-busy={hasEnded ? undefined : 'true'}>
+            This page updates automatically.
+          </span>
+        )}
+      </p>
+      <Outcome row={row} />
+      <Images c={c} row={row} />
+      <Actions c={c} row={row} />
+      <h2>Timeline</h2>
+      <JobTimeline row={row} attempts={attempts} />
+      <h2>Details</h2>
+      <dl>
+        <dt>Workspace</dt>
+        <dd class="address">
+          {workspaces.find(({ id }) => id === row.workspaceId)?.name}{' '}
+          <span class="id muted">{row.workspaceId}</span>
+        </dd>
+        <dt>API key</dt>
+        <dd class="address">{keyName(row.apiKeyId, keys) ?? 'Unknown'}</dd>
+        <dt>Credits</dt>
+        <dd>{hasEnded ? (row.status === 'completed' ? creditCost(row.mode) : 0) : '–'}</dd>
+        <dt>Duration</dt>
+        <dd>{formatDuration(row.durationMs)}</dd>
+        {row.engine && (
+          <>
+            <dt>Engine</dt>
+            <dd>{row.engine}</dd>
+          </>
+        )}
+        <dt>Model image</dt>
+        <dd class="address">{withoutQuery(row.modelImageUrl)}</dd>
+        <dt>Garment image</dt>
+        <dd class="address">{withoutQuery(row.garmentImageUrl)}</dd>
+        <dt>Webhook</dt>
+        <dd class="address">{row.webhookUrl ?? (hasNoImages(row) ? DELETED : 'None')}</dd>
+      </dl>
+    </section>
+  )
+}
+
+const MINUTE_MS = 60_000
+
+/**
+ * The interval at which the page follows the job, seconds; null once the job and its webhook have ended.
+ * It grows with the age of the job, since retries of a webhook take hours.
+ */
+export function refreshSecondsOf({
+  status,
+  eventStatus,
+  eventDueAt,
+  createdAt,
+}: JobWithEvent): number | null {
+  const isPending = eventStatus === 'pending' || eventStatus === 'retrying'
+  if (isFinal(status) && !isPending) return null
+  const now = Date.now()
+  if (isFinal(status) && eventDueAt && eventDueAt.getTime() > now + MINUTE_MS) return 30
+  const age = now - createdAt.getTime()
+  return age < MINUTE_MS ? 1 : age < 10 * MINUTE_MS ? 5 : 30
+}
+
+const Outcome = ({ row }: { row: JobWithEvent }) => {
+  const isLive = row.mode === 'live'
+  const reason = reasonForMembers(row)
+  switch (row.status) {
+    case 'failed':
+      return (
+        <Notice kind="bad">
+          {jobErrorMessage(row.errorCode)}{' '}
+          {row.errorCode && (
+            <a href={errorDocsPath(row.errorCode)}>
+              <code>{row.errorCode}</code>
+            </a>
+          )}
+          {isLive && ' No credit was charged.'}
+          {reason !== null && (
+            <>
+              <br />
+              <strong>Reason:</strong> {reason}
+            </>
+          )}
+        </Notice>
+      )
+    case 'refunded':
+      return (
+        <Notice kind="info">
+          The job was cancelled at your request before processing started.
+          {isLive && ' The credit that was set aside was returned.'}
+        </Notice>
+      )
+    case 'cancelled':
+      return (
+        <Notice kind="info">
+          The service withdrew the job before processing started, for example because the
+          organisation was suspended.{isLive && ' The credit that was set aside was returned.'}
+        </Notice>
+      )
+    default:
+      return null
+  }
+}
+
+const Images = ({ c, row }: { c: ConsoleContext; row: JobWithEvent }) => {
+  const result =
+    row.status === 'completed' && row.outputFormat
+      ? signedUrlForPage(c.env, baseUrlOf(c), outputKey(row.id, row.outputFormat))
+      : null
+  return (
+    <div class="images">
+      <JobImage
+        title="Model"
+        src={displayUrl(c, row.modelImageUrl)}
+        placeholder={row.modelImageUrl ? SCENARIO : DELETED}
+      />
+      <JobImage
+        title="Garment"
+        src={displayUrl(c, row.garmentImageUrl)}
+        placeholder={row.garmentImageUrl ? SCENARIO : DELETED}
+      />
+      <JobImage title="Result" src={result} placeholder={resultPlaceholder(row)} />
+    </div>
+  )
+}
+
+const Actions = ({ c, row }: { c: ConsoleContext; row: JobWithEvent }) => {
+  const hasEnded = isFinal(row.status)
+  const mayDevelop = permits(c.var.membership.role, 'develop')
+  return (
+    <div class="buttons job-actions">
+      {row.status === 'completed' && row.outputFormat && (
+        <Link to={`/jobs/${row.id}/download`} role="button" class="secondary">
+          Download result
+        </Link>
+      )}
+      {mayDevelop && row.status === 'pending' && (
+        <ActionForm
+          to={`/jobs/${row.id}/cancel`}
+          label="Cancel job"
+          confirm={`The job is not processed${row.mode === 'live' ? ', and its credit is returned' : ''}. This cannot be undone.`}
+        />
+      )}
+      {mayDevelop && hasEnded && !hasNoImages(row) && (
+        <ActionForm
+          to={`/jobs/${row.id}/delete-pictures`}
+          label="Delete images"
+          kind="danger"
+          confirm="The result image, the stored copies of the input images and all URLs of this job are permanently deleted. The job itself is not deleted."
+        />
+      )}
+    </div>
+  )
+}
+
+/** Whether both input images can be used in a new job: not deleted, and no expired upload. */
+export function canRunAgain(
+  c: ConsoleContext,
+  { organisationId, modelImageUrl, garmentImageUrl }: JobWithEvent,
+): boolean {
+  const owner = { baseUrl: baseUrlOf(c), organisationId }
+  return [modelImageUrl, garmentImageUrl].every(
+    (url) => url !== null && uploadProblem(c.env, owner, url) === null,
+  )
+}
+
+const DELETED = 'Deleted'
+const SCENARIO = 'Test scenario'
+
+function resultPlaceholder({ status }: JobWithEvent): string {
+  if (!isFinal(status)) return 'Not available yet'
+  return status === 'completed' ? DELETED : 'No result'
+}
+
+const hasNoImages = ({ modelImageUrl, garmentImageUrl, outputFormat }: JobWithEvent): boolean =>
+  modelImageUrl === null && garmentImageUrl === null && outputFormat === null
+
+const JobImage = ({
+  title,
+  src,
+  placeholder,
+}: {
+  title: string
+  src: string | null
+  placeholder: string
+}) => (
+  <figure>
+    {src ? (
+      <a class="frame" href={src} target="_blank" rel="noreferrer">
+        <img src={src} alt={`${title} image`} referrerpolicy="no-referrer" />
+      </a>
+    ) : (
+      <div class="frame">{placeholder}</div>
+    )}
+    <figcaption>{title}</figcaption>
+  </figure>
+)
+
+/** The URL of an input image; null for a scenario. Signs a new URL for an upload, since URLs expire. */
+function displayUrl(c: ConsoleContext, url: string | null): string | null {
+  if (url === null || isScenario(url)) return null
+  const baseUrl = baseUrlOf(c)
+  const organisationId = c.var.membership.organisation.id
+  const key = uploadKeyOf(c.env, { baseUrl, organisationId }, url)
+  return key ? signedUrlForPage(c.env, baseUrl, key) : url
+}
+
+const withoutQuery = (url: string | null) => url?.replace(/\?.*$/, '') ?? DELETED

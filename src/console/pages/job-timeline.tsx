@@ -1,0 +1,61 @@
+// The timeline of a job: its own states and the attempts of its webhook.
+import type { WebhookAttemptRow } from '../../db/webhook-schema.ts'
+import { isFinal } from '../../domain/job.ts'
+import { eventIdOf } from '../../ids.ts'
+import type { JobWithEvent } from '../../jobs/store.ts'
+import { Link } from '../components/link.tsx'
+import { formatDuration, Timestamp } from '../components/time.tsx'
+
+export const JobTimeline = ({
+  row,
+  attempts,
+}: {
+  row: JobWithEvent
+  attempts: WebhookAttemptRow[]
+}) => {
+  const endedAt = endOf(row)
+  return (
+    <ol class="timeline">
+      <li>
+        <strong>Submitted</strong> <Timestamp precise at={row.createdAt} />
+      </li>
+      {row.startedAt && (
+        <li>
+          <strong>Started</strong> <Timestamp precise at={row.startedAt} />
+          {row.attempts > 1 && <span class="muted"> {row.attempts} attempts</span>}
+        </li>
+      )}
+      {isFinal(row.status) && (
+        <li>
+          <strong>{row.status.charAt(0).toUpperCase() + row.status.slice(1)}</strong>{' '}
+          {endedAt && <Timestamp precise at={endedAt} />}
+        </li>
+      )}
+      {attempts.map((attempt) => (
+        <li>
+          <strong>Webhook, attempt {attempt.number}</strong> <Timestamp precise at={attempt.at} />{' '}
+          <span class="muted">
+            {attempt.responseStatus ? `HTTP ${attempt.responseStatus}` : attempt.error} in{' '}
+            {formatDuration(attempt.durationMs)}
+          </span>
+        </li>
+      ))}
+      {row.eventStatus && (
+        <li>
+          <Link to={`/settings/webhooks/${eventIdOf(row.id)}`}>Webhook {row.eventStatus}</Link>
+          {row.eventStatus === 'retrying' && row.eventDueAt && (
+            <span class="muted">
+              {' '}
+              Next attempt <Timestamp precise at={row.eventDueAt} />
+            </span>
+          )}
+        </li>
+      )}
+    </ol>
+  )
+}
+
+const endOf = ({ completedAt, cancelledAt, startedAt, durationMs }: JobWithEvent): Date | null =>
+  completedAt ??
+  cancelledAt ??
+  (startedAt && durationMs !== null ? new Date(startedAt.getTime() + durationMs) : null)
