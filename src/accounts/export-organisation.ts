@@ -14,6 +14,8 @@ import type { LedgerEntry } from '../organisation/ledger.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import { linksFrom } from '../signing/signed-url.ts'
 import type { LinkTo } from '../signing/signed-url.ts'
+import type { AddedEndpointRow } from '../db/webhook-schema.ts'
+import { listAddedEndpoints } from '../webhooks/added-endpoints.ts'
 import { attemptsBetween, eventsOf } from '../webhooks/lists.ts'
 import { listApiKeys } from './api-keys.ts'
 import { consumeRateLimit } from './rate-limits.ts'
@@ -75,6 +77,7 @@ async function* documentOf(
     members: members.map(presentMember),
     invitations: invitations.map(presentInvitation),
     api_keys: (await listApiKeys(request)).map(presentApiKey),
+    webhook_endpoints: (await listAddedEndpoints(request)).map(presentEndpoint),
     billing: presentBilling(await findBillingAccount(env, id)),
   }
   yield `${JSON.stringify(header, null, 2).slice(0, -2)},\n`
@@ -118,6 +121,7 @@ async function* exportedEvents(env: Env, organisationId: string) {
       job_id: event.jobId,
       type: event.type,
       url: event.url,
+      endpoint_id: event.addedEndpointId,
       status: event.status,
       created_at: event.createdAt.toISOString(),
       attempts: (attempts.get(event.id) ?? []).map((attempt) => ({
@@ -125,6 +129,7 @@ async function* exportedEvents(env: Env, organisationId: string) {
         at: attempt.at.toISOString(),
         duration_ms: attempt.durationMs,
         response_status: attempt.responseStatus,
+        response_headers: attempt.responseHeaders,
         response_body: attempt.responseBody,
         error: attempt.error,
       })),
@@ -211,6 +216,17 @@ const presentApiKey = (key: ApiKeyRow) => ({
   created_at: key.createdAt.toISOString(),
   revoked_at: key.revokedAt?.toISOString() ?? null,
   last_used_at: key.lastUsedAt?.toISOString() ?? null,
+})
+
+/** Without its secret. */
+const presentEndpoint = (endpoint: AddedEndpointRow) => ({
+  id: endpoint.id,
+  name: endpoint.name,
+  url: endpoint.url,
+  types: endpoint.types,
+  mode: endpoint.mode,
+  enabled: endpoint.enabled,
+  created_at: endpoint.createdAt.toISOString(),
 })
 
 const presentExportedJob = (linkTo: LinkTo, job: JobRow) => ({

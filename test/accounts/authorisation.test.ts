@@ -34,15 +34,41 @@ import { AppError } from '../../src/domain/errors.ts'
 import type { Role } from '../../src/domain/role.ts'
 import { newId } from '../../src/ids.ts'
 import { deleteOutput } from '../../src/retention/delete-output.ts'
-import { enableEndpoint, listDisabledEndpoints } from '../../src/webhooks/endpoints.ts'
-import { listAttempts, listDeliveries, readEvent } from '../../src/webhooks/read.ts'
-import { resendEvent } from '../../src/webhooks/resend.ts'
+import {
+  addEndpoint,
+  deleteAddedEndpoint,
+  listAddedEndpoints,
+  readAddedEndpoint,
+  revealEndpointSecret,
+  rotateEndpointSecret,
+  updateAddedEndpoint,
+} from '../../src/webhooks/added-endpoints.ts'
+import {
+  enableEndpoint,
+  listDisabledEndpoints,
+  listFailingEndpoints,
+} from '../../src/webhooks/endpoints.ts'
+import {
+  countFailedDeliveries,
+  listAttempts,
+  listDeliveries,
+  listEndpointOutcomes,
+  readDelivery,
+  readEvent,
+} from '../../src/webhooks/read.ts'
+import { resendEvent, resendFailedEvents } from '../../src/webhooks/resend.ts'
 import { insertJob, insertObjects } from '../support/objects.ts'
 import { newOrganisation } from '../support/world.ts'
 
 const baseUrl = 'http://localhost:8787'
 /** All deliveries of test jobs. */
 const DELIVERIES = { filter: { mode: 'test' }, start: {}, limit: 10 } as const
+const ENDPOINT = {
+  name: 'Shop',
+  url: 'https://hooks.test/',
+  types: ['job.failed' as const],
+  mode: null,
+}
 const ORDER = { baseUrl, amount: 1, currency: 'EUR' }
 
 /** Who may do what. `limited` is a developer who may access one workspace. */
@@ -66,8 +92,21 @@ const USE_CASES: Record<string, [allowed: ActorName[], run: UseCase]> = {
   listDeliveries: [READERS, (request) => listDeliveries({ ...request, ...DELIVERIES })],
   readEvent: [READERS, readEvent],
   listAttempts: [READERS, listAttempts],
+  readDelivery: [READERS, readDelivery],
+  countFailedDeliveries: [
+    READERS,
+    (request) => countFailedDeliveries({ ...request, filter: { mode: 'test' } }),
+  ],
+  listEndpointOutcomes: [READERS, listEndpointOutcomes],
+  listFailingEndpoints: [READERS, listFailingEndpoints],
+  listAddedEndpoints: [READERS, listAddedEndpoints],
+  readAddedEndpoint: [READERS, (request) => withEndpoint(request, readAddedEndpoint)],
 
   resendEvent: [DEVELOPERS, resendEvent],
+  resendFailedEvents: [
+    DEVELOPERS,
+    (request) => resendFailedEvents({ ...request, filter: { mode: 'test' } }),
+  ],
   deleteOutput: [DEVELOPERS, deleteOutput],
   listApiKeys: [DEVELOPERS, listApiKeys],
 
@@ -81,6 +120,18 @@ const USE_CASES: Record<string, [allowed: ActorName[], run: UseCase]> = {
     UNLIMITED,
     (request) => enableEndpoint({ ...request, url: 'https://hooks.test/' }),
   ],
+  addEndpoint: [
+    UNLIMITED,
+    (request) => addEndpoint({ ...request, endpointId: newId('we'), settings: ENDPOINT }),
+  ],
+  updateAddedEndpoint: [
+    UNLIMITED,
+    (request) =>
+      withEndpoint(request, (added) => updateAddedEndpoint({ ...added, change: { name: 'New' } })),
+  ],
+  deleteAddedEndpoint: [UNLIMITED, (request) => withEndpoint(request, deleteAddedEndpoint)],
+  rotateEndpointSecret: [UNLIMITED, (request) => withEndpoint(request, rotateEndpointSecret)],
+  revealEndpointSecret: [UNLIMITED, (request) => withEndpoint(request, revealEndpointSecret)],
   listDisabledEndpoints: [UNLIMITED, listDisabledEndpoints],
   rotateWebhookSecret: [UNLIMITED, rotateWebhookSecret],
   revealWebhookSecret: [UNLIMITED, revealWebhookSecret],
@@ -200,6 +251,17 @@ async function newTeam() {
   const job = await insertJob(organisationId, workspaceId)
   const objects = { userId, workspaceId, ...job, ...(await insertObjects(organisationId)) }
   return { organisationId, actors, objects }
+}
+
+/** Runs a use case of an added endpoint. */
+async function withEndpoint(
+  request: OrganisationRequest,
+  run: (request: OrganisationRequest & { endpointId: string }) => unknown,
+): Promise<void> {
+  const endpointId = newId('we')
+  await addEndpoint({ ...request, actor: { type: 'system' }, endpointId, settings: ENDPOINT })
+  await run({ ...request, endpointId })
+  await deleteAddedEndpoint({ ...request, actor: { type: 'system' }, endpointId }).catch(() => {})
 }
 
 const isNotFound = (error: unknown) => error instanceof AppError && error.code === 'not_found'

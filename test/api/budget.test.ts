@@ -6,6 +6,7 @@ import { createKey } from '../../src/organisation/api-key.ts'
 import { newId } from '../../src/ids.ts'
 import { Organisation } from '../../src/organisation/organisation.ts'
 import { postUpload, upload } from '../support/upload.ts'
+import { eventsIn, newEndpoint } from '../support/webhooks.ts'
 import { finished, IMAGES, newOrganisation, submit } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
 
@@ -28,10 +29,12 @@ function countCalls() {
       return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
     })
   }
-  vi.spyOn(env.WEBHOOKS, 'send').mockImplementation(async () => {
-    calls.webhooks++
-    return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
-  })
+  for (const send of ['send', 'sendBatch'] as const) {
+    vi.spyOn(env.WEBHOOKS, send).mockImplementation(async () => {
+      calls.webhooks++
+      return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
+    })
+  }
   const getByName = env.ORGANISATION.getByName.bind(env.ORGANISATION)
   vi.spyOn(env.ORGANISATION, 'getByName').mockImplementation((name) =>
     onAnyCall(getByName(name), count('organisation')),
@@ -143,6 +146,19 @@ describe('a request', () => {
     Object.assign(calls, NOTHING)
     expect((await shop.live.delete(`/v1/jobs/${job_id}`)).status).toBe(200)
     expect(calls).toEqual({ ...NOTHING, organisation: 2, d1: 1, webhooks: 1 })
+  })
+
+  it('makes no further call for DELETE /v1/jobs/{id} with added endpoints', async () => {
+    const other = await newOrganisation()
+    for (let n = 0; n < 3; n++) await newEndpoint(other.orgId)
+    await other.test.get('/v1/account')
+    const calls = countCalls()
+    const { job_id } = await submit(other.live, { webhook_url: 'https://hooks.test/budget' })
+    expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 1, jobs: 1 })
+    Object.assign(calls, NOTHING)
+    expect((await other.live.delete(`/v1/jobs/${job_id}`)).status).toBe(200)
+    expect(calls).toEqual({ ...NOTHING, organisation: 2, d1: 1, webhooks: 1 })
+    expect(await eventsIn(other.orgId)).toHaveLength(4)
   })
 
   it('makes one Organisation call, a read and a batch for DELETE /v1/jobs/{id}/output', async () => {

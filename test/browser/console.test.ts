@@ -264,7 +264,7 @@ describe('the signing secret', () => {
     await page.locator('input:focus').waitFor()
     await page.keyboard.type(PASSWORD)
     await page.keyboard.press('Enter')
-    const secret = page.locator('[data-copy-source]')
+    const secret = page.locator('[data-copy-source]').first()
     await secret.waitFor()
     assert.match((await secret.textContent()) ?? '', /^whsec_/)
     await page.goto('/console/settings/audit-log')

@@ -27,6 +27,7 @@ async function runSteps(seed: number): Promise<string[]> {
   const pick = <T>(values: readonly T[]): T => values[Math.floor(random() * values.length)]!
   const plan: Plan = () => (random() < 0.12 ? pick(FAULTS) : undefined)
   const harness = await Harness.open({ credits: 5 })
+  if (random() < 0.5) await harness.addEndpoint()
   const { live, test } = harness.shop.keys
   const accepted = new Set<string>()
   const byKey = new Map<string, Set<string>>()

@@ -17,6 +17,7 @@ import { violationsOf } from '../support/facts.ts'
 import { fakePayments } from '../support/fake-payment-provider.ts'
 import { hasUnfinishedPayments, paymentViolations } from '../support/payment-facts.ts'
 import { png } from '../support/picture.ts'
+import { newEndpoint } from '../support/webhooks.ts'
 import { newOrganisation } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
 import { bindingsFor, interceptObject } from './bindings.ts'
@@ -53,6 +54,8 @@ export class Harness {
   readonly engineStarts = new Map<string, number>()
   /** What runs for `overtaken` and `concurrent`; by default a second, identical invocation. */
   competitor: (() => Promise<unknown>) | undefined
+  /** The added endpoints, which receive all events. */
+  readonly addedEndpointIds: string[] = []
   /** The payment provider. Its calls can be faulted like those of the Worker. */
   readonly payments = fakePayments()
   /** Wraps the Organisation's own calls during `withObjectFaults`. */
@@ -118,6 +121,12 @@ export class Harness {
       this.#deliver(message, bindings, invocation, () => {}),
     )
     this.queues.settle(message, settlement)
+  }
+
+  /** Adds an endpoint that receives all events. */
+  async addEndpoint(): Promise<void> {
+    const { id } = await newEndpoint(this.shop.orgId, { url: HOOK })
+    this.addedEndpointIds.push(id)
   }
 
   /** Runs the sweep. */
@@ -193,8 +202,9 @@ export class Harness {
 
   /** The violated invariants. Call this when no work is left. */
   async violations(): Promise<string[]> {
+    const { received, addedEndpointIds } = this
     return [
-      ...(await violationsOf(this.shop.orgId, { received: this.received })),
+      ...(await violationsOf(this.shop.orgId, { received, addedEndpointIds })),
       ...(await paymentViolations(this.shop.orgId, this.payments)),
     ]
   }

@@ -36,7 +36,11 @@ const submit = (
   })
 
 /** Submits a job. Its message is not processed yet. */
-async function submitted(harness: Harness, body: object = {}, key?: string): Promise<string> {
+export async function submitted(
+  harness: Harness,
+  body: object = {},
+  key?: string,
+): Promise<string> {
   const reply = await submit(harness, noFaults(), body, {}, key)
   if (reply?.status !== 202) throw new Error(`The submission failed: ${JSON.stringify(reply)}`)
   return String(reply.body['job_id'])
@@ -56,7 +60,7 @@ async function timedOutDelivery(harness: Harness): Promise<void> {
   await consumeOne(harness, noFaults(), 'tryon-webhooks')
 }
 
-async function consumeOne(
+export async function consumeOne(
   harness: Harness,
   faultInjector: FaultInjector,
   queue: string,
@@ -66,7 +70,7 @@ async function consumeOne(
 }
 
 /** Processes all messages of a queue, including delayed ones. */
-async function consumeAll(
+export async function consumeAll(
   harness: Harness,
   faultInjector: FaultInjector,
   queue: string,

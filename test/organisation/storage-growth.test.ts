@@ -4,12 +4,13 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { MAX_FAILURE_REASON_BYTES } from '../../src/domain/limits.ts'
 import { storedBytes } from '../../src/organisation/storage-allowance.ts'
-import { eventIdOf } from '../../src/ids.ts'
+import { addedEventIdOf, eventIdOf } from '../../src/ids.ts'
 import { processJob } from '../../src/jobs/process.ts'
 import { deliverEvent } from '../../src/webhooks/deliver.ts'
 import { BASE } from '../support/client.ts'
 import { fakeClock, pass } from '../support/retention.ts'
 import { fakeUpstream } from '../support/upstream.ts'
+import { newEndpoint } from '../support/webhooks.ts'
 import { newOrganisation, submit } from '../support/world.ts'
 
 const upstream = fakeUpstream()
@@ -30,6 +31,15 @@ const urlOf = (host: string, length: number) => {
   return start + 'a'.repeat(Math.max(0, length - start.length))
 }
 
+/** Two secrets sign each delivery of the test. */
+const rotate = (organisationId: string) =>
+  env.DB.prepare(
+    `UPDATE organisations SET webhook_secret_previous = webhook_secret,
+       webhook_secret_previous_until = ? WHERE id = ?`,
+  )
+    .bind(Number.MAX_SAFE_INTEGER, organisationId)
+    .run()
+
 const failForLongestReason = (jobId: string) =>
   env.DB.prepare(
     `UPDATE jobs SET status = 'failed', error_code = 'garment_image_unsupported_format',
@@ -45,9 +55,16 @@ interface Load {
   /** Whether the job fails with the longest reason. */
   failed?: boolean
   webhookUrl?: number
+  /** The URL of an added endpoint. */
+  addedUrl?: number
   /** The receiver's response; undefined makes every attempt fail without a response. */
   body?: () => BodyInit
 }
+
+/** More than is stored. */
+const LONG_HEADERS = Object.fromEntries(
+  Array.from({ length: 20 }, (_, n) => [`x-receiver-${n}`, 'x'.repeat(80)]),
+)
 
 const invalid = () => new Uint8Array(2_000).fill(0xff)
 const LOADS: Record<string, Load> = {
@@ -69,24 +86,30 @@ const LOADS: Record<string, Load> = {
     body: () => '😀'.repeat(500),
   },
   'a webhook with URLs of 700 characters': { imageUrl: 700, webhookUrl: 700, body: invalid },
+  'an added endpoint': { imageUrl: 100, addedUrl: 100, body: invalid },
+  'added endpoints with the longest URLs': { imageUrl: 100, addedUrl: 2_048, body: invalid },
   'the longest URLs and responses': { imageUrl: 2_048, webhookUrl: 2_048, body: invalid },
 }
 
 describe('the growth of the database per job', () => {
   it.each(Object.entries(LOADS))('does not exceed the allowance: %s', async (_name, load) => {
-    const { imageUrl, webhookUrl, body, deleted, failed } = load
+    const { imageUrl, webhookUrl, addedUrl, body, deleted, failed } = load
     const shop = await newOrganisation()
+    if (webhookUrl !== undefined) await rotate(shop.orgId)
     const model = urlOf('a.test', imageUrl)
     const garment = urlOf('b.test', imageUrl)
     const hook = webhookUrl === undefined ? undefined : urlOf('hooks.test', webhookUrl)
-    if (hook) {
-      upstream.on(hook, () => {
+    const added = addedUrl === undefined ? undefined : urlOf('added.test', addedUrl)
+    const endpoint = added ? await newEndpoint(shop.orgId, { url: added }) : undefined
+    for (const receiver of [hook, added]) {
+      if (!receiver) continue
+      upstream.on(receiver, () => {
         if (!body) throw new TypeError('x'.repeat(500))
-        return new Response(body(), { status: 500 })
+        return new Response(body(), { status: 500, headers: LONG_HEADERS })
       })
     }
-    const attempts = hook ? ATTEMPTS : 0
-    const count = hook ? JOBS_WITH_WEBHOOK : JOBS
+    const attempts = hook || added ? ATTEMPTS : 0
+    const count = attempts > 0 ? JOBS_WITH_WEBHOOK : JOBS
     const before = await databaseBytes()
     for (let n = 0; n < count; n++) {
       const { job_id: jobId } = await submit(shop.test, {
@@ -97,7 +120,8 @@ describe('the growth of the database per job', () => {
       await processJob({ env, jobId, mode: 'test' })
       if (failed) await failForLongestReason(jobId)
       for (let attempt = 0; attempt < attempts; attempt++) {
-        await deliverEvent({ env: { ...env, ...SCHEDULE }, eventId: eventIdOf(jobId) })
+        const eventId = endpoint ? addedEventIdOf(jobId, endpoint.id) : eventIdOf(jobId)
+        await deliverEvent({ env: { ...env, ...SCHEDULE }, eventId })
         pass(3_000)
       }
       if (deleted) {
@@ -108,6 +132,7 @@ describe('the growth of the database per job', () => {
     const counted = storedBytes({
       imageUrls: model.length + garment.length + BASE.length,
       webhookUrl: hook?.length ?? null,
+      addedUrls: added ? [added.length] : [],
     })
     expect(grown, `of ${counted} counted`).toBeLessThanOrEqual(counted)
   })

@@ -143,7 +143,11 @@ describe('retention of pictures', () => {
     const template = await endedJob(shop, 'test')
     const ids = Array.from({ length: 250 }, () => newId('job'))
     await env.DB.prepare(
-      `INSERT INTO jobs SELECT j.value, organisation_id, workspace_id, 'live', 'failed',
+      `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status,
+         model_image_url, garment_image_url, webhook_url, base_url, created_at, started_at,
+         completed_at, duration_ms, error_code, output_format, engine, engine_handle,
+         ambiguous_starts, attempts, due_at, sweep_at, failure_reason, failure_audience)
+       SELECT j.value, organisation_id, workspace_id, 'live', 'failed',
          model_image_url, garment_image_url, webhook_url, base_url, created_at, started_at,
          completed_at, duration_ms, error_code, output_format, engine, engine_handle,
          ambiguous_starts, attempts, due_at, sweep_at, 'A reason.', 'members'

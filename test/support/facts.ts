@@ -27,9 +27,9 @@ export async function factsOf(organisationId: string): Promise<Facts> {
 /**
  * The violated invariants of an organisation without work in progress.
  * @param known facts that are not in the database: the event ids that the receiver accepted, and the
- *   number of completed live jobs that retention has deleted
+ *   number of completed live jobs that retention has deleted; and the added endpoints
  */
 export const violationsOf = async (
   organisationId: string,
-  known: Pick<Facts, 'received' | 'deletedCompleted'> = {},
+  known: Pick<Facts, 'received' | 'deletedCompleted' | 'addedEndpointIds'> = {},
 ) => violations({ ...(await factsOf(organisationId)), ...known })

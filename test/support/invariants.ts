@@ -1,6 +1,6 @@
 // The invariants of an organisation without work in progress. Pure: the caller collects the facts
 // (test/support/facts inside the Worker, bench/soak outside).
-import { eventIdOf } from '../../src/ids.ts'
+import { addedEventIdOf, eventIdOf } from '../../src/ids.ts'
 import type { LedgerEntry, Totals } from '../../src/organisation/ledger.ts'
 
 /** The facts about one organisation. */
@@ -21,6 +21,8 @@ export interface Facts {
   events: { id: string; jobId: string; status: string }[]
   /** The event ids that a receiver accepted; undefined when there was no receiver. */
   received?: string[]
+  /** The endpoints that were added before all jobs, and receive the events of all of them. */
+  addedEndpointIds?: string[]
 }
 
 const UNFINISHED = new Set(['pending', 'processing'])
@@ -114,10 +116,15 @@ const jobViolations = ({ jobs }: Facts): string[] =>
     .filter(({ status }) => UNFINISHED.has(status))
     .map(({ id, status }) => `${id} is still ${status}`)
 
-function eventViolations({ jobs, events, received }: Facts): string[] {
+function eventViolations({ jobs, events, received, addedEndpointIds = [] }: Facts): string[] {
   const found: string[] = []
+  const addedIdsOf = ({ id }: { id: string }) =>
+    addedEndpointIds.map((endpointId) => addedEventIdOf(id, endpointId))
   const expected = new Set(
-    jobs.filter(({ webhookUrl }) => webhookUrl !== null).map(({ id }) => eventIdOf(id)),
+    jobs.flatMap((job) => [
+      ...(job.webhookUrl === null ? [] : [eventIdOf(job.id)]),
+      ...addedIdsOf(job),
+    ]),
   )
   const known = new Map(events.map(({ id, status }) => [id, status]))
   for (const id of expected) {

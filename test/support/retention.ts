@@ -23,9 +23,9 @@ export function fakeClock(): void {
     vi.useFakeTimers({ toFake: ['Date'] })
     vi.setSystemTime(Math.max(latest, Date.now()))
     dropMessages()
-    vi.spyOn(env.WEBHOOKS, 'send').mockResolvedValue({
-      metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } },
-    })
+    const sent = { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
+    vi.spyOn(env.WEBHOOKS, 'send').mockResolvedValue(sent)
+    vi.spyOn(env.WEBHOOKS, 'sendBatch').mockResolvedValue(sent)
     vi.spyOn(compositor, 'start').mockImplementation(async () => ({
       done: true,
       image: { bytes: png(), format: 'png' },

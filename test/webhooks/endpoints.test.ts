@@ -348,11 +348,11 @@ describe('an endpoint that has failed for five days', () => {
     const { browser, organisationId } = await newOwner()
     await disabledEndpoint(organisationId)
     const page = await browser.get('/console/settings/webhooks')
-    expect(page.html).toContain('Disabled endpoints')
+    expect(page.html).toContain('A webhook endpoint is disabled')
     const fields = { origin: ORIGIN }
     const after = await browser.post('/console/settings/webhooks/endpoints/enable', fields)
     expect(after.html).toContain('Endpoint enabled.')
-    expect(after.html).not.toContain('Disabled endpoints')
+    expect(after.html).not.toContain('A webhook endpoint is disabled')
     expect(await endpoint(organisationId)).toBeNull()
     expect(await actions(organisationId)).toContain('webhook_endpoint.enabled')
   })

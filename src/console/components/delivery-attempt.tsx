@@ -23,9 +23,9 @@ export const DeliveryAttempt = ({
   const { number, at, responseStatus, durationMs, responseBody, responseHeaders, error } = attempt
   const isSuccess = responseStatus !== null && responseStatus >= 200 && responseStatus < 300
   return (
-    <article class="attempt" aria-labelledby={`attempt-${number}`}>
+    <article class="attempt" aria-label={`Attempt ${number}`}>
       <p>
-        <strong id={`attempt-${number}`}>Attempt {number}</strong>{' '}
+        <strong>Attempt {number}</strong>{' '}
         <span class={`badge ${isSuccess ? 'good' : 'bad'}`}>{responseStatus ?? 'no response'}</span>{' '}
         <span class="muted">
           <Timestamp precise at={at} />, {formatDuration(durationMs)}

@@ -25,7 +25,10 @@ export const TestEvent = ({
       <h2 id="test-heading">Send a test event</h2>
       {only ? (
         <>
-          <p>Runs a free test job and sends its event only to the endpoint that you choose.</p>
+          <p>
+            Runs a free test job and sends its event only to{' '}
+            {choices.length === 1 ? `“${only.name}”` : 'the endpoint that you choose'}.
+          </p>
           <PostForm to="/settings/webhooks/test">
             <input type="hidden" name="nonce" value={crypto.randomUUID()} />
             {choices.length === 1 ? (

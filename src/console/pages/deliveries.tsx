@@ -26,7 +26,7 @@ import { Link, OrganisationPath } from '../components/link.tsx'
 import { Notice } from '../components/notice.tsx'
 import { EmptyState, IdLink, Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
-import { pollMsOf } from '../delivery-polling.ts'
+import { liveSecondsOf } from '../delivery-polling.ts'
 import { permitted, scopeOf } from '../middleware/session.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
 
@@ -182,7 +182,7 @@ const DeliveriesSection = ({
       aria-label="Deliveries"
       data-status={`${page.deliveries.length - open.length} of ${page.deliveries.length} ended`}
       data-live={open.length > 0 ? pathOf(c, live) : undefined}
-      data-poll-ms={pollMsOf(open)}
+      data-live-seconds={liveSecondsOf(open)}
     >
       {page.deliveries.length === 0 && !page.isPartial ? (
         <EmptyState

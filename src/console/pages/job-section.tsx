@@ -44,7 +44,7 @@ export const JobSection = ({ c, row, attempts, workspaces, keys }: SectionProps)
       class="job"
       data-status={`Job ${row.status}`}
       data-live={refreshSeconds === null ? undefined : pathOf(c, `/jobs/${row.id}/live`)}
-      data-poll-ms={refreshSeconds === null ? undefined : refreshSeconds * 1_000}
+      data-live-seconds={refreshSeconds ?? undefined}
       aria-label="Job"
     >
       <p class="job-status">

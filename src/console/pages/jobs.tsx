@@ -1,6 +1,7 @@
 // The list of jobs in the mode of the console, with search, filters, live rows and export.
 import { Hono } from 'hono'
 import { z } from 'zod'
+import { mayAccess } from '../../access/workspace-rights.ts'
 import { streamOf } from '../../accounts/export-file.ts'
 import { exportJobs } from '../../accounts/export-jobs.ts'
 import { listKeyNames } from '../../accounts/key-names.ts'
@@ -112,7 +113,8 @@ const searchOf = (c: ConsoleContext, query: JobListQuery) => ({
 
 async function isOwnJob(c: ConsoleContext, jobId: string): Promise<boolean> {
   const found = await findJob(c.env, jobId)
-  return found?.organisationId === c.var.membership.organisation.id
+  const { organisation, workspaceIds } = c.var.membership
+  return found?.organisationId === organisation.id && mayAccess(workspaceIds, found.workspaceId)
 }
 
 /** What the ids of workspaces and keys stand for. */

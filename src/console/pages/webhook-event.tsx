@@ -16,7 +16,7 @@ import { Link, OrganisationPath } from '../components/link.tsx'
 import { Notice } from '../components/notice.tsx'
 import { EmptyState } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
-import { pollMsOf } from '../delivery-polling.ts'
+import { liveSecondsOf } from '../delivery-polling.ts'
 import { permitted, scopeOf } from '../middleware/session.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
 
@@ -94,7 +94,7 @@ const EventSection = ({
       aria-label="Event"
       data-status={`Delivery ${event.status}`}
       data-live={isOpen ? pathOf(c, live) : undefined}
-      data-poll-ms={pollMsOf([event])}
+      data-live-seconds={liveSecondsOf([event])}
     >
       {/* After a resend, `sent` is the number of attempts before it. */}
       {isOpen && sent === String(event.attempts) && <Notice kind="info">Sending again …</Notice>}

@@ -151,9 +151,9 @@ export async function poll(section) {
     } else if (response && response.status !== 429) {
       return
     }
-    if (!current.dataset.live) return
     // The server chooses a longer interval for what takes long.
-    await pause(Number(current.dataset.pollMs) || POLL_MS)
+    if (!current.dataset.live) return
+    await pause(Number(current.dataset.liveSeconds ?? 1) * POLL_MS)
   }
 }
 
