@@ -25,6 +25,7 @@ import { invitations } from './pages/invitations.tsx'
 import { jobs } from './pages/jobs.tsx'
 import { keys } from './pages/keys.tsx'
 import { limitChanges } from './middleware/throttle.tsx'
+import { checklist } from './pages/checklist.ts'
 import { devMailbox } from './pages/dev-mailbox.tsx'
 import { newOrganisation } from './pages/new-organisation.tsx'
 import { member } from './pages/member.tsx'
@@ -60,6 +61,7 @@ import { workspaces } from './pages/workspaces.tsx'
  */
 const formRedirects = new Hono<ConsoleApp>()
   .get('/billing/:form', (c) => redirectTo(c, '/billing'))
+  .get('/checklist/:form', (c) => redirectTo(c, ''))
   .get('/playground/:form', (c) => redirectTo(c, '/playground'))
   .get('/settings/organisation/:form', (c) => redirectTo(c, '/settings/organisation'))
   .get('/settings/team/invitations', (c) => redirectTo(c, '/settings/team'))
@@ -95,6 +97,7 @@ export const organisationPages = new Hono<ConsoleApp>()
   .route('/', formRedirects)
   .use(limitChanges)
   .route('/', overview)
+  .route('/checklist', checklist)
   .route('/jobs', jobs)
   .route('/requests', requests)
   .route(PLAYGROUND, playground)

@@ -149,7 +149,7 @@ async function memberPages(page: Page): Promise<void> {
   await page.goto('/console/account/delete')
   await shoot(page, 'account-delete')
   await page.goto('/console/account')
-  await page.locator('header summary').click()
+  await page.locator('header .account-menu summary').click()
   await shoot(page, 'account')
   await page.goto('/console/does-not-exist')
   await shoot(page, 'not-found')
@@ -175,7 +175,7 @@ async function invited(page: Page): Promise<void> {
   await openMail(page)
   await shoot(page, 'invitation-join')
   await page.getByRole('button', { name: /Join/ }).click()
-  await page.locator('header select').waitFor()
+  await page.locator('.organisation-menu summary').click()
   await shoot(page, 'two-organisations')
   await other.goto('/console/settings/team')
   await other.getByLabel('Email').fill(newAddress())
@@ -186,8 +186,8 @@ async function invited(page: Page): Promise<void> {
   await openMail(page)
   await shoot(page, 'invitation-other')
   await page.goto('/console')
-  await page.locator('header select').selectOption({ label: 'Acme Fashion' })
-  await page.getByRole('button', { name: 'Switch' }).click()
+  await page.locator('.organisation-menu summary').click()
+  await page.locator('.organisation-menu').getByRole('link', { name: 'Acme Fashion' }).click()
   await page.getByRole('heading', { name: 'Acme Fashion' }).waitFor()
 }
 
@@ -228,7 +228,7 @@ async function accountDeletion(): Promise<void> {
 
 async function suspended(page: Page): Promise<void> {
   await page.goto('/console')
-  const orgId = await page.locator('dd.id').textContent()
+  const [, orgId = ''] = /console\/(org_\w+)/.exec(page.url()) ?? []
   await site.operator('PATCH', `/organisations/${orgId}`, {
     status: 'suspended',
     suspension_reason: 'The last invoice is unpaid.',

@@ -46,7 +46,7 @@ describe('the navigation', () => {
         .run()
       return entriesOf((await browser.get(`/console/${organisationId}/credits`)).source)
     }
-    const SETTINGS = ['Organisation', 'Team']
+    const SETTINGS = ['Organisation', 'Workspaces', 'Team']
     expect(await entriesAs('developer')).toEqual([
       'Overview',
       'Playground',
@@ -58,7 +58,13 @@ describe('the navigation', () => {
       ...SETTINGS,
       ...HELP,
     ])
-    expect(await entriesAs('billing')).toEqual([...OVERVIEW, 'Billing', ...SETTINGS, ...HELP])
+    expect(await entriesAs('billing')).toEqual([
+      ...OVERVIEW,
+      'Billing',
+      'Organisation',
+      'Team',
+      ...HELP,
+    ])
     expect(await entriesAs('viewer')).toEqual([
       'Overview',
       'Jobs',
@@ -76,7 +82,8 @@ describe('the navigation', () => {
     const { source } = await browser.get('/console')
     const menu = /<details class="menu organisation-menu">.*?<\/details>/s.exec(source)?.[0] ?? ''
     expect(menu.match(/href="\/console\/org_\w+"/g)).toHaveLength(2)
-    expect(menu).toContain(`href="/console/${organisationId}" aria-current="true"`)
+    const [current = ''] = /<a [^>]*aria-current="true"[^>]*>/.exec(menu) ?? []
+    expect(current).toContain(`href="/console/${organisationId}"`)
     expect(menu).toContain('href="/console/onboarding"')
   })
 })

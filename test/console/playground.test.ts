@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers'
-import { describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import model from '../../samples/model.jpg'
 import { SAMPLE_GARMENTS, SAMPLE_PEOPLE, SAMPLES, sampleUrl } from '../../src/domain/samples.ts'
 import { newId } from '../../src/ids.ts'
@@ -8,9 +8,11 @@ import type { Browser } from '../support/browser.ts'
 import { BASE, clientOf, request } from '../support/client.ts'
 import { png } from '../support/picture.ts'
 import { fakeUpstream } from '../support/upstream.ts'
-import { finished, operator, readJob } from '../support/world.ts'
+import { failJobQueues, finished, operator, readJob } from '../support/world.ts'
 
-fakeUpstream()
+const upstream = fakeUpstream()
+const GONE = 'https://cdn.test/gone'
+beforeEach(() => void upstream.on(GONE, () => new Response(null, { status: 404 })))
 
 const [PERSON] = SAMPLE_PEOPLE
 const [GARMENT, OTHER_GARMENT] = SAMPLE_GARMENTS
@@ -61,15 +63,28 @@ describe('sample pictures', () => {
     expect(valueOf(html, 'model_image_url')).toBe(SAMPLE_IMAGES.model_image_url)
   })
 
-  it('become a live picture without a request to the service itself', async () => {
+  it('are read by live jobs without a request to the service itself', async () => {
+    const { browser, testKey } = await newOwner()
+    const { jobId } = await tryOn(browser, {
+      ...SAMPLE_IMAGES,
+      garment_image_url: GONE,
+      mode: 'live',
+    })
+    // The error of the model picture would come first.
+    expect(await finished(clientOf(testKey), jobId)).toMatchObject({
+      error_code: 'garment_image_unreachable',
+    })
+  })
+
+  it('make a live job with one click', async () => {
+    failJobQueues()
     const { browser, testKey, organisationId } = await newOwner()
     const { path } = await browser.post('/console/playground/sample', {
       nonce: crypto.randomUUID(),
       mode: 'live',
     })
-    const job = await finished(clientOf(testKey), jobIdOf(path))
-    expect(job).toMatchObject({ status: 'completed', mode: 'live', credits_consumed: 1 })
-    expect(await totalsOf(organisationId)).toMatchObject({ balance: 99, consumed: 1 })
+    expect(await readJob(clientOf(testKey), jobIdOf(path))).toMatchObject({ mode: 'live' })
+    expect(await totalsOf(organisationId)).toMatchObject({ balance: 99, reserved: 1 })
   })
 
   it('are accepted by the API, other addresses of the service are not', async () => {
@@ -93,9 +108,12 @@ describe('a file that is uploaded when it is chosen', () => {
       model_image_url: '',
       model_upload: body.url ?? '',
       model_upload_name: 'photo.jpg',
+      garment_image_url: GONE,
       mode: 'live',
     })
-    expect(await finished(clientOf(testKey), jobId)).toMatchObject({ status: 'completed' })
+    expect(await finished(clientOf(testKey), jobId)).toMatchObject({
+      error_code: 'garment_image_unreachable',
+    })
   })
 
   it('is rejected with a reason when it cannot be used', async () => {

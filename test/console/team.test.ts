@@ -242,7 +242,7 @@ describe('every form and link', () => {
       '/account',
     ]
     const forUser =
-      /^\/console(\/(account|invitations|sign-out|mode|onboarding|organisation|dev)\b.*)?$/
+      /^\/console(\/(account|invitations|onboarding|sign-out|mode|organisation|dev)\b.*)?$/
     for (const path of paths) {
       const { source } = await browser.get(`/console${path}`)
       const targets = [...source.matchAll(/(?:href|action)="(\/console[^"]*)"/g)].map(

@@ -150,6 +150,7 @@ export const OrganisationMenu = ({ c }: { c: ConsoleContext }) => {
             <li>
               <a
                 href={consolePath(organisation.id)}
+                title={organisation.name}
                 aria-current={organisation.id === id ? 'true' : undefined}
               >
                 {organisation.name}

@@ -1,5 +1,6 @@
 // The strip of the latest jobs of the playground. A click loads the pictures of a job into the form.
 import type { JobRow } from '../../db/schema.ts'
+import { SAMPLE_GARMENTS, sampleThumbnail, sampleUrl } from '../../domain/samples.ts'
 import { outputKey, signedUrl } from '../../signing/signed-url.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleContext } from '../context.ts'
@@ -39,18 +40,26 @@ export const PlaygroundHistory = ({ c, jobs, current }: HistoryProps) => (
 )
 
 const Thumbnail = ({ c, job }: { c: ConsoleContext; job: JobRow }) => {
-  const isShown = job.status === 'completed' && job.outputFormat !== null && job.mode === 'live'
+  const source = thumbnailOf(c, job)
   return (
     <span class="frame">
-      {isShown && job.outputFormat ? (
-        <img
-          src={signedUrl(c.env, baseUrlOf(c), outputKey(job.id, job.outputFormat))}
-          alt="Result"
-          loading="lazy"
-        />
-      ) : (
+      {source === null ? (
         <StatusBadge status={job.status} />
+      ) : (
+        <img src={source} alt={`Job ${job.status}`} loading="lazy" />
       )}
     </span>
   )
+}
+
+/** The result of a live job; of other jobs, the garment if it is a sample. */
+function thumbnailOf(c: ConsoleContext, job: JobRow): string | null {
+  const baseUrl = baseUrlOf(c)
+  if (job.mode === 'live' && job.status === 'completed' && job.outputFormat) {
+    return signedUrl(c.env, baseUrl, outputKey(job.id, job.outputFormat))
+  }
+  const sample = SAMPLE_GARMENTS.find(
+    ({ file }) => job.garmentImageUrl === sampleUrl(baseUrl, file),
+  )
+  return sample ? sampleThumbnail(sample.file) : null
 }

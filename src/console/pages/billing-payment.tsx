@@ -9,6 +9,7 @@ import { AppError } from '../../domain/errors.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { isId } from '../../ids.ts'
 import { organisationStub } from '../../organisation/stub.ts'
+import { CopyableId } from '../components/copyable-text.tsx'
 import { PaymentBadge } from '../components/badges.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -108,7 +109,9 @@ async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
           </>
         )}
         <dt>Payment ID</dt>
-        <dd class="id">{id}</dd>
+        <dd>
+          <CopyableId id={id} label="payment ID" />
+        </dd>
       </dl>
       <p class="buttons">
         <PrimaryLink payment={payment} />

@@ -17,6 +17,7 @@ import { readWebhookStatistics } from '../../webhooks/statistics.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { Button } from '../components/form.tsx'
+import { GoLiveChecklist, goLiveSteps } from '../components/go-live-checklist.tsx'
 import { Notice } from '../components/notice.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { formatDuration } from '../components/time.tsx'
@@ -46,6 +47,7 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
     invitationsTo(c.env, c.var.user.email),
     permits(role, 'jobs') ? readActivity(c) : null,
   ])
+  const goLive = permits(role, 'develop') ? await goLiveSteps(c, credits.balance) : null
   return memberPage(
     c,
     {
@@ -62,6 +64,7 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
           <a href="/console/invitations">View invitations</a>
         </Notice>
       ))}
+      {goLive && <GoLiveChecklist steps={goLive} />}
       {activity && <Filters {...activity} />}
       <dl class="metrics">
         <Figure label="Credits">

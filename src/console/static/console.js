@@ -12,27 +12,26 @@ export async function pause(ms) {
   )
 }
 
-for (const button of document.querySelectorAll('[data-copy]')) {
-  button.hidden = false
-  const isIcon = button.textContent === ''
-  button.addEventListener('click', async () => {
-    const source = button.closest('.copyable').querySelector('[data-copy-source]')
-    try {
-      await navigator.clipboard.writeText(source.textContent)
-      button.dataset.copied = ''
-      if (isIcon) announce('Copied')
-      else button.textContent = 'Copied'
-    } catch {
-      getSelection().selectAllChildren(source)
-      if (isIcon) announce('Press Ctrl+C')
-      else button.textContent = 'Press Ctrl+C'
-    }
-    setTimeout(() => {
-      delete button.dataset.copied
-      if (!isIcon) button.textContent = 'Copy'
-    }, 3000)
-  })
-}
+// The listener is on the document, because live updates replace sections.
+addEventListener('click', async ({ target }) => {
+  const button = target.closest('[data-copy]')
+  if (!button) return
+  const isIcon = button.textContent.trim() === ''
+  const show = (text) => (isIcon ? announce(text) : (button.textContent = text))
+  const source = button.closest('.copyable').querySelector('[data-copy-source]')
+  try {
+    await navigator.clipboard.writeText(source.textContent)
+    button.dataset.copied = ''
+    show('Copied')
+  } catch {
+    getSelection().selectAllChildren(source)
+    show('Press Ctrl+C')
+  }
+  setTimeout(() => {
+    delete button.dataset.copied
+    if (!isIcon) button.textContent = 'Copy'
+  }, 3000)
+})
 
 for (const button of document.querySelectorAll('[data-show-password]')) {
   const input = document.getElementById(button.dataset.showPassword)
@@ -127,6 +126,7 @@ addEventListener('click', ({ target }) => {
 for (const section of document.querySelectorAll('[data-live]')) poll(section)
 if (document.querySelector('[data-reload]')) setTimeout(() => location.reload(), POLL_MS)
 showLocalTimes(document)
+showCopyButtons(document)
 
 /** Replaces `section` with the current state of its job or payment until that is final. */
 export async function poll(section) {
@@ -137,6 +137,7 @@ export async function poll(section) {
       const page = new DOMParser().parseFromString(await response.text(), 'text/html')
       const next = page.querySelector('section')
       showLocalTimes(next)
+      showCopyButtons(next)
       for (const { id, open } of current.querySelectorAll('details[id]')) {
         next.querySelector(`#${CSS.escape(id)}`)?.toggleAttribute('open', open)
       }
@@ -196,6 +197,11 @@ export function showLocalTimes(root) {
     time.textContent = ('precise' in time.dataset ? precise : short).format(at)
     time.title = full.format(at) // includes the time zone
   }
+}
+
+/** Shows the copy buttons below `root`, which do nothing without this script. */
+function showCopyButtons(root) {
+  for (const button of root.querySelectorAll('[data-copy]')) button.hidden = false
 }
 
 /** Announces a change to screen readers. */
