@@ -12,6 +12,7 @@ import type { Caller, Credentials } from './api-key.ts'
 import { BillingSchedule } from './billing-schedule.ts'
 import { KeyUses } from './key-uses.ts'
 import { cleanUp } from './cleanup.ts'
+import { ledgerPage, NO_ENTRIES, type LedgerFilter, type LedgerPage } from './ledger-reports.ts'
 import { ZERO_TOTALS } from './ledger.ts'
 import type { ClosingRecord, LedgerEntry, Totals } from './ledger.ts'
 import { nextReconciliation, reconcile, RECONCILE_AFTER_MS } from './reconciliation.ts'
@@ -190,6 +191,11 @@ export class Organisation extends DurableObject<Env> {
 
   requestAt(position: string): RequestEntry | undefined {
     return this.#stores.find()?.requestLog.entryAt(position)
+  }
+
+  /** A page of ledger entries that match a filter, and totals of months. */
+  ledgerPage(filter: LedgerFilter): LedgerPage {
+    return this.#stores.find() ? ledgerPage(this.ctx.storage.sql, filter) : NO_ENTRIES
   }
 
   /** The part of the ledger that remains when the organisation is deleted. */

@@ -221,7 +221,7 @@ async function accountDeletion(): Promise<void> {
   await shoot(page, 'sign-in-deleted')
   await page.getByLabel('Email').fill(email)
   await page.getByLabel('Password').fill(PASSWORD)
-  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click()
   await page.getByRole('heading', { name: 'Your account will be deleted' }).waitFor()
   await shoot(page, 'account-keep')
 }

@@ -14,12 +14,13 @@ let site: Console
 let page: Page
 let receiver: Server
 let hook: string
-let status = 500
+let status = 410
 const bodies: string[] = []
 
 before(async () => {
   site = await startConsole()
   page = await site.open()
+  page.setDefaultTimeout(60_000)
   receiver = createServer((request, response) => {
     let body = ''
     request.on('data', (chunk) => (body += String(chunk)))
@@ -38,6 +39,7 @@ after(async () => {
 
 /** Checks the open page at three widths, light and dark. */
 async function check(name: string): Promise<void> {
+  await page.waitForLoadState()
   if (process.env['SHOTS']) await shoot(page, name)
   for (const viewport of [PHONE, TABLET, DESKTOP]) {
     await page.setViewportSize(viewport)
@@ -73,7 +75,7 @@ it('adds an endpoint and shows its secret with code', async () => {
   await check('endpoint')
 })
 
-it('follows a failing test event, and delivers it when it is sent again', async () => {
+it('shows a failed test event, sends it again and follows it until it is delivered', async () => {
   await page.goto('/console/settings/webhooks')
   await page.getByRole('button', { name: 'Send job.completed' }).click()
   await page.waitForURL(/jobs\/job_/)
@@ -83,7 +85,7 @@ it('follows a failing test event, and delivers it when it is sent again', async 
   const body = page.getByRole('group', { name: 'Request body of attempt 1' })
   assert.equal(await body.textContent(), bodies[0])
   await page.getByText('It matches the signature.').waitFor()
-  await check('event-retrying')
+  await check('event-failed')
   status = 200
   await page.getByRole('button', { name: 'Send again' }).click()
   await page.locator('.badge', { hasText: 'delivered' }).waitFor()

@@ -102,7 +102,7 @@ describe('the list', () => {
 describe('the page of a request', () => {
   it('explains the error and links to its documentation', async () => {
     const list = await browser.get(`${LOG}?code=validation_error`)
-    const [, href = ''] = /<a href="([^"]+)" class="id"/.exec(list.html) ?? []
+    const [, href = ''] = /<a href="([^"]+)" class="request-id"/.exec(list.html) ?? []
     const page = await browser.get(href)
     expect(page.status).toBe(200)
     expect(page.html).toContain('/docs/errors#validation_error')
@@ -121,7 +121,9 @@ describe('the page of a request', () => {
     expect(page.html).toContain('GET /v1/jobs/{jobId}')
     expect(page.html).toContain(`/console/jobs/${jobId}`)
     const list = await browser.get(`${LOG}?q=order-4711`)
-    const hrefs = [...list.html.matchAll(/<a href="([^"]+)" class="id"/g)].map(([, href]) => href)
+    const hrefs = [...list.html.matchAll(/<a href="([^"]+)" class="request-id"/g)].map(
+      ([, href]) => href,
+    )
     expect(hrefs).toHaveLength(2)
     expect((await browser.get(hrefs[1] ?? '')).html).toContain('GET /v1/account')
   })

@@ -15,7 +15,7 @@ interface FieldProps {
   id?: string
   label: string
   state?: FormState
-  type?: 'text' | 'email' | 'password' | 'url' | 'file' | 'number'
+  type?: 'text' | 'email' | 'password' | 'url' | 'file' | 'number' | 'date'
   hint?: Child
   value?: string | undefined
   placeholder?: string

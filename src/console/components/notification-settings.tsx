@@ -28,18 +28,24 @@ export const NotificationSettings = ({
       <p>We send these emails to you. Emails about changes of your sign-in are always sent.</p>
       <PostForm action="/console/account/notifications">
         {[...groups.values()].map((group) => (
-          <fieldset class="notifications">
+          <fieldset>
             <legend>{group[0]?.organisation?.name ?? 'Your account'}</legend>
             {group.map(({ name, kind, isOn }) => (
-              <label>
+              <div class="field">
                 {/* Names the checkboxes of the form: a browser sends only checked ones. */}
                 <input type="hidden" name="shown" value={name} />
-                <input type="checkbox" name="on" value={name} checked={isOn || undefined} />
-                <span>
+                <label>
+                  <input
+                    type="checkbox"
+                    name="on"
+                    value={name}
+                    checked={isOn || undefined}
+                    aria-describedby={`${name}-hint`}
+                  />
                   {LABELS[kind].label}
-                  <small>{LABELS[kind].text}</small>
-                </span>
-              </label>
+                </label>
+                <small id={`${name}-hint`}>{LABELS[kind].text}</small>
+              </div>
             ))}
           </fieldset>
         ))}

@@ -19,7 +19,7 @@ export const KeyName = ({ request: { apiKey } }: { request: RequestWithKey }) =>
         {apiKey.name}
       </span>
       <span class="subline">
-        ends in <code>{apiKey.lastFour}</code>
+        …{apiKey.lastFour}
         {apiKey.revokedAt && ', revoked'}
       </span>
     </>

@@ -130,7 +130,7 @@ export const RoleFields = ({
             <input type="radio" name="access" value="limited" checked={isLimited || undefined} />
             <span>Only some workspaces</span>
           </label>
-          <div class="workspace-list" role="group" aria-label="Workspaces of the member">
+          <div class="workspace-list">
             {workspaces.map(({ id, name, status }) => (
               <label>
                 <input type="checkbox" name={id} checked={isChecked(id) || undefined} />

@@ -1,94 +1,269 @@
-// The credit balance and the ledger.
+// The credit balance, totals per month, and the ledger with its filters and its export.
 import { Hono } from 'hono'
-import { pageOf } from '../../domain/page.ts'
-import type { LedgerEntry } from '../../organisation/ledger.ts'
-import { organisationStub } from '../../organisation/stub.ts'
+import { z } from 'zod'
+import { streamOf } from '../../accounts/export-file.ts'
 import { permits } from '../../domain/role.ts'
+import { csvHeaders, csvLine } from '../../http/csv.ts'
+import type { LedgerEntry } from '../../organisation/ledger.ts'
+import type { LedgerFilter, MonthTotals } from '../../organisation/ledger-reports.ts'
+import { organisationStub } from '../../organisation/stub.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import { Button } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { EmptyState, IdLink, Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { Link } from '../components/link.tsx'
+import { pathOf } from '../organisation-path.ts'
 
 const PAGE_SIZE = 50
+const EXPORT_PAGE_SIZE = 1_000
+/** Entries are rolled up after 400 days. */
+const MAX_MONTHS = 14
 
 const KIND_LABELS: Record<LedgerEntry['kind'], string> = {
   grant: 'Added',
   reversal: 'Taken back',
   reserve: 'Reserved for a job',
   capture: 'Consumed by a job',
-  release: 'Released',
+  release: 'Returned by a job',
   rollup: 'Daily total of jobs',
 }
 
-export const credits = new Hono<ConsoleApp>().get('/', async (c) => {
-  const { role } = c.var.membership
+const KIND_FILTERS = {
+  added: { label: 'Added and taken back', kinds: ['grant', 'reversal'] },
+  consumed: { label: 'Consumed', kinds: ['capture', 'rollup'] },
+  reserved: { label: 'Reserved', kinds: ['reserve'] },
+  returned: { label: 'Returned', kinds: ['release'] },
+} satisfies Record<string, { label: string; kinds: LedgerEntry['kind'][] }>
+type KindFilter = keyof typeof KIND_FILTERS
+const FILTER_NAMES = Object.keys(KIND_FILTERS) as KindFilter[]
+
+/** Ignores invalid filters: users may edit the URL. */
+const Query = z.object({
+  kind: z.enum(FILTER_NAMES).optional().catch(undefined),
+  month: z
+    .string()
+    .regex(/^20\d\d-(0[1-9]|1[0-2])$/)
+    .optional()
+    .catch(undefined),
+  before: z.coerce.number().int().positive().optional().catch(undefined),
+})
+type Filter = Pick<z.infer<typeof Query>, 'kind' | 'month'>
+
+export const credits = new Hono<ConsoleApp>()
+  .get('/', async (c) => {
+    const { before, ...filter } = Query.parse(c.req.query())
+    const organisation = organisationStub(c.env, c.var.membership.organisation.id)
+    const [totals, page] = await Promise.all([
+      organisation.totals(),
+      organisation.ledgerPage({
+        limit: PAGE_SIZE,
+        months: MAX_MONTHS,
+        before,
+        ...selectionOf(filter),
+      }),
+    ])
+    return memberPage(
+      c,
+      { title: 'Credits', stylesheet: '/static/credits.css' },
+      <>
+        <h1>Credits</h1>
+        <p>
+          A live job costs one credit. Test jobs are free.
+          {permits(c.var.membership.role, 'billing') && (
+            <>
+              {' '}
+              Buy credits under <Link to="/billing">Billing</Link>.
+            </>
+          )}
+        </p>
+        <dl class="metrics">
+          <Figure label="Balance" value={totals.balance} />
+          <Figure label="Reserved" value={totals.reserved} />
+          <Figure label="Consumed" value={totals.consumed} />
+          <Figure label="Total added" value={totals.granted} />
+        </dl>
+        <Explanation />
+        {page.months.length > 0 && <Months months={page.months} />}
+        <section aria-labelledby="ledger-heading">
+          <h2 id="ledger-heading">Ledger</h2>
+          <Filters c={c} filter={filter} months={page.months} />
+          {page.entries.length === 0 ? (
+            <NoEntries filter={filter} hasMore={page.nextBefore !== null} />
+          ) : (
+            <Entries entries={page.entries} />
+          )}
+          <nav aria-label="Pages" class="pages">
+            {before !== undefined && <Link to={`/credits${queryOf(filter)}`}>Newest</Link>}
+            {page.nextBefore !== null && (
+              <Link to={`/credits${queryOf({ ...filter, before: page.nextBefore })}`}>Older</Link>
+            )}
+          </nav>
+        </section>
+      </>,
+    )
+  })
+  .get('/ledger.csv', (c) => {
+    const { kind, month } = Query.parse(c.req.query())
+    const name = ['credits', month, kind].filter(Boolean).join('-')
+    return c.body(streamOf(linesOf(c, { kind, month })), 200, csvHeaders(`${name}.csv`))
+  })
+
+/** The lines of the exported file, newest entry first. */
+async function* linesOf(c: ConsoleContext, filter: Filter): AsyncGenerator<string> {
   const organisation = organisationStub(c.env, c.var.membership.organisation.id)
-  const before = Number(c.req.query('before') ?? NaN)
-  const paged = Number.isSafeInteger(before)
-  const [totals, rows] = await Promise.all([
-    organisation.totals(),
-    organisation.entries({ limit: PAGE_SIZE + 1, ...(paged && { before }) }),
-  ])
-  const page = pageOf(rows, PAGE_SIZE)
-  return memberPage(
-    c,
-    { title: 'Credits' },
-    <>
-      <h1>Credits</h1>
-      <p>
-        A live job costs one credit. The credit is reserved when the job is accepted, consumed when
-        the job completes, and released if it does not.
-        {permits(role, 'billing') && (
-          <>
-            {' '}
-            Buy credits under <Link to="/billing">Billing</Link>.
-          </>
-        )}
-      </p>
-      <dl class="metrics">
-        <Figure label="Balance" value={totals.balance} />
-        <Figure label="Reserved" value={totals.reserved} />
-        <Figure label="Consumed" value={totals.consumed} />
-        <Figure label="Total added" value={totals.granted} />
-      </dl>
-      <section aria-labelledby="ledger-heading">
-        <h2 id="ledger-heading">Ledger</h2>
-        {page.rows.length === 0 ? (
-          <EmptyState title="No entries yet" />
-        ) : (
-          <Table
-            label="Ledger"
-            columns={['Time', 'Type', 'Credits', 'Balance', 'Job or reason']}
-            numeric={['Credits', 'Balance']}
-            rows={page.rows.map((entry) => [
-              <Timestamp at={entry.at} />,
-              KIND_LABELS[entry.kind],
-              entry.amount > 0 ? `+${entry.amount}` : entry.amount,
-              entry.balance,
-              entry.jobId ? <JobId c={c} id={entry.jobId} /> : entry.reason,
-            ])}
-          />
-        )}
-        <nav aria-label="Pages" class="pages">
-          {paged && <Link to="/credits">Newest</Link>}
-          {page.hasMore && <Link to={`/credits?before=${page.rows.at(-1)?.id ?? 0}`}>Older</Link>}
-        </nav>
-      </section>
-    </>,
-  )
+  yield csvLine(['time', 'type', 'change', 'balance', 'reserved', 'consumed', 'job_id', 'reason'])
+  let before: number | null | undefined
+  while (before !== null) {
+    const page: Awaited<ReturnType<typeof organisation.ledgerPage>> = await organisation.ledgerPage(
+      { limit: EXPORT_PAGE_SIZE, before, ...selectionOf(filter) },
+    )
+    yield page.entries
+      .map(({ at, kind, amount, balance, reserved, consumed, jobId, reason }) =>
+        csvLine([new Date(at), kind, amount, balance, reserved, consumed, jobId, reason]),
+      )
+      .join('')
+    before = page.nextBefore
+  }
+}
+
+const selectionOf = ({ kind, month }: Filter): Pick<LedgerFilter, 'kinds' | 'month'> => ({
+  month,
+  kinds: kind && KIND_FILTERS[kind].kinds,
 })
 
-const JobId = ({ c, id }: { c: ConsoleContext; id: string }) =>
-  permits(c.var.membership.role, 'jobs') ? (
-    <IdLink to={`/jobs/${id}`} id={id} />
+/** The query of a page of the ledger, empty without filters. */
+function queryOf({ kind, month, before }: Filter & { before?: number }): string {
+  const query = new URLSearchParams({
+    ...(kind && { kind }),
+    ...(month && { month }),
+    ...(before !== undefined && { before: String(before) }),
+  })
+  return query.size > 0 ? `?${query}` : ''
+}
+
+const Explanation = () => (
+  <details class="explanation">
+    <summary>How credits are reserved, consumed and returned</summary>
+    <dl>
+      <dt>Reserved</dt>
+      <dd>
+        A live job takes one credit from the balance when it is accepted, so that it can be paid
+        when it completes. Shown in brackets.
+      </dd>
+      <dt>Consumed</dt>
+      <dd>The job completed. Its reserved credit is used. The balance does not change again.</dd>
+      <dt>Returned</dt>
+      <dd>
+        The job ended without an image, and its credit is back in the balance: it failed, you
+        cancelled it (<code>refunded</code>), or the service withdrew it (<code>cancelled</code>).
+      </dd>
+      <dt>Taken back</dt>
+      <dd>Credits of a payment that was refunded to you or disputed.</dd>
+    </dl>
+  </details>
+)
+
+const Months = ({ months }: { months: MonthTotals[] }) => (
+  <section aria-labelledby="months-heading">
+    <h2 id="months-heading">Months</h2>
+    <Table
+      label="Months"
+      columns={['Month', 'Added', 'Consumed', 'Balance at the end']}
+      numeric={['Added', 'Consumed', 'Balance at the end']}
+      rows={months.map(({ month, added, consumed, balance }) => [
+        <Link to={`/credits?month=${month}`}>{monthName(month)}</Link>,
+        signed(added),
+        format(consumed),
+        format(balance),
+      ])}
+    />
+  </section>
+)
+
+const Filters = ({
+  c,
+  filter,
+  months,
+}: {
+  c: ConsoleContext
+  filter: Filter
+  months: MonthTotals[]
+}) => (
+  <div class="ledger-tools">
+    <form method="get" action={pathOf(c, '/credits')}>
+      <label for="kind">Type</label>
+      <select id="kind" name="kind">
+        <option value="">All</option>
+        {FILTER_NAMES.map((name) => (
+          <option value={name} selected={name === filter.kind || undefined}>
+            {KIND_FILTERS[name].label}
+          </option>
+        ))}
+      </select>
+      <label for="month">Month</label>
+      <select id="month" name="month">
+        <option value="">All</option>
+        {months.map(({ month }) => (
+          <option value={month} selected={month === filter.month || undefined}>
+            {monthName(month)}
+          </option>
+        ))}
+      </select>
+      <Button kind="secondary">Apply</Button>
+    </form>
+    <Link to={`/credits/ledger.csv${queryOf(filter)}`}>Download CSV</Link>
+  </div>
+)
+
+const NoEntries = ({ filter, hasMore }: { filter: Filter; hasMore: boolean }) =>
+  filter.kind || filter.month ? (
+    <EmptyState title={hasMore ? 'No matching entries on this page' : 'No matching entries'}>
+      <p>
+        <Link to="/credits">Clear filters</Link>
+      </p>
+    </EmptyState>
   ) : (
-    <span class="id">{id}</span>
+    <EmptyState title="No entries yet" />
   )
+
+const Entries = ({ entries }: { entries: LedgerEntry[] }) => (
+  <Table
+    label="Ledger"
+    columns={['Time', 'Type', 'Credits', 'Balance', 'Job or reason']}
+    numeric={['Credits', 'Balance']}
+    rows={entries.map((entry) => [
+      <Timestamp at={entry.at} />,
+      KIND_LABELS[entry.kind],
+      <Credits of={entry} />,
+      format(entry.balance),
+      entry.jobId ? <IdLink to={`/jobs/${entry.jobId}`} id={entry.jobId} /> : entry.reason,
+    ])}
+  />
+)
+
+/**
+ * A reserved credit is shown in brackets and is final when it is consumed, as a bank shows a card payment.
+ * The balance changes with the reservation.
+ */
+const Credits = ({ of: { kind, amount } }: { of: LedgerEntry }) => {
+  if (kind === 'reserve') return <span class="muted">(−1)</span>
+  if (kind === 'capture') return <>−1</>
+  if (kind === 'release') return <span class="muted">(+1)</span>
+  return <>{signed(amount)}</>
+}
 
 const Figure = ({ label, value }: { label: string; value: number }) => (
   <div>
     <dt>{label}</dt>
-    <dd>{value}</dd>
+    <dd>{format(value)}</dd>
   </div>
 )
+
+const format = (credits: number): string => credits.toLocaleString('en').replace('-', '−')
+
+const signed = (credits: number): string => (credits > 0 ? `+${format(credits)}` : format(credits))
+
+const MONTH = new Intl.DateTimeFormat('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' })
+
+const monthName = (month: string): string => MONTH.format(new Date(`${month}-01T00:00:00Z`))

@@ -182,7 +182,7 @@ const DeliveriesSection = ({
       aria-label="Deliveries"
       data-status={`${page.deliveries.length - open.length} of ${page.deliveries.length} ended`}
       data-live={open.length > 0 ? pathOf(c, live) : undefined}
-      data-live-seconds={liveSecondsOf(open)}
+      data-live-seconds={open.length > 0 ? liveSecondsOf(open) : undefined}
     >
       {page.deliveries.length === 0 && !page.isPartial ? (
         <EmptyState
@@ -236,9 +236,9 @@ export const DeliveriesTable = ({
       columns={['Event', 'Job', 'Status', 'Receiver', 'Response', 'Attempts', 'Created']}
       numeric={['Attempts']}
       rows={rows.map((delivery) => [
-        <>
-          <Link to={`/settings/webhooks/${delivery.id}`}>{delivery.type}</Link>
-        </>,
+        <Link to={`/settings/webhooks/${delivery.id}`} class="event-type">
+          {delivery.type}
+        </Link>,
         <IdLink to={`/jobs/${delivery.jobId}`} id={delivery.jobId} />,
         <DeliveryBadge status={delivery.status} />,
         <Receiver delivery={delivery} endpoints={endpoints} />,

@@ -23,19 +23,21 @@ export async function thumbnailResponse(c: ConsoleContext, job: JobWithEvent): P
   const onlyIf = preconditions(c.req.header('If-None-Match'))
   const object = await c.env.IMAGES.get(key, { onlyIf })
   if (!object) throw new AppError('not_found')
-  c.header('ETag', object.httpEtag)
-  c.header('Cache-Control', `private, max-age=${MAX_AGE_SECONDS}`)
-  if (!('body' in object)) return c.body(null, 304)
+  const headers = {
+    ETag: object.httpEtag,
+    'Cache-Control': `private, max-age=${MAX_AGE_SECONDS}`,
+  }
+  if (!('body' in object)) return c.body(null, 304, headers)
+  const bytes = new Uint8Array(await object.arrayBuffer())
+  let thumbnail: Uint8Array<ArrayBuffer> | null
   try {
-    const bytes = new Uint8Array(await object.arrayBuffer())
-    const thumbnail = await createThumbnail({ bytes, format }, THUMBNAIL_SIDE)
-    if (!thumbnail) throw new AppError('not_found')
-    return c.body(thumbnail, 200, { 'Content-Type': 'image/jpeg' })
+    thumbnail = await createThumbnail({ bytes, format }, THUMBNAIL_SIDE)
   } catch (error) {
     if (!(error instanceof SemaphoreTimeout)) throw error
-    c.header('ETag', undefined)
-    return c.body(null, 503, { 'Cache-Control': 'no-store', 'Retry-After': '10' })
+    return c.body(null, 503, { 'Retry-After': '10' })
   }
+  if (!thumbnail) throw new AppError('not_found')
+  return c.body(thumbnail, 200, { ...headers, 'Content-Type': 'image/jpeg' })
 }
 
 /**

@@ -1,11 +1,15 @@
-// Lists, creates and revokes API keys. A new key is shown once.
+// Lists the API keys of the current mode, and creates and revokes keys. A new key is shown once.
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { z } from 'zod'
+import { isActive } from '../../accounts/active-key.ts'
 import { createApiKey, listApiKeys, revokeApiKey } from '../../accounts/api-keys.ts'
+import type { ListedApiKey } from '../../accounts/api-keys.ts'
 import { isId, newId } from '../../ids.ts'
 import { permitsUnlimited } from '../../domain/role.ts'
 import { MODES } from '../../domain/job.ts'
+import type { Mode } from '../../domain/job.ts'
+import { DAY_MS } from '../../domain/limits.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { name } from '../fields.ts'
 import { ActionForm, Button, Field, FormError, PostForm, ModeField } from '../components/form.tsx'
@@ -13,18 +17,34 @@ import { Notice } from '../components/notice.tsx'
 import { readForm, formStateOf } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
-import { CopyableText } from '../components/copyable-text.tsx'
+import { OtherMode } from '../components/mode.tsx'
 import { EmptyState, Table } from '../components/table.tsx'
-import { ModeBadge, StatusBadge } from '../components/badges.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { scopeOf } from '../middleware/session.ts'
 import { Link } from '../components/link.tsx'
 import { redirectTo } from '../organisation-path.ts'
+import { apiKey, KeyText, newKeyPage } from './key.tsx'
+
+const MAX_EXPIRY_DAYS = 3_650
+
+/** The end of a day (UTC), ms; NaN for an invalid date. */
+const endOf = (date: string): number => Date.parse(`${date}T00:00:00Z`) + DAY_MS
+
+const expires = z
+  .string()
+  .default('')
+  .refine((date) => date === '' || !Number.isNaN(endOf(date)), 'Enter a date.')
+  .refine((date) => date === '' || endOf(date) > Date.now(), 'Choose today or a later date.')
+  .refine(
+    (date) => date === '' || endOf(date) < Date.now() + MAX_EXPIRY_DAYS * DAY_MS,
+    'Choose a date in the next 10 years.',
+  )
 
 const NewKey = z.object({
   name,
   mode: z.enum(MODES, 'Choose a mode.'),
+  expires,
   /** Generated with the form: sending the form twice, or reloading the response, creates one key. */
   id: z.string().refine((id) => isId('key', id)),
 })
@@ -40,46 +60,43 @@ export const keys = new Hono<ConsoleApp>()
   .post('/', recentSignInForLive, async (c) => {
     const form = await readForm(c, NewKey)
     if (!form.ok) return keysPage(c, form)
+    const { expires: lastDay, ...fields } = form.data
     let created
     try {
-      created = await createApiKey({ ...scopeOf(c), ...form.data })
+      created = await createApiKey({
+        ...scopeOf(c),
+        ...fields,
+        expiresAt: lastDay ? new Date(endOf(lastDay)) : null,
+      })
     } catch (error) {
-      return keysPage(c, formStateOf(error, { name: form.data.name, mode: form.data.mode }))
+      const { id: _, ...values } = form.data
+      return keysPage(c, formStateOf(error, values))
     }
     if (!created) return redirectTo(c, '/settings/api-keys?repeated=1')
-    return memberPage(
-      c,
-      { title: 'Your new API key' },
-      <>
-        <h1>Your new {form.data.mode} API key</h1>
-        <Notice kind="info">
-          <strong>This key is shown only once.</strong> Store it in a safe place.
-        </Notice>
-        <CopyableText label="Your new API key" text={created.key} />
-        <p>
-          <Link to="/settings/api-keys">I have stored the key. Back to API keys</Link>
-        </p>
-      </>,
-    )
+    return newKeyPage(c, { key: created.key, mode: fields.mode })
   })
   .post('/:keyId/revoke', async (c) => {
     await revokeApiKey({ ...scopeOf(c), keyId: c.req.param('keyId') })
     return redirectTo(c, '/settings/api-keys?revoked=1')
   })
+  .route('/', apiKey)
 
 async function keysPage(c: ConsoleContext, state: FormState = {}) {
   const isScheduledForDeletion = c.var.membership.organisation.deleteAfter !== null
   const mayManage = permitsUnlimited(c.var.membership, 'develop')
-  const rows = await listApiKeys(scopeOf(c))
+  const all = await listApiKeys(scopeOf(c))
+  const ofMode = all.filter(({ mode }) => mode === c.var.mode)
+  const active = ofMode.filter(isActive)
+  const ended = ofMode.filter((key) => !isActive(key))
+  const inOtherMode = all.filter((key) => key.mode !== c.var.mode && isActive(key)).length
   return memberPage(
     c,
-    { title: 'API keys', status: state.errors ? 422 : 200 },
+    { title: 'API keys', status: state.errors ? 422 : 200, stylesheet: '/static/keys.css' },
     <>
       <h1>API keys</h1>
       <p>
-        An API key is shown only once, when you create it. To replace a lost key, create a new one
-        and then revoke the old one. Revoked keys are listed for 90 days. See{' '}
-        <a href="/docs/authentication">how to authenticate</a> and the{' '}
+        An API key is shown only once, when you create it. To replace a lost or leaked key, open the
+        key and replace it. See <a href="/docs/authentication">how to authenticate</a> and the{' '}
         <a href="/docs/quick-start">quick start</a>.
       </p>
       {c.req.query('revoked') && (
@@ -93,52 +110,86 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
       )}
       <FormError state={state} />
       {state.errors?.['id'] && <Notice kind="bad">The form is invalid. Try again.</Notice>}
-      {rows.length === 0 ? (
-        <EmptyState title="No API keys yet" />
+      {active.length === 0 ? (
+        <EmptyState title={`No ${c.var.mode} API keys`}>
+          <OtherMode mode={c.var.mode} count={inOtherMode} noun="API key" />
+        </EmptyState>
       ) : (
-        <Table
-          label="API keys"
-          columns={['Name', 'Mode', 'Key', 'Created', 'Last used', 'Status', 'Actions']}
-          rows={rows.map((key) => [
-            key.name,
-            <ModeBadge mode={key.mode} />,
-            <code>
-              svc_{key.mode}_sk_…{key.lastFour}
-            </code>,
-            <>
-              <Timestamp at={key.createdAt} />
-              {key.creatorEmail && <span class="subline">by {key.creatorEmail}</span>}
-            </>,
-            <Timestamp at={key.lastUsedAt} />,
-            <StatusBadge status={key.revokedAt ? 'revoked' : 'active'} />,
-            key.revokedAt ? (
-              <Timestamp at={key.revokedAt} />
-            ) : (
-              mayManage && (
-                <ActionForm
-                  to={`/settings/api-keys/${key.id}/revoke`}
-                  label="Revoke"
-                  on={key.name}
-                  kind="danger"
-                  confirm={`Revoke “${key.name}”? Requests with this key will be rejected immediately. You cannot undo this.`}
-                />
-              )
-            ),
-          ])}
-        />
+        <>
+          <ActiveKeys keys={active} mayManage={mayManage} />
+          <OtherMode mode={c.var.mode} count={inOtherMode} noun="API key" />
+        </>
       )}
+      {ended.length > 0 && <EndedKeys keys={ended} />}
       {!mayManage && (
         <p class="muted">
           You are limited to some workspaces. An API key reaches all workspaces, so only members
           with access to all of them can create and revoke keys.
         </p>
       )}
-      {mayManage && !isScheduledForDeletion && <NewKeyForm state={state} />}
+      {mayManage && !isScheduledForDeletion && <NewKeyForm state={state} mode={c.var.mode} />}
     </>,
   )
 }
 
-const NewKeyForm = ({ state }: { state: FormState }) => (
+const ActiveKeys = ({ keys, mayManage }: { keys: ListedApiKey[]; mayManage: boolean }) => (
+  <Table
+    label="API keys"
+    columns={['Name', 'Key', 'Created', 'Last used', 'Expires', 'Actions']}
+    rows={keys.map((key) => [
+      <KeyLink to={key} />,
+      <KeyText of={key} />,
+      <Created of={key} />,
+      <Timestamp at={key.lastUsedAt} />,
+      key.revokedAt ? <Timestamp at={key.revokedAt} /> : <span class="muted">No expiry</span>,
+      mayManage && (
+        <ActionForm
+          to={`/settings/api-keys/${key.id}/revoke`}
+          label="Revoke"
+          on={key.name}
+          kind="danger"
+          confirm={`Revoke “${key.name}”? Requests with this key will be rejected immediately. You cannot undo this.`}
+        />
+      ),
+    ])}
+  />
+)
+
+const EndedKeys = ({ keys }: { keys: ListedApiKey[] }) => (
+  <details class="ended-keys">
+    <summary>
+      {keys.length} revoked or expired {keys.length === 1 ? 'key' : 'keys'}
+    </summary>
+    <p class="muted">Revoked and expired keys are listed for 90 days.</p>
+    <Table
+      label="Revoked and expired API keys"
+      columns={['Name', 'Key', 'Created', 'Last used', 'Ended']}
+      rows={keys.map((key) => [
+        <KeyLink to={key} />,
+        <KeyText of={key} />,
+        <Created of={key} />,
+        <Timestamp at={key.lastUsedAt} />,
+        <Timestamp at={key.revokedAt} />,
+      ])}
+    />
+  </details>
+)
+
+/** A long name is cut. It is shown in full on hover and on focus. */
+const KeyLink = ({ to: { id, name: label } }: { to: ListedApiKey }) => (
+  <Link class="key-name" to={`/settings/api-keys/${id}`}>
+    <span title={label}>{label}</span>
+  </Link>
+)
+
+const Created = ({ of: { createdAt, creatorEmail } }: { of: ListedApiKey }) => (
+  <>
+    <Timestamp at={createdAt} />
+    {creatorEmail && <span class="subline">by {creatorEmail}</span>}
+  </>
+)
+
+const NewKeyForm = ({ state, mode }: { state: FormState; mode: Mode }) => (
   <section class="card" aria-labelledby="new-key">
     <h2 id="new-key">Create an API key</h2>
     <PostForm to="/settings/api-keys" novalidate>
@@ -150,8 +201,18 @@ const NewKeyForm = ({ state }: { state: FormState }) => (
         state={state}
         maxlength={100}
       />
+      <Field
+        name="expires"
+        label="Last day"
+        type="date"
+        required={false}
+        min={new Date().toISOString().slice(0, 10)}
+        hint="Requests with the key are rejected after this day (UTC). Without a date, the key does not expire."
+        state={state}
+      />
       <ModeField
         state={state}
+        mode={mode}
         hints={{ test: 'Placeholder results, free', live: 'Real results, 1 credit each' }}
       />
       <Button>Create API key</Button>

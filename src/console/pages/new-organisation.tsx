@@ -5,7 +5,6 @@ import { MAX_OWNED_ORGANISATIONS } from '../../accounts/limits.ts'
 import { beginAnother, findOnboarding } from '../../accounts/onboarding.ts'
 import { Button, Field, FormError } from '../components/form.tsx'
 import { guestPage } from '../components/layout.tsx'
-import { Steps } from '../components/steps.tsx'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { name } from '../fields.ts'
 import { requireSession } from '../middleware/session.ts'
@@ -35,7 +34,6 @@ const namePage = (c: ConsoleContext, state: FormState = {}) =>
     c,
     { title: 'New organisation', status: state.errors ? 422 : 200 },
     <article>
-      <Steps current="name" />
       <h1>New organisation</h1>
       <p>
         An organisation has its own billing region, credits, members and API keys. You can own{' '}

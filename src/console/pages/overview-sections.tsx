@@ -109,11 +109,14 @@ export const Errors = ({
           numeric={['Jobs', 'Share of failures']}
           rows={errors.map(({ code, count }) => [
             <code>{code}</code>,
-            <Link to={jobsWith(code)} aria-label={`${count} jobs that failed with ${code}`}>
+            <Link
+              to={jobsWith(code)}
+              aria-label={`${count.toLocaleString('en')} jobs that failed with ${code}`}
+            >
               {count.toLocaleString('en')}
             </Link>,
             `${Math.round((count / failed) * 100)}%`,
-            <a href={errorDocsPath(code)} aria-label={`How to fix ${code}`}>
+            <a href={errorDocsPath(code)} aria-label={`How to fix it: ${code}`}>
               How to fix it
             </a>,
           ])}

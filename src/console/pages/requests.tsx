@@ -114,7 +114,7 @@ const RequestTable = ({
         <KeyName request={request} />,
         formatDuration(request.ms),
         <Link
-          class="id"
+          class="request-id"
           to={`/requests/${encodeURIComponent(request.requestId)}?entry=${request.position}`}
         >
           {request.requestId}
@@ -186,7 +186,7 @@ const Filters = ({
   query: Query
   keys: { id: string; name: string; lastFour: string }[]
 }) => (
-  <form method="get" class="filters" role="search" aria-label="Requests">
+  <form method="get" class="filters" aria-label="Filter requests">
     <div class="field request-search">
       <label for="q">Request ID or job ID</label>
       <input id="q" name="q" type="search" value={query.q} maxlength={255} autocomplete="off" />

@@ -178,7 +178,7 @@ const MemberActions = ({
           to={`/settings/team/members/${userId}`}
           role="button"
           class="secondary"
-          aria-label={`Change the role of ${address}`}
+          aria-label={`Change role of ${address}`}
         >
           Change role
         </Link>

@@ -94,7 +94,7 @@ const EventSection = ({
       aria-label="Event"
       data-status={`Delivery ${event.status}`}
       data-live={isOpen ? pathOf(c, live) : undefined}
-      data-live-seconds={liveSecondsOf([event])}
+      data-live-seconds={isOpen ? liveSecondsOf([event]) : undefined}
     >
       {/* After a resend, `sent` is the number of attempts before it. */}
       {isOpen && sent === String(event.attempts) && <Notice kind="info">Sending again …</Notice>}

@@ -1,0 +1,233 @@
+// The page of one API key: what is known about it, its name, its replacement and its revocation.
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { isActive } from '../../accounts/active-key.ts'
+import { readApiKey } from '../../accounts/api-keys.ts'
+import type { ListedApiKey } from '../../accounts/api-keys.ts'
+import { OVERLAP_HOURS, renameApiKey, rollApiKey } from '../../accounts/change-api-key.ts'
+import type { Mode } from '../../domain/job.ts'
+import { permitsUnlimited } from '../../domain/role.ts'
+import { isId, newId } from '../../ids.ts'
+import { ModeBadge, StatusBadge } from '../components/badges.tsx'
+import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
+import { ActionForm, Button, Field, FormError, PostForm } from '../components/form.tsx'
+import { memberPage } from '../components/layout.tsx'
+import { Link } from '../components/link.tsx'
+import { Notice } from '../components/notice.tsx'
+import { Timestamp } from '../components/time.tsx'
+import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import { name } from '../fields.ts'
+import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
+import { scopeOf } from '../middleware/session.ts'
+import { redirectTo } from '../organisation-path.ts'
+import { formStateOf, readForm } from '../read-form.ts'
+import type { FormState } from '../read-form.ts'
+
+const OVERLAP_LABELS: Record<(typeof OVERLAP_HOURS)[number], string> = {
+  0: 'Immediately',
+  1: 'In 1 hour',
+  24: 'In 24 hours',
+  72: 'In 72 hours',
+}
+const DEFAULT_OVERLAP_HOURS = 24
+
+const Roll = z.object({
+  overlap: z
+    .string()
+    .transform(Number)
+    .pipe(z.literal([...OVERLAP_HOURS], 'Choose when the old key stops working.')),
+  /** Generated with the form, so that sending it twice creates one key. */
+  id: z.string().refine((id) => isId('key', id)),
+})
+
+export const apiKey = new Hono<ConsoleApp>()
+  .get('/:keyId', async (c) => keyPage(c, await readKey(c, c.req.param('keyId'))))
+  // The address of a form that was rejected.
+  .get('/:keyId/:form', (c) => redirectTo(c, `/settings/api-keys/${c.req.param('keyId')}`))
+  .post('/:keyId/rename', async (c) => {
+    const keyId = c.req.param('keyId')
+    const form = await readForm(c, z.object({ name }))
+    if (!form.ok) return keyPage(c, await readKey(c, keyId), form)
+    const renamed = await renameApiKey({ ...scopeOf(c), keyId, name: form.data.name })
+    return redirectTo(c, `/settings/api-keys/${keyId}?${renamed ? 'renamed' : 'ended'}=1`)
+  })
+  // A live key can spend credits, and the page shows the new key.
+  .post('/:keyId/roll', requireRecentSignIn, async (c) => {
+    const keyId = c.req.param('keyId')
+    const form = await readForm(c, Roll)
+    const old = await readKey(c, keyId)
+    if (!form.ok) return keyPage(c, old, form)
+    const { overlap, id } = form.data
+    let created
+    try {
+      created = await rollApiKey({ ...scopeOf(c), keyId, overlapHours: overlap, id })
+    } catch (error) {
+      return keyPage(c, old, formStateOf(error, { overlap: String(overlap) }))
+    }
+    if (!created) return redirectTo(c, '/settings/api-keys?repeated=1')
+    return newKeyPage(c, {
+      key: created.key,
+      mode: old.mode,
+      replaced: await readKey(c, keyId),
+    })
+  })
+
+const readKey = (c: ConsoleContext, keyId: string) => readApiKey({ ...scopeOf(c), keyId })
+
+/** Shows a new key, which cannot be shown again. @param replaced the old key, with the time of its end */
+export const newKeyPage = (
+  c: ConsoleContext,
+  { key, mode, replaced }: { key: string; mode: Mode; replaced?: ListedApiKey },
+) =>
+  memberPage(
+    c,
+    { title: 'Your new API key' },
+    <>
+      <h1>Your new {mode} API key</h1>
+      <Notice kind="info">
+        <strong>This key is shown only once.</strong> Store it in a safe place.
+      </Notice>
+      <CopyableText label="Your new API key" text={key} />
+      {replaced && (
+        <p>
+          {isActive(replaced) ? (
+            <>
+              The old key <KeyText of={replaced} /> works until{' '}
+              <Timestamp at={replaced.revokedAt} />. Replace it in your application before then.
+            </>
+          ) : (
+            <>
+              The old key <KeyText of={replaced} /> no longer works.
+            </>
+          )}
+        </p>
+      )}
+      <p>
+        <a href="/docs/quick-start">Use the key in a first request</a>
+      </p>
+      <p>
+        <Link to="/settings/api-keys">I have stored the key. Back to API keys</Link>
+      </p>
+    </>,
+  )
+
+/** What is known of a key in plain text. */
+export const KeyText = ({ of: { mode, lastFour } }: { of: ListedApiKey }) => (
+  <code class="key-text">
+    svc_{mode}_sk_…{lastFour}
+  </code>
+)
+
+const keyPage = (c: ConsoleContext, key: ListedApiKey, state: FormState = {}) => {
+  const active = isActive(key)
+  const mayManage = permitsUnlimited(c.var.membership, 'develop')
+  const isScheduledForDeletion = c.var.membership.organisation.deleteAfter !== null
+  return memberPage(
+    c,
+    {
+      title: key.name,
+      status: state.errors ? 422 : 200,
+      stylesheet: '/static/keys.css',
+    },
+    <>
+      <p class="breadcrumb">
+        <Link to="/settings/api-keys">API keys</Link>
+      </p>
+      <h1 class="key-heading">{key.name}</h1>
+      {c.req.query('renamed') && <Notice kind="good">API key renamed.</Notice>}
+      {c.req.query('ended') && <Notice kind="info">The key has been revoked.</Notice>}
+      <FormError state={state} />
+      <dl>
+        <dt>Status</dt>
+        <dd>
+          <ModeBadge mode={key.mode} /> <StatusBadge status={active ? 'active' : 'revoked'} />
+        </dd>
+        <dt>Key</dt>
+        <dd>
+          <KeyText of={key} />
+        </dd>
+        <dt>Key ID</dt>
+        <dd>
+          <CopyableId id={key.id} label="key ID" />
+        </dd>
+        <dt>Created</dt>
+        <dd>
+          <Timestamp at={key.createdAt} />
+          {key.creatorEmail && ` by ${key.creatorEmail}`}
+        </dd>
+        <dt>Last used</dt>
+        <dd>
+          <Timestamp at={key.lastUsedAt} />
+        </dd>
+        <dt>{active ? 'Expires' : 'Ended'}</dt>
+        <dd>{key.revokedAt ? <Timestamp at={key.revokedAt} /> : 'No expiry'}</dd>
+        <dt>Jobs</dt>
+        <dd>
+          <Link to={`/jobs?key=${key.id}`}>View jobs submitted with this key</Link>
+        </dd>
+      </dl>
+      {mayManage && active && (
+        <>
+          <RenameForm apiKey={key} state={state} />
+          {!isScheduledForDeletion && <RollForm apiKey={key} state={state} />}
+          <section class="card" aria-labelledby="revoke">
+            <h2 id="revoke">Revoke</h2>
+            <p>Requests with this key will be rejected immediately. You cannot undo this.</p>
+            <ActionForm
+              to={`/settings/api-keys/${key.id}/revoke`}
+              label="Revoke this key"
+              kind="danger"
+              confirm={`Revoke “${key.name}”?`}
+            />
+          </section>
+        </>
+      )}
+    </>,
+  )
+}
+
+const RenameForm = ({ apiKey: { id, name: value }, state }: FormProps) => (
+  <section class="card" aria-labelledby="rename">
+    <h2 id="rename">Rename</h2>
+    <PostForm to={`/settings/api-keys/${id}/rename`} novalidate>
+      <Field name="name" label="Name" value={value} state={state} maxlength={100} />
+      <Button>Rename</Button>
+    </PostForm>
+  </section>
+)
+
+const RollForm = ({ apiKey: { id, name: label }, state }: FormProps) => (
+  <section class="card" aria-labelledby="roll">
+    <h2 id="roll">Replace</h2>
+    <p>
+      Creates a new key with the name “{label}”. The old key continues to work for the time that you
+      choose, so that you can deploy the new one first.
+    </p>
+    <PostForm to={`/settings/api-keys/${id}/roll`} novalidate>
+      <input type="hidden" name="id" value={newId('key')} />
+      <div class="field">
+        <label for="overlap">The old key stops working</label>
+        <select id="overlap" name="overlap">
+          {OVERLAP_HOURS.map((hours) => (
+            <option
+              value={hours}
+              selected={
+                String(hours) === (state.values?.['overlap'] ?? String(DEFAULT_OVERLAP_HOURS)) ||
+                undefined
+              }
+            >
+              {OVERLAP_LABELS[hours]}
+            </option>
+          ))}
+        </select>
+        {state.errors?.['overlap'] && <small class="error">{state.errors['overlap']}</small>}
+      </div>
+      <Button>Replace key</Button>
+    </PostForm>
+  </section>
+)
+
+interface FormProps {
+  apiKey: ListedApiKey
+  state: FormState
+}

@@ -1,0 +1,206 @@
+// The mode of the console, the charts of the overview, API keys and credits, in Chromium.
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import type { Page } from 'playwright-core'
+import { findAxeViolations, LOW_CONTRAST, OVERFLOWS } from './support/checks.ts'
+import { DESKTOP, onboard, PHONE, startConsole, TABLET } from './support/console.ts'
+import type { Console } from './support/console.ts'
+import { shoot } from './support/shoot.ts'
+
+const LONG_NAME = `Shop, production, ${'averylongword'.repeat(4)} and further words`.slice(0, 100)
+/** A point of a bar's column that the bar does not cover. */
+const ABOVE_BAR = { x: 5, y: 5 }
+const DAY_MS = 24 * 60 * 60_000
+const today = Math.floor(Date.now() / DAY_MS)
+const dateOf = (day: number) =>
+  new Date(day * DAY_MS).toLocaleDateString('en-GB', {
+    day: 'numeric',
+    month: 'short',
+    timeZone: 'UTC',
+  })
+
+let site: Console
+let page: Page
+
+before(async () => {
+  site = await startConsole()
+  page = await site.open()
+  page.context().setDefaultTimeout(60_000) // the first page takes long on a busy machine
+  await onboard(page, undefined, 'Acme Fashion')
+  await page.goto('/console/settings/workspaces')
+  await page.getByLabel('Name').last().fill('A workspace with a name that is rather long')
+  await page.getByRole('button', { name: 'Create workspace' }).click()
+  // The jobs of 60 days, as cron counts them.
+  site.sql(
+    `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 60)
+     INSERT INTO job_statistics
+     SELECT ${today} - n, organisations.id, 'live', workspaces.id, 1000 + (n * 37) % 400,
+       (n * 7) % 90, n % 4,
+       json_object('person_not_found', (n * 7) % 90), json_object('2400', 900, '8100', 100)
+     FROM n, organisations JOIN workspaces ON workspaces.name = 'Default'
+     ORDER BY n;
+     INSERT INTO job_statistics_days VALUES (${today - 1});`.replaceAll(/\s+/g, ' '),
+  )
+})
+after(() => site.close())
+
+describe('the mode switch', () => {
+  it('is used with the keyboard and does not leave the page', async () => {
+    await page.goto('/console/jobs?status=failed')
+    await page.getByText('Test data').waitFor()
+    const live = page
+      .getByRole('group', { name: 'Data mode' })
+      .getByRole('button', { name: 'Live' })
+    assert.equal(await live.getAttribute('aria-pressed'), 'false')
+    await page.getByRole('button', { name: 'Test', exact: true }).focus()
+    await page.keyboard.press('Shift+Tab')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/jobs\?status=failed$/)
+    await page.locator('body:not(.test-mode)').waitFor()
+    assert.equal(await live.getAttribute('aria-pressed'), 'true')
+    assert.equal(await page.getByText('Test data').count(), 0)
+  })
+
+  it('fits into a phone', async () => {
+    await page.setViewportSize(PHONE)
+    for (const mode of ['Test', 'Live']) {
+      await page.getByRole('button', { name: mode, exact: true }).click()
+      await page.waitForLoadState()
+      assert.deepEqual(await page.evaluate(OVERFLOWS), [])
+    }
+    await page.setViewportSize(DESKTOP)
+  })
+})
+
+describe('the overview', () => {
+  it('shows the values of a bar to the pointer and to the arrow keys', async () => {
+    await page.goto('/console?range=30d')
+    const chart = page.getByRole('group', { name: /^Jobs per day/ })
+    const value = () => chart.locator('.value:visible').textContent()
+    await chart.locator('.hit').nth(10).hover({ position: ABOVE_BAR })
+    assert.match((await value()) ?? '', new RegExp(`^${dateOf(today - 19)}: 1,\\d{3} completed, `))
+    await page.mouse.move(0, 0)
+    await chart.locator('.bar').last().focus()
+    await page.keyboard.press('ArrowLeft')
+    assert.match(
+      (await value()) ?? '',
+      new RegExp(`^${dateOf(today - 1)}: 1,037 completed, 7 failed`),
+    )
+    await page.keyboard.press('Home')
+    assert.match((await value()) ?? '', new RegExp(`^${dateOf(today - 29)}: `))
+    assert.equal(await chart.locator('.bar[tabindex="0"]').count(), 1)
+    await page.getByText('Show as table').first().click()
+    await page.getByRole('table', { name: 'Jobs per day' }).waitFor()
+  })
+
+  it('selects the range and the workspace', async () => {
+    await page.getByRole('link', { name: '90 days' }).click()
+    await page.waitForURL(/range=90d/)
+    await page.getByLabel('Workspace').selectOption({ label: 'Default' })
+    await page.getByRole('button', { name: 'Apply' }).click()
+    await page.waitForURL(/range=90d&workspace=ws_/)
+    await page.getByRole('link', { name: '7 days' }).click()
+    await page.waitForURL(/range=7d&workspace=ws_/)
+    assert.equal(await page.getByRole('group', { name: /^Jobs/ }).locator('.bar').count(), 7)
+  })
+
+  it('links the jobs of an error and its documentation', async () => {
+    const row = page.getByRole('row', { name: /person_not_found/ })
+    const href = await row.getByRole('link', { name: /jobs that failed/ }).getAttribute('href')
+    assert.match(href ?? '', /jobs\?status=failed&error=person_not_found&from=/)
+    await row.getByRole('link', { name: 'How to fix it: person_not_found' }).waitFor()
+  })
+
+  it('works without JavaScript', async () => {
+    const context = await site.browser.newContext({
+      baseURL: site.url,
+      javaScriptEnabled: false,
+      storageState: await page.context().storageState(),
+    })
+    const still = await context.newPage()
+    await still.goto('/console')
+    await still
+      .getByRole('img', { name: /completed/ })
+      .nth(3)
+      .hover()
+    assert.equal(await still.locator('.value:visible').count(), 1)
+    await still.getByText('Show as table').first().click()
+    await still.getByRole('table', { name: 'Jobs per day' }).waitFor()
+    await context.close()
+  })
+})
+
+describe('API keys', () => {
+  it('with a long name fit into the table, and their button stays in one line', async () => {
+    await page.goto('/console/settings/api-keys')
+    await page.getByLabel('Name').fill(LONG_NAME)
+    await page.getByLabel('Last day').fill('2028-02-29')
+    await page.getByRole('button', { name: 'Create API key' }).click()
+    await page.getByRole('link', { name: /Back to API keys/ }).click()
+    await page.getByRole('heading', { name: 'API keys' }).waitFor()
+    await page.waitForLoadState()
+    for (const viewport of [PHONE, TABLET, DESKTOP]) {
+      await page.setViewportSize(viewport)
+      assert.deepEqual(await page.evaluate(OVERFLOWS), [])
+      const box = await page
+        .getByRole('button', { name: /^Revoke/ })
+        .first()
+        .boundingBox()
+      assert.ok((box?.height ?? 99) < 48, `the button is ${box?.height} px high`)
+    }
+    const name = page.getByRole('link', { name: LONG_NAME })
+    const cut = (await name.boundingBox())?.height ?? 0
+    await page.keyboard.press('Tab')
+    await name.focus()
+    assert.ok(((await name.boundingBox())?.height ?? 0) > cut)
+  })
+
+  it('are replaced with an overlap', async () => {
+    await page.getByRole('link', { name: LONG_NAME }).click()
+    await page.getByLabel('The old key stops working').selectOption({ label: 'In 1 hour' })
+    await page.getByRole('button', { name: 'Replace key' }).click()
+    await page.getByText(/works until/).waitFor()
+    assert.match(
+      (await page.locator('[data-copy-source]').textContent()) ?? '',
+      /^svc_live_sk_\w{64}$/,
+    )
+    await page.getByRole('link', { name: /Back to API keys/ }).click()
+    assert.equal(await page.getByRole('link', { name: LONG_NAME }).count(), 2)
+    await page
+      .getByRole('button', { name: /^Revoke/ })
+      .first()
+      .click()
+    await page.locator('details[open] button', { hasText: 'Revoke' }).click()
+    await page.getByText('1 revoked or expired key').click()
+    await page.getByRole('table', { name: 'Revoked and expired API keys' }).waitFor()
+  })
+})
+
+describe('the pages', () => {
+  it('have no accessibility violations, sufficient contrast and no overflow', async () => {
+    const key = await page.getByRole('link', { name: LONG_NAME }).first().getAttribute('href')
+    for (const [name, path] of [
+      ['overview', '/console'],
+      ['overview-hours', '/console?range=24h'],
+      ['credits', '/console/credits'],
+      ['keys', '/console/settings/api-keys'],
+      ['key-page', key ?? ''],
+    ] as const) {
+      await page.goto(path)
+      if (process.env['SHOOT']) await shoot(page, name)
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        assert.deepEqual(await findAxeViolations(page), [], path)
+        assert.deepEqual(await page.evaluate(LOW_CONTRAST), [], path)
+      }
+      await page.emulateMedia({ colorScheme: 'light' })
+      await page.setViewportSize(PHONE)
+      assert.deepEqual(await page.evaluate(OVERFLOWS), [], path)
+      await page.setViewportSize(DESKTOP)
+    }
+    await page.getByRole('button', { name: 'Test', exact: true }).click()
+    await page.goto('/console')
+    if (process.env['SHOOT']) await shoot(page, 'overview-test')
+    assert.deepEqual(await findAxeViolations(page), [])
+  })
+})

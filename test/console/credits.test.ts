@@ -1,0 +1,114 @@
+import { env } from 'cloudflare:workers'
+import { runInDurableObject } from 'cloudflare:test'
+import { describe, expect, it } from 'vitest'
+import { newId } from '../../src/ids.ts'
+import type { Organisation } from '../../src/organisation/organisation.ts'
+import { Ledger } from '../../src/organisation/ledger.ts'
+import { ledgerPage } from '../../src/organisation/ledger-reports.ts'
+import { newOwner } from '../support/browser.ts'
+import { request } from '../support/client.ts'
+
+/** An organisation that got its first credits last month, and used some this month. */
+async function ownerWithLedger() {
+  const owner = await newOwner()
+  const now = new Date()
+  const lastMonth = Date.UTC(now.getUTCFullYear(), now.getUTCMonth()) - 1
+  const jobs = [newId('job'), newId('job'), newId('job')] as const
+  await runInDurableObject(
+    env.ORGANISATION.getByName(owner.organisationId),
+    (_: Organisation, { storage: { sql } }) => {
+      sql.exec('UPDATE ledger_entries SET at = ?', lastMonth)
+      const ledger = new Ledger(sql)
+      for (const job of jobs) ledger.reserve(job)
+      ledger.capture(jobs[0])
+      ledger.release(jobs[1])
+      ledger.grant({ amount: 50, reference: 'order-1', reason: '=Order "1"' })
+    },
+  )
+  return { ...owner, jobs, month: now.toISOString().slice(0, 7) }
+}
+
+describe('the page Credits', () => {
+  it('shows a consumed credit as −1, and reserved and returned ones in brackets', async () => {
+    const { browser, jobs } = await ownerWithLedger()
+    const { html } = await browser.get('/console/credits')
+    const rowOf = (label: string) =>
+      html
+        .split('<tr>')
+        .filter((row) => row.includes(`>${label}<`))
+        .join()
+    expect(rowOf('Consumed by a job')).toContain('<div>−1</div>')
+    expect(rowOf('Consumed by a job')).toContain(jobs[0])
+    expect(rowOf('Returned by a job')).toContain('(+1)')
+    expect(rowOf('Reserved for a job')).toContain('(−1)')
+    expect(html).toContain('+50')
+    expect(html).toContain('<dt>Balance</dt><dd>148</dd>')
+  })
+
+  it('adds up each month', async () => {
+    const { browser, month } = await ownerWithLedger()
+    const { html } = await browser.get('/console/credits')
+    const months = html.split('Balance at the end</th>')[1]?.split('</table>')[0] ?? ''
+    const rows = months
+      .split('<tr>')
+      .map((row) => [...row.matchAll(/<div>(.*?)<\/div>/g)].map(([, cell]) => cell))
+    expect(rows.slice(1).map((cells) => cells.slice(1))).toEqual([
+      ['+50', '1', '148'],
+      ['+100', '0', '100'],
+    ])
+    expect(months).toContain(`/credits?month=${month}"`)
+  })
+
+  it('is filtered by type and month', async () => {
+    const { browser, month } = await ownerWithLedger()
+    const labels = async (query: string) => {
+      const { html } = await browser.get(`/console/credits?${query}`)
+      const ledger = html.split('aria-label="Ledger"')[1] ?? ''
+      return [...ledger.matchAll(/data-label="Type"><div>(.*?)</g)].map(([, label]) => label)
+    }
+    expect(await labels('kind=added')).toEqual(['Added', 'Added'])
+    expect(await labels(`kind=added&month=${month}`)).toEqual(['Added'])
+    expect(await labels('kind=consumed')).toEqual(['Consumed by a job'])
+    expect(await labels('kind=returned')).toEqual(['Returned by a job'])
+    expect(await labels('kind=x&month=y&before=z')).toHaveLength(7)
+    const { html } = await browser.get('/console/credits?month=2020-01')
+    expect(html).toContain('No matching entries')
+  })
+
+  it('downloads the selected entries as CSV', async () => {
+    const { browser, jobs, month } = await ownerWithLedger()
+    const page = await browser.get(`/console/credits/ledger.csv?month=${month}`)
+    expect(page.headers.get('Content-Disposition')).toContain(`credits-${month}.csv`)
+    const lines = page.source.split('\r\n')
+    expect(lines[0]).toBe('time,type,change,balance,reserved,consumed,job_id,reason')
+    expect(lines[1]).toMatch(/Z,grant,50,148,1,1,,"'=Order ""1"""$/)
+    expect(lines[2]).toContain(`,release,1,98,1,1,${jobs[1]},`)
+    expect(lines).toHaveLength(8) // the last line is empty
+    const all = await browser.get('/console/credits/ledger.csv')
+    expect(all.source.split('\r\n')).toHaveLength(9)
+    const address = page.address.replace(/\?.*/, '')
+    expect((await request(address, { redirect: 'manual' })).status).toBe(303)
+  })
+})
+
+describe('a page of a long ledger', () => {
+  it('reads a bounded number of entries, and the next page continues', async () => {
+    const { organisationId } = await newOwner()
+    await runInDurableObject(
+      env.ORGANISATION.getByName(organisationId),
+      (_: Organisation, { storage: { sql } }) => {
+        sql.exec(
+          `WITH RECURSIVE n(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM n WHERE n < 30000)
+           INSERT INTO ledger_entries (id, at, kind, amount, granted, balance, reserved, consumed)
+           SELECT n, ?, 'capture', 0, 100, 100, 0, 0 FROM n`,
+          Date.now(),
+        )
+        const first = ledgerPage(sql, { limit: 10, kinds: ['grant'] })
+        expect(first).toMatchObject({ entries: [], nextBefore: 10_001 })
+        const second = ledgerPage(sql, { limit: 10, kinds: ['grant'], before: 10_001 })
+        expect(second).toMatchObject({ entries: [{ id: 1 }], nextBefore: null })
+        expect(ledgerPage(sql, { limit: 10 }).nextBefore).toBe(29_991)
+      },
+    )
+  })
+})
