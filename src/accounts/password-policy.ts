@@ -9,8 +9,6 @@ const MIN_OTHER_LETTERS = 4
 /** Shorter parts of names occur in other words. */
 const MIN_PART_LENGTH = 4
 const SERVICE_NAMES = ['try-on', 'tryon']
-/** The word itself with digits and symbols, of which there are more than a list contains. */
-const PASSWORD_WORD = /^[\d\W_]*passwor[dt][\d\W_]*$/
 /** scripts/assets.ts writes it: one password in lower case per line. */
 const COMMON_PASSWORDS = 'https://assets.invalid/static/common-passwords.txt'
 
@@ -41,7 +39,7 @@ export async function passwordProblem({
   if (consistsOf(text, [...personal, ...SERVICE_NAMES])) {
     return 'This password contains little more than your email address or a name. Add unrelated words or characters.'
   }
-  if (PASSWORD_WORD.test(text) || (await commonPasswords(env)).has(text)) {
+  if ((await commonPasswords(env)).has(text)) {
     return 'This is a common password. Use several unrelated words or a password manager.'
   }
   return undefined

@@ -2,6 +2,7 @@
 import { and, desc, eq, inArray } from 'drizzle-orm'
 import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
+import { inWorkspaces } from '../access/workspace-rights.ts'
 import { database } from '../db/client.ts'
 import { jobs } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
@@ -10,20 +11,17 @@ import type { JobRow } from '../db/schema.ts'
 const MAX_JOBS = 50
 
 /**
- * The jobs with these ids, newest first. Skips jobs that are deleted or belong to others. For members
- * who may read jobs.
- * @param workspaceIds limits the jobs to these workspaces
+ * The jobs with these ids, newest first. Skips jobs that are deleted or that the member may not access.
+ * For the permission `jobs`.
  * @throws AppError not_found
  */
 export async function findJobs({
   jobIds,
-  workspaceIds,
   ...request
 }: OrganisationRequest & {
   jobIds: readonly string[]
-  workspaceIds?: readonly string[] | null | undefined
 }): Promise<JobRow[]> {
-  await requirePermission(request, 'jobs')
+  const { workspaceIds } = await requirePermission(request, 'jobs')
   if (jobIds.length === 0) return []
   return database(request.env)
     .select()
@@ -32,7 +30,7 @@ export async function findJobs({
       and(
         inArray(jobs.id, jobIds.slice(0, MAX_JOBS)),
         eq(jobs.organisationId, request.organisationId),
-        workspaceIds ? inArray(jobs.workspaceId, [...workspaceIds]) : undefined,
+        inWorkspaces(workspaceIds),
       ),
     )
     .orderBy(desc(jobs.id))

@@ -1,6 +1,6 @@
 // Reads the request log of an organisation.
 import { eq } from 'drizzle-orm'
-import { requirePermission } from '../access/authorisation.ts'
+import { requireUnlimited } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { database } from '../db/client.ts'
 import { apiKeys } from '../db/schema.ts'
@@ -74,7 +74,7 @@ export async function readRequestLog({
   before?: string | undefined
   after?: string | undefined
 }): Promise<RequestPage & { keys: LogKey[] }> {
-  await requirePermission(request, 'jobs')
+  await requireUnlimited(request, 'jobs')
   const { env, organisationId } = request
   const keys = await keysOf(env, organisationId)
   // No entry has this reference.
@@ -129,7 +129,7 @@ export async function readRequest({
 }): Promise<RequestWithKey> {
   const { env, organisationId } = request
   if (position !== undefined) {
-    await requirePermission(request, 'jobs')
+    await requireUnlimited(request, 'jobs')
     const entry = await organisationStub(env, organisationId).requestAt(position)
     if (entry?.requestId !== requestId) throw new AppError('not_found')
     return withKey(await keysOf(env, organisationId), entry)

@@ -1,6 +1,6 @@
 // The SQL of webhook endpoints, which have a row while their deliveries fail. Some functions return
 // statements, which the caller runs in the batch that records an attempt.
-import { and, desc, eq, gte, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
+import { and, eq, gte, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
 import { auditInsert } from '../access/audit-log.ts'
 import type { AuditAction } from '../access/audit-log.ts'
 import { database, valueFor } from '../db/client.ts'
@@ -85,22 +85,6 @@ export async function leaseEndpoint(env: Env, endpoint: Endpoint): Promise<Date 
     .where(and(isEndpoint(endpoint), lte(webhookEndpoints.busyUntil, now)))
   return meta.changes > 0 ? busyUntil : undefined
 }
-
-/** An organisation's disabled endpoints, the latest first. */
-export const disabledEndpointsOf = (
-  env: Env,
-  organisationId: string,
-): Promise<WebhookEndpointRow[]> =>
-  database(env)
-    .select()
-    .from(webhookEndpoints)
-    .where(
-      and(
-        eq(webhookEndpoints.organisationId, organisationId),
-        isNotNull(webhookEndpoints.disabledAt),
-      ),
-    )
-    .orderBy(desc(webhookEndpoints.disabledAt))
 
 /** An organisation's failing endpoints, at most `MAX_ENDPOINTS`. */
 export const failingEndpointsOf = (

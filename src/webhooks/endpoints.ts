@@ -7,26 +7,8 @@ import type { WebhookEndpointRow } from '../db/webhook-schema.ts'
 import { log } from '../log.ts'
 import { endpointDisabledEmail } from '../mail/templates.tsx'
 import { mailRecipients, notify } from '../notifications/notify.ts'
-import {
-  claimReport,
-  disabledEndpointsOf,
-  failingEndpointsOf,
-  resetEndpoint,
-} from './endpoint-store.ts'
+import { claimReport, failingEndpointsOf, resetEndpoint } from './endpoint-store.ts'
 import type { Endpoint } from './endpoint-store.ts'
-
-/**
- * The disabled endpoints of an organisation, the latest first. For the permission `develop` without a limit to workspaces.
- * @throws AppError not_found
- */
-export async function listDisabledEndpoints({
-  env,
-  actor,
-  organisationId,
-}: OrganisationRequest): Promise<WebhookEndpointRow[]> {
-  await requireUnlimited({ env, actor, organisationId }, 'develop')
-  return disabledEndpointsOf(env, organisationId)
-}
 
 /**
  * The endpoints whose latest deliveries failed, also the disabled ones. For members who may read

@@ -43,11 +43,7 @@ import {
   rotateEndpointSecret,
   updateAddedEndpoint,
 } from '../../src/webhooks/added-endpoints.ts'
-import {
-  enableEndpoint,
-  listDisabledEndpoints,
-  listFailingEndpoints,
-} from '../../src/webhooks/endpoints.ts'
+import { enableEndpoint, listFailingEndpoints } from '../../src/webhooks/endpoints.ts'
 import {
   countFailedDeliveries,
   listAttempts,
@@ -132,7 +128,6 @@ const USE_CASES: Record<string, [allowed: ActorName[], run: UseCase]> = {
   deleteAddedEndpoint: [UNLIMITED, (request) => withEndpoint(request, deleteAddedEndpoint)],
   rotateEndpointSecret: [UNLIMITED, (request) => withEndpoint(request, rotateEndpointSecret)],
   revealEndpointSecret: [UNLIMITED, (request) => withEndpoint(request, revealEndpointSecret)],
-  listDisabledEndpoints: [UNLIMITED, listDisabledEndpoints],
   rotateWebhookSecret: [UNLIMITED, rotateWebhookSecret],
   revealWebhookSecret: [UNLIMITED, revealWebhookSecret],
 

@@ -62,7 +62,10 @@ export const Navigation = ({ c }: { c: ConsoleContext }) => (
   <nav aria-label="Console">
     {GROUPS.map(({ name, entries }) => {
       const permitted = entries.filter(
-        ([, , , permission]) => !permission || permits(c.var.membership.role, permission),
+        ([page, , , permission]) =>
+          (!permission || permits(c.var.membership.role, permission)) &&
+          // The request log has the requests of all workspaces.
+          (page !== '/requests' || c.var.membership.workspaceIds === null),
       )
       if (permitted.length === 0) return null
       return (

@@ -1,9 +1,9 @@
 // The strip of the latest jobs of the playground. A click loads the pictures of a job into the form.
 import type { JobRow } from '../../db/schema.ts'
 import { SAMPLE_GARMENTS, sampleThumbnail, sampleUrl } from '../../domain/samples.ts'
-import { outputKey, signedUrl } from '../../signing/signed-url.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleContext } from '../context.ts'
+import { pathOf } from '../organisation-path.ts'
 import { ModeBadge, StatusBadge } from './badges.tsx'
 import { Link } from './link.tsx'
 import { Timestamp } from './time.tsx'
@@ -56,7 +56,7 @@ const Thumbnail = ({ c, job }: { c: ConsoleContext; job: JobRow }) => {
 function thumbnailOf(c: ConsoleContext, job: JobRow): string | null {
   const baseUrl = baseUrlOf(c)
   if (job.mode === 'live' && job.status === 'completed' && job.outputFormat) {
-    return signedUrl(c.env, baseUrl, outputKey(job.id, job.outputFormat))
+    return pathOf(c, `/jobs/${job.id}/thumbnail`)
   }
   const sample = SAMPLE_GARMENTS.find(
     ({ file }) => job.garmentImageUrl === sampleUrl(baseUrl, file),

@@ -14,7 +14,7 @@ import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { memberPage } from '../components/layout.tsx'
 import { OrganisationPath } from '../components/link.tsx'
 import { Cursors, fieldsOf, filterOf, isIdPart, JobListQuery, withQuery } from '../job-filter.ts'
-import { permitted, scopeOf } from '../middleware/session.ts'
+import { scopeOf } from '../middleware/session.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
 import { job } from './job.tsx'
 import { JobList, NewJobs } from './job-list.tsx'
@@ -41,7 +41,6 @@ const LiveQuery = z.object({
 })
 
 export const jobs = new Hono<ConsoleApp>()
-  .use(permitted('jobs'))
   .get('/', async (c) => {
     const query = JobListQuery.parse(c.req.query())
     const { q = '' } = query

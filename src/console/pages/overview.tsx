@@ -10,9 +10,9 @@ import { formatCredits } from '../../billing/money.ts'
 import { nameOfPlan } from '../../billing/plans.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import type { WorkspaceRow } from '../../db/schema.ts'
-import { permits } from '../../domain/role.ts'
+import { permits, permitsUnlimited } from '../../domain/role.ts'
 import { organisationStub } from '../../organisation/stub.ts'
-import { listDisabledEndpoints } from '../../webhooks/endpoints.ts'
+import { listFailingEndpoints } from '../../webhooks/endpoints.ts'
 import { readWebhookStatistics } from '../../webhooks/statistics.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { CopyableId } from '../components/copyable-text.tsx'
@@ -23,6 +23,7 @@ import { memberPage } from '../components/layout.tsx'
 import { formatDuration } from '../components/time.tsx'
 import { Link, OrganisationPath } from '../components/link.tsx'
 import { scopeOf } from '../middleware/session.ts'
+import { DisabledEndpoints } from './disabled-endpoints.tsx'
 import { Charts, Errors, NoJobs, Webhooks } from './overview-sections.tsx'
 
 export const RANGE_LABELS: Record<StatisticsRange, string> = {
@@ -53,7 +54,7 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
     {
       title: 'Overview',
       credits,
-      stylesheet: ['/static/chart.css', '/static/overview.css'],
+      stylesheet: ['/static/chart.css', '/static/overview.css', '/static/webhooks.css'],
       script: '/static/chart.js',
     },
     <>
@@ -65,6 +66,12 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
         </Notice>
       ))}
       {goLive && <GoLiveChecklist steps={goLive} />}
+      {activity && (
+        <DisabledEndpoints
+          endpoints={activity.disabledEndpoints}
+          canEnable={permitsUnlimited(c.var.membership, 'develop')}
+        />
+      )}
       {activity && <Filters {...activity} />}
       <dl class="metrics">
         <Figure label="Credits">
@@ -125,11 +132,12 @@ async function readActivity(c: ConsoleContext) {
   const { periods, periodMs } = STATISTICS_RANGES[range]
   const now = Date.now()
   const since = (Math.floor(now / periodMs) - periods + 1) * periodMs
-  const [statistics, webhooks, disabledEndpoints] = await Promise.all([
+  const [statistics, webhooks, failingEndpoints] = await Promise.all([
     readStatistics({ ...selection, range, now }),
     readWebhookStatistics({ ...selection, since }),
-    listDisabledEndpoints(scopeOf(c)),
+    listFailingEndpoints(scopeOf(c)),
   ])
+  const disabledEndpoints = failingEndpoints.filter(({ disabledAt }) => disabledAt !== null)
   return { range, since, workspaces, selected, statistics, webhooks, disabledEndpoints }
 }
 

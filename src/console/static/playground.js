@@ -179,10 +179,22 @@ async function follow(jobPath) {
   link.hidden = false
   link.querySelector('a').href = jobPath
   if (result.getBoundingClientRect().top > innerHeight) result.scrollIntoView({ block: 'center' })
-  await poll(section)
+  await endOf(section)
   const page = await documentOf(await fetch(location.pathname))
   const history = page.querySelector('[data-history]')
   if (history) document.querySelector('[data-history]').replaceWith(history)
+}
+
+/** Follows a job. Resolves when it has ended, although its webhook may be followed for longer. */
+function endOf(section) {
+  const { promise, resolve } = Promise.withResolvers()
+  const observer = new MutationObserver(() => {
+    const { status = '' } = result.querySelector('[data-status]')?.dataset ?? {}
+    if (/completed|failed|cancelled|refunded/.test(status)) resolve()
+  })
+  observer.observe(result, { childList: true })
+  poll(section).then(resolve)
+  return promise.finally(() => observer.disconnect())
 }
 
 /** Replaces the form by that of the response, which has the errors and the references of uploads. */
