@@ -1,5 +1,5 @@
 // The sample pictures that the service itself serves, for users who have no pictures at hand.
-// Each pair gives a good picture with the embedded engine. samples/README.md has their origin and licence.
+// They are rendered, not photographed: samples/README.md has their origin and licence.
 
 export interface Sample {
   /** Its file in samples/. */

@@ -202,7 +202,7 @@ describe('the request log', () => {
     const batches = vi.spyOn(Organisation.prototype, 'logRequests')
     await Promise.all(Array.from({ length: 20 }, () => other.test.get('/v1/account')))
     const logged = () => batches.mock.calls.flatMap(([, requests]) => requests).length
-    await vi.waitUntil(() => logged() === 21, { timeout: 5_000 })
+    await vi.waitUntil(() => logged() >= 20, { timeout: 5_000 })
     // One for each second that the requests took.
     expect(batches.mock.calls.length).toBeLessThan(10)
     expect(calls).toEqual({ ...NOTHING, organisation: 20 })

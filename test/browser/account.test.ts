@@ -24,8 +24,6 @@ const SHOTS = 'test/browser/shots/account'
 let service: Console
 before(async () => {
   service = await startConsole()
-  // The first page takes longest, because the service loads the console for it.
-  await fetch(`${service.url}/console/sign-in`)
 })
 after(() => service.close())
 

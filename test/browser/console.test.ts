@@ -5,16 +5,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import {
-  DESKTOP,
-  newAddress,
-  onboard,
-  openMail,
-  PASSWORD,
-  PHONE,
-  startConsole,
-} from './support/console.ts'
-import { assertAccessible, LOW_CONTRAST, OVERFLOWS } from './support/checks.ts'
+import { newAddress, onboard, openMail, PASSWORD, PHONE, startConsole } from './support/console.ts'
+import { assertAccessible, OVERFLOWS } from './support/checks.ts'
 import type { Console } from './support/console.ts'
 
 let site: Console
@@ -71,6 +63,7 @@ describe('onboarding', () => {
     await keyboard.type(email)
     await keyboard.press('Tab')
     await keyboard.type(PASSWORD)
+    await keyboard.press('Tab') // the button that shows the password
     await keyboard.press('Tab')
     await keyboard.type('Keyboard Ltd')
     await keyboard.press('Enter')
@@ -216,12 +209,15 @@ describe('a file that is too large', () => {
     const file = page.getByLabel('Or upload a file').first()
     const buffer = Buffer.alloc(10 * 1024 * 1024 + 1)
     await file.setInputFiles({ name: 'large.jpg', mimeType: 'image/jpeg', buffer })
-    await page.getByLabel('URL').last().fill('https://shop.example/shirt.png')
+    await page.getByRole('textbox', { name: 'URL' }).last().fill('https://shop.example/shirt.png')
     await page.getByRole('button', { name: 'Submit job' }).click()
     const message = 'This file is 10.1 MB. The maximum is 10 MB.'
     await page.locator('#model_file-error', { hasText: message }).waitFor()
     assert.equal(await page.evaluate('document.activeElement.id'), 'model_file')
-    assert.equal(await page.getByLabel('URL').last().inputValue(), 'https://shop.example/shirt.png')
+    assert.equal(
+      await page.getByRole('textbox', { name: 'URL' }).last().inputValue(),
+      'https://shop.example/shirt.png',
+    )
     assert.equal(await page.getByRole('button', { name: 'Submit job' }).isEnabled(), true)
     await file.setInputFiles('samples/model.jpg')
     assert.equal(await page.locator('#model_file-error').count(), 0)
@@ -268,7 +264,7 @@ describe('the signing secret', () => {
     await secret.waitFor()
     assert.match((await secret.textContent()) ?? '', /^whsec_/)
     await page.goto('/console/settings/audit-log')
-    await page.getByText('Revealed the webhook signing secret').waitFor()
+    await page.getByRole('cell', { name: 'Revealed the webhook signing secret' }).waitFor()
   })
 })
 
@@ -295,25 +291,6 @@ describe('leaving an organisation', () => {
   })
 })
 
-const PAGES = [
-  '',
-  '/playground',
-  '/jobs',
-  '/credits',
-  '/billing',
-  '/settings/api-keys',
-  '/settings/webhooks',
-  '/settings/workspaces',
-  '/settings/team',
-  '/settings/audit-log',
-  '/settings/organisation',
-  '/account',
-  '/account/delete',
-  '/invitations',
-  '/does-not-exist',
-]
-const GUEST_PAGES = ['/sign-in', '/sign-up', '/forgot', '/reset?token=x', '/check-inbox']
-
 describe('the export of the organisation', () => {
   it('downloads a file, and the button can be used again', async () => {
     await page.goto('/console/settings/organisation')
@@ -324,59 +301,6 @@ describe('the export of the organisation', () => {
       const { organisation } = JSON.parse(await readFile(await download.path(), 'utf8'))
       assert.equal(organisation.name, 'Acme Fashion')
     }
-  })
-})
-
-describe('every page', () => {
-  it('fits every window width, including tables', async () => {
-    await page.goto('/console/settings/workspaces')
-    await page.getByLabel('Name', { exact: true }).fill('W'.repeat(100))
-    await page.getByRole('button', { name: 'Create workspace' }).click()
-    await page.getByRole('cell', { name: 'WWW' }).first().waitFor()
-    for (const path of PAGES) {
-      await page.goto(`/console${path}`)
-      for (const action of await page.locator('td summary').all()) await action.click()
-      for (const width of [320, PHONE.width, 768, 1024, DESKTOP.width]) {
-        await page.setViewportSize({ width, height: 900 })
-        assert.deepEqual(await page.evaluate(OVERFLOWS), [], `${path} at ${width} px`)
-      }
-    }
-    await page.setViewportSize(DESKTOP)
-  })
-
-  it('has no serious accessibility violations and unique landmarks, light and dark', async () => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      for (const path of PAGES) await assertAccessible(page, `/console${path}`)
-      const guest = await site.open({ colorScheme })
-      for (const path of GUEST_PAGES) await assertAccessible(guest, `/console${path}`)
-    }
-    await page.goto('/console/jobs')
-    await page.locator('td a').first().click()
-    await page.locator('.timeline').waitFor()
-    await assertAccessible(page)
-  })
-
-  it('shows borders of fields and focus indicators with sufficient contrast, light and dark', async () => {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme })
-      for (const path of ['/playground', '/jobs', '/billing', '/settings/workspaces', '/account']) {
-        await page.goto(`/console${path}`)
-        for (const action of await page.locator('td summary').all()) await action.click()
-        await page.keyboard.press('Tab') // makes the browser show focus indicators
-        assert.deepEqual(await page.evaluate(LOW_CONTRAST), [], `${path}, ${colorScheme}`)
-      }
-    }
-    await page.emulateMedia({ colorScheme: 'light' })
-  })
-
-  it('does not violate its Content Security Policy', async () => {
-    const violations: string[] = []
-    page.on('console', (message) => {
-      if (message.text().includes('Content Security Policy')) violations.push(message.text())
-    })
-    for (const path of PAGES) await page.goto(`/console${path}`)
-    assert.deepEqual(violations, [])
   })
 })
 

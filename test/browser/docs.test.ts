@@ -259,8 +259,11 @@ describe('the console', () => {
     const page = await site.open()
     await onboard(page)
     await page.goto('/console/playground')
-    await page.getByLabel('URL').first().fill('https://test.invalid/fail/person_not_found')
-    await page.getByLabel('URL').last().fill('https://shop.example/shirt.png')
+    await page
+      .getByRole('textbox', { name: 'URL' })
+      .first()
+      .fill('https://test.invalid/fail/person_not_found')
+    await page.getByRole('textbox', { name: 'URL' }).last().fill('https://shop.example/shirt.png')
     await page.getByRole('button', { name: 'Submit job' }).click()
     await page.getByRole('link', { name: 'person_not_found' }).click()
     await page.waitForURL('**/docs/errors#person_not_found')

@@ -35,7 +35,7 @@ describe('the menu of organisations', () => {
     const other = await site.open()
     await onboard(other, undefined, 'Second Fashion')
     site.sql(
-      `INSERT INTO members SELECT organisations.id, users.id, 'developer', 0 FROM organisations, users
+      `INSERT INTO members (organisation_id, user_id, role, created_at) SELECT organisations.id, users.id, 'developer', 0 FROM organisations, users
        WHERE organisations.name = 'Second Fashion' AND users.email = '${email}'`,
     )
     await page.goto('/console')

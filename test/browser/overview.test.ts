@@ -119,7 +119,7 @@ describe('the overview', () => {
     })
     const still = await context.newPage()
     await still.goto('/console')
-    await still.locator('.chart .hit').nth(3).hover({ position: ABOVE_BAR })
+    await still.locator('.hit').nth(3).hover({ position: ABOVE_BAR })
     assert.equal(await still.locator('.value:visible').count(), 1)
     await still.getByText('Show as table').first().click()
     await still.getByRole('table', { name: 'Jobs per day' }).waitFor()

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
-import { findAxeViolations, OVERFLOWS } from './support/checks.ts'
+import { findAxeViolations, LOW_CONTRAST, OVERFLOWS } from './support/checks.ts'
 import {
   DESKTOP,
   newAddress,
@@ -17,8 +17,11 @@ import {
   TABLET,
 } from './support/console.ts'
 import type { Console } from './support/console.ts'
+import { shoot } from './support/shoot.ts'
 import { GUEST_PAGES, ORGANISATION_PAGES, USER_PAGES } from './support/pages.ts'
 
+/** The narrowest and the widest, and between them the widths at which the layout changes. */
+const WINDOWS = [320, 390, 768, 1024, 1280].map((width) => ({ width, height: 900 }))
 const MAX_BYTES = 60_000
 const LONG_NAME = 'W'.repeat(100)
 /** 254 characters, the maximum. */
@@ -39,8 +42,7 @@ const lowContrast = new Set<string>()
 
 before(async () => {
   site = await startConsole()
-  // Without transitions, the colours change at once.
-  page = await site.open({ reducedMotion: 'reduce' })
+  page = await site.open()
   page.on('pageerror', (error) => scriptErrors.push(`${page.url()}: ${error.message}`))
   page.on('console', (message) => {
     if (message.text().includes('Content Security Policy')) scriptErrors.push(message.text())
@@ -80,12 +82,13 @@ describe('every page fits the window, is accessible and small:', () => {
     await addLongNames()
     await page.goto('/console')
     const [, organisation = ''] = /^\/console\/(org_\w+)/.exec(new URL(page.url()).pathname) ?? []
-    await page.goto('/console/settings/team')
-    const href = await page.locator('a[href$="/remove"]').first().getAttribute('href')
     const placeholders: Record<string, string> = {
       ':jobId': jobId,
       ':eventId': jobId.replace('job_', 'evt_'),
-      ':userId': /members\/([^/]+)/.exec(href ?? '')?.[1] ?? '',
+      ':userId': 'usr_second',
+      ':keyId': await linkedId('/settings/api-keys'),
+      ':id': await linkedId('/settings/webhooks/endpoints', '/settings/webhooks'),
+      ':requestId': await linkedId('/requests'),
     }
     for (const path of ORGANISATION_PAGES) {
       const replaced = path.replace(/:\w+/, (name) => placeholders[name] ?? name)
@@ -124,11 +127,15 @@ async function check(): Promise<void> {
   const bytes = await transferredBytes()
   sizes.set(path, bytes)
   if (bytes > MAX_BYTES) problems.push(`${path} has ${bytes} bytes`)
+  if (process.env['SHOTS']) await shoot(page, `pages${path.replaceAll('/', '-')}`)
   for (const action of await page.locator('td summary').all()) await action.click()
-  for (const viewport of [DESKTOP, TABLET, PHONE]) {
+  for (const viewport of WINDOWS) {
     await page.setViewportSize(viewport)
     const overflows = (await page.evaluate(OVERFLOWS)) as string[]
     problems.push(...overflows.map((part) => `${path} at ${viewport.width} px overflows: ${part}`))
+  }
+  for (const viewport of [TABLET, PHONE, DESKTOP]) {
+    await page.setViewportSize(viewport)
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
       const violations = await findAxeViolations(page, [AAA, 'target-size'])
@@ -142,7 +149,12 @@ async function check(): Promise<void> {
       )
     }
   }
-  await page.setViewportSize(DESKTOP)
+  await page.keyboard.press('Tab') // makes the browser show focus indicators
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme })
+    const found = (await page.evaluate(LOW_CONTRAST)) as string[]
+    problems.push(...found.map((part) => `${path}, ${colorScheme}: ${part}`))
+  }
 }
 
 const AAA = 'color-contrast-enhanced'
@@ -199,17 +211,30 @@ async function runJob(): Promise<string> {
   return jobId
 }
 
-/** A key with a long name and an invitation to a long address. A second owner allows to leave. */
+/** The ID in the first link to a page below `path`. @param list the page with the links */
+async function linkedId(path: string, list = path): Promise<string> {
+  await page.goto(`/console${list}`)
+  const href = await page.locator(`#content td a[href*="${path}/"]`).first().getAttribute('href')
+  return href?.split(`${path}/`)[1] ?? ''
+}
+
+/** A key and a webhook endpoint with a long name, and an invitation to a long address. A second owner allows to leave. */
 async function addLongNames(): Promise<void> {
   await page.goto('/console/settings/api-keys')
   await page.getByLabel('Name', { exact: true }).fill(LONG_NAME)
   await page.getByRole('button', { name: 'Create API key' }).click()
   await page.locator('[data-copy-source]').first().waitFor()
+  await page.goto('/console/settings/webhooks/endpoints/new')
+  await page.getByLabel('Name', { exact: true }).fill(LONG_NAME)
+  await page.getByLabel('URL').fill(`https://shop.example/${'h'.repeat(200)}`)
+  await page.getByRole('button', { name: 'Add endpoint' }).click()
+  await page.getByText('Endpoint added.').waitFor()
   site.sql(
     `INSERT INTO users (id, name, email, created_at, updated_at)
      VALUES ('usr_second', 'Second', 'second@shop.example', 0, 0);
-     INSERT INTO members SELECT id, 'usr_second', 'owner', 0 FROM organisations;
-     INSERT INTO invitations SELECT 'inv_long', id, '${LONG_EMAIL.replace(/^./, 'z')}', 'viewer', 'x', 0, 9e12
+     INSERT INTO members (organisation_id, user_id, role, created_at) SELECT id, 'usr_second', 'owner', 0 FROM organisations;
+     INSERT INTO invitations (id, organisation_id, email, role, token_hash, created_at, expires_at)
+     SELECT 'inv_long', id, '${LONG_EMAIL.replace(/^./, 'z')}', 'viewer', 'x', 0, 9e12
      FROM organisations`,
   )
 }

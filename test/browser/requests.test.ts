@@ -39,10 +39,7 @@ async function check(name: string): Promise<void> {
 
 before(async () => {
   site = await startConsole()
-  // The first request loads the pages, which takes longer than the browser waits on a busy machine.
-  await fetch(`${site.url}/console/sign-up`)
-  // Without transitions, colours are final as soon as the scheme changes.
-  page = await site.open({ reducedMotion: 'reduce' })
+  page = await site.open()
   await onboard(page)
   const key = /svc_test_sk_\w{64}/.exec(await page.content())?.[0] ?? ''
   await page.goto('/console/settings/api-keys')

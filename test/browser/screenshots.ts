@@ -89,8 +89,8 @@ async function memberPages(page: Page): Promise<void> {
   await page.getByRole('img', { name: 'Result image' }).waitFor({ timeout: 60_000 })
   await shoot(page, 'job-live')
   await page.goto('/console/playground')
-  await page.getByLabel('URL').first().fill('https://test.invalid/delay/60')
-  await page.getByLabel('URL').last().fill('https://shop.example/shirt.png')
+  await page.getByRole('textbox', { name: 'URL' }).first().fill('https://test.invalid/delay/60')
+  await page.getByRole('textbox', { name: 'URL' }).last().fill('https://shop.example/shirt.png')
   await page.getByRole('button', { name: 'Submit job' }).click()
   await shoot(page, 'job-waiting')
 

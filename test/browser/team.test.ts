@@ -85,10 +85,10 @@ describe('a team', () => {
 
   it('fits on a phone', async () => {
     await owner.setViewportSize(PHONE)
-    await openTeam()
-    const pages = ['', '/settings/organisation', '/settings/workspaces', '/settings/audit-log']
-    const base = new URL(owner.url()).pathname.replace('/settings/team', '')
-    for (const path of ['/settings/team', ...pages]) {
+    await owner.goto('/console')
+    await owner.getByRole('heading', { level: 1 }).waitFor()
+    const base = new URL(owner.url()).pathname
+    for (const path of ['', '/settings/team', '/settings/workspaces', '/settings/audit-log']) {
       await owner.goto(base + path)
       assert.deepEqual(await owner.evaluate(OVERFLOWS), [], path)
       await assertAccessible(owner)

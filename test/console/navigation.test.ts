@@ -84,7 +84,7 @@ describe('the navigation', () => {
     expect(menu.match(/href="\/console\/org_\w+"/g)).toHaveLength(2)
     const [current = ''] = /<a [^>]*aria-current="true"[^>]*>/.exec(menu) ?? []
     expect(current).toContain(`href="/console/${organisationId}"`)
-    expect(menu).toContain('href="/console/onboarding"')
+    expect(menu).toContain('href="/console/onboarding/new"')
   })
 })
 

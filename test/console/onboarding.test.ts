@@ -237,11 +237,12 @@ describe('onboarding', () => {
       await signUp(browser, `ada@${domain}`)
       await browser.post(name, { name: 'Acme' })
       await browser.post(region, { region: 'US' })
-      vi.spyOn(env.ORGANISATION, 'getByName').mockImplementationOnce(() => {
+      const unreachable = vi.spyOn(env.ORGANISATION, 'getByName').mockImplementation(() => {
         throw new Error('the object is unreachable')
       })
       vi.spyOn(console, 'error').mockImplementation(() => {})
       expect((await browser.post(workspace, { name: 'Default' })).status).toBe(500)
+      unreachable.mockRestore()
       const page = await browser.post(workspace, { name: 'Default' })
       const [key = ''] = SHOWN_KEY.exec(page.html) ?? []
       expect(await totalsOf(`org_${key.slice(12, 38)}`)).toMatchObject({ granted: 100 })

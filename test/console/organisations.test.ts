@@ -42,7 +42,7 @@ describe('a further organisation', () => {
     await browser.post('/console/onboarding/region', { region: 'US' })
     await browser.post('/console/onboarding/workspace', { name: 'Default' })
     const { html } = await browser.get('/console')
-    expect(html).toContain('>Second</option>')
+    expect(html).toContain('>Second</a>')
     expect(html).not.toContain('Third')
   })
 
@@ -78,7 +78,7 @@ describe('a link', () => {
     // The organisation that the member used last is their own one.
     const list = await member.browser.get('/console')
     const [, theirs] =
-      [...list.source.matchAll(/<option value="(org_\w+)"/g)].find(
+      [...list.source.matchAll(/<a href="\/console\/(org_\w+)"/g)].find(
         ([, id]) => id !== other.organisationId,
       ) ?? []
     for (const page of [

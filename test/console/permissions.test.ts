@@ -23,6 +23,7 @@ const OWNERS: readonly MemberName[] = ['owner']
 const RULES: Record<string, readonly MemberName[]> = {
   'GET /': ALL,
   'GET /credits': ALL,
+  'GET /credits/ledger.csv': ALL,
   'GET /settings/organisation': ALL,
   'GET /settings/team': ALL,
 
@@ -42,6 +43,8 @@ const RULES: Record<string, readonly MemberName[]> = {
   'GET /playground': DEVELOPERS,
   'GET /playground/sample': DEVELOPERS,
   'GET /settings/api-keys': DEVELOPERS,
+  'GET /settings/api-keys/:keyId': DEVELOPERS,
+  'GET /settings/api-keys/:keyId/:form': DEVELOPERS,
   'POST /playground': DEVELOPERS,
   'POST /playground/sample': DEVELOPERS,
   'POST /jobs/:jobId/cancel': DEVELOPERS,
@@ -49,6 +52,8 @@ const RULES: Record<string, readonly MemberName[]> = {
   'POST /settings/webhooks/:eventId/resend': DEVELOPERS,
 
   'POST /settings/api-keys': UNLIMITED,
+  'POST /settings/api-keys/:keyId/rename': UNLIMITED,
+  'POST /settings/api-keys/:keyId/roll': UNLIMITED,
   'POST /settings/api-keys/:keyId/revoke': UNLIMITED,
   'POST /settings/webhooks/url': UNLIMITED,
   'POST /settings/webhooks/reveal': UNLIMITED,

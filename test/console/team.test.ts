@@ -194,7 +194,7 @@ describe('the team', () => {
     const back = await second.browser.post('/console/organisation', {
       organisation: second.organisationId,
     })
-    expect(back.html).toMatch(new RegExp(`<dd class="id">${second.organisationId}`))
+    expect(back.address).toBe(`/console/${second.organisationId}`)
   })
 })
 

@@ -240,7 +240,7 @@ describe('the switches', () => {
     expect(off).toEqual([[name, false]])
     expect([...(await switches(other.browser)).values()]).not.toContain(false)
     const log = await browser.get('/console/settings/audit-log')
-    expect(log.html.match(/Changed their notifications/g)).toHaveLength(1)
+    expect(log.html.match(/<div>Changed their notifications/g)).toHaveLength(1)
     const { source } = await browser.post('/console/account/export')
     expect(JSON.parse(source)).toMatchObject({
       notifications: expect.arrayContaining([

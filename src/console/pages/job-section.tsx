@@ -45,7 +45,7 @@ export const JobSection = ({ c, row, attempts, workspaces, keys }: SectionProps)
       data-status={`Job ${row.status}`}
       data-live={refreshSeconds === null ? undefined : pathOf(c, `/jobs/${row.id}/live`)}
       data-live-seconds={refreshSeconds ?? undefined}
-      aria-label="Job"
+      aria-label={`Job ${row.id}`}
     >
       <p class="job-status">
         <StatusBadge status={row.status} /> <ModeBadge mode={row.mode} />{' '}

@@ -131,7 +131,8 @@ export const Webhooks = ({
   disabledEndpoints,
 }: {
   webhooks: WebhookStatistics
-  disabledEndpoints: number
+  /** undefined for a member who may not manage them. */
+  disabledEndpoints: number | undefined
 }) => (
   <section aria-labelledby="webhooks-heading">
     <h2 id="webhooks-heading">Webhooks</h2>
@@ -148,10 +149,12 @@ export const Webhooks = ({
         <dt>Failed</dt>
         <dd>{failed.toLocaleString('en')}</dd>
       </div>
-      <div>
-        <dt>Disabled endpoints</dt>
-        <dd>{disabledEndpoints}</dd>
-      </div>
+      {disabledEndpoints !== undefined && (
+        <div>
+          <dt>Disabled endpoints</dt>
+          <dd>{disabledEndpoints}</dd>
+        </div>
+      )}
     </dl>
     <p class="muted">
       {isLimited

@@ -210,7 +210,7 @@ const Sections = ({ c, ...activity }: Activity & { c: ConsoleContext }) => {
       <Errors statistics={statistics} since={since} workspaceId={selected?.id} />
       <Webhooks
         webhooks={activity.webhooks}
-        disabledEndpoints={activity.disabledEndpoints.length}
+        disabledEndpoints={activity.disabledEndpoints?.length}
       />
     </>
   )

@@ -34,7 +34,7 @@ export const LOW_CONTRAST = `(() => {
     return opaque || !part.parentElement ? backgroundColor : background(part.parentElement)
   }
   const findings = []
-  for (const part of document.querySelectorAll('input, select, button, summary, a, pre')) {
+  for (const part of document.querySelectorAll('input, select, button, summary, a, pre[tabindex]')) {
     if (part.type === 'hidden' || !part.checkVisibility()) continue
     part.style.transition = 'none'
     const around = background(part.parentElement)

@@ -21,6 +21,8 @@ export async function startConsole(): Promise<Console> {
   const service = await startService({ WEBHOOK_RETRY_DELAYS: '60' })
   const executablePath = chromiumPath()
   if (!executablePath) throw new Error('Chromium was not found')
+  // The service loads the console at its first page, which takes longest.
+  await fetch(`${service.url}/console/sign-in`)
   const args = ['--no-sandbox', '--disable-dev-shm-usage']
   const browser = await chromium.launch({ executablePath, args })
   return {
@@ -30,6 +32,8 @@ export async function startConsole(): Promise<Console> {
       const context = await browser.newContext({
         baseURL: service.url,
         viewport: DESKTOP,
+        // Without transitions, the colours change at once.
+        reducedMotion: 'reduce',
         ...options,
       })
       context.setDefaultTimeout(30_000)

@@ -6,14 +6,21 @@ export const ORGANISATION_PAGES = [
   '/playground',
   '/jobs',
   '/jobs/:jobId',
+  '/requests',
+  '/requests/:requestId',
   '/credits',
   '/billing',
   '/settings/organisation',
   '/settings/api-keys',
+  '/settings/api-keys/:keyId',
   '/settings/webhooks',
+  '/settings/webhooks/deliveries',
+  '/settings/webhooks/endpoints/new',
+  '/settings/webhooks/endpoints/:id',
   '/settings/webhooks/:eventId',
   '/settings/workspaces',
   '/settings/team',
+  '/settings/team/members/:userId',
   '/settings/team/members/:userId/remove',
   '/settings/audit-log',
   '/not-found',
@@ -23,8 +30,11 @@ export const ORGANISATION_PAGES = [
 export const USER_PAGES = [
   '/console/account',
   '/console/account/delete',
+  '/console/account/two-factor',
+  '/console/account/email/confirm',
   '/console/invitations',
   '/console/dev/mail',
+  '/console/onboarding/new',
 ]
 export const GUEST_PAGES = [
   '/console/sign-in',
@@ -52,12 +62,19 @@ export const OTHER_ROUTES = [
   /^\/sandbox\//, // billing.test.ts
   /\/billing\/payments\/:paymentId$/, // billing.test.ts
   /^\/console\/account\/(export|keep|password)$/,
+  /^\/console\/account\/(notifications|passkeys|two-factor\/set-up)$/,
   /^\/console\/onboarding$/,
   /^\/console\/resend$/,
+  /^\/console\/sign-in\/(code|passkey)$/, // account.test.ts
   // Redirects of formRedirects (src/console/routes.tsx).
-  /:form$/,
+  /:(form|action)$/,
+  /\/credits\/ledger\.csv$/,
+  /\/jobs\/export$/,
+  /\/jobs\/:jobId\/(thumbnail|download|run-again)$/,
   /\/playground\/sample$/,
   /\/settings\/team\/invitations$/,
+  /\/settings\/team\/members\/:userId\/role$/,
+  /\/settings\/webhooks\/(deliveries\/resend|endpoints)$/,
   /\/settings\/webhooks\/(url|reveal|rotate|test|endpoints\/enable)$/,
   /\/settings\/workspaces\/:workspaceId\/rename$/,
 ]
