@@ -4,12 +4,12 @@ import { payments } from '../db/billing-schema.ts'
 import { database } from '../db/client.ts'
 import { jobs } from '../db/schema.ts'
 import { webhookEvents } from '../db/webhook-schema.ts'
-import { isId } from '../ids.ts'
+import { isEventId, isId } from '../ids.ts'
 
 const TABLES = [
-  ['job', jobs],
-  ['evt', webhookEvents],
-  ['pay', payments],
+  [(id: string) => isId('job', id), jobs],
+  [isEventId, webhookEvents],
+  [(id: string) => isId('pay', id), payments],
 ] as const
 
 /**
@@ -17,7 +17,7 @@ const TABLES = [
  * reveal an organisation of which the user is not a member.
  */
 export async function organisationOf(env: Env, id: string): Promise<string | undefined> {
-  const table = TABLES.find(([prefix]) => isId(prefix, id))?.[1]
+  const table = TABLES.find(([matches]) => matches(id))?.[1]
   if (!table) return undefined
   const [found] = await database(env)
     .select({ organisationId: table.organisationId })

@@ -53,7 +53,7 @@ const HOUR_MS = 60 * 60_000
 export const OVERLAP_HOURS = [0, 1, 24, 72] as const
 
 /**
- * Creates a key with the name and mode of another one, which is revoked after the overlap. For the
+ * Creates a key with the name, mode and expiry of another one, which is revoked after the overlap. For the
  * permission `develop` without a limit to workspaces.
  * @param id chosen by the caller: one id creates one key
  * @returns the new key; null when the id is already in use, or the old key is not active
@@ -68,7 +68,7 @@ export async function rollApiKey({
   overlapHours: (typeof OVERLAP_HOURS)[number]
   id: string
 }): Promise<CreatedApiKey | null> {
-  const { name, mode } = await readApiKey({ ...request, keyId })
+  const { name, mode, revokedAt: expiresAt } = await readApiKey({ ...request, keyId })
   const endsAt = new Date(Date.now() + overlapHours * HOUR_MS)
-  return createApiKey({ ...request, id, mode, name, replaces: { keyId, endsAt } })
+  return createApiKey({ ...request, id, mode, name, expiresAt, replaces: { keyId, endsAt } })
 }

@@ -7,6 +7,7 @@ import { billingAccounts, payments } from '../db/billing-schema.ts'
 import { apiKeys, jobs, organisations } from '../db/schema.ts'
 import { webhookEvents } from '../db/webhook-schema.ts'
 import { AppError } from '../domain/errors.ts'
+import { isActiveKey } from './active-key.ts'
 
 /** How many of the latest jobs and events are searched. Bounds what a page reads. */
 const SEARCHED_ROWS = 500
@@ -34,7 +35,7 @@ export async function readGoLiveState({
     .select({
       hasLiveKey: flag(sql`exists (select 1 from ${apiKeys}
         where ${apiKeys.organisationId} = ${organisationId} and ${apiKeys.mode} = 'live'
-          and (${apiKeys.revokedAt} is null or ${apiKeys.revokedAt} > ${Date.now()}))`),
+          and ${isActiveKey()})`),
       hasWebhookUrl: flag(sql`${organisations.defaultWebhookUrl} is not null`),
       hasDelivery: flag(sql`exists (select 1 from (select ${webhookEvents.status} as status
           from ${webhookEvents} where ${webhookEvents.organisationId} = ${organisationId}

@@ -36,17 +36,19 @@ export const compositor: Engine = {
 /**
  * Creates a small JPEG of a generated picture: 20 to 60 ms of CPU time. It waits for a composition, since
  * both need memory of the isolate for decoding.
+ * @param read loads the picture; called when it is this thumbnail's turn, so that none waits in memory
  * @param maxSide of the longer side, pixels
- * @returns null for a picture that is too large to decode
+ * @returns null without a picture, and for one that is too large to decode
  * @throws SemaphoreTimeout when the isolate is busy
  */
 export const createThumbnail = (
-  picture: GeneratedImage,
+  read: () => Promise<GeneratedImage | null>,
   maxSide: number,
 ): Promise<Uint8Array<ArrayBuffer> | null> =>
   semaphore.run(async () => {
+    const picture = await read()
     try {
-      return await thumbnailOf(tools.codecs, picture, maxSide)
+      return picture && (await thumbnailOf(tools.codecs, picture, maxSide))
     } catch (error) {
       if (error instanceof UnusableImage) return null
       throw error

@@ -70,6 +70,7 @@ export const insertAddedEvents = (db: Database, { which, ...ended }: EndedJobs) 
             isEnded(ended),
             isNull(jobs.testEventFor),
             eq(addedWebhookEndpoints.enabled, sql`1`),
+            ADDED_BEFORE_END,
             or(isNull(addedWebhookEndpoints.mode), eq(addedWebhookEndpoints.mode, jobs.mode)),
             sql`instr(${addedWebhookEndpoints.types}, ${`"job.${ended.status}"`}) > 0`,
           ),
@@ -79,6 +80,13 @@ export const insertAddedEvents = (db: Database, { which, ...ended }: EndedJobs) 
     .returning({ id: webhookEvents.id })
 
 const OWN_EVENT_ID = sql`'evt_' || substr(${jobs.id}, 5)` // the same as eventIdOf
+
+/**
+ * Ending a job again inserts nothing for endpoints that were added after the end. The end of a failed job
+ * is not stored as a time, but calculated from its start.
+ */
+const ADDED_BEFORE_END = sql`${addedWebhookEndpoints.createdAt} <= coalesce(${jobs.completedAt},
+  ${jobs.cancelledAt}, ${jobs.startedAt} + ${jobs.durationMs}, ${jobs.createdAt})`
 
 const isEnded = ({ status, oldestJobId }: Omit<EndedJobs, 'which'>) =>
   and(eq(jobs.status, status), gte(jobs.id, oldestJobId))

@@ -4,12 +4,12 @@ import { auditInsert } from '../access/audit-log.ts'
 import type { AuditEntry } from '../access/audit-log.ts'
 import { database } from '../db/client.ts'
 import { dueFrom, UNQUEUED_AFTER_MS } from '../db/due.ts'
-import { webhookEvents } from '../db/webhook-schema.ts'
+import { addedWebhookEndpoints, webhookEvents } from '../db/webhook-schema.ts'
 import { ATTEMPT_LEASE_MS } from './endpoint-store.ts'
 
 /**
  * Makes an event due now, and records it in the audit log.
- * @returns false when there is none or an attempt may be in progress
+ * @returns false when there is none, its added endpoint is deleted, or an attempt may be in progress
  */
 export async function reopenEvent(
   env: Env,
@@ -26,6 +26,11 @@ export async function reopenEvent(
       // The event is due after the end of any lease, so no attempt is in progress.
       gt(webhookEvents.dueAt, new Date(now.getTime() + ATTEMPT_LEASE_MS)),
     ),
+    // An event of a deleted endpoint cannot be signed.
+    sql`(${webhookEvents.addedEndpointId} is null or exists (
+      select 1 from ${addedWebhookEndpoints}
+      where ${addedWebhookEndpoints.organisationId} = ${organisationId}
+        and ${addedWebhookEndpoints.id} = ${webhookEvents.addedEndpointId}))`,
   )
   const [, { meta }] = await db.batch([
     auditInsert(env, entry, sql`exists (select 1 from ${webhookEvents} where ${canReopen})`),

@@ -16,7 +16,7 @@ const MESSAGES_PER_SEND = 100
 /**
  * Delivers an event again, with any status. An event that waits for a retry is attempted immediately.
  * For developers.
- * @returns false when the organisation has no such event, or an attempt is in progress
+ * @returns false when there is no such event, its endpoint is deleted, or an attempt is in progress
  * @throws AppError not_found
  */
 export async function resendEvent({
@@ -37,8 +37,8 @@ export async function resendEvent({
 }
 
 /**
- * Delivers the failed events of a filter again, each with one attempt: at most `MAX_RESENT` of the
- * latest `MAX_SCANNED`. Events of disabled endpoints fail again without an attempt. For developers.
+ * Delivers the failed events of a filter again: at most `MAX_RESENT` of the latest `MAX_SCANNED`. Like
+ * other deliveries, an event is retried if the rest of its schedule allows it. Events of disabled endpoints fail again without an attempt. For developers.
  * @returns how many events are sent again
  * @throws AppError not_found
  */

@@ -67,6 +67,16 @@ describe('a key with a last day', () => {
     }
   })
 
+  it('is active in the filter of jobs, and is replaced by a key with the same end', async () => {
+    const { browser } = await newOwner()
+    const { id } = await newKey(browser, { name: 'Till', expires: dateIn(1) })
+    expect((await browser.get('/console/jobs')).html).not.toContain('Till (revoked)')
+    const replacement = newId('key')
+    await browser.post(`${LIST}/${id}/roll`, { id: replacement, overlap: '24' })
+    const endsAt = new Date(Date.parse(dateIn(2))).toISOString()
+    expect((await browser.get(`${LIST}/${replacement}`)).html).toContain(`datetime="${endsAt}"`)
+  })
+
   it('can be revoked before', async () => {
     const { browser } = await newOwner()
     const { id, key } = await newKey(browser, { expires: dateIn(30) })

@@ -4,6 +4,7 @@ import { drawFigure } from '@try-on/compositor/samples'
 import { dimensions } from '@try-on/image-files'
 import { encodePng } from '@try-on/image-files/samples'
 import { describe, expect, it } from 'vitest'
+import { addedEventIdOf, newId } from '../../src/ids.ts'
 import { outputKey } from '../../src/signing/signed-url.ts'
 import { newOwner, tryOn } from '../support/browser.ts'
 import type { Browser } from '../support/browser.ts'
@@ -49,6 +50,28 @@ describe('the page of a job', () => {
     for (const status of ['delivered', 'failed']) {
       expect(await withStatus(status)).not.toContain('data-live')
     }
+  })
+
+  it('follows the events of added endpoints, and links to them and to the request log', async () => {
+    const { browser, organisationId } = await newOwner()
+    const id = await insertJob(organisationId, {})
+    const now = Date.now()
+    await env.DB.prepare(
+      `INSERT INTO webhook_events (id, organisation_id, job_id, type, url, status, attempts, due_at,
+                                   sweep_at, created_at, added_endpoint_id)
+       VALUES (?, ?, ?, 'job.completed', 'https://hooks.test/x', 'pending', 0, ?, 0, ?, ?)`,
+    )
+      .bind(addedEventIdOf(id, newId('we')), organisationId, id, now, now, newId('we'))
+      .run()
+    const open = (await browser.get(`/console/jobs/${id}`)).html
+    expect(open).toContain(`data-live="/console/jobs/${id}/live"`)
+    expect(open).toContain(`href="/console/settings/webhooks/deliveries?q=${id}"`)
+    expect(open).toContain('1 pending')
+    expect(open).toContain(`href="/console/requests?q=${id}"`)
+    await env.DB.prepare("UPDATE webhook_events SET status = 'delivered' WHERE job_id = ?")
+      .bind(id)
+      .run()
+    expect((await browser.get(`/console/jobs/${id}`)).html).not.toContain('data-live')
   })
 
   it('asks before it cancels, and shows when and why a job was cancelled', async () => {

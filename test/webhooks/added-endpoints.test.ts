@@ -2,11 +2,14 @@
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
+import { organisationOf } from '../../src/access/locate.ts'
 import { SYSTEM } from '../../src/domain/actor.ts'
 import { addedEventIdOf, eventIdOf, isEventId } from '../../src/ids.ts'
 import { withdrawAllPending } from '../../src/jobs/cancel.ts'
+import { endJob } from '../../src/jobs/endings.ts'
 import { deleteAddedEndpoint, updateAddedEndpoint } from '../../src/webhooks/added-endpoints.ts'
 import { deliverEvent } from '../../src/webhooks/deliver.ts'
+import { resendEvent } from '../../src/webhooks/resend.ts'
 import { endedJob, fakeClock, pass, retain } from '../support/retention.ts'
 import { cellsWith } from '../support/traces.ts'
 import { fakeUpstream } from '../support/upstream.ts'
@@ -44,6 +47,34 @@ describe('the end of a job', () => {
     expect(Array.from(messages, ({ body }) => body)).toEqual(
       expect.arrayContaining(ids.map((eventId) => ({ eventId }))),
     )
+  })
+
+  it('inserts no event for an endpoint that was added later when it is repeated', async () => {
+    const shop = await newOrganisation()
+    const jobId = await endedJob(shop, 'test', { webhook_url: HOOK })
+    pass(1)
+    await newEndpoint(shop.orgId)
+    const repeated = await endJob({
+      env,
+      jobId,
+      from: 'processing',
+      ending: { status: 'completed', outputFormat: 'jpeg' },
+    })
+    expect(repeated).toMatchObject({ ended: undefined, addedEventIds: [] })
+    expect(await eventsIn(shop.orgId)).toHaveLength(1)
+  })
+
+  it('is not sent again to a deleted endpoint', async () => {
+    const shop = await newOrganisation()
+    const { id: endpointId } = await newEndpoint(shop.orgId)
+    const jobId = await endedJob(shop, 'test')
+    const eventId = addedEventIdOf(jobId, endpointId)
+    expect(await organisationOf(env, eventId)).toBe(shop.orgId)
+    await env.DB.prepare("UPDATE webhook_events SET status = 'failed'").run()
+    const request = { env, actor: SYSTEM, organisationId: shop.orgId }
+    await deleteAddedEndpoint({ ...request, endpointId })
+    expect(await resendEvent({ ...request, eventId })).toBe(false)
+    expect(await statusOf(eventId)).toBe('failed')
   })
 
   it('reaches only enabled endpoints that receive its type and its mode', async () => {

@@ -1,4 +1,5 @@
 // How the request log shows a request to /v1.
+import { isActive } from '../../accounts/active-key.ts'
 import type { RequestWithKey } from '../../request-log/read.ts'
 
 export const REQUEST_STYLES = '/static/requests.css'
@@ -20,7 +21,7 @@ export const KeyName = ({ request: { apiKey } }: { request: RequestWithKey }) =>
       </span>
       <span class="subline">
         …{apiKey.lastFour}
-        {apiKey.revokedAt && ', revoked'}
+        {!isActive(apiKey) && ', revoked'}
       </span>
     </>
   ) : (

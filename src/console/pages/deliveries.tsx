@@ -152,8 +152,8 @@ const ResendFailed = ({ query: { type, endpoint }, failed }: { query: Query; fai
         fields={{ ...(type && { type }), ...(endpoint && { endpoint }) }}
         confirm={
           <>
-            Make one attempt for {failed > MAX_RESENT ? `the latest ${events}` : events}? About ten
-            are sent per second. Events of disabled endpoints fail again without an attempt.
+            Send {failed > MAX_RESENT ? `the latest ${events}` : events} again? About ten are sent
+            per second. Events of disabled endpoints fail again without an attempt.
           </>
         }
       />

@@ -20,18 +20,21 @@ const MAX_AGE_SECONDS = 3_600
  */
 export async function thumbnailResponse(c: ConsoleContext, job: JobWithEvent): Promise<Response> {
   const { format, key } = outputOf(job)
-  const onlyIf = preconditions(c.req.header('If-None-Match'))
-  const object = await c.env.IMAGES.get(key, { onlyIf })
+  const object = await c.env.IMAGES.head(key)
   if (!object) throw new AppError('not_found')
   const headers = {
     ETag: object.httpEtag,
     'Cache-Control': `private, max-age=${MAX_AGE_SECONDS}`,
   }
-  if (!('body' in object)) return c.body(null, 304, headers)
-  const bytes = new Uint8Array(await object.arrayBuffer())
+  const tags = preconditions(c.req.header('If-None-Match')).get('If-None-Match')
+  if (tags === '*' || tags?.includes(object.httpEtag)) return c.body(null, 304, headers)
+  const read = async () => {
+    const bytes = await (await c.env.IMAGES.get(key))?.arrayBuffer()
+    return bytes ? { bytes: new Uint8Array(bytes), format } : null
+  }
   let thumbnail: Uint8Array<ArrayBuffer> | null
   try {
-    thumbnail = await createThumbnail({ bytes, format }, THUMBNAIL_SIDE)
+    thumbnail = await createThumbnail(read, THUMBNAIL_SIDE)
   } catch (error) {
     if (!(error instanceof SemaphoreTimeout)) throw error
     return c.body(null, 503, { 'Retry-After': '10' })

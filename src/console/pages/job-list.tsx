@@ -1,4 +1,5 @@
 // The page of the list of jobs: filters, number of matches, rows and links to other pages.
+import { isActive } from '../../accounts/active-key.ts'
 import { JOB_ERROR_CODES, JOB_STATUSES, SUBMITTED_IN_CONSOLE } from '../../domain/job.ts'
 import type { Mode } from '../../domain/job.ts'
 import { createdAtOf } from '../../ids.ts'
@@ -180,9 +181,9 @@ const Filters = ({
               value={key}
               options={[
                 [SUBMITTED_IN_CONSOLE, 'Console'],
-                ...keys.map(({ id, name, revokedAt }): [string, string] => [
-                  id,
-                  revokedAt ? `${name} (revoked)` : name,
+                ...keys.map((apiKey): [string, string] => [
+                  apiKey.id,
+                  isActive(apiKey) ? apiKey.name : `${apiKey.name} (revoked)`,
                 ]),
               ]}
             />

@@ -4,12 +4,14 @@ import type { WorkspaceRow } from '../../db/schema.ts'
 import type { WebhookAttemptRow } from '../../db/webhook-schema.ts'
 import { errorDocsPath } from '../../domain/docs.ts'
 import { isFinal } from '../../domain/job.ts'
-import { permits } from '../../domain/role.ts'
+import { permits, permitsUnlimited } from '../../domain/role.ts'
+import { isDeliveryFinal } from '../../domain/webhook.ts'
 import { isScenario } from '../../domain/scenario.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { reasonForMembers } from '../../jobs/failure-record.ts'
 import { creditCost } from '../../jobs/present.ts'
 import type { JobWithEvent } from '../../jobs/store.ts'
+import type { Delivery } from '../../webhooks/deliveries-store.ts'
 import {
   outputKey,
   signedUrlForPage,
@@ -31,13 +33,15 @@ interface SectionProps {
   c: ConsoleContext
   row: JobWithEvent
   attempts: WebhookAttemptRow[]
+  /** The events for added endpoints. */
+  addedEvents: Delivery[]
   workspaces: WorkspaceRow[]
   keys: NamedKey[]
 }
 
 /** console.js replaces the section while it has `data-live`. */
-export const JobSection = ({ c, row, attempts, workspaces, keys }: SectionProps) => {
-  const refreshSeconds = refreshSecondsOf(row)
+export const JobSection = ({ c, row, attempts, addedEvents, workspaces, keys }: SectionProps) => {
+  const refreshSeconds = refreshSecondsOf(row, addedEvents)
   const hasEnded = isFinal(row.status)
   return (
     <section
@@ -59,7 +63,7 @@ export const JobSection = ({ c, row, attempts, workspaces, keys }: SectionProps)
       <Images c={c} row={row} />
       <Actions c={c} row={row} />
       <h2>Timeline</h2>
-      <JobTimeline row={row} attempts={attempts} />
+      <JobTimeline row={row} attempts={attempts} addedEvents={addedEvents} />
       <h2>Details</h2>
       <dl>
         <dt>Workspace</dt>
@@ -85,6 +89,14 @@ export const JobSection = ({ c, row, attempts, workspaces, keys }: SectionProps)
         <dd class="address">{withoutQuery(row.garmentImageUrl)}</dd>
         <dt>Webhook</dt>
         <dd class="address">{row.webhookUrl ?? (hasNoImages(row) ? DELETED : 'None')}</dd>
+        {permitsUnlimited(c.var.membership, 'jobs') && (
+          <>
+            <dt>API requests</dt>
+            <dd>
+              <Link to={`/requests?q=${row.id}`}>View in the request log</Link>
+            </dd>
+          </>
+        )}
       </dl>
     </section>
   )
@@ -93,19 +105,21 @@ export const JobSection = ({ c, row, attempts, workspaces, keys }: SectionProps)
 const MINUTE_MS = 60_000
 
 /**
- * The interval at which the page follows the job, seconds; null once the job and its webhook have ended.
+ * The interval at which the page follows the job, seconds; null once the job and its events have ended.
  * It grows with the age of the job, since retries of a webhook take hours.
  */
-export function refreshSecondsOf({
-  status,
-  eventStatus,
-  eventDueAt,
-  createdAt,
-}: JobWithEvent): number | null {
-  const isPending = eventStatus === 'pending' || eventStatus === 'retrying'
-  if (isFinal(status) && !isPending) return null
+export function refreshSecondsOf(
+  { status, eventStatus, eventDueAt, createdAt }: JobWithEvent,
+  addedEvents: Pick<Delivery, 'status' | 'dueAt'>[],
+): number | null {
+  const open = [{ status: eventStatus, dueAt: eventDueAt }, ...addedEvents].filter(
+    (event) => event.status !== null && !isDeliveryFinal(event.status),
+  )
   const now = Date.now()
-  if (isFinal(status) && eventDueAt && eventDueAt.getTime() > now + MINUTE_MS) return 30
+  if (isFinal(status)) {
+    if (open.length === 0) return null
+    if (open.every(({ dueAt }) => dueAt && dueAt.getTime() > now + MINUTE_MS)) return 30
+  }
   const age = now - createdAt.getTime()
   return age < MINUTE_MS ? 1 : age < 10 * MINUTE_MS ? 5 : 30
 }

@@ -1,17 +1,21 @@
 // The timeline of a job: its own states and the attempts of its webhook.
 import type { WebhookAttemptRow } from '../../db/webhook-schema.ts'
 import { isFinal } from '../../domain/job.ts'
+import { EVENT_STATUSES } from '../../domain/webhook.ts'
 import { eventIdOf } from '../../ids.ts'
 import type { JobWithEvent } from '../../jobs/store.ts'
+import type { Delivery } from '../../webhooks/deliveries-store.ts'
 import { Link } from '../components/link.tsx'
 import { formatDuration, Timestamp } from '../components/time.tsx'
 
 export const JobTimeline = ({
   row,
   attempts,
+  addedEvents,
 }: {
   row: JobWithEvent
   attempts: WebhookAttemptRow[]
+  addedEvents: Pick<Delivery, 'status'>[]
 }) => {
   const endedAt = endOf(row)
   return (
@@ -51,9 +55,25 @@ export const JobTimeline = ({
           )}
         </li>
       )}
+      {addedEvents.length > 0 && (
+        <li>
+          <Link to={`/settings/webhooks/deliveries?q=${row.id}`}>Added endpoints</Link>{' '}
+          <span class="muted">{countsByStatus(addedEvents)}</span>
+        </li>
+      )}
     </ol>
   )
 }
+
+/** For example `2 delivered, 1 retrying`. */
+const countsByStatus = (events: Pick<Delivery, 'status'>[]): string =>
+  EVENT_STATUSES.map((status) => ({
+    status,
+    count: events.filter((event) => event.status === status).length,
+  }))
+    .filter(({ count }) => count > 0)
+    .map(({ status, count }) => `${count} ${status}`)
+    .join(', ')
 
 const endOf = ({ completedAt, cancelledAt, startedAt, durationMs }: JobWithEvent): Date | null =>
   completedAt ??

@@ -4,7 +4,9 @@ import { listKeyNames } from '../../accounts/key-names.ts'
 import { listWorkspaces } from '../../accounts/workspaces.ts'
 import { mayAccess } from '../../access/workspace-rights.ts'
 import { AppError } from '../../domain/errors.ts'
+import { isFinal } from '../../domain/job.ts'
 import { permits } from '../../domain/role.ts'
+import { MAX_ADDED_ENDPOINTS } from '../../domain/webhook.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { eventIdOf, isId } from '../../ids.ts'
 import { cancelJob } from '../../jobs/cancel.ts'
@@ -12,7 +14,8 @@ import { readNeighbours } from '../../jobs/read-list.ts'
 import { findJob } from '../../jobs/store.ts'
 import type { JobWithEvent } from '../../jobs/store.ts'
 import { deleteOutput } from '../../retention/delete-output.ts'
-import { listAttempts } from '../../webhooks/read.ts'
+import type { Delivery } from '../../webhooks/deliveries-store.ts'
+import { listAttempts, listDeliveries } from '../../webhooks/read.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { CodeSnippets } from '../components/code-snippets.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
@@ -39,7 +42,7 @@ export const job = new Hono<ConsoleApp>()
     const row = await findOwnJob(c)
     return c.html(
       <OrganisationPath.Provider value={pathOf(c, '')}>
-        {await jobSection(c, row)}
+        {await jobSection(c, row, await addedEventsOf(c, row))}
       </OrganisationPath.Provider>,
     )
   })
@@ -95,9 +98,13 @@ async function findOwnJob(c: ConsoleContext): Promise<JobWithEvent> {
 
 /** @param state the rejection of "Run again" */
 async function jobPage(c: ConsoleContext, row: JobWithEvent, state?: FormState) {
-  const refreshSeconds = refreshSecondsOf(row)
   const query = JobListQuery.parse(c.req.query())
-  const [section, navigation] = await Promise.all([jobSection(c, row), neighbours(c, row, query)])
+  const addedEvents = await addedEventsOf(c, row)
+  const refreshSeconds = refreshSecondsOf(row, addedEvents)
+  const [section, navigation] = await Promise.all([
+    jobSection(c, row, addedEvents),
+    neighbours(c, row, query),
+  ])
   return memberPage(
     c,
     {
@@ -150,14 +157,26 @@ async function neighbours(c: ConsoleContext, row: JobWithEvent, query: JobListQu
   )
 }
 
-async function jobSection(c: ConsoleContext, row: JobWithEvent) {
+/** The events of the job for added endpoints. */
+async function addedEventsOf(c: ConsoleContext, row: JobWithEvent): Promise<Delivery[]> {
+  if (!isFinal(row.status)) return []
+  const { deliveries } = await listDeliveries({
+    ...scopeOf(c),
+    filter: { mode: row.mode, jobId: row.id },
+    start: {},
+    limit: MAX_ADDED_ENDPOINTS + 1,
+  })
+  return deliveries.filter(({ id }) => id !== eventIdOf(row.id))
+}
+
+async function jobSection(c: ConsoleContext, row: JobWithEvent, addedEvents: Delivery[]) {
   const scope = scopeOf(c)
   const [attempts, workspaces, keys] = await Promise.all([
     row.eventStatus === null ? [] : listAttempts({ ...scope, eventId: eventIdOf(row.id) }),
     listWorkspaces(scope),
     listKeyNames(scope),
   ])
-  return <JobSection c={c} row={row} attempts={attempts} workspaces={workspaces} keys={keys} />
+  return <JobSection {...{ c, row, attempts, addedEvents, workspaces, keys }} />
 }
 
 /** Outside of the section that console.js replaces, since the form contains a random value. */

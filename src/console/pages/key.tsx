@@ -196,12 +196,18 @@ const RenameForm = ({ apiKey: { id, name: value }, state }: FormProps) => (
   </section>
 )
 
-const RollForm = ({ apiKey: { id, name: label }, state }: FormProps) => (
+const RollForm = ({ apiKey: { id, name: label, revokedAt }, state }: FormProps) => (
   <section class="card" aria-labelledby="roll">
     <h2 id="roll">Replace</h2>
     <p>
       Creates a new key with the name “{label}”. The old key continues to work for the time that you
       choose, so that you can deploy the new one first.
+      {revokedAt && (
+        <>
+          {' '}
+          Like the old key, the new one expires on <Timestamp at={revokedAt} />.
+        </>
+      )}
     </p>
     <PostForm to={`/settings/api-keys/${id}/roll`} novalidate>
       <input type="hidden" name="id" value={newId('key')} />
