@@ -185,15 +185,13 @@ async function closeLedger(env: Env, row: OrganisationRow): Promise<void> {
 /** Deletes a user. Their audit log entries remain, without email and IP addresses. */
 async function deleteAccount(env: Env, user: DeletedUser): Promise<void> {
   const db = database(env)
+  const emails = [user.email, ...(user.formerEmails ?? [])]
   const joined = await db
     .select({ organisationId: members.organisationId })
     .from(members)
     .where(eq(members.userId, user.id))
   await db.batch([
-    ...anonymiseAuditEntries(env, {
-      id: user.id,
-      emails: [user.email, ...(user.formerEmails ?? [])],
-    }),
+    ...anonymiseAuditEntries(env, { id: user.id, emails }),
     ...joined.map(({ organisationId }) =>
       auditInsert(env, {
         organisationId,
@@ -203,7 +201,7 @@ async function deleteAccount(env: Env, user: DeletedUser): Promise<void> {
       }),
     ),
     db.update(apiKeys).set({ createdBy: null }).where(eq(apiKeys.createdBy, user.id)),
-    db.delete(invitations).where(eq(invitations.email, user.email)),
+    db.delete(invitations).where(inArray(invitations.email, emails)),
     db.delete(verifications).where(eq(verifications.value, user.id)),
     // Sessions, logins, passkeys, secrets, memberships and the onboarding reference the row and are
     // deleted with it.

@@ -19,9 +19,14 @@ export const CONFIRMATION_PREFIX = 'confirm_'
 /**
  * Checks the fields `password` and `code`, or `passkey`, of the posted form.
  * @param prefix of the names of the fields
+ * @param passwordName the field of the current password
  * @returns a response with status 429 after too many attempts
  */
-export async function confirmIdentity(c: ConsoleContext, prefix = ''): Promise<Confirmation> {
+export async function confirmIdentity(
+  c: ConsoleContext,
+  prefix = '',
+  passwordName = 'password',
+): Promise<Confirmation> {
   const fields = await c.req.parseBody()
   const field = (name: string) => {
     const value = fields[prefix + name]
@@ -34,10 +39,10 @@ export async function confirmIdentity(c: ConsoleContext, prefix = ''): Promise<C
       ? { method: 'passkey' }
       : error('passkey', 'The passkey was not accepted. Try again.')
   }
-  if (field('password') === '') return error('password', 'Enter your password.')
-  const password = await checkPassword(c, field('password'))
+  if (field(passwordName) === '') return error(passwordName, 'Enter your password.')
+  const password = await checkPassword(c, field(passwordName))
   if (password instanceof Response) return password
-  if (password === 'wrong') return error('password', 'Incorrect password.')
+  if (password === 'wrong') return error(passwordName, 'Incorrect password.')
   if (!user.hasTwoFactor) return { method: 'password' }
   if (field('code') === '') return error('code', 'Enter the code.')
   const attempt = await attemptCode(c, user)

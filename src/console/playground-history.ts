@@ -18,6 +18,7 @@ export const recentJobIds = (c: ConsoleContext): string[] =>
     .filter((id) => isId('job', id))
     .slice(0, MAX_JOBS)
 
+/** Only for requests to the playground: others do not send the cookie, and would replace the history. */
 export function rememberJob(c: ConsoleContext, jobId: string): void {
   const jobIds = new Set([jobId, ...recentJobIds(c)])
   setCookie(c, COOKIE, [...jobIds].slice(0, MAX_JOBS).join('.'), {

@@ -24,7 +24,7 @@ import { credits } from './pages/credits.tsx'
 import { invitations } from './pages/invitations.tsx'
 import { jobs } from './pages/jobs.tsx'
 import { keys } from './pages/keys.tsx'
-import { limitChanges } from './middleware/throttle.tsx'
+import { limitAccountChanges, limitChanges } from './middleware/throttle.tsx'
 import { checklist } from './pages/checklist.ts'
 import { devMailbox } from './pages/dev-mailbox.tsx'
 import { newOrganisation } from './pages/new-organisation.tsx'
@@ -128,6 +128,7 @@ const signedIn = new Hono<ConsoleApp>()
   .route('/', switchOrganisation)
   .route('/:organisationId{org_[0-9a-z]+}', organisationPages)
   .use(requireOrganisation)
+  .use('/account/*', limitAccountChanges)
   .get('/account/notifications', (c) => c.redirect('/console/account', 303))
   .route('/account/notifications', notifications)
   .route('/account', account)

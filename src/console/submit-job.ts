@@ -11,7 +11,6 @@ import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleContext } from './context.ts'
 import { rejectedForm } from './error-messages.ts'
 import { scopeOf } from './middleware/session.ts'
-import { rememberJob } from './playground-history.ts'
 import type { FormState } from './read-form.ts'
 
 /** Generated with the form and used as idempotency key: sending the form twice submits one job. */
@@ -28,7 +27,7 @@ interface Submission {
 }
 
 /**
- * Submits a job and adds it to the history of the playground.
+ * Submits a job as the signed-in member.
  * @returns the job ID, or the form's state that explains the rejection
  * @throws AppError not_found if the member's role does not permit it
  */
@@ -54,7 +53,6 @@ export async function submitFromConsole(
     },
   })
   if (!result.ok) return { ok: false, state: permittedLink(c, rejectedForm(result.rejection)) }
-  if (!testEvent) rememberJob(c, result.value.jobId)
   return { ok: true, jobId: result.value.jobId }
 }
 

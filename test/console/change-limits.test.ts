@@ -45,13 +45,13 @@ describe('an organisation', () => {
 })
 
 describe('a session whose sign-in is not recent', () => {
-  it('requires the password to invite and promote owners and developers, but not viewers', async () => {
+  it('requires the password to invite and promote all roles but viewers', async () => {
     const { browser, organisationId } = await newOwner()
     const member = await newMember(organisationId)
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 16 * 60_000 })
     await browser.get(TEAM)
     const invited = newAddress()
-    for (const role of ['owner', 'developer']) {
+    for (const role of ['owner', 'developer', 'billing']) {
       const page = await browser.post(`${TEAM}/invitations`, { email: invited, role })
       expect(page.html, role).toContain('Confirm your password')
     }

@@ -154,7 +154,10 @@ describe('two-factor authentication', () => {
     const { app } = await turnOnTwoFactor(browser)
     const attacker = await enterPassword(newBrowser(), email)
     const password = 'another long password'
-    await browser.post('/console/account/password', { current: PASSWORD, password })
+    const change = { current: PASSWORD, password }
+    const withoutCode = await browser.post('/console/account/password', change)
+    expect(withoutCode.html).toContain('id="code-error"')
+    await browser.post('/console/account/password', { ...change, code: await app.code(1) })
     expect((await attacker.post(CODE, { code: await app.code(1) })).path).toContain('expired=1')
   })
 

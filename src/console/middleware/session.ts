@@ -157,10 +157,11 @@ export const permitted = (permission: Permission, change = permission) =>
 
 /**
  * Returns 404 to members who are limited to some workspaces: the forms concern all workspaces.
- * Forms about one event are excepted: its page checks the workspace.
+ * Resending events is excepted: its use cases check the workspaces.
  */
 export const unlimitedForms = createMiddleware<ConsoleApp>(async (c, next) => {
-  const isChange = c.req.method === 'POST' && !/\/evt_\w+\//.test(c.req.path)
+  const resends = /\/(evt_\w+|deliveries)\/resend$/.test(c.req.path)
+  const isChange = c.req.method === 'POST' && !resends
   if (isChange && c.var.membership.workspaceIds) throw new AppError('not_found')
   await next()
 })

@@ -112,6 +112,14 @@ export const limitChanges = createMiddleware<ConsoleApp>(async (c, next) => {
   return tooMany ?? next()
 })
 
+/** Limits the changes of an account, for the same reason. */
+export const limitAccountChanges = createMiddleware<ConsoleApp>(async (c, next) => {
+  if (c.req.method !== 'POST') return next()
+  const key = `change:${c.var.user.id}`
+  const tooMany = await limit(c, [{ key, max: 120, windowSeconds: HOUR }])
+  return tooMany ?? next()
+})
+
 /**
  * Uploads are stored before their job is accepted, so they need their own limit.
  * @returns a response with status 429, or null if the upload is allowed

@@ -5,6 +5,7 @@ import { readPreferences } from '../../notifications/preferences.ts'
 import type { ConsoleContext } from '../context.ts'
 import {
   Button,
+  CodeField,
   CurrentPasswordField,
   Field,
   NewPasswordField,
@@ -61,6 +62,9 @@ export async function accountPage(c: ConsoleContext, state: FormState = {}) {
         <PostForm action="/console/account/password" novalidate>
           <input type="hidden" autocomplete="username" value={user.email} />
           <CurrentPasswordField name="current" label="Current password" state={state} />
+          {user.hasTwoFactor && (
+            <CodeField name="code" label="Code of your authenticator app" state={state} />
+          )}
           <NewPasswordField
             label="New password"
             consequence="You will be signed out everywhere else."

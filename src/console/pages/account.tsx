@@ -8,7 +8,7 @@ import { revokeSessions } from '../../accounts/sessions.ts'
 import { changeName } from '../../accounts/users.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { settingsOf } from '../../settings.ts'
-import { checkPassword } from '../confirm-identity.tsx'
+import { confirmIdentity } from '../confirm-identity.tsx'
 import type { ConsoleApp } from '../context.ts'
 import { currentPassword, displayName, newPassword, workEmail } from '../fields.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
@@ -32,26 +32,26 @@ export const account = new Hono<ConsoleApp>()
   .post('/name', async (c) => {
     const form = await readForm(c, z.object({ display_name: displayName }))
     if (!form.ok) return accountPage(c, form)
-    await changeName({ env: c.env, actor: actorOf(c), name: form.data.display_name })
+    const { display_name: name } = form.data
+    if (name !== c.var.user.name) await changeName({ env: c.env, actor: actorOf(c), name })
     return c.redirect(`${ACCOUNT_PAGE}?done=name`, 303)
   })
 
   .post('/password', async (c) => {
     const form = await readForm(c, PasswordChange)
     if (!form.ok) return accountPage(c, form)
-    const checked = await checkPassword(c, form.data.current)
-    if (checked instanceof Response) return checked
-    if (checked === 'wrong') {
-      return accountPage(c, { errors: { current: 'Incorrect password.' } })
-    }
     const { id, email } = c.var.user
     const { password } = form.data
     const names = c.var.memberships.map(({ organisation }) => organisation.name)
     const problem = await passwordProblem({ env: c.env, password, email, names })
     if (problem) return accountPage(c, { errors: { password: problem } })
+    // The new session counts as recent, so it requires the same proof as a confirmation.
+    const confirmed = await confirmIdentity(c, '', 'current')
+    if (confirmed instanceof Response) return confirmed
+    if ('errors' in confirmed) return accountPage(c, confirmed)
     await changePassword({ env: c.env, actor: actorOf(c), password })
     sendSecurityEmail(c, email, 'password_changed')
-    await startSession(c, { id, email }, 'password')
+    await startSession(c, { id, email }, confirmed.method)
     return c.redirect(`${ACCOUNT_PAGE}?changed=1`, 303)
   })
 

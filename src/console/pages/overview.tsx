@@ -48,7 +48,9 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
     invitationsTo(c.env, c.var.user.email),
     permits(role, 'jobs') ? readActivity(c) : null,
   ])
-  const goLive = permits(role, 'develop') ? await goLiveSteps(c, credits.balance) : null
+  const goLive = permitsUnlimited(c.var.membership, 'develop')
+    ? await goLiveSteps(c, credits.balance)
+    : null
   return memberPage(
     c,
     {

@@ -26,7 +26,7 @@ import { rejectedForm, uploadMessage } from '../error-messages.ts'
 import { limitUpload } from '../middleware/throttle.tsx'
 import { scopeOf } from '../middleware/session.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
-import { recentJobIds } from '../playground-history.ts'
+import { recentJobIds, rememberJob } from '../playground-history.ts'
 import {
   chosenUrl,
   fileOf,
@@ -121,6 +121,7 @@ export const playground = new Hono<ConsoleApp>()
       garmentImageUrl: chosenUrl(values, 'garment'),
     })
     if (!submitted.ok) return playgroundPage(c, { ...submitted.state, values })
+    rememberJob(c, submitted.jobId)
     return redirectTo(c, `/jobs/${submitted.jobId}`)
   })
   // One click on the pages of the first hour, with a sample pair.
@@ -131,7 +132,10 @@ export const playground = new Hono<ConsoleApp>()
     const modelImageUrl = sampleUrl(baseUrlOf(c), model)
     const garmentImageUrl = sampleUrl(baseUrlOf(c), garment)
     const submitted = await submitFromConsole(c, { mode, nonce, modelImageUrl, garmentImageUrl })
-    if (submitted.ok) return redirectTo(c, `/jobs/${submitted.jobId}`)
+    if (submitted.ok) {
+      rememberJob(c, submitted.jobId)
+      return redirectTo(c, `/jobs/${submitted.jobId}`)
+    }
     const values = { ...sampleValues(c, { model, garment }), mode }
     return playgroundPage(c, { ...submitted.state, values })
   })

@@ -40,7 +40,10 @@ const pathTo = (id: string) => `/settings/webhooks/endpoints/${id}`
 
 export const webhookEndpoints = new Hono<ConsoleApp>()
   .get('/', (c) => redirectTo(c, '/settings/webhooks'))
-  .get('/new', permitted('develop'), (c) => newEndpointPage(c, newId('we')))
+  .get('/new', permitted('develop'), (c) => {
+    if (!permitsUnlimited(c.var.membership, 'develop')) throw new AppError('not_found')
+    return newEndpointPage(c, newId('we'))
+  })
   .post('/', permitted('develop'), async (c) => {
     const id = endpointIdOf((await c.req.parseBody())['id'])
     const form = await readForm(c, endpointForm(urlPolicyOf(c)))
