@@ -67,6 +67,7 @@ export const AUDIT_ACTIONS = [
   'job.withdrawn',
   'job.output_deleted',
   'job.exported',
+  'ledger.exported',
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 

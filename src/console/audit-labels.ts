@@ -55,6 +55,7 @@ export const ACTION_LABELS: Record<AuditAction, string> = {
   'credits.granted': 'Granted credits',
   'job.withdrawn': 'Withdrew a job',
   'job.exported': 'Exported a list of jobs',
+  'ledger.exported': 'Exported the ledger',
   'job.output_deleted': 'Deleted the images of a job',
 }
 

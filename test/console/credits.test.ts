@@ -5,7 +5,7 @@ import { newId } from '../../src/ids.ts'
 import type { Organisation } from '../../src/organisation/organisation.ts'
 import { Ledger } from '../../src/organisation/ledger.ts'
 import { ledgerPage } from '../../src/organisation/ledger-reports.ts'
-import { newOwner } from '../support/browser.ts'
+import { newMember, newOwner } from '../support/browser.ts'
 import { request } from '../support/client.ts'
 
 /** An organisation that got its first credits last month, and used some this month. */
@@ -88,6 +88,20 @@ describe('the page Credits', () => {
     expect(all.source.split('\r\n')).toHaveLength(9)
     const address = page.address.replace(/\?.*/, '')
     expect((await request(address, { redirect: 'manual' })).status).toBe(303)
+    const log = await browser.get('/console/settings/audit-log')
+    expect(log.html.match(/<div>Exported the ledger/g)).toHaveLength(2)
+    for (let exports = 2; exports < 10; exports++) await browser.get(address)
+    expect((await browser.get(address)).status).toBe(429)
+  })
+
+  it('hides the jobs from a member who may not read them', async () => {
+    const { organisationId, jobs } = await ownerWithLedger()
+    const billing = await newMember(organisationId, 'billing')
+    for (const page of ['/console/credits', '/console/credits/ledger.csv']) {
+      const { status, source } = await billing.browser.get(page)
+      expect(status).toBe(200)
+      expect(source).not.toContain(jobs[1])
+    }
   })
 })
 

@@ -1,20 +1,29 @@
 // Every page and form of an organisation is for some roles only. The routes come from the router, so
 // that a route without a rule fails. Pages show no link and no form that the role may not use.
+import { drawFigure } from '@try-on/compositor/samples'
+import { encodePng } from '@try-on/image-files/samples'
 import { env } from 'cloudflare:workers'
 import { inspectRoutes } from 'hono/dev'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { database } from '../../src/db/client.ts'
+import { addedWebhookEndpoints } from '../../src/db/webhook-schema.ts'
 import { organisationPages } from '../../src/console/routes.tsx'
 import type { Role } from '../../src/domain/role.ts'
 import { newId } from '../../src/ids.ts'
+import { outputKey } from '../../src/signing/signed-url.ts'
 import { newMember, newOwner, userIdOf } from '../support/browser.ts'
-import type { Browser } from '../support/browser.ts'
+import type { Browser, Owner } from '../support/browser.ts'
+import { clientOf } from '../support/client.ts'
 import { insertJob, insertObjects } from '../support/objects.ts'
+import { logged } from '../support/request-log.ts'
 
 /** `limited` is a developer who may access one workspace. */
 const MEMBERS = ['owner', 'developer', 'limited', 'billing', 'viewer'] as const
 type MemberName = (typeof MEMBERS)[number]
 const ALL: readonly MemberName[] = MEMBERS
 const READERS: readonly MemberName[] = ['owner', 'developer', 'limited', 'viewer']
+/** The request log concerns all workspaces. */
+const LOG_READERS: readonly MemberName[] = ['owner', 'developer', 'viewer']
 const DEVELOPERS: readonly MemberName[] = ['owner', 'developer', 'limited']
 const UNLIMITED: readonly MemberName[] = ['owner', 'developer']
 const BUYERS: readonly MemberName[] = ['owner', 'billing']
@@ -26,6 +35,40 @@ const RULES: Record<string, readonly MemberName[]> = {
   'GET /credits/ledger.csv': ALL,
   'GET /settings/organisation': ALL,
   'GET /settings/team': ALL,
+
+  'GET /checklist/:form': ALL,
+  'POST /checklist/hide': ALL,
+
+  'GET /requests': LOG_READERS,
+  'GET /requests/:requestId': LOG_READERS,
+
+  'GET /jobs/live': READERS,
+  'GET /jobs/export': READERS,
+  'POST /jobs/export': READERS,
+  'GET /jobs/:jobId/thumbnail': READERS,
+  'GET /jobs/:jobId/download': READERS,
+  'GET /jobs/:jobId/run-again': READERS,
+  'GET /settings/webhooks/:eventId/live': READERS,
+  'GET /settings/webhooks/deliveries': READERS,
+  'GET /settings/webhooks/deliveries/live': READERS,
+  'GET /settings/webhooks/deliveries/resend': READERS,
+  'GET /settings/webhooks/endpoints': READERS,
+  'GET /settings/webhooks/endpoints/:id': READERS,
+  'GET /settings/webhooks/endpoints/:id/:action{enabled|delete|reveal|rotate}': READERS,
+
+  'GET /playground/:form': DEVELOPERS,
+  'POST /playground/code': DEVELOPERS,
+  'POST /playground/uploads': DEVELOPERS,
+  'POST /jobs/:jobId/run-again': DEVELOPERS,
+  'POST /settings/webhooks/deliveries/resend': DEVELOPERS,
+
+  'GET /settings/webhooks/endpoints/new': UNLIMITED,
+  'POST /settings/webhooks/endpoints': UNLIMITED,
+  'POST /settings/webhooks/endpoints/:id': UNLIMITED,
+  'POST /settings/webhooks/endpoints/:id/enabled': UNLIMITED,
+  'POST /settings/webhooks/endpoints/:id/reveal': UNLIMITED,
+  'POST /settings/webhooks/endpoints/:id/rotate': UNLIMITED,
+  'POST /settings/webhooks/endpoints/:id/delete': UNLIMITED,
 
   'GET /jobs': READERS,
   'GET /jobs/:jobId': READERS,
@@ -41,7 +84,6 @@ const RULES: Record<string, readonly MemberName[]> = {
   'GET /settings/webhooks/test': READERS,
 
   'GET /playground': DEVELOPERS,
-  'GET /playground/sample': DEVELOPERS,
   'GET /settings/api-keys': DEVELOPERS,
   'GET /settings/api-keys/:keyId': DEVELOPERS,
   'GET /settings/api-keys/:keyId/:form': DEVELOPERS,
@@ -94,6 +136,7 @@ const RULES: Record<string, readonly MemberName[]> = {
 /** Forms that do not exist without these fields. */
 const FIELDS: Record<string, Record<string, string>> = {
   'POST /settings/team/members/:userId/role': { role: 'viewer' },
+  'POST /settings/webhooks/endpoints': { id: newId('we') },
 }
 
 const browsers = new Map<MemberName, Browser>()
@@ -113,13 +156,49 @@ beforeAll(async () => {
   }
   browsers.set('limited', (await newMember(organisationId, 'developer', [workspaceId])).browser)
   objects = {
-    ...(await insertJob(organisationId, workspaceId)),
+    ...(await insertJobWithPicture(workspaceId)),
     ...(await insertObjects(organisationId)),
     workspaceId,
     userId: await userIdOf(owner.email),
     form: 'packs',
+    action: 'reveal',
+    requestId: await loggedRequest(owner),
   }
 })
+
+/** A completed job whose picture is stored. */
+async function insertJobWithPicture(workspaceId: string) {
+  const job = await insertJob(organisationId, workspaceId)
+  await env.DB.prepare("UPDATE jobs SET output_format = 'png' WHERE id = ?").bind(job.jobId).run()
+  await env.IMAGES.put(
+    outputKey(job.jobId, 'png'),
+    await encodePng(drawFigure({ width: 60, height: 90 })),
+  )
+  return job
+}
+
+async function insertEndpoint(): Promise<string> {
+  const id = newId('we')
+  await database(env)
+    .insert(addedWebhookEndpoints)
+    .values({
+      organisationId,
+      id,
+      name: 'Shop',
+      url: 'https://hooks.test/',
+      types: ['job.failed'],
+      secret: `whsec_${'A'.repeat(44)}`,
+      createdAt: new Date(),
+    })
+  return id
+}
+
+/** The id of a request in the log. */
+async function loggedRequest({ testKey }: Owner): Promise<string> {
+  const response = await clientOf(testKey).get('/v1/account')
+  await logged({ orgId: organisationId }, 1)
+  return response.headers.get('X-Request-Id') ?? ''
+}
 
 const browserOf = (member: MemberName): Browser => {
   const browser = browsers.get(member)
@@ -134,7 +213,10 @@ const split = (route: string) => {
 
 function call(member: MemberName, route: string, ids = objects) {
   const { method, template } = split(route)
-  const page = template.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? `unknown ${name}`)
+  const page = template.replace(
+    /:(\w+)(\{[^}]*\})?/g,
+    (_, name: string) => ids[name] ?? `unknown ${name}`,
+  )
   const path = `/console/${organisationId}${page === '/' ? '' : page}`
   const browser = browserOf(member)
   return method === 'GET' ? browser.get(path) : browser.post(path, FIELDS[route] ?? {})
@@ -154,10 +236,13 @@ describe('the routes of an organisation', () => {
   it.each(Object.entries(RULES))('%s is for some roles only', async (route, allowed) => {
     vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is unavailable'))
     vi.spyOn(console, 'error').mockReturnValue()
+    const { template } = split(route)
+    if (template.includes('/endpoints/:id')) objects['id'] = await insertEndpoint()
     for (const member of others(allowed)) {
       expect((await call(member, route)).status, member).toBe(404)
     }
     for (const member of allowed) {
+      if (template.includes('/endpoints/:id')) objects['id'] = await insertEndpoint()
       expect([200, 422], member).toContain((await call(member, route)).status)
     }
   })
@@ -165,26 +250,29 @@ describe('the routes of an organisation', () => {
 
 /** The route of a path, without query and fragment. */
 function routeOf(method: string, path: string): string | undefined {
-  const page = path.replace(`/console/${organisationId}`, '').replace(/[?#].*$/, '') || '/'
+  const page = path.replace(`/console/${organisationId}`, '').replace(/\/?([?#].*)?$/, '') || '/'
   const matching = Object.keys(RULES).filter((route) => {
     const { method: own, template } = split(route)
-    return own === method && new RegExp(`^${template.replace(/:\w+/g, '[^/]+')}$`).test(page)
+    return (
+      own === method && new RegExp(`^${template.replace(/:\w+(\{[^}]*\})?/g, '[^/]+')}$`).test(page)
+    )
   })
   return matching.find((route) => !route.includes(':')) ?? matching[0]
 }
 
 describe('the pages of an organisation', () => {
   it.each(MEMBERS)('show only links and forms for the role: %s', async (member) => {
-    const ids = { ...objects, ...(await insertObjects(organisationId)) }
+    const id = await insertEndpoint()
+    const ids = { ...objects, ...(await insertObjects(organisationId)), id }
     const pages = Object.entries(RULES).filter(
       ([route, allowed]) => route.startsWith('GET ') && allowed.includes(member),
     )
     for (const [route] of pages) {
       const { source } = await call(member, route, ids)
       const found = (attribute: string) =>
-        [...source.matchAll(new RegExp(`${attribute}="(/console/org_[^"]*)"`, 'g'))].map(
-          ([, path = '']) => path.replaceAll('&amp;', '&'),
-        )
+        [
+          ...source.matchAll(new RegExp(`${attribute}="(/console/${organisationId}[^"]*)"`, 'g')),
+        ].map(([, path = '']) => path.replaceAll('&amp;', '&'))
       for (const [method, paths] of [
         ['GET', found('href')],
         ['POST', found('method="post" action')],
@@ -206,7 +294,7 @@ describe('a member who is limited to a workspace', () => {
     await env.DB.prepare("INSERT INTO workspaces VALUES (?, ?, 'Outlet', 'active', 0)")
       .bind(id, organisationId)
       .run()
-    const hidden = await insertJob(organisationId, id)
+    const hidden = await insertJobWithPicture(id)
     const browser = browserOf('limited')
     const list = await browser.get(`/console/${organisationId}/jobs`)
     expect(list.html).toContain(objects['jobId'])
@@ -216,6 +304,9 @@ describe('a member who is limited to a workspace', () => {
     for (const route of [
       'GET /jobs/:jobId',
       'GET /jobs/:jobId/live',
+      'GET /jobs/:jobId/thumbnail',
+      'GET /jobs/:jobId/download',
+      'POST /jobs/:jobId/run-again',
       'POST /jobs/:jobId/cancel',
       'POST /jobs/:jobId/delete-pictures',
       'GET /settings/webhooks/:eventId',
@@ -223,6 +314,13 @@ describe('a member who is limited to a workspace', () => {
     ]) {
       expect((await call('limited', route, ids)).status, route).toBe(404)
     }
+    const organisation = `/console/${organisationId}`
+    expect((await browser.post(`${organisation}/jobs/export`)).source).not.toContain(hidden.jobId)
+    const deliveries = await browser.get(`${organisation}/settings/webhooks/deliveries`)
+    expect(deliveries.html).toContain(objects['eventId'])
+    expect(deliveries.html).not.toContain(hidden.eventId)
+    const prefilled = await browser.get(`${organisation}/playground?job=${hidden.jobId}`)
+    expect(prefilled.html).not.toContain('https://shop.test/model.jpg')
     const playground = `/console/${organisationId}/playground`
     expect((await browser.get(playground)).html).not.toContain('Outlet')
     const submit = (workspace: string) =>

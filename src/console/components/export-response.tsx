@@ -14,8 +14,12 @@ export function exportResponse(c: ConsoleContext, exported: ExportResult, name: 
       'Content-Disposition': `attachment; filename="${name}-${date}.json"`,
     })
   }
-  c.header('Retry-After', String(exported.waitSeconds))
-  const minutes = Math.ceil(exported.waitSeconds / 60)
+  return exportLimitReached(c, exported.waitSeconds)
+}
+
+export function exportLimitReached(c: ConsoleContext, waitSeconds: number) {
+  c.header('Retry-After', String(waitSeconds))
+  const minutes = Math.ceil(waitSeconds / 60)
   return guestPage(
     c,
     { title: 'Too many exports', status: 429 },

@@ -2,17 +2,20 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { streamOf } from '../../accounts/export-file.ts'
-import { permits } from '../../domain/role.ts'
+import { recordLedgerExport } from '../../accounts/export-ledger.ts'
+import { permits, permitsUnlimited } from '../../domain/role.ts'
 import { csvHeaders, csvLine } from '../../http/csv.ts'
 import type { LedgerEntry } from '../../organisation/ledger.ts'
 import type { LedgerFilter, MonthTotals } from '../../organisation/ledger-reports.ts'
 import { organisationStub } from '../../organisation/stub.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { Button } from '../components/form.tsx'
+import { exportLimitReached } from '../components/export-response.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { EmptyState, IdLink, Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { Link } from '../components/link.tsx'
+import { scopeOf } from '../middleware/session.ts'
 import { pathOf } from '../organisation-path.ts'
 
 const PAGE_SIZE = 50
@@ -91,7 +94,7 @@ export const credits = new Hono<ConsoleApp>()
           {page.entries.length === 0 ? (
             <NoEntries filter={filter} hasMore={page.nextBefore !== null} />
           ) : (
-            <Entries entries={page.entries} />
+            <Entries entries={page.entries} readsJobs={readsAllJobs(c)} />
           )}
           <nav aria-label="Pages" class="pages">
             {before !== undefined && <Link to={`/credits${queryOf(filter)}`}>Newest</Link>}
@@ -103,11 +106,16 @@ export const credits = new Hono<ConsoleApp>()
       </>,
     )
   })
-  .get('/ledger.csv', (c) => {
+  .get('/ledger.csv', async (c) => {
     const { kind, month } = Query.parse(c.req.query())
+    const waitSeconds = await recordLedgerExport(scopeOf(c))
+    if (waitSeconds !== null) return exportLimitReached(c, waitSeconds)
     const name = ['credits', month, kind].filter(Boolean).join('-')
     return c.body(streamOf(linesOf(c, { kind, month })), 200, csvHeaders(`${name}.csv`))
   })
+
+/** Whether the member may read the jobs of all workspaces, and therefore the ids of all jobs. */
+const readsAllJobs = (c: ConsoleContext) => permitsUnlimited(c.var.membership, 'jobs')
 
 /** The lines of the exported file, newest entry first. */
 async function* linesOf(c: ConsoleContext, filter: Filter): AsyncGenerator<string> {
@@ -120,7 +128,16 @@ async function* linesOf(c: ConsoleContext, filter: Filter): AsyncGenerator<strin
     )
     yield page.entries
       .map(({ at, kind, amount, balance, reserved, consumed, jobId, reason }) =>
-        csvLine([new Date(at), kind, amount, balance, reserved, consumed, jobId, reason]),
+        csvLine([
+          new Date(at),
+          kind,
+          amount,
+          balance,
+          reserved,
+          consumed,
+          readsAllJobs(c) ? jobId : null,
+          reason,
+        ]),
       )
       .join('')
     before = page.nextBefore
@@ -227,7 +244,7 @@ const NoEntries = ({ filter, hasMore }: { filter: Filter; hasMore: boolean }) =>
     <EmptyState title="No entries yet" />
   )
 
-const Entries = ({ entries }: { entries: LedgerEntry[] }) => (
+const Entries = ({ entries, readsJobs }: { entries: LedgerEntry[]; readsJobs: boolean }) => (
   <Table
     label="Ledger"
     columns={['Time', 'Type', 'Credits', 'Balance', 'Job or reason']}
@@ -237,7 +254,11 @@ const Entries = ({ entries }: { entries: LedgerEntry[] }) => (
       KIND_LABELS[entry.kind],
       <Credits of={entry} />,
       format(entry.balance),
-      entry.jobId ? <IdLink to={`/jobs/${entry.jobId}`} id={entry.jobId} /> : entry.reason,
+      entry.jobId && readsJobs ? (
+        <IdLink to={`/jobs/${entry.jobId}`} id={entry.jobId} />
+      ) : (
+        entry.reason
+      ),
     ])}
   />
 )
