@@ -1,9 +1,9 @@
 // Exports the jobs of a search as rows of a table, without URLs.
 import { auditInsert } from '../access/audit-log.ts'
-import { requirePermission } from '../access/authorisation.ts'
-import type { OrganisationRequest } from '../access/authorisation.ts'
 import { SUBMITTED_IN_CONSOLE } from '../domain/job.ts'
 import { creditCost } from '../jobs/present.ts'
+import { searchOf } from '../jobs/read-list.ts'
+import type { ListRequest } from '../jobs/read-list.ts'
 import { SCAN_LIMIT, searchJobs } from '../jobs/search.ts'
 import type { FoundJob, JobSearch } from '../jobs/search.ts'
 import { listKeyNames } from './key-names.ts'
@@ -39,13 +39,12 @@ const HEADER = [
  * @throws AppError not_found
  */
 export async function exportJobs({
-  actor,
+  filter,
   maxRows = MAX_ROWS,
-  ...search
-}: OrganisationRequest & JobSearch & { maxRows?: number }): Promise<AsyncGenerator<Row[]>> {
-  const { env, organisationId, filter } = search
-  const request = { env, actor, organisationId }
-  await requirePermission(request, 'jobs')
+  ...request
+}: ListRequest & { maxRows?: number }): Promise<AsyncGenerator<Row[]>> {
+  const { env, actor, organisationId } = request
+  const search = await searchOf({ ...request, filter })
   const [keys, workspaces] = await Promise.all([listKeyNames(request), listWorkspaces(request)])
   await auditInsert(env, {
     organisationId,

@@ -4,7 +4,17 @@ import type { OrganisationRequest } from '../access/authorisation.ts'
 import { countMatches, neighboursOf, readListed, searchJobs } from './search.ts'
 import type { FoundJob, JobSearch, SearchCursor, SearchPage } from './search.ts'
 
-export type ListRequest = OrganisationRequest & JobSearch
+export type ListRequest = OrganisationRequest & Pick<JobSearch, 'filter'>
+
+/**
+ * The search of a member, limited to the workspaces that they may access.
+ * @throws AppError not_found
+ */
+export async function searchOf({ filter, ...request }: ListRequest): Promise<JobSearch> {
+  const { workspaceIds } = await requirePermission(request, 'jobs')
+  const { env, organisationId } = request
+  return { env, organisationId, filter, workspaceIds }
+}
 
 export interface FoundPage extends SearchPage {
   /** The matches of the whole list, up to COUNT_LIMIT. */
@@ -22,10 +32,10 @@ export async function readJobList({
   limit,
   ...request
 }: ListRequest & { cursor: SearchCursor; limit: number }): Promise<FoundPage> {
-  await requirePermission(request, 'jobs')
+  const search = await searchOf(request)
   const [page, count] = await Promise.all([
-    searchJobs({ ...request, cursor, limit }),
-    countMatches(request),
+    searchJobs({ ...search, cursor, limit }),
+    countMatches(search),
   ])
   return { ...page, ...count }
 }
@@ -36,8 +46,7 @@ export async function readJobList({
  * @throws AppError not_found
  */
 export async function readJobRows(request: ListRequest, ids: string[]): Promise<FoundJob[]> {
-  await requirePermission(request, 'jobs')
-  return readListed(request, ids)
+  return readListed(await searchOf(request), ids)
 }
 
 /**
@@ -45,8 +54,7 @@ export async function readJobRows(request: ListRequest, ids: string[]): Promise<
  * @throws AppError not_found
  */
 export async function countNewJobs(request: ListRequest, newerThan: string): Promise<number> {
-  await requirePermission(request, 'jobs')
-  return (await countMatches(request, { newerThan })).matches
+  return (await countMatches(await searchOf(request), { newerThan })).matches
 }
 
 /**
@@ -54,6 +62,5 @@ export async function countNewJobs(request: ListRequest, newerThan: string): Pro
  * @throws AppError not_found
  */
 export async function readNeighbours(request: ListRequest, jobId: string) {
-  await requirePermission(request, 'jobs')
-  return neighboursOf(request, jobId)
+  return neighboursOf(await searchOf(request), jobId)
 }

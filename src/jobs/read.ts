@@ -1,7 +1,6 @@
 // Reads one job, with an optional wait for its end, or a page of a list.
 import { pageOf } from '../domain/page.ts'
 import type { Page } from '../domain/page.ts'
-import type { WorkspaceIds } from '../access/workspace-rights.ts'
 import { listJobs } from './lists.ts'
 import type { ListedRow } from './lists.ts'
 import type { JobFilter, JobWithEvent } from './store.ts'
@@ -44,8 +43,6 @@ export async function listPage({
   filter: JobFilter
   limit: number
   beforeId: string | undefined
-  /** The workspaces that the caller is limited to. */
-  workspaceIds?: WorkspaceIds
 }): Promise<Page<ListedRow>> {
   return pageOf(await listJobs({ ...query, limit: limit + 1 }), limit)
 }

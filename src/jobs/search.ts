@@ -3,6 +3,7 @@
 // index and reports how far it has read.
 import { and, asc, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
+import { inWorkspaces } from '../access/workspace-rights.ts'
 import { database } from '../db/client.ts'
 import { jobs } from '../db/schema.ts'
 import type { JobErrorCode, JobStatus, Mode } from '../domain/job.ts'
@@ -18,8 +19,8 @@ export interface JobSearch {
   env: Env
   organisationId: string
   filter: JobSearchFilter
-  /** The workspaces that the member may see; null or undefined for all. */
-  workspaceIds?: string[] | null | undefined
+  /** The workspaces that the member may see; null for all. */
+  workspaceIds: string[] | null
 }
 
 export interface JobSearchFilter {
@@ -213,12 +214,6 @@ const matching = ({ filter, workspaceIds }: JobSearch): SQL | undefined =>
     filter.idPart === undefined ? undefined : sql`instr(${jobs.id}, ${filter.idPart}) > 0`,
     inWorkspaces(workspaceIds),
   )
-
-/** A list of any length as one bound value, since D1 binds at most 100 values. */
-const inWorkspaces = (ids: string[] | null | undefined): SQL | undefined =>
-  ids
-    ? sql`${jobs.workspaceId} in (select value from json_each(${JSON.stringify(ids)}))`
-    : undefined
 
 /** The last id that a search of this range may read; null when the whole range is within SCAN_LIMIT. */
 async function scanEnd(

@@ -33,7 +33,7 @@ beforeAll(async () => {
     .run()
 })
 
-const search = (filter: Partial<JobSearchFilter> = {}, workspaceIds?: string[]) => ({
+const search = (filter: Partial<JobSearchFilter> = {}, workspaceIds: string[] | null = null) => ({
   env,
   organisationId,
   filter: { mode: 'live' as const, ...filter },

@@ -140,11 +140,7 @@ async function jobPage(c: ConsoleContext, row: JobWithEvent, state?: FormState) 
 /** Links to the next and the previous job of the list, in the mode of this job. */
 async function neighbours(c: ConsoleContext, row: JobWithEvent, query: JobListQuery) {
   const { newerId, olderId } = await readNeighbours(
-    {
-      ...scopeOf(c),
-      filter: filterOf(query, row.mode),
-      workspaceIds: c.var.membership.workspaceIds,
-    },
+    { ...scopeOf(c), filter: filterOf(query, row.mode) },
     row.id,
   )
   if (newerId === null && olderId === null) return null
