@@ -13,13 +13,12 @@ import { reencryptWebhookSecrets } from './webhooks/reencrypt-secrets.ts'
 import { takeSweptEvents } from './webhooks/store.ts'
 import { countFinishedDay } from './jobs/daily-statistics.ts'
 import { messageOf, queueOf } from './jobs/queue.ts'
+import { batchesOf } from './queues/batches.ts'
 import { takeSweptJobs } from './jobs/store.ts'
 
 /** The maximum number of rows of each kind per run. The next run processes the rest. */
 const MAX_ROWS = 20_000
 const PAGE_ROWS = 1_000
-/** The maximum number of messages in one batch. */
-const MESSAGES_PER_SEND = 100
 /** If a queue has more messages than this, a pending job probably still has its message there. */
 const LONG_BACKLOG = 100
 
@@ -110,7 +109,5 @@ async function modesWithBacklog(env: Env): Promise<Mode[]> {
 }
 
 async function sendAll(queue: Queue, bodies: object[]): Promise<void> {
-  for (let at = 0; at < bodies.length; at += MESSAGES_PER_SEND) {
-    await queue.sendBatch(bodies.slice(at, at + MESSAGES_PER_SEND).map((body) => ({ body })))
-  }
+  for (const batch of batchesOf(bodies)) await queue.sendBatch(batch.map((body) => ({ body })))
 }

@@ -5,6 +5,7 @@ import { errorDocsPath } from '../domain/docs.ts'
 import { eventIdOf } from '../ids.ts'
 import { log } from '../log.ts'
 import { organisationStub } from '../organisation/stub.ts'
+import { batchesOf } from '../queues/batches.ts'
 import { endJob } from './endings.ts'
 import type { EndingFrom } from './endings.ts'
 
@@ -77,13 +78,8 @@ async function settleCredits(env: Env, organisationId: string, jobs: JobRow[]): 
 const ownEventIdsOf = (jobs: JobRow[]): string[] =>
   jobs.filter(({ webhookUrl }) => webhookUrl !== null).map(({ id }) => eventIdOf(id))
 
-/** The maximum number of messages in one batch. */
-const MESSAGES_PER_SEND = 100
-
 async function queueEvents(env: Env, eventIds: string[]): Promise<void> {
   const messages = eventIds.map((eventId) => ({ body: { eventId } }))
   if (messages.length === 1 && messages[0]) return void (await env.WEBHOOKS.send(messages[0].body))
-  for (let at = 0; at < messages.length; at += MESSAGES_PER_SEND) {
-    await env.WEBHOOKS.sendBatch(messages.slice(at, at + MESSAGES_PER_SEND))
-  }
+  for (const batch of batchesOf(messages)) await env.WEBHOOKS.sendBatch(batch)
 }

@@ -3,6 +3,7 @@ import { auditInsert } from '../access/audit-log.ts'
 import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { log } from '../log.ts'
+import { batchesOf } from '../queues/batches.ts'
 import { findFailedEvents } from './deliveries-store.ts'
 import type { DeliveryFilter } from './deliveries-store.ts'
 import { findEvent } from './lists.ts'
@@ -10,8 +11,6 @@ import { reopenEvent, reopenFailedEvents } from './resend-store.ts'
 
 /** How many messages of one click become due in each second, so that no receiver is flooded. */
 const RESENT_PER_SECOND = 10
-/** The maximum number of messages in one batch. */
-const MESSAGES_PER_SEND = 100
 
 /**
  * Delivers an event again, with any status. An event that waits for a retry is attempted immediately.
@@ -38,7 +37,8 @@ export async function resendEvent({
 
 /**
  * Delivers the failed events of a filter again: at most `MAX_RESENT` of the latest `MAX_SCANNED`. Like
- * other deliveries, an event is retried if the rest of its schedule allows it. Events of disabled endpoints fail again without an attempt. For developers.
+ * other deliveries, an event is retried if the rest of its schedule allows it. Events of disabled
+ * endpoints fail again without an attempt. For developers.
  * @returns how many events are sent again
  * @throws AppError not_found
  */
@@ -69,10 +69,10 @@ export async function resendFailedEvents({
     body: { eventId },
     delaySeconds: Math.floor(index / RESENT_PER_SECOND),
   }))
-  for (let at = 0; at < messages.length; at += MESSAGES_PER_SEND) {
+  for (const batch of batchesOf(messages)) {
     // The sweep queues events whose message was lost.
-    await env.WEBHOOKS.sendBatch(messages.slice(at, at + MESSAGES_PER_SEND)).catch(
-      (error: unknown) => log.error('attempts not queued', error, { organisationId }),
+    await env.WEBHOOKS.sendBatch(batch).catch((error: unknown) =>
+      log.error('attempts not queued', error, { organisationId }),
     )
   }
   return reopened.length

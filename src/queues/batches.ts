@@ -1,0 +1,10 @@
+// Splits messages into batches that a queue accepts.
+
+/** The maximum number of messages in one batch of Cloudflare Queues. */
+const MAX_MESSAGES = 100
+
+export function* batchesOf<Message>(messages: readonly Message[]): Generator<Message[]> {
+  for (let at = 0; at < messages.length; at += MAX_MESSAGES) {
+    yield messages.slice(at, at + MAX_MESSAGES)
+  }
+}
