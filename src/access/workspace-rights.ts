@@ -2,22 +2,20 @@
 import { sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { listed } from '../db/client.ts'
 import { jobs } from '../db/schema.ts'
 
 export type WorkspaceIds = string[] | null | undefined
 
 /**
  * An SQL condition: limits rows to the given workspaces. Undefined without a limit, as `and` of Drizzle
- * expects. One parameter, because D1 allows at most 100 in a statement.
+ * expects.
  * @param column the column of the workspace; by default that of jobs
  */
 export const inWorkspaces = (
   workspaceIds: WorkspaceIds,
   column: SQLiteColumn = jobs.workspaceId,
-): SQL | undefined =>
-  workspaceIds
-    ? sql`${column} in (select value from json_each(${JSON.stringify(workspaceIds)}))`
-    : undefined
+): SQL | undefined => (workspaceIds ? sql`${column} in ${listed(workspaceIds)}` : undefined)
 
 /** An SQL condition: limits rows with the id of a job to the jobs of the given workspaces. */
 export const jobInWorkspaces = (

@@ -1,7 +1,7 @@
 // Applies the events of a payment provider. An event is only a hint: the payment or subscription that it
 // names is read from the provider.
-import { inArray, sql } from 'drizzle-orm'
-import { database } from '../db/client.ts'
+import { inArray } from 'drizzle-orm'
+import { database, listed } from '../db/client.ts'
 import { paymentEvents } from '../db/billing-schema.ts'
 import type { PaymentRow } from '../db/billing-schema.ts'
 import { log } from '../log.ts'
@@ -41,8 +41,7 @@ export async function knownEvents(env: Env, ids: string[]): Promise<Set<string>>
   const rows = await database(env)
     .select({ id: paymentEvents.id })
     .from(paymentEvents)
-    // One bound value, since D1 binds at most 100.
-    .where(inArray(paymentEvents.id, sql`(select value from json_each(${JSON.stringify(ids)}))`))
+    .where(inArray(paymentEvents.id, listed(ids)))
   return new Set(rows.map(({ id }) => id))
 }
 

@@ -40,6 +40,10 @@ export function rowValues<T extends SQLiteTable>(
   return sql.join(values, sql`, `)
 }
 
+/** A list of any length as one bound value, since D1 binds at most 100 values. For `in`. */
+export const listed = (values: readonly (string | number)[]): SQL =>
+  sql`(select value from json_each(${JSON.stringify(values)}))`
+
 /** A value as a column of INSERT … SELECT, with the encoding and name of the column. */
 export const valueFor = <T>(value: T, column: SQLiteColumn) =>
   sql<T>`${sql.param(value, column)}`.as(column.name)

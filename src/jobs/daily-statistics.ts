@@ -1,7 +1,7 @@
 // Counts the jobs of each finished day, once, for the statistics of the console. Cron runs it. Counting a
 // day again gives the same rows, so a run may be repeated and two runs may overlap.
 import { and, eq, gte, inArray, lt, sql } from 'drizzle-orm'
-import { database } from '../db/client.ts'
+import { database, listed } from '../db/client.ts'
 import { jobs } from '../db/schema.ts'
 import { jobStatistics, jobStatisticsDays } from '../db/statistics-schema.ts'
 import type { Mode } from '../domain/job.ts'
@@ -127,7 +127,7 @@ export function deleteStatistics(env: Env, organisationId: string) {
     .delete(jobStatistics)
     .where(
       and(
-        inArray(jobStatistics.day, sql`(select value from json_each(${JSON.stringify(days)}))`),
+        inArray(jobStatistics.day, listed(days)),
         eq(jobStatistics.organisationId, organisationId),
       ),
     )

@@ -4,7 +4,8 @@
 import { and, desc, eq, gte, inArray, max, sql } from 'drizzle-orm'
 import { requirePermission, selectedWorkspaces } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
-import { database } from '../db/client.ts'
+import { inWorkspaces } from '../access/workspace-rights.ts'
+import { database, listed } from '../db/client.ts'
 import { jobs } from '../db/schema.ts'
 import { jobStatistics, jobStatisticsDays } from '../db/statistics-schema.ts'
 import { firstIdSince } from '../ids.ts'
@@ -181,7 +182,7 @@ async function countsOfDays(
     // A list and not a range: the primary key then finds the organisation's rows of each day.
     inArray(jobStatistics.day, listed(days)),
     eq(jobStatistics.organisationId, organisationId),
-    workspaceIds ? inArray(jobStatistics.workspaceId, listed(workspaceIds)) : undefined,
+    inWorkspaces(workspaceIds, jobStatistics.workspaceId),
   )
   const [rows, [other]] = await db.batch([
     db
@@ -267,7 +268,3 @@ async function countJobs(
   }
   return { periods: [...periods.values()], otherMode, isLimited: counted >= MAX_COUNTED }
 }
-
-/** A list of any length as one bound value, since D1 binds at most 100 values. */
-const listed = (values: (string | number)[]) =>
-  sql`(select value from json_each(${JSON.stringify(values)}))`

@@ -1,7 +1,7 @@
 // The jobs of organisations whose retention is due: pages of them, and what is deleted of each. Every
 // statement has bounded work and can be repeated.
 import { and, asc, eq, gt, inArray, lt, lte, sql } from 'drizzle-orm'
-import { database } from '../db/client.ts'
+import { database, listed } from '../db/client.ts'
 import { jobs, organisations } from '../db/schema.ts'
 import { webhookAttempts, webhookEvents } from '../db/webhook-schema.ts'
 import type { JobRow, OrganisationRow } from '../db/schema.ts'
@@ -126,6 +126,3 @@ export const clearPictures = (env: Env, jobId: string) =>
 const eventsOf = (jobIds: string[]) =>
   sql`(select event.id from json_each(${JSON.stringify(jobIds.map(eventIdOf))}) own
     join ${webhookEvents} event on event.id >= own.value and event.id < own.value || char(96))`
-
-/** A list of any length as one bound value, since D1 binds at most 100 values. */
-const listed = (ids: string[]) => sql`(select value from json_each(${JSON.stringify(ids)}))`

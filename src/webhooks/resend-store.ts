@@ -2,7 +2,7 @@
 import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
 import { auditInsert } from '../access/audit-log.ts'
 import type { AuditEntry } from '../access/audit-log.ts'
-import { database } from '../db/client.ts'
+import { database, listed } from '../db/client.ts'
 import { dueFrom, UNQUEUED_AFTER_MS } from '../db/due.ts'
 import { addedWebhookEndpoints, webhookEvents } from '../db/webhook-schema.ts'
 import { ATTEMPT_LEASE_MS } from './endpoint-store.ts'
@@ -57,7 +57,6 @@ export async function reopenFailedEvents(
 ): Promise<string[]> {
   const now = Date.now()
   const db = database(env)
-  const listed = sql`(select value from json_each(${JSON.stringify(eventIds)}))`
   const [reopened] = await db.batch([
     db
       .update(webhookEvents)
@@ -66,7 +65,7 @@ export async function reopenFailedEvents(
         dueAt: new Date(now),
         sweepAt: new Date(now + sweepAfterSeconds * 1_000 + UNQUEUED_AFTER_MS),
       })
-      .where(and(inArray(webhookEvents.id, listed), eq(webhookEvents.status, 'failed')))
+      .where(and(inArray(webhookEvents.id, listed(eventIds)), eq(webhookEvents.status, 'failed')))
       .returning({ id: webhookEvents.id }),
     entry,
   ])

@@ -2,6 +2,7 @@
 import { and, desc, eq, gte, sql } from 'drizzle-orm'
 import { requirePermission, selectedWorkspaces } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
+import { inWorkspaces } from '../access/workspace-rights.ts'
 import { database } from '../db/client.ts'
 import { jobs } from '../db/schema.ts'
 import { webhookEvents } from '../db/webhook-schema.ts'
@@ -50,10 +51,7 @@ export async function readWebhookStatistics({
     .orderBy(desc(webhookEvents.id))
     .limit(MAX_COUNTED_EVENTS)
     .as('newest')
-  const isSelected = workspaceIds
-    ? sql`${jobs.mode} = ${mode} and ${jobs.workspaceId} in
-        (select value from json_each(${JSON.stringify(workspaceIds)}))`
-    : sql`${jobs.mode} = ${mode}`
+  const isSelected = sql`${and(eq(jobs.mode, mode), inWorkspaces(workspaceIds))}`
   const counts = await db
     .select({
       status: newest.status,
