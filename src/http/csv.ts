@@ -12,10 +12,6 @@ const FORMULA = /^[=+\-@\t\r]/
  */
 export const csvLine = (cells: readonly CsvCell[]): string => `${cells.map(cellOf).join()}\r\n`
 
-/** A complete file: the header and one line per row. */
-export const csvOf = (header: readonly string[], rows: readonly (readonly CsvCell[])[]): string =>
-  [header, ...rows].map(csvLine).join('')
-
 /** The lines of each page of rows, for a file that is streamed. */
 export async function* csvPages(
   pages: AsyncIterable<readonly (readonly CsvCell[])[]>,

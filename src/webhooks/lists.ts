@@ -10,7 +10,7 @@ import type { WebhookAttemptRow, WebhookEventRow } from '../db/webhook-schema.ts
 import type { RequestSource } from './request.ts'
 
 /** The events that `recentOutcomes` reads at most. */
-export const RECENT_EVENTS = 500
+const RECENT_EVENTS = 500
 
 /** An organisation's events, newest first. @param page `beforeId` is the last of the previous page */
 export const eventsOf = (

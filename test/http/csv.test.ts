@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest'
-import { csvLine, csvOf } from '../../src/http/csv.ts'
+import { csvLine, csvPages } from '../../src/http/csv.ts'
 
 describe('CSV', () => {
-  it('writes a header and one line per row, each with CR LF', () => {
-    expect(csvOf(['id', 'credits'], [['job_1', 1]])).toBe('id,credits\r\njob_1,1\r\n')
-    expect(csvOf(['id'], [])).toBe('id\r\n')
+  it('writes a header and one line per row, each with CR LF', async () => {
+    async function* pages() {
+      yield [['id', 'credits']]
+      yield [['job_1', 1]]
+      yield []
+    }
+    expect((await Array.fromAsync(csvPages(pages()))).join('')).toBe('id,credits\r\njob_1,1\r\n')
+    expect(csvLine(['id'])).toBe('id\r\n')
   })
 
   it('quotes cells with commas, quotes and line breaks', () => {

@@ -4,6 +4,7 @@ import type { AddedEndpointRow } from '../../db/webhook-schema.ts'
 import { DEFAULT_ENDPOINT, EVENT_STATUSES, EVENT_TYPES } from '../../domain/webhook.ts'
 import { Button } from './form.tsx'
 import { Link, OrganisationPath } from './link.tsx'
+import { FilterSelect } from './filter-select.tsx'
 
 interface DeliveryQuery {
   status?: string | undefined
@@ -38,39 +39,13 @@ export const DeliveryFilters = ({
           spellcheck={false}
         />
       </div>
-      <Select name="status" label="Status" value={query.status} options={pairs(EVENT_STATUSES)} />
-      <Select name="type" label="Type" value={query.type} options={pairs(EVENT_TYPES)} />
+      <FilterSelect name="status" label="Status" value={query.status} options={EVENT_STATUSES} />
+      <FilterSelect name="type" label="Type" value={query.type} options={EVENT_TYPES} />
       {endpoints.length > 0 && (
-        <Select name="endpoint" label="Endpoint" value={query.endpoint} options={receivers} />
+        <FilterSelect name="endpoint" label="Endpoint" value={query.endpoint} options={receivers} />
       )}
       <Button kind="secondary">Filter</Button>
       {Object.values(query).some(Boolean) && <Link to={to}>Clear filters</Link>}
     </form>
   )
 }
-
-const pairs = (values: readonly string[]) => values.map((value) => [value, value] as const)
-
-const Select = ({
-  name,
-  label,
-  value,
-  options,
-}: {
-  name: string
-  label: string
-  value: string | undefined
-  options: readonly (readonly [value: string, label: string])[]
-}) => (
-  <div class="field">
-    <label for={name}>{label}</label>
-    <select id={name} name={name} data-submit-on-change>
-      <option value="">All</option>
-      {options.map(([option, text]) => (
-        <option value={option} selected={option === value || undefined}>
-          {text}
-        </option>
-      ))}
-    </select>
-  </div>
-)

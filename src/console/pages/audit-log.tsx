@@ -16,6 +16,7 @@ import { EmptyState, Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { scopeOf } from '../middleware/session.ts'
 import { Link } from '../components/link.tsx'
+import { FilterSelect } from '../components/filter-select.tsx'
 
 const PAGE_SIZE = 50
 
@@ -121,38 +122,22 @@ const Filters = ({ query: { action, actor }, members }: { query: Query; members:
   const isListed = members.some(({ userId }) => userId === actor) || isOther(actor)
   return (
     <form method="get" class="filters">
-      <div class="field">
-        <label for="action">Action</label>
-        <select id="action" name="action" data-submit-on-change>
-          <option value="">All</option>
-          {AUDIT_ACTIONS.map((value) => (
-            <option value={value} selected={value === action || undefined}>
-              {ACTION_LABELS[value]}
-            </option>
-          ))}
-        </select>
-      </div>
-      <div class="field">
-        <label for="actor">Actor</label>
-        <select id="actor" name="actor" data-submit-on-change>
-          <option value="">All</option>
-          {actor && !isListed && (
-            <option value={actor} selected>
-              {actor}
-            </option>
-          )}
-          {members.map(({ userId, email }) => (
-            <option value={userId} selected={userId === actor || undefined}>
-              {email}
-            </option>
-          ))}
-          {OTHER_ACTORS.map((type) => (
-            <option value={type} selected={type === actor || undefined}>
-              {ACTOR_LABELS[type]}
-            </option>
-          ))}
-        </select>
-      </div>
+      <FilterSelect
+        name="action"
+        label="Action"
+        value={action}
+        options={AUDIT_ACTIONS.map((value) => [value, ACTION_LABELS[value]] as const)}
+      />
+      <FilterSelect
+        name="actor"
+        label="Actor"
+        value={actor}
+        options={[
+          ...(actor && !isListed ? [actor] : []),
+          ...members.map(({ userId, email }) => [userId, email] as const),
+          ...OTHER_ACTORS.map((type) => [type, ACTOR_LABELS[type]] as const),
+        ]}
+      />
       <Button kind="secondary">Filter</Button>
     </form>
   )

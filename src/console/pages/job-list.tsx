@@ -14,6 +14,7 @@ import { fieldsOf, withQuery } from '../job-filter.ts'
 import type { JobListQuery } from '../job-filter.ts'
 import { JobRows } from './job-rows.tsx'
 import type { Names } from './job-rows.tsx'
+import { FilterSelect } from '../components/filter-select.tsx'
 
 const NUMBER = new Intl.NumberFormat('en-GB')
 
@@ -151,31 +152,21 @@ const Filters = ({
               spellcheck={false}
             />
           </div>
-          <Select
-            name="status"
-            label="Status"
-            value={status}
-            options={JOB_STATUSES.map((value) => [value, value])}
-          />
+          <FilterSelect name="status" label="Status" value={status} options={JOB_STATUSES} />
           <Button kind="secondary">Search</Button>
           {isFiltered && <Link to="/jobs">Clear filters</Link>}
         </div>
         <details open={isExpanded || undefined}>
           <summary>More filters</summary>
           <div class="filters">
-            <Select
-              name="error"
-              label="Error code"
-              value={error}
-              options={JOB_ERROR_CODES.map((value) => [value, value])}
-            />
-            <Select
+            <FilterSelect name="error" label="Error code" value={error} options={JOB_ERROR_CODES} />
+            <FilterSelect
               name="workspace"
               label="Workspace"
               value={workspace}
               options={workspaces.map(({ id, name }) => [id, name])}
             />
-            <Select
+            <FilterSelect
               name="key"
               label="API key"
               value={key}
@@ -195,30 +186,6 @@ const Filters = ({
     </search>
   )
 }
-
-const Select = ({
-  name,
-  label,
-  value,
-  options,
-}: {
-  name: string
-  label: string
-  value: string | undefined
-  options: [value: string, label: string][]
-}) => (
-  <div class="field">
-    <label for={name}>{label}</label>
-    <select id={name} name={name} data-submit-on-change>
-      <option value="">All</option>
-      {options.map(([option, text]) => (
-        <option value={option} selected={option === value || undefined}>
-          {text}
-        </option>
-      ))}
-    </select>
-  </div>
-)
 
 const Day = ({
   name,

@@ -3,7 +3,7 @@ import { Hono } from 'hono'
 import { z } from 'zod'
 import { MAX_OWNED_ORGANISATIONS } from '../../accounts/limits.ts'
 import { beginAnother, findOnboarding } from '../../accounts/onboarding.ts'
-import { Button, Field, FormError } from '../components/form.tsx'
+import { OrganisationNameForm } from '../components/organisation-name-form.tsx'
 import { guestPage } from '../components/layout.tsx'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { name } from '../fields.ts'
@@ -39,18 +39,7 @@ const namePage = (c: ConsoleContext, state: FormState = {}) =>
         An organisation has its own billing region, credits, members and API keys. You can own{' '}
         {MAX_OWNED_ORGANISATIONS} organisations. Free credits are granted once per company.
       </p>
-      <form method="post" action="/console/onboarding/new" novalidate>
-        <FormError state={state} />
-        <Field
-          name="name"
-          label="Organisation name"
-          autocomplete="organization"
-          state={state}
-          maxlength={100}
-          autofocus
-        />
-        <Button>Continue</Button>
-      </form>
+      <OrganisationNameForm action="/console/onboarding/new" state={state} />
       <p class="aside">
         <a href="/console">Back to the console</a>
       </p>

@@ -3,6 +3,7 @@ import { REGIONS, currencyOf } from '../../domain/organisation.ts'
 import { ActionForm, Button, Field } from '../components/form.tsx'
 import { guestPage } from '../components/layout.tsx'
 import { Notice } from '../components/notice.tsx'
+import { OrganisationNameForm } from '../components/organisation-name-form.tsx'
 import { Steps } from '../components/steps.tsx'
 import type { ConsoleContext } from '../context.ts'
 import type { FormState } from '../read-form.ts'
@@ -22,17 +23,7 @@ export const namePage = (c: ConsoleContext, state: FormState) =>
       <Steps current="name" />
       <h1>Confirm your organisation</h1>
       <p>The name appears on invoices and in invitations.</p>
-      <form method="post" action="/console/onboarding/name" novalidate>
-        <Field
-          name="name"
-          label="Organisation name"
-          autocomplete="organization"
-          state={state}
-          maxlength={100}
-          autofocus
-        />
-        <Button>Continue</Button>
-      </form>
+      <OrganisationNameForm action="/console/onboarding/name" state={state} />
     </article>,
   )
 

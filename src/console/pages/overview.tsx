@@ -26,7 +26,7 @@ import { scopeOf } from '../middleware/session.ts'
 import { DisabledEndpoints } from './disabled-endpoints.tsx'
 import { Charts, Errors, NoJobs, Webhooks } from './overview-sections.tsx'
 
-export const RANGE_LABELS: Record<StatisticsRange, string> = {
+const RANGE_LABELS: Record<StatisticsRange, string> = {
   '24h': '24 hours',
   '7d': '7 days',
   '30d': '30 days',

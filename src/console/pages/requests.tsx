@@ -15,6 +15,7 @@ import type { ConsoleApp } from '../context.ts'
 import { scopeOf } from '../middleware/session.ts'
 import { LOGGED_CODES } from '../request-hints.ts'
 import { request } from './request.tsx'
+import { FilterSelect } from '../components/filter-select.tsx'
 
 const PAGE_SIZE = 50
 const STATUS_CLASSES = ['2xx', '4xx', '5xx'] as const
@@ -191,15 +192,14 @@ const Filters = ({
       <label for="q">Request ID or job ID</label>
       <input id="q" name="q" type="search" value={query.q} maxlength={255} autocomplete="off" />
     </div>
-    <Select name="status" label="Status" value={query.status} options={STATUS_CLASSES} />
-    <Select name="code" label="Error code" value={query.code} options={LOGGED_CODES} />
-    <Select name="route" label="Route" value={query.route} options={ROUTES} />
-    <Select
+    <FilterSelect name="status" label="Status" value={query.status} options={STATUS_CLASSES} />
+    <FilterSelect name="code" label="Error code" value={query.code} options={LOGGED_CODES} />
+    <FilterSelect name="route" label="Route" value={query.route} options={ROUTES} />
+    <FilterSelect
       name="key"
       label="API key"
       value={query.key}
-      options={keys.map(({ id }) => id)}
-      labels={new Map(keys.map(({ id, name, lastFour }) => [id, `${name} (${lastFour})`]))}
+      options={keys.map(({ id, name, lastFour }) => [id, `${name} (${lastFour})`] as const)}
     />
     <Button kind="secondary">Filter</Button>
     {filtersOf(query).size > 0 && (
@@ -208,30 +208,4 @@ const Filters = ({
       </Link>
     )}
   </form>
-)
-
-const Select = ({
-  name,
-  label,
-  value,
-  options,
-  labels,
-}: {
-  name: string
-  label: string
-  value: string | undefined
-  options: readonly string[]
-  labels?: Map<string, string>
-}) => (
-  <div class="field">
-    <label for={name}>{label}</label>
-    <select id={name} name={name} data-submit-on-change>
-      <option value="">All</option>
-      {options.map((option) => (
-        <option value={option} selected={option === value || undefined}>
-          {labels?.get(option) ?? option}
-        </option>
-      ))}
-    </select>
-  </div>
 )
