@@ -6,8 +6,9 @@ import type { OrganisationRequest } from '../access/authorisation.ts'
 import { database } from '../db/client.ts'
 import { apiKeys } from '../db/schema.ts'
 import { isActive, isActiveKey } from './active-key.ts'
-import { createApiKey, readApiKey } from './api-keys.ts'
-import type { CreatedApiKey } from './api-keys.ts'
+import { readApiKey } from './api-keys.ts'
+import { createApiKey } from './create-api-key.ts'
+import type { CreatedApiKey } from './create-api-key.ts'
 
 type KeyRequest = OrganisationRequest & { keyId: string }
 

@@ -11,7 +11,7 @@ import { DEFAULT_RETENTION_DAYS } from '../domain/limits.ts'
 import { newId } from '../ids.ts'
 import { newWebhookSecret } from '../webhooks/secret.ts'
 import { encryptWebhookSecret } from '../webhooks/stored-secret.ts'
-import { newApiKey } from './api-keys.ts'
+import { newApiKey } from './create-api-key.ts'
 import { grantSignUpCredits } from './credits.ts'
 import { workspaceRow } from './workspaces.ts'
 

@@ -1,6 +1,7 @@
 // The API for staff, who have the operator token. docs/operator.md describes its JSON.
 import { Hono } from 'hono'
-import { createApiKey, revokeApiKey } from '../accounts/api-keys.ts'
+import { revokeApiKey } from '../accounts/api-keys.ts'
+import { createApiKey } from '../accounts/create-api-key.ts'
 import {
   cancelOrganisationDeletion,
   scheduleOrganisationDeletion,

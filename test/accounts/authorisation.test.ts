@@ -2,12 +2,8 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import type { OrganisationRequest } from '../../src/access/authorisation.ts'
-import {
-  activeKeysCreatedBy,
-  createApiKey,
-  listApiKeys,
-  revokeApiKey,
-} from '../../src/accounts/api-keys.ts'
+import { activeKeysCreatedBy, listApiKeys, revokeApiKey } from '../../src/accounts/api-keys.ts'
+import { createApiKey } from '../../src/accounts/create-api-key.ts'
 import { createOrganisation } from '../../src/accounts/create-organisation.ts'
 import { addCredits } from '../../src/accounts/credits.ts'
 import {

@@ -1,7 +1,7 @@
 // Rows of an organisation that tests read: a completed job with its event, an API key, an invitation
 // and a payment.
 import { env } from 'cloudflare:workers'
-import { newApiKey } from '../../src/accounts/api-keys.ts'
+import { newApiKey } from '../../src/accounts/create-api-key.ts'
 import { invitations } from '../../src/db/auth-schema.ts'
 import { payments } from '../../src/db/billing-schema.ts'
 import { database } from '../../src/db/client.ts'
