@@ -7,7 +7,7 @@ import { apiKeys } from '../db/schema.ts'
 import type { ApiKeyRow } from '../db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { keyReference } from '../organisation/request-log.ts'
-import type { RequestEntry, RequestFilter } from '../organisation/request-log.ts'
+import type { RequestEntry, RequestFilter, RequestQuery } from '../organisation/request-log.ts'
 import { organisationStub } from '../organisation/stub.ts'
 
 /** The maximum number of calls per page; each reads at most 1 MB of the log. */
@@ -80,20 +80,13 @@ export async function readRequestLog({
   // No entry has this reference.
   const key = keyId && ([...keys].find(([, { id }]) => id === keyId)?.[0] ?? 'unknown')
   const direction = after === undefined ? 'older' : 'newer'
-  const found: RequestEntry[] = []
-  let from = after ?? before
-  let calls = filter.id === undefined ? MAX_CALLS : MAX_CALLS_FOR_ID
-  do {
-    const scan = await organisationStub(env, organisationId).readRequests({
-      filter: { ...filter, key: key || undefined },
-      // One more than the page shows that there are more.
-      limit: limit + 1 - found.length,
-      direction,
-      from,
-    })
-    found.push(...scan.entries)
-    from = scan.continueFrom
-  } while (from !== undefined && found.length <= limit && --calls > 0)
+  const { found, from } = await scanLog(env, organisationId, {
+    filter: { ...filter, key: key || undefined },
+    // One more than the page shows that there are more.
+    limit: limit + 1,
+    direction,
+    from: after ?? before,
+  })
 
   // At the newest page: shows it in full.
   if (after !== undefined && from === undefined && found.length <= limit) {
@@ -127,16 +120,46 @@ export async function readRequest({
   requestId: string
   position: string | undefined
 }): Promise<RequestWithKey> {
+  await requireUnlimited(request, 'jobs')
   const { env, organisationId } = request
-  if (position !== undefined) {
-    await requireUnlimited(request, 'jobs')
-    const entry = await organisationStub(env, organisationId).requestAt(position)
-    if (entry?.requestId !== requestId) throw new AppError('not_found')
-    return withKey(await keysOf(env, organisationId), entry)
-  }
-  const filter = { id: requestId }
-  const { requests } = await readRequestLog({ ...request, filter, limit: 1 })
-  const [latest] = requests
-  if (latest?.requestId !== requestId) throw new AppError('not_found')
-  return latest
+  const entry =
+    position === undefined
+      ? await latestWithId(env, organisationId, requestId)
+      : await organisationStub(env, organisationId).requestAt(position)
+  if (entry?.requestId !== requestId) throw new AppError('not_found')
+  return withKey(await keysOf(env, organisationId), entry)
+}
+
+async function latestWithId(
+  env: Env,
+  organisationId: string,
+  id: string,
+): Promise<RequestEntry | undefined> {
+  const query = { filter: { id }, limit: 1, direction: 'older' as const, from: undefined }
+  const { found } = await scanLog(env, organisationId, query)
+  return found[0]
+}
+
+/**
+ * Reads the log until `limit` entries match, in a bounded number of calls.
+ * @returns `from`: where the log continues; undefined at its end
+ */
+async function scanLog(
+  env: Env,
+  organisationId: string,
+  { limit, ...query }: RequestQuery,
+): Promise<{ found: RequestEntry[]; from: string | undefined }> {
+  const found: RequestEntry[] = []
+  let { from } = query
+  let calls = query.filter.id === undefined ? MAX_CALLS : MAX_CALLS_FOR_ID
+  do {
+    const scan = await organisationStub(env, organisationId).readRequests({
+      ...query,
+      limit: limit - found.length,
+      from,
+    })
+    found.push(...scan.entries)
+    from = scan.continueFrom
+  } while (from !== undefined && found.length < limit && --calls > 0)
+  return { found, from }
 }
