@@ -1,5 +1,6 @@
 // Deletes data by age, in independent steps with bounded work per cron run. The retention periods are
 // in domain/limits and documented in docs/retention.md.
+import { deleteExpiredRejectedPages } from '../accounts/rejected-pages.ts'
 import { deleteOldSandboxObjects } from '../billing/sandbox/store.ts'
 import { firstIdSince } from '../ids.ts'
 import { deletePictures } from '../jobs/pictures.ts'
@@ -15,7 +16,6 @@ import {
   deleteInvitations,
   deleteOldStatistics,
   deletePaymentEvents,
-  deleteRejectedPages,
   deleteRevokedKeys,
   deleteSessions,
   deleteStatisticsDays,
@@ -57,7 +57,7 @@ const STEPS: Record<string, Step> = {
   challenges: deleteChallenges,
   sessions: deleteSessions,
   verifications: deleteVerifications,
-  rejectedPages: deleteRejectedPages,
+  rejectedPages: async (env) => (await deleteExpiredRejectedPages(env)).meta.changes,
   users: deleteUnverifiedUsers,
   apiKeys: deleteRevokedKeys,
   webhookEndpoints: deleteWebhookEndpoints,

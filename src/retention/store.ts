@@ -8,7 +8,6 @@ import {
   challenges,
   invitations,
   members,
-  rejectedPages,
   sessions,
   users,
   verifications,
@@ -143,9 +142,6 @@ export const deleteVerifications = (env: Env, slice: number): Promise<number> =>
       lt(verifications.expiresAt, new Date(cutoff('expired'))),
     ),
   )
-
-export const deleteRejectedPages = (env: Env): Promise<number> =>
-  deleteRows(env, rejectedPages, [rejectedPages.id], lt(rejectedPages.endsAt, new Date()))
 
 /** Deletes sign-ups whose address was never verified, with their logins, sessions and onboarding. */
 export const deleteUnverifiedUsers = (env: Env, slice: number): Promise<number> =>
