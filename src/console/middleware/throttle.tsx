@@ -47,7 +47,7 @@ const networkLimit = (network: string): RateLimit => ({
 
 /**
  * Counts a code as wrong before it is checked, also as a failed sign-in. A code has a million values,
- * so the limit per user is low: it allows 480 guesses a day.
+ * so the limit per user is low: it allows 480 attempts a day.
  */
 export async function attemptCode(
   c: ConsoleContext,

@@ -26,7 +26,7 @@ import { Link, OrganisationPath } from '../components/link.tsx'
 import { Notice } from '../components/notice.tsx'
 import { EmptyState, IdLink, Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
-import { liveSecondsOf } from '../delivery-polling.ts'
+import { liveSecondsOf, POLL_LATER_SECONDS } from '../delivery-polling.ts'
 import { permitted, scopeOf } from '../middleware/session.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
 
@@ -175,6 +175,8 @@ const DeliveriesSection = ({
   const { status, type, endpoint, q, before, after } = query
   const filter = { status, type, endpoint, q }
   const open = page.deliveries.filter((delivery) => !isDeliveryFinal(delivery.status))
+  // A partial page has read the maximum number of events, so it is not read every second.
+  const liveSeconds = page.isPartial ? POLL_LATER_SECONDS : liveSecondsOf(open)
   const live = `${PATH}/live?${searchOf({ ...filter, before, after })}`
   const isFiltered = Object.values(filter).some(Boolean)
   return (
@@ -182,7 +184,7 @@ const DeliveriesSection = ({
       aria-label="Deliveries"
       data-status={`${page.deliveries.length - open.length} of ${page.deliveries.length} ended`}
       data-live={open.length > 0 ? pathOf(c, live) : undefined}
-      data-live-seconds={open.length > 0 ? liveSecondsOf(open) : undefined}
+      data-live-seconds={open.length > 0 ? liveSeconds : undefined}
     >
       {page.deliveries.length === 0 && !page.isPartial ? (
         <EmptyState
