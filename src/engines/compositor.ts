@@ -1,13 +1,6 @@
-// The embedded engine, packages/compositor. It uses no provider and no network.
-import {
-  createCodecs,
-  createPerceiver,
-  dress,
-  Refusal,
-  thumbnailOf,
-  UnusableImage,
-} from '@try-on/compositor'
-import { perceptionModules, workerModules } from '@try-on/compositor/worker'
+// The embedded engine, packages/compositor. It uses no provider and no network. The package and its
+// models load at the first composition, since the start of a Worker has little CPU time.
+import type * as Compositor from '@try-on/compositor'
 import { Semaphore } from '../concurrency/semaphore.ts'
 import { JobFailure } from '../domain/failure.ts'
 import type { JobErrorCode } from '../domain/job.ts'
@@ -18,11 +11,20 @@ const MAX_HOLD_MS = 60_000
 /** How long a thumbnail waits for compositions and other thumbnails, ms. */
 const MAX_THUMBNAIL_WAIT_MS = 20_000
 
-const tools = {
-  codecs: createCodecs(workerModules),
-  // The models start at the first composition: the start of a Worker has little CPU time.
-  perceiver: () => createPerceiver(() => Promise.resolve(perceptionModules)),
+async function load() {
+  const [compositor, { perceptionModules, workerModules }] = await Promise.all([
+    import('@try-on/compositor'),
+    import('@try-on/compositor/worker'),
+  ])
+  const tools = {
+    codecs: compositor.createCodecs(workerModules),
+    perceiver: () => compositor.createPerceiver(() => Promise.resolve(perceptionModules)),
+  }
+  return { compositor, tools }
 }
+let loaded: ReturnType<typeof load> | undefined
+const loadOnce = () => (loaded ??= load())
+
 /** One composition at a time: it needs most of an isolate's memory and takes seconds. */
 const semaphore = new Semaphore(1, MAX_HOLD_MS)
 
@@ -46,24 +48,28 @@ export const createThumbnail = (
   maxSide: number,
 ): Promise<Uint8Array<ArrayBuffer> | null> =>
   semaphore.run(async () => {
-    const picture = await read()
+    const [{ compositor, tools }, picture] = await Promise.all([loadOnce(), read()])
     try {
-      return picture && (await thumbnailOf(tools.codecs, picture, maxSide))
+      return picture && (await compositor.thumbnailOf(tools.codecs, picture, maxSide))
     } catch (error) {
-      if (error instanceof UnusableImage) return null
+      if (error instanceof compositor.UnusableImage) return null
       throw error
     }
   }, MAX_THUMBNAIL_WAIT_MS)
 
 async function generate(input: EngineInput): Promise<GeneratedImage> {
+  const { compositor, tools } = await loadOnce()
   try {
-    return { bytes: await dress(tools, input), format: 'jpeg' }
+    return { bytes: await compositor.dress(tools, input), format: 'jpeg' }
   } catch (cause) {
-    throw compositionError(cause)
+    throw compositionError(cause, compositor)
   }
 }
 
-function compositionError(cause: unknown): JobFailure {
+function compositionError(
+  cause: unknown,
+  { UnusableImage, Refusal }: typeof Compositor,
+): JobFailure {
   if (cause instanceof UnusableImage) {
     return explained(`${cause.role}_image_${cause.problem}`, cause)
   }
