@@ -8,6 +8,8 @@ export default defineConfig(async () => ({
       remoteBindings: false,
       wrangler: { configPath: './wrangler.toml' },
       miniflare: {
+        // Four shards.
+        d1Databases: { JOBS_DB_1: 'jobs-1', JOBS_DB_2: 'jobs-2', JOBS_DB_3: 'jobs-3' },
         bindings: {
           TEST_MIGRATIONS: await readD1Migrations('./migrations'),
           OUTPUT_SIGNING_SECRET: 'a secret for tests, 32 characters',

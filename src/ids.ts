@@ -8,6 +8,36 @@ export type Prefix =
 /** Creates an id, such as `job_01jd3z7v9hf0pb0d2q4k3m5n6p`. */
 export const newId = (prefix: Prefix): string => typeid(prefix).toString()
 
+const SUFFIX_LENGTH = 26
+
+/** The highest number of a shard: one byte of an id carries it. */
+export const MAX_SHARD = 255
+/** The byte of a UUIDv7 with its version and the first bits of `rand_a`, and the bit that marks a shard. */
+const MARK_BYTE = 6
+const MARK = 0x08
+const SHARD_BYTE = 15
+
+/**
+ * Creates an id that carries the number of a shard of the jobs databases (db/shards) in its last byte.
+ * `newId` never sets the first bit of `rand_a`, so the marked ids are distinguished from ids that are
+ * older than the shards. Both are valid UUIDv7 (RFC 9562, section 5.7) and sort by creation time.
+ */
+export function newShardedId(prefix: Prefix, shard: number): string {
+  const bytes = typeid(prefix).toUUIDBytes()
+  bytes[MARK_BYTE] = (bytes[MARK_BYTE] ?? 0) | MARK
+  bytes[SHARD_BYTE] = shard
+  return TypeID.fromUUIDBytes(prefix, bytes).toString()
+}
+
+/** The shard of an organisation, a job or an event, by its id. Ids without a mark belong to shard 0. */
+export function shardOf(id: string): number {
+  const suffix = suffixOf(id).slice(0, SUFFIX_LENGTH)
+  const { [MARK_BYTE]: mark = 0, [SHARD_BYTE]: shard = 0 } = TypeID.fromString(
+    `id_${suffix}`,
+  ).toUUIDBytes()
+  return mark & MARK ? shard : 0
+}
+
 /** 128 bits in base32. The first character carries three bits instead of five. */
 const SUFFIX = /^[0-7][0-9a-hjkmnp-tv-z]{25}$/
 

@@ -1,8 +1,10 @@
 import { applyD1Migrations } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeEach, vi } from 'vitest'
+import { jobsBindings } from '../../src/db/shards.ts'
 
-await applyD1Migrations(env.DB, env.TEST_MIGRATIONS)
+const databases = [env.DB, ...jobsBindings(env)]
+await Promise.all(databases.map((database) => applyD1Migrations(database, env.TEST_MIGRATIONS)))
 
 // Tests have no network. A test that expects requests uses support/upstream.
 beforeEach(() => {
