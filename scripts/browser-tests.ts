@@ -6,7 +6,8 @@ import { ROOT } from './wrangler.ts'
 
 if (chromiumPath()) {
   const files = globSync('test/browser/*.test.ts', { cwd: ROOT })
-  const { status } = spawnSync(process.execPath, ['--test', ...files], {
+  // The tests wait more than they compute, so two files at a time also suit two cores.
+  const { status } = spawnSync(process.execPath, ['--test', '--test-concurrency=2', ...files], {
     cwd: ROOT,
     stdio: 'inherit',
   })

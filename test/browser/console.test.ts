@@ -5,7 +5,15 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { newAddress, onboard, openMail, PASSWORD, PHONE, startConsole } from './support/console.ts'
+import {
+  newAddress,
+  onboard,
+  onboardByHand,
+  openMail,
+  PASSWORD,
+  PHONE,
+  startConsole,
+} from './support/console.ts'
 import { assertAccessible, OVERFLOWS } from './support/checks.ts'
 import type { Console } from './support/console.ts'
 
@@ -21,7 +29,7 @@ after(() => site.close())
 
 describe('onboarding', () => {
   it('leads from sign-up to the result of a test job', async () => {
-    await onboard(page)
+    await onboardByHand(page)
     const key = await page.locator('[data-copy-source]').first().textContent()
     assert.match(key ?? '', /^svc_test_sk_\w+$/)
     assert.match((await page.locator('pre').nth(1).textContent()) ?? '', new RegExp(String(key)))
@@ -43,7 +51,7 @@ describe('onboarding', () => {
 
   it('works without JavaScript', async () => {
     const page = await site.open({ javaScriptEnabled: false })
-    await onboard(page)
+    await onboardByHand(page)
     assert.equal(await page.getByRole('button', { name: 'Copy' }).count(), 0)
     const [job] = await Promise.all([
       page.context().waitForEvent('page'),

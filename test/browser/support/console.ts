@@ -51,8 +51,40 @@ let userCount = 0
 /** An unused email address. */
 export const newAddress = (): string => `user${++userCount}.${Date.now()}@shop.example`
 
-/** Signs up and completes onboarding, up to the page with the first API key. Returns the email address. */
+/**
+ * Signs up and completes onboarding by requests, and opens the page with the first API key. Four times as
+ * fast as `onboardByHand`.
+ * @returns the email address
+ */
 export async function onboard(page: Page, email = newAddress(), organisation = 'Acme Fashion') {
+  const post = async (path: string, form: Record<string, string>) => {
+    const { origin } = new URL((await page.request.get('/console/sign-in')).url())
+    const response = await page.request.post(path, { form, headers: { Origin: origin } })
+    if (!response.ok()) throw new Error(`POST ${path}: ${response.status()}`)
+  }
+  await post('/console/sign-up', { email, password: PASSWORD, organisation })
+  const mails = await (await page.request.get('/console/dev/mail')).text()
+  const mail = mails.split('<article').find((part) => part.includes(email)) ?? ''
+  const token = /[?&;]token=([\w.-]+)/.exec(mail)?.[1] ?? ''
+  await post('/console/verify', { token })
+  await post('/console/onboarding/name', { name: organisation })
+  await post('/console/onboarding/region', { region: 'EU' })
+  await page.goto('/console/onboarding/workspace')
+  await createOrganisation(page)
+  return email
+}
+
+async function createOrganisation(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Create organisation' }).click()
+  await page.getByRole('heading', { name: 'Your test API key' }).waitFor()
+}
+
+/** Signs up and completes onboarding in the pages. Returns the email address. */
+export async function onboardByHand(
+  page: Page,
+  email = newAddress(),
+  organisation = 'Acme Fashion',
+) {
   await page.goto('/console/sign-up')
   await page.getByLabel('Work email').fill(email)
   await page.getByLabel('Password').fill(PASSWORD)
@@ -63,8 +95,7 @@ export async function onboard(page: Page, email = newAddress(), organisation = '
   await page.getByRole('button', { name: 'Continue' }).click()
   await page.getByRole('radio', { name: /European Union/ }).check()
   await page.getByRole('button', { name: 'Confirm region' }).click()
-  await page.getByRole('button', { name: 'Create organisation' }).click()
-  await page.getByRole('heading', { name: 'Your test API key' }).waitFor()
+  await createOrganisation(page)
   return email
 }
 
