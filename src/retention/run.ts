@@ -2,7 +2,7 @@
 // in domain/limits and documented in docs/retention.md.
 import { deleteExpiredRejectedPages } from '../accounts/rejected-pages.ts'
 import { deleteOldSandboxObjects } from '../billing/sandbox/store.ts'
-import { firstIdSince } from '../ids.ts'
+import { firstIdSince, shardOf } from '../ids.ts'
 import { deletePictures } from '../jobs/pictures.ts'
 import { isFinal } from '../domain/job.ts'
 import { log } from '../log.ts'
@@ -30,6 +30,8 @@ import {
 
 /** The maximum number of pages of jobs per run, with five subrequests each. */
 const PAGES_PER_RUN = 50
+/** The maximum number of organisations per run, with those of failing shards, which are skipped. */
+const MAX_TAKEN_PER_RUN = 1_000
 /** The time between two runs for an organisation without a backlog. */
 const INTERVAL_MS = 6 * 60 * 60_000
 /** The maximum number of R2 list calls per run, each with up to 1,000 objects. */
@@ -85,18 +87,27 @@ export async function runRetention(env: Env): Promise<void> {
   if (failures.length > 0) throw failures[0]
 }
 
-/** Purges the jobs of due organisations page by page. A backlog takes several pages. */
+/**
+ * Purges the jobs of due organisations page by page. A backlog takes several pages. A shard that fails
+ * takes no more pages of this run, so that it does not delay the organisations of the others.
+ */
 async function purgeOrganisations(env: Env): Promise<number> {
   let count = 0
   let left = PAGES_PER_RUN
-  while (left > 0) {
+  const failing = new Set<number>()
+  for (let taken = 0; left > 0 && taken < MAX_TAKEN_PER_RUN;) {
     const due = await takeDueOrganisations(env, left)
     if (due.length === 0) break
-    left -= due.length
+    taken += due.length
     for (const organisation of due) {
+      const shard = shardOf(organisation.id)
+      // Taking it has postponed it.
+      if (failing.has(shard)) continue
+      left--
       try {
         count += await purgePage(env, organisation)
       } catch (error) {
+        failing.add(shard)
         log.error('retention failed', error, { organisationId: organisation.id })
       }
     }
