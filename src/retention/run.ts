@@ -105,9 +105,12 @@ async function purgeOrganisations(env: Env): Promise<number> {
       if (failing.has(shard)) continue
       left--
       try {
-        count += await purgePage(env, organisation)
+        const pages = await readPages(env, organisation).catch((error: unknown) => {
+          failing.add(shard)
+          throw error
+        })
+        count += await purgePages(env, organisation, pages)
       } catch (error) {
-        failing.add(shard)
         log.error('retention failed', error, { organisationId: organisation.id })
       }
     }
@@ -115,13 +118,14 @@ async function purgeOrganisations(env: Env): Promise<number> {
   return count
 }
 
-/**
- * Purges one page each of pictures, test jobs and live jobs whose retention is over. Deletes the objects
- * first: after a crash, the rows still identify them.
- */
-async function purgePage(env: Env, organisation: DueOrganisation): Promise<number> {
-  const { id, outputRetentionDays, picturesPurgedTo, testJobsPurgedTo } = organisation
-  const [pictures, recent, old] = await pagesOfJobs(env, id, [
+type Pages = Awaited<ReturnType<typeof readPages>>
+
+/** One page each of pictures, test jobs and live jobs whose retention is over. */
+const readPages = (
+  env: Env,
+  { id, outputRetentionDays, picturesPurgedTo, testJobsPurgedTo }: DueOrganisation,
+) =>
+  pagesOfJobs(env, id, [
     {
       after: picturesPurgedTo ?? '',
       before: firstIdSince('job', Date.now() - outputRetentionDays * DAY_MS),
@@ -129,6 +133,14 @@ async function purgePage(env: Env, organisation: DueOrganisation): Promise<numbe
     { after: testJobsPurgedTo ?? '', before: firstIdSince('job', cutoff('testJobs')) },
     { after: '', before: firstIdSince('job', cutoff('liveJobs')) },
   ])
+
+/** Purges pages. Deletes the objects first: after a crash, the rows still identify them. */
+async function purgePages(
+  env: Env,
+  organisation: DueOrganisation,
+  [pictures, recent, old]: Pages,
+): Promise<number> {
+  const { picturesPurgedTo, testJobsPurgedTo } = organisation
   const ofPictures = finished(pictures)
   const ofTests = finished(recent)
   const ofOld = finished(old)
