@@ -192,7 +192,7 @@ describe('a request', () => {
     vi.setSystemTime(Date.now() + 30_000)
     await other.test.get('/v1/account')
     vi.useRealTimers()
-    expect(calls.d1).toBe(2)
+    expect(calls.d1).toBe(4)
   })
 })
 

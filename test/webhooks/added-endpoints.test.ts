@@ -47,7 +47,7 @@ describe('the end of a job', () => {
     expect(env.WEBHOOKS.sendBatch).toHaveBeenCalledTimes(1)
     const [messages = []] = vi.mocked(env.WEBHOOKS.sendBatch).mock.calls[0] ?? []
     expect(Array.from(messages, ({ body }) => body)).toEqual(
-      expect.arrayContaining(ids.map((eventId) => ({ eventId }))),
+      expect.arrayContaining(ids.map((eventId) => ({ eventId, organisationId: shop.orgId }))),
     )
   })
 
@@ -114,7 +114,10 @@ describe('the end of a job', () => {
     const { job_id: cancelled } = await submit(shop.live, {})
     const { job_id: withdrawn } = await submit(shop.test, HELD)
     expect((await shop.live.delete(`/v1/jobs/${cancelled}`)).status).toBe(200)
-    expect(env.WEBHOOKS.send).toHaveBeenCalledWith({ eventId: addedEventIdOf(cancelled, id) })
+    expect(env.WEBHOOKS.send).toHaveBeenCalledWith({
+      organisationId: shop.orgId,
+      eventId: addedEventIdOf(cancelled, id),
+    })
     await operator.patch(`/operator/organisations/${shop.orgId}`, { status: 'suspended' })
     await withdrawAllPending({ env, organisationId: shop.orgId })
     expect(env.WEBHOOKS.send).toHaveBeenCalledWith({ eventId: addedEventIdOf(withdrawn, id) })
