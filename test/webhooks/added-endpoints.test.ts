@@ -120,7 +120,10 @@ describe('the end of a job', () => {
     })
     await operator.patch(`/operator/organisations/${shop.orgId}`, { status: 'suspended' })
     await withdrawAllPending({ env, organisationId: shop.orgId })
-    expect(env.WEBHOOKS.send).toHaveBeenCalledWith({ eventId: addedEventIdOf(withdrawn, id) })
+    expect(env.WEBHOOKS.send).toHaveBeenCalledWith({
+      organisationId: shop.orgId,
+      eventId: addedEventIdOf(withdrawn, id),
+    })
     expect((await eventsIn(shop.orgId)).map(({ type }) => type)).toEqual([
       'job.refunded',
       'job.cancelled',
