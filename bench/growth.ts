@@ -1,7 +1,7 @@
 // 3. What becomes slower as an organisation grows. Rows read are exact; times are medians of
 // sequential requests.
 import { fillJobs, jobId } from './fill.ts'
-import { control, createOrganisation } from './harness.ts'
+import { control, createOrganisation, shardFor } from './harness.ts'
 import type { BenchOrganisation, Harness } from './harness.ts'
 import type { Counts } from './instrumented.ts'
 
@@ -18,7 +18,7 @@ export async function measureGrowth(harness: Harness, sizes: number[]) {
   const jobs: Record<string, Record<string, Point>> = {}
   let size = 0
   for (const next of sizes) {
-    await fillJobs(harness.instrumentedDatabase, organisation, size, next)
+    await fillJobs(shardFor(harness, organisation), organisation, size, next)
     size = next
     const middle = jobId(organisation, Math.floor(size / 2))
     const cursor = await middleCursor(harness, organisation)

@@ -9,8 +9,11 @@ import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import type { V4WorkerOptions, V4WorkerOptionsShape } from 'miniflare'
 import { unstable_getMiniflareWorkerOptions } from 'wrangler'
 import { ROOT, wrangler } from '../scripts/wrangler.ts'
+import { shardOf } from '../src/ids.ts'
 
 export const OPERATOR_TOKEN = 'operator-token-of-the-bench'
+/** The shards of `service` and of `instrumented`. */
+const SHARDS = 4
 const SECRETS = {
   OUTPUT_SIGNING_SECRET: 'a secret for benches, 32 characters',
   ENCRYPTION_KEY: 'another secret for benches, 32 characters',
@@ -25,10 +28,10 @@ export interface Harness {
   /** With instrumented bindings, queue consumers, an instant engine and control endpoints. */
   instrumented: string
   baseline: string
-  /** D1 database of `service` and `baseline`. */
+  /** The jobs database of `service` and `baseline`. */
   database: D1Database
-  /** D1 database of `instrumented`. */
-  instrumentedDatabase: D1Database
+  /** The jobs databases of `instrumented`. */
+  instrumentedShards: D1Database[]
   close(): Promise<void>
 }
 
@@ -56,9 +59,11 @@ async function startHarness(): Promise<Harness> {
   const workers: V4WorkerOptions[] = [
     {
       ...shared,
-      ...secret,
       ...socket,
       name: 'service',
+      // The baseline has one database, that of shard 0.
+      bindings: { ...secret.bindings, OPEN_SHARDS: '0' },
+      d1Databases: databasesOf('service'),
       ...build('src/index.ts', join(state, 'service')),
       queueProducers: idle,
       queueConsumers: [],
@@ -69,7 +74,7 @@ async function startHarness(): Promise<Harness> {
       ...socket,
       name: 'instrumented',
       ...build('bench/worker.ts', join(state, 'instrumented')),
-      d1Databases: { DB: { id: 'instrumented' } },
+      d1Databases: databasesOf('instrumented'),
     },
     {
       ...socket,
@@ -77,7 +82,7 @@ async function startHarness(): Promise<Harness> {
       compatibilityDate: shared.compatibilityDate,
       modules: [{ type: 'ESModule', path: 'baseline.js', contents: baselineSource() }],
       durableObjects: { BASELINE: { className: 'Baseline', useSQLite: true } },
-      d1Databases: { DB: { id: 'DB' } },
+      d1Databases: { DB: databasesOf('service')['JOBS_DB_0'] ?? { id: '' } },
       queueProducers: { JOBS: { queueName: 'idle-jobs' } },
     },
   ]
@@ -94,20 +99,48 @@ async function startHarness(): Promise<Harness> {
   await miniflare.ready
   const address = async (name: string) =>
     (await miniflare.unsafeGetDirectURL(name)).href.replace(/\/$/, '')
-  const database = await miniflare.getD1Database('DB', 'service')
-  const instrumentedDatabase = await miniflare.getD1Database('DB', 'instrumented')
-  for (const each of [database, instrumentedDatabase]) await migrate(each)
+  const open = async (worker: string) => {
+    const databases: D1Database[] = []
+    for (const name of Object.keys(databasesOf(worker))) {
+      const database = await miniflare.getD1Database(name, worker)
+      await migrate(database)
+      databases.push(database)
+    }
+    return databases.slice(1)
+  }
+  const [database] = await open('service')
+  const instrumentedShards = await open('instrumented')
+  if (!database) throw new Error('The service has no jobs database')
   return {
     service: await address('service'),
     instrumented: await address('instrumented'),
     baseline: await address('baseline'),
     database,
-    instrumentedDatabase,
+    instrumentedShards,
     async close() {
       await miniflare.dispose()
       rmSync(state, { recursive: true, force: true })
     },
   }
+}
+
+/** The D1 bindings of a Worker, that of the accounts first. */
+const databasesOf = (worker: string): Record<string, { id: string }> =>
+  Object.fromEntries(
+    ['DB', ...Array.from({ length: SHARDS }, (_, shard) => `JOBS_DB_${shard}`)].map((name) => [
+      name,
+      { id: `${worker}-${name}` },
+    ]),
+  )
+
+/** The jobs database of an organisation of `instrumented`. */
+export function shardFor(
+  { instrumentedShards }: Harness,
+  { orgId }: BenchOrganisation,
+): D1Database {
+  const shard = instrumentedShards[shardOf(orgId)]
+  if (!shard) throw new Error(`${orgId} has no shard`)
+  return shard
 }
 
 function build(entry: string, folder: string) {

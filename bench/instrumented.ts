@@ -55,7 +55,7 @@ export function instrumentedEnv(env: Env): Env {
   let instrumented = environments.get(env)
   if (!instrumented) {
     const overrides: Partial<Env> = {
-      DB: database(env.DB),
+      ...databases(env),
       ORGANISATION: organisations(env.ORGANISATION),
       JOBS: producer(env.JOBS),
       TEST_JOBS: producer(env.TEST_JOBS),
@@ -133,6 +133,12 @@ const organisations = (namespace: Env['ORGANISATION']): Env['ORGANISATION'] =>
       }
     },
   })
+
+/** Every D1 database of an environment. */
+function databases(env: Env): Record<string, D1Database> {
+  const names = Object.keys(env).filter((name) => /^(DB|JOBS_DB_\d+)$/.test(name))
+  return Object.fromEntries(names.map((name) => [name, database(Reflect.get(env, name))]))
+}
 
 function addRows({ meta }: D1Result): void {
   count('d1Statements')

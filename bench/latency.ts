@@ -1,6 +1,6 @@
 // 4. Time from submission to completion, by the timestamps of the job, and jobs per second of one
 // consumer. The queue's batch timeout is 0, as in wrangler.toml.
-import { control, createOrganisation, post, submitMany, TRY_ON } from './harness.ts'
+import { control, createOrganisation, post, shardFor, submitMany, TRY_ON } from './harness.ts'
 import type { BenchOrganisation, Harness } from './harness.ts'
 
 interface Latency {
@@ -34,7 +34,7 @@ async function oneByOne(harness: Harness, mode: 'live' | 'test', jobs: number): 
     await post(`${harness.instrumented}/v1/tryon`, organisation.keys[mode], TRY_ON)
     await waitForCompletion(harness, organisation, n + 1)
   }
-  const rows = await harness.instrumentedDatabase
+  const rows = await shardFor(harness, organisation)
     .prepare(
       `SELECT completed_at - created_at AS ms FROM jobs
        WHERE organisation_id = ? AND status = 'completed' ORDER BY ms`,
@@ -54,7 +54,7 @@ async function completionRate(
   const organisation = await createOrganisation(harness.instrumented)
   await submitMany(`${harness.instrumented}/v1/tryon`, organisation.keys[mode], jobs)
   await waitForCompletion(harness, organisation, jobs)
-  const span = await harness.instrumentedDatabase
+  const span = await shardFor(harness, organisation)
     .prepare('SELECT max(completed_at) - min(started_at) AS ms FROM jobs WHERE organisation_id = ?')
     .bind(organisation.orgId)
     .first<number>('ms')
@@ -63,13 +63,13 @@ async function completionRate(
 
 async function waitForCompletion(
   harness: Harness,
-  { orgId }: BenchOrganisation,
+  organisation: BenchOrganisation,
   jobs: number,
 ): Promise<void> {
   for (let tries = 0; tries < 60_000; tries++) {
-    const done = await harness.instrumentedDatabase
+    const done = await shardFor(harness, organisation)
       .prepare("SELECT count(*) AS n FROM jobs WHERE organisation_id = ? AND status = 'completed'")
-      .bind(orgId)
+      .bind(organisation.orgId)
       .first<number>('n')
     if ((done ?? 0) >= jobs) return
     await new Promise((resolve) => setTimeout(resolve, jobs > 100 ? 100 : 2))

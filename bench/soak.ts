@@ -2,7 +2,7 @@
 // duplicate messages. Afterwards every invariant must hold and no job may be lost.
 import { violations } from '../test/support/invariants.ts'
 import type { Facts } from '../test/support/invariants.ts'
-import { control, createOrganisation } from './harness.ts'
+import { control, createOrganisation, shardFor } from './harness.ts'
 import type { BenchOrganisation, Harness } from './harness.ts'
 
 const ORGANISATIONS = 20
@@ -107,7 +107,7 @@ async function cancel(
 }
 
 async function waitUntilIdle(
-  { instrumentedDatabase, instrumented }: Harness,
+  { instrumentedShards, instrumented }: Harness,
   organisations: BenchOrganisation[],
 ): Promise<void> {
   const ids = organisations.map(({ orgId }) => `'${orgId}'`).join()
@@ -116,7 +116,10 @@ async function waitUntilIdle(
     (SELECT count(*) FROM webhook_events WHERE status IN ('pending', 'retrying') AND organisation_id IN (${ids})) AS n`
   const until = Date.now() + MAX_WAIT_MS
   for (let round = 0; Date.now() < until; round++) {
-    if ((await instrumentedDatabase.prepare(sql).first<number>('n')) === 0) break
+    const open = await Promise.all(
+      instrumentedShards.map((shard) => shard.prepare(sql).first<number>('n')),
+    )
+    if (open.every((n) => n === 0)) break
     if (round % 60 === 59) await fetch(`${instrumented}/bench/sweep`)
     await new Promise((resolve) => setTimeout(resolve, 1_000))
   }
@@ -125,12 +128,13 @@ async function waitUntilIdle(
 
 async function factsOf(
   harness: Harness,
-  { orgId }: BenchOrganisation,
+  organisation: BenchOrganisation,
   received: string[],
 ): Promise<Facts> {
+  const { orgId } = organisation
   const ledger = await control<Pick<Facts, 'totals' | 'entries'>>(harness, `ledger?org=${orgId}`)
   const all = async <T>(sql: string) =>
-    (await harness.instrumentedDatabase.prepare(sql).bind(orgId).all<T>()).results
+    (await shardFor(harness, organisation).prepare(sql).bind(orgId).all<T>()).results
   const jobs = await all<Facts['jobs'][number]>(
     'SELECT id, mode, status, webhook_url AS webhookUrl FROM jobs WHERE organisation_id = ?',
   )

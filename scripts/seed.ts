@@ -1,10 +1,10 @@
-// `npm run seed`, also part of `npm run dev`: migrates the local database, and creates an organisation
+// `npm run seed`, also part of `npm run dev`: migrates the local databases, and creates an organisation
 // with fixed keys and a fixed webhook secret when the database is empty.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hashKey, createKey } from '../src/organisation/api-key.ts'
-import { startDevServer, wrangler } from './wrangler.ts'
+import { migrateLocally, startDevServer, wrangler } from './wrangler.ts'
 
 const ORGANISATION_ID = 'org_00000000000000000000000001'
 const CREDITS = 100
@@ -26,7 +26,7 @@ export const DEVELOPMENT = {
  */
 export async function seed(persistTo: string | undefined): Promise<boolean> {
   const stateOptions = persistTo === undefined ? [] : ['--persist-to', persistTo]
-  wrangler('d1', 'migrations', 'apply', 'DB', '--local', ...stateOptions)
+  migrateLocally(...stateOptions)
   const existing = execute(
     stateOptions,
     `UPDATE organisations SET webhook_secret = '${DEVELOPMENT.webhookSecret}',

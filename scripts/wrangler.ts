@@ -1,5 +1,6 @@
 // Runs wrangler commands and development servers for the other scripts.
 import { spawn, spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const ROOT = join(import.meta.dirname, '..')
@@ -24,6 +25,15 @@ export function wrangler(...args: string[]): string {
   })
   if (run.status !== 0) throw new Error(`wrangler ${args[0]} failed:\n${run.stdout}${run.stderr}`)
   return run.stdout
+}
+
+/** Applies the migrations to every local D1 database of wrangler.toml. */
+export function migrateLocally(...stateOptions: string[]): void {
+  const config = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
+  const bindings = config.matchAll(/^binding = "(DB|JOBS_DB_\d+)"$/gm)
+  for (const [, binding = ''] of bindings) {
+    wrangler('d1', 'migrations', 'apply', binding, '--local', ...stateOptions)
+  }
 }
 
 export interface DevServer {

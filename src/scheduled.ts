@@ -2,6 +2,8 @@
 // the encryption of stored secrets, and lost messages of the payment provider. The sweep requeues jobs
 // and webhook events whose `sweepAt` has passed, in case their message was lost. Consumers accept
 // duplicate messages.
+import type { Database } from './db/client.ts'
+import { forEachShard, jobsBindings } from './db/shards.ts'
 import { reencryptTotpSecrets } from './accounts/reencrypt-totp-secrets.ts'
 import { runDeletions } from './accounts/run-deletions.ts'
 import { catchUpEvents } from './billing/catch-up-events.ts'
@@ -16,7 +18,7 @@ import { messageOf, queueOf } from './jobs/queue.ts'
 import { batchesOf } from './queues/batches.ts'
 import { takeSweptJobs } from './jobs/store.ts'
 
-/** The maximum number of rows of each kind per run. The next run processes the rest. */
+/** The maximum number of rows of each kind per run, in all shards. The next run processes the rest. */
 const MAX_ROWS = 20_000
 const PAGE_ROWS = 1_000
 /** If a queue has more messages than this, a pending job probably still has its message there. */
@@ -57,9 +59,13 @@ export async function sweep(env: Env): Promise<void> {
 
 async function sweepJobs(env: Env): Promise<void> {
   const queued = await modesWithBacklog(env)
+  await forEachShard(env, 'sweep jobs', (db) => sweepJobsOf(env, db, queued))
+}
+
+async function sweepJobsOf(env: Env, db: Database, queued: Mode[]): Promise<void> {
   let sent = 0
-  await takePages(async () => {
-    const { taken, toSend } = await takeSweptJobs({ env, queued, limit: PAGE_ROWS })
+  await takePages(env, async (limit) => {
+    const { taken, toSend } = await takeSweptJobs({ db, queued, limit })
     for (const mode of MODES) {
       const messages = toSend.filter((job) => job.mode === mode).map(messageOf)
       await sendAll(
@@ -73,24 +79,29 @@ async function sweepJobs(env: Env): Promise<void> {
   if (sent > 0) log.warn('overdue jobs requeued', { jobs: sent })
 }
 
-async function sweepEvents(env: Env): Promise<void> {
+const sweepEvents = (env: Env) =>
+  forEachShard(env, 'sweep webhook events', (db) => sweepEventsOf(env, db))
+
+async function sweepEventsOf(env: Env, db: Database): Promise<void> {
   let sent = 0
-  await takePages(async () => {
-    const eventIds = await takeSweptEvents(env, PAGE_ROWS)
+  await takePages(env, async (limit) => {
+    const events = await takeSweptEvents(db, limit)
     await sendAll(
       env.WEBHOOKS,
-      eventIds.map((eventId) => ({ eventId })),
+      events.map(({ id, organisationId }) => ({ eventId: id, organisationId })),
     )
-    sent += eventIds.length
-    return eventIds.length
+    sent += events.length
+    return events.length
   })
   if (sent > 0) log.warn('overdue webhook events requeued', { events: sent })
 }
 
-/** @param takePage returns how many rows it took */
-async function takePages(takePage: () => Promise<number>): Promise<void> {
-  for (let rows = 0; rows < MAX_ROWS; rows += PAGE_ROWS) {
-    if ((await takePage()) < PAGE_ROWS) return
+/** Takes the pages of one shard. @param takePage returns how many rows it took */
+async function takePages(env: Env, takePage: (limit: number) => Promise<number>): Promise<void> {
+  const maxRows = Math.ceil(MAX_ROWS / jobsBindings(env).length)
+  const limit = Math.min(PAGE_ROWS, maxRows)
+  for (let rows = 0; rows < maxRows; rows += limit) {
+    if ((await takePage(limit)) < limit) return
   }
 }
 

@@ -1,6 +1,7 @@
 // The service's settings: environment variables and secrets, parsed once per isolate.
 import { z } from 'zod'
 import { PAYMENT_PROVIDERS } from './domain/billing.ts'
+import { MAX_SHARD } from './ids.ts'
 
 const flag = z
   .enum(['true', 'false'], 'must be "true" or "false"')
@@ -47,6 +48,13 @@ const Settings = z
       .transform(Number)
       // Links to input copies expire after an hour.
       .refine((value) => value >= 1 && value <= 3_600, 'must be 1 to 3600'),
+    OPEN_SHARDS: optionalText.pipe(
+      z
+        .string()
+        .regex(/^\d+(\s*,\s*\d+)*$/, 'must be numbers of shards, separated by commas')
+        .transform((text) => text.split(',').map(Number))
+        .optional(),
+    ),
     GENERATION_ENGINE: z.string().default('compositor'),
     PAYMENT_PROVIDER: optionalText.pipe(
       z.enum(PAYMENT_PROVIDERS, `must be ${PAYMENT_PROVIDERS.join(' or ')}`).optional(),
@@ -91,6 +99,8 @@ const Settings = z
     webhookRetryDelaysSeconds: vars.WEBHOOK_RETRY_DELAYS,
     /** Time from the claim until the job fails with `generation_timeout`. */
     jobDeadlineMs: vars.JOB_DEADLINE_SECONDS * 1_000,
+    /** The shards that receive new organisations (db/shards). Undefined: all. */
+    openShards: vars.OPEN_SHARDS,
     /** Engines in the order in which they are tried. */
     generationEngines: vars.GENERATION_ENGINE.split(',').map((name) => name.trim()),
     /** Undefined: the sandbox, except on a public https address, where payments are off. */
@@ -125,7 +135,18 @@ export const settingsOf = perEnv((env) => parse(env))
 
 function parse(env: Env): Settings {
   const result = Settings.safeParse(env)
-  if (result.success) return result.data
-  const problems = result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
+  const problems = result.success
+    ? unboundShards(env, result.data).map(
+        (binding) => `OPEN_SHARDS requires the binding ${binding}`,
+      )
+    : result.error.issues.map((issue) => `${issue.path.join('.')} ${issue.message}`)
+  if (result.success && problems.length === 0) return result.data
   throw new Error(`The Worker is not configured: ${problems.join('; ')}`)
+}
+
+/** The missing bindings up to the highest open shard, since the numbers have no gaps. */
+function unboundShards(env: Env, { openShards = [] }: Settings): string[] {
+  const highest = Math.min(Math.max(-1, ...openShards), MAX_SHARD + 1)
+  const bindings = Array.from({ length: highest + 1 }, (_, shard) => `JOBS_DB_${shard}`)
+  return bindings.filter((binding) => !Reflect.has(env, binding))
 }

@@ -16,6 +16,8 @@ describe('a setting', () => {
   it.each([
     ['BASE_URL', 'shop.example', 'must be an http or https URL'],
     ['BASE_URL', 'ftp://shop.example', 'must be an http or https URL'],
+    ['OPEN_SHARDS', 'first', 'must be numbers of shards, separated by commas'],
+    ['OPEN_SHARDS', '0,4', 'requires the binding JOBS_DB_4'],
     ['OUTPUT_SIGNING_SECRET', '', 'must have at least 32 characters'],
     ['OUTPUT_SIGNING_SECRET', 'short-secret', 'must have at least 32 characters'],
     ['OUTPUT_SIGNING_SECRET_PREVIOUS', 'short-secret', 'must have at least 32 characters'],

@@ -1,5 +1,6 @@
 // The audit log: who did what in an organisation, and when. Append-only. An entry is written in the
-// same D1 batch as the change that it records, if that change is in D1, so that both or none are stored.
+// same D1 batch as the change that it records, if that change is in the same database, so that both or
+// none are stored. `recorded` is for changes in a jobs database.
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { database, insertWhere, rowValues } from '../db/client.ts'
@@ -87,6 +88,25 @@ export interface AuditEntry {
  */
 export const auditInsert = (env: Env, entry: AuditEntry, when: SQL = sql`true`) =>
   insertWhere(env, auditLog, auditRow(entry), when, actorIdOf(entry))
+
+/**
+ * Makes a change to a jobs database, with its entry in the database of accounts. The entry comes first: a
+ * crash can leave an entry of a change that was not made, but no change without its entry.
+ * @param change returns whether it changed anything. If not, the entry is deleted; if it throws, the
+ *   outcome is unknown and the entry remains
+ */
+export async function recorded(
+  env: Env,
+  entry: AuditEntry,
+  change: () => Promise<boolean>,
+): Promise<boolean> {
+  const db = database(env)
+  const row = auditRow(entry)
+  await insertWhere(env, auditLog, row, sql`true`, actorIdOf(entry))
+  if (await change()) return true
+  await db.delete(auditLog).where(eq(auditLog.id, row.id))
+  return false
+}
 
 /**
  * The statement that records an action once for each row of `from`.

@@ -2,14 +2,15 @@
 import { eq } from 'drizzle-orm'
 import { payments } from '../db/billing-schema.ts'
 import { database } from '../db/client.ts'
+import { jobsDatabase } from '../db/shards.ts'
 import { jobs } from '../db/schema.ts'
 import { webhookEvents } from '../db/webhook-schema.ts'
 import { isEventId, isId } from '../ids.ts'
 
 const TABLES = [
-  [(id: string) => isId('job', id), jobs],
-  [isEventId, webhookEvents],
-  [(id: string) => isId('pay', id), payments],
+  [(id: string) => isId('job', id), jobs, jobsDatabase],
+  [isEventId, webhookEvents, jobsDatabase],
+  [(id: string) => isId('pay', id), payments, database],
 ] as const
 
 /**
@@ -17,9 +18,10 @@ const TABLES = [
  * reveal an organisation of which the user is not a member.
  */
 export async function organisationOf(env: Env, id: string): Promise<string | undefined> {
-  const table = TABLES.find(([matches]) => matches(id))?.[1]
-  if (!table) return undefined
-  const [found] = await database(env)
+  const place = TABLES.find(([matches]) => matches(id))
+  if (!place) return undefined
+  const [, table, databaseOf] = place
+  const [found] = await databaseOf(env, id)
     .select({ organisationId: table.organisationId })
     .from(table)
     .where(eq(table.id, id))

@@ -4,11 +4,11 @@ import type { AuditEntry } from '../access/audit-log.ts'
 import { requireOperator } from '../access/authorisation.ts'
 import { rateLimitOf } from '../billing/plans.ts'
 import { database } from '../db/client.ts'
+import { newOrganisationId } from '../db/shards.ts'
 import { apiKeys, organisations, workspaces } from '../db/schema.ts'
 import type { ApiKeyRow, OrganisationRow, WorkspaceRow } from '../db/schema.ts'
 import type { Actor } from '../domain/actor.ts'
 import { DEFAULT_RETENTION_DAYS } from '../domain/limits.ts'
-import { newId } from '../ids.ts'
 import { newWebhookSecret } from '../webhooks/secret.ts'
 import { encryptWebhookSecret } from '../webhooks/stored-secret.ts'
 import { newApiKey } from './create-api-key.ts'
@@ -46,7 +46,7 @@ export async function createOrganisation({
   }
   const organisation = await organisationRow(
     env,
-    { id: newId('org'), ...fields, ...override },
+    { id: newOrganisationId(env), ...fields, ...override },
     webhookSecret,
   )
   const organisationId = organisation.id

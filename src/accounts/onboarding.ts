@@ -3,12 +3,12 @@
 // are granted under one reference.
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
 import { database } from '../db/client.ts'
+import { newOrganisationId } from '../db/shards.ts'
 import { members, onboardings } from '../db/auth-schema.ts'
 import type { OnboardingRow } from '../db/auth-schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
 import type { UserActor } from '../domain/actor.ts'
 import { FREE_CREDITS } from '../domain/limits.ts'
-import { newId } from '../ids.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { newApiKey } from './create-api-key.ts'
 import { organisationInserts, organisationRow } from './create-organisation.ts'
@@ -43,7 +43,12 @@ export async function beginOnboarding({
 }): Promise<OnboardingRow> {
   await database(env)
     .insert(onboardings)
-    .values({ userId, organisationId: newId('org'), organisationName, createdAt: new Date() })
+    .values({
+      userId,
+      organisationId: newOrganisationId(env),
+      organisationName,
+      createdAt: new Date(),
+    })
     .onConflictDoNothing()
   const onboarding = await findOnboarding(env, userId)
   if (!onboarding) throw new Error('The inserted onboarding was not found')
@@ -77,7 +82,7 @@ export async function beginAnother({
       .insert(onboardings)
       .values({
         userId,
-        organisationId: newId('org'),
+        organisationId: newOrganisationId(env),
         organisationName: name,
         nameConfirmedAt: now,
         createdAt: now,

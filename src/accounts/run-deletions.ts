@@ -5,6 +5,7 @@ import { SYSTEM } from '../domain/actor.ts'
 import { and, eq, inArray, lte, sql } from 'drizzle-orm'
 import { closeBilling } from '../billing/close-billing.ts'
 import { database } from '../db/client.ts'
+import { jobsDatabase } from '../db/shards.ts'
 import { invitations, members, onboardings, users, verifications } from '../db/auth-schema.ts'
 import { apiKeys, auditLog, closedOrganisations, organisations, workspaces } from '../db/schema.ts'
 import { addedWebhookEndpoints, webhookEndpoints } from '../db/webhook-schema.ts'
@@ -118,7 +119,7 @@ async function deleteOrganisation(
     if (!jobs.every(({ status }) => isFinal(status))) return postpone(id, 'unfinished job')
     const ids = jobs.map((job) => job.id)
     await deletePictures({ env, jobIds: ids })
-    await deleteJobs(env, ids)
+    await deleteJobs(env, id, ids)
   }
   for (const deletePage of [deleteEvents, deleteAuditEntries]) {
     let deleted: number
@@ -127,6 +128,7 @@ async function deleteOrganisation(
       deleted = await deletePage(env, id)
     } while (deleted > 0)
   }
+  await deleteFromShard(env, id)
   await deleteMembersAndKeys(env, id)
   await closeLedger(env, organisation)
   // Only now: the Organisation's alarm could store the billing account again.
@@ -134,8 +136,6 @@ async function deleteOrganisation(
   const db = database(env)
   await db.batch([
     db.delete(auditLog).where(eq(auditLog.organisationId, id)),
-    // In the batch of the row: statistics are only written while the row exists.
-    deleteStatistics(env, id),
     db.delete(organisations).where(eq(organisations.id, id)),
   ])
   log.info('organisation deleted', { organisationId: id })
@@ -144,13 +144,21 @@ async function deleteOrganisation(
 const postpone = (organisationId: string, reason: string) =>
   log.warn('organisation deletion postponed', { organisationId, reason })
 
-async function deleteMembersAndKeys(env: Env, organisationId: string): Promise<void> {
-  const db = database(env)
+/** Before the row, which the next run continues from. `delete_after` prevents that more is written. */
+async function deleteFromShard(env: Env, organisationId: string): Promise<void> {
+  const db = jobsDatabase(env, organisationId)
   await db.batch([
     db.delete(webhookEndpoints).where(eq(webhookEndpoints.organisationId, organisationId)),
     db
       .delete(addedWebhookEndpoints)
       .where(eq(addedWebhookEndpoints.organisationId, organisationId)),
+    deleteStatistics(env, organisationId),
+  ])
+}
+
+async function deleteMembersAndKeys(env: Env, organisationId: string): Promise<void> {
+  const db = database(env)
+  await db.batch([
     db.delete(invitations).where(eq(invitations.organisationId, organisationId)),
     db.delete(apiKeys).where(eq(apiKeys.organisationId, organisationId)),
     db.delete(workspaces).where(eq(workspaces.organisationId, organisationId)),

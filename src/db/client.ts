@@ -4,8 +4,11 @@ import type { SQL } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/d1'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
-/** A Drizzle client for this Worker's D1. Cheap to create: it holds no connection. */
-export const database = (env: Env) => drizzle(env.DB)
+/** What statements on a D1 binding run on. All clients and raw statements obtain it here. */
+export const connection = (binding: D1Database): D1Database => binding
+
+/** A Drizzle client for the database of accounts. Cheap to create: it holds no connection. */
+export const database = (env: Env) => drizzle(connection(env.DB))
 
 export type Database = ReturnType<typeof database>
 

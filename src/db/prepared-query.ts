@@ -6,16 +6,30 @@ import { fillPlaceholders } from 'drizzle-orm'
 import type { Query } from 'drizzle-orm'
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { drizzle } from 'drizzle-orm/d1'
-import { perEnv } from '../settings.ts'
+import { connection } from './client.ts'
 import type { Database } from './client.ts'
+
+/** Caches what is derived from a D1 binding, which is one object for the life of an isolate. */
+function perBinding<Value extends object>(
+  make: (binding: D1Database) => Value,
+): (binding: D1Database) => Value {
+  const values = new WeakMap<D1Database, Value>()
+  return (binding) => {
+    let value = values.get(binding)
+    if (!value) values.set(binding, (value = make(binding)))
+    return value
+  }
+}
 
 /**
  * A query that is built at its first use and cached for the life of the isolate.
  * @param build creates the query, with placeholders for its values, and ends with `.prepare()`
+ * @returns the query for a database, such as that of `jobsBinding`
  */
 export const preparedQuery = <Query extends object>(
   build: (db: Database) => Query,
-): ((env: Env) => Query) => perEnv((env) => build(drizzle(deferPrepare(env.DB))))
+): ((binding: D1Database) => Query) =>
+  perBinding((binding) => build(drizzle(deferPrepare(binding))))
 
 /** A query that has been built, and maps the rows of its result. */
 interface Prepared {
@@ -26,37 +40,28 @@ interface Prepared {
 /** A Drizzle query that a batch prepares. */
 type Preparable = BatchItem<'sqlite'> & { prepare(): Prepared }
 
-/** A Drizzle query with its values. */
-export interface Statement {
-  toSQL(): { sql: string; params: unknown[] }
-}
-
 /**
  * Several queries that run in one transaction and are built as `preparedQuery` builds one.
  * @param build creates the queries, with placeholders for their values
- * @returns runs them. `first` is a query that runs before them; its result is not returned
+ * @returns runs them on a database
  */
 export function preparedBatch<const Queries extends readonly [Preparable, ...Preparable[]]>(
   build: (db: Database) => Queries,
 ) {
-  const prepare = perEnv((env): Prepared[] =>
-    build(drizzle(deferPrepare(env.DB))).map((query) => query.prepare()),
+  const prepare = perBinding((binding): Prepared[] =>
+    build(drizzle(deferPrepare(binding))).map((query) => query.prepare()),
   )
   return async (
-    env: Env,
+    binding: D1Database,
     values: Record<string, unknown>,
-    first?: Statement,
   ): Promise<BatchResponse<Queries>> => {
-    const queries = prepare(env)
+    const queries = prepare(binding)
+    const db = connection(binding)
     const statements = queries.map((query) => {
       const { sql, params } = query.getQuery()
-      return env.DB.prepare(sql).bind(...fillPlaceholders(params, values))
+      return db.prepare(sql).bind(...fillPlaceholders(params, values))
     })
-    if (first) {
-      const { sql, params } = first.toSQL()
-      statements.unshift(env.DB.prepare(sql).bind(...params))
-    }
-    const responses = (await env.DB.batch(statements)).slice(first ? 1 : 0)
+    const responses = await db.batch(statements)
     return queries.map((query, at) =>
       query.mapResult(responses[at], true),
     ) as BatchResponse<Queries>
@@ -68,10 +73,15 @@ export function preparedBatch<const Queries extends readonly [Preparable, ...Pre
  * query caches what `prepare` returns, and the runtime does not document that one request may use a
  * statement that another request created.
  */
-const deferPrepare = (db: D1Database): D1Database =>
-  new Proxy(db, {
+const deferPrepare = (binding: D1Database): D1Database =>
+  new Proxy(binding, {
     get: (_, key) =>
       key === 'prepare'
-        ? (text: string) => ({ bind: (...values: unknown[]) => db.prepare(text).bind(...values) })
-        : Reflect.get(db, key),
+        ? (text: string) => ({
+            bind: (...values: unknown[]) =>
+              connection(binding)
+                .prepare(text)
+                .bind(...values),
+          })
+        : Reflect.get(connection(binding), key),
   })

@@ -2,8 +2,10 @@
 // carries the number of its shard, and so do the ids of its jobs and events, so that one statement
 // reaches the right database. Accounts are in `DB`. All databases have the same migrations.
 import { drizzle } from 'drizzle-orm/d1'
-import { MAX_SHARD, shardOf } from '../ids.ts'
-import { perEnv } from '../settings.ts'
+import { MAX_SHARD, newShardedId, shardOf } from '../ids.ts'
+import { log } from '../log.ts'
+import { perEnv, settingsOf } from '../settings.ts'
+import { connection } from './client.ts'
 import type { Database } from './client.ts'
 
 /** The bindings of all shards, by number. The numbers have no gaps. */
@@ -26,4 +28,36 @@ export const jobsBinding = (env: Env, id: string): D1Database =>
   jobsBindings(env)[shardOf(id)] ?? env.JOBS_DB_0
 
 /** A Drizzle client for `jobsBinding`. */
-export const jobsDatabase = (env: Env, id: string): Database => drizzle(jobsBinding(env, id))
+export const jobsDatabase = (env: Env, id: string): Database =>
+  drizzle(connection(jobsBinding(env, id)))
+
+/** The id of a new organisation. It selects one of the open shards at random, for all its jobs. */
+export function newOrganisationId(env: Env): string {
+  const open = settingsOf(env).openShards ?? [...jobsBindings(env).keys()]
+  return newShardedId('org', open[Math.floor(Math.random() * open.length)] ?? 0)
+}
+
+/**
+ * Runs a task on every shard, for cron. A shard that fails does not stop the others.
+ * @param name identifies the task in the log
+ * @returns the results of all shards
+ * @throws the first failure, after the task has ended on every shard
+ */
+export async function forEachShard<Result>(
+  env: Env,
+  name: string,
+  task: (db: Database) => Promise<Result>,
+): Promise<Result[]> {
+  const results = await Promise.allSettled(
+    // `async` also turns an error that the task throws before its first await into a rejection.
+    jobsBindings(env).map(async (binding) => task(drizzle(connection(binding)))),
+  )
+  for (const [shard, result] of results.entries()) {
+    if (result.status === 'rejected')
+      log.error('shard failed', result.reason, { task: name, shard })
+  }
+  return results.map((result) => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  })
+}

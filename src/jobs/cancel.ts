@@ -1,11 +1,12 @@
 // Ends jobs before processing: a client cancels a job, or an operator or the service withdraws it.
 import type { Actor } from '../domain/actor.ts'
-import { auditInsert } from '../access/audit-log.ts'
+import { recorded } from '../access/audit-log.ts'
 import { SYSTEM } from '../domain/actor.ts'
 import { AppError } from '../domain/errors.ts'
 import type { JobRow } from '../db/schema.ts'
 import { log } from '../log.ts'
-import { cancelPending, endJob, isPending } from './endings.ts'
+import { cancelPending, endJob } from './endings.ts'
+import type { EndResult } from './endings.ts'
 import { settleEnded } from './settle.ts'
 import { findJob } from './store.ts'
 
@@ -55,33 +56,32 @@ export async function withdrawJob({
   jobId: string
   actor?: Actor
 }): Promise<JobRow> {
-  const job = actor.type === 'system' ? undefined : await findJob(env, jobId)
-  const record =
-    job &&
-    auditInsert(
-      env,
-      {
-        organisationId: job.organisationId,
-        actor,
-        action: 'job.withdrawn',
-        target: jobId,
-        details: { mode: job.mode },
-      },
-      isPending(jobId),
-    )
-  const { ended, addedEventIds, found } = await endJob({
-    env,
-    jobId,
-    from: 'pending',
-    ending: { status: 'cancelled' },
-    record,
-  })
+  const { ended, addedEventIds, found } = await endRecorded(env, jobId, actor)
   if (ended) return settled(env, ended, addedEventIds)
   if (!found) throw new AppError('not_found', 'No job with this id.')
   throw new AppError(
     'job_not_cancellable',
     `This job is ${found.status}; only a pending job can be withdrawn.`,
   )
+}
+
+async function endRecorded(env: Env, jobId: string, actor: Actor): Promise<EndResult> {
+  const end = () => endJob({ env, jobId, from: 'pending', ending: { status: 'cancelled' } })
+  const job = actor.type === 'system' ? undefined : await findJob(env, jobId)
+  if (job?.status !== 'pending') return end()
+  const { organisationId, mode } = job
+  const action = 'job.withdrawn'
+  let result: EndResult | undefined
+  await recorded(
+    env,
+    { organisationId, actor, action, target: jobId, details: { mode } },
+    async () => {
+      result = await end()
+      return result.ended !== undefined
+    },
+  )
+  if (!result) throw new Error('The withdrawal was not attempted')
+  return result
 }
 
 /** Withdraws the pending jobs of an organisation that is suspended or scheduled for deletion. */

@@ -1,9 +1,11 @@
 // Claims and leases. A claim assigns a job to one consumer until its lease ends (`dueAt`). After that,
 // any consumer may claim the job. If a conditional update returns no row, another writer was first.
 import { and, eq, sql } from 'drizzle-orm'
-import { database } from '../db/client.ts'
+import { isClosed } from '../access/closed-organisations.ts'
+import type { Database } from '../db/client.ts'
 import { dueFrom } from '../db/due.ts'
-import { jobs, organisations } from '../db/schema.ts'
+import { jobsDatabase } from '../db/shards.ts'
+import { jobs } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { Transition } from '../domain/job.ts'
 import type { FailureRecord } from './failure-record.ts'
@@ -18,13 +20,24 @@ const CLAIM = { from: 'pending', to: 'processing' } as const satisfies Transitio
 /**
  * Claims a pending job, or takes over a processing job whose lease has ended. A pending job is not
  * claimed before it is due, or when its organisation is suspended or scheduled for deletion.
+ * @param organisationId the job's organisation; read from the job if undefined, as in a message of an
+ *   earlier version
  * @returns the claimed job, if any, and the job as stored after the call
  */
-export async function claimJob(
-  env: Env,
-  jobId: string,
-): Promise<{ claimed: JobRow | undefined; found: JobRow | undefined }> {
-  const db = database(env)
+export async function claimJob({
+  env,
+  jobId,
+  organisationId,
+}: {
+  env: Env
+  jobId: string
+  organisationId?: string | undefined
+}): Promise<{ claimed: JobRow | undefined; found: JobRow | undefined }> {
+  const db = jobsDatabase(env, jobId)
+  // Read before the claim: a job that is claimed just after the suspension was claimable just before.
+  // If a crash follows, nothing has changed. The suspension withdraws what is still pending.
+  const ownerId = organisationId ?? (await ownerOf(db, jobId))
+  const mayStart = ownerId !== undefined && !(await isClosed(env, ownerId))
   const now = Date.now()
   const [[claimed], [found]] = await db.batch([
     db
@@ -40,10 +53,8 @@ export async function claimJob(
         and(
           eq(jobs.id, jobId),
           // The clock of the Organisation that created the job may be ahead of this one.
-          sql`(${jobs.status} = ${CLAIM.from} and ${jobs.dueAt} <= max(${now}, ${jobs.createdAt})
-                and exists (select 1 from ${organisations}
-                where ${organisations.id} = ${jobs.organisationId} and ${organisations.status} = 'active'
-                  and ${organisations.deleteAfter} is null)
+          sql`(${mayStart} and ${jobs.status} = ${CLAIM.from}
+                and ${jobs.dueAt} <= max(${now}, ${jobs.createdAt})
                or ${jobs.status} = ${CLAIM.to} and ${jobs.dueAt} <= ${now})`,
         ),
       )
@@ -51,6 +62,14 @@ export async function claimJob(
     db.select().from(jobs).where(eq(jobs.id, jobId)),
   ])
   return { claimed, found }
+}
+
+async function ownerOf(db: Database, jobId: string): Promise<string | undefined> {
+  const [job] = await db
+    .select({ organisationId: jobs.organisationId })
+    .from(jobs)
+    .where(eq(jobs.id, jobId))
+  return job?.organisationId
 }
 
 /**
@@ -71,7 +90,7 @@ export async function saveClaim({
   failure?: FailureRecord | undefined
 }): Promise<boolean> {
   const { engine, engineHandle, ambiguousStarts, attempts } = job
-  const result = await database(env)
+  const result = await jobsDatabase(env, job.id)
     .update(jobs)
     .set({
       engine,

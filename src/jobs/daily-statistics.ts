@@ -1,7 +1,10 @@
 // Counts the jobs of each finished day, once, for the statistics of the console. Cron runs it. Counting a
 // day again gives the same rows, so a run may be repeated and two runs may overlap.
 import { and, eq, gte, inArray, lt, sql } from 'drizzle-orm'
-import { database, listed } from '../db/client.ts'
+import { deletedAmong } from '../access/closed-organisations.ts'
+import { listed } from '../db/client.ts'
+import type { Database } from '../db/client.ts'
+import { forEachShard, jobsDatabase } from '../db/shards.ts'
 import { jobs } from '../db/schema.ts'
 import { jobStatistics, jobStatisticsDays } from '../db/statistics-schema.ts'
 import type { Mode } from '../domain/job.ts'
@@ -26,21 +29,24 @@ interface DayRow extends JobCounts {
   workspaceId: string
 }
 
-/** Counts the latest finished day that is not counted yet, at most one per run. */
+/** Counts the latest finished day that is not counted yet, at most one per run and shard. */
 export async function countFinishedDay(env: Env): Promise<void> {
-  const day = await nextDay(env)
+  await forEachShard(env, 'job statistics', (db) => countDayOf(env, db))
+}
+
+async function countDayOf(env: Env, db: Database): Promise<void> {
+  const day = await nextDay(db)
   if (day === undefined) return
-  const rows = await countDay(env, day)
+  const rows = await countDay(db, day)
   for (let at = 0; at < rows.length; at += ROWS_PER_STATEMENT) {
-    await store(env, day, rows.slice(at, at + ROWS_PER_STATEMENT))
+    await store(env, db, day, rows.slice(at, at + ROWS_PER_STATEMENT))
   }
-  await database(env).insert(jobStatisticsDays).values({ day }).onConflictDoNothing()
+  await db.insert(jobStatisticsDays).values({ day }).onConflictDoNothing()
   if (rows.length > 0) log.info('jobs counted', { day: dateOf(day), rows: rows.length })
 }
 
 /** The latest day first: after the first deployment, older days follow one per run. */
-async function nextDay(env: Env): Promise<number | undefined> {
-  const db = database(env)
+async function nextDay(db: Database): Promise<number | undefined> {
   const now = Date.now()
   const last = Math.floor((now - MARGIN_MS) / DAY_MS) - 1
   const first = last - RETENTION_DAYS.statistics + 2
@@ -51,14 +57,14 @@ async function nextDay(env: Env): Promise<number | undefined> {
   const known = new Set(counted.map(({ day }) => day))
   for (let day = last; day >= first; day--) {
     if (known.has(day)) continue
-    if (last - day >= MAX_WAIT_DAYS || !(await hasUnfinished(env, day))) return day
+    if (last - day >= MAX_WAIT_DAYS || !(await hasUnfinished(db, day))) return day
   }
   return undefined
 }
 
 /** Whether a job of that day is unfinished. Reads unfinished jobs only. */
-async function hasUnfinished(env: Env, day: number): Promise<boolean> {
-  const unfinished = await database(env)
+async function hasUnfinished(db: Database, day: number): Promise<boolean> {
+  const unfinished = await db
     .select({ id: jobs.id })
     .from(jobs)
     // The condition of the partial index.
@@ -73,10 +79,10 @@ async function hasUnfinished(env: Env, day: number): Promise<boolean> {
   return unfinished.length > 0
 }
 
-async function countDay(env: Env, day: number): Promise<DayRow[]> {
+async function countDay(db: Database, day: number): Promise<DayRow[]> {
   const rows = new Map<string, DayRow>()
   for (let slice = 0; slice < SLICES_PER_DAY; slice++) {
-    const groups = await database(env)
+    const groups = await db
       .select({
         organisationId: jobs.organisationId,
         mode: jobs.mode,
@@ -103,16 +109,26 @@ async function countDay(env: Env, day: number): Promise<DayRow[]> {
   return [...rows.values()]
 }
 
-/** Not for organisations that were deleted since their jobs were counted. */
-const store = (env: Env, day: number, rows: DayRow[]) =>
-  database(env).run(sql`
+/**
+ * Writes rows, then deletes those of organisations that are being deleted. In this order no row remains:
+ * a deletion that starts after the check deletes the organisation's statistics itself. A crash before
+ * the check repeats the day.
+ */
+async function store(env: Env, db: Database, day: number, rows: DayRow[]): Promise<void> {
+  await db.run(sql`
     insert or replace into ${jobStatistics}
       (day, organisation_id, mode, workspace_id, completed, failed, other, errors, durations)
     select ${day}, value ->> 'organisationId', value ->> 'mode', value ->> 'workspaceId',
       value ->> 'completed', value ->> 'failed', value ->> 'other',
       value -> 'errors', value -> 'durations'
-    from json_each(${JSON.stringify(rows)})
-    where exists (select 1 from organisations where id = value ->> 'organisationId')`)
+    from json_each(${JSON.stringify(rows)})`)
+  const ids = [...new Set(rows.map(({ organisationId }) => organisationId))]
+  const deleted = await deletedAmong(env, ids)
+  if (deleted.length === 0) return
+  await db
+    .delete(jobStatistics)
+    .where(and(eq(jobStatistics.day, day), inArray(jobStatistics.organisationId, listed(deleted))))
+}
 
 const firstJob = (day: number): string => firstIdSince('job', Math.round(day * DAY_MS))
 
@@ -123,7 +139,7 @@ export function deleteStatistics(env: Env, organisationId: string) {
   const today = Math.floor(Date.now() / DAY_MS)
   // With the days, the statement uses the primary key, whose first column is the day.
   const days = Array.from({ length: RETENTION_DAYS.statistics + 2 }, (_, age) => today - age)
-  return database(env)
+  return jobsDatabase(env, organisationId)
     .delete(jobStatistics)
     .where(
       and(

@@ -2,11 +2,11 @@
 // a conditional update; no returned row means that another writer was first.
 import { and, eq, inArray, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
-import { database } from '../db/client.ts'
+import { isClosed } from '../access/closed-organisations.ts'
 import { preparedBatch } from '../db/prepared-query.ts'
-import type { Statement } from '../db/prepared-query.ts'
+import { jobsBinding, jobsDatabase } from '../db/shards.ts'
 import { UNQUEUED_AFTER_MS } from '../db/due.ts'
-import { jobs, organisations } from '../db/schema.ts'
+import { jobs } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { ImageFormat } from '../domain/image.ts'
 import type { FinalStatus, JobStatus, NextStatus, Transition } from '../domain/job.ts'
@@ -46,22 +46,17 @@ export interface EndResult {
 /** Conditions for the end of a job: its owner, and the claim. */
 type EndConditions = Partial<Pick<JobRow, 'organisationId' | 'dueAt'>>
 
-/**
- * Ends a job that has the status `from`.
- * @param record a statement that runs first in the transaction, before the status changes
- */
+/** Ends a job that has the status `from`. */
 export async function endJob({
   env,
   jobId,
   from,
   ending,
   required = {},
-  record,
 }: {
   env: Env
   jobId: string
   required?: EndConditions
-  record?: Statement | undefined
 } & JobEnd): Promise<EndResult> {
   const now = Date.now()
   const values = {
@@ -74,7 +69,7 @@ export async function endJob({
     oldestJobId: oldestJobIdWithEvent(now),
   }
   const end = endStatements(from, ending, required)
-  const [[ended], , added, [found]] = await end(env, values, record)
+  const [[ended], , added, [found]] = await end(jobsBinding(env, jobId), values)
   return { ended, addedEventIds: added.map(({ id }) => id), found }
 }
 
@@ -138,26 +133,22 @@ function prepareEnd(from: JobStatus, ending: JobEnd['ending'], required: EndCond
   ])
 }
 
-/** A condition for another statement: the job is pending. */
-export const isPending = (jobId: string): SQL =>
-  sql`exists (select 1 from ${jobs} where ${jobs.id} = ${jobId} and ${jobs.status} = 'pending')`
-
 /** Withdraws up to 50 pending jobs of a suspended organisation, in one transaction. */
 export async function cancelPending(
   env: Env,
   organisationId: string,
 ): Promise<{ cancelled: JobRow[]; addedEventIds: string[] }> {
-  const db = database(env)
-  // An organisation that is reactivated during the call keeps its new jobs.
-  const isClosed = sql`exists (select 1 from ${organisations}
-    where ${organisations.id} = ${organisationId}
-      and (${organisations.status} <> 'active' or ${organisations.deleteAfter} is not null))`
+  const db = jobsDatabase(env, organisationId)
   const pending = await db
     .select({ id: jobs.id })
     .from(jobs)
-    .where(and(eq(jobs.organisationId, organisationId), eq(jobs.status, WITHDRAWAL.from), isClosed))
+    .where(and(eq(jobs.organisationId, organisationId), eq(jobs.status, WITHDRAWAL.from)))
     .limit(MAX_CANCELLED)
-  if (pending.length === 0) return { cancelled: [], addedEventIds: [] }
+  // Checked after the selection: an organisation that is reactivated later keeps its new jobs, which are
+  // not selected.
+  if (pending.length === 0 || !(await isClosed(env, organisationId))) {
+    return { cancelled: [], addedEventIds: [] }
+  }
   const ids = pending.map(({ id }) => id)
   const now = Date.now()
   const event = {
@@ -171,7 +162,7 @@ export async function cancelPending(
     db
       .update(jobs)
       .set({ status: WITHDRAWAL.to, cancelledAt: new Date(now) })
-      .where(and(inArray(jobs.id, ids), eq(jobs.status, WITHDRAWAL.from), isClosed))
+      .where(and(inArray(jobs.id, ids), eq(jobs.status, WITHDRAWAL.from)))
       .returning(),
     insertOwnEvents(db, event),
     insertAddedEvents(db, event),

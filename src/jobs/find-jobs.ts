@@ -3,7 +3,7 @@ import { and, desc, eq, inArray } from 'drizzle-orm'
 import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { inWorkspaces } from '../access/workspace-rights.ts'
-import { database } from '../db/client.ts'
+import { jobsDatabase } from '../db/shards.ts'
 import { jobs } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
 
@@ -23,7 +23,7 @@ export async function findJobs({
 }): Promise<JobRow[]> {
   const { workspaceIds } = await requirePermission(request, 'jobs')
   if (jobIds.length === 0) return []
-  return database(request.env)
+  return jobsDatabase(request.env, request.organisationId)
     .select()
     .from(jobs)
     .where(

@@ -1,7 +1,7 @@
 // The SQL of lists of jobs: one organisation's jobs, page by page.
 import { and, desc, eq, gte, lt, sql } from 'drizzle-orm'
-import { database } from '../db/client.ts'
 import { preparedQuery } from '../db/prepared-query.ts'
+import { jobsBinding, jobsDatabase } from '../db/shards.ts'
 import { jobs } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import { firstIdSince } from '../ids.ts'
@@ -85,7 +85,13 @@ export async function listJobs({
   const key = Object.values(conditions).join()
   let query = listQueries.get(key)
   if (!query) listQueries.set(key, (query = listQuery(conditions)))
-  return query(env).all({ organisationId, workspaceId, status, firstId, beforeId })
+  return query(jobsBinding(env, organisationId)).all({
+    organisationId,
+    workspaceId,
+    status,
+    firstId,
+    beforeId,
+  })
 }
 
 /** The same list with complete rows, for exports. */
@@ -100,7 +106,7 @@ export const listJobRows = ({
   limit: number
   beforeId?: string | undefined
 }): Promise<JobRow[]> =>
-  database(env)
+  jobsDatabase(env, organisationId)
     .select()
     .from(jobs)
     .where(

@@ -88,10 +88,14 @@ export async function processJob({
  * Handles a message without remaining retries: fails the job unless it has ended or another consumer
  * has claimed it. The sweep requeues a pending job, because no attempt was made.
  */
-export async function giveUpJob({ env, jobId }: JobMessage & { env: Env }): Promise<void> {
+export async function giveUpJob({
+  env,
+  jobId,
+  organisationId,
+}: JobMessage & { env: Env }): Promise<void> {
   if ((await findJob(env, jobId))?.status === 'pending') return
   const seenAt = Date.now()
-  const { claimed, found } = await claimJob(env, jobId)
+  const { claimed, found } = await claimJob({ env, jobId, organisationId })
   if (!claimed) {
     await skipUnclaimed({ env, jobId, found, seenAt })
     return
@@ -106,7 +110,7 @@ export async function giveUpJob({ env, jobId }: JobMessage & { env: Env }): Prom
 
 async function claimAndProcess({
   env,
-  message: { jobId, swept = false },
+  message: { jobId, organisationId, swept = false },
   ackTimer,
   slot,
 }: {
@@ -116,7 +120,7 @@ async function claimAndProcess({
   slot?: Slot
 }): Promise<ProcessResult> {
   const seenAt = Date.now()
-  const { claimed, found } = await claimJob(env, jobId)
+  const { claimed, found } = await claimJob({ env, jobId, organisationId })
   if (!claimed) return skipUnclaimed({ env, jobId, found, seenAt })
   const job = new ClaimedJob(env, claimed)
   const memory = new JobMemory(pictureMemory, {

@@ -4,7 +4,7 @@
 import { and, asc, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { inWorkspaces } from '../access/workspace-rights.ts'
-import { database } from '../db/client.ts'
+import { jobsDatabase } from '../db/shards.ts'
 import { jobs } from '../db/schema.ts'
 import type { JobErrorCode, JobStatus, Mode } from '../domain/job.ts'
 import { firstIdSince } from '../ids.ts'
@@ -93,7 +93,7 @@ export async function countMatches(
   const range = rangeAt(search.filter, cursor)
   const end = await scanEnd(search, range, false)
   const ids = idsIn(search, upTo(range, end, false), { limit: COUNT_LIMIT + 1 })
-  const [row] = await database(search.env).all<{ matches: number }>(
+  const [row] = await jobsDatabase(search.env, search.organisationId).all<{ matches: number }>(
     sql`select count(*) as matches from (${ids})`,
   )
   const found = row?.matches ?? 0
@@ -125,7 +125,7 @@ export const readListed = (
   { env, organisationId, workspaceIds }: Omit<JobSearch, 'filter'>,
   ids: string[],
 ): Promise<FoundJob[]> =>
-  database(env)
+  jobsDatabase(env, organisationId)
     .select(FOUND)
     .from(jobs)
     .where(
@@ -221,7 +221,7 @@ async function scanEnd(
   range: IdRange,
   isAscending: boolean,
 ): Promise<string | null> {
-  const [row] = await database(search.env).all<{ id: string }>(
+  const [row] = await jobsDatabase(search.env, search.organisationId).all<{ id: string }>(
     sql`select ${jobs.id} from ${jobs} indexed by ${indexOf(search)} where ${inRange(search, range)}
       order by ${inOrder(isAscending)} limit 1 offset ${SCAN_LIMIT - 1}`,
   )
@@ -242,7 +242,7 @@ const idsIn = (search: JobSearch, range: IdRange, { isAscending = false, limit }
     order by ${inOrder(isAscending)} limit ${limit}`
 
 const findBetween = (search: JobSearch, range: IdRange, take: Take & { isAscending: boolean }) =>
-  database(search.env)
+  jobsDatabase(search.env, search.organisationId)
     .select(FOUND)
     .from(jobs)
     .where(inArray(jobs.id, sql`(${idsIn(search, range, take)})`))

@@ -62,7 +62,7 @@ export async function settleEnded(
   // A failure of one must not prevent the other.
   const results = await Promise.allSettled([
     settleCredits(env, first.organisationId, jobs),
-    queueEvents(env, [...ownEventIdsOf(jobs), ...addedEventIds]),
+    queueEvents(env, first.organisationId, [...ownEventIdsOf(jobs), ...addedEventIds]),
   ])
   for (const result of results) if (result.status === 'rejected') throw result.reason
 }
@@ -78,8 +78,8 @@ async function settleCredits(env: Env, organisationId: string, jobs: JobRow[]): 
 const ownEventIdsOf = (jobs: JobRow[]): string[] =>
   jobs.filter(({ webhookUrl }) => webhookUrl !== null).map(({ id }) => eventIdOf(id))
 
-async function queueEvents(env: Env, eventIds: string[]): Promise<void> {
-  const messages = eventIds.map((eventId) => ({ body: { eventId } }))
+async function queueEvents(env: Env, organisationId: string, eventIds: string[]): Promise<void> {
+  const messages = eventIds.map((eventId) => ({ body: { eventId, organisationId } }))
   if (messages.length === 1 && messages[0]) return void (await env.WEBHOOKS.send(messages[0].body))
   for (const batch of batchesOf(messages)) await env.WEBHOOKS.sendBatch(batch)
 }

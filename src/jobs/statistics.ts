@@ -5,7 +5,8 @@ import { and, desc, eq, gte, inArray, max, sql } from 'drizzle-orm'
 import { requirePermission, selectedWorkspaces } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { inWorkspaces } from '../access/workspace-rights.ts'
-import { database, listed } from '../db/client.ts'
+import { listed } from '../db/client.ts'
+import { jobsDatabase } from '../db/shards.ts'
 import { jobs } from '../db/schema.ts'
 import { jobStatistics, jobStatisticsDays } from '../db/statistics-schema.ts'
 import { firstIdSince } from '../ids.ts'
@@ -128,7 +129,7 @@ export async function countsPerDay(
   selection: Selection,
   { first, count }: { first: number; count: number },
 ): Promise<Counts> {
-  const uncounted = await firstUncountedDay(selection.env, first, first + count - 1)
+  const uncounted = await firstUncountedDay(selection, first, first + count - 1)
   return collect(count, first, [
     countsOfDays(selection, first, uncounted),
     countJobs(selection, uncounted, DAY_MS),
@@ -162,8 +163,12 @@ interface Source {
 }
 
 /** The first day of the range to count from its jobs: the day after the latest that cron has counted. */
-async function firstUncountedDay(env: Env, first: number, today: number): Promise<number> {
-  const [row] = await database(env)
+async function firstUncountedDay(
+  { env, organisationId }: Selection,
+  first: number,
+  today: number,
+): Promise<number> {
+  const [row] = await jobsDatabase(env, organisationId)
     .select({ day: max(jobStatisticsDays.day) })
     .from(jobStatisticsDays)
   const earliest = Math.max(first, today - MAX_CURRENT_DAYS + 1)
@@ -176,7 +181,7 @@ async function countsOfDays(
   first: number,
   end: number,
 ): Promise<Source> {
-  const db = database(env)
+  const db = jobsDatabase(env, organisationId)
   const days = Array.from({ length: Math.max(0, end - first) }, (_, index) => first + index)
   const where = and(
     // A list and not a range: the primary key then finds the organisation's rows of each day.
@@ -213,7 +218,7 @@ async function countJobs(
   first: number,
   periodMs: number,
 ): Promise<Source> {
-  const db = database(env)
+  const db = jobsDatabase(env, organisationId)
   const onlyId = workspaceIds?.length === 1 ? workspaceIds[0] : undefined
   const newest = db
     .select({

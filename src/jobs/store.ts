@@ -1,8 +1,9 @@
 // SQL that inserts, reads and deletes jobs. Lists are in jobs/lists; status changes are in jobs/claims
 // and jobs/endings.
 import { and, eq, inArray, lte, sql } from 'drizzle-orm'
-import { database } from '../db/client.ts'
+import type { Database } from '../db/client.ts'
 import { preparedQuery } from '../db/prepared-query.ts'
+import { jobsBinding, jobsDatabase } from '../db/shards.ts'
 import { SWEEP_AGAIN_AFTER_MS, UNQUEUED_AFTER_MS } from '../db/due.ts'
 import { jobs } from '../db/schema.ts'
 import { webhookEvents } from '../db/webhook-schema.ts'
@@ -78,7 +79,11 @@ export async function insertJob(
   { until, claimableAt }: Hold,
 ): Promise<boolean> {
   const sweepAt = new Date(until.getTime() + UNQUEUED_AFTER_MS)
-  const result = await insertQuery(env).run({ ...job, dueAt: claimableAt, sweepAt })
+  const result = await insertQuery(jobsBinding(env, job.id)).run({
+    ...job,
+    dueAt: claimableAt,
+    sweepAt,
+  })
   return result.meta.changes > 0
 }
 
@@ -92,7 +97,7 @@ const findQuery = preparedQuery((db) =>
 )
 
 export async function findJob(env: Env, jobId: string): Promise<JobWithEvent | undefined> {
-  const [row] = await findQuery(env).all({ jobId, eventId: eventIdOf(jobId) })
+  const [row] = await findQuery(jobsBinding(env, jobId)).all({ jobId, eventId: eventIdOf(jobId) })
   return row && { ...row.job, eventStatus: row.eventStatus, eventDueAt: row.eventDueAt }
 }
 
@@ -105,20 +110,19 @@ export interface SweptJobs {
 }
 
 /**
- * Selects up to `limit` unfinished jobs whose `sweepAt` has passed, and postpones it, so that the next
+ * Selects up to `limit` unfinished jobs of one shard whose `sweepAt` has passed, and postpones it, so that the next
  * sweep skips them. A pending job of a mode in `queued` is probably in its queue, so it needs a message
  * only after `PENDING_MAX_WAIT_MS`.
  */
 export async function takeSweptJobs({
-  env,
+  db,
   queued,
   limit,
 }: {
-  env: Env
+  db: Database
   queued: readonly Mode[]
   limit: number
 }): Promise<SweptJobs> {
-  const db = database(env)
   const now = Date.now()
   const due = db
     .select({
@@ -164,13 +168,17 @@ export const findJobsOf = ({
   organisationId: string
   limit: number
 }): Promise<Pick<JobRow, 'id' | 'status'>[]> =>
-  database(env)
+  jobsDatabase(env, organisationId)
     .select({ id: jobs.id, status: jobs.status })
     .from(jobs)
     .where(eq(jobs.organisationId, organisationId))
     .limit(limit)
 
-/** @param jobIds at most 100 */
-export async function deleteJobs(env: Env, jobIds: string[]): Promise<void> {
-  await database(env).delete(jobs).where(inArray(jobs.id, jobIds))
+/** @param jobIds at most 100, of the organisation */
+export async function deleteJobs(
+  env: Env,
+  organisationId: string,
+  jobIds: string[],
+): Promise<void> {
+  await jobsDatabase(env, organisationId).delete(jobs).where(inArray(jobs.id, jobIds))
 }

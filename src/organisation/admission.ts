@@ -1,6 +1,6 @@
 // The admission of a submission: idempotency, storage allowance, workspace and credit. The caller runs
 // it in one transaction.
-import { createdAtOf, newId } from '../ids.ts'
+import { createdAtOf, newShardedId, shardOf } from '../ids.ts'
 import type { Caller } from './api-key.ts'
 import type { Admission, Result, Submission } from './rpc.ts'
 import type { OrganisationSnapshot } from './snapshot.ts'
@@ -55,7 +55,7 @@ export function admitSubmission({
   const workspace = workspaceId ? workspaces.find(({ id }) => id === workspaceId) : workspaces.at(0)
   if (!workspace) return { ok: false, rejection: 'workspace_not_found' }
 
-  const jobId = newId('job')
+  const jobId = newShardedId('job', shardOf(organisation.id))
   if (mode === 'live' && !ledger.reserve(jobId)) {
     return { ok: false, rejection: 'insufficient_credits' }
   }

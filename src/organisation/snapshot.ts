@@ -2,6 +2,7 @@
 // webhook endpoints. A cache of D1, at most 30 seconds old; `refresh` clears it.
 import { and, asc, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
+import { jobsDatabase } from '../db/shards.ts'
 import { apiKeys, organisations, workspaces } from '../db/schema.ts'
 import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
 import { addedWebhookEndpoints } from '../db/webhook-schema.ts'
@@ -65,8 +66,22 @@ export class SnapshotCache {
 }
 
 async function load(env: Env, organisationId: string): Promise<OrganisationSnapshot | null> {
+  const [[[organisation], keyRows, workspaceRows], addedEndpoints] = await Promise.all([
+    loadAccount(env, organisationId),
+    loadAddedEndpoints(env, organisationId),
+  ])
+  if (!organisation) return null
+  return {
+    organisation,
+    keys: new Map(keyRows.map(({ hash, ...key }) => [hash, key])),
+    workspaces: workspaceRows,
+    addedEndpoints,
+  }
+}
+
+function loadAccount(env: Env, organisationId: string) {
   const db = database(env)
-  const [[organisation], keyRows, workspaceRows, addedEndpoints] = await db.batch([
+  return db.batch([
     db.select().from(organisations).where(eq(organisations.id, organisationId)),
     db
       .select({
@@ -87,24 +102,19 @@ async function load(env: Env, organisationId: string): Promise<OrganisationSnaps
       .from(workspaces)
       .where(and(eq(workspaces.organisationId, organisationId), eq(workspaces.status, 'active')))
       .orderBy(asc(workspaces.id)),
-    db
-      .select({
-        mode: addedWebhookEndpoints.mode,
-        urlLength: sql<number>`length(${addedWebhookEndpoints.url})`.as('url_length'),
-      })
-      .from(addedWebhookEndpoints)
-      .where(
-        and(
-          eq(addedWebhookEndpoints.organisationId, organisationId),
-          eq(addedWebhookEndpoints.enabled, true),
-        ),
-      ),
   ])
-  if (!organisation) return null
-  return {
-    organisation,
-    keys: new Map(keyRows.map(({ hash, ...key }) => [hash, key])),
-    workspaces: workspaceRows,
-    addedEndpoints,
-  }
 }
+
+const loadAddedEndpoints = (env: Env, organisationId: string) =>
+  jobsDatabase(env, organisationId)
+    .select({
+      mode: addedWebhookEndpoints.mode,
+      urlLength: sql<number>`length(${addedWebhookEndpoints.url})`.as('url_length'),
+    })
+    .from(addedWebhookEndpoints)
+    .where(
+      and(
+        eq(addedWebhookEndpoints.organisationId, organisationId),
+        eq(addedWebhookEndpoints.enabled, true),
+      ),
+    )

@@ -2,8 +2,7 @@
 import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { mayAccess } from '../access/workspace-rights.ts'
-import { auditInsert } from '../access/audit-log.ts'
-import { database } from '../db/client.ts'
+import { recorded } from '../access/audit-log.ts'
 import { AppError } from '../domain/errors.ts'
 import { deletePictures } from '../jobs/pictures.ts'
 import { isFinal } from '../domain/job.ts'
@@ -39,8 +38,6 @@ export async function deleteOutput({
   if ([modelImageUrl, garmentImageUrl, webhookUrl, outputFormat].every((value) => value === null)) {
     return
   }
-  await database(env).batch([
-    clearPictures(env, jobId),
-    auditInsert(env, { organisationId, actor, action: 'job.output_deleted', target: jobId }),
-  ])
+  const entry = { organisationId, actor, action: 'job.output_deleted', target: jobId } as const
+  await recorded(env, entry, () => clearPictures(env, jobId))
 }

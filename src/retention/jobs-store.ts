@@ -2,6 +2,7 @@
 // statement has bounded work and can be repeated.
 import { and, asc, eq, gt, inArray, lt, lte, sql } from 'drizzle-orm'
 import { database, listed } from '../db/client.ts'
+import { jobsDatabase } from '../db/shards.ts'
 import { jobs, organisations } from '../db/schema.ts'
 import { webhookAttempts, webhookEvents } from '../db/webhook-schema.ts'
 import type { JobRow, OrganisationRow } from '../db/schema.ts'
@@ -50,7 +51,7 @@ export async function pagesOfJobs<const Ranges extends { after: string; before: 
   organisationId: string,
   ranges: Ranges,
 ): Promise<{ [Index in keyof Ranges]: PageJob[] }> {
-  const db = database(env)
+  const db = jobsDatabase(env, organisationId)
   const page = ({ after, before }: { after: string; before: string }) =>
     db
       .select({ id: jobs.id, mode: jobs.mode, status: jobs.status })
@@ -74,25 +75,19 @@ export interface PurgedPage {
   dueAt: Date
 }
 
-/** Records the deletion of pictures and deletes rows, in one transaction. @returns rows deleted */
+/**
+ * Deletes rows and the URLs of pictures in the jobs database, then records how far it got in the row of the
+ * organisation. After a crash in between, the next run repeats the page, which is already deleted.
+ * @returns rows deleted
+ */
 export async function recordPurge(
   env: Env,
   organisation: DueOrganisation,
   { withoutPictures, deleted, picturesPurgedTo, testJobsPurgedTo, dueAt }: PurgedPage,
 ): Promise<number> {
-  const db = database(env)
+  const db = jobsDatabase(env, organisation.id)
   const eventIds = eventsOf(deleted)
-  const [, ...results] = await db.batch([
-    db
-      .update(organisations)
-      .set({
-        picturesPurgedTo,
-        testJobsPurgedTo,
-        // A concurrent change of the retention period makes the organisation due immediately.
-        retentionDueAt: sql`case when ${organisations.retentionDueAt} = ${organisation.retentionDueAt.getTime()}
-          then ${dueAt.getTime()} else ${organisations.retentionDueAt} end`,
-      })
-      .where(eq(organisations.id, organisation.id)),
+  const results = await db.batch([
     db.delete(webhookAttempts).where(inArray(webhookAttempts.eventId, eventIds)),
     db.delete(webhookEvents).where(inArray(webhookEvents.id, eventIds)),
     db.delete(jobs).where(inArray(jobs.id, listed(deleted))),
@@ -101,6 +96,16 @@ export async function recordPurge(
       .set(WITHOUT_PICTURES)
       .where(inArray(jobs.id, listed(withoutPictures))),
   ])
+  await database(env)
+    .update(organisations)
+    .set({
+      picturesPurgedTo,
+      testJobsPurgedTo,
+      // A concurrent change of the retention period makes the organisation due immediately.
+      retentionDueAt: sql`case when ${organisations.retentionDueAt} = ${organisation.retentionDueAt.getTime()}
+        then ${dueAt.getTime()} else ${organisations.retentionDueAt} end`,
+    })
+    .where(eq(organisations.id, organisation.id))
   return results.slice(0, 3).reduce((sum, { meta }) => sum + meta.changes, 0)
 }
 
@@ -115,9 +120,14 @@ const WITHOUT_PICTURES = {
   failureAudience: null,
 } satisfies Partial<JobRow>
 
-/** The statement that clears the columns of a job's pictures. */
-export const clearPictures = (env: Env, jobId: string) =>
-  database(env).update(jobs).set(WITHOUT_PICTURES).where(eq(jobs.id, jobId))
+/** Clears the columns of a job's pictures. @returns false when the job does not exist */
+export async function clearPictures(env: Env, jobId: string): Promise<boolean> {
+  const { meta } = await jobsDatabase(env, jobId)
+    .update(jobs)
+    .set(WITHOUT_PICTURES)
+    .where(eq(jobs.id, jobId))
+  return meta.changes > 0
+}
 
 /**
  * The ids of all events of some jobs. Those of added endpoints begin with the id of the job's own event

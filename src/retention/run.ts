@@ -2,7 +2,7 @@
 // in domain/limits and documented in docs/retention.md.
 import { deleteExpiredRejectedPages } from '../accounts/rejected-pages.ts'
 import { deleteOldSandboxObjects } from '../billing/sandbox/store.ts'
-import { firstIdSince } from '../ids.ts'
+import { firstIdSince, shardOf } from '../ids.ts'
 import { deletePictures } from '../jobs/pictures.ts'
 import { isFinal } from '../domain/job.ts'
 import { log } from '../log.ts'
@@ -30,6 +30,8 @@ import {
 
 /** The maximum number of pages of jobs per run, with five subrequests each. */
 const PAGES_PER_RUN = 50
+/** The maximum number of organisations per run, with those of failing shards, which are skipped. */
+const MAX_TAKEN_PER_RUN = 1_000
 /** The time between two runs for an organisation without a backlog. */
 const INTERVAL_MS = 6 * 60 * 60_000
 /** The maximum number of R2 list calls per run, each with up to 1,000 objects. */
@@ -85,17 +87,29 @@ export async function runRetention(env: Env): Promise<void> {
   if (failures.length > 0) throw failures[0]
 }
 
-/** Purges the jobs of due organisations page by page. A backlog takes several pages. */
+/**
+ * Purges the jobs of due organisations page by page. A backlog takes several pages. A shard that fails
+ * takes no more pages of this run, so that it does not delay the organisations of the others.
+ */
 async function purgeOrganisations(env: Env): Promise<number> {
   let count = 0
   let left = PAGES_PER_RUN
-  while (left > 0) {
+  const failing = new Set<number>()
+  for (let taken = 0; left > 0 && taken < MAX_TAKEN_PER_RUN;) {
     const due = await takeDueOrganisations(env, left)
     if (due.length === 0) break
-    left -= due.length
+    taken += due.length
     for (const organisation of due) {
+      const shard = shardOf(organisation.id)
+      // Taking it has postponed it.
+      if (failing.has(shard)) continue
+      left--
       try {
-        count += await purgePage(env, organisation)
+        const pages = await readPages(env, organisation).catch((error: unknown) => {
+          failing.add(shard)
+          throw error
+        })
+        count += await purgePages(env, organisation, pages)
       } catch (error) {
         log.error('retention failed', error, { organisationId: organisation.id })
       }
@@ -104,13 +118,14 @@ async function purgeOrganisations(env: Env): Promise<number> {
   return count
 }
 
-/**
- * Purges one page each of pictures, test jobs and live jobs whose retention is over. Deletes the objects
- * first: after a crash, the rows still identify them.
- */
-async function purgePage(env: Env, organisation: DueOrganisation): Promise<number> {
-  const { id, outputRetentionDays, picturesPurgedTo, testJobsPurgedTo } = organisation
-  const [pictures, recent, old] = await pagesOfJobs(env, id, [
+type Pages = Awaited<ReturnType<typeof readPages>>
+
+/** One page each of pictures, test jobs and live jobs whose retention is over. */
+const readPages = (
+  env: Env,
+  { id, outputRetentionDays, picturesPurgedTo, testJobsPurgedTo }: DueOrganisation,
+) =>
+  pagesOfJobs(env, id, [
     {
       after: picturesPurgedTo ?? '',
       before: firstIdSince('job', Date.now() - outputRetentionDays * DAY_MS),
@@ -118,6 +133,14 @@ async function purgePage(env: Env, organisation: DueOrganisation): Promise<numbe
     { after: testJobsPurgedTo ?? '', before: firstIdSince('job', cutoff('testJobs')) },
     { after: '', before: firstIdSince('job', cutoff('liveJobs')) },
   ])
+
+/** Purges pages. Deletes the objects first: after a crash, the rows still identify them. */
+async function purgePages(
+  env: Env,
+  organisation: DueOrganisation,
+  [pictures, recent, old]: Pages,
+): Promise<number> {
+  const { picturesPurgedTo, testJobsPurgedTo } = organisation
   const ofPictures = finished(pictures)
   const ofTests = finished(recent)
   const ofOld = finished(old)

@@ -4,6 +4,8 @@ import { and, eq, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { database } from '../db/client.ts'
+import type { Database } from '../db/client.ts'
+import { forEachShard } from '../db/shards.ts'
 import {
   challenges,
   invitations,
@@ -28,7 +30,7 @@ const UNDELIVERED_DAYS = 7
 
 /** Deletes webhook attempts of old events. Their event ids sort by time. */
 export const deleteWebhookAttempts = (env: Env): Promise<number> =>
-  deleteRows(
+  deleteFromShards(
     env,
     webhookAttempts,
     [webhookAttempts.eventId, webhookAttempts.number],
@@ -41,7 +43,7 @@ export function deleteWebhookEvents(env: Env): Promise<number> {
     'evt',
     Date.now() - (RETENTION_DAYS.webhooks + UNDELIVERED_DAYS) * DAY_MS,
   )
-  return deleteRows(
+  return deleteFromShards(
     env,
     webhookEvents,
     [webhookEvents.id],
@@ -53,12 +55,12 @@ export function deleteWebhookEvents(env: Env): Promise<number> {
 }
 
 export const deleteAuditLog = (env: Env): Promise<number> =>
-  deleteRows(env, auditLog, [auditLog.id], lt(auditLog.id, cutoffId('aud', 'auditLog')))
+  deleteRows(database(env), auditLog, [auditLog.id], lt(auditLog.id, cutoffId('aud', 'auditLog')))
 
 /** Deletes the ids of messages that their provider no longer repeats. */
 export const deletePaymentEvents = (env: Env): Promise<number> =>
   deleteRows(
-    env,
+    database(env),
     paymentEvents,
     [paymentEvents.id],
     and(
@@ -71,7 +73,7 @@ export const deletePaymentEvents = (env: Env): Promise<number> =>
 /** Deletes payments that were never paid. */
 export const deleteUnpaidPayments = (env: Env): Promise<number> =>
   deleteRows(
-    env,
+    database(env),
     payments,
     [payments.id],
     and(
@@ -83,7 +85,7 @@ export const deleteUnpaidPayments = (env: Env): Promise<number> =>
 /** Deletes invitations that expired long ago. */
 export const deleteInvitations = (env: Env): Promise<number> =>
   deleteRows(
-    env,
+    database(env),
     invitations,
     [invitations.id],
     and(
@@ -94,10 +96,10 @@ export const deleteInvitations = (env: Env): Promise<number> =>
 
 /** Deletes challenges that have expired. */
 export const deleteChallenges = (env: Env): Promise<number> =>
-  deleteRows(env, challenges, [challenges.id], lt(challenges.expiresAt, new Date()))
+  deleteRows(database(env), challenges, [challenges.id], lt(challenges.expiresAt, new Date()))
 /** Deletes old counts of jobs. */
 export const deleteOldStatistics = (env: Env): Promise<number> =>
-  deleteRows(
+  deleteFromShards(
     env,
     jobStatistics,
     [
@@ -111,7 +113,7 @@ export const deleteOldStatistics = (env: Env): Promise<number> =>
 
 /** Deletes the records of old days that were counted. */
 export const deleteStatisticsDays = (env: Env): Promise<number> =>
-  deleteRows(
+  deleteFromShards(
     env,
     jobStatisticsDays,
     [jobStatisticsDays.day],
@@ -126,7 +128,7 @@ export const SLICES = 16
 
 export const deleteSessions = (env: Env, slice: number): Promise<number> =>
   deleteRows(
-    env,
+    database(env),
     sessions,
     [sessions.id],
     and(uuidSlice(sessions.id, slice), lt(sessions.expiresAt, new Date(cutoff('expired')))),
@@ -134,7 +136,7 @@ export const deleteSessions = (env: Env, slice: number): Promise<number> =>
 
 export const deleteVerifications = (env: Env, slice: number): Promise<number> =>
   deleteRows(
-    env,
+    database(env),
     verifications,
     [verifications.id],
     and(
@@ -146,7 +148,7 @@ export const deleteVerifications = (env: Env, slice: number): Promise<number> =>
 /** Deletes sign-ups whose address was never verified, with their logins, sessions and onboarding. */
 export const deleteUnverifiedUsers = (env: Env, slice: number): Promise<number> =>
   deleteRows(
-    env,
+    database(env),
     users,
     [users.id],
     and(
@@ -158,7 +160,7 @@ export const deleteUnverifiedUsers = (env: Env, slice: number): Promise<number> 
 
 export const deleteRevokedKeys = (env: Env, slice: number): Promise<number> =>
   deleteRows(
-    env,
+    database(env),
     apiKeys,
     [apiKeys.id],
     and(
@@ -169,7 +171,7 @@ export const deleteRevokedKeys = (env: Env, slice: number): Promise<number> =>
 
 /** Deletes failing endpoints without a recent delivery, which enables disabled ones. */
 export const deleteWebhookEndpoints = (env: Env, slice: number): Promise<number> =>
-  deleteRows(
+  deleteFromShards(
     env,
     webhookEndpoints,
     [webhookEndpoints.organisationId, webhookEndpoints.origin],
@@ -205,14 +207,27 @@ const digit = (slice: number) => slice.toString(SLICES)
 
 /** Deletes up to BATCH rows by their primary key, since some tables have no rowid. */
 async function deleteRows(
-  env: Env,
+  db: Database,
   table: SQLiteTable,
   primaryKey: SQLiteColumn[],
   where: SQL | undefined,
 ): Promise<number> {
   const key = sql.join(primaryKey, sql`, `)
-  const { meta } = await database(env)
+  const { meta } = await db
     .delete(table)
     .where(sql`(${key}) in (select ${key} from ${table} where ${where} limit ${BATCH})`)
   return meta.changes
+}
+
+/** `deleteRows` on every shard. @throws the first failure, after all shards */
+async function deleteFromShards(
+  env: Env,
+  table: SQLiteTable,
+  primaryKey: SQLiteColumn[],
+  where: SQL | undefined,
+): Promise<number> {
+  const counts = await forEachShard(env, 'retention', (db) =>
+    deleteRows(db, table, primaryKey, where),
+  )
+  return counts.reduce((sum, count) => sum + count, 0)
 }

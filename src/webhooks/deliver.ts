@@ -34,6 +34,8 @@ const MAX_SLOW_MS = 60_000
 
 export const EventMessage = z.object({
   eventId: z.string(),
+  /** Undefined in messages of an earlier version. */
+  organisationId: z.string().optional(),
   /** Set when a user requested the attempt, which is then made even if the endpoint is disabled. */
   manual: z.boolean().optional(),
 })
@@ -67,10 +69,11 @@ const slowDeliveries = new SlowDeliveries(MAX_SLOW_MS)
 export async function deliverEvent({
   env,
   eventId,
+  organisationId,
   manual = false,
   ackTimer = new AckTimer(),
 }: EventMessage & { env: Env; ackTimer?: AckTimer }): Promise<void> {
-  const claimed = await claimEvent(env, eventId)
+  const claimed = await claimEvent(env, { eventId, organisationId })
   if (!claimed) return
   const { event, endpoint } = claimed
   const skipped = unattemptedReason(claimed, manual)
@@ -113,7 +116,8 @@ async function postpone(env: Env, event: WebhookEventRow, manual: boolean): Prom
   const delaySeconds = Math.ceil(delay)
   const dueAt = new Date(Date.now() + (delaySeconds - 1) * 1_000)
   if (await releaseEvent(env, event, { dueAt })) {
-    await enqueue(env, { eventId: event.id, ...(manual && { manual }) }, delaySeconds)
+    const { id: eventId, organisationId } = event
+    await enqueue(env, { eventId, organisationId, ...(manual && { manual }) }, delaySeconds)
   }
 }
 
@@ -186,7 +190,9 @@ async function attemptDelivery(
     durationMs,
     error,
   })
-  if (leaseHeld && delaySeconds !== null) await enqueue(env, { eventId }, delaySeconds)
+  if (leaseHeld && delaySeconds !== null) {
+    await enqueue(env, { eventId, organisationId: event.organisationId }, delaySeconds)
+  }
   if (disabled) await reportDisabledEndpoint({ env, baseUrl, endpoint })
   else if (outcome.status !== 'delivered') await reportFailingEndpoint(env, endpoint)
 }

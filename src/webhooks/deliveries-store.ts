@@ -5,7 +5,8 @@ import { and, asc, count, desc, eq, gt, gte, isNull, lt, sql } from 'drizzle-orm
 import type { SQL } from 'drizzle-orm'
 import { inWorkspaces } from '../access/workspace-rights.ts'
 import type { WorkspaceIds } from '../access/workspace-rights.ts'
-import { database } from '../db/client.ts'
+import type { Database } from '../db/client.ts'
+import { jobsDatabase } from '../db/shards.ts'
 import { jobs } from '../db/schema.ts'
 import { addedWebhookEndpoints, webhookAttempts, webhookEvents } from '../db/webhook-schema.ts'
 import type { WebhookAttemptRow, WebhookEventRow } from '../db/webhook-schema.ts'
@@ -84,11 +85,11 @@ async function scan(
     maxScanned,
   }: { filter: DeliveryFilter; start: PageStart; limit: number; maxScanned: number },
 ): Promise<Scan> {
-  const db = database(env)
+  const db = jobsDatabase(env, organisationId)
   const isForwards = start.after !== undefined
   const inDirection = isForwards ? asc : desc
   const range = rangeOf(organisationId, filter, start)
-  const scanned = scannedEvents(env, range, inDirection(webhookEvents.id), maxScanned)
+  const scanned = scannedEvents(db, range, inDirection(webhookEvents.id), maxScanned)
   const [rows, [last]] = await db.batch([
     db
       .select({
@@ -138,7 +139,7 @@ export async function findFailedEvents(
   filter: DeliveryFilter,
 ): Promise<string[]> {
   const scanned = failedEvents(env, organisationId, filter)
-  const rows = await database(env)
+  const rows = await jobsDatabase(env, organisationId)
     .select({ id: scanned.id })
     .from(scanned)
     .innerJoin(jobs, eq(jobs.id, scanned.jobId))
@@ -155,7 +156,7 @@ export async function countFailedEvents(
   filter: DeliveryFilter,
 ): Promise<number> {
   const scanned = failedEvents(env, organisationId, filter)
-  const [row] = await database(env)
+  const [row] = await jobsDatabase(env, organisationId)
     .select({ events: count() })
     .from(scanned)
     .innerJoin(jobs, eq(jobs.id, scanned.jobId))
@@ -164,7 +165,12 @@ export async function countFailedEvents(
 }
 
 const failedEvents = (env: Env, organisationId: string, filter: DeliveryFilter) =>
-  scannedEvents(env, rangeOf(organisationId, filter, {}), desc(webhookEvents.id), MAX_SCANNED)
+  scannedEvents(
+    jobsDatabase(env, organisationId),
+    rangeOf(organisationId, filter, {}),
+    desc(webhookEvents.id),
+    MAX_SCANNED,
+  )
 
 /** An event of a deleted endpoint cannot be signed. */
 const resendable = (scanned: Scanned, organisationId: string, filter: DeliveryFilter) =>
@@ -188,8 +194,8 @@ const rangeOf = (organisationId: string, { jobId }: DeliveryFilter, start: PageS
     jobId === undefined ? undefined : lt(webhookEvents.id, `${eventIdOf(jobId)}\``),
   )
 
-const scannedEvents = (env: Env, range: SQL | undefined, order: SQL, limit: number) =>
-  database(env).select().from(webhookEvents).where(range).orderBy(order).limit(limit).as('scanned')
+const scannedEvents = (db: Database, range: SQL | undefined, order: SQL, limit: number) =>
+  db.select().from(webhookEvents).where(range).orderBy(order).limit(limit).as('scanned')
 type Scanned = ReturnType<typeof scannedEvents>
 
 const conditionsOf = (

@@ -1,13 +1,14 @@
 // The SQL of webhook endpoints, which have a row while their deliveries fail. Some functions return
-// statements, which the caller runs in the batch that records an attempt.
-import { and, eq, gte, isNotNull, isNull, lte, or, sql } from 'drizzle-orm'
-import { auditInsert } from '../access/audit-log.ts'
-import type { AuditAction } from '../access/audit-log.ts'
-import { database, valueFor } from '../db/client.ts'
-import { organisations } from '../db/schema.ts'
-import { webhookEndpoints } from '../db/webhook-schema.ts'
+// statements on the organisation's jobs database, which the caller runs in the batch that records an
+// attempt.
+import { and, eq, gte, isNull, lte, or, sql } from 'drizzle-orm'
+import { recorded } from '../access/audit-log.ts'
+import type { AuditAction, AuditEntry } from '../access/audit-log.ts'
+import { valueFor } from '../db/client.ts'
+import type { Database } from '../db/client.ts'
+import { jobsDatabase } from '../db/shards.ts'
+import { webhookEndpoints, webhookEvents } from '../db/webhook-schema.ts'
 import type { WebhookEndpointRow } from '../db/webhook-schema.ts'
-import { SYSTEM } from '../domain/actor.ts'
 import type { Actor } from '../domain/actor.ts'
 import { DAY_MS } from '../domain/limits.ts'
 
@@ -56,7 +57,7 @@ export async function claimReport(
   const now = new Date()
   const since = new Date(now.getTime() - REPORTED_AFTER_MS)
   if (row.failingSince > since) return
-  const [reported] = await database(env)
+  const [reported] = await jobsDatabase(env, endpoint.organisationId)
     .update(webhookEndpoints)
     .set({ reportedAt: now })
     .where(
@@ -79,7 +80,7 @@ export async function claimReport(
 export async function leaseEndpoint(env: Env, endpoint: Endpoint): Promise<Date | undefined> {
   const now = new Date()
   const busyUntil = new Date(now.getTime() + ATTEMPT_LEASE_MS)
-  const { meta } = await database(env)
+  const { meta } = await jobsDatabase(env, endpoint.organisationId)
     .update(webhookEndpoints)
     .set({ busyUntil })
     .where(and(isEndpoint(endpoint), lte(webhookEndpoints.busyUntil, now)))
@@ -91,7 +92,7 @@ export const failingEndpointsOf = (
   env: Env,
   organisationId: string,
 ): Promise<WebhookEndpointRow[]> =>
-  database(env)
+  jobsDatabase(env, organisationId)
     .select()
     .from(webhookEndpoints)
     .where(eq(webhookEndpoints.organisationId, organisationId))
@@ -100,64 +101,70 @@ type EndpointKey = Pick<Endpoint, 'organisationId' | 'origin'>
 
 /** Deletes the record of an endpoint's failures, which enables it. */
 export async function resetEndpoint(env: Env, actor: Actor, endpoint: EndpointKey): Promise<void> {
-  await database(env).batch(removeEndpoint(env, actor, endpoint))
+  const db = jobsDatabase(env, endpoint.organisationId)
+  const [row] = await db.select().from(webhookEndpoints).where(isEndpoint(endpoint))
+  const remove = async () => (await removeEndpoint(db, endpoint)).length > 0
+  if (row?.disabledAt)
+    await recorded(env, entryOf(endpoint, actor, 'webhook_endpoint.enabled'), remove)
+  else if (row) await remove()
 }
 
 const isEndpoint = ({ organisationId, origin }: EndpointKey) =>
   and(eq(webhookEndpoints.organisationId, organisationId), eq(webhookEndpoints.origin, origin))
 
-const auditEntry = (
+/** The entry of a change to an endpoint. */
+export const entryOf = (
   { organisationId, origin }: EndpointKey,
   actor: Actor,
   action: AuditAction,
-) => ({
+): AuditEntry => ({
   organisationId,
   actor,
   action,
   target: origin,
 })
 
-/** Statements that delete the row, and record it in the audit log if that enables the endpoint. */
-export function removeEndpoint(env: Env, actor: Actor, endpoint: EndpointKey) {
-  const isDisabled = and(isEndpoint(endpoint), isNotNull(webhookEndpoints.disabledAt))
-  const entry = auditEntry(endpoint, actor, 'webhook_endpoint.enabled')
-  return [
-    auditInsert(env, entry, sql`exists (select 1 from ${webhookEndpoints} where ${isDisabled})`),
-    database(env).delete(webhookEndpoints).where(isEndpoint(endpoint)),
-  ] as const
+/** The statement that deletes the row. Returns it. */
+export const removeEndpoint = (db: Database, endpoint: EndpointKey) =>
+  db
+    .delete(webhookEndpoints)
+    .where(isEndpoint(endpoint))
+    .returning({ disabledAt: webhookEndpoints.disabledAt })
+
+/** The statement that disables the endpoint if it has failed for `DISABLED_AFTER_MS`. */
+export function disableEndpoint(db: Database, endpoint: EndpointKey) {
+  const now = new Date()
+  return db
+    .update(webhookEndpoints)
+    .set({ disabledAt: now })
+    .where(
+      and(
+        isEndpoint(endpoint),
+        isNull(webhookEndpoints.disabledAt),
+        lte(webhookEndpoints.failingSince, new Date(now.getTime() - DISABLED_AFTER_MS)),
+      ),
+    )
 }
 
 /**
- * Statements that disable the endpoint if it has failed for `DISABLED_AFTER_MS`, and record it in the
- * audit log. The last one changes a row if it was disabled.
+ * The statement that counts a failure in the endpoint's row; creates the row up to the limit. Only while
+ * the event exists: the deletion of an organisation deletes its events before its endpoints.
  */
-export function disableEndpoint(env: Env, endpoint: EndpointKey) {
-  const now = new Date()
-  const toDisable = and(
-    isEndpoint(endpoint),
-    isNull(webhookEndpoints.disabledAt),
-    lte(webhookEndpoints.failingSince, new Date(now.getTime() - DISABLED_AFTER_MS)),
-  )
-  const entry = auditEntry(endpoint, SYSTEM, 'webhook_endpoint.disabled')
-  return [
-    auditInsert(env, entry, sql`exists (select 1 from ${webhookEndpoints} where ${toDisable})`),
-    database(env).update(webhookEndpoints).set({ disabledAt: now }).where(toDisable),
-  ] as const
-}
-
-/** The statement that counts a failure in the endpoint's row; creates the row up to the limit. */
 export function insertFailure(
-  env: Env,
+  db: Database,
   { organisationId, origin }: EndpointKey,
-  { timedOut, busyUntil }: { timedOut: boolean; busyUntil: Date | undefined },
+  {
+    eventId,
+    timedOut,
+    busyUntil,
+  }: { eventId: string; timedOut: boolean; busyUntil: Date | undefined },
 ) {
-  const db = database(env)
   const rows = db
     .select({ origin: webhookEndpoints.origin })
     .from(webhookEndpoints)
     .where(eq(webhookEndpoints.organisationId, organisationId))
   const row = {
-    organisationId: organisations.id,
+    organisationId: valueFor(organisationId, webhookEndpoints.organisationId),
     origin: valueFor(origin, webhookEndpoints.origin),
     failingSince: valueFor(new Date(), webhookEndpoints.failingSince),
     failures: valueFor(1, webhookEndpoints.failures),
@@ -175,8 +182,8 @@ export function insertFailure(
     .select(
       db
         .select(row)
-        .from(organisations)
-        .where(and(eq(organisations.id, organisationId), or(hasRow, isBelowLimit))),
+        .from(webhookEvents)
+        .where(and(eq(webhookEvents.id, eventId), or(hasRow, isBelowLimit))),
     )
     .onConflictDoUpdate({
       target: [webhookEndpoints.organisationId, webhookEndpoints.origin],

@@ -4,6 +4,7 @@ import type { WorkspaceIds } from '../access/workspace-rights.ts'
 import { and, between, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { database } from '../db/client.ts'
+import { jobsDatabase } from '../db/shards.ts'
 import { jobs, organisations } from '../db/schema.ts'
 import { addedWebhookEndpoints, webhookAttempts, webhookEvents } from '../db/webhook-schema.ts'
 import type { WebhookAttemptRow, WebhookEventRow } from '../db/webhook-schema.ts'
@@ -18,7 +19,7 @@ export const eventsOf = (
   organisationId: string,
   page: { limit: number; beforeId?: string | undefined; workspaceIds?: WorkspaceIds },
 ): Promise<WebhookEventRow[]> =>
-  database(env)
+  jobsDatabase(env, organisationId)
     .select()
     .from(webhookEvents)
     .where(
@@ -39,7 +40,7 @@ export async function findEvent(
     workspaceIds,
   }: { organisationId: string; eventId: string; workspaceIds?: WorkspaceIds },
 ): Promise<WebhookEventRow | undefined> {
-  const [event] = await database(env)
+  const [event] = await jobsDatabase(env, organisationId)
     .select()
     .from(webhookEvents)
     .where(
@@ -59,20 +60,22 @@ export async function findEventSource(
 ): Promise<RequestSource | undefined> {
   const event = await findEvent(env, key)
   if (!event) return undefined
-  const db = database(env)
   const { organisationId } = key
-  const [[job], [organisation], [addedEndpoint]] = await db.batch([
-    db.select().from(jobs).where(eq(jobs.id, event.jobId)),
-    db.select().from(organisations).where(eq(organisations.id, organisationId)),
-    db
-      .select()
-      .from(addedWebhookEndpoints)
-      .where(
-        and(
-          eq(addedWebhookEndpoints.organisationId, organisationId),
-          eq(addedWebhookEndpoints.id, event.addedEndpointId ?? ''),
+  const db = jobsDatabase(env, organisationId)
+  const [[[job], [addedEndpoint]], [organisation]] = await Promise.all([
+    db.batch([
+      db.select().from(jobs).where(eq(jobs.id, event.jobId)),
+      db
+        .select()
+        .from(addedWebhookEndpoints)
+        .where(
+          and(
+            eq(addedWebhookEndpoints.organisationId, organisationId),
+            eq(addedWebhookEndpoints.id, event.addedEndpointId ?? ''),
+          ),
         ),
-      ),
+    ]),
+    database(env).select().from(organisations).where(eq(organisations.id, organisationId)),
   ])
   return job && organisation && { event, job, organisation, addedEndpoint }
 }
@@ -88,7 +91,7 @@ export interface EndpointOutcome {
 
 /** The outcomes of each receiver, from the latest `RECENT_EVENTS` events of an organisation. */
 export async function recentOutcomes(env: Env, organisationId: string): Promise<EndpointOutcome[]> {
-  const db = database(env)
+  const db = jobsDatabase(env, organisationId)
   const recent = db
     .select({
       id: webhookEvents.id,
@@ -127,7 +130,7 @@ export const attemptsBetween = (
   organisationId: string,
   { first, last, workspaceIds }: { first: string; last: string; workspaceIds?: WorkspaceIds },
 ): Promise<WebhookAttemptRow[]> =>
-  database(env)
+  jobsDatabase(env, organisationId)
     .select(getTableColumns(webhookAttempts))
     .from(webhookAttempts)
     .innerJoin(webhookEvents, eq(webhookEvents.id, webhookAttempts.eventId))

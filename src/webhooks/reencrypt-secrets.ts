@@ -2,6 +2,8 @@
 import { and, asc, eq, isNull, like, not, or } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { database } from '../db/client.ts'
+import type { Database } from '../db/client.ts'
+import { forEachShard } from '../db/shards.ts'
 import { organisations } from '../db/schema.ts'
 import { addedWebhookEndpoints } from '../db/webhook-schema.ts'
 import { storedPrefixes } from '../db/encryption.ts'
@@ -17,8 +19,8 @@ const recheckAt = new Map<string, number>()
 /**
  * Encrypts secrets that are stored in plain text or under ENCRYPTION_KEY_PREVIOUS. Does nothing while
  * ENCRYPTION_KEY is not set.
- * @param limit the maximum number of organisations, and of added endpoints, that one call changes; the
- *   next call continues
+ * @param limit the maximum number of organisations, and of added endpoints of a shard, that one call
+ *   changes; the next call continues
  */
 export async function reencryptWebhookSecrets(env: Env, limit = 100): Promise<void> {
   try {
@@ -36,28 +38,32 @@ async function reencryptOutdated(env: Env, limit: number): Promise<void> {
     or(not(like(column, 'enc:%')), previous ? like(column, `${previous}%`) : undefined)
   const isOutdated = (stored: string) =>
     !stored.startsWith('enc:') || (previous !== undefined && stored.startsWith(previous))
-  let hasMore = false
-  for (const source of SOURCES) {
-    const rows = await source.find(env, { limit, outdated })
+  const counts = [
+    await reencryptAll(ORGANISATIONS, database(env)),
+    ...(await forEachShard(env, 'stored secrets', (db) => reencryptAll(ENDPOINTS, db))),
+  ]
+  if (counts.every((count) => count < limit)) recheckAt.set(current, Date.now() + RECHECK_MS)
+
+  async function reencryptAll(source: Source, db: Database): Promise<number> {
+    const rows = await source.find(db, { limit, outdated })
     for (const row of rows) {
       // One value that cannot be decrypted must not stop the others.
-      await reencrypt(source, row).catch((error: unknown) =>
+      await reencrypt(source, db, row).catch((error: unknown) =>
         log.error('stored secret not encrypted', error, { organisationId: row.organisationId }),
       )
     }
     if (rows.length > 0) log.info('stored secrets encrypted', { [source.name]: rows.length })
-    hasMore ||= rows.length === limit
+    return rows.length
   }
-  if (!hasMore) recheckAt.set(current, Date.now() + RECHECK_MS)
 
-  async function reencrypt(source: Source, row: StoredSecrets): Promise<void> {
+  async function reencrypt(source: Source, db: Database, row: StoredSecrets): Promise<void> {
     const { organisationId } = row
     const encrypted = async (stored: string) => {
       if (!isOutdated(stored)) return stored
       const secret = await decryptWebhookSecret(env, { organisationId, stored })
       return encryptWebhookSecret(env, { organisationId, secret })
     }
-    await source.replace(env, row, {
+    await source.replace(db, row, {
       secret: await encrypted(row.secret),
       secretPrevious: row.secretPrevious === null ? null : await encrypted(row.secretPrevious),
     })
@@ -75,12 +81,12 @@ interface StoredSecrets {
 interface Source {
   name: string
   find(
-    env: Env,
+    db: Database,
     options: { limit: number; outdated: (column: SQLiteColumn) => ReturnType<typeof or> },
   ): Promise<StoredSecrets[]>
   /** Stores new values, unless a concurrent rotation has replaced the old ones. */
   replace(
-    env: Env,
+    db: Database,
     row: StoredSecrets,
     values: Pick<StoredSecrets, 'secret' | 'secretPrevious'>,
   ): Promise<unknown>
@@ -89,64 +95,60 @@ interface Source {
 const isEqualOrNull = (column: SQLiteColumn, value: string | null) =>
   value === null ? isNull(column) : eq(column, value)
 
-const SOURCES: Source[] = [
-  {
-    name: 'organisations',
-    find: (env, { limit, outdated }) =>
-      database(env)
-        .select({
-          organisationId: organisations.id,
-          id: organisations.id,
-          secret: organisations.webhookSecret,
-          secretPrevious: organisations.webhookSecretPrevious,
-        })
-        .from(organisations)
-        .where(
-          or(outdated(organisations.webhookSecret), outdated(organisations.webhookSecretPrevious)),
-        )
-        .orderBy(asc(organisations.id))
-        .limit(limit),
-    replace: (env, row, { secret, secretPrevious }) =>
-      database(env)
-        .update(organisations)
-        .set({ webhookSecret: secret, webhookSecretPrevious: secretPrevious })
-        .where(
-          and(
-            eq(organisations.id, row.id),
-            eq(organisations.webhookSecret, row.secret),
-            isEqualOrNull(organisations.webhookSecretPrevious, row.secretPrevious),
-          ),
+const ORGANISATIONS: Source = {
+  name: 'organisations',
+  find: (db, { limit, outdated }) =>
+    db
+      .select({
+        organisationId: organisations.id,
+        id: organisations.id,
+        secret: organisations.webhookSecret,
+        secretPrevious: organisations.webhookSecretPrevious,
+      })
+      .from(organisations)
+      .where(
+        or(outdated(organisations.webhookSecret), outdated(organisations.webhookSecretPrevious)),
+      )
+      .orderBy(asc(organisations.id))
+      .limit(limit),
+  replace: (db, row, { secret, secretPrevious }) =>
+    db
+      .update(organisations)
+      .set({ webhookSecret: secret, webhookSecretPrevious: secretPrevious })
+      .where(
+        and(
+          eq(organisations.id, row.id),
+          eq(organisations.webhookSecret, row.secret),
+          isEqualOrNull(organisations.webhookSecretPrevious, row.secretPrevious),
         ),
-  },
-  {
-    name: 'endpoints',
-    find: (env, { limit, outdated }) =>
-      database(env)
-        .select({
-          organisationId: addedWebhookEndpoints.organisationId,
-          id: addedWebhookEndpoints.id,
-          secret: addedWebhookEndpoints.secret,
-          secretPrevious: addedWebhookEndpoints.secretPrevious,
-        })
-        .from(addedWebhookEndpoints)
-        .where(
-          or(
-            outdated(addedWebhookEndpoints.secret),
-            outdated(addedWebhookEndpoints.secretPrevious),
-          ),
-        )
-        .limit(limit),
-    replace: (env, row, values) =>
-      database(env)
-        .update(addedWebhookEndpoints)
-        .set(values)
-        .where(
-          and(
-            eq(addedWebhookEndpoints.organisationId, row.organisationId),
-            eq(addedWebhookEndpoints.id, row.id),
-            eq(addedWebhookEndpoints.secret, row.secret),
-            isEqualOrNull(addedWebhookEndpoints.secretPrevious, row.secretPrevious),
-          ),
+      ),
+}
+
+const ENDPOINTS: Source = {
+  name: 'endpoints',
+  find: (db, { limit, outdated }) =>
+    db
+      .select({
+        organisationId: addedWebhookEndpoints.organisationId,
+        id: addedWebhookEndpoints.id,
+        secret: addedWebhookEndpoints.secret,
+        secretPrevious: addedWebhookEndpoints.secretPrevious,
+      })
+      .from(addedWebhookEndpoints)
+      .where(
+        or(outdated(addedWebhookEndpoints.secret), outdated(addedWebhookEndpoints.secretPrevious)),
+      )
+      .limit(limit),
+  replace: (db, row, values) =>
+    db
+      .update(addedWebhookEndpoints)
+      .set(values)
+      .where(
+        and(
+          eq(addedWebhookEndpoints.organisationId, row.organisationId),
+          eq(addedWebhookEndpoints.id, row.id),
+          eq(addedWebhookEndpoints.secret, row.secret),
+          isEqualOrNull(addedWebhookEndpoints.secretPrevious, row.secretPrevious),
         ),
-  },
-]
+      ),
+}

@@ -1,8 +1,9 @@
 // The SQL that makes events due again, each change with its entry in the audit log.
 import { and, eq, gt, inArray, or, sql } from 'drizzle-orm'
-import { auditInsert } from '../access/audit-log.ts'
+import { recorded } from '../access/audit-log.ts'
 import type { AuditEntry } from '../access/audit-log.ts'
-import { database, listed } from '../db/client.ts'
+import { listed } from '../db/client.ts'
+import { jobsDatabase } from '../db/shards.ts'
 import { dueFrom, UNQUEUED_AFTER_MS } from '../db/due.ts'
 import { addedWebhookEndpoints, webhookEvents } from '../db/webhook-schema.ts'
 import { ATTEMPT_LEASE_MS } from './endpoint-store.ts'
@@ -11,13 +12,10 @@ import { ATTEMPT_LEASE_MS } from './endpoint-store.ts'
  * Makes an event due now, and records it in the audit log.
  * @returns false when there is none, its added endpoint is deleted, or an attempt may be in progress
  */
-export async function reopenEvent(
-  env: Env,
-  { organisationId, eventId }: { organisationId: string; eventId: string },
-  entry: AuditEntry,
-): Promise<boolean> {
+export async function reopenEvent(env: Env, eventId: string, entry: AuditEntry): Promise<boolean> {
   const now = new Date()
-  const db = database(env)
+  const { organisationId } = entry
+  const db = jobsDatabase(env, organisationId)
   const canReopen = and(
     eq(webhookEvents.id, eventId),
     eq(webhookEvents.organisationId, organisationId),
@@ -32,14 +30,15 @@ export async function reopenEvent(
       where ${addedWebhookEndpoints.organisationId} = ${organisationId}
         and ${addedWebhookEndpoints.id} = ${webhookEvents.addedEndpointId}))`,
   )
-  const [, { meta }] = await db.batch([
-    auditInsert(env, entry, sql`exists (select 1 from ${webhookEvents} where ${canReopen})`),
-    db
+  const events = await db.select({ id: webhookEvents.id }).from(webhookEvents).where(canReopen)
+  if (events.length === 0) return false
+  return recorded(env, entry, async () => {
+    const { meta } = await db
       .update(webhookEvents)
       .set({ status: 'retrying', ...dueFrom(now) })
-      .where(canReopen),
-  ])
-  return meta.changes > 0
+      .where(canReopen)
+    return meta.changes > 0
+  })
 }
 
 /**
@@ -50,15 +49,12 @@ export async function reopenEvent(
 export async function reopenFailedEvents(
   env: Env,
   eventIds: string[],
-  {
-    sweepAfterSeconds,
-    entry,
-  }: { sweepAfterSeconds: number; entry: ReturnType<typeof auditInsert> },
+  { sweepAfterSeconds, entry }: { sweepAfterSeconds: number; entry: AuditEntry },
 ): Promise<string[]> {
   const now = Date.now()
-  const db = database(env)
-  const [reopened] = await db.batch([
-    db
+  let reopened: { id: string }[] = []
+  await recorded(env, entry, async () => {
+    reopened = await jobsDatabase(env, entry.organisationId)
       .update(webhookEvents)
       .set({
         status: 'retrying',
@@ -66,8 +62,8 @@ export async function reopenFailedEvents(
         sweepAt: new Date(now + sweepAfterSeconds * 1_000 + UNQUEUED_AFTER_MS),
       })
       .where(and(inArray(webhookEvents.id, listed(eventIds)), eq(webhookEvents.status, 'failed')))
-      .returning({ id: webhookEvents.id }),
-    entry,
-  ])
+      .returning({ id: webhookEvents.id })
+    return reopened.length > 0
+  })
   return reopened.map(({ id }) => id)
 }

@@ -1,5 +1,5 @@
 // Resends events at the request of a member, outside the schedule.
-import { auditInsert } from '../access/audit-log.ts'
+import type { AuditEntry } from '../access/audit-log.ts'
 import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { log } from '../log.ts'
@@ -28,8 +28,8 @@ export async function resendEvent({
     return false
   }
   const entry = { organisationId, actor, action: 'webhook_event.resent', target: eventId } as const
-  if (!(await reopenEvent(env, { organisationId, eventId }, entry))) return false
-  await env.WEBHOOKS.send({ eventId, manual: true }).catch((error: unknown) =>
+  if (!(await reopenEvent(env, eventId, entry))) return false
+  await env.WEBHOOKS.send({ eventId, organisationId, manual: true }).catch((error: unknown) =>
     log.error('attempt not queued', error, { eventId }),
   )
   return true
@@ -50,7 +50,7 @@ export async function resendFailedEvents({
   const { env, actor, organisationId } = request
   const failed = await findFailedEvents(env, organisationId, { ...filter, workspaceIds })
   if (failed.length === 0) return 0
-  const entry = auditInsert(env, {
+  const entry: AuditEntry = {
     organisationId,
     actor,
     action: 'webhook_events.resent',
@@ -60,13 +60,13 @@ export async function resendFailedEvents({
       type: filter.type ?? null,
       endpoint: filter.endpoint ?? null,
     },
-  })
+  }
   const reopened = await reopenFailedEvents(env, failed, {
     sweepAfterSeconds: failed.length / RESENT_PER_SECOND,
     entry,
   })
   const messages = reopened.map((eventId, index) => ({
-    body: { eventId },
+    body: { eventId, organisationId },
     delaySeconds: Math.floor(index / RESENT_PER_SECOND),
   }))
   for (const batch of batchesOf(messages)) {

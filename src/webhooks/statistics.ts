@@ -3,7 +3,7 @@ import { and, desc, eq, gte, sql } from 'drizzle-orm'
 import { requirePermission, selectedWorkspaces } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { inWorkspaces } from '../access/workspace-rights.ts'
-import { database } from '../db/client.ts'
+import { jobsDatabase } from '../db/shards.ts'
 import { jobs } from '../db/schema.ts'
 import { webhookEvents } from '../db/webhook-schema.ts'
 import { firstIdSince } from '../ids.ts'
@@ -38,7 +38,7 @@ export async function readWebhookStatistics({
 }): Promise<WebhookStatistics> {
   const access = await requirePermission(request, 'jobs')
   const workspaceIds = selectedWorkspaces(access, workspaceId)
-  const db = database(request.env)
+  const db = jobsDatabase(request.env, request.organisationId)
   const newest = db
     .select({ jobId: webhookEvents.jobId, status: webhookEvents.status })
     .from(webhookEvents)

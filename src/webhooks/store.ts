@@ -3,7 +3,10 @@
 import { and, eq, inArray, lt, lte, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { SYSTEM } from '../domain/actor.ts'
+import { auditInsert, recorded } from '../access/audit-log.ts'
 import { database, valueFor } from '../db/client.ts'
+import type { Database } from '../db/client.ts'
+import { jobsDatabase } from '../db/shards.ts'
 import { dueFrom, SWEEP_AGAIN_AFTER_MS } from '../db/due.ts'
 import { jobs, organisations } from '../db/schema.ts'
 import {
@@ -17,6 +20,7 @@ import type { AddedEndpointRow, WebhookAttemptRow, WebhookEventRow } from '../db
 import {
   ATTEMPT_LEASE_MS,
   disableEndpoint,
+  entryOf,
   insertFailure,
   removeEndpoint,
 } from './endpoint-store.ts'
@@ -35,13 +39,29 @@ export interface ClaimedEvent {
   addedEndpoint: AddedEndpointRow | undefined
 }
 
-/** Claims an event for one attempt. @returns undefined when it is not due or is already claimed */
-export async function claimEvent(env: Env, eventId: string): Promise<ClaimedEvent | undefined> {
-  const db = database(env)
+/**
+ * Claims an event for one attempt.
+ * @param message `organisationId` is read from the event if undefined
+ * @returns undefined when the event is not due or is already claimed
+ */
+export async function claimEvent(
+  env: Env,
+  message: { eventId: string; organisationId?: string | undefined },
+): Promise<ClaimedEvent | undefined> {
+  const { eventId } = message
+  const db = jobsDatabase(env, eventId)
+  const organisationId = message.organisationId ?? (await ownerOf(db, eventId))
+  if (organisationId === undefined) return undefined
+  // Read before the claim: a failure leaves the event due, so that a retry of the message claims it. A
+  // secret that is replaced after the read signs for another day.
+  const [organisation] = await database(env)
+    .select()
+    .from(organisations)
+    .where(eq(organisations.id, organisationId))
   const now = new Date()
   const valueOf = (column: SQLiteColumn) =>
     db.select({ value: column }).from(webhookEvents).where(eq(webhookEvents.id, eventId))
-  const [[event], [job], [organisation], endpoints, [addedEndpoint]] = await db.batch([
+  const [[event], [job], endpoints, [addedEndpoint]] = await db.batch([
     db
       .update(webhookEvents)
       .set(dueFrom(new Date(now.getTime() + ATTEMPT_LEASE_MS)))
@@ -59,10 +79,6 @@ export async function claimEvent(env: Env, eventId: string): Promise<ClaimedEven
       .select()
       .from(jobs)
       .where(eq(jobs.id, valueOf(webhookEvents.jobId))),
-    db
-      .select()
-      .from(organisations)
-      .where(eq(organisations.id, valueOf(webhookEvents.organisationId))),
     db
       .select()
       .from(webhookEndpoints)
@@ -84,6 +100,14 @@ export async function claimEvent(env: Env, eventId: string): Promise<ClaimedEven
   return { event, job, organisation, endpoint, addedEndpoint }
 }
 
+async function ownerOf(db: Database, eventId: string): Promise<string | undefined> {
+  const [event] = await db
+    .select({ organisationId: webhookEvents.organisationId })
+    .from(webhookEvents)
+    .where(eq(webhookEvents.id, eventId))
+  return event?.organisationId
+}
+
 /** Whether the claim is still valid: each claim sets a different `dueAt`. */
 const isClaimed = (claimed: WebhookEventRow) =>
   and(eq(webhookEvents.id, claimed.id), eq(webhookEvents.dueAt, claimed.dueAt))
@@ -97,7 +121,7 @@ export async function releaseEvent(
   claimed: WebhookEventRow,
   change: { dueAt: Date } | { status: 'failed' },
 ): Promise<boolean> {
-  const { meta } = await database(env)
+  const { meta } = await jobsDatabase(env, claimed.id)
     .update(webhookEvents)
     .set('dueAt' in change ? dueFrom(change.dueAt) : change)
     .where(isClaimed(claimed))
@@ -132,7 +156,7 @@ export async function recordAttempt({
   busyUntil,
   disables,
 }: AttemptRecord): Promise<{ leaseHeld: boolean; disabled: boolean }> {
-  const db = database(env)
+  const db = jobsDatabase(env, event.id)
   const record = [
     db
       .update(webhookEvents)
@@ -159,24 +183,42 @@ export async function recordAttempt({
       .onConflictDoNothing(),
   ] as const
   // Only an earlier attempt can be shortened or deleted.
-  const reduction = attempt.number > 1 ? reduceAttempts(env, attempt) : []
+  const reduction = attempt.number > 1 ? reduceAttempts(db, attempt) : []
   if (outcome.status === 'delivered') {
-    const removal = endpoint.row ? removeEndpoint(env, SYSTEM, endpoint) : []
-    const [updated] = await db.batch([...record, ...removal, ...reduction])
+    if (!endpoint.row) {
+      const [updated] = await db.batch([...record, ...reduction])
+      return { leaseHeld: updated.meta.changes > 0, disabled: false }
+    }
+    const [updated, , [removed]] = await db.batch([
+      ...record,
+      removeEndpoint(db, endpoint),
+      ...reduction,
+    ])
+    // Afterwards, since only the transaction knows whether the endpoint was disabled. A crash before it
+    // loses the entry, but not the delivery, which shows why the endpoint is enabled.
+    if (removed?.disabledAt) {
+      await auditInsert(env, entryOf(endpoint, SYSTEM, 'webhook_endpoint.enabled'))
+    }
     return { leaseHeld: updated.meta.changes > 0, disabled: false }
   }
-  const failure = insertFailure(env, endpoint, { timedOut, busyUntil })
+  const failure = insertFailure(db, endpoint, { eventId: event.id, timedOut, busyUntil })
   if (!disables) {
     const [updated] = await db.batch([...record, failure, ...reduction])
     return { leaseHeld: updated.meta.changes > 0, disabled: false }
   }
-  const [updated, , , , disabled] = await db.batch([
-    ...record,
-    failure,
-    ...disableEndpoint(env, endpoint),
-    ...reduction,
-  ])
-  return { leaseHeld: updated.meta.changes > 0, disabled: disabled.meta.changes > 0 }
+  let leaseHeld = false
+  const entry = entryOf(endpoint, SYSTEM, 'webhook_endpoint.disabled')
+  const disabled = await recorded(env, entry, async () => {
+    const [updated, , , change] = await db.batch([
+      ...record,
+      failure,
+      disableEndpoint(db, endpoint),
+      ...reduction,
+    ])
+    leaseHeld = updated.meta.changes > 0
+    return change.meta.changes > 0
+  })
+  return { leaseHeld, disabled }
 }
 
 /**
@@ -184,8 +226,7 @@ export async function recordAttempt({
  * response bodies are truncated to 128 bytes: to 128 characters, or to 32 if some take more than a
  * byte. The number of attempts is limited because members can resend an event at any time.
  */
-function reduceAttempts(env: Env, { eventId, number }: WebhookAttemptRow) {
-  const db = database(env)
+function reduceAttempts(db: Database, { eventId, number }: WebhookAttemptRow) {
   const body = webhookAttempts.responseBody
   const ofEvent = eq(webhookAttempts.eventId, eventId)
   return [
@@ -204,14 +245,16 @@ function reduceAttempts(env: Env, { eventId, number }: WebhookAttemptRow) {
 }
 
 /**
- * Takes undelivered events whose `sweepAt` has passed, and postpones it, so that the next sweeps skip
- * them.
+ * Takes undelivered events of one shard whose `sweepAt` has passed, and postpones it, so that the next
+ * sweeps skip them.
  */
-export async function takeSweptEvents(env: Env, limit: number): Promise<string[]> {
-  const db = database(env)
+export async function takeSweptEvents(
+  db: Database,
+  limit: number,
+): Promise<Pick<WebhookEventRow, 'id' | 'organisationId'>[]> {
   const now = Date.now()
   const due = db
-    .select({ id: webhookEvents.id })
+    .select({ id: webhookEvents.id, organisationId: webhookEvents.organisationId })
     .from(webhookEvents)
     // SQLite uses the partial index only with literals.
     .where(and(sql`status in ('pending', 'retrying')`, lte(webhookEvents.sweepAt, new Date(now))))
@@ -225,12 +268,12 @@ export async function takeSweptEvents(env: Env, limit: number): Promise<string[]
       .set({ sweepAt: new Date(now + SWEEP_AGAIN_AFTER_MS) })
       .where(inArray(webhookEvents.id, db.select({ id: rows.id }).from(rows))),
   ])
-  return taken.map(({ id }) => id)
+  return taken
 }
 
 /** Deletes up to 100 events of an organisation with their attempts. @returns how many events */
 export async function deleteEvents(env: Env, organisationId: string): Promise<number> {
-  const db = database(env)
+  const db = jobsDatabase(env, organisationId)
   const page = await db
     .select({ id: webhookEvents.id })
     .from(webhookEvents)

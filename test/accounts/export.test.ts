@@ -2,13 +2,13 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { exportOrganisation } from '../../src/accounts/export-organisation.ts'
-import { newId } from '../../src/ids.ts'
 import { shopOnPlan } from '../support/billing.ts'
 import { BASE, clientOf, request } from '../support/client.ts'
 import { fakePayments } from '../support/fake-payment-provider.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { join, newAddress, newOwner, newBrowser } from '../support/browser.ts'
 import { finished, operator, submit } from '../support/world.ts'
+import { jobsDb, newJobId } from '../support/jobs-database.ts'
 
 const upstream = fakeUpstream()
 const SETTINGS = '/console/settings/organisation'
@@ -30,7 +30,8 @@ describe('organisation export', () => {
     const client = clientOf(testKey)
     const { job_id: jobId } = await finished(client, (await submit(client)).job_id)
     await vi.waitUntil(async () => {
-      const status = await env.DB.prepare('SELECT status FROM webhook_events WHERE job_id = ?')
+      const status = await jobsDb(jobId)
+        .prepare('SELECT status FROM webhook_events WHERE job_id = ?')
         .bind(jobId)
         .first('status')
       return status === 'delivered'
@@ -108,28 +109,34 @@ describe('organisation export', () => {
     const { browser, testKey, organisationId } = await newOwner()
     const client = clientOf(testKey)
     const { job_id } = await finished(client, (await submit(client)).job_id)
-    const copies = Array.from({ length: 1_005 }, () => newId('job'))
+    const copies = Array.from({ length: 1_005 }, () => newJobId(organisationId))
     for (let at = 0; at < copies.length; at += 500) {
-      await env.DB.batch(
+      await jobsDb(organisationId).batch(
         copies.slice(at, at + 500).map((id) =>
-          env.DB.prepare(
-            `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, base_url, created_at, due_at)
+          jobsDb(job_id)
+            .prepare(
+              `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, base_url, created_at, due_at)
              SELECT ?, organisation_id, workspace_id, mode, status, base_url, created_at, due_at
              FROM jobs WHERE id = ?`,
-          ).bind(id, job_id),
+            )
+            .bind(id, job_id),
         ),
       )
     }
     const events = copies.slice(0, 405).map((id) => id.replace('job_', 'evt_'))
-    await env.DB.batch(
+    await jobsDb(organisationId).batch(
       events.flatMap((id) => [
-        env.DB.prepare(
-          `INSERT INTO webhook_events (id, organisation_id, job_id, type, url, status, due_at, created_at)
+        jobsDb(organisationId)
+          .prepare(
+            `INSERT INTO webhook_events (id, organisation_id, job_id, type, url, status, due_at, created_at)
            VALUES (?, ?, 'job', 'job.completed', 'https://hooks.test', 'delivered', 0, 0)`,
-        ).bind(id, organisationId),
-        env.DB.prepare(
-          'INSERT INTO webhook_attempts (event_id, number, at, duration_ms) VALUES (?, 1, 0, 5)',
-        ).bind(id),
+          )
+          .bind(id, organisationId),
+        jobsDb(id)
+          .prepare(
+            'INSERT INTO webhook_attempts (event_id, number, at, duration_ms) VALUES (?, 1, 0, 5)',
+          )
+          .bind(id),
       ]),
     )
     await browser.get(SETTINGS)

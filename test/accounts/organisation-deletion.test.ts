@@ -32,6 +32,7 @@ import {
   operator,
   submit,
 } from '../support/world.ts'
+import { jobsDb, newJobId } from '../support/jobs-database.ts'
 
 const upstream = fakeUpstream()
 const SETTINGS = '/console/settings/organisation'
@@ -154,7 +155,8 @@ describe('POST /operator/organisations/{org_id}/restore', () => {
     await vi.waitUntil(async () => (await statusOf(job_id)) === 'processing')
     await schedule(shop.orgId)
     passTime(PAST_GRACE_MS)
-    await env.DB.prepare('UPDATE jobs SET due_at = ?, sweep_at = ? WHERE id = ?')
+    await jobsDb(job_id)
+      .prepare('UPDATE jobs SET due_at = ?, sweep_at = ? WHERE id = ?')
       .bind(Date.now() + DAY_MS, Date.now() + DAY_MS, job_id)
       .run()
     await runCron() // begins the deletion and postpones it because of the job
@@ -162,14 +164,17 @@ describe('POST /operator/organisations/{org_id}/restore', () => {
     expect((await restore(shop.orgId)).status).toBe(404)
     expect((await operator.get(pathOf(shop.orgId))).status).toBe(404)
     expect(await statusOf(job_id)).toBe('processing')
-    await env.DB.prepare("UPDATE jobs SET status = 'failed' WHERE id = ?").bind(job_id).run()
+    await jobsDb(job_id)
+      .prepare("UPDATE jobs SET status = 'failed' WHERE id = ?")
+      .bind(job_id)
+      .run()
     await runCron()
     expect(await cellsWith(shop.orgId)).toEqual(['closed_organisations.id'])
   })
 })
 
 const statusOf = (jobId: string) =>
-  env.DB.prepare('SELECT status FROM jobs WHERE id = ?').bind(jobId).first<string>('status')
+  jobsDb(jobId).prepare('SELECT status FROM jobs WHERE id = ?').bind(jobId).first<string>('status')
 
 describe('organisation deletion in the console', () => {
   it('requires the name and the password, shows the date, and can be cancelled', async () => {
@@ -241,9 +246,10 @@ describe('runDeletions', () => {
     const outputPath = String(job['output_url']).replace(BASE, '')
     expect((await request(outputPath)).status).toBe(200)
     await env.IMAGES.put(`inputs/${jobId}/model.webp`, 'a copy')
-    await env.DB.prepare(
-      'INSERT INTO webhook_endpoints (organisation_id, origin, failing_since, failures, timed_out) VALUES (?, ?, 0, 1, 0)',
-    )
+    await jobsDb(orgId)
+      .prepare(
+        'INSERT INTO webhook_endpoints (organisation_id, origin, failing_since, failures, timed_out) VALUES (?, ?, 0, 1, 0)',
+      )
       .bind(orgId, 'https://hooks.test')
       .run()
     await env.DB.prepare('INSERT INTO free_credit_claims VALUES (?, ?, 0)')
@@ -321,14 +327,16 @@ describe('runDeletions', () => {
     const shop = await newOrganisation()
     const first = await submit(shop.test)
     await finished(shop.test, first.job_id)
-    const jobIds = Array.from({ length: 250 }, () => newId('job'))
-    await env.DB.batch(
+    const jobIds = Array.from({ length: 250 }, () => newJobId(shop.orgId))
+    await jobsDb(shop.orgId).batch(
       jobIds.map((id) =>
-        env.DB.prepare(
-          `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, base_url, created_at, due_at)
+        jobsDb(first.job_id)
+          .prepare(
+            `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, base_url, created_at, due_at)
            SELECT ?, organisation_id, workspace_id, mode, status, base_url, created_at, due_at
            FROM jobs WHERE id = ?`,
-        ).bind(id, first.job_id),
+          )
+          .bind(id, first.job_id),
       ),
     )
     await env.IMAGES.put(`outputs/${jobIds[249]}.webp`, 'a picture')

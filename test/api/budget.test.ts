@@ -9,6 +9,7 @@ import { postUpload, upload } from '../support/upload.ts'
 import { eventsIn, newEndpoint } from '../support/webhooks.ts'
 import { finished, IMAGES, newOrganisation, submit } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
+import { spyBatch, spyPrepare } from '../support/jobs-database.ts'
 
 let shop: TestOrganisation
 
@@ -16,13 +17,11 @@ let shop: TestOrganisation
 function countCalls() {
   const calls = { organisation: 0, d1: 0, jobs: 0, webhooks: 0 }
   const count = (name: keyof typeof calls) => () => void calls[name]++
-  const prepare = env.DB.prepare.bind(env.DB)
-  const batch = env.DB.batch.bind(env.DB)
-  vi.spyOn(env.DB, 'batch').mockImplementation((statements) => {
+  spyBatch((batch, statements) => {
     calls.d1++
     return batch(statements)
   })
-  vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => onRun(prepare(sql), count('d1')))
+  spyPrepare((prepare, sql) => onRun(prepare(sql), count('d1')))
   for (const queue of [env.JOBS, env.TEST_JOBS]) {
     vi.spyOn(queue, 'send').mockImplementation(async () => {
       calls.jobs++
@@ -167,7 +166,8 @@ describe('a request', () => {
     const calls = countCalls()
     const deleted = vi.spyOn(env.IMAGES, 'delete')
     expect((await shop.test.delete(`/v1/jobs/${job_id}/output`)).status).toBe(204)
-    expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 2 })
+    // The read, the entry in the audit log, which is in another database, and the update.
+    expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 3 })
     expect(deleted).toHaveBeenCalledTimes(1)
   })
 
@@ -180,19 +180,19 @@ describe('a request', () => {
     },
   )
 
-  it('reads the snapshot of the Organisation from D1 once per 30 seconds', async () => {
+  it('reads the snapshot of the Organisation once per 30 seconds, from both of its databases', async () => {
     // The request log uses the snapshot too, after the response.
     vi.spyOn(Organisation.prototype, 'logRequests').mockResolvedValue()
     const other = await newOrganisation()
     const calls = countCalls()
     await other.test.get('/v1/account')
-    expect(calls.d1).toBe(1)
+    expect(calls.d1).toBe(2)
     await other.test.get('/v1/account')
-    expect(calls.d1).toBe(1)
+    expect(calls.d1).toBe(2)
     vi.setSystemTime(Date.now() + 30_000)
     await other.test.get('/v1/account')
     vi.useRealTimers()
-    expect(calls.d1).toBe(2)
+    expect(calls.d1).toBe(4)
   })
 })
 
@@ -230,8 +230,7 @@ describe('GET /v1/jobs', () => {
     const newest = Date.parse(String(jobs.at(-1)!['created_at']))
 
     let rowsRead = 0
-    const prepare = env.DB.prepare.bind(env.DB)
-    vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
+    spyPrepare((prepare, sql) => {
       const statement = prepare(sql)
       return new Proxy(statement, {
         get: (target, name) =>

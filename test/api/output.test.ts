@@ -10,6 +10,7 @@ import { violationsOf } from '../support/facts.ts'
 import { fakePictures } from '../support/live-job.ts'
 import { count, endedJob, fakeClock, pass, picturesOf, storeCopy } from '../support/retention.ts'
 import { newOrganisation, operator, readJob, submit } from '../support/world.ts'
+import { failOnce, jobsDb } from '../support/jobs-database.ts'
 
 const upstream = fakePictures()
 fakeClock()
@@ -81,7 +82,10 @@ describe('DELETE /v1/jobs/{job_id}/output', () => {
     const shop = await newOrganisation()
     const { job_id: jobId } = await submit(shop.live)
     for (const status of ['pending', 'processing']) {
-      await env.DB.prepare('UPDATE jobs SET status = ? WHERE id = ?').bind(status, jobId).run()
+      await jobsDb(jobId)
+        .prepare('UPDATE jobs SET status = ? WHERE id = ?')
+        .bind(status, jobId)
+        .run()
       const response = await shop.live.delete(outputOf(jobId))
       expect(response.status).toBe(409)
       expect(await errorOf(response)).toMatchObject({
@@ -136,7 +140,7 @@ describe('DELETE /v1/jobs/{job_id}/output', () => {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
     expect((await shop.live.delete(outputOf(jobId))).status).toBe(500)
     expect(await count('jobs', 'id = ? AND model_image_url IS NOT NULL', jobId)).toBe(1)
-    vi.spyOn(env.DB, 'batch').mockRejectedValueOnce(new Error('D1 is down'))
+    failOnce(jobsDb(jobId), /^update "jobs"/)
     expect((await shop.live.delete(outputOf(jobId))).status).toBe(500)
     log.mockRestore()
     expect((await shop.live.delete(outputOf(jobId))).status).toBe(204)

@@ -14,6 +14,7 @@ import {
   submit,
 } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
+import { spyPrepare } from '../support/jobs-database.ts'
 
 describe('202', () => {
   it('accepts a job into the first active workspace and reserves one credit', async () => {
@@ -290,7 +291,7 @@ describe('413', () => {
 describe('500 internal_error', () => {
   async function submitWithoutD1(shop: TestOrganisation, headers = {}) {
     await shop.live.get('/v1/account')
-    vi.spyOn(env.DB, 'prepare').mockImplementation(() => {
+    spyPrepare(() => {
       throw new Error('D1 is unavailable')
     })
     const failed = await shop.live.post('/v1/tryon', IMAGES, headers)
@@ -321,9 +322,8 @@ describe('500 internal_error', () => {
   it('is not returned when only the response to the insert was lost', async () => {
     const shop = await newOrganisation()
     await shop.live.get('/v1/account')
-    const prepare = env.DB.prepare.bind(env.DB)
     let lost = 0
-    vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
+    spyPrepare((prepare, sql) => {
       const statement = prepare(sql)
       if (!sql.startsWith('insert into "jobs"') || lost > 0) return statement
       const bind = statement.bind.bind(statement)

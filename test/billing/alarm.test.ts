@@ -22,6 +22,7 @@ import type { FakePaymentProvider } from '../support/fake-payment-provider.ts'
 import { DAY_MS, fakeClock, HOUR_MS, pass, runAlarm } from '../support/retention.ts'
 import { ledgerOf, newOrganisation, operator } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
+import { jobsDb, spyPrepare } from '../support/jobs-database.ts'
 
 const MINUTE_MS = 60_000
 
@@ -151,7 +152,7 @@ describe('the schedule', () => {
     const shop = await newOrganisation({ credits: 10 })
     await reserve(shop, 1)
     pass(10 * MINUTE_MS)
-    const prepare = vi.spyOn(env.DB, 'prepare')
+    const prepare = spyPrepare()
     expect(await runAlarm(shop)).toBe(true)
     const read = prepare.mock.calls.map(([sql]) => sql)
     expect(read.filter((sql) => /payments|billing_accounts|"organisations"/.test(sql))).toEqual([])
@@ -235,8 +236,7 @@ describe('a failure', () => {
     await runDueAlarm(shop)
     await reserve(shop, 2)
     pass(6 * MINUTE_MS)
-    const prepare = env.DB.prepare.bind(env.DB)
-    const failing = vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
+    const failing = spyPrepare((prepare, sql) => {
       if (sql.includes('from "jobs"')) throw new Error('D1 is unavailable')
       return prepare(sql)
     })
@@ -251,7 +251,10 @@ describe('a failure', () => {
     await setAutoReload(shop)
     await runDueAlarm(shop)
     await reserve(shop, 2)
-    await env.DB.prepare('DELETE FROM jobs WHERE organisation_id = ?').bind(shop.orgId).run()
+    await jobsDb(shop.orgId)
+      .prepare('DELETE FROM jobs WHERE organisation_id = ?')
+      .bind(shop.orgId)
+      .run()
     pass(6 * MINUTE_MS)
     const failing = failBatches('"payments"')
     await runDueAlarm(shop)

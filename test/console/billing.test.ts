@@ -4,6 +4,7 @@ import { firstIdSince, newId } from '../../src/ids.ts'
 import { GROWTH, PACK, PAGE, paymentIdsOf, setPaymentProvider } from '../support/billing-page.ts'
 import { newBrowser, newMember, newOwner } from '../support/browser.ts'
 import { fakePayments } from '../support/fake-payment-provider.ts'
+import { jobsDb, newJobId } from '../support/jobs-database.ts'
 
 beforeEach(() => setPaymentProvider('sandbox'))
 
@@ -54,14 +55,16 @@ describe('the page Billing', () => {
     const now = new Date()
     const lastMonth = Date.UTC(now.getUTCFullYear(), now.getUTCMonth()) - 1
     const insert = (id: string, mode: string, status: string, at: number) =>
-      env.DB.prepare(
-        `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, base_url, created_at, due_at)
+      jobsDb(organisationId)
+        .prepare(
+          `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, base_url, created_at, due_at)
          VALUES (?, ?, 'ws', ?, ?, '', ?, 0)`,
-      ).bind(id, organisationId, mode, status, at)
-    await env.DB.batch([
-      ...[1, 2, 3].map(() => insert(newId('job'), 'live', 'completed', now.getTime())),
-      insert(newId('job'), 'test', 'completed', now.getTime()),
-      insert(newId('job'), 'live', 'failed', now.getTime()),
+        )
+        .bind(id, organisationId, mode, status, at)
+    await jobsDb(organisationId).batch([
+      ...[1, 2, 3].map(() => insert(newJobId(organisationId), 'live', 'completed', now.getTime())),
+      insert(newJobId(organisationId), 'test', 'completed', now.getTime()),
+      insert(newJobId(organisationId), 'live', 'failed', now.getTime()),
       insert(firstIdSince('job', lastMonth), 'live', 'completed', lastMonth),
     ])
     const { html } = await browser.get(PAGE)

@@ -5,6 +5,7 @@ import type { Browser } from '../support/browser.ts'
 import { clientOf } from '../support/client.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { finished } from '../support/world.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 const upstream = fakeUpstream()
 const RECEIVER = 'https://hooks.test/go-live'
@@ -38,7 +39,7 @@ describe('the checklist to go live', () => {
     // The list ends although the credits are used up, because a plan or a payment is another way.
     const organisation = env.ORGANISATION.getByName(organisationId)
     await organisation.grant({ amount: -100, reference: 'test', reason: 'Test' })
-    await env.DB.prepare("UPDATE jobs SET mode = 'live' WHERE id = ?").bind(jobId).run()
+    await jobsDb(jobId).prepare("UPDATE jobs SET mode = 'live' WHERE id = ?").bind(jobId).run()
     expect(await openSteps(browser)).toEqual(['Make sure that you have credits'])
     await env.DB.prepare("UPDATE organisations SET plan = 'growth' WHERE id = ?")
       .bind(organisationId)

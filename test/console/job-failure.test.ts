@@ -7,6 +7,7 @@ import { newOwner, tryOn } from '../support/browser.ts'
 import { scripted, useEngines } from '../support/fake-engines.ts'
 import { dropMessages, fakePictures, PICTURES } from '../support/live-job.ts'
 import { operator } from '../support/world.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 fakePictures()
 
@@ -82,9 +83,8 @@ describe('the page of a failed job', () => {
 
   it('shows only the error for a job from before reasons were stored', async () => {
     const job = await ownWords('A reason.')
-    await env.DB.prepare(
-      'UPDATE jobs SET failure_reason = NULL, failure_audience = NULL WHERE id = ?',
-    )
+    await jobsDb(job.jobId)
+      .prepare('UPDATE jobs SET failure_reason = NULL, failure_audience = NULL WHERE id = ?')
       .bind(job.jobId)
       .run()
     const { html, staff } = await seen(job)

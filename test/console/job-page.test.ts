@@ -12,6 +12,7 @@ import { clientOf, request } from '../support/client.ts'
 import { insertJob } from '../support/ended-job.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { failJobQueues, finished } from '../support/world.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 const upstream = fakeUpstream()
 
@@ -28,15 +29,17 @@ describe('the page of a job', () => {
     const { browser, organisationId } = await newOwner()
     const id = await insertJob(organisationId, { webhook_url: 'https://hooks.test/x' })
     const dueAt = Date.now() + 3_600_000
-    await env.DB.prepare(
-      `INSERT INTO webhook_events (id, organisation_id, job_id, type, url, status, attempts, due_at,
+    await jobsDb(organisationId)
+      .prepare(
+        `INSERT INTO webhook_events (id, organisation_id, job_id, type, url, status, attempts, due_at,
                                    sweep_at, created_at)
        VALUES (?, ?, ?, 'job.completed', 'https://hooks.test/x', 'pending', 0, ?, 0, ?)`,
-    )
+      )
       .bind(id.replace('job_', 'evt_'), organisationId, id, dueAt, Date.now())
       .run()
     const withStatus = async (status: string) => {
-      await env.DB.prepare('UPDATE webhook_events SET status = ? WHERE job_id = ?')
+      await jobsDb(id)
+        .prepare('UPDATE webhook_events SET status = ? WHERE job_id = ?')
         .bind(status, id)
         .run()
       return (await browser.get(`/console/jobs/${id}`)).html
@@ -56,11 +59,12 @@ describe('the page of a job', () => {
     const { browser, organisationId } = await newOwner()
     const id = await insertJob(organisationId, {})
     const now = Date.now()
-    await env.DB.prepare(
-      `INSERT INTO webhook_events (id, organisation_id, job_id, type, url, status, attempts, due_at,
+    await jobsDb(organisationId)
+      .prepare(
+        `INSERT INTO webhook_events (id, organisation_id, job_id, type, url, status, attempts, due_at,
                                    sweep_at, created_at, added_endpoint_id)
        VALUES (?, ?, ?, 'job.completed', 'https://hooks.test/x', 'pending', 0, ?, 0, ?, ?)`,
-    )
+      )
       .bind(addedEventIdOf(id, newId('we')), organisationId, id, now, now, newId('we'))
       .run()
     const open = (await browser.get(`/console/jobs/${id}`)).html
@@ -68,7 +72,8 @@ describe('the page of a job', () => {
     expect(open).toContain(`href="/console/settings/webhooks/deliveries?q=${id}"`)
     expect(open).toContain('1 pending')
     expect(open).toContain(`href="/console/requests?q=${id}"`)
-    await env.DB.prepare("UPDATE webhook_events SET status = 'delivered' WHERE job_id = ?")
+    await jobsDb(id)
+      .prepare("UPDATE webhook_events SET status = 'delivered' WHERE job_id = ?")
       .bind(id)
       .run()
     expect((await browser.get(`/console/jobs/${id}`)).html).not.toContain('data-live')

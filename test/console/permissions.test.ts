@@ -5,7 +5,7 @@ import { encodePng } from '@try-on/image-files/samples'
 import { env } from 'cloudflare:workers'
 import { inspectRoutes } from 'hono/dev'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { database } from '../../src/db/client.ts'
+import { jobsDatabase } from '../../src/db/shards.ts'
 import { addedWebhookEndpoints } from '../../src/db/webhook-schema.ts'
 import { organisationPages } from '../../src/console/routes.tsx'
 import type { Role } from '../../src/domain/role.ts'
@@ -16,6 +16,7 @@ import type { Browser, Owner } from '../support/browser.ts'
 import { clientOf } from '../support/client.ts'
 import { insertJob, insertObjects } from '../support/objects.ts'
 import { logged } from '../support/request-log.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 /** `limited` is a developer who may access one workspace. */
 const MEMBERS = ['owner', 'developer', 'limited', 'billing', 'viewer'] as const
@@ -169,7 +170,10 @@ beforeAll(async () => {
 /** A completed job whose picture is stored. */
 async function insertJobWithPicture(workspaceId: string) {
   const job = await insertJob(organisationId, workspaceId)
-  await env.DB.prepare("UPDATE jobs SET output_format = 'png' WHERE id = ?").bind(job.jobId).run()
+  await jobsDb(job.jobId)
+    .prepare("UPDATE jobs SET output_format = 'png' WHERE id = ?")
+    .bind(job.jobId)
+    .run()
   await env.IMAGES.put(
     outputKey(job.jobId, 'png'),
     await encodePng(drawFigure({ width: 60, height: 90 })),
@@ -179,7 +183,7 @@ async function insertJobWithPicture(workspaceId: string) {
 
 async function insertEndpoint(): Promise<string> {
   const id = newId('we')
-  await database(env)
+  await jobsDatabase(env, organisationId)
     .insert(addedWebhookEndpoints)
     .values({
       organisationId,

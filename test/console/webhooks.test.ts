@@ -12,6 +12,7 @@ import { fakeUpstream } from '../support/upstream.ts'
 import type { SeenRequest } from '../support/upstream.ts'
 import { eventsIn, newEndpoint } from '../support/webhooks.ts'
 import { finished, submit } from '../support/world.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 const upstream = fakeUpstream()
 
@@ -106,9 +107,10 @@ describe('the page of an event', () => {
   it('shows an attempt of an earlier version without its request', async () => {
     const { browser, testKey, organisationId } = await newOwner()
     const jobId = await deliveredJob(testKey, organisationId)
-    await env.DB.prepare(
-      'UPDATE webhook_attempts SET signature = NULL, response_headers = NULL WHERE event_id = ?',
-    )
+    await jobsDb(eventIdOf(jobId))
+      .prepare(
+        'UPDATE webhook_attempts SET signature = NULL, response_headers = NULL WHERE event_id = ?',
+      )
       .bind(eventIdOf(jobId))
       .run()
     const { html } = await browser.get(`${WEBHOOKS}/${eventIdOf(jobId)}`)
@@ -127,7 +129,8 @@ describe('the page of an event', () => {
     expect(page.html).toContain('Sending again')
     const [, live = ''] = /data-live="([^"]+)"/.exec(page.html) ?? []
     expect(live).toBe(`${path}/live?sent=1`)
-    await env.DB.prepare("UPDATE webhook_events SET status = 'delivered' WHERE id = ?")
+    await jobsDb(eventIdOf(jobId))
+      .prepare("UPDATE webhook_events SET status = 'delivered' WHERE id = ?")
       .bind(eventIdOf(jobId))
       .run()
     const fragment = await browser.get(live)

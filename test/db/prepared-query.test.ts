@@ -36,44 +36,46 @@ describe('preparedQuery', () => {
   it('builds a query once and runs it in several requests', async () => {
     const build = vi.fn(byClaimant)
     const query = preparedQuery(build)
-    const first = await inRequest(() => query(env).all({ claimant: 'one' }))
-    const second = await inRequest(() => query(env).all({ claimant: 'two' }))
+    const first = await inRequest(() => query(env.DB).all({ claimant: 'one' }))
+    const second = await inRequest(() => query(env.DB).all({ claimant: 'two' }))
     expect(first).toEqual([{ organisationId: 'org of one' }])
     expect(second).toEqual([{ organisationId: 'org of two' }])
     expect(build).toHaveBeenCalledOnce()
-    expect(query(env)).toBe(query(env))
+    expect(query(env.DB)).toBe(query(env.DB))
   })
 
   it('creates a D1 statement for each call', async () => {
     const prepare = vi.spyOn(env.DB, 'prepare')
     const query = preparedQuery(byClaimant)
-    query(env)
+    query(env.DB)
     expect(prepare).not.toHaveBeenCalled()
-    await query(env).all({ claimant: 'one' })
-    await query(env).all({ claimant: 'two' })
+    await query(env.DB).all({ claimant: 'one' })
+    await query(env.DB).all({ claimant: 'two' })
     expect(prepare).toHaveBeenCalledTimes(2)
   })
 
   it('does not use the values of an earlier call', async () => {
     const query = preparedQuery(byClaimant)
-    await query(env).all({ claimant: 'one' })
-    expect(await query(env).all({ claimant: 'unknown' })).toEqual([])
-    await expect(query(env).all({})).rejects.toThrow('No value for placeholder "claimant"')
+    await query(env.DB).all({ claimant: 'one' })
+    expect(await query(env.DB).all({ claimant: 'unknown' })).toEqual([])
+    await expect(query(env.DB).all({})).rejects.toThrow('No value for placeholder "claimant"')
   })
 
   it('does not mix the values of concurrent calls', async () => {
     const query = preparedQuery(byClaimant)
     const claimants = ['one', 'two', 'three', 'one', 'three']
-    const results = await Promise.all(claimants.map((claimant) => query(env).all({ claimant })))
+    const results = await Promise.all(claimants.map((claimant) => query(env.DB).all({ claimant })))
     expect(results).toEqual(claimants.map((claimant) => [{ organisationId: `org of ${claimant}` }]))
   })
 
-  it('builds a query for each environment', async () => {
+  it('builds a query for each database', async () => {
     const build = vi.fn(byClaimant)
     const query = preparedQuery(build)
-    const other = { ...env }
-    expect(query(other)).not.toBe(query(env))
+    const other = env.JOBS_DB_0
+    expect(query(other)).not.toBe(query(env.DB))
     expect(build).toHaveBeenCalledTimes(2)
+    expect(await query(other).all({ claimant: 'three' })).toEqual([])
+    expect(await query(env.DB).all({ claimant: 'three' })).toHaveLength(1)
   })
 })
 
@@ -100,27 +102,25 @@ describe('preparedBatch', () => {
     const build = vi.fn(renameAndRead)
     const run = preparedBatch(build)
     await insertClaim('renamed')
-    const [renamed, read] = await run(env, { claimant: 'renamed', organisationId: 'new' })
+    const [renamed, read] = await run(env.DB, { claimant: 'renamed', organisationId: 'new' })
     expect(renamed).toEqual([
       { claimant: 'renamed', organisationId: 'new', createdAt: new Date(1_000) },
     ])
     expect(read).toEqual([{ createdAt: new Date(1_000) }])
-    expect(await run(env, { claimant: 'unknown', organisationId: 'new' })).toEqual([[], []])
+    expect(await run(env.DB, { claimant: 'unknown', organisationId: 'new' })).toEqual([[], []])
     expect(build).toHaveBeenCalledOnce()
   })
 
-  it('runs another query first, in the same transaction', async () => {
-    const run = preparedBatch(renameAndRead)
-    const values = { claimant: 'inserted first', organisationId: 'new' }
-    const [renamed] = await run(env, values, insertClaim('inserted first'))
-    expect(renamed).toHaveLength(1)
-  })
-
   it('changes nothing when one of its queries fails', async () => {
-    const run = preparedBatch(renameAndRead)
-    const values = { claimant: 'one', organisationId: null }
-    await expect(run(env, values, insertClaim('rolled back'))).rejects.toThrow()
-    const [, found] = await run(env, { claimant: 'rolled back', organisationId: 'new' })
-    expect(found).toEqual([])
+    const fails = preparedBatch((db) => [
+      ...renameAndRead(db),
+      db
+        .insert(freeCreditClaims)
+        .values({ claimant: 'one', organisationId: '', createdAt: new Date() }),
+    ])
+    await expect(fails(env.DB, { claimant: 'two', organisationId: 'new' })).rejects.toThrow()
+    expect(await database(env).select().from(freeCreditClaims)).not.toContainEqual(
+      expect.objectContaining({ organisationId: 'new', claimant: 'two' }),
+    )
   })
 })

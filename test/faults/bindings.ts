@@ -2,20 +2,30 @@
 // fault. They use the real D1, R2 and Organisation, and the harness's queues.
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
+import { jobsBindings } from '../../src/db/shards.ts'
 import type { Queues } from './queues.ts'
 import type { Invocation } from './fault-injector.ts'
 
 type Caller = Pick<Invocation, 'call'>
 
-/** The original methods of D1, before `interceptObject` replaces them. */
-const [prepare, batch] = [env.DB.prepare.bind(env.DB), env.DB.batch.bind(env.DB)]
+/** The names of all D1 bindings. */
+const DATABASES = ['DB', ...jobsBindings(env).map((_, shard) => `JOBS_DB_${shard}`)]
+const bindingOf = (name: string): D1Database => Reflect.get(env, name)
+
+/** The original methods of each database, before `interceptObject` replaces them. */
+const originalMethods = new Map(
+  DATABASES.map((name) => {
+    const binding = bindingOf(name)
+    return [binding, { prepare: binding.prepare.bind(binding), batch: binding.batch.bind(binding) }]
+  }),
+)
 
 /** The environment of one invocation. */
 export function bindingsFor(queues: Queues, invocation: Invocation): Env {
   const overrides: Partial<Env> & Record<string, unknown> = {
     // Long enough that no delivery uses up its schedule because of injected faults.
     WEBHOOK_RETRY_DELAYS: '1,1,2,5,5,5,5,5,5,5,5',
-    DB: database(invocation),
+    ...Object.fromEntries(DATABASES.map((name) => [name, database(bindingOf(name), invocation)])),
     ORGANISATION: organisations(env.ORGANISATION, invocation),
     IMAGES: methods(env.IMAGES, 'IMAGES', ['get', 'put', 'delete', 'head', 'list'], invocation),
     JOBS: producer('tryon-jobs', queues, invocation),
@@ -29,9 +39,12 @@ export function bindingsFor(queues: Queues, invocation: Invocation): Env {
 
 /** Wraps the Organisation's own calls of D1 with `caller`. It uses the Worker's binding. */
 export function interceptObject(caller: Caller): void {
-  const wrapped = database(caller)
-  vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => wrapped.prepare(sql))
-  vi.spyOn(env.DB, 'batch').mockImplementation((statements) => wrapped.batch(statements))
+  for (const name of DATABASES) {
+    const binding = bindingOf(name)
+    const wrapped = database(binding, caller)
+    vi.spyOn(binding, 'prepare').mockImplementation((sql) => wrapped.prepare(sql))
+    vi.spyOn(binding, 'batch').mockImplementation((statements) => wrapped.batch(statements))
+  }
 }
 
 type Method = (...args: unknown[]) => unknown
@@ -60,7 +73,9 @@ function methods<T extends object>(
   })
 }
 
-function database(invocation: Caller): D1Database {
+/** A database whose calls are wrapped. The calls of all databases have the same names. */
+function database(binding: D1Database, invocation: Caller): D1Database {
+  const { prepare, batch } = originalMethods.get(binding) ?? binding
   const originals = new WeakMap<object, D1PreparedStatement>()
   const statement = (original: D1PreparedStatement, sql: string): D1PreparedStatement => {
     const wrapped = new Proxy(original, {
@@ -76,7 +91,7 @@ function database(invocation: Caller): D1Database {
     originals.set(wrapped, original)
     return wrapped
   }
-  return new Proxy(env.DB, {
+  return new Proxy(binding, {
     get: (_, key) => {
       if (key === 'prepare') return (sql: string) => statement(prepare(sql), sql)
       if (key === 'batch') {
@@ -85,7 +100,7 @@ function database(invocation: Caller): D1Database {
             batch(statements.map((wrapped) => originals.get(wrapped) ?? wrapped)),
           )
       }
-      return bound(env.DB, key)
+      return bound(binding, key)
     },
   })
 }

@@ -1,11 +1,11 @@
 // Random faults: clients, queues and cron work on one organisation, and every call may fail in every
 // way. Afterwards all work is completed and the invariants are checked.
 import * as fc from 'fast-check'
-import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { FAULTS, FaultInjector } from './fault-injector.ts'
 import type { Plan } from './fault-injector.ts'
 import { CDN, HOOK, Harness } from './harness.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 const STEPS = 25
 const JOBS = 8
@@ -71,7 +71,8 @@ async function runSteps(seed: number): Promise<string[]> {
   await harness.finishAllWork()
 
   const problems = await harness.violations()
-  const stored = await env.DB.prepare('SELECT id FROM jobs WHERE organisation_id = ?')
+  const stored = await jobsDb(harness.shop.orgId)
+    .prepare('SELECT id FROM jobs WHERE organisation_id = ?')
     .bind(harness.shop.orgId)
     .all<{ id: string }>()
   const known = new Set(stored.results.map(({ id }) => id))

@@ -24,6 +24,7 @@ import { bindingsFor, interceptObject } from './bindings.ts'
 import { Queues } from './queues.ts'
 import type { QueuedMessage, Settlement } from './queues.ts'
 import { Invocation, invocations, OBJECT, FaultInjector } from './fault-injector.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 const MINUTE_MS = 60_000
 /** Longer than every lease, deadline and schedule in these tests. */
@@ -303,12 +304,13 @@ export class Harness {
   }
 
   async #hasWork(): Promise<boolean> {
-    const rows = await env.DB.prepare(
-      `SELECT 1 FROM jobs WHERE organisation_id = ?1 AND status IN ('pending', 'processing')
+    const rows = await jobsDb(this.shop.orgId)
+      .prepare(
+        `SELECT 1 FROM jobs WHERE organisation_id = ?1 AND status IN ('pending', 'processing')
        UNION ALL
        SELECT 1 FROM webhook_events
        WHERE organisation_id = ?1 AND status IN ('pending', 'retrying') LIMIT 1`,
-    )
+      )
       .bind(this.shop.orgId)
       .all()
     if (rows.results.length > 0) return true

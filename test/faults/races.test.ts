@@ -8,6 +8,7 @@ import { factsOf } from '../support/facts.ts'
 import { CDN, HOOK, Harness } from './harness.ts'
 import type { Reply } from './harness.ts'
 import { FaultInjector } from './fault-injector.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 const BODY = {
   model_image_url: `${CDN}/model`,
@@ -52,7 +53,8 @@ async function pendingJob(harness: Harness): Promise<string> {
 }
 
 async function statusesOf(harness: Harness): Promise<string[]> {
-  const { results } = await env.DB.prepare('SELECT status FROM jobs WHERE organisation_id = ?')
+  const { results } = await jobsDb(harness.shop.orgId)
+    .prepare('SELECT status FROM jobs WHERE organisation_id = ?')
     .bind(harness.shop.orgId)
     .all<{ status: string }>()
   return results.map(({ status }) => status)
@@ -317,8 +319,9 @@ describe('concurrent operations', () => {
     await submit(harness, new FaultInjector((at) => (at === 0 ? 'killed' : undefined)))
     harness.advance(6 * 60_000)
     // All calls fail, since the alarm of another test's organisation could use up a single failure.
-    const prepare = vi.spyOn(env.DB, 'prepare')
-    const implementation = prepare.getMockImplementation() ?? env.DB.prepare.bind(env.DB)
+    const db = jobsDb(harness.shop.orgId)
+    const prepare = vi.spyOn(db, 'prepare')
+    const implementation = prepare.getMockImplementation() ?? db.prepare.bind(db)
     prepare.mockImplementation(() => {
       throw new Error('D1 is down')
     })

@@ -5,6 +5,7 @@ import { count, DAY_MS, picturesOf, storeCopy } from '../support/retention.ts'
 import { CDN, HOOK } from './harness.ts'
 import type { Reply, Harness } from './harness.ts'
 import { FaultInjector } from './fault-injector.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 export interface Scenario {
   name: string
@@ -227,7 +228,8 @@ export const SCENARIOS: Scenario[] = [
     name: 'delay a delivery to a busy endpoint',
     async prepare(harness) {
       await timedOutDelivery(harness)
-      await env.DB.prepare('UPDATE webhook_endpoints SET busy_until = ? WHERE organisation_id = ?')
+      await jobsDb(harness.shop.orgId)
+        .prepare('UPDATE webhook_endpoints SET busy_until = ? WHERE organisation_id = ?')
         .bind(Date.now() + 60_000, harness.shop.orgId)
         .run()
       return completed(harness)
@@ -391,7 +393,8 @@ const credit = (harness: Harness, faultInjector: FaultInjector) =>
 async function sameJob(harness: Harness, replies: (Reply | undefined)[]): Promise<string[]> {
   const accepted = replies.filter((reply) => reply?.status === 202)
   const ids = new Set(accepted.map((reply) => reply?.body['job_id']))
-  const stored = await env.DB.prepare('SELECT count(*) AS n FROM jobs WHERE organisation_id = ?')
+  const stored = await jobsDb(harness.shop.orgId)
+    .prepare('SELECT count(*) AS n FROM jobs WHERE organisation_id = ?')
     .bind(harness.shop.orgId)
     .first<number>('n')
   const problems: string[] = []

@@ -9,6 +9,7 @@ import { deliverEvent } from '../../src/webhooks/deliver.ts'
 import { ambiguous, over, picture, running, scripted, useEngines } from '../support/fake-engines.ts'
 import { dropMessages, fakePictures, MODEL, newJob, PICTURES } from '../support/live-job.ts'
 import { newOrganisation, readJob, submit } from '../support/world.ts'
+import { jobsDb, spyBatch } from '../support/jobs-database.ts'
 
 const upstream = fakePictures()
 
@@ -74,7 +75,7 @@ describe('a job that fails', () => {
   it('stores the reason in the write that ends it', async () => {
     useEngines(scripted('embedded', { start: [refusal], paid: false }))
     const { job, row } = await newJob()
-    const batch = vi.spyOn(env.DB, 'batch')
+    const batch = spyBatch()
     await job.run()
     expect(await row()).toMatchObject({ failureReason: REASON, failureAudience: 'members' })
     // The claim and the end.
@@ -124,7 +125,10 @@ describe('a job that fails', () => {
     const { job, row } = await newJob()
     await job.run()
     // As after a crash during the second start.
-    await env.DB.prepare('UPDATE jobs SET ambiguous_starts = 2 WHERE id = ?').bind(job.id).run()
+    await jobsDb(job.id)
+      .prepare('UPDATE jobs SET ambiguous_starts = 2 WHERE id = ?')
+      .bind(job.id)
+      .run()
     await job.run(60_000)
     expect(engine.start).toHaveBeenCalledTimes(1)
     expect((await row()).failureReason).toMatch(/^no paid start is left; .*ambiguous, scripted/)

@@ -1,7 +1,7 @@
 // generate: the order of the engines, and the handling of running work.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { database } from '../../src/db/client.ts'
+import { jobsDatabase } from '../../src/db/shards.ts'
 import { jobs } from '../../src/db/schema.ts'
 import * as settle from '../../src/jobs/settle.ts'
 import * as claims from '../../src/jobs/claims.ts'
@@ -203,7 +203,7 @@ describe('a consumer', () => {
     useEngines(engine)
     const { job, row } = await newJob()
     upstream.on(MODEL, async () => {
-      await database(env)
+      await jobsDatabase(env, job.id)
         .update(jobs)
         .set({ dueAt: new Date(Date.now() + 60_000) })
       return new Response(jpeg())

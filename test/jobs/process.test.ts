@@ -22,6 +22,7 @@ import {
 } from '../support/world.ts'
 import garment from '../../samples/garment.png'
 import model from '../../samples/model.jpg'
+import { jobsDb } from '../support/jobs-database.ts'
 
 const upstream = fakeUpstream()
 
@@ -130,9 +131,10 @@ describe('processJob: a live job', () => {
     const { job_id } = await submit(shop.live, URLS)
     upstream.on(MODEL, picture(model)).on(GARMENT, picture(garment))
     // The first attempt fails between storing the picture and ending the job.
-    const real = env.DB.batch.bind(env.DB)
+    const db = jobsDb(job_id)
+    const real = db.batch.bind(db)
     const batch = vi
-      .spyOn(env.DB, 'batch')
+      .spyOn(db, 'batch')
       .mockImplementationOnce((statements) => real(statements))
       .mockRejectedValueOnce(new Error('D1 is unavailable'))
     expect(await processJob({ env, jobId: job_id })).toMatchObject({ done: false })
@@ -210,7 +212,7 @@ describe('giveUpJob', () => {
     const { job_id } = await submit(shop.live, URLS)
     const abandoned =
       "update jobs set status = 'processing', started_at = ?, due_at = 0 where id = ?"
-    await env.DB.prepare(abandoned).bind(Date.now(), job_id).run()
+    await jobsDb(job_id).prepare(abandoned).bind(Date.now(), job_id).run()
     await giveUpJob({ env, jobId: job_id })
     expect(await readJob(shop.live, job_id)).toMatchObject({
       status: 'failed',
@@ -274,7 +276,8 @@ describe('the sweep', () => {
     const { job_id } = await submit(shop.live, URLS)
     // A consumer that claims the job and crashes.
     const claim = "update jobs set status = 'processing', started_at = ?, due_at = ? where id = ?"
-    await env.DB.prepare(claim)
+    await jobsDb(job_id)
+      .prepare(claim)
       .bind(Date.now(), Date.now() + 120_000, job_id)
       .run()
     await processJob({ env, jobId: job_id })

@@ -12,6 +12,7 @@ import { count, pass } from '../support/retention.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { finished, IMAGES, newOrganisation, operator, readJob, submit } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 const upstream = fakeUpstream()
 afterEach(() => void vi.useRealTimers())
@@ -40,12 +41,11 @@ const statusOf = async ({ test }: TestOrganisation, jobId: string) =>
   (await readJob(test, jobId)).status
 
 const attemptsOf = (jobId: string) =>
-  env.DB.prepare('SELECT attempts FROM jobs WHERE id = ?').bind(jobId).first('attempts')
+  jobsDb(jobId).prepare('SELECT attempts FROM jobs WHERE id = ?').bind(jobId).first('attempts')
 
 const eventsOf = async ({ orgId }: TestOrganisation) => {
-  const { results } = await env.DB.prepare(
-    'SELECT type FROM webhook_events WHERE organisation_id = ?',
-  )
+  const { results } = await jobsDb(orgId)
+    .prepare('SELECT type FROM webhook_events WHERE organisation_id = ?')
     .bind(orgId)
     .all()
   return results.map(({ type }) => type)

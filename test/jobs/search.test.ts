@@ -1,9 +1,10 @@
 // The search of jobs: pages in both directions, and the number of rows that it reads.
 import { env } from 'cloudflare:workers'
-import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
 import { countMatches, neighboursOf, SCAN_LIMIT, searchJobs } from '../../src/jobs/search.ts'
 import type { JobSearchFilter, SearchCursor } from '../../src/jobs/search.ts'
+import { jobsDb, spyPrepare } from '../support/jobs-database.ts'
 
 /** Two batches of live jobs with test jobs between them: 100 new, 12,000 test jobs, 30 old. */
 const NEW = 100
@@ -17,8 +18,9 @@ const keyId = newId('key')
 const idOf = (number: number) => `job_01${String(number).padStart(24, '0')}`
 
 beforeAll(async () => {
-  await env.DB.prepare(
-    `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, error_code, api_key_id,
+  await jobsDb(organisationId)
+    .prepare(
+      `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, error_code, api_key_id,
                        base_url, created_at, due_at)
      WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?1)
      SELECT printf('job_01%024d', n), ?2, CASE WHEN n % 10 = 0 THEN ?4 ELSE ?3 END,
@@ -28,7 +30,7 @@ beforeAll(async () => {
             CASE WHEN n % 2 = 0 THEN ?7 ELSE 'console' END,
             'https://try-on.test', n, 0
      FROM numbers`,
-  )
+    )
     .bind(TOTAL, organisationId, workspaceId, otherWorkspaceId, OLD, OLD + TEST, keyId)
     .run()
 })
@@ -54,8 +56,7 @@ const ids = (newest: number, oldest: number, step = 1) =>
 /** The rows that D1 reads while `work` runs. */
 async function rowsRead(work: () => Promise<unknown>): Promise<number> {
   let rows = 0
-  const prepare = env.DB.prepare.bind(env.DB)
-  const spy = vi.spyOn(env.DB, 'prepare').mockImplementation((text) => {
+  const spy = spyPrepare((prepare, text) => {
     const statement = prepare(text)
     return new Proxy(statement, {
       get: (target, name) =>
@@ -193,7 +194,7 @@ describe('the rows that are read', () => {
   })
 
   it('are those of the index for the filters', async () => {
-    const spy = vi.spyOn(env.DB, 'prepare')
+    const spy = spyPrepare()
     await page({ workspaceId, status: 'failed', apiKeyId: keyId }, { before: idOf(TOTAL) })
     const statements = spy.mock.calls.map(([text]) => text)
     spy.mockRestore()

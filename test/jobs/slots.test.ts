@@ -11,6 +11,7 @@ import { picture, running, scripted, useEngines } from '../support/fake-engines.
 import { copies, fakePictures, dropMessages, MODEL, PICTURES } from '../support/live-job.ts'
 import { jpeg } from '../support/picture.ts'
 import { newOrganisation, readJob, submit } from '../support/world.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 const upstream = fakePictures()
 afterEach(() => void vi.useRealTimers())
@@ -24,7 +25,8 @@ async function liveJobs(count: number) {
   while (ids.length < count) ids.push((await submit(shop.live, PICTURES)).job_id)
   send.mockClear()
   const statuses = async () => {
-    const { results } = await env.DB.prepare('SELECT status FROM jobs WHERE organisation_id = ?')
+    const { results } = await jobsDb(shop.orgId)
+      .prepare('SELECT status FROM jobs WHERE organisation_id = ?')
       .bind(shop.orgId)
       .all<{ status: string }>()
     return results.map(({ status }) => status).sort()

@@ -9,6 +9,7 @@ import { runRetention } from '../../src/retention/run.ts'
 import { count, DAY_MS, HOUR_MS } from '../support/retention.ts'
 import { newOrganisation } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
+import { jobsDb, spyBatch, type Batch } from '../support/jobs-database.ts'
 
 /** A time on a day in the future, so that all tests of this file have their own days. */
 let today = Math.ceil(Date.now() / DAY_MS)
@@ -35,12 +36,13 @@ async function insertJobs(organisation: TestOrganisation, time: number, jobs: Jo
   const { count: rows = 1, mode = 'live', status = 'completed' } = jobs
   // The ids of one millisecond differ in their last characters.
   const prefix = firstIdSince('job', time).slice(0, -8)
-  await env.DB.prepare(
-    `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
+  await jobsDb(organisation.orgId)
+    .prepare(
+      `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
      INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, base_url, created_at, due_at,
                        error_code, duration_ms)
      SELECT ?2 || printf('%08d', n + ?3), ?4, ?5, ?6, ?7, 'http://localhost', ?8, ?8, ?9, ?10 FROM n`,
-  )
+    )
     .bind(
       rows,
       prefix,
@@ -161,7 +163,10 @@ describe('the statistics of an organisation', () => {
     const shop = await newOrganisation()
     await insertJobs(shop, at(10), { count: 4, mode: 'test', durationMs: 10 })
     await countDays(11)
-    await env.DB.prepare('DELETE FROM jobs WHERE organisation_id = ?').bind(shop.orgId).run()
+    await jobsDb(shop.orgId)
+      .prepare('DELETE FROM jobs WHERE organisation_id = ?')
+      .bind(shop.orgId)
+      .run()
     expect(await read(shop, '30d', { mode: 'test' })).toMatchObject({ completed: 4, medianMs: 10 })
     expect(await read(shop, '7d', { mode: 'test' })).toMatchObject({ completed: 0 })
   })
@@ -181,9 +186,7 @@ describe('the statistics of an organisation', () => {
 /** The rows that D1 reads, which it bills. */
 async function rowsReadBy(work: () => Promise<unknown>): Promise<number> {
   let rows = 0
-  const prepare = env.DB.prepare.bind(env.DB)
-  const batch = env.DB.batch.bind(env.DB)
-  const prototype = Object.getPrototypeOf(prepare('SELECT 1')) as D1PreparedStatement
+  const prototype = Object.getPrototypeOf(env.DB.prepare('SELECT 1')) as D1PreparedStatement
   const raw = prototype.raw
   vi.spyOn(prototype, 'raw').mockImplementation(async function (
     this: D1PreparedStatement,
@@ -192,8 +195,8 @@ async function rowsReadBy(work: () => Promise<unknown>): Promise<number> {
     rows += (await this.run()).meta.rows_read
     return raw.apply(this, rest)
   })
-  vi.spyOn(env.DB, 'batch').mockImplementation(async (statements) => {
-    const results = await batch(statements)
+  spyBatch(async <T>(batch: Batch, statements: D1PreparedStatement[]) => {
+    const results = await batch<T>(statements)
     for (const { meta } of results) rows += meta.rows_read
     return results
   })
@@ -216,7 +219,10 @@ describe('cron', () => {
     vi.setSystemTime(at(-3))
     await countDays(3)
     expect(await counted()).toBe(1)
-    await env.DB.prepare('DELETE FROM jobs WHERE organisation_id = ?').bind(shop.orgId).run()
+    await jobsDb(shop.orgId)
+      .prepare('DELETE FROM jobs WHERE organisation_id = ?')
+      .bind(shop.orgId)
+      .run()
   })
 
   it('writes no row per job and none for deleted organisations', async () => {

@@ -2,6 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sweep } from '../../src/scheduled.ts'
+import { onEveryShard } from '../support/jobs-database.ts'
 
 const MINUTE_MS = 60_000
 const QUEUES = ['JOBS', 'TEST_JOBS', 'WEBHOOKS'] as const
@@ -31,7 +32,7 @@ interface Rows {
 /** Inserts unfinished jobs that are due for the sweep. */
 async function insertJobs({ count, mode = 'live', status = 'pending', ageMs = 0 }: Rows) {
   const createdAt = Date.now() - ageMs
-  await env.DB.prepare(
+  await env.JOBS_DB_0.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
      INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, model_image_url,
                        garment_image_url, base_url, created_at, due_at, sweep_at)
@@ -42,7 +43,7 @@ async function insertJobs({ count, mode = 'live', status = 'pending', ageMs = 0 
 }
 
 async function insertEvents(count: number) {
-  await env.DB.prepare(
+  await env.JOBS_DB_0.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
      INSERT INTO webhook_events (id, organisation_id, job_id, type, url, created_at, due_at, sweep_at)
      SELECT printf('evt_%09d', i), 'org_1', 'job_1', 'job.completed', 'https://hooks.test/', 0, 0, 1
@@ -56,10 +57,8 @@ const pass = (ms: number) => vi.setSystemTime(Date.now() + ms)
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
-  await env.DB.batch([
-    env.DB.prepare('DELETE FROM jobs'),
-    env.DB.prepare('DELETE FROM webhook_events'),
-  ])
+  await onEveryShard('DELETE FROM jobs')
+  await onEveryShard('DELETE FROM webhook_events')
 })
 afterEach(() => void vi.useRealTimers())
 

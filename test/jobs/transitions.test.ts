@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { database } from '../../src/db/client.ts'
+import { jobsDatabase } from '../../src/db/shards.ts'
 import { jobs } from '../../src/db/schema.ts'
 import type { JobRow } from '../../src/db/schema.ts'
 import { JOB_STATUSES, TRANSITIONS } from '../../src/domain/job.ts'
@@ -46,18 +46,19 @@ async function newJobWith(status: JobStatus) {
     testEventFor: null,
   }
   await insertJob(env, row, holdOf(row))
-  await database(env)
+  await jobsDatabase(env, row.id)
     .update(jobs)
     .set({ status, ...(status !== 'pending' && { dueAt: new Date(Date.now() + 60_000) }) })
     .where(eq(jobs.id, row.id))
-  const read = async () => (await database(env).select().from(jobs).where(eq(jobs.id, row.id)))[0]
+  const read = async () =>
+    (await jobsDatabase(env, row.id).select().from(jobs).where(eq(jobs.id, row.id)))[0]
   return { row, read }
 }
 
 /** Calls every operation that changes a job's status to `to`. */
 async function attemptAll(jobId: string, to: JobStatus, row: Parameters<typeof insertJob>[1]) {
   if (to === 'pending') await insertJob(env, row, holdOf(row))
-  if (to === 'processing') await claimJob(env, jobId)
+  if (to === 'processing') await claimJob({ env, jobId })
   for (const end of ENDS) if (end.ending.status === to) await endJob({ env, jobId, ...end })
 }
 

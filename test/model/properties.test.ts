@@ -12,6 +12,7 @@ import { checkLink, signedUrl } from '../../src/signing/signed-url.ts'
 import { request } from '../support/client.ts'
 import { newOrganisation } from '../support/world.ts'
 import type { JobJson, TestOrganisation } from '../support/world.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 const WINDOW_MS = 60_000
 
@@ -94,21 +95,23 @@ describe('pagination', () => {
 
 async function insertJob({ orgId, workspaceId }: TestOrganisation): Promise<string> {
   const id = newId('job')
-  await env.DB.prepare(
-    `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, model_image_url,
+  await jobsDb(orgId)
+    .prepare(
+      `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, model_image_url,
                        garment_image_url, base_url, created_at, due_at)
      VALUES (?, ?, ?, 'test', 'pending', '', '', '', 0, 9999999999999)`,
-  )
+    )
     .bind(id, orgId, workspaceId)
     .run()
   return id
 }
 
 const endOldest = ({ orgId }: TestOrganisation) =>
-  env.DB.prepare(
-    `UPDATE jobs SET status = 'refunded' WHERE id = (SELECT id FROM jobs
+  jobsDb(orgId)
+    .prepare(
+      `UPDATE jobs SET status = 'refunded' WHERE id = (SELECT id FROM jobs
        WHERE organisation_id = ? AND status = 'pending' ORDER BY id LIMIT 1)`,
-  )
+    )
     .bind(orgId)
     .run()
 

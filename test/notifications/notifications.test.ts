@@ -17,6 +17,7 @@ import {
 import type { Browser } from '../support/browser.ts'
 import { operator } from '../support/world.ts'
 import { fakeUpstream } from '../support/upstream.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 const ACCOUNT = '/console/account'
 
@@ -143,7 +144,8 @@ describe('failing webhooks', () => {
     const eventId = eventIdOf(jobId)
     await vi.waitUntil(
       async () => {
-        const row = await env.DB.prepare('SELECT id FROM webhook_events WHERE id = ?')
+        const row = await jobsDb(eventId)
+          .prepare('SELECT id FROM webhook_events WHERE id = ?')
           .bind(eventId)
           .first()
         return row !== null
@@ -151,22 +153,28 @@ describe('failing webhooks', () => {
       { timeout: 20_000 },
     )
     const attempt = async () => {
-      await env.DB.prepare(
-        "UPDATE webhook_events SET due_at = 0, status = 'retrying', attempts = 0 WHERE id = ?",
-      )
+      await jobsDb(eventId)
+        .prepare(
+          "UPDATE webhook_events SET due_at = 0, status = 'retrying', attempts = 0 WHERE id = ?",
+        )
         .bind(eventId)
         .run()
-      await env.DB.prepare('DELETE FROM webhook_attempts WHERE event_id = ?').bind(eventId).run()
+      await jobsDb(eventId)
+        .prepare('DELETE FROM webhook_attempts WHERE event_id = ?')
+        .bind(eventId)
+        .run()
       await deliverEvent({ env, eventId })
     }
     const age = (ms: number) =>
-      env.DB.prepare(
-        'UPDATE webhook_endpoints SET failing_since = failing_since - ? WHERE organisation_id = ?',
-      )
+      jobsDb(owner.organisationId)
+        .prepare(
+          'UPDATE webhook_endpoints SET failing_since = failing_since - ? WHERE organisation_id = ?',
+        )
         .bind(ms, owner.organisationId)
         .run()
     const failures = () =>
-      env.DB.prepare('SELECT failures FROM webhook_endpoints WHERE organisation_id = ?')
+      jobsDb(owner.organisationId)
+        .prepare('SELECT failures FROM webhook_endpoints WHERE organisation_id = ?')
         .bind(owner.organisationId)
         .first<number>('failures')
     return { ...owner, url, status, attempt, age, failures }

@@ -1,5 +1,4 @@
 // Reading and withdrawing jobs through /operator.
-import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
 import {
@@ -11,13 +10,14 @@ import {
   readJob,
   submit,
 } from '../support/world.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 describe('GET /operator/jobs/{job_id}', () => {
   it('returns the fields of /v1 and the engine', async () => {
     const shop = await newOrganisation()
     const { job_id } = await submit(shop.test)
     const job = await finished(shop.test, job_id)
-    await env.DB.prepare("update jobs set engine = 'fashn' where id = ?").bind(job_id).run()
+    await jobsDb(job_id).prepare("update jobs set engine = 'fashn' where id = ?").bind(job_id).run()
     const response = await operator.get(`/operator/jobs/${job_id}`)
     expect(response.status).toBe(200)
     expect(await response.json()).toEqual({
@@ -43,7 +43,7 @@ describe('GET /operator/jobs/{job_id}', () => {
       return (await response.json<{ failure_reason: string | null }>()).failure_reason
     }
     const set = (assignments: string) =>
-      env.DB.prepare(`UPDATE jobs SET ${assignments} WHERE id = ?`).bind(job_id).run()
+      jobsDb(job_id).prepare(`UPDATE jobs SET ${assignments} WHERE id = ?`).bind(job_id).run()
     expect(await reason()).toBe('requested by a test scenario')
     await set("failure_audience = 'staff'")
     expect(await reason()).toBe('requested by a test scenario')

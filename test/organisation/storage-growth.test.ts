@@ -12,6 +12,7 @@ import { fakeClock, pass } from '../support/retention.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { newEndpoint } from '../support/webhooks.ts'
 import { newOrganisation, submit } from '../support/world.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 const upstream = fakeUpstream()
 fakeClock()
@@ -41,10 +42,11 @@ const rotate = (organisationId: string) =>
     .run()
 
 const failForLongestReason = (jobId: string) =>
-  env.DB.prepare(
-    `UPDATE jobs SET status = 'failed', error_code = 'garment_image_unsupported_format',
+  jobsDb(jobId)
+    .prepare(
+      `UPDATE jobs SET status = 'failed', error_code = 'garment_image_unsupported_format',
        failure_reason = ?, failure_audience = 'members' WHERE id = ?`,
-  )
+    )
     .bind('x'.repeat(MAX_FAILURE_REASON_BYTES), jobId)
     .run()
 

@@ -10,6 +10,7 @@ import { ROUTES } from '../../src/request-log/routes.ts'
 import { clientOf, request } from '../support/client.ts'
 import { logged } from '../support/request-log.ts'
 import { DELAYED, IMAGES, newOrganisation, operator, submit } from '../support/world.ts'
+import { spyPrepare } from '../support/jobs-database.ts'
 
 describe('an entry', () => {
   it('has the key, route, status, error code, duration, request ID and job', async () => {
@@ -78,8 +79,7 @@ describe('an entry', () => {
     await live.post('/v1/tryon', IMAGES)
     await clientOf(revoked.key).get('/v1/account')
     await clientOf(createKey(orgId, 'live')).get('/v1/account')
-    const prepare = env.DB.prepare.bind(env.DB)
-    const spy = vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
+    const spy = spyPrepare((prepare, sql) => {
       if (sql.includes('from "jobs"')) throw new Error('D1 is unavailable')
       return prepare(sql)
     })

@@ -6,6 +6,7 @@ import worker from '../../src/index.ts'
 import { newId } from '../../src/ids.ts'
 import { count, DAY_MS, fakeClock, HOUR_MS, objects, pass, retain } from '../support/retention.ts'
 import { newOrganisation, submit } from '../support/world.ts'
+import { onEveryShard, spyPrepare } from '../support/jobs-database.ts'
 
 fakeClock()
 
@@ -290,7 +291,7 @@ describe('runRetention', () => {
       jobs.push((await submit(test)).job_id)
     }
     const ids = jobs.map((id) => `'${id}'`).join()
-    await env.DB.prepare(`UPDATE jobs SET status = 'failed' WHERE id IN (${ids})`).run()
+    await onEveryShard(`UPDATE jobs SET status = 'failed' WHERE id IN (${ids})`)
     pass(8 * DAY_MS)
     vi.spyOn(env.IMAGES, 'delete').mockRejectedValueOnce(new Error('R2 is down'))
     const log = vi.spyOn(console, 'error').mockImplementation(() => {})
@@ -310,8 +311,7 @@ describe('runRetention', () => {
     const { job_id: jobId } = await submit(test)
     const event = await storeEvent(orgId, 'delivered')
     pass(31 * DAY_MS)
-    const prepare = env.DB.prepare.bind(env.DB)
-    vi.spyOn(env.DB, 'prepare').mockImplementation((sql) => {
+    spyPrepare((prepare, sql) => {
       const first = failing === 'sweep' ? /from "jobs" where \(?status in/ : /delete from/
       if (first.test(sql)) throw new Error(`D1 rejects ${table}`)
       return prepare(sql)

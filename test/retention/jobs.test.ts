@@ -1,7 +1,6 @@
 // Retention of jobs and their pictures.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { newId } from '../../src/ids.ts'
 import { processJob } from '../../src/jobs/process.ts'
 import { updateOrganisation } from '../../src/accounts/organisations.ts'
 import { violationsOf } from '../support/facts.ts'
@@ -20,6 +19,7 @@ import {
 } from '../support/retention.ts'
 import { ledgerOf, newOrganisation, operator, readJob, submit } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
+import { jobsDb, newJobId } from '../support/jobs-database.ts'
 
 fakePictures()
 fakeClock()
@@ -141,9 +141,10 @@ describe('retention of pictures', () => {
   it('deletes a long backlog in one run', async () => {
     const shop = await newOrganisation()
     const template = await endedJob(shop, 'test')
-    const ids = Array.from({ length: 250 }, () => newId('job'))
-    await env.DB.prepare(
-      `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status,
+    const ids = Array.from({ length: 250 }, () => newJobId(shop.orgId))
+    await jobsDb(shop.orgId)
+      .prepare(
+        `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status,
          model_image_url, garment_image_url, webhook_url, base_url, created_at, started_at,
          completed_at, duration_ms, error_code, output_format, engine, engine_handle,
          ambiguous_starts, attempts, due_at, sweep_at, failure_reason, failure_audience)
@@ -152,7 +153,7 @@ describe('retention of pictures', () => {
          completed_at, duration_ms, error_code, output_format, engine, engine_handle,
          ambiguous_starts, attempts, due_at, sweep_at, 'A reason.', 'members'
        FROM jobs, json_each(?) AS j WHERE jobs.id = ?`,
-    )
+      )
       .bind(JSON.stringify(ids), template)
       .run()
     await passDays(31)
@@ -169,10 +170,11 @@ describe('retention of test jobs', () => {
     const shop = await newOrganisation()
     const live = await endedJob(shop, 'live', { webhook_url: HOOK })
     const test = await endedJob(shop, 'test', { webhook_url: HOOK })
-    await env.DB.prepare(
-      `INSERT INTO webhook_attempts (event_id, number, at, duration_ms)
+    await jobsDb(shop.orgId)
+      .prepare(
+        `INSERT INTO webhook_attempts (event_id, number, at, duration_ms)
        SELECT id, 1, 0, 0 FROM webhook_events WHERE organisation_id = ?`,
-    )
+      )
       .bind(shop.orgId)
       .run()
     const attempts = 'event_id IN (?, ?)'

@@ -12,6 +12,7 @@ import { fakeUpstream } from '../support/upstream.ts'
 import { newOwner } from '../support/browser.ts'
 import { finished, newOrganisation, operator, submit } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 const HOOK = 'https://hooks.test/encrypted'
 const PLAIN = /whsec_[\w+/=]{20}/
@@ -106,7 +107,8 @@ describe('with ENCRYPTION_KEY set', () => {
     await expect(deliverEvent({ env, eventId: eventIdOf(job_id) })).rejects.toThrow()
     expect(upstream.seen(HOOK)).toHaveLength(0)
     // No attempt is recorded, because the receiver did not fail.
-    const attempts = await env.DB.prepare('SELECT * FROM webhook_attempts WHERE event_id = ?')
+    const attempts = await jobsDb(eventIdOf(job_id))
+      .prepare('SELECT * FROM webhook_attempts WHERE event_id = ?')
       .bind(eventIdOf(job_id))
       .all()
     expect(attempts.results).toHaveLength(0)

@@ -16,6 +16,7 @@ import { png } from '../support/picture.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { finished, newOrganisation, readJob, submit } from '../support/world.ts'
 import { compositor } from '../../src/engines/compositor.ts'
+import { spyPrepare } from '../support/jobs-database.ts'
 
 const upstream = fakeUpstream()
 
@@ -70,7 +71,7 @@ describe('the log', () => {
       (await readJob(shop.live, flaky.job_id))['webhook_status'] === 'delivered'
     await vi.waitUntil(delivered, { timeout: 10_000, interval: 50 })
     // The error of an unavailable database contains the statement with its values.
-    const prepare = vi.spyOn(env.DB, 'prepare').mockImplementation(() => {
+    const prepare = spyPrepare(() => {
       throw new Error(`D1 is down: Bearer ${shop.keys.live}`)
     })
     expect((await shop.live.post('/v1/tryon', images)).status).toBe(500)

@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { eq } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { database } from '../../src/db/client.ts'
+import { jobsDatabase } from '../../src/db/shards.ts'
 import { jobs } from '../../src/db/schema.ts'
 import { dailyBytes } from '../../src/organisation/storage-allowance.ts'
 import { uploadKeyOf } from '../../src/signing/signed-url.ts'
@@ -27,7 +27,7 @@ describe('an upload', () => {
       model_file: file(),
       garment_file: file(),
     })
-    const [row] = await database(env).select().from(jobs).where(eq(jobs.id, jobId))
+    const [row] = await jobsDatabase(env, jobId).select().from(jobs).where(eq(jobs.id, jobId))
     link = row?.modelImageUrl ?? ''
   })
 

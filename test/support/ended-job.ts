@@ -1,14 +1,14 @@
 // Jobs that have ended, without a submission.
-import { env } from 'cloudflare:workers'
 import { newId } from '../../src/ids.ts'
 import { BASE } from './client.ts'
+import { jobsDb, newJobId } from './jobs-database.ts'
 
 /** Inserts a job that has ended. @returns its id */
 export async function insertJob(
   organisationId: string,
   columns: Record<string, string | number | null>,
 ) {
-  const id = newId('job')
+  const id = newJobId(organisationId)
   const row = {
     id,
     organisation_id: organisationId,
@@ -20,11 +20,12 @@ export async function insertJob(
     due_at: 0,
     ...columns,
   }
-  await env.DB.prepare(
-    `INSERT INTO jobs (${Object.keys(row).join()}) VALUES (${Object.keys(row)
-      .map(() => '?')
-      .join()})`,
-  )
+  await jobsDb(organisationId)
+    .prepare(
+      `INSERT INTO jobs (${Object.keys(row).join()}) VALUES (${Object.keys(row)
+        .map(() => '?')
+        .join()})`,
+    )
     .bind(...Object.values(row))
     .run()
   return id

@@ -3,18 +3,21 @@ import { env } from 'cloudflare:workers'
 import { organisationStub } from '../../src/organisation/stub.ts'
 import { violations } from './invariants.ts'
 import type { Facts } from './invariants.ts'
+import { jobsDb } from './jobs-database.ts'
 
 /** The stored facts of an organisation. */
 export async function factsOf(organisationId: string): Promise<Facts> {
   const organisation = organisationStub(env, organisationId)
-  const [jobs, events] = await env.DB.batch([
-    env.DB.prepare(
-      `SELECT id, mode, status, webhook_url AS webhookUrl, model_image_url IS NULL AS cleared
+  const [jobs, events] = await jobsDb(organisationId).batch([
+    jobsDb(organisationId)
+      .prepare(
+        `SELECT id, mode, status, webhook_url AS webhookUrl, model_image_url IS NULL AS cleared
        FROM jobs WHERE organisation_id = ?`,
-    ).bind(organisationId),
-    env.DB.prepare(
-      'SELECT id, job_id AS jobId, status FROM webhook_events WHERE organisation_id = ?',
-    ).bind(organisationId),
+      )
+      .bind(organisationId),
+    jobsDb(organisationId)
+      .prepare('SELECT id, job_id AS jobId, status FROM webhook_events WHERE organisation_id = ?')
+      .bind(organisationId),
   ])
   return {
     totals: await organisation.totals(),

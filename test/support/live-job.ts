@@ -2,8 +2,8 @@
 import { env } from 'cloudflare:workers'
 import { eq } from 'drizzle-orm'
 import { afterEach, beforeEach, vi } from 'vitest'
-import { database } from '../../src/db/client.ts'
 import { jobs } from '../../src/db/schema.ts'
+import { jobsDatabase } from '../../src/db/shards.ts'
 import type { JobRow } from '../../src/db/schema.ts'
 import { processJob } from '../../src/jobs/process.ts'
 import { jpeg, png } from './picture.ts'
@@ -42,7 +42,7 @@ export async function newJob(vars: Record<string, string> = {}) {
   vi.useFakeTimers({ toFake: ['Date'] })
   const startedAt = Date.now()
   const row = async () => {
-    const [found] = await database(env).select().from(jobs).where(eq(jobs.id, jobId))
+    const [found] = await jobsDatabase(env, jobId).select().from(jobs).where(eq(jobs.id, jobId))
     return found!
   }
   return {

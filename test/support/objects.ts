@@ -6,15 +6,17 @@ import { invitations } from '../../src/db/auth-schema.ts'
 import { payments } from '../../src/db/billing-schema.ts'
 import { database } from '../../src/db/client.ts'
 import { apiKeys, jobs } from '../../src/db/schema.ts'
+import { jobsDatabase } from '../../src/db/shards.ts'
 import { webhookAttempts, webhookEvents } from '../../src/db/webhook-schema.ts'
 import { eventIdOf, newId } from '../../src/ids.ts'
+import { newJobId } from './jobs-database.ts'
 
 /** A completed test job, whose event was delivered. */
 export async function insertJob(organisationId: string, workspaceId: string) {
-  const jobId = newId('job')
+  const jobId = newJobId(organisationId)
   const eventId = eventIdOf(jobId)
   const now = new Date()
-  const db = database(env)
+  const db = jobsDatabase(env, organisationId)
   await db.batch([
     db.insert(jobs).values({
       id: jobId,

@@ -2,6 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { afterEach, beforeEach, vi } from 'vitest'
+import { jobsBindings } from '../../src/db/shards.ts'
 import { compositor } from '../../src/engines/compositor.ts'
 import { processJob } from '../../src/jobs/process.ts'
 import { runRetention } from '../../src/retention/run.ts'
@@ -65,11 +66,17 @@ export const picturesOf = async (jobId: string) => [
 /** Stores a copy of an input, like a failed attempt or a hosted engine. */
 export const storeCopy = (jobId: string) => env.IMAGES.put(`inputs/${jobId}/model.jpg`, 'bytes')
 
+/** Counts rows of a table in all databases. */
 export async function count(table: string, where: string, ...values: unknown[]): Promise<number> {
-  const row = await env.DB.prepare(`SELECT count(*) AS n FROM ${table} WHERE ${where}`)
-    .bind(...values)
-    .first<number>('n')
-  return row ?? 0
+  const counts = await Promise.all(
+    [env.DB, ...jobsBindings(env)].map((db) =>
+      db
+        .prepare(`SELECT count(*) AS n FROM ${table} WHERE ${where}`)
+        .bind(...values)
+        .first<number>('n'),
+    ),
+  )
+  return counts.reduce<number>((sum, n) => sum + (n ?? 0), 0)
 }
 
 /** Runs retention now. */

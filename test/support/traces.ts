@@ -1,22 +1,31 @@
 // Searches all tables and objects for traces of deleted data.
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
+import { jobsBindings } from '../../src/db/shards.ts'
 
-/** `table.column` of every cell that contains a text, in any table of the database. */
+/** `table.column` of every cell that contains a text, in any table of any database. */
 export async function cellsWith(text: string): Promise<string[]> {
-  const { results: tables } = await env.DB.prepare(
-    `SELECT tables.name, group_concat(columns.name) AS columns
+  const found = await Promise.all([env.DB, ...jobsBindings(env)].map((db) => cellsIn(db, text)))
+  return [...new Set(found.flat())]
+}
+
+/** `cellsWith` in one database. */
+export async function cellsIn(db: D1Database, text: string): Promise<string[]> {
+  const { results: tables } = await db
+    .prepare(
+      `SELECT tables.name, group_concat(columns.name) AS columns
      FROM sqlite_master AS tables JOIN pragma_table_info(tables.name) AS columns
      WHERE tables.type = 'table' AND tables.name NOT LIKE 'sqlite_%'
        AND tables.name NOT LIKE '_cf_%' AND tables.name <> 'd1_migrations'
      GROUP BY tables.name ORDER BY tables.name`,
-  ).all<{ name: string; columns: string }>()
-  const results = await env.DB.batch<Record<string, number | null>>(
+    )
+    .all<{ name: string; columns: string }>()
+  const results = await db.batch<Record<string, number | null>>(
     tables.map(({ name, columns }) => {
       const hits = columns
         .split(',')
         .map((column) => `max(instr("${column}", ?1) > 0) AS "${column}"`)
-      return env.DB.prepare(`SELECT ${hits.join(', ')} FROM "${name}"`).bind(text)
+      return db.prepare(`SELECT ${hits.join(', ')} FROM "${name}"`).bind(text)
     }),
   )
   return results.flatMap(({ results: [row = {}] }, at) =>

@@ -5,6 +5,7 @@ import { EVENT_TYPES } from '../../src/domain/webhook.ts'
 import { newId } from '../../src/ids.ts'
 import { addEndpoint, revealEndpointSecret } from '../../src/webhooks/added-endpoints.ts'
 import type { EndpointSettings } from '../../src/webhooks/added-endpoints.ts'
+import { jobsDb } from './jobs-database.ts'
 
 /** Adds an endpoint that receives all events, unless other settings are given. */
 export async function newEndpoint(
@@ -37,10 +38,11 @@ export interface StoredEvent {
 
 /** The events of an organisation, by id. */
 export async function eventsIn(organisationId: string): Promise<StoredEvent[]> {
-  const { results } = await env.DB.prepare(
-    `SELECT id, job_id, type, url, status, added_endpoint_id FROM webhook_events
+  const { results } = await jobsDb(organisationId)
+    .prepare(
+      `SELECT id, job_id, type, url, status, added_endpoint_id FROM webhook_events
      WHERE organisation_id = ? ORDER BY id`,
-  )
+    )
     .bind(organisationId)
     .all<StoredEvent>()
   return results

@@ -15,6 +15,7 @@ import { cellsWith } from '../support/traces.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { eventsIn, newEndpoint } from '../support/webhooks.ts'
 import { newOrganisation, operator, readJob, submit } from '../support/world.ts'
+import { jobsDb, onEveryShard } from '../support/jobs-database.ts'
 
 const upstream = fakeUpstream()
 fakeClock()
@@ -26,7 +27,8 @@ const FAILED = { model_image_url: 'https://test.invalid/fail/person_not_found' }
 const DAY_MS = 24 * 60 * 60_000
 
 const statusOf = async (eventId: string) =>
-  env.DB.prepare('SELECT status FROM webhook_events WHERE id = ?')
+  jobsDb(eventId)
+    .prepare('SELECT status FROM webhook_events WHERE id = ?')
     .bind(eventId)
     .first<string>('status')
 
@@ -45,7 +47,7 @@ describe('the end of a job', () => {
     expect(env.WEBHOOKS.sendBatch).toHaveBeenCalledTimes(1)
     const [messages = []] = vi.mocked(env.WEBHOOKS.sendBatch).mock.calls[0] ?? []
     expect(Array.from(messages, ({ body }) => body)).toEqual(
-      expect.arrayContaining(ids.map((eventId) => ({ eventId }))),
+      expect.arrayContaining(ids.map((eventId) => ({ eventId, organisationId: shop.orgId }))),
     )
   })
 
@@ -70,7 +72,7 @@ describe('the end of a job', () => {
     const jobId = await endedJob(shop, 'test')
     const eventId = addedEventIdOf(jobId, endpointId)
     expect(await organisationOf(env, eventId)).toBe(shop.orgId)
-    await env.DB.prepare("UPDATE webhook_events SET status = 'failed'").run()
+    await onEveryShard("UPDATE webhook_events SET status = 'failed'")
     const request = { env, actor: SYSTEM, organisationId: shop.orgId }
     await deleteAddedEndpoint({ ...request, endpointId })
     expect(await resendEvent({ ...request, eventId })).toBe(false)
@@ -112,10 +114,16 @@ describe('the end of a job', () => {
     const { job_id: cancelled } = await submit(shop.live, {})
     const { job_id: withdrawn } = await submit(shop.test, HELD)
     expect((await shop.live.delete(`/v1/jobs/${cancelled}`)).status).toBe(200)
-    expect(env.WEBHOOKS.send).toHaveBeenCalledWith({ eventId: addedEventIdOf(cancelled, id) })
+    expect(env.WEBHOOKS.send).toHaveBeenCalledWith({
+      organisationId: shop.orgId,
+      eventId: addedEventIdOf(cancelled, id),
+    })
     await operator.patch(`/operator/organisations/${shop.orgId}`, { status: 'suspended' })
     await withdrawAllPending({ env, organisationId: shop.orgId })
-    expect(env.WEBHOOKS.send).toHaveBeenCalledWith({ eventId: addedEventIdOf(withdrawn, id) })
+    expect(env.WEBHOOKS.send).toHaveBeenCalledWith({
+      organisationId: shop.orgId,
+      eventId: addedEventIdOf(withdrawn, id),
+    })
     expect((await eventsIn(shop.orgId)).map(({ type }) => type)).toEqual([
       'job.refunded',
       'job.cancelled',

@@ -9,6 +9,7 @@ import { expectComponent } from '../support/documented.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { finished, newOrganisation, readJob, submit } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 const upstream = fakeUpstream()
 
@@ -22,9 +23,10 @@ const waitForStatus = (shop: TestOrganisation, jobId: string, status: string) =>
   })
 
 async function storedAttempts(jobId: string) {
-  const { results } = await env.DB.prepare(
-    'select number, response_status as status, response_body as body, error from webhook_attempts where event_id = ? order by number',
-  )
+  const { results } = await jobsDb(eventIdOf(jobId))
+    .prepare(
+      'select number, response_status as status, response_body as body, error from webhook_attempts where event_id = ? order by number',
+    )
     .bind(eventIdOf(jobId))
     .all<{ number: number; status: number | null; body: string | null; error: string | null }>()
   return results
@@ -159,7 +161,8 @@ describe('a failed attempt', () => {
     const { job_id } = await submit(shop.test, { webhook_url: HOOK })
     await finished(shop.test, job_id)
     // Earlier settings may have allowed such a URL.
-    await env.DB.prepare('update webhook_events set url = ? where id = ?')
+    await jobsDb(eventIdOf(job_id))
+      .prepare('update webhook_events set url = ? where id = ?')
       .bind(url, eventIdOf(job_id))
       .run()
     const withBaseUrl = Object.assign({ ...env }, { BASE_URL: 'https://api.shop.example' })

@@ -7,6 +7,7 @@ import { deleteEvents } from '../../src/webhooks/store.ts'
 import { cellsWith } from '../support/traces.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { finished, newOrganisation, readJob, submit } from '../support/world.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 const upstream = fakeUpstream()
 const HOOK = 'https://hooks.test/try-on'
@@ -26,9 +27,10 @@ it.each([
 
   vi.useFakeTimers({ toFake: ['Date'] })
   vi.setSystemTime(Date.now() + 5_000)
-  const batch = env.DB.batch.bind(env.DB)
+  const db = jobsDb(eventId)
+  const batch = db.batch.bind(db)
   let calls = 0
-  vi.spyOn(env.DB, 'batch').mockImplementation(async <T>(statements: D1PreparedStatement[]) => {
+  vi.spyOn(db, 'batch').mockImplementation(async <T>(statements: D1PreparedStatement[]) => {
     if (++calls === 2) {
       // The lease expires before the first attempt is recorded, and a second attempt is made.
       vi.setSystemTime(Date.now() + 61_000)

@@ -8,6 +8,7 @@ import { resendEvent } from '../../src/webhooks/resend.ts'
 import { endedJob, fakeClock, pass } from '../support/retention.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { newOrganisation } from '../support/world.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 
 const upstream = fakeUpstream()
 fakeClock()
@@ -25,9 +26,10 @@ async function delivered(times: number, body: BodyInit) {
     await deliverEvent({ env, eventId })
     pass(1_000)
   }
-  const { results } = await env.DB.prepare(
-    'SELECT number, response_body AS body FROM webhook_attempts WHERE event_id = ? ORDER BY number',
-  )
+  const { results } = await jobsDb(eventId)
+    .prepare(
+      'SELECT number, response_body AS body FROM webhook_attempts WHERE event_id = ? ORDER BY number',
+    )
     .bind(eventId)
     .all<{ number: number; body: string | null }>()
   return results

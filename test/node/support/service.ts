@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startDevServer, wrangler } from '../../../scripts/wrangler.ts'
+import { migrateLocally, startDevServer, wrangler } from '../../../scripts/wrangler.ts'
 
 const OPERATOR_TOKEN = 'node-tests-operator-token'
 
@@ -29,7 +29,7 @@ export interface Service {
 export async function startService(vars: Record<string, string> = {}): Promise<Service> {
   const folder = mkdtempSync(join(tmpdir(), 'try-on-node-'))
   const persistTo = ['--persist-to', folder]
-  wrangler('d1', 'migrations', 'apply', 'DB', '--local', ...persistTo)
+  migrateLocally(...persistTo)
   const settings = Object.entries({
     OUTPUT_SIGNING_SECRET: 'node-tests-secret-of-32-characters!!',
     ENCRYPTION_KEY: 'node-tests-secret-of-32-characters!!',
