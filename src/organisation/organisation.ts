@@ -289,7 +289,9 @@ export class Organisation extends DurableObject<Env> {
     const snapshot = await this.#snapshots.current(caller.organisationId)
     // Must not await between the check and the operation, so that the result of the check remains valid.
     const check = this.#checks.check(snapshot, caller, options)
-    const result = check.ok ? { ...operation(check.snapshot), quota: check.quota } : check
+    const result = check.ok
+      ? { ...operation(check.snapshot), quota: check.quota, keyId: check.keyId }
+      : check
     if (result.quota && caller.keyHash !== null) {
       const flushAt = this.#keyUses.record(caller, Date.now())
       if (flushAt !== undefined) await this.#wakeBy(flushAt)
