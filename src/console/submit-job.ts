@@ -51,6 +51,7 @@ export async function submitFromConsole(
       idempotencyKey: `console-${nonce}`,
       mustReplay: false,
       testEventFor: testEvent?.for,
+      requestId: c.var.requestId,
     },
   })
   if (!result.ok) return { ok: false, state: permittedLink(c, rejectedForm(result.rejection)) }

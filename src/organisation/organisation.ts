@@ -8,6 +8,7 @@ import { BillingState } from '../billing/billing-state.ts'
 import { runBilling } from '../billing/run-billing.ts'
 import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
 import { admitSubmission } from './admission.ts'
+import { withAlarmLine } from './alarm-line.ts'
 import type { Caller, Credentials } from './api-key.ts'
 import { BillingSchedule } from './billing-schedule.ts'
 import { KeyUses } from './key-uses.ts'
@@ -227,6 +228,10 @@ export class Organisation extends DurableObject<Env> {
 
   /** Reconciles open reservations, writes key uses, deletes old data and runs the billing tasks. */
   override async alarm(): Promise<void> {
+    await withAlarmLine(this.ctx.id.name, () => this.#runAlarm())
+  }
+
+  async #runAlarm(): Promise<void> {
     this.#alarmAt = Infinity
     // Each part handles its own failures, so that none stops the others.
     const retryAt = await this.#reconcile()

@@ -39,6 +39,8 @@ export interface Submission {
   mustReplay: boolean
   /** The total length of both image URLs and the base URL, characters. */
   imageUrls: number
+  /** The length of the request's id, which the client can choose, characters. */
+  requestId: number
   /** The length of the webhook URL, characters; undefined selects the organisation's default webhook. */
   webhookUrl: number | undefined
 }
