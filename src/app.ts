@@ -9,6 +9,7 @@ import { serveConsole } from './console/serve.ts'
 import { errorDocsPath } from './domain/docs.ts'
 import { AppError } from './domain/errors.ts'
 import { baseUrlOf } from './http/base-url.ts'
+import { health } from './health.ts'
 import type { App } from './http/context.ts'
 import { errorResponse } from './http/errors.ts'
 import { withRequestLine } from './http/request-line.ts'
@@ -62,6 +63,7 @@ export const app = new Hono<App>()
     const { openApiYaml } = await import('./api/openapi.ts')
     return c.body(await openApiYaml(baseUrlOf(c)), 200, { 'Content-Type': YAML_TYPE })
   })
+  .get('/health', health)
   .get('/', (c) => c.redirect('/console'))
   .get('/docs/*', docsPageNotFound)
   .all('/console', serveConsole)

@@ -273,6 +273,7 @@ function logAttempt({ id, row, latestEngine }: ClaimedJob, error: unknown): void
   const docsUrl = errorDocsPath(code)
   const fields = {
     jobId: id,
+    ...idsOf(row),
     attempt: row.attempts,
     engine: latestEngine ?? row.engine,
     code,
