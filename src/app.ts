@@ -9,9 +9,11 @@ import { serveConsole } from './console/serve.ts'
 import { errorDocsPath } from './domain/docs.ts'
 import { AppError } from './domain/errors.ts'
 import { baseUrlOf } from './http/base-url.ts'
+import { health } from './health.ts'
 import type { App } from './http/context.ts'
 import { errorResponse } from './http/errors.ts'
-import { log, withLogFields } from './log.ts'
+import { withRequestLine } from './http/request-line.ts'
+import { log } from './log.ts'
 import { operator } from './operator/routes.ts'
 import { outputs } from './outputs/routes.ts'
 import { payments } from './payments/routes.ts'
@@ -48,9 +50,7 @@ async function docsPageNotFound({ env, req }: Context<App>): Promise<Response> {
 
 export const app = new Hono<App>()
   .use(requestId())
-  .use((c, next) =>
-    withLogFields({ requestId: c.get('requestId') }, () => headersFor(c.req.path)(c, next)),
-  )
+  .use((c, next) => withRequestLine(c, async () => headersFor(c.req.path)(c, next)))
   .route('/v1', v1)
   .route('/operator', operator)
   .route('/payments', payments)
@@ -63,6 +63,7 @@ export const app = new Hono<App>()
     const { openApiYaml } = await import('./api/openapi.ts')
     return c.body(await openApiYaml(baseUrlOf(c)), 200, { 'Content-Type': YAML_TYPE })
   })
+  .get('/health', health)
   .get('/', (c) => c.redirect('/console'))
   .get('/docs/*', docsPageNotFound)
   .all('/console', serveConsole)
@@ -72,8 +73,7 @@ export const app = new Hono<App>()
   .route('/', outputs)
   .onError((error, c) => {
     if (error instanceof AppError) return errorResponse(c, error)
-    const { method, path } = c.req
-    log.error('request failed', error, { method, path, docsUrl: errorDocsPath('internal_error') })
+    log.error('request failed', error, { docsUrl: errorDocsPath('internal_error') })
     return errorResponse(c, new AppError('internal_error'))
   })
 

@@ -8,7 +8,8 @@ import { reencryptTotpSecrets } from './accounts/reencrypt-totp-secrets.ts'
 import { runDeletions } from './accounts/run-deletions.ts'
 import { catchUpEvents } from './billing/catch-up-events.ts'
 import { runRetention } from './retention/run.ts'
-import { log } from './log.ts'
+import { log, withLogFields } from './log.ts'
+import { record } from './metrics.ts'
 import { MODES } from './domain/job.ts'
 import type { Mode } from './domain/job.ts'
 import { reencryptWebhookSecrets } from './webhooks/reencrypt-secrets.ts'
@@ -31,7 +32,7 @@ const LONG_BACKLOG = 100
  */
 export async function runScheduledTasks(env: Env): Promise<void> {
   const failures: unknown[] = []
-  const tasks = [
+  const tasks = {
     sweep,
     countFinishedDay,
     runRetention,
@@ -39,11 +40,28 @@ export async function runScheduledTasks(env: Env): Promise<void> {
     reencryptWebhookSecrets,
     reencryptTotpSecrets,
     catchUpEvents,
-  ]
-  for (const task of tasks) {
-    await task(env).catch((error: unknown) => failures.push(error))
+  }
+  for (const [name, task] of Object.entries(tasks)) {
+    const error = await withLogFields({ task: name }, () => runTask(env, name, task))
+    if (error !== undefined) failures.push(error)
   }
   if (failures.length > 0) throw failures[0]
+}
+
+/** Runs a task and writes its log line. @returns its failure, if any */
+async function runTask(
+  env: Env,
+  name: string,
+  task: (env: Env) => Promise<unknown>,
+): Promise<unknown> {
+  const startedAt = Date.now()
+  let failure: unknown
+  await task(env).catch((error: unknown) => (failure = error ?? new Error('unknown')))
+  const ms = Date.now() - startedAt
+  const outcome = failure === undefined ? 'done' : 'failed'
+  log.info('task', { outcome, ms })
+  record(env, 'task', { task: name, outcome }, ms)
+  return failure
 }
 
 /**
@@ -76,6 +94,7 @@ async function sweepJobsOf(env: Env, db: Database, queued: Mode[]): Promise<void
     sent += toSend.length
     return taken
   })
+  record(env, 'sweep', { kind: 'jobs' }, sent)
   if (sent > 0) log.warn('overdue jobs requeued', { jobs: sent })
 }
 
@@ -93,6 +112,7 @@ async function sweepEventsOf(env: Env, db: Database): Promise<void> {
     sent += events.length
     return events.length
   })
+  record(env, 'sweep', { kind: 'events' }, sent)
   if (sent > 0) log.warn('overdue webhook events requeued', { events: sent })
 }
 

@@ -9,6 +9,7 @@ import { AppError } from '../domain/errors.ts'
 import { recordAuthFailure, recordAuthSuccess, rejectIfThrottled } from '../http/auth-throttle.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import { bearerToken } from '../http/bearer.ts'
+import { addLogFields } from '../log.ts'
 import { parseKey } from '../organisation/api-key.ts'
 import { WINDOW_SECONDS } from '../organisation/rate-window.ts'
 import type { Quota } from '../organisation/rate-window.ts'
@@ -31,6 +32,7 @@ export const readCredentials: MiddlewareHandler<ApiApp> = (c, next) => {
   if (!caller) throw new AppError('invalid_api_key')
   rejectIfThrottled(c, caller.keyHash)
   c.set('caller', caller)
+  addLogFields({ organisationId: caller.organisationId, mode: caller.mode })
   return next()
 }
 
@@ -71,6 +73,7 @@ export function requireAdmitted<T>(
   result: RequestResult<T>,
   validationError?: string,
 ): T {
+  addLogFields({ keyId: result.keyId })
   if (result.quota) {
     setRateLimit(c, result.quota)
     recordAuthSuccess(c.get('caller').keyHash)

@@ -132,6 +132,7 @@ export const tryOn = new Hono<ApiApp>().post(
           webhookUrl: body.webhook_url,
           idempotencyKey,
           mustReplay: expired !== undefined,
+          requestId: c.get('requestId'),
         },
       }),
       expired,

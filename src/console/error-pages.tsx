@@ -35,7 +35,7 @@ export function pageOfError(error: Error, c: ConsoleContext) {
       message: error.message,
     })
   }
-  log.error('console request failed', error, { method: c.req.method, path: c.req.path })
+  log.error('console request failed', error)
   const message = `Something went wrong on our side. Try again. If the problem persists, contact support with the request ID ${c.var.requestId}.`
   return errorPage(c, { status: 500, title: 'Something went wrong', message })
 }

@@ -18,6 +18,7 @@ import { signInCode } from './pages/sign-in-code.tsx'
 import { billing } from './pages/billing.tsx'
 import { billingPayment } from './pages/billing-payment.tsx'
 import { baseUrlOf } from '../http/base-url.ts'
+import { addResponseFields } from '../http/request-line.ts'
 import type { ConsoleApp, ConsoleContext } from './context.ts'
 import { notFoundPage, pageOfError, tooLargePage } from './error-pages.tsx'
 import { credits } from './pages/credits.tsx'
@@ -150,6 +151,7 @@ const pageApp = () =>
     .use(requestId())
     .use(async (c, next) => {
       await next()
+      addResponseFields(c)
       if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store')
     })
     .use((c, next) => pageHeaders(c.env)(c, next))

@@ -7,6 +7,7 @@ import { listWorkspaces } from '../accounts/workspaces.ts'
 import { submitJob } from '../jobs/submit.ts'
 import type { Mode } from '../domain/job.ts'
 import { permits } from '../domain/role.ts'
+import { addLogFields } from '../log.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleContext } from './context.ts'
 import { rejectedForm } from './error-messages.ts'
@@ -50,9 +51,11 @@ export async function submitFromConsole(
       idempotencyKey: `console-${nonce}`,
       mustReplay: false,
       testEventFor: testEvent?.for,
+      requestId: c.var.requestId,
     },
   })
   if (!result.ok) return { ok: false, state: permittedLink(c, rejectedForm(result.rejection)) }
+  addLogFields({ jobId: result.value.jobId, mode })
   return { ok: true, jobId: result.value.jobId }
 }
 

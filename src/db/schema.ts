@@ -172,6 +172,11 @@ export const jobs = sqliteTable(
      * `default`. Null for every other job.
      */
     testEventFor: text('test_event_for'),
+    /**
+     * The id of the request that submitted the job, for the log and the console. Null for jobs that are
+     * older than this column. Never in `/v1` or webhooks.
+     */
+    requestId: text('request_id'),
   },
   (table) => [
     // One index per combination of filters, so that a list reads only the rows of its page.

@@ -35,8 +35,9 @@ export class CircuitBreaker {
     this.#openUntilMs = null
   }
 
-  /** Records that the engine was unavailable. */
-  failed(retryAfterSeconds = 0, nowMs = Date.now()): void {
+  /** Records that the engine was unavailable. @returns whether this failure opened the closed breaker */
+  failed(retryAfterSeconds = 0, nowMs = Date.now()): boolean {
+    const wasClosed = this.#openUntilMs === null
     if (nowMs - this.#firstFailureAtMs > WINDOW_MS) {
       this.#failures = 0
       this.#firstFailureAtMs = nowMs
@@ -47,5 +48,6 @@ export class CircuitBreaker {
     }
     const waitMs = Math.min(retryAfterSeconds, MAX_RETRY_AFTER_SECONDS) * 1_000
     this.#retryAfterMs = Math.max(this.#retryAfterMs, nowMs + waitMs)
+    return wasClosed && this.#openUntilMs !== null
   }
 }

@@ -7,7 +7,7 @@ import type { JobRow } from '../db/schema.ts'
 import { log } from '../log.ts'
 import { cancelPending, endJob } from './endings.ts'
 import type { EndResult } from './endings.ts'
-import { settleEnded } from './settle.ts'
+import { recordEnd, settleEnded } from './settle.ts'
 import { findJob } from './store.ts'
 
 const MAX_BATCHES = 20
@@ -96,12 +96,14 @@ export async function withdrawAllPending({
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
     const { cancelled, addedEventIds } = await cancelPending(env, organisationId)
     if (cancelled.length === 0) return
+    for (const job of cancelled) recordEnd(env, job)
     await settleEnded(env, cancelled, addedEventIds)
   }
 }
 
 /** Settles an ended job. Does not throw: if settling fails, the alarm and the sweep repeat it. */
 async function settled(env: Env, job: JobRow, addedEventIds: string[]): Promise<JobRow> {
+  recordEnd(env, job)
   await settleEnded(env, [job], addedEventIds).catch((error: unknown) =>
     log.error('job not settled', error, { jobId: job.id }),
   )

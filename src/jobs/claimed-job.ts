@@ -28,6 +28,9 @@ export class ClaimedJob {
   /** The count of ambiguous starts before the paid start whose outcome is not recorded yet. */
   #startsBefore: number | undefined
 
+  /** The engine that was started or polled last under this claim, for the log. */
+  latestEngine: string | undefined
+
   /** @param row as returned by the claim */
   constructor(env: Env, row: Readonly<JobRow>) {
     this.#env = env

@@ -12,13 +12,8 @@ import { mayStartPaid } from './ambiguous-starts.ts'
 import { cancelLateStart } from './cancel-work.ts'
 import type { ClaimedJob } from './claimed-job.ts'
 import { DeadlineExceeded, withDeadline } from './deadline.ts'
-import {
-  allEnginesFailed,
-  crashed,
-  isOutage,
-  logEngineFailure,
-  notReady,
-} from './engine-failures.ts'
+import { measured, recordOutage } from './engine-calls.ts'
+import { allEnginesFailed, crashed, logEngineFailure, notReady } from './engine-failures.ts'
 import { inputsOf } from './inputs.ts'
 import { JOB_BYTES } from './memory.ts'
 import type { JobMemory } from './memory.ts'
@@ -89,7 +84,7 @@ export async function loadOutput(
 }
 
 async function poll(
-  { job, memory, ackTimer, engines }: Context,
+  { env, job, memory, ackTimer, engines }: Context,
   engine: Engine | undefined,
 ): Promise<Progress> {
   const handle = job.row.engineHandle
@@ -105,11 +100,14 @@ async function poll(
   // If the timer has already expired and the poll is aborted, the next poll requests the same picture.
   ackTimer.hold()
   try {
-    const progress = await withDeadline(engine.poll(handle), job.msLeft)
+    const work = engine.poll(handle)
+    const progress = await measured(env, { job, engine, call: 'poll' }, () =>
+      withDeadline(work, job.msLeft),
+    )
     if (!progress.done) job.replaceHandle(progress.handle)
     return progress
   } catch (error) {
-    if (isOutage(error)) engines.breakerOf(engine).failed(error.retryAfterSeconds)
+    recordOutage(env, engines, engine, error)
     throw error
   }
 }
@@ -145,11 +143,13 @@ async function startOnFirst(context: Context, candidates: readonly Engine[]): Pr
       hasStarted = false
     }
     try {
-      const progress = await start(job, engine, input)
+      const progress = await measured(env, { job, engine, call: 'start' }, () =>
+        start(job, engine, input),
+      )
       breaker.succeeded()
       return progress
     } catch (error) {
-      if (isOutage(error)) breaker.failed(error.retryAfterSeconds)
+      recordOutage(env, engines, engine, error)
       if (!(error instanceof JobFailure)) throw error
       job.recordFailure(error)
       if (!error.retriable) throw error

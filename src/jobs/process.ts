@@ -4,12 +4,13 @@
 import type { JobRow } from '../db/schema.ts'
 import { errorDocsPath } from '../domain/docs.ts'
 import { JobFailure } from '../domain/failure.ts'
+import { hostOf } from '../domain/host.ts'
 import { isFinal } from '../domain/job.ts'
 import { scenarioOf } from '../domain/scenario.ts'
 import type { Progress } from '../engines/engine.ts'
 import { pollAfterSeconds } from '../engines/handle.ts'
 import { simulate } from '../engines/placeholder.ts'
-import { log } from '../log.ts'
+import { addLogFields, log } from '../log.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { AckTimer } from '../queues/ack-timer.ts'
 import { withdrawJob } from './cancel.ts'
@@ -100,6 +101,7 @@ export async function giveUpJob({
     await skipUnclaimed({ env, jobId, found, seenAt })
     return
   }
+  addLogFields(idsOf(claimed))
   const { errorCode, failureReason, failureAudience } = claimed
   const latest =
     errorCode === null
@@ -122,6 +124,7 @@ async function claimAndProcess({
   const seenAt = Date.now()
   const { claimed, found } = await claimJob({ env, jobId, organisationId })
   if (!claimed) return skipUnclaimed({ env, jobId, found, seenAt })
+  addLogFields(idsOf(claimed))
   const job = new ClaimedJob(env, claimed)
   const memory = new JobMemory(pictureMemory, {
     organisationId: claimed.organisationId,
@@ -265,12 +268,32 @@ async function failOrRetry(env: Env, job: ClaimedJob, error: unknown): Promise<P
   return { done: false, retryAfterSeconds }
 }
 
-function logAttempt({ id, row }: ClaimedJob, error: unknown): void {
+/** What joins the log lines of a job with those of its request. */
+const idsOf = ({ organisationId, requestId, mode }: JobRow) => ({ organisationId, requestId, mode })
+
+function logAttempt({ id, row, latestEngine }: ClaimedJob, error: unknown): void {
   const { code, message: reason } =
     error instanceof JobFailure ? error : { code: 'internal_error', message: undefined }
   const docsUrl = errorDocsPath(code)
-  const fields = { jobId: id, attempt: row.attempts, engine: row.engine, code, docsUrl, reason }
+  const fields = {
+    jobId: id,
+    ...idsOf(row),
+    attempt: row.attempts,
+    engine: latestEngine ?? row.engine,
+    code,
+    host: hostOfPicture(row, code),
+    docsUrl,
+    reason,
+  }
   const cause = unexpectedCauseOf(error)
   if (cause === undefined) log.info('attempt failed', fields)
   else log.error('attempt failed', cause, fields)
+}
+
+/** The host of the picture that an error code is about; undefined for other codes. */
+function hostOfPicture(row: Readonly<JobRow>, code: string): string | undefined {
+  const [, role] = /^(model|garment)_image_/.exec(code) ?? []
+  const url = role === 'model' ? row.modelImageUrl : role ? row.garmentImageUrl : null
+  const parsed = url === null ? null : URL.parse(url)
+  return parsed ? hostOf(parsed) : undefined
 }

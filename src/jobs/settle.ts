@@ -4,6 +4,7 @@ import type { JobRow } from '../db/schema.ts'
 import { errorDocsPath } from '../domain/docs.ts'
 import { eventIdOf } from '../ids.ts'
 import { log } from '../log.ts'
+import { record } from '../metrics.ts'
 import { organisationStub } from '../organisation/stub.ts'
 import { batchesOf } from '../queues/batches.ts'
 import { endJob } from './endings.ts'
@@ -42,9 +43,16 @@ export async function settleJob({
     reason: ended.failureReason,
     durationMs: ended.durationMs,
     engine: ended.engine,
+    requestId: job.requestId,
   })
+  recordEnd(env, ended)
   await settleEnded(env, [ended], addedEventIds)
   return true
+}
+
+/** Counts the end of a job. Call it once, where its status changes. */
+export function recordEnd(env: Env, { mode, status, errorCode, engine, ...job }: JobRow): void {
+  record(env, 'job', { mode, status, errorCode, engine }, job.durationMs ?? 0, job.organisationId)
 }
 
 /**

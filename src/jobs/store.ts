@@ -47,6 +47,7 @@ type NewJob = Pick<
   | 'apiKeyId'
   | 'createdAt'
   | 'testEventFor'
+  | 'requestId'
 >
 
 const insertQuery = preparedQuery((db) =>
@@ -67,6 +68,7 @@ const insertQuery = preparedQuery((db) =>
       dueAt: sql.placeholder('dueAt'),
       sweepAt: sql.placeholder('sweepAt'),
       testEventFor: sql.placeholder('testEventFor'),
+      requestId: sql.placeholder('requestId'),
     })
     .onConflictDoNothing()
     .prepare(),

@@ -24,6 +24,8 @@ export interface JobRequest {
   mustReplay: boolean
   /** For a test event of the console: the only receiver of its event. */
   testEventFor?: string | undefined
+  /** The id of the HTTP request. */
+  requestId: string
 }
 
 /**
@@ -56,6 +58,7 @@ export async function submitJob({
       : undefined,
     mustReplay: request.mustReplay,
     imageUrls: request.modelImageUrl.length + request.garmentImageUrl.length + baseUrl.length,
+    requestId: request.requestId.length,
     webhookUrl: request.webhookUrl?.length,
   })
   if (!result.ok) return result
@@ -73,6 +76,7 @@ export async function submitJob({
     apiKeyId: apiKeyId ?? SUBMITTED_IN_CONSOLE,
     createdAt: new Date(createdAt),
     testEventFor: request.testEventFor ?? null,
+    requestId: request.requestId,
   }
   const hold = holdOf(job)
   const insert = () => insertJob(env, job, hold)

@@ -1,6 +1,7 @@
 // Sends email through Cloudflare's `send_email` binding. With DEV_MAILBOX, stores it in memory for the
 // development mailbox and prints its link instead, so that development needs no mail server.
 import { log } from '../log.ts'
+import { record } from '../metrics.ts'
 import { settingsOf } from '../settings.ts'
 import type { Email } from './templates.tsx'
 
@@ -39,9 +40,11 @@ export async function sendEmail({
     const { subject, text, html } = email
     const { messageId } = await env.MAIL.send({ from, to, subject, text, html })
     log.info('mail sent', { messageId, subject })
+    record(env, 'mail', { outcome: 'sent' })
     return true
   } catch (error) {
     log.error('mail not sent', error, { subject: email.subject })
+    record(env, 'mail', { outcome: 'failed' })
     return false
   }
 }

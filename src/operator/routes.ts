@@ -199,6 +199,7 @@ export const operator = new Hono<App>()
       engine: job.engine,
       attempts: job.attempts,
       failure_reason: reasonForStaff(job),
+      request_id: job.requestId,
     })
   })
   .post('/jobs/:jobId/withdraw', async (c) => {

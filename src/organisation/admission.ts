@@ -13,7 +13,7 @@ export function admitSubmission({
   allowance,
   caller: { mode, keyHash },
   snapshot: { organisation, workspaces, keys, addedEndpoints },
-  submission: { workspaceId, idempotency, mustReplay, imageUrls, webhookUrl },
+  submission: { workspaceId, idempotency, mustReplay, imageUrls, requestId, webhookUrl },
 }: {
   stores: ReturnType<Stores['open']>
   allowance: StorageAllowance
@@ -43,6 +43,7 @@ export function admitSubmission({
   const now = Date.now()
   const bytes = storedBytes({
     imageUrls,
+    requestId,
     webhookUrl: webhookUrl ?? defaultWebhookUrl?.length ?? null,
     addedUrls: addedEndpoints
       .filter((endpoint) => endpoint.mode === null || endpoint.mode === mode)

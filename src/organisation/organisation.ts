@@ -8,6 +8,7 @@ import { BillingState } from '../billing/billing-state.ts'
 import { runBilling } from '../billing/run-billing.ts'
 import type { OrganisationRow, WorkspaceRow } from '../db/schema.ts'
 import { admitSubmission } from './admission.ts'
+import { withAlarmLine } from './alarm-line.ts'
 import type { Caller, Credentials } from './api-key.ts'
 import { BillingSchedule } from './billing-schedule.ts'
 import { KeyUses } from './key-uses.ts'
@@ -227,6 +228,10 @@ export class Organisation extends DurableObject<Env> {
 
   /** Reconciles open reservations, writes key uses, deletes old data and runs the billing tasks. */
   override async alarm(): Promise<void> {
+    await withAlarmLine(this.ctx.id.name, () => this.#runAlarm())
+  }
+
+  async #runAlarm(): Promise<void> {
     this.#alarmAt = Infinity
     // Each part handles its own failures, so that none stops the others.
     const retryAt = await this.#reconcile()
@@ -289,7 +294,9 @@ export class Organisation extends DurableObject<Env> {
     const snapshot = await this.#snapshots.current(caller.organisationId)
     // Must not await between the check and the operation, so that the result of the check remains valid.
     const check = this.#checks.check(snapshot, caller, options)
-    const result = check.ok ? { ...operation(check.snapshot), quota: check.quota } : check
+    const result = check.ok
+      ? { ...operation(check.snapshot), quota: check.quota, keyId: check.keyId }
+      : check
     if (result.quota && caller.keyHash !== null) {
       const flushAt = this.#keyUses.record(caller, Date.now())
       if (flushAt !== undefined) await this.#wakeBy(flushAt)

@@ -2,13 +2,18 @@
 // the settling of its credit.
 import { isFinal } from '../domain/job.ts'
 import { jobStatuses } from './job-states.ts'
+import { log } from '../log.ts'
+import { record } from '../metrics.ts'
 import type { Stores } from './stores.ts'
 
 /** The age at which reservations are reconciled, ms. */
 export const RECONCILE_AFTER_MS = 5 * 60_000
 const PAGE_SIZE = 90 // D1 binds at most 100 values to a statement
 
-/** Settles every reservation whose last check is older than `RECONCILE_AFTER_MS`. */
+/**
+ * Settles every reservation whose last check is older than `RECONCILE_AFTER_MS`. Logs those that a crash
+ * left behind.
+ */
 export async function reconcile({
   env,
   storage,
@@ -31,10 +36,14 @@ export async function reconcile({
     const { ledger, idempotency } = current
     // A replay may have renewed a reservation during the read of D1. Its status is then outdated.
     const unchanged = new Set(ledger.openSince(before, PAGE_SIZE).map(({ jobId }) => jobId))
+    const settled: { jobId: string; status: string }[] = []
     storage.transactionSync(() => {
       for (const { jobId } of open) {
         if (!unchanged.has(jobId)) continue
         const status = statuses.get(jobId)
+        if (status === undefined || isFinal(status)) {
+          settled.push({ jobId, status: status ?? 'not stored' })
+        }
         if (status === undefined) {
           ledger.release(jobId)
           idempotency.delete(jobId)
@@ -43,6 +52,8 @@ export async function reconcile({
         else ledger.renewReservation(jobId)
       }
     })
+    for (const fields of settled) log.warn('reservation left to the alarm', fields)
+    if (settled.length > 0) record(env, 'sweep', { kind: 'reservations' }, settled.length)
   }
 }
 

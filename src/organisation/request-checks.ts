@@ -16,9 +16,11 @@ export interface CheckOptions {
   isCounted?: boolean
 }
 
-export type CheckResult =
+/** `keyId` is undefined for an unknown key and for the console. */
+export type CheckResult = { keyId?: string | undefined } & (
   | { ok: true; snapshot: OrganisationSnapshot; quota: Quota }
   | { ok: false; rejection: Rejection; quota?: Quota }
+)
 
 export class RequestChecks {
   readonly #kv: SyncKvStorage
@@ -38,11 +40,12 @@ export class RequestChecks {
     if (!snapshot || isDeleted(snapshot.organisation)) {
       return { ok: false, rejection: 'invalid_api_key' }
     }
+    const key = keyHash === null ? undefined : snapshot.keys.get(keyHash)
+    const keyId = key?.id
     if (keyHash !== null) {
-      const key = snapshot.keys.get(keyHash)
       if (key?.mode !== mode) return { ok: false, rejection: 'invalid_api_key' }
       if (key.revokedAt && key.revokedAt.getTime() <= Date.now()) {
-        return { ok: false, rejection: 'api_key_revoked' }
+        return { ok: false, rejection: 'api_key_revoked', keyId }
       }
     }
     const { rateLimitPerMinute } = snapshot.organisation
@@ -50,9 +53,9 @@ export class RequestChecks {
     const unwritten = this.#rateWindow.toWrite(rateLimitPerMinute)
     if (unwritten) this.#kv.put(RATE_WINDOW, unwritten)
     if (rejectSuspended && isSuspended(snapshot.organisation)) {
-      return { ok: false, rejection: 'account_suspended', quota }
+      return { ok: false, rejection: 'account_suspended', quota, keyId }
     }
-    if (!passed) return { ok: false, rejection: 'rate_limit_exceeded', quota }
-    return { ok: true, snapshot, quota }
+    if (!passed) return { ok: false, rejection: 'rate_limit_exceeded', quota, keyId }
+    return { ok: true, snapshot, quota, keyId }
   }
 }

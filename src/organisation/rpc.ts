@@ -23,9 +23,13 @@ export type Rejection =
 
 export type Result<T> = { ok: true; value: T } | { ok: false; rejection: Rejection }
 
-/** The result of a client's request. The quota is missing only when the key is not valid. */
-export type RequestResult<T> =
+/**
+ * The result of a client's request. The quota is missing only when the key is not valid. `keyId` is the
+ * id of the API key, also of a revoked one; undefined for an unknown key and for the console.
+ */
+export type RequestResult<T> = { keyId?: string | undefined } & (
   { ok: true; quota: Quota; value: T } | { ok: false; rejection: Rejection; quota?: Quota }
+)
 
 export interface Submission {
   /** undefined selects the first active workspace. */
@@ -35,6 +39,8 @@ export interface Submission {
   mustReplay: boolean
   /** The total length of both image URLs and the base URL, characters. */
   imageUrls: number
+  /** The length of the request's id, which the client can choose, characters. */
+  requestId: number
   /** The length of the webhook URL, characters; undefined selects the organisation's default webhook. */
   webhookUrl: number | undefined
 }

@@ -29,17 +29,23 @@ const BYTES_PER_RATE = {
 } as const
 export type AllowanceName = keyof typeof BYTES_PER_RATE
 
-/** The lengths of a submission's URLs, characters. URLs are ASCII. */
+/** The lengths of a submission's URLs and of its request id, characters. All are ASCII. */
 export interface SubmissionSize {
   imageUrls: number
+  requestId: number
   webhookUrl: number | null
   /** The URLs of the added endpoints that receive the end of the job. */
   addedUrls?: readonly number[]
 }
 
 /** An upper bound of the bytes that a job takes in the database. */
-export function storedBytes({ imageUrls, webhookUrl, addedUrls = [] }: SubmissionSize): number {
-  const job = JOB_BYTES + MAX_FAILURE_REASON_BYTES + imageUrls + (webhookUrl ?? 0)
+export function storedBytes({
+  imageUrls,
+  requestId,
+  webhookUrl,
+  addedUrls = [],
+}: SubmissionSize): number {
+  const job = JOB_BYTES + MAX_FAILURE_REASON_BYTES + imageUrls + requestId + (webhookUrl ?? 0)
   const withoutWebhook = jobRowBytes(job) + JOB_INDEX_BYTES + AUDIT_BYTES
   const urls = webhookUrl === null ? addedUrls : [webhookUrl, ...addedUrls]
   return urls.reduce((bytes, url) => bytes + deliveryBytes(url), withoutWebhook)

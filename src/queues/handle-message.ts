@@ -1,5 +1,7 @@
-// Acknowledges or retries one queue message, for every consumer.
-import { log } from '../log.ts'
+// Acknowledges or retries one queue message, for every consumer, and writes its log line.
+import { z } from 'zod'
+import { log, withLogFields } from '../log.ts'
+import { record } from '../metrics.ts'
 import { AckTimer } from './ack-timer.ts'
 
 /** Handles the body of one message. Returns the delay in seconds of a retry, or nothing. */
@@ -8,39 +10,75 @@ export type Consumer = (env: Env, body: unknown, ackTimer: AckTimer) => Promise<
 /** The part of ExecutionContext that this module uses. */
 export type Background = Pick<ExecutionContext, 'waitUntil'>
 
-/**
- * Runs the consumer, then acknowledges or retries the message. When the ack timer expires first, the
- * message is acknowledged and the work continues in the background. Never throws.
- */
-export async function handleMessage({
-  consume,
-  queue,
-  message,
-  env,
-  ctx,
-}: {
+interface Delivery {
   consume: Consumer
   queue: string
   message: Message
   env: Env
   ctx: Background
-}): Promise<void> {
-  const ackTimer = new AckTimer()
-  const work = async () => {
-    try {
-      const delaySeconds = await consume(env, message.body, ackTimer)
-      ackTimer.stop()
-      if (ackTimer.isExpired) return
-      if (delaySeconds === undefined) message.ack()
-      else message.retry({ delaySeconds })
-    } catch (error) {
-      ackTimer.stop()
-      log.error('message failed', error, { queue, attempt: message.attempts })
-      if (ackTimer.isExpired) return // the sweep sends another message
-      message.retry({ delaySeconds: Math.min(2 ** message.attempts, 60) })
+}
+
+/** `dead`: no retry is left, so the queue moves the message to its dead-letter queue or deletes it. */
+type Outcome = 'acked' | 'retried' | 'dead'
+
+/** The retries of a message. Must match `max_retries` in wrangler.toml. */
+const MAX_RETRIES: Partial<Record<string, number>> = {
+  'tryon-jobs-dead': 10,
+  'tryon-webhooks-dead': 3,
+}
+const DEFAULT_MAX_RETRIES = 5
+
+/** The part of any message that its log lines contain. */
+const Ids = z
+  .object({
+    jobId: z.string().optional(),
+    eventId: z.string().optional(),
+    organisationId: z.string().optional(),
+  })
+  .catch({})
+
+/**
+ * Runs the consumer, then acknowledges or retries the message. When the ack timer expires first, the
+ * message is acknowledged and the work continues in the background. Never throws.
+ */
+export const handleMessage = (delivery: Delivery): Promise<void> =>
+  withLogFields(Ids.parse(delivery.message.body), async () => {
+    const { env, queue, message, ctx } = delivery
+    const startedAt = Date.now()
+    // A retry has the time of the first delivery, so its age says nothing about the queue.
+    if (message.attempts === 1) {
+      record(env, 'queue_age', { queue }, Math.max(0, startedAt - message.timestamp.getTime()))
     }
+    const ackTimer = new AckTimer()
+    const done = consumeMessage(delivery, ackTimer).then((outcome) => {
+      const ms = Date.now() - startedAt
+      log.info('message', { queue, outcome, attempts: message.attempts, ms })
+      record(env, 'message', { queue, outcome }, ms)
+    })
+    ctx.waitUntil(done)
+    await Promise.race([done, ackTimer.expired.then(() => message.ack())])
+  })
+
+async function consumeMessage(
+  { consume, queue, message, env }: Delivery,
+  ackTimer: AckTimer,
+): Promise<Outcome> {
+  const retry = (delaySeconds: number): Outcome => {
+    message.retry({ delaySeconds })
+    const isLast = message.attempts > (MAX_RETRIES[queue] ?? DEFAULT_MAX_RETRIES)
+    return isLast ? 'dead' : 'retried'
   }
-  const done = work()
-  ctx.waitUntil(done)
-  await Promise.race([done, ackTimer.expired.then(() => message.ack())])
+  try {
+    const delaySeconds = await consume(env, message.body, ackTimer)
+    ackTimer.stop()
+    if (ackTimer.isExpired) return 'acked'
+    if (delaySeconds !== undefined) return retry(delaySeconds)
+    message.ack()
+    return 'acked'
+  } catch (error) {
+    ackTimer.stop()
+    log.error('message failed', error, { queue, attempt: message.attempts })
+    if (ackTimer.isExpired) return 'acked' // the sweep sends another message
+    return retry(Math.min(2 ** message.attempts, 60))
+  }
 }

@@ -3,8 +3,10 @@
 // webhook-id.
 import { z } from 'zod'
 import type { WebhookEventRow } from '../db/webhook-schema.ts'
+import { hostOf } from '../domain/host.ts'
 import { WEBHOOK_TIMEOUT_MS } from '../domain/limits.ts'
-import { log } from '../log.ts'
+import { addLogFields, log } from '../log.ts'
+import { record } from '../metrics.ts'
 import { urlPolicy, urlProblem } from '../net/public-url.ts'
 import { retryAfterSeconds } from '../net/retry-after.ts'
 import { AckTimer } from '../queues/ack-timer.ts'
@@ -75,7 +77,13 @@ export async function deliverEvent({
 }: EventMessage & { env: Env; ackTimer?: AckTimer }): Promise<void> {
   const claimed = await claimEvent(env, { eventId, organisationId })
   if (!claimed) return
-  const { event, endpoint } = claimed
+  const { event, endpoint, job } = claimed
+  addLogFields({
+    jobId: job.id,
+    organisationId: event.organisationId,
+    requestId: job.requestId,
+    mode: job.mode,
+  })
   const skipped = unattemptedReason(claimed, manual)
   if (skipped) return failUnattempted(env, event, skipped)
   if (slowDeliveries.postpones(endpoint)) return postpone(env, event, manual)
@@ -182,14 +190,20 @@ async function attemptDelivery(
     busyUntil,
     disables: outcome.disables,
   })
+  const url = URL.parse(event.url)
   log.info('webhook attempt', {
     eventId,
+    jobId: job.id,
+    organisationId: endpoint.organisationId,
+    // The path can contain a secret.
+    host: url ? hostOf(url) : undefined,
     attempt: number,
     status: outcome.status,
     responseStatus: status,
     durationMs,
     error,
   })
+  record(env, 'webhook', { outcome: outcome.status }, durationMs, endpoint.organisationId)
   if (leaseHeld && delaySeconds !== null) {
     await enqueue(env, { eventId, organisationId: event.organisationId }, delaySeconds)
   }

@@ -27,7 +27,17 @@ describe('an unsupported method', () => {
   it('is tested for the paths of every HTTP module', () => {
     const modules = new Set(paths.map(([path]) => path.split('/')[1]))
     const documents = ['openapi.json', 'openapi.yaml', 'docs']
-    const all = ['', 'v1', 'operator', 'payments', ...documents, 'outputs', 'inputs', 'uploads']
+    const all = [
+      '',
+      'health',
+      'v1',
+      'operator',
+      'payments',
+      ...documents,
+      'outputs',
+      'inputs',
+      'uploads',
+    ]
     expect([...modules].toSorted()).toEqual(all.toSorted())
   })
 })

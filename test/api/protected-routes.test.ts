@@ -12,6 +12,7 @@ const PUBLIC = [
   'GET /openapi.json',
   'GET /openapi.yaml',
   'GET /',
+  'GET /health',
   // The page 'not found' of the documentation.
   'GET /docs/*',
   'ALL /console',

@@ -44,6 +44,7 @@ async function newJobWith(status: JobStatus) {
     apiKeyId: null,
     createdAt: new Date(),
     testEventFor: null,
+    requestId: null,
   }
   await insertJob(env, row, holdOf(row))
   await jobsDatabase(env, row.id)

@@ -27,6 +27,7 @@ describe('GET /operator/jobs/{job_id}', () => {
       engine: 'fashn',
       attempts: 1,
       failure_reason: null,
+      request_id: expect.any(String),
     })
     expect((await operator.get(`/operator/jobs/${newId('job')}`)).status).toBe(404)
     expect(await readJob(shop.test, job_id)).not.toHaveProperty('engine')

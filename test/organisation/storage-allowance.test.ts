@@ -12,7 +12,11 @@ fakeClock()
 
 const LONG = `https://shop.test/${'a'.repeat(2_000)}`
 const BODY = { model_image_url: LONG, garment_image_url: LONG, webhook_url: LONG }
-const JOB_BYTES = storedBytes({ imageUrls: 2 * LONG.length + BASE.length, webhookUrl: LONG.length })
+const JOB_BYTES = storedBytes({
+  imageUrls: 2 * LONG.length + BASE.length,
+  requestId: crypto.randomUUID().length,
+  webhookUrl: LONG.length,
+})
 const RATE = 2
 const JOBS_PER_DAY = Math.floor(dailyBytes('storage-taken', RATE) / JOB_BYTES)
 const MINUTE_MS = 60_000

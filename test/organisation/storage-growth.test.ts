@@ -133,6 +133,7 @@ describe('the growth of the database per job', () => {
     const grown = ((await databaseBytes()) - before) / count
     const counted = storedBytes({
       imageUrls: model.length + garment.length + BASE.length,
+      requestId: crypto.randomUUID().length,
       webhookUrl: hook?.length ?? null,
       addedUrls: added ? [added.length] : [],
     })

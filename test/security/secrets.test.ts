@@ -82,6 +82,10 @@ describe('the log', () => {
     const log = lines.join('\n')
     expect(lines.length).toBeGreaterThan(5)
     expect(log).toContain('D1 is down')
+    // The run includes the lines of every kind of work.
+    for (const event of ['request', 'message', 'attempt failed', 'job ended', 'webhook attempt']) {
+      expect([event, log.includes(`"event":"${event}"`)]).toEqual([event, true])
+    }
     const signatures = upstream
       .seen()
       .flatMap(({ headers }) => headers.get('webhook-signature')?.split(/[ ,]/) ?? [])

@@ -9,6 +9,7 @@ import { notifyNewSignIn } from '../../notifications/new-sign-in.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { AppError } from '../../domain/errors.ts'
 import { permits } from '../../domain/role.ts'
+import { addLogFields } from '../../log.ts'
 import type { Permission } from '../../domain/role.ts'
 import type { ConsoleApp, ConsoleContext, SessionUser } from '../context.ts'
 import { cookieOptions } from '../cookies.ts'
@@ -137,6 +138,7 @@ export const requireOrganisation = createMiddleware<ConsoleApp>(async (c, next) 
   const shown = membership ?? lastUsed
   c.set('memberships', memberships)
   c.set('membership', shown)
+  addLogFields({ organisationId: shown.organisation.id })
   c.set('mode', selectedMode(c) ?? (shown.hasLiveKey ? 'live' : 'test'))
   // The page of the error has the navigation of the organisation that was used last.
   if (!membership) throw new AppError('not_found')

@@ -3,7 +3,7 @@ import type { NamedKey } from '../../accounts/key-names.ts'
 import type { WorkspaceRow } from '../../db/schema.ts'
 import type { WebhookAttemptRow } from '../../db/webhook-schema.ts'
 import { errorDocsPath } from '../../domain/docs.ts'
-import { isFinal } from '../../domain/job.ts'
+import { isFinal, SUBMITTED_IN_CONSOLE } from '../../domain/job.ts'
 import { permits, permitsUnlimited } from '../../domain/role.ts'
 import { isDeliveryFinal } from '../../domain/webhook.ts'
 import { isScenario } from '../../domain/scenario.ts'
@@ -89,6 +89,20 @@ export const JobSection = ({ c, row, attempts, addedEvents, workspaces, keys }: 
         <dd class="address">{withoutQuery(row.garmentImageUrl)}</dd>
         <dt>Webhook</dt>
         <dd class="address">{row.webhookUrl ?? (hasNoImages(row) ? DELETED : 'None')}</dd>
+        {row.requestId !== null && (
+          <>
+            <dt>Request ID</dt>
+            <dd class="address">
+              {hasLogEntry(c, row) ? (
+                <Link to={`/requests?${new URLSearchParams({ q: row.requestId })}`}>
+                  {row.requestId}
+                </Link>
+              ) : (
+                row.requestId
+              )}
+            </dd>
+          </>
+        )}
         {permitsUnlimited(c.var.membership, 'jobs') && (
           <>
             <dt>API requests</dt>
@@ -101,6 +115,10 @@ export const JobSection = ({ c, row, attempts, addedEvents, workspaces, keys }: 
     </section>
   )
 }
+
+/** The request log contains only requests to the API. */
+const hasLogEntry = (c: ConsoleContext, { apiKeyId }: JobWithEvent): boolean =>
+  apiKeyId !== SUBMITTED_IN_CONSOLE && permitsUnlimited(c.var.membership, 'jobs')
 
 const MINUTE_MS = 60_000
 
