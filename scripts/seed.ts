@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hashKey, createKey } from '../src/organisation/api-key.ts'
+import { migrateLocally } from './migrate.ts'
 import { startDevServer, wrangler } from './wrangler.ts'
 
 const ORGANISATION_ID = 'org_00000000000000000000000001'
@@ -26,7 +27,7 @@ export const DEVELOPMENT = {
  */
 export async function seed(persistTo: string | undefined): Promise<boolean> {
   const stateOptions = persistTo === undefined ? [] : ['--persist-to', persistTo]
-  wrangler('d1', 'migrations', 'apply', 'DB', '--local', ...stateOptions)
+  await migrateLocally(persistTo)
   const existing = execute(
     stateOptions,
     `UPDATE organisations SET webhook_secret = '${DEVELOPMENT.webhookSecret}',

@@ -26,6 +26,40 @@ export function wrangler(...args: string[]): string {
   return run.stdout
 }
 
+/**
+ * Runs a wrangler command without blocking.
+ * @param env additional environment variables
+ * @param onOutput receives its output while it runs
+ * @returns its output
+ * @throws Error with its output when it fails
+ */
+export async function wranglerAsync(
+  args: string[],
+  {
+    env,
+    onOutput = () => {},
+  }: { env?: Record<string, string> | undefined; onOutput?: (text: string) => void } = {},
+): Promise<string> {
+  const child = spawn(process.execPath, [WRANGLER, ...args], {
+    cwd: ROOT,
+    env: { ...ENV, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const listen = (chunk: Buffer) => {
+    onOutput(chunk.toString())
+    output += chunk.toString()
+  }
+  child.stdout.on('data', listen)
+  child.stderr.on('data', listen)
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', resolve)
+  })
+  if (code !== 0) throw new Error(`wrangler ${args.slice(0, 3).join(' ')} failed:\n${output}`)
+  return output
+}
+
 export interface DevServer {
   /** Without a trailing slash. */
   url: string
