@@ -83,7 +83,7 @@ export async function deploy({ args, env, print, run, wait }: DeployOptions): Pr
   }
   print('  Deploying the code')
   const { version, targets } = await deployCode(run, environment)
-  const url = vars.get('BASE_URL') ?? targets.find((target) => target.startsWith('https://'))
+  const url = vars.get('BASE_URL') ?? targets.find((target) => /^https?:/.test(target))
   const rollBack = `Version ${version} is live. Its log: npx wrangler tail ${environment.join(' ')}. To return to the version before: npx wrangler rollback ${environment.join(' ')}`
   if (!url) {
     print(`Deployed version ${version}. Set BASE_URL in wrangler.toml to have /health checked.`)

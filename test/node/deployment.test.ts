@@ -44,8 +44,7 @@ describe('npm run deploy', () => {
         commands.push(command.join(' '))
         if (failing && command.join(' ').startsWith(failing)) throw new Error('wrangler failed')
         const file = variables?.['WRANGLER_OUTPUT_FILE_PATH']
-        // The fake serves http; the service has only https addresses.
-        const targets = [`https://unused.invalid`, `http://127.0.0.1:${port}`].slice(1)
+        const targets = [`http://127.0.0.1:${port}`]
         const entry = { type: 'deploy', version_id: 'version-1', targets }
         if (file) writeFileSync(file, `{"type":"wrangler-session"}\n${JSON.stringify(entry)}\n`)
         return command[0] === 'secret' ? secrets : ''
@@ -90,7 +89,10 @@ describe('npm run deploy', () => {
     failing = ''
     const existing = secrets
     secrets = '[{"name":"AUTH_SECRET","type":"secret_text"}]'
-    await assert.rejects(run(['--env', 'staging']), /OUTPUT_SIGNING_SECRET.*provision -- --env staging$/)
+    await assert.rejects(
+      run(['--env', 'staging']),
+      /OUTPUT_SIGNING_SECRET.*provision -- --env staging$/,
+    )
     assert.deepEqual([...new Set(commands.map((command) => command.split(' ')[0]))], ['secret'])
     // The deploy button sets the secrets itself.
     commands.length = 0
@@ -169,22 +171,23 @@ describe('the migrations', () => {
     for (const file of files.filter((path) => !EXCEPTIONS.includes(basename(path)))) {
       const sql = readFileSync(file, 'utf8')
       assert.doesNotMatch(sql, /\b(DROP (TABLE|COLUMN)|RENAME)\b/i, basename(file))
-      assert.doesNotMatch(sql, /\bADD [^;]*NOT NULL(?![^;]*DEFAULT)/i, basename(file))
+      // A column that the version before does not write needs a default.
+      for (const added of sql.match(/\bADD [^;]*NOT NULL[^;]*/gi) ?? []) {
+        assert.match(added, /DEFAULT/i, basename(file))
+      }
     }
   })
 })
 
 describe('scripts/restore-drill.ts', () => {
-  it('restores an export of the local database into an empty one, row by row', async () => {
+  it('restores an export into an empty database without a difference', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'try-on-drill-'))
     try {
-      const tables = await restoreDrill(folder)
-      assert.ok(tables.length > 20)
-      assert.deepEqual(
-        tables.filter(({ source, restored }) => source !== restored),
-        [],
-      )
-      assert.ok(tables.some(({ table, rows }) => table === 'organisations' && rows === 1))
+      const { source, restored } = await restoreDrill(folder)
+      assert.match(source, /Drill ''quoted'' "ü" ; --/)
+      // A deployment after the restore applies only newer migrations.
+      assert.match(source, /INSERT INTO "d1_migrations"/)
+      assert.equal(restored, source)
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
