@@ -91,7 +91,7 @@ export async function deploy({ args, env, print, run, wait }: DeployOptions): Pr
   }
   const health = `${url.replace(/\/+$/, '')}/health`
   print(`  Checking ${health}`)
-  const problem = await healthProblem(health, wait)
+  const problem = await healthProblem(health, version, wait)
   if (problem) throw new DeployError(`${health} ${problem}.\n\n${rollBack}`)
   print(`Deployed version ${version}: ${url} is healthy.`)
 }
@@ -105,7 +105,7 @@ async function deployCode(run: DeployOptions['run'], environment: string[]) {
     const entry = lines
       .map((line) => Deployed.safeParse(JSON.parse(line)).data)
       .find((data) => data !== undefined)
-    return { version: entry?.version_id ?? 'unknown', targets: entry?.targets ?? [] }
+    return { version: entry?.version_id ?? '', targets: entry?.targets ?? [] }
   } catch (error) {
     throw new DeployError(
       `${error instanceof Error ? error.message : error}\n\nThe databases are migrated. The running version works with the migrated databases. Correct the problem, and run the command again.`,
@@ -116,15 +116,18 @@ async function deployCode(run: DeployOptions['run'], environment: string[]) {
 }
 
 /** Why the service is not healthy after all attempts; undefined if it is. */
-async function healthProblem(url: string, wait: DeployOptions['wait']) {
+async function healthProblem(url: string, version: string, wait: DeployOptions['wait']) {
   let problem = ''
   for (let attempt = 1; attempt <= HEALTH_ATTEMPTS; attempt++) {
     if (attempt > 1) await wait(HEALTH_INTERVAL_MS)
     try {
       const response = await fetch(url, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) })
       const body = (await response.text()).slice(0, 500)
-      if (response.ok) return undefined
-      problem = `returned ${response.status}: ${body}`
+      if (!response.ok) problem = `returned ${response.status}: ${body}`
+      // For some seconds, the version before may still respond.
+      else if (body.includes('"version":"') && !body.includes(version)) {
+        problem = `does not return version ${version}: ${body}`
+      } else return undefined
     } catch (error) {
       const reason = error instanceof Error ? (error.cause ?? error) : error
       problem = `cannot be reached (${String(reason)})`

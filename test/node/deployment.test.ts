@@ -14,7 +14,7 @@ import { ROOT } from '../../scripts/wrangler.ts'
 describe('npm run deploy', () => {
   const commands: string[] = []
   const printed: string[] = []
-  /** The statuses of GET /health, the last one again and again. */
+  /** The statuses of GET /health, the last one again and again. 0: 200 from the version before. */
   let health: number[] = []
   let requests: string[] = []
   let failing = ''
@@ -22,7 +22,8 @@ describe('npm run deploy', () => {
   const server = createServer((request, response) => {
     requests.push(request.url ?? '')
     const status = (health.length > 1 ? health.shift() : health[0]) ?? 200
-    response.writeHead(status).end(status === 200 ? '{"status":"ok"}' : '{"failing":["DB"]}')
+    const body = `{"status":"ok","version":"version-${status === 200 ? 1 : 0}"}`
+    response.writeHead(Math.max(status, 200)).end(status === 503 ? '{"failing":["DB"]}' : body)
   })
   beforeEach(async () => {
     commands.length = printed.length = 0
@@ -53,7 +54,7 @@ describe('npm run deploy', () => {
   }
 
   it('migrates every database before it deploys, and then checks /health', async () => {
-    health = [503, 503, 200]
+    health = [503, 0, 200]
     await run(['--env', 'staging'])
     assert.deepEqual(commands, [
       'secret list --format json --env staging',
@@ -115,15 +116,24 @@ describe('npm run deploy', () => {
 })
 
 describe('the environments of wrangler.toml', () => {
-  const NAMES = ['database_name', 'bucket_name', 'queue', 'dead_letter_queue', 'dataset']
-  const configOf = (env?: string): Record<string, unknown> =>
-    readConfig({ config: join(ROOT, 'wrangler.toml'), env }, { hideWarnings: true })
+  const NAMES = new Set(['database_name', 'bucket_name', 'queue', 'dead_letter_queue', 'dataset'])
+  const configOf = (env?: string): Record<string, unknown> => ({
+    ...readConfig({ config: join(ROOT, 'wrangler.toml'), env }, { hideWarnings: true }),
+    name: undefined, // of the Worker
+  })
   /** Without what may differ: names of resources, and the variables and addresses of an environment. */
   const comparable = (env?: string) => {
-    const ignored = ['name', 'targetEnvironment', 'vars', 'route', 'routes', 'workers_dev']
+    const ignored = new Set([
+      ...NAMES,
+      'namespace_id',
+      'targetEnvironment',
+      'vars',
+      'route',
+      'routes',
+    ])
     return JSON.parse(
       JSON.stringify(configOf(env), (key, value: unknown) =>
-        ignored.includes(key) || NAMES.includes(key) || key === 'namespace_id' ? undefined : value,
+        ignored.has(key) ? undefined : value,
       ),
     ) as unknown
   }
@@ -131,7 +141,7 @@ describe('the environments of wrangler.toml', () => {
   const namesOf = (env?: string) => {
     const names = new Set<string>()
     JSON.stringify(configOf(env), (key, value: unknown) => {
-      if (NAMES.includes(key) && typeof value === 'string') names.add(`${value}`)
+      if (NAMES.has(key) && typeof value === 'string') names.add(`${value}`)
       return value
     })
     return names
