@@ -6,7 +6,8 @@ import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrateLocally, ROOT, startDevServer } from '../scripts/wrangler.ts'
+import { migrateLocally } from '../scripts/migrate.ts'
+import { ROOT, startDevServer } from '../scripts/wrangler.ts'
 import { createOrganisation, OPERATOR_TOKEN, post } from './harness.ts'
 import type { BenchOrganisation } from './harness.ts'
 
@@ -62,7 +63,7 @@ async function measure(garment: 'never' | 'drip', receivers: number): Promise<Fi
     servers.push(server)
     return server.url
   }
-  migrateLocally('--persist-to', state)
+  await migrateLocally(state)
   const vars = {
     ALLOW_PRIVATE_URLS: 'true',
     OUTPUT_SIGNING_SECRET: crypto.randomUUID(),

@@ -6,7 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { Webhook } from 'standardwebhooks'
-import { migrateLocally, ROOT, startDevServer } from './wrangler.ts'
+import { migrateLocally } from './migrate.ts'
+import { ROOT, startDevServer } from './wrangler.ts'
 
 const MODEL = readFileSync(join(ROOT, 'samples', 'model.jpg'))
 const GARMENT = readFileSync(join(ROOT, 'samples', 'garment.jpg'))
@@ -147,7 +148,7 @@ try {
   rmSync(OUT, { recursive: true, force: true })
   mkdirSync(OUT, { recursive: true })
   const customer = await startCustomer()
-  migrateLocally('--persist-to', state)
+  await migrateLocally(state)
   done('Created a local database')
   const vars = {
     ALLOW_PRIVATE_URLS: 'true', // the images are on a loopback server

@@ -12,13 +12,15 @@ const DEFAULTS = {
 
 /**
  * The defaults as arguments of wrangler, without the names that the arguments or .dev.vars set: wrangler
- * prefers `--var` to .dev.vars.
+ * prefers `--var` to .dev.vars. A name without a value in .dev.vars is not set.
  * @param args of `npm run dev`
  * @param devVars the text of .dev.vars; empty if there is no such file
  */
 export function defaultVars(args: string[], devVars: string): string[] {
   const names = new Set(
-    [...devVars.matchAll(/^\s*(?:export\s+)?(\w+)\s*=/gm)].map(([, name]) => name),
+    [...devVars.matchAll(/^[^\S\n]*(?:export\s+)?(\w+)[^\S\n]*=[^\S\n]*[^\s#]/gm)].map(
+      ([, name]) => name,
+    ),
   )
   return Object.entries(DEFAULTS)
     .filter(([name]) => !names.has(name) && !hasVar(args, name))

@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hashKey, createKey } from '../src/organisation/api-key.ts'
-import { migrateLocally, startDevServer, wrangler } from './wrangler.ts'
+import { migrateLocally } from './migrate.ts'
+import { startDevServer, wrangler } from './wrangler.ts'
 
 const ORGANISATION_ID = 'org_00000000000000000000000001'
 const CREDITS = 100
@@ -26,7 +27,7 @@ export const DEVELOPMENT = {
  */
 export async function seed(persistTo: string | undefined): Promise<boolean> {
   const stateOptions = persistTo === undefined ? [] : ['--persist-to', persistTo]
-  migrateLocally(...stateOptions)
+  await migrateLocally(persistTo)
   const existing = execute(
     stateOptions,
     `UPDATE organisations SET webhook_secret = '${DEVELOPMENT.webhookSecret}',

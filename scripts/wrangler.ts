@@ -1,6 +1,5 @@
 // Runs wrangler commands and development servers for the other scripts.
 import { spawn, spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const ROOT = join(import.meta.dirname, '..')
@@ -27,13 +26,38 @@ export function wrangler(...args: string[]): string {
   return run.stdout
 }
 
-/** Applies the migrations to every local D1 database of wrangler.toml. */
-export function migrateLocally(...stateOptions: string[]): void {
-  const config = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')
-  const bindings = config.matchAll(/^binding = "(DB|JOBS_DB_\d+)"$/gm)
-  for (const [, binding = ''] of bindings) {
-    wrangler('d1', 'migrations', 'apply', binding, '--local', ...stateOptions)
+/**
+ * Runs a wrangler command without blocking.
+ * @param env additional environment variables
+ * @param onOutput receives its output while it runs
+ * @returns its output
+ * @throws Error with its output when it fails
+ */
+export async function wranglerAsync(
+  args: string[],
+  {
+    env,
+    onOutput = () => {},
+  }: { env?: Record<string, string> | undefined; onOutput?: (text: string) => void } = {},
+): Promise<string> {
+  const child = spawn(process.execPath, [WRANGLER, ...args], {
+    cwd: ROOT,
+    env: { ...ENV, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  const listen = (chunk: Buffer) => {
+    onOutput(chunk.toString())
+    output += chunk.toString()
   }
+  child.stdout.on('data', listen)
+  child.stderr.on('data', listen)
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', resolve)
+  })
+  if (code !== 0) throw new Error(`wrangler ${args.slice(0, 3).join(' ')} failed:\n${output}`)
+  return output
 }
 
 export interface DevServer {

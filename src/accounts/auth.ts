@@ -31,10 +31,22 @@ const MAX_INSTANCES = 10
 
 export type Auth = ReturnType<typeof createAuth>
 
-/** A setting that the console needs is missing. The API works without it. */
+/**
+ * A setting that the console needs is missing. The API works without it. The message is for the operator
+ * and is logged; visitors see `visitorMessage`.
+ */
 export class ConsoleNotSetUp extends Error {
   override readonly name = 'ConsoleNotSetUp'
+  readonly visitorMessage: string
+
+  constructor(message: string, visitorMessage: string) {
+    super(message)
+    this.visitorMessage = visitorMessage
+  }
 }
+
+const NO_MAIL =
+  'This service is not configured to send email yet, and this page needs email. Contact its operator.'
 
 const instancesOf = perEnv(() => new Map<string, Auth>())
 
@@ -62,11 +74,13 @@ export function requireMail(env: Env): void {
   if (!baseUrl) {
     throw new ConsoleNotSetUp(
       'The console needs BASE_URL, the URL that links in email start with: set it in wrangler.toml.',
+      NO_MAIL,
     )
   }
   if (!mailFrom) {
     throw new ConsoleNotSetUp(
       'The console needs MAIL_FROM, the sender address of all email: set it in wrangler.toml.',
+      NO_MAIL,
     )
   }
 }
@@ -77,6 +91,7 @@ export function authSecretOf(env: Env): string {
   if (secret && secret.length >= MIN_SECRET_LENGTH) return secret
   throw new ConsoleNotSetUp(
     `The console needs AUTH_SECRET, at least ${MIN_SECRET_LENGTH} characters: run \`wrangler secret put AUTH_SECRET\`.`,
+    'This service is not configured to sign people in yet. Contact its operator.',
   )
 }
 

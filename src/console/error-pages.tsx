@@ -32,7 +32,7 @@ export function pageOfError(error: Error, c: ConsoleContext) {
     return errorPage(c, {
       status: 503,
       title: 'The console is not set up',
-      message: error.message,
+      message: error.visitorMessage,
     })
   }
   log.error('console request failed', error)

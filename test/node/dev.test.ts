@@ -152,13 +152,26 @@ describe('the default settings of npm run dev', () => {
     assert.deepEqual(namesOf(defaultVars(args, devVars)), ['OUTPUT_SIGNING_SECRET', 'AUTH_SECRET'])
   })
 
-  it('are the values of .dev.vars.example, which names every setting of docs/configuration.md', () => {
+  it('apply where .dev.vars has no value', () => {
+    const devVars = 'AUTH_SECRET=\nENCRYPTION_KEY = \n\nOUTPUT_SIGNING_SECRET=a\n'
+    assert.deepEqual(namesOf(defaultVars([], devVars)), [
+      'AUTH_SECRET',
+      'ENCRYPTION_KEY',
+      'DEV_MAILBOX',
+      'ALLOW_PRIVATE_URLS',
+    ])
+  })
+
+  it('are not in .dev.vars.example, which names every setting of docs/configuration.md', () => {
     const example = readFileSync(join(ROOT, '.dev.vars.example'), 'utf8')
-    assert.deepEqual(defaultVars([], example), [])
-    for (const [, name] of example.matchAll(/^(\w+)=/gm)) {
-      const value = found(example, new RegExp(`(?<=^${name}=).*$`, 'm'))
-      assert.ok(defaultVars([], '').includes(`${name}:${value}`), name)
+    assert.deepEqual(defaultVars([], example), defaultVars([], ''))
+    // The deploy button offers values as the secrets of a deployment, and asks for what has no comment sign.
+    assert.doesNotMatch(example, /^\w+=[^\n]/m)
+    const asked = [...example.matchAll(/^\w+(?==)/gm)].map(([name]) => name)
+    const { cloudflare } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      cloudflare: { bindings: Record<string, { description: string }> }
     }
+    for (const name of asked) assert.ok(cloudflare.bindings[name]?.description, name)
     const page = readFileSync(join(ROOT, 'docs', 'configuration.md'), 'utf8')
     const rows = page.split('\n').filter((line) => line.startsWith('| `'))
     const names = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/[A-Z][A-Z_]+/g)])

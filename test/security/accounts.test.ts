@@ -326,6 +326,8 @@ describe('email', () => {
       expect(response.status).toBe(503)
       const html = await response.text()
       expect(html).toContain('The console is not set up')
+      expect(html).toContain('not configured to send email')
+      expect(html).not.toContain(missing)
       expect(html).not.toContain('We sent')
     }
     expect(log.mock.lastCall?.[0]).toContain(`needs ${missing}`)

@@ -2,7 +2,8 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrateLocally, startDevServer, wrangler } from '../../../scripts/wrangler.ts'
+import { migrateLocally } from '../../../scripts/migrate.ts'
+import { startDevServer, wrangler } from '../../../scripts/wrangler.ts'
 
 const OPERATOR_TOKEN = 'node-tests-operator-token'
 
@@ -29,7 +30,7 @@ export interface Service {
 export async function startService(vars: Record<string, string> = {}): Promise<Service> {
   const folder = mkdtempSync(join(tmpdir(), 'try-on-node-'))
   const persistTo = ['--persist-to', folder]
-  migrateLocally(...persistTo)
+  await migrateLocally(folder)
   const settings = Object.entries({
     OUTPUT_SIGNING_SECRET: 'node-tests-secret-of-32-characters!!',
     ENCRYPTION_KEY: 'node-tests-secret-of-32-characters!!',

@@ -1,0 +1,153 @@
+// `npm run deploy [-- --env staging|production] [--dry-run]`: migrates all databases, deploys the code, and
+// waits until the service is healthy. The first deployment starts cron and the queue consumers, so the
+// tables and the secrets must exist before it.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { z } from 'zod'
+import { migrateRemotely } from './migrate.ts'
+import { wranglerAsync } from './wrangler.ts'
+import { readDeploymentConfig } from './wrangler-config.ts'
+
+/** What the operator must do. The message has no stack trace. */
+export class DeployError extends Error {}
+
+/** A new address of workers.dev or of a custom domain takes some time until it works. */
+const HEALTH_ATTEMPTS = 40
+const HEALTH_INTERVAL_MS = 3_000
+const HEALTH_TIMEOUT_MS = 10_000
+
+/** A line of wrangler's output file. */
+const Deployed = z.object({
+  type: z.literal('deploy'),
+  version_id: z.string().nullish(),
+  targets: z.array(z.string()).nullish(),
+})
+
+export interface DeployOptions {
+  args: string[]
+  /** WORKERS_CI is set in Workers Builds, where the deploy button sets the secrets. */
+  env: Record<string, string | undefined>
+  print: (line: string) => void
+  /** Runs wrangler. @returns its output. @throws Error with its output when it fails */
+  run: (args: string[], env?: Record<string, string>) => Promise<string>
+  wait: (ms: number) => Promise<unknown>
+}
+
+/** @throws DeployError when a step fails; the later steps have not run */
+export async function deploy({ args, env, print, run, wait }: DeployOptions): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: { env: { type: 'string' }, 'dry-run': { type: 'boolean', default: false } },
+  })
+  const dryRun = values['dry-run']
+  // Without the option, wrangler warns that there are environments.
+  const environment = ['--env', values.env ?? '']
+  const { worker, vars } = readDeploymentConfig(values.env)
+  const suffix = values.env ? ` -- --env ${values.env}` : ''
+  const step = async (what: string, command: string[], advice: string) => {
+    print(dryRun ? `  would run  npx wrangler ${command.join(' ')}` : `  ${what}`)
+    if (dryRun) return ''
+    try {
+      return await run(command)
+    } catch (error) {
+      throw new DeployError(`${error instanceof Error ? error.message : error}\n\n${advice}`)
+    }
+  }
+  print(dryRun ? `Deploying ${worker} would take these steps:` : `Deploying ${worker}`)
+
+  if (!env['WORKERS_CI']) {
+    const advice = `Nothing was changed. If the Worker does not exist, run: npm run provision${suffix}`
+    const command = ['secret', 'list', '--format', 'json', ...environment]
+    const secrets = await step('Checking the secrets', command, advice)
+    if (!dryRun && !secrets.includes('"OUTPUT_SIGNING_SECRET"')) {
+      throw new DeployError(
+        `The Worker ${worker} has no secret OUTPUT_SIGNING_SECRET. Nothing was changed. Run: npm run provision${suffix}`,
+      )
+    }
+  }
+  await migrateRemotely(values.env, (...command) =>
+    step(
+      `Migrating ${command[3]}`,
+      command,
+      `The code was not deployed, and the running version works with the migrations that were applied. If a database does not exist, run: npm run provision${suffix}`,
+    ),
+  )
+  if (dryRun) {
+    print('  Building the Worker')
+    await run(['deploy', '--dry-run', ...environment])
+    print(`  would run  npx wrangler deploy ${environment.join(' ')}`)
+    print('  would check  GET /health')
+    return
+  }
+  print('  Deploying the code')
+  const { version, targets } = await deployCode(run, environment)
+  const url = vars.get('BASE_URL') ?? targets.find((target) => /^https?:/.test(target))
+  const rollBack = `Version ${version} is live. Its log: npx wrangler tail ${environment.join(' ')}. To return to the version before: npx wrangler rollback ${environment.join(' ')}`
+  if (!url) {
+    print(`Deployed version ${version}. Set BASE_URL in wrangler.toml to have /health checked.`)
+    return
+  }
+  const health = `${url.replace(/\/+$/, '')}/health`
+  print(`  Checking ${health}`)
+  const problem = await healthProblem(health, version, wait)
+  if (problem) throw new DeployError(`${health} ${problem}.\n\n${rollBack}`)
+  print(`Deployed version ${version}: ${url} is healthy.`)
+}
+
+async function deployCode(run: DeployOptions['run'], environment: string[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'try-on-deploy-'))
+  const file = join(folder, 'output.ndjson')
+  try {
+    await run(['deploy', ...environment], { WRANGLER_OUTPUT_FILE_PATH: file })
+    const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
+    const entry = lines
+      .map((line) => Deployed.safeParse(JSON.parse(line)).data)
+      .find((data) => data !== undefined)
+    return { version: entry?.version_id ?? '', targets: entry?.targets ?? [] }
+  } catch (error) {
+    throw new DeployError(
+      `${error instanceof Error ? error.message : error}\n\nThe databases are migrated. The running version works with the migrated databases. Correct the problem, and run the command again.`,
+    )
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** Why the service is not healthy after all attempts; undefined if it is. */
+async function healthProblem(url: string, version: string, wait: DeployOptions['wait']) {
+  let problem = ''
+  for (let attempt = 1; attempt <= HEALTH_ATTEMPTS; attempt++) {
+    if (attempt > 1) await wait(HEALTH_INTERVAL_MS)
+    try {
+      const response = await fetch(url, { signal: AbortSignal.timeout(HEALTH_TIMEOUT_MS) })
+      const body = (await response.text()).slice(0, 500)
+      if (!response.ok) problem = `returned ${response.status}: ${body}`
+      // For some seconds, the version before may still respond.
+      else if (body.includes('"version":"') && !body.includes(version)) {
+        problem = `does not return version ${version}: ${body}`
+      } else return undefined
+    } catch (error) {
+      const reason = error instanceof Error ? (error.cause ?? error) : error
+      problem = `cannot be reached (${String(reason)})`
+    }
+  }
+  return problem
+}
+
+if (import.meta.main) {
+  try {
+    await deploy({
+      args: process.argv.slice(2),
+      env: process.env,
+      print: console.log,
+      run: (args, env) =>
+        wranglerAsync(args, { env, onOutput: (text) => process.stdout.write(text) }),
+      wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    })
+  } catch (error) {
+    console.error(`\n${error instanceof Error ? error.message : error}`)
+    process.exitCode = 1
+  }
+}

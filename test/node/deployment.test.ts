@@ -1,0 +1,208 @@
+// `npm run deploy`, the environments of wrangler.toml, the migrations, and a rehearsed restore of a database.
+import assert from 'node:assert/strict'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { afterEach, beforeEach, describe, it } from 'node:test'
+import { unstable_readConfig as readConfig } from 'wrangler'
+import { deploy } from '../../scripts/deploy.ts'
+import { restoreDrill } from '../../scripts/restore-drill.ts'
+import { ROOT } from '../../scripts/wrangler.ts'
+
+describe('npm run deploy', () => {
+  const commands: string[] = []
+  const printed: string[] = []
+  /** The statuses of GET /health, the last one again and again. 0: 200 from the version before. */
+  let health: number[] = []
+  let requests: string[] = []
+  let failing = ''
+  let secrets = '[{"name":"OUTPUT_SIGNING_SECRET","type":"secret_text"}]'
+  const server = createServer((request, response) => {
+    requests.push(request.url ?? '')
+    const status = (health.length > 1 ? health.shift() : health[0]) ?? 200
+    const body = `{"status":"ok","version":"version-${status === 200 ? 1 : 0}"}`
+    response.writeHead(Math.max(status, 200)).end(status === 503 ? '{"failing":["DB"]}' : body)
+  })
+  beforeEach(async () => {
+    commands.length = printed.length = 0
+    health = [200]
+    requests = []
+    failing = ''
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  })
+  afterEach(() => new Promise<unknown>((resolve) => server.close(resolve)))
+
+  function run(args: string[], env: Record<string, string> = {}) {
+    const { port } = server.address() as AddressInfo
+    return deploy({
+      args,
+      env,
+      print: (line) => printed.push(line),
+      wait: async () => {},
+      run: async (command, variables) => {
+        commands.push(command.join(' '))
+        if (failing && command.join(' ').startsWith(failing)) throw new Error('wrangler failed')
+        const file = variables?.['WRANGLER_OUTPUT_FILE_PATH']
+        const targets = [`http://127.0.0.1:${port}`]
+        const entry = { type: 'deploy', version_id: 'version-1', targets }
+        if (file) writeFileSync(file, `{"type":"wrangler-session"}\n${JSON.stringify(entry)}\n`)
+        return command[0] === 'secret' ? secrets : ''
+      },
+    })
+  }
+
+  it('migrates every database before it deploys, and then checks /health', async () => {
+    health = [503, 0, 200]
+    await run(['--env', 'staging'])
+    assert.deepEqual(commands, [
+      'secret list --format json --env staging',
+      'd1 migrations apply DB --remote --env staging',
+      'd1 migrations apply JOBS_DB_0 --remote --env staging',
+      'deploy --env staging',
+    ])
+    assert.deepEqual(requests, ['/health', '/health', '/health'])
+    assert.match(printed.at(-1) ?? '', /Deployed version version-1: .* is healthy/)
+  })
+
+  it('fails with the way back when the service is not healthy', async () => {
+    health = [503]
+    await assert.rejects(
+      run(['--env', 'production']),
+      /\/health returned 503: \{"failing":\["DB"\]\}[^]*wrangler rollback --env production/,
+    )
+  })
+
+  it('deploys nothing when a migration fails', async () => {
+    failing = 'd1 migrations apply JOBS_DB_0'
+    await assert.rejects(run(['--env', 'staging']), /The code was not deployed/)
+    assert.ok(!commands.some((command) => command.startsWith('deploy')))
+    commands.length = 0
+    failing = ''
+    await run(['--env', 'staging'])
+    assert.equal(commands.length, 4)
+  })
+
+  it('migrates nothing before the Worker and its secrets exist', async () => {
+    failing = 'secret list'
+    await assert.rejects(run([]), /npm run provision$/)
+    failing = ''
+    const existing = secrets
+    secrets = '[{"name":"AUTH_SECRET","type":"secret_text"}]'
+    await assert.rejects(
+      run(['--env', 'staging']),
+      /OUTPUT_SIGNING_SECRET.*provision -- --env staging$/,
+    )
+    assert.deepEqual([...new Set(commands.map((command) => command.split(' ')[0]))], ['secret'])
+    // The deploy button sets the secrets itself.
+    commands.length = 0
+    await run([], { WORKERS_CI: '1' })
+    assert.equal(commands[0], 'd1 migrations apply DB --remote --env ')
+    secrets = existing
+  })
+
+  it('explains a failed upload', async () => {
+    failing = 'deploy'
+    await assert.rejects(run([]), /The databases are migrated/)
+    assert.deepEqual(requests, [])
+  })
+
+  it('only builds in a dry run', async () => {
+    await run(['--env', 'staging', '--dry-run'])
+    assert.deepEqual(commands, ['deploy --dry-run --env staging'])
+    assert.match(printed.join('\n'), /would run {2}npx wrangler d1 migrations apply DB --remote/)
+  })
+})
+
+describe('the environments of wrangler.toml', () => {
+  const NAMES = new Set(['database_name', 'bucket_name', 'queue', 'dead_letter_queue', 'dataset'])
+  const configOf = (env?: string): Record<string, unknown> => ({
+    ...readConfig({ config: join(ROOT, 'wrangler.toml'), env }, { hideWarnings: true }),
+    name: undefined, // of the Worker
+  })
+  /** Without what may differ: names of resources, and the variables and addresses of an environment. */
+  const comparable = (env?: string) => {
+    const ignored = new Set([
+      ...NAMES,
+      'namespace_id',
+      'targetEnvironment',
+      'vars',
+      'route',
+      'routes',
+    ])
+    return JSON.parse(
+      JSON.stringify(configOf(env), (key, value: unknown) =>
+        ignored.has(key) ? undefined : value,
+      ),
+    ) as unknown
+  }
+  /** All names of resources of an environment. */
+  const namesOf = (env?: string) => {
+    const names = new Set<string>()
+    JSON.stringify(configOf(env), (key, value: unknown) => {
+      if (NAMES.has(key) && typeof value === 'string') names.add(`${value}`)
+      return value
+    })
+    return names
+  }
+  const limiters = (env?: string) =>
+    (configOf(env)['ratelimits'] as { namespace_id: string }[]).map((limit) => limit.namespace_id)
+
+  for (const env of ['staging', 'production']) {
+    it(`${env} has every binding of the top level, with the same settings`, () => {
+      assert.deepEqual(comparable(env), comparable())
+    })
+
+    it(`${env} has every variable of the top level`, () => {
+      const vars = Object.keys(configOf(env)['vars'] as object)
+      for (const name of Object.keys(configOf()['vars'] as object)) assert.ok(vars.includes(name))
+    })
+
+    it(`${env} has its own resources`, () => {
+      const others = [undefined, 'staging', 'production'].filter((other) => other !== env)
+      for (const other of others) {
+        const shared = [...namesOf(env)].filter((name) => namesOf(other).has(name))
+        assert.deepEqual(shared, [])
+      }
+    })
+  }
+
+  it('count failed authentications separately', () => {
+    const all = [undefined, 'staging', 'production'].flatMap((env) => limiters(env))
+    assert.equal(new Set(all).size, all.length)
+  })
+})
+
+describe('the migrations', () => {
+  // Released before this rule.
+  const EXCEPTIONS = ['0003_privacy.sql', '0004_ambiguous_starts.sql']
+
+  it('remove and rename no table and no column, so the version before works with them', () => {
+    const files = globSync(join(ROOT, 'migrations', '*.sql'))
+    assert.ok(files.length > EXCEPTIONS.length)
+    for (const file of files.filter((path) => !EXCEPTIONS.includes(basename(path)))) {
+      const sql = readFileSync(file, 'utf8')
+      assert.doesNotMatch(sql, /\b(DROP (TABLE|COLUMN)|RENAME)\b/i, basename(file))
+      // A column that the version before does not write needs a default.
+      for (const added of sql.match(/\bADD [^;]*NOT NULL[^;]*/gi) ?? []) {
+        assert.match(added, /DEFAULT/i, basename(file))
+      }
+    }
+  })
+})
+
+describe('scripts/restore-drill.ts', () => {
+  it('restores an export into an empty database without a difference', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'try-on-drill-'))
+    try {
+      const { source, restored } = await restoreDrill(folder)
+      assert.match(source, /Drill ''quoted'' "ü" ; --/)
+      // A deployment after the restore applies only newer migrations.
+      assert.match(source, /INSERT INTO "d1_migrations"/)
+      assert.equal(restored, source)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  })
+})
