@@ -3,7 +3,7 @@
 // and webhook events whose `sweepAt` has passed, in case their message was lost. Consumers accept
 // duplicate messages.
 import type { Database } from './db/client.ts'
-import { forEachShard, jobsBindings } from './db/shards.ts'
+import { forEachShard } from './db/shards.ts'
 import { reencryptTotpSecrets } from './accounts/reencrypt-totp-secrets.ts'
 import { runDeletions } from './accounts/run-deletions.ts'
 import { catchUpEvents } from './billing/catch-up-events.ts'
@@ -77,12 +77,23 @@ export async function sweep(env: Env): Promise<void> {
 
 async function sweepJobs(env: Env): Promise<void> {
   const queued = await modesWithBacklog(env)
-  await forEachShard(env, 'sweep jobs', (db) => sweepJobsOf(env, db, queued))
+  const budget = { left: MAX_ROWS }
+  await forEachShard(env, 'sweep jobs', (db) => sweepJobsOf({ env, db, queued, budget }))
 }
 
-async function sweepJobsOf(env: Env, db: Database, queued: Mode[]): Promise<void> {
+async function sweepJobsOf({
+  env,
+  db,
+  queued,
+  budget,
+}: {
+  env: Env
+  db: Database
+  queued: Mode[]
+  budget: Budget
+}): Promise<void> {
   let sent = 0
-  await takePages(env, async (limit) => {
+  await takePages(budget, async (limit) => {
     const { taken, toSend } = await takeSweptJobs({ db, queued, limit })
     for (const mode of MODES) {
       const messages = toSend.filter((job) => job.mode === mode).map(messageOf)
@@ -98,12 +109,14 @@ async function sweepJobsOf(env: Env, db: Database, queued: Mode[]): Promise<void
   if (sent > 0) log.warn('overdue jobs requeued', { jobs: sent })
 }
 
-const sweepEvents = (env: Env) =>
-  forEachShard(env, 'sweep webhook events', (db) => sweepEventsOf(env, db))
+async function sweepEvents(env: Env): Promise<void> {
+  const budget = { left: MAX_ROWS }
+  await forEachShard(env, 'sweep webhook events', (db) => sweepEventsOf(env, db, budget))
+}
 
-async function sweepEventsOf(env: Env, db: Database): Promise<void> {
+async function sweepEventsOf(env: Env, db: Database, budget: Budget): Promise<void> {
   let sent = 0
-  await takePages(env, async (limit) => {
+  await takePages(budget, async (limit) => {
     const events = await takeSweptEvents(db, limit)
     await sendAll(
       env.WEBHOOKS,
@@ -116,12 +129,22 @@ async function sweepEventsOf(env: Env, db: Database): Promise<void> {
   if (sent > 0) log.warn('overdue webhook events requeued', { events: sent })
 }
 
+/** How many rows of a kind a run may still take. The shards share it, so that a backlog may be in one. */
+interface Budget {
+  left: number
+}
+
 /** Takes the pages of one shard. @param takePage returns how many rows it took */
-async function takePages(env: Env, takePage: (limit: number) => Promise<number>): Promise<void> {
-  const maxRows = Math.ceil(MAX_ROWS / jobsBindings(env).length)
-  const limit = Math.min(PAGE_ROWS, maxRows)
-  for (let rows = 0; rows < maxRows; rows += limit) {
-    if ((await takePage(limit)) < limit) return
+async function takePages(
+  budget: Budget,
+  takePage: (limit: number) => Promise<number>,
+): Promise<void> {
+  while (budget.left > 0) {
+    const limit = Math.min(PAGE_ROWS, budget.left)
+    budget.left -= limit
+    const taken = await takePage(limit)
+    budget.left += limit - taken
+    if (taken < limit) return
   }
 }
 

@@ -38,10 +38,15 @@ async function reencryptOutdated(env: Env, limit: number): Promise<void> {
     or(not(like(column, 'enc:%')), previous ? like(column, `${previous}%`) : undefined)
   const isOutdated = (stored: string) =>
     !stored.startsWith('enc:') || (previous !== undefined && stored.startsWith(previous))
-  const counts = [
-    await reencryptAll(ORGANISATIONS, database(env)),
-    ...(await forEachShard(env, 'stored secrets', (db) => reencryptAll(ENDPOINTS, db))),
-  ]
+  // A failure of one database must not stop the others.
+  const results = await Promise.allSettled([
+    reencryptAll(ORGANISATIONS, database(env)).then((count) => [count]),
+    forEachShard(env, 'stored secrets', (db) => reencryptAll(ENDPOINTS, db)),
+  ])
+  const counts = results.flatMap((result) => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  })
   if (counts.every((count) => count < limit)) recheckAt.set(current, Date.now() + RECHECK_MS)
 
   async function reencryptAll(source: Source, db: Database): Promise<number> {

@@ -51,6 +51,10 @@ async function databasesWith(text: string): Promise<string[]> {
   return names.filter((_, at) => cells[at]?.length)
 }
 
+/** Without the accounts: the row of an organisation has the last id that retention has purged. */
+const shardsWith = async (text: string): Promise<string[]> =>
+  (await databasesWith(text)).filter((name) => name !== 'DB')
+
 /** The environment with a shard whose statements fail. */
 const withoutShard = (shard: number): Env =>
   Object.assign(
@@ -144,7 +148,7 @@ describe('organisations of four shards', () => {
     await env.DB.prepare('UPDATE organisations SET retention_due_at = 0').run()
     await retain()
     for (const jobId of [...jobs, ...pending]) {
-      expect(await databasesWith(jobId)).toEqual([])
+      expect(await shardsWith(jobId)).toEqual([])
       expect(await objects(`outputs/${jobId}`)).toEqual([])
     }
   })
@@ -208,14 +212,14 @@ describe('a shard that fails', () => {
     const controller = { scheduledTime: Date.now(), cron: '', noRetry() {} }
     await expect(worker.scheduled(controller, withoutShard(3))).rejects.toThrow('shard 3 is down')
     log.mockRestore()
-    const stored = await Promise.all(jobs.map(databasesWith))
+    const stored = await Promise.all(jobs.map(shardsWith))
     expect(stored.map((names) => names.length)).toEqual([0, 0, 0, 1])
     const days = await onEveryShard('SELECT day FROM job_statistics_days')
     expect(days[0]!.length).toBeGreaterThan(days[3]!.length)
     // Its organisations are due again after ten minutes.
     pass(11 * 60_000)
     await retain()
-    expect(await databasesWith(jobs[3]!)).toEqual([])
+    expect(await shardsWith(jobs[3]!)).toEqual([])
   })
 })
 

@@ -210,7 +210,11 @@ describe('cron', () => {
     await countDays(1)
     vi.setSystemTime(at(-1))
     await insertJobs(shop, at(0), { status: 'processing', durationMs: null })
-    const counted = () => count('job_statistics_days', 'day = ?', today)
+    const counted = () =>
+      jobsDb(shop.orgId)
+        .prepare('SELECT count(*) AS n FROM job_statistics_days WHERE day = ?')
+        .bind(today)
+        .first<number>('n')
     await countFinishedDay(env)
     expect(await counted()).toBe(0)
     vi.setSystemTime(at(-2))

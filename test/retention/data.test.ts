@@ -16,9 +16,10 @@ const ROUND = 16
 
 async function insert(table: string, row: Record<string, unknown>): Promise<void> {
   const columns = Object.keys(row)
-  await env.DB.prepare(
-    `INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`,
-  )
+  // Their ids have no mark: they are on shard 0.
+  const db = table.startsWith('webhook_') ? env.JOBS_DB_0 : env.DB
+  await db
+    .prepare(`INSERT INTO ${table} (${columns.join()}) VALUES (${columns.map(() => '?').join()})`)
     .bind(...Object.values(row))
     .run()
 }
