@@ -289,11 +289,15 @@ describe('a failed attempt', () => {
 })
 
 describe('the line of a message', () => {
-  const handle = async (attempts: number, consume: () => Promise<number | void>) => {
+  const handle = async (
+    attempts: number,
+    consume: () => Promise<number | void>,
+    body: object = { jobId: 'job_1' },
+  ) => {
     const message = {
       id: 'm',
       timestamp: new Date(Date.now() - 1_000),
-      body: { jobId: 'job_1' },
+      body,
       attempts,
       ack: vi.fn(),
       retry: vi.fn(),
@@ -323,6 +327,12 @@ describe('the line of a message', () => {
     ])
     // Only the first delivery says how long the queue is.
     expect(pointsOf('queue_age').map(({ value }) => value >= 1_000)).toEqual([true])
+  })
+
+  it('does not count the delay of a message as its age', async () => {
+    await handle(1, async () => {}, { eventId: 'evt_1', dueAt: Date.now() })
+    expect(pointsOf('queue_age').map(({ value }) => value < 1_000)).toEqual([true])
+    expect(linesOf('message')).toMatchObject([{ eventId: 'evt_1' }])
   })
 })
 

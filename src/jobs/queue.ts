@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { JobRow } from '../db/schema.ts'
 import { MODES } from '../domain/job.ts'
 import type { Mode } from '../domain/job.ts'
+import { dueAfter } from '../queues/due-at.ts'
 
 export const JobMessage = z.object({
   jobId: z.string(),
@@ -31,5 +32,6 @@ export async function sendJob(
   message: JobMessage,
   options?: QueueSendOptions,
 ): Promise<void> {
-  await queueOf(env, message.mode).send(message, options)
+  const body = { ...message, ...dueAfter(options?.delaySeconds) }
+  await queueOf(env, message.mode).send(body, options)
 }

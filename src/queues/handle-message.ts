@@ -37,6 +37,9 @@ const Ids = z
   })
   .catch({})
 
+/** The part that `dueAfter` adds. */
+const Delay = z.object({ dueAt: z.number().optional() }).catch({})
+
 /**
  * Runs the consumer, then acknowledges or retries the message. When the ack timer expires first, the
  * message is acknowledged and the work continues in the background. Never throws.
@@ -47,7 +50,9 @@ export const handleMessage = (delivery: Delivery): Promise<void> =>
     const startedAt = Date.now()
     // A retry has the time of the first delivery, so its age says nothing about the queue.
     if (message.attempts === 1) {
-      record(env, 'queue_age', { queue }, Math.max(0, startedAt - message.timestamp.getTime()))
+      const { dueAt = 0 } = Delay.parse(message.body)
+      const waitedFrom = Math.max(dueAt, message.timestamp.getTime())
+      record(env, 'queue_age', { queue }, Math.max(0, startedAt - waitedFrom))
     }
     const ackTimer = new AckTimer()
     const done = consumeMessage(delivery, ackTimer).then((outcome) => {

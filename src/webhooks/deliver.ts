@@ -10,6 +10,7 @@ import { record } from '../metrics.ts'
 import { urlPolicy, urlProblem } from '../net/public-url.ts'
 import { retryAfterSeconds } from '../net/retry-after.ts'
 import { AckTimer } from '../queues/ack-timer.ts'
+import { dueAfter } from '../queues/due-at.ts'
 import { settingsOf } from '../settings.ts'
 import { leaseEndpoint, shouldDisable } from './endpoint-store.ts'
 import type { Endpoint } from './endpoint-store.ts'
@@ -129,10 +130,12 @@ async function postpone(env: Env, event: WebhookEventRow, manual: boolean): Prom
   }
 }
 
-const enqueue = (env: Env, message: EventMessage, delaySeconds: number) =>
-  env.WEBHOOKS.send(message, { delaySeconds: Math.min(delaySeconds, MAX_DELAY_SECONDS) }).catch(
+async function enqueue(env: Env, message: EventMessage, delaySeconds: number): Promise<void> {
+  const delay = Math.min(delaySeconds, MAX_DELAY_SECONDS)
+  await env.WEBHOOKS.send({ ...message, ...dueAfter(delay) }, { delaySeconds: delay }).catch(
     (error: unknown) => log.error('attempt not queued', error, { eventId: message.eventId }),
   )
+}
 
 /** Runs an attempt; when the timer acknowledges its message, the delivery counts as slow. */
 async function withAckTimer(
