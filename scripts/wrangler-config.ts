@@ -9,7 +9,9 @@ const Name = z.string('every resource of wrangler.toml needs a name')
 const Config = z.object({
   name: Name,
   compatibility_date: z.string(),
-  d1_databases: z.array(z.object({ binding: z.string(), database_name: Name })),
+  d1_databases: z.array(
+    z.object({ binding: z.string(), database_name: Name, database_id: z.string().optional() }),
+  ),
   r2_buckets: z.array(z.object({ bucket_name: Name })),
   queues: z.object({
     producers: z.array(z.object({ queue: Name })).default([]),
@@ -26,7 +28,8 @@ export interface DeploymentConfig {
   compatibilityDate: string
   /** The environment of wrangler.toml; undefined for the top level. */
   environment: string | undefined
-  databases: { binding: string; name: string }[]
+  /** `localId` identifies the local database for wrangler and Miniflare. */
+  databases: { binding: string; name: string; localId: string }[]
   /** With the dead-letter queues, each one once. */
   queues: string[]
   buckets: string[]
@@ -52,7 +55,11 @@ export function readDeploymentConfig(environment: string | undefined): Deploymen
     worker: config.name,
     compatibilityDate: config.compatibility_date,
     environment,
-    databases: config.d1_databases.map(({ binding, database_name: name }) => ({ binding, name })),
+    databases: config.d1_databases.map(({ binding, database_name: name, database_id: id }) => ({
+      binding,
+      name,
+      localId: id ?? binding,
+    })),
     queues: [...new Set(queues)],
     buckets: config.r2_buckets.map(({ bucket_name: name }) => name),
     vars: new Map(

@@ -8,8 +8,9 @@ import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, it } from 'node:test'
 import { unstable_readConfig as readConfig } from 'wrangler'
 import { deploy } from '../../scripts/deploy.ts'
+import { migrateLocally } from '../../scripts/migrate.ts'
 import { restoreDrill } from '../../scripts/restore-drill.ts'
-import { ROOT } from '../../scripts/wrangler.ts'
+import { ROOT, wranglerAsync } from '../../scripts/wrangler.ts'
 
 describe('npm run deploy', () => {
   const commands: string[] = []
@@ -188,6 +189,20 @@ describe('the migrations', () => {
       for (const added of sql.match(/\bADD [^;]*NOT NULL[^;]*/gi) ?? []) {
         assert.match(added, /DEFAULT/i, basename(file))
       }
+    }
+  })
+})
+
+describe('npm run db:migrate', () => {
+  it('migrates every local database as wrangler does, and only once', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'try-on-migrate-'))
+    try {
+      await migrateLocally(folder)
+      await migrateLocally(folder)
+      const list = ['d1', 'migrations', 'list', 'JOBS_DB_0', '--local', '--persist-to', folder]
+      assert.match(await wranglerAsync(list), /No migrations to apply/)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
     }
   })
 })
