@@ -4,7 +4,7 @@ import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { database } from '../db/client.ts'
 import { billingAccounts, payments } from '../db/billing-schema.ts'
-import { apiKeys, jobs, organisations } from '../db/schema.ts'
+import { apiKeys, FINISHED, jobs, organisations } from '../db/schema.ts'
 import { webhookEvents } from '../db/webhook-schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { isActiveKey } from './active-key.ts'
@@ -42,7 +42,8 @@ export async function readGoLiveState({
           order by ${webhookEvents.id} desc limit ${SEARCHED_ROWS})
         where status = 'delivered')`),
       hasLiveJob: flag(sql`exists (select 1 from (select ${jobs.mode} as mode from ${jobs}
-          where ${jobs.organisationId} = ${organisationId} and ${jobs.status} = 'completed'
+          where ${jobs.organisationId} = ${organisationId} and ${FINISHED}
+            and ${jobs.status} = 'completed'
           order by ${jobs.id} desc limit ${SEARCHED_ROWS})
         where mode = 'live')`),
       hasBilling: flag(sql`${organisations.plan} <> 'starter'

@@ -2,7 +2,6 @@
 // any consumer may claim the job. If a conditional update returns no row, another writer was first.
 import { and, eq, sql } from 'drizzle-orm'
 import { database } from '../db/client.ts'
-import { dueFrom } from '../db/due.ts'
 import { jobs, organisations } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { Transition } from '../domain/job.ts'
@@ -34,7 +33,7 @@ export async function claimJob(
         startedAt: sql`coalesce(${jobs.startedAt}, ${now})`,
         // A claim that only polls an engine is not another attempt.
         attempts: sql`${jobs.attempts} + (${jobs.engineHandle} is null)`,
-        ...dueFrom(new Date(now + LEASE_MS)),
+        dueAt: new Date(now + LEASE_MS),
       })
       .where(
         and(
@@ -79,7 +78,7 @@ export async function saveClaim({
       ambiguousStarts,
       attempts,
       ...failure,
-      ...dueFrom(dueAt),
+      dueAt,
     })
     .where(
       and(

@@ -2,7 +2,7 @@
 // day again gives the same rows, so a run may be repeated and two runs may overlap.
 import { and, eq, gte, inArray, lt, sql } from 'drizzle-orm'
 import { database, listed } from '../db/client.ts'
-import { jobs } from '../db/schema.ts'
+import { jobs, UNFINISHED } from '../db/schema.ts'
 import { jobStatistics, jobStatisticsDays } from '../db/statistics-schema.ts'
 import type { Mode } from '../domain/job.ts'
 import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
@@ -60,15 +60,9 @@ async function nextDay(env: Env): Promise<number | undefined> {
 async function hasUnfinished(env: Env, day: number): Promise<boolean> {
   const unfinished = await database(env)
     .select({ id: jobs.id })
-    .from(jobs)
-    // The condition of the partial index.
-    .where(
-      and(
-        sql`status in ('pending', 'processing')`,
-        gte(jobs.id, firstJob(day)),
-        lt(jobs.id, firstJob(day + 1)),
-      ),
-    )
+    // Without the name SQLite would read all jobs of the day.
+    .from(sql`${jobs} indexed by jobs_unfinished`)
+    .where(and(UNFINISHED, gte(jobs.id, firstJob(day)), lt(jobs.id, firstJob(day + 1))))
     .limit(1)
   return unfinished.length > 0
 }

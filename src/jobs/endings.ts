@@ -6,7 +6,7 @@ import { database } from '../db/client.ts'
 import { preparedBatch } from '../db/prepared-query.ts'
 import type { Statement } from '../db/prepared-query.ts'
 import { UNQUEUED_AFTER_MS } from '../db/due.ts'
-import { jobs, organisations } from '../db/schema.ts'
+import { jobs, organisations, UNFINISHED } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { ImageFormat } from '../domain/image.ts'
 import type { FinalStatus, JobStatus, NextStatus, Transition } from '../domain/job.ts'
@@ -90,6 +90,9 @@ function endStatements(from: JobStatus, ending: JobEnd['ending'], required: EndC
   return statements
 }
 
+/** Removes the job from the index of unfinished jobs. */
+const ENDED = new Date(0)
+
 /** A completed job does not keep the failures of its earlier attempts. */
 const NO_FAILURE = {
   errorCode: null,
@@ -113,6 +116,7 @@ function prepareEnd(from: JobStatus, ending: JobEnd['ending'], required: EndCond
       .set({
         ...Object.fromEntries(Object.keys(ending).map((name) => [name, value(name)])),
         engineHandle: null,
+        sweepAt: ENDED,
         ...(ending.status === 'completed' && { completedAt: value('now'), ...NO_FAILURE }),
         ...(from === 'pending' && { cancelledAt: value('now') }),
         ...(from === 'processing' && {
@@ -155,7 +159,14 @@ export async function cancelPending(
   const pending = await db
     .select({ id: jobs.id })
     .from(jobs)
-    .where(and(eq(jobs.organisationId, organisationId), eq(jobs.status, WITHDRAWAL.from), isClosed))
+    .where(
+      and(
+        eq(jobs.organisationId, organisationId),
+        UNFINISHED,
+        eq(jobs.status, WITHDRAWAL.from),
+        isClosed,
+      ),
+    )
     .limit(MAX_CANCELLED)
   if (pending.length === 0) return { cancelled: [], addedEventIds: [] }
   const ids = pending.map(({ id }) => id)
@@ -170,7 +181,7 @@ export async function cancelPending(
   const [cancelled, , added] = await db.batch([
     db
       .update(jobs)
-      .set({ status: WITHDRAWAL.to, cancelledAt: new Date(now) })
+      .set({ status: WITHDRAWAL.to, cancelledAt: new Date(now), sweepAt: ENDED })
       .where(and(inArray(jobs.id, ids), eq(jobs.status, WITHDRAWAL.from), isClosed))
       .returning(),
     insertOwnEvents(db, event),

@@ -44,7 +44,8 @@ export async function claimEvent(env: Env, eventId: string): Promise<ClaimedEven
   const [[event], [job], [organisation], endpoints, [addedEndpoint]] = await db.batch([
     db
       .update(webhookEvents)
-      .set(dueFrom(new Date(now.getTime() + ATTEMPT_LEASE_MS)))
+      // Not `sweepAt`, whose index would be written again. The lease delays the sweep.
+      .set({ dueAt: new Date(now.getTime() + ATTEMPT_LEASE_MS) })
       .where(
         and(
           eq(webhookEvents.id, eventId),
@@ -204,8 +205,8 @@ function reduceAttempts(env: Env, { eventId, number }: WebhookAttemptRow) {
 }
 
 /**
- * Takes undelivered events whose `sweepAt` has passed, and postpones it, so that the next sweeps skip
- * them.
+ * Takes undelivered events whose `sweepAt` and lease have passed, and postpones `sweepAt`, so that the next
+ * sweeps skip them.
  */
 export async function takeSweptEvents(env: Env, limit: number): Promise<string[]> {
   const db = database(env)
@@ -214,7 +215,13 @@ export async function takeSweptEvents(env: Env, limit: number): Promise<string[]
     .select({ id: webhookEvents.id })
     .from(webhookEvents)
     // SQLite uses the partial index only with literals.
-    .where(and(sql`status in ('pending', 'retrying')`, lte(webhookEvents.sweepAt, new Date(now))))
+    .where(
+      and(
+        sql`status in ('pending', 'retrying')`,
+        lte(webhookEvents.sweepAt, new Date(now)),
+        lte(webhookEvents.dueAt, new Date(now)),
+      ),
+    )
     .orderBy(webhookEvents.sweepAt)
     .limit(limit)
   const rows = due.as('due')
