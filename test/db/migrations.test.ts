@@ -2,11 +2,12 @@
 import { applyD1Migrations } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { expect, it } from 'vitest'
+import { jobsBindings } from '../../src/db/shards.ts'
 import { JOB_STATUSES } from '../../src/domain/job.ts'
 import { listJobs } from '../../src/jobs/lists.ts'
 import { takeSweptJobs } from '../../src/jobs/store.ts'
 
-const db = env.JOBS_DB_3
+const db = jobsBindings(env).at(-1) ?? env.DB
 const isRowsWritten = ({ queries }: { queries: string[] }) =>
   queries.some((query) => query.includes('WHERE sweep_at > 0'))
 
