@@ -76,8 +76,8 @@ export default {
         const now = Date.now()
         await env.DB.prepare(
           `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, model_image_url,
-             garment_image_url, base_url, created_at, due_at)
-           VALUES (?, 'baseline', 'baseline', 'live', 'pending', ?, ?, 'https://baseline.test', ?, ?)
+             garment_image_url, base_url, created_at, due_at, sweep_at)
+           VALUES (?, 'baseline', 'baseline', 'live', 'pending', ?, ?, 'https://baseline.test', ?, ?, 1)
            ON CONFLICT DO NOTHING`,
         )
           .bind(jobId, body['model_image_url'], body['garment_image_url'], now, now + 30_000)
@@ -90,7 +90,7 @@ export default {
         await baseline.check()
         const [ended] = await env.DB.batch([
           env.DB.prepare(
-            "UPDATE jobs SET status = 'refunded' WHERE id = ? AND status = 'pending' RETURNING *",
+            "UPDATE jobs SET status = 'refunded', sweep_at = 0 WHERE id = ? AND status = 'pending' RETURNING *",
           ).bind(id),
           env.DB.prepare(
             `INSERT INTO webhook_events (id, organisation_id, job_id, type, url, created_at, due_at)

@@ -5,7 +5,7 @@ import type { OrganisationRequest } from '../access/authorisation.ts'
 import { database } from '../db/client.ts'
 import { jobsDatabase } from '../db/shards.ts'
 import { billingAccounts, payments } from '../db/billing-schema.ts'
-import { apiKeys, jobs, organisations } from '../db/schema.ts'
+import { apiKeys, FINISHED, jobs, organisations } from '../db/schema.ts'
 import { webhookEvents } from '../db/webhook-schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { isActiveKey } from './active-key.ts'
@@ -66,7 +66,8 @@ async function readWork(env: Env, organisationId: string) {
           order by ${webhookEvents.id} desc limit ${SEARCHED_ROWS})
         where status = 'delivered') as delivered,
       exists (select 1 from (select ${jobs.mode} as mode from ${jobs}
-          where ${jobs.organisationId} = ${organisationId} and ${jobs.status} = 'completed'
+          where ${jobs.organisationId} = ${organisationId} and ${FINISHED}
+            and ${jobs.status} = 'completed'
           order by ${jobs.id} desc limit ${SEARCHED_ROWS})
         where mode = 'live') as live`)
   return { hasDelivery: Boolean(state?.delivered), hasLiveJob: Boolean(state?.live) }

@@ -16,6 +16,13 @@ import {
   WORKSPACE_STATUSES,
 } from '../domain/organisation.ts'
 
+/**
+ * The conditions of the partial indexes of jobs. SQLite uses such an index only for a query with the same
+ * text, without bound values.
+ */
+export const FINISHED = sql`status in ('completed', 'failed', 'cancelled', 'refunded')`
+export const UNFINISHED = sql`sweep_at > 0`
+
 const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
 
 export const organisations = sqliteTable(
@@ -156,7 +163,10 @@ export const jobs = sqliteTable(
     attempts: integer().notNull().default(0),
     /** When any consumer can claim the job. While processing, this is the end of the consumer's lease. */
     dueAt: instant('due_at').notNull(),
-    /** While unfinished: when the sweep requeues the job. */
+    /**
+     * While unfinished: when the sweep requeues a pending job; 0 after the end. A claim does not change it,
+     * since that would write the index again: `due_at` delays the sweep of a processing job.
+     */
     sweepAt: instant('sweep_at')
       .notNull()
       .default(sql`0`),
@@ -182,16 +192,13 @@ export const jobs = sqliteTable(
     // One index per combination of filters, so that a list reads only the rows of its page.
     index('jobs_by_organisation').on(table.organisationId, table.id),
     index('jobs_by_workspace').on(table.organisationId, table.workspaceId, table.id),
-    index('jobs_by_status').on(table.organisationId, table.status, table.id),
-    index('jobs_by_workspace_status').on(
-      table.organisationId,
-      table.workspaceId,
-      table.status,
-      table.id,
-    ),
-    index('jobs_unfinished')
-      .on(table.sweepAt)
-      .where(sql`status in ('pending', 'processing')`),
+    // Jobs enter the indexes of statuses at their end, and leave the index of unfinished jobs. A claim
+    // writes no index: no indexed column changes, and no condition contains a column that changes.
+    index('jobs_by_status').on(table.organisationId, table.status, table.id).where(FINISHED),
+    index('jobs_by_workspace_status')
+      .on(table.organisationId, table.workspaceId, table.status, table.id)
+      .where(FINISHED),
+    index('jobs_unfinished').on(table.organisationId, table.id).where(UNFINISHED),
   ],
 )
 

@@ -3,7 +3,6 @@
 import { and, eq, sql } from 'drizzle-orm'
 import { isClosed } from '../access/closed-organisations.ts'
 import type { Database } from '../db/client.ts'
-import { dueFrom } from '../db/due.ts'
 import { jobsDatabase } from '../db/shards.ts'
 import { jobs } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
@@ -47,7 +46,7 @@ export async function claimJob({
         startedAt: sql`coalesce(${jobs.startedAt}, ${now})`,
         // A claim that only polls an engine is not another attempt.
         attempts: sql`${jobs.attempts} + (${jobs.engineHandle} is null)`,
-        ...dueFrom(new Date(now + LEASE_MS)),
+        dueAt: new Date(now + LEASE_MS),
       })
       .where(
         and(
@@ -98,7 +97,7 @@ export async function saveClaim({
       ambiguousStarts,
       attempts,
       ...failure,
-      ...dueFrom(dueAt),
+      dueAt,
     })
     .where(
       and(

@@ -5,7 +5,7 @@ import { deletedAmong } from '../access/closed-organisations.ts'
 import { listed } from '../db/client.ts'
 import type { Database } from '../db/client.ts'
 import { forEachShard, jobsDatabase } from '../db/shards.ts'
-import { jobs } from '../db/schema.ts'
+import { jobs, UNFINISHED } from '../db/schema.ts'
 import { jobStatistics, jobStatisticsDays } from '../db/statistics-schema.ts'
 import type { Mode } from '../domain/job.ts'
 import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
@@ -66,15 +66,9 @@ async function nextDay(db: Database): Promise<number | undefined> {
 async function hasUnfinished(db: Database, day: number): Promise<boolean> {
   const unfinished = await db
     .select({ id: jobs.id })
-    .from(jobs)
-    // The condition of the partial index.
-    .where(
-      and(
-        sql`status in ('pending', 'processing')`,
-        gte(jobs.id, firstJob(day)),
-        lt(jobs.id, firstJob(day + 1)),
-      ),
-    )
+    // Without the name SQLite would read all jobs of the day.
+    .from(sql`${jobs} indexed by jobs_unfinished`)
+    .where(and(UNFINISHED, gte(jobs.id, firstJob(day)), lt(jobs.id, firstJob(day + 1))))
     .limit(1)
   return unfinished.length > 0
 }

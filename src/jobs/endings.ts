@@ -6,7 +6,7 @@ import { isClosed } from '../access/closed-organisations.ts'
 import { preparedBatch } from '../db/prepared-query.ts'
 import { jobsBinding, jobsDatabase } from '../db/shards.ts'
 import { UNQUEUED_AFTER_MS } from '../db/due.ts'
-import { jobs } from '../db/schema.ts'
+import { jobs, UNFINISHED } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { ImageFormat } from '../domain/image.ts'
 import type { FinalStatus, JobStatus, NextStatus, Transition } from '../domain/job.ts'
@@ -85,6 +85,9 @@ function endStatements(from: JobStatus, ending: JobEnd['ending'], required: EndC
   return statements
 }
 
+/** Removes the job from the index of unfinished jobs. */
+const ENDED = new Date(0)
+
 /** A completed job does not keep the failures of its earlier attempts. */
 const NO_FAILURE = {
   errorCode: null,
@@ -108,6 +111,7 @@ function prepareEnd(from: JobStatus, ending: JobEnd['ending'], required: EndCond
       .set({
         ...Object.fromEntries(Object.keys(ending).map((name) => [name, value(name)])),
         engineHandle: null,
+        sweepAt: ENDED,
         ...(ending.status === 'completed' && { completedAt: value('now'), ...NO_FAILURE }),
         ...(from === 'pending' && { cancelledAt: value('now') }),
         ...(from === 'processing' && {
@@ -142,7 +146,9 @@ export async function cancelPending(
   const pending = await db
     .select({ id: jobs.id })
     .from(jobs)
-    .where(and(eq(jobs.organisationId, organisationId), eq(jobs.status, WITHDRAWAL.from)))
+    .where(
+      and(eq(jobs.organisationId, organisationId), UNFINISHED, eq(jobs.status, WITHDRAWAL.from)),
+    )
     .limit(MAX_CANCELLED)
   // Checked after the selection: an organisation that is reactivated later keeps its new jobs, which are
   // not selected.
@@ -161,7 +167,7 @@ export async function cancelPending(
   const [cancelled, , added] = await db.batch([
     db
       .update(jobs)
-      .set({ status: WITHDRAWAL.to, cancelledAt: new Date(now) })
+      .set({ status: WITHDRAWAL.to, cancelledAt: new Date(now), sweepAt: ENDED })
       .where(and(inArray(jobs.id, ids), eq(jobs.status, WITHDRAWAL.from)))
       .returning(),
     insertOwnEvents(db, event),

@@ -2,7 +2,8 @@
 import { and, desc, eq, gte, lt, sql } from 'drizzle-orm'
 import { preparedQuery } from '../db/prepared-query.ts'
 import { jobsBinding, jobsDatabase } from '../db/shards.ts'
-import { jobs } from '../db/schema.ts'
+import { isFinal } from '../domain/job.ts'
+import { FINISHED, jobs, UNFINISHED } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import { firstIdSince } from '../ids.ts'
 import type { JobFilter } from './store.ts'
@@ -23,7 +24,7 @@ export type ListedRow = Pick<JobRow, keyof typeof LISTED>
 
 interface Conditions {
   byWorkspace: boolean
-  byStatus: boolean
+  byStatus: 'finished' | 'unfinished' | undefined
   hasFirst: boolean
   hasEnd: boolean
   limit: number
@@ -31,7 +32,8 @@ interface Conditions {
 
 /**
  * The query for a combination of conditions. Ids sort by time, so a range of time is a range of ids.
- * Each combination has its own index. The limit is part of the SQL: SQLite plans a statement again for
+ * Each combination has its own index, except that pending and processing jobs share the index of
+ * unfinished jobs. The limit is part of the SQL: SQLite plans a statement again for
  * each value that is bound to LIMIT, which costs 50 µs per page and 5 % of the throughput.
  */
 const listQuery = ({ byWorkspace, byStatus, hasFirst, hasEnd, limit }: Conditions) =>
@@ -43,7 +45,8 @@ const listQuery = ({ byWorkspace, byStatus, hasFirst, hasEnd, limit }: Condition
         and(
           eq(jobs.organisationId, sql.placeholder('organisationId')),
           byWorkspace ? eq(jobs.workspaceId, sql.placeholder('workspaceId')) : undefined,
-          byStatus ? eq(jobs.status, sql.placeholder('status')) : undefined,
+          byStatus && { finished: FINISHED, unfinished: UNFINISHED }[byStatus],
+          byStatus && eq(jobs.status, sql.placeholder('status')),
           hasFirst ? gte(jobs.id, sql.placeholder('firstId')) : undefined,
           hasEnd ? lt(jobs.id, sql.placeholder('beforeId')) : undefined,
         ),
@@ -77,7 +80,7 @@ export async function listJobs({
   const beforeId = pageEnd ?? (createdBefore && firstIdSince('job', createdBefore.getTime()))
   const conditions = {
     byWorkspace: workspaceId !== undefined,
-    byStatus: status !== undefined,
+    byStatus: status && (isFinal(status) ? ('finished' as const) : ('unfinished' as const)),
     hasFirst: firstId !== undefined,
     hasEnd: beforeId !== undefined,
     limit,

@@ -5,7 +5,8 @@ import { and, asc, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { inWorkspaces } from '../access/workspace-rights.ts'
 import { jobsDatabase } from '../db/shards.ts'
-import { jobs } from '../db/schema.ts'
+import { FINISHED, jobs, UNFINISHED } from '../db/schema.ts'
+import { isFinal } from '../domain/job.ts'
 import type { JobErrorCode, JobStatus, Mode } from '../domain/job.ts'
 import { firstIdSince } from '../ids.ts'
 import { LISTED } from './lists.ts'
@@ -185,6 +186,7 @@ const statusOf = ({ status, errorCode }: JobSearchFilter) => status ?? (errorCod
  * organisation, and read the jobs of all statuses and workspaces.
  */
 function indexOf({ filter }: JobSearch): SQL {
+  if (isUnfinished(filter)) return sql.identifier('jobs_unfinished').getSQL()
   const parts = [
     filter.workspaceId !== undefined && 'workspace',
     statusOf(filter) !== undefined && 'status',
@@ -194,19 +196,32 @@ function indexOf({ filter }: JobSearch): SQL {
 
 /** The conditions that the index covers, so that the entries between both ends are read in order. */
 function inRange({ organisationId, filter }: JobSearch, range: IdRange): SQL | undefined {
-  const status = statusOf(filter)
   return and(
     eq(jobs.organisationId, organisationId),
-    filter.workspaceId === undefined ? undefined : eq(jobs.workspaceId, filter.workspaceId),
-    status === undefined ? undefined : eq(jobs.status, status),
+    ...(isUnfinished(filter) ? [UNFINISHED] : ofWorkspaceAndStatus(filter)),
     range.first === undefined ? undefined : gte(jobs.id, range.first),
     range.before === undefined ? undefined : lt(jobs.id, range.before),
   )
 }
 
+const isUnfinished = (filter: JobSearchFilter): boolean => {
+  const status = statusOf(filter)
+  return status !== undefined && !isFinal(status)
+}
+
+function ofWorkspaceAndStatus(filter: JobSearchFilter): SQL[] {
+  const status = statusOf(filter)
+  return [
+    ...(filter.workspaceId === undefined ? [] : [eq(jobs.workspaceId, filter.workspaceId)]),
+    ...(status === undefined ? [] : [eq(jobs.status, status)]),
+    ...(status === undefined || !isFinal(status) ? [] : [FINISHED]),
+  ]
+}
+
 /** The conditions without an index. */
 const matching = ({ filter, workspaceIds }: JobSearch): SQL | undefined =>
   and(
+    ...(isUnfinished(filter) ? ofWorkspaceAndStatus(filter) : []),
     eq(jobs.mode, filter.mode),
     filter.errorCode === undefined ? undefined : eq(jobs.errorCode, filter.errorCode),
     filter.errorCode === undefined ? undefined : eq(jobs.status, 'failed'),

@@ -1,11 +1,11 @@
 // SQL that inserts, reads and deletes jobs. Lists are in jobs/lists; status changes are in jobs/claims
 // and jobs/endings.
-import { and, eq, inArray, lte, sql } from 'drizzle-orm'
+import { eq, inArray, sql } from 'drizzle-orm'
 import type { Database } from '../db/client.ts'
 import { preparedQuery } from '../db/prepared-query.ts'
 import { jobsBinding, jobsDatabase } from '../db/shards.ts'
-import { SWEEP_AGAIN_AFTER_MS, UNQUEUED_AFTER_MS } from '../db/due.ts'
-import { jobs } from '../db/schema.ts'
+import { SWEEP_AFTER_DUE_MS, SWEEP_AGAIN_AFTER_MS, UNQUEUED_AFTER_MS } from '../db/due.ts'
+import { jobs, UNFINISHED } from '../db/schema.ts'
 import { webhookEvents } from '../db/webhook-schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { WebhookEventRow } from '../db/webhook-schema.ts'
@@ -112,8 +112,10 @@ export interface SweptJobs {
 }
 
 /**
- * Selects up to `limit` unfinished jobs of one shard whose `sweepAt` has passed, and postpones it, so that the next
- * sweep skips them. A pending job of a mode in `queued` is probably in its queue, so it needs a message
+ * Selects up to `limit` unfinished jobs of one shard that have to be requeued, and postpones `sweepAt`, so
+ * that the next sweep skips them. Reads all unfinished jobs until the limit. A processing job is due after
+ * its lease, once per lease unless `sweepAt` passes again. A pending job of a mode in `queued` is probably
+ * in its queue, so it needs a message
  * only after `PENDING_MAX_WAIT_MS`.
  */
 export async function takeSweptJobs({
@@ -126,7 +128,13 @@ export async function takeSweptJobs({
   limit: number
 }): Promise<SweptJobs> {
   const now = Date.now()
-  const due = db
+  const isDue = sql`case ${jobs.status} when 'pending' then ${jobs.sweepAt} <= ${now}
+    else ${jobs.dueAt} <= ${now - SWEEP_AFTER_DUE_MS}
+      and (${jobs.sweepAt} <= ${now} or ${jobs.dueAt} > ${jobs.sweepAt} - ${SWEEP_AGAIN_AFTER_MS}) end`
+  // Without the name SQLite could read all jobs.
+  const due = sql`(select ${jobs.id} from ${jobs} indexed by jobs_unfinished
+    where ${UNFINISHED} and ${isDue} limit ${limit})`
+  const page = db
     .select({
       id: jobs.id,
       mode: jobs.mode,
@@ -135,16 +143,12 @@ export async function takeSweptJobs({
       createdAt: jobs.createdAt,
     })
     .from(jobs)
-    // SQLite uses the partial index only with literals, not with bound values.
-    .where(and(sql`status in ('pending', 'processing')`, lte(jobs.sweepAt, new Date(now))))
-    .orderBy(jobs.sweepAt)
-    .limit(limit)
-  const rows = due.as('due')
+    .where(inArray(jobs.id, due))
   const modes = sql.join([sql`''`, ...queued.map((mode) => sql`${mode}`)], sql`, `)
   const isQueued = sql`${jobs.status} = 'pending' and ${jobs.mode} in (${modes})
     and ${jobs.createdAt} > ${now - PENDING_MAX_WAIT_MS}`
   const [taken] = await db.batch([
-    due,
+    page,
     db
       .update(jobs)
       .set({
@@ -153,7 +157,7 @@ export async function takeSweptJobs({
           then ${now} + max(${SWEEP_QUEUED_AGAIN_AFTER_MS}, (${now} - ${jobs.createdAt}) / 4)
           else ${now + SWEEP_AGAIN_AFTER_MS} end`,
       })
-      .where(inArray(jobs.id, db.select({ id: rows.id }).from(rows))),
+      .where(inArray(jobs.id, due)),
   ])
   const isWaiting = ({ status, mode, createdAt }: (typeof taken)[number]) =>
     status === 'pending' && queued.includes(mode) && createdAt.getTime() > now - PENDING_MAX_WAIT_MS

@@ -7,17 +7,54 @@ const CLEANUP_BATCH = 1_000
 /** The storage key of the id up to which entries are rolled up. */
 const ROLLED_UP_TO = 'ledger-rolled-up-to'
 
-type LedgerStorage = Pick<DurableObjectStorage, 'sql' | 'kv'>
+/** The storage key of an id: all reservations of earlier jobs are closed. */
+const FIRST_OPEN = 'first-open-reservation'
+/** The closed reservations that are read before the id is stored again. */
+const MAX_CLOSED_READ = 100
+
+export type LedgerStorage = Pick<DurableObjectStorage, 'sql' | 'kv'>
 
 /** Closed reservations of jobs before this id may be deleted. */
 export const oldestReservation = (now = Date.now()): string =>
   firstIdSince('job', now - RETENTION_DAYS.closedReservations * DAY_MS)
+
+/** All reservations of jobs before this id are closed. */
+export const firstOpenReservation = (kv: SyncKvStorage): string => kv.get<string>(FIRST_OPEN) ?? ''
+
+/** Call this for each new reservation: the clock may have been set back. */
+export function includeReservation(kv: SyncKvStorage, jobId: string): void {
+  if (jobId < firstOpenReservation(kv)) kv.put(FIRST_OPEN, jobId)
+}
+
+/** Stores the first open reservation if enough earlier ones are closed. */
+function skipClosed({ sql, kv }: LedgerStorage, now: number): void {
+  const from = firstOpenReservation(kv)
+  const open = sql
+    .exec<{ jobId: string }>(
+      `SELECT job_id AS jobId FROM reservations
+       WHERE job_id >= ? AND state = 'reserved' ORDER BY job_id LIMIT 1`,
+      from,
+    )
+    .toArray()[0]
+  const first = open?.jobId ?? firstIdSince('job', now)
+  const { closed } = sql
+    .exec<{ closed: number }>(
+      `SELECT count(*) AS closed FROM (
+         SELECT 1 FROM reservations WHERE job_id >= ? AND job_id < ? LIMIT ?)`,
+      from,
+      first,
+      MAX_CLOSED_READ,
+    )
+    .one()
+  if (closed >= MAX_CLOSED_READ) kv.put(FIRST_OPEN, first)
+}
 
 /**
  * Deletes closed reservations after 30 days and rolls entries up after 400 days, one batch of each.
  * @returns when to call it again, ms since 1970; undefined when nothing will expire
  */
 export function cleanUpLedger({ sql, kv }: LedgerStorage, now: number): number | undefined {
+  skipClosed({ sql, kv }, now)
   const before = oldestReservation(now)
   const { rowsWritten } = sql.exec(
     `DELETE FROM reservations WHERE job_id IN (

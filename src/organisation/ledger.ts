@@ -6,7 +6,8 @@
 // A reservation has its job's id. Capture and release are idempotent and close it exactly once.
 // A reversal takes back credits of a grant, for a refund or a lost dispute: `granted` is what was granted
 // less what was taken back, and the balance may become negative.
-import { oldestReservation } from './ledger-cleanup.ts'
+import { firstOpenReservation, includeReservation, oldestReservation } from './ledger-cleanup.ts'
+import type { LedgerStorage } from './ledger-cleanup.ts'
 
 /** The reference of an organisation's first grant. No other grant may use it. */
 export const SIGN_UP_REFERENCE = 'sign-up'
@@ -55,9 +56,11 @@ export const ZERO_TOTALS: Totals = { granted: 0, balance: 0, reserved: 0, consum
 
 export class Ledger {
   readonly #sql: SqlStorage
+  readonly #kv: SyncKvStorage
 
-  constructor(sql: SqlStorage) {
+  constructor({ sql, kv }: LedgerStorage) {
     this.#sql = sql
+    this.#kv = kv
   }
 
   /** Whether the tables exist. Does not create them. */
@@ -147,6 +150,7 @@ export class Ledger {
   /** Reserves one credit for a job. @returns false, without a change, when the balance is below 1 */
   reserve(jobId: string): boolean {
     if (this.totals().balance < 1) return false
+    includeReservation(this.#kv, jobId)
     this.#sql.exec(
       "INSERT INTO reservations (job_id, state, checked_at) VALUES (?, 'reserved', ?)",
       jobId,
@@ -186,12 +190,16 @@ export class Ledger {
     this.#append('release', 1, { balance: 1, reserved: -1 }, { jobId })
   }
 
-  /** Open reservations that were not renewed since `before` (ms since 1970), oldest first. */
+  /**
+   * Open reservations that were not renewed since `before` (ms since 1970), oldest first. Reads all
+   * reservations since the first open one: an index would be one more row written for each job.
+   */
   openSince(before: number, limit: number): OpenReservation[] {
     return this.#sql
       .exec<{ jobId: string; checkedAt: number }>(
         `SELECT job_id AS jobId, checked_at AS checkedAt FROM reservations
-         WHERE state = 'reserved' AND checked_at <= ? ORDER BY checked_at LIMIT ?`,
+         WHERE job_id >= ? AND state = 'reserved' AND checked_at <= ? ORDER BY checked_at LIMIT ?`,
+        firstOpenReservation(this.#kv),
         before,
         limit,
       )

@@ -49,6 +49,9 @@ const STEPS: readonly string[] = [
      length_to_here INTEGER NOT NULL,
      lines TEXT NOT NULL
    );`,
+
+  // Open reservations are searched from the first open one, whose id is stored.
+  'DROP INDEX IF EXISTS reservations_open;',
 ]
 
 /**

@@ -23,7 +23,7 @@ export class Stores {
     if (!this.#stores) {
       migrate(this.#storage)
       this.#stores = {
-        ledger: new Ledger(this.#storage.sql),
+        ledger: new Ledger(this.#storage),
         idempotency: new IdempotencyRecords(this.#storage.sql),
         requestLog: new RequestLog(this.#storage),
       }

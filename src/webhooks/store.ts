@@ -64,7 +64,8 @@ export async function claimEvent(
   const [[event], [job], endpoints, [addedEndpoint]] = await db.batch([
     db
       .update(webhookEvents)
-      .set(dueFrom(new Date(now.getTime() + ATTEMPT_LEASE_MS)))
+      // Not `sweepAt`, whose index would be written again. The lease delays the sweep.
+      .set({ dueAt: new Date(now.getTime() + ATTEMPT_LEASE_MS) })
       .where(
         and(
           eq(webhookEvents.id, eventId),
@@ -245,7 +246,8 @@ function reduceAttempts(db: Database, { eventId, number }: WebhookAttemptRow) {
 }
 
 /**
- * Takes undelivered events of one shard whose `sweepAt` has passed, and postpones it, so that the next
+ * Takes undelivered events of one shard whose `sweepAt` and lease have passed, and postpones `sweepAt`, so
+ * that the next
  * sweeps skip them.
  */
 export async function takeSweptEvents(
@@ -257,7 +259,13 @@ export async function takeSweptEvents(
     .select({ id: webhookEvents.id, organisationId: webhookEvents.organisationId })
     .from(webhookEvents)
     // SQLite uses the partial index only with literals.
-    .where(and(sql`status in ('pending', 'retrying')`, lte(webhookEvents.sweepAt, new Date(now))))
+    .where(
+      and(
+        sql`status in ('pending', 'retrying')`,
+        lte(webhookEvents.sweepAt, new Date(now)),
+        lte(webhookEvents.dueAt, new Date(now)),
+      ),
+    )
     .orderBy(webhookEvents.sweepAt)
     .limit(limit)
   const rows = due.as('due')

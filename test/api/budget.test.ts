@@ -3,13 +3,16 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { clientOf } from '../support/client.ts'
 import { createKey } from '../../src/organisation/api-key.ts'
-import { newId } from '../../src/ids.ts'
+import { eventIdOf, newId } from '../../src/ids.ts'
+import { processJob } from '../../src/jobs/process.ts'
 import { Organisation } from '../../src/organisation/organisation.ts'
+import { deliverEvent } from '../../src/webhooks/deliver.ts'
 import { postUpload, upload } from '../support/upload.ts'
 import { eventsIn, newEndpoint } from '../support/webhooks.ts'
 import { finished, IMAGES, newOrganisation, submit } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
 import { spyBatch, spyPrepare } from '../support/jobs-database.ts'
+import type { Batch } from '../support/jobs-database.ts'
 
 let shop: TestOrganisation
 
@@ -22,23 +25,77 @@ function countCalls() {
     return batch(statements)
   })
   spyPrepare((prepare, sql) => onRun(prepare(sql), count('d1')))
-  for (const queue of [env.JOBS, env.TEST_JOBS]) {
-    vi.spyOn(queue, 'send').mockImplementation(async () => {
-      calls.jobs++
-      return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
-    })
-  }
-  for (const send of ['send', 'sendBatch'] as const) {
-    vi.spyOn(env.WEBHOOKS, send).mockImplementation(async () => {
-      calls.webhooks++
-      return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
-    })
-  }
+  replaceQueues(count)
   const getByName = env.ORGANISATION.getByName.bind(env.ORGANISATION)
   vi.spyOn(env.ORGANISATION, 'getByName').mockImplementation((name) =>
     onAnyCall(getByName(name), count('organisation')),
   )
   return calls
+}
+
+/** Counts the rows that lists read. */
+function countListedRows() {
+  const rows = { read: 0 }
+  spyPrepare((prepare, sql) => {
+    const statement = prepare(sql)
+    return new Proxy(statement, {
+      get: (target, name) =>
+        name === 'bind'
+          ? (...values: unknown[]) => {
+              const bound = target.bind(...values)
+              return {
+                raw: async () => {
+                  const { results, meta } = await bound.all<Record<string, unknown>>()
+                  rows.read += meta.rows_read
+                  return results.map((row) => Object.values(row))
+                },
+              }
+            }
+          : Reflect.get(target, name),
+    })
+  })
+  return rows
+}
+
+/** Counts the rows that batches and single inserts write, index entries included. */
+function countWrittenRows() {
+  let written = 0
+  const add = <T>(result: D1Result<T>) => {
+    written += result.meta.rows_written
+    return result
+  }
+  spyBatch(async <T>(batch: Batch, statements: D1PreparedStatement[]) =>
+    (await batch<T>(statements)).map(add),
+  )
+  const addRun = (statement: D1PreparedStatement): D1PreparedStatement =>
+    new Proxy(statement, {
+      get(target, name) {
+        if (name === 'bind') return (...values: unknown[]) => addRun(target.bind(...values))
+        if (name === 'run') return async () => add(await target.run())
+        const member: unknown = Reflect.get(target, name)
+        return typeof member === 'function' ? member.bind(target) : member
+      },
+    })
+  spyPrepare((prepare, sql) => addRun(prepare(sql)))
+  return {
+    /** The rows since the last call. */
+    take() {
+      const taken = written
+      written = 0
+      return taken
+    },
+  }
+}
+
+/** Replaces the queues, so that no consumer runs. */
+function replaceQueues(report: (queue: 'jobs' | 'webhooks') => () => void = () => () => undefined) {
+  const replace = (queue: Queue, method: 'send' | 'sendBatch', name: 'jobs' | 'webhooks') =>
+    vi.spyOn(queue, method).mockImplementation(async () => {
+      report(name)()
+      return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
+    })
+  for (const queue of [env.JOBS, env.TEST_JOBS]) replace(queue, 'send', 'jobs')
+  for (const method of ['send', 'sendBatch'] as const) replace(env.WEBHOOKS, method, 'webhooks')
 }
 
 /** Wraps a statement so that each run calls `report`, also after `bind`. */
@@ -196,6 +253,26 @@ describe('a request', () => {
   })
 })
 
+describe('a job with a webhook', () => {
+  it('writes 14 rows of D1', async () => {
+    const upstream = vi
+      .spyOn(globalThis, 'fetch')
+      .mockImplementation(async () => new Response('ok'))
+    replaceQueues()
+    const rows = countWrittenRows()
+    const { job_id: jobId } = await submit(shop.test, { webhook_url: 'https://hooks.test/rows' })
+    // The job, and its entries by organisation, by workspace and among the unfinished jobs.
+    expect(rows.take()).toBe(4)
+    await processJob({ env, jobId, mode: 'test' })
+    // The claim. The end: the job, two entries by status, the event and its two entries.
+    expect(rows.take()).toBe(1 + 6)
+    await deliverEvent({ env, eventId: eventIdOf(jobId) })
+    // The claim. The event, which leaves the index of undelivered events, and the attempt.
+    expect(rows.take()).toBe(1 + 2)
+    expect(upstream).toHaveBeenCalledOnce()
+  })
+})
+
 describe('the request log', () => {
   it('makes few Organisation calls for many requests, and no call of D1', async () => {
     const other = await newOrganisation()
@@ -229,32 +306,33 @@ describe('GET /v1/jobs', () => {
     await busyShop.test.get('/v1/account')
     const newest = Date.parse(String(jobs.at(-1)!['created_at']))
 
-    let rowsRead = 0
-    spyPrepare((prepare, sql) => {
-      const statement = prepare(sql)
-      return new Proxy(statement, {
-        get: (target, name) =>
-          name === 'bind'
-            ? (...values: unknown[]) => {
-                const bound = target.bind(...values)
-                return {
-                  raw: async () => {
-                    const { results, meta } = await bound.all<Record<string, unknown>>()
-                    rowsRead += meta.rows_read
-                    return results.map((row) => Object.values(row))
-                  },
-                }
-              }
-            : Reflect.get(target, name),
-      })
-    })
+    const rows = countListedRows()
     const path = `/v1/jobs?limit=5${filters}`
       .replace('WS', busyShop.workspaceId)
       .replace('AFTER', new Date(newest - 60_000).toISOString())
       .replace('BEFORE', new Date(newest + 60_000).toISOString())
     const page = await (await busyShop.test.get(path)).json<{ jobs: unknown[] }>()
     expect(page.jobs).toHaveLength(5)
-    expect(rowsRead).toBeGreaterThan(0)
-    expect(rowsRead).toBeLessThanOrEqual(6)
+    expect(rows.read).toBeGreaterThan(0)
+    expect(rows.read).toBeLessThanOrEqual(6)
+  })
+
+  it('reads at most limit + 1 rows of the pending jobs, and no finished job', async () => {
+    const busyShop = await newOrganisation()
+    const { job_id } = await submit(busyShop.test)
+    await finished(busyShop.test, job_id)
+    replaceQueues()
+    for (let n = 0; n < 8; n++) await submit(busyShop.test)
+    vi.restoreAllMocks()
+    for (const [filters, read] of [
+      ['status=pending', 6],
+      [`status=pending&workspace_id=${busyShop.workspaceId}`, 6],
+      ['status=processing', 9],
+    ] as const) {
+      const rows = countListedRows()
+      expect((await busyShop.test.get(`/v1/jobs?limit=5&${filters}`)).status).toBe(200)
+      expect(rows.read).toBeLessThanOrEqual(read)
+      vi.restoreAllMocks()
+    }
   })
 })

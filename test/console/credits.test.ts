@@ -16,9 +16,9 @@ async function ownerWithLedger() {
   const jobs = [newId('job'), newId('job'), newId('job')] as const
   await runInDurableObject(
     env.ORGANISATION.getByName(owner.organisationId),
-    (_: Organisation, { storage: { sql } }) => {
-      sql.exec('UPDATE ledger_entries SET at = ?', lastMonth)
-      const ledger = new Ledger(sql)
+    (_: Organisation, { storage }) => {
+      storage.sql.exec('UPDATE ledger_entries SET at = ?', lastMonth)
+      const ledger = new Ledger(storage)
       for (const job of jobs) ledger.reserve(job)
       ledger.capture(jobs[0])
       ledger.release(jobs[1])

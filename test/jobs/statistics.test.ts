@@ -40,8 +40,9 @@ async function insertJobs(organisation: TestOrganisation, time: number, jobs: Jo
     .prepare(
       `WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?1)
      INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, base_url, created_at, due_at,
-                       error_code, duration_ms)
-     SELECT ?2 || printf('%08d', n + ?3), ?4, ?5, ?6, ?7, 'http://localhost', ?8, ?8, ?9, ?10 FROM n`,
+                       error_code, duration_ms, sweep_at)
+     SELECT ?2 || printf('%08d', n + ?3), ?4, ?5, ?6, ?7, 'http://localhost', ?8, ?8, ?9, ?10,
+            iif(?7 IN ('pending', 'processing'), ?8, 0) FROM n`,
     )
     .bind(
       rows,

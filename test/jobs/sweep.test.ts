@@ -29,16 +29,17 @@ interface Rows {
   ageMs?: number
 }
 
-/** Inserts unfinished jobs that are due for the sweep. */
+/** Inserts unfinished jobs that are due for the sweep. The lease of processing jobs has ended. */
 async function insertJobs({ count, mode = 'live', status = 'pending', ageMs = 0 }: Rows) {
   const createdAt = Date.now() - ageMs
+  const dueAt = status === 'pending' ? createdAt : createdAt - MINUTE_MS
   await env.JOBS_DB_0.prepare(
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)
      INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, model_image_url,
                        garment_image_url, base_url, created_at, due_at, sweep_at)
-     SELECT printf('job_%s%s%09d', ?2, ?3, i), 'org_1', 'ws_1', ?2, ?3, '', '', '', ?4, ?4, 1 FROM n`,
+     SELECT printf('job_%s%s%09d', ?2, ?3, i), 'org_1', 'ws_1', ?2, ?3, '', '', '', ?4, ?5, 1 FROM n`,
   )
-    .bind(count, mode, status, createdAt)
+    .bind(count, mode, status, createdAt, dueAt)
     .run()
 }
 
@@ -99,6 +100,22 @@ describe('the sweep', () => {
       expect(sent.JOBS).toHaveLength(2)
     },
   )
+
+  it('selects a processing job 30 seconds after each lease', async () => {
+    await insertJobs({ count: 1, status: 'processing' })
+    const { sent, env: bindings } = recordingEnv()
+    const claim = () =>
+      env.DB.prepare('UPDATE jobs SET due_at = ?').bind(Date.now() + 2 * MINUTE_MS)
+    for (const sweeps of [1, 2]) {
+      await claim().run()
+      pass(2 * MINUTE_MS + 29_000)
+      await sweep(bindings)
+      expect(sent.JOBS).toHaveLength(sweeps - 1)
+      pass(1_000)
+      await sweep(bindings)
+      expect(sent.JOBS).toHaveLength(sweeps)
+    }
+  })
 
   it('selects events again after 15 minutes, not before', async () => {
     await insertEvents(1)

@@ -98,8 +98,8 @@ async function insertJob({ orgId, workspaceId }: TestOrganisation): Promise<stri
   await jobsDb(orgId)
     .prepare(
       `INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, model_image_url,
-                       garment_image_url, base_url, created_at, due_at)
-     VALUES (?, ?, ?, 'test', 'pending', '', '', '', 0, 9999999999999)`,
+                       garment_image_url, base_url, created_at, due_at, sweep_at)
+     VALUES (?, ?, ?, 'test', 'pending', '', '', '', 0, 9999999999999, 9999999999999)`,
     )
     .bind(id, orgId, workspaceId)
     .run()
@@ -109,7 +109,7 @@ async function insertJob({ orgId, workspaceId }: TestOrganisation): Promise<stri
 const endOldest = ({ orgId }: TestOrganisation) =>
   jobsDb(orgId)
     .prepare(
-      `UPDATE jobs SET status = 'refunded' WHERE id = (SELECT id FROM jobs
+      `UPDATE jobs SET status = 'refunded', sweep_at = 0 WHERE id = (SELECT id FROM jobs
        WHERE organisation_id = ? AND status = 'pending' ORDER BY id LIMIT 1)`,
     )
     .bind(orgId)

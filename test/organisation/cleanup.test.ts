@@ -3,6 +3,7 @@ import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/ids.ts'
+import { cleanUpLedger } from '../../src/organisation/ledger-cleanup.ts'
 import { Ledger } from '../../src/organisation/ledger.ts'
 import { violationsOf } from '../support/facts.ts'
 import { fakePictures } from '../support/live-job.ts'
@@ -36,6 +37,30 @@ async function cancelledJob({ live }: TestOrganisation): Promise<string> {
 }
 
 describe('closed reservations', () => {
+  it('are not read again by the search for open ones, which includes jobs after a change of the clock', async () => {
+    const shop = await newOrganisation({ credits: 500 })
+    await endedJob(shop) // sets the alarm
+    await runInDurableObject(stubOf(shop), (_, { storage }) => {
+      const ledger = new Ledger(storage)
+      const openJobs = () => ledger.openSince(Number.MAX_SAFE_INTEGER, 10).map(({ jobId }) => jobId)
+      const [earlier, open] = [newId('job'), newId('job')]
+      ledger.reserve(open)
+      for (let n = 0; n < 150; n++) {
+        const jobId = newId('job')
+        ledger.reserve(jobId)
+        ledger.capture(jobId)
+      }
+      cleanUpLedger(storage, Date.now())
+      expect(openJobs()).toEqual([open])
+      ledger.capture(open)
+      pass(1_000)
+      cleanUpLedger(storage, Date.now())
+      expect(storage.kv.get<string>('first-open-reservation')).toSatisfy((id) => id > open)
+      ledger.reserve(earlier)
+      expect(openJobs()).toEqual([earlier])
+    })
+  })
+
   it('are deleted after 30 days, and repeated messages change nothing', async () => {
     const shop = await newOrganisation({ credits: 10 })
     const completed = await endedJob(shop)
@@ -110,7 +135,7 @@ describe('ledger entries', () => {
     await endedJob(shop) // sets the alarm
     pass(DAY_MS - (Date.now() % DAY_MS))
     await runInDurableObject(stubOf(shop), (_, { storage }) => {
-      const ledger = new Ledger(storage.sql)
+      const ledger = new Ledger(storage)
       for (let day = 0; day < 3; day++) {
         for (let n = 0; n < 700; n++) {
           const jobId = newId('job')
