@@ -29,6 +29,8 @@ export interface Harness {
   database: D1Database
   /** D1 database of `instrumented`. */
   instrumentedDatabase: D1Database
+  /** WebSocket URL of workerd's inspector. */
+  inspector: string
   close(): Promise<void>
 }
 
@@ -85,6 +87,7 @@ async function startHarness(): Promise<Harness> {
     convertV4MiniflareOptions({
       port: 0,
       cf: false,
+      inspectorPort: 0,
       log: new Log(LogLevel.ERROR),
       handleStructuredLogs: () => {}, // hides the service's log
       resourcePersistencePath: state,
@@ -103,6 +106,7 @@ async function startHarness(): Promise<Harness> {
     baseline: await address('baseline'),
     database,
     instrumentedDatabase,
+    inspector: (await miniflare.getInspectorURL()).href,
     async close() {
       await miniflare.dispose()
       rmSync(state, { recursive: true, force: true })
