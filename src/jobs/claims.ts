@@ -1,8 +1,10 @@
 // Claims and leases. A claim assigns a job to one consumer until its lease ends (`dueAt`). After that,
 // any consumer may claim the job. If a conditional update returns no row, another writer was first.
 import { and, eq, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
 import { database } from '../db/client.ts'
 import { dueFrom } from '../db/due.ts'
+import { preparedBatch } from '../db/prepared-query.ts'
 import { jobs, organisations } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { Transition } from '../domain/job.ts'
@@ -15,6 +17,37 @@ export const START_LEASE_MS = 200_000
 
 const CLAIM = { from: 'pending', to: 'processing' } as const satisfies Transition
 
+const value = (name: string): SQL => sql`${sql.placeholder(name)}`
+
+const claimStatements = preparedBatch((db) => [
+  db
+    .update(jobs)
+    .set({
+      status: CLAIM.to,
+      startedAt: sql`coalesce(${jobs.startedAt}, ${value('now')})`,
+      // A claim that only polls an engine is not another attempt.
+      attempts: sql`${jobs.attempts} + (${jobs.engineHandle} is null)`,
+      dueAt: value('dueAt'),
+      sweepAt: value('sweepAt'),
+    })
+    .where(
+      and(
+        eq(jobs.id, value('jobId')),
+        // The clock of the Organisation that created the job may be ahead of this one.
+        sql`(${jobs.status} = ${CLAIM.from} and ${jobs.dueAt} <= max(${value('now')}, ${jobs.createdAt})
+              and exists (select 1 from ${organisations}
+              where ${organisations.id} = ${jobs.organisationId} and ${organisations.status} = 'active'
+                and ${organisations.deleteAfter} is null)
+             or ${jobs.status} = ${CLAIM.to} and ${jobs.dueAt} <= ${value('now')})`,
+      ),
+    )
+    .returning(),
+  db
+    .select()
+    .from(jobs)
+    .where(eq(jobs.id, value('jobId'))),
+])
+
 /**
  * Claims a pending job, or takes over a processing job whose lease has ended. A pending job is not
  * claimed before it is due, or when its organisation is suspended or scheduled for deletion.
@@ -24,32 +57,10 @@ export async function claimJob(
   env: Env,
   jobId: string,
 ): Promise<{ claimed: JobRow | undefined; found: JobRow | undefined }> {
-  const db = database(env)
   const now = Date.now()
-  const [[claimed], [found]] = await db.batch([
-    db
-      .update(jobs)
-      .set({
-        status: CLAIM.to,
-        startedAt: sql`coalesce(${jobs.startedAt}, ${now})`,
-        // A claim that only polls an engine is not another attempt.
-        attempts: sql`${jobs.attempts} + (${jobs.engineHandle} is null)`,
-        ...dueFrom(new Date(now + LEASE_MS)),
-      })
-      .where(
-        and(
-          eq(jobs.id, jobId),
-          // The clock of the Organisation that created the job may be ahead of this one.
-          sql`(${jobs.status} = ${CLAIM.from} and ${jobs.dueAt} <= max(${now}, ${jobs.createdAt})
-                and exists (select 1 from ${organisations}
-                where ${organisations.id} = ${jobs.organisationId} and ${organisations.status} = 'active'
-                  and ${organisations.deleteAfter} is null)
-               or ${jobs.status} = ${CLAIM.to} and ${jobs.dueAt} <= ${now})`,
-        ),
-      )
-      .returning(),
-    db.select().from(jobs).where(eq(jobs.id, jobId)),
-  ])
+  const { dueAt, sweepAt } = dueFrom(new Date(now + LEASE_MS))
+  const values = { jobId, now, dueAt: dueAt.getTime(), sweepAt: sweepAt.getTime() }
+  const [[claimed], [found]] = await claimStatements(env, values)
   return { claimed, found }
 }
 
