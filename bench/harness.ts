@@ -32,6 +32,8 @@ export interface Harness {
   database: D1Database
   /** The jobs databases of `instrumented`. */
   instrumentedShards: D1Database[]
+  /** WebSocket URL of workerd's inspector. */
+  inspector: string
   close(): Promise<void>
 }
 
@@ -90,6 +92,7 @@ async function startHarness(): Promise<Harness> {
     convertV4MiniflareOptions({
       port: 0,
       cf: false,
+      inspectorPort: 0,
       log: new Log(LogLevel.ERROR),
       handleStructuredLogs: () => {}, // hides the service's log
       resourcePersistencePath: state,
@@ -117,6 +120,7 @@ async function startHarness(): Promise<Harness> {
     baseline: await address('baseline'),
     database,
     instrumentedShards,
+    inspector: (await miniflare.getInspectorURL()).href,
     async close() {
       await miniflare.dispose()
       rmSync(state, { recursive: true, force: true })

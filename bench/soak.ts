@@ -1,13 +1,21 @@
 // 5. Soak test: ten thousand concurrent jobs of twenty organisations, with cancellations, failures and
-// duplicate messages. Afterwards every invariant must hold and no job may be lost.
+// duplicate messages. Afterwards every invariant must hold, no job may be lost, and the heap of the Worker
+// must not have grown with the number of jobs.
 import { violations } from '../test/support/invariants.ts'
 import type { Facts } from '../test/support/invariants.ts'
 import { control, createOrganisation, shardFor } from './harness.ts'
 import type { BenchOrganisation, Harness } from './harness.ts'
+import { openMemoryProbe } from './memory.ts'
+import type { Memory } from './memory.ts'
 
 const ORGANISATIONS = 20
 const CONCURRENCY = 40
 const MAX_WAIT_MS = 180_000
+/** The share of the jobs that fill caches and compile code, before the heap is compared. */
+const WARM_UP_SHARE = 0.25
+const SAMPLES = 10
+/** The heap at the end varies by this much between runs without a leak. */
+const MAX_HEAP_GROWTH_MB = 2
 
 /** Runs the soak test and checks the invariants. */
 export async function soak(harness: Harness, jobs: number) {
@@ -18,9 +26,14 @@ export async function soak(harness: Harness, jobs: number) {
   const startedAt = Date.now()
   const accepted: string[] = []
   let [cancelled, duplicates] = [0, 0]
+  const probe = await openMemoryProbe(harness)
+  const memory: Record<string, Memory> = { 'at the start': await probe.measure() }
   let next = 0
-  const client = async () => {
-    while (next++ < jobs) {
+  const client = async (until: number) => {
+    while (next < until) {
+      if (++next % Math.ceil(jobs / SAMPLES) === 0) {
+        memory[`${next} submitted`] = await probe.measure()
+      }
       const organisation = organisations[
         Math.floor(Math.random() * organisations.length)
       ] as BenchOrganisation
@@ -34,9 +47,19 @@ export async function soak(harness: Harness, jobs: number) {
       }
     }
   }
-  await Promise.all(Array.from({ length: CONCURRENCY }, client))
-  const submittedMs = Date.now() - startedAt
-  await waitUntilIdle(harness, organisations)
+  let submittedMs = 0
+  const settle = async (until: number): Promise<Memory> => {
+    const from = Date.now()
+    await Promise.all(Array.from({ length: CONCURRENCY }, () => client(until)))
+    submittedMs += Date.now() - from
+    await waitUntilIdle(harness, organisations)
+    return (memory[`${until} settled`] = await probe.measure())
+  }
+  // Both values are of an idle service: under load, the heap contains the requests in progress.
+  const warm = await settle(Math.ceil(jobs * WARM_UP_SHARE))
+  const end = await settle(jobs)
+  probe.close()
+  const heapGrowthMb = Number((end.workerHeapMb - warm.workerHeapMb).toFixed(1))
   const totalMs = Date.now() - startedAt
 
   const received = await control<string[]>(harness, 'received')
@@ -69,6 +92,12 @@ export async function soak(harness: Harness, jobs: number) {
     violations: problems.slice(0, 20),
     lost,
     drift,
+    memory,
+    heapGrowthMb,
+    missed:
+      heapGrowthMb > MAX_HEAP_GROWTH_MB
+        ? [`The heap of the Worker grew by ${heapGrowthMb} MB, more than ${MAX_HEAP_GROWTH_MB} MB`]
+        : [],
   }
 }
 

@@ -1,9 +1,11 @@
 // Claims and leases. A claim assigns a job to one consumer until its lease ends (`dueAt`). After that,
 // any consumer may claim the job. If a conditional update returns no row, another writer was first.
 import { and, eq, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
 import { isClosed } from '../access/closed-organisations.ts'
 import type { Database } from '../db/client.ts'
-import { jobsDatabase } from '../db/shards.ts'
+import { preparedBatch } from '../db/prepared-query.ts'
+import { jobsBinding, jobsDatabase } from '../db/shards.ts'
 import { jobs } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { Transition } from '../domain/job.ts'
@@ -15,6 +17,34 @@ export const LEASE_MS = 2 * 60_000
 export const START_LEASE_MS = 200_000
 
 const CLAIM = { from: 'pending', to: 'processing' } as const satisfies Transition
+
+const value = (name: string): SQL => sql`${sql.placeholder(name)}`
+
+const claimStatements = preparedBatch((db) => [
+  db
+    .update(jobs)
+    .set({
+      status: CLAIM.to,
+      startedAt: sql`coalesce(${jobs.startedAt}, ${value('now')})`,
+      // A claim that only polls an engine is not another attempt.
+      attempts: sql`${jobs.attempts} + (${jobs.engineHandle} is null)`,
+      dueAt: value('dueAt'),
+    })
+    .where(
+      and(
+        eq(jobs.id, value('jobId')),
+        // The clock of the Organisation that created the job may be ahead of this one.
+        sql`(${value('mayStart')} and ${jobs.status} = ${CLAIM.from}
+              and ${jobs.dueAt} <= max(${value('now')}, ${jobs.createdAt})
+             or ${jobs.status} = ${CLAIM.to} and ${jobs.dueAt} <= ${value('now')})`,
+      ),
+    )
+    .returning(),
+  db
+    .select()
+    .from(jobs)
+    .where(eq(jobs.id, value('jobId'))),
+])
 
 /**
  * Claims a pending job, or takes over a processing job whose lease has ended. A pending job is not
@@ -32,34 +62,17 @@ export async function claimJob({
   jobId: string
   organisationId?: string | undefined
 }): Promise<{ claimed: JobRow | undefined; found: JobRow | undefined }> {
-  const db = jobsDatabase(env, jobId)
   // Read before the claim: a job that is claimed just after the suspension was claimable just before.
   // If a crash follows, nothing has changed. The suspension withdraws what is still pending.
-  const ownerId = organisationId ?? (await ownerOf(db, jobId))
+  const ownerId = organisationId ?? (await ownerOf(jobsDatabase(env, jobId), jobId))
   const mayStart = ownerId !== undefined && !(await isClosed(env, ownerId))
   const now = Date.now()
-  const [[claimed], [found]] = await db.batch([
-    db
-      .update(jobs)
-      .set({
-        status: CLAIM.to,
-        startedAt: sql`coalesce(${jobs.startedAt}, ${now})`,
-        // A claim that only polls an engine is not another attempt.
-        attempts: sql`${jobs.attempts} + (${jobs.engineHandle} is null)`,
-        dueAt: new Date(now + LEASE_MS),
-      })
-      .where(
-        and(
-          eq(jobs.id, jobId),
-          // The clock of the Organisation that created the job may be ahead of this one.
-          sql`(${mayStart} and ${jobs.status} = ${CLAIM.from}
-                and ${jobs.dueAt} <= max(${now}, ${jobs.createdAt})
-               or ${jobs.status} = ${CLAIM.to} and ${jobs.dueAt} <= ${now})`,
-        ),
-      )
-      .returning(),
-    db.select().from(jobs).where(eq(jobs.id, jobId)),
-  ])
+  const [[claimed], [found]] = await claimStatements(jobsBinding(env, jobId), {
+    jobId,
+    now,
+    mayStart: Number(mayStart),
+    dueAt: now + LEASE_MS,
+  })
   return { claimed, found }
 }
 
