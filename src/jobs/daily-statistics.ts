@@ -64,12 +64,11 @@ async function nextDay(db: Database): Promise<number | undefined> {
 
 /** Whether a job of that day is unfinished. Reads unfinished jobs only. */
 async function hasUnfinished(db: Database, day: number): Promise<boolean> {
-  const unfinished = await db
-    .select({ id: jobs.id })
-    // Without the name SQLite would read all jobs of the day.
-    .from(sql`${jobs} indexed by jobs_unfinished`)
-    .where(and(UNFINISHED, gte(jobs.id, firstJob(day)), lt(jobs.id, firstJob(day + 1))))
-    .limit(1)
+  // Without the name of the index SQLite would read all jobs of the day.
+  const unfinished = await db.all<{ id: string }>(
+    sql`select ${jobs.id} from ${jobs} indexed by jobs_unfinished
+      where ${and(UNFINISHED, gte(jobs.id, firstJob(day)), lt(jobs.id, firstJob(day + 1)))} limit 1`,
+  )
   return unfinished.length > 0
 }
 
