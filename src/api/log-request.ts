@@ -20,6 +20,7 @@ export const logRequest: MiddlewareHandler<ApiApp> = async (c, next) => {
   const caller = c.get('caller') ?? parseKey(bearerToken(c.req.header('Authorization')) ?? '')
   if (!caller) return
   const { organisationId, mode, keyHash } = caller
+  const jobWrite = c.get('jobWrite')
   collectRequest(
     c,
     { organisationId, isTrusted: isTrustedKey(keyHash) },
@@ -35,6 +36,7 @@ export const logRequest: MiddlewareHandler<ApiApp> = async (c, next) => {
       requestId: c.get('requestId'),
       jobId: c.get('jobId') ?? /^\/v1\/jobs\/(job_[0-9a-z]{26})(\/|$)/.exec(path)?.[1] ?? null,
     },
+    jobWrite && { kind: jobWrite, bookmark: c.get('bookmark') ?? null },
   )
 }
 

@@ -3,9 +3,10 @@ import { getTableColumns, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/d1'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { connection } from './sessions.ts'
 
 /** A Drizzle client for this Worker's D1. Cheap to create: it holds no connection. */
-export const database = (env: Env) => drizzle(env.DB)
+export const database = (env: Env) => drizzle(connection(env.DB))
 
 export type Database = ReturnType<typeof database>
 

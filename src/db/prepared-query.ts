@@ -8,6 +8,7 @@ import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { drizzle } from 'drizzle-orm/d1'
 import { perEnv } from '../settings.ts'
 import type { Database } from './client.ts'
+import { connection } from './sessions.ts'
 
 /**
  * A query that is built at its first use and cached for the life of the isolate.
@@ -15,7 +16,7 @@ import type { Database } from './client.ts'
  */
 export const preparedQuery = <Query extends object>(
   build: (db: Database) => Query,
-): ((env: Env) => Query) => perEnv((env) => build(drizzle(deferPrepare(env.DB))))
+): ((env: Env) => Query) => perEnv((env) => build(drizzle(deferPrepare(connection(env.DB)))))
 
 /** A query that has been built, and maps the rows of its result. */
 interface Prepared {
@@ -40,7 +41,7 @@ export function preparedBatch<const Queries extends readonly [Preparable, ...Pre
   build: (db: Database) => Queries,
 ) {
   const prepare = perEnv((env): Prepared[] =>
-    build(drizzle(deferPrepare(env.DB))).map((query) => query.prepare()),
+    build(drizzle(deferPrepare(connection(env.DB)))).map((query) => query.prepare()),
   )
   return async (
     env: Env,
@@ -48,15 +49,16 @@ export function preparedBatch<const Queries extends readonly [Preparable, ...Pre
     first?: Statement,
   ): Promise<BatchResponse<Queries>> => {
     const queries = prepare(env)
+    const db = connection(env.DB)
     const statements = queries.map((query) => {
       const { sql, params } = query.getQuery()
-      return env.DB.prepare(sql).bind(...fillPlaceholders(params, values))
+      return db.prepare(sql).bind(...fillPlaceholders(params, values))
     })
     if (first) {
       const { sql, params } = first.toSQL()
-      statements.unshift(env.DB.prepare(sql).bind(...params))
+      statements.unshift(db.prepare(sql).bind(...params))
     }
-    const responses = (await env.DB.batch(statements)).slice(first ? 1 : 0)
+    const responses = (await db.batch(statements)).slice(first ? 1 : 0)
     return queries.map((query, at) =>
       query.mapResult(responses[at], true),
     ) as BatchResponse<Queries>

@@ -5,6 +5,7 @@ import { drizzle } from 'drizzle-orm/d1'
 import { MAX_SHARD, shardOf } from '../ids.ts'
 import { perEnv } from '../settings.ts'
 import type { Database } from './client.ts'
+import { connection } from './sessions.ts'
 
 /** The bindings of all shards, by number. The numbers have no gaps. */
 export const jobsBindings = perEnv((env): readonly D1Database[] => {
@@ -26,4 +27,5 @@ export const jobsBinding = (env: Env, id: string): D1Database =>
   jobsBindings(env)[shardOf(id)] ?? env.JOBS_DB_0
 
 /** A Drizzle client for `jobsBinding`. */
-export const jobsDatabase = (env: Env, id: string): Database => drizzle(jobsBinding(env, id))
+export const jobsDatabase = (env: Env, id: string): Database =>
+  drizzle(connection(jobsBinding(env, id)))

@@ -6,6 +6,43 @@ import type { ListedRow } from './lists.ts'
 import type { JobFilter, JobWithEvent } from './store.ts'
 import { findJob } from './store.ts'
 import { isFinal } from '../domain/job.ts'
+import { atPrimary, isBehind, readsNearby } from '../db/sessions.ts'
+
+/** The database that has an organisation's jobs. */
+export const jobsDatabaseOf = (env: Env, _organisationId: string): D1Database => env.DB
+
+/** A job as found by an early read. */
+export interface FoundJob {
+  job: JobWithEvent
+  /** Whether the primary returned it. */
+  isCurrent: boolean
+}
+
+/**
+ * Reads a job from a replica. Only a job that has ended is taken from there: an unfinished or missing one
+ * is read from the primary, so that its status never goes back to an earlier one.
+ */
+export async function findJobNearby(env: Env, jobId: string): Promise<FoundJob | undefined> {
+  const near = await findJob(env, jobId)
+  const isNearby = readsNearby()
+  if (near && (!isNearby || isFinal(near.status))) return { job: near, isCurrent: !isNearby }
+  const job = isNearby ? await atPrimary(() => findJob(env, jobId)) : undefined
+  return job && { job, isCurrent: true }
+}
+
+/** Reads a job again if the replica may have missed a write of its organisation. */
+export async function refreshJob({
+  env,
+  organisationId,
+  found: { job, isCurrent },
+}: {
+  env: Env
+  organisationId: string
+  found: FoundJob
+}): Promise<JobWithEvent | undefined> {
+  if (isCurrent || !isBehind(jobsDatabaseOf(env, organisationId))) return job
+  return findJob(env, job.id)
+}
 
 /**
  * Waits until a job has ended, at most for `seconds`.
@@ -28,7 +65,7 @@ export async function waitForJob({
     // The interval is a tenth of the elapsed time: short for fast jobs, long for slow ones.
     const pauseMs = Math.min(Math.max((Date.now() - startedAt) / 10, 50), 1_000)
     await scheduler.wait(Math.min(pauseMs, endsAt - Date.now()))
-    latest = (await findJob(env, job.id)) ?? latest
+    latest = (await atPrimary(() => findJob(env, job.id))) ?? latest
   }
   return latest
 }

@@ -24,6 +24,8 @@ export interface JobRequest {
   mustReplay: boolean
   /** For a test event of the console: the only receiver of its event. */
   testEventFor?: string | undefined
+  /** Whether the request log reports the insert, so that reads of the organisation see the job. */
+  isReported?: boolean
 }
 
 /**
@@ -57,6 +59,7 @@ export async function submitJob({
     mustReplay: request.mustReplay,
     imageUrls: request.modelImageUrl.length + request.garmentImageUrl.length + baseUrl.length,
     webhookUrl: request.webhookUrl?.length,
+    isReported: request.isReported ?? false,
   })
   if (!result.ok) return result
 

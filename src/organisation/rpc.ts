@@ -1,6 +1,7 @@
 // Parameters and results of the Organisation's RPC methods.
 import type { BalanceLevel } from '../billing/billing-state.ts'
 import type { OrganisationRow } from '../db/schema.ts'
+import type { Freshness } from '../db/sessions.ts'
 import type { Quota } from './rate-window.ts'
 
 /** The maximum duration of a submission, ms: less than the age at which reservations are reconciled. */
@@ -23,9 +24,13 @@ export type Rejection =
 
 export type Result<T> = { ok: true; value: T } | { ok: false; rejection: Rejection }
 
-/** The result of a client's request. The quota is missing only when the key is not valid. */
+/**
+ * The result of a client's request. The quota is missing only when the key is not valid. The freshness is
+ * set if the caller asked what its read of jobs must see.
+ */
 export type RequestResult<T> =
-  { ok: true; quota: Quota; value: T } | { ok: false; rejection: Rejection; quota?: Quota }
+  | { ok: true; quota: Quota; value: T; freshness?: Freshness | undefined }
+  | { ok: false; rejection: Rejection; quota?: Quota }
 
 export interface Submission {
   /** undefined selects the first active workspace. */
@@ -37,6 +42,8 @@ export interface Submission {
   imageUrls: number
   /** The length of the webhook URL, characters; undefined selects the organisation's default webhook. */
   webhookUrl: number | undefined
+  /** Whether the request log will report the bookmark of the insert. */
+  isReported: boolean
 }
 
 /** The job that the Worker inserts and queues. */
