@@ -2,6 +2,7 @@
 import { eq } from 'drizzle-orm'
 import { payments } from '../db/billing-schema.ts'
 import { database } from '../db/client.ts'
+import { atPrimary } from '../db/sessions.ts'
 import { jobs } from '../db/schema.ts'
 import { webhookEvents } from '../db/webhook-schema.ts'
 import { isEventId, isId } from '../ids.ts'
@@ -19,9 +20,12 @@ const TABLES = [
 export async function organisationOf(env: Env, id: string): Promise<string | undefined> {
   const table = TABLES.find(([matches]) => matches(id))?.[1]
   if (!table) return undefined
-  const [found] = await database(env)
-    .select({ organisationId: table.organisationId })
-    .from(table)
-    .where(eq(table.id, id))
+  // Runs when a page was not found. A replica may not have the row yet.
+  const [found] = await atPrimary(() =>
+    database(env)
+      .select({ organisationId: table.organisationId })
+      .from(table)
+      .where(eq(table.id, id)),
+  )
   return found?.organisationId
 }

@@ -98,7 +98,16 @@ export async function withBookmarks(work: () => Promise<unknown>): Promise<Bookm
 }
 
 /** Runs statements on the primary. */
-export const atPrimary = <T>(work: () => T): T => scopes.run(undefined, work)
+export const atPrimary = <T>(work: () => PromiseLike<T>): Promise<T> =>
+  // Awaits inside, because a Drizzle query runs when it is awaited.
+  scopes.run(undefined, async () => await work())
+
+/** Repeats a read on the primary if a replica did not have the row. */
+export async function findNearby<Row>(
+  find: () => Promise<Row | undefined>,
+): Promise<Row | undefined> {
+  return (await find()) ?? (readsNearby() ? atPrimary(find) : undefined)
+}
 
 /** Whether the current request may read from replicas. */
 export const readsNearby = (): boolean => scopes.getStore() instanceof NearbyReads

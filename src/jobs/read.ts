@@ -24,9 +24,9 @@ export interface FoundJob {
  */
 export async function findJobNearby(env: Env, jobId: string): Promise<FoundJob | undefined> {
   const near = await findJob(env, jobId)
-  const isNearby = readsNearby()
-  if (near && (!isNearby || isFinal(near.status))) return { job: near, isCurrent: !isNearby }
-  const job = isNearby ? await atPrimary(() => findJob(env, jobId)) : undefined
+  if (!readsNearby()) return near && { job: near, isCurrent: true }
+  if (near && isFinal(near.status)) return { job: near, isCurrent: false }
+  const job = await atPrimary(() => findJob(env, jobId))
   return job && { job, isCurrent: true }
 }
 
