@@ -6,6 +6,7 @@ import type { ListedRow } from './lists.ts'
 import type { JobFilter, JobWithEvent } from './store.ts'
 import { findJob } from './store.ts'
 import { isFinal } from '../domain/job.ts'
+import { createdAtOf } from '../ids.ts'
 import { atPrimary, isBehind, readsNearby } from '../db/sessions.ts'
 
 /** The database that has an organisation's jobs. */
@@ -18,13 +19,19 @@ export interface FoundJob {
   isCurrent: boolean
 }
 
+/** A younger job has probably not ended. */
+const PROBABLY_ENDED_AFTER_MS = 60_000
+
 /**
  * Reads a job from a replica. Only a job that has ended is taken from there: an unfinished or missing one
- * is read from the primary, so that its status never goes back to an earlier one.
+ * is read from the primary, so that its status never goes back to an earlier one. A job that has probably not
+ * ended is read from the primary at once.
  */
 export async function findJobNearby(env: Env, jobId: string): Promise<FoundJob | undefined> {
-  const near = await findJob(env, jobId)
-  if (!readsNearby()) return near && { job: near, isCurrent: true }
+  const isNearby = readsNearby()
+  const isRecent = Date.now() - createdAtOf(jobId) < PROBABLY_ENDED_AFTER_MS
+  const near = isNearby && isRecent ? undefined : await findJob(env, jobId)
+  if (!isNearby) return near && { job: near, isCurrent: true }
   if (near && isFinal(near.status)) return { job: near, isCurrent: false }
   const job = await atPrimary(() => findJob(env, jobId))
   return job && { job, isCurrent: true }
