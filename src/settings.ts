@@ -35,6 +35,7 @@ const Settings = z
     ENCRYPTION_KEY_PREVIOUS: optionalText.pipe(secret().optional()),
     OPERATOR_TOKEN: optionalText,
     ALLOW_PRIVATE_URLS: flag,
+    D1_READ_REPLICATION: flag,
     AUTH_SECRET: optionalText,
     ALLOW_FREE_EMAIL: flag,
     DEV_MAILBOX: flag,
@@ -85,6 +86,8 @@ const Settings = z
     /** Undefined: the operator API is off. */
     operatorToken: vars.OPERATOR_TOKEN,
     allowPrivateUrls: vars.ALLOW_PRIVATE_URLS,
+    /** Whether GET requests read from D1's replicas. */
+    readReplication: vars.D1_READ_REPLICATION,
     /** Signs sessions and links of the console, which requires it. The API does not need it. */
     authSecret: vars.AUTH_SECRET,
     /** Whether users may sign up with an address of a consumer mail provider. */

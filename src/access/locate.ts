@@ -2,6 +2,7 @@
 import { eq } from 'drizzle-orm'
 import { payments } from '../db/billing-schema.ts'
 import { database } from '../db/client.ts'
+import { atPrimary } from '../db/sessions.ts'
 import { jobsDatabase } from '../db/shards.ts'
 import { jobs } from '../db/schema.ts'
 import { webhookEvents } from '../db/webhook-schema.ts'
@@ -21,9 +22,12 @@ export async function organisationOf(env: Env, id: string): Promise<string | und
   const place = TABLES.find(([matches]) => matches(id))
   if (!place) return undefined
   const [, table, databaseOf] = place
-  const [found] = await databaseOf(env, id)
-    .select({ organisationId: table.organisationId })
-    .from(table)
-    .where(eq(table.id, id))
+  // Runs when a page was not found. A replica may not have the row yet.
+  const [found] = await atPrimary(() =>
+    databaseOf(env, id)
+      .select({ organisationId: table.organisationId })
+      .from(table)
+      .where(eq(table.id, id)),
+  )
   return found?.organisationId
 }

@@ -4,9 +4,10 @@ import { auditInsert } from '../access/audit-log.ts'
 import { requireOperator } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
 import { auditLog } from '../db/schema.ts'
+import type { OrganisationRow } from '../db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
-import { organisationStub } from '../organisation/stub.ts'
+import { newOrganisationStub, organisationStub } from '../organisation/stub.ts'
 import { findOrganisation } from './organisations.ts'
 
 /**
@@ -54,14 +55,14 @@ export async function addCredits({
  */
 export async function grantSignUpCredits({
   env,
-  organisationId,
+  organisation,
   amount,
 }: {
   env: Env
-  organisationId: string
+  organisation: Pick<OrganisationRow, 'id' | 'regionCode'>
   amount: number
 }): Promise<void> {
-  await organisationStub(env, organisationId).grant({
+  await newOrganisationStub(env, organisation).grant({
     amount,
     reason: 'Credits at sign-up',
     reference: SIGN_UP_REFERENCE,

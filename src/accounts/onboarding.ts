@@ -9,7 +9,7 @@ import type { OnboardingRow } from '../db/auth-schema.ts'
 import type { OrganisationRow } from '../db/schema.ts'
 import type { UserActor } from '../domain/actor.ts'
 import { FREE_CREDITS } from '../domain/limits.ts'
-import { organisationStub } from '../organisation/stub.ts'
+import { newOrganisationStub } from '../organisation/stub.ts'
 import { newApiKey } from './create-api-key.ts'
 import { organisationInserts, organisationRow } from './create-organisation.ts'
 import { grantSignUpCredits } from './credits.ts'
@@ -146,7 +146,8 @@ export async function completeOnboarding({
   // completes what a crash interrupted, and no organisation exists without its promised credits.
   const claimed = await claimFreeCredits({ env, email, organisationId })
   const freeCredits = claimed ? FREE_CREDITS : 0
-  if (claimed) await grantSignUpCredits({ env, organisationId, amount: freeCredits })
+  const placed = { id: organisationId, regionCode }
+  if (claimed) await grantSignUpCredits({ env, organisation: placed, amount: freeCredits })
   const { key, row } = newApiKey({
     organisationId,
     mode: 'test',
@@ -178,6 +179,6 @@ export async function completeOnboarding({
     if ((await findOnboarding(env, userId))?.completedAt) return null
     throw error
   }
-  await organisationStub(env, organisationId).refresh()
+  await newOrganisationStub(env, placed).refresh()
   return { organisationId, key, freeCredits }
 }

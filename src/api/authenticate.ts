@@ -5,18 +5,22 @@ import { createMiddleware } from 'hono/factory'
 import { matchedRoutes } from 'hono/route'
 import type { Actor } from '../domain/actor.ts'
 import { BILLING_PATH } from '../domain/billing.ts'
+import { requireFreshness } from '../db/sessions.ts'
 import { AppError } from '../domain/errors.ts'
 import { recordAuthFailure, recordAuthSuccess, rejectIfThrottled } from '../http/auth-throttle.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import { bearerToken } from '../http/bearer.ts'
+import { jobsBinding } from '../db/shards.ts'
 import { addLogFields } from '../log.ts'
 import { parseKey } from '../organisation/api-key.ts'
 import { WINDOW_SECONDS } from '../organisation/rate-window.ts'
 import type { Quota } from '../organisation/rate-window.ts'
 import type { RequestResult } from '../organisation/rpc.ts'
+import type { JobAccess } from '../organisation/recent-writes.ts'
 import { dailyBytes, secondsToMidnight } from '../organisation/storage-allowance.ts'
 import type { AllowanceName } from '../organisation/storage-allowance.ts'
 import { organisationStub } from '../organisation/stub.ts'
+import { settingsOf } from '../settings.ts'
 import type { ApiApp, ApiContext } from './context.ts'
 
 /**
@@ -36,7 +40,11 @@ export const readCredentials: MiddlewareHandler<ApiApp> = (c, next) => {
   return next()
 }
 
-type Check = { rejectSuspended: boolean }
+interface Check {
+  rejectSuspended: boolean
+  /** What the request does with jobs, so that reads see the organisation's own writes. */
+  jobs?: JobAccess
+}
 
 /** The variables of a handler whose caller is admitted. */
 interface Admitted {
@@ -47,6 +55,7 @@ interface Admitted {
 export const admitted = (check: Check) =>
   createMiddleware<ApiApp & Admitted>(async (c, next) => {
     c.set('organisationId', await authenticate(c, check))
+    if (check.jobs === 'change' && settingsOf(c.env).readReplication) c.set('jobWrite', 'change')
     await next()
   })
 
@@ -58,7 +67,13 @@ export const admitted = (check: Check) =>
 export async function authenticate(c: ApiContext, check: Check): Promise<string> {
   const caller = c.get('caller')
   const organisation = organisationStub(c.env, caller.organisationId)
-  requireAdmitted(c, await organisation.authenticate(caller, check))
+  const { jobs, ...options } = check
+  const isTracked = settingsOf(c.env).readReplication
+  const result = await organisation.authenticate(caller, isTracked ? { ...options, jobs } : options)
+  requireAdmitted(c, result)
+  if (result.ok && result.freshness) {
+    requireFreshness(jobsBinding(c.env, caller.organisationId), result.freshness)
+  }
   return caller.organisationId
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { App } from '../http/context.ts'
 import type { Credentials } from '../organisation/api-key.ts'
+import type { JobWrite } from '../organisation/recent-writes.ts'
 
 /** The type of the Hono apps of /v1. */
 export interface ApiApp extends App {
@@ -9,6 +10,10 @@ export interface ApiApp extends App {
     caller: Credentials
     /** The job that the request created, for the request log. */
     jobId?: string
+    /** What the request announced to the Organisation that it may write. */
+    jobWrite?: JobWrite
+    /** The bookmark after the request's statements. */
+    bookmark?: D1SessionBookmark
   }
 }
 

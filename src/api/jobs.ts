@@ -20,8 +20,7 @@ import {
   presentJob,
   presentListedJob,
 } from '../jobs/present.ts'
-import { listPage, waitForJob } from '../jobs/read.ts'
-import { findJob } from '../jobs/store.ts'
+import { findJobNearby, listPage, refreshJob, waitForJob } from '../jobs/read.ts'
 import { deleteOutput } from '../retention/delete-output.ts'
 import { linksFrom } from '../signing/signed-url.ts'
 import { admitted, authenticate, keyActor } from './authenticate.ts'
@@ -122,7 +121,7 @@ export const jobs = new Hono<ApiApp>()
         }),
       },
     }),
-    admitted({ rejectSuspended: false }),
+    admitted({ rejectSuspended: false, jobs: 'list' }),
     validQuery(JobsQuery),
     async (c) => {
       const organisationId = c.get('organisationId')
@@ -173,10 +172,11 @@ export const jobs = new Hono<ApiApp>()
     async (c) => {
       const jobId = c.req.param('jobId')
       // Reads the job and checks the key concurrently, which saves a round trip.
-      const [organisationId, job] = await Promise.all([
-        authenticate(c, { rejectSuspended: true }),
-        isId('job', jobId) ? findJob(c.env, jobId) : undefined,
+      const [organisationId, found] = await Promise.all([
+        authenticate(c, { rejectSuspended: true, jobs: 'read' }),
+        isId('job', jobId) ? findJobNearby(c.env, jobId) : undefined,
       ])
+      const job = found && (await refreshJob({ env: c.env, organisationId, found }))
       if (!job) throw new AppError('job_not_found')
       if (job.organisationId !== organisationId) throw new AppError('forbidden')
 
@@ -201,7 +201,7 @@ export const jobs = new Hono<ApiApp>()
         ...errors('forbidden', 'job_not_found', 'job_not_cancellable'),
       },
     }),
-    admitted({ rejectSuspended: false }),
+    admitted({ rejectSuspended: false, jobs: 'change' }),
     validJobId,
     async (c) => {
       const organisationId = c.get('organisationId')
@@ -229,7 +229,7 @@ export const jobs = new Hono<ApiApp>()
         ...errors('forbidden', 'job_not_found', 'job_not_finished'),
       },
     }),
-    admitted({ rejectSuspended: false }),
+    admitted({ rejectSuspended: false, jobs: 'change' }),
     validJobId,
     async (c) => {
       const organisationId = c.get('organisationId')

@@ -27,6 +27,7 @@ export const logRequest: MiddlewareHandler<ApiApp> = async (c, next) => {
   if (!caller) return
   const { organisationId, mode, keyHash } = caller
   addLogFields({ organisationId, mode })
+  const jobWrite = c.get('jobWrite')
   collectRequest(
     c,
     { organisationId, isTrusted: isTrustedKey(keyHash) },
@@ -42,5 +43,6 @@ export const logRequest: MiddlewareHandler<ApiApp> = async (c, next) => {
       requestId: c.get('requestId'),
       jobId,
     },
+    jobWrite && { kind: jobWrite, bookmark: c.get('bookmark') ?? null },
   )
 }

@@ -8,9 +8,11 @@ import { jobs } from './jobs.ts'
 import { logRequest } from './log-request.ts'
 import { tryOn } from './try-on.ts'
 import { uploads } from './uploads.ts'
+import { useReplicas } from './use-replicas.ts'
 
 export const v1 = new Hono<ApiApp>()
   .use(logRequest)
+  .use(useReplicas)
   .use(cors)
   .use((c, next) => {
     // Set before the handler: Hono would copy the response to set it afterwards.

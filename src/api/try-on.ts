@@ -14,6 +14,7 @@ import { waitForJob } from '../jobs/read.ts'
 import { findJob } from '../jobs/store.ts'
 import { submitJob } from '../jobs/submit.ts'
 import type { Admission } from '../organisation/rpc.ts'
+import { settingsOf } from '../settings.ts'
 import { uploadProblem } from '../signing/signed-url.ts'
 import { authenticate, requireAdmitted } from './authenticate.ts'
 import type { ApiApp, ApiContext } from './context.ts'
@@ -119,6 +120,7 @@ export const tryOn = new Hono<ApiApp>().post(
     const caller = c.get('caller')
     const baseUrl = baseUrlOf(c)
     const { body, ignored, idempotencyKey, expired } = await parseSubmission(c)
+    const isReported = settingsOf(c.env).readReplication
     const job = requireAdmitted(
       c,
       await submitJob({
@@ -133,11 +135,13 @@ export const tryOn = new Hono<ApiApp>().post(
           idempotencyKey,
           mustReplay: expired !== undefined,
           requestId: c.get('requestId'),
+          isReported,
         },
       }),
       expired,
     )
     c.set('jobId', job.jobId)
+    if (isReported) c.set('jobWrite', 'submission')
     if (job.replayed) c.header('Idempotent-Replayed', 'true')
     c.header('Ignored-Fields', ignored)
 

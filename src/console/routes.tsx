@@ -51,6 +51,7 @@ import { redirectRejectedForms } from './middleware/rejected-forms.ts'
 import { sandbox } from './pages/sandbox.tsx'
 import { signIn } from './pages/sign-in.tsx'
 import { signUp } from './pages/sign-up.tsx'
+import { useReplicas } from './middleware/use-replicas.ts'
 import { switchOrganisation } from './pages/switch-organisation.tsx'
 import { team } from './pages/team.tsx'
 import { webhooks } from './pages/webhooks.tsx'
@@ -155,6 +156,7 @@ const pageApp = () =>
       if (!c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store')
     })
     .use((c, next) => pageHeaders(c.env)(c, next))
+    .use(useReplicas)
     .use(redirectRejectedForms)
     .use(requireOwnOrigin)
     .notFound((c) => notFoundPage(c))

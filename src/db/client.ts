@@ -3,9 +3,7 @@ import { getTableColumns, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/d1'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
-
-/** What statements on a D1 binding run on. All clients and raw statements obtain it here. */
-export const connection = (binding: D1Database): D1Database => binding
+import { connection } from './sessions.ts'
 
 /** A Drizzle client for the database of accounts. Cheap to create: it holds no connection. */
 export const database = (env: Env) => drizzle(connection(env.DB))

@@ -6,8 +6,8 @@ import { fillPlaceholders } from 'drizzle-orm'
 import type { Query } from 'drizzle-orm'
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { drizzle } from 'drizzle-orm/d1'
-import { connection } from './client.ts'
 import type { Database } from './client.ts'
+import { connection } from './sessions.ts'
 
 /** Caches what is derived from a D1 binding, which is one object for the life of an isolate. */
 function perBinding<Value extends object>(
@@ -29,7 +29,7 @@ function perBinding<Value extends object>(
 export const preparedQuery = <Query extends object>(
   build: (db: Database) => Query,
 ): ((binding: D1Database) => Query) =>
-  perBinding((binding) => build(drizzle(deferPrepare(binding))))
+  perBinding((binding) => build(drizzle(deferPrepare(connection(binding)))))
 
 /** A query that has been built, and maps the rows of its result. */
 interface Prepared {
@@ -49,7 +49,7 @@ export function preparedBatch<const Queries extends readonly [Preparable, ...Pre
   build: (db: Database) => Queries,
 ) {
   const prepare = perBinding((binding): Prepared[] =>
-    build(drizzle(deferPrepare(binding))).map((query) => query.prepare()),
+    build(drizzle(deferPrepare(connection(binding)))).map((query) => query.prepare()),
   )
   return async (
     binding: D1Database,

@@ -5,8 +5,8 @@ import { drizzle } from 'drizzle-orm/d1'
 import { MAX_SHARD, newShardedId, shardOf } from '../ids.ts'
 import { log } from '../log.ts'
 import { perEnv, settingsOf } from '../settings.ts'
-import { connection } from './client.ts'
 import type { Database } from './client.ts'
+import { connection } from './sessions.ts'
 
 /** The bindings of all shards, by number. The numbers have no gaps. */
 export const jobsBindings = perEnv((env): readonly D1Database[] => {

@@ -26,6 +26,8 @@ export interface JobRequest {
   testEventFor?: string | undefined
   /** The id of the HTTP request. */
   requestId: string
+  /** Whether the request log reports the insert, so that reads of the organisation see the job. */
+  isReported?: boolean
 }
 
 /**
@@ -60,6 +62,7 @@ export async function submitJob({
     imageUrls: request.modelImageUrl.length + request.garmentImageUrl.length + baseUrl.length,
     requestId: request.requestId.length,
     webhookUrl: request.webhookUrl?.length,
+    isReported: request.isReported ?? false,
   })
   if (!result.ok) return result
 

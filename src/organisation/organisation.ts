@@ -16,6 +16,8 @@ import { cleanUp } from './cleanup.ts'
 import { ledgerPage, NO_ENTRIES, type LedgerFilter, type LedgerPage } from './ledger-reports.ts'
 import { ZERO_TOTALS } from './ledger.ts'
 import type { ClosingRecord, LedgerEntry, Totals } from './ledger.ts'
+import { RecentWrites } from './recent-writes.ts'
+import type { WriteReport } from './recent-writes.ts'
 import { nextReconciliation, reconcile, RECONCILE_AFTER_MS } from './reconciliation.ts'
 import { RequestChecks } from './request-checks.ts'
 import type { LoggedRequest, RequestEntry, RequestQuery, RequestScan } from './request-log.ts'
@@ -34,6 +36,7 @@ export class Organisation extends DurableObject<Env> {
   #allowance = new StorageAllowance(this.ctx.storage.kv, 'storage-taken')
   #uploadAllowance = new StorageAllowance(this.ctx.storage.kv, 'uploads-taken')
   #keyUses = new KeyUses(this.env)
+  #recentWrites = new RecentWrites(this.ctx.storage.kv)
   readonly #stores = new Stores(this.ctx.storage)
   #billing = this.#openBilling()
   /** ms since 1970; Infinity when no alarm is set, undefined when not read yet. */
@@ -66,7 +69,8 @@ export class Organisation extends DurableObject<Env> {
    */
   async admit(caller: Caller, submission: Submission): Promise<RequestResult<Admission>> {
     const { mode } = caller
-    const result = await this.#handle(caller, { rejectSuspended: true }, (snapshot) => {
+    const jobs = submission.isReported ? 'submission' : undefined
+    const result = await this.#handle(caller, { rejectSuspended: true, jobs }, (snapshot) => {
       const admitted = this.ctx.storage.transactionSync(() =>
         admitSubmission({
           stores: this.#stores.open(),
@@ -177,11 +181,19 @@ export class Organisation extends DurableObject<Env> {
     return this.#stores.find()?.ledger.list(page.limit, page.before) ?? []
   }
 
-  /** Adds requests to the log. Ignores requests for an organisation that does not exist. */
-  async logRequests(organisationId: string, requests: LoggedRequest[]): Promise<void> {
+  /**
+   * Adds requests to the log. Ignores requests for an organisation that does not exist.
+   * @param writes the announced requests among them
+   */
+  async logRequests(
+    organisationId: string,
+    requests: LoggedRequest[],
+    writes: WriteReport[] = [],
+  ): Promise<void> {
     this.#alarmAt ??= (await this.ctx.storage.getAlarm()) ?? Infinity
     const snapshot = await this.#snapshots.current(organisationId)
     if (!snapshot || isDeleted(snapshot.organisation)) return
+    this.#recentWrites.report(writes)
     const { requestLog } = this.#stores.open()
     await this.#wakeBy(requestLog.append(requests, (hash) => snapshot.keys.has(hash), Date.now()))
   }
@@ -218,6 +230,7 @@ export class Organisation extends DurableObject<Env> {
     this.#allowance = new StorageAllowance(this.ctx.storage.kv, 'storage-taken')
     this.#uploadAllowance = new StorageAllowance(this.ctx.storage.kv, 'uploads-taken')
     this.#keyUses = new KeyUses(this.env)
+    this.#recentWrites = new RecentWrites(this.ctx.storage.kv)
     this.#snapshots.clear()
   }
 
@@ -294,9 +307,10 @@ export class Organisation extends DurableObject<Env> {
     const snapshot = await this.#snapshots.current(caller.organisationId)
     // Must not await between the check and the operation, so that the result of the check remains valid.
     const check = this.#checks.check(snapshot, caller, options)
-    const result = check.ok
+    const result: RequestResult<T> = check.ok
       ? { ...operation(check.snapshot), quota: check.quota, keyId: check.keyId }
       : check
+    if (result.ok && options.jobs) result.freshness = this.#recentWrites.access(options.jobs)
     if (result.quota && caller.keyHash !== null) {
       const flushAt = this.#keyUses.record(caller, Date.now())
       if (flushAt !== undefined) await this.#wakeBy(flushAt)

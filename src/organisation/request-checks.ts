@@ -2,6 +2,7 @@
 import type { Caller } from './api-key.ts'
 import { RateWindow } from './rate-window.ts'
 import type { Quota } from './rate-window.ts'
+import type { JobAccess } from './recent-writes.ts'
 import type { Rejection } from './rpc.ts'
 import { isDeleted, isSuspended } from './snapshot.ts'
 import type { OrganisationSnapshot } from './snapshot.ts'
@@ -14,6 +15,8 @@ export interface CheckOptions {
   rejectSuspended: boolean
   /** Whether the request counts against the rate limit. */
   isCounted?: boolean
+  /** What the request does with jobs, if the caller reads from replicas. */
+  jobs?: JobAccess | undefined
 }
 
 /** `keyId` is undefined for an unknown key and for the console. */

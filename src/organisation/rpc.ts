@@ -1,6 +1,7 @@
 // Parameters and results of the Organisation's RPC methods.
 import type { BalanceLevel } from '../billing/billing-state.ts'
 import type { OrganisationRow } from '../db/schema.ts'
+import type { Freshness } from '../db/sessions.ts'
 import type { Quota } from './rate-window.ts'
 
 /** The maximum duration of a submission, ms: less than the age at which reservations are reconciled. */
@@ -25,10 +26,12 @@ export type Result<T> = { ok: true; value: T } | { ok: false; rejection: Rejecti
 
 /**
  * The result of a client's request. The quota is missing only when the key is not valid. `keyId` is the
- * id of the API key, also of a revoked one; undefined for an unknown key and for the console.
+ * id of the API key, also of a revoked one; undefined for an unknown key and for the console. The freshness
+ * is set if the caller asked what its read of jobs must see.
  */
 export type RequestResult<T> = { keyId?: string | undefined } & (
-  { ok: true; quota: Quota; value: T } | { ok: false; rejection: Rejection; quota?: Quota }
+  | { ok: true; quota: Quota; value: T; freshness?: Freshness | undefined }
+  | { ok: false; rejection: Rejection; quota?: Quota }
 )
 
 export interface Submission {
@@ -43,6 +46,8 @@ export interface Submission {
   requestId: number
   /** The length of the webhook URL, characters; undefined selects the organisation's default webhook. */
   webhookUrl: number | undefined
+  /** Whether the request log will report the bookmark of the insert. */
+  isReported: boolean
 }
 
 /** The job that the Worker inserts and queues. */

@@ -1,6 +1,7 @@
 // Collects requests in the isolate's memory and sends them to the Organisation in batches, after their
 // responses. A crash of the isolate loses the requests of the last second.
 import { log } from '../log.ts'
+import type { WriteReport } from '../organisation/recent-writes.ts'
 import type { LoggedRequest } from '../organisation/request-log.ts'
 import { organisationStub } from '../organisation/stub.ts'
 
@@ -14,6 +15,7 @@ const MINUTE_MS = 60_000
 
 interface Batch {
   requests: LoggedRequest[]
+  writes: WriteReport[]
   openedAt: number
 }
 
@@ -25,20 +27,23 @@ const untrusted = { minute: 0, count: 0 }
  * Logs a request. Returns at once: the request that opens a batch sends it in `waitUntil`.
  * @param isTrusted whether the key was valid in this isolate. Other requests are limited, since anyone
  * can send them and each batch is a call of an Organisation.
+ * @param write what the request had announced that it may write
  */
 export function collectRequest(
   { env, executionCtx }: { env: Env; executionCtx: Pick<ExecutionContext, 'waitUntil'> },
   { organisationId, isTrusted }: { organisationId: string; isTrusted: boolean },
   request: LoggedRequest,
+  write?: WriteReport,
 ): void {
   const now = Date.now()
   if (!isTrusted && !takeUntrusted(now)) return
   const current = open.get(organisationId)
   if (current && current.requests.length < MAX_BATCH && now - current.openedAt < MAX_BATCH_AGE_MS) {
     current.requests.push(request)
+    if (write) current.writes.push(write)
     return
   }
-  const batch = { requests: [request], openedAt: now }
+  const batch = { requests: [request], writes: write ? [write] : [], openedAt: now }
   open.set(organisationId, batch)
   executionCtx.waitUntil(sendLater(env, organisationId, batch))
 }
@@ -52,9 +57,9 @@ function takeUntrusted(now: number): boolean {
 async function sendLater(env: Env, organisationId: string, batch: Batch): Promise<void> {
   await scheduler.wait(SEND_AFTER_MS)
   if (open.get(organisationId) === batch) open.delete(organisationId)
-  const { requests } = batch
+  const { requests, writes } = batch
   try {
-    await organisationStub(env, organisationId).logRequests(organisationId, requests)
+    await organisationStub(env, organisationId).logRequests(organisationId, requests, writes)
   } catch (error) {
     log.error('requests not logged', error, { organisationId, count: requests.length })
   }

@@ -6,7 +6,7 @@ import { SHA256 } from '@stablelib/sha256'
 import { settingsOf } from '../settings.ts'
 
 /** A signature for one purpose is invalid for every other. */
-type Purpose = 'link' | 'cursor'
+type Purpose = 'link' | 'cursor' | 'bookmark'
 
 /** @returns a function that signs texts: base64url without padding, 43 characters */
 export function signer(env: Env, purpose: Purpose): (text: string) => string {
@@ -35,7 +35,11 @@ const macs = new Map<string, Record<Purpose, HMAC>>()
 function macOf(secret: string, purpose: Purpose): HMAC {
   let byPurpose = macs.get(secret)
   if (!byPurpose) {
-    byPurpose = { link: derive(secret, 'link'), cursor: derive(secret, 'cursor') }
+    byPurpose = {
+      link: derive(secret, 'link'),
+      cursor: derive(secret, 'cursor'),
+      bookmark: derive(secret, 'bookmark'),
+    }
     macs.set(secret, byPurpose)
   }
   return byPurpose[purpose]

@@ -1,6 +1,7 @@
 // Reads webhook events and their attempts. For members who may read deliveries.
 import { requirePermission } from '../access/authorisation.ts'
 import type { OrganisationRequest } from '../access/authorisation.ts'
+import { findNearby } from '../db/sessions.ts'
 import type { WebhookAttemptRow, WebhookEventRow } from '../db/webhook-schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { countFailedEvents, scanDeliveries } from './deliveries-store.ts'
@@ -80,7 +81,7 @@ export async function listEndpointOutcomes(
 export async function readEvent({ eventId, ...request }: EventRequest): Promise<WebhookEventRow> {
   const { workspaceIds } = await requirePermission(request, 'jobs')
   const { env, organisationId } = request
-  const event = await findEvent(env, { organisationId, eventId, workspaceIds })
+  const event = await findNearby(() => findEvent(env, { organisationId, eventId, workspaceIds }))
   if (!event) throw new AppError('not_found')
   return event
 }
@@ -101,7 +102,9 @@ export async function readDelivery({ eventId, ...request }: EventRequest): Promi
 }> {
   const { workspaceIds } = await requirePermission(request, 'jobs')
   const { env, organisationId } = request
-  const source = await findEventSource(env, { organisationId, eventId, workspaceIds })
+  const source = await findNearby(() =>
+    findEventSource(env, { organisationId, eventId, workspaceIds }),
+  )
   if (!source) throw new AppError('not_found')
   const rows = await attemptsBetween(env, organisationId, { first: eventId, last: eventId })
   const attempts = rows.toReversed().map(async (attempt) => ({

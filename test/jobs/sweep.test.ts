@@ -105,7 +105,7 @@ describe('the sweep', () => {
     await insertJobs({ count: 1, status: 'processing' })
     const { sent, env: bindings } = recordingEnv()
     const claim = () =>
-      env.DB.prepare('UPDATE jobs SET due_at = ?').bind(Date.now() + 2 * MINUTE_MS)
+      env.JOBS_DB_0.prepare('UPDATE jobs SET due_at = ?').bind(Date.now() + 2 * MINUTE_MS)
     for (const sweeps of [1, 2]) {
       await claim().run()
       pass(2 * MINUTE_MS + 29_000)

@@ -40,8 +40,11 @@ export interface Browser {
   cookies: Map<string, string>
 }
 
-/** @param ip the address of the requests; by default an address in a new network */
-export function newBrowser(ip = newIp()): Browser {
+/**
+ * @param ip the address of the requests; by default an address in a new network
+ * @param fetcher sends the requests; by default to the Worker
+ */
+export function newBrowser(ip = newIp(), fetcher = request): Browser {
   const cookies = new Map<string, string>()
 
   async function send(path: string, init: RequestInit): Promise<Page> {
@@ -50,7 +53,7 @@ export function newBrowser(ip = newIp()): Browser {
     if (cookies.size > 0) {
       headers.set('Cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '))
     }
-    const response = await request(path, { ...init, headers, redirect: 'manual' })
+    const response = await fetcher(path, { ...init, headers, redirect: 'manual' })
     for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? []
       if (value === '' || /max-age=0/i.test(line)) cookies.delete(name)

@@ -11,7 +11,7 @@ import { baseUrlOf } from '../../http/base-url.ts'
 import { eventIdOf, isId } from '../../ids.ts'
 import { cancelJob } from '../../jobs/cancel.ts'
 import { readNeighbours } from '../../jobs/read-list.ts'
-import { findJob } from '../../jobs/store.ts'
+import { findJobNearby } from '../../jobs/read.ts'
 import type { JobWithEvent } from '../../jobs/store.ts'
 import { deleteOutput } from '../../retention/delete-output.ts'
 import type { Delivery } from '../../webhooks/deliveries-store.ts'
@@ -89,7 +89,7 @@ const DELETED_IMAGES: FormState = {
 /** @throws AppError not_found, also for a job of another organisation or workspace */
 async function findOwnJob(c: ConsoleContext): Promise<JobWithEvent> {
   const jobId = c.req.param('jobId') ?? ''
-  const found = isId('job', jobId) ? await findJob(c.env, jobId) : undefined
+  const found = isId('job', jobId) ? (await findJobNearby(c.env, jobId))?.job : undefined
   const { organisation, workspaceIds } = c.var.membership
   if (found?.organisationId !== organisation.id) throw new AppError('not_found')
   if (!mayAccess(workspaceIds, found.workspaceId)) throw new AppError('not_found')

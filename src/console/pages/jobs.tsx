@@ -9,7 +9,7 @@ import { listWorkspaces } from '../../accounts/workspaces.ts'
 import { csvHeaders, csvPages } from '../../http/csv.ts'
 import { isId } from '../../ids.ts'
 import { countNewJobs, readJobList, readJobRows } from '../../jobs/read-list.ts'
-import { findJob } from '../../jobs/store.ts'
+import { findJobNearby } from '../../jobs/read.ts'
 import type { ConsoleApp, ConsoleContext } from '../context.ts'
 import { memberPage } from '../components/layout.tsx'
 import { OrganisationPath } from '../components/link.tsx'
@@ -110,7 +110,7 @@ const searchOf = (c: ConsoleContext, query: JobListQuery) => ({
 })
 
 async function isOwnJob(c: ConsoleContext, jobId: string): Promise<boolean> {
-  const found = await findJob(c.env, jobId)
+  const found = (await findJobNearby(c.env, jobId))?.job
   const { organisation, workspaceIds } = c.var.membership
   return found?.organisationId === organisation.id && mayAccess(workspaceIds, found.workspaceId)
 }
