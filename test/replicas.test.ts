@@ -16,17 +16,20 @@ import { withReplica } from './support/replica.ts'
 import { failJobQueues, finished, IMAGES, newOrganisation, submit } from './support/world.ts'
 import type { JobJson, TestOrganisation } from './support/world.ts'
 
-/** The shards of the pool: databases that nothing else uses here. */
-const [, shard = env.DB, copyOfShard = env.DB, copy = env.DB] = jobsBindings(env)
+/** The other shards of the pool are the replicas: databases that nothing else uses here. */
+const [shard = env.DB, , copyOfShard = env.DB, copyOfAccounts = env.DB] = jobsBindings(env)
+const accounts = withReplica(env.DB, copyOfAccounts)
+const jobs = withReplica(shard, copyOfShard)
+/** The first shard is the only one, so that all organisations of this file use it. */
+const oneShard = { JOBS_DB_1: undefined, JOBS_DB_2: undefined, JOBS_DB_3: undefined }
+const replicated: Env = Object.assign({ ...env }, oneShard, {
+  DB: accounts.binding,
+  JOBS_DB_0: jobs.binding,
+  D1_READ_REPLICATION: 'true',
+})
 
-const accounts = withReplica(env.DB, copy)
-const replicated: Env = Object.assign(
-  { ...env },
-  {
-    DB: accounts.binding,
-    D1_READ_REPLICATION: 'true',
-  },
-)
+// `newOrganisation` creates organisations in the Worker of the pool, which selects a shard at random.
+beforeEach(() => void vi.spyOn(Math, 'random').mockReturnValue(0))
 
 const send = (bindings: Env, path: string, init?: RequestInit): Promise<Response> =>
   Promise.resolve(worker.fetch(new Request(BASE + path, init), bindings, createExecutionContext()))
@@ -74,11 +77,11 @@ async function reported<T>(work: () => Promise<T>): Promise<T> {
   return result
 }
 
-/** Counts the statements that `work` runs, by where they run. */
-async function counted<T>(work: () => Promise<T>) {
-  Object.assign(accounts.ran, { primary: 0, replica: 0 })
+/** Counts the statements that `work` runs on a database, by where they run. */
+async function counted<T>(work: () => Promise<T>, { ran } = jobs) {
+  Object.assign(ran, { primary: 0, replica: 0 })
   const result = await work()
-  return { result, ...accounts.ran }
+  return { result, ...ran }
 }
 
 /** A younger job is read from the primary. */
@@ -102,7 +105,7 @@ describe('GET /v1/jobs/{id}', () => {
   it('reads a job that has ended from the replica, except in its first minute', async () => {
     const { job_id } = await submit(shop.test)
     const ended = await finished(shop.test, job_id)
-    await accounts.replicate()
+    await jobs.replicate()
     expect(await counted(() => client.job(job_id))).toMatchObject({ primary: 1, replica: 0 })
     passMinutes()
     const read = await counted(() => client.job(job_id))
@@ -123,18 +126,18 @@ describe('GET /v1/jobs/{id}', () => {
   it('reads a job from the primary that has not ended in the replica', async () => {
     failJobQueues()
     const { job_id } = await client.submit()
-    await accounts.replicate()
+    await jobs.replicate()
     passMinutes()
     const read = await counted(() => client.job(job_id))
     expect(read).toMatchObject({ primary: 1, replica: 1 })
-    await env.DB.prepare(`UPDATE jobs SET status = 'processing' WHERE id = ?`).bind(job_id).run()
+    await shard.prepare(`UPDATE jobs SET status = 'processing' WHERE id = ?`).bind(job_id).run()
     expect(await client.job(job_id)).toMatchObject({ status: 'processing' })
   })
 
   it('returns a cancellation at once', async () => {
     failJobQueues()
     const { job_id } = await client.submit()
-    await accounts.replicate()
+    await jobs.replicate()
     passMinutes()
     expect((await client.delete(`/v1/jobs/${job_id}`)).status).toBe(200)
     expect(await client.job(job_id)).toMatchObject({ status: 'refunded' })
@@ -144,7 +147,7 @@ describe('GET /v1/jobs/{id}', () => {
   it('returns no output that the client has deleted, before and after the report', async () => {
     const { job_id } = await submit(shop.test)
     await finished(shop.test, job_id)
-    await accounts.replicate()
+    await jobs.replicate()
     passMinutes()
     expect((await client.job(job_id))['output_url']).not.toBeNull()
     await reported(async () => {
@@ -152,7 +155,7 @@ describe('GET /v1/jobs/{id}', () => {
       expect((await client.job(job_id))['output_url']).toBeNull()
     })
     expect((await client.job(job_id))['output_url']).toBeNull()
-    await accounts.replicate()
+    await jobs.replicate()
     const read = await counted(() => client.job(job_id))
     expect(read).toMatchObject({ primary: 0, replica: 1 })
     expect(read.result['output_url']).toBeNull()
@@ -168,7 +171,7 @@ describe('GET /v1/jobs', () => {
 
   it('reads from the replica when the organisation has written nothing recently', async () => {
     await submit(shop.test)
-    await accounts.replicate()
+    await jobs.replicate()
     const read = await counted(() => client.list())
     expect(read).toMatchObject({ primary: 0, replica: 1 })
     expect(read.result).toHaveLength(1)
@@ -181,8 +184,8 @@ describe('GET /v1/jobs', () => {
       return job
     })
     expect(await client.list()).toMatchObject([{ job_id }])
-    expect(accounts.sessions.at(-1)).toMatch(/^bookmark-/)
-    await accounts.replicate()
+    expect(jobs.sessions.at(-1)).toMatch(/^bookmark-/)
+    await jobs.replicate()
     const read = await counted(() => client.list())
     expect(read).toMatchObject({ primary: 0, replica: 1 })
     expect(read.result).toMatchObject([{ job_id }])
@@ -207,7 +210,7 @@ describe('GET /v1/jobs', () => {
     vi.setSystemTime(submittedAt)
     await client.submit()
     expect(await client.list()).toHaveLength(1)
-    await accounts.replicate()
+    await jobs.replicate()
     vi.setSystemTime(submittedAt + 14_000)
     expect(await counted(() => client.list())).toMatchObject({ primary: 1, replica: 0 })
     vi.setSystemTime(submittedAt + 15_000)
@@ -238,7 +241,7 @@ describe('the budget', () => {
     failJobQueues()
     const submitted = await counted(() => client.submit())
     expect({ ...submitted, calls }).toMatchObject({ primary: 1, replica: 0, calls: 1 })
-    await accounts.replicate()
+    await jobs.replicate()
     expect(await counted(() => client.list())).toMatchObject({ primary: 1, replica: 0 })
     const { job_id } = submitted.result
     const cancelled = await counted(() => client.delete(`/v1/jobs/${job_id}`))
@@ -248,8 +251,11 @@ describe('the budget', () => {
 
   it('works with the sessions of the local D1', async () => {
     shop = await newOrganisation()
-    client = nearbyClient(shop, Object.assign({ ...env }, { D1_READ_REPLICATION: 'true' }))
-    const withSession = vi.spyOn(env.DB, 'withSession')
+    client = nearbyClient(
+      shop,
+      Object.assign({ ...env }, oneShard, { D1_READ_REPLICATION: 'true' }),
+    )
+    const withSession = vi.spyOn(shard, 'withSession')
     const { job_id } = await reported(async () => {
       const job = await client.submit()
       expect(await client.list()).toMatchObject([{ job_id: job.job_id }])
@@ -265,13 +271,16 @@ describe('the budget', () => {
 
   it('creates no session without the setting', async () => {
     shop = await newOrganisation()
-    const sessions = accounts.sessions.length
-    const local = nearbyClient(shop, Object.assign({ ...env }, { DB: accounts.binding }))
+    const sessions = jobs.sessions.length
+    const local = nearbyClient(
+      shop,
+      Object.assign({ ...env }, oneShard, { JOBS_DB_0: jobs.binding }),
+    )
     const { job_id } = await local.submit()
     expect(await local.job(job_id)).toMatchObject({ job_id })
     expect(await local.list()).toHaveLength(1)
     await local.delete(`/v1/jobs/${job_id}`)
-    expect(accounts.sessions).toHaveLength(sessions)
+    expect(jobs.sessions).toHaveLength(sessions)
   })
 })
 
@@ -303,7 +312,7 @@ describe('the console', () => {
     const browser = await signedIn()
     const { address } = await browser.get('/console/settings/workspaces')
     await accounts.replicate()
-    const read = await counted(() => browser.get(address))
+    const read = await counted(() => browser.get(address), accounts)
     expect(read.result.html).toContain('Nearby')
     expect(read.primary).toBe(1)
     expect(read.replica).toBeGreaterThan(1)
@@ -320,8 +329,6 @@ describe('the console', () => {
 })
 
 describe('the cookie of bookmarks', () => {
-  const jobs = withReplica(shard, copyOfShard)
-  const bindings: Env = Object.assign({ ...replicated }, { JOBS_DB_1: jobs.binding })
   /** A form that writes to a jobs database, and a page that reads from it. */
   const pages = new Hono<ConsoleApp>()
     .use(useReplicas)
@@ -337,7 +344,7 @@ describe('the cookie of bookmarks', () => {
       return c.json(await count.first('n'))
     })
   const visit = (method: string, cookie: string) =>
-    pages.fetch(new Request(BASE, { method, headers: { Cookie: cookie } }), bindings)
+    pages.fetch(new Request(BASE, { method, headers: { Cookie: cookie } }), replicated)
   const SESSION = 'try-on.session_token=one'
 
   it('makes a page show what a form has written, in the same session only', async () => {

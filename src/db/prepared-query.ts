@@ -29,7 +29,7 @@ function perBinding<Value extends object>(
 export const preparedQuery = <Query extends object>(
   build: (db: Database) => Query,
 ): ((binding: D1Database) => Query) =>
-  perBinding((binding) => build(drizzle(deferPrepare(connection(binding)))))
+  perBinding((binding) => build(drizzle(deferPrepare(binding))))
 
 /** A query that has been built, and maps the rows of its result. */
 interface Prepared {
@@ -49,7 +49,7 @@ export function preparedBatch<const Queries extends readonly [Preparable, ...Pre
   build: (db: Database) => Queries,
 ) {
   const prepare = perBinding((binding): Prepared[] =>
-    build(drizzle(deferPrepare(connection(binding)))).map((query) => query.prepare()),
+    build(drizzle(deferPrepare(binding))).map((query) => query.prepare()),
   )
   return async (
     binding: D1Database,
