@@ -6,6 +6,7 @@ import { JobMessage } from './jobs/queue.ts'
 import { log } from './log.ts'
 import { handleMessage } from './queues/handle-message.ts'
 import type { Background, Consumer } from './queues/handle-message.ts'
+import { queueName } from './queues/queue-name.ts'
 import { runScheduledTasks } from './scheduled.ts'
 import { deliverEvent, EventMessage } from './webhooks/deliver.ts'
 
@@ -31,11 +32,11 @@ export default {
   fetch: app.fetch,
 
   async queue(batch, env, ctx: Background) {
-    const { queue, messages } = batch
+    const queue = queueName(batch.queue)
     const consume = CONSUMERS[queue]
-    if (!consume) throw new Error(`No consumer for the queue ${queue}`)
+    if (!consume) throw new Error(`No consumer for the queue ${batch.queue}`)
     await Promise.all(
-      messages.map((message) => handleMessage({ consume, queue, message, env, ctx })),
+      batch.messages.map((message) => handleMessage({ consume, queue, message, env, ctx })),
     )
   },
 

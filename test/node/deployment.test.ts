@@ -10,7 +10,9 @@ import { unstable_readConfig as readConfig } from 'wrangler'
 import { deploy } from '../../scripts/deploy.ts'
 import { migrateLocally } from '../../scripts/migrate.ts'
 import { restoreDrill } from '../../scripts/restore-drill.ts'
+import { readDeploymentConfig } from '../../scripts/wrangler-config.ts'
 import { ROOT, wranglerAsync } from '../../scripts/wrangler.ts'
+import { queueName } from '../../src/queues/queue-name.ts'
 
 describe('npm run deploy', () => {
   const commands: string[] = []
@@ -158,6 +160,11 @@ describe('the environments of wrangler.toml', () => {
     it(`${env} has every variable of the top level`, () => {
       const vars = Object.keys(configOf(env)['vars'] as object)
       for (const name of Object.keys(configOf()['vars'] as object)) assert.ok(vars.includes(name))
+    })
+
+    it(`${env} names its queues so that the Worker knows their consumers`, () => {
+      const queuesOf = (name?: string) => readDeploymentConfig(name).queues
+      assert.deepEqual(queuesOf(env).map(queueName), queuesOf(undefined))
     })
 
     it(`${env} has its own resources`, () => {
