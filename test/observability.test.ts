@@ -13,6 +13,7 @@ import { runScheduledTasks } from '../src/scheduled.ts'
 import { newBrowser, newOwner, tryOn } from './support/browser.ts'
 import { clientOf, request } from './support/client.ts'
 import { picture, refused, rejected, scripted, useEngines } from './support/fake-engines.ts'
+import { jobsDb, spyPrepare } from './support/jobs-database.ts'
 import { fakePictures, MODEL, newJob } from './support/live-job.ts'
 import { packRequest, pathOf, startCheckout } from './support/sandbox.ts'
 import { finished, IMAGES, newOrganisation, operator, submit } from './support/world.ts'
@@ -116,7 +117,7 @@ describe('the line of a request', () => {
       status: 405,
       code: 'method_not_allowed',
     })
-    vi.spyOn(env.DB, 'prepare').mockImplementation(() => {
+    spyPrepare(() => {
       throw new Error('D1 is down')
     })
     expect(await lineOf(() => shop.test.get(`/v1/jobs/${jobId}`))).toMatchObject({
@@ -240,7 +241,8 @@ describe('the id of a request', () => {
     const { jobId } = await tryOn(browser)
     const page = async () => (await browser.get(`/console/jobs/${jobId}`)).html
     expect(await page()).toMatch(/<dt>Request ID<\/dt><dd class="address">[\w-]{36}<\/dd>/)
-    await env.DB.prepare('UPDATE jobs SET api_key_id = ?, request_id = ? WHERE id = ?')
+    await jobsDb(jobId)
+      .prepare('UPDATE jobs SET api_key_id = ?, request_id = ? WHERE id = ?')
       .bind(newId('key'), 'a=b', jobId)
       .run()
     expect(await page()).toContain('href="/console/requests?q=a%3Db">a=b</a>')
@@ -340,7 +342,7 @@ describe('cron and alarms', () => {
   it('write one line per task, also for one that fails', async () => {
     vi.spyOn(env.IMAGES, 'list').mockRejectedValue(new Error('R2 is down'))
     vi.spyOn(env.WEBHOOKS, 'sendBatch').mockRejectedValue(new Error('full'))
-    await env.DB.prepare(
+    await env.JOBS_DB_0.prepare(
       `INSERT INTO webhook_events (id, organisation_id, job_id, type, url, created_at, due_at, sweep_at)
        VALUES ('evt_1', 'org_1', 'job_1', 'job.completed', 'https://hooks.test/', 0, 0, 1)`,
     ).run()
@@ -350,7 +352,9 @@ describe('cron and alarms', () => {
     expect(tasks[0]).toMatchObject({ task: 'sweep', outcome: 'failed', ms: expect.any(Number) })
     expect(tasks[1]).toMatchObject({ task: 'countFinishedDay', outcome: 'done' })
     expect(linesOf('sweep failed')).toMatchObject([{ task: 'sweep' }])
-    expect(pointsOf('sweep')).toMatchObject([{ labels: { kind: 'jobs' } }])
+    // One per shard, except that the events of the first shard were not sent.
+    const kinds = pointsOf('sweep').map(({ labels }) => labels['kind'])
+    expect(kinds.sort()).toEqual(['events', 'events', 'events', 'jobs', 'jobs', 'jobs', 'jobs'])
     expect(pointsOf('task')).toHaveLength(7)
   })
 
@@ -361,7 +365,8 @@ describe('cron and alarms', () => {
     const stub = env.ORGANISATION.getByName(shop.orgId)
     await stub.scheduleBilling({ organisationId: shop.orgId, at: Date.now() + 60_000 })
     expect(await runDurableObjectAlarm(stub)).toBe(true)
-    expect(linesOf('alarm')).toMatchObject([{ outcome: 'done', ms: expect.any(Number) }])
+    const own = linesOf('alarm').filter(({ organisationId }) => organisationId === shop.orgId)
+    expect(own).toMatchObject([{ outcome: 'done', ms: expect.any(Number) }])
   })
 })
 
@@ -442,13 +447,15 @@ describe('/health', () => {
   })
 
   it('checks once for many requests within five seconds', async () => {
-    const prepare = vi.spyOn(env.DB, 'prepare')
+    const prepare = spyPrepare()
+    const checks = () => prepare.mock.calls.filter(([sql]) => sql === 'SELECT 1').length
+    const databases = 1 + jobsBindings(env).length
     await Promise.all(Array.from({ length: 20 }, read))
     await read()
-    expect(prepare).toHaveBeenCalledTimes(1)
+    expect(checks()).toBe(databases)
     later()
     await read()
-    expect(prepare).toHaveBeenCalledTimes(2)
+    expect(checks()).toBe(2 * databases)
   })
 
   it('needs no session and no key', async () => {

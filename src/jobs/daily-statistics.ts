@@ -5,7 +5,7 @@ import { deletedAmong } from '../access/closed-organisations.ts'
 import { listed } from '../db/client.ts'
 import type { Database } from '../db/client.ts'
 import { forEachShard, jobsDatabase } from '../db/shards.ts'
-import { jobs, UNFINISHED } from '../db/schema.ts'
+import { jobs, NOT_ENDED, UNFINISHED } from '../db/schema.ts'
 import { jobStatistics, jobStatisticsDays } from '../db/statistics-schema.ts'
 import type { Mode } from '../domain/job.ts'
 import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
@@ -67,7 +67,8 @@ async function hasUnfinished(db: Database, day: number): Promise<boolean> {
   // Without the name of the index SQLite would read all jobs of the day.
   const unfinished = await db.all<{ id: string }>(
     sql`select ${jobs.id} from ${jobs} indexed by jobs_unfinished
-      where ${and(UNFINISHED, gte(jobs.id, firstJob(day)), lt(jobs.id, firstJob(day + 1)))} limit 1`,
+      where ${and(UNFINISHED, NOT_ENDED, gte(jobs.id, firstJob(day)), lt(jobs.id, firstJob(day + 1)))}
+      limit 1`,
   )
   return unfinished.length > 0
 }

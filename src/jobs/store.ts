@@ -5,7 +5,7 @@ import type { Database } from '../db/client.ts'
 import { preparedQuery } from '../db/prepared-query.ts'
 import { jobsBinding, jobsDatabase } from '../db/shards.ts'
 import { SWEEP_AFTER_DUE_MS, SWEEP_AGAIN_AFTER_MS, UNQUEUED_AFTER_MS } from '../db/due.ts'
-import { jobs, UNFINISHED } from '../db/schema.ts'
+import { jobs, NOT_ENDED, UNFINISHED } from '../db/schema.ts'
 import { webhookEvents } from '../db/webhook-schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { WebhookEventRow } from '../db/webhook-schema.ts'
@@ -115,8 +115,7 @@ export interface SweptJobs {
  * Selects up to `limit` unfinished jobs of one shard that have to be requeued, and postpones `sweepAt`, so
  * that the next sweep skips them. Reads all unfinished jobs until the limit. A processing job is due after
  * its lease, once per lease unless `sweepAt` passes again. A pending job of a mode in `queued` is probably
- * in its queue, so it needs a message
- * only after `PENDING_MAX_WAIT_MS`.
+ * in its queue, so it needs a message only after `PENDING_MAX_WAIT_MS`.
  */
 export async function takeSweptJobs({
   db,
@@ -133,7 +132,7 @@ export async function takeSweptJobs({
       and (${jobs.sweepAt} <= ${now} or ${jobs.dueAt} > ${jobs.sweepAt} - ${SWEEP_AGAIN_AFTER_MS}) end`
   // Without the name SQLite could read all jobs.
   const due = sql`(select ${jobs.id} from ${jobs} indexed by jobs_unfinished
-    where ${UNFINISHED} and ${isDue} limit ${limit})`
+    where ${UNFINISHED} and ${NOT_ENDED} and ${isDue} limit ${limit})`
   const page = db
     .select({
       id: jobs.id,

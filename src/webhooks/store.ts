@@ -247,8 +247,7 @@ function reduceAttempts(db: Database, { eventId, number }: WebhookAttemptRow) {
 
 /**
  * Takes undelivered events of one shard whose `sweepAt` and lease have passed, and postpones `sweepAt`, so
- * that the next
- * sweeps skip them.
+ * that the next sweeps skip them.
  */
 export async function takeSweptEvents(
   db: Database,

@@ -10,6 +10,10 @@ await Promise.all(
   ),
 )
 
+// Queue messages and alarms of the background log lines after a file has ended, which Vitest reports as an
+// error. Warnings and errors are shown.
+Object.assign(console, { log: () => {} })
+
 // Tests have no network. A test that expects requests uses support/upstream.
 beforeEach(() => {
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => {
