@@ -9,7 +9,12 @@ export default defineConfig(async () => ({
       wrangler: { configPath: './wrangler.toml' },
       miniflare: {
         // Four shards.
-        d1Databases: { JOBS_DB_1: 'jobs-1', JOBS_DB_2: 'jobs-2', JOBS_DB_3: 'jobs-3' },
+        d1Databases: {
+          JOBS_DB_0: 'jobs-0',
+          JOBS_DB_1: 'jobs-1',
+          JOBS_DB_2: 'jobs-2',
+          JOBS_DB_3: 'jobs-3',
+        },
         bindings: {
           TEST_MIGRATIONS: await readD1Migrations('./migrations'),
           OUTPUT_SIGNING_SECRET: 'a secret for tests, 32 characters',

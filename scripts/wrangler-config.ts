@@ -10,7 +10,12 @@ const Config = z.object({
   name: Name,
   compatibility_date: z.string(),
   d1_databases: z.array(
-    z.object({ binding: z.string(), database_name: Name, database_id: z.string().optional() }),
+    z.object({
+      binding: z.string(),
+      database_name: Name,
+      database_id: z.string().optional(),
+      preview_database_id: z.string().optional(),
+    }),
   ),
   r2_buckets: z.array(z.object({ bucket_name: Name })),
   queues: z.object({
@@ -55,10 +60,10 @@ export function readDeploymentConfig(environment: string | undefined): Deploymen
     worker: config.name,
     compatibilityDate: config.compatibility_date,
     environment,
-    databases: config.d1_databases.map(({ binding, database_name: name, database_id: id }) => ({
-      binding,
-      name,
-      localId: id ?? binding,
+    databases: config.d1_databases.map((database) => ({
+      binding: database.binding,
+      name: database.database_name,
+      localId: database.preview_database_id ?? database.database_id ?? database.binding,
     })),
     queues: [...new Set(queues)],
     buckets: config.r2_buckets.map(({ bucket_name: name }) => name),

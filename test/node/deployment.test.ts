@@ -129,6 +129,7 @@ describe('the environments of wrangler.toml', () => {
     const ignored = new Set([
       ...NAMES,
       'namespace_id',
+      'preview_database_id',
       'targetEnvironment',
       'vars',
       'route',

@@ -174,7 +174,7 @@ describe('the default settings of npm run dev', () => {
     for (const name of asked) assert.ok(cloudflare.bindings[name]?.description, name)
     const page = readFileSync(join(ROOT, 'docs', 'configuration.md'), 'utf8')
     const rows = page.split('\n').filter((line) => line.startsWith('| `'))
-    const names = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/[A-Z][A-Z_]+/g)])
+    const names = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/[A-Z][A-Z\d_]+/g)])
     assert.ok(names.length > 20)
     for (const [name] of names) assert.match(example, new RegExp(`^(# )?${name}=`, 'm'))
   })
