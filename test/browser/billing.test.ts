@@ -45,6 +45,7 @@ describe('buying credits', () => {
   it('shows a late confirmation without a reload', async () => {
     await buy(page, '100', CARDS.late)
     await page.getByText('We are waiting for the confirmation').waitFor()
+    await page.waitForLoadState() // without its styles, the page is wider
     await page.evaluate('window.marker = true')
     assert.deepEqual(await page.evaluate(OVERFLOWS), [])
     await assertAccessible(page)
