@@ -36,12 +36,6 @@ export interface LedgerEntry extends Totals {
   reason: string | null
 }
 
-export interface OpenReservation {
-  jobId: string
-  /** When the reservation was created or last renewed, ms since 1970. */
-  checkedAt: number
-}
-
 type ReservationState = 'reserved' | 'captured' | 'released'
 type Cause = { jobId?: string; reference?: string; reason?: string }
 
@@ -191,19 +185,33 @@ export class Ledger {
   }
 
   /**
-   * Open reservations that were not renewed since `before` (ms since 1970), oldest first. Reads all
-   * reservations since the first open one: an index would be one more row written for each job.
+   * The job ids of open reservations that were not renewed since `before` (ms since 1970), in their order.
+   * All pages together read the reservations since the first open one once: an index would be one more row
+   * written for each job.
+   * @param after the last job id of the previous page
    */
-  openSince(before: number, limit: number): OpenReservation[] {
+  openSince(before: number, limit: number, after = ''): string[] {
     return this.#sql
-      .exec<{ jobId: string; checkedAt: number }>(
-        `SELECT job_id AS jobId, checked_at AS checkedAt FROM reservations
-         WHERE job_id >= ? AND state = 'reserved' AND checked_at <= ? ORDER BY checked_at LIMIT ?`,
+      .exec<{ jobId: string }>(
+        `SELECT job_id AS jobId FROM reservations WHERE job_id >= ? AND job_id > ?
+           AND state = 'reserved' AND checked_at <= ? ORDER BY job_id LIMIT ?`,
         firstOpenReservation(this.#kv),
+        after,
         before,
         limit,
       )
       .toArray()
+      .map(({ jobId }) => jobId)
+  }
+
+  /** The earliest check of an open reservation, ms since 1970; null without any. */
+  oldestCheck(): number | null {
+    return this.#sql
+      .exec<{ at: number | null }>(
+        "SELECT min(checked_at) AS at FROM reservations WHERE job_id >= ? AND state = 'reserved'",
+        firstOpenReservation(this.#kv),
+      )
+      .one().at
   }
 
   /** Renews a reservation, so that it is not reconciled yet. @returns false when it is not open */

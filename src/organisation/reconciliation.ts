@@ -24,21 +24,20 @@ export async function reconcile({
   stores: Stores
 }): Promise<void> {
   const before = Date.now() - RECONCILE_AFTER_MS
+  let after = ''
   for (;;) {
-    const open = stores.find()?.ledger.openSince(before, PAGE_SIZE) ?? []
+    const open = stores.find()?.ledger.openSince(before, PAGE_SIZE, after) ?? []
     if (open.length === 0) return
-    const statuses = await jobStatuses(
-      env,
-      open.map(({ jobId }) => jobId),
-    )
+    const statuses = await jobStatuses(env, open)
     const current = stores.find() // `destroy` may have run during the read of D1
     if (!current) return
     const { ledger, idempotency } = current
     // A replay may have renewed a reservation during the read of D1. Its status is then outdated.
-    const unchanged = new Set(ledger.openSince(before, PAGE_SIZE).map(({ jobId }) => jobId))
+    const unchanged = new Set(ledger.openSince(before, PAGE_SIZE, after))
+    after = open.at(-1) ?? after
     const settled: { jobId: string; status: string }[] = []
     storage.transactionSync(() => {
-      for (const { jobId } of open) {
+      for (const jobId of open) {
         if (!unchanged.has(jobId)) continue
         const status = statuses.get(jobId)
         if (status === undefined || isFinal(status)) {
@@ -59,6 +58,6 @@ export async function reconcile({
 
 /** When the oldest open reservation has to be reconciled, ms since 1970; Infinity without any. */
 export function nextReconciliation(stores: Stores): number {
-  const oldest = stores.find()?.ledger.openSince(Number.MAX_SAFE_INTEGER, 1)[0]
-  return oldest ? oldest.checkedAt + RECONCILE_AFTER_MS : Infinity
+  const oldest = stores.find()?.ledger.oldestCheck() ?? null
+  return oldest === null ? Infinity : oldest + RECONCILE_AFTER_MS
 }
