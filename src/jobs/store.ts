@@ -3,9 +3,9 @@
 import { eq, inArray, sql } from 'drizzle-orm'
 import type { Database } from '../db/client.ts'
 import { preparedQuery } from '../db/prepared-query.ts'
-import { jobsBinding, jobsDatabase } from '../db/shards.ts'
+import { jobsBinding, jobsDatabase, requireShard } from '../db/shards.ts'
 import { SWEEP_AFTER_DUE_MS, SWEEP_AGAIN_AFTER_MS, UNQUEUED_AFTER_MS } from '../db/due.ts'
-import { jobs, NOT_ENDED, UNFINISHED } from '../db/schema.ts'
+import { FINISHED, jobs, NOT_ENDED, UNFINISHED } from '../db/schema.ts'
 import { webhookEvents } from '../db/webhook-schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { WebhookEventRow } from '../db/webhook-schema.ts'
@@ -74,12 +74,17 @@ const insertQuery = preparedQuery((db) =>
     .prepare(),
 )
 
-/** Inserts a pending job. @returns false when the id exists already */
+/**
+ * Inserts a pending job.
+ * @returns false when the id exists already
+ * @throws Error when the shard of the job is not bound: no later version would find it in another one
+ */
 export async function insertJob(
   env: Env,
   job: NewJob,
   { until, claimableAt }: Hold,
 ): Promise<boolean> {
+  requireShard(env, job.id)
   const sweepAt = new Date(until.getTime() + UNQUEUED_AFTER_MS)
   const result = await insertQuery(jobsBinding(env, job.id)).run({
     ...job,
@@ -157,6 +162,17 @@ export async function takeSweptJobs({
           else ${now + SWEEP_AGAIN_AFTER_MS} end`,
       })
       .where(inArray(jobs.id, due)),
+    // Removes finished jobs from the index: see NOT_ENDED.
+    db
+      .update(jobs)
+      .set({ sweepAt: new Date(0) })
+      .where(
+        inArray(
+          jobs.id,
+          sql`(select ${jobs.id} from ${jobs} indexed by jobs_unfinished
+            where ${UNFINISHED} and ${FINISHED} limit ${limit})`,
+        ),
+      ),
   ])
   const isWaiting = ({ status, mode, createdAt }: (typeof taken)[number]) =>
     status === 'pending' && queued.includes(mode) && createdAt.getTime() > now - PENDING_MAX_WAIT_MS

@@ -17,8 +17,8 @@ export interface WriteReport {
 }
 
 const STORAGE_KEY = 'recent-writes'
-/** A request whose report is lost with its isolate counts for this time. */
-const REPORT_WITHIN_MS = 15_000
+/** A request whose report is lost with its isolate counts for this time: a submission may wait for 30 s. */
+const REPORT_WITHIN_MS = 45_000
 /** How exact the stored times are. Storing each request would cost a row per submission. */
 const STORED_WITHIN_MS = 5_000
 /** No replica is that far behind. A restored database may never reach a bookmark of its past. */

@@ -64,6 +64,11 @@ it('lists and sweeps the jobs of a database from before the partial indexes', as
   // Ended by the version before, which still runs after the migration.
   await insert('completed', 'job_ended_by_old_version', 1).run()
   const swept = await takeSweptJobs({ db: drizzle(db), queued: [], limit: 10 })
+  const { sweep_at } =
+    (await db
+      .prepare(`SELECT sweep_at FROM jobs WHERE id = 'job_ended_by_old_version'`)
+      .first<{ sweep_at: number }>()) ?? {}
+  expect(sweep_at).toBe(0)
   expect(swept.toSend.map(({ id }) => id).sort()).toEqual([
     'job_pending',
     'job_pending_without_sweep_at',

@@ -15,6 +15,7 @@ import { eventIdOf, newId, newShardedId, shardOf } from '../../src/ids.ts'
 import worker from '../../src/index.ts'
 import { countFinishedDay } from '../../src/jobs/daily-statistics.ts'
 import { processJob } from '../../src/jobs/process.ts'
+import { jobStatuses } from '../../src/organisation/job-states.ts'
 import { sweep } from '../../src/scheduled.ts'
 import { deliverEvent } from '../../src/webhooks/deliver.ts'
 import { BASE, clientOf, codeOf } from '../support/client.ts'
@@ -182,6 +183,26 @@ describe('organisations of four shards', () => {
       const shop = await newOrganisation()
       if (shardOf(shop.orgId) === 2) shops[2] = shop
     }
+  })
+})
+
+describe('a shard that is not bound', () => {
+  it('rejects submissions and checks of credits', async () => {
+    const shop = shops[3]!
+    const rolledBack: Env = Object.assign({ ...env }, { JOBS_DB_3: undefined })
+    const job = newShardedId('job', 3)
+    await expect(jobStatuses(rolledBack, [job])).rejects.toThrow('JOBS_DB_3 is not bound')
+    silenceErrors()
+    const response = await worker.fetch(
+      new Request('https://try-on.test/v1/tryon', {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${shop.keys.test}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify(IMAGES),
+      }),
+      rolledBack,
+      createExecutionContext(),
+    )
+    expect(response.status).toBe(500)
   })
 })
 
