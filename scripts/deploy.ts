@@ -44,7 +44,7 @@ export async function deploy({ args, env, print, run, wait }: DeployOptions): Pr
   const dryRun = values['dry-run']
   // Without the option, wrangler warns that there are environments.
   const environment = ['--env', values.env ?? '']
-  const { worker, vars } = readDeploymentConfig(values.env)
+  const { worker, vars, databases } = readDeploymentConfig(values.env)
   const suffix = values.env ? ` -- --env ${values.env}` : ''
   const step = async (what: string, command: string[], advice: string) => {
     print(dryRun ? `  would run  npx wrangler ${command.join(' ')}` : `  ${what}`)
@@ -74,6 +74,9 @@ export async function deploy({ args, env, print, run, wait }: DeployOptions): Pr
       `The code was not deployed, and the running version works with the migrations that were applied. If a database does not exist, run: npm run provision${suffix}`,
     ),
   )
+  await requireJobsInShard(databases, (...command) =>
+    step('Looking for jobs in DB', [...command, ...environment], 'The code was not deployed.'),
+  )
   if (dryRun) {
     print('  Building the Worker')
     await run(['deploy', '--dry-run', ...environment])
@@ -94,6 +97,25 @@ export async function deploy({ args, env, print, run, wait }: DeployOptions): Pr
   const problem = await healthProblem(health, version, wait)
   if (problem) throw new DeployError(`${health} ${problem}.\n\n${rollBack}`)
   print(`Deployed version ${version}: ${url} is healthy.`)
+}
+
+/**
+ * The jobs of the first release are in DB. With another database as JOBS_DB_0, the service would not find
+ * them, and would return the credits of those in progress.
+ * @throws DeployError if DB has jobs and is not the first shard
+ */
+async function requireJobsInShard(
+  databases: { binding: string; name: string }[],
+  run: (...command: string[]) => Promise<string>,
+): Promise<void> {
+  const nameOf = (name: string) => databases.find(({ binding }) => binding === name)?.name
+  if (nameOf('DB') === nameOf('JOBS_DB_0')) return
+  const query = 'SELECT id FROM jobs LIMIT 1'
+  const output = await run('d1', 'execute', 'DB', '--remote', '--json', '--command', query)
+  if (!/"id":/.test(output)) return
+  throw new DeployError(
+    `The database ${nameOf('DB')} has jobs, and JOBS_DB_0 is another database. The code was not deployed. Give JOBS_DB_0 the database_name of DB in wrangler.toml (docs/deployment.md, "Upgrade from the first release").`,
+  )
 }
 
 async function deployCode(run: DeployOptions['run'], environment: string[]) {

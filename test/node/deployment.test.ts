@@ -21,6 +21,7 @@ describe('npm run deploy', () => {
   let health: number[] = []
   let requests: string[] = []
   let failing = ''
+  let jobs = ''
   let secrets = '[{"name":"OUTPUT_SIGNING_SECRET","type":"secret_text"}]'
   const server = createServer((request, response) => {
     requests.push(request.url ?? '')
@@ -32,7 +33,7 @@ describe('npm run deploy', () => {
     commands.length = printed.length = 0
     health = [200]
     requests = []
-    failing = ''
+    failing = jobs = ''
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   })
   afterEach(() => new Promise<unknown>((resolve) => server.close(resolve)))
@@ -51,6 +52,7 @@ describe('npm run deploy', () => {
         const targets = [`http://127.0.0.1:${port}`]
         const entry = { type: 'deploy', version_id: 'version-1', targets }
         if (file) writeFileSync(file, `{"type":"wrangler-session"}\n${JSON.stringify(entry)}\n`)
+        if (command[1] === 'execute') return jobs
         return command[0] === 'secret' ? secrets : ''
       },
     })
@@ -63,6 +65,7 @@ describe('npm run deploy', () => {
       'secret list --format json --env staging',
       'd1 migrations apply DB --remote --env staging',
       'd1 migrations apply JOBS_DB_0 --remote --env staging',
+      'd1 execute DB --remote --json --command SELECT id FROM jobs LIMIT 1 --env staging',
       'deploy --env staging',
     ])
     assert.deepEqual(requests, ['/health', '/health', '/health'])
@@ -84,7 +87,13 @@ describe('npm run deploy', () => {
     commands.length = 0
     failing = ''
     await run(['--env', 'staging'])
-    assert.equal(commands.length, 4)
+    assert.equal(commands.length, 5)
+  })
+
+  it('does not deploy when the jobs of the first release would be lost', async () => {
+    jobs = '[{"results":[{"id":"job_1"}]}]'
+    await assert.rejects(run(['--env', 'staging']), /Give JOBS_DB_0 the database_name of DB/)
+    assert.ok(!commands.some((command) => command.startsWith('deploy')))
   })
 
   it('migrates nothing before the Worker and its secrets exist', async () => {
