@@ -68,7 +68,9 @@ export async function testFaults(
     describe.each(recorded)('$scenario.name', ({ scenario, starts, problems, cases }) => {
       it('violates no invariant without a fault', () => expect(problems).toEqual([]))
 
-      it.each(cases)('call $at, $call: $fault', async ({ at, fault }) => {
+      // The emulator rarely stalls the eviction of an object beyond the time limit of a test, and the stalled
+      // scenario disturbs the next one. A failure of the service repeats.
+      it.each(cases)('call $at, $call: $fault', { retry: 1 }, async ({ at, fault }) => {
         const result = await runScenario(scenario, { at, fault })
         expect(result.problems).toEqual([])
         // A crash may cause a second start. A duplicate message must not.
