@@ -8,6 +8,9 @@ export const SWEEP_AGAIN_AFTER_MS = 15 * 60_000
 /** The time from the end of a lease or of a delay until the sweep requeues the work. */
 export const SWEEP_AFTER_DUE_MS = 30_000
 
+/** `sweepAt` of a finished job, which removes it from the index of unfinished jobs. */
+export const ENDED = new Date(0)
+
 /** @param dueAt the end of a lease or of a delay */
 export const dueFrom = (dueAt: Date) => ({
   dueAt,

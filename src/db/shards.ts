@@ -28,12 +28,14 @@ export const jobsBinding = (env: Env, id: string): D1Database =>
   jobsBindings(env)[shardOf(id)] ?? env.JOBS_DB_0
 
 /**
- * Call this before work that would take jobs of another shard, or their absence in it, for the truth.
+ * `jobsBinding` for work that would take jobs of another shard, or their absence in it, for the truth.
  * @throws Error when the shard of a stored id is not bound, as after a rollback past a new shard
  */
-export function requireShard(env: Env, id: string): void {
-  if (shardOf(id) >= jobsBindings(env).length)
-    throw new Error(`JOBS_DB_${shardOf(id)} is not bound`)
+export function requireShard(env: Env, id: string): D1Database {
+  const shard = shardOf(id)
+  const binding = jobsBindings(env)[shard]
+  if (!binding) throw new Error(`JOBS_DB_${shard} is not bound`)
+  return binding
 }
 
 /** A Drizzle client for `jobsBinding`. */

@@ -46,8 +46,8 @@ function indexOf(path: string): string | undefined {
 const textOf = (value: unknown): string | undefined =>
   typeof value === 'string' ? value : undefined
 
-const idIn = (path: string, prefix: 'org' | 'job'): string | undefined =>
-  new RegExp(`/(${prefix}_[0-9a-z]{26})(?=/|$)`).exec(path)?.[1]
+const IDS = { org: /\/(org_[0-9a-z]{26})(?=\/|$)/, job: /\/(job_[0-9a-z]{26})(?=\/|$)/ }
+const idIn = (path: string, prefix: keyof typeof IDS) => IDS[prefix].exec(path)?.[1]
 
 /**
  * The pattern of the route that handled the request, such as `/console/{organisationId}/jobs/{jobId}`;

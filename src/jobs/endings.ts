@@ -5,7 +5,7 @@ import type { SQL } from 'drizzle-orm'
 import { isClosed } from '../access/closed-organisations.ts'
 import { preparedBatch } from '../db/prepared-query.ts'
 import { jobsBinding, jobsDatabase } from '../db/shards.ts'
-import { UNQUEUED_AFTER_MS } from '../db/due.ts'
+import { ENDED, UNQUEUED_AFTER_MS } from '../db/due.ts'
 import { jobs, UNFINISHED } from '../db/schema.ts'
 import type { JobRow } from '../db/schema.ts'
 import type { ImageFormat } from '../domain/image.ts'
@@ -84,9 +84,6 @@ function endStatements(from: JobStatus, ending: JobEnd['ending'], required: EndC
   }
   return statements
 }
-
-/** Removes the job from the index of unfinished jobs. */
-const ENDED = new Date(0)
 
 /** A completed job does not keep the failures of its earlier attempts. */
 const NO_FAILURE = {

@@ -4,7 +4,7 @@ import { eq, inArray, sql } from 'drizzle-orm'
 import type { Database } from '../db/client.ts'
 import { preparedQuery } from '../db/prepared-query.ts'
 import { jobsBinding, jobsDatabase, requireShard } from '../db/shards.ts'
-import { SWEEP_AFTER_DUE_MS, SWEEP_AGAIN_AFTER_MS, UNQUEUED_AFTER_MS } from '../db/due.ts'
+import { ENDED, SWEEP_AFTER_DUE_MS, SWEEP_AGAIN_AFTER_MS, UNQUEUED_AFTER_MS } from '../db/due.ts'
 import { FINISHED, jobs, NOT_ENDED, UNFINISHED } from '../db/schema.ts'
 import { webhookEvents } from '../db/webhook-schema.ts'
 import type { JobRow } from '../db/schema.ts'
@@ -84,9 +84,8 @@ export async function insertJob(
   job: NewJob,
   { until, claimableAt }: Hold,
 ): Promise<boolean> {
-  requireShard(env, job.id)
   const sweepAt = new Date(until.getTime() + UNQUEUED_AFTER_MS)
-  const result = await insertQuery(jobsBinding(env, job.id)).run({
+  const result = await insertQuery(requireShard(env, job.id)).run({
     ...job,
     dueAt: claimableAt,
     sweepAt,
@@ -165,7 +164,7 @@ export async function takeSweptJobs({
     // Removes finished jobs from the index: see NOT_ENDED.
     db
       .update(jobs)
-      .set({ sweepAt: new Date(0) })
+      .set({ sweepAt: ENDED })
       .where(
         inArray(
           jobs.id,
