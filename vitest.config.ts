@@ -1,6 +1,21 @@
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers'
 import { defineConfig } from 'vitest/config'
-import { StuckWorkerReporter } from './scripts/stuck-worker-reporter.ts'
+import { BaseSequencer } from 'vitest/node'
+import type { TestSpecification } from 'vitest/node'
+import { WorkerReporter } from './scripts/worker-reporter.ts'
+
+// The settings of a developer's `wrangler dev` must not reach the tests.
+process.env['CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV'] = 'false'
+
+/** Starts the files with the longest tests first, so that no worker waits for them at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) =>
+      /\/(faults|model|compositor)\//.test(moduleId)
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
 
 export default defineConfig(async () => ({
   plugins: [
@@ -21,7 +36,7 @@ export default defineConfig(async () => ({
           ENCRYPTION_KEY: 'a third secret for tests, 32 characters',
           AUTH_SECRET: 'another secret for tests, 32 characters',
           DEV_MAILBOX: 'true',
-          OPERATOR_TOKEN: 'operator-token-of-the-tests',
+          OPERATOR_TOKEN: 'operator-token-of-the-tests-32-characters',
           ALLOW_PRIVATE_URLS: 'false',
           WEBHOOK_RETRY_DELAYS: '1,1,2',
         },
@@ -33,11 +48,14 @@ export default defineConfig(async () => ({
     exclude: ['test/browser/**', 'test/node/**'],
     setupFiles: ['./test/support/setup.ts'],
     restoreMocks: true,
-    testTimeout: 30_000, // for busy machines
+    testTimeout: 90_000, // for busy machines
     silent: 'passed-only',
-    reporters: ['default', new StuckWorkerReporter()],
+    reporters: ['default', new WorkerReporter()],
     maxWorkers: 2,
-    coverage: { provider: 'istanbul', include: ['src/**'], reporter: ['text'] },
+    sequence: { sequencer: LongestFirst },
+    provide: {
+      matrix: process.env['TEST_MATRIX'] === 'all' ? ('all' as const) : ('sample' as const),
+    },
     deps: {
       optimizer: {
         ssr: {
@@ -57,6 +75,7 @@ export default defineConfig(async () => ({
             'hono/method-not-allowed',
             'hono/request-id',
             'hono/route',
+            'hono/router/trie-router',
             'hono/secure-headers',
             'hono/trailing-slash',
             'hono/utils/cookie',
@@ -67,6 +86,7 @@ export default defineConfig(async () => ({
             'better-auth/adapters/drizzle',
             'better-auth/api',
             'better-auth/cookies',
+            'better-auth/crypto',
             'better-auth/minimal',
             'drizzle-orm',
             'drizzle-orm/d1',

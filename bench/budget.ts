@@ -4,7 +4,7 @@ import { PRICES_AS_OF, priceOfAMillion } from './prices.ts'
 import { control, createOrganisation, post, TRY_ON } from './harness.ts'
 import type { Harness } from './harness.ts'
 
-const WEBHOOK = { webhook_url: 'https://hooks.bench.test/try-on' }
+const WITH_WEBHOOK = { ...TRY_ON, webhook_url: 'https://hooks.bench.test/try-on' }
 
 /** Counts of every endpoint and of whole jobs, and the price of a million jobs. */
 export async function measureBudget(harness: Harness) {
@@ -17,7 +17,7 @@ export async function measureBudget(harness: Harness) {
     })
     return (await response.json()) as { job_id: string; status: string }
   }
-  const waitForQueues = () => new Promise((resolve) => setTimeout(resolve, 500))
+  const waitForQueues = () => new Promise((resolve) => setTimeout(resolve, 2_000))
   // The request log is written a second after a request, once for many. It does not belong to one.
   const waitForRequestLog = () => new Promise((resolve) => setTimeout(resolve, 1_500))
   const countsOf = async (work: () => Promise<unknown>): Promise<Counts> => {
@@ -27,18 +27,17 @@ export async function measureBudget(harness: Harness) {
     return control(harness, 'counts')
   }
   await send('GET', '/v1/account') // warms the Organisation
-  const done = await send('POST', '/v1/tryon', { ...TRY_ON, ...WEBHOOK })
+  const done = await send('POST', '/v1/tryon', WITH_WEBHOOK)
   await waitForQueues()
   await control(harness, 'drop-messages?on=true')
-  const request = { ...TRY_ON, ...WEBHOOK }
   let submitted = ''
   const endpoints: Record<string, Counts> = {
     'a malformed key': await countsOf(() => fetch(`${harness.instrumented}/v1/account`)),
     'POST /v1/tryon, live': await countsOf(async () => {
-      submitted = (await send('POST', '/v1/tryon', request)).job_id
+      submitted = (await send('POST', '/v1/tryon', WITH_WEBHOOK)).job_id
     }),
     'POST /v1/tryon, test': await countsOf(() =>
-      post(`${harness.instrumented}/v1/tryon`, organisation.keys.test, request),
+      post(`${harness.instrumented}/v1/tryon`, organisation.keys.test, WITH_WEBHOOK),
     ),
     'GET /v1/jobs/{id}': await countsOf(() => send('GET', `/v1/jobs/${done.job_id}`)),
     'GET /v1/jobs': await countsOf(() => send('GET', '/v1/jobs')),
@@ -47,24 +46,17 @@ export async function measureBudget(harness: Harness) {
     'GET /v1/account': await countsOf(() => send('GET', '/v1/account')),
   }
   await control(harness, 'drop-messages?on=false')
+  const countsOfJob = (mode: 'live' | 'test', request: object) =>
+    countsOf(async () => {
+      await post(`${harness.instrumented}/v1/tryon`, organisation.keys[mode], request)
+      await waitForQueues()
+    })
+  const missing = { ...TRY_ON, model_image_url: 'https://cdn.bench.test/missing' }
   const job = {
-    'live, with webhook': await countsOf(async () => {
-      await send('POST', '/v1/tryon', { ...TRY_ON, ...WEBHOOK })
-      await waitForQueues()
-    }),
-    'live, without webhook': await countsOf(async () => {
-      await send('POST', '/v1/tryon', TRY_ON)
-      await waitForQueues()
-    }),
-    'test, without webhook': await countsOf(async () => {
-      await post(`${harness.instrumented}/v1/tryon`, organisation.keys.test, TRY_ON)
-      await waitForQueues()
-    }),
-    'live, failed': await countsOf(async () => {
-      const model_image_url = 'https://cdn.bench.test/missing'
-      await send('POST', '/v1/tryon', { ...TRY_ON, model_image_url })
-      await waitForQueues()
-    }),
+    'live, with webhook': await countsOfJob('live', WITH_WEBHOOK),
+    'live, without webhook': await countsOfJob('live', TRY_ON),
+    'test, without webhook': await countsOfJob('test', TRY_ON),
+    'live, failed': await countsOfJob('live', missing),
   }
   return {
     endpoints,

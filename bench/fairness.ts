@@ -1,20 +1,20 @@
-// 6. Fairness: how much the hanging servers of one organisation delay another one, under `wrangler dev`,
-// where each queue has one batch in flight at a time. Uses loopback addresses only.
+// 6. Fairness: how much the hanging servers and the compositions of one organisation delay another one, under
+// `wrangler dev`, where each queue has one batch in flight at a time and all code shares a thread. Uses loopback addresses only.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrateLocally } from '../scripts/migrate.ts'
 import { ROOT, startDevServer } from '../scripts/wrangler.ts'
 import { createOrganisation, OPERATOR_TOKEN, post } from './harness.ts'
 import type { BenchOrganisation } from './harness.ts'
 
-const JOBS = 30
-const DELIVERIES = 30
 const MAX_WAIT_MS = 300_000
 const GOALS = { testJobMs: 2_000, liveJobMs: 10_000, webhookMs: 5_000 }
+/** Of other requests during compositions. */
+const COMPOSITIONS = 4
+const REQUEST_GOALS = { p99Ms: 100, maximumMs: 300 }
 
 type Figures = Record<keyof typeof GOALS, number>
 
@@ -41,21 +41,40 @@ const drip: RequestListener = (_, response) => {
   response.on('close', () => clearInterval(timer))
 }
 
-/** Measures with servers that never respond, and with garment servers that drip. */
-export async function measureFairness() {
+/**
+ * Measures with servers that never respond, and with garment servers that drip.
+ * @param jobs how many jobs, and how many deliveries, the hanging servers have
+ */
+export async function measureFairness(jobs: number) {
   const cases = {
-    'image servers that never respond, one webhook receiver': await measure('never', 1),
-    'image servers that drip, thirty webhook receivers': await measure('drip', DELIVERIES),
+    'image servers that never respond, one webhook receiver': await measure('never', jobs, 1),
+    [`image servers that drip, ${jobs} webhook receivers`]: await measure('drip', jobs, jobs),
   }
+  const requests = await measureRequests()
   const missed = Object.entries(cases).flatMap(([name, figures]) =>
     Object.entries(GOALS)
       .filter(([figure, goal]) => figures[figure as keyof Figures] > goal)
       .map(([figure]) => `${name}: ${figure}`),
   )
-  return { ...cases, goals: GOALS, missed }
+  const { during } = requests
+  if (during.p99Ms > REQUEST_GOALS.p99Ms) missed.push('requests during compositions: p99Ms')
+  if (during.maximumMs > REQUEST_GOALS.maximumMs) {
+    missed.push('requests during compositions: maximumMs')
+  }
+  return {
+    ...cases,
+    goals: GOALS,
+    'GET /v1/account alone': requests.alone,
+    [`GET /v1/account during ${COMPOSITIONS} compositions`]: during,
+    'its goals': REQUEST_GOALS,
+    missed,
+  }
 }
 
-async function measure(garment: 'never' | 'drip', receivers: number): Promise<Figures> {
+type Open = (respond: RequestListener) => Promise<string>
+
+/** Runs a measurement with a new service, and closes its servers afterwards. */
+async function withService<T>(work: (url: string, open: Open) => Promise<T>): Promise<T> {
   const state = mkdtempSync(join(tmpdir(), 'try-on-fairness-'))
   const servers: HttpServer[] = []
   const open = async (respond: RequestListener) => {
@@ -63,15 +82,61 @@ async function measure(garment: 'never' | 'drip', receivers: number): Promise<Fi
     servers.push(server)
     return server.url
   }
-  await migrateLocally(state)
-  const vars = {
-    ALLOW_PRIVATE_URLS: 'true',
-    OUTPUT_SIGNING_SECRET: crypto.randomUUID(),
-    OPERATOR_TOKEN,
-  }
-  const options = Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value}`])
-  const server = await startDevServer(['--port', '0', '--persist-to', state, ...options], () => {})
+  const options = [
+    '--port',
+    '0',
+    '--persist-to',
+    state,
+    '--var',
+    `OPERATOR_TOKEN:${OPERATOR_TOKEN}`,
+  ]
+  const server = await startDevServer(options, () => {})
   try {
+    return await work(server.url, open)
+  } finally {
+    await server.stop()
+    for (const each of servers) each.stop()
+    rmSync(state, { recursive: true, force: true })
+  }
+}
+
+/** Measures the requests of one organisation alone, and while another one's compositions run. */
+function measureRequests() {
+  return withService(async (url, open) => {
+    const imageServer = await open((request, response) => response.end(sampleOf(request.url ?? '')))
+    const [busy, other] = [await createOrganisation(url), await createOrganisation(url)]
+    await completed(url, busy, await submit(url, busy, 'live', imageServer))
+    const alone = await durations(url, other, new Promise((resolve) => setTimeout(resolve, 3_000)))
+    const all = await Promise.all(
+      Array.from({ length: COMPOSITIONS }, () => submit(url, busy, 'live', imageServer)),
+    )
+    const ended = Promise.all(all.map((jobId) => completed(url, busy, jobId, 500)))
+    return { alone, during: await durations(url, other, ended) }
+  })
+}
+
+/** Sends a request at a time until the promise is settled. */
+async function durations(url: string, { keys }: BenchOrganisation, end: Promise<unknown>) {
+  const over = new AbortController()
+  const ended = end.finally(() => over.abort())
+  const ms: number[] = []
+  while (!over.signal.aborted) {
+    const startedAt = performance.now()
+    const headers = { Authorization: `Bearer ${keys.live}` }
+    const response = await fetch(`${url}/v1/account`, { headers })
+    await response.arrayBuffer()
+    if (!response.ok) throw new Error(`GET /v1/account returned ${response.status}`)
+    ms.push(performance.now() - startedAt)
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  await ended
+  ms.sort((one, other) => one - other)
+  const at = (share: number) => Math.round(ms[Math.ceil(ms.length * share) - 1] ?? 0)
+  return { requests: ms.length, p50Ms: at(0.5), p99Ms: at(0.99), maximumMs: at(1) }
+}
+
+function measure(garment: 'never' | 'drip', jobs: number, receivers: number): Promise<Figures> {
+  return withService(async (url, open) => {
     const hanging = await open((request, response) => {
       if (garment === 'drip' && request.url === '/garment') drip(request, response)
     })
@@ -85,34 +150,27 @@ async function measure(garment: 'never' | 'drip', receivers: number): Promise<Fi
       return response.end()
     })
 
-    const [slow, other] = [
-      await createOrganisation(server.url),
-      await createOrganisation(server.url),
-    ]
+    const [slow, other] = [await createOrganisation(url), await createOrganisation(url)]
     // Warms up the engine: the first picture takes longer than the others.
-    await completed(server.url, other, await submit(server.url, other, 'live', imageServer))
-    for (let n = 0; n < DELIVERIES; n++) {
-      await submit(server.url, slow, 'test', hanging, hooks[n % hooks.length])
+    await completed(url, other, await submit(url, other, 'live', imageServer))
+    for (let n = 0; n < jobs; n++) {
+      await submit(url, slow, 'test', hanging, hooks[n % hooks.length])
     }
-    await until('a hanging delivery', async () => attempts > 0)
-    for (let n = 0; n < JOBS; n++) await submit(server.url, slow, 'live', hanging)
+    await until('a hanging delivery', 50, async () => attempts > 0)
+    for (let n = 0; n < jobs; n++) await submit(url, slow, 'live', hanging)
 
     const startedAt = performance.now()
     const elapsed = () => Math.round(performance.now() - startedAt)
-    const testJob = await submit(server.url, other, 'test', imageServer, `${imageServer}/hook`)
-    const liveJob = await submit(server.url, other, 'live', imageServer)
+    const testJob = await submit(url, other, 'test', imageServer, `${imageServer}/hook`)
+    const liveJob = await submit(url, other, 'live', imageServer)
     const eventId = testJob.replace('job_', 'evt_')
     const [testJobMs, liveJobMs, webhookMs] = await Promise.all([
-      completed(server.url, other, testJob).then(elapsed),
-      completed(server.url, other, liveJob).then(elapsed),
-      until('the webhook', async () => delivered.includes(eventId)).then(elapsed),
+      completed(url, other, testJob).then(elapsed),
+      completed(url, other, liveJob).then(elapsed),
+      until('the webhook', 50, async () => delivered.includes(eventId)).then(elapsed),
     ])
     return { testJobMs, liveJobMs, webhookMs }
-  } finally {
-    await server.stop()
-    for (const each of servers) each.stop()
-    rmSync(state, { recursive: true, force: true })
-  }
+  })
 }
 
 const sampleOf = (path: string) =>
@@ -133,8 +191,13 @@ async function submit(
   return ((await response.json()) as { job_id: string }).job_id
 }
 
-const completed = (base: string, { keys }: BenchOrganisation, jobId: string): Promise<void> =>
-  until('the job', async () => {
+const completed = (
+  base: string,
+  { keys }: BenchOrganisation,
+  jobId: string,
+  intervalMs = 50,
+): Promise<void> =>
+  until('the job', intervalMs, async () => {
     const response = await fetch(`${base}/v1/jobs/${jobId}`, {
       headers: { Authorization: `Bearer ${keys.live}` },
     })
@@ -143,10 +206,14 @@ const completed = (base: string, { keys }: BenchOrganisation, jobId: string): Pr
     return job.status === 'completed'
   })
 
-async function until(what: string, check: () => Promise<boolean>): Promise<void> {
+async function until(
+  what: string,
+  intervalMs: number,
+  check: () => Promise<boolean>,
+): Promise<void> {
   const end = performance.now() + MAX_WAIT_MS
   while (!(await check())) {
     if (performance.now() > end) throw new Error(`${what} did not arrive in time`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await new Promise((resolve) => setTimeout(resolve, intervalMs))
   }
 }

@@ -4,14 +4,19 @@ import type { BenchOrganisation } from './harness.ts'
 /** One statement must end within D1's time limit. */
 const JOBS_PER_STATEMENT = 50_000
 
-/** The start of the ids of an organisation's jobs; its last character is the mark of a shard (src/ids). */
-const prefixOf = ({ orgId }: BenchOrganisation) => `job_0${orgId.slice(-8, -2)}0001`
-/** The end of their ids, which names the shard. */
-const endOf = ({ orgId }: BenchOrganisation) => orgId.slice(-2)
+/** The digits of a job's number in its id. */
+const DIGITS = 7
+
+/**
+ * The start and the end of the ids of an organisation's jobs. The number of a job replaces the characters before the
+ * last two of the organisation's id, so that the result is a valid id of the same shard (src/ids.ts).
+ */
+const affixesOf = ({ orgId }: BenchOrganisation) =>
+  [`job_${orgId.slice('org_'.length, -DIGITS - 2)}`, orgId.slice(-2)] as const
 
 /** The id of the n-th inserted job of an organisation. Ids of different organisations differ. */
 export const jobId = (organisation: BenchOrganisation, n: number) =>
-  `${prefixOf(organisation)}${String(n).padStart(13, '0')}${endOf(organisation)}`
+  affixesOf(organisation).join(String(n).padStart(DIGITS, '0'))
 
 /** Inserts completed jobs with a picture, numbered `from` to `to` (exclusive). */
 export async function fillJobs(
@@ -20,6 +25,7 @@ export async function fillJobs(
   from: number,
   to: number,
 ): Promise<void> {
+  const [start, end] = affixesOf(organisation)
   for (let at = from; at < to; at += JOBS_PER_STATEMENT) {
     await database
       .prepare(
@@ -27,17 +33,17 @@ export async function fillJobs(
          INSERT INTO jobs (id, organisation_id, workspace_id, mode, status, model_image_url,
            garment_image_url, base_url, created_at, started_at, completed_at, duration_ms,
            output_format, attempts, due_at)
-         SELECT ?3 || printf('%013d', i) || ?6, ?4, ?5, 'live', 'completed',
+         SELECT ?3 || printf('%0${DIGITS}d', i) || ?6, ?4, ?5, 'live', 'completed',
            'https://cdn.bench.test/model.jpg', 'https://cdn.bench.test/garment.jpg',
            'https://try-on.bench.test', i, i, i, 900, 'jpeg', 1, i FROM n`,
       )
       .bind(
         at,
         Math.min(at + JOBS_PER_STATEMENT, to),
-        prefixOf(organisation),
+        start,
         organisation.orgId,
         organisation.workspaceId,
-        endOf(organisation),
+        end,
       )
       .run()
   }

@@ -1,7 +1,7 @@
 // The benchmark harness: builds the service and runs three Workers in one workerd: the service as
 // deployed, the service with instrumented bindings, and the baseline. Each has its own socket, because
 // Miniflare's entry proxy would add time.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { stripTypeScriptTypes } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,9 +9,9 @@ import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare'
 import type { V4WorkerOptions, V4WorkerOptionsShape } from 'miniflare'
 import { unstable_getMiniflareWorkerOptions } from 'wrangler'
 import { ROOT, wrangler } from '../scripts/wrangler.ts'
-import { shardOf } from '../src/ids.ts'
+import { shardOf } from '../src/platform/ids.ts'
 
-export const OPERATOR_TOKEN = 'operator-token-of-the-bench'
+export const OPERATOR_TOKEN = 'operator-token-of-the-bench-32-characters'
 /** The shards of `service` and of `instrumented`. */
 const SHARDS = 4
 const SECRETS = {
@@ -66,7 +66,7 @@ async function startHarness(): Promise<Harness> {
       // The baseline has one database, that of shard 0.
       bindings: { ...secret.bindings, OPEN_SHARDS: '0' },
       d1Databases: databasesOf('service'),
-      ...build('src/index.ts', join(state, 'service')),
+      ...build('src/index.ts'),
       queueProducers: idle,
       queueConsumers: [],
     },
@@ -75,7 +75,7 @@ async function startHarness(): Promise<Harness> {
       ...secret,
       ...socket,
       name: 'instrumented',
-      ...build('bench/worker.ts', join(state, 'instrumented')),
+      ...build('bench/worker.ts'),
       d1Databases: databasesOf('instrumented'),
     },
     {
@@ -147,8 +147,13 @@ export function shardFor(
   return shard
 }
 
-function build(entry: string, folder: string) {
-  wrangler('deploy', entry, '--dry-run', '--outdir', folder)
+const BUILDS = mkdtempSync(join(tmpdir(), 'try-on-bench-builds-'))
+process.on('exit', () => rmSync(BUILDS, { recursive: true, force: true }))
+
+/** Builds a Worker, once for all harnesses. */
+function build(entry: string) {
+  const folder = join(BUILDS, entry.replaceAll('/', '-'))
+  if (!existsSync(folder)) wrangler('deploy', entry, '--dry-run', '--outdir', folder)
   const types = {
     js: 'ESModule',
     wasm: 'CompiledWasm',

@@ -1,21 +1,7 @@
 // Instrumented bindings: count the operations that Cloudflare charges for.
 
 /** Operations of a request or a job. They do not depend on the machine. */
-export interface Counts {
-  organisationCalls: number
-  d1Statements: number
-  d1RoundTrips: number
-  d1RowsRead: number
-  d1RowsWritten: number
-  objectRowsRead: number
-  objectRowsWritten: number
-  queueOperations: number
-  r2Writes: number
-  r2Reads: number
-  fetches: number
-}
-
-const zero = (): Counts => ({
+const zero = () => ({
   organisationCalls: 0,
   d1Statements: 0,
   d1RoundTrips: 0,
@@ -28,10 +14,11 @@ const zero = (): Counts => ({
   r2Reads: 0,
   fetches: 0,
 })
+export type Counts = ReturnType<typeof zero>
 
 let counts = zero()
 /** Cursors of the objects' SQLite. Their row counts are final only when they are exhausted. */
-let cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = []
+let cursors: Pick<SqlStorageCursor<never>, 'rowsRead' | 'rowsWritten'>[] = []
 
 /** Adds to a count. */
 export const count = (what: keyof Counts, by = 1): void => void (counts[what] += by)
@@ -188,34 +175,19 @@ function database(db: D1Database): D1Database {
 
 /** Wraps the storage of a Durable Object. */
 export function instrumentStorage({ storage }: DurableObjectState): void {
-  const { sql, kv } = storage
-  const exec = sql.exec.bind(sql)
-  Object.defineProperty(sql, 'exec', {
-    value: (query: string, ...values: unknown[]) => {
-      const cursor = exec(query, ...values)
-      cursors.push(cursor)
-      return cursor
-    },
-  })
-  const put = kv.put.bind(kv)
-  Object.defineProperty(kv, 'put', {
-    value: (key: string, value: unknown) => {
-      count('objectRowsWritten')
-      put(key, value)
-    },
-  })
-  const get = kv.get.bind(kv)
-  Object.defineProperty(kv, 'get', {
-    value: (key: string) => {
-      count('objectRowsRead')
-      return get(key)
-    },
-  })
-  const setAlarm = storage.setAlarm.bind(storage)
-  Object.defineProperty(storage, 'setAlarm', {
-    value: (at: number | Date) => {
-      count('objectRowsWritten') // is charged as a written row
-      return setAlarm(at)
-    },
-  })
+  observe(storage.sql, 'exec', (cursor) => cursors.push(cursor as (typeof cursors)[number]))
+  observe(storage.kv, 'put', () => count('objectRowsWritten'))
+  observe(storage.kv, 'get', () => count('objectRowsRead'))
+  observe(storage, 'setAlarm', () => count('objectRowsWritten')) // is charged as a written row
+}
+
+/** Calls a function with the result of each call of a method. */
+function observe(target: object, name: string, onResult: (result: unknown) => void): void {
+  const method = bound(target, name) as Method
+  const value = (...args: unknown[]) => {
+    const result = method(...args)
+    onResult(result)
+    return result
+  }
+  Object.defineProperty(target, name, { value })
 }

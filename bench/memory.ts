@@ -1,15 +1,14 @@
 // Memory of the running Workers: the heap through workerd's inspector (Chrome DevTools Protocol), and
 // the resident memory of the processes. workerd runs the emulator of D1, Durable Objects, queues and R2
 // as well, so its resident memory says little about the service.
-import { execFileSync } from 'node:child_process'
 import { z } from 'zod'
 import { control } from './harness.ts'
 import type { Harness } from './harness.ts'
+import { workerdBytes } from './workerd.ts'
 
 /** The isolate of the instrumented Worker: its requests, its queue consumers and its Durable Objects. */
 const TARGET = 'core:user:instrumented'
 const BYTES_PER_MB = 1_000_000
-const BYTES_PER_KIB = 1_024
 
 /** Megabytes, rounded to a tenth. */
 export interface Memory {
@@ -56,16 +55,6 @@ export async function openMemoryProbe(harness: Harness): Promise<MemoryProbe> {
 }
 
 const megabytes = (bytes: number): number => Number((bytes / BYTES_PER_MB).toFixed(1))
-
-/** Resident memory of the workerd processes that this process started. */
-function workerdBytes(): number {
-  const processes = execFileSync('ps', ['-axo', 'ppid=,rss=,comm='], { encoding: 'utf8' })
-  return processes
-    .split('\n')
-    .map((line) => line.trim().split(/\s+/))
-    .filter(([parent, , command]) => Number(parent) === process.pid && command?.includes('workerd'))
-    .reduce((sum, [, kibibytes]) => sum + Number(kibibytes) * BYTES_PER_KIB, 0)
-}
 
 const Reply = z.object({
   id: z.number(),

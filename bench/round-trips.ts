@@ -1,5 +1,5 @@
 // Computes the tables of docs/performance.md, "Latency": the time of the sequential trips of each request, from
-// published round-trip times. `node bench/round-trips.ts [place of the D1 primary]`
+// published round-trip times. `npm run bench -- --only=round-trips --primary=Amsterdam`
 
 /**
  * Round trips between places, ms: the 95th percentile between Azure regions in the 30 days to 30 July 2026, the
@@ -25,7 +25,7 @@ const ROUND_TRIPS_MS: Record<string, number> = {
 /** Within one place: an assumption. */
 const LOCAL_MS = 5
 
-/** The clients, the region of their organisation, and its hint (src/organisation/stub.ts). */
+/** The clients, the region of their organisation, and its hint (src/credits/organisation-stub.ts). */
 const CLIENTS = [
   { continent: 'North America', place: 'Virginia', region: 'US', hint: 'Virginia' },
   { continent: 'Europe', place: 'Amsterdam', region: 'EU', hint: 'Amsterdam' },
@@ -33,12 +33,8 @@ const CLIENTS = [
   { continent: 'Asia', place: 'Pune', region: 'IN', hint: 'Singapore' },
   { continent: 'Oceania', place: 'Sydney', region: 'GLOBAL', hint: undefined },
 ]
-/** D1's regions enam, weur, apac and oc. wnam and eeur are not the nearest of any client. */
-const REPLICAS = ['Virginia', 'Amsterdam', 'Singapore', 'Sydney']
 /** Where the staff is who creates the organisations. Without a hint, the objects are created there. */
 const STAFF = 'Virginia'
-
-const primary = process.argv[2] ?? 'Virginia'
 
 function roundTrip(one: string, other: string): number {
   if (one === other) return LOCAL_MS
@@ -50,44 +46,30 @@ function roundTrip(one: string, other: string): number {
 interface Trips {
   object: number
   primary: number
-  replica: number
 }
 
-/** The sequential trips of each request, without and with replicas. Parallel trips take the longest one. */
-const REQUESTS: Record<string, [off: (trips: Trips) => number, on: (trips: Trips) => number]> = {
-  'POST /v1/tryon': [(t) => t.object + t.primary, (t) => t.object + t.primary],
-  'GET /v1/jobs/{id}, ended': [
-    (t) => Math.max(t.object, t.primary),
-    (t) => Math.max(t.object, t.replica),
-  ],
-  'GET /v1/jobs/{id}, younger than a minute': [
-    (t) => Math.max(t.object, t.primary),
-    (t) => Math.max(t.object, t.primary),
-  ],
-  'GET /v1/jobs/{id}, unfinished after a minute': [
-    (t) => Math.max(t.object, t.primary),
-    (t) => Math.max(t.object, t.replica + t.primary),
-  ],
-  'GET /v1/jobs': [(t) => t.object + t.primary, (t) => t.object + t.replica],
-  'DELETE /v1/jobs/{id}': [(t) => 2 * t.object + t.primary, (t) => 2 * t.object + t.primary],
-  'GET /v1/account': [(t) => t.object, (t) => t.object],
-  'for comparison: an ended job, first the object, then a replica': [
-    (t) => t.object + t.primary,
-    (t) => t.object + t.replica,
-  ],
+/** The sequential trips of a request. Parallel trips take the longest one. */
+const REQUESTS: Record<string, (trips: Trips) => number> = {
+  'POST /v1/tryon': (t) => t.object + t.primary,
+  'GET /v1/jobs/{id}': (t) => Math.max(t.object, t.primary),
+  'GET /v1/jobs': (t) => t.object + t.primary,
+  'DELETE /v1/jobs/{id}': (t) => 2 * t.object + t.primary,
+  'GET /v1/account': (t) => t.object,
 }
 
-for (const [request, [off, on]] of Object.entries(REQUESTS)) {
-  console.log(`\n${request}`)
-  console.log('| client | neither | hint | replicas | both |')
-  for (const { continent, place, hint } of CLIENTS) {
-    const trips = (object: string): Trips => ({
-      object: roundTrip(place, object),
-      primary: roundTrip(place, primary),
-      replica: Math.min(...[...REPLICAS, primary].map((replica) => roundTrip(place, replica))),
-    })
-    const [without, withHint] = [trips(STAFF), trips(hint ?? STAFF)]
-    const cells = [off(without), off(withHint), on(without), on(withHint)]
-    console.log(`| ${[continent, ...cells].join(' | ')} |`)
+/**
+ * The time of each request in ms by continent of the client, without and with a hint for the object.
+ * @param primary the place of the D1 primary
+ */
+export function computeRoundTrips(primary: string) {
+  const rowOf = ({ place, hint }: (typeof CLIENTS)[number], timeOf: (trips: Trips) => number) => {
+    const withObjectIn = (object: string) =>
+      timeOf({ object: roundTrip(place, object), primary: roundTrip(place, primary) })
+    return { noHint: withObjectIn(STAFF), hint: withObjectIn(hint ?? STAFF) }
   }
+  const tables = Object.entries(REQUESTS).map(([request, timeOf]) => [
+    request,
+    Object.fromEntries(CLIENTS.map((client) => [client.continent, rowOf(client, timeOf)])),
+  ])
+  return Object.fromEntries(tables) as Record<string, Record<string, ReturnType<typeof rowOf>>>
 }

@@ -7,6 +7,7 @@ import { control, createOrganisation, shardFor } from './harness.ts'
 import type { BenchOrganisation, Harness } from './harness.ts'
 import { openMemoryProbe } from './memory.ts'
 import type { Memory } from './memory.ts'
+import type { Delivery } from './worker.ts'
 
 const ORGANISATIONS = 20
 const CONCURRENCY = 40
@@ -62,7 +63,8 @@ export async function soak(harness: Harness, jobs: number) {
   const heapGrowthMb = Number((end.workerHeapMb - warm.workerHeapMb).toFixed(1))
   const totalMs = Date.now() - startedAt
 
-  const received = await control<string[]>(harness, 'received')
+  const deliveries = await control<Delivery[]>(harness, 'received')
+  const received = deliveries.map(({ eventId }) => eventId)
   const problems: string[] = []
   const byStatus: Record<string, number> = {}
   let drift = 0
@@ -86,7 +88,7 @@ export async function soak(harness: Harness, jobs: number) {
     byStatus,
     cancelled,
     duplicates,
-    deliveries: received.length,
+    deliveries: deliveries.length,
     submittedSeconds: Math.round(submittedMs / 1_000),
     totalSeconds: Math.round(totalMs / 1_000),
     violations: problems.slice(0, 20),

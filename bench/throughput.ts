@@ -1,15 +1,16 @@
 // 2. Requests per second compared with the baseline: bare handlers in the same workerd with the same
 // binding calls. The service and the baseline alternate in short rounds, so that other load on the
 // machine affects both, and the result is the median ratio of the rounds. The rounds run in several
-// sequential processes, because compilation and garbage collection differ between processes.
-import autocannon from 'autocannon'
-import type { Request, Result } from 'autocannon'
+// sequential processes, because compilation and garbage collection differ between processes. Other load on
+// the machine affects the CPU time of a request much less than the rate.
+import type { Request } from 'autocannon'
 import { createOrganisation, withHarness, submitMany, TRY_ON } from './harness.ts'
 import type { Harness } from './harness.ts'
 import { fillJobs, jobId } from './fill.ts'
+import { CONNECTIONS, startLoadGenerator } from './load.ts'
+import type { LoadGenerator, Rate } from './load.ts'
+import { workerdCpuMs } from './workerd.ts'
 
-const CONNECTIONS = 50
-const WARM_UP_SECONDS = 2
 const BODY = JSON.stringify(TRY_ON)
 
 /** Jobs that are submitted and then cancelled in a round. */
@@ -23,16 +24,13 @@ interface Target {
   jobs?: { submit: () => Promise<string[]>; pathOf: (jobId: string) => string }
 }
 
-export interface Rate {
-  perSecond: number
-  p50Ms: number
-  p99Ms: number
-}
+/** `cpuUs`: CPU time of workerd for a request, with the emulator of its bindings. */
+type Round = Rate & { cpuUs: number }
 
 /** Results of one endpoint, in the order of the rounds. */
 interface Rounds {
-  service: Rate[]
-  baseline: Rate[]
+  service: Round[]
+  baseline: Round[]
 }
 
 interface Sampling {
@@ -40,24 +38,30 @@ interface Sampling {
   /** Per process. */
   rounds: number
   seconds: number
+  /** 0: no warm-up. */
+  warmUpSeconds: number
 }
 
 /** Measures each endpoint and its baseline. */
 export async function measureThroughput({ processes, ...sampling }: Sampling) {
   const all: Record<string, Rounds> = {}
-  let plainRoute: Rate | undefined
+  let plainRoute: Round | undefined
   for (let n = 0; n < processes; n++) {
     plainRoute = await withHarness(async (harness) => {
-      for (const [name, { service, baseline }] of Object.entries(
-        await measureOnce(harness, sampling),
-      )) {
-        const rounds = (all[name] ??= { service: [], baseline: [] })
-        rounds.service.push(...service)
-        rounds.baseline.push(...baseline)
+      const generator = startLoadGenerator()
+      try {
+        const measured = await measureOnce(harness, generator, sampling)
+        for (const [name, { service, baseline }] of Object.entries(measured)) {
+          const rounds = (all[name] ??= { service: [], baseline: [] })
+          rounds.service.push(...service)
+          rounds.baseline.push(...baseline)
+        }
+        const plain: Target = { url: harness.baseline, request: { path: '/plain' } }
+        await warmUp(generator, [plain], sampling.warmUpSeconds)
+        return await runLoad(generator, plain, sampling.seconds)
+      } finally {
+        generator.close()
       }
-      const plain: Target = { url: harness.baseline, request: { path: '/plain' } }
-      await runLoad(plain, WARM_UP_SECONDS)
-      return runLoad(plain, sampling.seconds)
     })
   }
   const endpoints = Object.fromEntries(
@@ -68,7 +72,8 @@ export async function measureThroughput({ processes, ...sampling }: Sampling) {
 
 async function measureOnce(
   harness: Harness,
-  { rounds, seconds }: Omit<Sampling, 'processes'>,
+  generator: LoadGenerator,
+  { rounds, seconds, warmUpSeconds }: Omit<Sampling, 'processes'>,
 ): Promise<Record<string, Rounds>> {
   const organisation = await createOrganisation(harness.service)
   await fillJobs(harness.database, organisation, 0, 1_000)
@@ -112,71 +117,55 @@ async function measureOnce(
 
   const measured: Record<string, Rounds> = {}
   for (const [name, [serviceTarget, baselineTarget]] of Object.entries(pairs)) {
-    const service: Rate[] = []
-    const baseline: Rate[] = []
-    await runLoad(serviceTarget, WARM_UP_SECONDS)
-    await runLoad(baselineTarget, WARM_UP_SECONDS)
+    const service: Round[] = []
+    const baseline: Round[] = []
+    await warmUp(generator, [serviceTarget, baselineTarget], warmUpSeconds)
     for (let round = 0; round < rounds; round++) {
       // The order alternates, because the second one may benefit from a warm machine.
-      if (round % 2 === 0) service.push(await runLoad(serviceTarget, seconds))
-      baseline.push(await runLoad(baselineTarget, seconds))
-      if (round % 2 === 1) service.push(await runLoad(serviceTarget, seconds))
+      if (round % 2 === 0) service.push(await runLoad(generator, serviceTarget, seconds))
+      baseline.push(await runLoad(generator, baselineTarget, seconds))
+      if (round % 2 === 1) service.push(await runLoad(generator, serviceTarget, seconds))
     }
     measured[name] = { service, baseline }
   }
   return measured
 }
 
-async function runLoad({ url, request, jobs }: Target, duration: number): Promise<Rate> {
+async function warmUp(generator: LoadGenerator, targets: Target[], seconds: number): Promise<void> {
+  if (seconds > 0) for (const target of targets) await runLoad(generator, target, seconds)
+}
+
+async function runLoad(
+  generator: LoadGenerator,
+  { url, request, jobs }: Target,
+  seconds: number,
+): Promise<Round> {
   const paths = jobs && (await jobs.submit()).map(jobs.pathOf)
-  const startedAt = performance.now()
-  let endedAt = startedAt
-  const result: Result = await autocannon({
-    url,
-    connections: CONNECTIONS,
-    ...(paths
-      ? {
-          amount: paths.length,
-          requests: [
-            {
-              ...request,
-              setupRequest: (each) => ({ ...each, path: paths.pop() ?? '' }),
-              onResponse: () => (endedAt = performance.now()),
-            },
-          ],
-        }
-      : { duration, requests: [request] }),
-  })
-  if (result.non2xx + result.errors > 0) {
-    throw new Error(`${request.path}: ${result.non2xx} not 2xx, ${result.errors} errors`)
-  }
-  // With a fixed number of requests, autocannon rounds the duration up to whole seconds.
-  const seconds = paths ? (endedAt - startedAt) / 1_000 : result.duration
+  const before = workerdCpuMs()
+  const rate = await generator.run({ url, request, seconds, ...(paths && { paths }) })
+  return { ...rate, cpuUs: Math.round(((workerdCpuMs() - before) * 1_000) / rate.requests) }
+}
+
+function summaryOf({ service, baseline }: Rounds): Record<string, number> {
+  const ratios = service.map(({ perSecond }, at) => perSecond / baseline[at]!.perSecond)
+  const middle = (rounds: Round[], figure: keyof Round) =>
+    median(rounds.map((round) => round[figure]))
+  const [cpuUs, baselineCpuUs] = [middle(service, 'cpuUs'), middle(baseline, 'cpuUs')]
   return {
-    perSecond: Math.round(result.requests.total / seconds),
-    p50Ms: result.latency.p50,
-    p99Ms: result.latency.p99,
+    ratio: rounded(median(ratios)),
+    'lowest ratio': rounded(Math.min(...ratios)),
+    'highest ratio': rounded(Math.max(...ratios)),
+    'ratio of CPU time': rounded(baselineCpuUs / cpuUs),
+    'CPU µs': cpuUs,
+    'baseline CPU µs': baselineCpuUs,
+    'per second': middle(service, 'perSecond'),
+    'baseline per second': middle(baseline, 'perSecond'),
+    'p50 ms': middle(service, 'p50Ms'),
+    'p99 ms': middle(service, 'p99Ms'),
   }
 }
 
-function summaryOf(rounds: Rounds): Record<string, number> {
-  const ratios = rounds.service.map(
-    ({ perSecond }, at) => perSecond / rounds.baseline[at]!.perSecond,
-  )
-  const sorted = ratios.sort((a, b) => a - b).map((ratio) => Number(ratio.toFixed(2)))
-  const [service, baseline] = [medianOf(rounds.service), medianOf(rounds.baseline)]
-  return {
-    ratio: sorted[Math.floor(sorted.length / 2)] ?? 0,
-    'lowest ratio': sorted[0] ?? 0,
-    'highest ratio': sorted.at(-1) ?? 0,
-    'per second': service.perSecond,
-    'baseline per second': baseline.perSecond,
-    'p50 ms': service.p50Ms,
-    'baseline p50 ms': baseline.p50Ms,
-    'p99 ms': service.p99Ms,
-    'baseline p99 ms': baseline.p99Ms,
-  }
-}
+const rounded = (ratio: number) => Number(ratio.toFixed(2))
 
-const medianOf = (rates: Rate[]): Rate =>
-  [...rates].sort((a, b) => a.perSecond - b.perSecond)[Math.floor(rates.length / 2)] as Rate
+const median = (values: number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN

@@ -4,8 +4,10 @@ import model from '../samples/model.jpg'
 import garment from '../samples/garment.jpg'
 import { compositor } from '../src/engines/compositor.ts'
 import worker from '../src/index.ts'
-import { sweep } from '../src/scheduled.ts'
-import { Organisation as ServiceOrganisation } from '../src/organisation/organisation.ts'
+import { sweepJobs } from '../src/jobs/sweep.ts'
+import { inParallel } from '../src/platform/run-tasks.ts'
+import { sweepEvents } from '../src/webhooks/sweep-events.ts'
+import { Organisation as ServiceOrganisation } from '../src/organisation-object.ts'
 import {
   count,
   instrumentStorage,
@@ -39,8 +41,14 @@ let instant = true
 compositor.start = async (input) =>
   instant ? { done: true, image: { bytes: PIXEL, format: 'png' } } : compose(input)
 
-/** Event ids of accepted deliveries. */
-const received: string[] = []
+export interface Delivery {
+  eventId: string
+  /** ms since 1970 */
+  at: number
+}
+
+/** Accepted deliveries. */
+const received: Delivery[] = []
 let webhookFailureRate = 0
 
 globalThis.fetch = async (input, init) => {
@@ -51,7 +59,8 @@ globalThis.fetch = async (input, init) => {
   if (url.endsWith('/garment.jpg')) return new Response(garment)
   if (!url.startsWith('https://hooks.')) return new Response(PIXEL)
   if (Math.random() < webhookFailureRate) return new Response('not now', { status: 503 })
-  received.push(new Headers(init?.headers).get('webhook-id') ?? '')
+  const eventId = new Headers(init?.headers).get('webhook-id') ?? ''
+  received.push({ eventId, at: Date.now() })
   return new Response('thanks')
 }
 
@@ -97,7 +106,7 @@ async function handleControl(url: URL, request: Request, env: Env): Promise<unkn
       return
     }
     case '/bench/sweep':
-      return sweep(env)
+      return inParallel('sweep', sweepJobs, sweepEvents)(env)
   }
   throw new Error(`Unknown control endpoint: ${url.pathname}`)
 }

@@ -12,18 +12,14 @@ import {
 import { dirname, join } from 'node:path'
 import { buildWhenChanged } from './build-when-changed.ts'
 import { SAMPLES } from '../src/domain/samples.ts'
-import { DocsError } from './docs-site/docs-error.ts'
-import { writeDownloads } from './downloads.ts'
 import { webhookSnippets } from './webhook-snippets.ts'
 
 const root = join(import.meta.dirname, '..')
 const assets = join(root, 'assets')
 const SCALAR = 'node_modules/@scalar/api-reference/dist/browser'
 
-copy('.', 'src/docs', ['_headers'])
 // The stamps of builds are not uploaded.
 write('.assetsignore', '.*-inputs\n')
-copy('static', 'node_modules/@picocss/pico/css', ['pico.classless.min.css'])
 writeCommonPasswords()
 copy('static', 'src/console/static', readdirSync(join(root, 'src/console/static')))
 const guide = readFileSync(join(root, 'docs/guides/webhooks.md'), 'utf8')
@@ -32,7 +28,7 @@ copy('static', 'samples', ['model.jpg', 'garment.jpg'])
 const sampleFiles = SAMPLES.map(({ file }) => file)
 copy('static/samples', 'samples', sampleFiles)
 copy('static/samples/thumbnails', 'samples/thumbnails', sampleFiles)
-await writeDownloads(root, assets)
+copy('downloads', 'releases', readdirSync(join(root, 'releases')))
 try {
   await buildWhenChanged(
     {
@@ -41,17 +37,17 @@ try {
       inputs: [
         'docs/guides/**',
         'docs/images/*',
-        'src/docs/**',
+        'docs/.vitepress/{*,theme/*}',
         'src/domain/docs.ts',
-        'scripts/{assets.ts,docs-site/*}',
+        'scripts/assets.ts',
         'package-lock.json',
       ],
-      outputs: [join(assets, 'docs.html')],
+      outputs: [join(assets, 'docs.html'), join(assets, '_headers')],
     },
     writeDocs,
   )
 } catch (error) {
-  if (!(error instanceof DocsError)) throw error
+  if (!(error instanceof Error && error.name === 'DocsError')) throw error
   console.error(error.message)
   process.exitCode = 1
 }
@@ -65,28 +61,14 @@ function writeCommonPasswords(): void {
 }
 
 async function writeDocs(): Promise<void> {
-  // Imported here, because loading the highlighter takes most of the time of a build.
-  const { buildSite } = await import('./docs-site/site.ts')
-  const files = await buildSite(join(root, 'docs/guides'))
-  const own = globSync('*.{css,js}', { cwd: join(root, 'src/docs') })
-  addFiles(files, 'docs/static', 'src/docs', own)
-  addFiles(files, 'docs/static', 'node_modules/minisearch/dist/es', ['index.js'], 'minisearch.js')
-  const chunks = globSync('chunks/*.js', { cwd: join(root, SCALAR) })
-  addFiles(files, 'docs/static/scalar', SCALAR, ['standalone.esm.js', ...chunks])
+  // Imported here, because loading VitePress takes a second.
+  const { buildSite } = await import('../docs/.vitepress/site.ts')
+  const files = await buildSite(join(root, 'docs'))
+  for (const path of globSync(['standalone.esm.js', 'chunks/*.js'], { cwd: join(root, SCALAR) }))
+    files.set(join('docs/static/scalar', path), readFileSync(join(root, SCALAR, path)))
   for (const [path, bytes] of files) write(path, bytes)
   for (const path of globSync('docs/**/*.*', { cwd: assets }))
     if (!files.has(path)) rmSync(join(assets, path))
-}
-
-function addFiles(
-  files: Map<string, string | Uint8Array>,
-  folder: string,
-  from: string,
-  names: string[],
-  newName?: string,
-): void {
-  for (const name of names)
-    files.set(join(folder, newName ?? name), readFileSync(join(root, from, name)))
 }
 
 function copy(folder: string, from: string, files: string[]): void {

@@ -6,7 +6,6 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { Webhook } from 'standardwebhooks'
-import { migrateLocally } from './migrate.ts'
 import { ROOT, startDevServer } from './wrangler.ts'
 
 const MODEL = readFileSync(join(ROOT, 'samples', 'model.jpg'))
@@ -148,22 +147,8 @@ try {
   rmSync(OUT, { recursive: true, force: true })
   mkdirSync(OUT, { recursive: true })
   const customer = await startCustomer()
-  await migrateLocally(state)
-  done('Created a local database')
-  const vars = {
-    ALLOW_PRIVATE_URLS: 'true', // the images are on a loopback server
-    OUTPUT_SIGNING_SECRET: crypto.randomUUID(),
-    ENCRYPTION_KEY: crypto.randomUUID(),
-    OPERATOR_TOKEN,
-  }
   const server = await startDevServer(
-    [
-      '--port',
-      '0',
-      '--persist-to',
-      state,
-      ...Object.entries(vars).flatMap(([name, value]) => ['--var', `${name}:${value}`]),
-    ],
+    ['--port', '0', '--persist-to', state, '--var', `OPERATOR_TOKEN:${OPERATOR_TOKEN}`],
     (text) => (serverOutput += text),
   )
   done('Started the service', server.url)

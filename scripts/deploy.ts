@@ -6,12 +6,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
+import { publicDeploymentProblems } from '../src/platform/public-deployment.ts'
+import { queueName } from '../src/platform/queues/queue-name.ts'
 import { migrateRemotely } from './migrate.ts'
 import { wranglerAsync } from './wrangler.ts'
 import { readDeploymentConfig } from './wrangler-config.ts'
+import type { DeploymentConfig } from './wrangler-config.ts'
 
 /** What the operator must do. The message has no stack trace. */
-export class DeployError extends Error {}
+export class DeployError extends Error {
+  override name = 'DeployError'
+}
+
+const EMBEDDED_ENGINE = 'compositor'
 
 /** A new address of workers.dev or of a custom domain takes some time until it works. */
 const HEALTH_ATTEMPTS = 40
@@ -25,13 +32,19 @@ const Deployed = z.object({
   targets: z.array(z.string()).nullish(),
 })
 
-export interface DeployOptions {
-  args: string[]
+/** Set for the build of `wrangler deploy` (build.ts) when the deployment is already prepared. */
+export const DEPLOYMENT_IS_PREPARED = 'TRY_ON_DEPLOYMENT_IS_PREPARED'
+
+interface Tools {
   /** WORKERS_CI is set in Workers Builds, where the deploy button sets the secrets. */
   env: Record<string, string | undefined>
   print: (line: string) => void
   /** Runs wrangler. @returns its output. @throws Error with its output when it fails */
   run: (args: string[], env?: Record<string, string>) => Promise<string>
+}
+
+export interface DeployOptions extends Tools {
+  args: string[]
   wait: (ms: number) => Promise<unknown>
 }
 
@@ -42,41 +55,10 @@ export async function deploy({ args, env, print, run, wait }: DeployOptions): Pr
     options: { env: { type: 'string' }, 'dry-run': { type: 'boolean', default: false } },
   })
   const dryRun = values['dry-run']
-  // Without the option, wrangler warns that there are environments.
-  const environment = ['--env', values.env ?? '']
-  const { worker, vars, databases } = readDeploymentConfig(values.env)
-  const suffix = values.env ? ` -- --env ${values.env}` : ''
-  const step = async (what: string, command: string[], advice: string) => {
-    print(dryRun ? `  would run  npx wrangler ${command.join(' ')}` : `  ${what}`)
-    if (dryRun) return ''
-    try {
-      return await run(command)
-    } catch (error) {
-      throw new DeployError(`${error instanceof Error ? error.message : error}\n\n${advice}`)
-    }
-  }
+  const { worker, vars } = readDeploymentConfig(values.env)
+  const environment = environmentOption(values.env)
   print(dryRun ? `Deploying ${worker} would take these steps:` : `Deploying ${worker}`)
-
-  if (!env['WORKERS_CI']) {
-    const advice = `Nothing was changed. If the Worker does not exist, run: npm run provision${suffix}`
-    const command = ['secret', 'list', '--format', 'json', ...environment]
-    const secrets = await step('Checking the secrets', command, advice)
-    if (!dryRun && !secrets.includes('"OUTPUT_SIGNING_SECRET"')) {
-      throw new DeployError(
-        `The Worker ${worker} has no secret OUTPUT_SIGNING_SECRET. Nothing was changed. Run: npm run provision${suffix}`,
-      )
-    }
-  }
-  await migrateRemotely(values.env, (...command) =>
-    step(
-      `Migrating ${command[3]}`,
-      command,
-      `The code was not deployed, and the running version works with the migrations that were applied. If a database does not exist, run: npm run provision${suffix}`,
-    ),
-  )
-  await requireJobsInShard(databases, (...command) =>
-    step('Looking for jobs in DB', [...command, ...environment], 'The code was not deployed.'),
-  )
+  await prepareDeployment({ environment: values.env, dryRun, env, print, run })
   if (dryRun) {
     print('  Building the Worker')
     await run(['deploy', '--dry-run', ...environment])
@@ -99,6 +81,87 @@ export async function deploy({ args, env, print, run, wait }: DeployOptions): Pr
   print(`Deployed version ${version}: ${url} is healthy.`)
 }
 
+// Without the option, wrangler warns that there are environments.
+const environmentOption = (environment: string | undefined) => ['--env', environment ?? '']
+
+/**
+ * Checks the variables and the secrets, and migrates the databases.
+ * @param environment of wrangler.toml; undefined for the top level
+ * @param dryRun only checks the variables, and prints the commands
+ * @param config only tests pass another one
+ * @throws DeployError when a step fails; the later steps have not run
+ */
+export async function prepareDeployment({
+  environment: name,
+  dryRun,
+  env,
+  print,
+  run,
+  config = readDeploymentConfig(name),
+}: Tools & {
+  environment: string | undefined
+  dryRun: boolean
+  config?: DeploymentConfig
+}): Promise<void> {
+  const environment = environmentOption(name)
+  const { worker, vars, databases, jurisdiction, limitedQueues } = config
+  const suffix = name ? ` -- --env ${name}` : ''
+  const step = async (what: string, command: string[], advice: string) => {
+    print(dryRun ? `  would run  npx wrangler ${command.join(' ')}` : `  ${what}`)
+    if (dryRun) return ''
+    try {
+      return await run(command)
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      // Wrangler's message recommends a temporary account, which has none of the resources.
+      if (message.includes('necessary to set a CLOUDFLARE_API_TOKEN')) {
+        throw new DeployError(
+          'Wrangler is not signed in. Nothing was changed. Set CLOUDFLARE_API_TOKEN and CLOUDFLARE_ACCOUNT_ID (docs/deployment.md), or run: npx wrangler login',
+        )
+      }
+      throw new DeployError(`${message}\n\n${advice}`)
+    }
+  }
+  const problems = publicDeploymentProblems(Object.fromEntries(vars))
+  if (name === 'production' && !vars.has('BASE_URL')) {
+    const message = 'is not set: set the public https URL of the service in [env.production.vars]'
+    problems.push({ name: 'BASE_URL', message })
+  }
+  // `npm run provision` and the deploy button create a Worker with the embedded engine, which has no quota.
+  const engines = (vars.get('GENERATION_ENGINE') ?? EMBEDDED_ENGINE).split(',')
+  const isPaid = engines.some((engine) => engine.trim() !== EMBEDDED_ENGINE)
+  if (isPaid && !limitedQueues.some((queue) => queueName(queue) === 'tryon-jobs')) {
+    const message =
+      'has an engine with a quota: set max_concurrency of the consumer of tryon-jobs (docs/engines.md)'
+    problems.push({ name: 'GENERATION_ENGINE', message })
+  }
+  if (problems.length > 0) {
+    const list = problems.map(({ name, message }) => `${name} ${message}`).join('; ')
+    throw new DeployError(`wrangler.toml: ${list}. Nothing was changed.`)
+  }
+  if (!env['WORKERS_CI']) {
+    const advice = `Nothing was changed. If the Worker does not exist, run: npm run provision${suffix}`
+    const command = ['secret', 'list', '--format', 'json', ...environment]
+    const secrets = await step('Checking the secrets', command, advice)
+    if (!dryRun && !secrets.includes('"OUTPUT_SIGNING_SECRET"')) {
+      throw new DeployError(
+        `The Worker ${worker} has no secret OUTPUT_SIGNING_SECRET. Nothing was changed. Run: npm run provision${suffix}`,
+      )
+    }
+  }
+  if (!dryRun) await requireSameJurisdiction(vars.get('BASE_URL'), jurisdiction)
+  await migrateRemotely(name, (...command) =>
+    step(
+      `Migrating ${command[3]}`,
+      command,
+      `The code was not deployed, and the running version works with the migrations that were applied. If a database does not exist, run: npm run provision${suffix}`,
+    ),
+  )
+  await requireJobsInShard(databases, (...command) =>
+    step('Looking for jobs in DB', [...command, ...environment], 'The code was not deployed.'),
+  )
+}
+
 /**
  * The jobs of the first release are in DB. With another database as JOBS_DB_0, the service would not find
  * them, and would return the credits of those in progress.
@@ -118,11 +181,36 @@ async function requireJobsInShard(
   )
 }
 
+const Healthy = z.object({ status: z.literal('ok'), jurisdiction: z.string().nullish() })
+
+/**
+ * Organisations of another jurisdiction are other objects, which have no credits.
+ * @throws DeployError if the running version has another jurisdiction; not if none runs or it is not healthy
+ */
+export async function requireSameJurisdiction(
+  baseUrl: string | undefined,
+  jurisdiction: string | undefined,
+): Promise<void> {
+  if (baseUrl === undefined) return
+  const signal = AbortSignal.timeout(HEALTH_TIMEOUT_MS)
+  const body: unknown = await fetch(new URL('/health', baseUrl), { signal })
+    .then((response) => response.json())
+    .catch(() => undefined)
+  const running = Healthy.safeParse(body).data
+  if (!running || (running.jurisdiction ?? undefined) === jurisdiction) return
+  throw new DeployError(
+    `The running version has the jurisdiction ${running.jurisdiction ?? 'none'}, and wrangler.toml ${jurisdiction ?? 'none'}. Organisations would not have their credits. Nothing was changed.`,
+  )
+}
+
 async function deployCode(run: DeployOptions['run'], environment: string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'try-on-deploy-'))
   const file = join(folder, 'output.ndjson')
   try {
-    await run(['deploy', ...environment], { WRANGLER_OUTPUT_FILE_PATH: file })
+    await run(['deploy', ...environment], {
+      WRANGLER_OUTPUT_FILE_PATH: file,
+      [DEPLOYMENT_IS_PREPARED]: 'true',
+    })
     const lines = readFileSync(file, 'utf8').split('\n').filter(Boolean)
     const entry = lines
       .map((line) => Deployed.safeParse(JSON.parse(line)).data)
@@ -164,8 +252,12 @@ if (import.meta.main) {
       args: process.argv.slice(2),
       env: process.env,
       print: console.log,
-      run: (args, env) =>
-        wranglerAsync(args, { env, onOutput: (text) => process.stdout.write(text) }),
+      run: async (args, env) => {
+        // An error contains the output, so that it is printed once.
+        const output = await wranglerAsync(args, { env })
+        if (args[0] === 'deploy') console.log(output)
+        return output
+      },
       wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
     })
   } catch (error) {

@@ -1,18 +1,14 @@
-// `npm run dev [-- arguments of wrangler]`: migrates and seeds the local database, starts
-// `wrangler dev`, and calls the cron handler each minute, because crons do not run locally.
-import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { defaultVars } from './dev-settings.ts'
-import { DEVELOPMENT, seed } from './seed.ts'
-import { optionOf, ROOT, startDevServer } from './wrangler.ts'
+// `npm run dev [-- arguments of wrangler]`: `wrangler dev`, and the cron handler each minute, because crons do
+// not run locally.
+import { DEVELOPMENT } from './seed.ts'
+import { startDevServer } from './wrangler.ts'
 
+console.log('Starting …')
 const args = process.argv.slice(2)
-const DEV_VARS = join(ROOT, '.dev.vars')
-const vars = defaultVars(args, existsSync(DEV_VARS) ? readFileSync(DEV_VARS, 'utf8') : '')
-
-console.log('Preparing the local database …')
-const seeded = await seed(optionOf(args, '--persist-to'))
-const server = await startDevServer([...vars, ...args], (text) => process.stdout.write(text))
+// Wrangler has printed the reason of a failure, such as a port that is in use.
+const server = await startDevServer(args, (text) => process.stdout.write(text)).catch(() =>
+  process.exit(1),
+)
 
 const cron = setInterval(() => {
   fetch(`${server.url}/cdn-cgi/handler/scheduled`).catch(() => {})
@@ -21,8 +17,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.on(signal, () => void server.stop())
 }
 
-if (seeded) {
-  console.log(`
+console.log(`
   Try-On is running at ${server.url}
 
     console         ${server.url}/console
@@ -43,7 +38,6 @@ if (seeded) {
 
   The cron tasks run each minute. Ignore Wrangler's warning that scheduled Workers are not triggered.
 `)
-}
 
 process.exitCode = await server.ended
 clearInterval(cron)

@@ -17,11 +17,27 @@ const CREATE_HISTORY = `CREATE TABLE IF NOT EXISTS d1_migrations (
 )`
 
 /**
- * Migrates the local databases, in one process for all: wrangler takes seconds for each one.
+ * Runs Miniflare on the local state of `wrangler dev`.
+ * @param name of the Worker, which is part of the names of its objects
  * @param persistTo the folder of the local state; wrangler's default if undefined
  */
-export async function migrateLocally(persistTo = join(ROOT, '.wrangler', 'state')): Promise<void> {
-  const ids = new Set(readDeploymentConfig(undefined).databases.map(({ localId }) => localId))
+export async function withLocalState(
+  {
+    persistTo = join(ROOT, '.wrangler', 'state'),
+    databases,
+    name = 'migrations',
+    script = 'export default {}',
+    durableObjects = {},
+  }: {
+    persistTo?: string | undefined
+    databases: { localId: string }[]
+    name?: string
+    script?: string
+    durableObjects?: Record<string, { className: string; useSQLite: boolean }>
+  },
+  work: (miniflare: Miniflare) => Promise<void>,
+): Promise<void> {
+  const ids = databases.map(({ localId }) => localId)
   const miniflare = new Miniflare(
     convertV4MiniflareOptions({
       cf: false,
@@ -29,22 +45,36 @@ export async function migrateLocally(persistTo = join(ROOT, '.wrangler', 'state'
       resourcePersistencePath: join(persistTo, 'v3'),
       workers: [
         {
-          name: 'migrations',
-          modules: [{ type: 'ESModule', path: 'empty.js', contents: 'export default {}' }],
-          d1Databases: Object.fromEntries([...ids].map((id) => [id, { id }])),
+          name,
+          compatibilityDate: readDeploymentConfig(undefined).compatibilityDate,
+          compatibilityFlags: ['nodejs_compat'],
+          modules: [{ type: 'ESModule', path: 'worker.js', contents: script }],
+          d1Databases: Object.fromEntries(ids.map((id) => [id, { id }])),
+          durableObjects,
         },
       ],
     }),
   )
   try {
-    for (const id of ids) await migrate(await miniflare.getD1Database(id))
+    await work(miniflare)
   } finally {
     await miniflare.dispose()
   }
 }
 
+/**
+ * Migrates the local databases, in one process for all: wrangler takes seconds for each one.
+ * @param persistTo the folder of the local state; wrangler's default if undefined
+ */
+export async function migrateLocally(persistTo?: string): Promise<void> {
+  const { databases } = readDeploymentConfig(undefined)
+  await withLocalState({ persistTo, databases }, async (miniflare) => {
+    for (const { localId } of databases) await migrate(await miniflare.getD1Database(localId))
+  })
+}
+
 /** Applies each migration and records it, in one transaction. */
-async function migrate(database: LocalDatabase): Promise<void> {
+export async function migrate(database: LocalDatabase): Promise<void> {
   await database.prepare(CREATE_HISTORY).run()
   const { results } = await database
     .prepare('SELECT name FROM d1_migrations')

@@ -1,13 +1,16 @@
-// `npm run provision [-- --env staging|production] [--dry-run]`: creates what a deployment needs on
-// Cloudflare and reports what only the operator can do. Running it again changes nothing that exists.
+// `npm run provision [-- --env staging|production] [--jurisdiction eu] [--dry-run]`: creates what a deployment
+// needs on Cloudflare and reports what only the operator can do. Running it again changes nothing that exists.
+// The jurisdiction is part of wrangler.toml. The option makes sure that it is the expected one.
 import { parseArgs } from 'node:util'
 import { CloudflareApi, ProvisionError } from './provision/cloudflare-api.ts'
 import { provisionSteps } from './provision/steps.ts'
 import type { Line } from './provision/step.ts'
 import { ROOT } from './wrangler.ts'
 import { readDeploymentConfig } from './wrangler-config.ts'
+import type { DeploymentConfig } from './wrangler-config.ts'
 
-const USAGE = 'Usage: npm run provision [-- --env staging|production] [--dry-run]'
+const USAGE =
+  'Usage: npm run provision [-- --env staging|production] [--jurisdiction eu|us|fedramp] [--dry-run]'
 
 interface Options {
   args: string[]
@@ -25,6 +28,7 @@ interface Options {
 export async function provision({ args, env, print, secretsFolder }: Options): Promise<void> {
   const { values } = parsed(args)
   const config = configOf(values.env)
+  requireJurisdiction(config, values.jurisdiction)
   const dryRun = values['dry-run']
   const api = new CloudflareApi({
     baseUrl: env['CLOUDFLARE_API_BASE_URL'],
@@ -63,7 +67,11 @@ function parsed(args: string[]) {
   try {
     return parseArgs({
       args,
-      options: { env: { type: 'string' }, 'dry-run': { type: 'boolean', default: false } },
+      options: {
+        env: { type: 'string' },
+        jurisdiction: { type: 'string' },
+        'dry-run': { type: 'boolean', default: false },
+      },
     })
   } catch (error) {
     throw new ProvisionError(`${error instanceof Error ? error.message : error}\n${USAGE}`)
@@ -76,6 +84,15 @@ function configOf(environment: string | undefined) {
   } catch (error) {
     throw new ProvisionError(error instanceof Error ? error.message : String(error))
   }
+}
+
+/** It cannot be changed once the resources exist. */
+function requireJurisdiction(config: DeploymentConfig, expected: string | undefined): void {
+  if (expected === undefined || expected === config.jurisdiction) return
+  const section = config.environment ? `env.${config.environment}.` : ''
+  throw new ProvisionError(
+    `The jurisdiction in wrangler.toml is ${config.jurisdiction ?? 'not set'}. Set JURISDICTION = "${expected}" in [${section}vars] and jurisdiction = "${expected}" in ${section}r2_buckets. Nothing was created.`,
+  )
 }
 
 function required(env: Options['env'], name: string, hint: string): string {

@@ -1,14 +1,14 @@
-// `npm run seed`, also part of `npm run dev`: migrates the local databases, and creates an organisation
-// with fixed keys and a fixed webhook secret when the database is empty.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { hashKey, createKey } from '../src/organisation/api-key.ts'
-import { migrateLocally } from './migrate.ts'
-import { startDevServer, wrangler } from './wrangler.ts'
+// `npm run seed`, also part of each build for `wrangler dev`: migrates the local databases, and creates an
+// organisation with fixed keys, a fixed webhook secret and 100 credits if it does not exist.
+import { parseArgs } from 'node:util'
+import { build } from 'esbuild'
+import { createKey, hashKey } from '../src/credits/api-key.ts'
+import { migrate, withLocalState } from './migrate.ts'
+import { ROOT } from './wrangler.ts'
+import { readDeploymentConfig } from './wrangler-config.ts'
 
 const ORGANISATION_ID = 'org_00000000000000000000000001'
-const CREDITS = 100
+const CREDITS = { amount: 100, reason: 'Development', reference: 'seed' }
 
 /** The development organisation. Its keys and its secret are public and exist only in local databases. */
 export const DEVELOPMENT = {
@@ -19,105 +19,92 @@ export const DEVELOPMENT = {
   webhookSecret: `whsec_${Buffer.from('for-development-only-not-a-secret').toString('base64')}`,
 }
 
+/** Credits are stored in the Durable Object. This one has the class name and the storage of the service's. */
+const OBJECT = `
+  import { DurableObject } from 'cloudflare:workers'
+  import { Stores } from './src/credits/stores.ts'
+  export class Organisation extends DurableObject {
+    grant(grant) { return new Stores(this.ctx.storage).open().ledger.grant(grant) }
+  }
+  export default {}`
+
 /**
- * Migrates the database, and seeds it when it is empty. Resets the webhook secret of the development
- * organisation, so that it is the one that is printed.
+ * Migrates the databases of an environment, and creates the development organisation if it is missing.
  * @param persistTo the folder of the local state; wrangler's default if undefined
- * @returns whether the development organisation is in the database
+ * @param environment of wrangler.toml; undefined for the top level
  */
-export async function seed(persistTo: string | undefined): Promise<boolean> {
-  const stateOptions = persistTo === undefined ? [] : ['--persist-to', persistTo]
-  await migrateLocally(persistTo)
-  const existing = execute(
-    stateOptions,
-    `UPDATE organisations SET webhook_secret = '${DEVELOPMENT.webhookSecret}',
-       webhook_secret_previous = NULL, webhook_secret_previous_until = NULL
-       WHERE id = '${ORGANISATION_ID}';
-     SELECT id FROM organisations ORDER BY id LIMIT 1`,
-  )
-  if (existing.length > 0) return existing[0]?.['id'] === ORGANISATION_ID
-  await insertOrganisation(stateOptions)
-  await grantCredits(stateOptions)
-  return true
+export async function seed(persistTo?: string, environment?: string): Promise<void> {
+  const { worker, databases } = readDeploymentConfig(environment)
+  const {
+    outputFiles: [script],
+  } = await build({
+    stdin: { contents: OBJECT, resolveDir: ROOT, loader: 'ts' },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    external: ['cloudflare:*', 'node:*'],
+  })
+  const objects = { ORGANISATION: { className: 'Organisation', useSQLite: true } }
+  const options = { name: worker, script: script?.text ?? '', durableObjects: objects }
+  await withLocalState({ persistTo, databases, ...options }, async (miniflare) => {
+    for (const { localId } of databases) await migrate(await miniflare.getD1Database(localId))
+    const accounts = databases.find(({ binding }) => binding === 'DB')
+    await insertOrganisation(await miniflare.getD1Database(accounts?.localId ?? 'DB'))
+    const namespace = await miniflare.getDurableObjectNamespace('ORGANISATION')
+    const stub = namespace.get(namespace.idFromName(ORGANISATION_ID)) as unknown as {
+      grant(grant: typeof CREDITS): Promise<unknown>
+    }
+    await stub.grant(CREDITS)
+  })
 }
 
-/** @returns the rows of the last statement */
-function execute(stateOptions: string[], sql: string): Record<string, unknown>[] {
-  const output = wrangler(
-    'd1',
-    'execute',
-    'DB',
-    '--local',
-    '--json',
-    ...stateOptions,
-    '--command',
-    sql,
-  )
-  const results = JSON.parse(output.slice(output.indexOf('['))) as {
-    results: Record<string, unknown>[]
-  }[]
-  return results.at(-1)?.results ?? []
-}
+type Database = Parameters<typeof migrate>[0]
 
-async function insertOrganisation(stateOptions: string[]): Promise<void> {
+async function insertOrganisation(database: Database): Promise<void> {
   const { organisationId, workspaceId, testKey, liveKey, webhookSecret } = DEVELOPMENT
   const now = Date.now()
-  const keyRow = (id: string, mode: string, key: string) =>
-    `('${id}', '${organisationId}', '${mode}', 'Development', '${hashKey(key)}', '${key.slice(-4)}', ${now})`
-  const folder = mkdtempSync(join(tmpdir(), 'try-on-seed-'))
-  const file = join(folder, 'seed.sql')
-  writeFileSync(
-    file,
-    `INSERT INTO organisations
-       (id, name, plan, region_code, rate_limit_per_minute, rate_limit_overridden,
-        webhook_secret, created_at)
-       VALUES ('${organisationId}', 'Development', 'starter', 'GLOBAL', 600, true,
-               '${webhookSecret}', ${now});
-     INSERT INTO workspaces (id, organisation_id, name, created_at)
-       VALUES ('${workspaceId}', '${organisationId}', 'Default', ${now});
-     INSERT INTO api_keys (id, organisation_id, mode, name, hash, last_four, created_at) VALUES
-       ${keyRow('key_00000000000000000000000001', 'test', testKey)},
-       ${keyRow('key_00000000000000000000000002', 'live', liveKey)};`,
-  )
-  try {
-    wrangler('d1', 'execute', 'DB', '--local', ...stateOptions, '--file', file)
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
-}
-
-/** Credits are stored in the Durable Object, so only the running service can add them. */
-async function grantCredits(stateOptions: string[]): Promise<void> {
-  const token = crypto.randomUUID()
-  const server = await startDevServer(
-    [
-      '--port',
-      '0',
-      ...stateOptions,
-      '--var',
-      `OPERATOR_TOKEN:${token}`,
-      '--var',
-      `OUTPUT_SIGNING_SECRET:${token}`,
-    ],
-    () => {},
-  )
-  try {
-    const response = await fetch(
-      `${server.url}/operator/organisations/${ORGANISATION_ID}/credits`,
-      {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${token}` },
-        body: JSON.stringify({ amount: CREDITS, reason: 'Development', reference: 'seed' }),
-      },
-    )
-    if (!response.ok) throw new Error(`Granting credits failed: ${await response.text()}`)
-  } finally {
-    await server.stop()
-  }
+  const insert = (table: string, row: Record<string, string | number>) =>
+    database
+      .prepare(
+        `INSERT OR IGNORE INTO ${table} (${Object.keys(row).join()})
+         VALUES (${Object.keys(row).fill('?').join()})`,
+      )
+      .bind(...Object.values(row))
+  const keyInsert = (id: string, mode: string, key: string) =>
+    insert('api_keys', {
+      id,
+      organisation_id: organisationId,
+      mode,
+      name: 'Development',
+      hash: hashKey(key),
+      last_four: key.slice(-4),
+      created_at: now,
+    })
+  await database.batch([
+    insert('organisations', {
+      id: organisationId,
+      name: 'Development',
+      plan: 'starter',
+      region_code: 'GLOBAL',
+      rate_limit_per_minute: 600,
+      rate_limit_overridden: 1,
+      webhook_secret: webhookSecret,
+      created_at: now,
+    }),
+    insert('workspaces', {
+      id: workspaceId,
+      organisation_id: organisationId,
+      name: 'Default',
+      created_at: now,
+    }),
+    keyInsert('key_00000000000000000000000001', 'test', testKey),
+    keyInsert('key_00000000000000000000000002', 'live', liveKey),
+  ])
 }
 
 if (import.meta.main) {
-  await seed(undefined)
+  const { values } = parseArgs({ options: { 'persist-to': { type: 'string' } } })
+  await seed(values['persist-to'])
   console.log(`The local database is ready.
   test key        ${DEVELOPMENT.testKey}
   live key        ${DEVELOPMENT.liveKey}

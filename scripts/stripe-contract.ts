@@ -21,7 +21,7 @@ const OPERATIONS: Record<string, string[]> = {
   Disputes: ['list'],
   Events: ['list'],
   InvoicePayments: ['list'],
-  Invoices: ['retrieve', 'list', 'voidInvoice'],
+  Invoices: ['retrieve', 'list', 'voidInvoice', 'createPreview'],
   PaymentIntents: ['create', 'retrieve', 'list'],
   Prices: ['create', 'list'],
   Products: ['create'],

@@ -2,6 +2,8 @@
 import { join } from 'node:path'
 import { unstable_readConfig as readConfig } from 'wrangler'
 import { z } from 'zod'
+import { JURISDICTION_PROBLEM, JURISDICTIONS } from '../src/platform/jurisdiction.ts'
+import type { Jurisdiction } from '../src/platform/jurisdiction.ts'
 import { ROOT } from './wrangler.ts'
 
 const Name = z.string('every resource of wrangler.toml needs a name')
@@ -17,11 +19,18 @@ const Config = z.object({
       preview_database_id: z.string().optional(),
     }),
   ),
-  r2_buckets: z.array(z.object({ bucket_name: Name })),
+  r2_buckets: z.array(z.object({ bucket_name: Name, jurisdiction: z.string().optional() })),
   queues: z.object({
     producers: z.array(z.object({ queue: Name })).default([]),
     consumers: z
-      .array(z.object({ queue: Name, dead_letter_queue: z.string().optional() }))
+      .array(
+        z.object({
+          queue: Name,
+          dead_letter_queue: z.string().optional(),
+          // Null if it is not set.
+          max_concurrency: z.number().nullish(),
+        }),
+      )
       .default([]),
   }),
   vars: z.record(z.string(), z.unknown()),
@@ -37,7 +46,11 @@ export interface DeploymentConfig {
   databases: { binding: string; name: string; localId: string }[]
   /** With the dead-letter queues, each one once. */
   queues: string[]
+  /** The queues whose consumers have a limit of their own. */
+  limitedQueues: string[]
   buckets: string[]
+  /** Where the databases, the buckets and the Organisations are; undefined: anywhere. */
+  jurisdiction: Jurisdiction | undefined
   /** Variables with a text that is not empty. */
   vars: Map<string, string>
 }
@@ -45,13 +58,14 @@ export interface DeploymentConfig {
 /**
  * Reads wrangler.toml.
  * @param environment undefined for the top level
- * @throws Error when there is no such environment, or when a resource has no name
+ * @throws Error when there is no such environment, a resource has no name, or the jurisdictions differ
  */
 export function readDeploymentConfig(environment: string | undefined): DeploymentConfig {
   const config = Config.parse(
     readConfig({ config: join(ROOT, 'wrangler.toml'), env: environment }, { hideWarnings: true }),
   )
   const { producers, consumers } = config.queues
+  const jurisdiction = jurisdictionOf(config)
   const queues = [
     ...producers.map(({ queue }) => queue),
     ...consumers.flatMap(({ queue, dead_letter_queue: dead }) => (dead ? [queue, dead] : [queue])),
@@ -66,11 +80,33 @@ export function readDeploymentConfig(environment: string | undefined): Deploymen
       localId: database.preview_database_id ?? database.database_id ?? database.binding,
     })),
     queues: [...new Set(queues)],
+    limitedQueues: consumers.flatMap(({ queue, max_concurrency: limit }) => (limit ? [queue] : [])),
     buckets: config.r2_buckets.map(({ bucket_name: name }) => name),
+    jurisdiction,
     vars: new Map(
       Object.entries(config.vars).flatMap(([name, value]) =>
         typeof value === 'string' && value !== '' ? [[name, value] as const] : [],
       ),
     ),
   }
+}
+
+/**
+ * The jurisdiction of an environment; undefined without one.
+ * @throws Error if it is unknown, or not that of each bucket
+ */
+export function jurisdictionOf({
+  vars,
+  r2_buckets: buckets,
+}: Pick<z.infer<typeof Config>, 'vars' | 'r2_buckets'>): Jurisdiction | undefined {
+  const { JURISDICTION: value = '' } = vars
+  const jurisdiction = JURISDICTIONS.find((known) => known === value)
+  if (value !== '' && !jurisdiction) throw new Error(`JURISDICTION ${JURISDICTION_PROBLEM}`)
+  for (const { bucket_name: name, jurisdiction: own } of buckets) {
+    if (own === jurisdiction) continue
+    throw new Error(
+      `JURISDICTION is ${jurisdiction ?? 'not set'}, and the jurisdiction of the bucket ${name} is ${own ?? 'not set'}: set both to the same value in wrangler.toml`,
+    )
+  }
+  return jurisdiction
 }

@@ -1,5 +1,6 @@
 // Runs wrangler commands and development servers for the other scripts.
 import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 export const ROOT = join(import.meta.dirname, '..')
@@ -120,6 +121,28 @@ export function optionOf(args: string[], name: string): string | undefined {
 
 const hasOption = (args: string[], name: string) => optionOf(args, name) !== undefined
 
-/** Whether the arguments contain `--var NAME:…`. */
-export const hasVar = (args: string[], name: string): boolean =>
-  args.some((arg) => arg.startsWith(`${name}:`) || arg.startsWith(`--var=${name}:`))
+/**
+ * The arguments of the wrangler process that runs this build, which passes only its command to it.
+ * Empty if no such process is found.
+ */
+export function wranglerArguments(): string[] {
+  let pid = process.ppid
+  // Between them are a shell and, on some systems, npm.
+  for (let generation = 0; generation < 4 && pid > 1; generation++) {
+    const { parent, args } = processOf(pid)
+    const at = args.findIndex((arg) => /wrangler-dist[\\/]cli\.js$/.test(arg))
+    if (at >= 0) return args.slice(at + 1)
+    pid = parent
+  }
+  return []
+}
+
+function processOf(pid: number): { parent: number; args: string[] } {
+  const file = `/proc/${pid}/cmdline`
+  const ps = (field: string) =>
+    spawnSync('ps', ['-ww', '-o', `${field}=`, '-p', `${pid}`], { encoding: 'utf8' }).stdout ?? ''
+  // Slim images of Linux have no ps.
+  if (!existsSync(file)) return { parent: Number(ps('ppid')), args: ps('args').trim().split(' ') }
+  const [, parent] = /^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? []
+  return { parent: Number(parent), args: readFileSync(file, 'utf8').split('\0') }
+}

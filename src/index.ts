@@ -1,16 +1,25 @@
 // The entry points of the Worker: requests, queue messages and cron. The fourth, the alarm, is in
-// organisation/organisation.
+// organisation-object.
 import { app } from './app.ts'
-import { giveUpJob, processJob } from './jobs/process.ts'
+import { catchUpEvents } from './billing/catch-up-events.ts'
+import { giveUpJob, processJob } from './jobs/processing/process.ts'
 import { JobMessage } from './jobs/queue.ts'
-import { log } from './log.ts'
-import { handleMessage } from './queues/handle-message.ts'
-import type { Background, Consumer } from './queues/handle-message.ts'
-import { queueName } from './queues/queue-name.ts'
-import { runScheduledTasks } from './scheduled.ts'
-import { deliverEvent, EventMessage } from './webhooks/deliver.ts'
+import { countFinishedDay } from './jobs/reports/daily-statistics.ts'
+import { sweepJobs } from './jobs/sweep.ts'
+import { log } from './platform/log.ts'
+import { handleMessage } from './platform/queues/handle-message.ts'
+import type { Background, Consumer } from './platform/queues/handle-message.ts'
+import { queueName } from './platform/queues/queue-name.ts'
+import { inParallel, runTasks } from './platform/run-tasks.ts'
+import type { Task } from './platform/run-tasks.ts'
+import { runDeletions } from './privacy/run-deletions.ts'
+import { runRetention } from './privacy/run-retention.ts'
+import { reencryptTotpSecrets } from './users/reencrypt-totp-secrets.ts'
+import { deliverEvent, EventMessage } from './webhooks/delivery/deliver.ts'
+import { reencryptWebhookSecrets } from './webhooks/endpoints/reencrypt-secrets.ts'
+import { sweepEvents } from './webhooks/sweep-events.ts'
 
-export { Organisation } from './organisation/organisation.ts'
+export { Organisation } from './organisation-object.ts'
 
 const consumeJob: Consumer = async (env, body, ackTimer) => {
   const result = await processJob({ env, ...JobMessage.parse(body), ackTimer })
@@ -28,6 +37,17 @@ const CONSUMERS: Record<string, Consumer> = {
   },
 }
 
+/** Cron runs them each minute, in this order. */
+const TASKS: Record<string, Task> = {
+  sweep: inParallel('sweep', sweepJobs, sweepEvents),
+  countFinishedDay,
+  runRetention,
+  runDeletions,
+  reencryptWebhookSecrets,
+  reencryptTotpSecrets,
+  catchUpEvents,
+}
+
 export default {
   fetch: app.fetch,
 
@@ -40,5 +60,5 @@ export default {
     )
   },
 
-  scheduled: (_controller, env) => runScheduledTasks(env),
+  scheduled: (_controller, env) => runTasks(env, TASKS),
 } satisfies ExportedHandler<Env>

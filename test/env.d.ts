@@ -6,3 +6,9 @@ declare namespace Cloudflare {
     ENCRYPTION_KEY: string
   }
 }
+
+/** The text of a file. */
+declare module '*?raw' {
+  const text: string
+  export default text
+}

@@ -1,15 +1,19 @@
 // What operators see: one log line per request, message, task and alarm, metrics, and /health.
-import { runDurableObjectAlarm } from 'cloudflare:test'
+import {
+  createExecutionContext,
+  createScheduledController,
+  runDurableObjectAlarm,
+} from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { jobsBindings } from '../src/db/shards.ts'
-import { newId } from '../src/ids.ts'
-import { log, redact } from '../src/log.ts'
-import { labelsOf, record } from '../src/metrics.ts'
-import type { Metric } from '../src/metrics.ts'
-import { createKey } from '../src/organisation/api-key.ts'
-import { handleMessage } from '../src/queues/handle-message.ts'
-import { runScheduledTasks } from '../src/scheduled.ts'
+import { jobsBindings } from '../src/platform/db/shards.ts'
+import { newId } from '../src/platform/ids.ts'
+import { log, redact } from '../src/platform/log.ts'
+import { labelsOf, record } from '../src/platform/metrics.ts'
+import type { Metric } from '../src/platform/metrics.ts'
+import { createKey } from '../src/credits/api-key.ts'
+import worker from '../src/index.ts'
+import { handleMessage } from '../src/platform/queues/handle-message.ts'
 import { newBrowser, newOwner, tryOn } from './support/browser.ts'
 import { clientOf, request } from './support/client.ts'
 import { picture, refused, rejected, scripted, useEngines } from './support/fake-engines.ts'
@@ -240,7 +244,7 @@ describe('the id of a request', () => {
     const { browser } = await newOwner()
     const { jobId } = await tryOn(browser)
     const page = async () => (await browser.get(`/console/jobs/${jobId}`)).html
-    expect(await page()).toMatch(/<dt>Request ID<\/dt><dd class="address">[\w-]{36}<\/dd>/)
+    expect(await page()).toMatch(/<dt>Request ID<\/dt><dd>[\w-]{36}<\/dd>/)
     await jobsDb(jobId)
       .prepare('UPDATE jobs SET api_key_id = ?, request_id = ? WHERE id = ?')
       .bind(newId('key'), 'a=b', jobId)
@@ -346,7 +350,7 @@ describe('cron and alarms', () => {
       `INSERT INTO webhook_events (id, organisation_id, job_id, type, url, created_at, due_at, sweep_at)
        VALUES ('evt_1', 'org_1', 'job_1', 'job.completed', 'https://hooks.test/', 0, 0, 1)`,
     ).run()
-    await expect(runScheduledTasks(env)).rejects.toThrow('full')
+    await expect(worker.scheduled(createScheduledController(), env)).rejects.toThrow('full')
     const tasks = linesOf('task')
     expect(tasks).toHaveLength(7)
     expect(tasks[0]).toMatchObject({ task: 'sweep', outcome: 'failed', ms: expect.any(Number) })
@@ -416,7 +420,10 @@ describe('/health', () => {
 
   it('returns 200 when everything works', async () => {
     const { status, body, headers } = await read()
-    expect([status, body]).toEqual([200, { status: 'ok', version: expect.any(String) }])
+    expect([status, body]).toEqual([
+      200,
+      { status: 'ok', version: expect.any(String), jurisdiction: null },
+    ])
     expect(headers.get('Cache-Control')).toBe('no-store')
     expect(linesOf('request')).toMatchObject([{ route: '/health', status: 200 }])
   })
@@ -444,6 +451,23 @@ describe('/health', () => {
       throw new Error('no such namespace')
     })
     expect((await read()).body).toMatchObject({ failing: ['ORGANISATION'] })
+  })
+
+  it('says the jurisdiction, in which alone the Organisations are addressed', async () => {
+    const totals = vi.fn(async () => ({}))
+    const restricted = { getByName: () => ({ id: { jurisdiction: 'eu' }, totals }) }
+    const jurisdiction = vi.fn((_name: string) => restricted)
+    const inEurope = { ...env, JURISDICTION: 'eu', ORGANISATION: { jurisdiction } }
+    const response = await worker.fetch(
+      new Request('https://try-on.test/health'),
+      inEurope as unknown as Env,
+      createExecutionContext(),
+    )
+    expect([response.status, await response.json()]).toMatchObject([
+      200,
+      { status: 'ok', jurisdiction: 'eu' },
+    ])
+    expect([jurisdiction.mock.calls, totals.mock.calls.length]).toEqual([[['eu']], 1])
   })
 
   it('checks once for many requests within five seconds', async () => {

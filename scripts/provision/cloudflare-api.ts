@@ -32,6 +32,7 @@ interface Call {
   body?: object
   /** What the token needs for this call, as the dashboard names it. */
   permission: string
+  headers?: Record<string, string> | undefined
 }
 
 export class CloudflareApi {
@@ -87,6 +88,7 @@ export class CloudflareApi {
         headers: {
           Authorization: `Bearer ${this.#token}`,
           ...(body && !isForm && { 'Content-Type': 'application/json' }),
+          ...call.headers,
         },
         ...(body && { body: isForm ? body : JSON.stringify(body) }),
         signal: AbortSignal.timeout(TIMEOUT_MS),

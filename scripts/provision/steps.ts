@@ -24,14 +24,20 @@ async function* databaseSteps(context: Context): AsyncGenerator<Line> {
   const { api, account, config } = context
   const path = `${account}/d1/database`
   const permission = 'D1: Edit'
-  const existing = await api.list({ path, permission }, z.object({ name: z.string() }))
-  const names = new Set(existing.map(({ name }) => name))
+  const { jurisdiction } = config
+  const Database = z.object({ name: z.string(), jurisdiction: z.string().nullish() })
+  const existing = await api.list({ path, permission }, Database)
   // Two bindings may share a database.
   for (const name of new Set(config.databases.map((database) => database.name))) {
-    const what = `D1 database ${name}`
-    if (names.has(name)) yield exists(what)
+    const what = `D1 database ${name}${jurisdiction ? ` in the jurisdiction ${jurisdiction}` : ''}`
+    const present = existing.find((database) => database.name === name)
+    if (present && jurisdiction && present.jurisdiction !== jurisdiction) {
+      const todo = `The database exists elsewhere (jurisdiction: ${present.jurisdiction ?? 'none'}), which cannot be changed. Give this environment another database_name in wrangler.toml.`
+      yield { status: 'needs you', what, todo }
+    } else if (present) yield exists(what)
     else {
-      const create = { method: 'POST', path, body: { name }, permission } as const
+      const body = { name, ...(jurisdiction && { jurisdiction }) }
+      const create = { method: 'POST', path, body, permission } as const
       yield await created(context, what, () => api.call(create, z.unknown()))
     }
   }
@@ -55,11 +61,15 @@ async function* queueSteps(context: Context): AsyncGenerator<Line> {
 
 const DAY_SECONDS = 24 * 60 * 60
 
-/** A fallback for the deletions of the service, so each rule is a day later (docs/retention.md). */
+/**
+ * A fallback for the deletions of the service, so each rule is a day later (docs/retention.md). Thumbnails are
+ * created again when they are missing.
+ */
 const LIFECYCLE_DAYS = {
   inputs: RETENTION_DAYS.inputs,
   uploads: UPLOAD_TTL_SECONDS / DAY_SECONDS + 1,
   outputs: MAX_RETENTION_DAYS + 1,
+  thumbnails: 7,
 }
 
 const Rule = z.looseObject({
@@ -73,18 +83,21 @@ const Rule = z.looseObject({
 type Rule = z.infer<typeof Rule>
 
 async function* bucketSteps(context: Context, bucket: string): AsyncGenerator<Line> {
-  const { api, account, dryRun } = context
+  const { api, account, config, dryRun } = context
+  const { jurisdiction } = config
   const permission = 'Workers R2 Storage: Edit'
+  // Each jurisdiction has buckets of its own, so the same name elsewhere is another bucket.
+  const headers = jurisdiction && { 'cf-r2-jurisdiction': jurisdiction }
   const path = `${account}/r2/buckets`
-  const what = `R2 bucket ${bucket}`
-  const isThere = await api.call({ path: `${path}/${bucket}`, permission }, z.unknown())
+  const what = `R2 bucket ${bucket}${jurisdiction ? ` in the jurisdiction ${jurisdiction}` : ''}`
+  const isThere = await api.call({ path: `${path}/${bucket}`, permission, headers }, z.unknown())
   if (isThere) yield exists(what)
   else {
-    const create = { method: 'POST', path, body: { name: bucket }, permission } as const
+    const create = { method: 'POST', path, body: { name: bucket }, permission, headers } as const
     yield await created(context, what, () => api.call(create, z.unknown()))
   }
 
-  const lifecycle = { path: `${path}/${bucket}/lifecycle`, permission }
+  const lifecycle = { path: `${path}/${bucket}/lifecycle`, permission, headers }
   const rules =
     !isThere && dryRun
       ? []

@@ -1,14 +1,14 @@
 // GET /v1/workspaces and GET /v1/account: the caller's organisation.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { presentWorkspace, Workspace } from '../accounts/present.ts'
+import { presentWorkspace, Workspace } from '../organisations/present-workspace.ts'
 import { CURRENCIES, currencyOf, PLANS, REGIONS } from '../domain/organisation.ts'
-import { describeRoute, ok } from '../http/openapi.ts'
-import type { Account as AccountState } from '../organisation/rpc.ts'
-import { organisationStub } from '../organisation/stub.ts'
-import { requireAdmitted } from './authenticate.ts'
-import type { ApiApp } from './context.ts'
-import { errors } from './errors.ts'
+import { describeRoute, ok } from '../http/describe-route.ts'
+import type { Account as AccountState } from '../credits/rpc.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import { requireAdmitted } from './authenticate-key.ts'
+import type { ApiApp } from './api-context.ts'
+import { errors } from './error-responses.ts'
 import { accounts, workspaces } from './examples.ts'
 
 const WorkspaceList = z

@@ -11,7 +11,7 @@ const PREFLIGHT_HEADERS = {
 }
 
 const EXPOSED_HEADERS =
-  'Idempotent-Replayed, Ignored-Fields, Preference-Applied, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
+  'Idempotent-Replayed, Ignored-Fields, Link, Preference-Applied, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id'
 
 /**
  * Responds to preflight requests, and lets scripts read the responses to cross-origin requests. Unlike

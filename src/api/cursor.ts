@@ -1,8 +1,8 @@
 // Cursors of GET /v1/jobs: the id of a page's last job, signed together with the organisation and the
 // filters. A cursor is valid only for the list that it was created for.
-import { isId } from '../ids.ts'
-import type { JobFilter } from '../jobs/store.ts'
-import { signer, verify } from '../signing/hmac.ts'
+import { isId } from '../platform/ids.ts'
+import type { JobFilter } from '../jobs/job-store.ts'
+import { signer, verify } from '../platform/signing/hmac.ts'
 
 export interface List extends JobFilter {
   organisationId: string

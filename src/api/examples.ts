@@ -12,6 +12,8 @@ export const WEBHOOK_ID = 'evt_01m7w4n5twfh782ygbjfb2yp7a'
 
 const CURSOR = 'job_01m7w4jrbbeawrhwema1ye79gs.JY7kJ5mDqUcL0bR3xWf2aAq9TzHn4eVo8sKd1iPgQwE'
 
+const example = <Value>(summary: string, value: Value) => ({ summary, value })
+
 /** A live job without a result. */
 const job = (id: string, createdAt: string, status: string) => ({
   job_id: id,
@@ -52,138 +54,115 @@ const withWebhook = (job: object, webhook_status: string | null) => ({
 })
 
 const IMAGES = {
-  model_image_url: 'https://shop.example/model.jpg',
-  garment_image_url: 'https://shop.example/shirt.png',
+  // They exist, so that the examples also work with a live key.
+  model_image_url: `${EXAMPLE_ORIGIN}/static/samples/model.jpg`,
+  garment_image_url: `${EXAMPLE_ORIGIN}/static/samples/garment.jpg`,
 }
 
 export const tryOnRequests = {
-  images: { summary: 'Two images', value: IMAGES },
-  webhook: { summary: 'With a webhook', value: { ...IMAGES, webhook_url: WEBHOOK_URL } },
-  failure: {
-    summary: 'Test mode: a job that fails',
-    value: {
-      model_image_url: 'https://test.invalid/fail/person_not_found',
-      garment_image_url: 'https://test.invalid/delay/5',
-    },
-  },
-  cancellation: {
-    summary: 'Test mode: a job that can be cancelled for 30 seconds',
-    value: { ...IMAGES, model_image_url: 'https://test.invalid/pending/30' },
-  },
+  images: example('Two images', IMAGES),
+  webhook: example('With a webhook', { ...IMAGES, webhook_url: WEBHOOK_URL }),
+  failure: example('Test mode: a job that fails', {
+    model_image_url: 'https://test.invalid/fail/person_not_found',
+    garment_image_url: 'https://test.invalid/delay/5',
+  }),
+  cancellation: example('Test mode: a job that can be cancelled for 30 seconds', {
+    ...IMAGES,
+    model_image_url: 'https://test.invalid/pending/30',
+  }),
 }
 
 export const submitted = {
-  submitted: {
-    summary: 'An accepted job',
-    value: {
-      job_id: JOB_ID,
-      status: 'pending',
-      created_at: '2026-11-20T09:30:00.412Z',
-      mode: 'live',
-    },
-  },
+  submitted: example('An accepted job', {
+    job_id: JOB_ID,
+    status: 'pending',
+    created_at: completed.created_at,
+    mode: 'live',
+  }),
 }
 
-const completedJob = {
-  completed: { summary: 'A completed job', value: withWebhook(completed, 'delivered') },
+export const endedJobs = {
+  completed: example('A completed job', withWebhook(completed, 'delivered')),
+  failed: example('A failed job', withWebhook(failed, 'retrying')),
 }
-const failedJob = {
-  failed: { summary: 'A failed job', value: withWebhook(failed, 'retrying') },
-}
-
-export const endedJobs = { ...completedJob, ...failedJob }
 
 export const jobs = {
-  ...completedJob,
-  processing: {
-    summary: 'A job in processing',
-    value: withWebhook(processing, 'pending'),
-  },
-  ...failedJob,
-  refunded: { summary: 'A job that the client cancelled', value: withWebhook(refunded, null) },
-  cancelled: { summary: 'A job that the service withdrew', value: withWebhook(cancelled, null) },
+  completed: endedJobs.completed,
+  processing: example('A job in processing', withWebhook(processing, 'pending')),
+  failed: endedJobs.failed,
+  refunded: example('A job that the client cancelled', withWebhook(refunded, null)),
+  cancelled: example('A job that the service withdrew', withWebhook(cancelled, null)),
 }
 
 export const jobLists = {
-  page: {
-    summary: 'A page with more to come',
-    value: { jobs: [processing, completed, failed], next_cursor: CURSOR, has_more: true },
-  },
-  last_page: {
-    summary: 'The last page',
-    value: { jobs: [failed], next_cursor: null, has_more: false },
-  },
+  page: example('A page with more to come', {
+    jobs: [processing, completed, failed],
+    next_cursor: CURSOR,
+    has_more: true,
+  }),
+  last_page: example('The last page', { jobs: [failed], next_cursor: null, has_more: false }),
 }
 
 export const cancellations = {
-  cancelled: {
-    summary: 'A cancelled live job',
-    value: { job_id: refunded.job_id, status: 'refunded', refunded_credits: 1 },
-  },
+  cancelled: example('A cancelled live job', {
+    job_id: refunded.job_id,
+    status: 'refunded',
+    refunded_credits: 1,
+  }),
 }
 
 export const uploads = {
-  upload: {
-    summary: 'A stored image',
-    value: {
-      url: `${EXAMPLE_ORIGIN}/uploads/upl_01m7w4c0f0efc83dqgkgq5ejq0/org_01m45hymcpf8rrpq3qwbcgyjv1.jpg?expires=1795253100&signature=hE7MCBZOLqsnY0qa3uGvplmeWJVw5xl4TggM50f8DkU`,
-      expires_at: '2026-11-21T09:25:00.000Z',
-    },
-  },
+  upload: example('A stored image', {
+    url: `${EXAMPLE_ORIGIN}/uploads/upl_01m7w4c0f0efc83dqgkgq5ejq0/org_01m45hymcpf8rrpq3qwbcgyjv1.jpg?expires=1795253100&signature=hE7MCBZOLqsnY0qa3uGvplmeWJVw5xl4TggM50f8DkU`,
+    expires_at: '2026-11-21T09:25:00.000Z',
+  }),
 }
 
+const workspace = (id: string, name: string, createdAt: string) => ({
+  id,
+  name,
+  status: 'active',
+  created_at: createdAt,
+})
+
 export const workspaces = {
-  workspaces: {
-    summary: 'Two workspaces',
-    value: {
-      workspaces: [
-        {
-          id: WORKSPACE_ID,
-          name: 'Default',
-          status: 'active',
-          created_at: '2026-10-05T08:14:02.127Z',
-        },
-        {
-          id: SECOND_WORKSPACE_ID,
-          name: 'Outlet',
-          status: 'active',
-          created_at: '2026-10-19T13:40:51.873Z',
-        },
-      ],
-    },
-  },
+  workspaces: example('Two workspaces', {
+    workspaces: [
+      workspace(WORKSPACE_ID, 'Default', '2026-10-05T08:14:02.127Z'),
+      workspace(SECOND_WORKSPACE_ID, 'Outlet', '2026-10-19T13:40:51.873Z'),
+    ],
+  }),
 }
 
 export const accounts = {
-  account: {
-    summary: 'An organisation',
-    value: {
-      org_id: 'org_01m45hymcpf8rrpq3qwbcgyjv1',
-      name: 'Acme Fashion',
-      plan: 'growth',
-      region_code: 'EU',
-      currency_code: 'EUR',
-      credits: 412,
-      auto_reload_enabled: true,
-    },
-  },
+  account: example('An organisation', {
+    org_id: 'org_01m45hymcpf8rrpq3qwbcgyjv1',
+    name: 'Acme Fashion',
+    plan: 'growth',
+    region_code: 'EU',
+    currency_code: 'EUR',
+    credits: 412,
+    auto_reload_enabled: true,
+  }),
 }
 
+const webhookBody = (type: string, summary: string, timestamp: string, data: object) => ({
+  [type]: example(summary, { type, timestamp, data }),
+})
+
 export const webhookBodies = {
-  'job.completed': {
-    summary: 'A completed job',
-    value: { type: 'job.completed', timestamp: '2026-11-20T09:30:09.137Z', data: completed },
-  },
-  'job.failed': {
-    summary: 'A failed job',
-    value: { type: 'job.failed', timestamp: '2026-11-20T09:28:43.741Z', data: failed },
-  },
-  'job.refunded': {
-    summary: 'A job that the client cancelled',
-    value: { type: 'job.refunded', timestamp: '2026-11-20T09:31:16.884Z', data: refunded },
-  },
-  'job.cancelled': {
-    summary: 'A job that the service withdrew',
-    value: { type: 'job.cancelled', timestamp: '2026-11-20T09:32:47.302Z', data: cancelled },
-  },
+  ...webhookBody('job.completed', 'A completed job', completed.completed_at, completed),
+  ...webhookBody('job.failed', 'A failed job', '2026-11-20T09:28:43.741Z', failed),
+  ...webhookBody(
+    'job.refunded',
+    'A job that the client cancelled',
+    '2026-11-20T09:31:16.884Z',
+    refunded,
+  ),
+  ...webhookBody(
+    'job.cancelled',
+    'A job that the service withdrew',
+    '2026-11-20T09:32:47.302Z',
+    cancelled,
+  ),
 }

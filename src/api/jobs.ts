@@ -1,4 +1,4 @@
-// /v1/jobs: lists, reads and cancels jobs, and deletes their pictures.
+// /v1/jobs: lists, reads and cancels jobs, and deletes their images.
 import { zValidator } from '@hono/zod-validator'
 import { Hono } from 'hono'
 import { z } from 'zod'
@@ -6,11 +6,12 @@ import { AppError } from '../domain/errors.ts'
 import { MAX_PAGE_SIZE } from '../domain/limits.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import { Instant } from '../http/instant.ts'
-import { describeRoute, noContent, ok } from '../http/openapi.ts'
-import { PageLimit } from '../http/pagination.ts'
+import { describeRoute, noContent, ok } from '../http/describe-route.ts'
+import { nextPage, PageLimit } from '../http/pagination.ts'
 import { validQuery } from '../http/validation.ts'
-import { isId } from '../ids.ts'
+import { isId } from '../platform/ids.ts'
 import { cancelJob } from '../jobs/cancel.ts'
+import { findJob } from '../jobs/job-store.ts'
 import {
   creditCost,
   Job,
@@ -19,14 +20,14 @@ import {
   ListedJob,
   presentJob,
   presentListedJob,
-} from '../jobs/present.ts'
-import { findJobNearby, listPage, refreshJob, waitForJob } from '../jobs/read.ts'
-import { deleteOutput } from '../retention/delete-output.ts'
-import { linksFrom } from '../signing/signed-url.ts'
-import { admitted, authenticate, keyActor } from './authenticate.ts'
-import type { ApiApp } from './context.ts'
+} from '../jobs/present-job.ts'
+import { listPage, waitForJob } from '../jobs/read-job.ts'
+import { deleteOutput } from '../privacy/delete-output.ts'
+import { linksFrom } from '../platform/signing/signed-url.ts'
+import { admitted, authenticate, keyActor } from './authenticate-key.ts'
+import type { ApiApp } from './api-context.ts'
 import { createCursor, readCursor } from './cursor.ts'
-import { errors } from './errors.ts'
+import { errors } from './error-responses.ts'
 import { cancellations, JOB_ID, jobLists, jobs as jobExamples } from './examples.ts'
 import { ignoredFields } from './ignored-fields.ts'
 import { PreferHeader, preferredWaitSeconds } from './prefer.ts'
@@ -121,7 +122,7 @@ export const jobs = new Hono<ApiApp>()
         }),
       },
     }),
-    admitted({ rejectSuspended: false, jobs: 'list' }),
+    admitted({ rejectSuspended: false }),
     validQuery(JobsQuery),
     async (c) => {
       const organisationId = c.get('organisationId')
@@ -142,12 +143,10 @@ export const jobs = new Hono<ApiApp>()
         )
       }
       const page = await listPage({ env: c.env, organisationId, filter, limit, beforeId })
-      const last = page.rows.at(-1)
       const linkTo = linksFrom(c.env, baseUrlOf(c))
       return c.json({
         jobs: page.rows.map((job) => presentListedJob(linkTo, job)),
-        next_cursor: page.hasMore && last ? createCursor(c.env, list, last.id) : null,
-        has_more: page.hasMore,
+        ...nextPage(page, (last) => createCursor(c.env, list, last.id)),
       })
     },
   )
@@ -172,11 +171,10 @@ export const jobs = new Hono<ApiApp>()
     async (c) => {
       const jobId = c.req.param('jobId')
       // Reads the job and checks the key concurrently, which saves a round trip.
-      const [organisationId, found] = await Promise.all([
-        authenticate(c, { rejectSuspended: true, jobs: 'read' }),
-        isId('job', jobId) ? findJobNearby(c.env, jobId) : undefined,
+      const [organisationId, job] = await Promise.all([
+        authenticate(c, { rejectSuspended: true }),
+        isId('job', jobId) ? findJob(c.env, jobId) : undefined,
       ])
-      const job = found && (await refreshJob({ env: c.env, organisationId, found }))
       if (!job) throw new AppError('job_not_found')
       if (job.organisationId !== organisationId) throw new AppError('forbidden')
 
@@ -201,17 +199,12 @@ export const jobs = new Hono<ApiApp>()
         ...errors('forbidden', 'job_not_found', 'job_not_cancellable'),
       },
     }),
-    admitted({ rejectSuspended: false, jobs: 'change' }),
+    admitted({ rejectSuspended: false }),
     validJobId,
     async (c) => {
-      const organisationId = c.get('organisationId')
       const { jobId } = c.req.valid('param')
-      const job = await cancelJob({ env: c.env, organisationId, jobId })
-      return c.json({
-        job_id: job.id,
-        status: job.status,
-        refunded_credits: creditCost(job.mode),
-      })
+      const job = await cancelJob({ env: c.env, organisationId: c.get('organisationId'), jobId })
+      return c.json({ job_id: job.id, status: job.status, refunded_credits: creditCost(job.mode) })
     },
   )
 
@@ -229,7 +222,7 @@ export const jobs = new Hono<ApiApp>()
         ...errors('forbidden', 'job_not_found', 'job_not_finished'),
       },
     }),
-    admitted({ rejectSuspended: false, jobs: 'change' }),
+    admitted({ rejectSuspended: false }),
     validJobId,
     async (c) => {
       const organisationId = c.get('organisationId')

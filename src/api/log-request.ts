@@ -4,11 +4,11 @@ import type { MiddlewareHandler } from 'hono'
 import { isTrustedKey } from '../http/auth-throttle.ts'
 import { bearerToken } from '../http/bearer.ts'
 import { codeOf } from '../http/request-line.ts'
-import { addLogFields } from '../log.ts'
-import { parseKey } from '../organisation/api-key.ts'
-import { collectRequest } from '../request-log/collect.ts'
-import { routeOf } from '../request-log/routes.ts'
-import type { ApiApp } from './context.ts'
+import { addLogFields } from '../platform/log.ts'
+import { parseKey } from '../credits/api-key.ts'
+import { collectRequest } from '../organisations/request-log/collect.ts'
+import { routeOf } from '../organisations/request-log/logged-routes.ts'
+import type { ApiApp } from './api-context.ts'
 
 /**
  * Logs each request once its response is ready, without I/O. Requests without a well-formed key are not
@@ -27,22 +27,11 @@ export const logRequest: MiddlewareHandler<ApiApp> = async (c, next) => {
   if (!caller) return
   const { organisationId, mode, keyHash } = caller
   addLogFields({ organisationId, mode })
-  const jobWrite = c.get('jobWrite')
+  const ms = Date.now() - startedAt
+  const requestId = c.get('requestId')
   collectRequest(
     c,
     { organisationId, isTrusted: isTrustedKey(keyHash) },
-    {
-      at: startedAt,
-      mode,
-      keyHash,
-      method,
-      route,
-      status,
-      code,
-      ms: Date.now() - startedAt,
-      requestId: c.get('requestId'),
-      jobId,
-    },
-    jobWrite && { kind: jobWrite, bookmark: c.get('bookmark') ?? null },
+    { at: startedAt, mode, keyHash, method, route, status, code, ms, requestId, jobId },
   )
 }

@@ -4,21 +4,21 @@ import { z } from 'zod'
 import { EXAMPLE_ORIGIN } from '../domain/docs.ts'
 import { AppError } from '../domain/errors.ts'
 import { isFinal } from '../domain/job.ts'
+import { REJECTIONS } from '../domain/scenario.ts'
 import type { Mode } from '../domain/job.ts'
 import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
-import { describeRoute, ok } from '../http/openapi.ts'
+import { describeRoute, ok } from '../http/describe-route.ts'
 import { tryOnBody } from '../http/try-on-body.ts'
 import { parse, readJson } from '../http/validation.ts'
-import { Job, JobId, Mode as ModeSchema, presentJob } from '../jobs/present.ts'
-import { waitForJob } from '../jobs/read.ts'
-import { findJob } from '../jobs/store.ts'
+import { Job, JobId, Mode as ModeSchema, presentJob } from '../jobs/present-job.ts'
+import { waitForJob } from '../jobs/read-job.ts'
+import { findJob } from '../jobs/job-store.ts'
 import { submitJob } from '../jobs/submit.ts'
-import type { Admission } from '../organisation/rpc.ts'
-import { settingsOf } from '../settings.ts'
-import { uploadProblem } from '../signing/signed-url.ts'
-import { authenticate, requireAdmitted } from './authenticate.ts'
-import type { ApiApp, ApiContext } from './context.ts'
-import { errors } from './errors.ts'
+import type { Admission } from '../credits/rpc.ts'
+import { uploadProblem } from '../platform/signing/signed-url.ts'
+import { authenticate, requireAdmitted } from './authenticate-key.ts'
+import type { ApiApp, ApiContext } from './api-context.ts'
+import { errors } from './error-responses.ts'
 import { endedJobs, submitted, tryOnRequests } from './examples.ts'
 import { ignoredFields } from './ignored-fields.ts'
 import { PreferHeader, preferredWaitSeconds } from './prefer.ts'
@@ -75,7 +75,7 @@ In test mode nothing is fetched or generated. An image URL on the host \`test.in
 | \`/delay/{seconds}\` | The job stays in processing for 0 to 60 seconds. |
 | \`/pending/{seconds}\` | The job stays pending for 0 to 60 seconds, so that it can be cancelled. |
 | \`/withdraw\` | The service withdraws the job. Its status becomes \`cancelled\`. |
-| \`/refuse/{code}\` | The submission returns this error: \`insufficient_credits\`, \`account_suspended\`, \`rate_limit_exceeded\` or \`internal_error\`. |
+| \`/refuse/{code}\` | The submission returns this error, one of ${REJECTIONS.map((code) => `\`${code}\``).join(', ')}. |
 
 See [Test mode](${EXAMPLE_ORIGIN}/docs/test-mode).`
 
@@ -120,7 +120,6 @@ export const tryOn = new Hono<ApiApp>().post(
     const caller = c.get('caller')
     const baseUrl = baseUrlOf(c)
     const { body, ignored, idempotencyKey, expired } = await parseSubmission(c)
-    const isReported = settingsOf(c.env).readReplication
     const job = requireAdmitted(
       c,
       await submitJob({
@@ -135,13 +134,11 @@ export const tryOn = new Hono<ApiApp>().post(
           idempotencyKey,
           mustReplay: expired !== undefined,
           requestId: c.get('requestId'),
-          isReported,
         },
       }),
       expired,
     )
     c.set('jobId', job.jobId)
-    if (isReported) c.set('jobWrite', 'submission')
     if (job.replayed) c.header('Idempotent-Replayed', 'true')
     c.header('Ignored-Fields', ignored)
 

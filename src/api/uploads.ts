@@ -5,13 +5,19 @@ import { EXAMPLE_ORIGIN } from '../domain/docs.ts'
 import { AppError } from '../domain/errors.ts'
 import { MAX_IMAGE_BYTES } from '../domain/limits.ts'
 import { baseUrlOf } from '../http/base-url.ts'
-import { describeRoute, ok } from '../http/openapi.ts'
-import { MAX_UPLOAD_MS, receiveUpload, uploadBytesOf } from '../jobs/receive-upload.ts'
+import { describeRoute, ok } from '../http/describe-route.ts'
+import {
+  MAX_UPLOAD_MS,
+  MIN_RATE_BYTES,
+  MIN_RATE_MS,
+  receiveUpload,
+  uploadBytesOf,
+} from '../jobs/receive-upload.ts'
 import type { RejectedUpload } from '../jobs/receive-upload.ts'
-import { organisationStub } from '../organisation/stub.ts'
-import { requireAdmitted } from './authenticate.ts'
-import type { ApiApp } from './context.ts'
-import { errors } from './errors.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import { requireAdmitted } from './authenticate-key.ts'
+import type { ApiApp } from './api-context.ts'
+import { errors } from './error-responses.ts'
 import { uploads as examples } from './examples.ts'
 
 /** For an upload that got no slot. */
@@ -40,7 +46,7 @@ const sample = (summary: string, file: string) => ({
 
 const TOO_LARGE = `The image is too large. The limit is ${MAX_IMAGE_BYTES.toLocaleString('en')} bytes (10 MB). Send a smaller file.`
 
-const TOO_SLOW = `The image was not received within ${MAX_UPLOAD_MS / 1_000} seconds. Send a smaller file, or use a faster connection.`
+const TOO_SLOW = `The image was received too slowly. Send at least ${MIN_RATE_BYTES / 1_000} kB in ${MIN_RATE_MS / 1_000} seconds, and the whole image within ${MAX_UPLOAD_MS / 1_000} seconds: use a smaller file or a faster connection.`
 
 const BUSY =
   'Too many uploads at a time. Wait for the number of seconds in the Retry-After header, then send the image again.'
@@ -54,7 +60,7 @@ export const uploads = new Hono<ApiApp>().post(
     operationId: 'uploadImage',
     summary: 'Upload an image',
     description:
-      'Stores an image of at most 10 MB for jobs of your organisation, and returns its URL, which is valid for a day. The body is the file itself; its format is read from its bytes, not from the `Content-Type` header. An organisation has a daily allowance for uploads, which grows with its rate limit. An upload without a `Content-Length` header takes 10 MB of it. The image must be received within 60 seconds. While the service receives too many uploads, the response is 429.',
+      'Stores an image of at most 10 MB for jobs of your organisation, and returns its URL, which is valid for a day. The body is the file itself; its format is read from its bytes, not from the `Content-Type` header. An organisation has a daily allowance for uploads, which grows with its rate limit. An upload without a `Content-Length` header takes 10 MB of it. The image must be received within 60 seconds, and at least 100 kB of it in 5 seconds. An organisation uploads one image at a time: further uploads wait for up to 20 seconds. An upload that waits for longer, or while the service receives too many uploads, gets 429.',
     tags: ['Uploads'],
     requestBody: {
       description: 'The bytes of a JPEG, PNG or WebP file of at most 10 MB.',
@@ -78,17 +84,13 @@ export const uploads = new Hono<ApiApp>().post(
   async (c) => {
     const caller = c.get('caller')
     const { organisationId } = caller
+    const request = c.req.raw
     // Before the body is read.
-    const taken = uploadBytesOf(c.req.raw)
+    const taken = uploadBytesOf(request)
     const result = await organisationStub(c.env, organisationId).admitUpload(caller, taken)
     requireAdmitted(c, result)
-    const request = c.req.raw
-    const upload = await receiveUpload({
-      env: c.env,
-      baseUrl: baseUrlOf(c),
-      organisationId,
-      request,
-    })
+    const baseUrl = baseUrlOf(c)
+    const upload = await receiveUpload({ env: c.env, baseUrl, organisationId, request })
     if ('problem' in upload) throw errorOf(upload, result.quota?.resetSeconds ?? 0)
     return c.json({ url: upload.url, expires_at: upload.expiresAt.toISOString() }, 201)
   },
@@ -100,10 +102,10 @@ function errorOf(rejected: RejectedUpload, resetSeconds: number): AppError {
       return new AppError('payload_too_large', TOO_LARGE)
     case 'too_slow':
       return new AppError('validation_error', TOO_SLOW)
-    case 'busy': {
-      const seconds = Math.max(RETRY_AFTER_SECONDS, resetSeconds)
-      return new AppError('rate_limit_exceeded', BUSY, { 'Retry-After': String(seconds) })
-    }
+    case 'busy':
+      return new AppError('rate_limit_exceeded', BUSY, {
+        'Retry-After': String(Math.max(RETRY_AFTER_SECONDS, resetSeconds)),
+      })
     case 'empty':
       return new AppError('validation_error', 'The body is empty. Send the image file as the body.')
     case 'corrupt':

@@ -1,13 +1,13 @@
 // Puts a plan into force: the plan of the organisation and the rate limit that follows from it.
 import { and, eq, ne, sql } from 'drizzle-orm'
-import { auditInsert } from '../access/audit-log.ts'
-import { requireOperator } from '../access/authorisation.ts'
-import type { OrganisationRequest } from '../access/authorisation.ts'
-import { database } from '../db/client.ts'
-import { organisations } from '../db/schema.ts'
+import { auditInsert } from '../organisations/audit-log.ts'
+import { requireOperator } from '../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { database } from '../platform/db/database.ts'
+import { organisations } from '../platform/db/schema.ts'
 import type { Plan } from '../domain/organisation.ts'
-import { creditAccountOf } from './credit-account.ts'
-import type { CreditAccount } from './credit-account.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import type { CreditAccount } from '../credits/organisation-stub.ts'
 import { rateLimitOf } from './plans.ts'
 
 /**
@@ -21,7 +21,7 @@ export async function applyPlan({
   actor,
   organisationId,
   plan,
-  account = creditAccountOf(env, organisationId),
+  account = organisationStub(env, organisationId),
 }: OrganisationRequest & { plan: Plan; account?: CreditAccount }): Promise<void> {
   requireOperator(actor)
   const db = database(env)

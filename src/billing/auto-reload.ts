@@ -2,30 +2,30 @@
 // is stored before anything is called, so that there are never two at a time, and an interrupted attempt
 // is repeated with the same payment id, for which the provider charges once.
 import { and, eq, sql } from 'drizzle-orm'
-import { auditInsert } from '../access/audit-log.ts'
-import { database } from '../db/client.ts'
-import { organisations } from '../db/schema.ts'
-import type { PaymentRow } from '../db/billing-schema.ts'
-import type { OrganisationRow } from '../db/schema.ts'
+import { auditInsert } from '../organisations/audit-log.ts'
+import { database } from '../platform/db/database.ts'
+import { organisations } from '../platform/db/schema.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
+import type { OrganisationRow } from '../platform/db/schema.ts'
 import { SYSTEM } from '../domain/actor.ts'
 import { monthOf, monthStart } from '../domain/month.ts'
 import { currencyOf } from '../domain/organisation.ts'
-import { newId } from '../ids.ts'
+import { newId } from '../platform/ids.ts'
 import {
   autoReloadFailedEmail,
   autoReloadLimitEmail,
   autoReloadOffEmail,
-} from '../mail/billing.tsx'
+} from '../mail/billing-mail.tsx'
 import { autoReloadSettings, isReloadDue } from './auto-reload-settings.ts'
 import { findBillingAccount } from './billing-account.ts'
 import type { AutoReloadState, BillingState } from './billing-state.ts'
 import { chargeableProvider } from './chargeable-provider.ts'
-import type { OwnAccount } from './credit-account.ts'
+import type { OwnAccount } from '../credits/organisation-stub.ts'
 import { billingUrl, mailOwners } from './mail-owners.ts'
 import { formatMoney } from './money.ts'
 import { autoReloadSpent } from './payment-lists.ts'
 import { findPayment } from './payments.ts'
-import type { PaymentProvider } from './provider.ts'
+import type { PaymentProvider } from './payment-provider.ts'
 import { LOST_AFTER_MS } from './refresh-payment.ts'
 import { startPayment } from './start-payment.ts'
 

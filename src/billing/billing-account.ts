@@ -1,9 +1,9 @@
 // The organisation as a customer of the payment provider. D1 is the source of truth for which customer
 // and subscription belong to it.
 import { and, eq, isNull, lt, or, sql } from 'drizzle-orm'
-import { database } from '../db/client.ts'
-import { billingAccounts } from '../db/billing-schema.ts'
-import type { BillingAccountRow } from '../db/billing-schema.ts'
+import { database } from '../platform/db/database.ts'
+import { billingAccounts } from '../platform/db/billing-schema.ts'
+import type { BillingAccountRow } from '../platform/db/billing-schema.ts'
 
 type BillingAccountChange = Partial<Omit<BillingAccountRow, 'organisationId'>>
 

@@ -1,7 +1,9 @@
 // What an Organisation stores for its billing tasks besides credits: the notices about its balance and
 // the state of auto-reload. Stored in the object's key-value storage, cached in memory.
 import { isReloadDue } from './auto-reload-settings.ts'
-import type { OrganisationRow } from '../db/schema.ts'
+import type { Totals } from '../credits/ledger.ts'
+import type { BalanceLevel } from '../credits/rpc.ts'
+import type { OrganisationRow } from '../platform/db/schema.ts'
 import type { Pack } from './plans.ts'
 
 /** The storage keys. */
@@ -11,8 +13,8 @@ const AUTO_RELOAD = 'auto-reload'
 /** The part of the last grant at which the balance is low. */
 const LOW_SHARE = 0.2
 
-const BALANCE_LEVELS = ['ok', 'low', 'empty'] as const
-export type BalanceLevel = (typeof BALANCE_LEVELS)[number]
+/** From the best to the worst. */
+const BALANCE_LEVELS: readonly BalanceLevel[] = ['ok', 'low', 'empty']
 
 interface BalanceNotices {
   /** Credits; 0 before the first grant. */
@@ -69,9 +71,10 @@ export class BillingState {
     this.#kv = undefined
   }
 
-  levelOf(balance: number): BalanceLevel {
-    if (balance <= 0) return 'empty'
-    return balance <= this.#currentNotices.lastGrant * LOW_SHARE ? 'low' : 'ok'
+  /** @param credits not consumed: reserved ones may return */
+  levelOf(credits: number): BalanceLevel {
+    if (credits <= 0) return 'empty'
+    return credits <= this.#currentNotices.lastGrant * LOW_SHARE ? 'low' : 'ok'
   }
 
   /** Records a grant. The owners are informed again once the balance falls from its new level. */
@@ -82,9 +85,9 @@ export class BillingState {
     if (isWorse(informed, level)) this.#saveNotices({ lastGrant: amount, informed: level })
   }
 
-  /** The level of which the owners have to be informed, if any. */
-  noticeOf(balance: number): 'low' | 'empty' | undefined {
-    const level = this.levelOf(balance)
+  /** The level of which the owners have to be informed, if any. @param credits not consumed */
+  noticeOf(credits: number): 'low' | 'empty' | undefined {
+    const level = this.levelOf(credits)
     const { lastGrant, informed } = this.#currentNotices
     // An organisation that never had credits is not informed that they are used up.
     return level !== 'ok' && lastGrant > 0 && isWorse(level, informed) ? level : undefined
@@ -108,10 +111,10 @@ export class BillingState {
    * Whether the billing tasks have to run after a submission. Requests an automatic payment if the
    * balance is below the threshold.
    */
-  watch(balance: number, organisation: OrganisationRow): boolean {
+  watch({ balance, reserved }: Totals, organisation: OrganisationRow): boolean {
     const reloads = !this.autoReload.requested && isReloadDue(balance, organisation)
     if (reloads) this.updateAutoReload({ requested: true })
-    return reloads || this.noticeOf(balance) !== undefined
+    return reloads || this.noticeOf(balance + reserved) !== undefined
   }
 
   get #currentNotices(): BalanceNotices {

@@ -1,10 +1,10 @@
 // Buys a pack of credits through the provider's payment page.
-import type { OrganisationRequest } from '../access/authorisation.ts'
-import type { PaymentRow } from '../db/billing-schema.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { findBillingAccount } from './billing-account.ts'
-import { checkoutUrls, requireBuyer, requireCurrentPrice } from './buyer.ts'
-import { creditAccountOf } from './credit-account.ts'
+import { openCheckout, requireBuyer, requireCurrentPrice } from './buyer.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
 import { isPack, PACK_CHOICES, packPriceFor } from './plans.ts'
 import { startPayment } from './start-payment.ts'
 
@@ -39,16 +39,12 @@ export async function buyPack({
   requireCurrentPrice(organisation, { amount, currency }, price)
   return startPayment({
     env,
-    account: creditAccountOf(env, organisationId),
+    account: organisationStub(env, organisationId),
     actor,
     organisation,
     provider,
     purchase: { kind: 'pack', pack, amount: price },
     credits: pack,
-    start: (request) =>
-      provider.startCheckout({
-        ...request,
-        ...checkoutUrls(baseUrl, { organisationId: organisation.id, ...request }),
-      }),
+    start: (request) => openCheckout(provider, baseUrl, request),
   })
 }

@@ -1,17 +1,20 @@
 // What every purchase checks first.
 import { and, eq } from 'drizzle-orm'
-import { requirePermission } from '../access/authorisation.ts'
-import type { OrganisationRequest } from '../access/authorisation.ts'
-import { organisationExists } from '../access/organisation-exists.ts'
-import { database } from '../db/client.ts'
-import { organisations } from '../db/schema.ts'
-import type { OrganisationRow } from '../db/schema.ts'
+import { requirePermission } from '../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { organisationExists } from '../organisations/organisation-exists.ts'
+import { database } from '../platform/db/database.ts'
+import { organisations } from '../platform/db/schema.ts'
+import type { OrganisationRow } from '../platform/db/schema.ts'
 import { consolePath } from '../domain/console-path.ts'
 import { AppError } from '../domain/errors.ts'
+import type { EnterpriseTerms } from '../domain/billing.ts'
 import { currencyOf } from '../domain/organisation.ts'
-import { providerFor } from './choose.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
+import { providerFor } from './choose-provider.ts'
 import { unfinishedPayments } from './payment-lists.ts'
-import type { PaymentProvider } from './provider.ts'
+import { isPack, isSelfServicePlan, packPriceFor, PLAN_TERMS } from './plans.ts'
+import type { PaymentProvider, PaymentRequest } from './payment-provider.ts'
 
 /** The maximum number of open payments of an organisation. Each stays open for two hours at most. */
 const MAX_OPEN_PAYMENTS = 20
@@ -20,14 +23,12 @@ const MAX_OPEN_PAYMENTS = 20
 export const billingPage = (baseUrl: string, organisationId: string): string =>
   `${baseUrl}${consolePath(organisationId, '/billing')}`
 
-/** Where the provider sends the customer after a payment, and without one. */
-export const checkoutUrls = (
-  baseUrl: string,
-  { organisationId, paymentId }: { organisationId: string; paymentId: string },
-): { returnUrl: string; cancelUrl: string } => ({
-  returnUrl: `${billingPage(baseUrl, organisationId)}/payments/${paymentId}`,
-  cancelUrl: billingPage(baseUrl, organisationId),
-})
+/** Creates the page where the customer pays. The provider redirects to the payment, or else to Billing. */
+export function openCheckout(provider: PaymentProvider, baseUrl: string, request: PaymentRequest) {
+  const cancelUrl = billingPage(baseUrl, request.customer.organisationId)
+  const returnUrl = `${cancelUrl}/payments/${request.paymentId}`
+  return provider.startCheckout({ ...request, returnUrl, cancelUrl })
+}
 
 /**
  * Reads an organisation that can be billed.
@@ -44,10 +45,42 @@ export async function findBillableOrganisation(
   return row
 }
 
+/** Why an organisation cannot pay; null when it can. */
+export function paymentProblem({
+  status,
+  deleteAfter,
+}: Pick<OrganisationRow, 'status' | 'deleteAfter'>): AppError | null {
+  if (deleteAfter !== null) return new AppError('deletion_scheduled', PROBLEMS.deletion)
+  return status === 'suspended' ? new AppError('validation_error', PROBLEMS.suspension) : null
+}
+const PROBLEMS = {
+  deletion: 'This organisation is scheduled for deletion. Cancel the deletion to buy credits.',
+  suspension: 'This organisation is suspended. Contact support before you pay.',
+}
+
+/** Whether an open payment still has the price of what it is for. */
+export function hasCurrentPrice(
+  { kind, plan, credits, amount, currency }: PaymentRow,
+  organisation: OrganisationRow,
+  terms: EnterpriseTerms | null | undefined,
+): boolean {
+  if (kind === 'plan') {
+    // The provider computes the price of an upgrade.
+    const isUpgrade = amount === 0
+    return (
+      isUpgrade ||
+      !plan ||
+      !isSelfServicePlan(plan) ||
+      amount === PLAN_TERMS[plan].monthlyFee[currency]
+    )
+  }
+  return !isPack(credits) || amount === packPriceFor(organisation, terms, credits)
+}
+
 /**
  * Checks that the actor may buy for the organisation. For the permission `billing`.
  * @returns the organisation, and the provider of new payments
- * @throws AppError not_found, deletion_scheduled, or validation_error without a provider or with too
+ * @throws AppError not_found, deletion_scheduled, or validation_error if it is suspended, without a provider or with too
  * many open payments
  */
 export async function requireBuyer({
@@ -60,7 +93,8 @@ export async function requireBuyer({
   await requirePermission(request, 'billing')
   const organisation = await findBillableOrganisation(request.env, request.organisationId)
   if (!organisation) throw new AppError('not_found')
-  if (organisation.deleteAfter !== null) throw new AppError('deletion_scheduled')
+  const problem = paymentProblem(organisation)
+  if (problem) throw problem
   const provider = providerFor(request.env, baseUrl)
   if (!provider) {
     throw new AppError('validation_error', 'Payments are not set up. Contact support.')

@@ -1,8 +1,8 @@
 // Applies the provider's events that were never delivered.
 import { DAY_MS } from '../domain/limits.ts'
-import { log } from '../log.ts'
-import { configuredProvider } from './choose.ts'
-import { PaymentError } from './provider.ts'
+import { log } from '../platform/log.ts'
+import { configuredProvider } from './choose-provider.ts'
+import { PaymentError } from './payment-provider.ts'
 import { applyEvent, knownEvents, recordEvent } from './receive-event.ts'
 
 /** How far back events are listed, ms: as long as Stripe repeats an event. */

@@ -1,28 +1,29 @@
 // Changes the plan of an organisation. The first plan is bought on the provider's payment page, an
 // upgrade is charged at once, and a downgrade applies at the end of the period.
-import { auditInsert } from '../access/audit-log.ts'
-import type { OrganisationRequest } from '../access/authorisation.ts'
-import type { BillingAccountRow, PaymentRow } from '../db/billing-schema.ts'
-import type { OrganisationRow } from '../db/schema.ts'
+import { auditInsert } from '../organisations/audit-log.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
+import type { OrganisationRow } from '../platform/db/schema.ts'
 import { SYSTEM } from '../domain/actor.ts'
 import { AppError } from '../domain/errors.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import { currencyOf } from '../domain/organisation.ts'
+import type { Currency } from '../domain/organisation.ts'
 import { applyPlan } from './apply-plan.ts'
 import { findBillingAccount, updateSubscription } from './billing-account.ts'
 import {
-  checkoutUrls,
   findBillableOrganisation,
+  openCheckout,
   requireBuyer,
   requireCurrentPrice,
 } from './buyer.ts'
-import { providerNamed } from './choose.ts'
-import { creditAccountOf } from './credit-account.ts'
+import { providerNamed } from './choose-provider.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
 import { openPlanPayment } from './payment-lists.ts'
 import { hasProviderAmount } from './payments.ts'
 import { isSelfServicePlan, PLAN_CHOICES, PLAN_TERMS, SELF_SERVICE_PLANS } from './plans.ts'
 import type { SelfServicePlan } from './plans.ts'
-import type { PaymentProvider } from './provider.ts'
+import type { PaymentProvider } from './payment-provider.ts'
 import { refreshPayment } from './refresh-payment.ts'
 import { startPayment } from './start-payment.ts'
 import { syncSubscription } from './subscription.ts'
@@ -30,8 +31,31 @@ import { syncSubscription } from './subscription.ts'
 /** A monthly period, for the share of the included credits that an upgrade grants. */
 const PERIOD_MS = 30 * DAY_MS
 
+/** How old the quote of an upgrade may be. */
+const QUOTE_TTL_MS = 30 * 60_000
+
+/** What an upgrade charges at once, for the customer to confirm. */
+export interface Quote {
+  plan: SelfServicePlan
+  /** Minor units without tax. */
+  amount: number
+  monthlyFee: number
+  currency: Currency
+  /** The credits that it adds. */
+  credits: number
+  paymentMethod: string | null
+  /** When the monthly fee is charged next. */
+  renewsAt: Date | null
+  /** From when on the difference is charged. */
+  at: Date
+}
+
+/** The quote that the customer has confirmed. */
+type Confirmed = Pick<Quote, 'amount' | 'at'>
+
 type PlanChange =
   | { kind: 'payment'; payment: PaymentRow }
+  | { kind: 'quote'; quote: Quote }
   | { kind: 'scheduled'; at: Date }
   | { kind: 'changed' }
   | { kind: 'unchanged' }
@@ -42,13 +66,15 @@ type Order = Omit<OrganisationRequest, 'organisationId'> & {
   provider: PaymentProvider
   current: SelfServicePlan
   plan: SelfServicePlan
+  confirmed: Confirmed | undefined
 }
 type Subscription = BillingAccountRow & { subscriptionId: string }
 
 /**
  * Changes the plan. The current plan reverts a scheduled change. For the permission `billing`.
  * @param amount the monthly fee that the page showed, minor units
- * @returns `payment`: its `actionUrl`, if any, is the page where the customer pays or confirms;
+ * @param confirmed the quote of an upgrade, which charges at once
+ * @returns `quote`: an upgrade that is not confirmed; `payment`: its `actionUrl`, if any, is the page where the customer pays or confirms;
  *   `scheduled`: the plan changes at the end of the period; `changed`: it has changed at once
  * @throws AppError not_found, deletion_scheduled or validation_error
  * @throws PaymentError
@@ -57,12 +83,14 @@ export async function changePlan({
   plan: name,
   amount,
   currency,
+  confirmed,
   ...request
 }: OrganisationRequest & {
   baseUrl: string
   plan: string
   amount: number
   currency: string
+  confirmed?: Confirmed | undefined
 }): Promise<PlanChange> {
   const { env, organisationId } = request
   const { provider, ...buyer } = await requireBuyer(request)
@@ -74,7 +102,7 @@ export async function changePlan({
   requireCurrentPrice(buyer.organisation, { amount, currency }, fee)
 
   // What follows depends on the provider's current state, not on the last event.
-  await syncSubscription({ env, account: creditAccountOf(env, organisationId), organisationId })
+  await syncSubscription({ env, account: organisationStub(env, organisationId), organisationId })
   const [organisation, billing] = await Promise.all([
     findBillableOrganisation(env, organisationId),
     findBillingAccount(env, organisationId),
@@ -84,7 +112,7 @@ export async function changePlan({
   if (!isSelfServicePlan(current)) {
     throw new AppError('validation_error', 'Contact support to change this plan.')
   }
-  const order = { ...request, organisation, provider, current, plan }
+  const order = { ...request, organisation, provider, current, plan, confirmed }
   if (hasSubscription(billing)) return changeSubscription(order, billing)
   if (plan === current) return { kind: 'unchanged' }
   if (fee > 0) return { kind: 'payment', payment: await payPlan(order) }
@@ -108,17 +136,41 @@ async function changeSubscription(order: Order, subscription: Subscription): Pro
       'The last payment has failed. Update the payment method, then change the plan.',
     )
   }
-  return { kind: 'payment', payment: await payPlan(order, subscription) }
+  const quote = await quoteOf(order, subscription)
+  if (!order.confirmed) return { kind: 'quote', quote }
+  const age = Date.now() - order.confirmed.at.getTime()
+  if (quote.amount !== order.confirmed.amount || age < 0 || age > QUOTE_TTL_MS) {
+    throw new AppError('validation_error', 'The price has changed. Start the upgrade again.')
+  }
+  return { kind: 'payment', payment: await payPlan(order, { ...subscription, quote }) }
 }
+
+/** The price of an upgrade since the confirmed instant, otherwise since now. */
+async function quoteOf(order: Order, subscription: Subscription): Promise<Quote> {
+  const { env, organisation, plan, confirmed } = order
+  const currency = currencyOf(organisation.regionCode)
+  const monthlyFee = PLAN_TERMS[plan].monthlyFee[currency]
+  // Stripe prorates by whole seconds.
+  const at = confirmed?.at ?? new Date(Math.floor(Date.now() / 1_000) * 1_000)
+  const { subscriptionId, periodEnd: renewsAt, paymentMethod } = subscription
+  const change = { subscriptionId, plan, amount: monthlyFee, currency, at }
+  const amount = await providerOf(env, subscription, order.provider).quoteUpgrade(change)
+  const credits = upgradeCredits(order, subscription, at)
+  return { plan, amount, monthlyFee, currency, credits, paymentMethod, renewsAt, at }
+}
+
+/** The provider of a subscription. */
+const providerOf = (env: Env, { provider: name }: BillingAccountRow, provider: PaymentProvider) =>
+  name === null ? provider : providerNamed(env, name)
 
 /** Sets the plan from the end of the period on; the current plan reverts an earlier change. */
 async function scheduleChange(
   { env, actor, organisation: { id: organisationId, regionCode }, provider, current, plan }: Order,
-  { subscriptionId, periodEnd, ...billing }: Subscription,
+  subscription: Subscription,
 ): Promise<PlanChange> {
+  const { subscriptionId, periodEnd } = subscription
   const change = { subscriptionId, plan, currency: currencyOf(regionCode) }
-  const owner = billing.provider === null ? provider : providerNamed(env, billing.provider)
-  await owner.setNextPlan(change)
+  await providerOf(env, subscription, provider).setNextPlan(change)
   // After a crash here, the next synchronisation reads the change from the provider.
   const nextPlan = plan === current ? null : plan
   await updateSubscription(env, { organisationId, subscriptionId }, { nextPlan })
@@ -135,9 +187,12 @@ async function scheduleChange(
 }
 
 /** Starts the payment of a plan, or continues one that is open, so that it is not paid twice. */
-async function payPlan(order: Order, subscription?: Subscription): Promise<PaymentRow> {
+async function payPlan(
+  order: Order,
+  subscription?: Subscription & { quote: Quote },
+): Promise<PaymentRow> {
   const { env, actor, baseUrl, organisation, plan } = order
-  const account = creditAccountOf(env, organisation.id)
+  const account = organisationStub(env, organisation.id)
   const isProrated = subscription !== undefined
   const found = await openPlanPayment(env, organisation.id, plan)
   const open = found && hasProviderAmount(found) === isProrated ? found : undefined
@@ -146,9 +201,7 @@ async function payPlan(order: Order, subscription?: Subscription): Promise<Payme
     if (payment.status === 'open' || payment.status === 'paid') return payment
   }
   const { includedCredits, monthlyFee } = PLAN_TERMS[plan]
-  const provider = subscription?.provider
-    ? providerNamed(env, subscription.provider)
-    : order.provider
+  const provider = subscription ? providerOf(env, subscription, order.provider) : order.provider
   return startPayment({
     env,
     account,
@@ -157,16 +210,17 @@ async function payPlan(order: Order, subscription?: Subscription): Promise<Payme
     provider,
     purchase: { kind: 'plan', plan, amount: monthlyFee[currencyOf(organisation.regionCode)] },
     plan,
-    credits: subscription ? upgradeCredits(order, subscription) : includedCredits,
-    isProrated,
+    credits: subscription ? subscription.quote.credits : includedCredits,
+    ...(subscription && { quotedAmount: subscription.quote.amount }),
     ...(open?.providerReference === null && { paymentId: open.id }),
     start: (request) =>
       subscription
-        ? provider.upgrade({ ...request, subscriptionId: subscription.subscriptionId })
-        : provider.startCheckout({
+        ? provider.upgrade({
             ...request,
-            ...checkoutUrls(baseUrl, { organisationId: organisation.id, ...request }),
-          }),
+            subscriptionId: subscription.subscriptionId,
+            at: subscription.quote.at,
+          })
+        : openCheckout(provider, baseUrl, request),
   })
 }
 
@@ -174,8 +228,8 @@ async function payPlan(order: Order, subscription?: Subscription): Promise<Payme
  * The additional credits of an upgrade: for the rest of the period, as the provider prorates the price.
  * With all of them, an upgrade at the end of the period would be almost free.
  */
-function upgradeCredits({ current, plan }: Order, { periodEnd }: Subscription): number {
+function upgradeCredits({ current, plan }: Order, { periodEnd }: Subscription, at: Date): number {
   const difference = PLAN_TERMS[plan].includedCredits - PLAN_TERMS[current].includedCredits
-  const rest = periodEnd === null ? 0 : (periodEnd.getTime() - Date.now()) / PERIOD_MS
+  const rest = periodEnd === null ? 0 : (periodEnd.getTime() - at.getTime()) / PERIOD_MS
   return Math.round(difference * Math.min(1, Math.max(0, rest)))
 }

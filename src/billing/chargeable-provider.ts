@@ -1,7 +1,7 @@
 // Whether an organisation can be charged without its customer being present.
-import type { BillingAccountRow } from '../db/billing-schema.ts'
-import { configuredProvider } from './choose.ts'
-import type { PaymentProvider } from './provider.ts'
+import type { BillingAccountRow } from '../platform/db/billing-schema.ts'
+import { configuredProvider } from './choose-provider.ts'
+import type { PaymentProvider } from './payment-provider.ts'
 
 /**
  * The provider that has stored the organisation's payment method.

@@ -1,9 +1,14 @@
 // Ends the billing of an organisation that is deleted.
 import { eq } from 'drizzle-orm'
-import { database } from '../db/client.ts'
-import { billingAccounts, sandboxObjects } from '../db/billing-schema.ts'
+import { database } from '../platform/db/database.ts'
+import {
+  billingAccounts,
+  sandboxCustomers,
+  sandboxPayments,
+  sandboxSubscriptions,
+} from '../platform/db/billing-schema.ts'
 import { findBillingAccount } from './billing-account.ts'
-import { providerNamed } from './choose.ts'
+import { providerNamed } from './choose-provider.ts'
 
 /**
  * Ends the subscription at the provider, then deletes the billing account. May be repeated. Payments
@@ -18,6 +23,8 @@ export async function closeBilling(env: Env, organisationId: string): Promise<vo
   const db = database(env)
   await db.batch([
     db.delete(billingAccounts).where(eq(billingAccounts.organisationId, organisationId)),
-    db.delete(sandboxObjects).where(eq(sandboxObjects.organisationId, organisationId)),
+    ...[sandboxCustomers, sandboxPayments, sandboxSubscriptions].map((table) =>
+      db.delete(table).where(eq(table.organisationId, organisationId)),
+    ),
   ])
 }

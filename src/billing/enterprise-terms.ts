@@ -1,19 +1,19 @@
 // The plan `enterprise`: terms that operators agree with an organisation, and its monthly credits. The
 // monthly fee is invoiced outside this service.
 import { eq, sql } from 'drizzle-orm'
-import { auditInsert, changedDetails } from '../access/audit-log.ts'
-import { requireOperator } from '../access/authorisation.ts'
-import type { OrganisationRequest } from '../access/authorisation.ts'
-import { database } from '../db/client.ts'
-import { billingAccounts } from '../db/billing-schema.ts'
-import { organisations } from '../db/schema.ts'
+import { auditInsert, changedDetails } from '../organisations/audit-log.ts'
+import { requireOperator } from '../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { database } from '../platform/db/database.ts'
+import { billingAccounts } from '../platform/db/billing-schema.ts'
+import { organisations } from '../platform/db/schema.ts'
 import type { EnterpriseTerms } from '../domain/billing.ts'
 import { AppError } from '../domain/errors.ts'
 import { monthOf, monthStart } from '../domain/month.ts'
 import { currencyOf } from '../domain/organisation.ts'
-import { providerNamed } from './choose.ts'
-import { creditAccountOf } from './credit-account.ts'
-import type { CreditAccount } from './credit-account.ts'
+import { providerNamed } from './choose-provider.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import type { CreditAccount } from '../credits/organisation-stub.ts'
 
 /** The ledger reference of a month's grant is this and the month, such as `terms:2026-11`. */
 export const TERMS_REFERENCE = 'terms:'
@@ -46,7 +46,7 @@ export async function setEnterpriseTerms({
       currency: currencyOf(organisation.regionCode),
     })
   }
-  const account = creditAccountOf(env, organisationId)
+  const account = organisationStub(env, organisationId)
   await account.scheduleBilling({ organisationId, at: Date.now() + REPAIR_AFTER_MS })
   const fields = { plan: 'enterprise', rateLimitPerMinute, rateLimitOverridden: true } as const
   const details = changedDetails(

@@ -1,6 +1,6 @@
 // Completes payments after a lost event or a crash.
-import type { PaymentRow } from '../db/billing-schema.ts'
-import type { CreditAccount } from './credit-account.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
+import type { CreditAccount } from '../credits/organisation-stub.ts'
 import { unfinishedPayments } from './payment-lists.ts'
 import { RECEIPT_LEASE_MS } from './payments.ts'
 import { sendReceipt } from './receipt.ts'

@@ -1,5 +1,5 @@
 // The emails to the owners after a failed renewal.
-import { graceEmail, planEndedEmail } from '../mail/billing.tsx'
+import { graceEmail, planEndedEmail } from '../mail/billing-mail.tsx'
 import { claimGraceMail, releaseGraceMail } from './billing-account.ts'
 import { findBillableOrganisation } from './buyer.ts'
 import { billingUrl, mailOwners } from './mail-owners.ts'

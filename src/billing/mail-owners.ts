@@ -1,10 +1,10 @@
 // Email about billing to the owners of an organisation.
-import { ownerEmailsOf } from '../access/owners.ts'
+import { ownerEmailsOf } from '../organisations/owners.ts'
 import { consolePath } from '../domain/console-path.ts'
-import { log } from '../log.ts'
+import { log } from '../platform/log.ts'
 import { sendEmail } from '../mail/send.ts'
 import type { Email } from '../mail/templates.tsx'
-import { settingsOf } from '../settings.ts'
+import { settingsOf } from '../platform/settings.ts'
 
 /** The address of the billing page. Relative without BASE_URL, which email requires anyway. */
 export const billingUrl = (env: Env, organisationId: string): string =>

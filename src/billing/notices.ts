@@ -1,9 +1,11 @@
-// Informs owners and billing members about a low or empty balance, once each until the next grant.
-import type { OrganisationRow } from '../db/schema.ts'
+// Informs owners and billing members that few or no credits are left, once each until the next grant. Reserved
+// credits are left: they return if their jobs fail.
+import type { OrganisationRow } from '../platform/db/schema.ts'
 import { currencyOf } from '../domain/organisation.ts'
-import { emptyBalanceEmail, lowBalanceEmail } from '../mail/billing.tsx'
+import { emptyBalanceEmail, lowBalanceEmail } from '../mail/billing-mail.tsx'
+import type { OwnAccount } from '../credits/organisation-stub.ts'
 import { thresholdOf } from './auto-reload-settings.ts'
-import { mailRecipients } from '../notifications/notify.ts'
+import { mailRecipients } from '../mail/notify.ts'
 import type { BillingState } from './billing-state.ts'
 import { billingUrl } from './mail-owners.ts'
 import { formatCredits } from './money.ts'
@@ -19,12 +21,12 @@ export async function sendBalanceNotice({
   state,
 }: {
   env: Env
-  account: { totals(): { balance: number } }
+  account: Pick<OwnAccount, 'totals'>
   organisation: OrganisationRow
   state: BillingState
 }): Promise<void> {
-  const { balance } = account.totals()
-  const notice = state.noticeOf(balance)
+  const { balance, reserved } = account.totals()
+  const notice = state.noticeOf(balance + reserved)
   if (notice === undefined || organisation.deleteAfter !== null) return
   const { id, name: organisationName, autoReloadEnabled } = organisation
   const format = (credits: number) => formatCredits(credits, currencyOf(organisation.regionCode))
@@ -34,7 +36,7 @@ export async function sendBalanceNotice({
       ? emptyBalanceEmail({ organisationName, link })
       : lowBalanceEmail({
           organisationName,
-          credits: format(balance),
+          credits: format(balance + reserved),
           reloadBelow: autoReloadEnabled ? format(thresholdOf(organisation)) : null,
           link,
         })

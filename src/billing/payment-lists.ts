@@ -1,12 +1,12 @@
 // The lists and sums of payments.
 import { and, asc, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
-import { database } from '../db/client.ts'
-import { payments } from '../db/billing-schema.ts'
-import type { PaymentRow } from '../db/billing-schema.ts'
+import { database } from '../platform/db/database.ts'
+import { payments } from '../platform/db/billing-schema.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import type { PaymentStatus } from '../domain/billing.ts'
 import type { Plan } from '../domain/organisation.ts'
-import { firstIdSince } from '../ids.ts'
+import { firstIdSince } from '../platform/ids.ts'
 
 /** The newest open payment of an organisation for a plan. */
 export async function openPlanPayment(

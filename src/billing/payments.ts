@@ -1,17 +1,17 @@
 // The SQL of payments. D1 is the source of truth for what was asked and paid; the provider is the source
 // of truth for money, and the Organisation's ledger for credits.
-import { and, eq, lte, sql } from 'drizzle-orm'
+import { and, eq, lt, lte, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { auditInsert } from '../access/audit-log.ts'
-import { database } from '../db/client.ts'
-import { payments } from '../db/billing-schema.ts'
-import type { PaymentRow } from '../db/billing-schema.ts'
+import { auditInsert } from '../organisations/audit-log.ts'
+import { database } from '../platform/db/database.ts'
+import { payments } from '../platform/db/billing-schema.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { SYSTEM } from '../domain/actor.ts'
 import type { Actor } from '../domain/actor.ts'
 import type { PaymentStatus } from '../domain/billing.ts'
 import { AppError } from '../domain/errors.ts'
-import { newId } from '../ids.ts'
-import type { PaymentState } from './provider.ts'
+import { newId } from '../platform/ids.ts'
+import type { PaymentState } from './payment-provider.ts'
 
 /** The time after which a receipt that was not recorded as sent is sent again, ms. */
 export const RECEIPT_LEASE_MS = 10 * 60_000
@@ -19,7 +19,12 @@ export const RECEIPT_LEASE_MS = 10 * 60_000
 export type NewPayment = Pick<
   PaymentRow,
   'organisationId' | 'kind' | 'plan' | 'credits' | 'amount' | 'currency' | 'provider' | 'createdBy'
-> & { id?: string; providerReference?: string }
+> & {
+  id?: string
+  providerReference?: string
+  /** For the audit log: what the provider will charge if `amount` is 0. */
+  quotedAmount?: number
+}
 
 /**
  * Stores a payment before the provider is called, with its audit entry. Repeating it changes nothing.
@@ -29,7 +34,7 @@ export type NewPayment = Pick<
 export async function insertPayment(
   env: Env,
   actor: Actor,
-  { id = newId('pay'), providerReference, ...fields }: NewPayment,
+  { id = newId('pay'), providerReference, quotedAmount, ...fields }: NewPayment,
 ): Promise<PaymentRow> {
   const now = new Date()
   const row: PaymentRow = {
@@ -59,7 +64,7 @@ export async function insertPayment(
         actor,
         action: 'payment.started',
         target: id,
-        details: { kind, amount, currency, credits },
+        details: { kind, amount: quotedAmount ?? amount, currency, credits },
       },
       // The insert before this one, in the same transaction.
       sql`changes() > 0`,
@@ -144,7 +149,13 @@ export async function recordState(
       {
         ...entry,
         action: isPaid ? 'payment.paid' : 'payment.failed',
-        details: { status: state.status, failure: state.failure },
+        details: isPaid
+          ? {
+              amount: state.amount ?? payment.amount,
+              currency: payment.currency,
+              credits: payment.credits,
+            }
+          : { status: state.status, failure: state.failure },
       },
       state.status === 'open' ? sql`false` : changesTo(state.status),
     ),
@@ -153,7 +164,11 @@ export async function recordState(
       {
         ...entry,
         action: 'payment.refunded',
-        details: { amount: state.amountRefunded ?? 0, credits: creditsReversed },
+        details: {
+          amount: state.amountRefunded ?? 0,
+          currency: payment.currency,
+          credits: creditsReversed,
+        },
       },
       sql`exists (select 1 from ${payments} where ${isThis}
             and ${payments.amountRefunded} < ${state.amountRefunded ?? 0})`,
@@ -184,6 +199,26 @@ export async function recordState(
   ])
   if (!updated[0]) throw new Error(`The payment ${id} does not exist`)
   return updated[0]
+}
+
+/**
+ * Takes the turn to ask the provider about a payment.
+ * @param intervalMs the time between two turns
+ * @returns false when another task has asked in this time
+ */
+export async function claimCheck(
+  env: Env,
+  { id, checkedAt }: PaymentRow,
+  intervalMs: number,
+): Promise<boolean> {
+  const now = Date.now()
+  const before = new Date(now - intervalMs)
+  if (checkedAt >= before) return false
+  const { meta } = await database(env)
+    .update(payments)
+    .set({ checkedAt: new Date(now) })
+    .where(and(eq(payments.id, id), lt(payments.checkedAt, before)))
+  return meta.changes > 0
 }
 
 /**

@@ -1,7 +1,7 @@
 // Reads the billing account and the payments of an organisation.
-import { requirePermission } from '../access/authorisation.ts'
-import type { OrganisationRequest } from '../access/authorisation.ts'
-import type { BillingAccountRow, PaymentRow } from '../db/billing-schema.ts'
+import { requirePermission } from '../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
 import { monthStart } from '../domain/month.ts'
 import { findBillingAccount } from './billing-account.ts'
 import { autoReloadSpent, paymentsOf } from './payment-lists.ts'

@@ -1,7 +1,8 @@
 // Sends the receipt of a payment, once.
-import type { PaymentRow } from '../db/billing-schema.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { DAY_MS } from '../domain/limits.ts'
-import { receiptEmail } from '../mail/billing.tsx'
+import { receiptEmail } from '../mail/billing-mail.tsx'
+import { findBillingAccount } from './billing-account.ts'
 import { billingUrl, mailOwners } from './mail-owners.ts'
 import { formatCredits, formatMoney, nameOfPack } from './money.ts'
 import { recordReceipt, leaseReceipt } from './payments.ts'
@@ -21,6 +22,8 @@ export async function sendReceipt(env: Env, payment: PaymentRow): Promise<void> 
     paymentId: id,
     item: itemOf(payment),
     amount: formatMoney(payment.amount, currency),
+    paymentMethod: (await findBillingAccount(env, organisationId))?.paymentMethod ?? null,
+    invoiceUrl: payment.invoiceUrl,
     credits: formatCredits(payment.credits, currency),
     link: billingUrl(env, organisationId),
   })

@@ -1,15 +1,15 @@
 // Applies the events of a payment provider. An event is only a hint: the payment or subscription that it
 // names is read from the provider.
 import { inArray } from 'drizzle-orm'
-import { database, listed } from '../db/client.ts'
-import { paymentEvents } from '../db/billing-schema.ts'
-import type { PaymentRow } from '../db/billing-schema.ts'
-import { log } from '../log.ts'
+import { database, listed } from '../platform/db/database.ts'
+import { paymentEvents } from '../platform/db/billing-schema.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
+import { log } from '../platform/log.ts'
 import { findBillingAccount } from './billing-account.ts'
 import { findBillableOrganisation } from './buyer.ts'
-import { creditAccountOf } from './credit-account.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
 import { findPayment, findPaymentByReference } from './payments.ts'
-import type { PaymentProvider, ProviderEvent } from './provider.ts'
+import type { PaymentProvider, ProviderEvent } from './payment-provider.ts'
 import { refreshPayment } from './refresh-payment.ts'
 import { syncSubscription } from './subscription.ts'
 
@@ -86,7 +86,7 @@ async function applyToPayment(
   const { organisationId } = event
   const payment = await paymentOf(env, provider, event)
   if (payment?.organisationId !== organisationId || payment.provider !== provider.name) return false
-  await refreshPayment({ env, account: creditAccountOf(env, organisationId), payment })
+  await refreshPayment({ env, account: organisationStub(env, organisationId), payment })
   return true
 }
 
@@ -109,7 +109,7 @@ async function applyToSubscription(
   if (subscriptionId === null) return false
   const stored = await findBillingAccount(env, organisationId)
   if (stored?.subscriptionId !== subscriptionId || stored.provider !== provider.name) return false
-  const account = creditAccountOf(env, organisationId)
+  const account = organisationStub(env, organisationId)
   const { nextAt } = await syncSubscription({ env, account, organisationId })
   if (nextAt !== undefined) await account.scheduleBilling({ organisationId, at: nextAt })
   return true

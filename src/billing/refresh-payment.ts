@@ -1,13 +1,13 @@
 // Reads the state of a payment from the provider and applies it.
-import type { PaymentRow } from '../db/billing-schema.ts'
-import { log } from '../log.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
+import { log } from '../platform/log.ts'
 import { findBillingAccount, NO_SUBSCRIPTION, saveBillingAccount } from './billing-account.ts'
 import { findBillableOrganisation } from './buyer.ts'
-import { providerNamed } from './choose.ts'
-import type { CreditAccount } from './credit-account.ts'
+import { providerNamed } from './choose-provider.ts'
+import type { CreditAccount } from '../credits/organisation-stub.ts'
 import { recordState } from './payments.ts'
-import type { PaymentState } from './provider.ts'
-import { creditsReversed, settlePayment } from './settle.ts'
+import type { PaymentState } from './payment-provider.ts'
+import { creditsReversed, settlePayment } from './settle-payment.ts'
 
 /** A payment that the provider does not know after this time was never started, ms. */
 export const LOST_AFTER_MS = 10 * 60_000

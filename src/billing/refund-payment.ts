@@ -1,18 +1,17 @@
 // Refunds a payment at the request of an operator.
-import { and, eq, gte, sql } from 'drizzle-orm'
-import { auditInsert } from '../access/audit-log.ts'
-import { requireOperator } from '../access/authorisation.ts'
-import { database } from '../db/client.ts'
-import { auditLog } from '../db/schema.ts'
-import type { PaymentRow } from '../db/billing-schema.ts'
+import { and, eq, sql } from 'drizzle-orm'
+import { auditInsert } from '../organisations/audit-log.ts'
+import { requireOperator } from '../organisations/authorisation.ts'
+import { database } from '../platform/db/database.ts'
+import { refundRequests } from '../platform/db/billing-schema.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import type { Actor } from '../domain/actor.ts'
 import { AppError } from '../domain/errors.ts'
-import { firstIdSince } from '../ids.ts'
-import { log } from '../log.ts'
-import { providerNamed } from './choose.ts'
-import { creditAccountOf } from './credit-account.ts'
+import { log } from '../platform/log.ts'
+import { providerNamed } from './choose-provider.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
 import { findPayment } from './payments.ts'
-import { PaymentError } from './provider.ts'
+import { PaymentError } from './payment-provider.ts'
 import { refreshPayment } from './refresh-payment.ts'
 
 /**
@@ -41,19 +40,18 @@ export async function refundPayment({
   requireOperator(actor)
   const stored = await findPayment(env, paymentId)
   if (!stored) throw new AppError('not_found')
-  const account = creditAccountOf(env, stored.organisationId)
+  const account = organisationStub(env, stored.organisationId)
   const payment = await refreshPayment({ env, account, payment: stored })
   if (payment.status !== 'paid' || payment.providerReference === null) {
     throw new AppError('validation_error', 'Only a paid payment can be refunded.')
   }
-  let requested = await requestedAmount(env, payment, reference)
-  if (requested === undefined) {
-    requested = refundable(payment, amount)
-    const details = { amount: requested, reason, reference }
-    await recordRequest(env, actor, payment, details)
-    // A concurrent call with this reference may have recorded its request first.
-    requested = (await requestedAmount(env, payment, reference)) ?? requested
-  }
+  const requested =
+    (await requestedAmount(env, paymentId, reference)) ??
+    (await recordRequest(env, actor, payment, {
+      amount: refundable(payment, amount),
+      reason,
+      reference,
+    }))
   try {
     await providerNamed(env, payment.provider).refund({
       refundId: `${paymentId}:${reference}`,
@@ -78,40 +76,36 @@ function refundable(payment: PaymentRow, amount: number | undefined): number {
   return amount ?? rest
 }
 
-const isRequest = ({ organisationId, id, createdAt }: PaymentRow, reference: string) =>
-  and(
-    eq(auditLog.organisationId, organisationId),
-    gte(auditLog.id, firstIdSince('aud', createdAt.getTime())),
-    eq(auditLog.action, 'payment.refund_requested'),
-    eq(auditLog.target, id),
-    sql`json_extract(${auditLog.details}, '$.reference') = ${reference}`,
-  )
-
-/** The audit log contains the requests, so that a repeated one has the same amount. */
+/** The amount of the first request with this reference, which a repeated one refunds. */
 async function requestedAmount(
   env: Env,
-  payment: PaymentRow,
+  paymentId: string,
   reference: string,
 ): Promise<number | undefined> {
-  const [entry] = await database(env)
-    .select({ details: auditLog.details })
-    .from(auditLog)
-    .where(isRequest(payment, reference))
-    .orderBy(auditLog.id)
-    .limit(1)
-  return entry && Number(entry.details?.['amount'])
+  const [row] = await database(env)
+    .select({ amount: refundRequests.amount })
+    .from(refundRequests)
+    .where(and(eq(refundRequests.paymentId, paymentId), eq(refundRequests.reference, reference)))
+  return row?.amount
 }
 
+/** Stores a request, with its audit entry. @returns the amount of the request that was first */
 async function recordRequest(
   env: Env,
   actor: Actor,
-  payment: PaymentRow,
+  { organisationId, id: paymentId }: PaymentRow,
   details: { amount: number; reason: string; reference: string },
-): Promise<void> {
-  const { organisationId, id: target } = payment
-  await auditInsert(
-    env,
-    { organisationId, actor, action: 'payment.refund_requested', target, details },
-    sql`not exists (select 1 from ${auditLog} where ${isRequest(payment, details.reference)})`,
-  )
+): Promise<number> {
+  const { amount, reference } = details
+  const entry = { organisationId, actor, target: paymentId, details }
+  const [inserted] = await database(env).batch([
+    database(env)
+      .insert(refundRequests)
+      .values({ paymentId, reference, amount, createdAt: new Date() })
+      .onConflictDoNothing()
+      .returning({ amount: refundRequests.amount }),
+    // The insert before this one, in the same transaction.
+    auditInsert(env, { ...entry, action: 'payment.refund_requested' }, sql`changes() > 0`),
+  ])
+  return inserted[0]?.amount ?? (await requestedAmount(env, paymentId, reference)) ?? amount
 }

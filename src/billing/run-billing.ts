@@ -1,10 +1,10 @@
 // The billing tasks of an organisation's alarm. Each reads the current state and applies it, so a task
 // may be repeated after an interruption and does not depend on the reason of the run.
-import { log } from '../log.ts'
+import { log } from '../platform/log.ts'
 import { autoReload } from './auto-reload.ts'
 import type { BillingState } from './billing-state.ts'
 import { findBillableOrganisation } from './buyer.ts'
-import type { OwnAccount } from './credit-account.ts'
+import type { OwnAccount } from '../credits/organisation-stub.ts'
 import { grantIncludedCredits } from './enterprise-terms.ts'
 import { finishPayments } from './finish-payments.ts'
 import { sendBalanceNotice } from './notices.ts'
@@ -50,7 +50,8 @@ export async function runBilling({
     return organisation && autoReload({ env, account, organisation, state })
   })
   await attempt('notices', async () => {
-    const notice = state.noticeOf(account.totals().balance)
+    const { balance, reserved } = account.totals()
+    const notice = state.noticeOf(balance + reserved)
     const organisation = notice && (await findBillableOrganisation(env, organisationId))
     if (organisation) await sendBalanceNotice({ env, account, organisation, state })
     return undefined

@@ -1,18 +1,18 @@
 // Starts a payment. The alarm is set and the payment stored before the provider is called, so that a
 // payment whose response is lost is found again.
-import type { PaymentRow } from '../db/billing-schema.ts'
-import type { OrganisationRow } from '../db/schema.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
+import type { OrganisationRow } from '../platform/db/schema.ts'
 import type { Actor } from '../domain/actor.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import type { Plan } from '../domain/organisation.ts'
-import { log } from '../log.ts'
+import { log } from '../platform/log.ts'
 import { findBillingAccount } from './billing-account.ts'
-import type { CreditAccount } from './credit-account.ts'
+import type { CreditAccount } from '../credits/organisation-stub.ts'
 import { insertPayment, recordState } from './payments.ts'
-import { PaymentError } from './provider.ts'
-import type { PaymentProvider, PaymentRequest, PaymentState, Purchase } from './provider.ts'
+import { PaymentError } from './payment-provider.ts'
+import type { PaymentProvider, PaymentRequest, PaymentState, Purchase } from './payment-provider.ts'
 import { LOST_AFTER_MS, recordCustomer } from './refresh-payment.ts'
-import { settlePayment } from './settle.ts'
+import { settlePayment } from './settle-payment.ts'
 
 /** Shown to the customer. The provider's reason is in the log. */
 const REJECTED = 'The payment could not be started. You were not charged.'
@@ -21,7 +21,7 @@ const REJECTED = 'The payment could not be started. You were not charged.'
  * Starts a payment. Does not check the actor.
  * @param credits what is granted once it is paid
  * @param paymentId resumes a payment that was started before
- * @param isProrated the provider computes the amount, which is then not that of `purchase`
+ * @param quotedAmount what the provider will charge for an upgrade, which is not the amount of `purchase`
  * @param start calls the provider
  * @returns the payment; it is `failed` when the provider rejected it
  * @throws PaymentError `unavailable`: the payment is open, and the alarm asks the provider about it
@@ -36,7 +36,7 @@ export async function startPayment({
   credits,
   plan,
   paymentId,
-  isProrated = false,
+  quotedAmount,
   start,
 }: {
   env: Env
@@ -48,7 +48,7 @@ export async function startPayment({
   credits: number
   plan?: Plan
   paymentId?: string
-  isProrated?: boolean
+  quotedAmount?: number
   start: (request: PaymentRequest) => Promise<PaymentState>
 }): Promise<PaymentRow> {
   const { id: organisationId, name, regionCode } = organisation
@@ -61,7 +61,8 @@ export async function startPayment({
     kind: purchase.kind,
     plan: plan ?? null,
     credits,
-    amount: isProrated ? 0 : purchase.amount,
+    amount: quotedAmount === undefined ? purchase.amount : 0,
+    ...(quotedAmount !== undefined && { quotedAmount }),
     currency,
     provider: provider.name,
     createdBy: user?.userId ?? null,

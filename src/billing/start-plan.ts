@@ -1,7 +1,7 @@
 // Puts the plan of a paid payment into force.
-import type { PaymentRow } from '../db/billing-schema.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { SYSTEM } from '../domain/actor.ts'
-import { log } from '../log.ts'
+import { log } from '../platform/log.ts'
 import { applyPlan } from './apply-plan.ts'
 import {
   findBillingAccount,
@@ -9,10 +9,10 @@ import {
   replaceSubscription,
   saveBillingAccount,
 } from './billing-account.ts'
-import { providerNamed } from './choose.ts'
-import type { CreditAccount } from './credit-account.ts'
+import { providerNamed } from './choose-provider.ts'
+import type { CreditAccount } from '../credits/organisation-stub.ts'
 import { isSelfServicePlan } from './plans.ts'
-import type { PaymentState } from './provider.ts'
+import type { PaymentState } from './payment-provider.ts'
 
 /**
  * Stores the subscription of a paid payment and applies its plan. May be repeated. When the customer has

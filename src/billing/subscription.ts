@@ -1,23 +1,23 @@
 // Synchronises an organisation with its subscription at the provider: settles its invoices, and applies
 // its plan, a scheduled change, the grace period after a failed renewal, and its end.
-import type { BillingAccountRow } from '../db/billing-schema.ts'
+import type { BillingAccountRow } from '../platform/db/billing-schema.ts'
 import { SYSTEM } from '../domain/actor.ts'
 import type { PaymentProviderName } from '../domain/billing.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import { currencyOf } from '../domain/organisation.ts'
-import { log } from '../log.ts'
+import { log } from '../platform/log.ts'
 import { applyPlan } from './apply-plan.ts'
 import { findBillingAccount, NO_SUBSCRIPTION, updateSubscription } from './billing-account.ts'
 import { findBillableOrganisation } from './buyer.ts'
-import { providerNamed } from './choose.ts'
-import type { CreditAccount } from './credit-account.ts'
+import { providerNamed } from './choose-provider.ts'
+import type { CreditAccount } from '../credits/organisation-stub.ts'
 import { sendGraceMail, sendPlanEndedMail } from './grace-mail.ts'
 import { findPayment, insertPayment } from './payments.ts'
 import { PLAN_TERMS } from './plans.ts'
 import type { SelfServicePlan } from './plans.ts'
-import type { InvoiceState, SubscriptionState } from './provider.ts'
+import type { InvoiceState, SubscriptionState } from './payment-provider.ts'
 import { refreshPayment } from './refresh-payment.ts'
-import { settlePayment } from './settle.ts'
+import { settlePayment } from './settle-payment.ts'
 
 /** The grace period after a failed renewal, days. */
 const GRACE_DAYS = 7

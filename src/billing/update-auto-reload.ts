@@ -1,21 +1,24 @@
 // Changes the settings of auto-reload. D1 is the source of truth.
 import { eq, sql } from 'drizzle-orm'
-import { auditInsert, changedDetails } from '../access/audit-log.ts'
-import { requirePermission } from '../access/authorisation.ts'
-import type { OrganisationRequest } from '../access/authorisation.ts'
-import { database } from '../db/client.ts'
-import { organisations } from '../db/schema.ts'
+import { auditInsert, changedDetails } from '../organisations/audit-log.ts'
+import { requirePermission } from '../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { database } from '../platform/db/database.ts'
+import { organisations } from '../platform/db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { currencyOf } from '../domain/organisation.ts'
+import { autoReloadCeiling } from './auto-reload-settings.ts'
 import { findBillingAccount } from './billing-account.ts'
 import { chargeableProvider } from './chargeable-provider.ts'
-import { creditAccountOf } from './credit-account.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
 import { formatMoney } from './money.ts'
 import { isPack, PACK_CHOICES, packPriceFor } from './plans.ts'
 
-/** The highest threshold (credits) and monthly maximum (minor units). */
+/** The highest threshold, credits. */
 const MAX_THRESHOLD = 1_000_000
-const MAX_MONTHLY_MAX = 1_000_000_000
+
+/** The monthly maximum is below the price of the pack, or above the ceiling that operators lift. */
+export class InvalidMonthlyMax extends AppError {}
 
 export interface AutoReloadSettings {
   enabled: boolean
@@ -52,9 +55,11 @@ export async function updateAutoReload({
   }
   const currency = currencyOf(before.regionCode)
   const price = packPriceFor(before, billing?.enterpriseTerms, pack)
-  if (!Number.isInteger(monthlyMax) || monthlyMax < price || monthlyMax > MAX_MONTHLY_MAX) {
-    throw invalid(
-      `The monthly maximum must be from ${formatMoney(price, currency)}, the price of the pack, to ${formatMoney(MAX_MONTHLY_MAX, currency)}.`,
+  const ceiling = autoReloadCeiling(before)
+  if (!Number.isInteger(monthlyMax) || monthlyMax < price || monthlyMax > ceiling) {
+    throw new InvalidMonthlyMax(
+      'validation_error',
+      `The monthly maximum must be from ${formatMoney(price, currency)}, the price of the pack, to ${formatMoney(ceiling, currency)}. Contact support for a higher one.`,
     )
   }
   if (enabled && !chargeableProvider(env, billing)) {
@@ -78,7 +83,7 @@ export async function updateAutoReload({
     ])
   }
   // Runs even if nothing changed: an earlier equal request may have failed before this step.
-  await creditAccountOf(env, organisationId).resetAutoReload({ organisationId })
+  await organisationStub(env, organisationId).resetAutoReload({ organisationId })
 }
 
 const invalid = (message: string) => new AppError('validation_error', message)

@@ -1,5 +1,10 @@
-// The names of the actions and actors of the audit log.
-import type { AuditAction } from '../access/audit-log.ts'
+// The names of the actions and actors of the audit log, and its details as people read them.
+import { formatMoney } from '../billing/money.ts'
+import { nameOfPlan } from '../billing/plans.ts'
+import { CURRENCIES, PLANS } from '../domain/organisation.ts'
+import type { Currency } from '../domain/organisation.ts'
+import type { AuditAction } from '../organisations/audit-log.ts'
+import type { AuditRow } from '../platform/db/schema.ts'
 
 export const ACTION_LABELS: Record<AuditAction, string> = {
   'session.created': 'Signed in',
@@ -56,6 +61,7 @@ export const ACTION_LABELS: Record<AuditAction, string> = {
   'job.withdrawn': 'Withdrew a job',
   'job.exported': 'Exported a list of jobs',
   'ledger.exported': 'Exported the ledger',
+  'list.exported': 'Exported a list',
   'job.output_deleted': 'Deleted the images of a job',
 }
 
@@ -65,3 +71,59 @@ export const ACTOR_LABELS = {
   operator: 'Support staff',
   system: 'System',
 } as const
+
+type Details = NonNullable<AuditRow['details']>
+type Value = Details[string] | undefined
+
+/** Fields whose name says too little. Others are shown with their own name. */
+const FIELDS: Record<string, string> = {
+  auto_reload_enabled: 'Auto-reload',
+  auto_reload_threshold: 'Below',
+  auto_reload_pack: 'Pack',
+  auto_reload_monthly_max: 'Monthly maximum',
+  auto_reload_ceiling: 'Highest monthly maximum',
+  ends_at: 'Ends',
+  at: 'Takes effect',
+  delete_after: 'Deletion',
+  known_browser: 'Browser',
+  last_four: 'Ends in',
+  method: 'With',
+  output_retention_days: 'Retention of images, days',
+}
+const MONEY = /^(auto_reload_(monthly_max|ceiling)|monthly_fee|credit_price)$/
+const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' })
+
+/**
+ * The details of an entry. The old and the new value of a field are merged: `plan_old` and `plan_new` become
+ * `Plan: Starter → Growth`.
+ * @param currency that of the organisation, for amounts without one
+ */
+export function detailsOf(details: Details, currency: Currency): [name: string, value: string][] {
+  const own = CURRENCIES.find((known) => known === details['currency'])
+  // Amounts without a currency are credits, except those of refunds and limits.
+  const text = (field: string, value: Value): string => {
+    if (value === null || value === undefined || value === '') return 'none'
+    if (field === 'known_browser') return value ? 'used before' : 'new'
+    if (typeof value === 'boolean') return value ? 'on' : 'off'
+    if (typeof value === 'number') {
+      if (field === 'amount' && own) return formatMoney(value, own)
+      return MONEY.test(field) ? formatMoney(value, currency) : value.toLocaleString('en')
+    }
+    const plan = field.endsWith('plan') && PLANS.find((known) => known === value)
+    if (plan) return nameOfPlan(plan)
+    return /^\d{4}-\d\d-\d\dT/.test(value) ? DATE.format(new Date(value)) : value
+  }
+  return Object.entries(details).flatMap(([key, value]): [string, string][] => {
+    const field = key
+      .replace(/_(old|new)$/, '')
+      .replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+    const stem = key.replace(/_(old|new)$/, '')
+    if (key === 'currency' && own) return []
+    if (key === `${stem}_new` && `${stem}_old` in details) return []
+    const name = FIELDS[field] ?? sentence(field.replaceAll('_', ' '))
+    const after = key === `${stem}_old` ? details[`${stem}_new`] : undefined
+    return [[name, text(field, value) + (after === undefined ? '' : ` → ${text(field, after)}`)]]
+  })
+}
+
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1)

@@ -1,12 +1,12 @@
 // Confirms the identity of the signed-in user before sensitive actions: with the password and, if
 // two-factor authentication is on, with a code; or with a passkey.
-import { authOf, authErrorCodeOf, MAX_PASSWORD_LENGTH } from '../accounts/auth.ts'
-import { checkPasskey } from '../accounts/passkeys.ts'
-import type { SignInMethod } from '../accounts/sessions.ts'
-import { useCode } from '../accounts/two-factor.ts'
+import { authOf, authErrorCodeOf, MAX_PASSWORD_LENGTH } from '../users/auth.ts'
+import { checkPasskey } from '../users/passkeys.ts'
+import type { SignInMethod } from '../users/sessions.ts'
+import { useCode } from '../users/two-factor.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import { CodeField, CurrentPasswordField } from './components/form.tsx'
-import type { ConsoleContext, SessionUser } from './context.ts'
+import type { ConsoleContext, SessionUser } from './console-context.ts'
 import { attemptCode, attemptOwnPassword } from './middleware/throttle.tsx'
 import { passkeyOrigin, takePasskeyChallenge } from './passkey-challenge.ts'
 import type { FieldErrors, FormState } from './read-form.ts'

@@ -1,7 +1,7 @@
 // Options of the console's own cookies. better-auth sets the session cookies.
 import type { CookieOptions } from 'hono/utils/cookie'
 import { baseUrlOf } from '../http/base-url.ts'
-import type { ConsoleContext } from './context.ts'
+import type { ConsoleContext } from './console-context.ts'
 
 export const cookieOptions = (c: ConsoleContext, maxAgeSeconds: number) =>
   ({

@@ -1,5 +1,5 @@
 // How often a page asks for the state of webhook events.
-import type { WebhookEventRow } from '../db/webhook-schema.ts'
+import type { WebhookEventRow } from '../platform/db/webhook-schema.ts'
 import { isDeliveryFinal } from '../domain/webhook.ts'
 
 const SOON_MS = 90_000

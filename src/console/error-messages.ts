@@ -1,7 +1,7 @@
 // Messages of the console for the error codes of jobs and for rejected submissions.
 import type { JobErrorCode } from '../domain/job.ts'
 import type { RejectedUpload } from '../jobs/receive-upload.ts'
-import type { Rejection } from '../organisation/rpc.ts'
+import type { Rejection } from '../credits/rpc.ts'
 import type { FormState } from './read-form.ts'
 
 const imageMessages = (image: string) => ({
@@ -44,6 +44,8 @@ const REJECTION_MESSAGES: Partial<Record<Rejection, string>> = {
     'The daily storage allowance for jobs is used up. It resets at midnight UTC.',
   upload_allowance_exceeded:
     'The daily allowance for uploads is used up. It resets at midnight UTC. Use URLs instead.',
+  failed_jobs_exceeded:
+    'Too many live jobs have failed in this hour, which are free. Check the images, and try again in the next hour.',
   workspace_not_found: 'The workspace does not exist or is archived.',
   insufficient_credits:
     'The organisation has no credits left for live jobs. Jobs in test mode are free.',
@@ -60,11 +62,10 @@ export const rejectedForm = (rejection: Rejection): FormState => ({
   }),
 })
 
-const UPLOAD_MESSAGES: Record<RejectedUpload['problem'] | 'too_many', string> = {
+const UPLOAD_MESSAGES: Record<RejectedUpload['problem'], string> = {
   too_large: 'The file is larger than 10 MB. Choose a smaller one.',
   too_slow: 'The upload took too long. Try again with a smaller file.',
   busy: 'Too many uploads at the moment. Try again in a few seconds.',
-  too_many: 'Too many uploads. Wait an hour, or use a URL instead.',
   empty: 'The file is empty.',
   unsupported_format: 'Choose a JPEG, PNG or WebP file.',
   corrupt: 'The file is damaged and cannot be read. Export it again.',

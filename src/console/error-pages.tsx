@@ -1,18 +1,19 @@
 // The pages of errors. A member keeps the navigation, and every page shows the request ID and support.
 import { HTTPException } from 'hono/http-exception'
-import { ConsoleNotSetUp } from '../accounts/auth.ts'
+import { ConsoleNotSetUp } from '../users/auth.ts'
 import { AppError } from '../domain/errors.ts'
 import { permits } from '../domain/role.ts'
-import { log } from '../log.ts'
-import { settingsOf } from '../settings.ts'
+import { SemaphoreTimeout } from '../platform/concurrency/semaphore.ts'
+import { log } from '../platform/log.ts'
+import { settingsOf } from '../platform/settings.ts'
 import { CopyableId } from './components/copyable-text.tsx'
 import { Button } from './components/form.tsx'
 import { guestPage, memberPage } from './components/layout.tsx'
-import type { ConsoleContext } from './context.ts'
+import type { ConsoleContext } from './console-context.ts'
 import { pathOf } from './organisation-path.ts'
 
 interface ErrorPage {
-  status: 403 | 404 | 409 | 413 | 500 | 503
+  status: 403 | 404 | 409 | 413 | 422 | 500 | 503
   title: string
   message: string
 }
@@ -22,6 +23,9 @@ export function pageOfError(error: Error, c: ConsoleContext) {
   if (error instanceof AppError && error.code === 'not_found') return notFoundPage(c)
   if (error instanceof AppError && error.code === 'deletion_scheduled') {
     return errorPage(c, { status: 409, title: 'No changes were saved', message: error.message })
+  }
+  if (error instanceof AppError && error.code === 'validation_error') {
+    return errorPage(c, { status: 422, title: 'No changes were saved', message: error.message })
   }
   if (error instanceof HTTPException && error.status === 403) {
     const message = 'The form was not sent from the console.'
@@ -35,17 +39,30 @@ export function pageOfError(error: Error, c: ConsoleContext) {
       message: error.visitorMessage,
     })
   }
+  if (error instanceof SemaphoreTimeout) {
+    const message = 'Many others use the service right now. Try again in a minute.'
+    return errorPage(c, { status: 503, title: 'The service is busy', message })
+  }
   log.error('console request failed', error)
   const message = `Something went wrong on our side. Try again. If the problem persists, contact support with the request ID ${c.var.requestId}.`
   return errorPage(c, { status: 500, title: 'Something went wrong', message })
 }
 
-export const notFoundPage = (c: ConsoleContext) =>
-  errorPage(c, {
-    status: 404,
-    title: 'Page not found',
-    message: 'This page does not exist, or you do not have access to it.',
-  })
+export function notFoundPage(c: ConsoleContext) {
+  const membership = c.get('membership')
+  const isBilling = membership && c.req.path.startsWith(pathOf(c, '/billing'))
+  return isBilling && !permits(membership.role, 'billing')
+    ? errorPage(c, {
+        status: 404,
+        title: 'No access to Billing',
+        message: 'Billing is for owners and for members with the role billing. Ask an owner.',
+      })
+    : errorPage(c, {
+        status: 404,
+        title: 'Page not found',
+        message: 'This page does not exist, or you do not have access to it.',
+      })
+}
 
 export const tooLargePage = (c: ConsoleContext) =>
   errorPage(c, { status: 413, title: 'Form too large', message: 'The form is too large.' })

@@ -1,8 +1,9 @@
 // Schemas of form fields that several pages share.
 import { z } from 'zod'
 import { WITHOUT_CONTROL_CHARACTERS } from '../domain/text.ts'
-import { isFreeEmail } from '../accounts/email-address.ts'
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../accounts/auth.ts'
+import { isId } from '../platform/ids.ts'
+import { isFreeEmail } from '../organisations/email-address.ts'
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../users/auth.ts'
 
 export const email = z
   .string()
@@ -44,6 +45,14 @@ export const displayName = z
   .trim()
   .max(100, 'The name must have at most 100 characters.')
   .regex(WITHOUT_CONTROL_CHARACTERS, 'The name must not contain control characters.')
+
+/** An ID in a query. A wrong one is ignored: users may edit the URL. */
+export const idParameter = (prefix: Parameters<typeof isId>[0]) =>
+  z
+    .string()
+    .refine((text) => isId(prefix, text))
+    .optional()
+    .catch(undefined)
 
 /** The name of an organisation, workspace or API key. */
 export const name = z

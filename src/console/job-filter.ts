@@ -3,34 +3,31 @@ import { z } from 'zod'
 import { JOB_ERROR_CODES, JOB_STATUSES, SUBMITTED_IN_CONSOLE } from '../domain/job.ts'
 import type { Mode } from '../domain/job.ts'
 import { DAY_MS } from '../domain/limits.ts'
-import { isId } from '../ids.ts'
-import type { JobSearchFilter } from '../jobs/search.ts'
+import { idParameter } from './fields.ts'
+import { textsOf } from './read-form.ts'
+import type { JobSearchFilter } from '../jobs/reports/search.ts'
 
 /** The minimum length of a part of an id. */
 const MIN_ID_PART = 6
 const PREFIX = 'job_'
 
-const id = (prefix: 'ws' | 'key' | 'job') => z.string().refine((text) => isId(prefix, text))
 const Day = z.iso.date()
 
 /** Ignores invalid filters: users may edit the URL. */
 export const JobListQuery = z.object({
   q: z.string().trim().toLowerCase().max(100).optional().catch(undefined),
   status: z.enum(JOB_STATUSES).optional().catch(undefined),
-  workspace: id('ws').optional().catch(undefined),
+  workspace: idParameter('ws'),
   error: z.enum(JOB_ERROR_CODES).optional().catch(undefined),
-  key: z
-    .union([z.literal(SUBMITTED_IN_CONSOLE), id('key')])
-    .optional()
-    .catch(undefined),
+  key: z.literal(SUBMITTED_IN_CONSOLE).or(idParameter('key')),
   from: Day.optional().catch(undefined),
   to: Day.optional().catch(undefined),
 })
 export type JobListQuery = z.infer<typeof JobListQuery>
 
 export const Cursors = z.object({
-  before: id('job').optional().catch(undefined),
-  after: id('job').optional().catch(undefined),
+  before: idParameter('job'),
+  after: idParameter('job'),
 })
 
 /** Whether the text can be the start of a job id, or a part of one, that is long enough. */
@@ -54,12 +51,8 @@ export const filterOf = (
 })
 
 /** The filters that are set, for a link or a form. */
-export const fieldsOf = (query: JobListQuery): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(query).filter(
-      (entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== '',
-    ),
-  )
+export const fieldsOf = (query: object): Record<string, string> =>
+  Object.fromEntries(Object.entries(textsOf(query)).filter(([, value]) => value !== ''))
 
 /** `page` with these parameters, such as `/jobs?status=failed`. */
 export function withQuery(page: string, parameters: Record<string, string>): string {

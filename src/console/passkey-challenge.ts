@@ -1,11 +1,12 @@
-// The challenges that browsers sign with a passkey, each in a signed cookie. accounts/passkeys records
+// The challenges that browsers sign with a passkey, each in a signed cookie. users/passkeys records
 // used ones, so that each works once.
 import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie'
 import { z } from 'zod'
-import { authSecretOf } from '../accounts/auth.ts'
-import { newChallenge, PASSKEY_SECONDS } from '../accounts/passkeys.ts'
+import { authSecretOf } from '../users/auth.ts'
+import { randomToken } from '../platform/signing/token.ts'
+import { PASSKEY_SECONDS } from '../users/passkeys.ts'
 import { baseUrlOf } from '../http/base-url.ts'
-import type { ConsoleContext } from './context.ts'
+import type { ConsoleContext } from './console-context.ts'
 import { cookieOptions } from './cookies.ts'
 
 /** What a passkey is used for. A challenge for one purpose is invalid for another. */
@@ -30,7 +31,7 @@ export async function setPasskeyChallenge(
   purpose: Purpose,
   userId: string | null,
 ): Promise<string> {
-  const challenge = newChallenge()
+  const challenge = randomToken()
   const expiresAt = Date.now() + PASSKEY_SECONDS * 1_000
   const value: z.infer<typeof Challenge> = { purpose, userId, challenge, expiresAt }
   const options = cookieOptions(c, PASSKEY_SECONDS)

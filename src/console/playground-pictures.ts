@@ -1,72 +1,37 @@
-// The pictures that the playground's form chooses: a file, a URL or the reference of an upload. The file
-// is preferred to the URL, and the URL to the upload.
+// The pictures that the playground's form chooses: a URL or the reference of an upload. The URL is preferred.
+// playground.js uploads a file as soon as it is chosen.
 import { z } from 'zod'
-import type { Role } from '../images/fetch.ts'
-import { storeUpload } from '../jobs/upload.ts'
+import type { Role } from '../jobs/processing/fetch-image.ts'
 import type { Mode } from '../domain/job.ts'
-import { MAX_IMAGE_BYTES, MAX_URL_LENGTH } from '../domain/limits.ts'
+import { MAX_URL_LENGTH } from '../domain/limits.ts'
 import { isSampleUrl, SAMPLE_PAIR, sampleUrl, SAMPLES } from '../domain/samples.ts'
 import { isScenario } from '../domain/scenario.ts'
 import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
 import { tryOnBody } from '../http/try-on-body.ts'
-import { isUploadUrl, signedUrl, uploadKeyOf, uploadProblem } from '../signing/signed-url.ts'
-import type { JobRow } from '../db/schema.ts'
-import type { ConsoleContext } from './context.ts'
+import {
+  isUploadUrl,
+  signedUrl,
+  uploadKeyOf,
+  uploadProblem,
+} from '../platform/signing/signed-url.ts'
+import type { JobRow } from '../platform/db/schema.ts'
+import type { ConsoleContext } from './console-context.ts'
 
 export const ROLES = ['model', 'garment'] as const satisfies Role[]
 
 const text = z.string().trim().max(MAX_URL_LENGTH).default('')
 const fileName = z.string().trim().max(255).default('').catch('')
-const file = z.instanceof(File).optional().catch(undefined)
 
 /** The fields of both pictures. An upload is referred to by its signed URL. */
 export const PictureFields = z.object({
   model_image_url: text,
-  model_file: file,
   model_upload: text,
   model_upload_name: fileName,
   garment_image_url: text,
-  garment_file: file,
   garment_upload: text,
   garment_upload_name: fileName,
 })
-export type PictureFields = z.infer<typeof PictureFields>
-
-/** The text fields of both pictures, which a form that is shown again carries. */
-export type PictureValues = Record<
-  `${Role}_image_url` | `${Role}_upload` | `${Role}_upload_name`,
-  string
->
-
-export const fileOf = (fields: PictureFields, role: Role): File | null => {
-  const chosen = fields[`${role}_file`]
-  return chosen && chosen.size > 0 ? chosen : null
-}
-
-/** Stores the valid files. The values refer to their uploads. */
-export async function storeFiles(
-  c: ConsoleContext,
-  fields: PictureFields,
-): Promise<{ values: PictureValues; errors: Record<string, string> }> {
-  const errors: Record<string, string> = {}
-  const values: PictureValues = { ...withoutFiles(fields) }
-  await Promise.all(
-    ROLES.map(async (role) => {
-      const chosen = fileOf(fields, role)
-      if (!chosen) return
-      const url = await storeFile(c, chosen)
-      if (!url) errors[`${role}_file`] = 'Choose a JPEG, PNG or WebP file of at most 10 MB.'
-      else setUpload(values, role, { url, name: chosen.name.slice(0, 255) })
-    }),
-  )
-  return { values, errors }
-}
-
-const withoutFiles = ({
-  model_file: _model,
-  garment_file: _garment,
-  ...values
-}: PictureFields): PictureValues => values
+export type PictureValues = z.infer<typeof PictureFields>
 
 function setUpload(
   values: PictureValues,
@@ -76,13 +41,6 @@ function setUpload(
   values[`${role}_image_url`] = ''
   values[`${role}_upload`] = url
   values[`${role}_upload_name`] = name
-}
-
-async function storeFile(c: ConsoleContext, chosen: File): Promise<string | null> {
-  if (chosen.size > MAX_IMAGE_BYTES) return null
-  const bytes = new Uint8Array(await chosen.arrayBuffer())
-  const stored = await storeUpload({ env: c.env, ...ownerOf(c), bytes })
-  return 'url' in stored ? stored.url : null
 }
 
 export const ownerOf = (c: ConsoleContext) => ({

@@ -1,7 +1,7 @@
 // Parses posted forms.
 import type { z } from 'zod'
 import { AppError } from '../domain/errors.ts'
-import type { ConsoleContext } from './context.ts'
+import type { ConsoleContext } from './console-context.ts'
 
 /** Error messages by field name; the key '' is for errors of the whole form. */
 export type FieldErrors = Record<string, string>
@@ -26,15 +26,20 @@ export type FormResult<T> =
 /** Parses and validates a posted form. On errors, returns the text values for the next rendering. */
 export async function readForm<T>(c: ConsoleContext, schema: z.ZodType<T>): Promise<FormResult<T>> {
   const body = await c.req.parseBody()
-  const values = Object.fromEntries(
-    Object.entries(body).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  )
   const result = schema.safeParse(body)
   if (result.success) return { ok: true, data: result.data }
   const errors: FieldErrors = {}
   for (const { path, message } of result.error.issues) errors[path.join('.')] ??= message
-  return { ok: false, errors, values }
+  return { ok: false, errors, values: textsOf(body) }
 }
+
+/** The fields of a form or query that are texts, to show or link to it again. */
+export const textsOf = (fields: object): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(fields).filter(
+      (entry): entry is [string, string] => typeof entry[1] === 'string',
+    ),
+  )
 
 /**
  * Shows a use case's validation error as an error of the whole form.

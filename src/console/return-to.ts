@@ -1,5 +1,5 @@
 import { baseUrlOf } from '../http/base-url.ts'
-import type { ConsoleContext } from './context.ts'
+import type { ConsoleContext } from './console-context.ts'
 
 /** Returns path and query of a console URL, otherwise null. Prevents open redirects. */
 export function safeReturnTo(text: string | undefined): string | null {
@@ -17,6 +17,10 @@ export function refererOf(c: ConsoleContext): string | null {
   const isOwn = [c.req.url, baseUrlOf(c)].some((url) => page?.origin === new URL(url).origin)
   return page && isOwn ? page.pathname + page.search : null
 }
+
+/** @param next the console page to show after signing in */
+export const redirectToSignIn = (c: ConsoleContext, next: string | null): Response =>
+  c.redirect(`/console/sign-in${next ? `?${new URLSearchParams({ next })}` : ''}`, 303)
 
 /** Returns the console page that sent the form, according to the Referer header. */
 export const returnTo = (c: ConsoleContext): string | null =>

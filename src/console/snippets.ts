@@ -1,4 +1,5 @@
 // Code that submits a job, for copying: curl, TypeScript and Python. It runs as it is.
+import { CLIENT_ARCHIVE, PYTHON_ARCHIVE } from '../domain/docs.ts'
 
 /** As the API key of a snippet: the code reads the key from this environment variable. */
 export const KEY_FROM_ENVIRONMENT = '$TRY_ON_API_KEY'
@@ -46,7 +47,7 @@ const curlOf = ({ baseUrl, apiKey }: TryOnRequest, fields: Record<string, string
 }
 
 const typeScriptOf = ({ baseUrl, apiKey }: TryOnRequest, fields: Record<string, string>) =>
-  `// npm install ${baseUrl}/downloads/try-on-client.tgz
+  `// npm install ${baseUrl}/downloads/${CLIENT_ARCHIVE}
 import { TryOnClient } from '@try-on/client'
 
 const client = new TryOnClient({
@@ -61,7 +62,7 @@ console.log(job.output_url)`
 
 const pythonOf = ({ baseUrl, apiKey }: TryOnRequest, fields: Record<string, string>) => {
   const isFromEnvironment = apiKey === KEY_FROM_ENVIRONMENT
-  return `# pip install ${baseUrl}/downloads/try-on-python.tar.gz
+  return `# pip install ${baseUrl}/downloads/${PYTHON_ARCHIVE}
 ${isFromEnvironment ? 'import os\n\n' : ''}from try_on import TryOnClient
 
 client = TryOnClient(

@@ -1,6 +1,6 @@
 // The code that verifies webhooks, from the guide. The build writes it to a static file.
 import { z } from 'zod'
-import type { ConsoleContext } from './context.ts'
+import type { ConsoleContext } from './console-context.ts'
 import type { Snippet } from './snippets.ts'
 
 const Snippets = z.array(z.object({ label: z.string(), code: z.string() }))

@@ -1,5 +1,7 @@
 // The actor of an action. Use cases that change something take an actor and record it.
 
+import type { Role } from './role.ts'
+
 export const ACTOR_TYPES = ['user', 'api_key', 'operator', 'system'] as const
 
 export interface UserActor {
@@ -7,6 +9,8 @@ export interface UserActor {
   userId: string
   email: string
   ipAddress: string | null
+  /** What a request that changes nothing has read of the member, so that its use cases need not read it again. */
+  membership?: { organisationId: string; role: Role; workspaceIds: string[] | null }
 }
 
 export type Actor =

@@ -1,4 +1,4 @@
-// Errors that a caller causes: the error codes of the API and their default messages. http/errors maps
+// Errors that a caller causes: the error codes of the API and their default messages. http/on-error maps
 // each code to an HTTP status.
 
 const MESSAGES = {

@@ -6,8 +6,8 @@ import type { JobErrorCode } from './job.ts'
  * - `refused`: the provider rejected `start`. Nothing runs, so another start is not charged twice.
  * - `ambiguous`: the outcome of `start` is unknown. The work may run and be charged. No provider
  *   recognises a repeated start, so start again at most once.
- * - `alive`: the work continues or its picture is ready. `poll` again with the same handle.
- * - `over`: the work ended without a picture, and the handle is no longer valid.
+ * - `alive`: the work continues or its image is ready. `poll` again with the same handle.
+ * - `over`: the work ended without an image, and the handle is no longer valid.
  */
 export type ProviderWork = 'refused' | 'ambiguous' | 'alive' | 'over'
 
@@ -20,7 +20,7 @@ export type FailureAudience = (typeof FAILURE_AUDIENCES)[number]
 
 /**
  * Why a job failed. The client sees `code`. `message` is for the log, the operator API and, with the
- * audience `members`, the console (jobs/failure-record).
+ * audience `members`, the console (jobs/processing/failure-record).
  */
 export class JobFailure extends Error {
   override readonly name = 'JobFailure'

@@ -1,4 +1,4 @@
-// The statuses of a job and the transitions between them. jobs/claims and jobs/endings contain the
+// The statuses of a job and the transitions between them. jobs/processing/claims and jobs/processing/end contain the
 // SQL; no other file changes a status.
 
 /** Live jobs cost a credit and generate an image; test jobs cost nothing and return a placeholder. */

@@ -32,7 +32,7 @@ export const RETENTION_DAYS = {
   webhooks: 30,
   /** After the expiry of a session, verification or invitation; after the creation of a sign-up. */
   expired: 7,
-  webhookEndpoints: 60,
+  failingReceivers: 60,
   auditLog: 400,
   revokedKeys: 400,
   closedReservations: 30,

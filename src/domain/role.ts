@@ -4,7 +4,7 @@ export const ROLES = ['owner', 'developer', 'billing', 'viewer'] as const
 export type Role = (typeof ROLES)[number]
 
 /**
- * `jobs`: read jobs, pictures, webhook deliveries and the request log. `develop`: submit, cancel and
+ * `jobs`: read jobs, images, webhook deliveries and the request log. `develop`: submit, cancel and
  * delete jobs, manage API keys and webhooks. `billing`: buy credits, manage plan and payments.
  * `administer`: manage members, workspaces and the organisation, read the audit log.
  */

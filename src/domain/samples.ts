@@ -1,4 +1,4 @@
-// The sample pictures that the service itself serves, for users who have no pictures at hand.
+// The sample images that the service itself serves, for users who have none at hand.
 // They are rendered, not photographed: samples/README.md has their origin and licence.
 
 export interface Sample {
@@ -32,9 +32,9 @@ const FOLDER = '/static/samples'
 /** @param baseUrl the origin of the service; empty for a link on its own pages */
 export const sampleUrl = (baseUrl: string, file: string): string => `${baseUrl}${FOLDER}/${file}`
 
-/** A picture of 144 × 192 pixels. */
+/** An image of 144 × 192 pixels. */
 export const sampleThumbnail = (file: string): string => `${FOLDER}/thumbnails/${file}`
 
-/** Whether a URL is the address of a sample picture of the service at `baseUrl`. */
+/** Whether a URL is the address of a sample image of the service at `baseUrl`. */
 export const isSampleUrl = (baseUrl: string, url: string): boolean =>
   SAMPLES.some(({ file }) => url === sampleUrl(baseUrl, file))

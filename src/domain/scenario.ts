@@ -8,11 +8,14 @@ export const SCENARIO_HOST = 'test.invalid'
 const MAX_SECONDS = 60
 
 /** The errors that a submission can be rejected with. */
-const REJECTIONS = [
+export const REJECTIONS = [
   'insufficient_credits',
   'account_suspended',
   'rate_limit_exceeded',
   'internal_error',
+  'api_key_revoked',
+  'workspace_not_found',
+  'idempotency_key_reused',
 ] as const
 export type ScenarioRejection = (typeof REJECTIONS)[number]
 

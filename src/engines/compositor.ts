@@ -1,10 +1,11 @@
 // The embedded engine, packages/compositor. It uses no provider and no network. The package and its
 // models load at the first composition, since the start of a Worker has little CPU time.
 import type * as Compositor from '@try-on/compositor'
-import { Semaphore } from '../concurrency/semaphore.ts'
+import { Semaphore } from '../platform/concurrency/semaphore.ts'
 import { JobFailure } from '../domain/failure.ts'
 import type { JobErrorCode } from '../domain/job.ts'
-import type { Engine, EngineInput, GeneratedImage } from './engine.ts'
+import type { Engine, EngineInput } from './engine.ts'
+import type { ImageFile } from '../domain/image.ts'
 
 /** A slot is free again after this time, even if its invocation was killed. */
 const MAX_HOLD_MS = 60_000
@@ -25,58 +26,71 @@ async function load() {
 let loaded: ReturnType<typeof load> | undefined
 const loadOnce = () => (loaded ??= load())
 
-/** One composition at a time: it needs most of an isolate's memory and takes seconds. */
-const semaphore = new Semaphore(1, MAX_HOLD_MS)
+/** Who gets the slot first. Within a class, organisations take turns. */
+const PRIORITY = { paying: 0, free: 1, thumbnail: 2 }
+
+/** One composition or thumbnail at a time: it needs most of an isolate's memory and takes seconds. */
+const semaphore = new Semaphore({ slots: 1, timeoutMs: MAX_HOLD_MS })
 
 export const compositor: Engine = {
   name: 'compositor',
   async start(input) {
-    return { done: true, image: await semaphore.run(() => generate(input)) }
+    const priority = input.isPaying ? PRIORITY.paying : PRIORITY.free
+    const turn = { owner: input.organisationId, priority }
+    return { done: true, image: await semaphore.run(() => generate(input), turn) }
   },
 }
 
 /**
- * Creates a small JPEG of a generated picture: 20 to 60 ms of CPU time. It waits for a composition, since
- * both need memory of the isolate for decoding.
+ * Creates a small JPEG of a generated picture: 20 to 60 ms of CPU time. It waits for all compositions that
+ * wait, since both need memory of the isolate for decoding.
  * @param read loads the picture; called when it is this thumbnail's turn, so that none waits in memory
  * @param maxSide of the longer side, pixels
  * @returns null without a picture, and for one that is too large to decode
  * @throws SemaphoreTimeout when the isolate is busy
  */
 export const createThumbnail = (
-  read: () => Promise<GeneratedImage | null>,
+  organisationId: string,
+  read: () => Promise<ImageFile | null>,
   maxSide: number,
 ): Promise<Uint8Array<ArrayBuffer> | null> =>
-  semaphore.run(async () => {
-    const [{ compositor, tools }, picture] = await Promise.all([loadOnce(), read()])
-    try {
-      return picture && (await compositor.thumbnailOf(tools.codecs, picture, maxSide))
-    } catch (error) {
-      if (error instanceof compositor.UnusableImage) return null
-      throw error
-    }
-  }, MAX_THUMBNAIL_WAIT_MS)
+  semaphore.run(
+    async () => {
+      const [{ compositor, tools }, picture] = await Promise.all([loadOnce(), read()])
+      try {
+        return picture && (await compositor.thumbnailOf(tools.codecs, picture, maxSide))
+      } catch (error) {
+        if (error instanceof compositor.UnusableImage) return null
+        throw error
+      }
+    },
+    {
+      owner: organisationId,
+      priority: PRIORITY.thumbnail,
+      maxWaitMs: MAX_THUMBNAIL_WAIT_MS,
+    },
+  )
 
-async function generate(input: EngineInput): Promise<GeneratedImage> {
+async function generate(input: EngineInput): Promise<ImageFile> {
   const { compositor, tools } = await loadOnce()
   try {
     return { bytes: await compositor.dress(tools, input), format: 'jpeg' }
   } catch (cause) {
-    throw compositionError(cause, compositor)
+    throw failureOf(cause, compositor)
   }
 }
 
-function compositionError(
+function failureOf(
   cause: unknown,
-  { UnusableImage, Refusal }: typeof Compositor,
+  { UnusableImage, CompositionError }: typeof Compositor,
 ): JobFailure {
   if (cause instanceof UnusableImage) {
     return explained(`${cause.role}_image_${cause.problem}`, cause)
   }
-  if (cause instanceof Refusal) return explained(cause.code, cause)
+  if (cause instanceof CompositionError) return explained(cause.code, cause)
   return new JobFailure('generation_failed', 'the composition failed', { cause })
 }
 
-/** The compositor explains its refusals in its own words, so members may read them. */
+/** The compositor explains its errors in its own words, so members may read them. */
 const explained = (code: JobErrorCode, cause: Error): JobFailure =>
   new JobFailure(code, cause.message, { audience: 'members', cause })

@@ -1,29 +1,25 @@
 // The interface of every engine. An engine turns two checked images into one picture. It does not
 // know about job states, credits or queues.
-import type { ImageFormat } from '../domain/image.ts'
+import type { ImageFile } from '../domain/image.ts'
 
 /** A customer's image after the checks: at most 10 MB, and its first bytes match `format`. */
-export interface CheckedImage {
-  bytes: Uint8Array<ArrayBuffer>
-  format: ImageFormat
+export interface CheckedImage extends ImageFile {
   /** A signed URL of the input copy, valid for 1 hour, for engines that fetch the image. */
   url(): Promise<string>
 }
 
 export interface EngineInput {
   jobId: string
+  organisationId: string
+  /** Whether the organisation pays, or uses free credits. */
+  isPaying: boolean
   model: CheckedImage
   garment: CheckedImage
 }
 
-export interface GeneratedImage {
-  bytes: Uint8Array<ArrayBuffer>
-  format: ImageFormat
-}
-
 /** The finished picture, or the handle to poll with after `pollAfterSeconds`. */
 export type Progress =
-  { done: true; image: GeneratedImage } | { done: false; handle: string; pollAfterSeconds: number }
+  { done: true; image: ImageFile } | { done: false; handle: string; pollAfterSeconds: number }
 
 export interface Engine {
   readonly name: string

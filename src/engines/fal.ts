@@ -2,12 +2,12 @@
 // stored, because constructed ones are wrong for models with more than two path segments.
 import { z } from 'zod'
 import { JobFailure } from '../domain/failure.ts'
-import { BaseUrl } from './base-url.ts'
+import { BaseUrl } from './engine-base-url.ts'
 import type { Engine, EngineInput } from './engine.ts'
 import { parseHandle, running } from './handle.ts'
 import { fetchOutput } from './output.ts'
-import { callProvider, scrub } from './provider.ts'
-import type { ErrorMapping, ErrorResponse, Explanation } from './provider.ts'
+import { callerOf, scrub } from './provider-api.ts'
+import type { ErrorMapping, ErrorResponse, Explanation } from './provider-api.ts'
 
 export const FalSettings = z.object({
   FAL_KEY: z.string().min(1),
@@ -55,7 +55,11 @@ const FalError = z.object({
 
 export function createFal(settings: FalSettings): Engine {
   const base = settings.FAL_BASE_URL
-  const headers = { authorization: `Key ${settings.FAL_KEY}` }
+  const call = callerOf({
+    provider: 'fal',
+    headers: { authorization: `Key ${settings.FAL_KEY}` },
+    explain,
+  })
   const isFalUrl = (url: string) => URL.parse(url)?.origin === new URL(base).origin
 
   /** Rejects handles with other hosts, so that the key is sent to fal only. */
@@ -72,45 +76,32 @@ export function createFal(settings: FalSettings): Engine {
     paid: true,
 
     async start(input) {
-      const { status_url, response_url, cancel_url } = await callProvider({
-        provider: 'fal',
+      const { status_url, response_url, cancel_url } = await call({
         during: 'start',
-        method: 'POST',
         url: `${base}/${settings.FAL_MODEL}`,
-        headers: {
-          ...headers,
-          // The output is downloaded immediately, so fal can delete the files soon.
-          'x-fal-object-lifecycle-preference': '{"expiration_duration_seconds":3600}',
-        },
+        // The output is downloaded immediately, so fal can delete the files soon.
+        headers: { 'x-fal-object-lifecycle-preference': '{"expiration_duration_seconds":3600}' },
         json: await inputsFor(settings.FAL_MODEL, input),
         schema: Submitted.refine((urls) =>
           [urls.status_url, urls.response_url, urls.cancel_url].every(isFalUrl),
         ),
-        explain,
       })
       return running<Handle>({ status_url, response_url, cancel_url, startedAtMs: Date.now() })
     },
 
     async poll(text) {
       const handle = trusted(text)
-      const { status, error, error_type } = await callProvider({
-        provider: 'fal',
+      const { status, error, error_type } = await call({
         during: 'poll',
-        method: 'GET',
         url: handle.status_url,
-        headers,
         schema: Status,
-        explain,
       })
       if (status !== 'COMPLETED') return running(handle)
       if (error_type) throw jobError({ type: error_type, text: error })
 
-      const output = await callProvider({
-        provider: 'fal',
+      const output = await call({
         during: 'poll',
-        method: 'GET',
         url: handle.response_url,
-        headers,
         schema: Result,
         explain: explainResult,
       })
@@ -118,14 +109,8 @@ export function createFal(settings: FalSettings): Engine {
     },
 
     async cancel(text) {
-      await callProvider({
-        provider: 'fal',
-        during: 'cancel',
-        method: 'PUT',
-        url: trusted(text).cancel_url,
-        headers,
-        schema: z.unknown(),
-      })
+      const url = trusted(text).cancel_url
+      await call({ during: 'cancel', method: 'PUT', url, schema: z.unknown() })
     },
   }
 }

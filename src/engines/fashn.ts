@@ -1,12 +1,12 @@
 // FASHN's API (docs.fashn.ai): starts by POST /v1/run, then polls by id. The API cannot cancel.
 import { z } from 'zod'
 import { JobFailure } from '../domain/failure.ts'
-import { BaseUrl } from './base-url.ts'
+import { BaseUrl } from './engine-base-url.ts'
 import type { Engine, EngineInput } from './engine.ts'
 import { IdHandle, parseHandle, running } from './handle.ts'
 import { fetchOutput } from './output.ts'
-import { callProvider, scrub } from './provider.ts'
-import type { ErrorMapping, ErrorResponse, Explanation } from './provider.ts'
+import { callerOf, scrub } from './provider-api.ts'
+import type { ErrorMapping, ErrorResponse, Explanation } from './provider-api.ts'
 
 export const FashnSettings = z.object({
   FASHN_API_KEY: z.string().min(1),
@@ -28,39 +28,35 @@ const ApiError = z.object({ error: z.string(), message: z.string().nullish() })
 
 export function createFashn(settings: FashnSettings): Engine {
   const base = settings.FASHN_BASE_URL
-  const headers = { authorization: `Bearer ${settings.FASHN_API_KEY}` }
+  const call = callerOf({
+    provider: 'fashn',
+    headers: { authorization: `Bearer ${settings.FASHN_API_KEY}` },
+    explain,
+  })
 
   return {
     name: 'fashn',
     paid: true,
 
     async start(input) {
-      const { id } = await callProvider({
-        provider: 'fashn',
+      const { id } = await call({
         during: 'start',
-        method: 'POST',
         url: `${base}/v1/run`,
-        headers,
         json: {
           model_name: settings.FASHN_MODEL,
           inputs: await inputsFor(settings.FASHN_MODEL, input),
         },
         schema: Started,
-        explain,
       })
       return running<IdHandle>({ id, startedAtMs: Date.now() })
     },
 
     async poll(text) {
       const handle = parseHandle('fashn', text, IdHandle)
-      const { status, output, error } = await callProvider({
-        provider: 'fashn',
+      const { status, output, error } = await call({
         during: 'poll',
-        method: 'GET',
         url: `${base}/v1/status/${encodeURIComponent(handle.id)}`,
-        headers,
         schema: Prediction,
-        explain,
       })
       if (status === 'failed') throw jobError(error)
       if (status !== 'completed') return running(handle)

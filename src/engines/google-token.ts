@@ -3,8 +3,8 @@
 import { SignJWT, importPKCS8 } from 'jose'
 import { z } from 'zod'
 import { JobFailure } from '../domain/failure.ts'
-import { BaseUrl } from './base-url.ts'
-import { callProvider } from './provider.ts'
+import { BaseUrl } from './engine-base-url.ts'
+import { callProvider } from './provider-api.ts'
 
 /** The JSON key file of a service account, as downloaded from Google Cloud. */
 export const ServiceAccount = z
@@ -67,7 +67,6 @@ async function exchange(account: ServiceAccount) {
     return await callProvider({
       provider: 'google token',
       during: 'start',
-      method: 'POST',
       url: account.token_uri,
       headers: {},
       form,

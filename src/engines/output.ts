@@ -2,11 +2,11 @@
 // detected from its bytes.
 import { JobFailure } from '../domain/failure.ts'
 import type { ProviderWork } from '../domain/failure.ts'
-import { dimensions, detectFormat } from '@try-on/image-files'
-import { followRedirects, RedirectError } from '../net/follow-redirects.ts'
-import { readLimited } from '../net/read-limited.ts'
-import { isLoopback } from './base-url.ts'
-import type { GeneratedImage } from './engine.ts'
+import { detectFormat, withMetadata } from '@try-on/image-files'
+import { followRedirects, RedirectError } from '../platform/net/follow-redirects.ts'
+import { readLimited } from '../platform/net/read-limited.ts'
+import { isLoopback } from './engine-base-url.ts'
+import type { ImageFile } from '../domain/image.ts'
 
 export const MAX_OUTPUT_BYTES = 20 * 1024 * 1024
 const TIMEOUT_MS = 60_000
@@ -21,13 +21,13 @@ export async function fetchOutput(
   provider: string,
   reference: string,
   baseUrl?: string,
-): Promise<GeneratedImage> {
+): Promise<ImageFile> {
   if (/^https?:/i.test(reference)) return download(provider, reference, baseUrl)
   return decodeOutput(provider, reference)
 }
 
 /** Decodes base64, bare or as a data URI. */
-export function decodeOutput(provider: string, reference: string): GeneratedImage {
+export function decodeOutput(provider: string, reference: string): ImageFile {
   const base64 = reference.replace(/^data:[^,]{0,100};base64,/i, '')
   if (base64.length > (MAX_OUTPUT_BYTES / 3) * 4 + 4) throw failed(provider, 'output too large')
   let bytes: Uint8Array<ArrayBuffer>
@@ -43,7 +43,7 @@ async function download(
   provider: string,
   outputUrl: string,
   baseUrl: string | undefined,
-): Promise<GeneratedImage> {
+): Promise<ImageFile> {
   let response: Response
   let bytes: Uint8Array<ArrayBuffer> | null
   try {
@@ -81,9 +81,12 @@ function isAllowed(outputUrl: string, baseUrl: string | undefined): boolean {
   return url?.protocol === 'https:' || (url?.protocol === 'http:' && isConfigured)
 }
 
-function checked(provider: string, bytes: Uint8Array<ArrayBuffer>): GeneratedImage {
+function checked(provider: string, bytes: Uint8Array<ArrayBuffer>): ImageFile {
   const format = detectFormat(bytes)
-  if (!format || !dimensions(bytes, format)) throw failed(provider, 'output is not a picture')
+  if (!format) throw failed(provider, 'output is not a picture')
+  // An output that cannot be marked later must fail here, where other engines can still be tried.
+  const parts = withMetadata(bytes, format, '')
+  if ('corrupt' in parts) throw failed(provider, `output is not a picture: ${parts.corrupt}`)
   return { bytes, format }
 }
 

@@ -2,12 +2,12 @@
 // version, then polls it. The model must accept the inputs of prunaai/p-image-try-on.
 import { z } from 'zod'
 import { JobFailure } from '../domain/failure.ts'
-import { BaseUrl } from './base-url.ts'
+import { BaseUrl } from './engine-base-url.ts'
 import type { Engine } from './engine.ts'
 import { IdHandle, parseHandle, running } from './handle.ts'
 import { fetchOutput } from './output.ts'
-import { callProvider, scrub } from './provider.ts'
-import type { ErrorResponse, Explanation } from './provider.ts'
+import { callerOf, scrub } from './provider-api.ts'
+import type { ErrorResponse, Explanation } from './provider-api.ts'
 
 export const ReplicateSettings = z.object({
   REPLICATE_API_TOKEN: z.string().min(1),
@@ -34,7 +34,12 @@ const CANCEL_AFTER = '5m'
 
 export function createReplicate(settings: ReplicateSettings): Engine {
   const base = settings.REPLICATE_BASE_URL
-  const headers = { authorization: `Bearer ${settings.REPLICATE_API_TOKEN}` }
+  const urlOf = (id: string) => `${base}/v1/predictions/${encodeURIComponent(id)}`
+  const call = callerOf({
+    provider: 'replicate',
+    headers: { authorization: `Bearer ${settings.REPLICATE_API_TOKEN}` },
+    explain,
+  })
 
   return {
     name: 'replicate',
@@ -42,12 +47,10 @@ export function createReplicate(settings: ReplicateSettings): Engine {
 
     async start({ model, garment }) {
       const [modelUrl, garmentUrl] = await Promise.all([model.url(), garment.url()])
-      const { id } = await callProvider({
-        provider: 'replicate',
+      const { id } = await call({
         during: 'start',
-        method: 'POST',
         url: `${base}/v1/predictions`,
-        headers: { ...headers, 'cancel-after': CANCEL_AFTER },
+        headers: { 'cancel-after': CANCEL_AFTER },
         json: {
           version: settings.REPLICATE_VERSION,
           input: {
@@ -59,21 +62,16 @@ export function createReplicate(settings: ReplicateSettings): Engine {
           },
         },
         schema: Prediction.pick({ id: true }),
-        explain,
       })
       return running<IdHandle>({ id, startedAtMs: Date.now() })
     },
 
     async poll(text) {
       const handle = parseHandle('replicate', text, IdHandle)
-      const { status, output, error } = await callProvider({
-        provider: 'replicate',
+      const { status, output, error } = await call({
         during: 'poll',
-        method: 'GET',
-        url: `${base}/v1/predictions/${encodeURIComponent(handle.id)}`,
-        headers,
+        url: urlOf(handle.id),
         schema: Prediction,
-        explain,
       })
       switch (status) {
         case 'starting':
@@ -95,14 +93,8 @@ export function createReplicate(settings: ReplicateSettings): Engine {
 
     async cancel(text) {
       const { id } = parseHandle('replicate', text, IdHandle)
-      await callProvider({
-        provider: 'replicate',
-        during: 'cancel',
-        method: 'POST',
-        url: `${base}/v1/predictions/${encodeURIComponent(id)}/cancel`,
-        headers,
-        schema: z.unknown(),
-      })
+      const url = `${urlOf(id)}/cancel`
+      await call({ during: 'cancel', url, schema: z.unknown() })
     },
   }
 }

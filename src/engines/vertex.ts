@@ -2,12 +2,12 @@
 import { z } from 'zod'
 import { JobFailure } from '../domain/failure.ts'
 import { contentTypeOf } from '../domain/image.ts'
-import { BaseUrl } from './base-url.ts'
+import { BaseUrl } from './engine-base-url.ts'
 import type { CheckedImage, Engine } from './engine.ts'
 import { ServiceAccount, createTokenSource } from './google-token.ts'
 import { MAX_OUTPUT_BYTES, decodeOutput } from './output.ts'
-import { callProvider, scrub } from './provider.ts'
-import type { ErrorResponse, Explanation } from './provider.ts'
+import { callProvider, scrub } from './provider-api.ts'
+import type { ErrorResponse, Explanation } from './provider-api.ts'
 import type { Scale } from './scale.ts'
 
 export const VertexSettings = z.object({
@@ -63,7 +63,6 @@ export function createVertex(settings: VertexSettings, scale?: Scale): Engine {
       const { predictions } = await callProvider({
         provider: 'vertex',
         during: 'start',
-        method: 'POST',
         url,
         headers: { authorization: `Bearer ${await tokens.token()}` },
         json: {

@@ -1,6 +1,7 @@
-// The page size of lists. Each list defines its own cursor.
+// The page size of lists, and the link from a page to the next.
 import { z } from 'zod'
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../domain/limits.ts'
+import type { Page } from '../domain/page.ts'
 
 const PAGE_LIMIT = `must be a whole number from 1 to ${MAX_PAGE_SIZE}`
 
@@ -24,3 +25,12 @@ export const PageLimit = z
       })
     },
   })
+
+/** How a page refers to the next one. @param cursorOf the cursor after a row; by default its id */
+export function nextPage<Row extends { id: string }>(
+  { rows, hasMore }: Page<Row>,
+  cursorOf = (last: Row) => last.id,
+) {
+  const last = rows.at(-1)
+  return { next_cursor: hasMore && last ? cursorOf(last) : null, has_more: hasMore }
+}

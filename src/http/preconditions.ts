@@ -1,10 +1,10 @@
-// The preconditions of a request for a picture.
+// The preconditions of a request for an image.
 
 /** A valid If-None-Match (RFC 9110, 13.1.2). */
 const ENTITY_TAGS = /^\s*(\*|(W\/)?"[^"]*"(\s*,\s*(W\/)?"[^"]*")*)\s*$/
 
 /**
- * The preconditions for R2: only If-None-Match, since a picture never changes and the other headers
+ * The preconditions for R2: only If-None-Match, since an image never changes and the other headers
  * would have no effect. R2 throws on a malformed tag, so malformed headers are dropped.
  * @param tags the header If-None-Match
  */

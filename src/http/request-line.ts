@@ -2,9 +2,9 @@
 import type { Context } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import { AppError } from '../domain/errors.ts'
-import { addLogFields, log, logFields, withLogFields } from '../log.ts'
-import { record } from '../metrics.ts'
-import type { App } from './context.ts'
+import { addLogFields, log, logFields, withLogFields } from '../platform/log.ts'
+import { record } from '../platform/metrics.ts'
+import type { App } from './request-context.ts'
 
 /**
  * Handles a request with its id in every log line, then writes its own line. The code that handles the

@@ -4,8 +4,8 @@ import type { MiddlewareHandler } from 'hono'
 import type { z } from 'zod'
 import { AppError } from '../domain/errors.ts'
 import { MAX_BODY_BYTES } from '../domain/limits.ts'
-import { readRequestBody } from '../net/read-limited.ts'
-import type { App, RequestContext } from './context.ts'
+import { readRequestBody } from '../platform/net/read-limited.ts'
+import type { App, RequestContext } from './request-context.ts'
 
 /** Parses a value. @throws AppError that names each wrong field and the value that it expects */
 export function parse<T>(schema: z.ZodType<T>, value: unknown, field?: string): T {

@@ -1,8 +1,8 @@
 // Cancels work at engines when its job no longer needs it. Best effort.
-import type { JobRow } from '../db/schema.ts'
-import { enginesOf } from '../engines/choose.ts'
+import type { JobRow } from '../platform/db/schema.ts'
+import { enginesOf } from '../engines/choose-engine.ts'
 import type { Engine, Progress } from '../engines/engine.ts'
-import { log } from '../log.ts'
+import { log } from '../platform/log.ts'
 
 /** Cancels the work that a job's handle names. */
 export async function cancelWorkOf(

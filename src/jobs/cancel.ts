@@ -1,14 +1,15 @@
 // Ends jobs before processing: a client cancels a job, or an operator or the service withdraws it.
 import type { Actor } from '../domain/actor.ts'
-import { recorded } from '../access/audit-log.ts'
+import { recorded } from '../organisations/audit-log.ts'
 import { SYSTEM } from '../domain/actor.ts'
 import { AppError } from '../domain/errors.ts'
-import type { JobRow } from '../db/schema.ts'
-import { log } from '../log.ts'
-import { cancelPending, endJob } from './endings.ts'
-import type { EndResult } from './endings.ts'
-import { recordEnd, settleEnded } from './settle.ts'
-import { findJob } from './store.ts'
+import type { JobRow } from '../platform/db/schema.ts'
+import { isBound } from '../platform/db/shards.ts'
+import { log } from '../platform/log.ts'
+import { endJob, withdrawPending } from './processing/end.ts'
+import type { EndResult } from './processing/end.ts'
+import { settle } from './processing/settle.ts'
+import { findJob } from './job-store.ts'
 
 const MAX_BATCHES = 20
 
@@ -25,6 +26,7 @@ export async function cancelJob({
   organisationId: string
   jobId: string
 }): Promise<JobRow> {
+  if (!isBound(env, jobId)) throw new AppError('job_not_found')
   const { ended, addedEventIds, found } = await endJob({
     env,
     jobId,
@@ -67,8 +69,10 @@ export async function withdrawJob({
 
 async function endRecorded(env: Env, jobId: string, actor: Actor): Promise<EndResult> {
   const end = () => endJob({ env, jobId, from: 'pending', ending: { status: 'cancelled' } })
-  const job = actor.type === 'system' ? undefined : await findJob(env, jobId)
-  if (job?.status !== 'pending') return end()
+  if (actor.type === 'system') return end()
+  const job = await findJob(env, jobId)
+  if (!job) return { ended: undefined, addedEventIds: [], found: undefined }
+  if (job.status !== 'pending') return end()
   const { organisationId, mode } = job
   const action = 'job.withdrawn'
   let result: EndResult | undefined
@@ -94,17 +98,15 @@ export async function withdrawAllPending({
 }): Promise<void> {
   // The queue consumer withdraws jobs beyond the maximum number of batches.
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
-    const { cancelled, addedEventIds } = await cancelPending(env, organisationId)
-    if (cancelled.length === 0) return
-    for (const job of cancelled) recordEnd(env, job)
-    await settleEnded(env, cancelled, addedEventIds)
+    const { ended, addedEventIds } = await withdrawPending(env, organisationId)
+    if (ended.length === 0) return
+    await settle(env, { jobs: ended, addedEventIds })
   }
 }
 
 /** Settles an ended job. Does not throw: if settling fails, the alarm and the sweep repeat it. */
 async function settled(env: Env, job: JobRow, addedEventIds: string[]): Promise<JobRow> {
-  recordEnd(env, job)
-  await settleEnded(env, [job], addedEventIds).catch((error: unknown) =>
+  await settle(env, { jobs: [job], addedEventIds }).catch((error: unknown) =>
     log.error('job not settled', error, { jobId: job.id }),
   )
   return job

@@ -1,31 +1,42 @@
 // Pictures in R2: outputs, and copies of inputs.
 import { contentTypeOf, IMAGE_FORMATS } from '../domain/image.ts'
-import type { ImageFormat } from '../domain/image.ts'
-import { inputKey, outputKey } from '../signing/signed-url.ts'
+import type { ImageFile, ImageFormat } from '../domain/image.ts'
+import { inputKey, outputKey, thumbnailKey } from '../platform/signing/signed-url.ts'
 
 /** R2 deletes at most this many objects in one call. */
 const KEYS_PER_DELETE = 1_000
 
-interface Picture {
-  bytes: Uint8Array<ArrayBuffer>
-  format: ImageFormat
-}
-
-/** @param engine the engine that generated the picture, stored as metadata of an output */
-export async function storePicture({
+/** Stores an input copy, an upload or a thumbnail. Outputs are stored by jobs/store-output. */
+export const storePicture = ({
   env,
   key,
-  picture,
+  picture: { bytes, format },
+}: {
+  env: Env
+  key: string
+  picture: ImageFile
+}): Promise<void> => storeObject({ env, key, format, open: () => bytes })
+
+/**
+ * @param open returns the whole file; called again for a second try
+ * @param engine the engine that generated the picture, stored as metadata of an output
+ */
+export async function storeObject({
+  env,
+  key,
+  format,
+  open,
   engine,
 }: {
   env: Env
   key: string
-  picture: Picture
-  engine?: string | undefined
+  format: ImageFormat
+  open: () => Uint8Array | ReadableStream
+  engine?: string
 }): Promise<void> {
   const put = () =>
-    env.IMAGES.put(key, picture.bytes, {
-      httpMetadata: { contentType: contentTypeOf(picture.format) },
+    env.IMAGES.put(key, open(), {
+      httpMetadata: { contentType: contentTypeOf(format) },
       ...(engine === undefined ? {} : { customMetadata: { engine } }),
     })
   // One retry, because a lost picture may have to be paid for again.
@@ -36,7 +47,7 @@ export async function storePicture({
 export async function loadPicture(
   env: Env,
   keyOf: (format: ImageFormat) => string,
-): Promise<(Picture & { engine: string | undefined }) | null> {
+): Promise<(ImageFile & { engine: string | undefined }) | null> {
   for (const format of IMAGE_FORMATS) {
     const object = await env.IMAGES.get(keyOf(format))
     if (!object) continue
@@ -46,9 +57,29 @@ export async function loadPicture(
   return null
 }
 
+/** Stores the thumbnail of an output, unless the output is deleted. */
+export async function storeThumbnail({
+  env,
+  jobId,
+  outputFormat,
+  thumbnail,
+}: {
+  env: Env
+  jobId: string
+  outputFormat: ImageFormat
+  thumbnail: Uint8Array<ArrayBuffer>
+}): Promise<void> {
+  const key = thumbnailKey(jobId)
+  await storePicture({ env, key, picture: { bytes: thumbnail, format: 'jpeg' } })
+  // The output may have been deleted since it was read. `deletePictures` deletes it before the thumbnail, so
+  // either this finds no output, or the thumbnail is deleted after this.
+  const output = await env.IMAGES.head(outputKey(jobId, outputFormat)).catch(() => null)
+  if (!output) await env.IMAGES.delete(key)
+}
+
 /**
  * Deletes every picture that can be stored for these jobs: the output and the copies of the inputs, in
- * every format, including objects that no row refers to. May be repeated.
+ * every format, and then the thumbnail, including objects that no row refers to. May be repeated.
  * @param uploads keys of uploads to delete as well
  */
 export async function deletePictures({
@@ -64,7 +95,11 @@ export async function deletePictures({
     ...IMAGE_FORMATS.map((format) => outputKey(jobId, format)),
     ...inputKeysOf(jobId),
   ])
-  const keys = [...ofJobs, ...uploads]
+  await deleteObjects(env, [...ofJobs, ...uploads])
+  await deleteObjects(env, jobIds.map(thumbnailKey))
+}
+
+async function deleteObjects(env: Env, keys: string[]): Promise<void> {
   for (let at = 0; at < keys.length; at += KEYS_PER_DELETE) {
     await env.IMAGES.delete(keys.slice(at, at + KEYS_PER_DELETE))
   }

@@ -1,9 +1,9 @@
 // Queue messages about jobs. Test jobs have a separate queue, so that they do not wait for live jobs.
 import { z } from 'zod'
-import type { JobRow } from '../db/schema.ts'
+import type { JobRow } from '../platform/db/schema.ts'
 import { MODES } from '../domain/job.ts'
 import type { Mode } from '../domain/job.ts'
-import { dueAfter } from '../queues/due-at.ts'
+import { dueAfter } from '../platform/queues/due-at.ts'
 
 export const JobMessage = z.object({
   jobId: z.string(),

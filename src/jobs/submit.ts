@@ -2,16 +2,16 @@
 // between, the Organisation's alarm releases the reservation. A job without one cannot exist.
 import { rejectionOf } from '../domain/scenario.ts'
 import type { ScenarioRejection } from '../domain/scenario.ts'
-import { log } from '../log.ts'
-import type { Caller } from '../organisation/api-key.ts'
-import type { Admission, RequestResult } from '../organisation/rpc.ts'
-import { MAX_SUBMISSION_MS } from '../organisation/rpc.ts'
-import { organisationStub } from '../organisation/stub.ts'
-import { sha256 } from '../signing/sha256.ts'
+import { log } from '../platform/log.ts'
+import type { Caller } from '../credits/api-key.ts'
+import type { Admission, RequestResult } from '../credits/rpc.ts'
+import { MAX_SUBMISSION_MS } from '../credits/rpc.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import { sha256 } from '../platform/signing/sha256.ts'
 import { withdrawJob } from './cancel.ts'
-import { holdOf } from './hold.ts'
+import { holdOf } from './processing/hold.ts'
 import { messageOf, sendJob } from './queue.ts'
-import { insertJob } from './store.ts'
+import { insertJob } from './job-store.ts'
 import { SUBMITTED_IN_CONSOLE } from '../domain/job.ts'
 
 export interface JobRequest {
@@ -26,8 +26,6 @@ export interface JobRequest {
   testEventFor?: string | undefined
   /** The id of the HTTP request. */
   requestId: string
-  /** Whether the request log reports the insert, so that reads of the organisation see the job. */
-  isReported?: boolean
 }
 
 /**
@@ -59,10 +57,9 @@ export async function submitJob({
       ? { key: request.idempotencyKey, fingerprint: fingerprintOf(request) }
       : undefined,
     mustReplay: request.mustReplay,
-    imageUrls: request.modelImageUrl.length + request.garmentImageUrl.length + baseUrl.length,
-    requestId: request.requestId.length,
-    webhookUrl: request.webhookUrl?.length,
-    isReported: request.isReported ?? false,
+    imageUrlsLength: request.modelImageUrl.length + request.garmentImageUrl.length + baseUrl.length,
+    requestIdLength: request.requestId.length,
+    webhookUrlLength: request.webhookUrl?.length,
   })
   if (!result.ok) return result
 

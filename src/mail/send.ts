@@ -1,13 +1,19 @@
 // Sends email through Cloudflare's `send_email` binding. With DEV_MAILBOX, stores it in memory for the
 // development mailbox and prints its link instead, so that development needs no mail server.
-import { log } from '../log.ts'
-import { record } from '../metrics.ts'
-import { settingsOf } from '../settings.ts'
+import { log } from '../platform/log.ts'
+import { record } from '../platform/metrics.ts'
+import { settingsOf } from '../platform/settings.ts'
 import type { Email } from './templates.tsx'
 
 export interface MailboxEntry extends Email {
   to: string
   at: Date
+}
+
+interface Message {
+  env: Env
+  to: string
+  email: Email
 }
 
 /** The mailbox of this isolate, newest first. A development server has only one isolate. */
@@ -18,15 +24,7 @@ const MAILBOX_SIZE = 50
  * Does not throw. Failures are logged, and every page that sends email can send it again.
  * @returns whether it was sent
  */
-export async function sendEmail({
-  env,
-  to,
-  email,
-}: {
-  env: Env
-  to: string
-  email: Email
-}): Promise<boolean> {
+export async function sendEmail({ env, to, email }: Message): Promise<boolean> {
   const { baseUrl, devMailbox, mailFrom } = settingsOf(env)
   if (devMailbox) {
     storeInMailbox(to, email)

@@ -1,4 +1,4 @@
-// The emails that the service sends, each as plain text and as HTML.
+// The emails about accounts and organisations, and the form of every email: plain text and HTML.
 
 export interface Email {
   subject: string
@@ -9,50 +9,42 @@ export interface Email {
 }
 
 export const verificationEmail = (link: string): Email =>
-  emailFrom({
+  emailFrom(link, {
     subject: 'Verify your email address',
     paragraphs: ['Welcome to Try-On. Please verify that this is your email address.'],
     action: 'Verify my email',
-    link,
     footer: 'The link works for one hour. If you did not sign up, ignore this email.',
   })
 
 export const alreadyRegisteredEmail = (link: string): Email =>
-  emailFrom({
+  emailFrom(link, {
     subject: 'You already have an account',
     paragraphs: [
       'Someone tried to sign up for Try-On with this email address, which already has an account.',
       'No changes were made. If you have forgotten your password, you can set a new one.',
     ],
     action: 'Sign in or reset the password',
-    link,
     footer: 'If this was not you, ignore this email.',
   })
 
 export const passwordResetEmail = (link: string): Email =>
-  emailFrom({
+  emailFrom(link, {
     subject: 'Set a new password',
     paragraphs: ['We received a request to reset the password of your Try-On account.'],
     action: 'Set a new password',
-    link,
     footer: 'The link works for one hour. If you did not request it, ignore this email.',
   })
 
+/** @param invitedBy an email address */
 export const invitationEmail = ({
   link,
   organisationName,
   invitedBy,
-}: {
-  link: string
-  organisationName: string
-  /** An email address. */
-  invitedBy: string
-}): Email =>
-  emailFrom({
+}: OrganisationEmail & { invitedBy: string }): Email =>
+  emailFrom(link, {
     subject: `Join ${organisationName} on Try-On`,
     paragraphs: [`${invitedBy} invites you to join ${organisationName} on Try-On.`],
     action: 'See the invitation',
-    link,
     footer: 'The invitation expires after seven days.',
   })
 
@@ -60,20 +52,14 @@ export const organisationDeletionEmail = ({
   link,
   organisationName,
   deleteAfter,
-}: {
-  link: string
-  organisationName: string
-  deleteAfter: Date
-}): Email =>
-  emailFrom({
+}: OrganisationEmail & { deleteAfter: Date }): Email =>
+  emailToOwners(link, {
     subject: `${organisationName} will be deleted`,
     paragraphs: [
       `${organisationName} is scheduled for deletion on ${dateOf(deleteAfter)}. No jobs are accepted until then, and pending jobs were cancelled.`,
       'After that date its jobs, pictures, keys and members are deleted and cannot be restored.',
     ],
     action: 'Cancel the deletion or export the data',
-    link,
-    footer: 'You receive this email because you are an owner of the organisation.',
   })
 
 export const accountDeletionEmail = ({
@@ -86,52 +72,112 @@ export const accountDeletionEmail = ({
   /** Organisations that are deleted together with the account. */
   organisationNames: string[]
 }): Email =>
-  emailFrom({
+  emailFrom(link, {
     subject: 'Your account will be deleted',
     paragraphs: [
       `Your Try-On account is scheduled for deletion on ${dateOf(deleteAfter)}. You are signed out everywhere.`,
-      ...(organisationNames.length > 0
-        ? [
-            `You are the only member of these organisations, which are deleted too: ${organisationNames.join(', ')}.`,
-          ]
-        : []),
+      organisationNames.length > 0 &&
+        `You are the only member of these organisations, which are deleted too: ${organisationNames.join(', ')}.`,
       'To keep the account, sign in before that date.',
-    ],
+    ].filter((paragraph) => paragraph !== false),
     action: 'Sign in to keep the account',
-    link,
     footer: 'If you did not request this, sign in, keep the account and change your password.',
   })
 
-export const endpointDisabledEmail = ({ link, origin }: { link: string; origin: string }): Email =>
-  emailFrom({
+export const endpointDisabledEmail = ({
+  link,
+  receiver,
+}: {
+  link: string
+  receiver: string
+}): Email =>
+  emailFrom(link, {
     subject: 'Webhook endpoint disabled',
     paragraphs: [
-      `All deliveries to ${origin} have failed for five days, so we have stopped sending webhooks there.`,
+      `All deliveries to ${receiver} have failed for five days, so we have stopped sending webhooks there.`,
       'Once your endpoint works again, enable it on the webhooks page of the console.',
     ],
     action: 'Open the webhooks page',
-    link,
     footer: 'Until then, webhooks to this endpoint fail without an attempt.',
+  })
+
+/** @param from the address of the account */
+export const confirmAddressEmail = ({ link, from }: { link: string; from: string }): Email =>
+  emailFrom(link, {
+    subject: 'Confirm your new email address',
+    paragraphs: [
+      `The user of the Try-On account ${from} wants to change its email address to this one.`,
+      'Nothing changes until you confirm it.',
+    ],
+    action: 'Confirm the new address',
+    footer: 'The link works for one hour. If you did not request it, ignore this email.',
+  })
+
+export const addressInUseEmail = (link: string): Email =>
+  emailFrom(link, {
+    subject: 'This address already has an account',
+    paragraphs: [
+      'Someone tried to change the email address of a Try-On account to this one, which already has an account.',
+      'No changes were made. An address can belong to one account only.',
+    ],
+    action: 'Sign in to the account of this address',
+    footer: 'If this was not you, ignore this email.',
+  })
+
+/** For the old address, whose user may not have made the change. */
+export const emailChangedEmail = ({
+  link,
+  at,
+  newEmail,
+  supportEmail = 'support',
+}: {
+  link: string
+  at: Date
+  newEmail: string
+  supportEmail: string | undefined
+}): Email =>
+  emailFrom(link, {
+    subject: 'Your email address was changed',
+    paragraphs: [
+      `The email address of your Try-On account was changed to ${newEmail} on ${dateOf(at)}. This address no longer signs in.`,
+      `If you did not do this, someone has access to your account: contact ${supportEmail} now, and ask the other owners of your organisation to remove the account.`,
+    ],
+    action: 'Sign in with the new address',
+    footer: 'If you made this change, no action is needed.',
   })
 
 /** A date with its time in UTC, for the text of an email. */
 export const dateOf = (instant: Date) =>
   `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(instant)} UTC`
 
+/** What emails about an organisation contain. */
+export interface OrganisationEmail {
+  organisationName: string
+  link: string
+}
+
 interface EmailContent {
   subject: string
   paragraphs: string[]
   /** The label of the link. */
   action: string
-  link: string
   footer: string
 }
 
-export function emailFrom(content: EmailContent): Email {
-  const { paragraphs, action, link, footer } = content
+export const BECAUSE_OF_ROLE =
+  'You receive this email because of your role in the organisation. You can switch it off under “Your account”.'
+
+export const emailToOwners = (link: string, content: Omit<EmailContent, 'footer'>): Email =>
+  emailFrom(link, {
+    ...content,
+    footer: 'You receive this email because you are an owner of the organisation.',
+  })
+
+export function emailFrom(link: string, content: EmailContent): Email {
+  const { paragraphs, action, footer } = content
   // A line break in a subject would start another header.
   const subject = content.subject.replace(/\s+/g, ' ')
-  const document = <EmailDocument {...content} subject={subject} />
+  const document = <EmailDocument {...content} link={link} subject={subject} />
   return {
     subject,
     link,
@@ -152,7 +198,13 @@ const STYLES = {
   address: 'font-size:13px;color:#5b6b78;word-break:break-all',
 }
 
-const EmailDocument = ({ subject, paragraphs, action, link, footer }: EmailContent) => (
+const EmailDocument = ({
+  subject,
+  paragraphs,
+  action,
+  link,
+  footer,
+}: EmailContent & { link: string }) => (
   <html lang="en">
     <body style={STYLES.body}>
       <div style={STYLES.card}>

@@ -1,11 +1,11 @@
 // Middleware for the routes of one organisation.
 import { createMiddleware } from 'hono/factory'
-import { findOrganisation } from '../accounts/organisations.ts'
-import type { OrganisationRow } from '../db/schema.ts'
+import { findOrganisation } from '../organisations/organisations.ts'
+import type { OrganisationRow } from '../platform/db/schema.ts'
 import type { Actor } from '../domain/actor.ts'
 import { AppError } from '../domain/errors.ts'
-import type { App } from '../http/context.ts'
-import { operatorActor } from './authenticate.ts'
+import type { App } from '../http/request-context.ts'
+import { operatorActor } from './authenticate-operator.ts'
 
 interface ExistingOrganisation {
   Variables: {

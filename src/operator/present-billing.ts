@@ -1,8 +1,8 @@
 // Billing in the responses of /operator. Amounts are minor units of `currency_code`.
-import { autoReloadSettings } from '../billing/auto-reload-settings.ts'
-import { paymentFields, termsFields } from '../billing/present.ts'
-import type { BillingAccountRow, PaymentRow } from '../db/billing-schema.ts'
-import type { OrganisationRow } from '../db/schema.ts'
+import { autoReloadCeiling, autoReloadSettings } from '../billing/auto-reload-settings.ts'
+import { paymentFields, termsFields } from '../billing/present-payment.ts'
+import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
+import type { OrganisationRow } from '../platform/db/schema.ts'
 import type { EnterpriseTerms } from '../domain/billing.ts'
 import { currencyOf } from '../domain/organisation.ts'
 
@@ -53,6 +53,7 @@ function presentAutoReload(
     pack,
     pack_price: amount,
     monthly_max: monthlyMax,
+    ceiling: autoReloadCeiling(organisation),
   }
 }
 

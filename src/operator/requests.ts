@@ -12,10 +12,11 @@ import {
 import { FREE_CREDITS, MAX_RETENTION_DAYS, MIN_RETENTION_DAYS } from '../domain/limits.ts'
 import { WITHOUT_CONTROL_CHARACTERS } from '../domain/text.ts'
 import { PageLimit } from '../http/pagination.ts'
-import { isId } from '../ids.ts'
-import { urlProblem } from '../net/public-url.ts'
-import type { UrlPolicy } from '../net/public-url.ts'
-import { SIGN_UP_REFERENCE } from '../organisation/ledger.ts'
+import { isId } from '../platform/ids.ts'
+import type { Prefix } from '../platform/ids.ts'
+import { urlProblem } from '../platform/net/public-url.ts'
+import type { UrlPolicy } from '../platform/net/public-url.ts'
+import { SIGN_UP_REFERENCE } from '../credits/ledger.ts'
 
 const MAX_CREDITS = 1_000_000_000
 const MAX_RATE_LIMIT = 1_000_000
@@ -79,6 +80,8 @@ export const organisationChange = (policy: UrlPolicy) =>
     rate_limit_per_minute: rateLimit.nullable().optional(),
     default_webhook_url: webhookUrl(policy).optional(),
     auto_reload_enabled: flag.optional(),
+    /** Minor units of the organisation's currency. null: the default. */
+    auto_reload_ceiling: whole(0, MAX_AMOUNT).nullable().optional(),
     output_retention_days: whole(MIN_RETENTION_DAYS, MAX_RETENTION_DAYS).optional(),
   })
 
@@ -122,16 +125,16 @@ export const WorkspaceChange = z.strictObject({
 })
 
 /** The query of a list. The cursor is the id of the last row of the previous page. */
-export const pageQuery = (isCursor: (cursor: string) => boolean) =>
+export const pageQuery = (prefix: Prefix) =>
   z.object({
     cursor: z
       .string('must not be repeated')
-      .refine(isCursor, 'must be the next_cursor of a page')
+      .refine((cursor) => isId(prefix, cursor), 'must be the next_cursor of a page')
       .optional(),
     limit: PageLimit,
   })
 
-export const PaymentsQuery = pageQuery((text) => isId('pay', text)).extend({
+export const PaymentsQuery = pageQuery('pay').extend({
   status: oneOf(PAYMENT_STATUSES).optional(),
 })
 

@@ -1,11 +1,11 @@
 // The body of a webhook, as Standard Webhooks 1.0 defines it (https://www.standardwebhooks.com).
 import { z } from 'zod'
 import { EVENT_TYPES } from '../domain/webhook.ts'
-import type { JobRow } from '../db/schema.ts'
-import type { WebhookEventRow } from '../db/webhook-schema.ts'
-import { ListedJob, presentListedJob } from '../jobs/present.ts'
-import { settingsOf } from '../settings.ts'
-import { linksFrom } from '../signing/signed-url.ts'
+import type { JobRow } from '../platform/db/schema.ts'
+import type { WebhookEventRow } from '../platform/db/webhook-schema.ts'
+import { ListedJob, presentListedJob } from '../jobs/present-job.ts'
+import { settingsOf } from '../platform/settings.ts'
+import { linksFrom } from '../platform/signing/signed-url.ts'
 
 const WebhookEventType = z.enum(EVENT_TYPES).meta({
   id: 'WebhookEventType',

@@ -1,7 +1,7 @@
 // API keys, suspension and the rate limit at every endpoint, and the order of these checks.
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
-import { createKey } from '../../src/organisation/api-key.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { createKey } from '../../src/credits/api-key.ts'
 import { codeOf, clientOf, request } from '../support/client.ts'
 import { IMAGES, newOrganisation, operator, submit } from '../support/world.ts'
 

@@ -2,16 +2,16 @@
 import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { clientOf } from '../support/client.ts'
-import { createKey } from '../../src/organisation/api-key.ts'
-import { eventIdOf, newId } from '../../src/ids.ts'
-import { processJob } from '../../src/jobs/process.ts'
-import { Organisation } from '../../src/organisation/organisation.ts'
-import { deliverEvent } from '../../src/webhooks/deliver.ts'
+import { createKey } from '../../src/credits/api-key.ts'
+import { eventIdOf, newId } from '../../src/platform/ids.ts'
+import { processJob } from '../../src/jobs/processing/process.ts'
+import { Organisation } from '../../src/organisation-object.ts'
+import { deliverEvent } from '../../src/webhooks/delivery/deliver.ts'
 import { postUpload, upload } from '../support/upload.ts'
 import { eventsIn, newEndpoint } from '../support/webhooks.ts'
 import { finished, IMAGES, newOrganisation, submit } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
-import { spyBatch, spyPrepare } from '../support/jobs-database.ts'
+import { onTrip, spyBatch, spyPrepare } from '../support/jobs-database.ts'
 import type { Batch } from '../support/jobs-database.ts'
 
 let shop: TestOrganisation
@@ -20,11 +20,10 @@ let shop: TestOrganisation
 function countCalls() {
   const calls = { organisation: 0, d1: 0, jobs: 0, webhooks: 0 }
   const count = (name: keyof typeof calls) => () => void calls[name]++
-  spyBatch((batch, statements) => {
+  onTrip((make) => {
     calls.d1++
-    return batch(statements)
+    return make()
   })
-  spyPrepare((prepare, sql) => onRun(prepare(sql), count('d1')))
   replaceQueues(count)
   const getByName = env.ORGANISATION.getByName.bind(env.ORGANISATION)
   vi.spyOn(env.ORGANISATION, 'getByName').mockImplementation((name) =>
@@ -96,19 +95,6 @@ function replaceQueues(report: (queue: 'jobs' | 'webhooks') => () => void = () =
     })
   for (const queue of [env.JOBS, env.TEST_JOBS]) replace(queue, 'send', 'jobs')
   for (const method of ['send', 'sendBatch'] as const) replace(env.WEBHOOKS, method, 'webhooks')
-}
-
-/** Wraps a statement so that each run calls `report`, also after `bind`. */
-function onRun(statement: D1PreparedStatement, report: () => void): D1PreparedStatement {
-  return new Proxy(statement, {
-    get(target, name) {
-      const member: unknown = Reflect.get(target, name)
-      if (typeof member !== 'function') return member
-      if (name === 'bind') return (...values: unknown[]) => onRun(target.bind(...values), report)
-      if (['run', 'all', 'raw', 'first'].includes(String(name))) report()
-      return member.bind(target)
-    },
-  })
 }
 
 function onAnyCall<T extends object>(stub: T, report: () => void): T {
@@ -225,7 +211,8 @@ describe('a request', () => {
     expect((await shop.test.delete(`/v1/jobs/${job_id}/output`)).status).toBe(204)
     // The read, the entry in the audit log, which is in another database, and the update.
     expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 3 })
-    expect(deleted).toHaveBeenCalledTimes(1)
+    // First the output and the inputs, then the thumbnail.
+    expect(deleted).toHaveBeenCalledTimes(2)
   })
 
   it.each(['/v1/workspaces', '/v1/account'])(
@@ -281,7 +268,7 @@ describe('the request log', () => {
     const batches = vi.spyOn(Organisation.prototype, 'logRequests')
     await Promise.all(Array.from({ length: 20 }, () => other.test.get('/v1/account')))
     const logged = () => batches.mock.calls.flatMap(([, requests]) => requests).length
-    await vi.waitUntil(() => logged() >= 20, { timeout: 5_000 })
+    await vi.waitUntil(() => logged() >= 20)
     // One for each second that the requests took.
     expect(batches.mock.calls.length).toBeLessThan(10)
     expect(calls).toEqual({ ...NOTHING, organisation: 20 })

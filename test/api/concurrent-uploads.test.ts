@@ -1,23 +1,21 @@
 // The limit of uploads that an isolate receives at a time.
 import { env } from 'cloudflare:workers'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import { errorOf } from '../support/client.ts'
 import { png } from '../support/picture.ts'
 import { postUpload } from '../support/upload.ts'
 import { newOrganisation } from '../support/world.ts'
 
-/** How long the service waits for a body, ms. */
+/** How long the service waits for a body, and for 100 kB of it, ms. */
 const LIMIT_MS = 60_000
+const RATE_MS = 5_000
 
-let key: string
-
-beforeEach(async () => {
-  key = (await newOrganisation()).keys.test
-})
 afterEach(() => void vi.useRealTimers())
 
+const newKey = async () => (await newOrganisation()).keys.test
+
 /** Starts an upload whose body does not end by itself. */
-function openUpload() {
+function openUpload(key: string) {
   const { promise, resolve } = Promise.withResolvers<ReadableStreamDefaultController>()
   const body = new ReadableStream({ start: resolve })
   const response = postUpload(key, body)
@@ -30,17 +28,24 @@ function openUpload() {
   return { response, end }
 }
 
-/** Starts uploads that use all slots. */
-async function fillSlots() {
-  const timer = vi.spyOn(globalThis, 'setTimeout')
+/** Starts uploads and waits until the service reads them. The rate is not measured: the machine may be busy. */
+async function startUploads(keys: string[]) {
+  const { setTimeout: start } = globalThis
+  const timer = vi
+    .spyOn(globalThis, 'setTimeout')
+    .mockImplementation((callback, ms) => start(callback, ms === RATE_MS ? LIMIT_MS : ms))
   const timers = () => timer.mock.calls.filter(([, ms]) => ms === LIMIT_MS)
-  const uploads = [openUpload(), openUpload(), openUpload()]
+  const uploads = keys.map(openUpload)
   await vi.waitUntil(() => timers().length === uploads.length)
   return uploads
 }
 
+/** Starts uploads of three organisations, which use all slots. */
+const fillSlots = async () => startUploads(await Promise.all([newKey(), newKey(), newKey()]))
+
 it('receives three uploads at a time, and the next one when one of them has ended', async () => {
   const uploads = await fillSlots()
+  const key = await newKey()
   const put = vi.spyOn(env.IMAGES, 'put')
   const wait = vi.spyOn(scheduler, 'wait')
   const fourth = postUpload(key)
@@ -51,8 +56,23 @@ it('receives three uploads at a time, and the next one when one of them has ende
   for (const { end } of [uploads[0]!, uploads[2]!]) expect((await end()).status).toBe(201)
 })
 
+it('receives one upload of an organisation at a time, which delays no other organisation', async () => {
+  const key = await newKey()
+  const [slow] = await startUploads([key])
+  const waiting = [openUpload(key), openUpload(key), openUpload(key)]
+  const put = vi.spyOn(env.IMAGES, 'put')
+  const own = postUpload(key)
+  expect((await postUpload(await newKey())).status).toBe(201)
+  expect(put).toHaveBeenCalledOnce()
+  // Their order is open.
+  const responses = await Promise.all([slow!, ...waiting].map(({ end }) => end()))
+  expect(responses.map(({ status }) => status)).toEqual([201, 201, 201, 201])
+  expect((await own).status).toBe(201)
+})
+
 it('returns 429 when no upload ends in time', async () => {
   const uploads = await fillSlots()
+  const key = await newKey()
   const wait = vi.spyOn(scheduler, 'wait')
   const fourth = postUpload(key)
   await vi.waitUntil(() => wait.mock.calls.length > 0)
@@ -71,24 +91,29 @@ it('returns 429 when no upload ends in time', async () => {
 
 it('receives another upload a minute after invocations were killed', async () => {
   const uploads = await fillSlots()
+  const key = await newKey()
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + LIMIT_MS })
   expect((await postUpload(key)).status).toBe(201)
   vi.useRealTimers()
   for (const { end } of uploads) expect((await end()).status).toBe(201)
 })
 
-it('returns 422 for a body that does not end within a minute', async () => {
+it.each([
+  ['does not end within a minute', LIMIT_MS],
+  ['sends less than 100 kB in five seconds', RATE_MS],
+])('returns 422 for a body that %s', async (_, limitMs) => {
+  const keys = await Promise.all([newKey(), newKey(), newKey()])
   const { setTimeout: start } = globalThis
   vi.spyOn(globalThis, 'setTimeout').mockImplementation((callback, ms) =>
-    start(callback, ms === LIMIT_MS ? 50 : ms),
+    start(callback, ms === limitMs ? 50 : ms),
   )
-  for (const { response } of [openUpload(), openUpload(), openUpload()]) {
+  for (const { response } of keys.map(openUpload)) {
     expect((await response).status).toBe(422)
     expect(await errorOf(await response)).toEqual({
       code: 'validation_error',
       message:
-        'The image was not received within 60 seconds. Send a smaller file, or use a faster connection.',
+        'The image was received too slowly. Send at least 100 kB in 5 seconds, and the whole image within 60 seconds: use a smaller file or a faster connection.',
     })
   }
-  expect((await postUpload(key)).status).toBe(201)
+  expect((await postUpload(keys[0]!)).status).toBe(201)
 })

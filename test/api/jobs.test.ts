@@ -1,8 +1,12 @@
 // GET /v1/jobs/{jobId}, GET /v1/jobs and DELETE /v1/jobs/{jobId}.
+import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { newId } from '../../src/ids.ts'
-import { Organisation } from '../../src/organisation/organisation.ts'
+import { processJob } from '../../src/jobs/processing/process.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { Organisation } from '../../src/organisation-object.ts'
 import { codeOf, errorOf } from '../support/client.ts'
+import { InjectedError } from '../support/injected-error.ts'
+import { spyPrepare } from '../support/jobs-database.ts'
 import {
   finished,
   failJobQueues,
@@ -87,6 +91,93 @@ describe('GET /v1/jobs/{jobId}', () => {
     const job = await response.json<{ status: string; duration_ms: number }>()
     expect(job.status).toBe('completed')
     expect(job.duration_ms).toBeGreaterThanOrEqual(900)
+  })
+
+  it('reads an unfinished job at most five times in a wait of 30 seconds', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] })
+    const shop = await newOrganisation()
+    failJobQueues()
+    const { job_id } = await submit(shop.test)
+    const startedAt = Date.now()
+    vi.spyOn(scheduler, 'wait').mockImplementation(
+      async (ms) => void vi.setSystemTime(Date.now() + ms),
+    )
+    const prepare = spyPrepare()
+    const response = await shop.test.get(`/v1/jobs/${job_id}`, { Prefer: 'wait=30' })
+    const waitedMs = Date.now() - startedAt
+    vi.useRealTimers()
+    expect(await response.json()).toMatchObject({ status: 'pending' })
+    expect(waitedMs).toBeGreaterThanOrEqual(30_000)
+    const reads = prepare.mock.calls.filter(([sql]) => /from "jobs"/.test(sql))
+    // The first one answers a request without a wait.
+    expect(reads.length - 1).toBeLessThanOrEqual(5)
+  })
+
+  describe('with Prefer: wait', () => {
+    /** Makes waits longer than a test, so that only a signal can end them. */
+    function stopTime() {
+      const wait = scheduler.wait.bind(scheduler)
+      const waits = vi
+        .spyOn(scheduler, 'wait')
+        .mockImplementation((_, options) => wait(3_600_000, options))
+      const prepare = spyPrepare()
+      const reads = () =>
+        prepare.mock.calls.filter(([sql]) => /left join "webhook_events"/.test(sql))
+      return { waits, reads: () => reads().length }
+    }
+
+    async function waiting(shop: TestOrganisation, waits: { mock: { calls: unknown[][] } }) {
+      const { job_id: jobId } = await submit(shop.test)
+      const before = waits.mock.calls.length
+      const response = shop.test.get(`/v1/jobs/${jobId}`, { Prefer: 'wait=30' })
+      await vi.waitUntil(() => waits.mock.calls.length > before)
+      return { jobId, response }
+    }
+
+    it('is answered by the signal of the end, with two reads', async () => {
+      const shop = await newOrganisation()
+      failJobQueues()
+      const { waits, reads } = stopTime()
+      const { jobId, response } = await waiting(shop, waits)
+      expect(reads()).toBe(1)
+      await processJob({ env, jobId, mode: 'test' })
+      expect(await (await response).json()).toMatchObject({ status: 'completed' })
+      expect(reads()).toBe(2)
+    })
+
+    it('is answered by the cancellation of the job', async () => {
+      const shop = await newOrganisation()
+      failJobQueues()
+      const { waits } = stopTime()
+      const { jobId, response } = await waiting(shop, waits)
+      expect((await shop.test.delete(`/v1/jobs/${jobId}`)).status).toBe(200)
+      expect(await (await response).json()).toMatchObject({ status: 'refunded' })
+    })
+
+    it('finds an end that came just before the wait', async () => {
+      const shop = await newOrganisation()
+      failJobQueues()
+      const { job_id: jobId } = await submit(shop.test)
+      const stub = env.ORGANISATION.getByName(shop.orgId)
+      await stub.jobsEnded([jobId])
+      await stub.waitForEnd(jobId, 30_000)
+    })
+
+    it('reads the job later when the signal is lost', async () => {
+      const shop = await newOrganisation()
+      failJobQueues()
+      const { job_id: jobId } = await submit(shop.test)
+      const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
+      vi.spyOn(Organisation.prototype, 'waitForEnd').mockImplementation(() => {
+        throw new InjectedError('evicted')
+      })
+      vi.spyOn(scheduler, 'wait').mockImplementationOnce(async () => {
+        await processJob({ env, jobId, mode: 'test' })
+      })
+      const response = await shop.test.get(`/v1/jobs/${jobId}`, { Prefer: 'wait=30' })
+      expect(await response.json()).toMatchObject({ status: 'completed' })
+      expect(warn.mock.calls.join()).toContain('end of the job not awaited')
+    })
   })
 
   it.each(['wait=soon', 'wait=-1', 'return=minimal', ''])('ignores Prefer: %s', async (prefer) => {
@@ -395,7 +486,7 @@ describe('DELETE /v1/jobs/{jobId}', () => {
     failJobQueues()
     const { job_id } = await submit(shop.live)
     const release = vi.spyOn(Organisation.prototype, 'release').mockImplementation(() => {
-      throw new Error('the object is unavailable')
+      throw new InjectedError('the object is unavailable')
     })
     expect((await shop.live.delete(`/v1/jobs/${job_id}`)).status).toBe(200)
     expect(release).toHaveBeenCalledOnce()

@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { app } from '../../src/app.ts'
 import { codeOf, request } from '../support/client.ts'
+import { newOrganisation } from '../support/world.ts'
 
 const methodsByPath = Map.groupBy(
   app.routes.filter(({ method }) => method !== 'ALL'),
@@ -26,7 +27,8 @@ describe('an unsupported method', () => {
 
   it('is tested for the paths of every HTTP module', () => {
     const modules = new Set(paths.map(([path]) => path.split('/')[1]))
-    const documents = ['openapi.json', 'openapi.yaml', 'docs']
+    const texts = ['llms.txt', 'llms-full.txt', 'robots.txt', 'sitemap.xml', '.well-known']
+    const documents = ['openapi.json', 'openapi.yaml', 'docs', ...texts]
     const all = [
       '',
       'health',
@@ -40,4 +42,16 @@ describe('an unsupported method', () => {
     ]
     expect([...modules].toSorted()).toEqual(all.toSorted())
   })
+})
+
+it('links errors to the description of their code', async () => {
+  const shop = await newOrganisation()
+  for (const [path, code] of [
+    ['/v1/jobs/job_1', 'job_not_found'],
+    ['/v1/nope', 'not_found'],
+  ] as const) {
+    const { headers } = await shop.live.get(path)
+    expect(headers.get('Link')).toBe(`</docs/errors#${code}>; rel="help"`)
+  }
+  expect((await request('/operator/organisations')).headers.get('Link')).toBeNull()
 })

@@ -159,7 +159,8 @@ describe('/openapi.json', () => {
     const shop = await newOrganisation()
     const response = await shop.test.post('/v1/tryon', IMAGES)
     const body = await response.json<object>()
-    const { headers } = response
+    const headers = new Headers(response.headers)
+    headers.set('Link', '</docs/errors>; rel="help"')
     const drifted = (status: number, changed: object) =>
       expectDocumented('POST', '/v1/tryon', Response.json(changed, { status, headers }))
     await expect(drifted(202, body)).resolves.toBeUndefined()

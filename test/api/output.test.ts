@@ -1,10 +1,10 @@
 // DELETE /v1/jobs/{job_id}/output deletes the pictures of a finished job.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { eventIdOf, newId } from '../../src/ids.ts'
+import { eventIdOf, newId } from '../../src/platform/ids.ts'
 import { SYSTEM } from '../../src/domain/actor.ts'
-import { resendEvent } from '../../src/webhooks/resend.ts'
-import { deliverEvent } from '../../src/webhooks/deliver.ts'
+import { resendEvent } from '../../src/webhooks/delivery/resend.ts'
+import { deliverEvent } from '../../src/webhooks/delivery/deliver.ts'
 import { clientOf, codeOf, errorOf } from '../support/client.ts'
 import { violationsOf } from '../support/facts.ts'
 import { fakePictures } from '../support/live-job.ts'

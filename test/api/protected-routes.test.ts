@@ -1,9 +1,15 @@
 // No route is public unless this file lists it.
+import { env } from 'cloudflare:workers'
 import { inspectRoutes } from 'hono/dev'
+import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
+import type { ApiApp } from '../../src/api/api-context.ts'
+import { readCredentials } from '../../src/api/authenticate-key.ts'
 import { app } from '../../src/app.ts'
-import { newId } from '../../src/ids.ts'
-import { createKey } from '../../src/organisation/api-key.ts'
+import { errorResponse } from '../../src/http/on-error.ts'
+import type { AppError } from '../../src/domain/errors.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { createKey } from '../../src/credits/api-key.ts'
 import { codeOf, request } from '../support/client.ts'
 import { IMAGES } from '../support/world.ts'
 
@@ -15,6 +21,12 @@ const PUBLIC = [
   'GET /health',
   // The page 'not found' of the documentation.
   'GET /docs/*',
+  'GET /docs/:page{.+\\.md}',
+  'GET /llms.txt',
+  'GET /llms-full.txt',
+  'GET /robots.txt',
+  'GET /sitemap.xml',
+  'GET /.well-known/security.txt',
   'ALL /console',
   'ALL /console/*',
   'ALL /pricing',
@@ -67,5 +79,16 @@ describe('the routes of the app', () => {
   it.each(routesUnder('/operator/'))('return 401 without the operator token: %s', async (route) => {
     const response = await call(route)
     expect([response.status, await codeOf(response)]).toEqual([401, 'unauthorized'])
+  })
+
+  it('return 401 without an API key if a route accepts all methods', async () => {
+    const open = new Hono<ApiApp>()
+      .basePath('/v1')
+      .use(readCredentials)
+      .all('/export', (c) => c.text('everything'))
+      .onError((error, c) => errorResponse(c, error as AppError))
+    const response = await open.request('/v1/export', {}, env)
+    expect([response.status, await codeOf(response)]).toEqual([401, 'invalid_api_key'])
+    expect((await open.request('/v1/unknown', {}, env)).status).toBe(404)
   })
 })

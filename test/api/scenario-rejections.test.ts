@@ -24,6 +24,9 @@ describe('/refuse/{code}', () => {
     [403, 'account_suspended', /^This organisation is suspended or scheduled for deletion/],
     [429, 'rate_limit_exceeded', /^Too many requests\. Wait for the number of seconds/],
     [500, 'internal_error', /^Something went wrong on our side/],
+    [401, 'api_key_revoked', /^This API key has been revoked/],
+    [404, 'workspace_not_found', /^This organisation has no active workspace/],
+    [422, 'idempotency_key_reused', /^This Idempotency-Key was used/],
   ])('returns %i %s and stores nothing', async (status, code, message) => {
     const shop = await newOrganisation()
     const response = await submitRejected(shop, code, { 'Idempotency-Key': 'rejected' })

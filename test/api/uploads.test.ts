@@ -1,10 +1,10 @@
 // POST /v1/uploads, and jobs whose images are uploads.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { processJob } from '../../src/jobs/process.ts'
+import { processJob } from '../../src/jobs/processing/process.ts'
 import { MAX_IMAGE_BYTES } from '../../src/domain/limits.ts'
 import { compositor } from '../../src/engines/compositor.ts'
-import { dailyBytes } from '../../src/organisation/storage-allowance.ts'
+import { dailyBytes } from '../../src/credits/storage-allowance.ts'
 import { BASE, clientOf, errorOf } from '../support/client.ts'
 import { fakePictures, MODEL, PICTURES } from '../support/live-job.ts'
 import { jpeg, png } from '../support/picture.ts'

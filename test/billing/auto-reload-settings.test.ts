@@ -2,18 +2,22 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { AUTO_RELOAD_DEFAULTS, autoReloadSettings } from '../../src/billing/auto-reload-settings.ts'
-import { newId } from '../../src/ids.ts'
+import { updateOrganisation } from '../../src/billing/update-organisation.ts'
+import { newId } from '../../src/platform/ids.ts'
 import {
   auditActionsOf,
   billedShop,
   failBatches,
+  paymentsOf,
   RELOAD,
+  reserve,
   rowOf,
   setAutoReload,
 } from '../support/billed-shop.ts'
 import type { BilledShop } from '../support/billed-shop.ts'
 import { newUser } from '../support/billing.ts'
 import { fakePayments } from '../support/fake-payment-provider.ts'
+import { runAlarm } from '../support/retention.ts'
 import { operator } from '../support/world.ts'
 
 beforeEach(() => void fakePayments())
@@ -57,6 +61,7 @@ describe('an owner', () => {
     [{ threshold: 2.5 }, 'The threshold must be'],
     [{ threshold: 1_000_001 }, 'The threshold must be'],
     [{ monthlyMax: 799 }, 'The monthly maximum must be from $8, the price of the pack, to'],
+    [{ monthlyMax: 500_001 }, 'to $5,000. Contact support for a higher one.'],
     [{ monthlyMax: 800.5 }, 'The monthly maximum must be'],
     [{ monthlyMax: Infinity }, 'The monthly maximum must be'],
   ])('cannot save %o', async (settings, message) => {
@@ -134,5 +139,56 @@ describe('the defaults', () => {
       monthlyMax: 16_000,
     })
     expect(RELOAD.pack).not.toBe(AUTO_RELOAD_DEFAULTS.pack)
+  })
+})
+
+describe('the ceiling of the monthly maximum', () => {
+  const ceilingPath = ({ orgId }: BilledShop) => `/operator/organisations/${orgId}`
+
+  it('depends on the currency', async () => {
+    const shop = await billedShop({ credits: 100, region_code: 'IN' })
+    await setAutoReload(shop, { monthlyMax: 40_000_000 })
+    await expect(setAutoReload(shop, { monthlyMax: 40_000_001 })).rejects.toMatchObject({
+      message: expect.stringContaining('to ₹4,00,000. Contact support'),
+    })
+  })
+
+  it('is lifted and lowered by operators only', async () => {
+    const shop = await billedShop({ credits: 100 })
+    const lift = await operator.patch(ceilingPath(shop), { auto_reload_ceiling: 2_000_000 })
+    expect(lift.status).toBe(200)
+    await setAutoReload(shop, { monthlyMax: 2_000_000 })
+    const billing = await operator.get(`${ceilingPath(shop)}/billing`)
+    expect(await billing.json()).toMatchObject({
+      auto_reload: { monthly_max: 2_000_000, ceiling: 2_000_000 },
+    })
+    // What is stored is limited to a ceiling that was lowered later.
+    await operator.patch(ceilingPath(shop), { auto_reload_ceiling: null })
+    const settings = autoReloadSettings(await rowOf(shop), null)
+    expect(settings.monthlyMax).toBe(500_000)
+    await expect(
+      updateOrganisation({
+        env,
+        actor: shop.owner,
+        organisationId: shop.orgId,
+        change: { autoReloadCeiling: 9_000_000 },
+      }),
+    ).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  it('limits what is charged for a maximum that is stored above it', async () => {
+    const provider = fakePayments()
+    const shop = await billedShop({ credits: 5 })
+    await setAutoReload(shop)
+    await env.DB.prepare(
+      'UPDATE organisations SET auto_reload_monthly_max = 1000000000, auto_reload_ceiling = 799 WHERE id = ?',
+    )
+      .bind(shop.orgId)
+      .run()
+    await env.ORGANISATION.getByName(shop.orgId).refresh()
+    await reserve(shop, 1)
+    await runAlarm(shop)
+    expect(provider.calls).toEqual([])
+    expect(await paymentsOf(shop)).toEqual([])
   })
 })

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { findBillingAccount } from '../../src/billing/billing-account.ts'
 import { findPayment, insertPayment } from '../../src/billing/payments.ts'
-import { settlePayment } from '../../src/billing/settle.ts'
+import { settlePayment } from '../../src/billing/settle-payment.ts'
 import { syncSubscription } from '../../src/billing/subscription.ts'
 import { SYSTEM } from '../../src/domain/actor.ts'
 import {

@@ -2,7 +2,9 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { findBillingAccount } from '../../src/billing/billing-account.ts'
-import { creditAccountOf } from '../../src/billing/credit-account.ts'
+import { sandboxCustomers } from '../../src/platform/db/billing-schema.ts'
+import { database } from '../../src/platform/db/database.ts'
+import { organisationStub } from '../../src/credits/organisation-stub.ts'
 import { findPayment } from '../../src/billing/payments.ts'
 import { syncSubscription } from '../../src/billing/subscription.ts'
 import { deliver, shopOnPlan } from '../support/billing.ts'
@@ -18,9 +20,14 @@ afterEach(() => void vi.useRealTimers())
 
 async function pastGracePeriod() {
   const shop = await shopOnPlan(provider, 'growth')
-  await env.DB.prepare("INSERT INTO sandbox_objects VALUES (?, ?, '{}', 0, NULL)")
-    .bind(`cus_${shop.organisationId}`, shop.organisationId)
-    .run()
+  const { organisationId } = shop
+  const customer = {
+    id: `cus_${organisationId}`,
+    organisationId,
+    name: 'Acme',
+    origin: 'https://a.test',
+  }
+  await database(env).insert(sandboxCustomers).values(customer)
   await operator.delete(`/operator/organisations/${shop.organisationId}`)
   passTime(PAST_GRACE_MS)
   return shop
@@ -66,7 +73,7 @@ describe('a scheduled deletion', () => {
     const { organisationId } = await shopOnPlan(provider, 'growth')
     await operator.delete(`/operator/organisations/${organisationId}`)
     await vi.waitUntil(() => provider.subscriptionOf(organisationId)?.endsAtPeriodEnd)
-    await syncSubscription({ env, account: creditAccountOf(env, organisationId), organisationId })
+    await syncSubscription({ env, account: organisationStub(env, organisationId), organisationId })
     expect(await findBillingAccount(env, organisationId)).toMatchObject({ nextPlan: 'starter' })
     expect(provider.calls.filter((call) => call === 'setNextPlan')).toHaveLength(1)
   })

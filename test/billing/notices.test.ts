@@ -4,7 +4,7 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { billedShop, mailsTo, reserve, runDueAlarm } from '../support/billed-shop.ts'
 import type { BilledShop } from '../support/billed-shop.ts'
-import { updatePreferences } from '../../src/notifications/preferences.ts'
+import { updatePreferences } from '../../src/users/notification-preferences.ts'
 import { newUser } from '../support/billing.ts'
 import { fakePayments } from '../support/fake-payment-provider.ts'
 import { DAY_MS, fakeClock, pass } from '../support/retention.ts'
@@ -26,9 +26,14 @@ const levelOf = async (shop: TestOrganisation) => (await stubOf(shop).creditStat
 const grant = (shop: TestOrganisation, amount: number, reference: string) =>
   stubOf(shop).grant({ amount, reference, reason: 'Bought' })
 
+/** Submits live jobs that complete. */
+async function consume(shop: TestOrganisation, credits: number): Promise<void> {
+  for (const jobId of await reserve(shop, credits)) await stubOf(shop).capture(jobId)
+}
+
 async function use(shop: BilledShop, credits: number): Promise<string[]> {
   for (let n = 0; n < credits; n++) {
-    await reserve(shop, 1)
+    await consume(shop, 1)
     await runDueAlarm(shop)
   }
   return mailsTo(shop)
@@ -44,11 +49,11 @@ describe('the level of the balance', () => {
   it('is low at 20 % of the last grant and empty at 0', async () => {
     const shop = await newOrganisation({ credits: 10 })
     expect(await stubOf(shop).creditStatus()).toEqual({ balance: 10, level: 'ok' })
-    await reserve(shop, 7)
+    await consume(shop, 7)
     expect(await levelOf(shop)).toBe('ok')
-    await reserve(shop, 1)
+    await consume(shop, 1)
     expect(await levelOf(shop)).toBe('low')
-    await reserve(shop, 2)
+    await consume(shop, 2)
     expect(await levelOf(shop)).toBe('empty')
   })
 
@@ -97,14 +102,27 @@ describe('the owners', () => {
 
   it('are informed only that the balance is empty when it falls at once', async () => {
     const shop = await billedShop({ credits: 10 })
-    await reserve(shop, 10)
+    await consume(shop, 10)
     await runDueAlarm(shop)
     expect(mailsTo(shop)).toEqual([EMPTY])
   })
 
+  it('are not informed about reserved credits, which may return', async () => {
+    const shop = await billedShop({ credits: 10 })
+    const jobs = await reserve(shop, 10)
+    await runDueAlarm(shop)
+    expect(mailsTo(shop)).toEqual([])
+    expect(await levelOf(shop)).toBe('empty')
+    await stubOf(shop).release(jobs.slice(0, 5))
+    expect(await levelOf(shop)).toBe('ok')
+    for (const jobId of jobs.slice(5)) await stubOf(shop).capture(jobId)
+    await runDueAlarm(shop)
+    expect(mailsTo(shop)).toEqual([])
+  })
+
   it('are not informed again after credits of jobs were released', async () => {
     const shop = await billedShop({ credits: 10 })
-    await use(shop, 7)
+    await use(shop, 8)
     const { job_id: jobId } = await (
       await shop.live.post('/v1/tryon', {
         model_image_url: 'https://cdn.test/model',
@@ -143,7 +161,7 @@ describe('the owners', () => {
 
   it('of an organisation that is scheduled for deletion are not informed', async () => {
     const shop = await billedShop({ credits: 10 })
-    await reserve(shop, 10)
+    await consume(shop, 10)
     await env.DB.prepare('UPDATE organisations SET delete_after = ? WHERE id = ?')
       .bind(Date.now() + DAY_MS, shop.orgId)
       .run()
@@ -160,7 +178,7 @@ describe('the owners', () => {
 
 it('informs an organisation without owners without an error', async () => {
   const shop = await newOrganisation({ credits: 2 })
-  await reserve(shop, 2)
+  await consume(shop, 2)
   expect(await runDueAlarm(shop)).toBe(true)
   expect(await levelOf(shop)).toBe('empty')
 })

@@ -8,9 +8,9 @@ import { findPayment, insertPayment, recordState } from '../../src/billing/payme
 import { readBilling } from '../../src/billing/read-billing.ts'
 import { readPayment } from '../../src/billing/read-payment.ts'
 import { refreshPayment } from '../../src/billing/refresh-payment.ts'
-import { settlePayment } from '../../src/billing/settle.ts'
+import { settlePayment } from '../../src/billing/settle-payment.ts'
 import { SYSTEM } from '../../src/domain/actor.ts'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/platform/ids.ts'
 import { violationsOf } from '../support/facts.ts'
 import {
   accountOf,
@@ -149,13 +149,13 @@ describe('buying a pack', () => {
     },
   )
 
-  it('is rejected while the deletion is scheduled, and allowed while suspended', async () => {
+  it('is rejected while suspended, and while the deletion is scheduled', async () => {
     const shop = await newShop()
     await operator.patch(`/operator/organisations/${shop.organisationId}`, { status: 'suspended' })
-    expect((await startPack(shop)).status).toBe('open')
+    await expect(startPack(shop)).rejects.toThrow('Contact support before you pay')
     await operator.delete(`/operator/organisations/${shop.organisationId}`)
     await expect(startPack(shop)).rejects.toMatchObject({ code: 'deletion_scheduled' })
-    expect(await storedPayments(shop.organisationId)).toHaveLength(1)
+    expect(await storedPayments(shop.organisationId)).toEqual([])
   })
 
   it('uses the prices of the plan and of enterprise terms', async () => {
@@ -327,6 +327,18 @@ describe('reading', () => {
     expect((await read()).status).toBe('paid')
     expect(provider.calls).toEqual(['startCheckout', 'findPayment'])
     expect(await balanceOf(shop.organisationId)).toBe(500)
+  })
+
+  it('asks the provider once for parallel reads', async () => {
+    const shop = await newShop()
+    const { id } = await startPack(shop)
+    provider.pay(id)
+    passTime(2_100)
+    const read = () => readPayment({ ...shop.request, paymentId: id })
+    const states = await Promise.all(Array.from({ length: 20 }, read))
+    expect(states.some(({ status }) => status === 'paid')).toBe(true)
+    expect(provider.calls).toEqual(['startCheckout', 'findPayment'])
+    expect((await read()).status).toBe('paid')
   })
 
   it('returns the stored payment while the provider is unavailable', async () => {

@@ -60,7 +60,9 @@ describe('the sandbox while Stripe is set', () => {
     const subscriptionId = state.subscriptionId ?? ''
     const closed = sandbox(live)
     const rejected = { name: 'PaymentError', code: 'rejected' }
-    await expect(closed.upgrade({ ...request, subscriptionId })).rejects.toMatchObject(rejected)
+    await expect(
+      closed.upgrade({ ...request, subscriptionId, at: new Date() }),
+    ).rejects.toMatchObject(rejected)
     await expect(closed.charge(request)).rejects.toMatchObject(rejected)
     const urls = { returnUrl: 'https://try-on.test/a', cancelUrl: 'https://try-on.test/b' }
     await expect(closed.startCheckout({ ...request, ...urls })).rejects.toMatchObject(rejected)
@@ -68,7 +70,7 @@ describe('the sandbox while Stripe is set', () => {
   })
 
   it('returns 404 for its payment pages', async () => {
-    for (const path of ['/sandbox/checkout/ch_1?key=a', '/sandbox/portal?key=a']) {
+    for (const path of ['/sandbox/checkout/ch_1?key=a', '/sandbox/card?key=a']) {
       const request = new Request(`http://localhost${path}`)
       const response = await worker.fetch(request, live, createExecutionContext())
       expect(response.status).toBe(404)

@@ -1,9 +1,9 @@
 // Refunds by operators and in the provider's dashboard, and disputes.
 import { env } from 'cloudflare:workers'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { findPayment } from '../../src/billing/payments.ts'
 import { refundPayment } from '../../src/billing/refund-payment.ts'
-import { creditsReversed } from '../../src/billing/settle.ts'
+import { creditsReversed } from '../../src/billing/settle-payment.ts'
 import { balanceOf, deliver, newShop, paidPack, startPack } from '../support/billing.ts'
 import { fakePayments } from '../support/fake-payment-provider.ts'
 import type { FakePaymentProvider } from '../support/fake-payment-provider.ts'
@@ -52,6 +52,29 @@ describe('a refund by an operator', () => {
     expect(await refund(paymentId)).toMatchObject({ amountRefunded: 4_000 })
   })
 
+  it('is made once per reference, also after the audit log is deleted', async () => {
+    const { organisationId, paymentId } = await paidPack(provider)
+    await refund(paymentId, 1_000)
+    await env.DB.prepare('DELETE FROM audit_log WHERE organisation_id = ?')
+      .bind(organisationId)
+      .run()
+    const call = vi.spyOn(provider, 'refund')
+    expect(await refund(paymentId)).toMatchObject({ amountRefunded: 1_000 })
+    // The same request, for which the provider refunds nothing more.
+    expect(call).toHaveBeenCalledWith(expect.objectContaining({ amount: 1_000 }))
+    expect(provider.stateOf(paymentId).amountRefunded).toBe(1_000)
+    expect(await balanceOf(organisationId)).toBe(375)
+  })
+
+  it('is completed by a repetition after a crash before the provider was called', async () => {
+    const { organisationId, paymentId } = await paidPack(provider)
+    vi.spyOn(provider, 'refund').mockRejectedValueOnce(new Error('The Worker has crashed'))
+    await expect(refund(paymentId, 1_000)).rejects.toThrow('The Worker has crashed')
+    expect(provider.stateOf(paymentId).amountRefunded).toBe(0)
+    expect(await refund(paymentId)).toMatchObject({ amountRefunded: 1_000 })
+    expect(await balanceOf(organisationId)).toBe(375)
+  })
+
   it('is recorded with its reason', async () => {
     const { organisationId, paymentId } = await paidPack(provider)
     await refund(paymentId, 1_000)
@@ -68,7 +91,11 @@ describe('a refund by an operator', () => {
         actor: 'operator',
         details: { amount: 1_000, reason: 'Goodwill', reference: 'case-1' },
       },
-      { action: 'payment.refunded', actor: 'system', details: { amount: 1_000, credits: 125 } },
+      {
+        action: 'payment.refunded',
+        actor: 'system',
+        details: { amount: 1_000, credits: 125, currency: 'USD' },
+      },
     ])
   })
 

@@ -2,9 +2,9 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { addMonths } from '../../src/billing/sandbox/subscription-terms.ts'
-import type { PaymentRequest } from '../../src/billing/provider.ts'
+import type { PaymentRequest } from '../../src/billing/payment-provider.ts'
 import type { SelfServicePlan } from '../../src/billing/plans.ts'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/platform/ids.ts'
 import { newBrowser } from '../support/browser.ts'
 import { DAY_MS, fakeClock, pass } from '../support/retention.ts'
 import {
@@ -12,6 +12,7 @@ import {
   loseNextResponse,
   paid,
   pathOf,
+  pay,
   planRequest,
   provider,
   stateOf,
@@ -43,13 +44,15 @@ async function passPeriod(subscriptionId: string) {
 
 const upgradeTo = (plan: SelfServicePlan, organisationId: string, subscriptionId: string) => {
   const request: PaymentRequest = planRequest(plan, organisationId)
-  return { request, upgrade: () => provider.upgrade({ ...request, subscriptionId }) }
+  return {
+    request,
+    upgrade: () => provider.upgrade({ ...request, subscriptionId, at: new Date() }),
+  }
 }
 
 async function changeCard(customerId: string, card: keyof typeof CARDS) {
   const url = await provider.portalUrl({ customerId, returnUrl: 'https://try-on.test/pricing' })
-  const form = { number: CARDS[card], expiry: '12/40', cvc: '123' }
-  await newBrowser().post(pathOf(url).replace('?', '/card?'), form)
+  await pay(url, CARDS[card])
 }
 
 describe('first payment', () => {
@@ -317,7 +320,7 @@ describe('end', () => {
     expect(await read(subscriptionId)).toMatchObject({ status: 'ended' })
     expect(await stateOf(request)).toMatchObject({ status: 'paid', amountRefunded: 0 })
     const rows = await env.DB.prepare(
-      'SELECT count(*) AS n FROM sandbox_objects WHERE id = ? AND due_at IS NOT NULL',
+      'SELECT count(*) AS n FROM sandbox_subscriptions WHERE id = ? AND due_at IS NOT NULL',
     )
       .bind(subscriptionId)
       .first<number>('n')

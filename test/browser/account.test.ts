@@ -4,8 +4,8 @@ import assert from 'node:assert/strict'
 import { mkdir } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { codeAt } from '../../src/accounts/totp.ts'
-import { findAxeViolations, OVERFLOWS } from './support/checks.ts'
+import { codeAt } from '../../src/users/totp.ts'
+import { findAxeViolations, findOverflows } from './support/checks.ts'
 import {
   DESKTOP,
   onboard,
@@ -51,7 +51,7 @@ async function inspect(page: Page, name: string) {
       await page.setViewportSize(viewport)
       await page.evaluate('new Promise((done) => requestAnimationFrame(() => setTimeout(done)))')
       const where = `${name} at ${viewport.width} px, ${colorScheme}`
-      assert.deepEqual(await page.evaluate(OVERFLOWS), [], where)
+      assert.deepEqual(await findOverflows(page), [], where)
       if (process.env['SHOTS']) {
         await mkdir(SHOTS, { recursive: true })
         const path = `${SHOTS}/${name}-${viewport.width}-${colorScheme}.png`
@@ -79,7 +79,7 @@ describe('a passkey', () => {
     page.on('pageerror', ({ message }) => errors.push(message))
     await addAuthenticator(page)
     await onboard(page)
-    await page.goto(ACCOUNT)
+    await page.goto(`${ACCOUNT}#security`)
     assert.equal(await page.getByText('Passkeys need JavaScript').isVisible(), false)
     await page
       .getByLabel('Name of the new passkey')
@@ -93,7 +93,7 @@ describe('a passkey', () => {
     await signOut(page)
     // Autofill would use the passkey at once, since the authenticator confirms everything.
     await page.waitForURL(/\/console\/org_/)
-    await page.goto(ACCOUNT)
+    await page.goto(`${ACCOUNT}#security`)
     await page.getByText('This session').waitFor()
     assert.deepEqual(errors, [])
     await page.context().close()
@@ -106,7 +106,7 @@ describe('a passkey', () => {
     )
     await addAuthenticator(page)
     await onboard(page)
-    await page.goto(ACCOUNT)
+    await page.goto(`${ACCOUNT}#security`)
     await page.getByRole('button', { name: 'Add a passkey' }).click()
     await page.getByText('Passkey added').waitFor()
     await signOut(page)
@@ -121,7 +121,7 @@ describe('two-factor authentication', () => {
   it('is set up, asked for at the sign-in, and has recovery codes', async () => {
     const page = await service.open()
     const email = await onboard(page)
-    await page.goto(ACCOUNT)
+    await page.goto(`${ACCOUNT}#security`)
     await page.getByRole('button', { name: 'Set up two-factor authentication' }).click()
     await page.getByRole('button', { name: 'Set up the authenticator app' }).click()
     await page.getByAltText('QR code').waitFor()
@@ -163,15 +163,19 @@ describe('the account page', () => {
   it('changes the email address and shows passwords on request', async () => {
     const page = await service.open()
     await onboard(page)
-    await page.goto(ACCOUNT)
+    await page.goto(`${ACCOUNT}#security`)
     const password = page.getByLabel('New password')
     await password.fill('visible words')
     const button = page.getByRole('button', { name: 'Show password' }).nth(1)
+    const colour = () => button.evaluate('(element) => getComputedStyle(element).color')
+    const atRest = await colour()
     await button.click()
+    assert.equal(await colour(), atRest)
     assert.equal(await password.getAttribute('type'), 'text')
     await button.click()
     assert.equal(await password.getAttribute('type'), 'password')
     const email = `new.${Date.now()}@shop.example`
+    await page.getByRole('link', { name: 'Profile', exact: true }).click()
     await page.getByText('Change email address', { exact: true }).click()
     await page.getByLabel('New work email').fill(email)
     await page.getByRole('button', { name: 'Send link' }).click()

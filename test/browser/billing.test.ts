@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAccessible, LOW_CONTRAST, OVERFLOWS } from './support/checks.ts'
+import { assertAccessible, findLowContrast, findOverflows } from './support/checks.ts'
 import { DESKTOP, onboard, PHONE, startConsole, TABLET } from './support/console.ts'
 import type { Console } from './support/console.ts'
 
@@ -32,7 +32,8 @@ describe('buying credits', () => {
     await page.getByText('500 credits were added').waitFor()
     assert.equal(await balance(page), '600')
     await page.getByRole('button', { name: 'Back to Billing' }).click()
-    await page.getByText('Visa •••• 4242').waitFor()
+    await page.getByText('Visa •••• 4242').first().waitFor()
+    await page.getByRole('link', { name: 'Payments', exact: true }).click()
     const row = page.getByRole('row', { name: /500 credits/ })
     assert.match((await row.textContent()) ?? '', /€40.*paid/)
     const [invoice] = await Promise.all([
@@ -44,10 +45,12 @@ describe('buying credits', () => {
 
   it('shows a late confirmation without a reload', async () => {
     await buy(page, '100', CARDS.late)
-    await page.getByText('We are waiting for the confirmation').waitFor()
+    await page
+      .getByText(/We are waiting for the confirmation|The payment is not complete/)
+      .waitFor()
     await page.waitForLoadState() // without its styles, the page is wider
     await page.evaluate('window.marker = true')
-    assert.deepEqual(await page.evaluate(OVERFLOWS), [])
+    assert.deepEqual(await findOverflows(page), [])
     await assertAccessible(page)
     await page.getByText('100 credits were added').waitFor({ timeout: 60_000 })
     assert.equal(await balance(page), '200')
@@ -65,7 +68,7 @@ describe('buying credits', () => {
   it('charges nothing when the card is declined, and can be continued', async () => {
     await buy(page, '100', CARDS.declined)
     await page.getByText('The card was declined.').waitFor()
-    await page.goto('/console/billing')
+    await page.goto('/console/billing#payments')
     assert.match((await page.locator('.metrics').textContent()) ?? '', /Credit balance100/)
     await page.getByRole('link', { name: /Continue payment/ }).click()
     await pay(page, CARDS.success)
@@ -87,15 +90,18 @@ describe('buying credits', () => {
 
 describe('a plan', () => {
   it('is started, upgraded and ended', async () => {
-    await page.goto('/console/billing')
+    await page.goto('/console/billing#plan')
     await page.getByRole('button', { name: 'Upgrade to Growth' }).click()
     await pay(page, CARDS.success)
     await page.getByText('750 credits were added').waitFor()
-    await page.goto('/console/billing')
+    await page.goto('/console/billing#plan')
     await page.getByRole('heading', { name: 'Plan Growth' }).waitFor()
-    await choose(page, 'Upgrade to Scale')
+    await page.getByRole('button', { name: 'Upgrade to Scale' }).click()
+    await page.getByText('€250 plus tax').waitFor()
+    await assertAccessible(page)
+    await page.getByRole('button', { name: 'Pay €250 and upgrade' }).click()
     await page.getByText('5,250 credits were added').waitFor()
-    await page.goto('/console/billing')
+    await page.goto('/console/billing#plan')
     await page.getByText('1,200 requests per minute').first().waitFor()
     await choose(page, 'Downgrade to Starter')
     await page.getByText('The plan changes to Starter on').waitFor()
@@ -128,6 +134,7 @@ describe('auto-reload', () => {
     const reload = page.getByRole('row', { name: /500 credits \(auto-reload\)/ })
     await reloadUntil(page, async () => /paid/.test((await reload.textContent()) ?? ''), reload)
     assert.match((await page.locator('.metrics').textContent()) ?? '', /Credit balance700/)
+    await page.goto('/console/billing')
     await page.getByText('€40 spent this month').waitFor()
   })
 })
@@ -138,19 +145,24 @@ describe('the pages of billing', () => {
     await buy(page, '100', CARDS.success)
     await page.getByText('100 credits were added').waitFor()
     const payment = new URL(page.url()).pathname
-    await page.goto('/console/billing')
+    await page.goto('/console/billing#plan')
     await page.getByRole('button', { name: 'Upgrade to Growth' }).click()
     await pay(page, CARDS.success)
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
-      for (const path of ['/console/billing', payment, '/pricing?currency=INR']) {
+      for (const path of [
+        '/console/billing',
+        '/console/billing#plan',
+        payment,
+        '/pricing?currency=INR',
+      ]) {
         await assertAccessible(page, path)
-        for (const action of await page.locator('main summary').all()) await action.click()
+        for (const action of await page.locator('main summary:visible').all()) await action.click()
         await page.keyboard.press('Tab') // makes the browser show focus indicators
-        assert.deepEqual(await page.evaluate(LOW_CONTRAST), [], `${path}, ${colorScheme}`)
+        assert.deepEqual(await findLowContrast(page), [], `${path}, ${colorScheme}`)
         for (const width of [320, PHONE.width, TABLET.width, 1024, DESKTOP.width]) {
           await page.setViewportSize({ width, height: 900 })
-          assert.deepEqual(await page.evaluate(OVERFLOWS), [], `${path} at ${width} px`)
+          assert.deepEqual(await findOverflows(page), [], `${path} at ${width} px`)
         }
         await page.setViewportSize(DESKTOP)
       }
@@ -167,7 +179,7 @@ async function buy(page: Page, credits: string, card: string): Promise<void> {
 
 /** Pays on the open payment page. */
 async function pay(page: Page, card: string): Promise<void> {
-  await page.getByRole('button', { name: `Use ${card}` }).click()
+  await page.getByRole('radio', { name: card }).check()
   await page.getByRole('button', { name: /^Pay / }).click()
 }
 
@@ -188,7 +200,7 @@ async function reloadUntil(
   for (let count = 0; count < 60; count++) {
     if ((await row.count()) > 0 && (await isDone())) return
     await page.waitForTimeout(500)
-    await page.goto('/console/billing')
+    await page.goto(`/console/billing?n=${count}#payments`)
   }
   assert.fail('the payment was not started')
 }

@@ -14,7 +14,7 @@ import {
   PHONE,
   startConsole,
 } from './support/console.ts'
-import { assertAccessible, OVERFLOWS } from './support/checks.ts'
+import { assertAccessible, findOverflows } from './support/checks.ts'
 import type { Console } from './support/console.ts'
 
 let site: Console
@@ -35,7 +35,7 @@ describe('onboarding', () => {
     assert.match((await page.locator('pre').nth(1).textContent()) ?? '', new RegExp(String(key)))
     await page.getByRole('button', { name: 'Submit sample job' }).click()
     await waitForResult(page)
-    await page.getByRole('link', { name: /Go to the console/ }).click()
+    await page.getByRole('button', { name: /Go to the console/ }).click()
     await page.getByRole('heading', { name: 'Acme Fashion' }).waitFor()
     assert.equal(await page.locator('.metrics dd').first().textContent(), '100')
   })
@@ -292,7 +292,7 @@ describe('leaving an organisation', () => {
     await page.getByRole('cell', { name: 'First test key' }).waitFor()
     await page.waitForLoadState()
     assert.equal(await page.getByLabel('Also revoke this key').isChecked(), true)
-    assert.deepEqual(await page.evaluate(OVERFLOWS), [])
+    assert.deepEqual(await findOverflows(page), [])
     await assertAccessible(page)
     await page.getByRole('button', { name: 'Leave' }).click()
     await page.getByText('You are not a member of any organisation').waitFor()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { findAxeViolations, LOW_CONTRAST, OVERFLOWS } from './support/checks.ts'
+import { findAxeViolations, findLowContrast, findOverflows } from './support/checks.ts'
 import { DESKTOP, onboard, PHONE, startConsole, TABLET } from './support/console.ts'
 import type { Console } from './support/console.ts'
 import { shoot } from './support/shoot.ts'
@@ -37,9 +37,11 @@ before(async () => {
      SELECT ${today} - n, organisations.id, 'live', workspaces.id, 1000 + (n * 37) % 400,
        (n * 7) % 90, n % 4,
        json_object('person_not_found', (n * 7) % 90), json_object('2400', 900, '8100', 100)
-     FROM n, organisations JOIN workspaces ON workspaces.name = 'Default'
+     FROM n, organisations JOIN workspaces
+       ON workspaces.organisation_id = organisations.id AND workspaces.name = 'Default'
      ORDER BY n;
-     INSERT INTO job_statistics_days VALUES (${today - 1});`.replaceAll(/\s+/g, ' '),
+     WITH RECURSIVE n(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < 60)
+     INSERT INTO job_statistics_days SELECT ${today} - n FROM n;`.replaceAll(/\s+/g, ' '),
   )
 })
 after(() => site.close())
@@ -66,7 +68,7 @@ describe('the mode switch', () => {
     for (const mode of ['Test', 'Live']) {
       await page.getByRole('button', { name: mode, exact: true }).click()
       await page.waitForLoadState()
-      assert.deepEqual(await page.evaluate(OVERFLOWS), [])
+      assert.deepEqual(await findOverflows(page), [])
     }
     await page.setViewportSize(DESKTOP)
   })
@@ -138,7 +140,7 @@ describe('API keys', () => {
     await page.waitForLoadState()
     for (const viewport of [PHONE, TABLET, DESKTOP]) {
       await page.setViewportSize(viewport)
-      assert.deepEqual(await page.evaluate(OVERFLOWS), [])
+      assert.deepEqual(await findOverflows(page), [])
       const box = await page
         .getByRole('button', { name: /^Revoke/ })
         .first()
@@ -188,11 +190,11 @@ describe('the pages', () => {
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
         assert.deepEqual(await findAxeViolations(page), [], path)
-        assert.deepEqual(await page.evaluate(LOW_CONTRAST), [], path)
+        assert.deepEqual(await findLowContrast(page), [], path)
       }
       await page.emulateMedia({ colorScheme: 'light' })
       await page.setViewportSize(PHONE)
-      assert.deepEqual(await page.evaluate(OVERFLOWS), [], path)
+      assert.deepEqual(await findOverflows(page), [], path)
       await page.setViewportSize(DESKTOP)
     }
     await page.getByRole('button', { name: 'Test', exact: true }).click()

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { gzipSync } from 'node:zlib'
 import type { Page } from 'playwright-core'
-import { findAxeViolations, LOW_CONTRAST, OVERFLOWS } from './support/checks.ts'
+import { findAxeViolations, findLowContrast, findOverflows } from './support/checks.ts'
 import {
   DESKTOP,
   newAddress,
@@ -131,7 +131,7 @@ async function check(): Promise<void> {
   for (const action of await page.locator('td summary').all()) await action.click()
   for (const viewport of WINDOWS) {
     await page.setViewportSize(viewport)
-    const overflows = (await page.evaluate(OVERFLOWS)) as string[]
+    const overflows = await findOverflows(page)
     problems.push(...overflows.map((part) => `${path} at ${viewport.width} px overflows: ${part}`))
   }
   for (const viewport of [TABLET, PHONE, DESKTOP]) {
@@ -152,7 +152,7 @@ async function check(): Promise<void> {
   await page.keyboard.press('Tab') // makes the browser show focus indicators
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme })
-    const found = (await page.evaluate(LOW_CONTRAST)) as string[]
+    const found = await findLowContrast(page)
     problems.push(...found.map((part) => `${path}, ${colorScheme}: ${part}`))
   }
 }
@@ -232,9 +232,10 @@ async function addLongNames(): Promise<void> {
   site.sql(
     `INSERT INTO users (id, name, email, created_at, updated_at)
      VALUES ('usr_second', 'Second', 'second@shop.example', 0, 0);
-     INSERT INTO members (organisation_id, user_id, role, created_at) SELECT id, 'usr_second', 'owner', 0 FROM organisations;
+     INSERT INTO members (organisation_id, user_id, role, created_at) SELECT id, 'usr_second', 'owner', 0
+       FROM organisations WHERE name = '${LONG_NAME}';
      INSERT INTO invitations (id, organisation_id, email, role, token_hash, created_at, expires_at)
      SELECT 'inv_long', id, '${LONG_EMAIL.replace(/^./, 'z')}', 'viewer', 'x', 0, 9e12
-     FROM organisations`,
+     FROM organisations WHERE name = '${LONG_NAME}'`,
   )
 }

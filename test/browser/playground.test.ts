@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { DESKTOP, onboard, PHONE, startConsole, TABLET } from './support/console.ts'
-import { findAxeViolations, OVERFLOWS } from './support/checks.ts'
+import { findAxeViolations, findOverflows } from './support/checks.ts'
 import type { Console } from './support/console.ts'
 
 /** A live job takes seconds of CPU time, and more on a busy machine. */
@@ -26,7 +26,7 @@ const result = () => page.locator('[data-run-result] img[alt^="Result"]')
 async function assertSound(): Promise<void> {
   for (const viewport of [PHONE, TABLET, DESKTOP]) {
     await page.setViewportSize(viewport)
-    assert.deepEqual(await page.evaluate(OVERFLOWS), [], `${page.url()} at ${viewport.width}`)
+    assert.deepEqual(await findOverflows(page), [], `${page.url()} at ${viewport.width}`)
   }
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })

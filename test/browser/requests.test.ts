@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { findAxeViolations, LOW_CONTRAST, OVERFLOWS } from './support/checks.ts'
+import { findAxeViolations, findLowContrast, findOverflows } from './support/checks.ts'
 import { DESKTOP, onboard, PHONE, startConsole, TABLET } from './support/console.ts'
 import type { Console } from './support/console.ts'
 import { shoot } from './support/shoot.ts'
@@ -28,11 +28,11 @@ async function check(name: string): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
       const at = `${name} at ${viewport.width} px, ${colorScheme}`
-      assert.deepEqual(await page.evaluate(OVERFLOWS), [], at)
+      assert.deepEqual(await findOverflows(page), [], at)
       assert.deepEqual(await findAxeViolations(page), [], at)
     }
   }
-  assert.deepEqual(await page.evaluate(LOW_CONTRAST), [], name)
+  assert.deepEqual(await findLowContrast(page), [], name)
   if (process.env['SHOTS']) await shoot(page, name)
   await page.emulateMedia({ colorScheme: 'light' })
 }
@@ -77,7 +77,7 @@ it('leads from a job to the request that failed and to the help for its error', 
   await page.getByLabel('Request ID or job ID').press('Enter')
   await page.waitForURL(/q=job_/)
   assert.ok((await rows().count()) >= 2)
-  assert.deepEqual(await page.evaluate(OVERFLOWS), [])
+  assert.deepEqual(await findOverflows(page), [])
 
   await page.goto('/console/requests?code=validation_error')
   await rows().first().getByRole('link').last().click()
@@ -93,7 +93,7 @@ it('leads from a job to the request that failed and to the help for its error', 
 })
 
 it('switches notifications off', async () => {
-  await page.goto('/console/account')
+  await page.goto('/console/account#notifications')
   await check('notifications')
   await page.getByLabel('New API key').uncheck()
   await page.getByRole('button', { name: 'Save notifications' }).click()

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { assertAccessible, OVERFLOWS } from './support/checks.ts'
+import { assertAccessible, findOverflows } from './support/checks.ts'
 import { newAddress, onboard, openMail, PASSWORD, PHONE, startConsole } from './support/console.ts'
 import type { Console } from './support/console.ts'
 
@@ -90,7 +90,7 @@ describe('a team', () => {
     const base = new URL(owner.url()).pathname
     for (const path of ['', '/settings/team', '/settings/workspaces', '/settings/audit-log']) {
       await owner.goto(base + path)
-      assert.deepEqual(await owner.evaluate(OVERFLOWS), [], path)
+      assert.deepEqual(await findOverflows(owner), [], path)
       await assertAccessible(owner)
     }
   })

@@ -5,7 +5,7 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { findAxeViolations, OVERFLOWS } from './support/checks.ts'
+import { findAxeViolations, findOverflows } from './support/checks.ts'
 import { DESKTOP, onboard, PHONE, startConsole, TABLET } from './support/console.ts'
 import type { Console } from './support/console.ts'
 import { shoot } from './support/shoot.ts'
@@ -43,7 +43,7 @@ async function check(name: string): Promise<void> {
   if (process.env['SHOTS']) await shoot(page, name)
   for (const viewport of [PHONE, TABLET, DESKTOP]) {
     await page.setViewportSize(viewport)
-    assert.deepEqual(await page.evaluate(OVERFLOWS), [], `${name} at ${viewport.width}`)
+    assert.deepEqual(await findOverflows(page), [], `${name} at ${viewport.width}`)
   }
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
@@ -116,12 +116,12 @@ it('lists deliveries and sends the failed ones again', async () => {
 
 it('shows a banner with a button while an endpoint is disabled', async () => {
   site.sql(
-    `INSERT OR REPLACE INTO webhook_endpoints (organisation_id, origin, failing_since, failures, timed_out, disabled_at)
-     SELECT id, '${new URL(hook).origin}', 1795000000000, 40, 0, 1795300000000 FROM organisations`,
+    `INSERT OR REPLACE INTO failing_receivers (organisation_id, receiver, origin, failing_since, failures, timed_out, disabled_at)
+     SELECT id, 'default', '${new URL(hook).origin}', 1795000000000, 40, 0, 1795300000000 FROM organisations`,
   )
   await page.goto('/console/settings/webhooks')
   await page.getByRole('heading', { name: 'A webhook endpoint is disabled' }).waitFor()
   await check('webhooks-disabled')
-  await page.getByRole('button', { name: /^Enable http/ }).click()
+  await page.getByRole('button', { name: /^Enable Default/ }).click()
   await page.getByText('Endpoint enabled.').waitFor()
 })

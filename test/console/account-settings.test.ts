@@ -14,7 +14,7 @@ import {
   userIdOf,
 } from '../support/browser.ts'
 import type { Browser } from '../support/browser.ts'
-import { PAST_GRACE_MS, passTime, runCron } from '../support/deletion.ts'
+import { DAY_MS, PAST_GRACE_MS, passTime, runCron } from '../support/deletion.ts'
 import { cellsWith } from '../support/traces.ts'
 
 const ACCOUNT = '/console/account'
@@ -41,7 +41,7 @@ describe('the name', () => {
     const { browser, organisationId } = await newOwner()
     const name = 'Ada <Lovelace>'
     const page = await browser.post(`${ACCOUNT}/name`, { display_name: name })
-    expect(page.path).toBe(`${ACCOUNT}?done=name`)
+    expect(page).toMatchObject({ path: ACCOUNT, notice: 'Name saved.' })
     expect(page.html).toContain('value="Ada &lt;Lovelace&gt;"')
     expect((await browser.get('/console/settings/team')).html).toContain('Ada &lt;Lovelace&gt;')
     expect(await auditOf(organisationId, 'user.updated')).toEqual([null])
@@ -56,7 +56,10 @@ describe('the email address', () => {
   /** Requests the change and returns the new address. */
   async function requestChange(browser: Browser, email = newAddress()) {
     const page = await browser.post(`${ACCOUNT}/email`, { email })
-    expect(page.path).toBe(`${ACCOUNT}?sent=1`)
+    expect(page).toMatchObject({
+      path: ACCOUNT,
+      notice: 'We sent a link to the new address. Open it within one hour to complete the change.',
+    })
     return email
   }
 
@@ -72,7 +75,10 @@ describe('the email address', () => {
     expect((await browser.get(ACCOUNT)).html).toContain(oldEmail)
     const token = await latestToken(email)
     const changed = await browser.post(CONFIRM, { token })
-    expect(changed.path).toBe(`${ACCOUNT}?done=email`)
+    expect(changed).toMatchObject({
+      path: ACCOUNT,
+      notice: 'Email address changed. All other sessions have been signed out.',
+    })
     expect(await isSignedIn(browser)).toBe(true)
     expect(await isSignedIn(other)).toBe(false)
     expect((await browser.post(CONFIRM, { token })).status).toBe(403)
@@ -103,7 +109,10 @@ describe('the email address', () => {
     expect((await stranger.browser.get(path)).status).toBe(403)
     const token = await latestToken(email)
     expect((await stranger.browser.post(CONFIRM, { token })).status).toBe(403)
-    expect((await elsewhere.post(CONFIRM, { token })).path).toBe(`${ACCOUNT}?done=email`)
+    expect(await elsewhere.post(CONFIRM, { token })).toMatchObject({
+      path: ACCOUNT,
+      notice: 'Email address changed. All other sessions have been signed out.',
+    })
     expect(await isSignedIn(browser)).toBe(false)
   })
 
@@ -129,7 +138,10 @@ describe('the email address', () => {
     passTime(16 * 60_000)
     expect((await browser.post(`${ACCOUNT}/email`, { email })).status).toBe(403)
     const confirmed = await browser.post(`${ACCOUNT}/email`, { email, confirm_password: PASSWORD })
-    expect(confirmed.path).toBe(`${ACCOUNT}?sent=1`)
+    expect(confirmed).toMatchObject({
+      path: ACCOUNT,
+      notice: 'We sent a link to the new address. Open it within one hour to complete the change.',
+    })
   })
 
   it('does not change with an expired link, a replaced one, or after a password reset', async () => {
@@ -158,7 +170,10 @@ describe('the email address', () => {
     })
     await requestChange(browser, squatted)
     const token = await latestToken(squatted)
-    expect((await browser.post(CONFIRM, { token })).path).toBe(`${ACCOUNT}?done=email`)
+    expect(await browser.post(CONFIRM, { token })).toMatchObject({
+      path: ACCOUNT,
+      notice: 'Email address changed. All other sessions have been signed out.',
+    })
     const taken = await requestChange(browser)
     const link = await latestToken(taken)
     await signUp(newBrowser(), taken)
@@ -203,7 +218,7 @@ describe('sessions', () => {
     await stranger.browser.post(`${ACCOUNT}/sessions/${id}/sign-out`)
     expect(await isSignedIn(one)).toBe(true)
     const ended = await browser.post(`${ACCOUNT}/sessions/${id}/sign-out`)
-    expect(ended.path).toBe(`${ACCOUNT}?done=session`)
+    expect(ended).toMatchObject({ path: ACCOUNT, notice: 'Session signed out.' })
     expect([await isSignedIn(one), await isSignedIn(two)]).toEqual([false, true])
     await browser.post(`${ACCOUNT}/sessions/sign-out-others`)
     expect([await isSignedIn(two), await isSignedIn(browser)]).toEqual([false, true])
@@ -212,6 +227,39 @@ describe('sessions', () => {
     expect(await auditOf(organisationId, 'session.revoked')).toHaveLength(3)
     // A repeated request ends and records nothing.
     expect(await auditOf(stranger.organisationId, 'session.revoked')).toHaveLength(0)
+  })
+
+  it('end 30 days after the sign-in, also when they are used every day', async () => {
+    const { browser, email } = await newOwner()
+    for (let day = 1; day < 30; day++) {
+      passTime(DAY_MS)
+      expect([day, await isSignedIn(browser)]).toEqual([day, true])
+    }
+    passTime(DAY_MS)
+    const cookies = new Map(browser.cookies)
+    expect(await isSignedIn(browser)).toBe(false)
+    const left = env.DB.prepare('SELECT id FROM sessions WHERE user_id = ?')
+    expect((await left.bind(await userIdOf(email)).all()).results).toEqual([])
+    for (const [name, value] of cookies) browser.cookies.set(name, value)
+    expect(await isSignedIn(browser)).toBe(false)
+    await signIn(browser, email)
+    expect(await isSignedIn(browser)).toBe(true)
+  })
+
+  it('are at most 20: another sign-in ends the oldest', async () => {
+    const { browser, email } = await newOwner()
+    const others = Array.from({ length: 20 }, () => newBrowser())
+    for (const other of others.slice(0, 19)) {
+      passTime(1_000)
+      await signIn(other, email)
+    }
+    expect(await isSignedIn(browser)).toBe(true)
+    passTime(1_000)
+    await signIn(others[19]!, email)
+    expect([await isSignedIn(browser), await isSignedIn(others[0]!)]).toEqual([false, true])
+    expect(await isSignedIn(others[19]!)).toBe(true)
+    const stored = env.DB.prepare('SELECT id FROM sessions WHERE user_id = ?')
+    expect((await stored.bind(await userIdOf(email)).all()).results).toHaveLength(20)
   })
 
   it('show the last activity to ten minutes', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { isFreeEmail } from '../../src/accounts/email-address.ts'
+import { isFreeEmail } from '../../src/organisations/email-address.ts'
 import { app } from '../../src/app.ts'
 import { safeReturnTo } from '../../src/console/return-to.ts'
 import { createExecutionContext } from 'cloudflare:test'
@@ -98,9 +98,15 @@ describe('signing up', () => {
     const email = await signUp(browser)
     const other = newBrowser()
     const { path } = await latestMail(email)
-    expect((await other.get(path)).path).toBe('/console/sign-in?verified=1')
+    expect(await other.get(path)).toMatchObject({
+      path: '/console/sign-in',
+      notice: 'Your email address is already verified. Sign in to continue.',
+    })
     const page = await verify(other, email, { password: 'a password of the attacker' })
-    expect(page.path).toBe('/console/sign-in?verified=1')
+    expect(page).toMatchObject({
+      path: '/console/sign-in',
+      notice: 'Your email address is already verified. Sign in to continue.',
+    })
     expect(page.html).toContain('already verified')
     expect((await other.get('/console')).path).toMatch(/^\/console\/sign-in/)
     expect((await browser.get('/console')).path).toBe('/console/onboarding/name')
@@ -116,11 +122,7 @@ describe('signing up', () => {
       ),
     )
     const paths = pages.map(({ path }) => path).toSorted()
-    expect(paths).toEqual([
-      '/console/onboarding/name',
-      '/console/sign-in?verified=1',
-      '/console/sign-in?verified=1',
-    ])
+    expect(paths).toEqual(['/console/onboarding/name', '/console/sign-in', '/console/sign-in'])
   })
 
   it('shows an error page for an invalid link', async () => {
@@ -215,7 +217,8 @@ describe('signing in', () => {
         headers: { Origin: BASE, Referer: page },
         redirect: 'manual',
       })
-      expect(response.headers.get('Location')).toBe('/console/sign-in?ended=1')
+      expect(response.headers.get('Location')).toBe('/console/sign-in')
+      expect(response.headers.get('Set-Cookie')).toContain('try-on.notice=session_ended')
     },
   )
 
@@ -278,7 +281,10 @@ describe('passwords', () => {
     const { path } = await latestMail(email)
     const token = new URL(path, BASE).searchParams.get('token') ?? ''
     const fields = { token, password: 'another long password' }
-    expect((await elsewhere.post('/console/reset', fields)).path).toBe('/console/sign-in?reset=1')
+    expect(await elsewhere.post('/console/reset', fields)).toMatchObject({
+      path: '/console/sign-in',
+      notice: 'Password changed. You have been signed out everywhere.',
+    })
     expect((await browser.get('/console')).path).toMatch(/^\/console\/sign-in/)
     expect((await elsewhere.post('/console/reset', fields)).status).toBe(403)
     const old = await elsewhere.post('/console/sign-in', credentials(email))
@@ -307,7 +313,10 @@ describe('passwords', () => {
       current: PASSWORD,
       password: 'another long password',
     })
-    expect(page.path).toBe('/console/account?changed=1')
+    expect(page).toMatchObject({
+      path: '/console/account',
+      notice: 'Password changed. All other sessions have been signed out.',
+    })
     expect((await other.get('/console')).path).toMatch(/^\/console\/sign-in/)
   })
 })

@@ -1,7 +1,7 @@
 // The audit log: its entries, its page and its endpoint for operators.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/platform/ids.ts'
 import { clientOf, codeOf } from '../support/client.ts'
 import { createKey, newAddress, newOwner, newMember, userIdOf } from '../support/browser.ts'
 import type { Browser } from '../support/browser.ts'
@@ -234,14 +234,14 @@ describe('the audit log page', () => {
     const first = await browser.get(LOG)
     expect(first.status).toBe(200)
     expect(first.html).toContain('Created an API key')
-    expect(first.html).toContain('name: &lt;b&gt;Shop')
+    expect(first.html).toContain('Name: &lt;b&gt;Shop')
     expect(first.html).toContain(email)
     expect(first.html).toContain('Support staff')
-    expect(first.html).toContain('output retention days: 59 → 60')
+    expect(first.html).toContain('Retention of images, days: 59 → 60')
     expect(first.html.match(/<time/g)).toHaveLength(50)
     const [, older = ''] = /href="(\/console\/settings\/audit-log\?before=[^"]+)"/.exec(first.html)!
     const second = await browser.get(older)
-    expect(second.html).toContain('output retention days: 1 → 2')
+    expect(second.html).toContain('Retention of images, days: 1 → 2')
     expect(second.html).not.toContain('59 → 60')
     expect(second.html).toContain('>Newest</a>')
     expect(second.html).not.toContain('>Older</a>')

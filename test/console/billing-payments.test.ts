@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/platform/ids.ts'
 import {
   buy,
   expireReads,
@@ -89,6 +89,87 @@ describe('buying credits', () => {
   })
 })
 
+describe('an organisation that cannot pay', () => {
+  it.each([
+    ['suspended', "status = 'suspended'", 'is suspended. Contact support'],
+    ['to be deleted', 'delete_after = 4102444800000', 'Cancel the deletion to buy credits'],
+  ])('sees why, and its buttons are disabled: %s', async (_, change, reason) => {
+    const provider = fakePayments()
+    const { browser, organisationId } = await newOwner()
+    await browser.get(PAGE)
+    await env.DB.prepare(`UPDATE organisations SET ${change} WHERE id = ?`)
+      .bind(organisationId)
+      .run()
+    const page = await browser.get(PAGE)
+    expect(page.html).toContain(reason)
+    expect(page.html).toMatch(/<button[^>]*disabled[^>]*aria-label="Buy 500 credits/)
+    expect(page.html).not.toContain(`action="${PAGE}/plan"`)
+    expect((await browser.post(`${PAGE}/packs`, PACK)).html).toContain(reason)
+    expect(provider.calls).toEqual([])
+  })
+})
+
+describe('an organisation whose deletion is cancelled', () => {
+  it('is offered to keep the plan that the deletion ends', async () => {
+    fakePayments()
+    const { browser, organisationId } = await newOwner()
+    await browser.get(PAGE)
+    await env.DB.batch([
+      env.DB.prepare(
+        "UPDATE organisations SET plan = 'growth', delete_after = 4102444800000 WHERE id = ?",
+      ).bind(organisationId),
+      env.DB.prepare(
+        `INSERT INTO billing_accounts (organisation_id, subscription_status, next_plan, period_end)
+         VALUES (?, 'active', 'starter', 4102444800000)`,
+      ).bind(organisationId),
+    ])
+    const page = await browser.post('/console/settings/organisation/keep')
+    expect(page.path).toBe(PAGE)
+    expect(page.html).toContain('Deletion cancelled.')
+    expect(page.html).toContain('The plan changes to Starter on')
+    expect(page.html).toContain('Keep the plan')
+  })
+})
+
+describe('an abandoned payment', () => {
+  it('can be continued, or discarded', async () => {
+    const provider = fakePayments()
+    const owner = await newOwner()
+    const paymentId = await buy(owner)
+    const page = `${PAGE}/payments/${paymentId}`
+    const { html } = await owner.browser.get(page)
+    expect(html).toContain('The payment is not complete.')
+    expect(html).not.toContain('waiting for the confirmation')
+    expect(html).toContain('Continue payment')
+    provider.fail('expireCheckout', 'before')
+    expect((await owner.browser.post(`${page}/discard`)).html).toContain('cannot be reached')
+    const discarded = await owner.browser.post(`${page}/discard`)
+    expect(discarded.html).toContain('The payment was not completed. You were not charged.')
+    expect(provider.stateOf(paymentId).status).toBe('expired')
+  })
+
+  it('stays paid when it was paid before it is discarded', async () => {
+    const provider = fakePayments()
+    const owner = await newOwner()
+    const paymentId = await buy(owner)
+    provider.pay(paymentId)
+    const page = await owner.browser.post(`${PAGE}/payments/${paymentId}/discard`)
+    expect(page.html).not.toContain('The payment was not completed')
+    await expireReads(owner.organisationId)
+    expect(await open(owner.browser, paymentId)).toContain('Payment received.')
+  })
+
+  it('cannot be continued at another price', async () => {
+    fakePayments()
+    const owner = await newOwner()
+    const paymentId = await buy(owner)
+    await env.DB.prepare('UPDATE payments SET amount = 3900 WHERE id = ?').bind(paymentId).run()
+    for (const path of [PAGE, `${PAGE}/payments/${paymentId}`]) {
+      expect((await owner.browser.get(path)).html).not.toContain('Continue payment')
+    }
+  })
+})
+
 describe('the page of a payment', () => {
   it('waits for the confirmation and shows the new balance', async () => {
     const provider = fakePayments()
@@ -96,7 +177,7 @@ describe('the page of a payment', () => {
     const { browser, organisationId } = owner
     const paymentId = await buy(owner)
     const waiting = await browser.get(`${PAGE}/payments/${paymentId}`)
-    expect(waiting.html).toContain('We are waiting for the confirmation')
+    expect(waiting.html).toContain('The payment is not complete.')
     expect(waiting.html).toContain(`data-live="${PAGE}/payments/${paymentId}/live"`)
     expect(waiting.html).toContain('<meta http-equiv="refresh" content="5"')
     provider.pay(paymentId)
@@ -120,7 +201,7 @@ describe('the page of a payment', () => {
     await expireReads(owner.organisationId)
     expect(await open(owner.browser, declined)).toContain('The card was declined.')
     expect(await open(owner.browser, declined)).toContain('Try again')
-    expect(await open(owner.browser, expired)).toContain('The payment page has expired.')
+    expect(await open(owner.browser, expired)).toContain('The payment was not completed.')
     expect(await totalsOf(owner.organisationId)).toMatchObject({ balance: 100 })
   })
 
@@ -132,7 +213,7 @@ describe('the page of a payment', () => {
     await expireReads(owner.organisationId)
     const page = await owner.browser.get(`${PAGE}/payments/${paymentId}`)
     expect(page.status).toBe(200)
-    expect(page.html).toContain('We are waiting for the confirmation')
+    expect(page.html).toContain('The payment is not complete.')
   })
 
   it('shows a refund and the credits that were taken back', async () => {
@@ -159,7 +240,7 @@ describe('the page of a payment', () => {
     browser.cookies.delete('try-on.organisation')
     const { status, html } = await browser.get(`${PAGE}/payments/${paymentId}`)
     expect(status).toBe(200)
-    expect(html).toContain('We are waiting for the confirmation')
+    expect(html).toContain('The payment is not complete.')
     expect(browser.cookies.get('try-on.organisation')).toBe(organisationId)
   })
 

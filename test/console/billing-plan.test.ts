@@ -5,15 +5,22 @@ import {
   expireReads,
   GROWTH,
   open,
+  PACK,
   PAGE,
   paymentIdsOf,
   setPaymentProvider,
 } from '../support/billing-page.ts'
-import { newOwner } from '../support/browser.ts'
+import { newOwner, PASSWORD } from '../support/browser.ts'
 import type { Owner } from '../support/browser.ts'
 import { fakePayments } from '../support/fake-payment-provider.ts'
 
 beforeEach(() => setPaymentProvider('sandbox'))
+
+/** The values of hidden fields of a page. */
+const hiddenFields = (html: string, ...names: string[]): Record<string, string> =>
+  Object.fromEntries(
+    names.map((name) => [name, new RegExp(`name="${name}" value="([^"]*)"`).exec(html)?.[1] ?? '']),
+  )
 
 describe('changing the plan', () => {
   it('opens the page of the provider for the first paid plan', async () => {
@@ -42,9 +49,40 @@ describe('changing the plan', () => {
     const unchanged = await browser.post(`${PAGE}/plan`, GROWTH)
     expect(unchanged.html).toContain('Your plan remains Growth.')
     expect(unchanged.html).not.toContain('The plan changes to Starter on')
-    const up = await browser.post(`${PAGE}/plan`, { ...GROWTH, plan: 'scale', amount: '29900' })
+    const scale = { ...GROWTH, plan: 'scale', amount: '29900' }
+    const quote = await browser.post(`${PAGE}/plan`, scale)
+    expect(quote.html).toContain('€125 plus tax')
+    expect(quote.html).toContain('Visa •••• 4242')
+    expect(quote.html).toMatch(/€299 per month, next on <time/)
+    expect(quote.html).toMatch(/Credits added now<\/dt><dd>5,250/)
+    expect(provider.calls).not.toContain('upgrade')
+    const confirmed: Record<string, string> = {
+      ...scale,
+      ...hiddenFields(quote.html, 'charge', 'at'),
+    }
+    provider.proration = 13_000
+    const changed = await browser.post(`${PAGE}/plan`, confirmed)
+    expect(changed.status).toBe(422)
+    expect(changed.html).toContain('The price has changed. Start the upgrade again.')
+    provider.proration = 12_500
+    const late = new Date(Date.parse(confirmed['at'] ?? '') - 31 * 60_000).toISOString()
+    expect((await browser.post(`${PAGE}/plan`, { ...confirmed, at: late })).status).toBe(422)
+    expect(provider.calls).not.toContain('upgrade')
+    const up = await browser.post(`${PAGE}/plan`, confirmed)
     expect(up.html).toContain('Payment received.')
     expect((await browser.get(PAGE)).html).toContain('Plan Scale')
+    const { results } = await env.DB.prepare(
+      `SELECT action, details FROM audit_log WHERE organisation_id = ? AND target = ? ORDER BY id`,
+    )
+      .bind(organisationId, (await paymentIdsOf(organisationId))[0])
+      .all<{ action: string; details: string }>()
+    expect(results.map(({ action, details }) => [action, JSON.parse(details)])).toEqual([
+      [
+        'payment.started',
+        { kind: 'plan', amount: 12_500, currency: 'EUR', credits: expect.any(Number) },
+      ],
+      ['payment.paid', { amount: 12_500, currency: 'EUR', credits: expect.any(Number) }],
+    ])
   })
 
   it('rejects unknown plans and changed prices', async () => {
@@ -111,6 +149,11 @@ describe('billing details', () => {
     await open(browser, paymentId)
     expect((await browser.get(PAGE)).html).toContain('Visa •••• 4242')
     expect((await browser.post(`${PAGE}/portal`)).path).toMatch(/^https:\/\/pay\.test\/portal\//)
+    provider.card = 'Mastercard •••• 4444'
+    expect((await browser.get(`${PAGE}/portal/return`)).html).toContain('Mastercard •••• 4444')
+    provider.card = 'Visa •••• 1111'
+    provider.fail('paymentMethod', 'before')
+    expect((await browser.get(`${PAGE}/portal/return`)).html).toContain('Mastercard •••• 4444')
     provider.fail('portalUrl', 'before')
     const down = await browser.post(`${PAGE}/portal`)
     expect(down.status).toBe(503)
@@ -137,7 +180,7 @@ describe('auto-reload', () => {
     const page = await browser.post(`${PAGE}/auto-reload`, SETTINGS)
     expect(page.html).toContain('Auto-reload settings saved.')
     expect(page.html).toMatch(/id="monthly_max"[^>]*value="100"/)
-    expect(page.html).toMatch(/Auto-reload<\/dt><dd>On/)
+    expect(page.html).toContain('Auto-reload on')
     const row = await env.DB.prepare('SELECT * FROM organisations WHERE id = ?')
       .bind(organisationId)
       .first()
@@ -148,9 +191,7 @@ describe('auto-reload', () => {
       auto_reload_monthly_max: 10_000,
     })
     const { enabled: _, ...off } = SETTINGS
-    expect((await browser.post(`${PAGE}/auto-reload`, off)).html).toMatch(
-      /Auto-reload<\/dt><dd>Off/,
-    )
+    expect((await browser.post(`${PAGE}/auto-reload`, off)).html).toContain('Auto-reload off')
   })
 
   it('shows errors at the fields and keeps the entered values', async () => {
@@ -176,5 +217,69 @@ describe('auto-reload', () => {
     const without = await other.browser.post(`${PAGE}/auto-reload`, SETTINGS)
     expect(without.status).toBe(422)
     expect(without.html).toContain('Auto-reload requires a stored payment method.')
+  })
+})
+
+describe('an old session', () => {
+  const AUTO_RELOAD = { enabled: 'on', threshold: '20', pack: '500', monthly_max: '100' }
+
+  /** An owner with a stored payment method, whose session is older than 15 minutes. */
+  async function oldSession() {
+    const provider = fakePayments()
+    const owner = await newOwner()
+    const paymentId = await buy(owner)
+    provider.pay(paymentId)
+    await expireReads(owner.organisationId)
+    await open(owner.browser, paymentId)
+    await env.DB.prepare('UPDATE sessions SET created_at = created_at - 1000000').run()
+    return { ...owner, provider, calls: provider.calls.length }
+  }
+
+  it.each([
+    ['plan', GROWTH],
+    ['auto-reload', AUTO_RELOAD],
+    ['portal', {}],
+  ])('confirms the password before %s', async (form, fields) => {
+    const { browser, organisationId, provider, calls } = await oldSession()
+    const page = await browser.post(`${PAGE}/${form}`, fields)
+    expect(page.status).toBe(403)
+    expect(page.html).toContain('Confirm your password')
+    expect(provider.calls).toHaveLength(calls)
+    const row = () =>
+      env.DB.prepare('SELECT plan, auto_reload_enabled FROM organisations WHERE id = ?')
+        .bind(organisationId)
+        .first()
+    expect(await row()).toEqual({ plan: 'starter', auto_reload_enabled: 0 })
+    const wrong = { ...fields, confirm_password: 'not the password' }
+    expect((await browser.post(`${PAGE}/${form}`, wrong)).status).toBe(422)
+    const confirmed = await browser.post(`${PAGE}/${form}`, {
+      ...fields,
+      confirm_password: PASSWORD,
+    })
+    expect(confirmed.status).toBeLessThan(400)
+    if (form === 'auto-reload') expect(await row()).toMatchObject({ auto_reload_enabled: 1 })
+    else expect(confirmed.path).toMatch(/^https:\/\/pay\.test\//)
+  })
+
+  it('turns auto-reload off, and buys a pack on the page of the provider', async () => {
+    const { browser, organisationId } = await oldSession()
+    await env.DB.prepare('UPDATE organisations SET auto_reload_enabled = 1 WHERE id = ?')
+      .bind(organisationId)
+      .run()
+    const { enabled: _, ...off } = AUTO_RELOAD
+    const page = await browser.post(`${PAGE}/auto-reload`, off)
+    expect(page.html).toContain('Auto-reload off')
+    expect((await browser.post(`${PAGE}/packs`, PACK)).path).toMatch(/^https:\/\/pay\.test\//)
+  })
+})
+
+describe('a monthly maximum above the ceiling', () => {
+  it('is rejected at its field, which names the ceiling and support', async () => {
+    fakePayments()
+    const { browser } = await newOwner()
+    const above = { enabled: 'on', threshold: '20', pack: '500', monthly_max: '5001' }
+    const page = await browser.post(`${PAGE}/auto-reload`, above)
+    expect(page.status).toBe(422)
+    expect(page.html).toMatch(/id="monthly_max-error"[^>]*>[^<]*€5,000\. Contact support/)
   })
 })

@@ -1,21 +1,22 @@
 // Limits for signed-in users and for sessions whose sign-in is not recent.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { latestMail, newAddress, newOwner, newMember } from '../support/browser.ts'
+import {
+  exhaust,
+  latestMail,
+  newAddress,
+  newOwner,
+  newMember,
+  userIdOf,
+} from '../support/browser.ts'
 
-const HOUR_MS = 60 * 60_000
 const TEAM = '/console/settings/team'
 
-const exhaust = (key: string, count: number) =>
-  env.DB.prepare('INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)')
-    .bind(key, count, Date.now() + HOUR_MS)
-    .run()
-
-describe('an organisation', () => {
-  it('changes its settings at most 600 times an hour', async () => {
-    const { browser, organisationId } = await newOwner()
+describe('a user', () => {
+  it('changes settings at most 300 times an hour', async () => {
+    const { browser, email, organisationId } = await newOwner()
     await browser.get(TEAM)
-    await exhaust(`change:${organisationId}`, 599)
+    await exhaust(`change:user:${await userIdOf(email)}`, 299)
     const url = (path: string) =>
       browser.post('/console/settings/webhooks/url', { url: `https://hooks.test/${path}` })
     expect((await url('one')).status).toBe(200)

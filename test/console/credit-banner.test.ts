@@ -22,7 +22,7 @@ describe('the credit banner', () => {
       expect(html).toContain(`<a href="${PAGE}">Buy credits</a>`)
     }
     const billing = await browser.get(PAGE)
-    expect(billing.html).toContain('live jobs are rejected')
+    expect(billing.html).toContain('Live jobs are rejected')
     expect(billing.html).not.toContain('The credit balance is 0.')
   })
 

@@ -1,10 +1,10 @@
 import { env } from 'cloudflare:workers'
-import { runInDurableObject } from 'cloudflare:test'
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
-import type { Organisation } from '../../src/organisation/organisation.ts'
-import { Ledger } from '../../src/organisation/ledger.ts'
-import { ledgerPage } from '../../src/organisation/ledger-reports.ts'
+import { newId } from '../../src/platform/ids.ts'
+import type { Organisation } from '../../src/organisation-object.ts'
+import { Ledger } from '../../src/credits/ledger.ts'
+import { ledgerPage } from '../../src/credits/ledger-reports.ts'
 import { newMember, newOwner } from '../support/browser.ts'
 import { request } from '../support/client.ts'
 
@@ -14,17 +14,16 @@ async function ownerWithLedger() {
   const now = new Date()
   const lastMonth = Date.UTC(now.getUTCFullYear(), now.getUTCMonth()) - 1
   const jobs = [newId('job'), newId('job'), newId('job')] as const
-  await runInDurableObject(
-    env.ORGANISATION.getByName(owner.organisationId),
-    (_: Organisation, { storage }) => {
-      storage.sql.exec('UPDATE ledger_entries SET at = ?', lastMonth)
-      const ledger = new Ledger(storage)
-      for (const job of jobs) ledger.reserve(job)
-      ledger.capture(jobs[0])
-      ledger.release(jobs[1])
-      ledger.grant({ amount: 50, reference: 'order-1', reason: '=Order "1"' })
-    },
-  )
+  const stub = env.ORGANISATION.getByName(owner.organisationId)
+  await runInDurableObject(stub, (_: Organisation, { storage }) => {
+    storage.sql.exec('UPDATE ledger_entries SET at = ?', lastMonth)
+    const ledger = new Ledger(storage)
+    for (const job of jobs) ledger.reserve(job)
+    ledger.capture(jobs[0])
+    ledger.release(jobs[1])
+    ledger.grant({ amount: 50, reference: 'order-1', reason: '=Order "1"' })
+  })
+  await evictDurableObject(stub) // its memory does not know the entries of another ledger
   return { ...owner, jobs, month: now.toISOString().slice(0, 7) }
 }
 
@@ -64,7 +63,7 @@ describe('the page Credits', () => {
     const labels = async (query: string) => {
       const { html } = await browser.get(`/console/credits?${query}`)
       const ledger = html.split('aria-label="Ledger"')[1] ?? ''
-      return [...ledger.matchAll(/data-label="Type"><div>(.*?)</g)].map(([, label]) => label)
+      return [...ledger.matchAll(/data-label="Type"[^>]*><div>(.*?)</g)].map(([, label]) => label)
     }
     expect(await labels('kind=added')).toEqual(['Added', 'Added'])
     expect(await labels(`kind=added&month=${month}`)).toEqual(['Added'])
@@ -78,11 +77,11 @@ describe('the page Credits', () => {
   it('downloads the selected entries as CSV', async () => {
     const { browser, jobs, month } = await ownerWithLedger()
     const page = await browser.get(`/console/credits/ledger.csv?month=${month}`)
-    expect(page.headers.get('Content-Disposition')).toContain(`credits-${month}.csv`)
+    expect(page.headers.get('Content-Disposition')).toContain(`try-on-credits-${month}-`)
     const lines = page.source.split('\r\n')
     expect(lines[0]).toBe('time,type,change,balance,reserved,consumed,job_id,reason')
-    expect(lines[1]).toMatch(/Z,grant,50,148,1,1,,"'=Order ""1"""$/)
-    expect(lines[2]).toContain(`,release,1,98,1,1,${jobs[1]},`)
+    expect(lines[1]).toMatch(/Z,Added,50,148,1,1,,"'=Order ""1"""$/)
+    expect(lines[2]).toContain(`,Returned by a job,1,98,1,1,${jobs[1]},`)
     expect(lines).toHaveLength(8) // the last line is empty
     const all = await browser.get('/console/credits/ledger.csv')
     expect(all.source.split('\r\n')).toHaveLength(9)

@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { JobFailure } from '../../src/domain/failure.ts'
-import { processJob } from '../../src/jobs/process.ts'
+import { processJob } from '../../src/jobs/processing/process.ts'
 import { newOwner, tryOn } from '../support/browser.ts'
 import { scripted, useEngines } from '../support/fake-engines.ts'
 import { dropMessages, fakePictures, PICTURES } from '../support/live-job.ts'

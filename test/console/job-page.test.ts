@@ -1,11 +1,12 @@
 // The page of a job, its actions, and the files of its result.
 import { env } from 'cloudflare:workers'
+import * as compositor from '@try-on/compositor'
 import { drawFigure } from '@try-on/compositor/samples'
 import { dimensions } from '@try-on/image-files'
 import { encodePng } from '@try-on/image-files/samples'
-import { describe, expect, it } from 'vitest'
-import { addedEventIdOf, newId } from '../../src/ids.ts'
-import { outputKey } from '../../src/signing/signed-url.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { addedEventIdOf, newId } from '../../src/platform/ids.ts'
+import { outputKey, thumbnailKey } from '../../src/platform/signing/signed-url.ts'
 import { newOwner, tryOn } from '../support/browser.ts'
 import type { Browser } from '../support/browser.ts'
 import { clientOf, request } from '../support/client.ts'
@@ -22,6 +23,17 @@ async function fetchAs(browser: Browser, path: string, headers: Record<string, s
   const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   const [organisation = ''] = /^\/console\/org_\w{26}/.exec(address) ?? []
   return request(organisation + path, { headers: { Cookie: cookie, ...headers } })
+}
+
+/** A completed job with a picture. */
+async function completedJob() {
+  const { browser, organisationId } = await newOwner()
+  const id = await insertJob(organisationId, { mode: 'live', output_format: 'png' })
+  await env.IMAGES.put(
+    outputKey(id, 'png'),
+    await encodePng(drawFigure({ width: 600, height: 900 })),
+  )
+  return { browser, organisationId, id, path: `/jobs/${id}/thumbnail` }
 }
 
 describe('the page of a job', () => {
@@ -131,14 +143,7 @@ describe('the page of a job', () => {
 
 describe('the result of a job', () => {
   it('is shown as a small picture that the browser caches', async () => {
-    const { browser, organisationId } = await newOwner()
-    const id = await insertJob(organisationId, { mode: 'live', output_format: 'png' })
-    const path = `/jobs/${id}/thumbnail`
-    expect((await fetchAs(browser, path)).status).toBe(404)
-    await env.IMAGES.put(
-      outputKey(id, 'png'),
-      await encodePng(drawFigure({ width: 600, height: 900 })),
-    )
+    const { browser, id, path } = await completedJob()
     const response = await fetchAs(browser, path)
     expect(response.status).toBe(200)
     expect(response.headers.get('Content-Type')).toBe('image/jpeg')
@@ -158,6 +163,43 @@ describe('the result of a job', () => {
     expect((await fetchAs(other.browser, path)).status).toBe(404)
     await browser.post(`/console/jobs/${id}/delete-pictures`)
     expect((await fetchAs(browser, path)).status).toBe(404)
+    expect(await env.IMAGES.head(thumbnailKey(id))).toBeNull()
+  })
+
+  it('is made small once, and then costs one read', async () => {
+    const { path, browser } = await completedJob()
+    const thumbnailOf = vi.spyOn(compositor, 'thumbnailOf')
+    const responses = await Promise.all([1, 2, 3].map(() => fetchAs(browser, path)))
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200])
+    expect(thumbnailOf).toHaveBeenCalledOnce()
+    const read = vi.spyOn(env.IMAGES, 'get')
+    const other = [vi.spyOn(env.IMAGES, 'head'), vi.spyOn(env.IMAGES, 'put')]
+    expect((await fetchAs(browser, path)).status).toBe(200)
+    expect(read).toHaveBeenCalledOnce()
+    for (const call of other) expect(call).not.toHaveBeenCalled()
+  })
+
+  it('leaves no small picture when it is deleted while that is stored', async () => {
+    const { id, path, browser } = await completedJob()
+    const put = env.IMAGES.put.bind(env.IMAGES)
+    vi.spyOn(env.IMAGES, 'put').mockImplementationOnce(
+      async (...object: Parameters<typeof put>) => {
+        await browser.post(`/console/jobs/${id}/delete-pictures`)
+        return put(...object)
+      },
+    )
+    expect((await fetchAs(browser, path)).status).toBe(404)
+    expect(await env.IMAGES.head(thumbnailKey(id))).toBeNull()
+  })
+
+  it('leaves no small picture when its output cannot be checked', async () => {
+    const { id, path, browser } = await completedJob()
+    vi.spyOn(env.IMAGES, 'head')
+      .mockResolvedValueOnce(null)
+      .mockRejectedValueOnce(new Error('unavailable'))
+    expect((await fetchAs(browser, path)).status).toBe(404)
+    vi.restoreAllMocks()
+    expect(await env.IMAGES.head(thumbnailKey(id))).toBeNull()
   })
 
   it('has no small picture if it cannot be decoded', async () => {

@@ -1,18 +1,21 @@
 // The list of jobs.
 import { env } from 'cloudflare:workers'
-import { beforeAll, describe, expect, it } from 'vitest'
-import { exportJobs } from '../../src/accounts/export-jobs.ts'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { exportJobs } from '../../src/privacy/export-jobs.ts'
 import { SYSTEM } from '../../src/domain/actor.ts'
 import { createKey, newMember, newOwner, tryOn } from '../support/browser.ts'
 import type { Owner } from '../support/browser.ts'
 import { clientOf } from '../support/client.ts'
 import { insertJob } from '../support/ended-job.ts'
+import { jobsDb } from '../support/jobs-database.ts'
 import { DELAYED, finished, submit } from '../support/world.ts'
 
 const linkOf = (html: string, label: string) =>
   new RegExp(`href="([^"]*)"[^>]*>${label}<`).exec(html)?.[1]?.replaceAll('&amp;', '&') ?? ''
 
-const idsIn = (html: string) => [...html.matchAll(/data-job="(job_\w+)"/g)].map(([, id]) => id)
+afterEach(() => void vi.useRealTimers())
+
+const idsIn = (html: string) => [...html.matchAll(/title="(job_\w+)"/g)].map(([, id]) => id)
 
 describe('the list of jobs', () => {
   let shop: Owner
@@ -43,7 +46,7 @@ describe('the list of jobs', () => {
     expect(idsIn(html)).toHaveLength(2)
     expect(html).not.toContain(live)
     expect(html).toContain('2 test jobs')
-    expect(html).toContain('<code>person_<wbr/>not_<wbr/>found</code>')
+    expect(html).toContain('title="person_not_found">person_not_found</code>')
     expect(html).toContain('A key with a name')
     expect(html).toContain('Console')
   })
@@ -138,28 +141,43 @@ describe('the list of jobs', () => {
   })
 })
 
-describe('the fragment of unfinished rows', () => {
-  it('contains the state of these jobs and the number of new jobs', async () => {
+describe('the fragment of the list', () => {
+  it('contains new jobs and the state of unfinished ones, until a page cannot change', async () => {
     const { browser, testKey } = await newOwner()
     const client = clientOf(testKey)
+    const liveOf = (html: string) =>
+      /data-live="([^"]*)"/.exec(html)?.[1]?.replaceAll('&amp;', '&') ?? ''
     const empty = await browser.get('/console/jobs')
-    const { job_id: first } = await submit(client)
-    await finished(client, first)
-    const [, whenEmpty = ''] = /data-rows="([^"]*)"/.exec(empty.html) ?? []
-    expect((await browser.get(whenEmpty.replaceAll('&amp;', '&'))).html).toContain('1 new job')
-
+    expect(empty.html).toContain('data-live-seconds="10"')
     const { job_id: slow } = await submit(client, DELAYED)
-    const page = await browser.get('/console/jobs')
-    expect(page.html).toContain(`data-job="${slow}" data-unfinished`)
-    const [, live = ''] = /data-rows="([^"]*)"/.exec(page.html) ?? []
-    await submit(client)
-    await submit(client)
-    const path = `${live.replaceAll('&amp;', '&')}&ids=${slow},${first},nonsense`
-    const fragment = await browser.get(path)
-    expect(new Set(idsIn(fragment.html))).toEqual(new Set([slow, first]))
-    expect(fragment.html).toContain('2 new jobs')
+    const page = await browser.get(liveOf(empty.html))
+    expect(idsIn(page.html)).toContain(slow)
+    expect(page.html).toContain('data-live-seconds="2"')
+    const { job_id: newer } = await submit(client)
+    const fragment = await browser.get(liveOf(page.html))
+    expect(new Set(idsIn(fragment.html))).toEqual(new Set([slow, newer]))
+    await finished(client, newer)
     const other = await newOwner()
-    expect(idsIn((await other.browser.get(path)).html)).toEqual([])
+    expect(idsIn((await other.browser.get(liveOf(page.html))).html)).toEqual([])
+    // An older page without unfinished jobs.
+    const older = await browser.get(`/console/jobs?before=${slow}`)
+    expect(older.html).not.toContain('data-live')
+  })
+
+  it('shows the time from the submission, with the time of waiting on the page of the job', async () => {
+    const { browser, organisationId } = await newOwner()
+    const jobId = await insertJob(organisationId, {})
+    const at = Date.now()
+    await jobsDb(organisationId)
+      .prepare(
+        'UPDATE jobs SET created_at = ?1, started_at = ?1 + 69000, completed_at = ?1 + 71300, duration_ms = 2300 WHERE id = ?2',
+      )
+      .bind(at, jobId)
+      .run()
+    expect((await browser.get('/console/jobs')).html).toContain('71.3 s')
+    expect((await browser.get(`/console/jobs/${jobId}`)).html).toContain(
+      '<dt>Waiting</dt><dd>69.0 s</dd><dt>Processing</dt><dd>2.3 s</dd><dt>Total time</dt><dd>71.3 s</dd>',
+    )
   })
 })
 
@@ -171,4 +189,17 @@ describe('the key of a job', () => {
     const { jobId } = await tryOn(browser)
     expect((await browser.get(`/console/jobs/${jobId}`)).html).toMatch(/API key<\/dt>[^/]*Console/s)
   })
+})
+
+it('the matches of a list are counted at every view, from 100 on once a minute', async () => {
+  const { browser, organisationId } = await newOwner()
+  const countWith = async (added: number) => {
+    for (let n = 0; n < added; n++) await insertJob(organisationId, {})
+    return /([\d,]+) test jobs?/.exec((await browser.get('/console/jobs')).html)?.[1]
+  }
+  expect(await countWith(99)).toBe('99')
+  expect(await countWith(1)).toBe('100')
+  expect(await countWith(1)).toBe('100')
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 })
+  expect(await countWith(0)).toBe('101')
 })

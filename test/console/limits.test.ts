@@ -1,7 +1,7 @@
 // Limits per organisation, with concurrent requests.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/platform/ids.ts'
 import { errorOf } from '../support/client.ts'
 import { createKey, newAddress, newOwner } from '../support/browser.ts'
 import { newOrganisation, operator } from '../support/world.ts'

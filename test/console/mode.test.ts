@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { pageInNewMode } from '../../src/console/middleware/mode.ts'
+import { pageInNewMode } from '../../src/console/middleware/selected-mode.ts'
 import { clientOf } from '../support/client.ts'
 import { createKey, newOwner } from '../support/browser.ts'
 import { finished, submit } from '../support/world.ts'
@@ -7,6 +7,21 @@ import { finished, submit } from '../support/world.ts'
 const BAND = 'Test data'
 
 describe('the mode', () => {
+  it('is live after a first live picture', async () => {
+    const { browser } = await newOwner()
+    await browser.post('/console/playground/sample', { mode: 'test', nonce: crypto.randomUUID() })
+    expect((await browser.get('/console')).html).toContain(BAND)
+    await browser.post('/console/playground/sample', { mode: 'live', nonce: crypto.randomUUID() })
+    expect((await browser.get('/console')).html).not.toContain(BAND)
+  })
+
+  it('is not shown on pages without a mode', async () => {
+    const { browser } = await newOwner()
+    for (const page of ['/billing', '/credits', '/account', '/settings/team']) {
+      expect((await browser.get(`/console${page}`)).html, page).not.toContain(BAND)
+    }
+  })
+
   it('is test until the organisation has a live key, then live', async () => {
     const { browser } = await newOwner()
     expect((await browser.get('/console')).html).toContain(BAND)
@@ -46,10 +61,10 @@ describe('the mode', () => {
 })
 
 describe('the page after the mode has changed', () => {
-  it('has its filters, but not its position in a list and its notices', () => {
+  it('has its filters, but not its position in a list', () => {
     expect(pageInNewMode('/console')).toBe('/console')
     expect(pageInNewMode('/console/jobs?before=job_1')).toBe('/console/jobs')
-    expect(pageInNewMode('/console/x?range=7d&workspace=ws_1&key=key_1&revoked=1')).toBe(
+    expect(pageInNewMode('/console/x?range=7d&workspace=ws_1&key=key_1')).toBe(
       '/console/x?range=7d&workspace=ws_1',
     )
   })

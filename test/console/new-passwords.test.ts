@@ -1,7 +1,7 @@
 // The rules for new passwords.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { passwordProblem } from '../../src/accounts/password-policy.ts'
+import { passwordProblem } from '../../src/users/password-policy.ts'
 import { developmentMailbox } from '../../src/mail/send.ts'
 import {
   latestMail,

@@ -9,8 +9,9 @@ import {
   totalsOf,
   verify,
 } from '../support/browser.ts'
-import { claimantOf } from '../../src/accounts/free-credits.ts'
+import { claimantOf } from '../../src/organisations/free-credits.ts'
 import { clientOf } from '../support/client.ts'
+import { InjectedError } from '../support/injected-error.ts'
 import { operator } from '../support/world.ts'
 
 const name = '/console/onboarding/name'
@@ -238,7 +239,7 @@ describe('onboarding', () => {
       await browser.post(name, { name: 'Acme' })
       await browser.post(region, { region: 'US' })
       const unreachable = vi.spyOn(env.ORGANISATION, 'getByName').mockImplementation(() => {
-        throw new Error('the object is unreachable')
+        throw new InjectedError('the object is unreachable')
       })
       vi.spyOn(console, 'error').mockImplementation(() => {})
       expect((await browser.post(workspace, { name: 'Default' })).status).toBe(500)

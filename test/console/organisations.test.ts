@@ -1,7 +1,7 @@
 // Several organisations of one user: creating them, links between them, leaving them.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/platform/ids.ts'
 import { newBrowser, newMember, newOwner, totalsOf, userIdOf } from '../support/browser.ts'
 import type { Browser } from '../support/browser.ts'
 import { insertJob, insertObjects } from '../support/objects.ts'

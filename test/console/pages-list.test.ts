@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { pages, publicPages } from '../../src/console/routes.tsx'
+import { pages, publicPages } from '../../src/console/console.tsx'
 import {
   GUEST_PAGES,
   ORGANISATION_PAGES,

@@ -19,7 +19,10 @@ afterEach(() => vi.useRealTimers())
 async function newOwnerWithPasskey() {
   const owner = await newOwner()
   const authenticator = await newAuthenticator()
-  expect((await addPasskey(owner.browser, authenticator)).path).toBe(`${ACCOUNT}?done=passkey`)
+  expect(await addPasskey(owner.browser, authenticator)).toMatchObject({
+    path: ACCOUNT,
+    notice: 'Passkey added. You can now sign in with it.',
+  })
   return { ...owner, authenticator }
 }
 
@@ -72,7 +75,10 @@ describe('a passkey', () => {
     const renamed = await browser.post(`${path}/rename`, { name: 'Phone <b>' })
     expect(renamed.html).toContain('Phone &lt;b&gt;')
     expect((await browser.post(`${path}/rename`, { name: '' })).status).toBe(422)
-    expect((await browser.post(`${path}/remove`)).path).toBe(`${ACCOUNT}?done=passkey-removed`)
+    expect(await browser.post(`${path}/remove`)).toMatchObject({
+      path: ACCOUNT,
+      notice: 'Passkey removed. It no longer signs in.',
+    })
     expect((await signInWithPasskey(newBrowser(), authenticator)).status).toBe(401)
     const actions = (await actionsOf(organisationId)).map(({ action }) => action)
     expect(actions).toContain('user.passkey_removed')
@@ -94,7 +100,10 @@ describe('a passkey', () => {
     expect((await browser.post(remove, { confirm_passkey: forSignIn })).status).toBe(422)
     const right = await authenticator.sign(await challengeOf(browser, options))
     const removed = await browser.post(remove, { confirm_passkey: right })
-    expect(removed.path).toBe(`${ACCOUNT}?done=passkey-removed`)
+    expect(removed).toMatchObject({
+      path: ACCOUNT,
+      notice: 'Passkey removed. It no longer signs in.',
+    })
   })
 
   it('is added only after a recent sign-in', async () => {
@@ -109,7 +118,10 @@ describe('a passkey', () => {
       credential: credential.replaceAll('&quot;', '"'),
       confirm_password: PASSWORD,
     })
-    expect(added.path).toBe(`${ACCOUNT}?done=passkey`)
+    expect(added).toMatchObject({
+      path: ACCOUNT,
+      notice: 'Passkey added. You can now sign in with it.',
+    })
     expect((await latestMail(email)).subject).not.toContain(credential)
   })
 
@@ -155,7 +167,10 @@ describe('a registration is rejected', () => {
     const first = await newAuthenticator()
     const challenge = await challengeOf(browser, options)
     const cookies = new Map(browser.cookies)
-    expect((await post(await first.register(challenge))).path).toBe(`${ACCOUNT}?done=passkey`)
+    expect(await post(await first.register(challenge))).toMatchObject({
+      path: ACCOUNT,
+      notice: 'Passkey added. You can now sign in with it.',
+    })
     for (const [name, value] of cookies) browser.cookies.set(name, value)
     const again = await newAuthenticator()
     expect((await post(await again.register(challenge))).status).toBe(422)

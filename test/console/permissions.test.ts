@@ -5,12 +5,15 @@ import { encodePng } from '@try-on/image-files/samples'
 import { env } from 'cloudflare:workers'
 import { inspectRoutes } from 'hono/dev'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { jobsDatabase } from '../../src/db/shards.ts'
-import { addedWebhookEndpoints } from '../../src/db/webhook-schema.ts'
-import { organisationPages } from '../../src/console/routes.tsx'
+import { jobsDatabase } from '../../src/platform/db/shards.ts'
+import { failingReceivers, webhookEndpoints } from '../../src/platform/db/webhook-schema.ts'
+import { organisationPages } from '../../src/console/console.tsx'
+import { SYSTEM } from '../../src/domain/actor.ts'
 import type { Role } from '../../src/domain/role.ts'
-import { newId } from '../../src/ids.ts'
-import { outputKey } from '../../src/signing/signed-url.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { outputKey } from '../../src/platform/signing/signed-url.ts'
+import { listEndpointOutcomes } from '../../src/webhooks/delivery/read-deliveries.ts'
+import { recentOutcomes } from '../../src/webhooks/event-reads.ts'
 import { newMember, newOwner, userIdOf } from '../support/browser.ts'
 import type { Browser, Owner } from '../support/browser.ts'
 import { clientOf } from '../support/client.ts'
@@ -36,12 +39,14 @@ const RULES: Record<string, readonly MemberName[]> = {
   'GET /credits/ledger.csv': ALL,
   'GET /settings/organisation': ALL,
   'GET /settings/team': ALL,
+  'GET /search': ALL,
 
   'GET /checklist/:form': ALL,
   'POST /checklist/hide': ALL,
 
   'GET /requests': LOG_READERS,
   'GET /requests/:requestId': LOG_READERS,
+  'GET /requests/export.csv': LOG_READERS,
 
   'GET /jobs/live': READERS,
   'GET /jobs/export': READERS,
@@ -52,6 +57,7 @@ const RULES: Record<string, readonly MemberName[]> = {
   'GET /settings/webhooks/:eventId/live': READERS,
   'GET /settings/webhooks/deliveries': READERS,
   'GET /settings/webhooks/deliveries/live': READERS,
+  'GET /settings/webhooks/deliveries/export.csv': READERS,
   'GET /settings/webhooks/deliveries/resend': READERS,
   'GET /settings/webhooks/endpoints': READERS,
   'GET /settings/webhooks/endpoints/:id': READERS,
@@ -108,12 +114,15 @@ const RULES: Record<string, readonly MemberName[]> = {
   'GET /billing/:form': BUYERS,
   'GET /billing/payments/:paymentId': BUYERS,
   'GET /billing/payments/:paymentId/live': BUYERS,
+  'GET /billing/portal/return': BUYERS,
+  'POST /billing/payments/:paymentId/discard': BUYERS,
   'POST /billing/packs': BUYERS,
   'POST /billing/plan': BUYERS,
   'POST /billing/auto-reload': BUYERS,
   'POST /billing/portal': BUYERS,
 
   'GET /settings/audit-log': OWNERS,
+  'GET /settings/audit-log/export.csv': OWNERS,
   'GET /settings/organisation/:form': OWNERS,
   'POST /settings/organisation/name': OWNERS,
   'POST /settings/organisation/retention': OWNERS,
@@ -184,7 +193,7 @@ async function insertJobWithPicture(workspaceId: string) {
 async function insertEndpoint(): Promise<string> {
   const id = newId('we')
   await jobsDatabase(env, organisationId)
-    .insert(addedWebhookEndpoints)
+    .insert(webhookEndpoints)
     .values({
       organisationId,
       id,
@@ -341,5 +350,53 @@ describe('a member who is limited to a workspace', () => {
     expect((await browser.get(`/console/${organisationId}/settings/api-keys`)).html).toContain(
       'An API key reaches all workspaces',
     )
+  })
+
+  it('sees no receiver of jobs of another workspace', async () => {
+    const id = newId('ws')
+    await env.DB.prepare("INSERT INTO workspaces VALUES (?, ?, 'Popup', 'active', 0)")
+      .bind(id, organisationId)
+      .run()
+    const hidden = await insertJob(organisationId, id)
+    const db = jobsDb(organisationId)
+    await db
+      .prepare("UPDATE webhook_events SET url = 'https://popup.test/hook' WHERE id = ?")
+      .bind(hidden.eventId)
+      .run()
+    await db
+      .prepare(
+        'INSERT OR REPLACE INTO webhook_attempts (event_id, number, at, duration_ms, response_status) VALUES (?, 1, ?, 5, 500)',
+      )
+      .bind(hidden.eventId, Date.now())
+      .run()
+    const now = new Date()
+    const failing = {
+      organisationId,
+      failures: 3,
+      failingSince: now,
+      timedOut: false,
+      disabledAt: now,
+    }
+    await jobsDatabase(env, organisationId)
+      .insert(failingReceivers)
+      .values([
+        { ...failing, origin: 'https://popup.test', receiver: 'https://popup.test' },
+        { ...failing, origin: 'https://hooks.test', receiver: 'default' },
+      ])
+    const page = (member: MemberName) =>
+      browserOf(member).get(`/console/${organisationId}/settings/webhooks`)
+    expect((await page('owner')).html).toContain('popup.test')
+    const limited = await page('limited')
+    expect(limited.html).toContain('hooks.test')
+    expect(limited.html).not.toContain('popup.test')
+    const request = { env, organisationId, actor: SYSTEM }
+    expect((await listEndpointOutcomes(request)).map(({ url }) => url)).toContain(
+      'https://popup.test/hook',
+    )
+    expect(
+      (await recentOutcomes(env, organisationId, [objects['workspaceId'] ?? ''])).map(
+        ({ url }) => url,
+      ),
+    ).not.toContain('https://popup.test/hook')
   })
 })

@@ -2,9 +2,8 @@ import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
 import model from '../../samples/model.jpg'
 import { SAMPLE_GARMENTS, SAMPLE_PEOPLE, SAMPLES, sampleUrl } from '../../src/domain/samples.ts'
-import { newId } from '../../src/ids.ts'
-import { jobIdOf, newMember, newOwner, totalsOf, tryOn } from '../support/browser.ts'
-import type { Browser } from '../support/browser.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { jobIdOf, newMember, newOwner, sendFile, totalsOf, tryOn } from '../support/browser.ts'
 import { BASE, clientOf, request } from '../support/client.ts'
 import { png } from '../support/picture.ts'
 import { fakeUpstream } from '../support/upstream.ts'
@@ -21,25 +20,10 @@ const SAMPLE_IMAGES = {
   garment_image_url: sampleUrl(BASE, GARMENT.file),
 }
 
-const photo = (name = 'photo.jpg') => new File([model], name)
-
 /** The value of a field of the form. */
 function valueOf(html: string, name: string): string {
   const [tag = ''] = new RegExp(`<input[^>]*name="${name}"[^>]*>`).exec(html) ?? []
   return (/ value="([^"]*)"/.exec(tag)?.[1] ?? '').replaceAll('&amp;', '&')
-}
-
-/** Uploads a file as the script of the playground does. */
-async function send(browser: Browser, body: BodyInit, headers: Record<string, string> = {}) {
-  const { address } = await browser.get('/console/playground')
-  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-  const response = await request(`${address}/uploads`, {
-    method: 'POST',
-    headers: { Cookie: cookie, Origin: BASE, ...headers },
-    body,
-    redirect: 'manual',
-  })
-  return { status: response.status, body: await response.json<{ url?: string; error?: string }>() }
 }
 
 describe('sample pictures', () => {
@@ -101,7 +85,7 @@ describe('sample pictures', () => {
 describe('a file that is uploaded when it is chosen', () => {
   it('becomes the picture of the job', async () => {
     const { browser, testKey } = await newOwner()
-    const { status, body } = await send(browser, model)
+    const { status, body } = await sendFile(browser, model)
     expect(status).toBe(201)
     const { jobId } = await tryOn(browser, {
       ...SAMPLE_IMAGES,
@@ -118,12 +102,12 @@ describe('a file that is uploaded when it is chosen', () => {
 
   it('is rejected with a reason when it cannot be used', async () => {
     const { browser } = await newOwner()
-    expect(await send(browser, 'no image')).toEqual({
+    expect(await sendFile(browser, 'no image')).toEqual({
       status: 422,
       body: { error: 'Choose a JPEG, PNG or WebP file.' },
     })
-    expect((await send(browser, new Uint8Array())).body.error).toBe('The file is empty.')
-    const large = await send(browser, new Uint8Array(10 * 1024 * 1024 + 1))
+    expect((await sendFile(browser, new Uint8Array())).body.error).toBe('The file is empty.')
+    const large = await sendFile(browser, new Uint8Array(10 * 1024 * 1024 + 1))
     expect(large.status).toBe(413)
     expect(large.body.error).toContain('10 MB')
   })
@@ -132,7 +116,7 @@ describe('a file that is uploaded when it is chosen', () => {
     const { browser, organisationId } = await newOwner()
     const body = { status: 'suspended' }
     await operator.patch(`/operator/organisations/${organisationId}`, body)
-    expect((await send(browser, model)).status).toBe(422)
+    expect((await sendFile(browser, model)).status).toBe(422)
   })
 
   it('is rejected from another origin and from members who may not submit jobs', async () => {
@@ -157,7 +141,7 @@ describe('a file that is uploaded when it is chosen', () => {
 
   it('of another organisation is rejected', async () => {
     const [mine, theirs] = [await newOwner(), await newOwner()]
-    const { body } = await send(theirs.browser, model)
+    const { body } = await sendFile(theirs.browser, model)
     const { page } = await tryOn(mine.browser, {
       model_image_url: '',
       model_upload: body.url ?? '',
@@ -168,48 +152,55 @@ describe('a file that is uploaded when it is chosen', () => {
 })
 
 describe('a rejected form', () => {
-  it('keeps a valid file, so that it need not be chosen again', async () => {
+  it('keeps an upload, so that it need not be chosen again', async () => {
     const { browser, testKey } = await newOwner()
+    const { body } = await sendFile(browser, model)
     const { page } = await tryOn(browser, {
       model_image_url: '',
+      model_upload: body.url ?? '',
+      model_upload_name: 'my <photo>.jpg',
       garment_image_url: '',
-      model_file: photo('my <photo>.jpg'),
-      garment_file: new File(['{}'], 'package.json'),
     })
     expect(page.status).toBe(422)
-    expect(page.html).toContain('Choose a JPEG, PNG or WebP file')
+    expect(page.html).toContain('Enter a URL or choose a file.')
     expect(page.html).toContain('my &lt;photo&gt;.jpg')
-    const upload = valueOf(page.html, 'model_upload')
-    expect(upload).toContain('/uploads/upl_')
     expect(page.html).toContain('alt="Person, chosen picture"')
-    const { jobId } = await tryOn(browser, {
-      model_image_url: '',
-      model_upload: upload,
-      garment_image_url: '',
-      garment_file: new File([png()], 'shirt.png'),
-    })
+    const upload = valueOf(page.html, 'model_upload')
+    expect(upload).toBe(body.url)
+    const { jobId } = await tryOn(browser, { model_image_url: '', model_upload: upload })
     expect((await readJob(clientOf(testKey), jobId)).job_id).toBe(jobId)
   })
 
-  it('keeps both files and the workspace when the job is rejected', async () => {
+  it('keeps both uploads when the job is rejected', async () => {
     const { browser, organisationId } = await newOwner()
     const organisation = env.ORGANISATION.getByName(organisationId)
     await organisation.grant({ amount: -100, reference: 'test', reason: 'Test' })
+    const [person, garment] = [await sendFile(browser, model), await sendFile(browser, png())]
     const { page } = await tryOn(browser, {
       model_image_url: '',
       garment_image_url: '',
-      model_file: photo(),
-      garment_file: photo('shirt.jpg'),
+      model_upload: person.body.url ?? '',
+      garment_upload: garment.body.url ?? '',
+      garment_upload_name: 'shirt.jpg',
       mode: 'live',
     })
     expect(page.html).toContain('no credits left')
-    expect(valueOf(page.html, 'model_upload')).not.toBe('')
+    expect(valueOf(page.html, 'model_upload')).toBe(person.body.url)
     expect(valueOf(page.html, 'garment_upload_name')).toBe('shirt.jpg')
+  })
+
+  it('contains no files: their field belongs to the script', async () => {
+    const { browser } = await newOwner()
+    const { html } = await browser.get('/console/playground')
+    const [field = ''] = /<div[^>]*data-file[^>]*>/.exec(html) ?? []
+    expect(field).toContain('hidden')
+    expect(html).not.toMatch(/<input[^>]*type="file"[^>]*name=/)
+    expect(html).not.toContain('multipart/form-data')
   })
 
   it('prefers a new URL to an earlier upload', async () => {
     const { browser } = await newOwner()
-    const { body } = await send(browser, model)
+    const { body } = await sendFile(browser, model)
     const { page } = await tryOn(browser, {
       model_image_url: 'https://127.0.0.1/a.jpg',
       model_upload: body.url ?? '',

@@ -2,9 +2,9 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
-import { newId } from '../../src/ids.ts'
-import { hashKey } from '../../src/organisation/api-key.ts'
-import type { LoggedRequest, RequestQuery } from '../../src/organisation/request-log.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { hashKey } from '../../src/credits/api-key.ts'
+import type { LoggedRequest, RequestQuery } from '../../src/credits/request-log.ts'
 import { newMember, newOwner } from '../support/browser.ts'
 import type { Browser, Owner, Page } from '../support/browser.ts'
 import { clientOf } from '../support/client.ts'
@@ -102,7 +102,7 @@ describe('the list', () => {
 describe('the page of a request', () => {
   it('explains the error and links to its documentation', async () => {
     const list = await browser.get(`${LOG}?code=validation_error`)
-    const [, href = ''] = /<a href="([^"]+)" class="request-id"/.exec(list.html) ?? []
+    const [, href = ''] = /<a href="([^"]+\/requests\/[^"]+)" class="id"/.exec(list.html) ?? []
     const page = await browser.get(href)
     expect(page.status).toBe(200)
     expect(page.html).toContain('/docs/errors#validation_error')
@@ -121,7 +121,7 @@ describe('the page of a request', () => {
     expect(page.html).toContain('GET /v1/jobs/{jobId}')
     expect(page.html).toContain(`/console/jobs/${jobId}`)
     const list = await browser.get(`${LOG}?q=order-4711`)
-    const hrefs = [...list.html.matchAll(/<a href="([^"]+)" class="request-id"/g)].map(
+    const hrefs = [...list.html.matchAll(/<a href="([^"]+\/requests\/[^"]+)" class="id"/g)].map(
       ([, href]) => href,
     )
     expect(hrefs).toHaveLength(2)

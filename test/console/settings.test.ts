@@ -2,7 +2,7 @@ import { runDurableObjectAlarm } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { hashKey } from '../../src/organisation/api-key.ts'
+import { hashKey } from '../../src/credits/api-key.ts'
 import { BASE, clientOf, codeOf } from '../support/client.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import {
@@ -128,7 +128,7 @@ describe('webhooks', () => {
       const first = await browser.post('/console/settings/webhooks/test', form)
       const repeated = await browser.post('/console/settings/webhooks/test', form)
       expect(repeated.path).toBe(first.path)
-      await vi.waitUntil(() => upstream.seen(url).length > 0, { timeout: 5_000 })
+      await vi.waitUntil(() => upstream.seen(url).length > 0)
       expect(upstream.seen(url).map(({ body }) => JSON.parse(body).type)).toEqual([
         `job.${outcome}`,
       ])

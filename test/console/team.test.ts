@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/platform/ids.ts'
 import { clientOf } from '../support/client.ts'
 import {
   join,
@@ -242,7 +242,7 @@ describe('every form and link', () => {
       '/account',
     ]
     const forUser =
-      /^\/console(\/(account|invitations|onboarding|sign-out|mode|organisation|dev)\b.*)?$/
+      /^\/console(\/(account|invitations|onboarding|sign-out|mode|theme|organisation|dev)\b.*)?$/
     for (const path of paths) {
       const { source } = await browser.get(`/console${path}`)
       const targets = [...source.matchAll(/(?:href|action)="(\/console[^"]*)"/g)].map(

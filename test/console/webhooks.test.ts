@@ -3,8 +3,9 @@ import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
 import { SYSTEM } from '../../src/domain/actor.ts'
-import { addedEventIdOf, eventIdOf } from '../../src/ids.ts'
-import { rotateWebhookSecret } from '../../src/accounts/webhook-secret.ts'
+import { addedEventIdOf, eventIdOf } from '../../src/platform/ids.ts'
+import { DEFAULT_ENDPOINT } from '../../src/domain/webhook.ts'
+import { rotateSecret } from '../../src/webhooks/endpoints/endpoints.ts'
 import { clientOf } from '../support/client.ts'
 import { jobIdOf, newMember, newOwner } from '../support/browser.ts'
 import type { Browser } from '../support/browser.ts'
@@ -35,7 +36,10 @@ async function addEndpoint(browser: Browser, fields: Record<string, string> = {}
   const form = await browser.get(`${WEBHOOKS}/endpoints/new`)
   const [, id = ''] = /name="id" value="(we_\w{26})"/.exec(form.html) ?? []
   const page = await browser.post(`${WEBHOOKS}/endpoints`, { ...ENDPOINT_FORM, id, ...fields })
-  expect(page.path).toBe(`${WEBHOOKS}/endpoints/${id}?added=1`)
+  expect(page).toMatchObject({
+    path: `${WEBHOOKS}/endpoints/${id}`,
+    notice: 'Endpoint added. Reveal its signing secret below, and send a test event.',
+  })
   return `${WEBHOOKS}/endpoints/${id}`
 }
 
@@ -46,7 +50,7 @@ const settled = (organisationId: string, count: number, ...statuses: string[]) =
       const events = await eventsIn(organisationId)
       return events.length === count && events.every(({ status }) => statuses.includes(status))
     },
-    { timeout: 8_000, interval: 50 },
+    { interval: 50 },
   )
 
 /** A job whose event is delivered to `HOOK`. */
@@ -63,6 +67,16 @@ async function deliveredJob(testKey: string, organisationId: string): Promise<st
 
 const textOf = (html: string, label: string) =>
   decoded(new RegExp(`aria-label="${label}"><code[^>]*>(.*?)</code>`, 's').exec(html)?.[1] ?? '')
+
+it('shows the deliveries of test events in live mode', async () => {
+  const { browser, testKey, organisationId } = await newOwner()
+  const jobId = await deliveredJob(testKey, organisationId)
+  await browser.post('/console/mode', { mode: 'live' })
+  expect((await browser.get(WEBHOOKS)).html).toContain(jobId)
+  expect((await browser.get(`${WEBHOOKS}/deliveries`)).html).toContain(
+    'Test events are in test mode.',
+  )
+})
 
 describe('the page of an event', () => {
   it('shows the exact request and response of an attempt', async () => {
@@ -91,7 +105,8 @@ describe('the page of an event', () => {
     const { browser, testKey, organisationId } = await newOwner()
     const jobId = await deliveredJob(testKey, organisationId)
     const path = `${WEBHOOKS}/${eventIdOf(jobId)}`
-    const rotate = () => rotateWebhookSecret({ env, actor: SYSTEM, organisationId })
+    const rotate = () =>
+      rotateSecret({ env, actor: SYSTEM, organisationId, endpointId: DEFAULT_ENDPOINT })
     await rotate()
     expect((await browser.get(path)).html).toContain('This is the exact body')
     await rotate()
@@ -157,7 +172,10 @@ describe('added endpoints', () => {
       ...ENDPOINT_FORM,
       id: path.split('/').at(-1) ?? '',
     })
-    expect(again.path).toBe(`${path}?added=1`)
+    expect(again).toMatchObject({
+      path,
+      notice: 'Endpoint added. Reveal its signing secret below, and send a test event.',
+    })
     const list = (await browser.get(WEBHOOKS)).html
     expect(list.match(/Order system/g)).toHaveLength(2) // in the list and as receiver of test events
     expect(list).toContain('job.completed')
@@ -336,4 +354,16 @@ describe('code that verifies signatures', () => {
     const { html } = await browser.post(`${WEBHOOKS}/reveal`)
     expect(html).toMatch(/TRY_ON_WEBHOOK_SECRET=whsec_[\w+/=]{20,}/)
   })
+})
+
+it('the download of deliveries contains what the page finds', async () => {
+  const { browser, testKey, organisationId } = await newOwner()
+  const jobId = await deliveredJob(testKey, organisationId)
+  const rows = async (q: string) => {
+    const file = await browser.get(`${WEBHOOKS}/deliveries/export.csv?q=${q}`)
+    return file.source.trim().split('\r\n').slice(1)
+  }
+  expect(await rows('')).toHaveLength(1)
+  expect(await rows(jobId)).toHaveLength(1)
+  expect(await rows('nothing')).toEqual([])
 })

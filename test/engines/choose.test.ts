@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { enginesOf } from '../../src/engines/choose.ts'
+import { enginesOf } from '../../src/engines/choose-engine.ts'
 import { SECRET, vertexSettings } from '../support/engines.ts'
 
 const withVars = (vars: Record<string, unknown>): Env => ({ ...env, ...vars })

@@ -1,11 +1,12 @@
 import * as package_ from '@try-on/compositor'
-import { Refusal, UnusableImage } from '@try-on/compositor'
+import { CompositionError, UnusableImage } from '@try-on/compositor'
 import { drawFigure, drawGarment } from '@try-on/compositor/samples'
 import { detectFormat } from '@try-on/image-files'
 import { encodePng } from '@try-on/image-files/samples'
 import { describe, expect, it, vi } from 'vitest'
 import { JobFailure } from '../../src/domain/failure.ts'
-import { compositor } from '../../src/engines/compositor.ts'
+import { compositor, createThumbnail } from '../../src/engines/compositor.ts'
+import type { EngineInput } from '../../src/engines/engine.ts'
 import { checkedImage, engineInput } from '../support/picture.ts'
 
 const JPEG = Uint8Array.of(0xff, 0xd8, 0xff)
@@ -29,8 +30,8 @@ describe('compositor.start', () => {
     [new UnusableImage('model', 'corrupt', 'no end'), 'model_image_corrupt'],
     [new UnusableImage('garment', 'too_large', '9 × 9'), 'garment_image_too_large'],
     [new UnusableImage('model', 'unsupported_format', 'CMYK'), 'model_image_unsupported_format'],
-    [new Refusal('person_not_found', 'no head'), 'person_not_found'],
-    [new Refusal('garment_not_found', 'empty'), 'garment_not_found'],
+    [new CompositionError('person_not_found', 'no head'), 'person_not_found'],
+    [new CompositionError('garment_not_found', 'empty'), 'garment_not_found'],
     [new Error('unexpected'), 'generation_failed'],
   ])('maps %s to %s', async (cause, code) => {
     spyOnDress().mockRejectedValue(cause)
@@ -61,5 +62,37 @@ describe('compositor.start', () => {
     const [failed, next] = [compositor.start(engineInput()), compositor.start(engineInput())]
     await expect(failed).rejects.toThrow(JobFailure)
     expect(await next).toMatchObject({ done: true })
+  })
+
+  it('composes for paying organisations first, then with free credits, then thumbnails', async () => {
+    const order: string[] = []
+    const finish: (() => void)[] = []
+    const work = (name: string) => async () => {
+      order.push(name)
+      await new Promise<void>((resolve) => finish.push(resolve))
+      return JPEG
+    }
+    spyOnDress().mockImplementation((_, { model }) => work(String(Reflect.get(model, 'name')))())
+    vi.spyOn(package_, 'thumbnailOf').mockImplementation(work('thumbnail'))
+    const start = (name: string, input: Partial<EngineInput>) =>
+      compositor.start(
+        engineInput({ ...input, model: Object.assign(checkedImage('model'), { name }) }),
+      )
+    const first = start('running', {})
+    await vi.waitUntil(() => order.length === 1)
+    const read = async () => ({ bytes: JPEG, format: 'jpeg' as const })
+    const all = [
+      first,
+      createThumbnail('org_1', read, 160),
+      createThumbnail('org_1', read, 160),
+      start('free', { organisationId: 'org_2' }),
+      start('paying', { organisationId: 'org_1', isPaying: true }),
+    ]
+    for (let ended = 0; ended < all.length; ended++) {
+      await vi.waitUntil(() => finish.length > ended)
+      finish[ended]?.()
+    }
+    await Promise.all(all)
+    expect(order).toEqual(['running', 'paying', 'free', 'thumbnail', 'thumbnail'])
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { BaseUrl } from '../../src/engines/base-url.ts'
+import { BaseUrl } from '../../src/engines/engine-base-url.ts'
 import { pollAfterSeconds } from '../../src/engines/handle.ts'
 import { MAX_OUTPUT_BYTES, decodeOutput, fetchOutput } from '../../src/engines/output.ts'
-import { scrub } from '../../src/engines/provider.ts'
-import { retryAfterSeconds } from '../../src/net/retry-after.ts'
+import { scrub } from '../../src/engines/provider-api.ts'
+import { retryAfterSeconds } from '../../src/platform/net/retry-after.ts'
 import { jpeg, png } from '../support/picture.ts'
 import { fakeProvider } from '../support/provider.ts'
 

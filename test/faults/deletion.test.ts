@@ -2,12 +2,13 @@
 // that call. The next runs must complete it.
 import { env } from 'cloudflare:workers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { runDeletions } from '../../src/accounts/run-deletions.ts'
+import { runDeletions } from '../../src/privacy/run-deletions.ts'
 import { PAST_GRACE_MS } from '../support/deletion.ts'
 import { cellsWith, NOTHING_STORED, picturesWith, storedIn } from '../support/traces.ts'
 import { CDN, HOOK, Harness } from './harness.ts'
 import { FAULTS, FaultInjector } from './fault-injector.ts'
 import type { Fault } from './fault-injector.ts'
+import { chosen } from './test-faults.ts'
 
 beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'] }))
 afterAll(() => void vi.useRealTimers())
@@ -73,7 +74,9 @@ async function runDeletion(fault?: { at: number; fault: Fault }) {
 
 vi.useFakeTimers({ toFake: ['Date'] })
 const { calls, problems } = await runDeletion()
-const cases = calls.flatMap((call, at) => FAULTS.map((fault) => ({ at, call, fault })))
+const cases = chosen(
+  calls.flatMap((call, at) => FAULTS.map((fault) => ({ scenario: 'deletion', at, call, fault }))),
+)
 
 describe('the deletion of an organisation', () => {
   it('leaves only the closing record when nothing fails', () => {

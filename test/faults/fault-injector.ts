@@ -1,6 +1,7 @@
 // Counts the calls that an invocation of the Worker makes outside its isolate, and injects a fault into
 // the planned one.
 import { AsyncLocalStorage } from 'node:async_hooks'
+import { InjectedError } from '../support/injected-error.ts'
 
 export const FAULTS = [
   'request lost',
@@ -72,7 +73,7 @@ export class Invocation {
   async call<T>(name: string, perform: () => Promise<T>): Promise<T> {
     this.#assertRunning()
     const fault = this.#faultInjector.faultAt(name)
-    if (fault === 'request lost') throw new Error('Network connection lost.')
+    if (fault === 'request lost') throw new InjectedError('Network connection lost.')
     if (fault === 'evicted') await this.#actions.evict()
     if (fault === 'overtaken') await this.#actions.repeat()
     if (fault === 'concurrent') this.#inFlight.add(this.#actions.repeat())
@@ -82,7 +83,7 @@ export class Invocation {
     await call.catch(() => {}) // the result is returned below
     this.#inFlight.delete(call)
     this.#assertRunning()
-    if (fault === 'response lost') throw new Error('Network connection lost.')
+    if (fault === 'response lost') throw new InjectedError('Network connection lost.')
     return call
   }
 
@@ -97,7 +98,7 @@ export class Invocation {
   }
 
   #assertRunning(): void {
-    if (this.#isKilled) throw new Error('The isolate was killed.')
+    if (this.#isKilled) throw new InjectedError('The isolate was killed.')
   }
 }
 

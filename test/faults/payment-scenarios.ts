@@ -1,7 +1,6 @@
 // The scenarios of payments and subscriptions for the crash tests. Faults are injected only into `run`.
 import { env } from 'cloudflare:workers'
 import { buyPack } from '../../src/billing/buy-pack.ts'
-import { changePlan } from '../../src/billing/change-plan.ts'
 import { paymentsOf } from '../../src/billing/payment-lists.ts'
 import { PLAN_TERMS } from '../../src/billing/plans.ts'
 import type { SelfServicePlan } from '../../src/billing/plans.ts'
@@ -9,7 +8,7 @@ import { readPayment } from '../../src/billing/read-payment.ts'
 import { receiveEvent } from '../../src/billing/receive-event.ts'
 import { refundPayment } from '../../src/billing/refund-payment.ts'
 import { SYSTEM } from '../../src/domain/actor.ts'
-import { baseUrl } from '../support/billing.ts'
+import { baseUrl, confirmPlan } from '../support/billing.ts'
 import type { Harness } from './harness.ts'
 import { FaultInjector } from './fault-injector.ts'
 import type { Scenario } from './scenarios.ts'
@@ -38,7 +37,7 @@ async function choose(
 ): Promise<void> {
   const amount = PLAN_TERMS[plan].monthlyFee.USD
   await harness.invoke(faultInjector, (bindings) =>
-    changePlan({ ...requestOf(harness, bindings), plan, amount, currency: 'USD' }),
+    confirmPlan({ ...requestOf(harness, bindings), plan, amount, currency: 'USD' }),
   )
 }
 

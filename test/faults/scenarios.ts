@@ -229,7 +229,7 @@ export const SCENARIOS: Scenario[] = [
     async prepare(harness) {
       await timedOutDelivery(harness)
       await jobsDb(harness.shop.orgId)
-        .prepare('UPDATE webhook_endpoints SET busy_until = ? WHERE organisation_id = ?')
+        .prepare('UPDATE failing_receivers SET busy_until = ? WHERE organisation_id = ?')
         .bind(Date.now() + 60_000, harness.shop.orgId)
         .run()
       return completed(harness)

@@ -1,9 +1,18 @@
-// Runs scenarios once for each of their calls and each fault of that call.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+// Runs scenarios once for each of their calls and each fault of that call: all of these cases with
+// `npm run test:all`, a pairwise sample of them with `npm test`.
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import type { Scenario } from './scenarios.ts'
 import { FAULTS, OBJECT, FaultInjector } from './fault-injector.ts'
 import type { Fault } from './fault-injector.ts'
 import { Harness } from './harness.ts'
+import { pairwise } from './pairwise.ts'
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Which cases of a large matrix run: all (`npm run test:all`) or a sample (`npm test`). */
+    matrix: 'sample' | 'all'
+  }
+}
 
 /** Runs a scenario until no work is left. @returns the calls of its run, and the problems */
 async function runScenario(scenario: Scenario, fault?: { at: number; fault: Fault }) {
@@ -40,17 +49,36 @@ export const distinctFaultsAt: FaultsAt = (call) => {
   return call.startsWith('Organisation.') ? faults : faults.filter((fault) => fault !== 'evicted')
 }
 
+interface Case {
+  scenario: string
+  at: number
+  call: string
+  fault: Fault
+}
+
+/** The cases to run: each pair of scenario, call and fault, or all cases. */
+export const chosen = <T extends Omit<Case, 'at'>>(cases: readonly T[]): readonly T[] =>
+  inject('matrix') === 'all'
+    ? cases
+    : pairwise(cases, ({ scenario, call, fault }) => ({ scenario, call, fault }))
+
 const CRASHES = new Set<Fault>(['request lost', 'response lost', 'killed'])
 
 async function recordCalls(scenarios: readonly Scenario[], faultsOf: FaultsAt) {
   vi.useFakeTimers({ toFake: ['Date'] })
-  const all = []
-  for (const scenario of scenarios) {
-    const { calls, starts, problems } = await runScenario(scenario)
-    const cases = calls.flatMap((call, at) => faultsOf(call).map((fault) => ({ at, call, fault })))
-    all.push({ scenario, starts, problems, cases })
-  }
-  return all
+  const recorded = []
+  for (const scenario of scenarios) recorded.push({ scenario, ...(await runScenario(scenario)) })
+  const cases = chosen(
+    recorded.flatMap(({ scenario: { name }, calls }) =>
+      calls.flatMap((call, at) =>
+        faultsOf(call).map((fault): Case => ({ scenario: name, at, call, fault })),
+      ),
+    ),
+  )
+  return recorded.map((one) => ({
+    ...one,
+    cases: cases.filter(({ scenario }) => scenario === one.scenario.name),
+  }))
 }
 
 /** Defines the tests of the scenarios. Call this in a test file, which must await it. */

@@ -1,6 +1,6 @@
 // Ambiguous starts: paid starts whose outcome is unknown, so that each may be charged.
 import { describe, expect, it, vi } from 'vitest'
-import type { JobRow } from '../../src/db/schema.ts'
+import type { JobRow } from '../../src/platform/db/schema.ts'
 import {
   ambiguous,
   picture,

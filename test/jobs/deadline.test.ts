@@ -35,8 +35,12 @@ describe('the deadline', () => {
     let respond: (late: ReturnType<typeof running>) => void = () => {}
     engine.start.mockImplementation(() => new Promise((resolve) => (respond = resolve)))
     useEngines(engine)
-    const { job, row } = await newJob({ JOB_DEADLINE_SECONDS: '1' })
-    await job.run()
+    const { job, row } = await newJob()
+    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] })
+    const ended = job.run()
+    await vi.waitUntil(() => engine.start.mock.calls.length === 1)
+    await vi.advanceTimersByTimeAsync(300_000)
+    await ended
     expect(await row()).toMatchObject({ status: 'failed', errorCode: 'generation_timeout' })
     respond(running('late'))
     await vi.waitUntil(() => engine.cancel.mock.calls.length === 1)

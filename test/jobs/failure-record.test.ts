@@ -2,10 +2,10 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { JobFailure } from '../../src/domain/failure.ts'
-import { eventIdOf } from '../../src/ids.ts'
-import { recordOf } from '../../src/jobs/failure-record.ts'
-import { giveUpJob, processJob } from '../../src/jobs/process.ts'
-import { deliverEvent } from '../../src/webhooks/deliver.ts'
+import { eventIdOf } from '../../src/platform/ids.ts'
+import { recordOf } from '../../src/jobs/processing/failure-record.ts'
+import { giveUpJob, processJob } from '../../src/jobs/processing/process.ts'
+import { deliverEvent } from '../../src/webhooks/delivery/deliver.ts'
 import { ambiguous, over, picture, running, scripted, useEngines } from '../support/fake-engines.ts'
 import { dropMessages, fakePictures, MODEL, newJob, PICTURES } from '../support/live-job.ts'
 import { newOrganisation, readJob, submit } from '../support/world.ts'
@@ -14,7 +14,7 @@ import { jobsDb, spyBatch } from '../support/jobs-database.ts'
 const upstream = fakePictures()
 
 const REASON = '12 % of the old top stays visible.'
-const refusal = new JobFailure('generation_failed', REASON, { audience: 'members' })
+const problem = new JobFailure('generation_failed', REASON, { audience: 'members' })
 
 const reasonOf = (message: string) =>
   recordOf(new JobFailure('generation_failed', message)).failureReason
@@ -54,7 +54,7 @@ describe('a stored reason', () => {
 
   it('is for staff unless the failure says otherwise', () => {
     expect(recordOf(new JobFailure('generation_failed', REASON)).failureAudience).toBe('staff')
-    expect(recordOf(refusal)).toEqual({
+    expect(recordOf(problem)).toEqual({
       errorCode: 'generation_failed',
       failureReason: REASON,
       failureAudience: 'members',
@@ -73,7 +73,7 @@ describe('a stored reason', () => {
 
 describe('a job that fails', () => {
   it('stores the reason in the write that ends it', async () => {
-    useEngines(scripted('embedded', { start: [refusal], paid: false }))
+    useEngines(scripted('embedded', { start: [problem], paid: false }))
     const { job, row } = await newJob()
     const batch = spyBatch()
     await job.run()
@@ -220,7 +220,7 @@ it('the reason is neither in /v1 nor in webhooks', async () => {
     return { metadata: { metrics: { backlogCount: 0, backlogBytes: 0 } } }
   })
   dropMessages()
-  useEngines(scripted('embedded', { start: [refusal], paid: false }))
+  useEngines(scripted('embedded', { start: [problem], paid: false }))
   const shop = await newOrganisation()
   const pending = await submit(shop.live, { ...PICTURES, webhook_url: hook })
   const fields = Object.keys(await readJob(shop.live, pending.job_id))

@@ -1,10 +1,10 @@
 // generate: the order of the engines, and the handling of running work.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { jobsDatabase } from '../../src/db/shards.ts'
-import { jobs } from '../../src/db/schema.ts'
-import * as settle from '../../src/jobs/settle.ts'
-import * as claims from '../../src/jobs/claims.ts'
+import { jobsDatabase } from '../../src/platform/db/shards.ts'
+import { jobs } from '../../src/platform/db/schema.ts'
+import * as end from '../../src/jobs/processing/end.ts'
+import * as claims from '../../src/jobs/processing/claims.ts'
 import { JobFailure } from '../../src/domain/failure.ts'
 import {
   alive,
@@ -229,7 +229,7 @@ describe('a consumer', () => {
     const engine = scripted('engine', { start: [picture] })
     useEngines(engine)
     const { job, row } = await newJob()
-    vi.spyOn(settle, 'settleJob').mockRejectedValueOnce(new Error('D1'))
+    vi.spyOn(end, 'endJob').mockRejectedValueOnce(new Error('D1'))
     expect(await job.run()).toEqual({ done: false, retryAfterSeconds: 2 })
     await job.run(3_000)
     expect(await row()).toMatchObject({ status: 'completed', engine: 'engine' })

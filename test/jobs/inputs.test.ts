@@ -1,7 +1,7 @@
 // Copies of a job's inputs: stored when needed, deleted when the job ends.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { giveUpJob } from '../../src/jobs/process.ts'
+import { giveUpJob } from '../../src/jobs/processing/process.ts'
 import { picture, refused, running, scripted, useEngines } from '../support/fake-engines.ts'
 import { copies, fakePictures, newJob } from '../support/live-job.ts'
 

@@ -1,7 +1,7 @@
 // Lost claims: two consumers of the same job, and pictures that were stored before a crash.
 import { env } from 'cloudflare:workers'
 import { expect, it, vi } from 'vitest'
-import * as endings from '../../src/jobs/endings.ts'
+import * as end from '../../src/jobs/processing/end.ts'
 import { picture, running, scripted, useEngines } from '../support/fake-engines.ts'
 import { fakePictures, MODEL, newJob, PICTURES } from '../support/live-job.ts'
 import { jpeg, png } from '../support/picture.ts'
@@ -14,13 +14,13 @@ it('completes after the deadline with a picture that was stored before a crash',
   const { shop, job, read } = await newJob()
   await job.run(0)
   await job.run(140_000, { swept: true })
-  let release: (result: Awaited<ReturnType<typeof endings.endJob>>) => void = () => {}
+  let release: (result: Awaited<ReturnType<typeof end.endJob>>) => void = () => {}
   const never = new Promise<Parameters<typeof release>[0]>((resolve) => (release = resolve))
-  vi.spyOn(endings, 'endJob').mockReturnValueOnce(never) // the crash
+  vi.spyOn(end, 'endJob').mockReturnValueOnce(never) // the crash
   const crashed = job.run(160_000, { swept: true })
   const stored = async () => (await env.IMAGES.list({ prefix: `outputs/${job.id}` })).objects.length
   await vi.waitUntil(async () => (await stored()) === 1)
-  await vi.waitUntil(() => vi.mocked(endings.endJob).mock.calls.length === 1)
+  await vi.waitUntil(() => vi.mocked(end.endJob).mock.calls.length === 1)
   await job.run(311_000, { swept: true })
   expect(await read()).toMatchObject({ status: 'completed' })
   expect(await ledgerOf(shop)).toMatchObject({ consumed: 1, reserved: 0 })

@@ -7,9 +7,10 @@ import {
 } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
 import worker from '../../src/index.ts'
-import { newId } from '../../src/ids.ts'
-import { giveUpJob, processJob } from '../../src/jobs/process.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { giveUpJob, processJob } from '../../src/jobs/processing/process.ts'
 import { JOB_ERROR_CODES } from '../../src/domain/job.ts'
+import { picture as generated, scripted, useEngines } from '../support/fake-engines.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import {
   finished,
@@ -126,6 +127,8 @@ describe('processJob: a live job', () => {
   })
 
   it('completes with the picture that an earlier attempt stored', async () => {
+    // Without a composition: a slow attempt would acknowledge its message.
+    useEngines(scripted('engine', { start: [generated], paid: false }))
     const shop = await newOrganisation({ credits: 1 })
     failJobQueues()
     const { job_id } = await submit(shop.live, URLS)

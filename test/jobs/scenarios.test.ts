@@ -4,8 +4,7 @@ import { createMessageBatch, getQueueResult, createExecutionContext } from 'clou
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import worker from '../../src/index.ts'
-import { giveUpJob, processJob } from '../../src/jobs/process.ts'
-import { sweep } from '../../src/scheduled.ts'
+import { giveUpJob, processJob } from '../../src/jobs/processing/process.ts'
 import { errorOf } from '../support/client.ts'
 import { dropMessages } from '../support/live-job.ts'
 import { count, pass } from '../support/retention.ts'
@@ -13,6 +12,7 @@ import { fakeUpstream } from '../support/upstream.ts'
 import { finished, IMAGES, newOrganisation, operator, readJob, submit } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
 import { jobsDb } from '../support/jobs-database.ts'
+import { sweep } from '../support/sweep.ts'
 
 const upstream = fakeUpstream()
 afterEach(() => void vi.useRealTimers())

@@ -1,11 +1,11 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { deleteStatistics, countFinishedDay } from '../../src/jobs/daily-statistics.ts'
-import { readStatistics } from '../../src/jobs/statistics.ts'
-import type { StatisticsRange } from '../../src/jobs/statistics.ts'
+import { deleteStatistics, countFinishedDay } from '../../src/jobs/reports/daily-statistics.ts'
+import { readStatistics } from '../../src/jobs/reports/job-statistics.ts'
+import type { StatisticsRange } from '../../src/jobs/reports/job-statistics.ts'
 import { SYSTEM } from '../../src/domain/actor.ts'
-import { firstIdSince, newId } from '../../src/ids.ts'
-import { runRetention } from '../../src/retention/run.ts'
+import { firstIdSince, newId } from '../../src/platform/ids.ts'
+import { runRetention } from '../../src/privacy/run-retention.ts'
 import { count, DAY_MS, HOUR_MS } from '../support/retention.ts'
 import { newOrganisation } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
@@ -130,6 +130,22 @@ describe('the statistics of an organisation', () => {
     await countDays(3)
     expect(await read(shop, '30d')).toEqual(before)
     expect(await read(shop, '30d', { workspaceId: other })).toEqual(inOther)
+  })
+
+  it('include a day that waits for an unfinished job while a later day is counted', async () => {
+    const shop = await newOrganisation()
+    await insertJobs(shop, at(1), { count: 3 })
+    await insertJobs(shop, at(2), { count: 4 })
+    await insertJobs(shop, at(2), { status: 'processing', durationMs: null })
+    await insertJobs(shop, at(3), { count: 5 })
+    await countDays(3)
+    const { results } = await jobsDb(shop.orgId)
+      .prepare('SELECT day FROM job_statistics_days WHERE day > ? ORDER BY day')
+      .bind(today - 4)
+      .all<{ day: number }>()
+    expect(results.map(({ day }) => today - day)).toEqual([3, 1])
+    const { periods } = await read(shop, '7d')
+    expect(periods.map(({ completed, other }) => completed + other)).toEqual([0, 0, 0, 5, 5, 3, 0])
   })
 
   it('are limited to the workspaces of the member', async () => {

@@ -1,8 +1,10 @@
 // The sweep: which rows it selects, what it sends, and how it handles failing and long queues.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { sweep } from '../../src/scheduled.ts'
+import { takeSweptJobs } from '../../src/jobs/sweep.ts'
+import { jobsDatabase } from '../../src/platform/db/shards.ts'
 import { onEveryShard } from '../support/jobs-database.ts'
+import { sweep } from '../support/sweep.ts'
 
 const MINUTE_MS = 60_000
 const QUEUES = ['JOBS', 'TEST_JOBS', 'WEBHOOKS'] as const
@@ -139,6 +141,17 @@ describe('the sweep', () => {
     pass(16 * MINUTE_MS)
     await sweep(bindings)
     expect(sent.JOBS).toHaveLength(1)
+  })
+
+  it('postpones the jobs that a page returns, and no others', async () => {
+    await insertJobs({ count: 20 })
+    await insertJobs({ count: 20, status: 'processing' })
+    const page = await takeSweptJobs({ db: jobsDatabase(env, ''), queued: [], limit: 15 })
+    const { results } = await env.JOBS_DB_0.prepare(
+      'SELECT id FROM jobs WHERE sweep_at > 1 ORDER BY id',
+    ).all<{ id: string }>()
+    expect(page.taken).toBe(15)
+    expect(page.toSend.map(({ id }) => id).sort()).toEqual(results.map(({ id }) => id))
   })
 
   it('sends each of 100,000 jobs and 100,000 events once in five runs', async () => {

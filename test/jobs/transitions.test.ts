@@ -2,19 +2,18 @@
 import { env } from 'cloudflare:workers'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { jobsDatabase } from '../../src/db/shards.ts'
-import { jobs } from '../../src/db/schema.ts'
-import type { JobRow } from '../../src/db/schema.ts'
+import { jobsDatabase } from '../../src/platform/db/shards.ts'
+import { jobs } from '../../src/platform/db/schema.ts'
+import type { JobRow } from '../../src/platform/db/schema.ts'
 import { JOB_STATUSES, TRANSITIONS } from '../../src/domain/job.ts'
 import type { JobStatus, Transition } from '../../src/domain/job.ts'
-import { newId } from '../../src/ids.ts'
-import { claimJob } from '../../src/jobs/claims.ts'
-import { endJob } from '../../src/jobs/endings.ts'
-import type { JobEnd } from '../../src/jobs/endings.ts'
-import { recordOf } from '../../src/jobs/failure-record.ts'
-import { settleJob } from '../../src/jobs/settle.ts'
-import { holdOf } from '../../src/jobs/hold.ts'
-import { insertJob } from '../../src/jobs/store.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { claimJob } from '../../src/jobs/processing/claims.ts'
+import { endJob } from '../../src/jobs/processing/end.ts'
+import type { EndingFrom, JobEnd } from '../../src/jobs/processing/end.ts'
+import { recordOf } from '../../src/jobs/processing/failure-record.ts'
+import { holdOf } from '../../src/jobs/processing/hold.ts'
+import { insertJob } from '../../src/jobs/job-store.ts'
 import { newOrganisation } from '../support/world.ts'
 
 const FAILED = { status: 'failed', ...recordOf(new Error('scripted by the test')) } as const
@@ -96,8 +95,8 @@ describe('the types', () => {
       endJob({ env, jobId: row.id, from: 'pending', ending: FAILED }),
       // @ts-expect-error a final status has no successor
       endJob({ env, jobId: row.id, from: 'completed', ending: { status: 'refunded' } }),
-      // @ts-expect-error only a processing job is settled with an ending
-      settleJob({ env, job: row, ending: { status: 'refunded' } }),
+      // @ts-expect-error only a pending job is refunded
+      { status: 'refunded' } satisfies EndingFrom<'processing'>,
       // @ts-expect-error a pending job is claimed before it completes
       { from: 'pending', to: 'completed' } satisfies Transition,
       // @ts-expect-error a processing job does not return to pending

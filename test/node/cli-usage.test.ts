@@ -5,15 +5,20 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { dirname } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { COMMANDS } from '../../packages/client/src/cli/commands.ts'
-import { completionScript } from '../../packages/client/src/cli/completion.ts'
+import { leafCommands, nameOf } from '../../packages/client/src/cli/command-tree.ts'
 import { checkedBaseUrl } from '../../packages/client/src/cli/settings.ts'
-import { Options } from '../../packages/client/src/cli/args.ts'
+import { createProgram } from '../../packages/client/src/cli/program.ts'
 import { maskedKey, Output, table } from '../../packages/client/src/cli/output.ts'
-import { CliHome } from './support/cli.ts'
+import { CLI, CliHome } from './support/cli.ts'
 
 const KEY = 'svc_test_sk_abcdefghijklmnopqrstuvwxyz0123'
 const UNREACHABLE = 'http://127.0.0.1:9'
+
+const { signal } = new AbortController()
+/** The names of all commands, for example `jobs list`. */
+const COMMANDS = leafCommands(
+  createProgram({ output: new Output({ isJson: false }), env: {}, signal }),
+).map(nameOf)
 
 const home = new CliHome()
 after(() => home.remove())
@@ -28,13 +33,13 @@ describe('help', () => {
   it('is printed without a command, and lists all commands, variables and exit codes', async () => {
     const { code, stdout } = await home.run([])
     assert.equal(code, 0)
-    for (const { name } of COMMANDS) assert.match(stdout, new RegExp(`^ {2}${name}\\b`, 'm'))
+    for (const name of COMMANDS) assert.match(stdout, new RegExp(`^ {2}${name}\\b`, 'm'))
     assert.match(stdout, /TRY_ON_WEBHOOK_SECRET/)
     assert.match(stdout, /130 {2}Interrupted/)
   })
 
   it('has a page for each command, with lines of at most 100 columns', async () => {
-    for (const { name } of COMMANDS) {
+    for (const name of COMMANDS) {
       const words = name.split(' ')
       const { code, stdout } = await home.run(['help', ...words])
       assert.equal(code, 0, name)
@@ -192,16 +197,10 @@ describe('output', () => {
         warnings.push(text)
       }
     }
-    const context = {
-      args: [],
-      options: new Options(new Map()),
-      output: new Recorder(false),
-      env: {},
-      signal: new AbortController().signal,
-    }
-    assert.equal(checkedBaseUrl('http://localhost:8787/v1/', context), 'http://localhost:8787')
+    const output = new Recorder({ isJson: false })
+    assert.equal(checkedBaseUrl('http://localhost:8787/v1/', output), 'http://localhost:8787')
     assert.deepEqual(warnings, [])
-    checkedBaseUrl('http://try-on.example', context)
+    checkedBaseUrl('http://try-on.example', output)
     assert.match(warnings[0] ?? '', /is not encrypted/)
   })
 })
@@ -222,13 +221,14 @@ describe('a key that is an argument', () => {
 describe('completion', () => {
   /** What bash offers for the last word. */
   function complete(...words: string[]): string[] {
-    const script = completionScript('bash', COMMANDS)
     const line = words.map((word) => `'${word}'`).join(' ')
     const { status, stdout, stderr } = spawnSync(
       'bash',
       [
         '-uc',
-        `${script}\nCOMP_WORDS=(try-on ${line}); COMP_CWORD=${words.length}; _try_on
+        `try-on() { '${process.execPath}' '${CLI}' "$@"; }
+         source <(try-on completion bash)
+         COMP_WORDS=(try-on ${line}); COMP_CWORD=${words.length}; _try_on
          printf '%s\\n' "\${COMPREPLY[@]}"`,
       ],
       { encoding: 'utf8' },
@@ -255,7 +255,8 @@ describe('completion', () => {
     for (const shell of ['bash', 'zsh', 'fish']) {
       const { code, stdout } = await home.run(['completion', shell])
       assert.equal(code, 0)
-      for (const { name } of COMMANDS) assert.ok(stdout.includes(name.split(' ')[0] ?? name))
+      const offered = (await home.run(['complete', shell, '--', ''])).stdout
+      for (const name of COMMANDS) assert.ok(offered.includes(name.split(' ')[0] ?? name))
       const check = spawnSync(shell, ['-n'], { input: stdout, encoding: 'utf8' })
       if (check.error) t.diagnostic(`${shell} is not installed: its script is not parsed`)
       else assert.deepEqual([check.status, check.stderr], [0, ''], shell)

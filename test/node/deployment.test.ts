@@ -1,18 +1,23 @@
 // `npm run deploy`, the environments of wrangler.toml, the migrations, and a rehearsed restore of a database.
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { afterEach, beforeEach, describe, it } from 'node:test'
+import { after, afterEach, before, beforeEach, describe, it } from 'node:test'
+import { DatabaseSync } from 'node:sqlite'
+import { promisify } from 'node:util'
 import { unstable_readConfig as readConfig } from 'wrangler'
-import { deploy } from '../../scripts/deploy.ts'
+import { deploy, prepareDeployment, requireSameJurisdiction } from '../../scripts/deploy.ts'
 import { migrateLocally } from '../../scripts/migrate.ts'
 import { restoreDrill } from '../../scripts/restore-drill.ts'
 import { readDeploymentConfig } from '../../scripts/wrangler-config.ts'
 import { ROOT, wranglerAsync } from '../../scripts/wrangler.ts'
-import { queueName } from '../../src/queues/queue-name.ts'
+import { queueName } from '../../src/platform/queues/queue-name.ts'
+import { copyRepository } from './support/copy-repository.ts'
+import type { Copy } from './support/copy-repository.ts'
 
 describe('npm run deploy', () => {
   const commands: string[] = []
@@ -75,9 +80,25 @@ describe('npm run deploy', () => {
   it('fails with the way back when the service is not healthy', async () => {
     health = [503]
     await assert.rejects(
-      run(['--env', 'production']),
-      /\/health returned 503: \{"failing":\["DB"\]\}[^]*wrangler rollback --env production/,
+      run(['--env', 'staging']),
+      /\/health returned 503: \{"failing":\["DB"\]\}[^]*wrangler rollback --env staging/,
     )
+  })
+
+  it('does not deploy production without BASE_URL', async () => {
+    await assert.rejects(run(['--env', 'production']), /BASE_URL is not set: .*Nothing was changed/)
+    assert.deepEqual(commands, [])
+  })
+
+  it('does not change the jurisdiction of a running version', async () => {
+    const { port } = server.address() as AddressInfo
+    const running = (jurisdiction?: string) =>
+      requireSameJurisdiction(`http://127.0.0.1:${port}`, jurisdiction)
+    await running()
+    await assert.rejects(running('eu'), /jurisdiction none, and wrangler.toml eu\..*Nothing was/)
+    // An unhealthy version must remain replaceable.
+    health = [503]
+    await running('eu')
   })
 
   it('deploys nothing when a migration fails', async () => {
@@ -114,6 +135,23 @@ describe('npm run deploy', () => {
     secrets = existing
   })
 
+  it('does not deploy an engine with a quota without a limit of its calls', async () => {
+    await assert.rejects(
+      prepareDeployment({
+        environment: 'staging',
+        dryRun: true,
+        env: {},
+        print: () => {},
+        run: async () => '',
+        config: {
+          ...readDeploymentConfig('staging'),
+          vars: new Map([['GENERATION_ENGINE', 'compositor, fal']]),
+        },
+      }),
+      /GENERATION_ENGINE has an engine with a quota: set max_concurrency/,
+    )
+  })
+
   it('explains a failed upload', async () => {
     failing = 'deploy'
     await assert.rejects(run([]), /The databases are migrated/)
@@ -124,6 +162,68 @@ describe('npm run deploy', () => {
     await run(['--env', 'staging', '--dry-run'])
     assert.deepEqual(commands, ['deploy --dry-run --env staging'])
     assert.match(printed.join('\n'), /would run {2}npx wrangler d1 migrations apply DB --remote/)
+  })
+})
+
+describe('wrangler deploy', { timeout: 120_000 }, () => {
+  let copy: Copy
+  before(() => {
+    copy = copyRepository()
+  })
+  after(() => copy.remove())
+  /** Runs `npx wrangler deploy` in a copy. @returns its output and its exit code */
+  async function deployCopy(change: (config: string) => string, ...args: string[]) {
+    const file = join(copy.folder, 'wrangler.toml')
+    writeFileSync(file, change(readFileSync(join(ROOT, 'wrangler.toml'), 'utf8')))
+    const { CLOUDFLARE_API_TOKEN: _, ...env } = process.env
+    const options = { cwd: copy.folder, env }
+    return promisify(execFile)('npx', ['wrangler', 'deploy', ...args], options).then(
+      ({ stdout, stderr }) => ({ output: stdout + stderr, code: 0 }),
+      (error: { stdout: string; stderr: string; code: number }) => ({
+        output: error.stdout + error.stderr,
+        code: error.code,
+      }),
+    )
+  }
+  const withVars = (vars: string) => (config: string) =>
+    config.replace(/(\[env\.production\.vars\][^[]*?)BASE_URL = ""/, `$1${vars}`)
+
+  it('refuses production without BASE_URL', async () => {
+    const { output, code } = await deployCopy(
+      (config) => config,
+      '--env',
+      'production',
+      '--dry-run',
+    )
+    assert.match(output, /BASE_URL is not set/)
+    assert.equal(code, 1)
+  })
+
+  it('refuses settings of development on a public address', async () => {
+    const change = withVars('BASE_URL = "https://api.shop.test"\nDEV_MAILBOX = "true"')
+    const { output, code } = await deployCopy(change, '--env', 'production', '--dry-run')
+    assert.match(output, /DEV_MAILBOX is for development only/)
+    assert.equal(code, 1)
+  })
+
+  it('builds production in a dry run, without the settings of .env', async () => {
+    const change = withVars('BASE_URL = "https://api.shop.test"')
+    const { output, code } = await deployCopy(change, '--env=production', '--dry-run')
+    assert.match(
+      output,
+      /would run {2}npx wrangler d1 migrations apply DB --remote --env production/,
+    )
+    assert.match(output, /env\.BASE_URL \("https:\/\/api\.shop\.test"\)/)
+    assert.doesNotMatch(output, /env\.(DEV_MAILBOX|ALLOW_PRIVATE_URLS|OUTPUT_SIGNING_SECRET)/)
+    assert.equal(code, 0)
+  })
+
+  it('checks the secrets and migrates before it uploads', async () => {
+    const change = withVars('BASE_URL = "https://api.shop.test"')
+    const { output, code } = await deployCopy(change, '--env', 'production')
+    assert.match(output, /Checking the secrets[^]*Wrangler is not signed in. Nothing was changed/)
+    assert.doesNotMatch(output, /Total Upload/)
+    assert.equal(code, 1)
   })
 })
 
@@ -207,6 +307,31 @@ describe('the migrations', () => {
         assert.match(added, /DEFAULT/i, basename(file))
       }
     }
+  })
+})
+
+describe('the rollback of migration 0008', () => {
+  it('restores the indexes of jobs', () => {
+    const files = globSync(join(ROOT, 'migrations', '*.sql')).sort()
+    const before = files.findIndex((file) => basename(file).startsWith('0008'))
+    const indexesAfter = (...paths: string[]) => {
+      const database = new DatabaseSync(':memory:')
+      for (const path of paths) database.exec(readFileSync(path, 'utf8'))
+      const rows = database
+        .prepare(
+          "SELECT name, sql FROM sqlite_master WHERE name IN ('jobs_by_status', 'jobs_by_workspace_status', 'jobs_unfinished') ORDER BY name",
+        )
+        .all() as { name: string; sql: string }[]
+      return rows.map(({ sql }) =>
+        sql
+          .replaceAll(/[`"]|"jobs"\./g, '')
+          .replaceAll('jobs.', '')
+          .replaceAll(/\s+/g, ''),
+      )
+    }
+    const restored = indexesAfter(...files, join(ROOT, 'scripts/rollback/0008_operations.sql'))
+    assert.equal(restored.length, 3)
+    assert.deepEqual(restored, indexesAfter(...files.slice(0, before)))
   })
 })
 

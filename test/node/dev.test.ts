@@ -1,4 +1,4 @@
-// `npm run dev`, which imports parts of the service in Node.
+// `npm run dev`, and `wrangler dev` without it.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,10 +8,12 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { parseEnv } from 'node:util'
 import { Webhook } from 'standardwebhooks'
-import { defaultVars } from '../../scripts/dev-settings.ts'
 import { DEVELOPMENT } from '../../scripts/seed.ts'
 import { ROOT } from '../../scripts/wrangler.ts'
+import { DEVELOPMENT_SECRETS } from '../../src/platform/public-deployment.ts'
+import { copyRepository } from './support/copy-repository.ts'
 
 /** Starts `npm run dev` with an empty database. @returns what it printed, and how to stop it */
 async function startDev() {
@@ -133,47 +135,66 @@ describe('the guide to local development', () => {
   })
 })
 
-describe('the default settings of npm run dev', () => {
-  const namesOf = (vars: string[]) =>
-    vars.filter((text) => text !== '--var').map((text) => text.slice(0, text.indexOf(':')))
+describe('wrangler dev in a new clone', { timeout: 180_000 }, () => {
+  it('starts the service with the development organisation, and writes nothing that Git shows', async (t) => {
+    const clone = copyRepository()
+    const args = ['wrangler', 'dev', '--port', '0', '--inspector-port', '0']
+    const dev = spawn('npx', args, { cwd: clone.folder, detached: true })
+    t.after(async () => {
+      // npx passes no signal on, so this ends its process group.
+      process.kill(-(dev.pid ?? 0), 'SIGTERM')
+      if (dev.exitCode === null) await once(dev, 'exit')
+      clone.remove()
+    })
+    let printed = ''
+    const url = await new Promise<string>((resolve, reject) => {
+      dev.stdout.on('data', (text) => {
+        printed += text
+        const [, address] = /Ready on (\S+)/.exec(printed) ?? []
+        if (address !== undefined) resolve(address)
+      })
+      dev.stderr.on('data', (text) => (printed += text))
+      dev.on('exit', () => reject(new Error(`wrangler dev exited early:\n${printed}`)))
+    })
+    const headers = { Authorization: `Bearer ${DEVELOPMENT.liveKey}` }
+    const account = await fetch(`${url}/v1/account`, { headers })
+    assert.partialDeepStrictEqual(await account.json(), { credits: 100 })
+    const submitted = await fetch(`${url}/v1/tryon`, {
+      method: 'POST',
+      headers,
+      body: JSON.stringify({
+        model_image_url: `${url}/static/model.jpg`,
+        garment_image_url: `${url}/static/garment.jpg`,
+      }),
+    })
+    assert.equal(submitted.status, 202, await submitted.text())
+    assert.equal((await fetch(`${url}/console/dev/mail`)).status, 200)
+    assert.equal(clone.git('status', '--porcelain'), '')
+  })
+})
 
-  it('are used unless an argument or .dev.vars sets the name', () => {
-    const all = namesOf(defaultVars([], ''))
-    assert.deepEqual(all, [
-      'OUTPUT_SIGNING_SECRET',
-      'AUTH_SECRET',
-      'ENCRYPTION_KEY',
-      'DEV_MAILBOX',
-      'ALLOW_PRIVATE_URLS',
-    ])
-    const args = ['--var', 'DEV_MAILBOX:false']
-    const devVars =
-      '# AUTH_SECRET=no\nENCRYPTION_KEY="a=b"\n  export ALLOW_PRIVATE_URLS = false\nOTHER=1'
-    assert.deepEqual(namesOf(defaultVars(args, devVars)), ['OUTPUT_SIGNING_SECRET', 'AUTH_SECRET'])
+describe('the settings of wrangler dev', () => {
+  const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
+
+  it('are those that a public deployment refuses', () => {
+    assert.deepEqual(
+      { ...parseEnv(read('.env')) },
+      { ...DEVELOPMENT_SECRETS, DEV_MAILBOX: 'true', ALLOW_PRIVATE_URLS: 'true' },
+    )
   })
 
-  it('apply where .dev.vars has no value', () => {
-    const devVars = 'AUTH_SECRET=\nENCRYPTION_KEY = \n\nOUTPUT_SIGNING_SECRET=a\n'
-    assert.deepEqual(namesOf(defaultVars([], devVars)), [
-      'AUTH_SECRET',
-      'ENCRYPTION_KEY',
-      'DEV_MAILBOX',
-      'ALLOW_PRIVATE_URLS',
-    ])
-  })
-
-  it('are not in .dev.vars.example, which names every setting of docs/configuration.md', () => {
-    const example = readFileSync(join(ROOT, '.dev.vars.example'), 'utf8')
-    assert.deepEqual(defaultVars([], example), defaultVars([], ''))
+  it('are in .env.example without values, with every setting of docs/configuration.md', () => {
+    const example = read('.env.example')
     // The deploy button offers values as the secrets of a deployment, and asks for what has no comment sign.
     assert.doesNotMatch(example, /^\w+=[^\n]/m)
     const asked = [...example.matchAll(/^\w+(?==)/gm)].map(([name]) => name)
-    const { cloudflare } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    const { cloudflare } = JSON.parse(read('package.json')) as {
       cloudflare: { bindings: Record<string, { description: string }> }
     }
     for (const name of asked) assert.ok(cloudflare.bindings[name]?.description, name)
-    const page = readFileSync(join(ROOT, 'docs', 'configuration.md'), 'utf8')
-    const rows = page.split('\n').filter((line) => line.startsWith('| `'))
+    const rows = read('docs/configuration.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
     const names = rows.flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/[A-Z][A-Z\d_]+/g)])
     assert.ok(names.length > 20)
     for (const [name] of names) assert.match(example, new RegExp(`^(# )?${name}=`, 'm'))

@@ -1,110 +1,149 @@
-// The builder of the documentation site: what it writes, and which mistakes in the guides it reports.
+// The documentation site: what the build writes, and which mistakes in the guides it reports.
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { DocsError } from '../../scripts/docs-site/docs-error.ts'
-import { API_SLUG, SECTIONS } from '../../scripts/docs-site/navigation.ts'
-import { buildSite } from '../../scripts/docs-site/site.ts'
-import type { SiteFiles } from '../../scripts/docs-site/site.ts'
+import { checkGuides, DocsError } from '../../docs/.vitepress/guides.ts'
+import { API_SLUG, SECTIONS } from '../../docs/.vitepress/navigation.ts'
+import { buildSite } from '../../docs/.vitepress/site.ts'
+import type { SiteFiles } from '../../docs/.vitepress/site.ts'
+import { ROOT } from '../../scripts/wrangler.ts'
 
-let folder: string
-const guide = (name: string) => join(folder, `${name}.md`)
+let root: string
+const guide = (name: string) => join(root, `guides/${name}.md`)
 const page = (title: string, markdown = '') =>
   `---\ntitle: ${title}\ndescription: About ${title}.\n---\n\n${markdown}`
 
-before(() => (folder = join(mkdtempSync(join(tmpdir(), 'try-on-docs-')), 'guides')))
-after(() => rmSync(join(folder, '..'), { recursive: true }))
-beforeEach(() => {
-  rmSync(folder, { recursive: true, force: true })
-  mkdirSync(folder)
-  for (const slug of SECTIONS.flatMap(({ slugs }) => slugs))
-    if (slug !== API_SLUG) writeFileSync(guide(slug), page(slug))
-})
-
-const textOf = (files: SiteFiles, path: string) => String(files.get(path))
-
-/** Asserts that the build fails with this message. */
-const rejects = (message: RegExp) =>
-  assert.rejects(
-    () => buildSite(folder),
-    (error) => error instanceof DocsError && message.test(error.message),
+/** Writes the configuration and a guide for each page. */
+function writeSite(): void {
+  const imported = (path: string) => JSON.stringify(join(ROOT, 'docs/.vitepress', path))
+  mkdirSync(join(root, '.vitepress/theme'), { recursive: true })
+  writeFileSync(
+    join(root, '.vitepress/config.ts'),
+    `import { siteConfig } from ${imported('site-config.ts')}
+     export default siteConfig(${JSON.stringify(join(root, 'guides'))})`,
   )
+  writeFileSync(
+    join(root, '.vitepress/theme/index.ts'),
+    `export { default } from ${imported('theme/index.ts')}`,
+  )
+  writeGuides()
+}
 
-describe('a page', () => {
-  it('has its title, its Markdown and links to its neighbours', async () => {
-    writeFileSync(guide('jobs'), page('Jobs & states', 'See [images](images.md).'))
-    const files = await buildSite(folder)
-    const html = textOf(files, 'docs/jobs.html')
-    assert.match(html, /<h1>Jobs &amp; states<\/h1>/)
-    assert.match(html, /<a href="\/docs\/images">images<\/a>/)
-    assert.match(html, /class="previous" href="\/docs\/test-mode"/)
-    assert.match(html, /class="next" href="\/docs\/images"/)
-    const markdown = '# Jobs & states\n\n> About Jobs & states.\n\nSee [images](images.md).\n'
-    assert.equal(textOf(files, 'docs/jobs.md'), markdown)
-  })
+function writeGuides(): void {
+  rmSync(join(root, 'guides'), { recursive: true, force: true })
+  mkdirSync(join(root, 'guides'))
+  for (const slug of SECTIONS.flatMap(({ slugs }) => slugs)) writeFileSync(guide(slug), page(slug))
+}
 
-  it('has ids like those of GitHub and links to headings of other pages', async () => {
+before(() => {
+  // Inside the repository, where the pages find Vue.
+  mkdirSync(join(ROOT, 'dist'), { recursive: true })
+  root = mkdtempSync(join(ROOT, 'dist/docs-test-'))
+  writeSite()
+})
+after(() => rmSync(root, { recursive: true }))
+
+const JOBS = `See [images](images.md), [why](errors.md#person_not_found) and the [console](/console).
+
+## States
+
+A job is \`pending\`. <script>alert(1)</script>
+
+\`\`\`ts
+const a = "<script>"
+\`\`\`
+
+|   | n |
+| - | -: |
+| a | 1 |
+
+> [!WARNING]
+> Careful.
+
+> A quotation.
+`
+
+describe('the build', () => {
+  let files: SiteFiles
+  let jobs: string
+  const textOf = (path: string) => String(files.get(path))
+
+  before(async () => {
+    writeFileSync(guide('jobs'), page('Jobs & states', JOBS))
     writeFileSync(guide('errors'), page('Errors', '### `person_not_found`\n\n## Retry, or not?'))
-    writeFileSync(guide('jobs'), page('Jobs', '[Why](errors.md#person_not_found)'))
-    const files = await buildSite(folder)
-    assert.match(textOf(files, 'docs/errors.html'), /<h3 id="person_not_found">/)
-    assert.match(textOf(files, 'docs/errors.html'), /<h2 id="retry-or-not">/)
-    assert.match(textOf(files, 'docs/jobs.html'), /href="\/docs\/errors#person_not_found"/)
+    files = await buildSite(root)
+    jobs = textOf('docs/jobs.html')
   })
 
-  it('escapes HTML and has no style attributes, which its policy forbids', async () => {
-    const code = '```typescript\nconst a = "<script>"\n```'
-    writeFileSync(guide('jobs'), page('Jobs', `<script>alert(1)</script>\n\n${code}`))
-    const files = await buildSite(folder)
-    const html = textOf(files, 'docs/jobs.html')
-    assert.doesNotMatch(html, /<script>|style="/)
-    assert.match(html, /&lt;script&gt;alert/)
-    assert.match(textOf(files, 'docs/static/code.css'), /\.shiki \.c0 \{ color: ?light-dark\(/)
+  it('writes pages with their title, their Markdown and links to their neighbours', () => {
+    assert.match(jobs, /<h1 id="jobs--states"[^>]*>Jobs &amp; states /)
+    assert.match(jobs, /<a href="\/docs\/images">images<\/a>/)
+    assert.match(jobs, /<a href="\/console" target="_self">console<\/a>/)
+    assert.match(jobs, /class="[^"]*pager-link prev" href="\/docs\/test-mode"/)
+    assert.match(jobs, /class="[^"]*pager-link next" href="\/docs\/images"/)
+    const markdown = `# Jobs & states\n\n> About Jobs & states.\n\n${JOBS}`
+    assert.equal(textOf('docs/jobs.md'), markdown)
   })
 
-  it('has tables without style attributes and empty headers', async () => {
-    writeFileSync(guide('jobs'), page('Jobs', '|   | n |\n| - | -: |\n| a | 1 |\n'))
-    const html = textOf(await buildSite(folder), 'docs/jobs.html')
-    assert.match(html, /<td><\/td>\s*<th class="right">n<\/th>/)
-    assert.match(html, /<td>a<\/td>\s*<td class="right">1<\/td>/)
+  it('writes ids like those of GitHub and links to headings of other pages', () => {
+    assert.match(textOf('docs/errors.html'), /<h3 id="person_not_found"/)
+    assert.match(textOf('docs/errors.html'), /<h2 id="retry-or-not"/)
+    assert.match(jobs, /href="\/docs\/errors#person_not_found"/)
   })
 
-  it('shows an alert of GitHub as a note', async () => {
-    writeFileSync(guide('jobs'), page('Jobs', '> [!WARNING]\n> Careful.\n\n> A quotation.'))
-    const html = textOf(await buildSite(folder), 'docs/jobs.html')
-    assert.match(html, /<div class="note warning"><p class="note-label">Warning<\/p>\s*<p>Careful/)
-    assert.match(html, /<blockquote>\s*<p>A quotation.<\/p>\s*<\/blockquote>/)
+  it('escapes HTML and writes no style attributes, which the policy forbids', () => {
+    assert.doesNotMatch(jobs, /<script>| style="/)
+    assert.match(jobs, /&lt;script&gt;alert/)
+    assert.match(textOf('docs/static/code.css'), /\.code-\w+\{--shiki-light:#\w+;--shiki-dark:#/)
   })
-})
 
-it('lists the sections of every page for the search', async () => {
-  writeFileSync(guide('jobs'), page('Jobs', 'Intro.\n\n## States\n\nA job is `pending`.'))
-  const entries: unknown = JSON.parse(textOf(await buildSite(folder), 'docs/static/search.json'))
-  assert.ok(Array.isArray(entries))
-  assert.deepEqual(
-    entries.filter(({ page }) => page === 'Jobs'),
-    [
-      { href: '/docs/jobs', page: 'Jobs', heading: 'Jobs', body: 'About Jobs. Intro.' },
-      { href: '/docs/jobs#states', page: 'Jobs', heading: 'States', body: 'A job is pending.' },
-    ],
-  )
-})
+  it('allows the inline scripts of the pages by their hashes', () => {
+    const policies = textOf('_headers').match(/script-src [^;]*/g) ?? []
+    assert.equal(policies.length, 3)
+    for (const policy of policies)
+      assert.match(policy, /^script-src 'self'( 'sha256-[\w+/]{43}='){2}$/)
+  })
 
-it('lists every page in llms.txt', async () => {
-  const files = await buildSite(folder)
-  const text = textOf(files, 'llms.txt')
-  assert.match(text, /^# Try-On\n\n> /)
-  for (const slug of SECTIONS.flatMap(({ slugs }) => slugs))
-    if (slug !== API_SLUG) assert.ok(text.includes(`](/docs/${slug}.md): About ${slug}.`), slug)
-  assert.match(textOf(files, 'docs/llms-full.txt'), /# security\n\n> About security\./)
+  it('writes tables without style attributes and empty headers', () => {
+    assert.match(jobs, /<td><\/td>\s*<th class="right">n<\/th>/)
+    assert.match(jobs, /<td>a<\/td>\s*<td class="right">1<\/td>/)
+  })
+
+  it('shows an alert of GitHub as a note', () => {
+    assert.match(jobs, /<div class="warning[^>]*><p class="custom-block-title[^>]*>Warning<\/p>/)
+    assert.match(jobs, /<blockquote>\s*<p>A quotation.<\/p>\s*<\/blockquote>/)
+  })
+
+  it('lists the sections of every page for the search', () => {
+    const index = [...files.keys()].find((path) => path.includes('localSearchIndex')) ?? ''
+    for (const id of ['/docs', '/docs/jobs#jobs--states', '/docs/jobs#states'])
+      assert.ok(textOf(index).includes(`"${id}`), id)
+    assert.match(textOf(index), /"person",|\["person"/)
+  })
+
+  it('lists every page in llms.txt', () => {
+    const text = textOf('llms.txt')
+    assert.match(text, /^# Try-On\n\n> /)
+    for (const slug of SECTIONS.flatMap(({ slugs }) => slugs))
+      if (slug !== API_SLUG) assert.ok(text.includes(`](/docs/${slug}.md): About `), slug)
+    assert.match(textOf('llms-full.txt'), /# security\n\n> About security\./)
+  })
 })
 
 describe('the build fails for', () => {
+  beforeEach(writeGuides)
+
+  /** Asserts that the build fails with this message. */
+  const rejects = (message: RegExp) =>
+    assert.rejects(
+      () => checkGuides(join(root, 'guides')),
+      (error) => error instanceof DocsError && message.test(error.message),
+    )
+
   it('a link to a guide that does not exist, with its line', async () => {
     writeFileSync(guide('jobs'), page('Jobs', 'Text.\n\n[x](nowhere.md)'))
-    await rejects(/jobs\.md:8: the link "nowhere\.md" names no guide/)
+    await assert.rejects(() => buildSite(root), /jobs\.md:8: the link "nowhere\.md" names no guide/)
   })
 
   it('a link to a heading that does not exist', async () => {

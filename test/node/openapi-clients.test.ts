@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
-import { generateHeyApi, generateOrval, generateTypes } from '@try-on/openapi-tools'
+import { hasOpenApiTools, loadOpenApiTools } from '../../scripts/openapi-tools.ts'
 import { ROOT } from '../../scripts/wrangler.ts'
 import {
   examplesOf,
@@ -50,7 +50,11 @@ let shop: NewOrganisation
 
 const importFile = (...path: string[]) => import(pathToFileURL(join(PROGRAMS, ...path)).href)
 
+const skip = !hasOpenApiTools()
+
 before(async () => {
+  if (skip) return
+  const { generateHeyApi, generateOrval, generateTypes } = await loadOpenApiTools()
   service = await startService()
   const read = await readDocument(service.url)
   document = read.document
@@ -66,11 +70,12 @@ before(async () => {
   await generateOrval(input, join(GENERATED, 'orval-fetch.ts'), 'fetch')
 })
 after(async () => {
+  if (skip) return
   rmSync(GENERATED, { recursive: true, force: true })
   await service.close()
 })
 
-describe('a generated client', () => {
+describe('a generated client', { skip }, () => {
   it('compiles with strict settings', async () => {
     const { stdout, stderr } = await promisify(execFile)(process.execPath, [
       TYPESCRIPT,
@@ -119,7 +124,7 @@ describe('a generated client', () => {
   })
 })
 
-describe('the examples of requests', () => {
+describe('the examples of requests', { skip }, () => {
   const send = (method: string, path: string, init: RequestInit = {}) =>
     fetch(`${service.url}${path}`, {
       ...init,

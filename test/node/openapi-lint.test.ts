@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Schema } from '@cfworker/json-schema'
-import { lint } from '@try-on/openapi-tools'
+import { hasOpenApiTools, loadOpenApiTools } from '../../scripts/openapi-tools.ts'
 import {
   examplesOf,
   fileExamplesOf,
@@ -21,17 +21,24 @@ let document: OpenApi
 
 before(async () => {
   // Redocly rejects a document whose server is localhost.
-  service = await startService({ BASE_URL: 'https://try-on.acme-shop.com' })
+  service = await startService({
+    BASE_URL: 'https://try-on.acme-shop.com',
+    DEV_MAILBOX: 'false',
+    ALLOW_PRIVATE_URLS: 'false',
+  })
   ;({ source, document } = await readDocument(service.url))
 })
 after(() => service.close())
 
+const hasTools = hasOpenApiTools()
+const lint = async (text: string) => (await loadOpenApiTools()).lint(text)
+
 describe('the OpenAPI document', () => {
-  it('has no errors and no warnings', async () => {
+  it('has no errors and no warnings', { skip: !hasTools }, async () => {
     assert.deepEqual(await lint(source), [])
   })
 
-  it('has warnings without its license and tag descriptions', async () => {
+  it('has warnings without its license and tag descriptions', { skip: !hasTools }, async () => {
     const { info, ...rest } = JSON.parse(source)
     const { license: _, ...withoutLicense } = info
     const problems = await lint(JSON.stringify({ info: withoutLicense, ...rest, tags: [] }))

@@ -8,8 +8,9 @@ import { afterEach, beforeEach, describe, it } from 'node:test'
 import { CloudflareApi, ProvisionError } from '../../scripts/provision/cloudflare-api.ts'
 import { mailStep } from '../../scripts/provision/mail.ts'
 import { secretsFileOf } from '../../scripts/provision/secrets.ts'
+import { provisionSteps } from '../../scripts/provision/steps.ts'
 import { provision } from '../../scripts/provision.ts'
-import { readDeploymentConfig } from '../../scripts/wrangler-config.ts'
+import { jurisdictionOf, readDeploymentConfig } from '../../scripts/wrangler-config.ts'
 import { ACCOUNT, startFakeCloudflare, TOKEN } from './support/fake-cloudflare.ts'
 import type { FakeCloudflare } from './support/fake-cloudflare.ts'
 
@@ -70,6 +71,7 @@ describe('npm run provision', () => {
         ['inputs', 'inputs/', 86_400],
         ['uploads', 'uploads/', 2 * 86_400],
         ['outputs', 'outputs/', 366 * 86_400],
+        ['thumbnails', 'thumbnails/', 7 * 86_400],
       ],
     )
     const secrets = workers.get('try-on-production')
@@ -77,6 +79,52 @@ describe('npm run provision', () => {
     assert.match(printed, /created {7}D1 database try-on-production\n/)
     assert.match(printed, /needs you {5}variable BASE_URL\n.*\[env\.production\.vars\]/)
     assert.match(printed, /needs you {5}variable MAIL_FROM\n/)
+  })
+
+  describe('with a jurisdiction', () => {
+    async function runIn(jurisdiction: 'eu') {
+      const api = new CloudflareApi({ baseUrl: cloudflare.url, token: TOKEN, readOnly: false })
+      const config = { ...readDeploymentConfig('production'), jurisdiction }
+      const account = `/accounts/${ACCOUNT}`
+      const steps = provisionSteps({ api, account, config, secretsFolder, dryRun: false })
+      return Array.fromAsync(steps)
+    }
+
+    it('creates the databases and the bucket in it, once', async () => {
+      await runIn('eu')
+      assert.deepEqual(
+        new Set(cloudflare.jurisdictions),
+        new Set([
+          ['try-on-production', 'eu'],
+          ['try-on-jobs-0-production', 'eu'],
+        ]),
+      )
+      assert.deepEqual([...cloudflare.buckets.keys()], ['eu/try-on-images-production'])
+      assert.equal(cloudflare.buckets.get('eu/try-on-images-production')?.length, 5)
+      cloudflare.requests.length = 0
+      await runIn('eu')
+      assert.deepEqual(cloudflare.writes(), [])
+    })
+
+    it('says which databases exist elsewhere', async () => {
+      await run(['--env', 'production'])
+      const lines = await runIn('eu')
+      const elsewhere = lines.filter(({ todo }) => todo?.includes('exists elsewhere'))
+      assert.deepEqual(
+        elsewhere.map(({ what }) => what).sort(),
+        ['try-on-jobs-0-production', 'try-on-production'].map(
+          (name) => `D1 database ${name} in the jurisdiction eu`,
+        ),
+      )
+    })
+
+    it('creates nothing if wrangler.toml names another one', async () => {
+      await assert.rejects(
+        run(['--env', 'production', '--jurisdiction', 'eu']),
+        /JURISDICTION = "eu" in \[env\.production\.vars\]/,
+      )
+      assert.deepEqual(cloudflare.writes(), [])
+    })
   })
 
   it('stores generated secrets in a file of the owner, and prints none', async () => {
@@ -137,7 +185,7 @@ describe('npm run provision', () => {
     assert.deepEqual(rules.slice(0, 2), [old, shorter])
     assert.deepEqual(
       rules.slice(2).map(({ id }) => id),
-      ['inputs', 'uploads'],
+      ['inputs', 'uploads', 'thumbnails'],
     )
     const secrets = cloudflare.workers.get('try-on')
     assert.equal(secrets?.get('ENCRYPTION_KEY'), 'the first key')
@@ -161,7 +209,7 @@ describe('npm run provision', () => {
       await run(['--env', 'staging'])
       assert.equal(cloudflare.databases.size, 2)
       assert.equal(cloudflare.queues.size, 5)
-      assert.equal(cloudflare.buckets.get('try-on-images-staging')?.length, 4)
+      assert.equal(cloudflare.buckets.get('try-on-images-staging')?.length, 5)
       // Values that the first run stored are the ones that the Worker has.
       assert.deepEqual(
         new Map(Object.entries(storedSecrets('try-on-staging'))),
@@ -220,5 +268,20 @@ describe('npm run provision', () => {
       const line = await mailStep({ api, account, config, secretsFolder, dryRun: true })
       return `${line.status} ${line.todo}`
     }
+  })
+})
+
+describe('the jurisdiction of wrangler.toml', () => {
+  const of = (jurisdiction: string, ofBucket?: string) =>
+    jurisdictionOf({
+      vars: { JURISDICTION: jurisdiction },
+      r2_buckets: [{ bucket_name: 'images', jurisdiction: ofBucket }],
+    })
+
+  it('is the same for the variable and the bucket', () => {
+    assert.deepEqual([of(''), of('eu', 'eu')], [undefined, 'eu'])
+    assert.throws(() => of('eu'), /JURISDICTION is eu, and the jurisdiction of the bucket images/)
+    assert.throws(() => of('', 'eu'), /JURISDICTION is not set/)
+    assert.throws(() => of('mars'), /JURISDICTION must be eu or us or fedramp/)
   })
 })

@@ -1,4 +1,4 @@
-// Uploads whose clients disconnect. Only a real connection can be closed.
+// Clients that disconnect or stall. Only a real connection can be closed.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
@@ -11,36 +11,82 @@ import { startService } from './support/service.ts'
 import type { Service } from './support/service.ts'
 
 let service: Service
-let key: string
 
 before(async () => {
   service = await startService()
-  key = (await service.newOrganisation()).api_keys.test
 })
 after(() => service.close())
 
-/** Sends the first bytes of an upload. */
-function startUpload(): Socket {
-  const { hostname, port, host } = new URL(service.url)
+const newKey = async () => (await service.newOrganisation()).api_keys.test
+
+/** Sends the first bytes of a body. */
+function startRequest(path: string, headers: string[] = []): Socket {
+  const { hostname, port, host, origin } = new URL(service.url)
   const socket = connect(Number(port), hostname)
   socket.on('error', () => {})
-  socket.write(
-    `POST /v1/uploads HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n` +
-      'Content-Length: 100000\r\n\r\nhello',
-  )
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    `Host: ${host}`,
+    `Origin: ${origin}`,
+    'Content-Length: 60000',
+    ...headers,
+  ]
+  socket.write(`${lines.join('\r\n')}\r\n\r\nhello`)
   return socket
 }
 
-it('accepts an upload after others have disconnected', async () => {
-  const sockets = [startUpload(), startUpload(), startUpload()]
-  // The service reads the three bodies in this time. Each of them uses one of its three slots.
-  await wait(1_500)
-  for (const socket of sockets) socket.destroy()
-  // The response would be 429 if the slots were not free within 20 seconds.
-  const response = await fetch(`${service.url}/v1/uploads`, {
+const startUpload = (key: string) => startRequest('/v1/uploads', [`Authorization: Bearer ${key}`])
+
+async function upload(key: string): Promise<{ status: number; ms: number }> {
+  const startedAt = performance.now()
+  const { status } = await fetch(`${service.url}/v1/uploads`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${key}` },
     body: readFileSync(join(ROOT, 'samples/model.jpg')),
   })
-  assert.equal(response.status, 201)
+  return { status, ms: performance.now() - startedAt }
+}
+
+it('accepts an upload after others have disconnected, which are no errors of the service', async () => {
+  const key = await newKey()
+  const sockets = [
+    startUpload(key),
+    startUpload(await newKey()),
+    startUpload(await newKey()),
+    startRequest('/v1/tryon', [`Authorization: Bearer ${key}`]),
+    startRequest('/console/sign-in', ['Content-Type: application/x-www-form-urlencoded']),
+    startRequest('/console/sign-in', ['Content-Type: multipart/form-data; boundary=x']),
+  ]
+  // The service reads the bodies in this time. Each upload uses one of its three slots.
+  await wait(1_500)
+  for (const socket of sockets) socket.destroy()
+  // The response would be 429 if the slots were not free within 20 seconds.
+  assert.equal((await upload(key)).status, 201)
+  assert.doesNotMatch(service.log(), /"level":"error"/)
+})
+
+it('receives uploads while another organisation sends bodies that do not end', async () => {
+  const slow = await newKey()
+  const sockets = Array.from({ length: 4 }, () => startUpload(slow))
+  await wait(1_500)
+  // Also the slow uploads end after 5 seconds each.
+  const { status, ms } = await upload(await newKey())
+  for (const socket of sockets) socket.destroy()
+  assert.equal(status, 201)
+  assert.ok(ms < 3_000, `${ms} ms`)
+})
+
+it('answers bodies that are too large, also while they are sent', async () => {
+  const key = await newKey()
+  const body = new Uint8Array(20_000_000)
+  const post = async (path: string, headers: Record<string, string>) => {
+    const { status } = await fetch(service.url + path, { method: 'POST', headers, body })
+    return status
+  }
+  const form = { Origin: service.url, 'Content-Type': 'application/x-www-form-urlencoded' }
+  const json = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+  for (let count = 0; count < 5; count++) {
+    assert.equal(await post('/console/sign-in', form), 413)
+    assert.equal(await post('/v1/tryon', json), 413)
+  }
 })

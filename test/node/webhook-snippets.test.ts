@@ -15,7 +15,7 @@ import { Webhook } from 'standardwebhooks'
 import { ROOT } from '../../scripts/wrangler.ts'
 import { EVENT_TYPES } from '../../src/domain/webhook.ts'
 import { WebhookBody } from '../../src/webhooks/event.ts'
-import { newWebhookSecret } from '../../src/webhooks/secret.ts'
+import { newWebhookSecret } from '../../src/webhooks/endpoints/secrets.ts'
 import { hasProgram } from './support/programs.ts'
 
 const GUIDE = readFileSync(join(ROOT, 'docs', 'guides', 'webhooks.md'), 'utf8')

@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest'
 import { insertPayment } from '../../src/billing/payments.ts'
 import type { NewPayment } from '../../src/billing/payments.ts'
 import { saveBillingAccount } from '../../src/billing/billing-account.ts'
-import { database } from '../../src/db/client.ts'
-import { payments } from '../../src/db/billing-schema.ts'
+import { database } from '../../src/platform/db/database.ts'
+import { payments } from '../../src/platform/db/billing-schema.ts'
 import { SYSTEM } from '../../src/domain/actor.ts'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/platform/ids.ts'
 import { codeOf, request } from '../support/client.ts'
 import { newOrganisation, operator } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
@@ -68,6 +68,7 @@ describe('GET /operator/organisations/{org_id}/billing', () => {
         pack: 500,
         pack_price: 4_000,
         monthly_max: 16_000,
+        ceiling: 500_000,
       },
     })
   })

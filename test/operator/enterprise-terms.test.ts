@@ -2,9 +2,9 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { saveBillingAccount } from '../../src/billing/billing-account.ts'
-import { creditAccountOf } from '../../src/billing/credit-account.ts'
+import { organisationStub } from '../../src/credits/organisation-stub.ts'
 import { grantIncludedCredits } from '../../src/billing/enterprise-terms.ts'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/platform/ids.ts'
 import { BASE, codeOf, request } from '../support/client.ts'
 import { fakePayments } from '../support/fake-payment-provider.ts'
 import { ledgerOf, newOrganisation, operator } from '../support/world.ts'
@@ -68,7 +68,7 @@ describe('PUT /operator/organisations/{org_id}/terms', () => {
     const grant = (now: number) =>
       grantIncludedCredits({
         env,
-        account: creditAccountOf(env, shop.orgId),
+        account: organisationStub(env, shop.orgId),
         organisationId: shop.orgId,
         now,
       })
@@ -84,7 +84,7 @@ describe('PUT /operator/organisations/{org_id}/terms', () => {
     const shop = await newOrganisation({ credits: 0 })
     await setTerms(shop.orgId)
     await operator.patch(path(shop.orgId), { plan: 'starter' })
-    const account = creditAccountOf(env, shop.orgId)
+    const account = organisationStub(env, shop.orgId)
     const organisationId = shop.orgId
     const now = monthStart(1)
     expect(await grantIncludedCredits({ env, account, organisationId, now })).toEqual({

@@ -1,6 +1,6 @@
 // Reading and withdrawing jobs through /operator.
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/platform/ids.ts'
 import {
   finished,
   failJobQueues,

@@ -1,8 +1,8 @@
 // Refunds through /operator. test/billing/refunds.test.ts covers what they do with credits.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { newId } from '../../src/ids.ts'
-import { organisationStub } from '../../src/organisation/stub.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { organisationStub } from '../../src/credits/organisation-stub.ts'
 import { balanceOf, newShop, paidPack, startPack } from '../support/billing.ts'
 import { codeOf } from '../support/client.ts'
 import { PAST_GRACE_MS, passTime, runCron } from '../support/deletion.ts'

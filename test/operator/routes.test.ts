@@ -1,7 +1,7 @@
 // Organisations, credits, API keys and workspaces through /operator.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/platform/ids.ts'
 import { BASE, clientOf, codeOf, request } from '../support/client.ts'
 import {
   failJobQueues,

@@ -3,10 +3,10 @@
 import { createExecutionContext } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { fetchImage } from '../../src/images/fetch.ts'
-import { imageUrlProblem, urlProblem } from '../../src/net/public-url.ts'
+import { fetchImage } from '../../src/jobs/processing/fetch-image.ts'
+import { imageUrlProblem, urlProblem } from '../../src/platform/net/public-url.ts'
 import worker from '../../src/index.ts'
-import { processJob } from '../../src/jobs/process.ts'
+import { processJob } from '../../src/jobs/processing/process.ts'
 import { BASE } from '../support/client.ts'
 import { png } from '../support/picture.ts'
 import { fakeUpstream } from '../support/upstream.ts'
@@ -203,7 +203,10 @@ describe(`a forbidden URL (${ALL.length} cases)`, () => {
 })
 
 describe('a deployment with BASE_URL', () => {
-  const withBaseUrl = Object.assign({ ...env }, { BASE_URL: 'https://api.shop.example' })
+  const withBaseUrl = Object.assign(
+    { ...env },
+    { BASE_URL: 'https://api.shop.example', DEV_MAILBOX: 'false' },
+  )
   const OWN_URLS = ['https://api.shop.example/x', 'https://api.shop.example.:8443/x', `${BASE}./x`]
 
   it('rejects both BASE_URL and the requested host', async () => {

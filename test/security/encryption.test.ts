@@ -3,10 +3,11 @@ import { createExecutionContext, createScheduledController } from 'cloudflare:te
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { reencryptWebhookSecrets } from '../../src/webhooks/reencrypt-secrets.ts'
-import { eventIdOf, newId } from '../../src/ids.ts'
+import { reencryptWebhookSecrets } from '../../src/webhooks/endpoints/reencrypt-secrets.ts'
+import { jobsBindings } from '../../src/platform/db/shards.ts'
+import { eventIdOf, newId, shardOf } from '../../src/platform/ids.ts'
 import worker from '../../src/index.ts'
-import { deliverEvent } from '../../src/webhooks/deliver.ts'
+import { deliverEvent } from '../../src/webhooks/delivery/deliver.ts'
 import { BASE } from '../support/client.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { newOwner } from '../support/browser.ts'
@@ -26,23 +27,30 @@ const withKeys = (keys: { ENCRYPTION_KEY?: string; ENCRYPTION_KEY_PREVIOUS?: str
 const newKey = () => `${newId('org')} of this test`
 
 const stored = async (orgId: string) => {
-  const row = await env.DB.prepare(
-    'SELECT webhook_secret AS current, webhook_secret_previous AS previous FROM organisations WHERE id = ?',
-  )
+  const row = await jobsDb(orgId)
+    .prepare(
+      `SELECT secret AS current, secret_previous AS previous FROM added_webhook_endpoints
+       WHERE organisation_id = ? AND id = 'default'`,
+    )
     .bind(orgId)
     .first<{ current: string; previous: string | null }>()
   return row ?? { current: '', previous: null }
 }
 
-/** All rows of the database, as text. */
+/** All rows of all databases, as text. */
 async function dump(): Promise<string> {
-  const { results } = await env.DB.prepare(
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'",
-  ).all<{ name: string }>()
-  const tables = await Promise.all(
-    results.map(({ name }) => env.DB.prepare(`SELECT * FROM "${name}"`).all()),
-  )
-  return JSON.stringify(tables.map((table) => table.results))
+  const dumps = [env.DB, ...jobsBindings(env)].map(async (db) => {
+    const { results } = await db
+      .prepare(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE '\\_%' ESCAPE '\\' AND name NOT LIKE 'sqlite%'",
+      )
+      .all<{ name: string }>()
+    const tables = await Promise.all(
+      results.map(({ name }) => db.prepare(`SELECT * FROM "${name}"`).all()),
+    )
+    return tables.map((table) => table.results)
+  })
+  return JSON.stringify(await Promise.all(dumps))
 }
 
 const request = (bindings: Env, path: string) =>
@@ -98,7 +106,8 @@ describe('with ENCRYPTION_KEY set', () => {
 
   it('does not decrypt a value that was moved to another organisation', async () => {
     const [from, to] = [await newOrganisation(), await newOrganisation()]
-    await env.DB.prepare('UPDATE organisations SET webhook_secret = ? WHERE id = ?')
+    await jobsDb(to.orgId)
+      .prepare('UPDATE added_webhook_endpoints SET secret = ? WHERE organisation_id = ?')
       .bind((await stored(from.orgId)).current, to.orgId)
       .run()
     vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is unavailable'))
@@ -116,7 +125,9 @@ describe('with ENCRYPTION_KEY set', () => {
 
   it('does not decrypt a modified value', async () => {
     const { browser, organisationId } = await newOwner()
-    await env.DB.prepare('UPDATE organisations SET webhook_secret = ? WHERE id = ?')
+    await browser.get('/console/settings/webhooks')
+    await jobsDb(organisationId)
+      .prepare('UPDATE added_webhook_endpoints SET secret = ? WHERE organisation_id = ?')
       .bind(`${(await stored(organisationId)).current.slice(0, -4)}AAAA`, organisationId)
       .run()
     vi.spyOn(console, 'error').mockImplementation(() => {})
@@ -139,7 +150,7 @@ describe('without ENCRYPTION_KEY', () => {
   it('stores secrets in plain text and logs one warning', async () => {
     vi.resetModules()
     const warnings = vi.spyOn(console, 'warn').mockImplementation(() => {})
-    const { encrypt } = await import('../../src/db/encryption.ts')
+    const { encrypt } = await import('../../src/platform/db/encryption.ts')
     const unset = withKeys({})
     expect(await encrypt(unset, { context: 'context', text: 'whsec_x' })).toBe('whsec_x')
     await encrypt(unset, { context: 'context', text: 'whsec_y' })
@@ -186,7 +197,10 @@ describe('rotation of ENCRYPTION_KEY', () => {
   })
 
   it('re-encrypts a limited number at a time until all are done', async () => {
-    const shops = [await newOrganisation(), await newOrganisation(), await newOrganisation()]
+    // The limit is that of a shard. Three of nine organisations share one of four shards.
+    const all = await Promise.all(Array.from({ length: 9 }, () => newOrganisation()))
+    const shards = Map.groupBy(all, ({ orgId }) => shardOf(orgId)).values()
+    const shops = [...shards].find(({ length }) => length >= 3) ?? []
     const [first, second] = [newKey(), newKey()]
     // Both keys belong to this test, so that no other value uses them.
     const begun = withKeys({ ENCRYPTION_KEY: first, ENCRYPTION_KEY_PREVIOUS: env.ENCRYPTION_KEY })

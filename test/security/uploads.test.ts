@@ -1,19 +1,14 @@
 // An upload belongs to one organisation. Its signed link does not work for others.
 import { env } from 'cloudflare:workers'
-import { eq } from 'drizzle-orm'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { jobsDatabase } from '../../src/db/shards.ts'
-import { jobs } from '../../src/db/schema.ts'
-import { dailyBytes } from '../../src/organisation/storage-allowance.ts'
-import { uploadKeyOf } from '../../src/signing/signed-url.ts'
+import { dailyBytes } from '../../src/credits/storage-allowance.ts'
+import { uploadKeyOf } from '../../src/platform/signing/signed-url.ts'
 import { BASE, clientOf } from '../support/client.ts'
 import { png } from '../support/picture.ts'
-import { newOwner, tryOn } from '../support/browser.ts'
+import { newOwner, sendFile, tryOn } from '../support/browser.ts'
 import type { Owner } from '../support/browser.ts'
 import { postUpload } from '../support/upload.ts'
 import { newOrganisation } from '../support/world.ts'
-
-const file = () => new File([png()], 'photo.png', { type: 'image/png' })
 
 describe('an upload', () => {
   let owner: Owner
@@ -21,14 +16,7 @@ describe('an upload', () => {
 
   beforeAll(async () => {
     owner = await newOwner()
-    const { jobId } = await tryOn(owner.browser, {
-      model_image_url: '',
-      garment_image_url: '',
-      model_file: file(),
-      garment_file: file(),
-    })
-    const [row] = await jobsDatabase(env, jobId).select().from(jobs).where(eq(jobs.id, jobId))
-    link = row?.modelImageUrl ?? ''
+    link = (await sendFile(owner.browser, png())).body.url ?? ''
   })
 
   it('has the id of its organisation in its link', () => {
@@ -65,16 +53,11 @@ describe('an upload', () => {
     expect(await stub.admitUpload(caller, dailyBytes('uploads-taken', 60) - left)).toMatchObject({
       ok: true,
     })
-    const both = {
-      model_image_url: '',
-      garment_image_url: '',
-      model_file: file(),
-      garment_file: file(),
-    }
-    const { page } = await tryOn(browser, both)
-    expect(page.status).toBe(422)
-    expect(page.html).toContain('The daily allowance for uploads is used up.')
-    expect((await postUpload(testKey)).status).toBe(201)
+    expect((await sendFile(browser, png())).status).toBe(201)
+    expect(await sendFile(browser, png())).toEqual({
+      status: 422,
+      body: { error: expect.stringContaining('The daily allowance for uploads is used up.') },
+    })
     expect((await postUpload(testKey)).status).toBe(429)
   })
 })

@@ -3,13 +3,13 @@ import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { desc, eq } from 'drizzle-orm'
 import { vi } from 'vitest'
-import { listAuditEntries } from '../../src/access/audit-log.ts'
+import { listAuditEntries } from '../../src/organisations/audit-log.ts'
 import { updateAutoReload } from '../../src/billing/update-auto-reload.ts'
 import type { AutoReloadSettings } from '../../src/billing/update-auto-reload.ts'
-import { database } from '../../src/db/client.ts'
-import { billingAccounts, payments } from '../../src/db/billing-schema.ts'
-import { organisations } from '../../src/db/schema.ts'
-import type { OrganisationRow } from '../../src/db/schema.ts'
+import { database } from '../../src/platform/db/database.ts'
+import { billingAccounts, payments } from '../../src/platform/db/billing-schema.ts'
+import { organisations } from '../../src/platform/db/schema.ts'
+import type { OrganisationRow } from '../../src/platform/db/schema.ts'
 import type { UserActor } from '../../src/domain/actor.ts'
 import { developmentMailbox } from '../../src/mail/send.ts'
 import { newUser } from './billing.ts'
@@ -45,7 +45,7 @@ export const RELOAD: AutoReloadSettings = {
   enabled: true,
   threshold: 5,
   pack: 100,
-  monthlyMax: 1_000_000,
+  monthlyMax: 500_000,
 }
 
 export const setAutoReload = (
@@ -80,12 +80,18 @@ export const mailsTo = ({ owner }: BilledShop): string[] =>
     .reverse()
 
 /** Submits live jobs one after the other, which reserve a credit each. */
-export async function reserve({ live }: TestOrganisation, credits: number): Promise<void> {
+export async function reserve({ live }: TestOrganisation, credits: number): Promise<string[]> {
   const body = {
     model_image_url: 'https://cdn.test/model',
     garment_image_url: 'https://cdn.test/garment',
   }
-  for (let n = 0; n < credits; n++) await live.post('/v1/tryon', body)
+  const ids: string[] = []
+  for (let n = 0; n < credits; n++) {
+    const response = await live.post('/v1/tryon', body)
+    const { job_id: jobId } = await response.json<{ job_id?: string }>()
+    if (jobId !== undefined) ids.push(jobId)
+  }
+  return ids
 }
 
 /** When the alarm is set, ms since 1970. */

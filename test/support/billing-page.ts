@@ -1,7 +1,7 @@
 // What tests of the console's Billing page share.
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
-import { settingsOf } from '../../src/settings.ts'
+import { settingsOf } from '../../src/platform/settings.ts'
 import type { Browser, Owner } from './browser.ts'
 
 export const PAGE = '/console/billing'

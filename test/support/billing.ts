@@ -3,18 +3,17 @@ import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
 import { buyPack } from '../../src/billing/buy-pack.ts'
 import { changePlan } from '../../src/billing/change-plan.ts'
-import { creditAccountOf } from '../../src/billing/credit-account.ts'
 import { PLAN_TERMS } from '../../src/billing/plans.ts'
 import type { SelfServicePlan } from '../../src/billing/plans.ts'
 import { receiveEvent } from '../../src/billing/receive-event.ts'
-import type { ProviderEvent } from '../../src/billing/provider.ts'
-import { members, users } from '../../src/db/auth-schema.ts'
-import { database } from '../../src/db/client.ts'
-import type { PaymentRow } from '../../src/db/billing-schema.ts'
+import type { ProviderEvent } from '../../src/billing/payment-provider.ts'
+import { members, users } from '../../src/platform/db/auth-schema.ts'
+import { database } from '../../src/platform/db/database.ts'
+import type { PaymentRow } from '../../src/platform/db/billing-schema.ts'
 import type { UserActor } from '../../src/domain/actor.ts'
 import type { Plan } from '../../src/domain/organisation.ts'
-import { newId } from '../../src/ids.ts'
-import { organisationStub } from '../../src/organisation/stub.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { organisationStub } from '../../src/credits/organisation-stub.ts'
 import type { FakePaymentProvider } from './fake-payment-provider.ts'
 import { newOrganisation } from './world.ts'
 
@@ -57,7 +56,7 @@ export async function newShop(options: object = {}): Promise<Shop> {
 export const balanceOf = async (organisationId: string): Promise<number> =>
   (await organisationStub(env, organisationId).totals()).balance
 
-export const accountOf = (organisationId: string) => creditAccountOf(env, organisationId)
+export const accountOf = (organisationId: string) => organisationStub(env, organisationId)
 
 export async function organisationOf(organisationId: string) {
   const row = await env.DB.prepare(
@@ -81,9 +80,15 @@ export async function paidPack(provider: FakePaymentProvider) {
   return { ...shop, paymentId: id }
 }
 
+/** Changes the plan, and confirms the price of an upgrade. */
+export async function confirmPlan(order: Parameters<typeof changePlan>[0]) {
+  const change = await changePlan(order)
+  return change.kind === 'quote' ? changePlan({ ...order, confirmed: change.quote }) : change
+}
+
 /** Starts a change of plan at its current price. */
 export const choosePlan = ({ request }: Shop, plan: SelfServicePlan) =>
-  changePlan({ ...request, plan, amount: PLAN_TERMS[plan].monthlyFee.USD, currency: 'USD' })
+  confirmPlan({ ...request, plan, amount: PLAN_TERMS[plan].monthlyFee.USD, currency: 'USD' })
 
 /** Delivers an event to the service. */
 export const deliver = (provider: FakePaymentProvider, event: ProviderEvent) =>

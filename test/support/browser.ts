@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { expect } from 'vitest'
 import type { Role } from '../../src/domain/role.ts'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/platform/ids.ts'
 import { BASE, request } from './client.ts'
 import { IMAGES } from './world.ts'
 
@@ -19,6 +19,8 @@ export interface Page {
   address: string
   /** The page. The organisation is removed from the addresses of the console, as in `path`. */
   html: string
+  /** The text of the first notice; empty without one. */
+  notice: string
   source: string
   headers: Headers
 }
@@ -29,12 +31,7 @@ export interface Browser {
   post(
     path: string,
     fields?: Record<string, string | File>,
-    from?: {
-      origin?: string | null
-      referer?: string
-      /** Sends the headers of a real browser, which is redirected after a rejected form. */
-      navigates?: boolean
-    },
+    from?: { origin?: string | null; referer?: string },
   ): Promise<Page>
   /** The current cookies. */
   cookies: Map<string, string>
@@ -64,7 +61,15 @@ export function newBrowser(ip = newIp(), fetcher = request): Browser {
       await response.body?.cancel()
       if (location.startsWith(PAYMENT_PAGES)) {
         const { status, headers } = response
-        return { status, path: location, address: location, html: '', source: '', headers }
+        return {
+          status,
+          path: location,
+          address: location,
+          html: '',
+          notice: '',
+          source: '',
+          headers,
+        }
       }
       expect(new URL(location, BASE).origin).toBe(BASE)
       const { pathname, search } = new URL(location, BASE)
@@ -76,6 +81,7 @@ export function newBrowser(ip = newIp(), fetcher = request): Browser {
       path: withoutOrganisation(path),
       address: path,
       html: withoutOrganisation(source),
+      notice: /<p class="notice \w+" role="\w+">([^<]*)/.exec(source)?.[1] ?? '',
       source,
       headers: response.headers,
     }
@@ -84,7 +90,7 @@ export function newBrowser(ip = newIp(), fetcher = request): Browser {
   return {
     cookies,
     get: (path) => send(path, { method: 'GET' }),
-    post(path, fields = {}, { origin = BASE, referer, navigates } = {}) {
+    post(path, fields = {}, { origin = BASE, referer } = {}) {
       const files = Object.values(fields).some((value) => value instanceof File)
       const body = files ? new FormData() : new URLSearchParams()
       for (const [name, value] of Object.entries(fields)) {
@@ -96,7 +102,6 @@ export function newBrowser(ip = newIp(), fetcher = request): Browser {
         headers: {
           ...(origin !== null && { Origin: origin }),
           ...(referer !== undefined && { Referer: BASE + referer }),
-          ...(navigates && { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Site': 'same-origin' }),
         },
         body,
       })
@@ -192,6 +197,12 @@ export const userIdOf = async (email: string): Promise<string> =>
   (await env.DB.prepare('SELECT id FROM users WHERE email = ?').bind(email).first<string>('id')) ??
   ''
 
+/** Counts for a limit in the database, such as `change:user:usr_…`, in a window of an hour. */
+export const exhaust = (key: string, count: number) =>
+  env.DB.prepare('INSERT OR REPLACE INTO attempts VALUES (?, ?, ?)')
+    .bind(key, count, Date.now() + 60 * 60_000)
+    .run()
+
 /** The totals of an organisation's ledger. */
 export const totalsOf = (organisationId: string) =>
   env.ORGANISATION.getByName(organisationId).totals()
@@ -207,6 +218,19 @@ export const createKey = (browser: Browser, form: Record<string, string> = {}) =
     mode: 'test',
     ...form,
   })
+
+/** Uploads a file as the script of the playground does. */
+export async function sendFile(browser: Browser, body: BodyInit) {
+  const { address } = await browser.get('/console/playground')
+  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+  const response = await request(`${address}/uploads`, {
+    method: 'POST',
+    headers: { Cookie: cookie, Origin: BASE },
+    body,
+    redirect: 'manual',
+  })
+  return { status: response.status, body: await response.json<{ url?: string; error?: string }>() }
+}
 
 /** Submits a job in the playground. */
 export async function tryOn(browser: Browser, fields: Record<string, string | File> = {}) {

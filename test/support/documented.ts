@@ -3,7 +3,7 @@
 import { Validator } from '@cfworker/json-schema'
 import type { Schema } from '@cfworker/json-schema'
 import { expect } from 'vitest'
-import { openApiDocument } from '../../src/api/openapi.ts'
+import { openApiDocument } from '../../src/api/openapi-document.ts'
 
 interface Reference {
   $ref: string

@@ -1,5 +1,5 @@
 // Jobs that have ended, without a submission.
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/platform/ids.ts'
 import { BASE } from './client.ts'
 import { jobsDb, newJobId } from './jobs-database.ts'
 

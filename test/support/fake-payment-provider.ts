@@ -1,10 +1,10 @@
 // A payment provider in memory that replaces the sandbox. Tests control what customers and banks do,
 // which calls fail, and which events are delivered.
 import { vi } from 'vitest'
-import { PROVIDERS } from '../../src/billing/choose.ts'
+import { PROVIDERS } from '../../src/billing/choose-provider.ts'
 import { PLAN_TERMS } from '../../src/billing/plans.ts'
 import type { SelfServicePlan } from '../../src/billing/plans.ts'
-import { PaymentError } from '../../src/billing/provider.ts'
+import { PaymentError } from '../../src/billing/payment-provider.ts'
 import type {
   ListedEvent,
   PaymentProvider,
@@ -12,7 +12,7 @@ import type {
   PaymentState,
   ProviderEvent,
   SubscriptionState,
-} from '../../src/billing/provider.ts'
+} from '../../src/billing/payment-provider.ts'
 import type { PaymentProviderName } from '../../src/domain/billing.ts'
 import { FakeSubscriptions, invoicesOf, PERIOD_MS } from './fake-subscriptions.ts'
 import type { StoredPayment, StoredSubscription } from './fake-subscriptions.ts'
@@ -29,6 +29,8 @@ export class FakePaymentProvider implements PaymentProvider {
   outcome: 'paid' | 'declined' | 'open' = 'paid'
   /** What an upgrade costs, minor units. */
   proration = 12_500
+  /** The payment method that the portal has stored. */
+  card = 'Visa •••• 4242'
   /** The calls so far, including failed ones. */
   readonly calls: Method[] = []
   /** Everything that happened, whether it was delivered or not. */
@@ -173,6 +175,13 @@ export class FakePaymentProvider implements PaymentProvider {
     })
   }
 
+  expireCheckout(reference: string): Promise<void> {
+    return this.#call('expireCheckout', () => {
+      const payment = this.#findReference(reference)
+      if (payment?.state.status === 'open') this.expire(payment.paymentId ?? '')
+    })
+  }
+
   charge(request: PaymentRequest): Promise<PaymentState> {
     return this.#call('charge', () => {
       const stored = this.#find(request.paymentId)
@@ -188,6 +197,10 @@ export class FakePaymentProvider implements PaymentProvider {
       const found = this.#find(payment.paymentId) ?? this.#findReference(payment.reference)
       return found ? { ...found.state } : null
     })
+  }
+
+  quoteUpgrade(): Promise<number> {
+    return this.#call('quoteUpgrade', () => this.proration)
   }
 
   upgrade(request: PaymentRequest & { subscriptionId: string }): Promise<PaymentState> {
@@ -242,6 +255,10 @@ export class FakePaymentProvider implements PaymentProvider {
       payment.state.amountRefunded += refund.amount
       this.#emit(payment)
     })
+  }
+
+  paymentMethod(): Promise<string | null> {
+    return this.#call('paymentMethod', () => this.card)
   }
 
   portalUrl(customer: { customerId: string; returnUrl: string }): Promise<string> {

@@ -12,6 +12,15 @@ interface Line {
   amount: number
 }
 
+/** The lines of a change of price for the rest of the period, to the second. */
+function prorated(item: StripeObject, price: StripeObject, at: number): Line[] {
+  const share = (item['current_period_end'] - at) / MONTH_SECONDS
+  return [
+    { price: item['price'], amount: -Math.round(item['price'].unit_amount * share) },
+    { price, amount: Math.round(price['unit_amount'] * share) },
+  ]
+}
+
 export class FakeStripeSubscriptions extends FakeStripePayments {
   /** Updates of subscriptions that wait for the payment of an invoice. */
   readonly #pending = new Map<string, StripeObject>()
@@ -41,6 +50,13 @@ export class FakeStripeSubscriptions extends FakeStripePayments {
     this.#invoice(subscription, 'subscription_create', [{ price, amount: price['unit_amount'] }])
     this.emit('customer.subscription.created', subscription)
     return subscription
+  }
+
+  /** Creates an invoice for another reason than the plan, such as one that staff writes, and charges it. */
+  addInvoice(subscriptionId: string, reason: string): StripeObject {
+    const subscription = this.get(subscriptionId)
+    const { price } = subscription['items'].data[0]
+    return this.#invoice(subscription, reason, [{ price, amount: price['unit_amount'] }])
   }
 
   /** Creates an invoice of a subscription and charges it. */
@@ -120,17 +136,13 @@ export class FakeStripeSubscriptions extends FakeStripePayments {
     item.price = this.get(change.price)
   }
 
-  /** Charges the difference for the rest of the period, to the second. */
+  /** Charges the difference for the rest of the period. */
   #upgrade(subscription: StripeObject, body: StripeObject): void {
     const [item] = subscription['items'].data
     const price = this.get(body['items'][0].price)
     // Nothing changes, so that nothing is invoiced.
     if (price['id'] === item.price.id) return
-    const share = (item.current_period_end - seconds()) / MONTH_SECONDS
-    const lines = [
-      { price: item.price, amount: -Math.round(item.price.unit_amount * share) },
-      { price, amount: Math.round(price['unit_amount'] * share) },
-    ]
+    const lines = prorated(item, price, body['proration_date'])
     const invoice = this.#invoice(subscription, 'subscription_update', lines)
     if (invoice['status'] === 'paid') this.#applyItems(subscription, body)
     else {
@@ -139,6 +151,19 @@ export class FakeStripeSubscriptions extends FakeStripePayments {
         expires_at: seconds() + 23 * 3_600,
       })
     }
+  }
+
+  /** What an update of a subscription would charge. */
+  previewUpgrade({ subscription: id, subscription_details: details }: StripeObject): StripeObject {
+    const subscription = this.get(id)
+    const [item] = subscription['items'].data
+    const price = this.get(details.items[0].price)
+    const net = prorated(item, price, details.proration_date).reduce(
+      (sum, it) => sum + it.amount,
+      0,
+    )
+    const total = net + this.taxOf(net, subscription['automatic_tax'])
+    return complete('Invoices.Invoice', { id: 'upcoming_in', total, total_excluding_tax: net })
   }
 
   /** 23 hours pass without a payment of an upgrade. */

@@ -252,6 +252,7 @@ export class FakeStripe extends FakeStripeCheckout {
         const details = invoice['parent']?.subscription_details
         return subscription === undefined || details?.subscription === subscription
       }),
+    'POST /v1/invoices/create_preview': ({ body }) => this.previewUpgrade(body),
     'GET /v1/invoices/{id}': ({ id }) => this.#get(id),
     'POST /v1/invoices/{id}/void': ({ id }) => {
       const invoice = this.#get(id)
@@ -268,8 +269,8 @@ export class FakeStripe extends FakeStripeCheckout {
     'POST /v1/subscriptions/{id}': ({ id, body }) => {
       if (body['payment_behavior'] === 'pending_if_incomplete') {
         // Supported by updates that wait for their payment:
-        const allowed = new Set(['items', 'proration_behavior', 'payment_behavior', 'expand'])
-        const other = Object.keys(body).find((name) => !allowed.has(name))
+        const allowed = /^(items|proration_behavior|proration_date|payment_behavior|expand)$/
+        const other = Object.keys(body).find((name) => !allowed.test(name))
         if (other) throw invalid(`${other} is not supported with pending_if_incomplete`)
       }
       return this.updateSubscription(this.#get(id), body)

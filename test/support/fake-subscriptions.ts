@@ -1,6 +1,10 @@
 // The payments and subscriptions that the fake payment provider stores.
 import type { SelfServicePlan } from '../../src/billing/plans.ts'
-import type { InvoiceState, PaymentState, SubscriptionState } from '../../src/billing/provider.ts'
+import type {
+  InvoiceState,
+  PaymentState,
+  SubscriptionState,
+} from '../../src/billing/payment-provider.ts'
 import type { Currency } from '../../src/domain/organisation.ts'
 
 export const PERIOD_MS = 30 * 24 * 60 * 60_000

@@ -1,7 +1,7 @@
 // The invariants of an organisation without work in progress. Pure: the caller collects the facts
 // (test/support/facts inside the Worker, bench/soak outside).
-import { addedEventIdOf, eventIdOf } from '../../src/ids.ts'
-import type { LedgerEntry, Totals } from '../../src/organisation/ledger.ts'
+import { addedEventIdOf, eventIdOf } from '../../src/platform/ids.ts'
+import type { LedgerEntry, Totals } from '../../src/credits/ledger.ts'
 
 /** The facts about one organisation. */
 export interface Facts {

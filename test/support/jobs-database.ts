@@ -1,9 +1,9 @@
-// The jobs databases (db/shards) as tests use them: the one of an organisation, all of them, and calls of
+// The jobs databases (platform/db/shards) as tests use them: the one of an organisation, all of them, and calls of
 // any D1 database.
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
-import { jobsBinding, jobsBindings } from '../../src/db/shards.ts'
-import { newShardedId, shardOf } from '../../src/ids.ts'
+import { jobsBinding, jobsBindings } from '../../src/platform/db/shards.ts'
+import { newShardedId, shardOf } from '../../src/platform/ids.ts'
 
 /** The database of an organisation, a job or an event. */
 export const jobsDb = (id: string): D1Database => jobsBinding(env, id)
@@ -60,6 +60,31 @@ export const spyBatch = (
   ) {
     return replacement<T>((all) => batch.call(this, all) as Promise<never>, statements)
   })
+
+/**
+ * Makes each trip to any D1 database with `trip` until the mocks are restored; a batch is one trip.
+ */
+export function onTrip(trip: <T>(make: () => Promise<T>) => Promise<T>): void {
+  spyBatch((original, statements) => trip(() => original(statements)))
+  spyPrepare((original, sql) => onRun(original(sql), trip))
+}
+
+/** Wraps a statement so that `trip` makes each of its trips, also after `bind`. */
+function onRun(
+  statement: D1PreparedStatement,
+  trip: (make: () => Promise<unknown>) => Promise<unknown>,
+): D1PreparedStatement {
+  return new Proxy(statement, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      if (name === 'bind') return (...values: unknown[]) => onRun(target.bind(...values), trip)
+      if (!['run', 'all', 'raw', 'first'].includes(String(name))) return member.bind(target)
+      return (...input: unknown[]) =>
+        trip(() => Reflect.apply(member, target, input) as Promise<unknown>)
+    },
+  })
+}
 
 /** Makes the next statement of a database that matches fail. */
 export function failOnce(db: D1Database, pattern: RegExp): void {

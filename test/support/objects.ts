@@ -1,14 +1,14 @@
 // Rows of an organisation that tests read: a completed job with its event, an API key, an invitation
 // and a payment.
 import { env } from 'cloudflare:workers'
-import { newApiKey } from '../../src/accounts/create-api-key.ts'
-import { invitations } from '../../src/db/auth-schema.ts'
-import { payments } from '../../src/db/billing-schema.ts'
-import { database } from '../../src/db/client.ts'
-import { apiKeys, jobs } from '../../src/db/schema.ts'
-import { jobsDatabase } from '../../src/db/shards.ts'
-import { webhookAttempts, webhookEvents } from '../../src/db/webhook-schema.ts'
-import { eventIdOf, newId } from '../../src/ids.ts'
+import { newApiKey } from '../../src/organisations/create-api-key.ts'
+import { invitations } from '../../src/platform/db/auth-schema.ts'
+import { payments } from '../../src/platform/db/billing-schema.ts'
+import { database } from '../../src/platform/db/database.ts'
+import { apiKeys, jobs } from '../../src/platform/db/schema.ts'
+import { jobsDatabase } from '../../src/platform/db/shards.ts'
+import { webhookAttempts, webhookEvents } from '../../src/platform/db/webhook-schema.ts'
+import { eventIdOf, newId } from '../../src/platform/ids.ts'
 import { newJobId } from './jobs-database.ts'
 
 /** A completed test job, whose event was delivered. */

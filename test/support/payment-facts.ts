@@ -2,9 +2,9 @@
 import { env } from 'cloudflare:workers'
 import { findBillingAccount } from '../../src/billing/billing-account.ts'
 import { paymentsOf } from '../../src/billing/payment-lists.ts'
-import { creditsReversed } from '../../src/billing/settle.ts'
-import type { PaymentRow } from '../../src/db/billing-schema.ts'
-import { organisationStub } from '../../src/organisation/stub.ts'
+import { creditsReversed } from '../../src/billing/settle-payment.ts'
+import type { PaymentRow } from '../../src/platform/db/billing-schema.ts'
+import { organisationStub } from '../../src/credits/organisation-stub.ts'
 import type { FakePaymentProvider } from './fake-payment-provider.ts'
 
 const stateOf = (provider: FakePaymentProvider, { id, providerReference }: PaymentRow) =>

@@ -1,5 +1,5 @@
 // The messages of a payment provider.
-import type { PaymentProvider, ProviderEvent } from '../../src/billing/provider.ts'
+import type { PaymentProvider, ProviderEvent } from '../../src/billing/payment-provider.ts'
 
 /** All messages since an instant that concern this service, oldest first. */
 export async function eventsSince(

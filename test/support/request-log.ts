@@ -1,7 +1,7 @@
 // Reads an organisation's request log.
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
-import type { RequestEntry } from '../../src/organisation/request-log.ts'
+import type { RequestEntry } from '../../src/credits/request-log.ts'
 
 /** Waits until the log has `count` entries. @returns them, oldest first */
 export const logged = ({ orgId }: { orgId: string }, count: number): Promise<RequestEntry[]> =>
@@ -14,5 +14,5 @@ export const logged = ({ orgId }: { orgId: string }, count: number): Promise<Req
       })
       return entries.length >= count ? entries.reverse() : undefined
     },
-    { timeout: 10_000, interval: 50 },
+    { interval: 50 },
   )

@@ -1,11 +1,11 @@
 // Payments in the sandbox: requests of the service, and the customer who pays on the sandbox's pages.
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
-import type { PaymentRequest, PaymentState } from '../../src/billing/provider.ts'
+import type { PaymentRequest, PaymentState } from '../../src/billing/payment-provider.ts'
 import type { SelfServicePlan } from '../../src/billing/plans.ts'
 import { PLAN_TERMS } from '../../src/billing/plans.ts'
 import { sandbox } from '../../src/billing/sandbox/sandbox.ts'
-import { newId } from '../../src/ids.ts'
+import { newId } from '../../src/platform/ids.ts'
 import { newBrowser } from './browser.ts'
 import type { Page } from './browser.ts'
 import { BASE } from './client.ts'
@@ -24,8 +24,6 @@ export const CARDS = {
   refunded: '4000 0000 0000 7726',
   disputed: '4000 0000 0000 0259',
 } as const
-
-export const FORM = { expiry: '12 / 40', cvc: '123', name: 'Acme', address: '', taxId: '' }
 
 /** A purchase of 500 credits for $40 by an organisation, by default a new one. */
 export const packRequest = (
@@ -58,9 +56,9 @@ export const startCheckout = (request: PaymentRequest): Promise<PaymentState> =>
     cancelUrl: `${BASE}/pricing?cancelled=1`,
   })
 
-/** Fills and submits the form of a checkout page. */
-export const pay = (actionUrl: string | null, card: string, fields = {}): Promise<Page> =>
-  newBrowser().post(pathOf(actionUrl), { ...FORM, number: card, ...fields })
+/** Submits the form of a checkout page, or of the page that changes the card. */
+export const pay = (actionUrl: string | null, card: string): Promise<Page> =>
+  newBrowser().post(pathOf(actionUrl), { number: card })
 
 /** Decides on the confirmation page. */
 export const confirm = (actionUrl: string | null, decision: 'approve' | 'decline'): Promise<Page> =>

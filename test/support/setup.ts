@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, vi } from 'vitest'
-import { jobsBindings } from '../../src/db/shards.ts'
+import { jobsBindings } from '../../src/platform/db/shards.ts'
 
 // One batch per database: `applyD1Migrations` makes several calls per migration.
 const statements = env.TEST_MIGRATIONS.flatMap(({ queries }) => queries)
@@ -14,9 +14,18 @@ await Promise.all(
 // error. Warnings and errors are shown.
 Object.assign(console, { log: () => {} })
 
-// Tests have no network. A test that expects requests uses support/upstream.
+// The default of 1 s is too short for busy machines.
+const { waitUntil } = vi
+const patientWaitUntil: typeof waitUntil = (callback, options = {}) =>
+  waitUntil(callback, typeof options === 'number' ? options : { timeout: 60_000, ...options })
+Object.assign(vi, { waitUntil: patientWaitUntil })
+
+// Tests have no network, nor has their background work after the mocks are restored. A test that expects
+// requests uses support/upstream.
+const noNetwork: typeof fetch = async (input) => {
+  throw new Error(`Unexpected request to ${new Request(input as RequestInfo).url}`)
+}
+Object.assign(globalThis, { fetch: noNetwork })
 beforeEach(() => {
-  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input) => {
-    throw new Error(`Unexpected request to ${new Request(input as RequestInfo).url}`)
-  })
+  vi.spyOn(globalThis, 'fetch').mockImplementation(noNetwork)
 })

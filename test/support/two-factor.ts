@@ -1,6 +1,6 @@
 // Turns on two-factor authentication and computes the codes of the authenticator app.
 import { expect } from 'vitest'
-import { codeAt } from '../../src/accounts/totp.ts'
+import { codeAt } from '../../src/users/totp.ts'
 import type { Browser } from './browser.ts'
 
 export const TWO_FACTOR = '/console/account/two-factor'

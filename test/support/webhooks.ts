@@ -2,9 +2,9 @@
 import { env } from 'cloudflare:workers'
 import { SYSTEM } from '../../src/domain/actor.ts'
 import { EVENT_TYPES } from '../../src/domain/webhook.ts'
-import { newId } from '../../src/ids.ts'
-import { addEndpoint, revealEndpointSecret } from '../../src/webhooks/added-endpoints.ts'
-import type { EndpointSettings } from '../../src/webhooks/added-endpoints.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { addEndpoint, revealSecret } from '../../src/webhooks/endpoints/endpoints.ts'
+import type { EndpointSettings } from '../../src/webhooks/endpoints/endpoints.ts'
 import { jobsDb } from './jobs-database.ts'
 
 /** Adds an endpoint that receives all events, unless other settings are given. */
@@ -24,7 +24,7 @@ export async function newEndpoint(
       ...settings,
     },
   })
-  return { id, secret: await revealEndpointSecret(request) }
+  return { id, secret: await revealSecret(request) }
 }
 
 export interface StoredEvent {

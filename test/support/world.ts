@@ -72,7 +72,7 @@ export const finished = (client: Client, jobId: string): Promise<JobJson> =>
       const job = await readJob(client, jobId)
       return ['pending', 'processing'].includes(job.status) ? undefined : job
     },
-    { timeout: 25_000, interval: 20 },
+    { interval: 20 },
   )
 
 export async function ledgerOf({ orgId }: TestOrganisation) {

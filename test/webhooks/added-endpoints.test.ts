@@ -2,14 +2,14 @@
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
-import { organisationOf } from '../../src/access/locate.ts'
+import { organisationOf } from '../../src/organisations/locate.ts'
 import { SYSTEM } from '../../src/domain/actor.ts'
-import { addedEventIdOf, eventIdOf, isEventId } from '../../src/ids.ts'
+import { addedEventIdOf, eventIdOf, isEventId } from '../../src/platform/ids.ts'
 import { withdrawAllPending } from '../../src/jobs/cancel.ts'
-import { endJob } from '../../src/jobs/endings.ts'
-import { deleteAddedEndpoint, updateAddedEndpoint } from '../../src/webhooks/added-endpoints.ts'
-import { deliverEvent } from '../../src/webhooks/deliver.ts'
-import { resendEvent } from '../../src/webhooks/resend.ts'
+import { endJob } from '../../src/jobs/processing/end.ts'
+import { deleteEndpoint, updateEndpoint } from '../../src/webhooks/endpoints/endpoints.ts'
+import { deliverEvent } from '../../src/webhooks/delivery/deliver.ts'
+import { resendEvent } from '../../src/webhooks/delivery/resend.ts'
 import { endedJob, fakeClock, pass, retain } from '../support/retention.ts'
 import { cellsWith } from '../support/traces.ts'
 import { fakeUpstream } from '../support/upstream.ts'
@@ -74,7 +74,7 @@ describe('the end of a job', () => {
     expect(await organisationOf(env, eventId)).toBe(shop.orgId)
     await onEveryShard("UPDATE webhook_events SET status = 'failed'")
     const request = { env, actor: SYSTEM, organisationId: shop.orgId }
-    await deleteAddedEndpoint({ ...request, endpointId })
+    await deleteEndpoint({ ...request, endpointId })
     expect(await resendEvent({ ...request, eventId })).toBe(false)
     expect(await statusOf(eventId)).toBe('failed')
   })
@@ -85,7 +85,7 @@ describe('the end of a job', () => {
     const tests = await newEndpoint(shop.orgId, { mode: 'test' })
     await newEndpoint(shop.orgId, { mode: 'live' })
     const disabled = await newEndpoint(shop.orgId)
-    await updateAddedEndpoint({
+    await updateEndpoint({
       env,
       actor: SYSTEM,
       organisationId: shop.orgId,
@@ -155,14 +155,11 @@ describe('a delivery to an added endpoint', () => {
   })
 
   it.each([
-    [
-      'deleted',
-      (request: Parameters<typeof deleteAddedEndpoint>[0]) => deleteAddedEndpoint(request),
-    ],
+    ['deleted', (request: Parameters<typeof deleteEndpoint>[0]) => deleteEndpoint(request)],
     [
       'disabled',
-      (request: Parameters<typeof deleteAddedEndpoint>[0]) =>
-        updateAddedEndpoint({ ...request, change: { enabled: false } }),
+      (request: Parameters<typeof deleteEndpoint>[0]) =>
+        updateEndpoint({ ...request, change: { enabled: false } }),
     ],
   ])('fails without an attempt once the endpoint is %s', async (_, end) => {
     const shop = await newOrganisation()

@@ -2,9 +2,9 @@
 import { env } from 'cloudflare:workers'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, vi } from 'vitest'
-import { eventIdOf } from '../../src/ids.ts'
-import { deliverEvent } from '../../src/webhooks/deliver.ts'
-import { nextDelaySeconds } from '../../src/webhooks/schedule.ts'
+import { eventIdOf } from '../../src/platform/ids.ts'
+import { deliverEvent } from '../../src/webhooks/delivery/deliver.ts'
+import { nextDelaySeconds } from '../../src/webhooks/delivery/schedule.ts'
 import { expectComponent } from '../support/documented.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { finished, newOrganisation, readJob, submit } from '../support/world.ts'
@@ -18,7 +18,6 @@ const HOOK = 'https://hooks.test/try-on'
 /** Waits until a job's webhook has this status. */
 const waitForStatus = (shop: TestOrganisation, jobId: string, status: string) =>
   vi.waitUntil(async () => (await readJob(shop.test, jobId))['webhook_status'] === status, {
-    timeout: 12_000,
     interval: 50,
   })
 
@@ -76,9 +75,10 @@ describe('deliverEvent', () => {
   it('signs with both secrets during a rotation', async () => {
     const shop = await newOrganisation()
     const previous = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
-    await env.DB.prepare(
-      'update organisations set webhook_secret_previous = ?, webhook_secret_previous_until = ? where id = ?',
-    )
+    await jobsDb(shop.orgId)
+      .prepare(
+        'UPDATE added_webhook_endpoints SET secret_previous = ?, secret_previous_until = ? WHERE organisation_id = ?',
+      )
       .bind(previous, Date.now() + 60_000, shop.orgId)
       .run()
     upstream.on(HOOK, () => new Response())
@@ -165,7 +165,10 @@ describe('a failed attempt', () => {
       .prepare('update webhook_events set url = ? where id = ?')
       .bind(url, eventIdOf(job_id))
       .run()
-    const withBaseUrl = Object.assign({ ...env }, { BASE_URL: 'https://api.shop.example' })
+    const withBaseUrl = Object.assign(
+      { ...env },
+      { BASE_URL: 'https://api.shop.example', DEV_MAILBOX: 'false' },
+    )
     await deliverEvent({ env: withBaseUrl, eventId: eventIdOf(job_id) })
     expect(await storedAttempts(job_id)).toMatchObject([
       { status: null, error: expect.stringContaining(problem) },

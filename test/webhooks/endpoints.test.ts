@@ -2,10 +2,15 @@
 import { createExecutionContext, createMessageBatch } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { AckTimer } from '../../src/queues/ack-timer.ts'
+import { AckTimer } from '../../src/platform/queues/ack-timer.ts'
 import worker from '../../src/index.ts'
-import { deliverEvent } from '../../src/webhooks/deliver.ts'
+import { deliverEvent } from '../../src/webhooks/delivery/deliver.ts'
 import { fakeUpstream } from '../support/upstream.ts'
+import { SYSTEM } from '../../src/domain/actor.ts'
+import { EVENT_TYPES } from '../../src/domain/webhook.ts'
+import { developmentMailbox } from '../../src/mail/send.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { addEndpoint } from '../../src/webhooks/endpoints/endpoints.ts'
 import { latestMail, newOwner } from '../support/browser.ts'
 import { newOrganisation, operator } from '../support/world.ts'
 import { jobsDb, newJobId, onEveryShard, spyBatch, spyPrepare } from '../support/jobs-database.ts'
@@ -60,7 +65,7 @@ const deliver = (eventId: string, manual = false) => deliverEvent({ env, eventId
 
 const endpoint = (organisationId: string) =>
   jobsDb(organisationId)
-    .prepare('SELECT * FROM webhook_endpoints WHERE organisation_id = ?')
+    .prepare('SELECT * FROM failing_receivers WHERE organisation_id = ?')
     .bind(organisationId)
     .first<Record<string, unknown>>()
 
@@ -100,7 +105,7 @@ describe('an endpoint without failures', () => {
     expect(batch).toHaveBeenCalledTimes(2) // the claim and the record
     const written = prepare.mock.calls.filter(([sql]) => /^(insert|update|delete)/i.test(sql))
     expect(written.map(([sql]) => sql)).not.toContainEqual(
-      expect.stringMatching(/^\w+ (into|from)? ?"webhook_endpoints"/),
+      expect.stringMatching(/^\w+ (into|from)? ?"failing_receivers"/),
     )
     expect(await endpoint(orgId)).toBeNull()
   })
@@ -132,8 +137,8 @@ describe('a failing endpoint', () => {
     await jobsDb(orgId)
       .prepare(
         `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
-       INSERT INTO webhook_endpoints (organisation_id, origin, failing_since, failures, timed_out)
-       SELECT ?, 'https://h' || i || '.test', 0, 1, 0 FROM n`,
+       INSERT INTO failing_receivers (organisation_id, receiver, origin, failing_since, failures, timed_out)
+       SELECT ?, 'https://h' || i || '.test', 'https://h' || i || '.test', 0, 1, 0 FROM n`,
       )
       .bind(orgId)
       .run()
@@ -143,7 +148,7 @@ describe('a failing endpoint', () => {
       await deliver(await newEvent(orgId, url))
     }
     const { results } = await jobsDb(orgId)
-      .prepare('SELECT origin, failures FROM webhook_endpoints WHERE organisation_id = ?')
+      .prepare('SELECT origin, failures FROM failing_receivers WHERE organisation_id = ?')
       .bind(orgId)
       .all<{ origin: string; failures: number }>()
     expect(results).toHaveLength(100)
@@ -188,7 +193,7 @@ describe('an endpoint whose latest attempt timed out', () => {
     const orgId = await timedOut()
     const old = await newEvent(orgId)
     pass(20 * 60_000)
-    await onEveryShard('UPDATE webhook_endpoints SET busy_until = ?', Date.now() + 60_000)
+    await onEveryShard('UPDATE failing_receivers SET busy_until = ?', Date.now() + 60_000)
     await deliver(old)
     expect(sent[0]?.delaySeconds).toBeGreaterThanOrEqual(300)
   })
@@ -212,7 +217,7 @@ describe('an endpoint whose latest attempt timed out', () => {
   it('leaves a postponed event to the sweep when its message cannot be sent', async () => {
     const orgId = await timedOut()
     const eventId = await newEvent(orgId)
-    await onEveryShard('UPDATE webhook_endpoints SET busy_until = ?', Date.now() + 60_000)
+    await onEveryShard('UPDATE failing_receivers SET busy_until = ?', Date.now() + 60_000)
     vi.spyOn(env.WEBHOOKS, 'send').mockRejectedValue(new Error('the queue is unavailable'))
     await deliver(eventId)
     pass(60_000)
@@ -277,6 +282,84 @@ describe('a slow delivery', () => {
     expect((await event(others))?.['status']).toBe('delivered')
     resolve(new Response())
     await Promise.all(slow.map(({ done }) => done))
+  })
+})
+
+describe('endpoints of one host', () => {
+  const ORDERS = `${ORIGIN}/orders`
+  const STOCK = `${ORIGIN}/stock`
+
+  async function siblings() {
+    const owner = await newOwner()
+    const { organisationId } = owner
+    const added = async (name: string, url: string) => {
+      const id = newId('we')
+      const settings = { name, url, types: [...EVENT_TYPES], mode: null }
+      await addEndpoint({ env, actor: SYSTEM, organisationId, endpointId: id, settings })
+      const eventOf = async () => {
+        const eventId = await newEvent(organisationId, url)
+        await jobsDb(eventId)
+          .prepare('UPDATE webhook_events SET added_endpoint_id = ? WHERE id = ?')
+          .bind(id, eventId)
+          .run()
+        return eventId
+      }
+      return { id, newEvent: eventOf, deliver: async () => deliver(await eventOf()) }
+    }
+    return { ...owner, orders: await added('Orders', ORDERS), stock: await added('Stock', STOCK) }
+  }
+
+  it('fail and succeed on their own', async () => {
+    const { browser, organisationId, orders, stock } = await siblings()
+    upstream.on(ORDERS, () => new Response('broken', { status: 500 }))
+    upstream.on(STOCK, () => new Response())
+    await orders.deliver()
+    await stock.deliver()
+    await orders.deliver()
+    expect(await endpoint(organisationId)).toMatchObject({ receiver: orders.id, failures: 2 })
+    const { html } = await browser.get('/console/settings/webhooks')
+    const rowOf = (name: string) => html.slice(html.indexOf(name)).split('</tr>')[0]
+    expect(rowOf('Orders</a>')).toContain('2 failures')
+    expect(rowOf('Stock</a>')).toContain('badge good')
+  })
+
+  it('share one delivery at a time while the host times out', async () => {
+    const { organisationId, orders, stock } = await siblings()
+    upstream.on(ORDERS, timeout)
+    await orders.deliver()
+    await onEveryShard('UPDATE failing_receivers SET busy_until = ?', Date.now() + 60_000)
+    upstream.on(STOCK, () => new Response())
+    const postponed = await stock.newEvent()
+    await deliver(postponed)
+    expect(upstream.seen(STOCK)).toHaveLength(0)
+    pass(120_000)
+    await deliver(postponed)
+    expect(await event(postponed)).toMatchObject({ status: 'delivered' })
+    expect(await endpoint(organisationId)).toMatchObject({
+      receiver: orders.id,
+      failures: 1,
+      timed_out: 0,
+      busy_until: 0,
+    })
+  })
+
+  it('are disabled on their own', async () => {
+    const { organisationId, orders, stock, email } = await siblings()
+    upstream.on(ORDERS, () => new Response('broken', { status: 500 }))
+    upstream.on(STOCK, () => new Response())
+    await orders.deliver()
+    pass(5 * DAY_MS)
+    const late = await orders.newEvent()
+    await jobsDb(late)
+      .prepare('UPDATE webhook_events SET attempts = 3 WHERE id = ?')
+      .bind(late)
+      .run()
+    await deliver(late)
+    await stock.deliver()
+    expect((await endpoint(organisationId))?.['disabled_at']).not.toBeNull()
+    expect(upstream.seen(STOCK)).toHaveLength(1)
+    const mails = developmentMailbox().filter(({ to }) => to === email)
+    expect(mails.map(({ text }) => text).join()).toContain('“Orders” at https://hooks.test')
   })
 })
 
@@ -353,7 +436,7 @@ describe('an endpoint that has failed for five days', () => {
     await disabledEndpoint(organisationId)
     const page = await browser.get('/console/settings/webhooks')
     expect(page.html).toContain('A webhook endpoint is disabled')
-    const fields = { origin: ORIGIN }
+    const fields = { receiver: ORIGIN }
     const after = await browser.post('/console/settings/webhooks/endpoints/enable', fields)
     expect(after.html).toContain('Endpoint enabled.')
     expect(after.html).not.toContain('A webhook endpoint is disabled')
@@ -361,31 +444,32 @@ describe('an endpoint that has failed for five days', () => {
     expect(await actions(organisationId)).toContain('webhook_endpoint.enabled')
   })
 
-  it('is not enabled by another organisation or by a form without an origin', async () => {
+  it('is not enabled by another organisation or by a form without a receiver', async () => {
     const [mine, theirs] = [await newOwner(), await newOwner()]
     await disabledEndpoint(theirs.organisationId)
     await mine.browser.get('/console/settings/webhooks')
-    for (const fields of [{ origin: ORIGIN }, { origin: 'not a URL' }, {}]) {
+    for (const fields of [{ receiver: ORIGIN }, { receiver: 'unknown' }, {}]) {
       await mine.browser.post('/console/settings/webhooks/endpoints/enable', fields)
     }
     expect((await endpoint(theirs.organisationId))?.['disabled_at']).not.toBeNull()
   })
 
-  it.each(['console', 'operator'])(
-    'is enabled by saving a default URL with its origin: %s',
-    async (origin) => {
-      const { browser, organisationId } = await newOwner()
-      await disabledEndpoint(organisationId)
-      const url = `${ORIGIN}/elsewhere`
-      if (origin === 'console') {
-        await browser.get('/console/settings/webhooks')
-        await browser.post('/console/settings/webhooks/url', { url })
-      } else {
-        const path = `/operator/organisations/${organisationId}`
-        expect((await operator.patch(path, { default_webhook_url: url })).status).toBe(200)
-      }
-      expect(await endpoint(organisationId)).toBeNull()
-      expect(await actions(organisationId)).toContain('webhook_endpoint.enabled')
-    },
-  )
+  it.each(['console', 'operator'])('is enabled by saving the default URL: %s', async (origin) => {
+    const { browser, organisationId } = await newOwner()
+    await operator.patch(`/operator/organisations/${organisationId}`, {
+      default_webhook_url: HOOK,
+    })
+    await disabledEndpoint(organisationId)
+    expect(await endpoint(organisationId)).toMatchObject({ receiver: 'default' })
+    const url = `${ORIGIN}/elsewhere`
+    if (origin === 'console') {
+      await browser.get('/console/settings/webhooks')
+      await browser.post('/console/settings/webhooks/url', { url })
+    } else {
+      const path = `/operator/organisations/${organisationId}`
+      expect((await operator.patch(path, { default_webhook_url: url })).status).toBe(200)
+    }
+    expect(await endpoint(organisationId)).toBeNull()
+    expect(await actions(organisationId)).toContain('webhook_endpoint.enabled')
+  })
 })

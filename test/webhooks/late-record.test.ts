@@ -1,9 +1,9 @@
 // Attempts whose record is written after their lease has expired or their event was deleted.
 import { env } from 'cloudflare:workers'
 import { afterEach, expect, it, vi } from 'vitest'
-import { eventIdOf } from '../../src/ids.ts'
-import { deliverEvent } from '../../src/webhooks/deliver.ts'
-import { deleteEvents } from '../../src/webhooks/store.ts'
+import { eventIdOf } from '../../src/platform/ids.ts'
+import { deliverEvent } from '../../src/webhooks/delivery/deliver.ts'
+import { deleteEvents } from '../../src/webhooks/event-store.ts'
 import { cellsWith } from '../support/traces.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { finished, newOrganisation, readJob, submit } from '../support/world.ts'

@@ -1,10 +1,10 @@
 // The response bodies that are stored for an event.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
-import { eventIdOf } from '../../src/ids.ts'
-import { deliverEvent } from '../../src/webhooks/deliver.ts'
+import { eventIdOf } from '../../src/platform/ids.ts'
+import { deliverEvent } from '../../src/webhooks/delivery/deliver.ts'
 import { SYSTEM } from '../../src/domain/actor.ts'
-import { resendEvent } from '../../src/webhooks/resend.ts'
+import { resendEvent } from '../../src/webhooks/delivery/resend.ts'
 import { endedJob, fakeClock, pass } from '../support/retention.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { newOrganisation } from '../support/world.ts'

@@ -2,9 +2,9 @@
 // `npm run generate -w @try-on/client` after each change of the document.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { generateTypes } from '@try-on/openapi-tools'
 import { format, resolveConfig } from 'prettier'
-import { openApiDocument } from '../../../src/api/openapi.ts'
+import { loadOpenApiTools } from '../../../scripts/openapi-tools.ts'
+import { openApiDocument } from '../../../src/api/openapi-document.ts'
 
 export const SCHEMA_FILE = join(import.meta.dirname, '..', 'src', 'schema.ts')
 const HEADER = '// Generated from the OpenAPI document by scripts/generate.ts. Do not edit it.\n'
@@ -36,6 +36,7 @@ export async function generateSchema(): Promise<string> {
   // The client uses no types of operations and headers.
   const schemas = describeReferences((components?.schemas ?? {}) as Record<string, Schema>)
   const resources = { openapi, info, paths: {}, components: { schemas } }
+  const { generateTypes } = await loadOpenApiTools()
   const types = await generateTypes(JSON.stringify(resources))
   const options = await resolveConfig(SCHEMA_FILE)
   // Editors show the text of a comment, not the tag that openapi-typescript writes.

@@ -58,13 +58,13 @@ export class ApiError extends TryOnError {
   }
 }
 
-/** `tryOn.run` ended with a job that is not completed. No credit was consumed. */
+/** `tryOn.run` ended with a job that has no picture. Unless the picture was deleted, no credit was consumed. */
 export class JobError extends TryOnError {
   /** The name of the class. */
   override readonly name = 'JobError'
   /** The job in its final state. */
   readonly job: Job
-  /** Why the job failed; null when it was cancelled. */
+  /** Why the job failed; null when it was cancelled or its picture was deleted. */
   readonly code: JobErrorCode | null
 
   /** The client creates these errors. */
@@ -76,8 +76,10 @@ export class JobError extends TryOnError {
   }
 }
 
-const describe = ({ status, error_code: code }: Job): string =>
-  status === 'failed' ? `failed: ${code}` : `ended with the status ${status}`
+const describe = ({ status, error_code: code }: Job): string => {
+  if (status === 'completed') return 'has no picture any more: it was deleted'
+  return status === 'failed' ? `failed: ${code}` : `ended with the status ${status}`
+}
 
 /** The service could not be reached. `cause` is the error of `fetch`. */
 export class ConnectionError extends TryOnError {

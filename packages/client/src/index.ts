@@ -18,6 +18,7 @@ export type { RunOptions, SubmitOptions, TryOn } from './try-on.ts'
 export type {
   Account,
   Cancelled,
+  CompletedJob,
   ErrorCode,
   Job,
   JobErrorCode,

@@ -103,6 +103,9 @@ export class Requester {
         .catch((cause: unknown) => {
           throw new ConnectionError(`${baseUrl} cannot be reached: ${messageOf(cause)}`, { cause })
         })
+      const ignored = response.headers.get('ignored-fields')
+      // oxlint-disable-next-line no-console -- nothing else reaches the developer
+      if (ignored !== null) console.warn(`The Try-On service ignored unknown fields: ${ignored}`)
       return parseResponse(baseUrl, response, text)
     }
     const onTimeout = (cause: unknown) =>

@@ -4,7 +4,7 @@ import { DEFAULT_WAIT_MS, isFinal, MAX_WAIT_SECONDS } from './jobs.ts'
 import type { Jobs, WaitOptions } from './jobs.ts'
 import type { CallOptions, Requester } from './request.ts'
 import { withTimeout } from './timing.ts'
-import type { Job, Submitted, TryOnRequest } from './types.ts'
+import type { CompletedJob, Job, Submitted, TryOnRequest } from './types.ts'
 
 /** The rest of the time limit after the service's wait, in which its response must arrive. */
 const RESPONSE_SECONDS = 5
@@ -43,11 +43,12 @@ export class TryOn {
   /**
    * Submits a job and waits until it is completed.
    * @returns the completed job; `output_url` is the address of the picture
-   * @throws JobError when the job fails or is cancelled; no credit is consumed
+   * @throws JobError when the job fails or is cancelled, which consumes no credit, and when the picture of a
+   *   repeated submission was deleted
    * @throws TimeoutError when the job has not ended in time
    * @throws ApiError and ConnectionError; when `jobId` is not null, the job continues
    */
-  async run(request: TryOnRequest, options: RunOptions = {}): Promise<Job> {
+  async run(request: TryOnRequest, options: RunOptions = {}): Promise<CompletedJob> {
     const { timeoutMs = DEFAULT_WAIT_MS, signal, onUpdate } = options
     let jobId: string | null = null
     const submitAndWait = async (combined: AbortSignal): Promise<Job> => {
@@ -68,7 +69,7 @@ export class TryOn {
         { cause },
       )
     const job = await withTimeout(timeoutMs, signal, submitAndWait, onTimeout)
-    if (job.status !== 'completed') throw new JobError(job)
+    if (!isCompleted(job)) throw new JobError(job)
     return job
   }
 
@@ -87,6 +88,9 @@ export class TryOn {
     })
   }
 }
+
+const isCompleted = (job: Job): job is CompletedJob =>
+  job.status === 'completed' && job.output_url !== null
 
 const waitSecondsWithin = (timeoutMs: number): number =>
   Math.max(0, Math.min(Math.floor(timeoutMs / 1_000) - RESPONSE_SECONDS, MAX_WAIT_SECONDS))

@@ -5,6 +5,8 @@ type Schemas = components['schemas']
 
 /** A try-on job, as one job is read. */
 export type Job = Schemas['Job']
+/** A completed job whose picture exists. */
+export type CompletedJob = Job & { status: 'completed'; output_url: string }
 /** A job as in lists and webhooks: without the webhook fields. */
 export type ListedJob = Schemas['ListedJob']
 /** The status of a job. `completed`, `failed`, `cancelled` and `refunded` are final. */

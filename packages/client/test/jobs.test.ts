@@ -37,6 +37,17 @@ describe('tryOn.run', () => {
     expect(requests[2]?.path).toBe('/v1/jobs/job_1')
   })
 
+  it('throws a JobError when the picture of a repeated submission was deleted', async () => {
+    const { client } = fakeService([jobResponse({ output_url: null })])
+    const error = await settle(client.tryOn.run(IMAGES, { idempotencyKey: 'order-1' }))
+    expect(error).toBeInstanceOf(JobError)
+    expect(error).toMatchObject({
+      jobId: 'job_1',
+      code: null,
+      message: expect.stringContaining('deleted'),
+    })
+  })
+
   it('reports the job at once and each change of its status', async () => {
     const { client, requests } = fakeService([
       submitted(),

@@ -38,6 +38,15 @@ describe('a request', () => {
     expect(requests).toEqual([])
   })
 
+  it('warns about a field that the service does not know', async () => {
+    const warn = vi.spyOn(console, 'warn').mockReturnValue()
+    const response = Response.json({}, { headers: { 'Ignored-Fields': 'webook_url' } })
+    await fakeService([response]).client.account.get()
+    expect(warn).toHaveBeenCalledExactlyOnceWith(
+      'The Try-On service ignored unknown fields: webook_url',
+    )
+  })
+
   it('encodes the job id', async () => {
     const { client, requests } = fakeService([jobResponse()])
     await client.jobs.get('a/b?c')

@@ -1,6 +1,8 @@
 // A small software rasteriser: shapes are signed distance functions, painted with soft edges on a
 // floating-point canvas. The samples are drawn with it, so that they need no licence.
 
+import { lerp, ramp, type Raster } from '../src/raster.ts'
+
 export type Colour = readonly [red: number, green: number, blue: number]
 /** Distance in pixels from a point to the shape's outline; negative inside. */
 export type Shape = (x: number, y: number) => number
@@ -13,11 +15,7 @@ export interface Canvas {
   data: Float32Array
 }
 
-export interface Rgba {
-  width: number
-  height: number
-  data: Uint8ClampedArray
-}
+export type { Raster as Rgba } from '../src/raster.ts'
 
 export type Box = readonly [left: number, top: number, right: number, bottom: number]
 
@@ -78,7 +76,7 @@ export function addGrain(canvas: Canvas, strength: number, seed: number): void {
   }
 }
 
-export function toRgba(canvas: Canvas): Rgba {
+export function toRgba(canvas: Canvas): Raster {
   const data = new Uint8ClampedArray(canvas.data.length)
   for (let at = 0; at < data.length; at++) data[at] = canvas.data[at]! * 255
   return { width: canvas.width, height: canvas.height, data }
@@ -95,12 +93,8 @@ export function createRandom(seed: number): () => number {
   }
 }
 
-export const smooth = (value: number) => {
-  const t = value < 0 ? 0 : value > 1 ? 1 : value
-  return t * t * (3 - 2 * t)
-}
-
-export const mix = (from: number, to: number, share: number) => from + (to - from) * share
+/** 0 below 0, 1 above 1, smooth between. */
+export const smooth = (value: number) => ramp(value, 0, 1)
 
 export const tint = (colour: Colour, light: number): Colour => [
   colour[0] * light,
@@ -109,9 +103,9 @@ export const tint = (colour: Colour, light: number): Colour => [
 ]
 
 export const blend = (from: Colour, to: Colour, share: number): Colour => [
-  mix(from[0], to[0], share),
-  mix(from[1], to[1], share),
-  mix(from[2], to[2], share),
+  lerp(from[0], to[0], share),
+  lerp(from[1], to[1], share),
+  lerp(from[2], to[2], share),
 ]
 
 /** `#rrggbb` as a colour. */

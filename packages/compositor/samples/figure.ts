@@ -1,38 +1,20 @@
 // Draws a person, realistic enough to judge a try-on by eye. Lengths are in heads: the figure is about
 // 7.5 heads tall, measured from the crown, with x to the right of the figure's middle.
+import { addGrain, blend, createCanvas, draw, hex, smooth, tint, toRgba } from './canvas.ts'
+import type { Canvas, Colour, Rgba, Shape } from './canvas.ts'
 import {
-  addGrain,
-  blend,
-  createCanvas,
-  draw,
-  hex,
-  smooth,
-  tint,
-  toRgba,
-  type Canvas,
-  type Colour,
-  type Rgba,
-  type Shape,
-} from './canvas.ts'
-import { drawHead, drawHairBehind, drawHairInFront, type Hair } from './head.ts'
-import {
-  curve,
-  ellipse,
-  intersect,
-  limb,
-  mirrored,
-  polygon,
-  union,
-  weld,
-  type Point,
-} from './shapes.ts'
+  drawHead,
+  drawHairBehind,
+  drawHairInFront,
+  symmetric,
+  type Body,
+  type Hair,
+} from './head.ts'
+import { ellipse, intersect, limb, union, weld, type Point } from './shapes.ts'
 
 export interface FigureOptions {
   width?: number
   height?: number
-  seed?: number
-  /** Shoulder and hip width; 1 is average. */
-  build?: number
   skin?: string
   hair?: Hair
   hairColour?: string
@@ -41,7 +23,7 @@ export interface FigureOptions {
   /** Bend of the elbows towards the body in degrees. */
   elbow?: number
   shirt?: string
-  sleeves?: 'short' | 'long' | 'none'
+  sleeves?: 'short' | 'long'
   trousers?: string
   wall?: readonly [string, string]
   floor?: string
@@ -50,24 +32,14 @@ export interface FigureOptions {
   grain?: number
   /** Share of the picture's height that one head takes; larger crops the legs. */
   scale?: number
-  /** Brightness of the whole scene. */
-  exposure?: number
-}
-
-/** Maps heads to pixels. */
-export interface Body {
-  at: (x: number, y: number) => Point
-  unit: number
-  build: number
 }
 
 /** Renders the figure in front of a studio wall. Deterministic for the same options. */
 export function drawFigure(options: FigureOptions = {}): Rgba {
-  const { width = 900, height = 1350, light = -0.5, grain = 0.012, exposure = 1 } = options
+  const { width = 900, height = 1350, light = -0.5, grain = 0.012 } = options
   const unit = height * (options.scale ?? 0.122)
   const body: Body = {
     unit,
-    build: options.build ?? 1,
     at: (x, y) => [width / 2 + x * unit, height * 0.06 + y * unit],
   }
   const skin = hex(options.skin ?? '#d9a987')
@@ -81,10 +53,7 @@ export function drawFigure(options: FigureOptions = {}): Rgba {
   drawShirt(canvas, body, options, light)
   drawHead(canvas, body, hair, skin, hairColour, light)
   drawHairInFront(canvas, body, hair, hairColour)
-  for (let at = 0; at < canvas.data.length; at++) {
-    if (at % 4 < 3) canvas.data[at] = canvas.data[at]! * exposure
-  }
-  if (grain > 0) addGrain(canvas, grain, options.seed ?? 1)
+  if (grain > 0) addGrain(canvas, grain, 1)
   return toRgba(canvas)
 }
 
@@ -119,40 +88,25 @@ const round =
     return tint(colour, 1.04 - 0.3 * edge * edge + 0.12 * light * side + fold)
   }
 
+const LEATHER: Colour = [0.16, 0.15, 0.15]
+
 function drawLegs(canvas: Canvas, body: Body, colour: Colour, light: number): void {
-  const { at, unit, build } = body
-  const hip = 0.4 * build
+  const { at, unit } = body
+  const hip = 0.4
   for (const side of [-1, 1]) {
     const shoe = ellipse(at(side * 0.5, 7.42), unit * 0.22, unit * 0.13)
-    draw(
-      canvas,
-      shoe,
-      round([0.16, 0.15, 0.15], unit * 0.1, light, at(side * 0.5, 0)[0], unit * 0.2),
-    )
-    const thigh = limb(
+    const leather = round(LEATHER, unit * 0.1, light, at(side * 0.5, 0)[0], unit * 0.2)
+    draw(canvas, shoe, leather)
+    const [root, knee, ankle] = [
       at(side * hip * 0.86, 3.75),
       at(side * 0.46, 5.5),
-      unit * 0.34 * build,
-      unit * 0.24,
-    )
-    const calf = limb(at(side * 0.46, 5.5), at(side * 0.48, 7.2), unit * 0.24, unit * 0.16)
-    const middle = at(side * 0.45, 0)[0]
-    draw(
-      canvas,
-      weld(unit * 0.1, thigh, calf),
-      round(colour, unit * 0.2, light, middle, unit * 0.4),
-    )
+      at(side * 0.48, 7.2),
+    ]
+    const thigh = limb(root, knee, unit * 0.34, unit * 0.24)
+    const leg = weld(unit * 0.1, thigh, limb(knee, ankle, unit * 0.24, unit * 0.16))
+    draw(canvas, leg, round(colour, unit * 0.2, light, at(side * 0.45, 0)[0], unit * 0.4))
   }
-  const hips = polygon(
-    curve(
-      mirrored(at(0, 0)[0], [
-        [unit * 0.5 * build, at(0, 3.1)[1]],
-        [unit * 0.62 * build, at(0, 3.5)[1]],
-        [unit * 0.66 * build, at(0, 3.8)[1]],
-        [unit * 0.3, at(0, 4.12)[1]],
-      ]),
-    ),
-  )
+  const hips = symmetric(body, '0.5 3.1, 0.62 3.5, 0.66 3.8, 0.3 4.12')
   draw(canvas, hips, round(colour, unit * 0.25, light, at(0, 0)[0], unit * 0.7))
 }
 
@@ -165,7 +119,7 @@ interface Arm {
 
 /** Joints of one arm in pixels; `side` is -1 for the arm on the left of the picture. */
 export function armOf(body: Body, side: -1 | 1, degrees: number, bend: number): Arm {
-  const shoulder: Point = [side * 0.72 * body.build, 1.62]
+  const shoulder: Point = [side * 0.72, 1.62]
   const swing = (from: Point, angle: number, length: number): Point => [
     from[0] + side * Math.sin((angle * Math.PI) / 180) * length,
     from[1] + Math.cos((angle * Math.PI) / 180) * length,
@@ -177,6 +131,11 @@ export function armOf(body: Body, side: -1 | 1, degrees: number, bend: number): 
   return { shoulder: place(shoulder), elbow: place(elbow), wrist: place(wrist), hand: place(hand) }
 }
 
+/** The arms on the left and on the right of the picture. */
+function armsOf(body: Body, { arms = [14, 14], elbow = 6 }: FigureOptions): Arm[] {
+  return [armOf(body, -1, arms[0], elbow), armOf(body, 1, arms[1], elbow)]
+}
+
 function drawArms(
   canvas: Canvas,
   body: Body,
@@ -185,9 +144,8 @@ function drawArms(
   light: number,
 ): void {
   const { unit } = body
-  for (const side of [-1, 1] as const) {
-    const degrees = (options.arms ?? [14, 14])[side === -1 ? 0 : 1]
-    const arm = armOf(body, side, degrees, options.elbow ?? 6)
+  for (const [i, arm] of armsOf(body, options).entries()) {
+    const side = i === 0 ? -1 : 1
     const flesh = weld(
       unit * 0.05,
       limb(arm.shoulder, arm.elbow, unit * 0.19, unit * 0.15),
@@ -211,17 +169,9 @@ function drawArms(
 }
 
 function drawNeck(canvas: Canvas, body: Body, skin: Colour): void {
-  const { at, unit, build } = body
+  const { at, unit } = body
   const neck = limb(at(0, 0.75), at(0, 1.3), unit * 0.2, unit * 0.22)
-  const chest = polygon(
-    curve(
-      mirrored(at(0, 0)[0], [
-        [unit * 0.24, at(0, 1.16)[1]],
-        [unit * 0.5 * build, at(0, 1.42)[1]],
-        [unit * 0.5 * build, at(0, 2)[1]],
-      ]),
-    ),
-  )
+  const chest = symmetric(body, '0.24 1.16, 0.5 1.42, 0.5 2')
   draw(canvas, weld(unit * 0.15, neck, chest), (_, y, depth) => {
     const underChin = smooth(1 - Math.abs((y - at(0, 1)[1]) / (unit * 0.16)))
     const edge = 1 - Math.min(1, depth / (unit * 0.14))
@@ -230,46 +180,20 @@ function drawNeck(canvas: Canvas, body: Body, skin: Colour): void {
 }
 
 /** The outline of the torso in clothes, from the neck to the hip. */
-function torsoOf(body: Body): Shape {
-  const { at, unit, build } = body
-  const y = (heads: number) => at(0, heads)[1]
-  return polygon(
-    curve(
-      mirrored(at(0, 0)[0], [
-        [unit * 0.25, y(1.19)],
-        [unit * 0.5 * build, y(1.32)],
-        [unit * 0.78 * build, y(1.46)],
-        [unit * 0.8 * build, y(1.7)],
-        [unit * 0.7 * build, y(2.1)],
-        [unit * 0.62 * build, y(2.7)],
-        [unit * 0.66 * build, y(3.2)],
-        [unit * 0.7 * build, y(3.62)],
-        [unit * 0.4 * build, y(3.68)],
-      ]),
-    ),
-  )
-}
+const TORSO =
+  '0.25 1.19, 0.5 1.32, 0.78 1.46, 0.8 1.7, 0.7 2.1, 0.62 2.7, 0.66 3.2, 0.7 3.62, 0.4 3.68'
 
 function drawShirt(canvas: Canvas, body: Body, options: FigureOptions, light: number): void {
-  const { at, unit, build } = body
+  const { at, unit } = body
   const colour = hex(options.shirt ?? '#9aa3ad')
   const middle = at(0, 0)[0]
-  const sleeves = options.sleeves ?? 'short'
-  let shape = torsoOf(body)
-  if (sleeves !== 'none') {
-    for (const side of [-1, 1] as const) {
-      const arm = armOf(
-        body,
-        side,
-        (options.arms ?? [14, 14])[side === -1 ? 0 : 1],
-        options.elbow ?? 6,
-      )
-      shape = weld(unit * 0.08, shape, sleeveOf(arm, unit, sleeves))
-    }
+  let shape = symmetric(body, TORSO)
+  for (const arm of armsOf(body, options)) {
+    shape = weld(unit * 0.08, shape, sleeveOf(arm, unit, options.sleeves ?? 'short'))
   }
   const neckline = ellipse(at(0, 1.14), unit * 0.29, unit * 0.26)
   const worn: Shape = (x, y) => Math.max(shape(x, y), -neckline(x, y))
-  const base = round(colour, unit * 0.2, light, middle, unit * 0.9 * build)
+  const base = round(colour, unit * 0.2, light, middle, unit * 0.9)
   draw(canvas, worn, (x, y, depth) => {
     const u = (x - middle) / unit
     const v = (y - at(0, 0)[1]) / unit

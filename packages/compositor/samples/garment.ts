@@ -1,40 +1,20 @@
 // Draws garments as in shop photos: laid flat or on an invisible mannequin, from the front,
 // on a plain, gradient or transparent background. Lengths are shares of the picture's height.
-import {
-  addGrain,
-  createCanvas,
-  createRandom,
-  draw,
-  hex,
-  smooth,
-  tint,
-  toRgba,
-  type Canvas,
-  type Colour,
-  type Rgba,
-  type Shape,
-} from './canvas.ts'
-import { dyeOf } from './dye.ts'
-import { curve, ellipse, limb, mirrored, polygon, type Point } from './shapes.ts'
+import { createCanvas, draw, hex, smooth, tint, toRgba } from './canvas.ts'
+import type { Canvas, Colour, Rgba, Shape } from './canvas.ts'
+import { dyeOf, RED, type Dye } from './dye.ts'
+import { curve, ellipse, limb, mirrored, pointsOf, polygon, type Point } from './shapes.ts'
 
 export type GarmentKind = 'tshirt' | 'longsleeve' | 'hoodie' | 'tank' | 'dress'
-export type Pattern = 'plain' | 'stripes' | 'print' | 'checks'
 
-export interface GarmentOptions {
+export interface GarmentOptions extends Dye {
   width?: number
   height?: number
   kind?: GarmentKind
-  pattern?: Pattern
-  colour?: string
-  accent?: string
   background?: 'plain' | 'gradient' | 'transparent'
   backdrop?: string
-  /** 'bad' has a ragged edge with a white fringe, as in careless cut-outs. */
-  edge?: 'good' | 'bad'
   /** A soft shadow on the backdrop. */
   shadow?: boolean
-  grain?: number
-  seed?: number
 }
 
 /** Renders the garment. Deterministic for the same options. */
@@ -51,22 +31,17 @@ export function drawGarment(options: GarmentOptions = {}): Rgba {
         )
   const at = (x: number, y: number): Point => [width / 2 + x * height, y * height]
   const cut = outlineOf(kind, at)
-  const shape = options.edge === 'bad' ? ragged(cut.shape, options.seed ?? 1) : cut.shape
+  const { shape } = cut
   if (options.shadow && background !== 'transparent') {
     draw(
       canvas,
       (x, y) => shape(x - 4, y - height * 0.012),
       () => tint(backdrop, 0.55),
-      {
-        softness: height * 0.035,
-        opacity: 0.5,
-      },
+      { softness: height * 0.035, opacity: 0.5 },
     )
   }
   drawLining(canvas, cut, options)
-  drawCloth(canvas, cut, shape, options, at, height)
-  if (options.edge === 'bad' && background === 'transparent') fringe(canvas)
-  if (options.grain) addGrain(canvas, options.grain, options.seed ?? 1)
+  drawCloth(canvas, cut, options, at, height)
   return toRgba(canvas)
 }
 
@@ -112,107 +87,46 @@ function outlineOf(kind: GarmentKind, at: Place): Cut {
   }
 }
 
-/** Right halves of the outlines, from the neck round the sleeve to the hem. */
-const HALVES: Record<GarmentKind, readonly Point[]> = {
-  tshirt: half(
-    [
-      [0.07, 0.095],
-      [0.14, 0.105],
-      [0.245, 0.14],
-    ],
-    [
-      [0.4, 0.31],
-      [0.315, 0.385],
-      [0.25, 0.315],
-    ],
-    [
-      [0.242, 0.45],
-      [0.24, 0.65],
-      [0.25, 0.905],
-      [0, 0.905],
-    ],
-  ),
-  longsleeve: half(
-    [
-      [0.07, 0.095],
-      [0.14, 0.105],
-      [0.235, 0.14],
-      [0.29, 0.24],
-    ],
-    [
-      [0.39, 0.78],
-      [0.315, 0.8],
-      [0.24, 0.35],
-    ],
-    [
-      [0.235, 0.5],
-      [0.235, 0.7],
-      [0.24, 0.885],
-      [0, 0.885],
-    ],
-  ),
-  hoodie: half(
-    [
-      [0.08, 0.09],
-      [0.15, 0.11],
-      [0.255, 0.16],
-      [0.315, 0.27],
-    ],
-    [
-      [0.415, 0.8],
-      [0.33, 0.825],
-      [0.255, 0.4],
-    ],
-    [
-      [0.262, 0.55],
-      [0.262, 0.75],
-      [0.245, 0.9],
-      [0, 0.9],
-    ],
-  ),
-  tank: half(
-    [
-      [0.09, 0.075],
-      [0.15, 0.08],
-      [0.155, 0.14],
-      [0.17, 0.22],
-    ],
-    [[0.235, 0.31]],
-    [
-      [0.23, 0.45],
-      [0.225, 0.6],
-      [0.245, 0.905],
-      [0, 0.905],
-    ],
-  ),
-  dress: half(
-    [
-      [0.085, 0.05],
-      [0.125, 0.055],
-      [0.13, 0.1],
-      [0.14, 0.15],
-    ],
-    [[0.175, 0.21]],
-    [
-      [0.16, 0.3],
-      [0.145, 0.4],
-      [0.2, 0.6],
-      [0.27, 0.93],
-      [0.14, 0.95],
-      [0, 0.955],
-    ],
-  ),
-}
+/** The right half of an outline in three lines of "x y" points: from the neck to the shoulder, the sleeve, the side. */
+const half = (shoulder: string, sleeve: string, side: string): Point[] => [
+  ...pointsOf(shoulder),
+  ...pointsOf(sleeve),
+  ...bend(pointsOf(side)),
+]
 
 /** Straight where cloth is cut, curved where it falls. */
-function half(shoulder: Point[], sleeve: Point[], side: Point[]): Point[] {
-  return [...shoulder, ...sleeve, ...bend(side)]
-}
-
 function bend(points: Point[]): Point[] {
   const ends = [points[0]!, ...points, points[points.length - 1]!]
   const loop = curve(ends, 5)
   return loop.slice(5, (points.length - 1) * 5 + 6)
+}
+
+const HALVES: Record<GarmentKind, readonly Point[]> = {
+  tshirt: half(
+    '0.07 0.095, 0.14 0.105, 0.245 0.14',
+    '0.4 0.31, 0.315 0.385, 0.25 0.315',
+    '0.242 0.45, 0.24 0.65, 0.25 0.905, 0 0.905',
+  ),
+  longsleeve: half(
+    '0.07 0.095, 0.14 0.105, 0.235 0.14, 0.29 0.24',
+    '0.39 0.78, 0.315 0.8, 0.24 0.35',
+    '0.235 0.5, 0.235 0.7, 0.24 0.885, 0 0.885',
+  ),
+  hoodie: half(
+    '0.08 0.09, 0.15 0.11, 0.255 0.16, 0.315 0.27',
+    '0.415 0.8, 0.33 0.825, 0.255 0.4',
+    '0.262 0.55, 0.262 0.75, 0.245 0.9, 0 0.9',
+  ),
+  tank: half(
+    '0.09 0.075, 0.15 0.08, 0.155 0.14, 0.17 0.22',
+    '0.235 0.31',
+    '0.23 0.45, 0.225 0.6, 0.245 0.905, 0 0.905',
+  ),
+  dress: half(
+    '0.085 0.05, 0.125 0.055, 0.13 0.1, 0.14 0.15',
+    '0.175 0.21',
+    '0.16 0.3, 0.145 0.4, 0.2 0.6, 0.27 0.93, 0.14 0.95, 0 0.955',
+  ),
 }
 
 const CUFFS: Partial<Record<GarmentKind, readonly [number, number, number, number]>> = {
@@ -223,23 +137,22 @@ const CUFFS: Partial<Record<GarmentKind, readonly [number, number, number, numbe
 
 function drawLining(canvas: Canvas, cut: Cut, options: GarmentOptions): void {
   if (!cut.lining) return
-  const inside = tint(hex(options.colour ?? '#c8402f'), 0.62)
+  const inside = tint(hex(options.colour ?? RED), 0.62)
   draw(canvas, cut.lining, () => inside)
 }
 
 function drawCloth(
   canvas: Canvas,
   cut: Cut,
-  shape: Shape,
   options: GarmentOptions,
   at: Place,
   height: number,
 ): void {
   const dye = dyeOf(options, height)
   const ribbed = options.kind !== 'tank' && options.kind !== 'dress'
-  const base = hex(options.colour ?? '#c8402f')
+  const base = hex(options.colour ?? RED)
   const middle = at(0, 0)[0]
-  draw(canvas, shape, (x, y, depth) => {
+  draw(canvas, cut.shape, (x, y, depth) => {
     const u = (x - middle) / height
     const v = y / height
     const fold =
@@ -274,26 +187,5 @@ function drawPocket(canvas: Canvas, base: Colour, at: Place, height: number): vo
   for (const side of [-1, 1]) {
     const cord = limb(at(side * 0.045, 0.17), at(side * 0.05, 0.33), height * 0.004, height * 0.004)
     draw(canvas, cord, () => [0.93, 0.92, 0.9])
-  }
-}
-
-function ragged(shape: Shape, seed: number): Shape {
-  const random = createRandom(seed)
-  const bumps = Array.from({ length: 6 }, () => [0.05 + random() * 0.5, random() * 6] as const)
-  return (x, y) => {
-    let rough = 0
-    for (const [pitch, phase] of bumps)
-      rough += Math.sin(x * pitch + phase) * Math.sin(y * pitch - phase)
-    return shape(x, y) + rough * 1.1
-  }
-}
-
-/** Mixes white into half-transparent pixels, as exports over a white page do. */
-function fringe(canvas: Canvas): void {
-  const { data } = canvas
-  for (let at = 0; at < data.length; at += 4) {
-    const alpha = data[at + 3]!
-    if (alpha <= 0 || alpha >= 1) continue
-    for (let c = 0; c < 3; c++) data[at + c] = data[at + c]! * alpha + 1 - alpha
   }
 }

@@ -1,34 +1,36 @@
 // The figure's head and hair. Split from the body because the face has many small parts.
-import { blend, draw, smooth, tint, type Canvas, type Colour } from './canvas.ts'
-import type { Body } from './figure.ts'
+import { blend, draw, smooth, tint, type Canvas, type Colour, type Shape } from './canvas.ts'
 import {
   curve,
   ellipse,
   limb,
   mirrored,
+  pointsOf,
   polygon,
   subtract,
   union,
   weld,
-  type Point,
 } from './shapes.ts'
+import type { Point } from './shapes.ts'
 
-export type Hair = 'short' | 'long' | 'bun' | 'bald'
+export type Hair = 'short' | 'long'
+
+/** Maps heads to pixels. */
+export interface Body {
+  at: (x: number, y: number) => Point
+  unit: number
+}
+
+/** A smooth closed outline about the body's middle; its right half is "x y" pairs in heads, from top to bottom. */
+export function symmetric({ at, unit }: Body, half: string): Shape {
+  const points = pointsOf(half).map(([x, y]): Point => [unit * x, at(0, y)[1]])
+  return polygon(curve(mirrored(at(0, 0)[0], points)))
+}
 
 /** The part of long hair behind the shoulders. */
 export function drawHairBehind(canvas: Canvas, body: Body, hair: Hair, colour: Colour): void {
   if (hair !== 'long') return
-  const { at, unit } = body
-  const mane = polygon(
-    curve(
-      mirrored(at(0, 0)[0], [
-        [unit * 0.22, at(0, 0.02)[1]],
-        [unit * 0.44, at(0, 0.4)[1]],
-        [unit * 0.5, at(0, 1.1)[1]],
-        [unit * 0.46, at(0, 1.6)[1]],
-      ]),
-    ),
-  )
+  const mane = symmetric(body, '0.22 0.02, 0.44 0.4, 0.5 1.1, 0.46 1.6')
   draw(canvas, mane, strands(body, colour, 0.75))
 }
 
@@ -60,17 +62,7 @@ export function drawHead(
   for (const side of [-1, 1]) {
     draw(canvas, ellipse(at(side * 0.36, 0.55), unit * 0.06, unit * 0.11), () => tint(skin, 0.88))
   }
-  const face = polygon(
-    curve(
-      mirrored(middle, [
-        [unit * 0.16, at(0, 0.02)[1]],
-        [unit * 0.35, at(0, 0.3)[1]],
-        [unit * 0.34, at(0, 0.62)[1]],
-        [unit * 0.24, at(0, 0.87)[1]],
-        [unit * 0.1, at(0, 0.99)[1]],
-      ]),
-    ),
-  )
+  const face = symmetric(body, '0.16 0.02, 0.35 0.3, 0.34 0.62, 0.24 0.87, 0.1 0.99')
   const cheeks: Colour = [skin[0] * 1.02, skin[1] * 0.86, skin[2] * 0.82]
   draw(canvas, face, (x, y, depth) => {
     const edge = 1 - Math.min(1, Math.max(0, depth / (unit * 0.25)))
@@ -88,18 +80,10 @@ function drawFeatures(canvas: Canvas, body: Body, skin: Colour, hairColour: Colo
   const { at, unit } = body
   const thin = { softness: Math.max(1, unit * 0.015) }
   for (const side of [-1, 1]) {
-    draw(
-      canvas,
-      ellipse(at(side * 0.15, 0.5), unit * 0.065, unit * 0.034),
-      () => [0.93, 0.92, 0.9],
-      thin,
-    )
-    draw(
-      canvas,
-      ellipse(at(side * 0.15, 0.5), unit * 0.03, unit * 0.034),
-      () => [0.2, 0.15, 0.12],
-      thin,
-    )
+    const white = ellipse(at(side * 0.15, 0.5), unit * 0.065, unit * 0.034)
+    draw(canvas, white, () => [0.93, 0.92, 0.9], thin)
+    const iris = ellipse(at(side * 0.15, 0.5), unit * 0.03, unit * 0.034)
+    draw(canvas, iris, () => [0.2, 0.15, 0.12], thin)
     const lid = limb(at(side * 0.08, 0.485), at(side * 0.22, 0.48), unit * 0.012, unit * 0.014)
     draw(canvas, lid, () => tint(skin, 0.4), thin)
     const brow = limb(at(side * 0.08, 0.41), at(side * 0.23, 0.405), unit * 0.018, unit * 0.01)
@@ -118,7 +102,6 @@ function drawFeatures(canvas: Canvas, body: Body, skin: Colour, hairColour: Colo
 }
 
 function drawHairOnTop(canvas: Canvas, body: Body, hair: Hair, colour: Colour): void {
-  if (hair === 'bald') return
   const { at, unit } = body
   const skull = ellipse(at(0, 0.36), unit * 0.4, unit * 0.42)
   const forehead: Point = at(0, 0.62)
@@ -127,9 +110,6 @@ function drawHairOnTop(canvas: Canvas, body: Body, hair: Hair, colour: Colour): 
   const limit = at(0, hair === 'short' ? 0.52 : 0.75)[1]
   const shape = (x: number, y: number) => Math.max(clipped(x, y), y - limit)
   draw(canvas, shape, strands(body, colour, 1))
-  if (hair === 'bun') {
-    draw(canvas, ellipse(at(0, -0.1), unit * 0.19, unit * 0.16), strands(body, colour, 1))
-  }
 }
 
 const strands =

@@ -1,7 +1,15 @@
 // Signed distance functions that the figure and the garments are built from.
+import { clamp } from '../src/raster.ts'
 import type { Shape } from './canvas.ts'
 
 export type Point = readonly [x: number, y: number]
+
+/** Reads points written as "x y, x y". */
+export const pointsOf = (text: string): Point[] =>
+  text.split(', ').map((pair): Point => {
+    const [x, y] = pair.split(' ').map(Number)
+    return [x!, y!]
+  })
 
 /** A limb: a capsule whose radius changes from one end to the other. */
 export function limb(from: Point, to: Point, fromRadius: number, toRadius: number): Shape {
@@ -9,7 +17,7 @@ export function limb(from: Point, to: Point, fromRadius: number, toRadius: numbe
   const dy = to[1] - from[1]
   const lengthSquared = dx * dx + dy * dy || 1
   return (x, y) => {
-    const along = clamp01(((x - from[0]) * dx + (y - from[1]) * dy) / lengthSquared)
+    const along = clamp(((x - from[0]) * dx + (y - from[1]) * dy) / lengthSquared, 0, 1)
     const distance = Math.hypot(x - from[0] - along * dx, y - from[1] - along * dy)
     return distance - (fromRadius + (toRadius - fromRadius) * along)
   }
@@ -35,7 +43,7 @@ export function polygon(points: readonly Point[]): Shape {
       const b = points[j]!
       const ex = b[0] - a[0]
       const ey = b[1] - a[1]
-      const along = clamp01(((x - a[0]) * ex + (y - a[1]) * ey) / (ex * ex + ey * ey || 1))
+      const along = clamp(((x - a[0]) * ex + (y - a[1]) * ey) / (ex * ex + ey * ey || 1), 0, 1)
       const px = x - a[0] - along * ex
       const py = y - a[1] - along * ey
       nearest = Math.min(nearest, px * px + py * py)
@@ -99,5 +107,3 @@ export const mirrored = (axis: number, half: readonly Point[]): Point[] => [
   ...half.map(([x, y]): Point => [axis + x, y]),
   ...half.map(([x, y]): Point => [axis - x, y]).reverse(),
 ]
-
-const clamp01 = (value: number) => (value < 0 ? 0 : value > 1 ? 1 : value)

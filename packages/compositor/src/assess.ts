@@ -1,21 +1,21 @@
 // The engine's own judgement of a result, measured on the finished picture: a broken picture must not be
 // delivered, because it costs the customer a credit.
-import { brokenSleeves, hiddenHands, unevenSleeves } from './assess/arms.ts'
-import { likeness, occursIn, paletteOf } from './assess/colours.ts'
-import { shareOf } from './assess/area.ts'
-import { ghost, notches as gapsIn, scattered, shreds, spill } from './assess/drawing.ts'
+import { meanOf, shareOf, type PixelSet } from './assess/area.ts'
+import { brokenSleeves, hiddenHands, paintedForearms, unevenSleeves } from './assess/arms.ts'
+import { likeness, occursIn, paletteOf, type Palette } from './assess/colours.ts'
+import { gaps, ghost, newShreds, scattered, spill } from './assess/drawing.ts'
 import { doubtOf } from './assess/kind.ts'
 import { mismatch } from './assess/outline.ts'
+import { expectedArea, oldClothes, placesIn, replacedArea, type Places } from './assess/places.ts'
 import { poseChange } from './assess/pose.ts'
 import type { Body } from './body.ts'
+import { distanceTo } from './distance.ts'
 import { isUpper, type Garment } from './garment.ts'
 import { LABEL, type Parsing } from './parsing.ts'
 import type { Perceiver, Perception } from './perception.ts'
+import { pause } from './pause.ts'
 import { createPlane, percentile, type Plane } from './plane.ts'
-import { shrink, type Point, type Raster } from './raster.ts'
-import { distanceTo } from './distance.ts'
-
-export { verdict } from './assess/verdict.ts'
+import { lumaAt, shrink, type Raster } from './raster.ts'
 
 /** What the composition knows of the photo; planes and lengths are in the size of the parsing. */
 export interface Facts {
@@ -55,6 +55,7 @@ export interface Assessment {
   spill: number
   farthest: number
   scattered: number
+  /** Shreds that the product itself does not have. */
   shreds: number
   /** Old or painted places that the garment surrounds, relative to its area: torn or gaping cloth. */
   gaps: number
@@ -63,6 +64,8 @@ export interface Assessment {
   brokenSleeves: number
   unevenSleeves: number
   hiddenHands: number
+  /** Old sleeves before the body that became bare arms, in squared sizes of the body. */
+  paintedForearms: number
   /** From `doubtOf`, not a share. */
   doubt: number
   /** The area in which the product's landmarks and its cloth differ, relative to the cloth's. */
@@ -71,204 +74,192 @@ export interface Assessment {
   identity: number
   /** The old trousers or skirt that went although the garment is a top. */
   undressed: number
-  /** The garment's area relative to the square of the body's size, not a share. */
-  area: number
-  /** The person's area that was repainted but is not the garment, relative to the square of the size. */
-  painted: number
+}
+
+// Chosen by experiment, like all numbers below that name no other origin.
+/** Mean difference of the channels, of 255, below which a pixel is unchanged, and above which it is painted. */
+const SAME = 4
+const REPAINTED = 12
+/** The alpha of the garment, from 0 to 1, below which the person shows, and above which there is cloth alone. */
+const BARE = 0.3
+const SOLID = 0.9
+const INNER = 0.95
+/** The alpha of the product's cloth, of 255, without its soft edge. */
+const OPAQUE = 200
+/** The probability of a person from which on the ground is not far. */
+const PERSON = 0.3
+/** Lengths relative to the body's size; the reach of shreds is at least 1.5 pixels. */
+const LENGTHS = { spill: 0.25, shred: 0.03, gap: 0.1, inner: 0.12, detail: 0.06, farGround: 0.5 }
+/** The middle of the body, also without arms at its sides: half-widths of the torso across, its lengths along. */
+const MIDDLE = { half: 0.6, arms: 0.8, top: 0.1, bottom: 1.2 }
+
+/** The facts with what every measure needs. */
+interface View extends Facts {
+  /** The photo and the finished picture in the size of the parsing. */
+  photo: Raster
+  result: Raster
+  /** The body's size, at least 4 pixels. */
+  size: number
+  isLower: boolean
+  /** The mean difference of the three channels at each pixel. */
+  change: Float32Array
+  places: Places
+  isDrawn: PixelSet
+  isRepainted: PixelSet
+  /** The colours of the product's cloth. */
+  palette: Palette
 }
 
 /**
  * Compares the photo and the finished picture.
  * @param before the photo; any size, as long as both pictures have the same proportions
  */
-export function assess(before: Raster, after: Raster, facts: Facts): Assessment {
-  const { garment, parsing, perception, body, covered } = facts
-  const { width, height, labels } = parsing
-  const side = Math.max(width, height)
+export async function assess(before: Raster, after: Raster, facts: Facts): Promise<Assessment> {
+  await pause()
+  const { garment, parsing, perception, body, covered, stretches } = facts
+  const side = Math.max(parsing.width, parsing.height)
   const [photo, result] = [shrink(before, side), shrink(after, side)]
-  const isDrawn = (i: number) => covered.data[i]! > 0.5
-  const change = changes(photo, result, width * height)
-  const isSame = (i: number) => change[i]! < SAME
-  const size = Math.max(4, body.size)
-  const isLower = garment.kind === 'trousers' || garment.kind === 'skirt'
-  const palette = paletteOf(garment.picture, (i) => garment.picture.data[i * 4 + 3]! > 200)
-  const drawnPalette = paletteOf(result, (i) => covered.data[i]! > 0.9)
-  const isCloth = (i: number) => isDrawn(i) && occursIn(palette, colourAt(result, i))
-  const places = placesIn(parsing, body)
-  const expects = expectedArea(facts, places)
-  const inHalf = (sign: number) => (i: number) => expects(i) && places.x[i]! * sign > 0
-  const replaced = replacedArea(facts, places, isDrawn)
-  const nearPerson = distanceTo(
-    (i) => perception.person.data[i]! > 0.3 || isDrawn(i),
-    width,
-    height,
-  )
-  const spilled = spill(perception.person, isDrawn, SPILL_MARGIN * size)
-  // Arms that were painted over old sleeves have the sleeves' label.
-  const isFront = (i: number) =>
-    labels[i] === LABEL.skin ||
-    labels[i] === LABEL.hair ||
-    labels[i] === LABEL.item ||
-    (isPerson(i) && !isDrawn(i) && change[i]! > REPAINTED)
-  const isPerson = (i: number) => labels[i] !== LABEL.ground
-  const reach = Math.max(1.5, 0.03 * size)
-  const found = poseChange(perception, facts.perceiver.perceive(result), size)
-  const isOld = oldClothes(garment.kind)
-  const outside = distanceTo((i) => !isOld(labels[i]!), width, height)
-  const isInner = (i: number) => covered.data[i]! > 0.95 && outside[i]! > 0.12 * size
-  // Painted or old places in which the garment could have been.
-  const isFault = (i: number) =>
-    covered.data[i]! < 0.5 &&
-    (labels[i] === LABEL.top || labels[i] === LABEL.bottom || change[i]! > REPAINTED)
-  const groundPalette = paletteOf(photo, (i) => labels[i] === LABEL.ground)
-  const skinPalette = paletteOf(photo, (i) => labels[i] === LABEL.skin || labels[i] === LABEL.face)
-  const isGround = (i: number) =>
-    change[i]! > REPAINTED &&
-    occursIn(groundPalette, colourAt(result, i)) &&
-    // On a beige ground, painted skin has a colour of the ground.
-    !occursIn(skinPalette, colourAt(result, i), 1)
-  const isMiddle = (i: number) =>
-    Math.abs(places.x[i]!) < 0.6 && places.y[i]! > 0.1 && places.y[i]! < 1.2 && isPerson(i)
-  const count = (isIn: (i: number) => boolean) => shareOf(parsing, () => true, isIn) * labels.length
+  const change = changes(photo, result, parsing.labels.length)
+  const { picture } = garment
+  const palette = paletteOf(picture, (i) => picture.data[i * 4 + 3]! > OPAQUE)
+  const view: View = {
+    ...facts,
+    photo,
+    result,
+    size: Math.max(4, body.size),
+    isLower: !isUpper(garment),
+    change,
+    places: placesIn(parsing, body),
+    isDrawn: (i) => covered.data[i]! > 0.5,
+    isRepainted: (i) => change[i]! > REPAINTED,
+    palette,
+  }
+  await pause()
+  const coverage = coverageOf(view)
+  await pause()
+  const cloth = await clothOf(view)
+  await pause()
+  const people = peopleOf(view)
+  const seen = await facts.perceiver.perceive(result, { box: perception.box })
   return {
-    coverage: shareOf(parsing, expects, isCloth),
-    halfCoverage: Math.min(
-      shareOf(parsing, inHalf(-1), isCloth, 1),
-      shareOf(parsing, inHalf(1), isCloth, 1),
-    ),
-    oldLeft: shareOf(parsing, replaced, (i) => covered.data[i]! < 0.3 && isSame(i)),
-    ghost: ghost(lightness(photo), lightness(result), isInner, 0.06 * size),
-    stretch: facts.stretches.length > 0 ? percentile(facts.stretches, 0.95) : 1,
-    worstStretch: facts.stretches.length > 0 ? percentile(facts.stretches, 0.999) : 1,
-    ...found,
-    faceChange: meanOf(change, (i) => labels[i] === LABEL.face && !isDrawn(i)),
-    groundChange: meanOf(change, (i) => nearPerson[i]! > 0.5 * size && labels[i] === LABEL.ground),
-    spill: spilled.share,
-    farthest: spilled.farthest / size,
-    scattered: scattered(parsing, isDrawn, isFront),
-    shreds: shreds(parsing, isDrawn, reach),
-    gaps: gapsIn(parsing, isDrawn, (i) => isFault(i), 0.1 * size),
-    windows: shareOf(parsing, isMiddle, (i) => isFault(i) && isGround(i)),
-    brokenSleeves: isLower ? 0 : brokenSleeves(facts),
-    unevenSleeves: isLower ? 0 : unevenSleeves(body, parsing, covered),
-    hiddenHands: hiddenHands(body, parsing, covered),
+    ...coverage,
+    ...cloth,
+    ...people,
+    stretch: stretches.length > 0 ? percentile(stretches, 0.95) : 1,
+    worstStretch: stretches.length > 0 ? percentile(stretches, 0.999) : 1,
+    ...poseChange(perception, seen, view.size),
     doubt: doubtOf(garment),
     mismatch: mismatch(garment),
-    identity: likeness(palette, drawnPalette),
-    undressed:
-      garment.kind === 'top'
-        ? shareOf(
-            parsing,
-            (i) => labels[i] === LABEL.bottom,
-            (i) => !isDrawn(i) && change[i]! > REPAINTED,
-          )
-        : 0,
-    area: count(isDrawn) / size ** 2,
-    painted:
-      count(
-        (i) =>
-          isPerson(i) &&
-          covered.data[i]! < 0.3 &&
-          change[i]! > REPAINTED &&
-          (isLower || labels[i] !== LABEL.skin),
-      ) /
-      size ** 2,
+    identity: likeness(
+      palette,
+      paletteOf(result, (i) => covered.data[i]! > SOLID),
+    ),
   }
 }
 
-/** Mean difference of the channels below which a pixel counts as unchanged. */
-const SAME = 4
-const REPAINTED = 12
-/** Relative to the body's size. */
-const SPILL_MARGIN = 0.25
+/** How much of the new garment is where it belongs, and how much of the old clothing is left. */
+function coverageOf(view: View) {
+  const { garment, parsing, covered, result, change, places, isDrawn, isRepainted, palette } = view
+  const isCloth: PixelSet = (i) => isDrawn(i) && occursIn(palette, colourAt(result, i))
+  const expects = expectedArea(view, places)
+  const half = (sign: number) =>
+    shareOf(parsing, (i) => expects(i) && places.x[i]! * sign > 0, isCloth, 1)
+  const isBottom: PixelSet = (i) => parsing.labels[i] === LABEL.bottom
+  return {
+    coverage: shareOf(parsing, expects, isCloth),
+    halfCoverage: Math.min(half(-1), half(1)),
+    oldLeft: shareOf(
+      parsing,
+      replacedArea(view, places, isDrawn),
+      (i) => covered.data[i]! < BARE && change[i]! < SAME,
+    ),
+    undressed:
+      garment.kind === 'top' ? shareOf(parsing, isBottom, (i) => !isDrawn(i) && isRepainted(i)) : 0,
+  }
+}
+
+/** Faults of the drawn cloth, and of what was painted beside it. */
+async function clothOf(view: View) {
+  const { garment, parsing, perception, covered, photo, result } = view
+  const { size, places, isDrawn, isRepainted } = view
+  const { labels } = parsing
+  const isPerson: PixelSet = (i) => labels[i] !== LABEL.ground
+  // Arms that were painted over old sleeves have the sleeves' label.
+  const isFront: PixelSet = (i) =>
+    labels[i] === LABEL.skin ||
+    labels[i] === LABEL.hair ||
+    labels[i] === LABEL.item ||
+    (isPerson(i) && !isDrawn(i) && isRepainted(i))
+  const isOld = oldClothes(garment.kind)
+  const inOld = distanceTo(parsing, (i) => !isOld(labels[i]!))
+  const isInner: PixelSet = (i) => covered.data[i]! > INNER && inOld[i]! > LENGTHS.inner * size
+  // Painted or old places in which the garment could have been.
+  const isFault: PixelSet = (i) =>
+    !isDrawn(i) && (labels[i] === LABEL.top || labels[i] === LABEL.bottom || isRepainted(i))
+  const ground = paletteOf(photo, (i) => labels[i] === LABEL.ground)
+  const skin = paletteOf(photo, (i) => labels[i] === LABEL.skin || labels[i] === LABEL.face)
+  await pause()
+  const isPaintedGround: PixelSet = (i) =>
+    isRepainted(i) &&
+    occursIn(ground, colourAt(result, i)) &&
+    // On a beige ground, painted skin has a colour of the ground.
+    !occursIn(skin, colourAt(result, i), 1)
+  const isMiddle: PixelSet = (i) =>
+    Math.abs(places.x[i]!) < MIDDLE.half &&
+    places.y[i]! > MIDDLE.top &&
+    places.y[i]! < MIDDLE.bottom &&
+    isPerson(i)
+  const spilled = spill(perception.person, isDrawn, LENGTHS.spill * size)
+  await pause()
+  return {
+    ghost: ghost(lightness(photo), lightness(result), isInner, LENGTHS.detail * size),
+    spill: spilled.share,
+    farthest: spilled.farthest / size,
+    scattered: scattered(parsing, isDrawn, isFront),
+    shreds: newShreds(garment.picture, parsing, isDrawn, Math.max(1.5, LENGTHS.shred * size)),
+    gaps: gaps(parsing, isDrawn, isFault, LENGTHS.gap * size),
+    windows: shareOf(parsing, isMiddle, (i) => isFault(i) && isPaintedGround(i)),
+  }
+}
+
+/** Arms and hands, and what must not change: the face, and the ground far from the person. */
+function peopleOf(view: View) {
+  const { body, parsing, perception, covered, change, size, places, isLower, isDrawn } = view
+  const { labels } = parsing
+  const isPainted: PixelSet = (i) =>
+    labels[i] === LABEL.top &&
+    !isDrawn(i) &&
+    view.isRepainted(i) &&
+    Math.abs(places.x[i]!) < MIDDLE.arms
+  const fromPerson = distanceTo(parsing, (i) => perception.person.data[i]! > PERSON || isDrawn(i))
+  return {
+    faceChange: meanOf(change, (i) => labels[i] === LABEL.face && !isDrawn(i)),
+    groundChange: meanOf(
+      change,
+      (i) => fromPerson[i]! > LENGTHS.farGround * size && labels[i] === LABEL.ground,
+    ),
+    brokenSleeves: isLower ? 0 : brokenSleeves(view),
+    unevenSleeves: isLower ? 0 : unevenSleeves(body, parsing, covered),
+    hiddenHands: hiddenHands(body, parsing, covered),
+    paintedForearms: isLower ? 0 : paintedForearms(body, parsing, isPainted),
+  }
+}
 
 /** The mean difference of the three channels at each pixel. */
 function changes(one: Raster, other: Raster, pixels: number): Float32Array {
-  const result = new Float32Array(pixels)
-  for (let i = 0; i < pixels; i++) {
+  return new Float32Array(pixels).map((_, i) => {
     let sum = 0
     for (let c = 0; c < 3; c++)
       sum += Math.abs((one.data[i * 4 + c] ?? 0) - (other.data[i * 4 + c] ?? 0))
-    result[i] = sum / 3
-  }
-  return result
+    return sum / 3
+  })
 }
 
 function colourAt({ data }: Raster, i: number): [number, number, number] {
   return [data[i * 4]!, data[i * 4 + 1]!, data[i * 4 + 2]!]
 }
 
-function lightness({ width, height, data }: Raster): Plane {
-  const plane = createPlane(width, height)
-  for (let i = 0; i < plane.data.length; i++) {
-    plane.data[i] = 0.3 * data[i * 4]! + 0.59 * data[i * 4 + 1]! + 0.11 * data[i * 4 + 2]!
-  }
-  return plane
-}
-
-function meanOf(values: Float32Array, isIn: (i: number) => boolean): number {
-  let [sum, count] = [0, 0]
-  for (let i = 0; i < values.length; i++) {
-    if (!isIn(i)) continue
-    sum += values[i]!
-    count++
-  }
-  return count === 0 ? 0 : sum / count
-}
-
-/** Where each pixel is: across in half-widths of the torso, along in lengths of the torso. */
-interface Places {
-  x: Float32Array
-  y: Float32Array
-}
-
-function placesIn({ width, height }: Parsing, body: Body): Places {
-  const places = { x: new Float32Array(width * height), y: new Float32Array(width * height) }
-  for (let y = 0, i = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, i++) {
-      const at: Point = body.frame.toFrame({ x: x + 0.5, y: y + 0.5 })
-      const edge = Math.abs(body.edgeAt(at.x < 0 ? -1 : 1, at.y)) || 1
-      places.x[i] = at.x / edge
-      places.y[i] = at.y / body.torso
-    }
-  }
-  return places
-}
-
-/** The pixels that any garment of this kind covers, unless something is in front of it. */
-function expectedArea({ garment, parsing: { labels } }: Facts, places: Places) {
-  const [top, bottom, half] = {
-    top: [0.3, 0.55, 0.8],
-    dress: [0.3, 1.25, 0.75],
-    trousers: [1.02, 1.4, 0.8],
-    skirt: [1.02, 1.3, 0.7],
-  }[garment.kind] as [number, number, number]
-  // A top stays in front of new trousers; a dress does not.
-  const isInFront = !isUpper(garment) && labels.includes(LABEL.bottom)
-  return (i: number) =>
-    (labels[i] === LABEL.bottom || (labels[i] === LABEL.top && !isInFront)) &&
-    places.y[i]! > top &&
-    places.y[i]! < bottom &&
-    Math.abs(places.x[i]!) < half
-}
-
-/** The old clothing that the garment replaces: that above its hem, or below its waist. */
-function replacedArea(
-  { garment, parsing: { labels } }: Facts,
-  places: Places,
-  isDrawn: (i: number) => boolean,
-) {
-  const rows: number[] = []
-  for (let i = 0; i < labels.length; i += 17) if (isDrawn(i)) rows.push(places.y[i]!)
-  const [first, last] = [percentile(rows, 0.02), percentile(rows, 0.98)]
-  const isOld = oldClothes(garment.kind)
-  const isLower = garment.kind === 'trousers' || garment.kind === 'skirt'
-  return (i: number) => isOld(labels[i]!) && (isLower ? places.y[i]! > first : places.y[i]! < last)
-}
-
-/** Which labels the garment replaces. */
-function oldClothes(kind: Garment['kind']): (label: number) => boolean {
-  if (kind === 'top') return (label) => label === LABEL.top
-  if (kind === 'dress') return (label) => label === LABEL.top || label === LABEL.bottom
-  return (label) => label === LABEL.bottom
+function lightness(picture: Raster): Plane {
+  const plane = createPlane(picture.width, picture.height)
+  return { ...plane, data: plane.data.map((_, i) => lumaAt(picture, i)) }
 }

@@ -1,10 +1,12 @@
 // The person's body as the fit needs it: a frame along the torso, the torso's edges, shoulders, arms
-// and legs. Lengths are in pixels of the parsed picture.
-import { armAt, isInLimb, isSeen, type Limb } from './limb.ts'
-import { bodyConfidence, countPeople } from './people.ts'
-import type { Perception } from './perception.ts'
+// and legs. Lengths are in pixels of the parsed picture, shares without a unit are of the body's size.
+// Constants without another origin were chosen by experiment on the development photographs.
+import { armAt, isInLimb, type Limb } from './limb.ts'
+import { distance, middle, pointBeside } from './lines.ts'
 import { LABEL, type Parsing } from './parsing.ts'
-import { clamp, lerp, type Point } from './raster.ts'
+import type { Perception } from './perception.ts'
+import { clamp, indexAt, lerp, type Point } from './raster.ts'
+import { smoothValues } from './smoothing.ts'
 
 /** Coordinates along the torso: the origin is between the shoulders, y runs towards the hips. */
 export interface Frame {
@@ -40,183 +42,186 @@ export interface Body {
   edgeAt(sign: -1 | 1, y: number): number
 }
 
-/** @returns a sentence that says why the person cannot be dressed; null when they can */
-export function unfit({ pose, person }: Perception): string | null {
-  const { leftShoulder, rightShoulder, leftHip, rightHip } = pose
-  if (bodyConfidence(pose) < A_BODY) return 'No person is visible, or too little of their body.'
-  if (!isSeen(leftShoulder) || !isSeen(rightShoulder)) return 'The shoulders are not visible.'
-  if (!isSeen(leftHip) && !isSeen(rightHip)) return 'The hips are not visible.'
-  if (countPeople(person) > 1) return 'More than one person is visible.'
-  const hips = middle(leftHip, rightHip)
-  const chest = middle(leftShoulder, rightShoulder)
-  const torso = Math.hypot(hips.x - chest.x, hips.y - chest.y)
-  const width = Math.hypot(leftShoulder.x - rightShoulder.x, leftShoulder.y - rightShoulder.y)
-  if (width < SIDEWAYS * torso) return 'The person is seen from the side.'
-  if (hips.y - chest.y < UPRIGHT * torso) return 'The person is not upright.'
-  return null
-}
-
-/** Product photos have up to 0.54; see `bodyConfidence`. */
-const A_BODY = 0.56
-/** The width of the shoulders relative to the torso; 0.55 to 0.8 from the front. */
-const SIDEWAYS = 0.3
-/** The cosine of the torso's tilt. */
-const UPRIGHT = 0.75
-
-/** Half-widths of limbs at their joints, relative to the body's size. */
+/** Half-widths of limbs at their joints. */
 const ARM_RADII = [0.17, 0.125, 0.085] as const
 const LEG_RADII = [0.3, 0.2, 0.13] as const
+/** Pixels between the places at which an outline is searched. */
+const STEP = 0.5
+/** The probability from which on a pixel is the person's. */
+const PERSON = 0.5
+/** The size in lengths of the torso: the shoulders of a turned body appear closer than this. */
+const SIZE = { least: 0.55, most: 0.95 }
 
-/** Half the torso's width from the shoulders (0) to the hips (1) and below, relative to the size. */
-const TORSO_WIDTHS = [0.56, 0.53, 0.5, 0.46, 0.44, 0.5, 0.55, 0.56] as const
-
-const OUTLINE_STEPS = 24
-
-const usualHalfWidth = (share: number) => {
-  const at = clamp(share, 0, 1.15) / (1.15 / (TORSO_WIDTHS.length - 1))
-  const low = Math.min(Math.floor(at), TORSO_WIDTHS.length - 2)
-  return lerp(TORSO_WIDTHS[low]!, TORSO_WIDTHS[low + 1]!, at - low)
+/** What the picture shows of the body. */
+interface Sight {
+  pose: Perception['pose']
+  person: Perception['person']
+  parsing: Parsing
+  frame: Frame
+  size: number
+  torso: number
 }
 
-export function readBody({ pose, person }: Perception, parsing: Parsing): Body {
-  const faces = pose.leftShoulder.x >= pose.rightShoulder.x ? 1 : -1
-  const [l, r] = faces === 1 ? (['right', 'left'] as const) : (['left', 'right'] as const)
-  const joint = (
-    side: 'left' | 'right',
-    name: 'Shoulder' | 'Elbow' | 'Wrist' | 'Hip' | 'Knee' | 'Ankle',
-  ) => pose[`${side}${name}`]
-  const top = middle(joint(l, 'Shoulder'), joint(r, 'Shoulder'))
-  const hips = middle(joint(l, 'Hip'), joint(r, 'Hip'))
-  const torso = Math.max(4, Math.hypot(hips.x - top.x, hips.y - top.y))
-  const frame = frameOf(joint(l, 'Shoulder'), joint(r, 'Shoulder'), hips)
-  const shoulders = Math.hypot(
-    joint(l, 'Shoulder').x - joint(r, 'Shoulder').x,
-    joint(l, 'Shoulder').y - joint(r, 'Shoulder').y,
-  )
-  const size = clamp(shoulders, 0.55 * torso, 0.95 * torso)
-  const isBody = (point: Point) => {
-    const x = Math.floor(point.x)
-    const y = Math.floor(point.y)
-    if (x < 0 || y < 0 || x >= person.width || y >= person.height) return false
-    return person.data[y * person.width + x]! > 0.5
-  }
-  const labelAt = (point: Point) => {
-    const x = Math.floor(point.x)
-    const y = Math.floor(point.y)
-    if (x < 0 || y < 0 || x >= parsing.width || y >= parsing.height) return LABEL.ground
-    return parsing.labels[y * parsing.width + x]!
-  }
-  const sideOf = (side: 'left' | 'right', sign: -1 | 1): BodySide => {
-    const shoulder = joint(side, 'Shoulder')
-    const elbow = joint(side, 'Elbow')
-    const wrist = joint(side, 'Wrist')
-    const at = frame.toFrame(shoulder)
-    // The outline of the shoulder, outwards and up from the joint.
-    const direction = { x: sign * 0.45, y: -0.89 }
-    let reach = 0.06 * size
-    while (reach < 0.24 * size) {
-      const next = frame.toPicture({ x: at.x + direction.x * reach, y: at.y + direction.y * reach })
-      if (!isBody(next)) break
-      reach += 0.5
-    }
-    reach = clamp(reach, 0.1 * size, 0.2 * size)
-    const arm: Limb = {
-      joints: [shoulder, elbow, wrist],
-      radii: [ARM_RADII[0] * size, ARM_RADII[1] * size, ARM_RADII[2] * size],
-    }
-    const outline = new Float64Array(OUTLINE_STEPS + 1)
-    for (let i = 0; i <= OUTLINE_STEPS; i++) {
-      const { point, outwards, radius } = armAt(arm, i / OUTLINE_STEPS, sign)
-      let out = 0.4 * radius
-      while (
-        out < 1.5 * radius &&
-        isBody({ x: point.x + outwards.x * out, y: point.y + outwards.y * out })
-      )
-        out += 0.5
-      outline[i] = clamp(out, 0.75 * radius, 1.3 * radius)
-    }
-    const smoothed = smooth(outline, 2)
-    return {
-      sign,
-      armOutline: (share) => smoothed[clamp(Math.round(share * OUTLINE_STEPS), 0, OUTLINE_STEPS)]!,
-      neck: frame.toPicture({ x: sign * 0.2 * size, y: at.y - 0.22 * size }),
-      shoulder: frame.toPicture({ x: at.x + direction.x * reach, y: at.y + direction.y * reach }),
-      arm,
-      leg: {
-        joints: [joint(side, 'Hip'), joint(side, 'Knee'), joint(side, 'Ankle')],
-        radii: [LEG_RADII[0] * size, LEG_RADII[1] * size, LEG_RADII[2] * size],
-      },
-    }
-  }
-  const left = sideOf(l, -1)
-  const right = sideOf(r, 1)
+type Side = 'left' | 'right'
 
-  const rows = Math.ceil(torso * 1.6)
-  const edges = ([left, right] as const).map((side) => {
-    const widths = new Float64Array(rows)
-    for (let y = 0; y < rows; y++) {
-      const usual = usualHalfWidth(y / torso) * size
-      let x = 0.5 * usual
-      let seen = false
-      // Hips are wider than shoulders in some bodies, and in turned ones.
-      const most = (1.3 + 0.5 * clamp((y / torso - 0.6) / 0.3, 0, 1)) * usual
-      for (; x < most; x += 0.5) {
-        const point = frame.toPicture({ x: side.sign * x, y })
-        if (!isBody(point)) {
-          seen = true
-          break
-        }
-        const isSkin = labelAt(point) === LABEL.skin
-        if (x > 0.75 * usual && isSkin && (y > 0.75 * torso || isInLimb(side.arm, point, 1.3))) {
-          seen = true
-          break
-        }
-        if (x > 0.95 * usual && isInLimb(side.arm, point, 1)) break
-      }
-      widths[y] = seen ? clamp(x, 0.78 * usual, most) : clamp(x, 0.95 * usual, 1.1 * usual)
-    }
-    return smooth(widths, Math.max(2, Math.round(torso * 0.06)))
-  })
+export function readBody({ pose, person }: Perception, parsing: Parsing): Body {
+  // The picture's left is the person's right, unless the back is seen.
+  const [l, r]: [Side, Side] =
+    pose.leftShoulder.x >= pose.rightShoulder.x ? ['right', 'left'] : ['left', 'right']
+  const [leftShoulder, rightShoulder] = [pose[`${l}Shoulder`], pose[`${r}Shoulder`]]
+  const hips = middle(pose[`${l}Hip`], pose[`${r}Hip`])
+  const torso = Math.max(4, distance(hips, middle(leftShoulder, rightShoulder)))
+  const frame = frameOf(leftShoulder, rightShoulder, hips)
+  const shoulders = distance(leftShoulder, rightShoulder)
+  const size = clamp(shoulders, SIZE.least * torso, SIZE.most * torso)
+  const sight = { pose, person, parsing, frame, size, torso }
+  const left = sideOf(sight, l, -1)
+  const right = sideOf(sight, r, 1)
+  const [leftWidths, rightWidths] = [torsoWidths(sight, left), torsoWidths(sight, right)]
   return {
     frame,
     size,
     torso,
     left,
     right,
-    ridgeAt(sign, x) {
-      const side = sign < 0 ? left : right
-      const neck = frame.toFrame(side.neck)
-      const tip = frame.toFrame(side.shoulder)
-      const share = clamp((x - Math.abs(neck.x)) / (Math.abs(tip.x) - Math.abs(neck.x)), 0, 1.2)
-      // The line sags between neck and shoulder.
-      const usual =
-        lerp(neck.y, tip.y, share) + 0.03 * size * Math.sin(Math.PI * Math.min(share, 1))
-      const isTrunk = (y: number) => {
-        const label = labelAt(frame.toPicture({ x: sign * x, y }))
-        return label === LABEL.skin || label === LABEL.top
-      }
-      const highest = usual - lerp(0.03, 0.1, Math.min(share, 1)) * size
-      let y = usual + 0.07 * size
-      if (!isTrunk(y)) return usual
-      while (y > highest && isTrunk(y)) y -= 0.5
-      return y
-    },
+    ridgeAt: (sign, x) => ridgeOf(sight, sign < 0 ? left : right, x),
     edgeAt(sign, y) {
-      const widths = edges[sign < 0 ? 0 : 1]!
-      return sign * widths[clamp(Math.round(y), 0, rows - 1)]!
+      const widths = sign < 0 ? leftWidths : rightWidths
+      return sign * widths[clamp(Math.round(y), 0, widths.length - 1)]!
     },
   }
 }
 
-const middle = (one: Point, other: Point): Point => ({
-  x: (one.x + other.x) / 2,
-  y: (one.y + other.y) / 2,
-})
+const isBody = ({ person }: Sight, point: Point) => person.data[indexAt(person, point)]! > PERSON
+
+const labelAt = ({ parsing }: Sight, point: Point) => parsing.labels[indexAt(parsing, point)]
+
+/** The outline of the shoulder: the direction from the joint outwards and up, and how far it is searched. */
+const SHOULDER = { across: 0.45, down: -0.89, start: 0.06, end: 0.24, least: 0.1, most: 0.2 }
+/** Where the neck meets the shoulder, from the middle and above the shoulder's joint. */
+const NECK = { aside: 0.2, above: 0.22 }
+
+function sideOf(sight: Sight, side: Side, sign: -1 | 1): BodySide {
+  const { pose, frame, size } = sight
+  const joint = pose[`${side}Shoulder`]
+  const at = frame.toFrame(joint)
+  const direction = { x: sign * SHOULDER.across, y: SHOULDER.down }
+  let reach = SHOULDER.start * size
+  while (reach < SHOULDER.end * size) {
+    if (!isBody(sight, frame.toPicture(pointBeside(at, direction, reach)))) break
+    reach += STEP
+  }
+  reach = clamp(reach, SHOULDER.least * size, SHOULDER.most * size)
+  const arm: Limb = {
+    joints: [joint, pose[`${side}Elbow`], pose[`${side}Wrist`]],
+    radii: scaled(ARM_RADII, size),
+  }
+  return {
+    sign,
+    armOutline: armOutlineOf(sight, arm, sign),
+    neck: frame.toPicture({ x: sign * NECK.aside * size, y: at.y - NECK.above * size }),
+    shoulder: frame.toPicture(pointBeside(at, direction, reach)),
+    arm,
+    leg: {
+      joints: [pose[`${side}Hip`], pose[`${side}Knee`], pose[`${side}Ankle`]],
+      radii: scaled(LEG_RADII, size),
+    },
+  }
+}
+
+const scaled = ([root, bend, end]: Readonly<Limb['radii']>, size: number): Limb['radii'] => [
+  root * size,
+  bend * size,
+  end * size,
+]
+
+/** The search for the arm's outline, and the result's limits, in half-widths of the arm. */
+const ARM_OUTLINE = { steps: 24, start: 0.4, end: 1.5, least: 0.75, most: 1.3 }
+
+function armOutlineOf(sight: Sight, arm: Limb, sign: -1 | 1): BodySide['armOutline'] {
+  const { steps, start, end, least, most } = ARM_OUTLINE
+  const outline = Float64Array.from({ length: steps + 1 }, (_, i) => {
+    const { point, outwards, radius } = armAt(arm, i / steps, sign)
+    let out = start * radius
+    while (out < end * radius && isBody(sight, pointBeside(point, outwards, out))) out += STEP
+    return clamp(out, least * radius, most * radius)
+  })
+  const smoothed = smoothValues(outline, 2)
+  return (share) => smoothed[clamp(Math.round(share * steps), 0, steps)]!
+}
+
+/** Half the torso's usual width in equal steps from the shoulders to below the hips. */
+const TORSO_WIDTHS = [0.56, 0.53, 0.5, 0.46, 0.44, 0.5, 0.55, 0.56] as const
+/** The end of those steps, in lengths of the torso. */
+const TORSO_END = 1.15
+
+function usualHalfWidth(share: number): number {
+  const at = clamp(share, 0, TORSO_END) / (TORSO_END / (TORSO_WIDTHS.length - 1))
+  const low = Math.min(Math.floor(at), TORSO_WIDTHS.length - 2)
+  return lerp(TORSO_WIDTHS[low]!, TORSO_WIDTHS[low + 1]!, at - low)
+}
+
+/** How far below the shoulders the edges are read, and over how many rows they are smoothed: in torsos. */
+const EDGES = { length: 1.6, smoothing: 0.06 }
+/** The search for the torso's edge, and its limits when it is seen, in usual half-widths. */
+const EDGE = { start: 0.5, least: 0.78, most: 1.3 }
+/** Hips are wider than shoulders in some bodies, and in turned ones: half-widths more, and heights in torsos. */
+const HIPS = { wider: 0.5, from: 0.6, over: 0.3 }
+/** Where skin may be a hand or an arm beside the torso: half-widths, torsos, half-widths of the arm. */
+const BARE = { from: 0.75, below: 0.75, arm: 1.3 }
+/** Where a sleeve beside the torso ends the search, and the limits of the edge that it hides: half-widths. */
+const HIDDEN = { from: 0.95, least: 0.95, most: 1.1 }
+
+/** Half the torso's width in each row of the frame, on one side. */
+function torsoWidths(sight: Sight, { sign, arm }: BodySide): Float64Array {
+  const { frame, size, torso } = sight
+  const widths = Float64Array.from({ length: Math.ceil(torso * EDGES.length) }, (_, y) => {
+    const usual = usualHalfWidth(y / torso) * size
+    const wider = HIPS.wider * clamp((y / torso - HIPS.from) / HIPS.over, 0, 1)
+    const most = (EDGE.most + wider) * usual
+    for (let x = EDGE.start * usual; x < most; x += STEP) {
+      const point = frame.toPicture({ x: sign * x, y })
+      const isBare = x > BARE.from * usual && labelAt(sight, point) === LABEL.skin
+      if (
+        !isBody(sight, point) ||
+        (isBare && (y > BARE.below * torso || isInLimb(arm, point, BARE.arm)))
+      ) {
+        return clamp(x, EDGE.least * usual, most)
+      }
+      if (x > HIDDEN.from * usual && isInLimb(arm, point, 1)) {
+        return clamp(x, HIDDEN.least * usual, HIDDEN.most * usual)
+      }
+    }
+    return HIDDEN.most * usual
+  })
+  return smoothValues(widths, Math.max(2, Math.round(torso * EDGES.smoothing)))
+}
+
+/** How far the shoulder's line sags between neck and end, and the search above and below that line. */
+const RIDGE = { sag: 0.03, aboveNeck: 0.03, aboveEnd: 0.1, below: 0.07, end: 1.2 }
+
+/** The height of the shoulder's outline at a distance from the middle. */
+function ridgeOf(sight: Sight, { sign, neck, shoulder }: BodySide, x: number): number {
+  const { frame, size } = sight
+  const [from, to] = [frame.toFrame(neck), frame.toFrame(shoulder)]
+  const share = clamp((x - Math.abs(from.x)) / (Math.abs(to.x) - Math.abs(from.x)), 0, RIDGE.end)
+  const within = Math.min(share, 1)
+  const usual = lerp(from.y, to.y, share) + RIDGE.sag * size * Math.sin(Math.PI * within)
+  const isTrunk = (y: number) => {
+    const label = labelAt(sight, frame.toPicture({ x: sign * x, y }))
+    return label === LABEL.skin || label === LABEL.top
+  }
+  const highest = usual - lerp(RIDGE.aboveNeck, RIDGE.aboveEnd, within) * size
+  let y = usual + RIDGE.below * size
+  if (!isTrunk(y)) return usual
+  while (y > highest && isTrunk(y)) y -= STEP
+  return y
+}
 
 /** Rows are parallel to the shoulders at the top and square to the spine at the hips. */
 function frameOf(left: Point, right: Point, hips: Point): Frame {
   const top = middle(left, right)
-  const torso = Math.max(1, Math.hypot(hips.x - top.x, hips.y - top.y))
+  const torso = Math.max(1, distance(hips, top))
   const down = { x: (hips.x - top.x) / torso, y: (hips.y - top.y) / torso }
   const square = Math.atan2(-down.x, down.y)
   const shoulders = Math.atan2(right.y - left.y, Math.max(1, right.x - left.x))
@@ -229,7 +234,7 @@ function frameOf(left: Point, right: Point, hips: Point): Frame {
       const [dx, dy] = [x - top.x, y - top.y]
       let along = dx * down.x + dy * down.y
       let aside = 0
-      // The direction of the row depends on the row.
+      // The direction of the row depends on the row: three rounds converge.
       for (let i = 0; i < 3; i++) {
         const { x: ax, y: ay } = across(along)
         const area = ax * down.y - ay * down.x
@@ -243,14 +248,4 @@ function frameOf(left: Point, right: Point, hips: Point): Frame {
       return { x: top.x + x * ax + y * down.x, y: top.y + x * ay + y * down.y }
     },
   }
-}
-
-function smooth(values: Float64Array, reach: number): Float64Array {
-  const result = new Float64Array(values.length)
-  for (let i = 0; i < values.length; i++) {
-    let sum = 0
-    for (let k = -reach; k <= reach; k++) sum += values[clamp(i + k, 0, values.length - 1)]!
-    result[i] = sum / (2 * reach + 1)
-  }
-  return result
 }

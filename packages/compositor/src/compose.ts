@@ -1,19 +1,22 @@
 // The composition without codecs: pixels of a person and a garment in, the person wearing it out.
 import { assess, type Assessment } from './assess.ts'
-import { readBody, unfit, type Body } from './body.ts'
+import { readBody, type Body } from './body.ts'
 import { castShadow, coverOf, drawLayer, rounded } from './draw.ts'
 import { waistOf } from './fit/lower.ts'
-import { isUpper, readGarment, type Garment } from './garment.ts'
+import { readGarment } from './garment/read.ts'
+import { isUpper, type Garment } from './garment.ts'
 import { addGrain, grainOf } from './grain.ts'
 import { drape, type Layers } from './layers.ts'
 import { shadeOf } from './light.ts'
 import { toLab } from './oklab.ts'
 import { orderOf, type Order } from './order.ts'
 import { LABEL, parse, type Parsing } from './parsing.ts'
+import { unfit } from './people.ts'
 import type { Perceiver, Perception } from './perception.ts'
+import { pause } from './pause.ts'
 import type { Plane } from './plane.ts'
 import { ramp, shrink, type Raster } from './raster.ts'
-import { Refusal } from './refusal.ts'
+import { CompositionError } from './composition-error.ts'
 import { readScene } from './scene.ts'
 import { BECOMES, planUncovering, uncover } from './uncover.ts'
 
@@ -45,26 +48,34 @@ export interface Steps {
 
 /**
  * Draws the garment on the person. Changes `photo` in place.
- * @throws Refusal when no person or no garment is found
+ * @throws CompositionError when no person or no garment is found
  */
-export function compose(photo: Raster, product: Raster, perceiver: Perceiver): Composition {
-  const garment = readGarment(product, perceiver)
+export async function compose(
+  photo: Raster,
+  product: Raster,
+  perceiver: Perceiver,
+): Promise<Composition> {
+  const garment = await readGarment(product, perceiver)
   if (!garment) {
-    throw new Refusal('garment_not_found', 'No garment stands out from the background.')
+    throw new CompositionError('garment_not_found', 'No garment stands out from the background.')
   }
+  await pause()
   const small = shrink(photo, ANALYSIS_SIDE)
   const before = small === photo ? { ...photo, data: photo.data.slice() } : small
-  const perception = perceiver.perceive(before)
+  const perception = await perceiver.perceive(before)
   const reason = unfit(perception)
-  if (reason) throw new Refusal('person_not_found', reason)
-  const parsing = parse(before, perception)
+  if (reason) throw new CompositionError('person_not_found', reason)
+  const parsing = await parse(before, perception)
+  await pause()
   const body = readBody(perception, parsing)
   const scene = readScene(parsing, body)
-  const layers = drape(garment, body, scene, photo, photo.width / before.width)
+  const layers = await drape(garment, body, scene, photo, photo.width / before.width)
   const lower = isUpper(garment) ? null : { waistY: waistOf(body, scene), hemY: scene.hemY }
+  await pause()
   const order = orderOf(parsing, body, layers.reach, lower)
 
-  const plan = planUncovering(
+  await pause()
+  const plan = await planUncovering(
     parsing,
     perception.pose,
     coverage(layers, order),
@@ -72,21 +83,25 @@ export function compose(photo: Raster, product: Raster, perceiver: Perceiver): C
   )
   if (isUpper(garment)) keepArmsOnly(order, parsing, plan.becomes)
   const covered = coverage(layers, order)
-  uncover(photo, plan, parsing, perception.pose)
-  draw(photo, layers, order, {
-    covered,
-    parsing,
-    body,
-    shade: shadeOf(toLab(before), parsing, isUpper(garment) ? LABEL.top : LABEL.bottom, body.size),
-  })
+  await pause()
+  await uncover(photo, plan, parsing, perception.pose)
+  await pause()
+  const label = isUpper(garment) ? LABEL.top : LABEL.bottom
+  const lab = toLab(before)
+  await pause()
+  const shade = shadeOf(lab, parsing, label, body.size)
+  await draw(photo, layers, order, { covered, parsing, body, shade })
   const { reach, stretches } = layers
   const steps = { before, perception, parsing, body, garment, covered, reach, stretches }
-  const assessment = assess(before, photo, { ...steps, perceiver })
+  const assessment = await assess(before, photo, { ...steps, perceiver })
   return { picture: photo, assessment, steps }
 }
 
+/** The middle of the thighs, in lengths of the torso below the shoulders. */
+const THIGHS = 1.4
+
 /** A garment that ends above the middle of the thighs is worn with what is below it. */
-const wornAs = ({ hemY }: Layers, { torso }: Body) => (hemY > 1.4 * torso ? 'dress' : 'top')
+const wornAs = ({ hemY }: Layers, { torso }: Body) => (hemY > THIGHS * torso ? 'dress' : 'top')
 
 /** The garment covers old sleeves, except where they become bare arms. */
 function keepArmsOnly({ torso }: Order, { labels }: Parsing, becomes: Uint8Array): void {
@@ -107,6 +122,12 @@ function coverage({ torso, sleeves }: Layers, order: Order): Plane {
   return covered
 }
 
+/** How dark the shadows of the torso and of the sleeves are next to the cloth, from 0 to 1; chosen by eye. */
+const TORSO_SHADOW = 0.3
+const SLEEVE_SHADOW = 0.25
+/** Below the shoulders, relative to the body's size: where sleeves begin to cast a shadow, and cast all of it. */
+const SHADOW = { from: 0.15, full: 0.5 }
+
 interface Light {
   covered: Plane
   parsing: Parsing
@@ -114,25 +135,31 @@ interface Light {
   shade: Plane
 }
 
-function draw(
+async function draw(
   photo: Raster,
   layers: Layers,
   order: Order,
   { covered, parsing, body, shade }: Light,
-) {
+): Promise<void> {
+  await pause()
   const grain = grainOf(photo)
+  await pause()
   const light = rounded(shade, covered, body.size)
+  await pause()
   castShadow(
     photo,
     {
       cover: covered,
-      strength: 0.3,
+      strength: TORSO_SHADOW,
       receives: (i) => (parsing.labels[i] === LABEL.ground ? 0 : 1),
     },
     body.size,
   )
+  await pause()
   addGrain(layers.torso, grain)
+  await pause()
   drawLayer(photo, layers.torso, order.torso, light)
+  await pause()
   if (!layers.sleeves) return
   addGrain(layers.sleeves, grain)
   // Sleeves are sewn to the shoulders and cast a shadow below them only.
@@ -143,10 +170,11 @@ function draw(
     photo,
     {
       cover,
-      strength: 0.25,
-      receives: (i) => (covered.data[i]! > 0.5 ? ramp(below(i), 0.15, 0.5) : 0),
+      strength: SLEEVE_SHADOW,
+      receives: (i) => (covered.data[i]! > 0.5 ? ramp(below(i), SHADOW.from, SHADOW.full) : 0),
     },
     body.size,
   )
+  await pause()
   drawLayer(photo, layers.sleeves, order.sleeves, light)
 }

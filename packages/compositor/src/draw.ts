@@ -1,6 +1,7 @@
 // Draws the draped garment into the photo: shadow, light, and what stays in front of it.
-import { blur, createPlane, sample, type Plane } from './plane.ts'
+import { createPlane, sample, type Plane } from './plane.ts'
 import { ramp, type Raster } from './raster.ts'
+import { blur } from './smoothing.ts'
 
 /** A layer's alpha from 0 to 1, at the size of the analysis. */
 export function coverOf(
@@ -28,14 +29,25 @@ export interface Shadow {
   receives(index: number): number
 }
 
+// Lengths are relative to the body's size, at least one pixel; all numbers were chosen by eye.
+/** The softness of a shadow, and how far it falls. */
+const SHADOW = { soft: 0.035, drop: 0.03 }
+/** Less than this share of a shadow is not seen. */
+const NOTHING = 0.01
+/** The darker rim of cloth, wide for the form of the body and narrow for the edge: reach, cover within, darkness. */
+const FORM = { reach: 0.05, from: 0.45, dark: 0.09 }
+const EDGE = { reach: 0.012, from: 0.5, dark: 0.03 }
+/** The softness, in pixels of the analysis, of the border to what stays in front, and the shares between. */
+const FRONT = { soft: 0.7, from: 0.3, to: 0.7 }
+
 /** Darkens what lies around and just below the cloth. `size` is the body's, in pixels of the analysis. */
 export function castShadow(
   photo: Raster,
   { cover, strength, receives }: Shadow,
   size: number,
 ): void {
-  const soft = blur(cover, Math.max(1, size * 0.035))
-  const drop = Math.max(1, Math.round(size * 0.03))
+  const soft = blur(cover, Math.max(1, size * SHADOW.soft))
+  const drop = Math.max(1, Math.round(size * SHADOW.drop))
   const dark = createPlane(cover.width, cover.height)
   for (let y = 0, i = 0; y < cover.height; y++) {
     for (let x = 0; x < cover.width; x++, i++) {
@@ -48,7 +60,7 @@ export function castShadow(
   for (let y = 0, i = 0; y < height; y++) {
     for (let x = 0; x < width; x++, i++) {
       const share = sample(dark, (x + 0.5) / scale, (y + 0.5) / scale)
-      if (share < 0.01) continue
+      if (share < NOTHING) continue
       for (let c = 0; c < 3; c++) data[i * 4 + c] = data[i * 4 + c]! * (1 - strength * share)
     }
   }
@@ -56,13 +68,13 @@ export function castShadow(
 
 /** The shade with the cloth's rim darker, as on a round body. */
 export function rounded(shade: Plane, cover: Plane, size: number): Plane {
-  const wide = blur(cover, Math.max(1, size * 0.05))
-  const narrow = blur(cover, Math.max(1, size * 0.012))
+  const wide = blur(cover, Math.max(1, size * FORM.reach))
+  const narrow = blur(cover, Math.max(1, size * EDGE.reach))
   const result = createPlane(shade.width, shade.height)
   for (let i = 0; i < result.data.length; i++) {
-    const form = 1 - ramp(wide.data[i]!, 0.45, 1)
-    const rim = 1 - ramp(narrow.data[i]!, 0.5, 1)
-    result.data[i] = shade.data[i]! * (1 - 0.09 * form - 0.03 * rim)
+    const form = 1 - ramp(wide.data[i]!, FORM.from, 1)
+    const rim = 1 - ramp(narrow.data[i]!, EDGE.from, 1)
+    result.data[i] = shade.data[i]! * (1 - FORM.dark * form - EDGE.dark * rim)
   }
   return result
 }
@@ -76,15 +88,16 @@ const LIGHTNESS_TO_RGB = 1.36
  * @param shade the factor of the cloth's lightness
  */
 export function drawLayer(photo: Raster, layer: Raster, front: Plane, shade: Plane): void {
-  const soft = blur(front, 0.7)
+  const soft = blur(front, FRONT.soft)
   const { width, height, data } = photo
   const scale = width / front.width
   for (let y = 0, i = 0; y < height; y++) {
     for (let x = 0; x < width; x++, i++) {
       const alpha = layer.data[i * 4 + 3]! / 255
       if (alpha === 0) continue
-      const [px, py] = [(x + 0.5) / scale, (y + 0.5) / scale]
-      const cover = alpha * (1 - ramp(sample(soft, px, py), 0.3, 0.7))
+      const px = (x + 0.5) / scale
+      const py = (y + 0.5) / scale
+      const cover = alpha * (1 - ramp(sample(soft, px, py), FRONT.from, FRONT.to))
       if (cover === 0) continue
       const light = sample(shade, px, py) ** LIGHTNESS_TO_RGB
       for (let c = 0; c < 3; c++) {

@@ -1,6 +1,4 @@
-// A product photo, understood: the cloth alone, its kind, and its landmarks.
-import type { Perceiver } from './perception.ts'
-import { readPhoto } from './garment/read.ts'
+// A product photo, understood: the cloth alone, its kind, and its landmarks. `garment/read.ts` reads it.
 import type { Point, Raster } from './raster.ts'
 
 /** Landmarks are in pixels of `picture`. Left and right are those of the picture. */
@@ -58,8 +56,3 @@ export type Garment = UpperGarment | LowerGarment
 
 export const isUpper = (garment: Garment): garment is UpperGarment =>
   garment.kind === 'top' || garment.kind === 'dress'
-
-/** @returns null when the picture shows no garment that can be worn */
-export function readGarment(picture: Raster, perceiver: Perceiver): Garment | null {
-  return readPhoto(picture, perceiver)
-}

@@ -1,19 +1,21 @@
 // Renders a person wearing a garment: two image files in, one JPEG out. See docs/compositor.md.
-import { verdict } from './assess.ts'
+import { verdict } from './assess/verdict.ts'
 import type { Codecs, Decoder } from './codecs.ts'
 import { compose } from './compose.ts'
 import { load, type ImageFile } from './load.ts'
 import type { Perceiver } from './perception.ts'
+import { pause } from './pause.ts'
 import { flatten } from './raster.ts'
 
 export { createCodecs } from './codecs.ts'
 export { createPerceiver } from './perception.ts'
 export { load, UnusableImage } from './load.ts'
-export { Refusal } from './refusal.ts'
+export { CompositionError } from './composition-error.ts'
 
-const MODEL_MAX_SIDE = 1536
-const GARMENT_MAX_SIDE = 1024
-const JPEG_QUALITY = 90
+/** The longer side of the decoded pictures, in pixels, and the quality of the result. */
+export const MODEL_MAX_SIDE = 1536
+export const GARMENT_MAX_SIDE = 1024
+export const JPEG_QUALITY = 90
 const THUMBNAIL_QUALITY = 70
 
 /** What a composition needs besides the images. */
@@ -29,20 +31,23 @@ interface Images {
 }
 
 /**
- * Renders the person of the model image wearing the garment of the garment image.
+ * Renders the person of the model image wearing the garment of the garment image. Pauses often, for the other
+ * work of the isolate.
  * @returns a JPEG whose longer side has at most 1,536 pixels
  * @throws UnusableImage when a file is corrupt, too large or of an unsupported kind
- * @throws Refusal when no person or no garment is found, or when the picture is broken
+ * @throws CompositionError when no person or no garment is found, or when the picture is broken
  */
 export async function dress(
   { codecs, perceiver }: Tools,
   images: Images,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const { garment, model } = await loadBoth(codecs.decoderForJob(), images)
+  await pause()
   flatten(model)
-  const { picture, assessment } = compose(model, garment, await perceiver())
-  const refusal = verdict(assessment)
-  if (refusal) throw refusal
+  const { picture, assessment } = await compose(model, garment, await perceiver())
+  const problem = verdict(assessment)
+  if (problem) throw problem
+  await pause()
   return codecs.encodeJpeg(picture, JPEG_QUALITY)
 }
 
@@ -68,7 +73,10 @@ async function loadBoth(decoder: Decoder, { model, garment }: Images) {
   const loadGarment = () => load(decoder, garment, 'garment', GARMENT_MAX_SIDE, modelBytes)
   if (modelBytes < garmentBytes) {
     const loaded = await loadGarment()
+    await pause()
     return { garment: loaded, model: await loadModel() }
   }
-  return { model: await loadModel(), garment: await loadGarment() }
+  const loaded = await loadModel()
+  await pause()
+  return { model: loaded, garment: await loadGarment() }
 }

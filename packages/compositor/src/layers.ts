@@ -4,8 +4,9 @@ import { stretchesOf } from './assess/stretch.ts'
 import type { Body } from './body.ts'
 import { fitLower } from './fit/lower.ts'
 import { fitUpper } from './fit/upper.ts'
-import { torsoChart, tubeChart, type Chart } from './garment-chart.ts'
+import { torsoChart, tubeChart, type Chart, type UpperShape } from './garment-chart.ts'
 import { isUpper, type Garment, type LowerGarment, type UpperGarment } from './garment.ts'
+import { pause } from './pause.ts'
 import { lerp, type Raster } from './raster.ts'
 import type { Scene } from './scene.ts'
 import { clear, createWarpMap, layPatch, render, type WarpMap } from './warp.ts'
@@ -22,13 +23,13 @@ export interface Layers {
 }
 
 /** @param scale pixels of the photo for one pixel of the body's measures */
-export function drape(
+export async function drape(
   garment: Garment,
   body: Body,
   scene: Scene,
   photo: { width: number; height: number },
   scale: number,
-): Layers {
+): Promise<Layers> {
   const canvas: Canvas = {
     create: () => createWarpMap(photo.width, photo.height),
     enlarge: (chart) => (across, along) => {
@@ -41,74 +42,105 @@ export function drape(
     : drapeLower(garment, body, scene, canvas)
 }
 
+/** The samples of the distortion on the longer side of a picture. */
+const STRETCH_SAMPLES = 128
+
 interface Canvas {
   create(): WarpMap
   /** A chart in pixels of the photo. */
   enlarge(chart: Chart): Chart
 }
 
-function drapeLower(
+// Patches in coordinates of the charts, which run from 0 to 1 across; they end a little outside, where the edge of
+// the cloth is soft. There are as many rows and columns as experiments needed for bends without corners.
+const LEG = { along: [-0.03, 1.03], columns: 24, rows: 64 } as const
+const LEG_ACROSS = [-0.08, 1.02] as const
+const SKIRT_ACROSS = [-0.08, 1.08] as const
+/** Beside a sleeve the torso ends at the seam; without one its border is drawn in full. */
+const TO_SEAM = [-0.01, 1.01] as const
+const TO_BORDER = [-0.12, 1.12] as const
+/** Along, 0 is the neck, 2 the armpit and 3 the hem. */
+const NECK = { along: [-0.6, 0], columns: 24, rows: 12 } as const
+const CHEST = { along: [0, 2], columns: 40, rows: 40 } as const
+const SIDES = { across: [-0.06, 1.06], along: [2, 3.2], columns: 40, rows: 60 } as const
+
+async function drapeLower(
   garment: LowerGarment,
   body: Body,
   scene: Scene,
   { create, enlarge }: Canvas,
-): Layers {
+): Promise<Layers> {
   const map = create()
   for (const { from, to } of fitLower(garment, body, scene)) {
     layPatch(map, tubeChart(from), enlarge(tubeChart(to)), {
-      across: [-0.08, garment.legs ? 1.02 : 1.08],
-      along: [-0.03, 1.03],
-      columns: 24,
-      rows: 64,
+      ...LEG,
+      across: garment.legs ? LEG_ACROSS : SKIRT_ACROSS,
     })
   }
-  const torso = render(map, garment.picture)
+  await pause()
+  const torso = await render(map, garment.picture)
   return { torso, sleeves: null, hemY: NaN, reach: [0, 0], stretches: distortion(map) }
 }
 
-/** The sleeve is drawn in bands, whose margin grows from the shoulder to the cuff. */
+/** The sleeve is drawn in bands, whose margin grows from the shoulder to the cuff, in widths of the sleeve. */
 const SLEEVE_BANDS = 14
+const SLEEVE_MARGIN = { least: 0.02, most: 0.12 }
+/** A sleeve is drawn a little beyond its cuff, where its edge is soft. */
+const SLEEVE_END = 1.05
 
-function drapeUpper(
+async function drapeUpper(
   garment: UpperGarment,
   body: Body,
   scene: Scene,
   { create, enlarge }: Canvas,
-): Layers {
+): Promise<Layers> {
   const shape = fitUpper(garment, body, scene)
   const sleeved = garment.left.sleeve !== null || garment.right.sleeve !== null
   const map = create()
   const source = torsoChart(garment)
   const target = enlarge(torsoChart(shape))
-  // Beside a sleeve the torso ends at the seam; without one its border is drawn in full.
-  const across = sleeved ? ([-0.01, 1.01] as const) : ([-0.12, 1.12] as const)
-  layPatch(map, source, target, { across, along: [-0.6, 0], columns: 24, rows: 12 })
-  layPatch(map, source, target, { across, along: [0, 2], columns: 40, rows: 40 })
-  layPatch(map, source, target, { across: [-0.06, 1.06], along: [2, 3.2], columns: 40, rows: 60 })
-  const torso = render(map, garment.picture)
+  const across = sleeved ? TO_SEAM : TO_BORDER
+  layPatch(map, source, target, { ...NECK, across })
+  layPatch(map, source, target, { ...CHEST, across })
+  layPatch(map, source, target, SIDES)
+  await pause()
+  const torso = await render(map, garment.picture)
   const hems = [shape.left, shape.right].map((side) => body.frame.toFrame(side.side.at(-1)!).y)
   const layers = { torso, hemY: (hems[0]! + hems[1]!) / 2, reach: shape.reach }
   const stretches = distortion(map)
   if (!sleeved) return { ...layers, sleeves: null, stretches }
 
+  await pause()
   clear(map)
+  laySleeves(map, garment, shape, enlarge)
+  await pause()
+  const sleeves = await render(map, garment.picture)
+  return { ...layers, sleeves, stretches: [...stretches, ...distortion(map)] }
+}
+
+function laySleeves(
+  map: WarpMap,
+  garment: UpperGarment,
+  shape: UpperShape,
+  enlarge: Canvas['enlarge'],
+): void {
   for (const side of ['left', 'right'] as const) {
     const from = garment[side].sleeve
     const to = shape[side].sleeve
     if (!from || !to) continue
     for (let band = 0; band < SLEEVE_BANDS; band++) {
       // Close to the shoulder, what is beside the sleeve's outline belongs to the torso.
-      const margin = lerp(0.02, 0.12, Math.min(1, (2 * band) / SLEEVE_BANDS))
+      const { least, most } = SLEEVE_MARGIN
+      const margin = lerp(least, most, Math.min(1, (2 * band) / SLEEVE_BANDS))
       layPatch(map, tubeChart(from), enlarge(tubeChart(to)), {
         across: [-margin, 1 + margin / 2],
-        along: [(band / SLEEVE_BANDS) * 1.05, ((band + 1) / SLEEVE_BANDS) * 1.05],
+        along: [(band / SLEEVE_BANDS) * SLEEVE_END, ((band + 1) / SLEEVE_BANDS) * SLEEVE_END],
         columns: 12,
         rows: 3,
       })
     }
   }
-  const sleeves = render(map, garment.picture)
-  return { ...layers, sleeves, stretches: [...stretches, ...distortion(map)] }
 }
 
-const distortion = (map: WarpMap) => stretchesOf(map, Math.max(1, Math.round(map.width / 128)))
+const distortion = (map: WarpMap) =>
+  stretchesOf(map, Math.max(1, Math.round(map.width / STRETCH_SAMPLES)))

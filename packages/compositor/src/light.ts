@@ -1,8 +1,24 @@
 // The light on the person: shading and folds of the current clothing, carried over to the new cloth.
 import type { Label, Parsing } from './parsing.ts'
-import { blur, blurWithin, createPlane, median, percentile, type Plane } from './plane.ts'
+import { createPlane, median, percentile, type Plane } from './plane.ts'
 import type { Lab } from './oklab.ts'
 import { clamp } from './raster.ts'
+import { blur, blurWithin } from './smoothing.ts'
+
+// Differences of Oklab's lightness, unless a line says otherwise; chosen by experiment on the development photographs.
+/** The least area of clothing that shows the light, in squared body sizes. */
+const LEAST_AREA = 0.2
+/** How far a plain top is trusted: its spread of lightness, its lightness, and the share without a print. */
+const SPREAD = { most: 1.6, unit: 0.09, low: 0.15, high: 0.85 }
+const LIGHT = { from: 0.18, over: 0.2 }
+const PLAIN = { from: 0.5, over: 0.2 }
+/** The reaches of shading and of folds, in body sizes, and how much of them the new cloth takes over. */
+const SHADING = { reach: 0.12, share: 0.7 }
+const FOLDS = { reach: 0.012, share: 0.8 }
+/** The least and the most of the factor. */
+const FACTOR = { least: 0.62, most: 1.18 }
+/** How far the colour of a pixel may be from the clothing's own, and the share of such pixels around it. */
+const OWN_COLOUR = { lightness: 0.16, hue: 0.05, around: 0.8, reach: 2 }
 
 /**
  * A factor for the lightness of the cloth at each pixel, about 1.
@@ -14,27 +30,27 @@ export function shadeOf(lab: Lab, parsing: Parsing, label: Label, size: number):
   shade.data.fill(1)
   const values: number[] = []
   for (let i = 0; i < labels.length; i++) if (labels[i] === label) values.push(lab.L[i]!)
-  if (values.length < 0.2 * size * size) return shade
+  if (values.length < LEAST_AREA * size * size) return shade
   const usual = median(values)
   const weight = plainParts(lab, parsing, label, usual)
   const plain = weight.data.reduce((sum, value) => sum + value, 0) / values.length
-  const spread = percentile(values, 0.85) - percentile(values, 0.15)
+  const spread = percentile(values, SPREAD.high) - percentile(values, SPREAD.low)
   // A patterned or very dark top shows its pattern, not the light.
   const trust =
-    clamp(1.6 - spread / 0.09, 0, 1) *
-    clamp((usual - 0.18) / 0.2, 0, 1) *
-    clamp((plain - 0.5) / 0.2, 0, 1)
+    clamp(SPREAD.most - spread / SPREAD.unit, 0, 1) *
+    clamp((usual - LIGHT.from) / LIGHT.over, 0, 1) *
+    clamp((plain - PLAIN.from) / PLAIN.over, 0, 1)
   if (trust === 0) return shade
   const lightness = { width, height, data: lab.L }
-  const low = blurWithin(lightness, weight, size * 0.12)
-  const fine = blurWithin(lightness, weight, Math.max(1, size * 0.012))
+  const low = blurWithin(lightness, weight, size * SHADING.reach)
+  const fine = blurWithin(lightness, weight, Math.max(1, size * FOLDS.reach))
   for (let i = 0; i < labels.length; i++) {
     const base = low.data[i]!
     if (Number.isNaN(base)) continue
     const isSeen = weight.data[i]! > 0 && !Number.isNaN(fine.data[i]!)
     const folds = isSeen ? fine.data[i]! - base : 0
-    const relative = (base / usual - 1) * 0.7 + (folds / usual) * 0.8
-    shade.data[i] = clamp(1 + trust * relative, 0.62, 1.18)
+    const relative = (base / usual - 1) * SHADING.share + (folds / usual) * FOLDS.share
+    shade.data[i] = clamp(1 + trust * relative, FACTOR.least, FACTOR.most)
   }
   return shade
 }
@@ -51,10 +67,11 @@ function plainParts(
   const plain = createPlane(width, height)
   for (const i of inside) {
     const hue = Math.hypot(lab.a[i]! - a, lab.b[i]! - b)
-    if (Math.abs(lab.L[i]! - usual) < 0.16 && hue < 0.05) plain.data[i] = 1
+    if (Math.abs(lab.L[i]! - usual) < OWN_COLOUR.lightness && hue < OWN_COLOUR.hue)
+      plain.data[i] = 1
   }
   // The blurred edge of a print is a part of it.
-  const around = blur(plain, 2)
-  for (const i of inside) if (around.data[i]! < 0.8) plain.data[i] = 0
+  const around = blur(plain, OWN_COLOUR.reach)
+  for (const i of inside) if (around.data[i]! < OWN_COLOUR.around) plain.data[i] = 0
   return plain
 }

@@ -1,5 +1,6 @@
 // Arms and legs as chains of joints with widths. Lengths are in pixels of the parsed picture.
 import type { Joint } from './perception.ts'
+import { directionOf, shareAlong } from './lines.ts'
 import { clamp, lerp, type Point } from './raster.ts'
 
 export interface Limb {
@@ -21,28 +22,38 @@ export interface LimbPoint {
 /** Below this a joint's position is not used. */
 const SEEN = 0.25
 
+/** The elbow's share of the arm. */
+export const ELBOW = 0.52
+/** The share of the arm on each side of the elbow over which its direction turns; chosen by experiment. */
+const BEND = 0.12
+/** How far below the shoulder an elbow that is not seen is assumed, in half-widths of the shoulder. */
+const UPPER_ARM = 4
+
 export const isSeen = (joint: Joint) => joint.score >= SEEN
 
 /** Whether the point lies in the limb's tube, whose width is multiplied by `times`. */
-export function isInLimb(limb: Limb, point: Point, times: number): boolean {
-  return limbDistance(limb, point) < times
-}
+export const isInLimb = ({ joints, radii }: Limb, point: Point, times: number): boolean =>
+  [0, 1].some((bone) => {
+    const [from, to] = [joints[bone]!, joints[bone + 1]!]
+    if (!isSeen(to)) return false
+    return placeInTube(from, to, [radii[bone]!, radii[bone + 1]!], point).distance < times
+  })
 
-/** The distance of the point from the limb's axis, relative to the limb's half-width there. */
-function limbDistance({ joints, radii }: Limb, point: Point): number {
-  let nearest = Infinity
-  for (let i = 0; i < 2; i++) {
-    const from = joints[i]!
-    const to = joints[i + 1]!
-    if (!isSeen(to)) continue
-    const [dx, dy] = [to.x - from.x, to.y - from.y]
-    const length = dx * dx + dy * dy
-    const share =
-      length === 0 ? 0 : clamp(((point.x - from.x) * dx + (point.y - from.y) * dy) / length, 0, 1)
-    const distance = Math.hypot(point.x - from.x - dx * share, point.y - from.y - dy * share)
-    nearest = Math.min(nearest, distance / lerp(radii[i]!, radii[i + 1]!, share))
-  }
-  return nearest
+/**
+ * Where a point lies in a tube between two points, whose half-width changes from one to the other: the share
+ * of its length, and the distance from its axis relative to the half-width there.
+ */
+export function placeInTube(
+  from: Point,
+  to: Point,
+  radii: readonly [number, number],
+  point: Point,
+) {
+  const share = shareAlong(from, to, point)
+  const dx = to.x - from.x
+  const dy = to.y - from.y
+  const away = Math.hypot(point.x - from.x - dx * share, point.y - from.y - dy * share)
+  return { share, distance: away / lerp(radii[0], radii[1], share) }
 }
 
 /** A point on the arm's axis, at a share of its length from shoulder to wrist. */
@@ -50,16 +61,16 @@ export function armAt({ joints, radii }: Limb, share: number, sign: -1 | 1): Lim
   const [shoulder, elbow, wrist] = joints
   const bend = isSeen(elbow)
     ? elbow
-    : { x: shoulder.x + sign * radii[0], y: shoulder.y + 4 * radii[0] }
+    : { x: shoulder.x + sign * radii[0], y: shoulder.y + UPPER_ARM * radii[0] }
   const end = isSeen(wrist) ? wrist : { x: 2 * bend.x - shoulder.x, y: 2 * bend.y - shoulder.y }
   const isUpper = share < ELBOW
   const [from, to] = isUpper ? [shoulder, bend] : [bend, end]
   const local = isUpper ? share / ELBOW : (share - ELBOW) / (1 - ELBOW)
   // The direction turns gradually at the elbow.
-  const turn = clamp((share - ELBOW + 0.12) / 0.24, 0, 1)
-  const upper = direction(shoulder, bend)
-  const lower = direction(bend, end)
-  const along = direction(
+  const turn = clamp((share - ELBOW + BEND) / (2 * BEND), 0, 1)
+  const upper = directionOf(shoulder, bend)
+  const lower = directionOf(bend, end)
+  const along = directionOf(
     { x: 0, y: 0 },
     { x: lerp(upper.x, lower.x, turn), y: lerp(upper.y, lower.y, turn) },
   )
@@ -68,12 +79,4 @@ export function armAt({ joints, radii }: Limb, share: number, sign: -1 | 1): Lim
     outwards: { x: sign * along.y, y: -sign * along.x },
     radius: isUpper ? lerp(radii[0], radii[1], local) : lerp(radii[1], radii[2], local),
   }
-}
-
-/** The elbow's share of the arm. */
-export const ELBOW = 0.52
-
-function direction(from: Point, to: Point): Point {
-  const length = Math.max(1e-6, Math.hypot(to.x - from.x, to.y - from.y))
-  return { x: (to.x - from.x) / length, y: (to.y - from.y) / length }
 }

@@ -1,5 +1,5 @@
 // Lines of points.
-import { lerp, type Point } from './raster.ts'
+import { clamp, lerp, type Point } from './raster.ts'
 
 /** The same line with `count` points at equal distances. */
 export function resample(line: readonly Point[], count: number): Point[] {
@@ -19,22 +19,33 @@ export function resample(line: readonly Point[], count: number): Point[] {
   })
 }
 
-/** Rounds a line with fixed ends by a running mean. */
-export function smoothLine(line: readonly Point[], reach: number): Point[] {
-  return line.map((point, i) => {
-    const span = Math.min(reach, i, line.length - 1 - i)
-    if (span === 0) return point
-    let x = 0
-    let y = 0
-    for (let k = i - span; k <= i + span; k++) {
-      x += line[k]!.x
-      y += line[k]!.y
-    }
-    return { x: x / (2 * span + 1), y: y / (2 * span + 1) }
-  })
+export const distance = (one: Point, other: Point) => Math.hypot(one.x - other.x, one.y - other.y)
+
+export const middle = (one: Point, other: Point): Point => ({
+  x: (one.x + other.x) / 2,
+  y: (one.y + other.y) / 2,
+})
+
+/** The point at a distance from another, along a direction of length 1. */
+export const pointBeside = (point: Point, direction: Point, away: number): Point => ({
+  x: point.x + direction.x * away,
+  y: point.y + direction.y * away,
+})
+
+/** The direction from one point to another, of length 1. */
+export function directionOf(from: Point, to: Point): Point {
+  const length = Math.max(1e-6, distance(from, to))
+  return { x: (to.x - from.x) / length, y: (to.y - from.y) / length }
 }
 
-export const distance = (one: Point, other: Point) => Math.hypot(one.x - other.x, one.y - other.y)
+/** The share of a segment, from 0 to 1, that is nearest to a point; 0 for a segment without length. */
+export function shareAlong(from: Point, to: Point, point: Point): number {
+  const dx = to.x - from.x
+  const dy = to.y - from.y
+  const squared = dx * dx + dy * dy
+  if (squared === 0) return 0
+  return clamp(((point.x - from.x) * dx + (point.y - from.y) * dy) / squared, 0, 1)
+}
 
 export const between = (from: Point, to: Point, share: number): Point => ({
   x: lerp(from.x, to.x, share),

@@ -1,9 +1,9 @@
 // From a customer's file to pixels: checked, decoded, rotated upright and scaled down.
-import { inspect, imageFile } from '@try-on/image-files'
+import { imageFile, inspect, orientationOf } from '@try-on/image-files'
 import type { ImageFormat } from '@try-on/image-files'
 import { OutOfMemory, type Decoder } from './codecs.ts'
-import { orientationOf, upright } from './exif.ts'
-import { containsItsImage, isTooLarge, unsupported } from './file.ts'
+import { upright } from './upright.ts'
+import { containsItsImage, isTooLarge, unsupported } from './decode-limits.ts'
 import type { Raster } from './raster.ts'
 
 /** An image file with the format that its first bytes show. */

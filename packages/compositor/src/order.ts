@@ -1,6 +1,7 @@
 // What stays in front of the garment: face, hair, bags, and arms before the torso.
 import type { Body, BodySide } from './body.ts'
-import { ELBOW } from './limb.ts'
+import { ELBOW, placeInTube } from './limb.ts'
+import { distance } from './lines.ts'
 import { LABEL, type Parsing } from './parsing.ts'
 import { createPlane, type Plane } from './plane.ts'
 import type { Point } from './raster.ts'
@@ -14,6 +15,17 @@ export interface Order {
 
 /** How far the hand reaches beyond the wrist, relative to the body's size. */
 const HAND = 0.55
+/** Half-widths at the wrist, the palm and the fingers, in half-widths of the wrist; chosen by experiment. */
+const FOREARM = 1.1
+const PALM = 1.3
+const FINGERS = 1.6
+/** How far a pixel is the arm's, in half-widths: on the torso, and skin beside it, where loose shapes mean the arm. */
+const ON_ARM = 1.05
+const BESIDE_TORSO = 1.6
+/** Where bare arms and old sleeves begin to lie in front of the torso: 0 is the shoulder, 1 the elbow. */
+const SKIN_FROM = 0.5
+const CLOTH_FROM = 1.1
+const WRIST = 2
 
 /** Heights in the body's frame. */
 export interface LowerOrder {
@@ -37,6 +49,7 @@ export function orderOf(
   const sleeveEnds = reach.map((share) =>
     share < ELBOW ? share / ELBOW : 1 + (share - ELBOW) / (1 - ELBOW),
   )
+  const arms = [armOf(body.left, body), armOf(body.right, body)]
   const wearsDress = !labels.includes(LABEL.bottom)
   const order = { torso: createPlane(width, height), sleeves: createPlane(width, height) }
   for (let y = 0, i = 0; y < height; y++) {
@@ -59,14 +72,16 @@ export function orderOf(
         order.torso.data[i] = wearsDress && body.frame.toFrame(point).y > lower.waistY ? 0 : 1
         continue
       }
-      for (const side of [body.left, body.right]) {
-        const at = armPosition(side, body, point)
+      for (const arm of arms) {
+        if (!isNear(arm, point)) continue
+        const { side } = arm
+        const at = armPosition(arm, point)
         // Beside the torso skin is the arm's; before the torso it can be the belly's.
         const beside = label === LABEL.skin && isBeside(body, side, point)
-        if (at.distance > (beside ? 1.6 : 1.05)) continue
-        if (at.share > 2 && label === LABEL.skin) order.sleeves.data[i] = 1
+        if (at.distance > (beside ? BESIDE_TORSO : ON_ARM)) continue
+        if (at.share > WRIST && label === LABEL.skin) order.sleeves.data[i] = 1
         const sleeveEnd = sleeveEnds[side === body.left ? 0 : 1]!
-        const bareFrom = label === LABEL.skin ? 0.5 : 1.1
+        const bareFrom = label === LABEL.skin ? SKIN_FROM : CLOTH_FROM
         if (at.share > Math.max(bareFrom, sleeveEnd)) order.torso.data[i] = 1
       }
     }
@@ -79,37 +94,55 @@ function isBeside(body: Body, side: BodySide, point: Point): boolean {
   return side.sign * x > Math.abs(body.edgeAt(side.sign, y))
 }
 
-/** Where a point is on the arm: 0 at the shoulder, 1 at the elbow, 2 at the wrist, 3 at the fingertips. */
-function armPosition(
-  side: BodySide,
-  body: Body,
-  point: Point,
-): { share: number; distance: number } {
-  const [shoulder, elbow, wrist] = side.arm.joints
-  const length = Math.max(1, Math.hypot(wrist.x - elbow.x, wrist.y - elbow.y))
-  const tips = {
-    x: wrist.x + ((wrist.x - elbow.x) / length) * HAND * body.size,
-    y: wrist.y + ((wrist.y - elbow.y) / length) * HAND * body.size,
-    score: wrist.score,
-  }
-  const radii = side.arm.radii
-  const parts = [
-    limbAt([shoulder, elbow], [radii[0], radii[1]], point),
-    limbAt([elbow, wrist], [radii[1], radii[2] * 1.1], point),
-    limbAt([wrist, tips], [radii[2] * 1.3, radii[2] * 1.6], point),
-  ]
-  let best = { share: 0, distance: Infinity }
-  parts.forEach((part, i) => {
-    if (part.distance < best.distance) best = { share: i + part.share, distance: part.distance }
-  })
-  return best
+interface Part {
+  from: Point
+  to: Point
+  radii: readonly [number, number]
 }
 
-function limbAt([from, to]: [Point, Point], [start, end]: [number, number], point: Point) {
-  const [dx, dy] = [to.x - from.x, to.y - from.y]
-  const length = dx * dx + dy * dy
-  const raw = length === 0 ? 0 : ((point.x - from.x) * dx + (point.y - from.y) * dy) / length
-  const share = Math.min(1, Math.max(0, raw))
-  const distance = Math.hypot(point.x - from.x - dx * share, point.y - from.y - dy * share)
-  return { share, distance: distance / (start + (end - start) * share) }
+/** An arm as three tubes, and the box outside of which a point is too far from it. */
+interface Arm {
+  side: BodySide
+  parts: Part[]
+  left: number
+  right: number
+  top: number
+  bottom: number
+}
+
+function armOf(side: BodySide, { size }: Body): Arm {
+  const [shoulder, elbow, wrist] = side.arm.joints
+  const length = Math.max(1, distance(elbow, wrist))
+  const tips = {
+    x: wrist.x + ((wrist.x - elbow.x) / length) * HAND * size,
+    y: wrist.y + ((wrist.y - elbow.y) / length) * HAND * size,
+  }
+  const [upper, middle, end] = side.arm.radii
+  const widest = BESIDE_TORSO * Math.max(upper, middle, end * FINGERS, 0)
+  const ends = [shoulder, elbow, wrist, tips]
+  return {
+    side,
+    parts: [
+      { from: shoulder, to: elbow, radii: [upper, middle] },
+      { from: elbow, to: wrist, radii: [middle, end * FOREARM] },
+      { from: wrist, to: tips, radii: [end * PALM, end * FINGERS] },
+    ],
+    left: Math.min(...ends.map(({ x }) => x)) - widest,
+    right: Math.max(...ends.map(({ x }) => x)) + widest,
+    top: Math.min(...ends.map(({ y }) => y)) - widest,
+    bottom: Math.max(...ends.map(({ y }) => y)) + widest,
+  }
+}
+
+const isNear = ({ left, right, top, bottom }: Arm, { x, y }: Point) =>
+  x >= left && x <= right && y >= top && y <= bottom
+
+/** Where a point is on the arm: 0 at the shoulder, 1 at the elbow, 2 at the wrist, 3 at the fingertips. */
+function armPosition({ parts }: Arm, point: Point) {
+  let best = { share: 0, distance: Infinity }
+  for (const [i, { from, to, radii }] of parts.entries()) {
+    const part = placeInTube(from, to, radii, point)
+    if (part.distance < best.distance) best = { share: i + part.share, distance: part.distance }
+  }
+  return best
 }

@@ -1,6 +1,8 @@
 // What each pixel of a photo of a person shows.
 import type { Perception, Pose } from './perception.ts'
 import { toLab } from './oklab.ts'
+import { pause } from './pause.ts'
+import { piecesOf, type Piece } from './pieces.ts'
 import { resize, type Plane } from './plane.ts'
 import { ramp, shrink, type Raster } from './raster.ts'
 import { bodyOf, type Body } from './parsing/body.ts'
@@ -8,7 +10,7 @@ import { labelsNear, openPixels } from './parsing/band.ts'
 import { borderCosts } from './parsing/borders.ts'
 import { learnColours, relearnColours, type Colours } from './parsing/colours.ts'
 import { labelCosts, type Clues } from './parsing/costs.ts'
-import { dissolveSpecks, gapBetween, piecesOf, type Piece } from './parsing/cleanup.ts'
+import { dissolveSpecks, gapBetween } from './parsing/cleanup.ts'
 import { IMPOSSIBLE, improve, type Labelling } from './parsing/expansion.ts'
 import { frameOf, type Frame } from './parsing/frame.ts'
 import { groundCosts, learnGround, openGround, type Ground } from './parsing/ground.ts'
@@ -26,47 +28,57 @@ export interface Parsing {
 
 /** The longest side at which labels are found first; then their borders are refined. */
 const COARSE_SIDE = 256
+/** The cost of a border between labels within a flat area, per pixel. By experiment. */
 const STRENGTH = 3
 /** Pieces with fewer pixels, at the coarse size, are no part of their own. */
 const SPECK = 14
 /** The least probability of a person on a bone. */
 const BONE = 0.6
+/** Shoulder widths from a bone within which that holds in full, and beyond which it does not hold. */
+const BONE_NEAR = 0.04
+const BONE_FAR = 0.1
 
 /**
  * Labels every pixel of a photo of one person. The picture should be opaque and about 512 pixels
  * long; the perception is that of the same picture. Never fails: without a person the labels mean
  * nothing.
  */
-export function parse(picture: Raster, perception: Perception): Parsing {
+export async function parse(picture: Raster, perception: Perception): Promise<Parsing> {
   const small = shrink(picture, COARSE_SIDE)
   const { width, height } = small
   const body = bodyOf(scaled(perception.pose, width / picture.width))
   const lab = toLab(small)
-  const pixels = Int32Array.from({ length: width * height }, (_, i) => i)
+  const pixels = new Int32Array(width * height).map((_, i) => i)
   const frame = frameOf(body, width, pixels)
   const person = withLimbs(resize(perception.person, width, height), frame)
   const indices = colourIndices(lab, pixels)
+  await pause()
   const ground = learnGround(lab, person)
   const groundCost = ground && groundCosts(ground, lab, indices, pixels)
+  await pause()
   const open = groundCost ? openGround(groundCost, person) : new Uint8Array(pixels.length)
   const evidence = { lab, indices, person, frame, ground: groundCost }
   const clues = { frame, indices, person: person.data, ground: groundCost, open }
   const borders = borderCosts(lab, STRENGTH)
 
+  await pause()
   let colours = learnColours(evidence, body)
+  await pause()
   let costs = labelCosts(clues, colours)
   const coarse: Labelling = { width, height, labels: cheapest(costs) }
-  improve(coarse, { count: LABEL_COUNT, costs, borders }, pixels, 2)
+  await improve(coarse, { count: LABEL_COUNT, costs, borders }, pixels, 2)
   forbidOddPieces(coarse, costs, frame, body)
+  await pause()
   colours = relearnColours(evidence, colours, coarse.labels)
+  await pause()
   costs = labelCosts(clues, colours)
-  improve(coarse, { count: LABEL_COUNT, costs, borders }, pixels, 1)
+  await improve(coarse, { count: LABEL_COUNT, costs, borders }, pixels, 1)
   forbidOddPieces(coarse, costs, frame, body)
   dissolveSpecks(coarse, SPECK)
   if (small === picture) return coarse
   const labels = enlarged(coarse.labels, small, picture)
   const fine = { width: picture.width, height: picture.height, labels }
-  refine(fine, picture, perception, { colours, ground, open: enlarged(open, small, picture) })
+  await refine(fine, picture, perception, { colours, ground, open: enlarged(open, small, picture) })
   return fine
 }
 
@@ -78,25 +90,32 @@ interface Learned {
 }
 
 /** Moves the borders of the labels onto the edges of the picture, in place. */
-function refine(
+async function refine(
   labelling: Labelling,
   picture: Raster,
   perception: Perception,
   { colours, ground, open }: Learned,
-): void {
+): Promise<void> {
+  await pause()
   const lab = toLab(picture)
   const pixels = openPixels(labelling, lab, colours.litSkin)
   const indices = colourIndices(lab, pixels)
   const clues: Clues = {
     frame: frameOf(bodyOf(perception.pose), picture.width, pixels),
     indices,
-    person: Float32Array.from(pixels, (i) => perception.person.data[i]!),
+    person: new Float32Array(pixels.length).map((_, k) => perception.person.data[pixels[k]!]!),
     ground: ground && groundCosts(ground, lab, indices, pixels),
-    open: Uint8Array.from(pixels, (i) => open[i]!),
+    open: new Uint8Array(pixels.length).map((_, k) => open[pixels[k]!]!),
   }
+  await pause()
   const costs = labelCosts(clues, colours)
   forbidNewLabels(costs, pixels, labelling)
-  improve(labelling, { count: LABEL_COUNT, costs, borders: borderCosts(lab, STRENGTH) }, pixels, 1)
+  await improve(
+    labelling,
+    { count: LABEL_COUNT, costs, borders: borderCosts(lab, STRENGTH) },
+    pixels,
+    1,
+  )
   dissolveSpecks(labelling, 4 * SPECK)
 }
 
@@ -104,7 +123,7 @@ function refine(
 function withLimbs(person: Plane, { armDistance, legDistance }: Frame): Plane {
   const bones = person.data.map((p, i) => {
     const near = Math.min(armDistance[i]!, legDistance[i]!)
-    return Math.max(p, BONE * ramp(-near, -0.1, -0.04))
+    return Math.max(p, BONE * ramp(-near, -BONE_FAR, -BONE_NEAR))
   })
   return { ...person, data: bones }
 }
@@ -127,13 +146,13 @@ function forbidOddPieces(
   body: Body,
 ): void {
   const { width } = labelling
-  const pieces = [...piecesOf(labelling)]
+  const pieces = piecesOf(labelling.labels, width)
   const small = ({ pixels }: Piece) => pixels.length < LEAST_ITEM * body.unit ** 2
-  const bags = pieces.filter((piece) => piece.label === LABEL.item && !small(piece))
+  const bags = pieces.filter((piece) => piece.value === LABEL.item && !small(piece))
   const onHead = ({ pixels }: Piece) => pixels.some((i) => i < width || isHairline(frame, i))
-  const heads = pieces.filter((piece) => piece.label === LABEL.hair && onHead(piece))
+  const heads = pieces.filter((piece) => piece.value === LABEL.hair && onHead(piece))
   for (const piece of pieces) {
-    const { label, pixels } = piece
+    const { value: label, pixels } = piece
     const beside = (others: Piece[], reach: number) =>
       others.some((other) => gapBetween(piece, other, width) < reach * body.unit)
     const odd =

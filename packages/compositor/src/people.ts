@@ -1,18 +1,40 @@
-// Evidence that a picture shows a person, and not several. MoveNet always returns one body: it mixes the
+// Evidence that a picture shows one person who can be dressed. MoveNet always returns one body: it mixes the
 // joints of several people, and a shirt alone looks like shoulders to it.
+import { isSeen } from './limb.ts'
+import { distance, middle } from './lines.ts'
+import type { Perception } from './perception.ts'
 import type { JointName, Pose } from './person-models.ts'
+import { numberPieces } from './pieces.ts'
 import type { Plane } from './plane.ts'
 
-const BODY: JointName[] = [
-  'leftShoulder',
-  'rightShoulder',
-  'leftElbow',
-  'rightElbow',
-  'leftWrist',
-  'rightWrist',
-  'leftHip',
-  'rightHip',
-]
+/** The least `bodyConfidence` of a person. */
+const A_BODY = 0.56
+/** The width of the shoulders relative to the torso; 0.55 to 0.8 from the front. */
+const SIDEWAYS = 0.3
+/** The cosine of the torso's tilt. */
+const UPRIGHT = 0.75
+
+/** @returns a sentence that says why the person cannot be dressed; null when they can */
+export function unfit({ pose, person }: Perception): string | null {
+  const { leftShoulder, rightShoulder, leftHip, rightHip } = pose
+  if (bodyConfidence(pose) < A_BODY) return 'No person is visible, or too little of their body.'
+  if (!isSeen(leftShoulder) || !isSeen(rightShoulder)) return 'The shoulders are not visible.'
+  if (!isSeen(leftHip) && !isSeen(rightHip)) return 'The hips are not visible.'
+  if (countPeople(person) > 1) return 'More than one person is visible.'
+  const hips = middle(leftHip, rightHip)
+  const chest = middle(leftShoulder, rightShoulder)
+  const torso = distance(hips, chest)
+  if (distance(leftShoulder, rightShoulder) < SIDEWAYS * torso) {
+    return 'The person is seen from the side.'
+  }
+  if (hips.y - chest.y < UPRIGHT * torso) return 'The person is not upright.'
+  return null
+}
+
+const BODY = ['Shoulder', 'Elbow', 'Wrist', 'Hip'].flatMap((joint) => [
+  `left${joint}`,
+  `right${joint}`,
+]) as JointName[]
 
 /**
  * The mean confidence in shoulders, elbows, wrists and hips from 0 to 1. It was at least 0.69 for 28 of 28
@@ -29,31 +51,8 @@ const SHARE = 0.3
  * The number of large separate regions in the mask of `Perception`. People who touch count as one, and
  * a person whom an object cuts into parts can count as two.
  */
-export function countPeople({ width, height, data }: Plane): number {
-  const isFree = Uint8Array.from(data, (probability) => (probability >= 0.5 ? 1 : 0))
-  const stack = new Int32Array(width * height)
-  const areas: number[] = []
-  for (let start = 0; start < isFree.length; start++) {
-    if (isFree[start] === 0) continue
-    let area = 0
-    let open = 0
-    const visit = (at: number) => {
-      if (isFree[at] === 0) return
-      isFree[at] = 0
-      stack[open++] = at
-    }
-    visit(start)
-    while (open > 0) {
-      const at = stack[--open]!
-      const x = at % width
-      area++
-      if (x > 0) visit(at - 1)
-      if (x < width - 1) visit(at + 1)
-      if (at >= width) visit(at - width)
-      if (at < width * (height - 1)) visit(at + width)
-    }
-    areas.push(area)
-  }
-  const largest = Math.max(0, ...areas)
-  return areas.filter((area) => area >= largest * SHARE).length
+export function countPeople(person: Plane): number {
+  const { areas } = numberPieces(person, (at) => person.data[at]! >= 0.5)
+  const largest = Math.max(...areas)
+  return areas.filter((area) => area > 0 && area >= largest * SHARE).length
 }

@@ -6,7 +6,8 @@ import {
   type PersonModels,
   type Pose,
 } from './person-models.ts'
-import type { Plane } from './plane.ts'
+import { pause } from './pause.ts'
+import { createPlane, type Plane } from './plane.ts'
 import { lerp, ramp, type Raster } from './raster.ts'
 import { startBackend, type TensorUsage } from './tensor-backend.ts'
 import type { ModelFiles } from './tensor-model.ts'
@@ -23,6 +24,16 @@ export interface Perception {
    * the picture. Null when the face is not visible.
    */
   face: Box | null
+  /** Where the person was looked at closely; null when nothing like a person was seen. */
+  box: Box | null
+}
+
+/** What shortens a look. */
+export interface Look {
+  /** Where the person is, from an earlier look at the same scene. */
+  box?: Box | null
+  /** Whether a close look at the mask is worthwhile; without one it stays rough, or empty if `box` is given. */
+  isWorthwhile?: (pose: Pose) => boolean
 }
 
 export interface PerceptionModules {
@@ -34,7 +45,7 @@ export interface PerceptionModules {
 
 export interface Perceiver {
   /** Looks at the picture of one person. Never changes the picture. */
-  perceive(picture: Raster): Perception
+  perceive(picture: Raster, look?: Look): Promise<Perception>
   /** What the models use at the moment. */
   usage(): TensorUsage
 }
@@ -62,9 +73,9 @@ async function start(load: () => Promise<PerceptionModules>): Promise<Perceiver>
   const models = await loadPersonModels(modules)
   return {
     usage,
-    perceive(picture) {
+    async perceive(picture, look = {}) {
       try {
-        return perceive(models, picture)
+        return await perceive(models, picture, look)
       } catch (cause) {
         // The memory of a binary that trapped may be corrupt.
         started = undefined
@@ -75,19 +86,30 @@ async function start(load: () => Promise<PerceptionModules>): Promise<Perceiver>
 }
 
 /** First the whole picture, then the part around the person, then the upper body: each is sharper. */
-function perceive(models: PersonModels, picture: Raster): Perception {
+async function perceive(
+  models: PersonModels,
+  picture: Raster,
+  { box: known, isWorthwhile }: Look,
+): Promise<Perception> {
   const whole = { x: 0, y: 0, width: picture.width, height: picture.height }
-  let person = models.mask(picture, whole)
-  let pose = models.pose(picture, whole)
-  const box = boxAround(person, pose)
-  if (box) {
+  await pause()
+  let person = known ? createPlane(picture.width, picture.height) : models.mask(picture, whole)
+  await pause()
+  let pose = models.pose(picture, known ?? whole)
+  await pause()
+  const box = known ?? boxAround(person, pose)
+  if (box && !known) {
     pose = models.pose(picture, box)
+    await pause()
+  }
+  if (box && (isWorthwhile?.(pose) ?? true)) {
     person = models.mask(picture, box)
+    await pause()
     clearOutside(person, box)
     const upper = upperBodyOf(pose, box)
     if (upper) fadeInto(person, models.mask(picture, upper), upper)
   }
-  return { pose, person, face: faceOf(pose) }
+  return { pose, person, face: faceOf(pose), box }
 }
 
 /** Below this score a joint is mostly a guess: hidden, outside the picture, or there is no person. */
@@ -98,6 +120,9 @@ export const isConfident = (joint: Joint): boolean => joint.score >= CONFIDENT
 
 /** A joint with at least this score extends the box of the person. */
 const PLAUSIBLE = 0.2
+
+/** Around the person, as a share of the longer side of the box; the models expect some. By experiment. */
+const MARGIN = 0.08
 
 /** The box of the person with a margin; null without a person. */
 function boxAround(mask: Plane, pose: Pose): Box | null {
@@ -117,7 +142,7 @@ function boxAround(mask: Plane, pose: Pose): Box | null {
   }
   for (const { x, y, score } of Object.values(pose)) if (score >= PLAUSIBLE) include(x, y)
   if (left > right) return null
-  const margin = 0.08 * Math.max(right - left, bottom - top)
+  const margin = MARGIN * Math.max(right - left, bottom - top)
   const x = Math.max(0, left - margin)
   const y = Math.max(0, top - margin)
   return {
@@ -146,12 +171,16 @@ function upperBodyOf(pose: Pose, box: Box): Box | null {
   const lowest = Math.max(
     ...[leftHip, rightHip, leftWrist, rightWrist].filter(isConfident).map(({ y }) => y),
   )
-  const height = (lowest - box.y) * (1 + FADE) + 0.06 * box.height
-  return Math.max(height, box.width) < 0.8 * Math.max(box.height, box.width)
+  const height = (lowest - box.y) * (1 + FADE) + BELOW * box.height
+  return Math.max(height, box.width) < WORTHWHILE * Math.max(box.height, box.width)
     ? { ...box, height }
     : null
 }
 
+/** How far hips and wrists are above the end of the upper body, as a share of the person's height. */
+const BELOW = 0.06
+/** Above this share of the person's box the upper body would not be seen more sharply. By experiment. */
+const WORTHWHILE = 0.8
 /** The share of the upper body's height over which its mask passes into the mask of the whole body. */
 const FADE = 0.12
 
@@ -167,6 +196,9 @@ function fadeInto(mask: Plane, part: Plane, box: Box): void {
   }
 }
 
+/** A face in distances of its features, and its forehead and height in widths. By experiment. */
+const FACE = { eyes: 2.2, noseToEar: 1.1, noseToEye: 2, forehead: 0.5, height: 1.35 }
+
 /** Null unless the nose and an eye or ear are seen. */
 function faceOf({ nose, leftEye, rightEye, leftEar, rightEar }: Pose): Box | null {
   if (!isConfident(nose)) return null
@@ -179,7 +211,12 @@ function faceOf({ nose, leftEye, rightEye, leftEar, rightEar }: Pose): Box | nul
   const noseToEar = Math.max(0, ...ears.map((ear) => distance([nose, ear])))
   const noseToEye = Math.max(0, ...eyes.map((eye) => distance([nose, eye])))
   // From the front the first two agree; from the side the ear is as far from the nose as both are in front.
-  const width = Math.max(distance(ears), distance(eyes) * 2.2, noseToEar * 1.1, noseToEye * 2)
+  const width = Math.max(
+    distance(ears),
+    distance(eyes) * FACE.eyes,
+    noseToEar * FACE.noseToEar,
+    noseToEye * FACE.noseToEye,
+  )
   if (width === 0) return null
   const left = Math.min(...seen.map(({ x }) => x))
   const right = Math.max(...seen.map(({ x }) => x))
@@ -187,8 +224,8 @@ function faceOf({ nose, leftEye, rightEye, leftEar, rightEar }: Pose): Box | nul
   const eyeY = level.reduce((sum, { y }) => sum + y, 0) / level.length
   return {
     x: (left + right) / 2 - width / 2,
-    y: eyeY - width * 0.5,
+    y: eyeY - width * FACE.forehead,
     width,
-    height: width * 1.35,
+    height: width * FACE.height,
   }
 }

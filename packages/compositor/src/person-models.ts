@@ -49,6 +49,7 @@ export interface PersonModels {
   mask(picture: Raster, box: Box): Plane
 }
 
+/** The sides of the models' inputs, in pixels: MoveNet Lightning and MediaPipe Selfie. */
 const POSE_SIDE = 192
 const MASK_SIDE = 256
 
@@ -90,7 +91,9 @@ function pixelsOf(picture: Raster, square: Square, side: number, white: number):
   const weight = white / 255 / (steps * steps)
   for (let y = 0, at = 0; y < side; y++) {
     for (let x = 0; x < side; x++, at += 3) {
-      let [red, green, blue] = [0, 0, 0]
+      let red = 0
+      let green = 0
+      let blue = 0
       for (let dy = 0; dy < steps; dy++) {
         const py = Math.floor(top + (y + (dy + 0.5) / steps) * scale)
         if (py < 0 || py >= height) continue

@@ -1,8 +1,11 @@
 // Decoded pictures and basic operations on them.
 
-export interface Raster {
+export interface Size {
   width: number
   height: number
+}
+
+export interface Raster extends Size {
   /** Red, green, blue, alpha; not premultiplied. */
   data: Uint8ClampedArray
 }
@@ -11,6 +14,16 @@ export interface Point {
   x: number
   y: number
 }
+
+/** The index of the pixel that contains a point; -1 outside of the picture. */
+export function indexAt({ width, height }: Size, { x, y }: Point): number {
+  const [column, row] = [Math.floor(x), Math.floor(y)]
+  return column < 0 || row < 0 || column >= width || row >= height ? -1 : row * width + column
+}
+
+/** The lightness of a pixel from 0 to 255, by the weights of ITU-R BT.601. */
+export const lumaAt = ({ data }: Raster, at: number) =>
+  0.3 * data[at * 4]! + 0.59 * data[at * 4 + 1]! + 0.11 * data[at * 4 + 2]!
 
 export const lerp = (from: number, to: number, share: number) => from + (to - from) * share
 
@@ -65,7 +78,10 @@ function addRow(source: Raster, row: number, columns: Uint32Array, sums: Float64
   for (let x = 0; x + 1 < columns.length; x++) {
     const from = columns[x]!
     const to = Math.max(from + 1, columns[x + 1]!)
-    let [red, green, blue, alpha] = [0, 0, 0, 0]
+    let red = 0
+    let green = 0
+    let blue = 0
+    let alpha = 0
     for (let at = (start + from) * 4; at < (start + to) * 4; at += 4) {
       const weight = data[at + 3]!
       red += data[at]! * weight

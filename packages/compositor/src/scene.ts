@@ -2,6 +2,7 @@
 import type { Body } from './body.ts'
 import { LABEL, type Label, type Parsing } from './parsing.ts'
 import { median } from './plane.ts'
+import { indexAt } from './raster.ts'
 
 /** Heights in the body's frame; NaN for what is not seen. */
 export interface Scene {
@@ -18,28 +19,26 @@ export function readScene(parsing: Parsing, body: Body): Scene {
   }
 }
 
+/** The lines that are searched, and how many must find an edge. */
 const LINES = 13
+const LEAST_FOUND = 4
+/** The width of the band of lines, relative to the body's size. */
+const BAND = 0.6
+/** Where the lines begin and end, in lengths of the torso below the shoulders. */
+const SEARCH = { from: -0.2, to: 3.2 }
 
 /** The usual height of the first or last pixel of a label on lines along the middle of the body. */
-function edgeOf(
-  { width, height, labels }: Parsing,
-  body: Body,
-  label: Label,
-  which: 'first' | 'last',
-): number {
+function edgeOf(parsing: Parsing, body: Body, label: Label, which: 'first' | 'last'): number {
   const found: number[] = []
   for (let line = 0; line < LINES; line++) {
-    const x = (line / (LINES - 1) - 0.5) * 0.6 * body.size
+    const x = (line / (LINES - 1) - 0.5) * BAND * body.size
     let edge = NaN
-    for (let y = Math.round(-0.2 * body.torso); y < 3.2 * body.torso; y++) {
-      const point = body.frame.toPicture({ x, y })
-      const [column, row] = [Math.floor(point.x), Math.floor(point.y)]
-      if (column < 0 || row < 0 || column >= width || row >= height) continue
-      if (labels[row * width + column] !== label) continue
+    for (let y = Math.round(SEARCH.from * body.torso); y < SEARCH.to * body.torso; y++) {
+      if (parsing.labels[indexAt(parsing, body.frame.toPicture({ x, y }))] !== label) continue
       edge = y
       if (which === 'first') break
     }
     if (!Number.isNaN(edge)) found.push(edge)
   }
-  return found.length < 4 ? NaN : median(found)
+  return found.length < LEAST_FOUND ? NaN : median(found)
 }

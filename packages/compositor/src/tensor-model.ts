@@ -39,11 +39,15 @@ export async function loadModel(
   for (const key of ['modelTopology', 'signature', 'weightSpecs', 'weightData'] as const) {
     delete files[key]
   }
-  return (rgb) =>
+  return (rgb) => {
+    let found: Float32Array | undefined
     tf.tidy(() => {
-      const values = type === 'int32' ? Int32Array.from(rgb) : rgb
+      const values = type === 'int32' ? new Int32Array(rgb) : rgb
       const output = model.predict(tf.tensor4d(values, [1, side, side, 3], type))
-      if (!(output instanceof tf.Tensor)) throw new Error('the model has several outputs')
-      return output.dataSync<'float32'>()
+      // `tidy` looks for tensors in what is returned, and would list every value.
+      if (output instanceof tf.Tensor) found = output.dataSync<'float32'>()
     })
+    if (!found) throw new Error('the model has several outputs')
+    return found
+  }
 }

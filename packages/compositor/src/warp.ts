@@ -1,5 +1,6 @@
 // Warps a picture with a pair of charts: each target pixel gets the coordinates of its source pixel.
 import type { Chart } from './garment-chart.ts'
+import { pauseInRows } from './pause.ts'
 import { clamp, type Point, type Raster } from './raster.ts'
 
 export interface WarpMap {
@@ -91,15 +92,18 @@ function layTriangle(map: WarpMap, to: Triangle, from: Triangle): void {
 }
 
 /** Renders the source through the map; transparent where the map is empty. */
-export function render(map: WarpMap, source: Raster): Raster {
+export async function render(map: WarpMap, source: Raster): Promise<Raster> {
   const { width, height } = map
   const data = new Uint8ClampedArray(width * height * 4)
   const colour = new Float64Array(4)
-  for (let at = 0; at < map.x.length; at++) {
-    const x = map.x[at]!
-    if (Number.isNaN(x)) continue
-    pick(source, x - 0.5, map.y[at]! - 0.5, colour)
-    for (let c = 0; c < 4; c++) data[at * 4 + c] = colour[c]!
+  for (let row = 0, at = 0; row < height; row++) {
+    await pauseInRows(row, map)
+    for (let column = 0; column < width; column++, at++) {
+      const x = map.x[at]!
+      if (Number.isNaN(x)) continue
+      pick(source, x - 0.5, map.y[at]! - 0.5, colour)
+      for (let c = 0; c < 4; c++) data[at * 4 + c] = colour[c]!
+    }
   }
   const layer = { width, height, data }
   smoothEdges(layer)
@@ -125,7 +129,8 @@ function smoothEdges({ width, height, data }: Raster): void {
         data[below - 4]! +
         data[below]! +
         data[below + 4]!
-      const soft = (sum / 9 - 85) * 1.5
+      // From a third of full cover to all of it.
+      const soft = (sum / 9 - 255 / 3) * 1.5
       if (soft < row[x]!) data[(y * width + x) * 4 + 3] = soft
     }
     above = row

@@ -1,9 +1,11 @@
 // Each measure of the self-assessment reacts to its fault, shown by spoiling the result of a drawn pair.
 import { beforeAll, describe, expect, it } from 'vitest'
-import { assess, verdict, type Assessment, type Facts } from '../src/assess.ts'
+import { assess, type Assessment, type Facts } from '../src/assess.ts'
+import { newShreds } from '../src/assess/drawing.ts'
 import { doubtOf } from '../src/assess/kind.ts'
 import { mismatch } from '../src/assess/outline.ts'
 import { stretchesOf } from '../src/assess/stretch.ts'
+import { verdict } from '../src/assess/verdict.ts'
 import { compose, type Composition } from '../src/compose.ts'
 import { LABEL } from '../src/parsing.ts'
 import { createPerceiver } from '../src/perception.ts'
@@ -27,7 +29,7 @@ beforeAll(async () => {
   photo = figure({ width: 420, height: 630, shirt: '#2b6b4a' })
   const perceiver = await createPerceiver(() => Promise.resolve(perceptionModules))
   const cloth = garment({ width: 420, height: 470, kind: 'tshirt', backdrop: '#e4e8ea' })
-  composition = compose(copyOf(photo), cloth, perceiver)
+  composition = await compose(copyOf(photo), cloth, perceiver)
   facts = { ...composition.steps, perceiver }
   sound = composition.assessment
 }, 60_000)
@@ -36,7 +38,7 @@ beforeAll(async () => {
 function spoilt(
   spoil: (result: Raster, covered: Plane) => void,
   changed: Partial<Facts> = {},
-): Assessment {
+): Promise<Assessment> {
   const result = copyOf(composition.picture)
   const covered = copyOf(facts.covered)
   spoil(result, covered)
@@ -91,31 +93,33 @@ describe('the assessment', () => {
     expect(sound.identity).toBeGreaterThan(0.6)
   })
 
-  it('notices a result without the garment', () => {
-    const { coverage } = spoilt((result, covered) => erase(result, covered, () => true))
+  it('notices a result without the garment', async () => {
+    const { coverage } = await spoilt((result, covered) => erase(result, covered, () => true))
     expect(coverage).toBe(0)
     expect(verdict({ ...sound, coverage })).toMatchObject({ code: 'generation_failed' })
   })
 
-  it('notices a garment on one half of the body', () => {
+  it('notices a garment on one half of the body', async () => {
     const middle = at(0, 0.4).x
-    const { halfCoverage } = spoilt((result, covered) => erase(result, covered, (x) => x > middle))
+    const { halfCoverage } = await spoilt((result, covered) =>
+      erase(result, covered, (x) => x > middle),
+    )
     expect(halfCoverage).toBeLessThan(0.1)
     expect(verdict({ ...sound, halfCoverage })).not.toBeNull()
   })
 
-  it('notices old clothing beside the garment', () => {
+  it('notices old clothing beside the garment', async () => {
     const [left, top, low] = [at(-0.25, 0).x, at(0, 0.2).y, at(0, 0.8).y]
-    const { oldLeft } = spoilt((result, covered) =>
+    const { oldLeft } = await spoilt((result, covered) =>
       erase(result, covered, (x, y) => x < left && y > top && y < low),
     )
     expect(oldLeft).toBeGreaterThan(0.05)
     expect(verdict({ ...sound, oldLeft })?.message).toContain('old clothing')
   })
 
-  it('notices a garment that lies beside the body', () => {
+  it('notices a garment that lies beside the body', async () => {
     const shift = Math.round(torsoLength())
-    const moved = spoilt((result, covered) => {
+    const moved = await spoilt((result, covered) => {
       erase(result, covered, () => true)
       const { x, y } = at(0, 0.5)
       cover(result, covered, (px, py) => Math.abs(px - x - shift) < 60 && Math.abs(py - y) < 60)
@@ -125,10 +129,10 @@ describe('the assessment', () => {
     expect(verdict(moved)).not.toBeNull()
   })
 
-  it('notices paint on the face', () => {
+  it('notices paint on the face', async () => {
     const { width, labels } = facts.parsing
     const scale = photo.width / width
-    const { faceChange } = spoilt((result) => {
+    const { faceChange } = await spoilt((result) => {
       for (let y = 0, i = 0; y < result.height; y++) {
         for (let x = 0; x < result.width; x++, i++) {
           const label = labels[Math.floor(y / scale) * width + Math.floor(x / scale)]
@@ -141,8 +145,8 @@ describe('the assessment', () => {
     expect(verdict({ ...sound, faceChange })?.message).toBe('The face changed.')
   })
 
-  it('notices a changed background', () => {
-    const { groundChange } = spoilt((result) => {
+  it('notices a changed background', async () => {
+    const { groundChange } = await spoilt((result) => {
       for (let i = 0; i < result.data.length / 4; i++) {
         if (i % result.width < 30) result.data[i * 4] = result.data[i * 4]! - 90
       }
@@ -151,9 +155,9 @@ describe('the assessment', () => {
     expect(groundChange).toBeGreaterThan(1)
   })
 
-  it('notices loose pieces and shreds', () => {
+  it('notices loose pieces and shreds', async () => {
     const top = at(0, 0.1).y
-    const torn = spoilt((result, covered) =>
+    const torn = await spoilt((result, covered) =>
       erase(result, covered, (x, y) => y > top && (x % 14 < 8 || y % 60 < 8)),
     )
     expect(torn.scattered).toBeGreaterThan(0.1)
@@ -161,18 +165,49 @@ describe('the assessment', () => {
     expect(verdict(torn)).not.toBeNull()
   })
 
-  it('notices a tear', () => {
+  it('does not count straps that the product has as shreds', () => {
+    const size = { width: 100, height: 100 }
+    const isBody = (i: number) => i >= 4000 && i % 100 >= 20 && i % 100 < 80
+    const isStrap = (i: number) => i % 100 === 30 || i % 100 === 70
+    const product = { ...size, data: new Uint8ClampedArray(40_000) }
+    for (let i = 0; i < 10_000; i++) if (isBody(i) || isStrap(i)) product.data[i * 4 + 3] = 255
+    expect(newShreds(product, size, (i) => isBody(i) || isStrap(i), 2)).toBeLessThan(0.001)
+    const isSpike = (i: number) => i % 10 === 0
+    expect(newShreds(product, size, (i) => isBody(i) || isSpike(i), 2)).toBeGreaterThan(0.02)
+  })
+
+  it('notices a forearm before the body that was painted over a sleeve', async () => {
+    const joint = (across: number, along: number) => ({
+      ...facts.body.frame.toPicture({ x: across * facts.body.size, y: along * facts.body.torso }),
+      score: 1,
+    })
+    const { left } = facts.body
+    const joints = [left.arm.joints[0], joint(-0.5, 0.6), joint(0.4, 0.6)] as typeof left.arm.joints
+    const body = { ...facts.body, left: { ...left, arm: { ...left.arm, joints } } }
+    const paint = (result: Raster, covered: Plane) => {
+      const isArm = (_: number, y: number) => Math.abs(y / at(0, 0.6).y - 1) < 0.06
+      cover(result, covered, isArm)
+      for (let i = 0; i < covered.data.length; i++) {
+        const y = (Math.floor(i / covered.width) * photo.width) / covered.width
+        if (isArm(0, y)) covered.data[i] = 0
+      }
+    }
+    const { paintedForearms } = await spoilt(paint, { body })
+    expect(verdict({ ...sound, paintedForearms })).not.toBeNull()
+  })
+
+  it('notices a tear', async () => {
     const centre = at(0, 0.4)
-    const holed = spoilt((result, covered) =>
+    const holed = await spoilt((result, covered) =>
       erase(result, covered, (x, y) => Math.abs(x - centre.x) < 4 && Math.abs(y - centre.y) < 50),
     )
     expect(holed.gaps).toBeGreaterThan(sound.gaps + 0.005)
     expect(holed.coverage).toBeLessThan(sound.coverage)
   })
 
-  it('notices a hole that shows the background', () => {
+  it('notices a hole that shows the background', async () => {
     const centre = at(0, 0.5)
-    const holed = spoilt((result, covered) => {
+    const holed = await spoilt((result, covered) => {
       const inHole = (x: number, y: number) => Math.hypot(x - centre.x, y - centre.y) < 30
       erase(result, covered, inHole)
       const ground = photo.data.slice(0, 3)
@@ -183,8 +218,8 @@ describe('the assessment', () => {
     expect(holed.windows).toBeGreaterThan(0.05)
   })
 
-  it('notices a long sleeve that begins at the elbow', () => {
-    const { brokenSleeves } = spoilt((result, covered) => {
+  it('notices a long sleeve that begins at the elbow', async () => {
+    const { brokenSleeves } = await spoilt((result, covered) => {
       const scale = photo.width / facts.covered.width
       const [, elbow, wrist] = facts.body.left.arm.joints
       const near = (x: number, y: number, point: { x: number; y: number }) =>
@@ -196,8 +231,8 @@ describe('the assessment', () => {
     expect(brokenSleeves).toBeGreaterThan(0.26)
   })
 
-  it('notices other colours than the product has', () => {
-    const { identity, coverage } = spoilt((result, covered) => {
+  it('notices other colours than the product has', async () => {
+    const { identity, coverage } = await spoilt((result, covered) => {
       for (let y = 0, i = 0; y < result.height; y++) {
         for (let x = 0; x < result.width; x++, i++) {
           if (covered.data[scaled(x, y, result, covered)]! > 0.5) {
@@ -210,7 +245,7 @@ describe('the assessment', () => {
     expect(coverage).toBeLessThan(0.3)
   })
 
-  it('notices an old print that shows through', () => {
+  it('notices an old print that shows through', async () => {
     const centre = at(0, 0.4)
     const printed = copyOf(photo)
     const result = copyOf(composition.picture)
@@ -222,19 +257,19 @@ describe('the assessment', () => {
         }
       }
     }
-    expect(assess(printed, result, facts).ghost).toBeGreaterThan(sound.ghost + 10)
+    expect((await assess(printed, result, facts)).ghost).toBeGreaterThan(sound.ghost + 10)
   })
 
-  it('reports the stretches of the warp', () => {
-    const { stretch, worstStretch } = spoilt(() => {}, { stretches: [1, 1, 1, 3, 3, 8] })
+  it('reports the stretches of the warp', async () => {
+    const { stretch, worstStretch } = await spoilt(() => {}, { stretches: [1, 1, 1, 3, 3, 8] })
     expect(stretch).toBe(8)
     expect(worstStretch).toBe(8)
   })
 
-  it('notices trousers taken off under a new top', () => {
+  it('notices trousers taken off under a new top', async () => {
     const { width, labels } = facts.parsing
     const scale = photo.width / width
-    const { undressed } = spoilt((result) => {
+    const { undressed } = await spoilt((result) => {
       for (let y = 0, i = 0; y < result.height; y++) {
         for (let x = 0; x < result.width; x++, i++) {
           const label = labels[Math.floor(y / scale) * width + Math.floor(x / scale)]
@@ -252,10 +287,10 @@ describe('the assessment', () => {
     const pixel = { width: 1, height: 1, data: new Uint8ClampedArray(4) }
     for (const picture of [black, pixel]) {
       const { width, height } = picture
-      const assessment = assess(picture, picture, {
+      const assessment = await assess(picture, picture, {
         ...facts,
         parsing: { width, height, labels: new Uint8Array(width * height) },
-        perception: perceiver.perceive(picture),
+        perception: await perceiver.perceive(picture),
         covered: { width, height, data: new Float32Array(width * height) },
       })
       expect(verdict(assessment)).not.toBeNull()

@@ -1,7 +1,7 @@
 // Properties of the composed picture, tested with drawn people and garments.
 import { detectFormat } from '@try-on/image-files'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { dress, Refusal } from '../src/index.ts'
+import { dress, CompositionError } from '../src/index.ts'
 import type { ImageFile } from '../src/load.ts'
 import type { Rgba } from '../samples/index.ts'
 import {
@@ -23,11 +23,11 @@ const fileOf = async (model: ImageFile, cloth: ImageFile) =>
 const pictureOf = async (model: ImageFile, cloth: ImageFile): Promise<Rgba> =>
   decode(await fileOf(model, cloth))
 
-/** The code of the refusal. */
+/** The code of the error. */
 const refusalOf = (model: ImageFile, cloth: ImageFile) =>
   dress(tools, { model, garment: cloth }).then(
     () => 'nothing',
-    (error: unknown) => (error instanceof Refusal ? error.code : String(error)),
+    (error: unknown) => (error instanceof CompositionError ? error.code : String(error)),
   )
 
 const pixel = ({ width, data }: Rgba, x: number, y: number) => [
@@ -199,3 +199,17 @@ function noise(length: number): Uint8ClampedArray {
     return i % 4 === 3 ? 255 : state >>> 24
   })
 }
+
+it('gives the thread to other work between all of its steps', async () => {
+  const images = { model: await png(figure()), garment: await png(garment()) }
+  let turns = 0
+  const over = new AbortController()
+  const countTurns = async () => {
+    for (; !over.signal.aborted; turns++) await new Promise((resolve) => setTimeout(resolve, 0))
+  }
+  const counting = countTurns()
+  await dress(tools, images)
+  over.abort()
+  await counting
+  expect(turns).toBeGreaterThan(80)
+})

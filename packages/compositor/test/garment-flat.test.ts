@@ -1,8 +1,15 @@
 // Product photos without a person, drawn here: what is cut out, and where the landmarks are.
 import { describe, expect, it } from 'vitest'
-import { minimumCut } from '../src/garment/max-flow.ts'
+import { gridArcs } from '../src/garment/edges.ts'
+import { minimumCut } from '../src/max-flow.ts'
 import { drawGarment } from '../samples/index.ts'
+import { pointsOf, polygon } from '../samples/shapes.ts'
+import { reachOf } from '../src/fit/sleeve.ts'
+import { fillSlots } from '../src/garment/holes.ts'
+import { maskWhere } from '../src/garment/mask.ts'
 import { readFlat } from '../src/garment/read.ts'
+import { wearerIn } from '../src/garment/wearer.ts'
+import type { Perception } from '../src/perception.ts'
 import type { Raster } from '../src/raster.ts'
 
 type Colour = readonly [number, number, number]
@@ -29,6 +36,14 @@ function shirt(colour: Colour): Raster {
   })
 }
 
+/** A dark garment from the polygons of its left half, in a picture 300 wide: "x y, …". */
+function cutOut(halves: readonly string[]): Raster {
+  const shapes = halves.map((points) => polygon(pointsOf(points)))
+  return draw(300, 400, (x, y) =>
+    shapes.some((shape) => shape(Math.min(x, 300 - x), y) < 0) ? [40, 60, 120] : GROUND,
+  )
+}
+
 const alphaAt = (picture: Raster, x: number, y: number) =>
   picture.data[(y * picture.width + x) * 4 + 3]
 
@@ -36,8 +51,8 @@ describe('readFlat', () => {
   it.each<[string, Colour]>([
     ['dark', [40, 60, 120]],
     ['white', [255, 255, 255]],
-  ])('cuts out a %s T-shirt without its lining', (_, colour) => {
-    const garment = readFlat(shirt(colour))
+  ])('cuts out a %s T-shirt without its lining', async (_, colour) => {
+    const garment = await readFlat(shirt(colour))
     if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)
     expect(alphaAt(garment.picture, 150, 200)).toBe(255)
     expect(alphaAt(garment.picture, 20, 20)).toBe(0)
@@ -45,8 +60,8 @@ describe('readFlat', () => {
     expect(garment.shoulders).toBe('sleeves')
   })
 
-  it('places armpits and hem of a T-shirt', () => {
-    const garment = readFlat(shirt([160, 30, 40]))
+  it('places armpits and hem of a T-shirt', async () => {
+    const garment = await readFlat(shirt([160, 30, 40]))
     if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)
     const { left, right, hem } = garment
     expect(Math.abs(left.armpit.x - 90)).toBeLessThan(6)
@@ -58,8 +73,8 @@ describe('readFlat', () => {
 
   it.each(['stripes', 'checks', 'plain'] as const)(
     'does not take the neckline of a tank top with %s for an armhole',
-    (pattern) => {
-      const garment = readFlat(
+    async (pattern) => {
+      const garment = await readFlat(
         drawGarment({ width: 800, height: 900, kind: 'tank', pattern, background: 'gradient' }),
       )
       if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)
@@ -70,25 +85,120 @@ describe('readFlat', () => {
     },
   )
 
-  it('finds the legs of trousers', () => {
+  it('finds the legs of trousers', async () => {
     const picture = draw(240, 400, (x, y) => {
       const off = Math.abs(x - 120)
       const cloth =
         y > 30 && y < 370 && off < 50 + y * 0.02 && !(y > 140 && off < 4 + (y - 140) * 0.03)
       return cloth ? [60, 70, 90] : GROUND
     })
-    const garment = readFlat(picture)
+    const garment = await readFlat(picture)
     if (garment?.kind !== 'trousers') throw new Error(`read as ${garment?.kind}`)
     expect(Math.abs(garment.legs!.crotch.y - 140)).toBeLessThan(8)
     expect(Math.abs(garment.waist[0]!.x - 70)).toBeLessThan(6)
+  })
+
+  it('ends the inner side of a leg at the corner of a pointed hem', async () => {
+    const garment = await readFlat(
+      cutOut(['100 30, 150 30, 150 140, 146 140, 138 340, 114 358, 90 340, 94 100']),
+    )
+    if (garment?.kind !== 'trousers') throw new Error(`read as ${garment?.kind}`)
+    expect(Math.abs(garment.legs!.leftInner.at(-1)!.x - 138)).toBeLessThan(6)
+  })
+
+  it('ends a bodysuit where the legs begin', async () => {
+    const garment = await readFlat(
+      cutOut([
+        '70 60, 100 52, 130 110, 150 114, 150 340, 138 340, 82 250, 82 120',
+        '70 60, 84 110, 82 150, 52 332, 30 330, 50 76',
+      ]),
+    )
+    if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)
+    expect(Math.abs(garment.hem[8]!.y - 256)).toBeLessThan(10)
+    expect(garment.left.sleeve!.outer.at(-1)!.y).toBeGreaterThan(300)
+    expect(garment.right.sleeve!.outer.at(-1)!.y).toBeGreaterThan(300)
+  })
+
+  it('finds wide sleeves that hide the sides and end at the hem', async () => {
+    const garment = await readFlat(
+      cutOut(['150 50, 125 50, 118 70, 92 86, 22 296, 50 306, 62 288, 62 310, 150 310']),
+    )
+    if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)
+    expect(garment.shoulders).toBe('sleeves')
+    expect(garment.left.sleeve!.outer.at(-1)!.y).toBeGreaterThan(270)
+    expect(garment.left.armpit.y).toBeLessThan(200)
+  })
+
+  it('does not take the narrow shoulders of a wide neck for straps', async () => {
+    const garment = await readFlat(
+      cutOut([
+        '96 50, 90 55, 64 74, 80 110, 100 140, 150 150, 150 330, 88 330, 88 160, 70 190, 30 170, 46 76',
+      ]),
+    )
+    if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)
+    expect(garment.shoulders).toBe('sleeves')
+  })
+
+  it("keeps stripes in the background's colour that reach the shoulder", async () => {
+    const plain = shirt([20, 20, 20])
+    const striped = draw(300, 400, (x, y) => {
+      const at = (Math.floor(y) * 300 + Math.floor(x)) * 4
+      const isStripe = Math.abs(Math.abs(x - 150) - 45) < 4 && y < 250
+      return isStripe ? GROUND : [plain.data[at]!, plain.data[at + 1]!, plain.data[at + 2]!]
+    })
+    const garment = await readFlat(striped)
+    expect(alphaAt(garment!.picture, 105, 150)).toBe(255)
   })
 
   it.each<[string, Raster]>([
     ['a black picture', draw(200, 200, () => [0, 0, 0])],
     ['a dot', draw(200, 200, (x, y) => (Math.hypot(x - 100, y - 100) < 8 ? [255, 0, 0] : GROUND))],
     ['stripes', draw(200, 200, (_, y) => (y % 20 < 3 ? [0, 0, 0] : GROUND))],
-  ])('refuses %s', (_, picture) => {
-    expect(readFlat(picture)).toBeNull()
+  ])('refuses %s', async (_, picture) => {
+    expect(await readFlat(picture)).toBeNull()
+  })
+})
+
+describe('wearerIn', () => {
+  const joint = (x: number, y: number) => ({ x, y, score: 0.8 })
+  const pose = Object.fromEntries(
+    ['Eye', 'Ear', 'Shoulder', 'Elbow', 'Wrist', 'Hip', 'Knee', 'Ankle'].flatMap((name, i) => [
+      [`left${name}`, joint(130, 50 + 10 * i)],
+      [`right${name}`, joint(70, 50 + 10 * i)],
+    ]),
+  )
+  const perceptionFrom = (top: number) => ({
+    pose: { ...pose, nose: joint(100, 45) } as Perception['pose'],
+    person: {
+      width: 200,
+      height: 200,
+      data: new Float32Array(40_000).fill(1, top * 200),
+    },
+    face: null,
+    box: null,
+  })
+
+  it('finds a person with a head, or cut off by the picture', () => {
+    expect(wearerIn(perceptionFrom(10))).not.toBeNull()
+    expect(wearerIn(perceptionFrom(0))).not.toBeNull()
+  })
+
+  it('does not take a shirt with a collar for a person', () => {
+    expect(wearerIn(perceptionFrom(58))).toBeNull()
+  })
+})
+
+describe('reachOf', () => {
+  it('measures a wide short sleeve by its outer edge', () => {
+    const outer = [
+      { x: 80, y: 0 },
+      { x: 0, y: 80 },
+    ]
+    const inner = [
+      { x: 80, y: 100 },
+      { x: 78, y: 100 },
+    ]
+    expect(reachOf({ outer, inner }, 200, 1, 200)).toBeGreaterThan(0.3)
   })
 })
 
@@ -106,7 +216,12 @@ describe('minimumCut', () => {
         Uint8Array.from({ length: 12 }, (_, i) => (bits >> i) & 1),
       )
       const least = Math.min(...sides.map(cost))
-      const found = minimumCut({ width, height, terminal: terminal.slice(), links: links.slice() })
+      const found = minimumCut({
+        degree: 4,
+        reverse: gridArcs(width, height),
+        arcs: links.slice(),
+        terminals: terminal.slice(),
+      })
       expect(cost(found)).toBe(least)
     }
   })
@@ -133,3 +248,13 @@ function costOf(
   }
   return sum
 }
+
+describe('fillSlots', () => {
+  it('fills a stripe that is open at the top, also of cloth in two pieces', () => {
+    const size = { width: 40, height: 40 }
+    const row = (i: number) => Math.floor(i / size.width)
+    const pieces = maskWhere(size, (i) => row(i) < 10 || row(i) > 12)
+    const striped = maskWhere(size, (i) => pieces.data[i] === 1 && !(i % 40 === 20 && row(i) < 8))
+    expect(fillSlots(striped).data).toEqual(pieces.data)
+  })
+})

@@ -16,5 +16,5 @@ it('is tried again after a failure, and then happens once', async () => {
   expect(one).toBe(other)
   expect(await createPerceiver(load)).toBe(one)
   expect(load).toHaveBeenCalledOnce()
-  expect(one.perceive(figure()).pose.nose.score).toBeGreaterThan(0.3)
+  expect((await one.perceive(figure())).pose.nose.score).toBeGreaterThan(0.3)
 })

@@ -22,9 +22,8 @@ const FIGURES: [name: string, overlap: number, options: FigureOptions][] = [
 const perceive = async (picture: Rgba): Promise<Perception> =>
   (await tools.perceiver()).perceive(picture)
 
-const bodyOf = ({ scale = 0.122, build = 1 }: FigureOptions): Body => ({
+const bodyOf = ({ scale = 0.122 }: FigureOptions): Body => ({
   unit: SIZE.height * scale,
-  build,
   at: (x, y) => [SIZE.width / 2 + x * SIZE.height * scale, SIZE.height * (0.06 + y * scale)],
 })
 
@@ -111,13 +110,24 @@ describe('perceive', () => {
     expect(countPeople(person)).toBe(2)
   })
 
+  it('sees the same in a box that is known, and the same joints without a close look at the mask', async () => {
+    const perceiver = await tools.perceiver()
+    const picture = figure(SIZE)
+    const seen = await perceiver.perceive(picture)
+    expect(seen.box).not.toBeNull()
+    expect(await perceiver.perceive(picture, { box: seen.box })).toEqual(seen)
+    const rough = await perceiver.perceive(picture, { isWorthwhile: () => false })
+    expect(rough.pose).toEqual(seen.pose)
+    expect(rough.person).not.toEqual(seen.person)
+  })
+
   it('returns the same values for the same picture, in constant memory', async () => {
     const perceiver = await tools.perceiver()
     const picture = figure(SIZE)
-    const first = perceiver.perceive(picture)
+    const first = await perceiver.perceive(picture)
     const before = perceiver.usage()
     for (let run = 0; run < 20; run++) {
-      const { pose, person } = perceiver.perceive(picture)
+      const { pose, person } = await perceiver.perceive(picture)
       expect(pose).toEqual(first.pose)
       expect(person.data.every((value, at) => value === first.person.data[at])).toBe(true)
     }

@@ -1,4 +1,5 @@
 // Writes PNG files with APIs that both Node and Workers have.
+import { joined } from '../src/bytes.ts'
 import crc from 'crc-32'
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
@@ -65,12 +66,4 @@ export function pngChunk(type: string, body: Uint8Array): Uint8Array {
   return result
 }
 
-export function concat(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const result = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    result.set(part, at)
-    at += part.length
-  }
-  return result
-}
+export const concat = (parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => joined(...parts)

@@ -1,5 +1,6 @@
 // Reads WebP files chunk by chunk (RFC 9649). Finds the bitstream that a decoder decodes and reads the
 // size from it, because the sizes in the container may differ.
+import { bytesOf, joined } from './bytes.ts'
 import { corrupt, type Corrupt } from './corrupt.ts'
 
 interface RiffChunk {
@@ -123,31 +124,43 @@ class Image {
  * file unchanged.
  */
 export function imageFile(file: Uint8Array, header: WebpHeader): Uint8Array {
+  if (header.bitstream.byteOffset - file.byteOffset === RIFF_HEADER_BYTES + 8) return file
+  return joined(...webpParts(header))
+}
+
+/** Chunks of an extended file beside the image. */
+export interface WebpExtras {
+  ICCP?: Uint8Array | undefined
+  EXIF?: Uint8Array | undefined
+  'XMP '?: Uint8Array | undefined
+}
+
+/** The parts of a file with the image and `extras`. They contain the image data without a copy. */
+export function webpParts(header: WebpHeader, extras: WebpExtras = {}): Uint8Array[] {
   const { width, height, lossless, bitstream, alpha } = header
-  if (bitstream.byteOffset - file.byteOffset === RIFF_HEADER_BYTES + 8) return file
-  const parts: [string, Uint8Array][] = [[lossless ? 'VP8L' : 'VP8 ', bitstream]]
-  if (alpha) {
+  const { ICCP: profile, EXIF: exif, 'XMP ': xmp } = extras
+  const image = [lossless ? 'VP8L' : 'VP8 ', bitstream] as const
+  let chunks: (readonly [string, Uint8Array | null | undefined])[] = [image]
+  if (alpha || profile || exif || xmp) {
+    const hasAlpha = alpha !== null || (lossless && usesAlpha(bitstream))
     const extended = new Uint8Array(10)
-    extended[0] = 0x10
+    extended[0] =
+      (profile ? 0x20 : 0) | (hasAlpha ? 0x10 : 0) | (exif ? 0x08 : 0) | (xmp ? 0x04 : 0)
     extended.set(bytes24(width - 1), 4)
     extended.set(bytes24(height - 1), 7)
-    parts.unshift(['VP8X', extended], ['ALPH', alpha])
+    chunks = [['VP8X', extended], ['ICCP', profile], ['ALPH', alpha], image]
+    chunks.push(['EXIF', exif], ['XMP ', xmp])
   }
-  const padded = (body: Uint8Array) => body.length + (body.length % 2)
-  const length = parts.reduce((sum, [, body]) => sum + 8 + padded(body), RIFF_HEADER_BYTES)
-  const result = new Uint8Array(length)
-  const view = viewOf(result)
-  result.set(ascii('RIFF'))
-  view.setUint32(4, length - 8, true)
-  result.set(ascii('WEBP'), 8)
-  let at = RIFF_HEADER_BYTES
-  for (const [type, body] of parts) {
-    result.set(ascii(type), at)
-    view.setUint32(at + 4, body.length, true)
-    result.set(body, at + 8)
-    at += 8 + padded(body)
+  const parts: Uint8Array[] = [bytesOf('RIFF\0\0\0\0WEBP')]
+  for (const [type, body] of chunks) {
+    if (!body) continue
+    const size = Uint8Array.of(...bytes24(body.length), body.length >>> 24)
+    parts.push(joined(bytesOf(type), size), body)
+    if (body.length % 2) parts.push(new Uint8Array(1))
   }
-  return result
+  const length = parts.reduce((sum, part) => sum + part.length, 0)
+  viewOf(parts[0]!).setUint32(4, length - 8, true)
+  return parts
 }
 
 interface Size {
@@ -173,6 +186,8 @@ function losslessSize(body: Uint8Array): Size | null {
   return { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 }
 }
 
+const usesAlpha = (lossless: Uint8Array) => (lossless[4]! & 0x10) !== 0
+
 const viewOf = (bytes: Uint8Array) => new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
 const uint24 = (bytes: Uint8Array, at: number) => {
@@ -180,6 +195,4 @@ const uint24 = (bytes: Uint8Array, at: number) => {
   return view.getUint16(at, true) | (view.getUint8(at + 2) << 16)
 }
 
-const bytes24 = (value: number) => [value & 0xff, (value >> 8) & 0xff, value >> 16]
-
-const ascii = (text: string) => Array.from(text, (char) => char.charCodeAt(0))
+const bytes24 = (value: number) => [value & 0xff, (value >> 8) & 0xff, (value >> 16) & 0xff]

@@ -1,27 +1,7 @@
-// The test cards of the sandbox and what each one does. Only the brand, the last four digits and the
-// behaviour of a card are stored.
+// The test cards of the sandbox and what each one does. Only the last four digits of a card are stored,
+// which identify it. Most numbers have the same effect at Stripe.
 
-/** `confirm_once` needs no confirmation for later charges; `confirm_always` fails without one. */
-export const BEHAVIOURS = [
-  'success',
-  'declined',
-  'insufficient_funds',
-  'confirm_once',
-  'confirm_always',
-  'off_session_declined',
-  'renewal_declined',
-  'late',
-  'refunded',
-  'disputed',
-] as const
-type Behaviour = (typeof BEHAVIOURS)[number]
-
-export interface Card {
-  lastFour: string
-  behaviour: Behaviour
-}
-
-/** The cards in the order of the payment page. Most numbers have the same effect at Stripe. */
+/** The cards in the order of the payment page. */
 export const TEST_CARDS = [
   { number: '4242424242424242', behaviour: 'success', effect: 'Succeeds' },
   { number: '4000000000000002', behaviour: 'declined', effect: 'Is declined' },
@@ -57,13 +37,18 @@ export const TEST_CARDS = [
     behaviour: 'disputed',
     effect: 'Is disputed after 1 minute, lost after 2',
   },
-] as const satisfies readonly { number: string; behaviour: Behaviour; effect: string }[]
+] as const
 
-/** How a card is paid with: on the payment page, automatically, or for the renewal of a plan. */
-type Occasion = 'checkout' | 'automatic' | 'renewal'
+/** @param card its last four digits */
+export const behaviourOf = (card: string | null) =>
+  TEST_CARDS.find(({ number }) => card !== null && number.endsWith(card))?.behaviour
 
 /** @returns why the card is declined, for the customer; null when the charge succeeds */
-export function declineReason({ behaviour }: Card, occasion: Occasion): string | null {
+export function declineReason(
+  card: string,
+  occasion: 'checkout' | 'automatic' | 'renewal',
+): string | null {
+  const behaviour = behaviourOf(card)
   if (behaviour === 'declined') return 'The card was declined.'
   if (behaviour === 'insufficient_funds') return 'The card has insufficient funds.'
   if (occasion === 'checkout') return null
@@ -75,28 +60,14 @@ export function declineReason({ behaviour }: Card, occasion: Occasion): string |
 }
 
 /** Whether the payment page asks the holder for a confirmation. */
-export const needsConfirmation = ({ behaviour }: Card): boolean =>
-  behaviour === 'confirm_once' || behaviour === 'confirm_always'
+export const needsConfirmation = (card: string): boolean =>
+  ['confirm_once', 'confirm_always'].includes(behaviourOf(card) ?? '')
 
-/** The digits of a card number, without spaces and hyphens. */
-export const digitsOf = (text: string): string => text.replace(/[\s-]/g, '')
-
-/** The Luhn check, which detects mistyped digits. */
-export function isCardNumber(digits: string): boolean {
-  if (!/^\d{12,19}$/.test(digits)) return false
-  let sum = 0
-  for (const [index, digit] of [...digits].reverse().entries()) {
-    const value = Number(digit) * (index % 2 === 0 ? 1 : 2)
-    sum += value > 9 ? value - 9 : value
-  }
-  return sum % 10 === 0
-}
-
-/** @returns null when the number is not one of the test cards */
-export function cardOf(digits: string): Card | null {
-  const known = TEST_CARDS.find(({ number }) => number === digits)
-  return known ? { lastFour: digits.slice(-4), behaviour: known.behaviour } : null
+/** The last four digits of a test card, which may be written with spaces; null for any other number. */
+export function testCard(text: string): string | null {
+  const digits = text.replace(/[\s-]/g, '')
+  return TEST_CARDS.some(({ number }) => number === digits) ? digits.slice(-4) : null
 }
 
 /** A card for display, such as "Visa •••• 4242". All test cards are Visa cards. */
-export const describeCard = ({ lastFour }: Card): string => `Visa •••• ${lastFour}`
+export const describeCard = (card: string): string => `Visa •••• ${card}`

@@ -1,39 +1,40 @@
-// The embedded payment provider: works offline and moves no money. Its objects are stored in D1 as
-// if they were on a provider's servers. Due changes are applied when they are read, and once a
-// minute when cron asks for events.
-import { log } from '../../log.ts'
-import { PaymentError } from '../provider.ts'
+// The embedded payment provider: works offline and moves no money. It stores rows in D1 where a real
+// provider has its own servers, and follows the same interface.
+import { suffixOf } from '../../platform/ids.ts'
+import { settingsOf } from '../../platform/settings.ts'
+import { PaymentError } from '../payment-provider.ts'
 import type {
   ListedEvent,
   PaymentProvider,
-  PaymentRequest,
   PaymentState,
   ProviderEvent,
   SubscriptionState,
-} from '../provider.ts'
-import { settingsOf } from '../../settings.ts'
-import { declineReason } from './cards.ts'
-import { startCheckout } from './checkout.ts'
-import { chargeIdOf } from './objects.ts'
+} from '../payment-provider.ts'
+import { paymentMethod, portalUrl } from './sandbox-customers.ts'
+import { changesOf, stateOf } from './sandbox-payment-state.ts'
 import {
-  changePayment,
-  charged,
-  declined,
-  newPayment,
-  paymentPut,
-  refundedAmount,
-  requireCustomer,
-  stateOf,
-} from './payments.ts'
-import { portalUrl } from './portal.ts'
-import { dueIds, insertVersioned, listEvents } from './store.ts'
+  changedPayments,
+  charge,
+  chargeIdOf,
+  expireCheckout,
+  findPaymentRow,
+  refund,
+  startCheckout,
+} from './sandbox-payments.ts'
+import type { SandboxPayment } from './sandbox-payment-state.ts'
 import {
-  changeSubscription,
+  applyDueChanges,
+  changedSubscriptions,
   endSubscription,
   findSubscription,
+  quoteUpgrade,
   setNextPlan,
   upgrade,
-} from './subscriptions.ts'
+} from './sandbox-subscriptions.ts'
+import type { SandboxSubscription } from './subscription-terms.ts'
+
+/** The rows of a page when events are listed. */
+const PAGE = 1_000
 
 /** Whether another provider is set, so that the sandbox accepts no payments and renews no plan. */
 export const isSandboxClosed = (env: Env): boolean => {
@@ -44,13 +45,16 @@ export const isSandboxClosed = (env: Env): boolean => {
 export const sandbox = (env: Env): PaymentProvider => ({
   name: 'sandbox',
   startCheckout: (request) => open(env, () => startCheckout(env, request)),
+  expireCheckout: (reference) => available(expireCheckout(env, reference)),
   charge: (request) => open(env, () => charge(env, request)),
   findPayment: (payment) => available(findPayment(env, payment)),
+  quoteUpgrade: (change) => open(env, () => quoteUpgrade(env, change)),
   upgrade: (request) => open(env, () => upgrade(env, request)),
   setNextPlan: (change) => available(setNextPlan(env, change)),
   endSubscription: (subscriptionId) => available(endSubscription(env, subscriptionId)),
   findSubscription: (subscriptionId) => available(subscriptionOf(env, subscriptionId)),
   refund: (request) => available(refund(env, request)),
+  paymentMethod: (customerId) => available(paymentMethod(env, customerId)),
   portalUrl: (customer) => available(portalUrl(env, customer)),
   async readEvent() {
     throw new PaymentError('invalid_signature', 'The sandbox sends no events over HTTP.')
@@ -83,71 +87,53 @@ async function findPayment(
   env: Env,
   { paymentId, reference }: Parameters<PaymentProvider['findPayment']>[0],
 ): Promise<PaymentState | null> {
-  const payment = await changePayment(env, reference ?? chargeIdOf(paymentId))
-  return payment && stateOf(env, payment)
+  const payment = await findPaymentRow(env, reference ?? chargeIdOf(paymentId))
+  return payment ? stateOf(env, payment) : null
 }
 
+/** Events are not stored: the rows that have changed are the events. */
 async function missingEvents(
   env: Env,
   { since, limit, knownOf }: Parameters<PaymentProvider['missingEvents']>[0],
 ): Promise<ListedEvent[]> {
   await applyDueChanges(env)
   const missing: ProviderEvent[] = []
-  let page = await listEvents(env, since, undefined)
-  while (page.length > 0 && missing.length < limit) {
-    const known = await knownOf(page.map(({ id }) => id))
-    missing.push(...page.filter(({ id }) => !known.has(id)))
-    page = await listEvents(env, since, page.at(-1)?.id)
+  const collect = async <Row>(
+    pageAt: (offset: number) => Promise<Row[]>,
+    eventsOf: (row: Row) => ProviderEvent[],
+  ) => {
+    for (let offset = 0, isLast = false; !isLast && missing.length < limit; offset += PAGE) {
+      const rows = await pageAt(offset)
+      const events = rows
+        .flatMap(eventsOf)
+        .filter(({ createdAt }) => createdAt >= since && createdAt.getTime() <= Date.now())
+      const known = await knownOf(events.map(({ id }) => id))
+      missing.push(...events.filter(({ id }) => !known.has(id)))
+      isLast = rows.length < PAGE
+    }
   }
+  await collect((offset) => changedPayments(env, since, PAGE, offset), paymentEvents)
+  await collect((offset) => changedSubscriptions(env, since, PAGE, offset), subscriptionEvents)
   return missing
+    .sort((one, other) => one.createdAt.getTime() - other.createdAt.getTime())
     .slice(0, limit)
     .map((event) => ({ id: event.id, createdAt: event.createdAt, read: async () => event }))
 }
 
-async function charge(env: Env, request: PaymentRequest): Promise<PaymentState> {
-  const { paymentId, customer } = request
-  const id = chargeIdOf(paymentId)
-  const existing = await changePayment(env, id)
-  if (existing) return stateOf(env, existing)
-  const payer = await requireCustomer(env, customer.customerId)
-  if (payer.organisationId !== customer.organisationId) {
-    throw new PaymentError('rejected', 'The customer belongs to another organisation.')
-  }
-  const open = newPayment(request, payer.id, payer.data)
-  const failure = declineReason(payer.card, 'automatic')
-  const data =
-    failure === null ? charged(open, payer.card, Date.now()) : declined(open, payer.card, failure)
-  const put = paymentPut(id, payer.organisationId, data)
-  // A concurrent call with the same id may have been first; its payment is returned.
-  await insertVersioned(env, put, { event: { paymentId, subscriptionId: null, reference: null } })
-  const payment = await changePayment(env, id)
-  if (!payment) throw new Error(`The payment ${id} does not exist`)
-  return stateOf(env, payment)
+const paymentEvents = (payment: SandboxPayment): ProviderEvent[] => {
+  const { id, version, organisationId, paymentId, subscriptionId } = payment
+  return changesOf(payment).map((at, index) => ({
+    id: `ev_${suffixOf(version)}_${index}`,
+    createdAt: new Date(at),
+    organisationId,
+    paymentId,
+    subscriptionId,
+    reference: paymentId === null ? id : null,
+  }))
 }
 
-async function refund(
-  env: Env,
-  { refundId, reference, amount }: Parameters<PaymentProvider['refund']>[0],
-): Promise<void> {
-  const payment = await changePayment(env, reference, (data) => {
-    if (data.refunds[refundId] !== undefined) return data
-    if (data.status !== 'paid') throw new PaymentError('rejected', 'The payment is not paid.')
-    if (data.dispute === 'open') throw new PaymentError('rejected', 'The payment is disputed.')
-    if (!Number.isInteger(amount) || amount < 1 || amount > data.amount - refundedAmount(data)) {
-      throw new PaymentError('rejected', 'The refund exceeds the amount that is left.')
-    }
-    return { ...data, refunds: { ...data.refunds, [refundId]: amount } }
-  })
-  if (!payment) throw new PaymentError('rejected', 'The payment does not exist.')
-}
-
-/** Applies due changes to a bounded number of objects. One failure does not stop the rest. */
-async function applyDueChanges(env: Env): Promise<void> {
-  for (const id of await dueIds(env, Date.now())) {
-    try {
-      await (id.startsWith('sub_') ? changeSubscription(env, id) : changePayment(env, id))
-    } catch (error) {
-      log.error('sandbox object not changed', error, { id })
-    }
-  }
+const subscriptionEvents = (subscription: SandboxSubscription): ProviderEvent[] => {
+  const { id: subscriptionId, version, organisationId, changedAt: createdAt } = subscription
+  const event = { createdAt, organisationId, paymentId: null, subscriptionId, reference: null }
+  return [{ ...event, id: `ev_${suffixOf(version)}` }]
 }

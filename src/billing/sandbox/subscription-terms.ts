@@ -1,53 +1,54 @@
 // The periods and amounts of subscriptions. Pure functions.
 import { DAY_MS } from '../../domain/limits.ts'
-import { newId } from '../../ids.ts'
-import type { PaymentData, SubscriptionData } from './objects.ts'
-import type { Put } from './store.ts'
+import type { sandboxSubscriptions } from '../../platform/db/billing-schema.ts'
+import { newId } from '../../platform/ids.ts'
+
+export type SandboxSubscription = typeof sandboxSubscriptions.$inferSelect
 
 /** The subscription that the first payment of a plan starts. */
-export function newSubscription(
-  { customerId, plan, amount, currency, paidAt }: PaymentData,
-  id: string,
-  organisationId: string,
-): Put<SubscriptionData> {
-  if (plan === null || paidAt === null) throw new Error('Not the first payment of a plan')
-  const data: SubscriptionData = {
-    type: 'subscription',
-    version: newId('evt'),
-    customerId,
-    plan,
-    amount,
-    currency,
-    startedAt: paidAt,
+export const newSubscription = (
+  terms: Pick<SandboxSubscription, 'id' | 'organisationId' | 'plan' | 'amount' | 'currency'>,
+  startedAt: Date,
+): SandboxSubscription =>
+  withDueAt({
+    ...terms,
+    startedAt,
     periods: 1,
     nextPlan: null,
     status: 'active',
-    unpaidId: null,
     retryAt: null,
-  }
-  return { id, organisationId, data, dueAt: subscriptionDueAt(data) }
-}
+    dueAt: null,
+    version: newId('evt'),
+    changedAt: startedAt,
+  })
 
-/** The end of the current period, ms since 1970. */
-export const periodEnd = ({ startedAt, periods }: SubscriptionData): number =>
-  addMonths(startedAt, periods)
+/** The end of the current period. */
+export const periodEnd = ({ startedAt, periods }: SandboxSubscription): Date =>
+  new Date(addMonths(startedAt.getTime(), periods))
 
-/** When the next change of a subscription is due, ms since 1970; null once it has ended. */
-export function subscriptionDueAt(data: SubscriptionData): number | null {
-  if (data.status === 'ended') return null
-  return Math.min(periodEnd(data), data.retryAt ?? Infinity)
+/** The subscription with the time of its next change: the end of the period, or a retry before it. */
+export function withDueAt(subscription: SandboxSubscription): SandboxSubscription {
+  const { status, retryAt } = subscription
+  const end = periodEnd(subscription)
+  const next = retryAt !== null && retryAt < end ? retryAt : end
+  return { ...subscription, dueAt: status === 'ended' ? null : next }
 }
 
 /**
  * The price of an upgrade: the difference of the monthly fees for the days that are left, with the
  * current one. Whole minor units, rounded down.
  */
-export function upgradeAmount(data: SubscriptionData, monthlyFee: number, now: number): number {
-  const end = periodEnd(data)
-  const start = addMonths(data.startedAt, data.periods - 1)
+export function upgradeAmount(
+  subscription: SandboxSubscription,
+  monthlyFee: number,
+  now: number,
+): number {
+  const { startedAt, periods, amount } = subscription
+  const end = periodEnd(subscription).getTime()
+  const start = addMonths(startedAt.getTime(), periods - 1)
   const days = Math.round((end - start) / DAY_MS)
   const daysLeft = Math.min(days, Math.ceil((end - now) / DAY_MS))
-  return Math.floor(((monthlyFee - data.amount) * daysLeft) / days)
+  return Math.floor(((monthlyFee - amount) * daysLeft) / days)
 }
 
 /** Adds months in UTC. The 31st becomes the last day of a shorter month. */

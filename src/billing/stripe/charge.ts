@@ -1,8 +1,8 @@
 // Charges the stored payment method while the customer is absent.
 import type Stripe from 'stripe'
 import { nameOfPack } from '../money.ts'
-import { PaymentError } from '../provider.ts'
-import type { PaymentRequest, PaymentState } from '../provider.ts'
+import { PaymentError } from '../payment-provider.ts'
+import type { PaymentRequest, PaymentState } from '../payment-provider.ts'
 import { storedPaymentMethod } from './customers.ts'
 import { metadataOf } from './metadata.ts'
 import { EXPANDED_INTENT, stateOfIntent } from './states.ts'

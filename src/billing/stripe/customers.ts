@@ -1,9 +1,10 @@
 // The organisation as a customer of Stripe: the customer, the stored payment method, the portal.
 import type Stripe from 'stripe'
-import type { Customer } from '../provider.ts'
-import { PaymentError } from '../provider.ts'
-import { idOf, isMissing } from './client.ts'
+import type { Customer } from '../payment-provider.ts'
+import { PaymentError } from '../payment-provider.ts'
+import { idOf, isMissing } from './stripe-client.ts'
 import { subjectOf } from './metadata.ts'
+import { nameOfMethod } from './states.ts'
 
 /** Names the portal configuration of this service; a new value creates a new configuration. */
 const PORTAL = 'try-on-1'
@@ -56,6 +57,16 @@ export async function storedPaymentMethod(client: Stripe, customerId: string): P
     if (data[0]) return data[0].id
   }
   throw new PaymentError('rejected', 'No payment method is stored.')
+}
+
+/** See `PaymentProvider.paymentMethod`: the one that `storedPaymentMethod` charges. */
+export async function paymentMethod(client: Stripe, customerId: string): Promise<string | null> {
+  const customer = await client.customers.retrieve(customerId)
+  if (customer.deleted) return null
+  const { data } = await client.customers.listPaymentMethods(customerId, { limit: 100 })
+  const chosenId = idOf(customer.invoice_settings.default_payment_method)
+  const method = data.find(({ id }) => id === chosenId) ?? data[0]
+  return method ? nameOfMethod(method) : null
 }
 
 /** The address of a new session of the Billing Portal. */

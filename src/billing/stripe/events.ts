@@ -1,10 +1,10 @@
 // Stripe's events: verifies them, and finds out which payment or subscription has changed. Their
 // content is not applied: the service reads the current state instead.
 import type Stripe from 'stripe'
-import { PaymentError } from '../provider.ts'
-import type { PaymentProvider, ProviderEvent } from '../provider.ts'
-import { idOf, secondsOf } from './client.ts'
-import { subjectOfInvoice, subscriptionIdOf } from './invoices.ts'
+import { PaymentError } from '../payment-provider.ts'
+import type { PaymentProvider, ProviderEvent } from '../payment-provider.ts'
+import { idOf, secondsOf } from './stripe-client.ts'
+import { subjectOfInvoice, subscriptionIdOf } from './stripe-invoices.ts'
 import { subjectOf } from './metadata.ts'
 import type { Subject } from './metadata.ts'
 

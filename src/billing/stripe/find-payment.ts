@@ -1,9 +1,9 @@
 // Finds payments at Stripe: by Stripe's id, or by the payment id in the metadata.
 import type Stripe from 'stripe'
 import { DAY_MS } from '../../domain/limits.ts'
-import type { PaymentState } from '../provider.ts'
-import { isMissing, secondsOf } from './client.ts'
-import { stateOfInvoice, subjectOfInvoice } from './invoices.ts'
+import type { PaymentState } from '../payment-provider.ts'
+import { isMissing, secondsOf } from './stripe-client.ts'
+import { stateOfInvoice, subjectOfInvoice } from './stripe-invoices.ts'
 import { subjectOf } from './metadata.ts'
 import { readIntent, readInvoice, stateOfIntent, stateOfSession } from './states.ts'
 

@@ -1,7 +1,7 @@
 // The metadata on every object that this service creates at Stripe. It connects the objects to payments
 // and organisations; objects without it belong to other systems of the same Stripe account.
 import { z } from 'zod'
-import { isId } from '../../ids.ts'
+import { isId } from '../../platform/ids.ts'
 
 const Metadata = z.object({
   organisation_id: z.string().refine((id) => isId('org', id)),

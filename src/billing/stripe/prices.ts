@@ -4,7 +4,7 @@ import type Stripe from 'stripe'
 import type { Currency } from '../../domain/organisation.ts'
 import { nameOfPlan, SELF_SERVICE_PLANS } from '../plans.ts'
 import type { SelfServicePlan } from '../plans.ts'
-import { idOf } from './client.ts'
+import { idOf } from './stripe-client.ts'
 
 const PRODUCT_PREFIX = 'try_on_'
 

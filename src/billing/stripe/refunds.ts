@@ -1,7 +1,7 @@
 // Refunds at Stripe.
 import type Stripe from 'stripe'
-import { PaymentError } from '../provider.ts'
-import { idOf } from './client.ts'
+import { PaymentError } from '../payment-provider.ts'
+import { idOf } from './stripe-client.ts'
 import { readState } from './find-payment.ts'
 import { chargeOf, intentIdOf, readIntent, readInvoice } from './states.ts'
 

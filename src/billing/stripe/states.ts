@@ -3,9 +3,9 @@
 import type Stripe from 'stripe'
 import type { DisputeStatus } from '../../domain/billing.ts'
 import type { Currency } from '../../domain/organisation.ts'
-import type { PaymentState } from '../provider.ts'
+import type { PaymentState } from '../payment-provider.ts'
 import { failureOf } from './failures.ts'
-import { idOf } from './client.ts'
+import { idOf } from './stripe-client.ts'
 
 type Intent = Stripe.PaymentIntent
 
@@ -137,11 +137,15 @@ export function chargeOf(intent: Intent | null): Stripe.Charge | null {
   return typeof charge === 'object' ? charge : null
 }
 
-/** A text such as "Visa •••• 4242"; null when the payment method is not known. */
-function describeMethod(intent: Intent | null): string | null {
+const describeMethod = (intent: Intent | null): string | null => {
   const method = intent?.payment_method
-  if (!method || typeof method === 'string') return null
-  const name = method.card?.display_brand ?? method.card?.brand ?? method.type
+  // Null when the payment method is not known.
+  return method && typeof method === 'object' ? nameOfMethod(method) : null
+}
+
+/** A text such as "Visa •••• 4242". */
+export function nameOfMethod({ type, card }: Stripe.PaymentMethod): string {
+  const name = card?.display_brand ?? card?.brand ?? type
   const text = (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ')
-  return method.card ? `${text} •••• ${method.card.last4}` : text
+  return card ? `${text} •••• ${card.last4}` : text
 }

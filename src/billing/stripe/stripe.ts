@@ -1,14 +1,20 @@
 // Payments through Stripe.
-import { settingsOf } from '../../settings.ts'
-import type { PaymentProvider } from '../provider.ts'
+import { settingsOf } from '../../platform/settings.ts'
+import type { PaymentProvider } from '../payment-provider.ts'
 import { charge } from './charge.ts'
-import { startCheckout } from './checkout.ts'
-import { withClient } from './client.ts'
-import { portalUrl } from './customers.ts'
+import { expireCheckout, startCheckout } from './stripe-checkout.ts'
+import { withClient } from './stripe-client.ts'
+import { paymentMethod, portalUrl } from './customers.ts'
 import { createdAtOf, describeEvent, missingEvents, readEvent } from './events.ts'
 import { findPayment } from './find-payment.ts'
 import { refund } from './refunds.ts'
-import { endSubscription, findSubscription, setNextPlan, upgrade } from './subscriptions.ts'
+import {
+  endSubscription,
+  findSubscription,
+  quoteUpgrade,
+  setNextPlan,
+  upgrade,
+} from './stripe-subscriptions.ts'
 
 /** The payment provider Stripe. Needs STRIPE_SECRET_KEY, and STRIPE_WEBHOOK_SECRET for `readEvent`. */
 export function stripe(env: Env): PaymentProvider {
@@ -17,13 +23,16 @@ export function stripe(env: Env): PaymentProvider {
     name: 'stripe',
     startCheckout: (request) =>
       withClient(env, (client) => startCheckout(client, request, { automaticTax })),
+    expireCheckout: (reference) => withClient(env, (client) => expireCheckout(client, reference)),
     charge: (request) => withClient(env, (client) => charge(client, request, { automaticTax })),
     findPayment: (payment) => withClient(env, (client) => findPayment(client, payment)),
+    quoteUpgrade: (change) => withClient(env, (client) => quoteUpgrade(client, change)),
     upgrade: (request) => withClient(env, (client) => upgrade(client, request)),
     setNextPlan: (change) => withClient(env, (client) => setNextPlan(client, change)),
     endSubscription: (id) => withClient(env, (client) => endSubscription(client, id)),
     findSubscription: (id) => withClient(env, (client) => findSubscription(client, id)),
     refund: (request) => withClient(env, (client) => refund(client, request)),
+    paymentMethod: (id) => withClient(env, (client) => paymentMethod(client, id)),
     portalUrl: (customer) => withClient(env, (client) => portalUrl(client, customer)),
     readEvent: (request) =>
       withClient(env, (client) => {

@@ -1,6 +1,6 @@
 // Coloured labels for statuses and modes.
-import type { PaymentRow } from '../../db/billing-schema.ts'
-import type { WebhookEventRow } from '../../db/webhook-schema.ts'
+import type { PaymentRow } from '../../platform/db/billing-schema.ts'
+import type { WebhookEventRow } from '../../platform/db/webhook-schema.ts'
 import type { JobStatus } from '../../domain/job.ts'
 
 type Colour = 'good' | 'bad' | 'waiting' | 'off'

@@ -1,6 +1,7 @@
 // A bar chart as SVG, rendered on the server. The values of a bar are shown while it has the pointer or
 // the focus; chart.js moves the focus with the arrow keys. A table below contains the same numbers.
 // Widths are percentages and heights are pixels, so that the text has the same size on every screen.
+import { formatCount } from '../format-count.ts'
 import { Table } from './table.tsx'
 
 /** Pixels. */
@@ -70,7 +71,7 @@ export const Chart = ({
   const scale = scaleFor(Math.max(0, ...totals))
   const textOf = (index: number) =>
     `${periods[index]?.long}: ${series
-      .map(({ label, counts }) => `${format(counts[index] ?? 0)} ${label.toLowerCase()}`)
+      .map(({ label, counts }) => `${formatCount(counts[index] ?? 0)} ${label.toLowerCase()}`)
       .join(', ')}`
   return (
     <figure class="chart">
@@ -119,7 +120,7 @@ export const Chart = ({
           label={caption}
           columns={[unit, ...series.map(({ label }) => label)]}
           numeric={series.map(({ label }) => label)}
-          rows={periods.map(({ long }, index) => [long, ...at(index).map(format)])}
+          rows={periods.map(({ long }, index) => [long, ...at(index).map(formatCount)])}
         />
       </details>
     </figure>
@@ -213,5 +214,3 @@ const percent = (value: number): string => `${Math.round(value * 1_000) / 1_000}
 const pixels = (value: number): number => Math.round(value * 10) / 10
 
 const COMPACT = new Intl.NumberFormat('en', { notation: 'compact' })
-
-const format = (count: number): string => count.toLocaleString('en')

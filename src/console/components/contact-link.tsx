@@ -1,5 +1,5 @@
 // The link to write to support.
-import { settingsOf } from '../../settings.ts'
+import { settingsOf } from '../../platform/settings.ts'
 
 /** A button that writes to support; a text when no address is set. */
 export const ContactLink = ({ env, label = 'Contact us' }: { env: Env; label?: string }) => {

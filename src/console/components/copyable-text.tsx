@@ -19,9 +19,19 @@ export const CopyableId = ({ id, label }: { id: string; label: string }) => (
   </span>
 )
 
-/** @param label the name of a button that shows only an icon */
-export const CopyButton = ({ label }: { label?: string }) => (
-  <button type="button" class="secondary" data-copy hidden aria-label={label} title={label}>
+/**
+ * @param label the name of a button that shows only an icon
+ * @param value what it copies, instead of the text beside it
+ */
+export const CopyButton = ({ label, value }: { label?: string; value?: string }) => (
+  <button
+    type="button"
+    class="secondary"
+    data-copy={value ?? true}
+    hidden
+    aria-label={label}
+    title={label}
+  >
     {label ? null : 'Copy'}
   </button>
 )

@@ -2,10 +2,10 @@
 import { formatCredits } from '../../billing/money.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { permits } from '../../domain/role.ts'
-import { log } from '../../log.ts'
-import type { CreditStatus } from '../../organisation/rpc.ts'
-import { organisationStub } from '../../organisation/stub.ts'
-import type { ConsoleContext } from '../context.ts'
+import { log } from '../../platform/log.ts'
+import type { CreditStatus } from '../../credits/rpc.ts'
+import { organisationStub } from '../../credits/organisation-stub.ts'
+import type { ConsoleContext } from '../console-context.ts'
 import { Link } from './link.tsx'
 
 /** @returns null for a posted form, and when the status cannot be read: a page does not depend on it */

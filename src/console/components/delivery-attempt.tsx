@@ -1,6 +1,6 @@
 // One attempt at delivering a webhook event: what was sent and what was received.
-import type { AttemptDetails } from '../../webhooks/read.ts'
-import type { Fidelity } from '../../webhooks/request.ts'
+import type { AttemptDetails } from '../../webhooks/delivery/read-deliveries.ts'
+import type { Fidelity } from '../../webhooks/delivery/request.ts'
 import { CopyableText } from './copyable-text.tsx'
 import { formatDuration, Timestamp } from './time.tsx'
 
@@ -28,7 +28,7 @@ export const DeliveryAttempt = ({
         <strong>Attempt {number}</strong>{' '}
         <span class={`badge ${isSuccess ? 'good' : 'bad'}`}>{responseStatus ?? 'no response'}</span>{' '}
         <span class="muted">
-          <Timestamp precise at={at} />, {formatDuration(durationMs)}
+          <Timestamp as="second" at={at} />, {formatDuration(durationMs)}
         </span>
       </p>
       {error && <p class="error-text">{error}</p>}
@@ -42,6 +42,12 @@ export const DeliveryAttempt = ({
             {NOTES[request.fidelity]}
           </p>
           <CopyableText label={`Request body of attempt ${number}`} text={request.body} />
+          <details>
+            <summary>Formatted body</summary>
+            <pre tabindex={0} role="group" aria-label={`Formatted body of attempt ${number}`}>
+              <code>{JSON.stringify(JSON.parse(request.body), null, 2)}</code>
+            </pre>
+          </details>
         </details>
       )}
       {responseStatus !== null && (

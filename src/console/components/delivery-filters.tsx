@@ -1,10 +1,9 @@
 // The filters and the search of the list of deliveries.
 import { useContext } from 'hono/jsx'
-import type { AddedEndpointRow } from '../../db/webhook-schema.ts'
+import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
 import { DEFAULT_ENDPOINT, EVENT_STATUSES, EVENT_TYPES } from '../../domain/webhook.ts'
-import { Button } from './form.tsx'
+import { Button, FilterSelect } from './form.tsx'
 import { Link, OrganisationPath } from './link.tsx'
-import { FilterSelect } from './filter-select.tsx'
 
 interface DeliveryQuery {
   status?: string | undefined
@@ -20,15 +19,14 @@ export const DeliveryFilters = ({
 }: {
   to: string
   query: DeliveryQuery
-  endpoints: Pick<AddedEndpointRow, 'id' | 'name'>[]
+  endpoints: Pick<EndpointRow, 'id' | 'name'>[]
 }) => {
-  const receivers = [
-    [DEFAULT_ENDPOINT, 'Default URL and job URLs'] as const,
-    ...endpoints.map(({ id, name }) => [id, name] as const),
-  ]
+  const receivers = endpoints.map(
+    ({ id, name }) => [id, id === DEFAULT_ENDPOINT ? `${name} and job URLs` : name] as const,
+  )
   return (
     <form method="get" action={useContext(OrganisationPath) + to} class="filters">
-      <div class="field search">
+      <div class="field">
         <label for="q">Job or event ID</label>
         <input
           id="q"
@@ -41,7 +39,7 @@ export const DeliveryFilters = ({
       </div>
       <FilterSelect name="status" label="Status" value={query.status} options={EVENT_STATUSES} />
       <FilterSelect name="type" label="Type" value={query.type} options={EVENT_TYPES} />
-      {endpoints.length > 0 && (
+      {endpoints.length > 1 && (
         <FilterSelect name="endpoint" label="Endpoint" value={query.endpoint} options={receivers} />
       )}
       <Button kind="secondary">Filter</Button>

@@ -1,5 +1,5 @@
 // The fields of an added webhook endpoint.
-import type { AddedEndpointRow } from '../../db/webhook-schema.ts'
+import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
 import { EVENT_TYPES } from '../../domain/webhook.ts'
 import type { EventType } from '../../domain/webhook.ts'
 import type { FormState } from '../read-form.ts'
@@ -21,7 +21,7 @@ export const EndpointFields = ({
   endpoint,
   state,
 }: {
-  endpoint?: AddedEndpointRow
+  endpoint?: EndpointRow
   state: FormState
 }) => {
   const { values } = state

@@ -1,83 +1,73 @@
 // The table of webhook endpoints with their health.
-import type { AddedEndpointRow, WebhookEndpointRow } from '../../db/webhook-schema.ts'
-import { EVENT_TYPES } from '../../domain/webhook.ts'
+import type { EndpointRow, FailingReceiverRow } from '../../platform/db/webhook-schema.ts'
+import { DEFAULT_ENDPOINT, EVENT_TYPES } from '../../domain/webhook.ts'
 import type { EventType } from '../../domain/webhook.ts'
-import type { EndpointOutcome } from '../../webhooks/lists.ts'
+import type { EndpointOutcome } from '../../webhooks/event-reads.ts'
 import { Link } from './link.tsx'
 import { Table } from './table.tsx'
 import { Timestamp } from './time.tsx'
 
 /** What is known about the latest deliveries of an organisation. */
 export interface EndpointHealth {
-  /** By origin. */
-  failing: WebhookEndpointRow[]
+  failing: FailingReceiverRow[]
   outcomes: EndpointOutcome[]
 }
 
-type Listed = Pick<AddedEndpointRow, 'id' | 'name' | 'url' | 'types' | 'mode' | 'enabled'>
-
 export const EndpointList = ({
-  defaultUrl,
   endpoints,
   health,
 }: {
-  defaultUrl: string | null
-  endpoints: Listed[]
+  endpoints: EndpointRow[]
   health: EndpointHealth
-}) => {
-  const rows = [
-    ...(defaultUrl === null ? [] : [{ url: defaultUrl, endpoint: undefined }]),
-    ...endpoints.map((endpoint) => ({ url: endpoint.url, endpoint })),
-  ]
-  return (
-    <Table
-      label="Endpoints"
-      columns={['Endpoint', 'Events', 'Mode', 'Status', 'Last success', 'Last failure']}
-      rows={rows.map(({ url, endpoint }) => {
-        const outcome = outcomeOf(health, { url, id: endpoint?.id ?? null })
-        return [
-          <>
-            {endpoint ? (
-              <Link to={`/settings/webhooks/endpoints/${endpoint.id}`} class="endpoint-name">
-                {endpoint.name}
-              </Link>
-            ) : (
-              'Default URL'
-            )}
-            <span class="subline address">{url}</span>
-          </>,
-          endpoint ? typesText(endpoint.types) : 'All events without a URL of the job',
-          endpoint?.mode ?? 'both',
-          <EndpointStatus url={url} enabled={endpoint?.enabled ?? true} health={health} />,
-          <RecentTime at={outcome?.succeededAt} />,
-          <RecentTime at={outcome?.failedAt} />,
-        ]
-      })}
-    />
-  )
-}
+}) => (
+  <Table
+    label="Endpoints"
+    columns={['Endpoint', 'Events', 'Mode', 'Status', 'Last success', 'Last failure']}
+    rows={endpoints.map((endpoint) => {
+      const { id, name, url, types, mode } = endpoint
+      const isDefault = id === DEFAULT_ENDPOINT
+      const outcome = outcomeOf(health, endpoint)
+      return [
+        <>
+          {isDefault ? (
+            name
+          ) : (
+            <Link to={`/settings/webhooks/endpoints/${id}`} class="endpoint-name">
+              {name}
+            </Link>
+          )}
+          <span class="subline address">{url}</span>
+        </>,
+        isDefault ? 'All events without a URL of the job' : typesText(types),
+        mode ?? 'both',
+        <EndpointStatus endpoint={endpoint} failing={health.failing} />,
+        <RecentTime at={outcome?.succeededAt} />,
+        <RecentTime at={outcome?.failedAt} />,
+      ]
+    })}
+  />
+)
 
 const typesText = (types: EventType[]) =>
   types.length === EVENT_TYPES.length ? 'All events' : types.join(', ')
 
-const outcomeOf = ({ outcomes }: EndpointHealth, { id, url }: { id: string | null; url: string }) =>
-  outcomes.find((each) => each.addedEndpointId === id && (id !== null || each.url === url))
+/** The outcomes of the default endpoint are those of its URL: jobs with a URL of their own have others. */
+const outcomeOf = ({ outcomes }: EndpointHealth, { id, url }: EndpointRow) =>
+  outcomes.find(({ endpointId, ...outcome }) =>
+    endpointId === null ? id === DEFAULT_ENDPOINT && outcome.url === url : endpointId === id,
+  )
 
 const RecentTime = ({ at }: { at: Date | null | undefined }) =>
   at ? <Timestamp at={at} /> : <span class="muted">None recently</span>
 
-/** Failures are counted per origin. */
 export const EndpointStatus = ({
-  url,
-  enabled,
-  health: { failing },
+  endpoint: { id, enabled },
+  failing,
 }: {
-  url: string
-  enabled: boolean
-  health: EndpointHealth
+  endpoint: EndpointRow
+  failing: FailingReceiverRow[]
 }) => {
-  const origin = URL.parse(url)?.origin
-  const row = failing.find((each) => each.origin === origin)
+  const row = failing.find(({ receiver }) => receiver === id)
   if (!enabled) return <span class="badge off">disabled</span>
   if (!row) return <span class="badge good">active</span>
   return (

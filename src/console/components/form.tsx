@@ -20,9 +20,6 @@ interface FieldProps {
   value?: string | undefined
   placeholder?: string
   autocomplete?: string
-  accept?: string
-  /** The size limit of a file; console.js checks it before the upload. */
-  maxBytes?: number
   required?: boolean
   autofocus?: boolean
   maxlength?: number
@@ -33,11 +30,10 @@ interface FieldProps {
 
 /** A labelled input with its hint and its error. */
 export const Field = ({ name, label, state = {}, hint, type = 'text', ...rest }: FieldProps) => {
-  const { id = name, value, required = true, autofocus, maxBytes, ...attributes } = rest
+  const { id = name, value, required = true, autofocus, ...attributes } = rest
   const error = state.errors?.[name]
   const hintId = hint ? `${id}-hint` : undefined
   const errorId = error ? `${id}-error` : undefined
-  const hasNoValue = type === 'password' || type === 'file'
   return (
     <div class="field">
       <label for={id}>
@@ -48,10 +44,9 @@ export const Field = ({ name, label, state = {}, hint, type = 'text', ...rest }:
         id={id}
         name={name}
         type={type}
-        value={hasNoValue ? undefined : (state.values?.[name] ?? value)}
+        value={type === 'password' ? undefined : (state.values?.[name] ?? value)}
         required={required || undefined}
         autofocus={(autofocus && !state.errors) || Boolean(error) || undefined}
-        data-max-bytes={maxBytes}
         aria-invalid={error ? 'true' : undefined}
         aria-describedby={[errorId, hintId].filter(Boolean).join(' ') || undefined}
         {...attributes}
@@ -70,6 +65,83 @@ export const Field = ({ name, label, state = {}, hint, type = 'text', ...rest }:
     </div>
   )
 }
+
+/** A labelled select. @param options values with their labels; a value alone is its own label */
+export const Select = ({
+  name,
+  label,
+  value,
+  options,
+  error,
+  ...attributes
+}: {
+  name: string
+  label: string
+  value: string | undefined
+  options: readonly (string | readonly [value: string, label: string])[]
+  error?: string | undefined
+  /** console.js sends the form when an option is chosen. */
+  'data-submit-on-change'?: boolean
+}) => (
+  <div class="field">
+    <label for={name}>{label}</label>
+    <select id={name} name={name} {...attributes}>
+      {options
+        .map((option) => (typeof option === 'string' ? ([option, option] as const) : option))
+        .map(([option, text]) => (
+          <option value={option} selected={option === value || undefined}>
+            {text}
+          </option>
+        ))}
+    </select>
+    {error && <small class="error">{error}</small>}
+  </div>
+)
+
+/** A filter of a list. console.js applies it when it is chosen. */
+export const FilterSelect = ({ options, ...rest }: Parameters<typeof Select>[0]) => (
+  <Select options={[['', 'All'], ...options]} data-submit-on-change {...rest} />
+)
+
+/**
+ * A button that opens the form of a new name.
+ * @param id of the field
+ * @param submit the text of the button of the form
+ */
+export const RenameForm = ({
+  current,
+  id,
+  label,
+  submit = 'Rename',
+  state = {},
+  isOpen = false,
+  ...target
+}: {
+  current: string
+  id: string
+  label: string
+  submit?: string
+  state?: FormState | undefined
+  isOpen?: boolean
+} & Target) => (
+  <details class="confirm plain" open={isOpen || undefined}>
+    <summary role="button" class="secondary" aria-label={`Rename ${current}`}>
+      Rename
+    </summary>
+    <PostForm {...target} novalidate>
+      <Field
+        id={id}
+        name="name"
+        label={label}
+        value={current}
+        maxlength={100}
+        autocomplete="off"
+        state={state}
+      />
+      <Button ariaLabel={`${submit} ${current}`}>{submit}</Button>
+    </PostForm>
+  </details>
+)
 
 /** The error of the whole form. */
 export const FormError = ({ state }: { state?: FormState | undefined }) => {
@@ -169,7 +241,6 @@ type Target = { to: string; action?: never } | { action: string; to?: never }
 
 interface PostFormAttributes {
   class?: string
-  enctype?: 'multipart/form-data'
   target?: '_blank'
   novalidate?: boolean
   /** console.js sends the form and shows the job below it. */

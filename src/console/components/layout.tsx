@@ -1,14 +1,16 @@
 // The layout of every page: a single column for guests, with navigation for members.
 import { html } from 'hono/html'
 import type { Child } from 'hono/jsx'
-import type { CreditStatus } from '../../organisation/rpc.ts'
-import { settingsOf } from '../../settings.ts'
-import type { ConsoleContext } from '../context.ts'
+import type { CreditStatus } from '../../credits/rpc.ts'
+import { settingsOf } from '../../platform/settings.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { takeNotice } from '../form-notices.ts'
 import { CreditBanner, creditStatusOf } from './credit-banner.tsx'
 import { pathOf } from '../organisation-path.ts'
+import { themeOf } from '../theme.ts'
 import { ActionForm } from './form.tsx'
 import { OrganisationPath } from './link.tsx'
-import { ModeSwitch, TestBand } from './mode.tsx'
+import { ModeSwitch, TestBand } from './mode-switch.tsx'
 import {
   AccountMenu,
   HELP_LINKS,
@@ -16,15 +18,12 @@ import {
   NavigationToggle,
   OrganisationMenu,
 } from './navigation.tsx'
+import { Notice } from './notice.tsx'
 import { Timestamp } from './time.tsx'
-
-type Stylesheet = `/static/${string}.css`
 
 interface PageOptions {
   title: string
   status?: 200 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503
-  /** Style sheets of this page, in addition to those of all pages. */
-  stylesheet?: Stylesheet | Stylesheet[]
   /** A script of this page, in addition to console.js. */
   script?: `/static/${string}.js`
   /** For a table of columns: a guest page is narrow otherwise. */
@@ -38,6 +37,16 @@ interface MemberPageOptions extends Omit<PageOptions, 'wide'> {
   credits?: CreditStatus | null
 }
 
+/** Help, and the pages of the operator that are set. */
+function guestLinks({ env }: ConsoleContext): [href: string, label: string][] {
+  const { statusUrl, termsUrl, privacyUrl } = settingsOf(env)
+  const links = Object.entries({ Status: statusUrl, Terms: termsUrl, Privacy: privacyUrl })
+  return [
+    ...HELP_LINKS.map(([href, label]): [string, string] => [href, label]),
+    ...links.flatMap(([label, url]): [string, string][] => (url ? [[url, label]] : [])),
+  ]
+}
+
 /** A page without navigation: for guests and for users without an organisation. */
 export const guestPage = (c: ConsoleContext, options: PageOptions, content: Child) =>
   render(
@@ -49,16 +58,21 @@ export const guestPage = (c: ConsoleContext, options: PageOptions, content: Chil
         <Brand />
       </header>
       <main id="content" tabindex={-1}>
+        <FormNotice c={c} />
         {content}
       </main>
       <footer>
-        {HELP_LINKS.map(([href, label]) => (
+        {guestLinks(c).map(([href, label]) => (
           <a href={href}>{label}</a>
         ))}
       </footer>
       <Announcer />
     </body>,
   )
+
+/** Pages whose data has no mode. */
+const MODELESS =
+  /\/(account|billing|credits|invitations|settings\/(organisation|workspaces|team|audit-log))/
 
 /** A page of the selected organisation. */
 export async function memberPage(
@@ -73,7 +87,7 @@ export async function memberPage(
     <OrganisationPath.Provider value={pathOf(c, '')}>
       <body class={c.var.mode === 'test' ? 'member test-mode' : 'member'}>
         <SkipLink />
-        <TestBand mode={c.var.mode} />
+        {!MODELESS.test(c.req.path) && <TestBand mode={c.var.mode} />}
         <header>
           <Brand />
           <OrganisationMenu c={c} />
@@ -86,6 +100,7 @@ export async function memberPage(
           <Suspension c={c} />
           <Deletion c={c} />
           {status && <CreditBanner c={c} status={status} />}
+          <FormNotice c={c} />
           {content}
         </main>
         <Announcer />
@@ -95,21 +110,18 @@ export async function memberPage(
 }
 
 function render(c: ConsoleContext, options: PageOptions, body: Child) {
-  const { title, status = 200, stylesheet, script, refreshSeconds } = options
+  const theme = themeOf(c)
+  const { title, status = 200, script, refreshSeconds } = options
   const document = (
-    <html lang="en">
+    <html lang="en" data-theme={theme === 'system' ? undefined : theme}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
+        <meta name="color-scheme" content={theme === 'system' ? 'light dark' : theme} />
         <title>{title} · Try-On</title>
         <link rel="icon" href="/static/icon.svg" type="image/svg+xml" />
         <link rel="stylesheet" href="/static/pico.classless.min.css" />
         <link rel="stylesheet" href="/static/console.css" />
-        <link rel="stylesheet" href="/static/mode.css" />
-        {[stylesheet ?? []].flat().map((href) => (
-          <link rel="stylesheet" href={href} />
-        ))}
         <script type="module" src="/static/console.js"></script>
         {script && <script type="module" src={script}></script>}
         {refreshSeconds !== undefined && (
@@ -122,6 +134,12 @@ function render(c: ConsoleContext, options: PageOptions, body: Child) {
     </html>
   )
   return c.html(html`<!doctype html>${document}`, status)
+}
+
+/** What the previous form has done. */
+const FormNotice = ({ c }: { c: ConsoleContext }) => {
+  const notice = takeNotice(c)
+  return notice && <Notice kind={notice.kind}>{notice.text}</Notice>
 }
 
 /** console.js announces changes on the page to screen readers here. */

@@ -12,6 +12,7 @@ interface LinkProps {
   role?: 'button'
   'aria-current'?: 'page' | 'true' | undefined
   'aria-label'?: string
+  title?: string
   children?: Child
 }
 

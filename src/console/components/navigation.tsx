@@ -1,15 +1,15 @@
 // The navigation of the console: the pages of the organisation by group, the menu of organisations and
 // the menu of the account.
 import type { Child } from 'hono/jsx'
+import { Switch } from './mode-switch.tsx'
 import { consolePath } from '../../domain/console-path.ts'
 import { permits } from '../../domain/role.ts'
 import type { Permission } from '../../domain/role.ts'
-import { settingsOf } from '../../settings.ts'
-import type { ConsoleContext } from '../context.ts'
+import { settingsOf } from '../../platform/settings.ts'
+import type { ConsoleContext } from '../console-context.ts'
 import { pathOf } from '../organisation-path.ts'
+import { THEMES, themeOf } from '../theme.ts'
 import { Button, PostForm } from './form.tsx'
-import { Icon } from './icon.tsx'
-import type { IconName } from './icon.tsx'
 import { Link } from './link.tsx'
 
 /** @param permission what a role needs to see the entry; null for every member */
@@ -60,6 +60,20 @@ export const HELP_LINKS = [
 /** The pages of the organisation that the member's role permits, and help. */
 export const Navigation = ({ c }: { c: ConsoleContext }) => (
   <nav aria-label="Console">
+    <search>
+      <form method="get" action={pathOf(c, '/search')} class="search-any">
+        <input
+          name="q"
+          type="search"
+          aria-label="Search by ID"
+          placeholder="Any ID"
+          required
+          maxlength={255}
+          autocomplete="off"
+          spellcheck={false}
+        />
+      </form>
+    </search>
     {GROUPS.map(({ name, entries }) => {
       const permitted = entries.filter(
         ([page, , , permission]) =>
@@ -98,7 +112,7 @@ const NavigationGroup = ({ name, children }: { name: string | null; children?: C
 }
 
 const HelpLinks = ({ env }: { env: Env }) => {
-  const { supportEmail } = settingsOf(env)
+  const { supportEmail, statusUrl, termsUrl, privacyUrl } = settingsOf(env)
   return (
     <>
       {HELP_LINKS.map(([href, label, icon]) => (
@@ -123,9 +137,37 @@ const HelpLinks = ({ env }: { env: Env }) => {
           Changelog
         </a>
       </li>
+      {statusUrl && (
+        <li>
+          <a href={statusUrl}>
+            <Icon name="overview" />
+            Status
+          </a>
+        </li>
+      )}
+      <LegalLinks {...{ termsUrl, privacyUrl }} />
     </>
   )
 }
+
+const LegalLinks = ({
+  termsUrl,
+  privacyUrl,
+}: Pick<ReturnType<typeof settingsOf>, 'termsUrl' | 'privacyUrl'>) => (
+  <>
+    {[[termsUrl, 'Terms'] as const, [privacyUrl, 'Privacy'] as const].map(
+      ([url, label]) =>
+        url && (
+          <li>
+            <a href={url}>
+              <Icon name="log" />
+              {label}
+            </a>
+          </li>
+        ),
+    )}
+  </>
+)
 
 /** On narrow screens, opens the navigation, which follows the header. Works without JavaScript. */
 export const NavigationToggle = () => (
@@ -180,6 +222,13 @@ export const AccountMenu = ({ c }: { c: ConsoleContext }) => (
         {c.var.user.email}
       </p>
       <a href="/console/account">Your account</a>
+      <Switch
+        action="/console/theme"
+        label="Theme"
+        name="theme"
+        labels={THEMES.map((theme) => [theme, theme.charAt(0).toUpperCase() + theme.slice(1)])}
+        chosen={themeOf(c)}
+      />
       <PostForm action="/console/sign-out">
         <Button kind="secondary">Sign out</Button>
       </PostForm>
@@ -192,3 +241,30 @@ function isCurrent(c: ConsoleContext, page: string): boolean {
   const href = pathOf(c, page)
   return path === href || (page !== '' && path.startsWith(`${href}/`))
 }
+
+export type IconName =
+  | 'account'
+  | 'api'
+  | 'billing'
+  | 'changelog'
+  | 'credits'
+  | 'docs'
+  | 'jobs'
+  | 'key'
+  | 'log'
+  | 'menu'
+  | 'organisation'
+  | 'overview'
+  | 'playground'
+  | 'requests'
+  | 'support'
+  | 'team'
+  | 'webhook'
+  | 'workspace'
+
+/** A decorative icon in the colour of the text. */
+export const Icon = ({ name }: { name: IconName }) => (
+  <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
+    <use href={`/static/icons.svg#${name}`} />
+  </svg>
+)

@@ -1,15 +1,16 @@
 // The form of the playground. playground.js adds previews, uploads, drag and drop, and paste.
-import type { WorkspaceRow } from '../../db/schema.ts'
+import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import { MAX_IMAGE_BYTES } from '../../domain/limits.ts'
 import { SAMPLE_GARMENTS, SAMPLE_PEOPLE, sampleThumbnail, sampleUrl } from '../../domain/samples.ts'
 import type { Sample } from '../../domain/samples.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import type { Role } from '../../images/fetch.ts'
-import type { ConsoleContext } from '../context.ts'
+import type { Role } from '../../jobs/processing/fetch-image.ts'
+import type { ConsoleContext } from '../console-context.ts'
 import { previewUrl } from '../playground-pictures.ts'
 import type { FormState } from '../read-form.ts'
-import { Button, Field, FormError, ModeField, PostForm } from './form.tsx'
+import { Button, Field, FormError, ModeField, PostForm, Select } from './form.tsx'
 import { Link } from './link.tsx'
+import { formatCount } from '../format-count.ts'
 import { Notice } from './notice.tsx'
 
 interface FormProps {
@@ -21,7 +22,7 @@ interface FormProps {
 }
 
 export const PlaygroundForm = ({ c, state, workspaces, balance }: FormProps) => (
-  <PostForm to="/playground" enctype="multipart/form-data" novalidate data-playground>
+  <PostForm to="/playground" novalidate data-playground>
     <FormError state={state} />
     {workspaces.length === 0 && (
       <Notice kind="bad">
@@ -41,20 +42,16 @@ export const PlaygroundForm = ({ c, state, workspaces, balance }: FormProps) => 
         live:
           balance === null
             ? 'Real result, 1 credit'
-            : `Real result, 1 credit (${Math.max(0, balance).toLocaleString('en')} left)`,
+            : `Real result, 1 credit (${formatCount(Math.max(0, balance))} left)`,
       }}
     />
     <div class="submit">
-      <div class="field">
-        <label for="workspace">Workspace</label>
-        <select id="workspace" name="workspace">
-          {workspaces.map(({ id, name }) => (
-            <option value={id} selected={state.values?.['workspace'] === id || undefined}>
-              {name}
-            </option>
-          ))}
-        </select>
-      </div>
+      <Select
+        name="workspace"
+        label="Workspace"
+        value={state.values?.['workspace']}
+        options={workspaces.map(({ id, name }) => [id, name])}
+      />
       <Button disabled={workspaces.length === 0}>Submit job</Button>
     </div>
   </PostForm>
@@ -103,19 +100,27 @@ const Picture = ({ c, role, title, samples, state }: PictureProps) => {
         required={false}
         state={state}
       />
-      <Field
-        name={`${role}_file`}
-        label="Or upload a file"
-        type="file"
-        accept="image/jpeg,image/png,image/webp"
-        maxBytes={MAX_IMAGE_BYTES}
-        hint="JPEG, PNG or WebP, at most 10 MB. Deleted after about one day."
-        required={false}
-        state={state}
-      />
+      <FileField id={`${role}_file`} />
     </fieldset>
   )
 }
+
+/** playground.js shows it and sends the file. The form does not contain it. */
+const FileField = ({ id }: { id: string }) => (
+  <div class="field" data-file hidden>
+    <label for={id}>
+      Or upload a file<span class="muted"> (optional)</span>
+    </label>
+    <input
+      id={id}
+      type="file"
+      accept="image/jpeg,image/png,image/webp"
+      data-max-bytes={MAX_IMAGE_BYTES}
+      aria-describedby={`${id}-hint`}
+    />
+    <small id={`${id}-hint`}>JPEG, PNG or WebP, at most 10 MB. Deleted after about one day.</small>
+  </div>
+)
 
 /** Without JavaScript, the link keeps the sample of the other picture only. */
 const SampleLink = ({
@@ -141,3 +146,27 @@ const SampleLink = ({
     </Link>
   )
 }
+
+interface ResultProps {
+  /** The address of the state of a job, which console.js follows. */
+  live: string | undefined
+  jobId: string | undefined
+}
+
+export const PlaygroundResult = ({ live, jobId }: ResultProps) => (
+  <section class="card result" aria-labelledby="result">
+    <h2 id="result">Result</h2>
+    <div data-run-result>
+      {live ? (
+        <section data-live={live} aria-label="Job" />
+      ) : (
+        <div class="frame">
+          <span>The result appears here</span>
+        </div>
+      )}
+    </div>
+    <p data-job-link hidden={jobId === undefined || undefined}>
+      <Link to={`/jobs/${jobId ?? ''}`}>Open the job</Link>
+    </p>
+  </section>
+)

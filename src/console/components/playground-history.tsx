@@ -1,9 +1,12 @@
 // The strip of the latest jobs of the playground. A click loads the pictures of a job into the form.
-import type { JobRow } from '../../db/schema.ts'
+import { getCookie, setCookie } from 'hono/cookie'
+import type { JobRow } from '../../platform/db/schema.ts'
 import { SAMPLE_GARMENTS, sampleThumbnail, sampleUrl } from '../../domain/samples.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import type { ConsoleContext } from '../context.ts'
+import { isId } from '../../platform/ids.ts'
+import type { ConsoleContext } from '../console-context.ts'
 import { pathOf } from '../organisation-path.ts'
+import { cookieOptions } from '../cookies.ts'
 import { ModeBadge, StatusBadge } from './badges.tsx'
 import { Link } from './link.tsx'
 import { Timestamp } from './time.tsx'
@@ -62,4 +65,25 @@ function thumbnailOf(c: ConsoleContext, job: JobRow): string | null {
     ({ file }) => job.garmentImageUrl === sampleUrl(baseUrl, file),
   )
   return sample ? sampleThumbnail(sample.file) : null
+}
+
+const COOKIE = 'try-on.playground'
+const MAX_JOBS = 10
+/** As long as the pictures of jobs are usually stored. */
+const MAX_AGE_SECONDS = 30 * 24 * 60 * 60
+
+/** The newest first. */
+export const recentJobIds = (c: ConsoleContext): string[] =>
+  (getCookie(c, COOKIE) ?? '')
+    .split('.')
+    .filter((id) => isId('job', id))
+    .slice(0, MAX_JOBS)
+
+/** Only for requests to the playground: others do not send the cookie, and would replace the history. */
+export function rememberJob(c: ConsoleContext, jobId: string): void {
+  const jobIds = new Set([jobId, ...recentJobIds(c)])
+  setCookie(c, COOKIE, [...jobIds].slice(0, MAX_JOBS).join('.'), {
+    ...cookieOptions(c, MAX_AGE_SECONDS),
+    path: pathOf(c, '/playground'),
+  })
 }

@@ -1,8 +1,15 @@
 // The roles of members: labels, explanations, and the fields that choose a role and its workspaces.
-import type { WorkspaceRow } from '../../db/schema.ts'
+import { z } from 'zod'
+import { createMiddleware } from 'hono/factory'
+import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import { permits, ROLES } from '../../domain/role.ts'
 import type { Permission, Role } from '../../domain/role.ts'
+import { isId } from '../../platform/ids.ts'
 import type { FormState } from '../read-form.ts'
+import type { ConsoleApp } from '../console-context.ts'
+import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
+import { Section } from './section.tsx'
+import { Select } from './form.tsx'
 import { Table } from './table.tsx'
 
 export const ROLE_LABELS: Record<Role, string> = {
@@ -41,8 +48,7 @@ export const roleWithArticle = (role: Role): string =>
   })[role]
 
 export const RoleTable = () => (
-  <section aria-labelledby="roles-heading">
-    <h2 id="roles-heading">Roles</h2>
+  <Section id="roles-heading" title="Roles">
     <dl class="roles">
       {ROLES.map((role) => (
         <>
@@ -68,7 +74,7 @@ export const RoleTable = () => (
       Developers and viewers can be limited to some workspaces. They then see only the jobs of these
       workspaces, and cannot manage API keys and webhooks, which concern all workspaces.
     </p>
-  </section>
+  </Section>
 )
 
 /** The workspaces of a member or invitation, as a cell of a table. */
@@ -109,16 +115,12 @@ export const RoleFields = ({
     entered ? id in entered : (current.workspaceIds?.includes(id) ?? false)
   return (
     <>
-      <div class="field">
-        <label for="role">Role</label>
-        <select id="role" name="role">
-          {ROLES.map((role) => (
-            <option value={role} selected={role === selectedRole || undefined}>
-              {ROLE_LABELS[role]}
-            </option>
-          ))}
-        </select>
-      </div>
+      <Select
+        name="role"
+        label="Role"
+        value={selectedRole}
+        options={ROLES.map((role) => [role, ROLE_LABELS[role]])}
+      />
       {workspaces.length > 1 && (
         <fieldset class="choices workspace-access">
           <legend>Workspaces</legend>
@@ -145,3 +147,20 @@ export const RoleFields = ({
     </>
   )
 }
+
+/** Each chosen workspace is a field whose name is the workspace's id. */
+export const roleFields = {
+  role: z.enum(ROLES, 'Choose a role.'),
+  access: z.enum(['all', 'limited']).default('all'),
+}
+
+/** The chosen workspaces; null for all. */
+export const chosenWorkspaces = (form: { access: 'all' | 'limited' }): string[] | null =>
+  form.access === 'all' ? null : Object.keys(form).filter((name) => isId('ws', name))
+
+export const recentSignInForRoles = createMiddleware<ConsoleApp>(async (c, next) => {
+  const { role: name } = await c.req.parseBody()
+  const role = ROLES.find((known) => known === name)
+  const isSensitive = role && (permits(role, 'develop') || permits(role, 'billing'))
+  return isSensitive ? requireRecentSignIn(c, next) : next()
+})

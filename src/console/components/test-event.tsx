@@ -1,24 +1,11 @@
 // Buttons that send test events to one receiver.
-import type { AddedEndpointRow } from '../../db/webhook-schema.ts'
-import { DEFAULT_ENDPOINT, EVENT_TYPES } from '../../domain/webhook.ts'
+import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
+import { EVENT_TYPES } from '../../domain/webhook.ts'
 import { Button, PostForm } from './form.tsx'
 
-/**
- * @param defaultUrl offered as a receiver if it is set
- * @param endpoints the added endpoints to choose from; disabled ones are not offered
- */
-export const TestEvent = ({
-  defaultUrl,
-  endpoints,
-}: {
-  defaultUrl: string | null
-  endpoints: Pick<AddedEndpointRow, 'id' | 'name' | 'enabled'>[]
-}) => {
-  const enabled = endpoints.filter((endpoint) => endpoint.enabled)
-  const choices = [
-    ...(defaultUrl === null ? [] : [{ id: DEFAULT_ENDPOINT, name: 'Default URL' }]),
-    ...enabled,
-  ]
+/** @param endpoints to choose from; disabled ones and a default endpoint without a URL are not offered */
+export const TestEvent = ({ endpoints }: { endpoints: EndpointRow[] }) => {
+  const choices = endpoints.filter(({ enabled, url }) => enabled && url)
   const [only] = choices
   return (
     <section class="card" aria-labelledby="test-heading">
@@ -54,7 +41,7 @@ export const TestEvent = ({
         </>
       ) : (
         <p>
-          {endpoints.length > 0
+          {endpoints.some(({ url }) => url)
             ? 'Enable the endpoint to send test events.'
             : 'Save a default URL or add an endpoint first.'}
         </p>

@@ -1,26 +1,34 @@
 // Instants and durations.
 
-const dateFormat = (timeStyle: 'short' | 'medium') =>
-  new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle, timeZone: 'UTC' })
-const TO_THE_MINUTE = dateFormat('short')
-const TO_THE_SECOND = dateFormat('medium')
+const TIME = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
+const DAY = { day: 'numeric', month: 'short' } as const
+const YEAR = { year: 'numeric' } as const
+const FORMATS = {
+  minute: { ...DAY, ...YEAR, ...TIME },
+  second: { ...DAY, ...YEAR, ...TIME, second: '2-digit' },
+  day: { ...DAY, ...YEAR },
+  /** For lists: console.js shows how long ago it was. */
+  ago: { ...DAY, ...TIME },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>
+type Format = keyof typeof FORMATS
 
-/**
- * An instant in UTC. console.js converts it to the browser's time zone.
- * @param precise shows seconds
- */
+const formatted = (date: Date, format: Format) =>
+  new Intl.DateTimeFormat('en-GB', { ...FORMATS[format], timeZone: 'UTC' }).format(date)
+
+/** An instant in UTC. console.js converts it to the browser's time zone. */
 export const Timestamp = ({
   at,
-  precise = false,
+  as = 'minute',
 }: {
   at: Date | number | null | undefined
-  precise?: boolean
+  as?: Format
 }) => {
   if (at === null || at === undefined) return <span class="muted">Never</span>
   const date = new Date(at)
   return (
-    <time datetime={date.toISOString()} data-precise={precise || undefined}>
-      {(precise ? TO_THE_SECOND : TO_THE_MINUTE).format(date)} UTC
+    <time datetime={date.toISOString()} data-as={as}>
+      {formatted(date, as)}
+      {as !== 'day' && ' UTC'}
     </time>
   )
 }

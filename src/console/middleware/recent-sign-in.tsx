@@ -2,12 +2,13 @@
 // this middleware asks for the password, with a code if two-factor authentication is on, or for a
 // passkey, and then continues with the original form or page.
 import { createMiddleware } from 'hono/factory'
-import { authOf } from '../../accounts/auth.ts'
-import { countPasskeys } from '../../accounts/passkeys.ts'
+import { authOf } from '../../users/auth.ts'
+import { countPasskeys } from '../../users/passkeys.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { log } from '../../log.ts'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import { log } from '../../platform/log.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { Button, FormError } from '../components/form.tsx'
+import { textsOf } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
 import { PasskeyInput } from '../components/passkey-input.tsx'
@@ -44,9 +45,8 @@ export const requireRecentSignIn = createMiddleware<ConsoleApp>(async (c, next) 
 })
 
 async function confirmPage(c: ConsoleContext, state: FormState = {}) {
-  const fields = Object.entries(await c.req.parseBody()).filter(
-    (field): field is [string, string] =>
-      typeof field[1] === 'string' && !field[0].startsWith(CONFIRMATION_PREFIX),
+  const fields = Object.entries(textsOf(await c.req.parseBody())).filter(
+    ([name]) => !name.startsWith(CONFIRMATION_PREFIX),
   )
   const { user } = c.var
   const hasPasskey = (await countPasskeys(c.env, user.id)) > 0

@@ -1,9 +1,9 @@
 // A link to a job, webhook event or payment leads to the organisation of that object: also if the link
 // names another organisation of the user, or none.
 import { createMiddleware } from 'hono/factory'
-import { organisationOf } from '../../access/locate.ts'
+import { organisationOf } from '../../organisations/locate.ts'
 import { consolePath } from '../../domain/console-path.ts'
-import type { ConsoleApp } from '../context.ts'
+import type { ConsoleApp } from '../console-context.ts'
 
 /** The path of the page of an object, with the address of the organisation and the object's id. */
 const OBJECT_PAGE =

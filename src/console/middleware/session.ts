@@ -1,21 +1,24 @@
 // Sessions: finds the user and the selected organisation of a request, and starts sessions.
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { createMiddleware } from 'hono/factory'
-import { authOf } from '../../accounts/auth.ts'
-import { membershipsOf } from '../../accounts/members.ts'
-import { recordSignIn } from '../../accounts/sessions.ts'
-import type { SignInMethod } from '../../accounts/sessions.ts'
-import { notifyNewSignIn } from '../../notifications/new-sign-in.ts'
+import { authOf } from '../../users/auth.ts'
+import { membershipsOf } from '../../organisations/members.ts'
+import { endIfOld, recordSignIn } from '../../users/sessions.ts'
+import type { SignInMethod } from '../../users/sessions.ts'
+import { notifyNewSignIn } from '../../users/new-sign-in.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
+import type { UserActor } from '../../domain/actor.ts'
 import { AppError } from '../../domain/errors.ts'
 import { permits } from '../../domain/role.ts'
-import { addLogFields } from '../../log.ts'
+import { addLogFields } from '../../platform/log.ts'
 import type { Permission } from '../../domain/role.ts'
-import type { ConsoleApp, ConsoleContext, SessionUser } from '../context.ts'
+import type { ConsoleApp, ConsoleContext, SessionUser } from '../console-context.ts'
 import { cookieOptions } from '../cookies.ts'
 import { deviceOf } from '../device.ts'
-import { returnTo } from '../return-to.ts'
-import { selectedMode } from './mode.ts'
+import { setNotice } from '../form-notices.ts'
+import { redirectToSignIn, returnTo } from '../return-to.ts'
+import { selectedMode } from './selected-mode.ts'
+import { limitOrganisation, limitUser, mayMailSignIn } from './throttle.tsx'
 import { trustBrowser, trustedBrowserKey } from './trusted-browser.ts'
 
 const ORGANISATION_COOKIE = 'try-on.organisation'
@@ -26,13 +29,14 @@ export function forwardCookies(c: ConsoleContext, headers: Headers): void {
   for (const cookie of headers.getSetCookie()) c.header('Set-Cookie', cookie, { append: true })
 }
 
+/** @returns null without a session, or when the sign-in is so long ago that the session ends */
 export async function findSessionUser(c: ConsoleContext): Promise<SessionUser | null> {
   const { response, headers } = await authOf(c.env, baseUrlOf(c)).api.getSession({
     headers: c.req.raw.headers,
     returnHeaders: true,
   })
   forwardCookies(c, headers)
-  if (!response) return null
+  if (!response || (await endIfOld(c.env, response.session))) return null
   const { id, email, name, organisationName, deleteAfter, twoFactorEnabledAt } = response.user
   return {
     id,
@@ -46,8 +50,13 @@ export async function findSessionUser(c: ConsoleContext): Promise<SessionUser | 
   }
 }
 
-/** The signed-in user as the actor of a use case. */
-export const actorOf = (c: ConsoleContext) => actorFor(c, c.var.user)
+/** The signed-in user as the actor of a use case. A form is checked against what is stored at that time. */
+export function actorOf(c: ConsoleContext): UserActor {
+  const actor = actorFor(c, c.var.user)
+  if (c.req.method !== 'GET' || !c.var.membership) return actor
+  const { organisation, role, workspaceIds } = c.var.membership
+  return { ...actor, membership: { organisationId: organisation.id, role, workspaceIds } }
+}
 
 const actorFor = (c: ConsoleContext, { id, email }: { id: string; email: string }) => ({
   type: 'user' as const,
@@ -89,7 +98,8 @@ async function completeSignIn(
   if (knownBrowser) return
   const device = deviceOf(c.req.header('User-Agent'))
   const sender = { env: c.env, userId: user.id, device, ipAddress: ipAddressOf(c) }
-  c.executionCtx.waitUntil(notifyNewSignIn(sender))
+  const mayMail = () => mayMailSignIn(c, user.id)
+  c.executionCtx.waitUntil(notifyNewSignIn({ ...sender, mayMail }))
 }
 
 /** The arguments that all use cases of the selected organisation take. */
@@ -108,13 +118,12 @@ export const requireSession = createMiddleware<ConsoleApp>(async (c, next) => {
   if (!user) {
     const { pathname, search } = new URL(c.req.url)
     const isForm = c.req.method === 'POST'
-    const next = isForm ? returnTo(c) : pathname + search
-    const query = new URLSearchParams({ ...(isForm && { ended: '1' }), ...(next && { next }) })
-    return c.redirect(`/console/sign-in?${query}`, 303)
+    if (isForm) setNotice(c, 'session_ended')
+    return redirectToSignIn(c, isForm ? returnTo(c) : pathname + search)
   }
   if (user.deleteAfter) return c.redirect('/console/account/keep', 303)
   c.set('user', user)
-  await next()
+  return limitUser(c, next)
 })
 
 /**
@@ -143,7 +152,7 @@ export const requireOrganisation = createMiddleware<ConsoleApp>(async (c, next) 
   // The page of the error has the navigation of the organisation that was used last.
   if (!membership) throw new AppError('not_found')
   if (membership.organisation.id !== lastUsedId) selectOrganisation(c, membership.organisation.id)
-  await next()
+  return limitOrganisation(c, next)
 })
 
 /**

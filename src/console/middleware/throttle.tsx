@@ -1,49 +1,81 @@
-// Throttles sign-ins, email, uploads and changes. Password checks count failures only. Each kind of
-// email has its own limit, so that exhausting one does not block the others.
+// Limits of the console, with the page that says when to try again. Password checks count failures only. Each
+// kind of email has its own budget, so that exhausting one does not block the others.
 import { createMiddleware } from 'hono/factory'
-import ipaddr from 'ipaddr.js'
-import { requireMail } from '../../accounts/auth.ts'
-import { normaliseAddress } from '../../accounts/email-address.ts'
-import { consumeRateLimit, refundRateLimit } from '../../accounts/rate-limits.ts'
-import type { RateLimit } from '../../accounts/rate-limits.ts'
-import { findUserByEmail } from '../../accounts/users.ts'
-import { log } from '../../log.ts'
-import { sha256 } from '../../signing/sha256.ts'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { guestPage, memberPage } from '../components/layout.tsx'
+import { requireMail } from '../../users/auth.ts'
+import { ACTION_BUDGETS } from '../../domain/budgets.ts'
+import type { ActionBudget, RouteBudget } from '../../domain/budgets.ts'
+import { normaliseAddress } from '../../organisations/email-address.ts'
+import { refundRateLimit } from '../../platform/db/rate-limits.ts'
+import { findUserByEmail } from '../../users/users.ts'
+import { networkOf } from '../../http/network.ts'
+import { budgetOf } from '../../http/route-budgets.ts'
+import { limitsOf, takeLimits, takeRouteBudget } from '../../http/take-budget.ts'
+import type { Subjects } from '../../http/take-budget.ts'
+import { Semaphore, SemaphoreTimeout } from '../../platform/concurrency/semaphore.ts'
+import { log } from '../../platform/log.ts'
+import { sha256 } from '../../platform/signing/sha256.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { inMinutes, waitPage } from '../message-page.tsx'
 import { returnTo } from '../return-to.ts'
 import { trustedBrowserKey } from './trusted-browser.ts'
-
-const QUARTER_HOUR = 15 * 60
-const HOUR = 60 * 60
 
 export type Attempt =
   | { ok: false; response: Response }
   /** `undo` removes the attempt from the count. */
   | { ok: true; undo: () => Promise<void> }
 
+/** Takes what the budget of the route allows a subject of the request. */
+const limitRoute = (subjectsOf: (c: ConsoleContext) => Subjects) =>
+  createMiddleware<ConsoleApp>(async (c, next) => {
+    const taken = await takeRouteBudget(c, subjectsOf(c))
+    return taken.ok ? next() : tooManyPage(c, taken.waitSeconds)
+  })
+
+/** Precedes everything, so that requests above the limit read no row. */
+export const limitNetwork = limitRoute((c) => ({ network: networkOf(c) }))
+export const limitUser = limitRoute((c) => ({ user: c.var.user.id }))
+export const limitOrganisation = limitRoute((c) => ({
+  organisation: c.var.membership.organisation.id,
+}))
+
+/** The number of pages and thumbnails of an organisation that an isolate serves at a time. */
+const PAGES_AT_A_TIME = 2
+/** The slot of a killed invocation is free then. */
+const MAX_PAGE_MS = 30_000
+/** How long a page waits for others of its organisation, ms. */
+const MAX_PAGE_WAIT_MS = 10_000
+
+/** Thumbnails wait for pages. Changes do not wait. */
+const PRIORITIES: Partial<Record<RouteBudget, number>> = { page: 0, thumbnail: 1 }
+
+const pageSlots = new Semaphore({
+  slots: Infinity,
+  slotsPerOwner: PAGES_AT_A_TIME,
+  timeoutMs: MAX_PAGE_MS,
+})
+
+/** Serves few pages of an organisation at a time, so that its readers do not delay other requests. */
+export const limitConcurrentPages = createMiddleware<ConsoleApp>(async (c, next) => {
+  const priority = PRIORITIES[budgetOf(c.req.method, c.req.path)]
+  if (priority === undefined) return next()
+  try {
+    const owner = c.var.membership.organisation.id
+    await pageSlots.run(next, { owner, priority, maxWaitMs: MAX_PAGE_WAIT_MS })
+  } catch (error) {
+    if (!(error instanceof SemaphoreTimeout)) throw error
+    return tooManyPage(c, 1)
+  }
+})
+
+/** The browser that sets a new password by an emailed link has a limit of its own. */
+const BY_EMAIL: [string, string] = ['/console/forgot', 'Reset your password to sign in now']
+
 /**
  * Counts a sign-in as failed before the password is checked; call `undo` if it succeeds. Limits apply
  * per network and per address. A trusted browser has its own limit.
  */
-export async function attemptSignIn(c: ConsoleContext, address: string): Promise<Attempt> {
-  return attempt(c, signInLimits(await sourceOf(c, address)))
-}
-
-const signInLimits = ({ trusted, mailbox, network }: Source): RateLimit[] =>
-  trusted
-    ? [{ key: `sign-in:browser:${trusted}`, max: 20, windowSeconds: QUARTER_HOUR }]
-    : [
-        { key: `sign-in:${mailbox}:${network}`, max: 10, windowSeconds: QUARTER_HOUR },
-        networkLimit(network),
-        { key: `sign-in:address:${mailbox}`, max: 100, windowSeconds: QUARTER_HOUR },
-      ]
-
-const networkLimit = (network: string): RateLimit => ({
-  key: `sign-in:network:${network}`,
-  max: 50,
-  windowSeconds: QUARTER_HOUR,
-})
+export const attemptSignIn = async (c: ConsoleContext, address: string): Promise<Attempt> =>
+  attempt(c, actionLimits('failed-sign-in', await sourceOf(c, address)), BY_EMAIL)
 
 /**
  * Counts a code as wrong before it is checked, also as a failed sign-in. A code has a million values,
@@ -54,18 +86,33 @@ export async function attemptCode(
   user: { id: string; email: string },
 ): Promise<Attempt> {
   const source = await sourceOf(c, user.email)
-  const { trusted } = source
-  const key = trusted ? `code:browser:${trusted}` : `code:${user.id}`
-  return attempt(c, [...signInLimits(source), { key, max: 20, windowSeconds: HOUR }])
+  const { browser } = source
+  return attempt(c, [
+    ...actionLimits('failed-sign-in', source),
+    ...actionLimits('code', browser ? { browser } : { user: user.id }),
+  ])
 }
 
 /** Counts a sign-in with a passkey as failed before its signature is checked. */
 export const attemptPasskey = (c: ConsoleContext): Promise<Attempt> =>
-  attempt(c, [networkLimit(networkOf(c))])
+  attempt(c, actionLimits('failed-sign-in', { network: networkOf(c) }))
 
 /** Does the same as `attemptSignIn` for the current password of the signed-in user. */
 export const attemptOwnPassword = (c: ConsoleContext): Promise<Attempt> =>
-  attempt(c, [{ key: `password:${c.var.user.id}`, max: 20, windowSeconds: QUARTER_HOUR }])
+  attempt(c, actionLimits('password', { user: c.var.user.id }))
+
+/**
+ * Counts a sign-in whose identity was proved: each one stores a session and writes to audit logs.
+ * @returns a response with status 429, or null if the session may start
+ */
+export const limitSignIns = (c: ConsoleContext, userId: string): Promise<Response | null> =>
+  limit(c, actionLimits('sign-in', { user: userId }))
+
+/** Whether the email about a sign-in with a new browser is within its budget. */
+export async function mayMailSignIn(c: ConsoleContext, userId: string): Promise<boolean> {
+  const pair = `${userId}:${networkOf(c) ?? ''}`
+  return (await takeLimits(c.env, actionLimits('new-sign-in-mail', { pair }))).ok
+}
 
 /** Rejects requests to pages that send email if the settings for email are missing. */
 export const requireMailSetUp = createMiddleware<ConsoleApp>(async (c, next) => {
@@ -74,65 +121,35 @@ export const requireMailSetUp = createMiddleware<ConsoleApp>(async (c, next) => 
 })
 
 /** @returns a response with status 429, or null if the email may be sent */
-export async function limitMail(
+export const limitMail = async (
   c: ConsoleContext,
   purpose: 'verification' | 'reset' | 'address-change',
   address: string,
-): Promise<Response | null> {
-  const { trusted, mailbox, network } = await sourceOf(c, address)
-  const key = `${purpose}-mail`
-  return limit(
-    c,
-    trusted
-      ? [{ key: `${key}:browser:${trusted}`, max: 5, windowSeconds: HOUR }]
-      : [
-          { key: `${key}:${mailbox}:${network}`, max: 5, windowSeconds: HOUR },
-          { key: `${key}:network:${network}`, max: 60, windowSeconds: HOUR },
-          { key: `${key}:address:${mailbox}`, max: 20, windowSeconds: HOUR },
-        ],
-  )
-}
+): Promise<Response | null> => limit(c, actionLimits(`${purpose}-mail`, await sourceOf(c, address)))
 
 /** @returns a response with status 429, or null if the organisation may send the invitation */
 export function limitInvitation(c: ConsoleContext, address: string): Promise<Response | null> {
-  const organisationId = c.var.membership.organisation.id
+  const organisation = c.var.membership.organisation.id
   const mailbox = mailboxOf(address)
-  return limit(c, [
-    { key: `invitation-mail:${organisationId}:${mailbox}`, max: 5, windowSeconds: HOUR },
-    { key: `invitation-mail:organisation:${organisationId}`, max: 60, windowSeconds: HOUR },
-    { key: `invitation-mail:address:${mailbox}`, max: 20, windowSeconds: HOUR },
-  ])
+  const pair = `${organisation}:${mailbox}`
+  return limit(c, actionLimits('invitation-mail', { pair, organisation, mailbox }))
 }
 
-/** Limits the changes per organisation, because each one adds a row to the audit log for 400 days. */
-export const limitChanges = createMiddleware<ConsoleApp>(async (c, next) => {
-  if (c.req.method !== 'POST') return next()
-  const key = `change:${c.var.membership.organisation.id}`
-  const tooMany = await limit(c, [{ key, max: 600, windowSeconds: HOUR }])
-  return tooMany ?? next()
-})
+const actionLimits = (action: ActionBudget, subjects: Subjects) =>
+  limitsOf(action, ACTION_BUDGETS[action].limits, subjects)
 
-/** Limits the changes of an account, for the same reason. */
-export const limitAccountChanges = createMiddleware<ConsoleApp>(async (c, next) => {
-  if (c.req.method !== 'POST') return next()
-  const key = `change:${c.var.user.id}`
-  const tooMany = await limit(c, [{ key, max: 120, windowSeconds: HOUR }])
-  return tooMany ?? next()
-})
+type Limits = ReturnType<typeof actionLimits>
 
-/**
- * Uploads are stored before their job is accepted, so they need their own limit.
- * @returns a response with status 429, or null if the upload is allowed
- */
-export const limitUpload = (c: ConsoleContext): Promise<Response | null> =>
-  limit(c, [{ key: `upload:${c.var.membership.organisation.id}`, max: 120, windowSeconds: HOUR }])
-
-async function attempt(c: ConsoleContext, limits: RateLimit[]): Promise<Attempt> {
-  const taken = await consumeRateLimit({ env: c.env, limits })
-  if (!taken.ok) return { ok: false, response: await tooManyPage(c, taken.waitSeconds) }
+async function attempt(
+  c: ConsoleContext,
+  limits: Limits,
+  way?: [href: string, text: string],
+): Promise<Attempt> {
+  const taken = await takeLimits(c.env, limits)
+  if (!taken.ok) return { ok: false, response: await tooManyPage(c, taken.waitSeconds, way) }
   const undo = async () => {
     try {
-      await refundRateLimit({ env: c.env, counted: taken.counted })
+      await refundRateLimit(c.env, taken.counted)
     } catch (error) {
       // The sign-in succeeds, but the attempt counts until its window ends.
       log.error('undoing an attempt failed', error)
@@ -141,61 +158,39 @@ async function attempt(c: ConsoleContext, limits: RateLimit[]): Promise<Attempt>
   return { ok: true, undo }
 }
 
-async function limit(c: ConsoleContext, limits: RateLimit[]): Promise<Response | null> {
-  const taken = await consumeRateLimit({ env: c.env, limits })
+async function limit(c: ConsoleContext, limits: Limits): Promise<Response | null> {
+  const taken = await takeLimits(c.env, limits)
   return taken.ok ? null : tooManyPage(c, taken.waitSeconds)
 }
 
-function tooManyPage(c: ConsoleContext, waitSeconds: number) {
-  c.header('Retry-After', String(waitSeconds))
-  const minutes = Math.ceil(waitSeconds / 60)
-  const isMember = c.get('membership') !== undefined
-  const page = isMember ? memberPage : guestPage
-  return page(
+/**
+ * The page with status 429; JSON for a script that asks for it.
+ * @param way what helps besides waiting
+ */
+function tooManyPage(c: ConsoleContext, waitSeconds: number, way?: [href: string, text: string]) {
+  if (c.req.header('Accept') === 'application/json') {
+    const error = `Too many requests. Try again in ${inMinutes(waitSeconds)}.`
+    return c.json({ error }, 429, { 'Retry-After': String(waitSeconds) })
+  }
+  const isGuest = c.get('membership') === undefined
+  return waitPage(
     c,
-    { title: 'Too many attempts', status: 429 },
-    <article>
-      <h1>Too many attempts</h1>
-      <p>
-        Wait {minutes} {minutes === 1 ? 'minute' : 'minutes'} and try again.
-      </p>
-      {isMember ? (
-        <a href={returnTo(c) ?? '/console'}>Back</a>
-      ) : (
-        <a href="/console/sign-in">Back to sign in</a>
-      )}
-    </article>,
+    'Too many attempts',
+    waitSeconds,
+    way ??
+      (isGuest ? ['/console/sign-in', 'Back to sign in'] : [returnTo(c) ?? '/console', 'Back']),
   )
 }
 
-interface Source {
-  /** The key of a trusted browser. */
-  trusted: string | null
-  mailbox: string
-  network: string
-}
-
-/** The parts of the throttle keys for a request about an email address. */
-async function sourceOf(c: ConsoleContext, address: string): Promise<Source> {
+/** Whom a request about an email address counts for. A trusted browser counts only for itself. */
+async function sourceOf(c: ConsoleContext, address: string): Promise<Subjects> {
   const user = await findUserByEmail(c.env, address)
-  return {
-    trusted: await trustedBrowserKey(c, user?.id),
-    mailbox: mailboxOf(address),
-    network: networkOf(c),
-  }
+  const browser = await trustedBrowserKey(c, user?.id)
+  if (browser) return { browser }
+  const mailbox = mailboxOf(address)
+  const network = networkOf(c)
+  return { mailbox, network, pair: `${mailbox}:${network}` }
 }
 
-/** Hashed, so that the attempts table contains no email addresses. */
+/** Hashed, so that the stored keys contain no email addresses. */
 const mailboxOf = (address: string) => sha256(normaliseAddress(address)).toString('base64url')
-
-/** The /64 network of an IPv6 address: a single customer can use all of its addresses. */
-function networkOf(c: ConsoleContext): string {
-  const ip = c.req.header('CF-Connecting-IP') ?? ''
-  if (!ipaddr.isValid(ip)) return 'unknown'
-  const address = ipaddr.process(ip) // converts IPv4-mapped addresses to IPv4
-  if (address instanceof ipaddr.IPv4) return address.toString()
-  return address.parts
-    .slice(0, 4)
-    .map((part) => part.toString(16))
-    .join(':')
-}

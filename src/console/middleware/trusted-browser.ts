@@ -3,9 +3,9 @@
 // identifies the browser.
 import { getSignedCookie, setSignedCookie } from 'hono/cookie'
 import { z } from 'zod'
-import { authSecretOf } from '../../accounts/auth.ts'
-import { sha256 } from '../../signing/sha256.ts'
-import type { ConsoleContext } from '../context.ts'
+import { authSecretOf } from '../../users/auth.ts'
+import { sha256 } from '../../platform/signing/sha256.ts'
+import type { ConsoleContext } from '../console-context.ts'
 import { cookieOptions } from '../cookies.ts'
 
 const COOKIE = 'try-on.browser'

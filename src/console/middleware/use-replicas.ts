@@ -1,14 +1,14 @@
-// With `D1_READ_REPLICATION`, pages read from replicas (docs/adr/0031-read-replicas.md). The first read of
+// With `D1_READ_REPLICATION`, pages read from replicas (docs/adr/0038-replicas-for-the-console.md). The first read of
 // the accounts, which is that of the session, runs on the primary, and the others of the request see at least its
 // state: sign-outs, roles and forms take effect at once. For the databases of jobs, a cookie has the
 // bookmarks of the forms that the browser has sent.
 import { getCookie, setCookie } from 'hono/cookie'
 import { createMiddleware } from 'hono/factory'
-import { ANY, PRIMARY, readNearby, withBookmarks } from '../../db/sessions.ts'
-import { jobsBindings } from '../../db/shards.ts'
-import { settingsOf } from '../../settings.ts'
-import { signer, verify } from '../../signing/hmac.ts'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import { ANY, PRIMARY, readNearby, withBookmarks } from '../../platform/db/read-sessions.ts'
+import { jobsBindings } from '../../platform/db/shards.ts'
+import { settingsOf } from '../../platform/settings.ts'
+import { signer, verify } from '../../platform/signing/hmac.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { cookieOptions } from '../cookies.ts'
 
 const COOKIE = 'try-on.bookmarks'

@@ -1,17 +1,17 @@
 // Exports and deletes the user's account, and cancels the deletion. Does not require an organisation.
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
-import { authOf } from '../../accounts/auth.ts'
+import { authOf } from '../../users/auth.ts'
 import {
   accountDeletionPlan,
   cancelAccountDeletion,
   scheduleAccountDeletion,
   scheduledWith,
-} from '../../accounts/delete-account.ts'
-import { exportAccount } from '../../accounts/export-account.ts'
-import { GRACE_PERIOD_DAYS } from '../../accounts/grace-period.ts'
+} from '../../privacy/delete-account.ts'
+import { exportAccount } from '../../privacy/export-account.ts'
+import { GRACE_PERIOD_DAYS } from '../../organisations/grace-period.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { exportResponse } from '../components/export-response.tsx'
 import { ActionForm, Button } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -26,6 +26,7 @@ import {
   forwardCookies,
   requireSession,
 } from '../middleware/session.ts'
+import { redirectWithNotice } from '../form-notices.ts'
 import { Link } from '../components/link.tsx'
 
 /** Requires a user whose account is scheduled for deletion. `requireSession` redirects them here. */
@@ -57,7 +58,7 @@ export const accountData = new Hono<ConsoleApp>()
     })
     forwardCookies(c, headers)
     forgetOrganisation(c)
-    return c.redirect('/console/sign-in?deleted=1', 303)
+    return redirectWithNotice(c, '/console/sign-in', 'account_deleted')
   })
 
   .get('/keep', requireScheduledDeletion, (c) => keepPage(c))

@@ -1,8 +1,8 @@
 // The page of the user's account. Its forms are handled in the other files account-*.tsx.
-import { listPasskeys } from '../../accounts/passkeys.ts'
-import { listSessions } from '../../accounts/sessions.ts'
-import { readPreferences } from '../../notifications/preferences.ts'
-import type { ConsoleContext } from '../context.ts'
+import { listPasskeys } from '../../users/passkeys.ts'
+import { listSessions } from '../../users/sessions.ts'
+import { readPreferences } from '../../users/notification-preferences.ts'
+import type { ConsoleContext, SessionUser } from '../console-context.ts'
 import {
   Button,
   CodeField,
@@ -12,24 +12,14 @@ import {
   PostForm,
 } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { NotificationSettings } from '../components/notification-settings.tsx'
-import { Notice } from '../components/notice.tsx'
+import { NotificationSettings } from './account-notifications.tsx'
 import type { FormState } from '../read-form.ts'
 import { PasskeySection } from './account-passkeys-section.tsx'
+import { Section } from '../components/section.tsx'
+import { Tabs } from '../components/tabs.tsx'
 import { SessionSection } from './account-sessions-section.tsx'
 
 export const ACCOUNT_PAGE = '/console/account'
-
-/** By the query parameter `done`. */
-const DONE: Record<string, string> = {
-  name: 'Name saved.',
-  email: 'Email address changed. All other sessions have been signed out.',
-  passkey: 'Passkey added. You can now sign in with it.',
-  'passkey-renamed': 'Passkey renamed.',
-  'passkey-removed': 'Passkey removed. It no longer signs in.',
-  session: 'Session signed out.',
-  sessions: 'All other sessions have been signed out.',
-}
 
 /** @param state of the form that was rejected; the names of the fields of all forms differ */
 export async function accountPage(c: ConsoleContext, state: FormState = {}) {
@@ -39,84 +29,93 @@ export async function accountPage(c: ConsoleContext, state: FormState = {}) {
     listSessions(c.env, user.id),
     readPreferences(c.env, user.id),
   ])
-  const done = DONE[c.req.query('done') ?? '']
+  // A rejected form is shown.
+  const isSecurity = state.errors && !('display_name' in state.errors || 'email' in state.errors)
   return memberPage(
     c,
     {
       title: 'Your account',
       status: state.errors ? 422 : 200,
-      stylesheet: '/static/account.css',
       script: '/static/passkeys.js',
     },
     <>
       <h1>Your account</h1>
       <p class="address">{user.name ? `${user.name} · ${user.email}` : user.email}</p>
-      {done && <Notice kind="good">{done}</Notice>}
-      {c.req.query('notifications') && <Notice kind="good">Notifications saved.</Notice>}
-      {c.req.query('changed') && (
-        <Notice kind="good">Password changed. All other sessions have been signed out.</Notice>
-      )}
-      <Profile c={c} state={state} />
-      <section class="card" aria-labelledby="password-heading">
-        <h2 id="password-heading">Password</h2>
-        <PostForm action="/console/account/password" novalidate>
-          <input type="hidden" autocomplete="username" value={user.email} />
-          <CurrentPasswordField name="current" label="Current password" state={state} />
-          {user.hasTwoFactor && (
-            <CodeField name="code" label="Code of your authenticator app" state={state} />
-          )}
-          <NewPasswordField
-            label="New password"
-            consequence="You will be signed out everywhere else."
-            state={state}
-          />
-          <Button>Change password</Button>
-        </PostForm>
-      </section>
-      <section class="card" aria-labelledby="two-factor-heading">
-        <h2 id="two-factor-heading">
-          Two-factor authentication{' '}
-          <span class={user.hasTwoFactor ? 'badge good' : 'badge off'}>
-            {user.hasTwoFactor ? 'on' : 'off'}
-          </span>
-        </h2>
-        <p>
-          {user.hasTwoFactor
-            ? 'Signing in with your password also requires a code of your authenticator app.'
-            : 'Protect your account with a code of an authenticator app, in addition to your password.'}
-        </p>
-        <a href="/console/account/two-factor" role="button" class="secondary">
-          {user.hasTwoFactor ? 'Manage' : 'Set up'}{' '}
-          <span class="visually-hidden">two-factor authentication</span>
-        </a>
-      </section>
-      <PasskeySection c={c} passkeys={passkeys} state={state} />
-      <SessionSection c={c} sessions={sessions} />
-      <NotificationSettings preferences={preferences} />
-      <section class="card" aria-labelledby="data-heading">
-        <h2 id="data-heading">Your data</h2>
-        <p>Downloads your profile, passkeys, sessions and memberships as a JSON file.</p>
-        <PostForm action="/console/account/export" data-download>
-          <Button kind="secondary">Export as JSON</Button>
-        </PostForm>
-      </section>
-      <section class="card" aria-labelledby="delete-heading">
-        <h2 id="delete-heading">Delete your account</h2>
-        <p>The next page shows what will be deleted and asks for your password.</p>
-        <a href="/console/account/delete" role="button" class="secondary">
-          Delete your account
-        </a>
-      </section>
-      <p class="aside">
-        <a href="/console/invitations">Your invitations</a>
-      </p>
+      <Tabs
+        label="Your account"
+        shown={isSecurity ? 'security' : 'profile'}
+        tabs={[
+          [
+            'profile',
+            'Profile',
+            <>
+              <Profile user={user} state={state} />
+              <Section id="data-heading" title="Your data" card>
+                <p>Downloads your profile, passkeys, sessions and memberships as a JSON file.</p>
+                <PostForm action="/console/account/export" data-download>
+                  <Button kind="secondary">Export as JSON</Button>
+                </PostForm>
+              </Section>
+              <Section id="delete-heading" title="Delete your account" card>
+                <p>The next page shows what will be deleted and asks for your password.</p>
+                <a href="/console/account/delete" role="button" class="secondary">
+                  Delete your account
+                </a>
+              </Section>
+              <p class="aside">
+                <a href="/console/invitations">Your invitations</a>
+              </p>
+            </>,
+          ],
+          [
+            'security',
+            'Security',
+            <>
+              <Section id="password-heading" title="Password" card>
+                <PostForm action="/console/account/password" novalidate>
+                  <input type="hidden" autocomplete="username" value={user.email} />
+                  <CurrentPasswordField name="current" label="Current password" state={state} />
+                  {user.hasTwoFactor && (
+                    <CodeField name="code" label="Code of your authenticator app" state={state} />
+                  )}
+                  <NewPasswordField
+                    label="New password"
+                    consequence="You will be signed out everywhere else."
+                    state={state}
+                  />
+                  <Button>Change password</Button>
+                </PostForm>
+              </Section>
+              <section class="card" aria-labelledby="two-factor-heading">
+                <h2 id="two-factor-heading">
+                  Two-factor authentication{' '}
+                  <span class={user.hasTwoFactor ? 'badge good' : 'badge off'}>
+                    {user.hasTwoFactor ? 'on' : 'off'}
+                  </span>
+                </h2>
+                <p>
+                  {user.hasTwoFactor
+                    ? 'Signing in with your password also requires a code of your authenticator app.'
+                    : 'Protect your account with a code of an authenticator app, in addition to your password.'}
+                </p>
+                <a href="/console/account/two-factor" role="button" class="secondary">
+                  {user.hasTwoFactor ? 'Manage' : 'Set up'}{' '}
+                  <span class="visually-hidden">two-factor authentication</span>
+                </a>
+              </section>
+              <PasskeySection c={c} passkeys={passkeys} state={state} />
+              <SessionSection c={c} sessions={sessions} />
+            </>,
+          ],
+          ['notifications', 'Notifications', <NotificationSettings preferences={preferences} />],
+        ]}
+      />
     </>,
   )
 }
 
-const Profile = ({ c, state }: { c: ConsoleContext; state: FormState }) => (
-  <section class="card" aria-labelledby="profile-heading">
-    <h2 id="profile-heading">Profile</h2>
+const Profile = ({ user, state }: { user: SessionUser; state: FormState }) => (
+  <Section id="profile-heading" title="Profile" card>
     <PostForm action="/console/account/name" novalidate>
       <Field
         name="display_name"
@@ -125,7 +124,7 @@ const Profile = ({ c, state }: { c: ConsoleContext; state: FormState }) => (
         maxlength={100}
         autocomplete="name"
         hint="Shown to the members of your organisations."
-        value={c.var.user.name}
+        value={user.name}
         state={state}
       />
       <Button kind="secondary">Save name</Button>
@@ -146,10 +145,5 @@ const Profile = ({ c, state }: { c: ConsoleContext; state: FormState }) => (
         <Button kind="primary">Send link</Button>
       </PostForm>
     </details>
-    {c.req.query('sent') && (
-      <Notice kind="info">
-        We sent a link to the new address. Open it within one hour to complete the change.
-      </Notice>
-    )}
-  </section>
+  </Section>
 )

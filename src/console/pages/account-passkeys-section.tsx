@@ -1,12 +1,13 @@
 // The passkeys on the account page.
-import { MAX_PASSKEYS } from '../../accounts/passkeys.ts'
-import type { PasskeyRow } from '../../db/auth-schema.ts'
-import type { ConsoleContext } from '../context.ts'
-import { ActionForm, Button, Field, FormError, PostForm } from '../components/form.tsx'
+import { MAX_PASSKEYS } from '../../users/passkeys.ts'
+import type { PasskeyRow } from '../../platform/db/auth-schema.ts'
+import type { ConsoleContext } from '../console-context.ts'
+import { ActionForm, Field, FormError, RenameForm } from '../components/form.tsx'
 import { PasskeyInput } from '../components/passkey-input.tsx'
 import { Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { deviceOf } from '../device.ts'
+import { Section } from '../components/section.tsx'
 import type { FormState } from '../read-form.ts'
 
 export const PasskeySection = ({
@@ -18,8 +19,7 @@ export const PasskeySection = ({
   passkeys: PasskeyRow[]
   state: FormState
 }) => (
-  <section class="card" aria-labelledby="passkeys-heading">
-    <h2 id="passkeys-heading">Passkeys</h2>
+  <Section id="passkeys-heading" title="Passkeys" card>
     <p>
       Sign in with your fingerprint, face or PIN, without password and code. A passkey works only on
       this website, so it cannot be phished.
@@ -36,7 +36,13 @@ export const PasskeySection = ({
           <Timestamp at={passkey.createdAt} />,
           <Timestamp at={passkey.lastUsedAt} />,
           <div class="buttons">
-            <Rename passkey={passkey} />
+            <RenameForm
+              action={`/console/account/passkeys/${passkey.id}/rename`}
+              current={passkey.name}
+              id={`name-${passkey.id}`}
+              label="Name"
+              submit="Save"
+            />
             <ActionForm
               action={`/console/account/passkeys/${passkey.id}/remove`}
               label="Remove"
@@ -74,24 +80,5 @@ export const PasskeySection = ({
         </p>
       </>
     )}
-  </section>
-)
-
-const Rename = ({ passkey }: { passkey: PasskeyRow }) => (
-  <details class="confirm plain">
-    <summary role="button" class="secondary" aria-label={`Rename ${passkey.name}`}>
-      Rename
-    </summary>
-    <PostForm action={`/console/account/passkeys/${passkey.id}/rename`} novalidate>
-      <Field
-        id={`name-${passkey.id}`}
-        name="name"
-        label="Name"
-        value={passkey.name}
-        maxlength={100}
-        autocomplete="off"
-      />
-      <Button kind="primary">Save</Button>
-    </PostForm>
-  </details>
+  </Section>
 )

@@ -9,15 +9,16 @@ import {
   registrationOptions,
   removePasskey,
   renamePasskey,
-} from '../../accounts/passkeys.ts'
+} from '../../users/passkeys.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { ConsoleApp } from '../context.ts'
+import type { ConsoleApp } from '../console-context.ts'
 import { name } from '../fields.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { actorOf } from '../middleware/session.ts'
 import { passkeyOrigin, setPasskeyChallenge, takePasskeyChallenge } from '../passkey-challenge.ts'
+import { redirectWithNotice } from '../form-notices.ts'
 import { readForm } from '../read-form.ts'
-import { sendSecurityEmail } from '../security-mail.ts'
+import { sendSecurityEmail } from '../send-security-mail.ts'
 import { ACCOUNT_PAGE, accountPage } from './account-page.tsx'
 
 const NewPasskey = z.object({ passkey_name: name, credential: z.string() })
@@ -57,7 +58,7 @@ export const accountPasskeys = new Hono<ConsoleApp>()
           })
     if (result === 'added') {
       sendSecurityEmail(c, c.var.user.email, 'passkey_added')
-      return c.redirect(`${ACCOUNT_PAGE}?done=passkey`, 303)
+      return redirectWithNotice(c, `${ACCOUNT_PAGE}#security`, 'passkey_added')
     }
     const errors = { credential: MESSAGES[result] }
     return accountPage(c, { errors, values: { passkey_name: passkeyName } })
@@ -75,14 +76,14 @@ export const accountPasskeys = new Hono<ConsoleApp>()
       name: newName,
     })
     if (!isRenamed) throw new AppError('not_found')
-    return c.redirect(`${ACCOUNT_PAGE}?done=passkey-renamed`, 303)
+    return redirectWithNotice(c, `${ACCOUNT_PAGE}#security`, 'passkey_renamed')
   })
   .post('/:passkeyId/remove', requireRecentSignIn, async (c) => {
     const passkeyId = c.req.param('passkeyId')
     const isRemoved = await removePasskey({ env: c.env, actor: actorOf(c), passkeyId })
     if (!isRemoved) throw new AppError('not_found')
     sendSecurityEmail(c, c.var.user.email, 'passkey_removed')
-    return c.redirect(`${ACCOUNT_PAGE}?done=passkey-removed`, 303)
+    return redirectWithNotice(c, `${ACCOUNT_PAGE}#security`, 'passkey_removed')
   })
 
 const MESSAGES = {

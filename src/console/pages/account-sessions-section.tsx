@@ -1,9 +1,10 @@
 // The sessions on the account page.
-import type { listSessions } from '../../accounts/sessions.ts'
-import type { ConsoleContext } from '../context.ts'
+import type { listSessions } from '../../users/sessions.ts'
+import type { ConsoleContext } from '../console-context.ts'
 import { ActionForm } from '../components/form.tsx'
 import { Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
+import { Section } from '../components/section.tsx'
 import { deviceOf } from '../device.ts'
 
 export const SessionSection = ({
@@ -15,8 +16,7 @@ export const SessionSection = ({
 }) => {
   const currentId = c.var.user.sessionId
   return (
-    <section class="card" aria-labelledby="sessions-heading">
-      <h2 id="sessions-heading">Sessions</h2>
+    <Section id="sessions-heading" title="Sessions" card>
       <p>
         The browsers that are signed in to your account. Sign out those that you do not recognise,
         and change your password.
@@ -49,6 +49,6 @@ export const SessionSection = ({
         )}
         <ActionForm action="/console/account/sign-out-everywhere" label="Sign out everywhere" />
       </div>
-    </section>
+    </Section>
   )
 }

@@ -5,7 +5,7 @@ import { PACKS, packPriceFor } from '../../billing/plans.ts'
 import type { Pack } from '../../billing/plans.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { Button, Field, FormError, PostForm } from '../components/form.tsx'
-import type { BillingView } from './billing-page.tsx'
+import type { BillingView } from './billing-view.ts'
 
 /** The currency of the organisation, and the price of its packs. */
 function pricesOf({ c, account }: BillingView) {
@@ -16,11 +16,14 @@ function pricesOf({ c, account }: BillingView) {
   }
 }
 
+/** The pack whose button is the primary one. */
+const USUAL_PACK: Pack = 500
+
 /** The section for buying a pack. */
 export const Packs = ({ view }: { view: BillingView }) => {
   const { currency, priceOf } = pricesOf(view)
   return (
-    <section id="credits" aria-labelledby="packs-heading">
+    <section aria-labelledby="packs-heading">
       <h2 id="packs-heading">Buy credits</h2>
       <FormError state={view.stateOf('packs')} />
       <div class="packs">
@@ -36,12 +39,21 @@ export const Packs = ({ view }: { view: BillingView }) => {
               <h3>{credits}</h3>
               <p class="price">{price}</p>
               <p class="muted">{formatMoney(amount / pack, currency)} per credit</p>
-              <Button ariaLabel={`Buy ${credits} for ${price}`}>Buy</Button>
+              <Button
+                kind={pack === USUAL_PACK ? 'primary' : 'secondary'}
+                disabled={view.problem !== null}
+                ariaLabel={`Buy ${credits} for ${price}`}
+              >
+                Buy
+              </Button>
             </PostForm>
           )
         })}
       </div>
-      <p class="muted">Prices exclude tax. Credits do not expire.</p>
+      <p class="muted">
+        Prices exclude tax. Credits do not expire. The <a href="/docs/billing">billing guide</a>{' '}
+        explains what costs a credit.
+      </p>
     </section>
   )
 }
@@ -103,7 +115,7 @@ export const AutoReloadForm = ({ view }: { view: BillingView }) => {
             state={state}
           />
         </div>
-        <Button>Save</Button>
+        <Button kind="secondary">Save</Button>
       </PostForm>
     </section>
   )

@@ -1,46 +1,26 @@
-// The page Billing: reads what its sections show and puts them together.
-import type { Child } from 'hono/jsx'
-import { isSandbox, providerFor } from '../../billing/choose.ts'
-import { formatCredits } from '../../billing/money.ts'
+// The page Billing puts its sections together.
+import { isSandbox, providerFor } from '../../billing/choose-provider.ts'
+import { formatCredits, formatMoney } from '../../billing/money.ts'
 import { nameOfPlan } from '../../billing/plans.ts'
-import { readBilling } from '../../billing/read-billing.ts'
-import type { BillingAccountRow, PaymentRow } from '../../db/billing-schema.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { isId } from '../../ids.ts'
-import { usageOf } from '../../jobs/usage.ts'
-import type { Usage } from '../../jobs/usage.ts'
-import type { CreditStatus } from '../../organisation/rpc.ts'
-import { organisationStub } from '../../organisation/stub.ts'
+import { usageOf } from '../../jobs/reports/usage.ts'
+import type { Usage } from '../../jobs/reports/usage.ts'
+import type { CreditStatus } from '../../credits/rpc.ts'
+import { organisationStub } from '../../credits/organisation-stub.ts'
 import { Chart, dayPeriod } from '../components/chart.tsx'
 import { memberPage } from '../components/layout.tsx'
+import { Figures } from '../components/section.tsx'
+import { Tabs } from '../components/tabs.tsx'
+import { Timestamp } from '../components/time.tsx'
 import { Notice } from '../components/notice.tsx'
 import { SandboxBanner } from '../components/sandbox-banner.tsx'
-import type { ConsoleContext } from '../context.ts'
-import { scopeOf } from '../middleware/session.ts'
-import type { FormState } from '../read-form.ts'
+import type { ConsoleContext } from '../console-context.ts'
 import { AutoReloadForm, Packs } from './billing-credits.tsx'
 import { PaymentMethod, Payments } from './billing-payments.tsx'
-import { PlanSection } from './billing-plan.tsx'
-
-export type BillingForm = 'packs' | 'plan' | 'auto-reload' | 'portal'
-
-/** A form that was rejected, and its errors. */
-export interface RejectedForm {
-  form: BillingForm
-  state: FormState
-}
-
-/** What the sections show. */
-export interface BillingView {
-  c: ConsoleContext
-  account: BillingAccountRow | undefined
-  payments: PaymentRow[]
-  hasMore: boolean
-  /** Of automatic payments in this month, minor units. */
-  autoReloadSpent: number
-  stateOf: (form: BillingForm) => FormState
-}
+import { PlanNotices, PlanSection, termsOf } from './billing-plan.tsx'
+import { readView } from './billing-view.ts'
+import type { BillingView, RejectedForm } from './billing-view.ts'
 
 export async function billingPage(
   c: ConsoleContext,
@@ -53,106 +33,111 @@ export async function billingPage(
     usageOf({ env: c.env, organisationId, now: Date.now() }),
     readView(c, rejected),
   ])
-  const done = doneMessage(c)
   return memberPage(
     c,
     {
       title: 'Billing',
       status,
-      stylesheet: ['/static/billing.css', '/static/chart.css'],
       script: '/static/chart.js',
       credits: null,
     },
     <>
       <h1>Billing</h1>
       {isSandbox(c.env, baseUrlOf(c)) && <SandboxBanner />}
-      {done && <Notice kind="good">{done}</Notice>}
-      <p>
-        The <a href="/docs/billing">billing guide</a> explains what costs a credit.
-      </p>
-      <Summary c={c} credits={credits} usage={usage} />
+      {view.problem && <Notice kind="bad">{view.problem}</Notice>}
+      {view.account && (
+        <PlanNotices organisation={c.var.membership.organisation} account={view.account} />
+      )}
+      <Summary view={view} credits={credits} usage={usage} />
       <Sections view={view} usage={usage} />
     </>,
   )
 }
 
-async function readView(
-  c: ConsoleContext,
-  rejected: RejectedForm | undefined,
-): Promise<BillingView> {
-  const before = c.req.query('before')
-  const beforeId = before !== undefined && isId('pay', before) ? before : undefined
-  const billing = await readBilling({ ...scopeOf(c), beforeId })
-  return {
-    c,
-    ...billing,
-    stateOf: (form) => (rejected?.form === form ? rejected.state : {}),
-  }
-}
-
-function doneMessage(c: ConsoleContext): string | undefined {
-  const plan = nameOfPlan(c.var.membership.organisation.plan)
-  const messages: Record<string, string> = {
-    scheduled: 'Plan change scheduled for the end of the billing period.',
-    changed: `Your plan is now ${plan}.`,
-    unchanged: `Your plan remains ${plan}.`,
-    'auto-reload': 'Auto-reload settings saved.',
-  }
-  return messages[c.req.query('done') ?? '']
-}
-
 const Sections = ({ view, usage }: { view: BillingView; usage: Usage }) => {
-  const { c } = view
+  const { c, rejected } = view
   const isSetUp = providerFor(c.env, baseUrlOf(c)) !== null
+  const shown = rejected === 'plan' ? 'plan' : rejected === 'portal' ? 'payments' : 'credits'
   return (
-    <>
-      {isSetUp ? (
-        <Packs view={view} />
-      ) : (
-        <Notice kind="info">
-          Payments are not set up. Contact support to add credits or to change the plan.
-        </Notice>
-      )}
-      <PlanSection view={view} canChange={isSetUp} />
-      <UsageSection usage={usage} />
-      {isSetUp && <AutoReloadForm view={view} />}
-      {isSetUp && <PaymentMethod view={view} />}
-      <Payments view={view} />
-    </>
+    <Tabs
+      label="Billing"
+      shown={shown}
+      tabs={[
+        [
+          'credits',
+          'Credits',
+          <>
+            {isSetUp ? (
+              <Packs view={view} />
+            ) : (
+              <Notice kind="info">
+                Payments are not set up. Contact support to add credits or to change the plan.
+              </Notice>
+            )}
+            {isSetUp && <AutoReloadForm view={view} />}
+            <UsageSection usage={usage} />
+          </>,
+        ],
+        ['plan', 'Plan', <PlanSection view={view} canChange={isSetUp} />],
+        [
+          'payments',
+          'Payments',
+          <>
+            {isSetUp && <PaymentMethod view={view} />}
+            <Payments view={view} />
+          </>,
+        ],
+      ]}
+    />
   )
 }
 
 const Summary = ({
-  c,
+  view: { c, account },
   credits,
   usage,
 }: {
-  c: ConsoleContext
+  view: BillingView
   credits: CreditStatus
   usage: Usage
 }) => {
   const { organisation } = c.var.membership
   const currency = currencyOf(organisation.regionCode)
+  const terms = termsOf(organisation, account)
+  const renews = account?.subscriptionStatus === 'active' && account.nextPlan !== 'starter'
   return (
-    <dl class="metrics">
-      <Figure label="Credit balance" value={formatCredits(credits.balance, currency)}>
-        {credits.level === 'low' && <span class="badge waiting">low</span>}
-        {credits.level === 'empty' && <span class="badge bad">live jobs are rejected</span>}
-      </Figure>
-      <Figure label="Credits used this month" value={formatCredits(usage.total, currency)} />
-      <Figure label="Auto-reload" value={organisation.autoReloadEnabled ? 'On' : 'Off'} />
-    </dl>
+    <Figures
+      figures={[
+        [
+          'Credit balance',
+          <>
+            {formatCredits(credits.balance, currency)}{' '}
+            {credits.level === 'low' && <span class="badge waiting">Low</span>}
+            {credits.level === 'empty' && <span class="badge bad">Live jobs are rejected</span>}
+          </>,
+          `${formatCredits(usage.total, currency)} used this month`,
+        ],
+        [
+          'Plan',
+          <a href="#plan">{nameOfPlan(organisation.plan)}</a>,
+          terms && terms.monthlyFee > 0
+            ? `${formatMoney(terms.monthlyFee, currency)} per month`
+            : 'No monthly fee',
+        ],
+        [
+          'Payment method',
+          <a href="#payment-method">{account?.paymentMethod ?? 'None'}</a>,
+          `Auto-reload ${organisation.autoReloadEnabled ? 'on' : 'off'}`,
+        ],
+        [
+          'Next charge',
+          renews && account.periodEnd ? <Timestamp at={account.periodEnd} as="day" /> : 'None',
+          renews && terms ? formatMoney(terms.monthlyFee, currency) : 'Pay per pack',
+        ],
+      ]}
+    />
   )
 }
-
-const Figure = ({ label, value, children }: { label: string; value: string; children?: Child }) => (
-  <div>
-    <dt>{label}</dt>
-    <dd>
-      {value} {children}
-    </dd>
-  </div>
-)
 
 const UsageSection = ({ usage }: { usage: Usage }) => (
   <section aria-labelledby="usage-heading">

@@ -1,25 +1,30 @@
 // A payment. The payment provider returns customers to this page, which waits for the confirmation.
 import { Hono } from 'hono'
-import { isSandbox } from '../../billing/choose.ts'
+import { isSandbox } from '../../billing/choose-provider.ts'
 import { formatCredits, formatMoney } from '../../billing/money.ts'
 import { readPayment } from '../../billing/read-payment.ts'
+import { discardPayment, isDiscardable } from '../../billing/discard-payment.ts'
+import { PaymentError } from '../../billing/payment-provider.ts'
 import { itemOf } from '../../billing/receipt.ts'
-import type { PaymentRow } from '../../db/billing-schema.ts'
+import type { PaymentRow } from '../../platform/db/billing-schema.ts'
 import { AppError } from '../../domain/errors.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { isId } from '../../ids.ts'
-import { organisationStub } from '../../organisation/stub.ts'
+import { isId } from '../../platform/ids.ts'
+import { organisationStub } from '../../credits/organisation-stub.ts'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { PaymentBadge } from '../components/badges.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Notice } from '../components/notice.tsx'
 import { SandboxBanner } from '../components/sandbox-banner.tsx'
 import { Timestamp } from '../components/time.tsx'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { scopeOf, selectOrganisation } from '../middleware/session.ts'
-import { Amount } from './billing-payments.tsx'
+import { ActionForm } from '../components/form.tsx'
+import { log } from '../../platform/log.ts'
+import { Amount, isContinuable } from './billing-payments.tsx'
+import { readView } from './billing-view.ts'
 import { Link } from '../components/link.tsx'
-import { pathOf } from '../organisation-path.ts'
+import { pathOf, redirectTo } from '../organisation-path.ts'
 
 const REFRESH_SECONDS = 5
 
@@ -32,7 +37,6 @@ export const billingPayment = new Hono<ConsoleApp>()
       c,
       {
         title: 'Payment',
-        stylesheet: '/static/billing.css',
         // The balance may change while the page waits.
         credits: null,
         ...(payment.status === 'open' && { refreshSeconds: REFRESH_SECONDS }),
@@ -47,6 +51,17 @@ export const billingPayment = new Hono<ConsoleApp>()
       </>,
     )
   })
+  .post('/:paymentId/discard', async (c) => {
+    const { id } = await findOwnPayment(c)
+    try {
+      await discardPayment({ ...scopeOf(c), paymentId: id })
+    } catch (error) {
+      if (!(error instanceof PaymentError)) throw error
+      log.error('payment not discarded', error, { paymentId: id })
+      return redirectTo(c, `/billing/payments/${id}`, 'payment_not_discarded')
+    }
+    return redirectTo(c, `/billing/payments/${id}`)
+  })
   // console.js polls this fragment while the payment is open.
   .get('/:paymentId/live', async (c) => c.html(await paymentSection(c, await findOwnPayment(c))))
 
@@ -60,7 +75,11 @@ async function findOwnPayment(c: ConsoleContext): Promise<PaymentRow> {
 async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
   const { organisation } = c.var.membership
   const { id, status, credits, currency, createdAt, paidAt, invoiceUrl } = payment
-  const { balance } = await organisationStub(c.env, organisation.id).creditStatus()
+  const [{ balance }, view] = await Promise.all([
+    organisationStub(c.env, organisation.id).creditStatus(),
+    readView(c, undefined),
+  ])
+  const canContinue = isContinuable(payment, view)
   return (
     <section
       class="payment"
@@ -68,7 +87,7 @@ async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
       data-live={status === 'open' ? pathOf(c, `/billing/payments/${id}/live`) : undefined}
       data-status={`Payment ${status}`}
     >
-      <Outcome payment={payment} />
+      <Outcome payment={payment} canContinue={canContinue} />
       <dl class="card">
         <dt>Status</dt>
         <dd>
@@ -113,35 +132,41 @@ async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
           <CopyableId id={id} label="payment ID" />
         </dd>
       </dl>
-      <p class="buttons">
-        <PrimaryLink payment={payment} />
+      <div class="buttons">
+        {canContinue && payment.actionUrl && (
+          <a href={payment.actionUrl} role="button">
+            Continue payment
+          </a>
+        )}
+        {isDiscardable(payment) ? (
+          <ActionForm to={`/billing/payments/${id}/discard`} label="Discard payment" />
+        ) : (
+          <Link to="/billing" role="button" class="secondary">
+            {status === 'failed' || status === 'expired' ? 'Try again' : 'Back to Billing'}
+          </Link>
+        )}
         {invoiceUrl && (
           <a href={invoiceUrl} role="button" class="secondary" target="_blank" rel="noreferrer">
             View invoice
           </a>
         )}
-      </p>
+      </div>
     </section>
   )
 }
 
-const PrimaryLink = ({ payment: { status, actionUrl } }: { payment: PaymentRow }) => {
-  if (status === 'open' && actionUrl) {
+const Outcome = ({ payment, canContinue }: { payment: PaymentRow; canContinue: boolean }) => {
+  const { status, failure, credits, currency, dispute, amountRefunded, creditsReversed } = payment
+  if (isDiscardable(payment)) {
     return (
-      <a href={actionUrl} role="button" class="secondary">
-        Continue payment
-      </a>
+      <Notice kind="info">
+        <strong>The payment is not complete.</strong>{' '}
+        {canContinue
+          ? 'Continue on the payment page, or discard it. If you have just paid, this page shows it in a moment.'
+          : 'The price or the organisation has changed since it was started. Discard it and start again.'}
+      </Notice>
     )
   }
-  return (
-    <Link to="/billing" role="button">
-      {status === 'failed' || status === 'expired' ? 'Try again' : 'Back to Billing'}
-    </Link>
-  )
-}
-
-const Outcome = ({ payment }: { payment: PaymentRow }) => {
-  const { status, failure, credits, currency, dispute, amountRefunded, creditsReversed } = payment
   if (status === 'open') {
     return (
       <p class="notice" role="status">
@@ -158,7 +183,7 @@ const Outcome = ({ payment }: { payment: PaymentRow }) => {
     )
   }
   if (status === 'expired') {
-    return <Notice kind="bad">The payment page has expired. You were not charged.</Notice>
+    return <Notice kind="info">The payment was not completed. You were not charged.</Notice>
   }
   if (amountRefunded > 0) {
     return (

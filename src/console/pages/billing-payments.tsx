@@ -1,12 +1,13 @@
 // The sections of Billing for the payment method and the list of payments.
+import { hasCurrentPrice } from '../../billing/buyer.ts'
 import { formatMoney } from '../../billing/money.ts'
 import { itemOf } from '../../billing/receipt.ts'
-import type { PaymentRow } from '../../db/billing-schema.ts'
+import type { PaymentRow } from '../../platform/db/billing-schema.ts'
 import { PaymentBadge } from '../components/badges.tsx'
 import { Button, FormError, PostForm } from '../components/form.tsx'
 import { EmptyState, Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
-import type { BillingView } from './billing-page.tsx'
+import type { BillingView } from './billing-view.ts'
 import { Link } from '../components/link.tsx'
 
 /** The stored payment method, with a link to the provider's portal. */
@@ -36,11 +37,12 @@ export const PaymentMethod = ({ view }: { view: BillingView }) => (
 )
 
 /** One page of the payments, newest first. */
-export const Payments = ({ view: { c, payments, hasMore } }: { view: BillingView }) => {
+export const Payments = ({ view }: { view: BillingView }) => {
+  const { c, payments, hasMore } = view
   const isPaged = c.req.query('before') !== undefined
   const last = payments.at(-1)
   return (
-    <section id="payments" aria-labelledby="payments-heading">
+    <section aria-labelledby="payments-heading">
       <h2 id="payments-heading">Payments</h2>
       {payments.length === 0 ? (
         <EmptyState title={isPaged ? 'No more payments' : 'No payments yet'} />
@@ -50,14 +52,14 @@ export const Payments = ({ view: { c, payments, hasMore } }: { view: BillingView
           columns={['Date', 'Item', 'Amount', 'Status', 'Details']}
           numeric={['Amount']}
           rows={payments.map((payment) => [
-            <Timestamp at={payment.createdAt} />,
+            <Timestamp at={payment.createdAt} as="day" />,
             <>
               {itemOf(payment)}
               {payment.failure && <span class="subline">{payment.failure}</span>}
             </>,
             <Amount payment={payment} />,
             <PaymentBadge payment={payment} />,
-            <PaymentLinks payment={payment} />,
+            <PaymentLinks view={view} payment={payment} />,
           ])}
         />
       )}
@@ -84,11 +86,17 @@ export const Amount = ({
   </>
 )
 
-const PaymentLinks = ({ payment }: { payment: PaymentRow }) => {
+/** Whether the page where the customer pays is offered: the price and the organisation may have changed. */
+export const isContinuable = (payment: PaymentRow, { c, account, problem }: BillingView): boolean =>
+  payment.status === 'open' &&
+  problem === null &&
+  hasCurrentPrice(payment, c.var.membership.organisation, account?.enterpriseTerms)
+
+const PaymentLinks = ({ view, payment }: { view: BillingView; payment: PaymentRow }) => {
   const on = <span class="visually-hidden">of {itemOf(payment)}</span>
   return (
     <div class="actions">
-      {payment.status === 'open' && payment.actionUrl && (
+      {payment.actionUrl && isContinuable(payment, view) && (
         <a href={payment.actionUrl}>Continue payment {on}</a>
       )}
       {payment.invoiceUrl && (

@@ -8,40 +8,42 @@ import {
   SELF_SERVICE_PLANS,
 } from '../../billing/plans.ts'
 import type { SelfServicePlan } from '../../billing/plans.ts'
-import type { BillingAccountRow } from '../../db/billing-schema.ts'
-import type { OrganisationRow } from '../../db/schema.ts'
+import type { BillingAccountRow } from '../../platform/db/billing-schema.ts'
+import type { OrganisationRow } from '../../platform/db/schema.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import type { Plan } from '../../domain/organisation.ts'
 import { ActionForm, FormError } from '../components/form.tsx'
+import { Details } from '../components/section.tsx'
 import { ContactLink } from '../components/contact-link.tsx'
 import { Notice } from '../components/notice.tsx'
 import { PlanCards } from '../components/plan-cards.tsx'
 import { Timestamp } from '../components/time.tsx'
-import type { BillingView } from './billing-page.tsx'
+import type { BillingView } from './billing-view.ts'
 
 const ACTION = '/billing/plan'
 
-/** The plan in force, its notices, and what an owner can change. */
+/** The plan in force, and what an owner can change. */
 export const PlanSection = ({ view, canChange }: { view: BillingView; canChange: boolean }) => {
   const { c, account } = view
   const { organisation } = c.var.membership
+  const { plan, rateLimitPerMinute, rateLimitOverridden } = organisation
+  const offersPlans = canChange && plan !== 'enterprise'
   return (
-    <section id="plan" aria-labelledby="plan-heading">
-      <h2 id="plan-heading">Plan {nameOfPlan(organisation.plan)}</h2>
+    <section aria-labelledby="plan-heading">
+      <h2 id="plan-heading">Plan {nameOfPlan(plan)}</h2>
       <FormError state={view.stateOf('plan')} />
-      {account && <PlanNotices organisation={organisation} account={account} />}
-      <PlanInForce organisation={organisation} account={account} />
-      {organisation.plan === 'enterprise' && (
-        <ContactLink env={c.env} label="Contact us to change the terms" />
-      )}
-      {canChange && organisation.plan !== 'enterprise' && (
+      {!offersPlans && <PlanInForce organisation={organisation} account={account} />}
+      {plan === 'enterprise' && <ContactLink env={c.env} label="Contact us to change the terms" />}
+      {offersPlans && (
         <>
           <PlanCards
             currency={currencyOf(organisation.regionCode)}
-            current={organisation.plan}
-            action={(plan) => <PlanAction view={view} plan={plan} />}
+            current={plan}
+            action={(other) => <PlanAction view={view} plan={other} />}
           />
           <p class="muted">
+            {rateLimitOverridden &&
+              `We have set ${rateLimitPerMinute} requests per minute for this organisation. `}
             Prices exclude tax. An upgrade takes effect at once. A downgrade takes effect at the end
             of the billing period. <a href={pricingUrl(organisation)}>Compare all prices</a>
           </p>
@@ -54,6 +56,7 @@ export const PlanSection = ({ view, canChange }: { view: BillingView; canChange:
 const pricingUrl = ({ regionCode }: OrganisationRow) =>
   `/pricing?currency=${currencyOf(regionCode)}`
 
+/** What the cards of the plans do not say. */
 const PlanInForce = ({
   organisation,
   account,
@@ -61,52 +64,38 @@ const PlanInForce = ({
   organisation: OrganisationRow
   account: BillingAccountRow | undefined
 }) => {
-  const { plan, rateLimitPerMinute, rateLimitOverridden, regionCode } = organisation
-  const currency = currencyOf(regionCode)
+  const currency = currencyOf(organisation.regionCode)
   const terms = termsOf(organisation, account)
-  const hasSubscription = account?.subscriptionStatus === 'active'
   return (
-    <dl class="card plan-in-force">
-      {terms && (
-        <>
-          <dt>Monthly fee</dt>
-          <dd>{terms.monthlyFee === 0 ? 'None' : formatMoney(terms.monthlyFee, currency)}</dd>
-          <dt>Included credits</dt>
-          <dd>
-            {terms.includedCredits === 0
-              ? 'None'
-              : `${formatCredits(terms.includedCredits, currency)} per month`}
-          </dd>
-        </>
-      )}
-      <dt>Rate limit</dt>
-      <dd>
-        {formatCredits(rateLimitPerMinute, currency)} requests per minute
-        {rateLimitOverridden && plan !== 'enterprise' && (
-          <span class="muted"> (set by us for this organisation)</span>
-        )}
-      </dd>
-      {hasSubscription && account.periodEnd && (
-        <>
-          <dt>{account.nextPlan === 'starter' ? 'Ends on' : 'Renews on'}</dt>
-          <dd>
-            <Timestamp at={account.periodEnd} />
-          </dd>
-        </>
-      )}
-    </dl>
+    <Details
+      rows={[
+        terms !== null && ['Monthly fee', formatMoney(terms.monthlyFee, currency)],
+        terms !== null && [
+          'Included credits',
+          `${formatCredits(terms.includedCredits, currency)} per month`,
+        ],
+        [
+          'Rate limit',
+          `${formatCredits(organisation.rateLimitPerMinute, currency)} requests per minute`,
+        ],
+      ]}
+    />
   )
 }
 
-function termsOf({ plan, regionCode }: OrganisationRow, account: BillingAccountRow | undefined) {
+/** The fee and the credits of the plan in force; null for `enterprise` without terms. */
+export function termsOf(
+  { plan, regionCode }: OrganisationRow,
+  account: BillingAccountRow | undefined,
+) {
   if (!isSelfServicePlan(plan)) return account?.enterpriseTerms ?? null
   const { monthlyFee, includedCredits } = PLAN_TERMS[plan]
   return { monthlyFee: monthlyFee[currencyOf(regionCode)], includedCredits }
 }
 
-/** A failed renewal, or a scheduled change. */
-const PlanNotices = ({
-  organisation: { plan },
+/** A failed renewal, or a scheduled change, which can be reverted. */
+export const PlanNotices = ({
+  organisation: { plan, regionCode },
   account: { subscriptionStatus, graceUntil, nextPlan, periodEnd },
 }: {
   organisation: OrganisationRow
@@ -124,8 +113,11 @@ const PlanNotices = ({
   if (!nextPlan || !periodEnd || nextPlan === plan) return null
   return (
     <Notice kind="info">
-      The plan changes to {nameOfPlan(nextPlan)} on <Timestamp at={periodEnd} />. Until then, it
-      remains {nameOfPlan(plan)}.
+      The plan changes to {nameOfPlan(nextPlan)} on <Timestamp at={periodEnd} as="day" />. Until
+      then, it remains {nameOfPlan(plan)}.{' '}
+      {isSelfServicePlan(plan) && (
+        <PlanForm plan={plan} currency={currencyOf(regionCode)} label="Keep the plan" />
+      )}
     </Notice>
   )
 }
@@ -138,9 +130,7 @@ const PlanAction = ({ view, plan }: { view: BillingView; plan: Plan }): Child =>
   if (!isSelfServicePlan(plan)) return <ContactLink env={c.env} />
   if (!isSelfServicePlan(current)) return null
   const form = { plan, currency: currencyOf(organisation.regionCode) }
-  if (plan === current) {
-    return nextPlan ? <PlanForm {...form} label="Keep the plan" /> : null
-  }
+  if (plan === current || view.problem !== null) return null
   if (plan === nextPlan) return <span class="muted">Scheduled</span>
   const rankOf = (other: SelfServicePlan) => SELF_SERVICE_PLANS.indexOf(other)
   if (rankOf(plan) < rankOf(current)) {
@@ -156,19 +146,7 @@ const PlanAction = ({ view, plan }: { view: BillingView; plan: Plan }): Child =>
       />
     )
   }
-  const fee = formatMoney(PLAN_TERMS[plan].monthlyFee[form.currency], form.currency)
-  return (
-    <PlanForm
-      {...form}
-      label="Upgrade"
-      confirm={
-        // The first payment of a plan has a page of the provider. An upgrade charges at once.
-        account?.subscriptionId
-          ? `The plan changes to ${nameOfPlan(plan)} at once, for ${fee} per month. Your payment method is charged the difference for the rest of the billing period.`
-          : undefined
-      }
-    />
-  )
+  return <PlanForm {...form} label="Upgrade" />
 }
 
 const PlanForm = ({
@@ -186,7 +164,6 @@ const PlanForm = ({
     to={ACTION}
     label={label}
     on={label === 'Keep the plan' ? nameOfPlan(plan) : `to ${nameOfPlan(plan)}`}
-    kind="primary"
     confirm={confirm}
     isSafe
     fields={{ plan, amount: String(PLAN_TERMS[plan].monthlyFee[currency]), currency }}

@@ -1,22 +1,25 @@
 // The routes of Billing. Owners buy credits and manage plan, auto-reload and payments; members see the
 // plan and the balance.
 import { Hono } from 'hono'
+import { createMiddleware } from 'hono/factory'
 import { z } from 'zod'
 import { buyPack } from '../../billing/buy-pack.ts'
 import { changePlan } from '../../billing/change-plan.ts'
-import { openPortal } from '../../billing/open-portal.ts'
-import { PaymentError } from '../../billing/provider.ts'
-import { updateAutoReload } from '../../billing/update-auto-reload.ts'
-import type { PaymentRow } from '../../db/billing-schema.ts'
+import { openPortal, refreshPaymentMethod } from '../../billing/open-portal.ts'
+import { PaymentError } from '../../billing/payment-provider.ts'
+import { InvalidMonthlyMax, updateAutoReload } from '../../billing/update-auto-reload.ts'
+import type { PaymentRow } from '../../platform/db/billing-schema.ts'
 import { MINOR_UNITS } from '../../billing/money.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { log } from '../../log.ts'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { scopeOf } from '../middleware/session.ts'
+import { log } from '../../platform/log.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
+import { permitted, scopeOf } from '../middleware/session.ts'
 import { formStateOf, readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { billingPage } from './billing-page.tsx'
-import type { BillingForm } from './billing-page.tsx'
+import { upgradePage } from './billing-upgrade.tsx'
+import type { BillingForm } from './billing-view.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
 
 const OUTDATED = 'The form is not valid. Check the prices and try again.'
@@ -32,7 +35,13 @@ const UNREACHABLE_MESSAGES: Record<BillingForm, string> = {
 /** The amount and currency that the page showed. The use cases compare them with the current price. */
 const shownPrice = { amount: z.coerce.number().int(), currency: z.string().max(10) }
 const BuyPack = z.object({ pack: z.coerce.number().int(), ...shownPrice })
-const ChangePlan = z.object({ plan: z.string().max(50), ...shownPrice })
+const ChangePlan = z.object({
+  plan: z.string().max(50),
+  ...shownPrice,
+  /** The confirmed quote of an upgrade: minor units, and ms since 1970. */
+  charge: z.coerce.number().int().optional(),
+  at: z.coerce.date().optional(),
+})
 
 const wholeNumber = (message: string) =>
   z
@@ -47,6 +56,12 @@ const AutoReload = z.object({
   monthly_max: wholeNumber('Enter a whole amount, such as 200.'),
 })
 
+/** The stored card is charged without its owner. Turning auto-reload off only lowers the risk. */
+const recentSignInToEnable = createMiddleware<ConsoleApp>(async (c, next) => {
+  const { enabled } = await c.req.parseBody()
+  return enabled === undefined ? next() : requireRecentSignIn(c, next)
+})
+
 export const billing = new Hono<ConsoleApp>()
   .get('/', (c) => billingPage(c))
   .post('/packs', async (c) => {
@@ -59,18 +74,21 @@ export const billing = new Hono<ConsoleApp>()
       return failedForm(c, 'packs', error)
     }
   })
-  .post('/plan', async (c) => {
+  .post('/plan', permitted('billing'), requireRecentSignIn, async (c) => {
     const form = await readForm(c, ChangePlan)
     if (!form.ok) return invalidForm(c, 'plan')
     try {
-      const change = await changePlan({ ...scopeOf(c), baseUrl: baseUrlOf(c), ...form.data })
+      const { charge, at, ...order } = form.data
+      const confirmed = charge !== undefined && at ? { amount: charge, at } : undefined
+      const change = await changePlan({ ...scopeOf(c), baseUrl: baseUrlOf(c), ...order, confirmed })
+      if (change.kind === 'quote') return upgradePage(c, change.quote)
       if (change.kind === 'payment') return redirectToPayment(c, change.payment)
-      return redirectTo(c, `/billing?done=${change.kind}#plan`)
+      return redirectTo(c, '/billing', `plan_${change.kind}`)
     } catch (error) {
       return failedForm(c, 'plan', error)
     }
   })
-  .post('/auto-reload', async (c) => {
+  .post('/auto-reload', permitted('billing'), recentSignInToEnable, async (c) => {
     const form = await readForm(c, AutoReload)
     if (!form.ok) return billingPage(c, { form: 'auto-reload', state: form })
     const { enabled, threshold, pack, monthly_max: monthlyMax } = form.data
@@ -85,16 +103,28 @@ export const billing = new Hono<ConsoleApp>()
         },
       })
     } catch (error) {
-      return failedForm(c, 'auto-reload', error, {
+      const values = {
         ...(enabled !== undefined && { enabled }),
         threshold: String(threshold),
         pack: String(pack),
         monthly_max: String(monthlyMax),
-      })
+      }
+      if (!(error instanceof InvalidMonthlyMax)) return failedForm(c, 'auto-reload', error, values)
+      const state = { errors: { monthly_max: error.message }, values }
+      return billingPage(c, { form: 'auto-reload', state })
     }
-    return redirectTo(c, `/billing?done=auto-reload#auto-reload`)
+    return redirectTo(c, '/billing', 'auto_reload_saved')
   })
-  .post('/portal', async (c) => {
+  // The provider's portal returns here. If it cannot be reached, Billing shows the former payment method.
+  .get('/portal/return', permitted('billing'), async (c) => {
+    await refreshPaymentMethod(scopeOf(c)).catch((error: unknown) =>
+      log.error('payment method not read', error, {
+        organisationId: c.var.membership.organisation.id,
+      }),
+    )
+    return redirectTo(c, '/billing')
+  })
+  .post('/portal', permitted('billing'), requireRecentSignIn, async (c) => {
     try {
       return c.redirect(await openPortal({ ...scopeOf(c), baseUrl: baseUrlOf(c) }), 303)
     } catch (error) {

@@ -1,25 +1,22 @@
 // The credit balance, totals per month, and the ledger with its filters and its export.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { streamOf } from '../../accounts/export-file.ts'
-import { recordLedgerExport } from '../../accounts/export-ledger.ts'
 import { permits, permitsUnlimited } from '../../domain/role.ts'
-import { csvHeaders, csvLine } from '../../http/csv.ts'
-import type { LedgerEntry } from '../../organisation/ledger.ts'
-import type { LedgerFilter, MonthTotals } from '../../organisation/ledger-reports.ts'
-import { organisationStub } from '../../organisation/stub.ts'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { Button } from '../components/form.tsx'
-import { exportLimitReached } from '../components/export-response.tsx'
+import type { LedgerEntry } from '../../credits/ledger.ts'
+import type { LedgerFilter, MonthTotals } from '../../credits/ledger-reports.ts'
+import { organisationStub } from '../../credits/organisation-stub.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { Button, FilterSelect } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
+import { Figures } from '../components/section.tsx'
 import { EmptyState, IdLink, Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { Link } from '../components/link.tsx'
-import { scopeOf } from '../middleware/session.ts'
+import { csvResponse, rowsOf } from '../csv-response.ts'
 import { pathOf } from '../organisation-path.ts'
 
 const PAGE_SIZE = 50
-const EXPORT_PAGE_SIZE = 1_000
+const LEDGER_EXPORT_PAGE_SIZE = 5_000
 /** Entries are rolled up after 400 days. */
 const MAX_MONTHS = 14
 
@@ -68,7 +65,7 @@ export const credits = new Hono<ConsoleApp>()
     ])
     return memberPage(
       c,
-      { title: 'Credits', stylesheet: '/static/credits.css' },
+      { title: 'Credits' },
       <>
         <h1>Credits</h1>
         <p>
@@ -80,12 +77,14 @@ export const credits = new Hono<ConsoleApp>()
             </>
           )}
         </p>
-        <dl class="metrics">
-          <Figure label="Balance" value={totals.balance} />
-          <Figure label="Reserved" value={totals.reserved} />
-          <Figure label="Consumed" value={totals.consumed} />
-          <Figure label="Total added" value={totals.granted} />
-        </dl>
+        <Figures
+          figures={[
+            ['Balance', format(totals.balance)],
+            ['Reserved', format(totals.reserved)],
+            ['Consumed', format(totals.consumed)],
+            ['Total added', format(totals.granted)],
+          ]}
+        />
         <Explanation />
         {page.months.length > 0 && <Months months={page.months} />}
         <section aria-labelledby="ledger-heading">
@@ -108,40 +107,47 @@ export const credits = new Hono<ConsoleApp>()
   })
   .get('/ledger.csv', async (c) => {
     const { kind, month } = Query.parse(c.req.query())
-    const waitSeconds = await recordLedgerExport(scopeOf(c))
-    if (waitSeconds !== null) return exportLimitReached(c, waitSeconds)
     const name = ['credits', month, kind].filter(Boolean).join('-')
-    return c.body(streamOf(linesOf(c, { kind, month })), 200, csvHeaders(`${name}.csv`))
+    const pages = rowsOf<number>(LEDGER_COLUMNS, (before) => ledgerRows(c, { kind, month, before }))
+    return csvResponse(c, { name, list: 'ledger' }, pages)
   })
 
 /** Whether the member may read the jobs of all workspaces, and therefore the ids of all jobs. */
 const readsAllJobs = (c: ConsoleContext) => permitsUnlimited(c.var.membership, 'jobs')
 
-/** The lines of the exported file, newest entry first. */
-async function* linesOf(c: ConsoleContext, filter: Filter): AsyncGenerator<string> {
+const LEDGER_COLUMNS = [
+  'time',
+  'type',
+  'change',
+  'balance',
+  'reserved',
+  'consumed',
+  'job_id',
+  'reason',
+]
+
+/** A page of the exported file, newest entry first. */
+async function ledgerRows(
+  c: ConsoleContext,
+  { before, ...filter }: Filter & { before?: number | undefined },
+) {
   const organisation = organisationStub(c.env, c.var.membership.organisation.id)
-  yield csvLine(['time', 'type', 'change', 'balance', 'reserved', 'consumed', 'job_id', 'reason'])
-  let before: number | null | undefined
-  while (before !== null) {
-    const page: Awaited<ReturnType<typeof organisation.ledgerPage>> = await organisation.ledgerPage(
-      { limit: EXPORT_PAGE_SIZE, before, ...selectionOf(filter) },
-    )
-    yield page.entries
-      .map(({ at, kind, amount, balance, reserved, consumed, jobId, reason }) =>
-        csvLine([
-          new Date(at),
-          kind,
-          amount,
-          balance,
-          reserved,
-          consumed,
-          readsAllJobs(c) ? jobId : null,
-          reason,
-        ]),
-      )
-      .join('')
-    before = page.nextBefore
-  }
+  const page = await organisation.ledgerPage({
+    limit: LEDGER_EXPORT_PAGE_SIZE,
+    before,
+    ...selectionOf(filter),
+  })
+  const rows = page.entries.map((entry) => [
+    new Date(entry.at),
+    KIND_LABELS[entry.kind],
+    entry.amount,
+    entry.balance,
+    entry.reserved,
+    entry.consumed,
+    readsAllJobs(c) ? entry.jobId : null,
+    entry.reason,
+  ])
+  return { rows, next: page.nextBefore }
 }
 
 const selectionOf = ({ kind, month }: Filter): Pick<LedgerFilter, 'kinds' | 'month'> => ({
@@ -188,6 +194,7 @@ const Months = ({ months }: { months: MonthTotals[] }) => (
       label="Months"
       columns={['Month', 'Added', 'Consumed', 'Balance at the end']}
       numeric={['Added', 'Consumed', 'Balance at the end']}
+      narrow={{ Month: 'main', Consumed: 'side', Added: 'sub' }}
       rows={months.map(({ month, added, consumed, balance }) => [
         <Link to={`/credits?month=${month}`}>{monthName(month)}</Link>,
         signed(added),
@@ -207,26 +214,20 @@ const Filters = ({
   filter: Filter
   months: MonthTotals[]
 }) => (
-  <div class="ledger-tools">
-    <form method="get" action={pathOf(c, '/credits')}>
-      <label for="kind">Type</label>
-      <select id="kind" name="kind">
-        <option value="">All</option>
-        {FILTER_NAMES.map((name) => (
-          <option value={name} selected={name === filter.kind || undefined}>
-            {KIND_FILTERS[name].label}
-          </option>
-        ))}
-      </select>
-      <label for="month">Month</label>
-      <select id="month" name="month">
-        <option value="">All</option>
-        {months.map(({ month }) => (
-          <option value={month} selected={month === filter.month || undefined}>
-            {monthName(month)}
-          </option>
-        ))}
-      </select>
+  <div class="bar">
+    <form method="get" class="filters" action={pathOf(c, '/credits')}>
+      <FilterSelect
+        name="kind"
+        label="Type"
+        value={filter.kind}
+        options={FILTER_NAMES.map((name) => [name, KIND_FILTERS[name].label] as const)}
+      />
+      <FilterSelect
+        name="month"
+        label="Month"
+        value={filter.month}
+        options={months.map(({ month }) => [month, monthName(month)] as const)}
+      />
       <Button kind="secondary">Apply</Button>
     </form>
     <Link to={`/credits/ledger.csv${queryOf(filter)}`}>Download CSV</Link>
@@ -249,8 +250,9 @@ const Entries = ({ entries, readsJobs }: { entries: LedgerEntry[]; readsJobs: bo
     label="Ledger"
     columns={['Time', 'Type', 'Credits', 'Balance', 'Job or reason']}
     numeric={['Credits', 'Balance']}
+    narrow={{ Type: 'main', Credits: 'side', 'Job or reason': 'sub' }}
     rows={entries.map((entry) => [
-      <Timestamp at={entry.at} />,
+      <Timestamp as="ago" at={entry.at} />,
       KIND_LABELS[entry.kind],
       <Credits of={entry} />,
       format(entry.balance),
@@ -273,13 +275,6 @@ const Credits = ({ of: { kind, amount } }: { of: LedgerEntry }) => {
   if (kind === 'release') return <span class="muted">(+1)</span>
   return <>{signed(amount)}</>
 }
-
-const Figure = ({ label, value }: { label: string; value: number }) => (
-  <div>
-    <dt>{label}</dt>
-    <dd>{format(value)}</dd>
-  </div>
-)
 
 const format = (credits: number): string => credits.toLocaleString('en').replace('-', '−')
 

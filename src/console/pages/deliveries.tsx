@@ -1,7 +1,7 @@
 // The list of webhook deliveries: filters, search by ID, and sending failed ones again.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import type { AddedEndpointRow } from '../../db/webhook-schema.ts'
+import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
 import { DEFAULT_PAGE_SIZE } from '../../domain/limits.ts'
 import { permits } from '../../domain/role.ts'
 import {
@@ -10,20 +10,20 @@ import {
   EVENT_TYPES,
   isDeliveryFinal,
 } from '../../domain/webhook.ts'
-import { isEventId, isId } from '../../ids.ts'
-import { listAddedEndpoints } from '../../webhooks/added-endpoints.ts'
-import { MAX_RESENT, MAX_SCANNED } from '../../webhooks/deliveries-store.ts'
-import type { Delivery, DeliveryFilter } from '../../webhooks/deliveries-store.ts'
-import { countFailedDeliveries, listDeliveries } from '../../webhooks/read.ts'
-import type { DeliveriesPage } from '../../webhooks/read.ts'
-import { resendFailedEvents } from '../../webhooks/resend.ts'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import { isEventId, isId } from '../../platform/ids.ts'
+import { listEndpoints } from '../../webhooks/endpoints/endpoints.ts'
+import { MAX_RESENT, MAX_SCANNED } from '../../webhooks/delivery/deliveries-store.ts'
+import type { Delivery, DeliveryFilter } from '../../webhooks/delivery/deliveries-store.ts'
+import { countFailedDeliveries, listDeliveries } from '../../webhooks/delivery/read-deliveries.ts'
+import type { DeliveriesPage } from '../../webhooks/delivery/read-deliveries.ts'
+import { resendFailedEvents } from '../../webhooks/delivery/resend.ts'
+import { csvResponse, EXPORT_PAGE_SIZE, rowsOf } from '../csv-response.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { DeliveryBadge } from '../components/badges.tsx'
 import { DeliveryFilters } from '../components/delivery-filters.tsx'
 import { ActionForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Link, OrganisationPath } from '../components/link.tsx'
-import { Notice } from '../components/notice.tsx'
 import { EmptyState, IdLink, Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { liveSecondsOf, POLL_LATER_SECONDS } from '../delivery-polling.ts'
@@ -58,15 +58,34 @@ export const deliveries = new Hono<ConsoleApp>()
   // console.js polls this fragment while a delivery of the page can change.
   .get('/live', async (c) => {
     const query = Query.parse(c.req.query())
-    const [page, endpoints] = await Promise.all([
-      readPage(c, query),
-      listAddedEndpoints(scopeOf(c)),
-    ])
+    const [page, endpoints] = await Promise.all([readPage(c, query), listEndpoints(scopeOf(c))])
     return c.html(
       <OrganisationPath.Provider value={pathOf(c, '')}>
         <DeliveriesSection c={c} query={query} page={page} endpoints={endpoints} />
       </OrganisationPath.Provider>,
     )
+  })
+  .get('/export.csv', async (c) => {
+    const { before: _before, after: _after, ...query } = Query.parse(c.req.query())
+    const columns = ['time', 'event_id', 'type', 'job_id', 'endpoint_id', 'url', 'status']
+    const more = ['response_status', 'error', 'attempts']
+    const pages = rowsOf<string>([...columns, ...more], async (before) => {
+      const page = await readPage(c, { ...query, before }, EXPORT_PAGE_SIZE)
+      const rows = page.deliveries.map((row) => [
+        row.createdAt,
+        row.id,
+        row.type,
+        row.jobId,
+        row.endpointId ?? DEFAULT_ENDPOINT,
+        withoutQuery(row.url),
+        row.status,
+        row.responseStatus,
+        row.error,
+        row.attempts,
+      ])
+      return { rows, next: page.older }
+    })
+    return csvResponse(c, { name: `deliveries-${c.var.mode}`, list: 'deliveries' }, pages)
   })
   .get('/resend', (c) => redirectTo(c, PATH))
   .post('/resend', permitted('develop'), async (c) => {
@@ -75,7 +94,8 @@ export const deliveries = new Hono<ConsoleApp>()
       ...scopeOf(c),
       filter: { ...filter, mode: c.var.mode },
     })
-    return redirectTo(c, `${PATH}?${searchOf({ ...filter, resent: String(sent) })}`)
+    const notice = sent > 0 ? 'events_resent' : 'no_failed_events'
+    return redirectTo(c, `${PATH}?${searchOf(filter)}`, notice, String(sent))
   })
 
 const filterOf = (c: ConsoleContext, { status, type, endpoint, q }: Query): DeliveryFilter => ({
@@ -88,14 +108,18 @@ const filterOf = (c: ConsoleContext, { status, type, endpoint, q }: Query): Deli
 
 const isUnknownSearch = ({ q }: Query) => Boolean(q) && !isId('job', q ?? '')
 
-async function readPage(c: ConsoleContext, query: Query): Promise<DeliveriesPage> {
+async function readPage(
+  c: ConsoleContext,
+  query: Query,
+  limit = DEFAULT_PAGE_SIZE,
+): Promise<DeliveriesPage> {
   if (isUnknownSearch(query)) return { deliveries: [], older: null, newer: null, isPartial: false }
   const { before, after } = query
   return listDeliveries({
     ...scopeOf(c),
     filter: filterOf(c, query),
     start: after === undefined ? { before } : { after },
-    limit: DEFAULT_PAGE_SIZE,
+    limit,
   })
 }
 
@@ -104,26 +128,22 @@ async function deliveriesPage(c: ConsoleContext, query: Query) {
   const scope = scopeOf(c)
   const [page, endpoints, failed] = await Promise.all([
     readPage(c, query),
-    listAddedEndpoints(scope),
+    listEndpoints(scope),
     canResend && !query.q ? countFailedDeliveries({ ...scope, filter: filterOf(c, query) }) : 0,
   ])
-  const resent = Number(c.req.query('resent'))
   return memberPage(
     c,
-    { title: 'Deliveries', stylesheet: '/static/webhooks.css' },
+    { title: 'Deliveries' },
     <>
       <p class="breadcrumb">
         <Link to="/settings/webhooks">Webhooks</Link>
       </p>
-      <h1>Deliveries</h1>
-      {resent > 0 && (
-        <Notice kind="good">
-          {resent} failed {resent === 1 ? 'event is' : 'events are'} being sent again.
-        </Notice>
-      )}
-      {c.req.query('resent') === '0' && (
-        <Notice kind="info">There are no failed events to send again.</Notice>
-      )}
+      <div class="bar">
+        <h1>Deliveries</h1>
+        <Link to={`${PATH}/export.csv?${searchOf({ ...query, before: '', after: '' })}`}>
+          Download CSV
+        </Link>
+      </div>
       <DeliveryFilters to={PATH} query={query} endpoints={endpoints} />
       {failed > 0 && <ResendFailed query={query} failed={failed} />}
       {isUnknownSearch(query) ? (
@@ -170,7 +190,7 @@ const DeliveriesSection = ({
   c: ConsoleContext
   query: Query
   page: DeliveriesPage
-  endpoints: AddedEndpointRow[]
+  endpoints: EndpointRow[]
 }) => {
   const { status, type, endpoint, q, before, after } = query
   const filter = { status, type, endpoint, q }
@@ -196,8 +216,8 @@ const DeliveriesSection = ({
             </p>
           ) : (
             <p>
-              Deliveries appear here when a {c.var.mode} job with a webhook URL ends. See{' '}
-              <a href="/docs/webhooks">how to receive webhooks</a>.
+              Deliveries appear here when a {c.var.mode} job with a webhook URL ends. Test events
+              are in test mode. See <a href="/docs/webhooks">how to receive webhooks</a>.
             </p>
           )}
         </EmptyState>
@@ -228,7 +248,7 @@ export const DeliveriesTable = ({
   endpoints,
 }: {
   deliveries: Delivery[]
-  endpoints: Pick<AddedEndpointRow, 'id' | 'name'>[]
+  endpoints: Pick<EndpointRow, 'id' | 'name'>[]
 }) =>
   rows.length === 0 ? (
     <p class="muted">No deliveries yet.</p>
@@ -237,6 +257,7 @@ export const DeliveriesTable = ({
       label="Deliveries"
       columns={['Event', 'Job', 'Status', 'Receiver', 'Response', 'Attempts', 'Created']}
       numeric={['Attempts']}
+      narrow={{ Status: 'main', Created: 'side', Event: 'sub' }}
       rows={rows.map((delivery) => [
         <Link to={`/settings/webhooks/${delivery.id}`} class="event-type">
           {delivery.type}
@@ -246,28 +267,32 @@ export const DeliveriesTable = ({
         <Receiver delivery={delivery} endpoints={endpoints} />,
         <Response delivery={delivery} />,
         delivery.attempts,
-        <Timestamp at={delivery.createdAt} />,
+        <Timestamp as="ago" at={delivery.createdAt} />,
       ])}
     />
   )
 
-/** The host and the path of the URL. The query can contain a token. */
+/** The host and the path of a URL. The query can contain a token. */
+const withoutQuery = (url: string): string => {
+  const parsed = URL.parse(url)
+  return parsed ? parsed.host + parsed.pathname : url
+}
+
 const Receiver = ({
-  delivery: { url, addedEndpointId },
+  delivery: { url, endpointId },
   endpoints,
 }: {
   delivery: Delivery
-  endpoints: Pick<AddedEndpointRow, 'id' | 'name'>[]
+  endpoints: Pick<EndpointRow, 'id' | 'name'>[]
 }) => {
-  const parsed = URL.parse(url)
   const name =
-    addedEndpointId === null
+    endpointId === null
       ? undefined
-      : (endpoints.find(({ id }) => id === addedEndpointId)?.name ?? 'Deleted endpoint')
+      : (endpoints.find(({ id }) => id === endpointId)?.name ?? 'Deleted endpoint')
   return (
-    <span class="receiver" title={parsed ? parsed.host + parsed.pathname : url}>
+    <span class="receiver" title={withoutQuery(url)}>
       {name !== undefined && <span class="endpoint-name">{name}</span>}
-      <span class="url">{parsed ? parsed.host + parsed.pathname : url}</span>
+      <span class="url">{withoutQuery(url)}</span>
     </span>
   )
 }

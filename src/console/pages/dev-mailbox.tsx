@@ -2,10 +2,11 @@
 import { Hono } from 'hono'
 import { AppError } from '../../domain/errors.ts'
 import { developmentMailbox } from '../../mail/send.ts'
-import { settingsOf } from '../../settings.ts'
+import { settingsOf } from '../../platform/settings.ts'
 import { guestPage } from '../components/layout.tsx'
 import { Timestamp } from '../components/time.tsx'
-import type { ConsoleApp } from '../context.ts'
+import { Notice } from '../components/notice.tsx'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 
 export const devMailbox = new Hono<ConsoleApp>().get('/dev/mail', (c) => {
   if (!settingsOf(c.env).devMailbox) throw new AppError('not_found')
@@ -29,3 +30,11 @@ export const devMailbox = new Hono<ConsoleApp>().get('/dev/mail', (c) => {
     </>,
   )
 })
+
+/** In development, links to the mailbox page, because no email is sent. */
+export const DevMailboxNotice = ({ c }: { c: ConsoleContext }) =>
+  settingsOf(c.env).devMailbox ? (
+    <Notice kind="info">
+      Development mode: no email is sent. <a href="/console/dev/mail">Open the mailbox</a>.
+    </Notice>
+  ) : null

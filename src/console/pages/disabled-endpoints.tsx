@@ -2,9 +2,9 @@
 // an endpoint.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import type { WebhookEndpointRow } from '../../db/webhook-schema.ts'
-import { enableEndpoint } from '../../webhooks/endpoints.ts'
-import type { ConsoleApp } from '../context.ts'
+import { enableReceiver } from '../../webhooks/endpoints/failing-receivers.ts'
+import type { FailingReceiver } from '../../webhooks/endpoints/failing-receivers.ts'
+import type { ConsoleApp } from '../console-context.ts'
 import { ActionForm } from '../components/form.tsx'
 import { readForm } from '../read-form.ts'
 import { Timestamp } from '../components/time.tsx'
@@ -15,10 +15,10 @@ export const disabledEndpoints = new Hono<ConsoleApp>().post(
   '/endpoints/enable',
   permitted('develop'),
   async (c) => {
-    const form = await readForm(c, z.object({ origin: z.url() }))
+    const form = await readForm(c, z.object({ receiver: z.string().max(2_048) }))
     if (!form.ok) return redirectTo(c, '/settings/webhooks')
-    await enableEndpoint({ ...scopeOf(c), url: form.data.origin })
-    return redirectTo(c, '/settings/webhooks?enabled=1')
+    await enableReceiver({ ...scopeOf(c), receiver: form.data.receiver })
+    return redirectTo(c, '/settings/webhooks', 'endpoint_enabled')
   },
 )
 
@@ -30,7 +30,7 @@ export const DisabledEndpoints = ({
   endpoints,
   canEnable = true,
 }: {
-  endpoints: WebhookEndpointRow[]
+  endpoints: FailingReceiver[]
   canEnable?: boolean
 }) =>
   endpoints.length === 0 ? null : (
@@ -44,10 +44,11 @@ export const DisabledEndpoints = ({
         All deliveries failed for five days. New deliveries fail without an attempt until you repair
         and enable the endpoint.
       </p>
-      {endpoints.map(({ origin, failures, failingSince, disabledAt }) => (
-        <div class="disabled-endpoint">
+      {endpoints.map(({ receiver, name, origin, failures, failingSince, disabledAt }) => (
+        <div class="bar">
           <p>
-            <span class="address">{origin}</span>
+            <strong class="address">{name}</strong>
+            {name !== origin && <span class="address"> {origin}</span>}
             <br />
             <span class="muted">
               Disabled <Timestamp at={disabledAt} />, after {failures} failures since{' '}
@@ -58,8 +59,8 @@ export const DisabledEndpoints = ({
             <ActionForm
               to="/settings/webhooks/endpoints/enable"
               label="Enable"
-              on={origin}
-              fields={{ origin }}
+              on={name}
+              fields={{ receiver }}
             />
           )}
         </div>

@@ -1,12 +1,13 @@
 // The files of a job's page: the thumbnail and the download of its result.
-import { SemaphoreTimeout } from '../../concurrency/semaphore.ts'
+import { SemaphoreTimeout } from '../../platform/concurrency/semaphore.ts'
 import { AppError } from '../../domain/errors.ts'
 import { EXTENSION } from '../../domain/image.ts'
 import { createThumbnail } from '../../engines/compositor.ts'
 import { preconditions } from '../../http/preconditions.ts'
-import type { JobWithEvent } from '../../jobs/store.ts'
-import { outputKey } from '../../signing/signed-url.ts'
-import type { ConsoleContext } from '../context.ts'
+import type { JobWithEvent } from '../../jobs/job-store.ts'
+import { storeThumbnail } from '../../jobs/pictures.ts'
+import { outputKey, thumbnailKey } from '../../platform/signing/signed-url.ts'
+import type { ConsoleContext } from '../console-context.ts'
 
 /** The longer side of a thumbnail, pixels: about 4 kB. */
 const THUMBNAIL_SIDE = 160
@@ -14,33 +15,46 @@ const THUMBNAIL_SIDE = 160
 const MAX_AGE_SECONDS = 3_600
 
 /**
- * A small JPEG of the result. It is not stored, so that it is deleted with the result; the browser caches
- * it and checks it by its ETag.
+ * A small JPEG of the result. It is created at the first request, stored, and deleted with the result. The
+ * browser caches it and checks it by its ETag.
  * @throws AppError not_found without a result, and for one that is too large to decode
  */
 export async function thumbnailResponse(c: ConsoleContext, job: JobWithEvent): Promise<Response> {
   const { format, key } = outputOf(job)
-  const object = await c.env.IMAGES.head(key)
-  if (!object) throw new AppError('not_found')
-  const headers = {
-    ETag: object.httpEtag,
-    'Cache-Control': `private, max-age=${MAX_AGE_SECONDS}`,
-  }
-  const tags = preconditions(c.req.header('If-None-Match')).get('If-None-Match')
-  if (tags === '*' || tags?.includes(object.httpEtag)) return c.body(null, 304, headers)
+  const stored = await storedThumbnail(c, job.id)
+  if (stored) return stored
   const read = async () => {
+    // Another request has created it while this one waited.
+    if (await c.env.IMAGES.head(thumbnailKey(job.id))) return null
     const bytes = await (await c.env.IMAGES.get(key))?.arrayBuffer()
     return bytes ? { bytes: new Uint8Array(bytes), format } : null
   }
   let thumbnail: Uint8Array<ArrayBuffer> | null
   try {
-    thumbnail = await createThumbnail(read, THUMBNAIL_SIDE)
+    thumbnail = await createThumbnail(job.organisationId, read, THUMBNAIL_SIDE)
   } catch (error) {
     if (!(error instanceof SemaphoreTimeout)) throw error
     return c.body(null, 503, { 'Retry-After': '10' })
   }
-  if (!thumbnail) throw new AppError('not_found')
-  return c.body(thumbnail, 200, { ...headers, 'Content-Type': 'image/jpeg' })
+  if (thumbnail) {
+    await storeThumbnail({ env: c.env, jobId: job.id, outputFormat: format, thumbnail })
+  }
+  const created = await storedThumbnail(c, job.id)
+  if (!created) throw new AppError('not_found')
+  return created
+}
+
+async function storedThumbnail(c: ConsoleContext, jobId: string): Promise<Response | null> {
+  const object = await c.env.IMAGES.get(thumbnailKey(jobId), {
+    onlyIf: preconditions(c.req.header('If-None-Match')),
+  })
+  if (!object) return null
+  const headers = {
+    ETag: object.httpEtag,
+    'Cache-Control': `private, max-age=${MAX_AGE_SECONDS}`,
+  }
+  if (!('body' in object)) return c.body(null, 304, headers)
+  return c.body(object.body, 200, { ...headers, 'Content-Type': 'image/jpeg' })
 }
 
 /**

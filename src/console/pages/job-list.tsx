@@ -1,11 +1,11 @@
 // The page of the list of jobs: filters, number of matches, rows and links to other pages.
-import { isActive } from '../../accounts/active-key.ts'
+import { isActive } from '../../organisations/active-key.ts'
 import { JOB_ERROR_CODES, JOB_STATUSES, SUBMITTED_IN_CONSOLE } from '../../domain/job.ts'
-import type { Mode } from '../../domain/job.ts'
-import { createdAtOf } from '../../ids.ts'
-import type { FoundPage } from '../../jobs/read-list.ts'
-import { SCAN_LIMIT } from '../../jobs/search.ts'
-import { Button, PostForm } from '../components/form.tsx'
+import type { JobStatus, Mode } from '../../domain/job.ts'
+import { createdAtOf } from '../../platform/ids.ts'
+import type { FoundPage } from '../../jobs/reports/read-list.ts'
+import { SCAN_LIMIT } from '../../jobs/reports/search.ts'
+import { Button, FilterSelect, PostForm } from '../components/form.tsx'
 import { Link } from '../components/link.tsx'
 import { Notice } from '../components/notice.tsx'
 import { EmptyState } from '../components/table.tsx'
@@ -14,9 +14,7 @@ import { fieldsOf, withQuery } from '../job-filter.ts'
 import type { JobListQuery } from '../job-filter.ts'
 import { JobRows } from './job-rows.tsx'
 import type { Names } from './job-rows.tsx'
-import { FilterSelect } from '../components/filter-select.tsx'
-
-const NUMBER = new Intl.NumberFormat('en-GB')
+import { formatCount } from '../format-count.ts'
 
 interface ListProps {
   query: JobListQuery
@@ -25,20 +23,18 @@ interface ListProps {
   names: Names
   /** Why the text of the search is not used. */
   problem: string | undefined
-  /** The address of the fragment that jobs.js polls. */
-  live: string
+  /** The address of the fragment that console.js polls, and how often. */
+  live: { address: string; seconds: number } | undefined
 }
 
 export const JobList = ({ query, mode, list, names, problem, live }: ListProps) => {
   const fields = fieldsOf(query)
   const isFiltered = Object.keys(fields).length > 0
-  const { rows, newer, older, searchedTo } = list
-  const isEmpty = rows.length === 0 && searchedTo === null && newer === null
   return (
     <>
-      <div class="title">
+      <div class="bar">
         <h1>Jobs</h1>
-        {!isEmpty && (
+        {!isEmptyList(list) && (
           <PostForm to="/jobs/export" class="action" data-download>
             {Object.entries(fields).map(([name, value]) => (
               <input type="hidden" name={name} value={value} />
@@ -49,22 +45,36 @@ export const JobList = ({ query, mode, list, names, problem, live }: ListProps) 
       </div>
       <Filters query={query} names={names} isFiltered={isFiltered} />
       {problem && <Notice kind="bad">{problem}</Notice>}
-      <div data-rows={live}>
-        <NewJobs count={0} query={query} />
-        {isEmpty ? (
-          <Empty mode={mode} isFiltered={isFiltered} />
-        ) : (
-          <>
-            <p class="count muted">
-              {countText(list)} {mode} {list.matches === 1 && list.isComplete ? 'job' : 'jobs'}
-            </p>
-            {rows.length > 0 && <JobRows rows={rows} names={names} query={query} />}
-          </>
-        )}
-      </div>
+      <JobListSection {...{ query, mode, list, names, live }} />
+    </>
+  )
+}
+
+/** The rows and their links to other pages. console.js replaces it. */
+export const JobListSection = ({ query, mode, list, names, live }: Omit<ListProps, 'problem'>) => {
+  const fields = fieldsOf(query)
+  const isFiltered = Object.keys(fields).length > 0
+  const { rows, newer, older, searchedTo } = list
+  return (
+    <section
+      aria-label="Jobs"
+      data-live={live?.address}
+      data-live-seconds={live?.seconds}
+      data-status={`${countText(list)} jobs`}
+    >
+      {isEmptyList(list) ? (
+        <Empty mode={mode} isFiltered={isFiltered} />
+      ) : (
+        <>
+          <p class="count muted">
+            {countText(list)} {mode} {list.matches === 1 && list.isComplete ? 'job' : 'jobs'}
+          </p>
+          {rows.length > 0 && <JobRows rows={rows} names={names} query={query} />}
+        </>
+      )}
       {searchedTo !== null && (
         <Notice kind="info">
-          {rows.length === 0 ? 'No matches' : 'No more matches'} in {NUMBER.format(SCAN_LIMIT)} jobs
+          {rows.length === 0 ? 'No matches' : 'No more matches'} in {formatCount(SCAN_LIMIT)} jobs
           up to <Timestamp at={createdAtOf(searchedTo)} />.{' '}
           <Link
             to={withQuery('/jobs', {
@@ -89,24 +99,16 @@ export const JobList = ({ query, mode, list, names, problem, live }: ListProps) 
           <Link to={withQuery('/jobs', { ...fields, before: older })}>Older</Link>
         )}
       </nav>
-    </>
+    </section>
   )
 }
 
+const isEmptyList = ({ rows, newer, searchedTo }: FoundPage) =>
+  rows.length === 0 && searchedTo === null && newer === null
+
 /** `1,000+` when there can be more. */
 const countText = ({ matches, isComplete }: FoundPage): string =>
-  NUMBER.format(matches) + (isComplete ? '' : '+')
-
-/** The link that shows new jobs; jobs.js replaces it. */
-export const NewJobs = ({ count, query }: { count: number; query: JobListQuery }) => (
-  <p class="new-jobs" data-new-jobs={count} role="status">
-    {count > 0 && (
-      <Link to={withQuery('/jobs', fieldsOf(query))}>
-        {count === 1 ? '1 new job' : `${NUMBER.format(count)}${count >= 1_000 ? '+' : ''} new jobs`}
-      </Link>
-    )}
-  </p>
-)
+  formatCount(matches) + (isComplete ? '' : '+')
 
 const Empty = ({ mode, isFiltered }: { mode: Mode; isFiltered: boolean }) =>
   isFiltered ? (
@@ -124,6 +126,12 @@ const Empty = ({ mode, isFiltered }: { mode: Mode; isFiltered: boolean }) =>
     </EmptyState>
   )
 
+/** The statuses whose names do not say who ended the job. */
+const STATUS_LABELS: Partial<Record<JobStatus, string>> = {
+  refunded: 'refunded (cancelled by you)',
+  cancelled: 'cancelled (withdrawn by the service)',
+}
+
 const Filters = ({
   query,
   names: { keys, workspaces },
@@ -137,25 +145,27 @@ const Filters = ({
   const isExpanded = [error, workspace, key, from, to].some((value) => value !== undefined)
   return (
     <search>
-      <form method="get" class="job-filters">
-        <div class="filters">
-          <div class="field search">
-            <label for="q">Job ID</label>
-            <input
-              id="q"
-              name="q"
-              type="search"
-              value={q}
-              maxlength={100}
-              placeholder="Complete ID or a part"
-              autocomplete="off"
-              spellcheck={false}
-            />
-          </div>
-          <FilterSelect name="status" label="Status" value={status} options={JOB_STATUSES} />
-          <Button kind="secondary">Search</Button>
-          {isFiltered && <Link to="/jobs">Clear filters</Link>}
+      <form method="get" class="filters">
+        <div class="field">
+          <label for="q">Job ID</label>
+          <input
+            id="q"
+            name="q"
+            type="search"
+            value={q}
+            maxlength={100}
+            placeholder="Complete ID or a part"
+            autocomplete="off"
+            spellcheck={false}
+          />
         </div>
+        <FilterSelect
+          name="status"
+          label="Status"
+          value={status}
+          options={JOB_STATUSES.map((value) => [value, STATUS_LABELS[value] ?? value] as const)}
+        />
+        <Button kind="secondary">Search</Button>
         <details open={isExpanded || undefined}>
           <summary>More filters</summary>
           <div class="filters">
@@ -182,6 +192,7 @@ const Filters = ({
             <Day name="to" label="To (UTC)" value={to} />
           </div>
         </details>
+        {isFiltered && <Link to="/jobs">Clear filters</Link>}
       </form>
     </search>
   )

@@ -1,13 +1,15 @@
 // The rows of the list of jobs.
-import type { NamedKey } from '../../accounts/key-names.ts'
-import type { WorkspaceRow } from '../../db/schema.ts'
-import { isFinal, SUBMITTED_IN_CONSOLE } from '../../domain/job.ts'
-import type { FoundJob } from '../../jobs/search.ts'
+import { useContext } from 'hono/jsx'
+import type { NamedKey } from '../../organisations/key-names.ts'
+import type { JobRow, WorkspaceRow } from '../../platform/db/schema.ts'
+import { SUBMITTED_IN_CONSOLE } from '../../domain/job.ts'
+import { timesOf } from './job-timeline.tsx'
+import type { FoundJob } from '../../jobs/reports/search.ts'
 import { StatusBadge } from '../components/badges.tsx'
-import { JobThumbnail } from '../components/job-thumbnail.tsx'
 import { IdLink, Table } from '../components/table.tsx'
 import { formatDuration, Timestamp } from '../components/time.tsx'
 import { fieldsOf, withQuery } from '../job-filter.ts'
+import { OrganisationPath } from '../components/link.tsx'
 import type { JobListQuery } from '../job-filter.ts'
 
 export interface Names {
@@ -29,38 +31,28 @@ export const JobRows = ({
   return (
     <Table
       label="Jobs"
-      columns={['Job', 'Status', 'Error', 'Key', 'Workspace', 'Submitted', 'Duration']}
+      columns={['Picture', 'Job', 'Status', 'Key', 'Workspace', 'Submitted', 'Total time']}
+      numeric={['Total time']}
+      narrow={{ Picture: 'thumb', Status: 'main', Submitted: 'side', Job: 'sub' }}
       rows={rows.map((row) => [
-        <span class="job-link">
-          <JobThumbnail job={row} />
-          <IdLink to={withQuery(`/jobs/${row.id}`, fieldsOf(query))} id={row.id} />
-        </span>,
-        // jobs.js finds the row by its id.
-        <span data-job={row.id} data-unfinished={!isFinal(row.status) || undefined}>
+        <JobThumbnail job={row} />,
+        <IdLink to={withQuery(`/jobs/${row.id}`, fieldsOf(query))} id={row.id} />,
+        <>
           <StatusBadge status={row.status} />
-        </span>,
-        row.status === 'failed' && row.errorCode ? <ErrorCode code={row.errorCode} /> : NONE,
+          {row.status === 'failed' && row.errorCode && (
+            <code class="subline cut" title={row.errorCode}>
+              {row.errorCode}
+            </code>
+          )}
+        </>,
         keyName(row.apiKeyId, names.keys) ?? NONE,
         <span class="name">{workspaces.get(row.workspaceId) ?? row.workspaceId}</span>,
-        <Timestamp at={row.createdAt} />,
-        formatDuration(row.durationMs),
+        <Timestamp at={row.createdAt} as="ago" />,
+        formatDuration(timesOf(row).totalMs),
       ])}
     />
   )
 }
-
-/** A long code wraps at its underscores. */
-const ErrorCode = ({ code }: { code: string }) => (
-  <code>
-    {code.split('_').map((word, index) => (
-      <>
-        {index > 0 && '_'}
-        {index > 0 && <wbr />}
-        {word}
-      </>
-    ))}
-  </code>
-)
 
 const NONE = <span class="muted">–</span>
 
@@ -69,4 +61,28 @@ export function keyName(apiKeyId: string | null, keys: NamedKey[]) {
   if (apiKeyId === null) return undefined
   if (apiKeyId === SUBMITTED_IN_CONSOLE) return <span class="name">Console</span>
   return <span class="name">{keys.find(({ id }) => id === apiKeyId)?.name ?? 'Deleted key'}</span>
+}
+
+/** The picture is decorative: the link to the job is next to it. */
+export const JobThumbnail = ({
+  job: { id, mode, status, outputFormat },
+}: {
+  job: Pick<JobRow, 'id' | 'mode' | 'status' | 'outputFormat'>
+}) => {
+  const organisationPath = useContext(OrganisationPath)
+  // Every test job has the same placeholder as its result.
+  if (mode === 'test' || status !== 'completed' || outputFormat === null) {
+    return <span class={`thumbnail ${status}`} aria-hidden="true"></span>
+  }
+  return (
+    <img
+      class="thumbnail"
+      src={`${organisationPath}/jobs/${id}/thumbnail`}
+      alt=""
+      width="24"
+      height="32"
+      loading="lazy"
+      decoding="async"
+    />
+  )
 }

@@ -1,32 +1,33 @@
 // The state of a job on its page: its images, actions and details.
-import type { NamedKey } from '../../accounts/key-names.ts'
-import type { WorkspaceRow } from '../../db/schema.ts'
-import type { WebhookAttemptRow } from '../../db/webhook-schema.ts'
+import type { NamedKey } from '../../organisations/key-names.ts'
+import type { WorkspaceRow } from '../../platform/db/schema.ts'
+import type { WebhookAttemptRow } from '../../platform/db/webhook-schema.ts'
 import { errorDocsPath } from '../../domain/docs.ts'
 import { isFinal, SUBMITTED_IN_CONSOLE } from '../../domain/job.ts'
 import { permits, permitsUnlimited } from '../../domain/role.ts'
 import { isDeliveryFinal } from '../../domain/webhook.ts'
 import { isScenario } from '../../domain/scenario.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { reasonForMembers } from '../../jobs/failure-record.ts'
-import { creditCost } from '../../jobs/present.ts'
-import type { JobWithEvent } from '../../jobs/store.ts'
-import type { Delivery } from '../../webhooks/deliveries-store.ts'
+import { reasonForMembers } from '../../jobs/processing/failure-record.ts'
+import { creditCost } from '../../jobs/present-job.ts'
+import type { JobWithEvent } from '../../jobs/job-store.ts'
+import type { Delivery } from '../../webhooks/delivery/deliveries-store.ts'
 import {
   outputKey,
   signedUrlForPage,
   uploadKeyOf,
   uploadProblem,
-} from '../../signing/signed-url.ts'
+} from '../../platform/signing/signed-url.ts'
 import { ModeBadge, StatusBadge } from '../components/badges.tsx'
 import { ActionForm } from '../components/form.tsx'
 import { Link } from '../components/link.tsx'
 import { Notice } from '../components/notice.tsx'
 import { formatDuration } from '../components/time.tsx'
-import type { ConsoleContext } from '../context.ts'
+import type { ConsoleContext } from '../console-context.ts'
 import { jobErrorMessage } from '../error-messages.ts'
 import { pathOf } from '../organisation-path.ts'
-import { JobTimeline } from './job-timeline.tsx'
+import { JobTimeline, timesOf } from './job-timeline.tsx'
+import { Details } from '../components/section.tsx'
 import { keyName } from './job-rows.tsx'
 
 interface SectionProps {
@@ -43,6 +44,7 @@ interface SectionProps {
 export const JobSection = ({ c, row, attempts, addedEvents, workspaces, keys }: SectionProps) => {
   const refreshSeconds = refreshSecondsOf(row, addedEvents)
   const hasEnded = isFinal(row.status)
+  const times = timesOf(row)
   return (
     <section
       class="job"
@@ -65,53 +67,40 @@ export const JobSection = ({ c, row, attempts, addedEvents, workspaces, keys }: 
       <h2>Timeline</h2>
       <JobTimeline row={row} attempts={attempts} addedEvents={addedEvents} />
       <h2>Details</h2>
-      <dl>
-        <dt>Workspace</dt>
-        <dd class="address">
-          {workspaces.find(({ id }) => id === row.workspaceId)?.name}{' '}
-          <span class="id muted">{row.workspaceId}</span>
-        </dd>
-        <dt>API key</dt>
-        <dd class="address">{keyName(row.apiKeyId, keys) ?? 'Unknown'}</dd>
-        <dt>Credits</dt>
-        <dd>{hasEnded ? (row.status === 'completed' ? creditCost(row.mode) : 0) : '–'}</dd>
-        <dt>Duration</dt>
-        <dd>{formatDuration(row.durationMs)}</dd>
-        {row.engine && (
-          <>
-            <dt>Engine</dt>
-            <dd>{row.engine}</dd>
-          </>
-        )}
-        <dt>Model image</dt>
-        <dd class="address">{withoutQuery(row.modelImageUrl)}</dd>
-        <dt>Garment image</dt>
-        <dd class="address">{withoutQuery(row.garmentImageUrl)}</dd>
-        <dt>Webhook</dt>
-        <dd class="address">{row.webhookUrl ?? (hasNoImages(row) ? DELETED : 'None')}</dd>
-        {row.requestId !== null && (
-          <>
-            <dt>Request ID</dt>
-            <dd class="address">
-              {hasLogEntry(c, row) ? (
-                <Link to={`/requests?${new URLSearchParams({ q: row.requestId })}`}>
-                  {row.requestId}
-                </Link>
-              ) : (
-                row.requestId
-              )}
-            </dd>
-          </>
-        )}
-        {permitsUnlimited(c.var.membership, 'jobs') && (
-          <>
-            <dt>API requests</dt>
-            <dd>
-              <Link to={`/requests?q=${row.id}`}>View in the request log</Link>
-            </dd>
-          </>
-        )}
-      </dl>
+      <Details
+        rows={[
+          [
+            'Workspace',
+            <>
+              {workspaces.find(({ id }) => id === row.workspaceId)?.name}{' '}
+              <span class="id muted">{row.workspaceId}</span>
+            </>,
+          ],
+          ['API key', keyName(row.apiKeyId, keys) ?? 'Unknown'],
+          ['Credits', hasEnded ? (row.status === 'completed' ? creditCost(row.mode) : 0) : '–'],
+          ['Waiting', formatDuration(times.waitingMs)],
+          ['Processing', formatDuration(row.durationMs)],
+          ['Total time', formatDuration(times.totalMs)],
+          row.engine && ['Engine', row.engine],
+          ['Model image', withoutQuery(row.modelImageUrl)],
+          ['Garment image', withoutQuery(row.garmentImageUrl)],
+          ['Webhook', row.webhookUrl ?? (hasNoImages(row) ? DELETED : 'None')],
+          row.requestId !== null && [
+            'Request ID',
+            hasLogEntry(c, row) ? (
+              <Link to={`/requests?${new URLSearchParams({ q: row.requestId })}`}>
+                {row.requestId}
+              </Link>
+            ) : (
+              row.requestId
+            ),
+          ],
+          permitsUnlimited(c.var.membership, 'jobs') && [
+            'API requests',
+            <Link to={`/requests?q=${row.id}`}>View in the request log</Link>,
+          ],
+        ]}
+      />
     </section>
   )
 }

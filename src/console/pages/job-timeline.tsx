@@ -1,10 +1,11 @@
 // The timeline of a job: its own states and the attempts of its webhook.
-import type { WebhookAttemptRow } from '../../db/webhook-schema.ts'
+import type { JobRow } from '../../platform/db/schema.ts'
+import type { WebhookAttemptRow } from '../../platform/db/webhook-schema.ts'
 import { isFinal } from '../../domain/job.ts'
 import { EVENT_STATUSES } from '../../domain/webhook.ts'
-import { eventIdOf } from '../../ids.ts'
-import type { JobWithEvent } from '../../jobs/store.ts'
-import type { Delivery } from '../../webhooks/deliveries-store.ts'
+import { eventIdOf } from '../../platform/ids.ts'
+import type { JobWithEvent } from '../../jobs/job-store.ts'
+import type { Delivery } from '../../webhooks/delivery/deliveries-store.ts'
 import { Link } from '../components/link.tsx'
 import { formatDuration, Timestamp } from '../components/time.tsx'
 
@@ -21,23 +22,24 @@ export const JobTimeline = ({
   return (
     <ol class="timeline">
       <li>
-        <strong>Submitted</strong> <Timestamp precise at={row.createdAt} />
+        <strong>Submitted</strong> <Timestamp as="second" at={row.createdAt} />
       </li>
       {row.startedAt && (
         <li>
-          <strong>Started</strong> <Timestamp precise at={row.startedAt} />
+          <strong>Started</strong> <Timestamp as="second" at={row.startedAt} />
           {row.attempts > 1 && <span class="muted"> {row.attempts} attempts</span>}
         </li>
       )}
       {isFinal(row.status) && (
         <li>
           <strong>{row.status.charAt(0).toUpperCase() + row.status.slice(1)}</strong>{' '}
-          {endedAt && <Timestamp precise at={endedAt} />}
+          {endedAt && <Timestamp as="second" at={endedAt} />}
         </li>
       )}
       {attempts.map((attempt) => (
         <li>
-          <strong>Webhook, attempt {attempt.number}</strong> <Timestamp precise at={attempt.at} />{' '}
+          <strong>Webhook, attempt {attempt.number}</strong>{' '}
+          <Timestamp as="second" at={attempt.at} />{' '}
           <span class="muted">
             {attempt.responseStatus ? `HTTP ${attempt.responseStatus}` : attempt.error} in{' '}
             {formatDuration(attempt.durationMs)}
@@ -50,7 +52,7 @@ export const JobTimeline = ({
           {row.eventStatus === 'retrying' && row.eventDueAt && (
             <span class="muted">
               {' '}
-              Next attempt <Timestamp precise at={row.eventDueAt} />
+              Next attempt <Timestamp as="second" at={row.eventDueAt} />
             </span>
           )}
         </li>
@@ -75,7 +77,22 @@ const countsByStatus = (events: Pick<Delivery, 'status'>[]): string =>
     .map(({ status, count }) => `${count} ${status}`)
     .join(', ')
 
-const endOf = ({ completedAt, cancelledAt, startedAt, durationMs }: JobWithEvent): Date | null =>
+type Times = Pick<JobRow, 'createdAt' | 'startedAt' | 'completedAt' | 'cancelledAt' | 'durationMs'>
+
+const endOf = ({ completedAt, cancelledAt, startedAt, durationMs }: Times): Date | null =>
   completedAt ??
   cancelledAt ??
   (startedAt && durationMs !== null ? new Date(startedAt.getTime() + durationMs) : null)
+
+/**
+ * How long a job has waited for its start, and how long it has taken from its submission to its end. Null
+ * where it has not got there.
+ */
+export function timesOf(row: Times): { waitingMs: number | null; totalMs: number | null } {
+  const endedAt = endOf(row)
+  const totalMs = endedAt && Math.max(0, endedAt.getTime() - row.createdAt.getTime())
+  // Attempts that were repeated count as waiting.
+  const waitingMs =
+    totalMs === null || row.durationMs === null ? null : Math.max(0, totalMs - row.durationMs)
+  return { waitingMs, totalMs }
+}

@@ -1,26 +1,28 @@
 // The page of one API key: what is known about it, its name, its replacement and its revocation.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { isActive } from '../../accounts/active-key.ts'
-import { readApiKey } from '../../accounts/api-keys.ts'
-import type { ListedApiKey } from '../../accounts/api-keys.ts'
-import { OVERLAP_HOURS, renameApiKey, rollApiKey } from '../../accounts/change-api-key.ts'
+import { isActive } from '../../organisations/active-key.ts'
+import { readApiKey, renameApiKey } from '../../organisations/api-keys.ts'
+import type { ListedApiKey } from '../../organisations/api-keys.ts'
+import { OVERLAP_HOURS, rollApiKey } from '../../organisations/create-api-key.ts'
+import { AppError } from '../../domain/errors.ts'
 import type { Mode } from '../../domain/job.ts'
 import { permitsUnlimited } from '../../domain/role.ts'
-import { isId, newId } from '../../ids.ts'
+import { isId, newId } from '../../platform/ids.ts'
 import { ModeBadge, StatusBadge } from '../components/badges.tsx'
 import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
-import { ActionForm, Button, Field, FormError, PostForm } from '../components/form.tsx'
+import { ActionForm, Button, Field, FormError, PostForm, Select } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Link } from '../components/link.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Timestamp } from '../components/time.tsx'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { name } from '../fields.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { scopeOf } from '../middleware/session.ts'
 import { redirectTo } from '../organisation-path.ts'
 import { formStateOf, readForm } from '../read-form.ts'
+import { Details, Section } from '../components/section.tsx'
 import type { FormState } from '../read-form.ts'
 
 const OVERLAP_LABELS: Record<(typeof OVERLAP_HOURS)[number], string> = {
@@ -43,13 +45,18 @@ const Roll = z.object({
 export const apiKey = new Hono<ConsoleApp>()
   .get('/:keyId', async (c) => keyPage(c, await readKey(c, c.req.param('keyId'))))
   // The address of a form that was rejected.
-  .get('/:keyId/:form', (c) => redirectTo(c, `/settings/api-keys/${c.req.param('keyId')}`))
+  .get('/:keyId/:form', (c) => {
+    const keyId = c.req.param('keyId')
+    // A header cannot contain every text of an address.
+    if (!isId('key', keyId)) throw new AppError('not_found')
+    return redirectTo(c, `/settings/api-keys/${keyId}`)
+  })
   .post('/:keyId/rename', async (c) => {
     const keyId = c.req.param('keyId')
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return keyPage(c, await readKey(c, keyId), form)
     const renamed = await renameApiKey({ ...scopeOf(c), keyId, name: form.data.name })
-    return redirectTo(c, `/settings/api-keys/${keyId}?${renamed ? 'renamed' : 'ended'}=1`)
+    return redirectTo(c, `/settings/api-keys/${keyId}`, renamed ? 'key_renamed' : 'key_ended')
   })
   // A live key can spend credits, and the page shows the new key.
   .post('/:keyId/roll', requireRecentSignIn, async (c) => {
@@ -64,7 +71,7 @@ export const apiKey = new Hono<ConsoleApp>()
     } catch (error) {
       return keyPage(c, old, formStateOf(error, { overlap: String(overlap) }))
     }
-    if (!created) return redirectTo(c, '/settings/api-keys?repeated=1')
+    if (!created) return redirectTo(c, '/settings/api-keys', 'key_repeated')
     return newKeyPage(c, {
       key: created.key,
       mode: old.mode,
@@ -127,51 +134,43 @@ const keyPage = (c: ConsoleContext, key: ListedApiKey, state: FormState = {}) =>
     {
       title: key.name,
       status: state.errors ? 422 : 200,
-      stylesheet: '/static/keys.css',
     },
     <>
       <p class="breadcrumb">
         <Link to="/settings/api-keys">API keys</Link>
       </p>
       <h1 class="key-heading">{key.name}</h1>
-      {c.req.query('renamed') && <Notice kind="good">API key renamed.</Notice>}
-      {c.req.query('ended') && <Notice kind="info">The key has been revoked.</Notice>}
       <FormError state={state} />
-      <dl>
-        <dt>Status</dt>
-        <dd>
-          <ModeBadge mode={key.mode} /> <StatusBadge status={active ? 'active' : 'revoked'} />
-        </dd>
-        <dt>Key</dt>
-        <dd>
-          <KeyText of={key} />
-        </dd>
-        <dt>Key ID</dt>
-        <dd>
-          <CopyableId id={key.id} label="key ID" />
-        </dd>
-        <dt>Created</dt>
-        <dd>
-          <Timestamp at={key.createdAt} />
-          {key.creatorEmail && ` by ${key.creatorEmail}`}
-        </dd>
-        <dt>Last used</dt>
-        <dd>
-          <Timestamp at={key.lastUsedAt} />
-        </dd>
-        <dt>{active ? 'Expires' : 'Ended'}</dt>
-        <dd>{key.revokedAt ? <Timestamp at={key.revokedAt} /> : 'No expiry'}</dd>
-        <dt>Jobs</dt>
-        <dd>
-          <Link to={`/jobs?key=${key.id}`}>View jobs submitted with this key</Link>
-        </dd>
-      </dl>
+      <Details
+        rows={[
+          [
+            'Status',
+            <>
+              <ModeBadge mode={key.mode} /> <StatusBadge status={active ? 'active' : 'revoked'} />
+            </>,
+          ],
+          ['Key', <KeyText of={key} />],
+          ['Key ID', <CopyableId id={key.id} label="key ID" />],
+          [
+            'Created',
+            <>
+              <Timestamp at={key.createdAt} />
+              {key.creatorEmail && ` by ${key.creatorEmail}`}
+            </>,
+          ],
+          ['Last used', <Timestamp at={key.lastUsedAt} />],
+          [
+            active ? 'Expires' : 'Ended',
+            key.revokedAt ? <Timestamp at={key.revokedAt} /> : 'No expiry',
+          ],
+          ['Jobs', <Link to={`/jobs?key=${key.id}`}>View jobs submitted with this key</Link>],
+        ]}
+      />
       {mayManage && active && (
         <>
           <RenameForm apiKey={key} state={state} />
           {!isScheduledForDeletion && <RollForm apiKey={key} state={state} />}
-          <section class="card" aria-labelledby="revoke">
-            <h2 id="revoke">Revoke</h2>
+          <Section id="revoke" title="Revoke" card>
             <p>Requests with this key will be rejected immediately. You cannot undo this.</p>
             <ActionForm
               to={`/settings/api-keys/${key.id}/revoke`}
@@ -179,7 +178,7 @@ const keyPage = (c: ConsoleContext, key: ListedApiKey, state: FormState = {}) =>
               kind="danger"
               confirm={`Revoke “${key.name}”?`}
             />
-          </section>
+          </Section>
         </>
       )}
     </>,
@@ -187,18 +186,16 @@ const keyPage = (c: ConsoleContext, key: ListedApiKey, state: FormState = {}) =>
 }
 
 const RenameForm = ({ apiKey: { id, name: value }, state }: FormProps) => (
-  <section class="card" aria-labelledby="rename">
-    <h2 id="rename">Rename</h2>
+  <Section id="rename" title="Rename" card>
     <PostForm to={`/settings/api-keys/${id}/rename`} novalidate>
       <Field name="name" label="Name" value={value} state={state} maxlength={100} />
-      <Button>Rename</Button>
+      <Button kind="secondary">Rename</Button>
     </PostForm>
-  </section>
+  </Section>
 )
 
 const RollForm = ({ apiKey: { id, name: label, revokedAt }, state }: FormProps) => (
-  <section class="card" aria-labelledby="roll">
-    <h2 id="roll">Replace</h2>
+  <Section id="roll" title="Replace" card>
     <p>
       Creates a new key with the name “{label}”. The old key continues to work for the time that you
       choose, so that you can deploy the new one first.
@@ -211,26 +208,16 @@ const RollForm = ({ apiKey: { id, name: label, revokedAt }, state }: FormProps) 
     </p>
     <PostForm to={`/settings/api-keys/${id}/roll`} novalidate>
       <input type="hidden" name="id" value={newId('key')} />
-      <div class="field">
-        <label for="overlap">The old key stops working</label>
-        <select id="overlap" name="overlap">
-          {OVERLAP_HOURS.map((hours) => (
-            <option
-              value={hours}
-              selected={
-                String(hours) === (state.values?.['overlap'] ?? String(DEFAULT_OVERLAP_HOURS)) ||
-                undefined
-              }
-            >
-              {OVERLAP_LABELS[hours]}
-            </option>
-          ))}
-        </select>
-        {state.errors?.['overlap'] && <small class="error">{state.errors['overlap']}</small>}
-      </div>
-      <Button>Replace key</Button>
+      <Select
+        name="overlap"
+        label="The old key stops working"
+        value={state.values?.['overlap'] ?? String(DEFAULT_OVERLAP_HOURS)}
+        options={OVERLAP_HOURS.map((hours) => [String(hours), OVERLAP_LABELS[hours]])}
+        error={state.errors?.['overlap']}
+      />
+      <Button kind="secondary">Replace key</Button>
     </PostForm>
-  </section>
+  </Section>
 )
 
 interface FormProps {

@@ -2,29 +2,30 @@
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { z } from 'zod'
-import { isActive } from '../../accounts/active-key.ts'
-import { listApiKeys, revokeApiKey } from '../../accounts/api-keys.ts'
-import { createApiKey } from '../../accounts/create-api-key.ts'
-import type { ListedApiKey } from '../../accounts/api-keys.ts'
-import { isId, newId } from '../../ids.ts'
+import { isActive } from '../../organisations/active-key.ts'
+import { listApiKeys, revokeApiKey } from '../../organisations/api-keys.ts'
+import { createApiKey } from '../../organisations/create-api-key.ts'
+import type { ListedApiKey } from '../../organisations/api-keys.ts'
+import { isId, newId } from '../../platform/ids.ts'
 import { permitsUnlimited } from '../../domain/role.ts'
 import { MODES } from '../../domain/job.ts'
 import type { Mode } from '../../domain/job.ts'
 import { DAY_MS } from '../../domain/limits.ts'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { name } from '../fields.ts'
 import { ActionForm, Button, Field, FormError, PostForm, ModeField } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
 import { readForm, formStateOf } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
-import { OtherMode } from '../components/mode.tsx'
+import { OtherMode } from '../components/mode-switch.tsx'
 import { EmptyState, Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { scopeOf } from '../middleware/session.ts'
 import { Link } from '../components/link.tsx'
 import { redirectTo } from '../organisation-path.ts'
+import { Section } from '../components/section.tsx'
 import { apiKey, KeyText, newKeyPage } from './key.tsx'
 
 const MAX_EXPIRY_DAYS = 3_650
@@ -73,12 +74,12 @@ export const keys = new Hono<ConsoleApp>()
       const { id: _, ...values } = form.data
       return keysPage(c, formStateOf(error, values))
     }
-    if (!created) return redirectTo(c, '/settings/api-keys?repeated=1')
+    if (!created) return redirectTo(c, '/settings/api-keys', 'key_repeated')
     return newKeyPage(c, { key: created.key, mode: fields.mode })
   })
   .post('/:keyId/revoke', async (c) => {
     await revokeApiKey({ ...scopeOf(c), keyId: c.req.param('keyId') })
-    return redirectTo(c, '/settings/api-keys?revoked=1')
+    return redirectTo(c, '/settings/api-keys', 'key_revoked')
   })
   .route('/', apiKey)
 
@@ -92,7 +93,7 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
   const inOtherMode = all.filter((key) => key.mode !== c.var.mode && isActive(key)).length
   return memberPage(
     c,
-    { title: 'API keys', status: state.errors ? 422 : 200, stylesheet: '/static/keys.css' },
+    { title: 'API keys', status: state.errors ? 422 : 200 },
     <>
       <h1>API keys</h1>
       <p>
@@ -100,15 +101,6 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
         key and replace it. See <a href="/docs/authentication">how to authenticate</a> and the{' '}
         <a href="/docs/quick-start">quick start</a>.
       </p>
-      {c.req.query('revoked') && (
-        <Notice kind="good">API key revoked. Requests with it are rejected.</Notice>
-      )}
-      {c.req.query('repeated') && (
-        <Notice kind="info">
-          This key was already created and shown. It cannot be shown again. If you did not store it,
-          revoke it and create a new one.
-        </Notice>
-      )}
       <FormError state={state} />
       {state.errors?.['id'] && <Notice kind="bad">The form is invalid. Try again.</Notice>}
       {active.length === 0 ? (
@@ -141,8 +133,12 @@ const ActiveKeys = ({ keys, mayManage }: { keys: ListedApiKey[]; mayManage: bool
       <KeyLink to={key} />,
       <KeyText of={key} />,
       <Created of={key} />,
-      <Timestamp at={key.lastUsedAt} />,
-      key.revokedAt ? <Timestamp at={key.revokedAt} /> : <span class="muted">No expiry</span>,
+      <Timestamp as="ago" at={key.lastUsedAt} />,
+      key.revokedAt ? (
+        <Timestamp as="day" at={key.revokedAt} />
+      ) : (
+        <span class="muted">No expiry</span>
+      ),
       mayManage && (
         <ActionForm
           to={`/settings/api-keys/${key.id}/revoke`}
@@ -169,8 +165,8 @@ const EndedKeys = ({ keys }: { keys: ListedApiKey[] }) => (
         <KeyLink to={key} />,
         <KeyText of={key} />,
         <Created of={key} />,
-        <Timestamp at={key.lastUsedAt} />,
-        <Timestamp at={key.revokedAt} />,
+        <Timestamp as="ago" at={key.lastUsedAt} />,
+        <Timestamp as="day" at={key.revokedAt} />,
       ])}
     />
   </details>
@@ -185,14 +181,13 @@ const KeyLink = ({ to: { id, name: label } }: { to: ListedApiKey }) => (
 
 const Created = ({ of: { createdAt, creatorEmail } }: { of: ListedApiKey }) => (
   <>
-    <Timestamp at={createdAt} />
+    <Timestamp as="day" at={createdAt} />
     {creatorEmail && <span class="subline">by {creatorEmail}</span>}
   </>
 )
 
 const NewKeyForm = ({ state, mode }: { state: FormState; mode: Mode }) => (
-  <section class="card" aria-labelledby="new-key">
-    <h2 id="new-key">Create an API key</h2>
+  <Section id="new-key" title="Create an API key" card>
     <PostForm to="/settings/api-keys" novalidate>
       <input type="hidden" name="id" value={newId('key')} />
       <Field
@@ -218,5 +213,5 @@ const NewKeyForm = ({ state, mode }: { state: FormState; mode: Mode }) => (
       />
       <Button>Create API key</Button>
     </PostForm>
-  </section>
+  </Section>
 )

@@ -1,20 +1,20 @@
 // The role and the workspaces of one member. For owners.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { changeRole, readMember } from '../../accounts/members.ts'
-import { listWorkspaces } from '../../accounts/workspaces.ts'
+import { changeRole, readMember } from '../../organisations/members.ts'
+import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { AppError } from '../../domain/errors.ts'
 import { Button, FormError, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Link } from '../components/link.tsx'
 import { RoleFields, RoleTable } from '../components/roles.tsx'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
-import { recentSignInForRoles } from '../middleware/recent-sign-in-for-roles.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { recentSignInForRoles } from '../components/roles.tsx'
 import { scopeOf } from '../middleware/session.ts'
 import { redirectTo } from '../organisation-path.ts'
-import { formStateOf, readForm } from '../read-form.ts'
+import { formStateOf, readForm, textsOf } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
-import { chosenWorkspaces, roleFields, textValues } from '../role-form.ts'
+import { chosenWorkspaces, roleFields } from '../components/roles.tsx'
 
 export const member = new Hono<ConsoleApp>()
   .get('/members/:userId', (c) => rolePage(c, c.req.param('userId')))
@@ -31,9 +31,9 @@ export const member = new Hono<ConsoleApp>()
     try {
       changed = await changeRole({ ...scopeOf(c), userId, role, workspaceIds })
     } catch (error) {
-      return rolePage(c, userId, formStateOf(error, textValues(form.data)))
+      return rolePage(c, userId, formStateOf(error, textsOf(form.data)))
     }
-    return redirectTo(c, `/settings/team?${changed ? 'role' : 'last_owner'}=1`)
+    return redirectTo(c, '/settings/team', changed ? 'role_changed' : 'last_owner')
   })
 
 async function rolePage(c: ConsoleContext, userId: string, state: FormState = {}) {
@@ -44,7 +44,7 @@ async function rolePage(c: ConsoleContext, userId: string, state: FormState = {}
   const title = `Role of ${current.email}`
   return memberPage(
     c,
-    { title, status: state.errors ? 422 : 200, stylesheet: '/static/team.css' },
+    { title, status: state.errors ? 422 : 200 },
     <>
       <p class="breadcrumb">
         <Link to="/settings/team">Team</Link>

@@ -1,10 +1,10 @@
 // The last step of onboarding: the first API key, which is shown once.
-import { isFreeEmail } from '../../accounts/email-address.ts'
+import { isFreeEmail } from '../../organisations/email-address.ts'
 import { consolePath } from '../../domain/console-path.ts'
 import type { Mode } from '../../domain/job.ts'
 import { SAMPLE_PAIR, sampleUrl } from '../../domain/samples.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { settingsOf } from '../../settings.ts'
+import { settingsOf } from '../../platform/settings.ts'
 import { CodeSnippets } from '../components/code-snippets.tsx'
 import { CopyableText } from '../components/copyable-text.tsx'
 import { Button, PostForm } from '../components/form.tsx'
@@ -12,7 +12,7 @@ import { Link, OrganisationPath } from '../components/link.tsx'
 import { guestPage } from '../components/layout.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Steps } from '../components/steps.tsx'
-import type { ConsoleContext } from '../context.ts'
+import type { ConsoleContext } from '../console-context.ts'
 import { tryOnSnippets } from '../snippets.ts'
 
 export const newKeyPage = (
@@ -22,7 +22,7 @@ export const newKeyPage = (
 ) =>
   guestPage(
     c,
-    { title: 'Your API key', wide: true, stylesheet: '/static/onboarding.css' },
+    { title: 'Your API key', wide: true },
     <OrganisationPath.Provider value={consolePath(organisationId)}>
       <article class="first-hour">
         <Steps current="key" />
@@ -34,6 +34,7 @@ export const newKeyPage = (
         </Notice>
         {freeCredits === 0 && <NoFreeCredits c={c} />}
         <CopyableText label="Your test API key" text={key} />
+        <LivePicture freeCredits={freeCredits} />
         <h2>Submit a job</h2>
         <p>
           This code works as it is. In test mode, the result is a placeholder, so that you can build
@@ -52,10 +53,10 @@ export const newKeyPage = (
           <SampleForm mode="test" label="Submit sample job" />
           <div data-run-result aria-live="polite"></div>
         </div>
-        <LivePicture freeCredits={freeCredits} />
         <p class="aside">
-          <a href="/console">I have stored the key. Go to the console</a>
-          <br />
+          <a href="/console" role="button" class="secondary to-console">
+            I have stored the key. Go to the console
+          </a>
           <a href="/docs/quick-start">Continue with the quick start</a>
         </p>
       </article>

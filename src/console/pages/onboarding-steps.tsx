@@ -1,11 +1,10 @@
 // The forms of onboarding, and the page of a user without an organisation.
 import { REGIONS, currencyOf } from '../../domain/organisation.ts'
-import { ActionForm, Button, Field } from '../components/form.tsx'
+import { ActionForm, Button, Field, FormError } from '../components/form.tsx'
 import { guestPage } from '../components/layout.tsx'
 import { Notice } from '../components/notice.tsx'
-import { OrganisationNameForm } from '../components/organisation-name-form.tsx'
 import { Steps } from '../components/steps.tsx'
-import type { ConsoleContext } from '../context.ts'
+import type { ConsoleContext } from '../console-context.ts'
 import type { FormState } from '../read-form.ts'
 
 const REGION_NAMES = {
@@ -113,3 +112,18 @@ export const noOrganisationPage = (c: ConsoleContext) =>
       </p>
     </article>,
   )
+
+export const OrganisationNameForm = ({ action, state }: { action: string; state: FormState }) => (
+  <form method="post" action={action} novalidate>
+    <FormError state={state} />
+    <Field
+      name="name"
+      label="Organisation name"
+      autocomplete="organization"
+      state={state}
+      maxlength={100}
+      autofocus
+    />
+    <Button>Continue</Button>
+  </form>
+)

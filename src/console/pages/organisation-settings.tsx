@@ -4,23 +4,22 @@ import { z } from 'zod'
 import {
   cancelOrganisationDeletion,
   scheduleOrganisationDeletion,
-} from '../../accounts/delete-organisation.ts'
-import { exportOrganisation } from '../../accounts/export-organisation.ts'
-import { GRACE_PERIOD_DAYS } from '../../accounts/grace-period.ts'
-import { updateOrganisation } from '../../accounts/organisations.ts'
-import { readTeam } from '../../accounts/members.ts'
-import type { Member } from '../../accounts/members.ts'
+} from '../../privacy/delete-organisation.ts'
+import { exportOrganisation } from '../../privacy/export-organisation.ts'
+import { GRACE_PERIOD_DAYS } from '../../organisations/grace-period.ts'
+import { updateOrganisation } from '../../billing/update-organisation.ts'
+import { readTeam } from '../../organisations/members.ts'
+import type { Member } from '../../organisations/members.ts'
 import { consolePath } from '../../domain/console-path.ts'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { Link } from '../components/link.tsx'
 import { baseUrlOf } from '../../http/base-url.ts'
-import type { OrganisationRow } from '../../db/schema.ts'
+import type { OrganisationRow } from '../../platform/db/schema.ts'
 import { currencyOf } from '../../domain/organisation.ts'
-import type { ConsoleApp, ConsoleContext, SessionUser } from '../context.ts'
+import type { ConsoleApp, ConsoleContext, SessionUser } from '../console-context.ts'
 import { exportResponse } from '../components/export-response.tsx'
 import { name, currentPassword } from '../fields.ts'
 import { Button, Field, PostForm } from '../components/form.tsx'
-import { Notice } from '../components/notice.tsx'
 import { readForm } from '../read-form.ts'
 import { MAX_RETENTION_DAYS, MIN_RETENTION_DAYS } from '../../domain/limits.ts'
 import type { FormState } from '../read-form.ts'
@@ -28,6 +27,7 @@ import { memberPage } from '../components/layout.tsx'
 import { confirmIdentity, IdentityFields } from '../confirm-identity.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { scopeOf } from '../middleware/session.ts'
+import { Details, Section } from '../components/section.tsx'
 import { redirectTo } from '../organisation-path.ts'
 
 const PAGE = '/settings/organisation'
@@ -39,19 +39,13 @@ const days = z.coerce
   .min(MIN_RETENTION_DAYS, DAYS_ERROR)
   .max(MAX_RETENTION_DAYS, DAYS_ERROR)
 
-const SUCCESS_MESSAGES: Record<string, string> = {
-  renamed: 'Organisation renamed.',
-  retention: 'Retention saved. Older images are deleted within a day.',
-  restored: 'Deletion cancelled.',
-}
-
 export const organisationSettings = new Hono<ConsoleApp>()
   .get('/', (c) => settingsPage(c))
   .post('/name', async (c) => {
     const form = await readForm(c, z.object({ name }))
     if (!form.ok) return settingsPage(c, form)
     await updateOrganisation({ ...scopeOf(c), change: { name: form.data.name } })
-    return redirectTo(c, `${PAGE}?done=renamed`)
+    return redirectTo(c, PAGE, 'organisation_renamed')
   })
   .post('/retention', async (c) => {
     const form = await readForm(c, z.object({ days }))
@@ -60,7 +54,7 @@ export const organisationSettings = new Hono<ConsoleApp>()
       ...scopeOf(c),
       change: { outputRetentionDays: form.data.days },
     })
-    return redirectTo(c, `${PAGE}?done=retention`)
+    return redirectTo(c, PAGE, 'retention_saved')
   })
   .post('/export', async (c) => {
     const scope = scopeOf(c)
@@ -85,55 +79,39 @@ export const organisationSettings = new Hono<ConsoleApp>()
     return redirectTo(c, PAGE)
   })
   .post('/keep', async (c) => {
-    await cancelOrganisationDeletion(scopeOf(c))
-    return redirectTo(c, `${PAGE}?done=restored`)
+    const { planEnds } = await cancelOrganisationDeletion(scopeOf(c))
+    // Billing offers to keep the plan.
+    return redirectTo(c, planEnds ? '/billing' : PAGE, 'deletion_cancelled')
   })
 
 async function settingsPage(c: ConsoleContext, state: FormState = {}) {
   const { members } = await readTeam(scopeOf(c))
   const { organisation, role } = c.var.membership
   const isOwner = role === 'owner'
-  const done = SUCCESS_MESSAGES[c.req.query('done') ?? '']
   return memberPage(
     c,
     { title: 'Organisation', status: state.errors ? 422 : 200 },
     <>
       <h1>Organisation</h1>
-      {done && <Notice kind="good">{done}</Notice>}
       {!isOwner && <p>Only owners can change these settings.</p>}
-      <dl>
-        {!isOwner && (
-          <>
-            <dt>Name</dt>
-            <dd>{organisation.name}</dd>
-            <dt>Retention of images</dt>
-            <dd>{daysOf(organisation.outputRetentionDays)}</dd>
-          </>
-        )}
-        <dt>Billing region</dt>
-        <dd>{organisation.regionCode}</dd>
-        <dt>Currency</dt>
-        <dd>{currencyOf(organisation.regionCode)}</dd>
-        <dt>Members</dt>
-        <dd>
-          <Link to="/settings/team">{members.length}</Link>
-        </dd>
-        <dt>Organisation ID</dt>
-        <dd>
-          <CopyableId id={organisation.id} label="the organisation ID" />
-        </dd>
-        <dt>Address</dt>
-        <dd>
-          <CopyableId
-            id={baseUrlOf(c) + consolePath(organisation.id)}
-            label="the address of the organisation"
-          />
-        </dd>
-        <dt>Created</dt>
-        <dd>
-          <Timestamp at={organisation.createdAt} />
-        </dd>
-      </dl>
+      <Details
+        rows={[
+          !isOwner && ['Name', organisation.name],
+          !isOwner && ['Retention of images', daysOf(organisation.outputRetentionDays)],
+          ['Billing region', organisation.regionCode],
+          ['Currency', currencyOf(organisation.regionCode)],
+          ['Members', <Link to="/settings/team">{members.length}</Link>],
+          ['Organisation ID', <CopyableId id={organisation.id} label="the organisation ID" />],
+          [
+            'Address',
+            <CopyableId
+              id={baseUrlOf(c) + consolePath(organisation.id)}
+              label="the address of the organisation"
+            />,
+          ],
+          ['Created', <Timestamp at={organisation.createdAt} />],
+        ]}
+      />
       {isOwner && <OwnerSettings organisation={organisation} state={state} />}
       <Leave c={c} members={members} />
       {isOwner && organisation.deleteAfter === null && (
@@ -151,8 +129,7 @@ const OwnerSettings = ({
   state: FormState
 }) => (
   <>
-    <section class="card" aria-labelledby="name-heading">
-      <h2 id="name-heading">Name</h2>
+    <Section id="name-heading" title="Name" card>
       <PostForm to={`${PAGE}/name`} novalidate>
         <Field
           name="name"
@@ -164,9 +141,8 @@ const OwnerSettings = ({
         />
         <Button>Rename</Button>
       </PostForm>
-    </section>
-    <section class="card" aria-labelledby="retention-heading">
-      <h2 id="retention-heading">Retention</h2>
+    </Section>
+    <Section id="retention-heading" title="Retention" card>
       <p>Result images and the image URLs of jobs are deleted after this number of days.</p>
       <PostForm to={`${PAGE}/retention`} novalidate>
         <Field
@@ -179,9 +155,8 @@ const OwnerSettings = ({
         />
         <Button>Save</Button>
       </PostForm>
-    </section>
-    <section class="card" aria-labelledby="export-heading">
-      <h2 id="export-heading">Export</h2>
+    </Section>
+    <Section id="export-heading" title="Export" card>
       <p>
         Downloads the data of the organisation as a JSON file: workspaces, members, API keys without
         their secrets, jobs, webhook deliveries, credits and the audit log. The links to result
@@ -190,7 +165,7 @@ const OwnerSettings = ({
       <PostForm to={`${PAGE}/export`} data-download>
         <Button kind="secondary">Export as JSON</Button>
       </PostForm>
-    </section>
+    </Section>
   </>
 )
 
@@ -198,8 +173,7 @@ const Leave = ({ c, members }: { c: ConsoleContext; members: Member[] }) => {
   const { organisation, role } = c.var.membership
   const owners = members.filter((member) => member.role === 'owner')
   return (
-    <section class="card" aria-labelledby="leave-heading">
-      <h2 id="leave-heading">Leave organisation</h2>
+    <Section id="leave-heading" title="Leave organisation" card>
       {role === 'owner' && owners.length === 1 ? (
         <p>
           You are the only owner. Make another member an owner under{' '}
@@ -219,7 +193,7 @@ const Leave = ({ c, members }: { c: ConsoleContext; members: Member[] }) => {
           </p>
         </>
       )}
-    </section>
+    </Section>
   )
 }
 
@@ -232,8 +206,7 @@ const Deletion = ({
   organisation: OrganisationRow
   state: FormState
 }) => (
-  <section class="card" aria-labelledby="delete-heading">
-    <h2 id="delete-heading">Delete organisation</h2>
+  <Section id="delete-heading" title="Delete organisation" card>
     <p>
       New jobs are rejected and pending jobs are cancelled immediately. After {GRACE_PERIOD_DAYS}{' '}
       days, all jobs, images, API keys, workspaces, members and remaining credits are deleted. Until
@@ -249,7 +222,7 @@ const Deletion = ({
       <IdentityFields user={user} label="Your password" state={state} />
       <Button kind="danger">Delete {organisation.name}</Button>
     </PostForm>
-  </section>
+  </Section>
 )
 
 const daysOf = (count: number) => `${count} ${count === 1 ? 'day' : 'days'}`

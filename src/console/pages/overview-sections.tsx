@@ -2,14 +2,16 @@
 import { errorDocsPath } from '../../domain/docs.ts'
 import type { Mode } from '../../domain/job.ts'
 import { permits } from '../../domain/role.ts'
-import type { Statistics, StatisticsRange } from '../../jobs/statistics.ts'
-import { MAX_COUNTED_EVENTS } from '../../webhooks/statistics.ts'
-import type { WebhookStatistics } from '../../webhooks/statistics.ts'
-import type { ConsoleContext } from '../context.ts'
+import type { Statistics, StatisticsRange } from '../../jobs/reports/job-statistics.ts'
+import { MAX_COUNTED_EVENTS } from '../../webhooks/webhook-statistics.ts'
+import type { WebhookStatistics } from '../../webhooks/webhook-statistics.ts'
+import type { ConsoleContext } from '../console-context.ts'
 import { Chart, dayPeriod, hourPeriod } from '../components/chart.tsx'
 import type { Series } from '../components/chart.tsx'
 import { Link } from '../components/link.tsx'
-import { OtherMode } from '../components/mode.tsx'
+import { OtherMode } from '../components/mode-switch.tsx'
+import { Figures, Section } from '../components/section.tsx'
+import { formatCount } from '../format-count.ts'
 import { EmptyState, Table } from '../components/table.tsx'
 
 export const NoJobs = ({ c, statistics }: { c: ConsoleContext; statistics: Statistics }) => (
@@ -49,12 +51,11 @@ export const Charts = ({
   ): Series => ({ label, colour, counts: periods.map((period) => period[kind]) })
   const per = isHourly ? 'hour' : 'day'
   return (
-    <section aria-labelledby="activity-heading">
-      <h2 id="activity-heading">Activity</h2>
+    <Section id="activity-heading" title="Activity">
       <p class="muted">
         In UTC, by the time of submission.
         {limitedTo !== null &&
-          ` Only the latest ${limitedTo.toLocaleString('en')} jobs of the current days are counted.`}
+          ` Only the latest ${formatCount(limitedTo)} jobs of the current days are counted.`}
         {mode === 'test' &&
           ' Test events that you send from the webhooks page are test jobs. They do not count in live mode.'}
       </p>
@@ -68,15 +69,8 @@ export const Charts = ({
             series('Other', 'off', 'other'),
           ]}
         />
-        {mode === 'live' && (
-          <Chart
-            {...common}
-            caption={`Credits used per ${per}`}
-            series={[series('Credits', 'good', 'completed')]}
-          />
-        )}
       </div>
-    </section>
+    </Section>
   )
 }
 
@@ -98,8 +92,7 @@ export const Errors = ({
       ...(workspaceId && { workspace: workspaceId }),
     })}`
   return (
-    <section aria-labelledby="errors-heading">
-      <h2 id="errors-heading">Errors</h2>
+    <Section id="errors-heading" title="Errors">
       {errors.length === 0 ? (
         <p class="muted">No job failed in this time.</p>
       ) : (
@@ -111,9 +104,9 @@ export const Errors = ({
             <code>{code}</code>,
             <Link
               to={jobsWith(code)}
-              aria-label={`${count.toLocaleString('en')} jobs that failed with ${code}`}
+              aria-label={`${formatCount(count)} jobs that failed with ${code}`}
             >
-              {count.toLocaleString('en')}
+              {formatCount(count)}
             </Link>,
             `${Math.round((count / failed) * 100)}%`,
             <a href={errorDocsPath(code)} aria-label={`How to fix it: ${code}`}>
@@ -122,45 +115,33 @@ export const Errors = ({
           ])}
         />
       )}
-    </section>
+    </Section>
   )
 }
 
+/** Nothing without events; zeros are left out. */
 export const Webhooks = ({
   webhooks: { delivered, failed, retrying, isLimited },
-  disabledEndpoints,
+  disabledEndpoints = 0,
 }: {
   webhooks: WebhookStatistics
   /** undefined for a member who may not manage them. */
   disabledEndpoints: number | undefined
-}) => (
-  <section aria-labelledby="webhooks-heading">
-    <h2 id="webhooks-heading">Webhooks</h2>
-    <dl class="metrics">
-      <div>
-        <dt>Delivered</dt>
-        <dd>{delivered.toLocaleString('en')}</dd>
-      </div>
-      <div>
-        <dt>Waiting or retrying</dt>
-        <dd>{retrying.toLocaleString('en')}</dd>
-      </div>
-      <div>
-        <dt>Failed</dt>
-        <dd>{failed.toLocaleString('en')}</dd>
-      </div>
-      {disabledEndpoints !== undefined && (
-        <div>
-          <dt>Disabled endpoints</dt>
-          <dd>{disabledEndpoints}</dd>
-        </div>
-      )}
-    </dl>
-    <p class="muted">
-      {isLimited
-        ? `Of the latest ${MAX_COUNTED_EVENTS.toLocaleString('en')} events. `
-        : 'Events are stored for 30 days. '}
-      <Link to="/settings/webhooks">View deliveries and endpoints</Link>
-    </p>
-  </section>
-)
+}) => {
+  const counts = { Delivered: delivered, 'Waiting or retrying': retrying, Failed: failed }
+  const shown = Object.entries({ ...counts, 'Disabled endpoints': disabledEndpoints })
+    .filter(([, count]) => count > 0)
+    .map(([label, count]): [string, string] => [label, formatCount(count)])
+  if (shown.length === 0) return null
+  return (
+    <Section id="webhooks-heading" title="Webhooks">
+      <Figures figures={shown} />
+      <p class="muted">
+        {isLimited
+          ? `Of the latest ${formatCount(MAX_COUNTED_EVENTS)} events. `
+          : 'Events are stored for 30 days. '}
+        <Link to="/settings/webhooks">View deliveries and endpoints</Link>
+      </p>
+    </Section>
+  )
+}

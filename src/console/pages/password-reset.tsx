@@ -1,20 +1,23 @@
 // Resetting a forgotten password with a link that is sent by email.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { authOf } from '../../accounts/auth.ts'
-import { passwordProblem } from '../../accounts/password-policy.ts'
-import { findReset, resetPassword } from '../../accounts/passwords.ts'
+import { authOf } from '../../users/auth.ts'
+import { passwordProblem } from '../../users/password-policy.ts'
+import { findReset, resetPassword } from '../../users/passwords.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { DevMailboxNotice } from '../components/dev-mailbox-notice.tsx'
+import { DevMailboxNotice } from './dev-mailbox.tsx'
 import { Button, Field, FormError, NewPasswordField } from '../components/form.tsx'
 import { guestPage } from '../components/layout.tsx'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { email, newPassword } from '../fields.ts'
 import { ipAddressOf } from '../middleware/session.ts'
 import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
+import { trustBrowser } from '../middleware/trusted-browser.ts'
+import { redirectWithNotice } from '../form-notices.ts'
 import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
-import { sendSecurityEmail } from '../security-mail.ts'
+import { invalidLinkPage } from '../message-page.tsx'
+import { sendSecurityEmail } from '../send-security-mail.ts'
 
 export const passwordReset = new Hono<ConsoleApp>()
   .get('/forgot', requireMailSetUp, (c) => forgotPage(c))
@@ -34,20 +37,22 @@ export const passwordReset = new Hono<ConsoleApp>()
 
   .get('/reset', async (c) => {
     const token = c.req.query('token') ?? ''
-    return (await findReset(c.env, token)) ? resetPage(c, token) : invalidLinkPage(c)
+    return (await findReset(c.env, token)) ? resetPage(c, token) : invalidPage(c)
   })
   .post('/reset', async (c) => {
     const form = await readForm(c, z.object({ password: newPassword, token: z.string() }))
     if (!form.ok) return resetPage(c, form.values['token'] ?? '', form)
     const { token, password } = form.data
     const reset = await findReset(c.env, token)
-    if (!reset) return invalidLinkPage(c)
+    if (!reset) return invalidPage(c)
     const problem = await passwordProblem({ env: c.env, password, email: reset.email })
     if (problem) return resetPage(c, token, { errors: { password: problem } })
     const isReset = await resetPassword({ env: c.env, token, password, ipAddress: ipAddressOf(c) })
-    if (!isReset) return invalidLinkPage(c)
+    if (!isReset) return invalidPage(c)
+    // The link proves that the mailbox is theirs: they can sign in while others try passwords.
+    await trustBrowser(c, reset.userId)
     sendSecurityEmail(c, reset.email, 'password_changed')
-    return c.redirect('/console/sign-in?reset=1', 303)
+    return redirectWithNotice(c, '/console/sign-in', 'password_reset')
   })
 
 const forgotPage = (c: ConsoleContext, state: FormState = {}) =>
@@ -89,17 +94,11 @@ const linkSentPage = (c: ConsoleContext, address: string) =>
     </article>,
   )
 
-const invalidLinkPage = (c: ConsoleContext) =>
-  guestPage(
+const invalidPage = (c: ConsoleContext) =>
+  invalidLinkPage(
     c,
-    { title: 'Invalid link', status: 403 },
-    <article>
-      <h1>This link is invalid or has expired</h1>
-      <p>Reset links are valid for one hour and can be used once. Request a new one.</p>
-      <a href="/console/forgot" role="button">
-        Request a new link
-      </a>
-    </article>,
+    'Reset links are valid for one hour and can be used once. Request a new one.',
+    ['/console/forgot', 'Request a new link'],
   )
 
 const resetPage = (c: ConsoleContext, token: string, state: FormState = {}) =>

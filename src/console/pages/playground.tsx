@@ -1,47 +1,42 @@
 // Submits a job from a form, with image URLs, uploads or sample pictures, in test or live mode.
 import { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { z } from 'zod'
-import { requirePermission } from '../../access/authorisation.ts'
-import { listWorkspaces } from '../../accounts/workspaces.ts'
-import { findJobs } from '../../jobs/find-jobs.ts'
+import { requirePermission } from '../../organisations/authorisation.ts'
+import { listWorkspaces } from '../../organisations/workspaces.ts'
+import { findJobs } from '../../jobs/reports/job-lists.ts'
 import { receiveUpload, uploadBytesOf } from '../../jobs/receive-upload.ts'
 import type { RejectedUpload } from '../../jobs/receive-upload.ts'
 import { MODES } from '../../domain/job.ts'
-import type { Mode } from '../../domain/job.ts'
-import { MAX_BODY_BYTES, MAX_IMAGE_BYTES } from '../../domain/limits.ts'
 import { SAMPLE_PAIR, sampleUrl, SAMPLES } from '../../domain/samples.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { isId } from '../../ids.ts'
-import type { JobRow } from '../../db/schema.ts'
-import { organisationStub } from '../../organisation/stub.ts'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import type { JobRow } from '../../platform/db/schema.ts'
+import { organisationStub } from '../../credits/organisation-stub.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { CodeSnippets } from '../components/code-snippets.tsx'
 import { creditStatusOf } from '../components/credit-banner.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { PlaygroundForm } from '../components/playground-form.tsx'
 import { PlaygroundHistory } from '../components/playground-history.tsx'
-import { PlaygroundResult } from '../components/playground-result.tsx'
+import { PlaygroundResult } from '../components/playground-form.tsx'
 import { rejectedForm, uploadMessage } from '../error-messages.ts'
-import { limitUpload } from '../middleware/throttle.tsx'
+import { selectMode } from '../middleware/selected-mode.ts'
 import { scopeOf } from '../middleware/session.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
-import { recentJobIds, rememberJob } from '../playground-history.ts'
+import { recentJobIds, rememberJob } from '../components/playground-history.tsx'
 import {
   chosenUrl,
-  fileOf,
   ownerOf,
   PictureFields,
   pictureProblem,
   ROLES,
   sampleValues,
-  storeFiles,
   valuesOfJob,
 } from '../playground-pictures.ts'
 import type { PictureValues } from '../playground-pictures.ts'
-import { readForm } from '../read-form.ts'
-import type { FormState } from '../read-form.ts'
+import { readForm, textsOf } from '../read-form.ts'
+import type { FieldErrors, FormState } from '../read-form.ts'
 import { KEY_FROM_ENVIRONMENT, tryOnSnippets } from '../snippets.ts'
+import { idParameter } from '../fields.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
 
 const TryOn = PictureFields.extend({
@@ -66,19 +61,7 @@ const Sample = z.object({
 const Query = z.object({
   model: sampleFile,
   garment: sampleFile,
-  job: z
-    .string()
-    .refine((id) => isId('job', id))
-    .optional()
-    .catch(undefined),
-})
-
-export const uploadLimit = bodyLimit({
-  maxSize: 2 * MAX_IMAGE_BYTES + MAX_BODY_BYTES,
-  onError: (c: ConsoleContext) => {
-    const message = 'The upload is too large. Choose files of at most 10 MB each.'
-    return playgroundPage(c, { errors: { '': message } }, { status: 413 })
-  },
+  job: idParameter('job'),
 })
 
 export const playground = new Hono<ConsoleApp>()
@@ -87,28 +70,15 @@ export const playground = new Hono<ConsoleApp>()
     const [job] = jobId ? await findJobs({ ...scopeOf(c), jobIds: [jobId] }) : []
     if (!job) return playgroundPage(c, { values: sampleValues(c, samples) })
     const values = { ...valuesOfJob(c, job), mode: job.mode, workspace: job.workspaceId }
-    return playgroundPage(c, { values }, { job })
+    return playgroundPage(c, { values }, job)
   })
   .post('/', async (c) => {
     const form = await readForm(c, TryOn)
     if (!form.ok) return playgroundPage(c, form)
-    const { mode, workspace, nonce } = form.data
-    const sizes = ROLES.map((role) => fileOf(form.data, role)?.size ?? 0)
-    const bytes = sizes.reduce((sum, size) => sum + size)
-    if (bytes > 0) {
-      const tooMany = await limitUpload(c)
-      if (tooMany) return tooMany
-      const admitted = await admitUpload(c, mode, bytes)
-      if (!admitted.ok) {
-        const values = textOf(form.data)
-        return playgroundPage(c, { ...rejectedForm(admitted.rejection), values })
-      }
-    }
-    const stored = await storeFiles(c, form.data)
-    const values = { ...stored.values, mode, workspace }
-    const errors = { ...stored.errors }
+    const { nonce, ...values } = form.data
+    const { mode, workspace } = values
+    const errors: FieldErrors = {}
     for (const role of ROLES) {
-      if (errors[`${role}_file`]) continue
       const problem = pictureProblem(c, { role, url: chosenUrl(values, role), mode })
       if (problem !== null) errors[`${role}_image_url`] = problem
     }
@@ -131,6 +101,8 @@ export const playground = new Hono<ConsoleApp>()
     const { nonce, mode, model = SAMPLE_PAIR.model, garment = SAMPLE_PAIR.garment } = form.data
     const modelImageUrl = sampleUrl(baseUrlOf(c), model)
     const garmentImageUrl = sampleUrl(baseUrlOf(c), garment)
+    // After a first live picture, the console shows live jobs.
+    if (mode === 'live') selectMode(c, mode)
     const submitted = await submitFromConsole(c, { mode, nonce, modelImageUrl, garmentImageUrl })
     if (submitted.ok) {
       rememberJob(c, submitted.jobId)
@@ -142,9 +114,10 @@ export const playground = new Hono<ConsoleApp>()
   // playground.js uploads a file as soon as it is chosen. The body is the file.
   .post('/uploads', async (c) => {
     await requirePermission(scopeOf(c), 'develop')
-    const tooMany = await limitUpload(c)
-    if (tooMany) return c.json({ error: uploadMessage('too_many') }, 429)
-    const admitted = await admitUpload(c, c.var.mode, uploadBytesOf(c.req.raw))
+    const { organisationId } = ownerOf(c)
+    const caller = { organisationId, mode: c.var.mode, keyHash: null }
+    const organisation = organisationStub(c.env, organisationId)
+    const admitted = await organisation.admitUpload(caller, uploadBytesOf(c.req.raw))
     if (!admitted.ok) {
       const { errors = {} } = rejectedForm(admitted.rejection)
       return c.json({ error: errors[''] }, 422)
@@ -158,32 +131,13 @@ export const playground = new Hono<ConsoleApp>()
   // playground.js updates the code with it. A form, because the URLs of uploads are secrets.
   .post('/code', async (c) => {
     const form = await readForm(c, TryOn.partial())
-    return c.html(<Code c={c} values={form.ok ? textOf(form.data) : form.values} />)
+    return c.html(<Code c={c} values={form.ok ? textsOf(form.data) : form.values} />)
   })
 
 const statusOf = ({ problem }: RejectedUpload) =>
   problem === 'too_large' ? 413 : problem === 'busy' ? 429 : 422
 
-const admitUpload = (c: ConsoleContext, mode: Mode, bytes: number) => {
-  const { organisationId } = ownerOf(c)
-  const caller = { organisationId, mode, keyHash: null }
-  return organisationStub(c.env, organisationId).admitUpload(caller, bytes)
-}
-
-/** The text fields of a form. */
-const textOf = (data: object): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(data).filter((field): field is [string, string] => typeof field[1] === 'string'),
-  )
-
-async function playgroundPage(
-  c: ConsoleContext,
-  state: FormState,
-  {
-    status = state.errors ? 422 : 200,
-    job,
-  }: { status?: 200 | 413 | 422; job?: JobRow | undefined } = {},
-) {
+async function playgroundPage(c: ConsoleContext, state: FormState, job?: JobRow) {
   const [all, recent, credits] = await Promise.all([
     listWorkspaces(scopeOf(c)),
     findJobs({ ...scopeOf(c), jobIds: recentJobIds(c) }),
@@ -195,9 +149,8 @@ async function playgroundPage(
     c,
     {
       title: 'Playground',
-      status,
+      status: state.errors ? 422 : 200,
       credits,
-      stylesheet: '/static/playground.css',
       script: '/static/playground.js',
     },
     <>

@@ -1,7 +1,7 @@
 // The public page of plans and prices.
 import { Hono } from 'hono'
 import type { Child } from 'hono/jsx'
-import { isSandbox } from '../../billing/choose.ts'
+import { isSandbox } from '../../billing/choose-provider.ts'
 import { formatCredits, formatMoney, nameOfPack } from '../../billing/money.ts'
 import {
   nameOfPlan,
@@ -14,13 +14,13 @@ import { FREE_CREDITS } from '../../domain/limits.ts'
 import { CURRENCIES } from '../../domain/organisation.ts'
 import type { Currency, Plan } from '../../domain/organisation.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { settingsOf } from '../../settings.ts'
+import { settingsOf } from '../../platform/settings.ts'
 import { ContactLink } from '../components/contact-link.tsx'
 import { guestPage } from '../components/layout.tsx'
 import { PlanCards } from '../components/plan-cards.tsx'
 import { SandboxBanner } from '../components/sandbox-banner.tsx'
 import { Table } from '../components/table.tsx'
-import type { ConsoleApp } from '../context.ts'
+import type { ConsoleApp } from '../console-context.ts'
 
 const DEFAULT_CURRENCY: Currency = 'USD'
 
@@ -30,9 +30,9 @@ export const pricing = new Hono<ConsoleApp>().get('/', (c) => {
   const { supportEmail } = settingsOf(c.env)
   return guestPage(
     c,
-    { title: 'Pricing', wide: true, stylesheet: '/static/billing.css' },
+    { title: 'Pricing', wide: true },
     <>
-      <div class="page-title">
+      <div class="bar">
         <div>
           <h1>Pricing</h1>
           <p class="lead">

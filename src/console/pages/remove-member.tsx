@@ -2,15 +2,15 @@
 // to revoke them.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { activeKeysCreatedBy } from '../../accounts/api-keys.ts'
-import { readMember, removeMember as remove } from '../../accounts/members.ts'
+import { activeKeysCreatedBy } from '../../organisations/api-keys.ts'
+import { readMember, removeMember as remove } from '../../organisations/members.ts'
 import { AppError } from '../../domain/errors.ts'
 import { ModeBadge } from '../components/badges.tsx'
 import { Button, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { scopeOf } from '../middleware/session.ts'
 import { readForm } from '../read-form.ts'
 import { Link } from '../components/link.tsx'
@@ -26,8 +26,8 @@ export const removeMember = new Hono<ConsoleApp>()
     const form = await readForm(c, Removal)
     const revokeKeys = form.ok && form.data.revoke_keys !== undefined
     const removed = await remove({ ...scopeOf(c), userId, revokeKeys })
-    if (!removed) return redirectTo(c, '/settings/team?last_owner=1')
-    return isSelf ? c.redirect('/console', 303) : redirectTo(c, '/settings/team?removed=1')
+    if (!removed) return redirectTo(c, '/settings/team', 'last_owner')
+    return isSelf ? c.redirect('/console', 303) : redirectTo(c, '/settings/team', 'member_removed')
   })
 
 async function confirmPage(c: ConsoleContext, userId: string) {

@@ -2,72 +2,51 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { describeCard } from '../../billing/sandbox/cards.ts'
+import { isOpen, statusOf } from '../../billing/sandbox/sandbox-payment-state.ts'
 import {
   confirmCheckout,
-  findCheckout,
-  isOpen,
+  findByAddress,
   payCheckout,
-} from '../../billing/sandbox/checkout.ts'
+} from '../../billing/sandbox/sandbox-payments.ts'
+import type { SandboxPayment } from '../../billing/sandbox/sandbox-payment-state.ts'
 import { formatMoney } from '../../billing/money.ts'
+import { baseUrlOf } from '../../http/base-url.ts'
 import { Button, FormError } from '../components/form.tsx'
 import { guestPage } from '../components/layout.tsx'
 import { Notice } from '../components/notice.tsx'
 import { SandboxBanner } from '../components/sandbox-banner.tsx'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
-import {
-  BuyerFields,
-  BuyerInputs,
-  CardFields,
-  CardInputs,
-  Fill,
-  messagePage,
-  ownUrl,
-  STYLESHEET,
-  TestCards,
-  unknownPage,
-  validCard,
-  withoutRealCard,
-  withTestCard,
-} from './sandbox-card.tsx'
+import { CardChoice, CardFields, messagePage, unknownPage } from './sandbox-parts.tsx'
 
-type Checkout = NonNullable<Awaited<ReturnType<typeof findCheckout>>>
+type Checkout = SandboxPayment & { returnUrl: string; cancelUrl: string }
 
-const Pay = z.object({ ...CardFields.shape, ...BuyerFields.shape })
 const Decision = z.object({ decision: z.enum(['approve', 'decline']) })
 
 export const sandboxCheckout = new Hono<ConsoleApp>()
   .get('/:id', async (c) => {
     const checkout = await checkoutOf(c)
     if (!checkout) return unknownPage(c)
-    return closedPage(c, checkout) ?? checkoutPage(c, checkout)
+    return isOpen(checkout) ? checkoutPage(c, checkout) : closedPage(c, checkout)
   })
   .post('/:id', async (c) => {
     const checkout = await checkoutOf(c)
     if (!checkout) return unknownPage(c)
-    if (!isOpen(checkout.data)) return c.redirect(nextPage(c, checkout), 303)
-    const values = textsOf(await c.req.parseBody())
-    const fill = Fill.safeParse(values)
-    if (fill.success) return checkoutPage(c, checkout, withTestCard(values, fill.data.fill))
-    const form = await readForm(c, Pay)
-    if (!form.ok) {
-      const state = { errors: form.errors, values: withoutRealCard(form.values) }
-      return checkoutPage(c, checkout, state, 422)
+    if (!isOpen(checkout)) return c.redirect(nextPath(c, checkout), 303)
+    const form = await readForm(c, CardChoice)
+    if (!form.ok) return checkoutPage(c, checkout, form, 422)
+    const paid = await payCheckout(c.env, checkout, form.data.number)
+    if ('declined' in paid) {
+      const errors = { '': `${paid.declined} You were not charged. Try another card.` }
+      return checkoutPage(c, checkout, { errors }, 422)
     }
-    const { number, name, address, taxId } = form.data
-    const result = await payCheckout(c.env, checkout, validCard(number), { name, address, taxId })
-    if (result.kind === 'declined') {
-      const errors = { '': `${result.reason} You were not charged. Try another card.` }
-      return checkoutPage(c, checkout, { errors, values }, 422)
-    }
-    if (result.kind === 'confirm') return c.redirect(pathOf(checkout, '/confirm'), 303)
-    return c.redirect(nextPage(c, { ...checkout, data: result.data }), 303)
+    return c.redirect(nextPath(c, checkout, paid), 303)
   })
   .get('/:id/confirm', async (c) => {
     const checkout = await checkoutOf(c)
     if (!checkout) return unknownPage(c)
-    if (checkout.data.status === 'confirming') return confirmPage(c, checkout)
+    if (statusOf(checkout) === 'confirming') return confirmPage(c, checkout)
     return c.redirect(pathOf(checkout), 303)
   })
   .post('/:id/confirm', async (c) => {
@@ -75,32 +54,43 @@ export const sandboxCheckout = new Hono<ConsoleApp>()
     if (!checkout) return unknownPage(c)
     const form = await readForm(c, Decision)
     if (!form.ok) return c.redirect(pathOf(checkout, '/confirm'), 303)
-    const { data } = await confirmCheckout(c.env, checkout, form.data.decision === 'approve')
-    if (data.status === 'open') return c.redirect(`${pathOf(checkout)}&declined=1`, 303)
-    return c.redirect(nextPage(c, { ...checkout, data }), 303)
+    const payment = await confirmCheckout(c.env, checkout, form.data.decision === 'approve')
+    if (payment.status === 'open') return c.redirect(`${pathOf(checkout)}&declined=1`, 303)
+    return c.redirect(nextPath(c, checkout, payment), 303)
   })
 
-const checkoutOf = (c: ConsoleContext) =>
-  findCheckout(c.env, c.req.param('id') ?? '', c.req.query('key') ?? '')
+async function checkoutOf(c: ConsoleContext): Promise<Checkout | null> {
+  const id = c.req.param('id') ?? ''
+  const payment = await findByAddress(c.env, id, c.req.query('key') ?? '')
+  if (!payment?.returnUrl || !payment.cancelUrl) return null
+  const { returnUrl, cancelUrl } = payment
+  return { ...payment, returnUrl, cancelUrl }
+}
 
-/** Where the customer goes once the checkout is closed. A repeated form goes there, too. */
-const nextPage = (c: ConsoleContext, checkout: Checkout) =>
-  checkout.data.status === 'expired' ? pathOf(checkout) : ownUrl(c, checkout.checkout.returnUrl)
+/** Where the customer goes after a form. A repeated form goes there, too. */
+function nextPath(c: ConsoleContext, checkout: Checkout, payment: SandboxPayment = checkout) {
+  const status = statusOf(payment)
+  if (status === 'confirming') return pathOf(checkout, '/confirm')
+  return status === 'expired' ? pathOf(checkout) : ownUrl(c, checkout.returnUrl)
+}
 
 /** The key is in the query, which is never logged. */
-const pathOf = ({ id, data }: Checkout, page: '' | '/confirm' = '') =>
-  `/sandbox/checkout/${id}${page}?key=${data.secret}`
+const pathOf = ({ id, secret }: SandboxPayment, page: '' | '/confirm' = '') =>
+  `/sandbox/checkout/${id}${page}?key=${secret}`
 
-const textsOf = (body: Record<string, unknown>) =>
-  Object.fromEntries(
-    Object.entries(body).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
-  )
+/** A return address on this origin: prevents redirects to other origins. */
+function ownUrl(c: ConsoleContext, url: string): string {
+  const { pathname, search } = new URL(url)
+  const target = new URL(baseUrlOf(c))
+  target.pathname = pathname
+  target.search = search
+  return target.href
+}
 
-/** The page of a checkout that cannot be paid any more; null while it is open. */
+/** The page of a checkout that cannot be paid any more. */
 function closedPage(c: ConsoleContext, checkout: Checkout) {
-  if (isOpen(checkout.data)) return null
-  const { returnUrl, cancelUrl } = checkout.checkout
-  const { status, item } = checkout.data
+  const { item, returnUrl, cancelUrl } = checkout
+  const status = statusOf(checkout)
   if (status === 'expired') {
     return messagePage(
       c,
@@ -109,11 +99,10 @@ function closedPage(c: ConsoleContext, checkout: Checkout) {
       { href: ownUrl(c, cancelUrl), text: 'Go to billing' },
     )
   }
-  const title = status === 'processing' ? 'The payment is being processed' : 'Already paid'
-  const message =
+  const [title, message] =
     status === 'processing'
-      ? `The payment of ${item} takes a few seconds.`
-      : `The payment of ${item} is complete. You are not charged again.`
+      ? ['The payment is being processed', `The payment of ${item} takes a few seconds.`]
+      : ['Already paid', `The payment of ${item} is complete. You are not charged again.`]
   return messagePage(c, { title }, message, { href: ownUrl(c, returnUrl), text: 'Continue' })
 }
 
@@ -123,54 +112,44 @@ function checkoutPage(
   state: FormState = {},
   status: 200 | 422 = 200,
 ) {
-  const { item, plan, amount, currency, buyer } = checkout.data
+  const { item, plan, amount, currency } = checkout
   const price = formatMoney(amount, currency)
   return guestPage(
     c,
-    { title: 'Checkout', status, stylesheet: STYLESHEET },
-    <div class="checkout">
+    { title: 'Checkout', status },
+    <>
       <SandboxBanner />
-      <section class="summary">
-        <p class="breadcrumb">
-          <a href={ownUrl(c, checkout.checkout.cancelUrl)}>← Cancel and go back</a>
-        </p>
+      <p class="breadcrumb">
+        <a href={ownUrl(c, checkout.cancelUrl)}>← Cancel and go back</a>
+      </p>
+      <article class="checkout">
         <h1>
-          Pay Try-On
+          {item}
           <strong>
             {price}
             {plan && <small> per month</small>}
           </strong>
         </h1>
-        <p class="line">
-          <span>{item}</span>
-          <span>{price}</span>
-        </p>
-      </section>
-      <article>
-        <form method="post" action={pathOf(checkout)} id="pay" novalidate>
+        <form method="post" action={pathOf(checkout)}>
           <FormError state={state} />
           {c.req.query('declined') && !state.errors && (
             <Notice kind="bad">
               The confirmation was declined. You were not charged. Try again or use another card.
             </Notice>
           )}
-          <h2>Card</h2>
-          <CardInputs state={state} />
-          <h2>Billing details</h2>
-          <BuyerInputs state={state} buyer={buyer} />
+          <CardFields state={state} />
           <Button>Pay {price}</Button>
         </form>
       </article>
-      <TestCards form="pay" />
-    </div>,
+    </>,
   )
 }
 
 function confirmPage(c: ConsoleContext, checkout: Checkout) {
-  const { item, amount, currency, card } = checkout.data
+  const { item, amount, currency, card } = checkout
   return guestPage(
     c,
-    { title: 'Confirm the payment', stylesheet: STYLESHEET },
+    { title: 'Confirm the payment' },
     <>
       <SandboxBanner />
       <article>

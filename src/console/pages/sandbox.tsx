@@ -1,13 +1,13 @@
-// The pages of the embedded payment provider, which a real provider hosts itself: checkout, card
-// confirmation, billing details and invoices. They change only objects of the sandbox.
+// The pages of the embedded payment provider, which a real provider hosts itself: checkout, confirmation
+// by the holder of a card, change of the card, invoices.
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { isSandboxClosed } from '../../billing/sandbox/sandbox.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { ConsoleApp } from '../context.ts'
+import type { ConsoleApp } from '../console-context.ts'
+import { sandboxCard } from './sandbox-card.tsx'
 import { sandboxCheckout } from './sandbox-checkout.tsx'
 import { sandboxInvoice } from './sandbox-invoice.tsx'
-import { sandboxPortal } from './sandbox-portal.tsx'
 
 /** Invoices remain when another provider is set. */
 const requireOpenSandbox = createMiddleware<ConsoleApp>(async (c, next) => {
@@ -17,7 +17,7 @@ const requireOpenSandbox = createMiddleware<ConsoleApp>(async (c, next) => {
 
 export const sandbox = new Hono<ConsoleApp>()
   .use('/checkout/*', requireOpenSandbox)
-  .use('/portal/*', requireOpenSandbox)
+  .use('/card/*', requireOpenSandbox)
   .route('/checkout', sandboxCheckout)
-  .route('/portal', sandboxPortal)
+  .route('/card', sandboxCard)
   .route('/invoices', sandboxInvoice)

@@ -3,20 +3,21 @@
 import { Hono } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { z } from 'zod'
-import { createChallenge, findChallenge } from '../../accounts/challenges.ts'
-import { finishSecondFactor } from '../../accounts/two-factor.ts'
-import { findUser } from '../../accounts/users.ts'
-import type { User } from '../../accounts/users.ts'
+import { createChallenge, findChallenge } from '../../users/challenges.ts'
+import { finishSecondFactor } from '../../users/two-factor.ts'
+import { findUser } from '../../users/users.ts'
+import type { User } from '../../users/users.ts'
 import { Button, CodeField, Field } from '../components/form.tsx'
 import { guestPage } from '../components/layout.tsx'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { cookieOptions } from '../cookies.ts'
 import { code } from '../fields.ts'
 import { startSession } from '../middleware/session.ts'
-import { attemptCode } from '../middleware/throttle.tsx'
+import { attemptCode, limitSignIns } from '../middleware/throttle.tsx'
+import { redirectWithNotice, setNotice } from '../form-notices.ts'
 import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
-import { safeReturnTo } from '../return-to.ts'
+import { redirectToSignIn, safeReturnTo } from '../return-to.ts'
 
 /** The token of the challenge. */
 const COOKIE = 'try-on.second-factor'
@@ -61,6 +62,8 @@ export const signInCode = new Hono<ConsoleApp>()
     if (!pending) return expired(c, next)
     if (!form.ok) return codePage(c, { next, kind, state: form, status: 422 })
     const { user, token } = pending
+    const tooMany = await limitSignIns(c, user.id)
+    if (tooMany) return tooMany
     const attempt = await attemptCode(c, user)
     if (!attempt.ok) return attempt.response
     const used = await finishSecondFactor(c.env, { userId: user.id, code: form.data.code, token })
@@ -75,7 +78,9 @@ export const signInCode = new Hono<ConsoleApp>()
     deleteCookie(c, COOKIE, { path: '/console' })
     const method = used === 'totp' ? 'password_and_code' : 'password_and_recovery_code'
     await startSession(c, user, method)
-    if (used === 'recovery_code') return c.redirect('/console/account/two-factor?recovered=1', 303)
+    if (used === 'recovery_code') {
+      return redirectWithNotice(c, '/console/account/two-factor', 'two_factor_recovered')
+    }
     return c.redirect(next ?? '/console', 303)
   })
 
@@ -88,8 +93,8 @@ async function findPending(c: ConsoleContext): Promise<{ user: User; token: stri
 }
 
 function expired(c: ConsoleContext, next: string | null) {
-  const query = new URLSearchParams({ expired: '1', ...(next && { next }) })
-  return c.redirect(`/console/sign-in?${query}`, 303)
+  setNotice(c, 'sign_in_expired')
+  return redirectToSignIn(c, next)
 }
 
 const codePage = (

@@ -1,16 +1,14 @@
 // Signing in, with a password or a passkey, and out. sign-in-code.tsx asks for the second factor.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { authOf } from '../../accounts/auth.ts'
-import { GRACE_PERIOD_DAYS } from '../../accounts/grace-period.ts'
-import { assertionOptions, checkPasskey } from '../../accounts/passkeys.ts'
-import { checkCredentials } from '../../accounts/passwords.ts'
+import { authOf } from '../../users/auth.ts'
+import { assertionOptions, checkPasskey } from '../../users/passkeys.ts'
+import { checkCredentials } from '../../users/passwords.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { ActionForm, Button, CurrentPasswordField, Field, FormError } from '../components/form.tsx'
 import { guestPage } from '../components/layout.tsx'
-import { Notice } from '../components/notice.tsx'
 import { PasskeyInput } from '../components/passkey-input.tsx'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { currentPassword, email } from '../fields.ts'
 import {
   findSessionUser,
@@ -18,7 +16,7 @@ import {
   forwardCookies,
   startSession,
 } from '../middleware/session.ts'
-import { attemptPasskey, attemptSignIn } from '../middleware/throttle.tsx'
+import { attemptPasskey, attemptSignIn, limitSignIns } from '../middleware/throttle.tsx'
 import { passkeyOrigin, setPasskeyChallenge, takePasskeyChallenge } from '../passkey-challenge.ts'
 import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
@@ -49,6 +47,8 @@ export const signIn = new Hono<ConsoleApp>()
     await attempt.undo()
     if (checked.result === 'not_verified') return notVerifiedPage(c, credentials.email)
     if (checked.twoFactor) return askForCode(c, checked.user, next)
+    const tooMany = await limitSignIns(c, checked.user.id)
+    if (tooMany) return tooMany
     await startSession(c, checked.user, 'password')
     return c.redirect(next ?? '/console', 303)
   })
@@ -71,6 +71,8 @@ export const signIn = new Hono<ConsoleApp>()
     const user = await checkPasskey({ env: c.env, origin: passkeyOrigin(c), challenge, credential })
     if (!user) return signInPage(c, next, REJECTED_PASSKEY, 401)
     await attempt.undo()
+    const tooMany = await limitSignIns(c, user.id)
+    if (tooMany) return tooMany
     await startSession(c, user, 'passkey')
     return c.redirect(next ?? '/console', 303)
   })
@@ -104,29 +106,10 @@ function signInPage(
     {
       title: 'Sign in',
       status,
-      stylesheet: '/static/account.css',
       script: '/static/passkeys.js',
     },
     <article>
       <h1>Sign in</h1>
-      {c.req.query('ended') && (
-        <Notice kind="bad">Your session has ended. Your changes were not saved.</Notice>
-      )}
-      {c.req.query('verified') && (
-        <Notice kind="good">Your email address is already verified. Sign in to continue.</Notice>
-      )}
-      {c.req.query('deleted') && (
-        <Notice kind="good">
-          Your account is scheduled for deletion and you have been signed out everywhere. To keep
-          your account, sign in within {GRACE_PERIOD_DAYS} days.
-        </Notice>
-      )}
-      {c.req.query('reset') && (
-        <Notice kind="good">Password changed. You have been signed out everywhere.</Notice>
-      )}
-      {c.req.query('expired') && (
-        <Notice kind="bad">The sign-in took more than ten minutes. Sign in again.</Notice>
-      )}
       <form method="post" action="/console/sign-in" id="sign-in" novalidate>
         <FormError state={state} />
         {next && <input type="hidden" name="next" value={next} />}

@@ -4,27 +4,28 @@ import { Hono } from 'hono'
 import { getSignedCookie, setSignedCookie } from 'hono/cookie'
 import { z } from 'zod'
 import { FREE_CREDITS } from '../../domain/limits.ts'
-import { authOf, authSecretOf } from '../../accounts/auth.ts'
-import { passwordProblem } from '../../accounts/password-policy.ts'
+import { authOf, authSecretOf } from '../../users/auth.ts'
+import { passwordProblem } from '../../users/password-policy.ts'
 import {
   findVerification,
   verifyAddress,
   verifyAddressWithPassword,
-} from '../../accounts/passwords.ts'
-import type { User } from '../../accounts/users.ts'
-import { settingsOf } from '../../settings.ts'
+} from '../../users/passwords.ts'
+import type { User } from '../../users/users.ts'
+import { settingsOf } from '../../platform/settings.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { cookieOptions } from '../cookies.ts'
 import { email, name, newPassword, workEmail } from '../fields.ts'
 import { Button, Field, FormError, NewPasswordField } from '../components/form.tsx'
-import { Notice } from '../components/notice.tsx'
+import { noticeOf, redirectWithNotice } from '../form-notices.ts'
 import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { guestPage } from '../components/layout.tsx'
 import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
-import { DevMailboxNotice } from '../components/dev-mailbox-notice.tsx'
+import { DevMailboxNotice } from './dev-mailbox.tsx'
 import { forgetOrganisation, startSession } from '../middleware/session.ts'
+import { invalidLinkPage } from '../message-page.tsx'
 import { Steps } from '../components/steps.tsx'
 
 /**
@@ -82,7 +83,7 @@ export const signUp = new Hono<ConsoleApp>()
     const tooMany = await limitMail(c, 'verification', form.data.email)
     if (tooMany) return tooMany
     await authOf(c.env, baseUrlOf(c)).api.sendVerificationEmail({ body: form.data })
-    return c.redirect('/console/check-inbox?sent=1', 303)
+    return redirectWithNotice(c, '/console/check-inbox', 'verification_sent')
   })
   .get('/resend', (c) => c.redirect('/console/check-inbox', 303))
 
@@ -135,18 +136,11 @@ async function signedUpHere(c: ConsoleContext): Promise<z.infer<typeof SignUpCoo
 }
 
 function invalidLink(c: ConsoleContext, state: 'invalid' | 'verified') {
-  if (state === 'verified') return c.redirect('/console/sign-in?verified=1', 303)
-  return guestPage(
-    c,
-    { title: 'Invalid link', status: 403 },
-    <article>
-      <h1>This link is invalid or has expired</h1>
-      <p>Verification links are valid for one hour. Request a new one.</p>
-      <a href="/console/check-inbox" role="button">
-        Request a new link
-      </a>
-    </article>,
-  )
+  if (state === 'verified') return redirectWithNotice(c, '/console/sign-in', 'already_verified')
+  return invalidLinkPage(c, 'Verification links are valid for one hour. Request a new one.', [
+    '/console/check-inbox',
+    'Request a new link',
+  ])
 }
 
 const confirmPage = (c: ConsoleContext, user: User, token: string) =>
@@ -189,7 +183,7 @@ const setPasswordPage = (c: ConsoleContext, user: User, token: string, state: Fo
 /** States that a link was sent only if this browser signed up or requested a link. */
 async function checkInboxPage(c: ConsoleContext, state: FormState = {}) {
   const address = (await signedUpHere(c))?.email
-  const sent = c.req.query('sent') !== undefined
+  const sent = noticeOf(c) === 'verification_sent'
   return guestPage(
     c,
     { title: 'Verify your email', status: state.errors ? 422 : 200 },
@@ -205,9 +199,6 @@ async function checkInboxPage(c: ConsoleContext, state: FormState = {}) {
         <p>Enter your email address and we will send you a verification link.</p>
       )}
       <DevMailboxNotice c={c} />
-      {sent && (
-        <Notice kind="good">If the address needs to be verified, we sent a new link.</Notice>
-      )}
       <form method="post" action="/console/resend" novalidate>
         <Field
           name="email"

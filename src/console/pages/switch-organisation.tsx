@@ -1,11 +1,12 @@
-// Switches between the organisations of a user, and between live and test mode.
+// Switches between the organisations of a user, between live and test mode, and between light and dark.
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { consolePath } from '../../domain/console-path.ts'
 import { MODES } from '../../domain/job.ts'
-import type { ConsoleApp } from '../context.ts'
+import type { ConsoleApp } from '../console-context.ts'
 import { AppError } from '../../domain/errors.ts'
-import { pageInNewMode, selectMode } from '../middleware/mode.ts'
+import { pageInNewMode, selectMode } from '../middleware/selected-mode.ts'
+import { selectTheme, THEMES } from '../theme.ts'
 import { readForm } from '../read-form.ts'
 import { returnTo } from '../return-to.ts'
 
@@ -15,6 +16,11 @@ export const switchOrganisation = new Hono<ConsoleApp>()
     const form = await readForm(c, z.object({ organisation: z.string() }))
     if (!form.ok) throw new AppError('not_found')
     return c.redirect(consolePath(encodeURIComponent(form.data.organisation)), 303)
+  })
+  .post('/theme', async (c) => {
+    const form = await readForm(c, z.object({ theme: z.enum(THEMES) }))
+    if (form.ok) selectTheme(c, form.data.theme)
+    return c.redirect(returnTo(c) ?? '/console', 303)
   })
   .post('/mode', async (c) => {
     const form = await readForm(c, z.object({ mode: z.enum(MODES) }))

@@ -1,31 +1,31 @@
 // The members of an organisation and the open invitations.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { requireMail } from '../../accounts/auth.ts'
-import { invite, withdrawInvitation } from '../../accounts/invitations.ts'
-import { readTeam } from '../../accounts/members.ts'
-import type { Member } from '../../accounts/members.ts'
-import { listWorkspaces } from '../../accounts/workspaces.ts'
-import type { InvitationRow } from '../../db/auth-schema.ts'
-import type { WorkspaceRow } from '../../db/schema.ts'
-import { permits, ROLES } from '../../domain/role.ts'
+import { requireMail } from '../../users/auth.ts'
+import { invite, withdrawInvitation } from '../../organisations/invitations.ts'
+import { readTeam } from '../../organisations/members.ts'
+import type { Member } from '../../organisations/members.ts'
+import { listWorkspaces } from '../../organisations/workspaces.ts'
+import type { InvitationRow } from '../../platform/db/auth-schema.ts'
+import type { WorkspaceRow } from '../../platform/db/schema.ts'
+import { permits } from '../../domain/role.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { email } from '../fields.ts'
 import { ActionForm, Button, Field, FormError, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Link } from '../components/link.tsx'
-import { Notice } from '../components/notice.tsx'
 import { ROLE_LABELS, RoleFields, RoleTable, WorkspaceNames } from '../components/roles.tsx'
 import { Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
-import { recentSignInForRoles } from '../middleware/recent-sign-in-for-roles.ts'
+import { recentSignInForRoles } from '../components/roles.tsx'
 import { scopeOf } from '../middleware/session.ts'
 import { limitInvitation } from '../middleware/throttle.tsx'
 import { redirectTo } from '../organisation-path.ts'
-import { readForm, formStateOf } from '../read-form.ts'
+import { formStateOf, readForm, textsOf } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
-import { chosenWorkspaces, roleFields, textValues } from '../role-form.ts'
+import { Section } from '../components/section.tsx'
+import { chosenWorkspaces, roleFields } from '../components/roles.tsx'
 
 const Invitation = z.looseObject({ email, ...roleFields })
 
@@ -49,18 +49,18 @@ export const team = new Hono<ConsoleApp>()
         baseUrl: baseUrlOf(c),
       })
     } catch (error) {
-      return teamPage(c, formStateOf(error, textValues(form.data)))
+      return teamPage(c, formStateOf(error, textsOf(form.data)))
     }
     if (!invited) {
       const errors = { email: 'This user is already a member.' }
-      return teamPage(c, { errors, values: textValues(form.data) })
+      return teamPage(c, { errors, values: textsOf(form.data) })
     }
     const changed = invited.replaced !== undefined && invited.replaced !== role
-    return redirectTo(c, `/settings/team?invited=${changed ? role : 1}`)
+    return redirectTo(c, '/settings/team', 'invitation_sent', changed ? role : '')
   })
   .post('/invitations/:invitationId/withdraw', async (c) => {
     await withdrawInvitation({ ...scopeOf(c), invitationId: c.req.param('invitationId') })
-    return redirectTo(c, '/settings/team?withdrawn=1')
+    return redirectTo(c, '/settings/team', 'invitation_withdrawn')
   })
 
 async function teamPage(c: ConsoleContext, state: FormState = {}) {
@@ -71,18 +71,16 @@ async function teamPage(c: ConsoleContext, state: FormState = {}) {
   const mayManage = permits(c.var.membership.role, 'administer')
   return memberPage(
     c,
-    { title: 'Team', status: state.errors ? 422 : 200, stylesheet: '/static/team.css' },
+    { title: 'Team', status: state.errors ? 422 : 200 },
     <>
       <h1>Team</h1>
       {!mayManage && <p>Only owners can invite members and change roles.</p>}
-      <Notices c={c} />
       <Members c={c} members={members} workspaces={workspaces} />
       {mayManage && invitations.length > 0 && (
         <Invitations invitations={invitations} workspaces={workspaces} />
       )}
       {mayManage && (
-        <section class="card" aria-labelledby="invite-heading">
-          <h2 id="invite-heading">Invite a member</h2>
+        <Section id="invite-heading" title="Invite a member" card>
           <PostForm to="/settings/team/invitations" novalidate>
             <FormError state={state} />
             <Field name="email" label="Email" type="email" autocomplete="off" state={state} />
@@ -93,36 +91,10 @@ async function teamPage(c: ConsoleContext, state: FormState = {}) {
             />
             <Button>Send invitation</Button>
           </PostForm>
-        </section>
+        </Section>
       )}
       <RoleTable />
     </>,
-  )
-}
-
-const Notices = ({ c }: { c: ConsoleContext }) => {
-  const { organisation } = c.var.membership
-  const invited = c.req.query('invited')
-  const replaced = ROLES.find((role) => role === invited)
-  return (
-    <>
-      {invited && (
-        <Notice kind="good">
-          Invitation sent.
-          {replaced && ` It replaces the earlier invitation. The role is now ${replaced}.`}
-        </Notice>
-      )}
-      {c.req.query('role') && <Notice kind="good">Role changed.</Notice>}
-      {c.req.query('withdrawn') && <Notice kind="good">Invitation withdrawn.</Notice>}
-      {c.req.query('removed') && (
-        <Notice kind="good">
-          Member removed. They no longer have access to {organisation.name}.
-        </Notice>
-      )}
-      {c.req.query('last_owner') && (
-        <Notice kind="bad">An organisation must have at least one owner.</Notice>
-      )}
-    </>
   )
 }
 
@@ -204,8 +176,7 @@ const Invitations = ({
   invitations: InvitationRow[]
   workspaces: WorkspaceRow[]
 }) => (
-  <section aria-labelledby="invitations-heading">
-    <h2 id="invitations-heading">Open invitations</h2>
+  <Section id="invitations-heading" title="Open invitations">
     <Table
       label="Open invitations"
       columns={['Email', 'Role', 'Workspaces', 'Expires', 'Actions']}
@@ -221,5 +192,5 @@ const Invitations = ({
         />,
       ])}
     />
-  </section>
+  </Section>
 )

@@ -1,28 +1,27 @@
 // An added webhook endpoint: adding, changing, disabling and deleting it, and its signing secret.
 import { Hono } from 'hono'
-import type { AddedEndpointRow } from '../../db/webhook-schema.ts'
+import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
 import { AppError } from '../../domain/errors.ts'
 import { permitsUnlimited } from '../../domain/role.ts'
 import { urlPolicyOf } from '../../http/base-url.ts'
-import { isId, newId } from '../../ids.ts'
+import { isId, newId } from '../../platform/ids.ts'
 import {
   addEndpoint,
-  deleteAddedEndpoint,
-  readAddedEndpoint,
-  revealEndpointSecret,
-  rotateEndpointSecret,
-  updateAddedEndpoint,
-} from '../../webhooks/added-endpoints.ts'
-import { listFailingEndpoints } from '../../webhooks/endpoints.ts'
-import { listDeliveries } from '../../webhooks/read.ts'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+  deleteEndpoint,
+  readEndpoint,
+  revealSecret,
+  rotateSecret,
+  updateEndpoint,
+} from '../../webhooks/endpoints/endpoints.ts'
+import { listFailingReceivers } from '../../webhooks/endpoints/failing-receivers.ts'
+import { listDeliveries } from '../../webhooks/delivery/read-deliveries.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { EndpointFields } from '../components/endpoint-fields.tsx'
 import { EndpointStatus } from '../components/endpoint-list.tsx'
 import { ActionForm, Button, FormError, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Link } from '../components/link.tsx'
-import { Notice } from '../components/notice.tsx'
 import { SigningSecret } from '../components/signing-secret.tsx'
 import { TestEvent } from '../components/test-event.tsx'
 import { Timestamp } from '../components/time.tsx'
@@ -53,35 +52,35 @@ export const webhookEndpoints = new Hono<ConsoleApp>()
     } catch (error) {
       return newEndpointPage(c, id, formStateOf(error))
     }
-    return redirectTo(c, `${pathTo(id)}?added=1`)
+    return redirectTo(c, pathTo(id), 'endpoint_added')
   })
   .get('/:id', async (c) => endpointPage(c, await readOwn(c)))
   .post('/:id', permitted('develop'), async (c) => {
     const endpoint = await readOwn(c)
     const form = await readForm(c, endpointForm(urlPolicyOf(c)))
     if (!form.ok) return endpointPage(c, endpoint, { state: form })
-    await updateAddedEndpoint({ ...scopeOf(c), endpointId: endpoint.id, change: form.data })
-    return redirectTo(c, `${pathTo(endpoint.id)}?saved=1`)
+    await updateEndpoint({ ...scopeOf(c), endpointId: endpoint.id, change: form.data })
+    return redirectTo(c, pathTo(endpoint.id), 'endpoint_saved')
   })
   .post('/:id/enabled', permitted('develop'), async (c) => {
     const endpointId = idIn(c)
     const enabled = (await c.req.parseBody())['enabled'] === '1'
-    await updateAddedEndpoint({ ...scopeOf(c), endpointId, change: { enabled } })
+    await updateEndpoint({ ...scopeOf(c), endpointId, change: { enabled } })
     return redirectTo(c, pathTo(endpointId))
   })
   .post('/:id/delete', permitted('develop'), async (c) => {
-    await deleteAddedEndpoint({ ...scopeOf(c), endpointId: idIn(c) })
-    return redirectTo(c, '/settings/webhooks?deleted=1')
+    await deleteEndpoint({ ...scopeOf(c), endpointId: idIn(c) })
+    return redirectTo(c, '/settings/webhooks', 'endpoint_deleted')
   })
   .post('/:id/reveal', permitted('develop'), requireRecentSignIn, async (c) => {
     const endpoint = await readOwn(c)
-    const revealed = await revealEndpointSecret({ ...scopeOf(c), endpointId: endpoint.id })
+    const revealed = await revealSecret({ ...scopeOf(c), endpointId: endpoint.id })
     return endpointPage(c, endpoint, { revealed })
   })
   .post('/:id/rotate', permitted('develop'), requireRecentSignIn, async (c) => {
     const endpointId = idIn(c)
-    await rotateEndpointSecret({ ...scopeOf(c), endpointId })
-    return redirectTo(c, `${pathTo(endpointId)}?rotated=1#secret-heading`)
+    await rotateSecret({ ...scopeOf(c), endpointId })
+    return redirectTo(c, pathTo(endpointId), 'endpoint_secret_rotated')
   })
   // A page that was reloaded after a form, or opened after signing in again.
   .get('/:id/:action{enabled|delete|reveal|rotate}', (c) => redirectTo(c, pathTo(idIn(c))))
@@ -95,7 +94,7 @@ function endpointIdOf(id: unknown): string {
 const idIn = (c: ConsoleContext) => endpointIdOf(c.req.param('id'))
 
 /** @throws AppError not_found, also for an endpoint of another organisation */
-const readOwn = (c: ConsoleContext) => readAddedEndpoint({ ...scopeOf(c), endpointId: idIn(c) })
+const readOwn = (c: ConsoleContext) => readEndpoint({ ...scopeOf(c), endpointId: idIn(c) })
 
 /** @param id the id of the new endpoint: sending the form twice adds one endpoint */
 const newEndpointPage = (c: ConsoleContext, id: string, state: FormState = {}) =>
@@ -104,7 +103,6 @@ const newEndpointPage = (c: ConsoleContext, id: string, state: FormState = {}) =
     {
       title: 'Add endpoint',
       status: state.errors ? 422 : 200,
-      stylesheet: '/static/webhooks.css',
     },
     <>
       <Breadcrumb />
@@ -126,14 +124,14 @@ const newEndpointPage = (c: ConsoleContext, id: string, state: FormState = {}) =
 
 async function endpointPage(
   c: ConsoleContext,
-  endpoint: AddedEndpointRow,
+  endpoint: EndpointRow,
   { state = {}, revealed }: { state?: FormState; revealed?: string } = {},
 ) {
   const scope = scopeOf(c)
   const canDevelop = permitsUnlimited(c.var.membership, 'develop')
   const path = pathTo(endpoint.id)
   const [failing, latest, snippets] = await Promise.all([
-    listFailingEndpoints(scope),
+    listFailingReceivers(scope),
     listDeliveries({
       ...scope,
       filter: { mode: c.var.mode, endpoint: endpoint.id },
@@ -147,20 +145,14 @@ async function endpointPage(
     {
       title: endpoint.name,
       status: state.errors ? 422 : 200,
-      stylesheet: '/static/webhooks.css',
     },
     <>
       <Breadcrumb />
       <h1 class="long">{endpoint.name}</h1>
-      <Notices c={c} />
       <dl>
         <dt>Status</dt>
         <dd>
-          <EndpointStatus
-            url={endpoint.url}
-            enabled={endpoint.enabled}
-            health={{ failing, outcomes: [] }}
-          />
+          <EndpointStatus endpoint={endpoint} failing={failing} />
         </dd>
         <dt>Endpoint ID</dt>
         <dd>
@@ -172,7 +164,7 @@ async function endpointPage(
         </dd>
       </dl>
       <section aria-labelledby="deliveries-heading">
-        <div class="section-heading">
+        <div class="bar">
           <h2 id="deliveries-heading">Latest deliveries</h2>
           <Link to={`/settings/webhooks/deliveries?endpoint=${endpoint.id}`}>All deliveries</Link>
         </div>
@@ -195,7 +187,7 @@ async function endpointPage(
         revealed={revealed}
         snippets={snippets}
       />
-      {canDevelop && <TestEvent defaultUrl={null} endpoints={[endpoint]} />}
+      {canDevelop && <TestEvent endpoints={[endpoint]} />}
       {canDevelop && <Danger endpoint={endpoint} />}
     </>,
   )
@@ -207,24 +199,7 @@ const Breadcrumb = () => (
   </p>
 )
 
-const Notices = ({ c }: { c: ConsoleContext }) => (
-  <>
-    {c.req.query('added') && (
-      <Notice kind="good">
-        Endpoint added. Reveal its signing secret below, and send a test event.
-      </Notice>
-    )}
-    {c.req.query('saved') && <Notice kind="good">Endpoint saved. It applies to new events.</Notice>}
-    {c.req.query('rotated') && (
-      <Notice kind="good">
-        Signing secret rotated. For 24 hours, deliveries are signed with both the new and the
-        previous secret.
-      </Notice>
-    )}
-  </>
-)
-
-const Danger = ({ endpoint }: { endpoint: AddedEndpointRow }) => (
+const Danger = ({ endpoint }: { endpoint: EndpointRow }) => (
   <section class="card" aria-labelledby="danger-heading">
     <h2 id="danger-heading">{endpoint.enabled ? 'Disable or delete' : 'Enable or delete'}</h2>
     <p>A disabled endpoint receives no events. Events that wait for a retry fail.</p>

@@ -3,10 +3,10 @@ import { Hono } from 'hono'
 import { AppError } from '../../domain/errors.ts'
 import { permits } from '../../domain/role.ts'
 import { isDeliveryFinal } from '../../domain/webhook.ts'
-import { isEventId } from '../../ids.ts'
-import { readDelivery, readEvent } from '../../webhooks/read.ts'
-import { resendEvent } from '../../webhooks/resend.ts'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import { isEventId } from '../../platform/ids.ts'
+import { readDelivery, readEvent } from '../../webhooks/delivery/read-deliveries.ts'
+import { resendEvent } from '../../webhooks/delivery/resend.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { DeliveryBadge } from '../components/badges.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { DeliveryAttempt } from '../components/delivery-attempt.tsx'
@@ -21,6 +21,7 @@ import { permitted, scopeOf } from '../middleware/session.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
 
 const REFRESH_SECONDS = 2
+const MINUTE_MS = 60_000
 
 export const webhookEvent = new Hono<ConsoleApp>()
   .get('/:eventId', async (c) => {
@@ -30,7 +31,6 @@ export const webhookEvent = new Hono<ConsoleApp>()
       c,
       {
         title: 'Webhook event',
-        stylesheet: '/static/webhooks.css',
         ...(!isDeliveryFinal(event.status) && { refreshSeconds: REFRESH_SECONDS }),
       },
       <>
@@ -39,11 +39,6 @@ export const webhookEvent = new Hono<ConsoleApp>()
           <Link to="/settings/webhooks/deliveries">Deliveries</Link>
         </p>
         <h1>{event.type}</h1>
-        {c.req.query('busy') && (
-          <Notice kind="info">
-            A delivery attempt is already in progress. Try again in a minute.
-          </Notice>
-        )}
         <EventSection c={c} delivery={delivery} />
       </>,
     )
@@ -60,8 +55,10 @@ export const webhookEvent = new Hono<ConsoleApp>()
   .post('/:eventId/resend', permitted('develop'), async (c) => {
     const event = await readEvent({ ...scopeOf(c), eventId: eventIdIn(c) })
     const started = await resendEvent({ ...scopeOf(c), eventId: event.id })
-    const note = started ? `sent=${event.attempts}` : 'busy=1'
-    return redirectTo(c, `/settings/webhooks/${event.id}?${note}`)
+    const path = `/settings/webhooks/${event.id}`
+    return started
+      ? redirectTo(c, `${path}?sent=${event.attempts}`)
+      : redirectTo(c, path, 'event_busy')
   })
 
 /** @throws AppError not_found */
@@ -78,7 +75,7 @@ const readOwnDelivery = (c: ConsoleContext) =>
 const EventSection = ({
   c,
   delivery: {
-    source: { event, addedEndpoint },
+    source: { event, endpoint },
     attempts,
   },
 }: {
@@ -87,7 +84,9 @@ const EventSection = ({
 }) => {
   const sent = c.req.query('sent')
   const isOpen = !isDeliveryFinal(event.status)
-  const isDeleted = event.addedEndpointId !== null && !addedEndpoint
+  const isDeleted = !endpoint
+  // A retry that starts soon cannot be sent before: see `reopenEvent`.
+  const isSoon = isOpen && event.dueAt.getTime() < Date.now() + MINUTE_MS
   const live = `/settings/webhooks/${event.id}/live${sent ? `?sent=${encodeURIComponent(sent)}` : ''}`
   return (
     <section
@@ -118,14 +117,12 @@ const EventSection = ({
             {event.jobId}
           </Link>
         </dd>
-        {event.addedEndpointId !== null && (
+        {event.endpointId !== null && (
           <>
             <dt>Endpoint</dt>
             <dd>
-              {addedEndpoint ? (
-                <Link to={`/settings/webhooks/endpoints/${addedEndpoint.id}`}>
-                  {addedEndpoint.name}
-                </Link>
+              {endpoint ? (
+                <Link to={`/settings/webhooks/endpoints/${endpoint.id}`}>{endpoint.name}</Link>
               ) : (
                 <span class="muted">Deleted endpoint</span>
               )}
@@ -143,7 +140,7 @@ const EventSection = ({
           </>
         )}
       </dl>
-      {permits(c.var.membership.role, 'develop') && !isDeleted && (
+      {permits(c.var.membership.role, 'develop') && !isDeleted && !isSoon && (
         <p class="buttons">
           <ActionForm to={`/settings/webhooks/${event.id}/resend`} label="Send again" />
         </p>

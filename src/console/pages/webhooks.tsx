@@ -2,20 +2,22 @@
 // deliveries.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { updateOrganisation } from '../../accounts/organisations.ts'
-import { revealWebhookSecret, rotateWebhookSecret } from '../../accounts/webhook-secret.ts'
 import { AppError } from '../../domain/errors.ts'
 import { permitsUnlimited } from '../../domain/role.ts'
 import { SCENARIO_HOST } from '../../domain/scenario.ts'
 import { DEFAULT_ENDPOINT, MAX_ADDED_ENDPOINTS } from '../../domain/webhook.ts'
 import { urlPolicyOf } from '../../http/base-url.ts'
 import { cancelJob } from '../../jobs/cancel.ts'
-import { urlProblem } from '../../net/public-url.ts'
-import type { UrlPolicy } from '../../net/public-url.ts'
-import { listAddedEndpoints, readAddedEndpoint } from '../../webhooks/added-endpoints.ts'
-import { listFailingEndpoints } from '../../webhooks/endpoints.ts'
-import { listDeliveries, listEndpointOutcomes } from '../../webhooks/read.ts'
-import type { ConsoleApp, ConsoleContext } from '../context.ts'
+import {
+  listEndpoints,
+  readEndpoint,
+  revealSecret,
+  rotateSecret,
+  setDefaultUrl,
+} from '../../webhooks/endpoints/endpoints.ts'
+import { listFailingReceivers } from '../../webhooks/endpoints/failing-receivers.ts'
+import { listDeliveries, listEndpointOutcomes } from '../../webhooks/delivery/read-deliveries.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { EndpointList } from '../components/endpoint-list.tsx'
 import { Button, Field, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
@@ -24,6 +26,7 @@ import { Notice } from '../components/notice.tsx'
 import { SigningSecret } from '../components/signing-secret.tsx'
 import { EmptyState } from '../components/table.tsx'
 import { TestEvent } from '../components/test-event.tsx'
+import { defaultUrlForm } from '../endpoint-form.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { permitted, scopeOf } from '../middleware/session.ts'
 import { redirectTo } from '../organisation-path.ts'
@@ -47,34 +50,22 @@ const TEST_EVENTS = {
 } as const
 const OUTCOMES = ['completed', 'failed', 'refunded', 'cancelled'] as const
 
-const defaultUrl = (policy: UrlPolicy) =>
-  z.object({
-    url: z
-      .string()
-      .trim()
-      .superRefine((text, context) => {
-        const problem = text === '' ? null : urlProblem(text, policy)
-        if (problem) context.addIssue({ code: 'custom', message: `The URL ${problem}.` })
-      }),
-  })
-
 export const webhooks = new Hono<ConsoleApp>()
   .use(permitted('jobs'))
   .get('/', (c) => webhooksPage(c))
   .post('/url', permitted('develop'), async (c) => {
-    const form = await readForm(c, defaultUrl(urlPolicyOf(c)))
+    const form = await readForm(c, defaultUrlForm(urlPolicyOf(c)))
     if (!form.ok) return webhooksPage(c, form)
-    const defaultWebhookUrl = form.data.url || null
-    await updateOrganisation({ ...scopeOf(c), change: { defaultWebhookUrl } })
-    return redirectTo(c, '/settings/webhooks?saved=1')
+    await setDefaultUrl({ ...scopeOf(c), url: form.data.url || null })
+    return redirectTo(c, '/settings/webhooks', 'default_url_saved')
   })
   .post('/reveal', permitted('develop'), requireRecentSignIn, async (c) =>
-    webhooksPage(c, {}, await revealWebhookSecret(scopeOf(c))),
+    webhooksPage(c, {}, await revealSecret(defaultEndpointIn(c))),
   )
   .post('/rotate', permitted('develop'), requireRecentSignIn, async (c) => {
-    await rotateWebhookSecret(scopeOf(c))
+    await rotateSecret(defaultEndpointIn(c))
     // The redirect prevents a second rotation when the page is reloaded.
-    return redirectTo(c, '/settings/webhooks?rotated=1#secret-heading')
+    return redirectTo(c, '/settings/webhooks', 'secret_rotated')
   })
   // Runs a test job, whose event is delivered like any other event, but to one receiver only.
   .post('/test', permitted('develop'), async (c) => {
@@ -100,11 +91,12 @@ export const webhooks = new Hono<ConsoleApp>()
   .route('/endpoints', webhookEndpoints)
   .route('/', webhookEvent)
 
-/** The URL of the receiver of a test event; null when there is none. */
-async function testUrlOf(c: ConsoleContext, endpoint: string): Promise<string | null> {
-  if (endpoint === DEFAULT_ENDPOINT) return c.var.membership.organisation.defaultWebhookUrl
-  const { url, enabled } = await readAddedEndpoint({ ...scopeOf(c), endpointId: endpoint })
-  return enabled ? url : null
+const defaultEndpointIn = (c: ConsoleContext) => ({ ...scopeOf(c), endpointId: DEFAULT_ENDPOINT })
+
+/** The URL of the receiver of a test event; empty when there is none. */
+async function testUrlOf(c: ConsoleContext, endpointId: string): Promise<string> {
+  const { url, enabled } = await readEndpoint({ ...scopeOf(c), endpointId })
+  return enabled ? url : ''
 }
 
 /** Cancels a job, unless an earlier request with the same form has cancelled it. */
@@ -118,25 +110,26 @@ async function cancelTestJob(c: ConsoleContext, jobId: string): Promise<void> {
 }
 
 async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?: string) {
-  const { organisation } = c.var.membership
-  const { defaultWebhookUrl } = organisation
   const canDevelop = permitsUnlimited(c.var.membership, 'develop')
   const scope = scopeOf(c)
   const [endpoints, failing, outcomes, latest, snippets] = await Promise.all([
-    listAddedEndpoints(scope),
-    listFailingEndpoints(scope),
+    listEndpoints(scope),
+    listFailingReceivers(scope),
     listEndpointOutcomes(scope),
     listDeliveries({
       ...scope,
-      filter: { mode: c.var.mode },
+      // Test events are events of test jobs: they are shown in live mode, too.
+      filter: {},
       start: {},
       limit: LATEST_DELIVERIES,
     }),
     verifySnippets(c),
   ])
+  const [defaultEndpoint, ...added] = endpoints
+  const listed = defaultEndpoint.url ? endpoints : added
   return memberPage(
     c,
-    { title: 'Webhooks', status: state.errors ? 422 : 200, stylesheet: '/static/webhooks.css' },
+    { title: 'Webhooks', status: state.errors ? 422 : 200 },
     <>
       <h1>Webhooks</h1>
       <p>
@@ -145,21 +138,20 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
         <a href="/docs/webhooks">webhooks guide</a> shows how to verify and handle events.
       </p>
       {state.errors?.[''] && <Notice kind="bad">{state.errors['']}</Notice>}
-      <Notices c={c} />
       <DisabledEndpoints
         endpoints={failing.filter(({ disabledAt }) => disabledAt !== null)}
         canEnable={canDevelop}
       />
       <section aria-labelledby="endpoints-heading">
-        <div class="section-heading">
+        <div class="bar">
           <h2 id="endpoints-heading">Endpoints</h2>
-          {canDevelop && endpoints.length < MAX_ADDED_ENDPOINTS && (
+          {canDevelop && added.length < MAX_ADDED_ENDPOINTS && (
             <Link to="/settings/webhooks/endpoints/new" role="button" class="secondary">
               Add endpoint
             </Link>
           )}
         </div>
-        {defaultWebhookUrl === null && endpoints.length === 0 ? (
+        {listed.length === 0 ? (
           <EmptyState title="No endpoints yet">
             <p>
               Save a default URL below, or add endpoints that receive only the events that you
@@ -167,51 +159,31 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
             </p>
           </EmptyState>
         ) : (
-          <EndpointList
-            defaultUrl={defaultWebhookUrl}
-            endpoints={endpoints}
-            health={{ failing, outcomes }}
-          />
+          <EndpointList endpoints={listed} health={{ failing, outcomes }} />
         )}
       </section>
       <section aria-labelledby="deliveries-heading">
-        <div class="section-heading">
+        <div class="bar">
           <h2 id="deliveries-heading">Latest deliveries</h2>
           <Link to="/settings/webhooks/deliveries">All deliveries</Link>
         </div>
         <DeliveriesTable deliveries={latest.deliveries} endpoints={endpoints} />
       </section>
-      {canDevelop && <DefaultUrl url={defaultWebhookUrl} state={state} />}
+      {canDevelop && <DefaultUrl url={defaultEndpoint.url} state={state} />}
       <SigningSecret
         to="/settings/webhooks"
         signs="Deliveries to the default URL and to URLs of jobs are signed"
-        previousUntil={organisation.webhookSecretPreviousUntil}
+        previousUntil={defaultEndpoint.secretPreviousUntil}
         canManage={canDevelop}
         revealed={revealed}
         snippets={snippets}
       />
-      {canDevelop && <TestEvent defaultUrl={defaultWebhookUrl} endpoints={endpoints} />}
+      {canDevelop && <TestEvent endpoints={endpoints} />}
     </>,
   )
 }
 
-const Notices = ({ c }: { c: ConsoleContext }) => (
-  <>
-    {c.req.query('saved') && (
-      <Notice kind="good">Default URL saved. It applies to new jobs.</Notice>
-    )}
-    {c.req.query('enabled') && <Notice kind="good">Endpoint enabled.</Notice>}
-    {c.req.query('deleted') && <Notice kind="good">Endpoint deleted.</Notice>}
-    {c.req.query('rotated') && (
-      <Notice kind="good">
-        Signing secret rotated. Reveal the new secret below and add it to your endpoints. For 24
-        hours, deliveries are signed with both the new and the previous secret.
-      </Notice>
-    )}
-  </>
-)
-
-const DefaultUrl = ({ url, state }: { url: string | null; state: FormState }) => (
+const DefaultUrl = ({ url, state }: { url: string; state: FormState }) => (
   <section class="card" aria-labelledby="url-heading">
     <h2 id="url-heading">Default URL</h2>
     <PostForm to="/settings/webhooks/url" novalidate>
@@ -219,7 +191,7 @@ const DefaultUrl = ({ url, state }: { url: string | null; state: FormState }) =>
         name="url"
         label="URL"
         type="url"
-        value={url ?? ''}
+        value={url}
         placeholder="https://shop.example/webhooks/try-on"
         hint="Receives all events of jobs that do not set webhook_url. Leave empty to send events only to the URLs of jobs and to added endpoints."
         required={false}

@@ -1,7 +1,16 @@
-// Progressive enhancement of the console: copy buttons, local times, live updates of jobs and
-// payments, menus that close, and file size checks. Every page works without this script.
+// Progressive enhancement of the console: copy buttons, local times, live updates of lists, jobs and
+// payments while the page is visible, menus that close, and file size checks. Every page works without this script.
 
 const POLL_MS = 1000
+const formatOf = (options) => new Intl.DateTimeFormat(undefined, options)
+const FORMATS = {
+  minute: formatOf({ dateStyle: 'medium', timeStyle: 'short' }),
+  second: formatOf({ dateStyle: 'medium', timeStyle: 'medium' }),
+  day: formatOf({ dateStyle: 'medium' }),
+  earlier: formatOf({ day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' }),
+  full: formatOf({ dateStyle: 'medium', timeStyle: 'full' }), // includes the time zone
+}
+const AGO = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' })
 
 /** Waits, then until the page is visible. */
 export async function pause(ms) {
@@ -17,10 +26,11 @@ addEventListener('click', async ({ target }) => {
   const button = target.closest('[data-copy]')
   if (!button) return
   const isIcon = button.textContent.trim() === ''
+  const { copy } = button.dataset
   const show = (text) => (isIcon ? announce(text) : (button.textContent = text))
-  const source = button.closest('.copyable').querySelector('[data-copy-source]')
+  const source = button.closest('.copyable').querySelector('[data-copy-source], a')
   try {
-    await navigator.clipboard.writeText(source.textContent)
+    await navigator.clipboard.writeText(copy === 'true' ? source.textContent : copy)
     button.dataset.copied = ''
     show('Copied')
   } catch {
@@ -127,6 +137,10 @@ for (const section of document.querySelectorAll('[data-live]')) poll(section)
 if (document.querySelector('[data-reload]')) setTimeout(() => location.reload(), POLL_MS)
 showLocalTimes(document)
 showCopyButtons(document)
+// Back and Reload load the page of a rejected form instead of sending the form again.
+if (performance.getEntriesByType('navigation')[0]?.responseStatus >= 400) {
+  history.replaceState(null, '', location.href)
+}
 
 /** Replaces `section` with the current state of its job or payment until that is final. */
 export async function poll(section) {
@@ -146,7 +160,9 @@ export async function poll(section) {
       if (!isOpen && next.outerHTML !== current.outerHTML) {
         const { status } = next.dataset
         if (status !== current.dataset.status) announce(status)
+        const focused = current.contains(document.activeElement) && document.activeElement
         current.replaceWith(next)
+        if (focused) focusLike(next, focused)
         current = next
       }
     } else if (response && response.status !== 429) {
@@ -155,6 +171,14 @@ export async function poll(section) {
     // The server chooses a longer interval for what takes long.
     if (!current.dataset.live) return
     await pause(Number(current.dataset.liveSeconds ?? 1) * POLL_MS)
+  }
+}
+
+/** Moves the focus to the link or button of a new section that is like the one that had it. */
+function focusLike(section, { localName, href, ariaLabel, textContent }) {
+  for (const element of section.querySelectorAll(localName)) {
+    if (element.href !== href || element.ariaLabel !== ariaLabel) continue
+    if (element.textContent === textContent) return element.focus()
   }
 }
 
@@ -189,14 +213,20 @@ function megabytes(bytes) {
 
 /** Converts the UTC times below `root` to the browser's time zone and locale. */
 export function showLocalTimes(root) {
-  const [short, precise, full] = ['short', 'long', 'full'].map(
-    (timeStyle) => new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle }),
-  )
   for (const time of root.querySelectorAll('time[datetime]')) {
     const at = new Date(time.dateTime)
-    time.textContent = ('precise' in time.dataset ? precise : short).format(at)
-    time.title = full.format(at) // includes the time zone
+    const { as } = time.dataset
+    time.textContent = as === 'ago' ? agoText(at) : FORMATS[as].format(at)
+    time.title = FORMATS.full.format(at)
   }
+}
+
+/** Such as "5 min. ago"; the date for what is older than a day. */
+function agoText(at) {
+  const minutes = Math.floor((Date.now() - at) / 60_000)
+  if (minutes < 60) return AGO.format(-minutes, 'minute')
+  if (minutes < 24 * 60) return AGO.format(-Math.floor(minutes / 60), 'hour')
+  return FORMATS.earlier.format(at)
 }
 
 /** Shows the copy buttons below `root`, which do nothing without this script. */

@@ -26,6 +26,7 @@ addEventListener('paste', (event) => {
 
 function start(form) {
   pictures = [...form.querySelectorAll('[data-picture]')].map((card) => pictureOf(card, form))
+  for (const field of form.querySelectorAll('[data-file]')) field.hidden = false
   form.addEventListener('change', updateCode)
   form.addEventListener('submit', (event) => {
     // randomUUID requires HTTPS or localhost.
@@ -101,22 +102,24 @@ function pictureOf(card, form) {
     const reader = new FileReader()
     reader.addEventListener('load', () => current === choice && show(reader.result))
     reader.readAsDataURL(chosen)
-    const { url: stored, error, isRejected } = await send(chosen)
+    const { url: stored, error } = await send(chosen)
     if (current !== choice) return
-    // After a lost connection, the form still sends a chosen file.
-    if (stored || isRejected) file.value = ''
+    file.value = ''
     if (stored) choose({ stored, name: chosen.name })
     else {
-      choose({ preview: isRejected ? '' : undefined })
+      choose({ preview: '' })
       say(error, true)
     }
   }
 
   async function send(chosen) {
     try {
-      const response = await fetch(`${form.action}/uploads`, { method: 'POST', body: chosen })
-      const body = await response.json()
-      return { ...body, isRejected: !response.ok }
+      const response = await fetch(`${form.action}/uploads`, {
+        method: 'POST',
+        body: chosen,
+        headers: { Accept: 'application/json' },
+      })
+      return await response.json()
     } catch {
       return { error: 'The upload failed. Choose the file again.' }
     }
@@ -226,7 +229,6 @@ async function updateCode() {
   if (!code.open) return
   const form = document.querySelector('[data-playground]')
   const body = new FormData(form)
-  for (const { card } of pictures) body.delete(`${card.dataset.picture}_file`)
   const response = await fetch(code.dataset.codeFor, { method: 'POST', body }).catch(() => null)
   if (!response?.ok) return
   const texts = (await documentOf(response)).querySelectorAll('[data-copy-source]')

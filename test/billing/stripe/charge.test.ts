@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest'
 import type { FakeStripe } from '../../support/fake-stripe.ts'
 import { useFakeStripe } from '../../support/fake-stripe.ts'
-import type { PaymentRequest } from '../../../src/billing/provider.ts'
-import { newId } from '../../../src/ids.ts'
+import type { PaymentRequest } from '../../../src/billing/payment-provider.ts'
+import { newId } from '../../../src/platform/ids.ts'
 import { checkoutOf, find, packOf, planOf, provider, reloadOf, requestOf } from './support.ts'
 
 /** A request to charge a customer who has paid once. */

@@ -1,6 +1,6 @@
 // Stripe: Checkout of packs and plans, and finding payments.
 import { describe, expect, it } from 'vitest'
-import { newId } from '../../../src/ids.ts'
+import { newId } from '../../../src/platform/ids.ts'
 import { useFakeStripe } from '../../support/fake-stripe.ts'
 import { checkoutOf, find, packOf, planOf, provider, requestOf } from './support.ts'
 

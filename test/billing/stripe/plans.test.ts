@@ -1,12 +1,11 @@
 // Plans through Stripe, from the purchase to the end: what the organisation has after each event.
 import { describe, expect, it } from 'vitest'
 import { findBillingAccount } from '../../../src/billing/billing-account.ts'
-import { changePlan } from '../../../src/billing/change-plan.ts'
 import { PLAN_TERMS } from '../../../src/billing/plans.ts'
 import type { SelfServicePlan } from '../../../src/billing/plans.ts'
 import { readBilling } from '../../../src/billing/read-billing.ts'
 import { receiveEvent } from '../../../src/billing/receive-event.ts'
-import { balanceOf, newShop, organisationOf } from '../../support/billing.ts'
+import { balanceOf, newShop, organisationOf, confirmPlan } from '../../support/billing.ts'
 import type { Shop } from '../../support/billing.ts'
 import { useFakeStripe } from '../../support/fake-stripe.ts'
 import type { FakeStripe } from '../../support/fake-stripe.ts'
@@ -24,7 +23,7 @@ async function deliverAll(stripe: FakeStripe): Promise<void> {
 }
 
 const choose = ({ request }: Shop, plan: SelfServicePlan) =>
-  changePlan({
+  confirmPlan({
     ...request,
     env,
     plan,

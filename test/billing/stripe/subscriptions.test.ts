@@ -1,7 +1,7 @@
 // Stripe: subscriptions, upgrades, downgrades and renewals.
-import { describe, expect, it } from 'vitest'
-import type { PaymentRequest, SubscriptionState } from '../../../src/billing/provider.ts'
-import { newId } from '../../../src/ids.ts'
+import { describe, expect, it, vi } from 'vitest'
+import type { PaymentRequest, SubscriptionState } from '../../../src/billing/payment-provider.ts'
+import { newId } from '../../../src/platform/ids.ts'
 import type { FakeStripe } from '../../support/fake-stripe.ts'
 import { useFakeStripe } from '../../support/fake-stripe.ts'
 import { checkoutOf, find, planOf, provider, requestOf } from './support.ts'
@@ -10,7 +10,7 @@ interface Subscribed {
   subscriptionId: string
   request: PaymentRequest
   /** A request to upgrade to `scale`. */
-  upgrade: () => PaymentRequest & { subscriptionId: string }
+  upgrade: () => PaymentRequest & { subscriptionId: string; at: Date }
   read: () => Promise<SubscriptionState | null>
 }
 
@@ -26,6 +26,7 @@ async function subscribed(stripe: FakeStripe): Promise<Subscribed> {
     subscriptionId,
     request,
     upgrade: () => ({
+      at: new Date(),
       ...requestOf(planOf('scale', 29_900), { organisationId, customerId }),
       subscriptionId,
     }),
@@ -79,6 +80,19 @@ describe('a subscription', () => {
     expect(isWithinMonth(state?.periodEnd)).toBe(false)
   })
 
+  it.each(['manual', 'subscription_threshold', 'quote_accept', 'upcoming'])(
+    'does not count an invoice with the billing reason %s as a renewal',
+    async (reason) => {
+      const stripe = useFakeStripe()
+      const { read, subscriptionId, request } = await subscribed(stripe)
+      stripe.addInvoice(subscriptionId, reason)
+      const paid = [{ paymentId: request.paymentId, status: 'paid' }]
+      expect((await read())?.invoices).toMatchObject(paid)
+      stripe.renew(subscriptionId)
+      expect((await read())?.invoices).toMatchObject([...paid, { paymentId: null }])
+    },
+  )
+
   it('is past due after a failed renewal until the invoice is paid', async () => {
     const stripe = useFakeStripe()
     const { read, subscriptionId } = await subscribed(stripe)
@@ -131,6 +145,23 @@ describe('a subscription', () => {
 })
 
 describe('an upgrade', () => {
+  it('charges what was quoted, to the second', async () => {
+    const stripe = useFakeStripe()
+    const { upgrade, subscriptionId } = await subscribed(stripe)
+    const request = upgrade()
+    const { purchase, customer } = request
+    if (purchase.kind !== 'plan') throw new Error('not a plan')
+    const { plan, amount } = purchase
+    const { currency } = customer
+    const { at } = request
+    const change = { subscriptionId, plan, amount, currency, at }
+    const quote = await provider().quoteUpgrade(change)
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 10 * 60_000 })
+    expect(await provider().upgrade(request)).toMatchObject({ status: 'paid', amount: quote })
+    expect(await provider().paymentMethod(request.customer.customerId ?? '')).toBe('Visa •••• 4242')
+    vi.useRealTimers()
+  })
+
   it('changes the plan at once and charges the difference', async () => {
     const stripe = useFakeStripe()
     const { read, upgrade, subscriptionId } = await subscribed(stripe)

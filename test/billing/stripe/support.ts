@@ -7,9 +7,9 @@ import type {
   PaymentRequest,
   PaymentState,
   Purchase,
-} from '../../../src/billing/provider.ts'
+} from '../../../src/billing/payment-provider.ts'
 import { stripe } from '../../../src/billing/stripe/stripe.ts'
-import { newId } from '../../../src/ids.ts'
+import { newId } from '../../../src/platform/ids.ts'
 import { STRIPE_SECRET_KEY } from '../../support/fake-stripe.ts'
 import { STRIPE_WEBHOOK_SECRET } from '../../support/stripe-event.ts'
 

@@ -4,8 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import type { Page } from 'playwright-core'
 
-/** Finds elements that overflow the window or their table. */
-export const OVERFLOWS = `[
+const OVERFLOWS = `[
   ...(document.documentElement.scrollWidth > innerWidth ? ['the page'] : []),
   ...[...document.querySelectorAll('td *')]
     .filter((part) => part.checkVisibility())
@@ -16,8 +15,7 @@ export const OVERFLOWS = `[
     .map((part) => part.outerHTML.slice(0, 80)),
 ]`
 
-/** Finds field borders and focus indicators with a contrast below 3:1 (WCAG 1.4.11). */
-export const LOW_CONTRAST = `(() => {
+const LOW_CONTRAST = `(() => {
   const channels = (colour) => colour.match(/[\\d.]+/g).map(Number)
   const luminance = (colour) => {
     const [red, green, blue] = channels(colour).map((value) =>
@@ -55,6 +53,18 @@ export const LOW_CONTRAST = `(() => {
   return findings
 })()`
 
+/** Finds elements of the open page that overflow the window or their table. */
+export const findOverflows = (page: Page): Promise<string[]> => evaluateLoaded(page, OVERFLOWS)
+
+/** Finds field borders and focus indicators with a contrast below 3:1 (WCAG 1.4.11). */
+export const findLowContrast = (page: Page): Promise<string[]> => evaluateLoaded(page, LOW_CONTRAST)
+
+/** After a click, elements are visible before the style sheets are loaded. */
+async function evaluateLoaded<Value>(page: Page, expression: string): Promise<Value> {
+  await page.waitForLoadState('load')
+  return page.evaluate<Value>(expression)
+}
+
 /** Asserts that axe finds no violations on `path`, or on the open page. */
 export async function assertAccessible(page: Page, path?: string): Promise<void> {
   if (path !== undefined) await page.goto(path)
@@ -87,8 +97,8 @@ async function runAxe(page: Page, rules: string[] = []): Promise<Violation[]> {
     await page.evaluate(`${source}; 0`)
   }
   const enabled = Object.fromEntries(rules.map((rule) => [rule, { enabled: true }]))
-  const violations = await page.evaluate(
+  return evaluateLoaded(
+    page,
     `axe.run({ rules: ${JSON.stringify(enabled)} }).then(({ violations }) => violations)`,
   )
-  return violations as Violation[]
 }

@@ -18,7 +18,7 @@ export interface Console extends Service {
 
 /** Takes a few seconds. */
 export async function startConsole(): Promise<Console> {
-  const service = await startService({ WEBHOOK_RETRY_DELAYS: '60' })
+  const service = await startService({ WEBHOOK_RETRY_DELAYS: '600' })
   const executablePath = chromiumPath()
   if (!executablePath) throw new Error('Chromium was not found')
   // The service loads the console at its first page, which takes longest.
@@ -36,7 +36,7 @@ export async function startConsole(): Promise<Console> {
         reducedMotion: 'reduce',
         ...options,
       })
-      context.setDefaultTimeout(30_000)
+      context.setDefaultTimeout(60_000)
       return context.newPage()
     },
     async close() {

@@ -61,14 +61,16 @@ export const OTHER_ROUTES = [
   /\/live$/,
   /^\/sandbox\//, // billing.test.ts
   /\/billing\/payments\/:paymentId$/, // billing.test.ts
+  /\/billing\/portal\/return$/,
   /^\/console\/account\/(export|keep|password)$/,
   /^\/console\/account\/(notifications|passkeys|two-factor\/set-up)$/,
   /^\/console\/onboarding$/,
   /^\/console\/resend$/,
   /^\/console\/sign-in\/(code|passkey)$/, // account.test.ts
-  // Redirects of formRedirects (src/console/routes.tsx).
+  // Redirects of formRedirects (src/console/console.tsx).
   /:(form|action)$/,
-  /\/credits\/ledger\.csv$/,
+  /\.csv$/,
+  /\/search$/,
   /\/jobs\/export$/,
   /\/jobs\/:jobId\/(thumbnail|download|run-again)$/,
   /\/playground\/sample$/,

@@ -5,13 +5,13 @@ import { ROOT } from '../../../scripts/wrangler.ts'
 
 export const CONSUMER = `
 import { ApiError, JobError, TryOnClient, webhooks } from '@try-on/client'
-import type { ErrorCode, Job, JobStatus, WebhookEvent } from '@try-on/client'
+import type { CompletedJob, ErrorCode, JobStatus, WebhookEvent } from '@try-on/client'
 
 const client = new TryOnClient({ apiKey: 'svc_test_sk_1', baseUrl: 'https://try-on.example', fetch })
 
-export async function run(signal: AbortSignal): Promise<string | null> {
+export async function run(signal: AbortSignal): Promise<string> {
   try {
-    const job: Job = await client.tryOn.run(
+    const job: CompletedJob = await client.tryOn.run(
       { model_image_url: 'https://shop.example/1', garment_image_url: 'https://shop.example/2' },
       { signal, onUpdate: ({ status }) => void status.length },
     )
@@ -27,9 +27,9 @@ export async function run(signal: AbortSignal): Promise<string | null> {
   } catch (error) {
     if (error instanceof ApiError) {
       const code: ErrorCode = error.code
-      return code === 'insufficient_credits' ? null : error.docsUrl
+      return code === 'insufficient_credits' ? '' : error.docsUrl
     }
-    if (error instanceof JobError) return error.code
+    if (error instanceof JobError) return error.code ?? ''
     throw error
   }
 }

@@ -47,7 +47,10 @@ export type FakeCloudflare = Awaited<ReturnType<typeof startFakeCloudflare>>
 
 export async function startFakeCloudflare() {
   const databases = new Set<string>()
+  /** Of the databases that have one. */
+  const jurisdictions = new Map<string, string>()
   const queues = new Set<string>()
+  /** By name, those of a jurisdiction as `eu/name`. */
   const buckets = new Map<string, Rule[]>()
   /** The secrets of each Worker. */
   const workers = new Map<string, Map<string, string>>()
@@ -59,7 +62,12 @@ export async function startFakeCloudflare() {
   let writesUntilFailure = Infinity
   let failsAfterEffect = false
 
-  function handle(method: string, url: URL, body: unknown): { result: unknown; total?: number } {
+  function handle(
+    method: string,
+    url: URL,
+    body: unknown,
+    jurisdiction: unknown,
+  ): { result: unknown; total?: number } {
     const path = decodeURIComponent(url.pathname)
     requests.push(`${method} ${path}`)
     if (forbidden.some((part) => path.includes(part))) {
@@ -76,9 +84,21 @@ export async function startFakeCloudflare() {
       return name
     }
 
-    if (route === 'GET /d1/database') return page([...databases].map((name) => ({ name })))
+    const inJurisdiction = (name: string) => (jurisdiction ? `${jurisdiction}/${name}` : name)
+
+    if (route === 'GET /d1/database') {
+      return page(
+        [...databases].map((name) => ({ name, jurisdiction: jurisdictions.get(name) ?? null })),
+      )
+    }
     if (route === 'POST /d1/database') {
-      databases.add(create(databases, z.strictObject({ name: z.string() }).parse(body).name))
+      const Database = z.strictObject({
+        name: z.string(),
+        jurisdiction: z.literal('eu').optional(),
+      })
+      const { name, jurisdiction: own } = Database.parse(body)
+      databases.add(create(databases, name))
+      if (own) jurisdictions.set(name, own)
       return { result: {} }
     }
     if (route === 'GET /queues') return page([...queues].map((name) => ({ queue_name: name })))
@@ -89,7 +109,7 @@ export async function startFakeCloudflare() {
     }
     if (route === 'POST /r2/buckets') {
       const { name } = z.strictObject({ name: z.string() }).parse(body)
-      buckets.set(create(buckets, name), [multipartRule()])
+      buckets.set(create(buckets, inJurisdiction(name)), [multipartRule()])
       return { result: {} }
     }
     if (route === 'GET /email/sending/zones') {
@@ -100,12 +120,15 @@ export async function startFakeCloudflare() {
 
     const [, bucket] = /^\w+ \/r2\/buckets\/([^/]+)/.exec(route) ?? []
     if (bucket !== undefined) {
-      const rules = buckets.get(bucket)
+      const rules = buckets.get(inJurisdiction(bucket))
       if (!rules) throw new ApiError(404, 10006, 'The specified bucket does not exist.')
       if (route === `GET /r2/buckets/${bucket}`) return { result: { name: bucket } }
       if (route === `GET /r2/buckets/${bucket}/lifecycle`) return { result: { rules } }
       if (route === `PUT /r2/buckets/${bucket}/lifecycle`) {
-        buckets.set(bucket, z.strictObject({ rules: z.array(Rule) }).parse(body).rules)
+        buckets.set(
+          inJurisdiction(bucket),
+          z.strictObject({ rules: z.array(Rule) }).parse(body).rules,
+        )
         return { result: {} }
       }
     }
@@ -146,7 +169,12 @@ export async function startFakeCloudflare() {
         }
         const fails = request.method !== 'GET' && --writesUntilFailure === 0
         if (fails && !failsAfterEffect) throw new ApiError(502, 0, 'Bad gateway')
-        const { result, total } = handle(request.method ?? 'GET', url, body)
+        const { result, total } = handle(
+          request.method ?? 'GET',
+          url,
+          body,
+          request.headers['cf-r2-jurisdiction'],
+        )
         if (fails) throw new ApiError(502, 0, 'Bad gateway')
         const info = total === undefined ? {} : { result_info: { total_pages: Math.ceil(total) } }
         respond(200, { success: true, errors: [], messages: [], result, ...info })
@@ -166,6 +194,7 @@ export async function startFakeCloudflare() {
   return {
     url: `http://127.0.0.1:${port}`,
     databases,
+    jurisdictions,
     queues,
     buckets,
     workers,
@@ -180,7 +209,8 @@ export async function startFakeCloudflare() {
       failsAfterEffect = when === 'after'
     },
     reset() {
-      for (const collection of [databases, queues, buckets, workers]) collection.clear()
+      for (const collection of [databases, jurisdictions, queues, buckets, workers])
+        collection.clear()
       requests.length = 0
       writesUntilFailure = Infinity
     },

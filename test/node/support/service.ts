@@ -2,10 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { migrateLocally } from '../../../scripts/migrate.ts'
 import { startDevServer, wrangler } from '../../../scripts/wrangler.ts'
 
-const OPERATOR_TOKEN = 'node-tests-operator-token'
+const OPERATOR_TOKEN = 'node-tests-operator-token-of-32-characters'
 
 /** The response of POST /operator/organisations. */
 export interface NewOrganisation {
@@ -19,6 +18,8 @@ export interface Service {
   url: string
   /** Sends a request to the operator API. @throws Error unless the response is 2xx */
   operator<T>(method: string, path: string, body?: object): Promise<T>
+  /** The log of the service so far, from level error. */
+  log(): string
   newOrganisation(settings?: object): Promise<NewOrganisation>
   /** Runs SQL on the database. */
   sql(command: string): void
@@ -30,7 +31,6 @@ export interface Service {
 export async function startService(vars: Record<string, string> = {}): Promise<Service> {
   const folder = mkdtempSync(join(tmpdir(), 'try-on-node-'))
   const persistTo = ['--persist-to', folder]
-  await migrateLocally(folder)
   const settings = Object.entries({
     OUTPUT_SIGNING_SECRET: 'node-tests-secret-of-32-characters!!',
     ENCRYPTION_KEY: 'node-tests-secret-of-32-characters!!',
@@ -57,6 +57,7 @@ export async function startService(vars: Record<string, string> = {}): Promise<S
   return {
     url: server.url,
     operator,
+    log: () => log,
     newOrganisation: (body = {}) =>
       operator('POST', '/organisations', { name: 'Acme Fashion', ...body }),
     sql(command) {

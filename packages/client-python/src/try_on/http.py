@@ -92,7 +92,7 @@ class HttpClient:
             try:
                 return self._send(request, self._timeout_seconds + wait_seconds)
             except (ApiError, ApiConnectionError) as error:
-                delay = retry_delay(error, attempt, repeatable)
+                delay = retry_delay(error, attempt, repeatable=repeatable)
                 if delay is None or attempt >= retries:
                     raise
             time.sleep(delay)
@@ -165,6 +165,7 @@ def _retry_after_seconds(value: Optional[str]) -> Optional[float]:
 def retry_delay(
     error: Union[ApiError, ApiConnectionError],
     attempt: int,
+    *,
     repeatable: bool = True,
     max_retry_after_seconds: float = MAX_RETRY_AFTER_SECONDS,
 ) -> Optional[float]:

@@ -3,10 +3,8 @@ import { ApiError, ConnectionError, TimeoutError, TryOnError } from '../index.ts
 import { CliError, EXIT } from './errors.ts'
 import type { ExitCode, Failure } from './errors.ts'
 
-/** `wasInterrupted`: Ctrl-C aborted the requests, so that their errors have no meaning. */
-export function failureOf(error: unknown, wasInterrupted: boolean): Failure {
+export function failureOf(error: unknown): Failure {
   if (error instanceof CliError) return error
-  if (wasInterrupted) return failure('interrupted', 'Interrupted.', EXIT.interrupted)
   if (error instanceof ApiError) return apiFailure(error)
   if (error instanceof TimeoutError) return failure('timeout', error.message, EXIT.timeout)
   if (error instanceof ConnectionError) {

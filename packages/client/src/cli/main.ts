@@ -1,35 +1,33 @@
 #!/usr/bin/env node
-// The executable try-on: reads the arguments, runs the command, prints errors, sets the exit code.
-import { VERSION } from '../version.ts'
-import { readArguments } from './args.ts'
-import { COMMANDS, helpPage } from './commands.ts'
-import { EXIT } from './errors.ts'
+// The executable try-on: runs the command, prints errors, sets the exit code.
+import { CommanderError } from '@commander-js/extra-typings'
+import { CliError, EXIT, InterruptedError } from './errors.ts'
 import type { ExitCode } from './errors.ts'
 import { failureOf } from './failure.ts'
 import { Output } from './output.ts'
+import { createProgram } from './program.ts'
 
 async function main(argv: string[]): Promise<ExitCode> {
   // Hides a key that was passed as an argument from lists of processes.
   process.title = 'try-on'
-  const output = new Output(argv.includes('--json'))
+  const output = new Output({ isJson: argv.includes('--json') })
   const controller = new AbortController()
+  const { signal } = controller
   const interrupt = () => {
     // A second Ctrl-C ends the process at once.
-    if (controller.signal.aborted) process.exit(EXIT.interrupted)
+    if (signal.aborted) process.exit(EXIT.interrupted)
     controller.abort()
   }
   process.on('SIGINT', interrupt).on('SIGTERM', interrupt)
   try {
-    const invocation = readArguments(argv, COMMANDS)
-    if (invocation.kind === 'version') output.text(VERSION)
-    else if (invocation.kind === 'help') output.text(helpPage(invocation.topic))
-    else {
-      const { command, args, options } = invocation
-      await command.run({ args, options, output, env: process.env, signal: controller.signal })
-    }
+    await createProgram({ output, env: process.env, signal }).parseAsync(argv, { from: 'user' })
     return EXIT.success
   } catch (error) {
-    const failure = failureOf(error, controller.signal.aborted)
+    // Help or the version has been printed.
+    if (error instanceof CommanderError) return EXIT.success
+    // Ctrl-C aborts the requests, so that their errors have no meaning.
+    const isAborted = signal.aborted && !(error instanceof CliError)
+    const failure = failureOf(isAborted ? new InterruptedError() : error)
     output.failure(failure)
     return failure.exitCode
   }

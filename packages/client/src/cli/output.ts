@@ -1,8 +1,6 @@
 // What the command line prints: results on stdout, progress and errors on stderr.
-import type { Environment } from './config.ts'
 import type { Failure } from './errors.ts'
 
-type Stream = NodeJS.WriteStream
 type Colour = 'red' | 'green' | 'yellow' | 'dim'
 
 const SGR: Record<Colour, number> = { red: 31, green: 32, yellow: 33, dim: 2 }
@@ -20,75 +18,63 @@ export function maskedKey(key: string): string {
 const safe = (text: string): string =>
   printable(text).replaceAll(/[a-z]+_(?:live|test)_sk_[^\s"]{4,}/g, maskedKey)
 
-/** Shows one line on a terminal that changes until `stop`. */
-export interface Progress {
-  update(text: string): void
-  stop(): void
-}
-
 export class Output {
   readonly isJson: boolean
-  readonly #stdout: Stream
-  readonly #stderr: Stream
-  readonly #env: Environment
 
-  constructor(
-    isJson: boolean,
-    { stdout, stderr, env }: { stdout: Stream; stderr: Stream; env: Environment } = process,
-  ) {
+  constructor({ isJson }: { isJson: boolean }) {
     this.isJson = isJson
-    this.#stdout = stdout
-    this.#stderr = stderr
-    this.#env = env
   }
 
   /** Prints the document with --json, the lines otherwise. */
   result(document: object, lines: readonly string[]): void {
-    this.#stdout.write(
+    process.stdout.write(
       this.isJson ? `${JSON.stringify(document, null, 2)}\n` : lines.map((l) => `${l}\n`).join(''),
     )
   }
 
   /** Prints one entry of a stream: a JSON document on one line with --json. */
   entry(document: object, line: string): void {
-    this.#stdout.write(`${this.isJson ? JSON.stringify(document) : line}\n`)
+    process.stdout.write(`${this.isJson ? JSON.stringify(document) : line}\n`)
   }
 
   /** Prints text that is the same with --json, for example a script. */
   text(text: string): void {
-    this.#stdout.write(text.endsWith('\n') ? text : `${text}\n`)
+    process.stdout.write(text.endsWith('\n') ? text : `${text}\n`)
   }
 
   /** Prints a remark that is not part of the result. */
   note(text: string): void {
-    if (!this.isJson) this.#stderr.write(`${text}\n`)
+    if (!this.isJson) process.stderr.write(`${text}\n`)
   }
 
   /** Not with --json, so that stderr contains either nothing or one error. */
   warn(text: string): void {
-    this.note(`${paint('Warning:', 'yellow', this.#stderr, this.#env)} ${text}`)
+    this.note(`${paint('Warning:', 'yellow', process.stderr)} ${text}`)
   }
 
   failure({ code, message, hints }: Failure): void {
     if (this.isJson) {
       const text = safe([message, ...hints].join(' '))
-      this.#stderr.write(`${JSON.stringify({ error: { code, message: text } })}\n`)
+      process.stderr.write(`${JSON.stringify({ error: { code, message: text } })}\n`)
       return
     }
-    const title = paint('Error:', 'red', this.#stderr, this.#env)
+    const title = paint('Error:', 'red', process.stderr)
     const lines = [`${title} ${safe(message)}`, ...hints.map((hint) => `  ${safe(hint)}`)]
-    this.#stderr.write(`${lines.join('\n')}\n`)
+    process.stderr.write(`${lines.join('\n')}\n`)
   }
 
   /** Colours text of stdout if it is a terminal. */
   colour(text: string, colour: Colour): string {
-    return paint(text, colour, this.#stdout, this.#env)
+    return paint(text, colour, process.stdout)
   }
 
-  /** Progress with the elapsed seconds. Prints nothing unless stderr is a terminal. */
-  progress(): Progress {
-    const stream = this.#stderr
-    if (!stream.isTTY || this.isJson) return { update() {}, stop() {} }
+  /**
+   * Shows on a terminal what `work` is doing, with the elapsed seconds, until it ends. Prints nothing
+   * unless stderr is a terminal.
+   */
+  async withProgress<T>(work: (show: (text: string) => void) => Promise<T>): Promise<T> {
+    const stream = process.stderr
+    if (!stream.isTTY || this.isJson) return work(() => {})
     const startedAt = Date.now()
     let current = ''
     const draw = () => {
@@ -96,23 +82,21 @@ export class Output {
       stream.write(`\r\u001B[K${current} … ${seconds} s`)
     }
     let timer: NodeJS.Timeout | undefined
-    return {
-      update(text) {
+    try {
+      return await work((text) => {
         current = printable(text)
         timer ??= setInterval(draw, 1000)
         draw()
-      },
-      stop() {
-        if (timer) stream.write('\r\u001B[K')
-        clearInterval(timer)
-        timer = undefined
-      },
+      })
+    } finally {
+      if (timer) stream.write('\r\u001B[K')
+      clearInterval(timer)
     }
   }
 }
 
-function paint(text: string, colour: Colour, stream: Stream, env: Environment): string {
-  const isPlain = !stream.isTTY || env.NO_COLOR || env.TERM === 'dumb'
+function paint(text: string, colour: Colour, stream: NodeJS.WriteStream): string {
+  const isPlain = !stream.isTTY || process.env.NO_COLOR || process.env.TERM === 'dumb'
   return isPlain ? text : `\u001B[${SGR[colour]}m${text}\u001B[0m`
 }
 

@@ -1,9 +1,10 @@
 // Address, key and secret of an invocation: options, then the environment, then the configuration file.
 import { TryOnClient } from '../index.ts'
-import type { Context } from './command.ts'
+import type { Context } from './context.ts'
 import { readConfig } from './config.ts'
-import type { LoadedConfig } from './config.ts'
+import type { Config, LoadedConfig } from './config.ts'
 import { CliError, EXIT, UsageError } from './errors.ts'
+import type { Output } from './output.ts'
 
 const LOOPBACK = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/
 
@@ -21,13 +22,9 @@ export async function connect(context: Context): Promise<Session> {
 }
 
 async function credentials(context: Context): Promise<{ baseUrl: string; apiKey: string }> {
-  const { options, env } = context
   const config = await loadConfig(context)
-  const baseUrl = checkedBaseUrl(
-    given(context, 'base-url', 'TRY_ON_BASE_URL') ?? config.baseUrl,
-    context,
-  )
-  const apiKey = options.text('key') || env.TRY_ON_API_KEY
+  const baseUrl = baseUrlOf(context, config)
+  const apiKey = context.globalOptions().key || context.env.TRY_ON_API_KEY
   if (apiKey) return { baseUrl, apiKey: checkedKey(apiKey) }
   if (!config.apiKey) {
     throw new CliError('not_logged_in', 'No API key.', {
@@ -49,21 +46,16 @@ async function credentials(context: Context): Promise<{ baseUrl: string; apiKey:
   return { baseUrl, apiKey: config.apiKey }
 }
 
-/** The webhook signing secret, if there is one. */
-export async function webhookSecret(context: Context): Promise<string | undefined> {
-  const { options, env } = context
-  return (
-    options.text('secret') || env.TRY_ON_WEBHOOK_SECRET || (await loadConfig(context)).webhookSecret
-  )
-}
+/** The webhook signing secret from the environment or the configuration file, if there is one. */
+export const configuredSecret = async (context: Context): Promise<string | undefined> =>
+  context.env.TRY_ON_WEBHOOK_SECRET || (await loadConfig(context)).webhookSecret
 
-/** The address from the options or the environment. */
-export function given({ options, env }: Context, option: string, variable: string) {
-  return options.text(option) || env[variable] || undefined
-}
+/** The address of the service. @throws UsageError unless it is set and an HTTP address */
+export const baseUrlOf = ({ globalOptions, env, output }: Context, config: Config): string =>
+  checkedBaseUrl(globalOptions().baseUrl || env.TRY_ON_BASE_URL || config.baseUrl, output)
 
 /** Without a trailing slash and /v1, as in the client. @throws UsageError unless it is an HTTP address */
-export function checkedBaseUrl(text: string | undefined, { output }: Context): string {
+export function checkedBaseUrl(text: string | undefined, output: Output): string {
   if (!text) {
     throw new UsageError(
       'The address of the service is not set.',

@@ -1,9 +1,13 @@
 // try-on trigger: sends real webhooks of all types by creating test jobs.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Argument, Command } from '@commander-js/extra-typings'
 import type { Job, TryOnClient } from '../index.ts'
-import type { Command, Context } from './command.ts'
+import type { Context } from './context.ts'
 import { CliError, EXIT } from './errors.ts'
+import { examples } from './help.ts'
+import { integer } from './options.ts'
 import { table } from './output.ts'
+import type { Output } from './output.ts'
 import { connect, isTestKey } from './settings.ts'
 
 const SCENARIOS = 'https://test.invalid'
@@ -21,42 +25,44 @@ const EVENT_TYPES = ['job.completed', 'job.failed', 'job.refunded', 'job.cancell
 /** Between two reads of the delivery's status. */
 const POLL_MS = 1500
 
-export const trigger: Command = {
-  name: 'trigger',
-  summary: 'Send test webhooks: create test jobs that end with the event.',
-  details: `
-Needs a test key. Test jobs cost no credits. Waits until the service has delivered each webhook, and
+export const trigger = (context: Context) =>
+  new Command('trigger')
+    .summary('Send test webhooks: create test jobs that end with the event.')
+    .description(
+      `Needs a test key. Test jobs cost no credits. Waits until the service has delivered each webhook, and
 fails when a delivery failed.`,
-  args: [{ name: 'event', choices: [...EVENT_TYPES, 'all'], summary: 'Type of the event.' }],
-  options: [
-    { name: 'webhook-url', value: 'URL', summary: 'Receives the webhooks. Required.' },
-    { name: 'timeout', value: 'SECONDS', summary: 'Time limit of the deliveries. Default: 60.' },
-  ],
-  examples: ['try-on trigger all --webhook-url http://127.0.0.1:4242'],
-  async run(context) {
-    const { args, options, output, signal } = context
-    const webhookUrl = options.requiredText('webhook-url')
-    const seconds = options.integer('timeout', { min: 1, max: 3600 }) ?? 60
-    const { client, apiKey } = await connect(context)
-    if (!isTestKey(apiKey)) throw testKeyRequired()
-    const types = EVENT_TYPES.filter((type) => args[0] === 'all' || args[0] === type)
-    const deadline = Date.now() + seconds * 1000
-    const progress = output.progress()
-    progress.update('waiting for the deliveries')
-    let jobs: { event: EventType; job: Job }[]
-    try {
-      jobs = await Promise.all(
-        types.map(async (event) => {
-          const jobId = await createJob(client, event, webhookUrl, signal)
-          return { event, job: await delivered({ client, jobId, deadline, signal }) }
-        }),
-      )
-    } finally {
-      progress.stop()
-    }
-    output.result({ events: jobs }, lines(jobs, context))
-    check(jobs, seconds)
-  },
+    )
+    .addArgument(new Argument('<event>', 'Type of the event.').choices([...EVENT_TYPES, 'all']))
+    .requiredOption('--webhook-url <URL>', 'Receives the webhooks. Required.')
+    .option(
+      '--timeout <SECONDS>',
+      'Time limit of the deliveries.',
+      integer('--timeout', 1, 3600),
+      60,
+    )
+    .addHelpText('after', examples('try-on trigger all --webhook-url http://127.0.0.1:4242'))
+    .action(async (event, { webhookUrl, timeout }) => {
+      const { output, signal } = context
+      const { client, apiKey } = await connect(context)
+      if (!isTestKey(apiKey)) throw testKeyRequired()
+      const types = EVENT_TYPES.filter((type) => event === 'all' || event === type)
+      const deadline = Date.now() + timeout * 1000
+      const jobs = await output.withProgress((show) => {
+        show('waiting for the deliveries')
+        return Promise.all(
+          types.map(async (type) => {
+            const jobId = await createJob(client, type, webhookUrl, signal)
+            return { event: type, job: await waitForDelivery({ client, jobId, deadline, signal }) }
+          }),
+        )
+      })
+      output.result({ events: jobs }, deliveryTable(jobs, output))
+      requireDelivery(jobs, timeout)
+    })
+
+interface TriggeredJob {
+  event: EventType
+  job: Job
 }
 
 async function createJob(
@@ -78,7 +84,7 @@ async function createJob(
 }
 
 /** The job after its delivery, or at the deadline. */
-async function delivered(wait: {
+async function waitForDelivery(wait: {
   client: TryOnClient
   jobId: string
   deadline: number
@@ -97,7 +103,7 @@ async function delivered(wait: {
 const isSettled = ({ webhook_status: status }: Job): boolean =>
   status === 'delivered' || status === 'failed'
 
-const lines = (jobs: { event: EventType; job: Job }[], { output }: Context): string[] => [
+const deliveryTable = (jobs: TriggeredJob[], output: Output): string[] => [
   ...table(
     ['EVENT', 'JOB', 'STATUS', 'WEBHOOK'],
     jobs.map(({ event, job }) => [event, job.job_id, job.status, job.webhook_status ?? '']),
@@ -108,17 +114,17 @@ const lines = (jobs: { event: EventType; job: Job }[], { output }: Context): str
 ]
 
 /** @throws CliError unless all webhooks were delivered */
-function check(jobs: { event: EventType; job: Job }[], seconds: number): void {
+function requireDelivery(jobs: TriggeredJob[], timeoutSeconds: number): void {
   const failed = jobs.filter(({ job }) => job.webhook_status === 'failed')
   const open = jobs.filter(({ job }) => !isSettled(job))
-  const names = (list: typeof jobs) => list.map(({ event }) => event).join(', ')
+  const names = (list: TriggeredJob[]) => list.map(({ event }) => event).join(', ')
   if (failed.length > 0) {
     throw new CliError('webhook_failed', `Not delivered: ${names(failed)}.`, {
       hints: ['The console shows the responses of your server under Settings, Webhooks.'],
     })
   }
   if (open.length > 0) {
-    throw new CliError('timeout', `Not delivered within ${seconds} s: ${names(open)}.`, {
+    throw new CliError('timeout', `Not delivered within ${timeoutSeconds} s: ${names(open)}.`, {
       exitCode: EXIT.timeout,
       hints: ['Respond with 2xx. The service retries. See: try-on jobs get <job-id>'],
     })

@@ -1,7 +1,8 @@
 // What the engine understood, drawn over the pictures it looked at.
-import type { Garment, Sleeve, UpperSide } from '../../src/garment.ts'
-import { LABEL, type Parsing } from '../../src/parsing.ts'
-import type { Perception } from '../../src/perception.ts'
+import { isUpper, type Garment } from '../../src/garment.ts'
+import { between, distance } from '../../src/lines.ts'
+import { LABEL } from '../../src/parsing.ts'
+import type { Steps } from '../../src/compose.ts'
 import type { Plane } from '../../src/plane.ts'
 import type { Point, Raster } from '../../src/raster.ts'
 
@@ -24,19 +25,14 @@ const CYAN: Colour = [0, 190, 200]
 const CONFIDENT = 0.3
 
 /** The photo with the labels' colours, the person's edge, the target's edge (white) and the joints. */
-export function personOverlay(
-  photo: Raster,
-  perception: Perception,
-  parsing: Parsing | undefined,
-  target: Plane | undefined,
-): Raster {
-  const result = { ...photo, data: photo.data.slice() }
-  for (let i = 0; i < (parsing?.labels.length ?? 0); i++) {
-    const colour = LABEL_COLOURS[parsing?.labels[i] ?? 0]
+export function personOverlay({ before, perception, parsing, covered }: Steps): Raster {
+  const result = { ...before, data: before.data.slice() }
+  for (const [i, label] of parsing.labels.entries()) {
+    const colour = LABEL_COLOURS[label]
     if (colour) mix(result, i, colour, 0.5)
   }
   drawEdge(result, perception.person, RED)
-  if (target) drawEdge(result, target, [255, 255, 255])
+  drawEdge(result, covered, [255, 255, 255])
   for (const [name, joint] of Object.entries(perception.pose)) {
     const side = name.startsWith('left') ? BLUE : GREEN
     dot(result, joint, joint.score > CONFIDENT ? side : RED, 3)
@@ -56,7 +52,7 @@ export function garmentOverlay(garment: Garment): Raster {
       dot(result, point, colour, Math.ceil(size * 0.6))
     }
   }
-  if ('legs' in garment) {
+  if (!isUpper(garment)) {
     draw(garment.waist, MAGENTA)
     draw(garment.left, GREEN)
     draw(garment.right, BLUE)
@@ -75,15 +71,11 @@ export function garmentOverlay(garment: Garment): Raster {
   ] as const) {
     draw(side.side, colour)
     draw(side.armhole, CYAN)
-    for (const edge of edgesOf(side.sleeve)) draw(edge, colour)
-    for (const point of cornersOf(side)) dot(result, point, RED, size)
+    if (side.sleeve) for (const edge of [side.sleeve.outer, side.sleeve.inner]) draw(edge, colour)
+    for (const point of [side.neck, side.shoulder, side.armpit]) dot(result, point, RED, size)
   }
   return result
 }
-
-const edgesOf = (sleeve: Sleeve | null) => (sleeve ? [sleeve.outer, sleeve.inner] : [])
-
-const cornersOf = ({ neck, shoulder, armpit }: UpperSide) => [neck, shoulder, armpit]
 
 function mix({ data }: Raster, index: number, colour: Colour, share: number): void {
   for (let c = 0; c < 3; c++) {
@@ -114,10 +106,9 @@ function dot(picture: Raster, centre: Point, colour: Colour, radius: number): vo
 }
 
 function line(picture: Raster, from: Point, to: Point, colour: Colour, radius: number): void {
-  const steps = Math.min(2000, Math.ceil(Math.hypot(to.x - from.x, to.y - from.y)))
+  const steps = Math.min(2000, Math.ceil(distance(from, to)))
   for (let i = 0; i < steps; i++) {
     const share = i / steps
-    const point = { x: from.x + (to.x - from.x) * share, y: from.y + (to.y - from.y) * share }
-    dot(picture, point, colour, radius)
+    dot(picture, between(from, to, share), colour, radius)
   }
 }

@@ -1,16 +1,36 @@
-// Contact sheets: pictures side by side on white.
-import { sample, type Plane } from '../../src/plane.ts'
+// One picture of a pair: what the engine saw, understood and drew, side by side on white.
+import type { Composition } from '../../src/compose.ts'
 import { shrink, type Raster } from '../../src/raster.ts'
+import { garmentOverlay, personOverlay } from './overlay.ts'
 
-/** A white picture. */
-export const blank = (width: number, height: number): Raster => ({
-  width,
-  height,
-  data: new Uint8ClampedArray(width * height * 4).fill(255),
-})
+/** Pixels of the result; the person, the garment and what was understood are in a column beside it. */
+const RESULT = { width: 530, height: 704 }
+const SMALL = { width: 176, height: 234 }
+const GAP = 4
+
+/** What exists of a pair: after a failure only the pictures that were read. */
+export interface Stages {
+  photo?: Raster
+  product?: Raster
+  composition?: Composition
+}
+
+export function sheetOf({ photo, product, composition }: Stages): Raster {
+  const width = SMALL.width + GAP + RESULT.width
+  const data = new Uint8ClampedArray(width * RESULT.height * 4).fill(255)
+  const sheet = { width, height: RESULT.height, data }
+  const steps = composition?.steps
+  const column = [photo, steps ? garmentOverlay(steps.garment) : product]
+  if (steps) column.push(personOverlay(steps))
+  column.forEach((picture, i) => {
+    if (picture) paste(sheet, fitInto(picture, SMALL), 0, i * (SMALL.height + 1))
+  })
+  if (composition) paste(sheet, fitInto(composition.picture, RESULT), SMALL.width + GAP, 0)
+  return sheet
+}
 
 /** Draws a picture in place; what does not fit is cut off. Transparent pixels show a chequered ground. */
-export function paste(target: Raster, picture: Raster, left: number, top: number): void {
+function paste(target: Raster, picture: Raster, left: number, top: number): void {
   for (let y = 0; y < Math.min(picture.height, target.height - top); y++) {
     for (let x = 0; x < Math.min(picture.width, target.width - left); x++) {
       const from = (y * picture.width + x) * 4
@@ -24,50 +44,8 @@ export function paste(target: Raster, picture: Raster, left: number, top: number
   }
 }
 
-/** The largest copy that fits into the box, with the same proportions; small pictures are enlarged. */
-export function fitInto(picture: Raster, width: number, height: number): Raster {
-  const scale = Math.min(width / picture.width, height / picture.height)
-  const longest = Math.max(1, Math.round(scale * Math.max(picture.width, picture.height)))
-  return scale <= 1 ? shrink(picture, longest) : enlarge(picture, scale)
-}
-
-/** Half as wide and half as high. */
-export const half = (picture: Raster) =>
-  shrink(picture, Math.max(1, Math.floor(Math.max(picture.width, picture.height) / 2)))
-
-/** Pictures of equal size in rows. */
-export function grid(pictures: readonly Raster[], columns: number): Raster {
-  const width = pictures[0]?.width ?? 1
-  const height = pictures[0]?.height ?? 1
-  const result = blank(
-    width * Math.min(columns, Math.max(1, pictures.length)),
-    height * Math.ceil(pictures.length / columns),
-  )
-  pictures.forEach((picture, i) => {
-    paste(result, picture, (i % columns) * width, Math.floor(i / columns) * height)
-  })
-  return result
-}
-
-function enlarge(picture: Raster, scale: number): Raster {
-  const result = blank(
-    Math.max(1, Math.round(picture.width * scale)),
-    Math.max(1, Math.round(picture.height * scale)),
-  )
-  for (let c = 0; c < 4; c++) {
-    const plane: Plane = {
-      width: picture.width,
-      height: picture.height,
-      data: Float32Array.from(
-        { length: picture.data.length / 4 },
-        (_, i) => picture.data[i * 4 + c]!,
-      ),
-    }
-    for (let y = 0, at = c; y < result.height; y++) {
-      for (let x = 0; x < result.width; x++, at += 4) {
-        result.data[at] = sample(plane, (x + 0.5) / scale, (y + 0.5) / scale)
-      }
-    }
-  }
-  return result
+/** The largest copy that fits into the box, with the same proportions. Never enlarges. */
+function fitInto(picture: Raster, box: { width: number; height: number }): Raster {
+  const scale = Math.min(box.width / picture.width, box.height / picture.height)
+  return shrink(picture, Math.round(scale * Math.max(picture.width, picture.height)))
 }

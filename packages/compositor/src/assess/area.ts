@@ -1,51 +1,32 @@
-// Areas of the analysed picture, as counts and shares of pixels.
+// Shares and means over pixels of the analysed picture.
+import type { Size } from '../raster.ts'
 
-export interface Size {
-  width: number
-  height: number
-}
+/** Whether a pixel belongs to a set, by its index. */
+export type PixelSet = (at: number) => boolean
 
-/** The share of the pixels of `whole` that are also in `part`; `none` when `whole` is empty. */
+/** The share of the pixels of `whole` that are also in `part`; `ifEmpty` when `whole` has none. */
 export function shareOf(
   { width, height }: Size,
-  whole: (i: number) => boolean,
-  part: (i: number) => boolean,
-  none = 0,
+  whole: PixelSet,
+  part: PixelSet,
+  ifEmpty = 0,
 ): number {
-  let [all, some] = [0, 0]
-  for (let i = 0; i < width * height; i++) {
-    if (!whole(i)) continue
-    all++
-    if (part(i)) some++
+  let [inWhole, inBoth] = [0, 0]
+  for (let at = 0; at < width * height; at++) {
+    if (!whole(at)) continue
+    inWhole++
+    if (part(at)) inBoth++
   }
-  return all === 0 ? none : some / all
+  return inWhole === 0 ? ifEmpty : inBoth / inWhole
 }
 
-/** How many pixels count in each connected piece of a set of pixels, largest first. */
-export function pieceSizes(
-  { width, height }: Size,
-  isIn: (i: number) => boolean,
-  counts: (i: number) => boolean,
-): number[] {
-  const seen = new Uint8Array(width * height)
-  const stack: number[] = []
-  const sizes: number[] = []
-  const visit = (i: number) => {
-    if (seen[i] !== 0 || !isIn(i)) return
-    seen[i] = 1
-    stack.push(i)
+/** The mean of the values of a set of pixels; 0 for none. */
+export function meanOf(values: Float32Array, set: PixelSet): number {
+  let [sum, count] = [0, 0]
+  for (let at = 0; at < values.length; at++) {
+    if (!set(at)) continue
+    sum += values[at]!
+    count++
   }
-  for (let start = 0; start < seen.length; start++) {
-    visit(start)
-    let size = 0
-    for (let i = stack.pop(); i !== undefined; i = stack.pop()) {
-      if (counts(i)) size++
-      if (i % width > 0) visit(i - 1)
-      if (i % width < width - 1) visit(i + 1)
-      if (i >= width) visit(i - width)
-      if (i + width < seen.length) visit(i + width)
-    }
-    if (size > 0) sizes.push(size)
-  }
-  return sizes.sort((a, b) => b - a)
+  return count === 0 ? 0 : sum / count
 }

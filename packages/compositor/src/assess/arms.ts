@@ -1,15 +1,20 @@
 // Cloth on the arms: whole sleeves, and hands that stay in front.
-import type { Body } from '../body.ts'
-import { armAt, isSeen, type Limb } from '../limb.ts'
+import type { Body, BodySide } from '../body.ts'
+import { armAt, isInLimb, isSeen, type Limb } from '../limb.ts'
 import { LABEL, type Parsing } from '../parsing.ts'
 import type { Plane } from '../plane.ts'
-import type { Point } from '../raster.ts'
+import { indexAt, type Point, type Size } from '../raster.ts'
+import type { PixelSet } from './area.ts'
 
+/** Places along an arm at which its cloth is looked for, and the share of the arm at which they end. */
 const STEPS = 40
 const SLEEVE_END = 0.9
-
-/** A shorter sleeve cannot be distinguished from the torso behind the arm. */
+/** The share of the arm: a shorter sleeve cannot be distinguished from the torso behind the arm. */
 const LONG = 0.6
+/** How far from its axis a painted pixel is the arm's, in half-widths. */
+const ON_ARM = 1.2
+/** The reach of a hand round its middle, relative to the body's size; its middle, in forearms beyond the wrist. */
+const HAND = { reach: 0.22, beyond: 0.3 }
 
 interface Arms {
   body: Body
@@ -18,15 +23,19 @@ interface Arms {
   reach: readonly [number, number]
 }
 
+/** The pixels on an arm's axis in equal steps from the shoulder; -1 outside of the picture. */
+const pixelsAlong = ({ arm, sign }: BodySide, parsing: Parsing) =>
+  Array.from({ length: Math.floor(STEPS * SLEEVE_END) + 1 }, (_, i) =>
+    indexAt(parsing, armAt(arm, i / STEPS, sign).point),
+  )
+
 /** The share of the arms that is bare although a long sleeve covers the same arm further down. */
 export function brokenSleeves({ body, parsing, covered, reach }: Arms): number {
   let worst = 0
   for (const side of [body.left, body.right]) {
     if (reach[side === body.left ? 0 : 1]! < LONG) continue
     let [gap, found] = [0, 0]
-    for (let i = 0; i <= STEPS * SLEEVE_END; i++) {
-      const { point } = armAt(side.arm, i / STEPS, side.sign)
-      const at = indexAt(parsing, point)
+    for (const at of pixelsAlong(side, parsing)) {
       if (at < 0) continue
       const label = parsing.labels[at]
       if (covered.data[at]! > 0.5) found = gap
@@ -39,21 +48,15 @@ export function brokenSleeves({ body, parsing, covered, reach }: Arms): number {
 
 /** The difference of the lengths of cloth on the two arms, as a share of the arm. */
 export function unevenSleeves(body: Body, parsing: Parsing, covered: Plane): number {
-  const [left = 0, right = 0] = [body.left, body.right].map((side) => {
-    let count = 0
-    for (let i = 0; i <= STEPS * SLEEVE_END; i++) {
-      const at = indexAt(parsing, armAt(side.arm, i / STEPS, side.sign).point)
-      if (at < 0 || covered.data[at]! > 0.5) count++
-    }
-    return count / STEPS
-  })
-  return Math.abs(left - right)
+  const lengthOn = (side: BodySide) =>
+    pixelsAlong(side, parsing).filter((at) => at < 0 || covered.data[at]! > 0.5).length / STEPS
+  return Math.abs(lengthOn(body.left) - lengthOn(body.right))
 }
 
 /** The share of the hands, as far as they are visible in the photo, that the garment covers. */
 export function hiddenHands(body: Body, parsing: Parsing, covered: Plane): number {
   const centres = [body.left.arm, body.right.arm].flatMap(handOf)
-  const reach = 0.22 * body.size
+  const reach = HAND.reach * body.size
   let [seen, hidden] = [0, 0]
   for (let y = 0, i = 0; y < parsing.height; y++) {
     for (let x = 0; x < parsing.width; x++, i++) {
@@ -66,13 +69,25 @@ export function hiddenHands(body: Body, parsing: Parsing, covered: Plane): numbe
   return seen === 0 ? 0 : hidden / seen
 }
 
+/** The area of the pixels of a set on the arms, in squared sizes of the body. */
+export function paintedForearms(
+  { left, right, size }: Body,
+  at: Size,
+  isPainted: PixelSet,
+): number {
+  let count = 0
+  for (let y = 0, i = 0; y < at.height; y++) {
+    for (let x = 0; x < at.width; x++, i++) {
+      const isOn = ({ arm }: BodySide) => isInLimb(arm, { x: x + 0.5, y: y + 0.5 }, ON_ARM)
+      if (isPainted(i) && (isOn(left) || isOn(right))) count++
+    }
+  }
+  return count / size ** 2
+}
+
 /** The middle of the hand: beyond the wrist, in the direction of the forearm. */
 function handOf({ joints: [, elbow, wrist] }: Limb): Point[] {
   if (!isSeen(wrist)) return []
-  return [{ x: wrist.x + 0.3 * (wrist.x - elbow.x), y: wrist.y + 0.3 * (wrist.y - elbow.y) }]
-}
-
-function indexAt({ width, height }: Parsing, { x, y }: Point): number {
-  const [column, row] = [Math.floor(x), Math.floor(y)]
-  return column < 0 || row < 0 || column >= width || row >= height ? -1 : row * width + column
+  const [dx, dy] = [wrist.x - elbow.x, wrist.y - elbow.y]
+  return [{ x: wrist.x + HAND.beyond * dx, y: wrist.y + HAND.beyond * dy }]
 }

@@ -1,24 +1,26 @@
 // The colours of cloth: are those that were drawn the product's?
 import { labOf } from '../oklab.ts'
-import type { Raster } from '../raster.ts'
+import { clamp, type Raster } from '../raster.ts'
 
 /** How often each cell of Oklab occurs; the cells sum to 1. */
 export interface Palette {
   cells: Float32Array
 }
 
+/** The cells of Oklab, along lightness and along a and b; chosen by experiment. */
 const LIGHT_STEPS = 12
 const HUE_STEPS = 20
 /** Half the range of a and b. */
 const HUE_REACH = 0.3
+/** Pixels that are counted: more do not change the palette. */
+const MAX_SAMPLES = 60_000
 const CELLS = LIGHT_STEPS * HUE_STEPS * HUE_STEPS
 
 /** The palette of the pixels for which `isIn` holds, softened so that near colours meet. */
 export function paletteOf({ data }: Raster, isIn: (i: number) => boolean): Palette {
   const counts = new Float32Array(CELLS)
   const pixels = data.length / 4
-  // More samples do not change the palette.
-  const step = Math.max(1, Math.floor(pixels / 60_000))
+  const step = Math.max(1, Math.floor(pixels / MAX_SAMPLES))
   let total = 0
   for (let i = 0; i < pixels; i += step) {
     if (!isIn(i)) continue
@@ -55,6 +57,7 @@ export function occursIn(
   return false
 }
 
+/** The share of the pixels in a cell up to which its colours do not count as those of the cloth. */
 const RARE = 0.004
 
 interface Place {
@@ -72,11 +75,9 @@ function placeOf(red: number, green: number, blue: number): Place {
   }
 }
 
-const bounded = (value: number, steps: number) => Math.min(steps - 1, Math.max(0, value))
-
 const cellAt = (light: number, a: number, b: number) =>
-  (bounded(light, LIGHT_STEPS) * HUE_STEPS + bounded(a, HUE_STEPS)) * HUE_STEPS +
-  bounded(b, HUE_STEPS)
+  (clamp(light, 0, LIGHT_STEPS - 1) * HUE_STEPS + clamp(a, 0, HUE_STEPS - 1)) * HUE_STEPS +
+  clamp(b, 0, HUE_STEPS - 1)
 
 /** Counts a colour in the cells around it, by closeness. */
 function spread(counts: Float32Array, { light, a, b }: Place): void {

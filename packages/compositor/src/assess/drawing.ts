@@ -1,44 +1,59 @@
 // Faults of the drawn garment itself: pieces, rags, cloth beside the body, the old print shining through.
-import { blur, type Plane } from '../plane.ts'
 import { distanceTo } from '../distance.ts'
-import { pieceSizes, shareOf, type Size } from './area.ts'
+import { numberPieces } from '../pieces.ts'
+import type { Plane } from '../plane.ts'
+import { shrink, type Raster, type Size } from '../raster.ts'
+import { blur } from '../smoothing.ts'
+import { shareOf, type PixelSet } from './area.ts'
+
+/** The alpha of the product's cloth, of 255. */
+const OPAQUE = 128
 
 /**
  * The share of the garment that does not hang together, also across what may be in front of it.
  * @param isFront arms, hands, hair and bags
  */
-export function scattered(
-  size: Size,
-  isDrawn: (i: number) => boolean,
-  isFront: (i: number) => boolean,
-): number {
-  const pieces = pieceSizes(size, (i) => isDrawn(i) || isFront(i), isDrawn)
-  const total = pieces.reduce((sum, piece) => sum + piece, 0)
-  return total === 0 ? 1 : 1 - (pieces[0] ?? 0) / total
+export function scattered(size: Size, isDrawn: PixelSet, isFront: PixelSet): number {
+  const { numbers, areas } = numberPieces(size, (i) => isDrawn(i) || isFront(i))
+  const drawn = areas.map(() => 0)
+  for (let i = 0; i < numbers.length; i++) if (isDrawn(i)) drawn[numbers[i]!]!++
+  const total = drawn.reduce((sum, area) => sum + area, 0)
+  return total === 0 ? 1 : 1 - Math.max(...drawn) / total
+}
+
+/** The set without what is narrower than twice the reach, in pixels. */
+function opened(size: Size, set: PixelSet, reach: number): PixelSet {
+  const inside = distanceTo(size, (i) => !set(i))
+  const core = distanceTo(size, (i) => inside[i]! > reach)
+  // Chamfer distances are up to a pixel off.
+  return (i) => core[i]! <= reach + 1
 }
 
 /** The share of the garment in spikes and shreds narrower than twice the reach, in pixels. */
-export function shreds(size: Size, isDrawn: (i: number) => boolean, reach: number): number {
-  const { width, height } = size
-  const inside = distanceTo((i) => !isDrawn(i), width, height)
-  const opened = distanceTo((i) => inside[i]! > reach, width, height)
-  return shareOf(size, isDrawn, (i) => opened[i]! > reach + 1)
+export function shreds(size: Size, isDrawn: PixelSet, reach: number): number {
+  const isSolid = opened(size, isDrawn, reach)
+  return shareOf(size, isDrawn, (i) => !isSolid(i))
 }
 
-/** The area of narrow gaps and notches in the garment, relative to the garment's area. */
-export function notches(
-  size: Size,
-  isDrawn: (i: number) => boolean,
-  counts: (i: number) => boolean,
-  reach: number,
-): number {
-  const { width, height } = size
-  const outside = distanceTo(isDrawn, width, height)
-  const closed = distanceTo((i) => outside[i]! > reach, width, height)
+/**
+ * The same without what the product has itself, at the same scale: straps, ties and lace are as narrow as shreds.
+ * @param product the cloth on transparent ground, in any size
+ */
+export function newShreds(product: Raster, size: Size, isDrawn: PixelSet, reach: number): number {
+  const small = shrink(product, Math.max(size.width, size.height))
+  const isCloth: PixelSet = (i) => small.data[i * 4 + 3]! > OPAQUE
+  const areaOf = (of: Size, set: PixelSet) => shareOf(of, () => true, set) * of.width * of.height
+  const scale = Math.sqrt(areaOf(small, isCloth) / Math.max(1, areaOf(size, isDrawn)))
+  return Math.max(0, shreds(size, isDrawn, reach) - shreds(small, isCloth, reach * scale))
+}
+
+/** The area of narrow gaps and notches of `isFault` in the garment, relative to the garment's area. */
+export function gaps(size: Size, isDrawn: PixelSet, isFault: PixelSet, reach: number): number {
+  const isOpen = opened(size, (i) => !isDrawn(i), reach)
   let [drawn, gap] = [0, 0]
-  for (let i = 0; i < width * height; i++) {
+  for (let i = 0; i < size.width * size.height; i++) {
     if (isDrawn(i)) drawn++
-    else if (closed[i]! > reach + 1 && counts(i)) gap++
+    else if (!isOpen(i) && isFault(i)) gap++
   }
   return drawn === 0 ? 1 : gap / drawn
 }
@@ -46,10 +61,10 @@ export function notches(
 /** The share of the garment farther than `reach` pixels outside the person, and the farthest distance. */
 export function spill(
   person: Plane,
-  isDrawn: (i: number) => boolean,
+  isDrawn: PixelSet,
   reach: number,
 ): { share: number; farthest: number } {
-  const far = distanceTo((i) => person.data[i]! > 0.5, person.width, person.height)
+  const far = distanceTo(person, (i) => person.data[i]! > 0.5)
   let farthest = 0
   for (let i = 0; i < far.length; i++) if (isDrawn(i)) farthest = Math.max(farthest, far[i]!)
   return { share: shareOf(person, isDrawn, (i) => far[i]! > reach), farthest }
@@ -59,12 +74,7 @@ export function spill(
  * How much of the old detail, a print or an edge, shows on the drawn garment: the deviation of the
  * result's lightness that follows the photo's, in the units of the planes.
  */
-export function ghost(
-  before: Plane,
-  after: Plane,
-  isDrawn: (i: number) => boolean,
-  radius: number,
-): number {
+export function ghost(before: Plane, after: Plane, isDrawn: PixelSet, radius: number): number {
   const [soft, softAfter] = [blur(before, radius), blur(after, radius)]
   let [both, old, count] = [0, 0, 0]
   for (let i = 0; i < before.data.length; i++) {

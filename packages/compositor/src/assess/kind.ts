@@ -3,8 +3,21 @@ import type { Garment } from '../garment.ts'
 import { percentile } from '../plane.ts'
 import type { Raster } from '../raster.ts'
 
+/** Heights of the cloth, in equal steps, at which its width is read. */
 const ROWS = 48
+/** The alpha from which on a pixel is cloth. */
 const OPAQUE = 128
+/** The rows that show the waist and the upper edge; above them the cloth may be frayed. */
+const WAIST_ROW = 2
+const EDGE_ROW = 4
+/** The least cloth in a row, as a share of the picture's width. */
+const LEAST_CLOTH = 0.02
+/** The rim of the upper edge that is left out on both sides, as a share of its width. */
+const SIDE_RIM = 0.12
+/** The part of the rows that is searched for a waist: down to a little below the middle. */
+const SEARCHED = 0.55
+/** How much doubt each share of the waist without cloth raises; chosen by experiment. */
+const HOLLOW = 0.5
 
 interface Row {
   left: number
@@ -21,9 +34,9 @@ interface Row {
 export function doubtOf(garment: Garment): number {
   if (garment.kind !== 'skirt') return 0
   const rows = rowsOf(garment.picture)
-  const waist = rows[2]
+  const waist = rows[WAIST_ROW]
   if (!waist) return 1
-  return Math.max(edgeDepth(garment.picture, rows), narrowing(rows), 0.5 * (1 - waist.filled))
+  return Math.max(edgeDepth(garment.picture, rows), narrowing(rows), HOLLOW * (1 - waist.filled))
 }
 
 /** The widths of the cloth at heights from its top to its bottom. */
@@ -38,7 +51,8 @@ function rowsOf({ width, height, data }: Raster): Row[] {
       right = x
       count++
     }
-    if (count > 0.02 * width) found.push({ y, left, right, filled: count / (right - left + 1) })
+    if (count > LEAST_CLOTH * width)
+      found.push({ y, left, right, filled: count / (right - left + 1) })
   }
   const first = found[0]?.y ?? 0
   const length = (found.at(-1)?.y ?? 0) - first
@@ -50,11 +64,11 @@ function rowsOf({ width, height, data }: Raster): Row[] {
 
 /** How far the upper edge lies below the cloth's top in the middle, relative to the waist's width. */
 function edgeDepth({ width, height, data }: Raster, rows: readonly Row[]): number {
-  const { left, right } = rows[4] ?? { left: 0, right: 0 }
+  const { left, right } = rows[EDGE_ROW] ?? { left: 0, right: 0 }
   const span = right - left
   if (span < 8) return 1
   const tops: number[] = []
-  for (let x = Math.ceil(left + 0.12 * span); x <= right - 0.12 * span; x++) {
+  for (let x = Math.ceil(left + SIDE_RIM * span); x <= right - SIDE_RIM * span; x++) {
     let y = 0
     while (y < height && data[(y * width + x) * 4 + 3]! <= OPAQUE) y++
     tops.push(y)
@@ -66,7 +80,7 @@ function edgeDepth({ width, height, data }: Raster, rows: readonly Row[]): numbe
 function narrowing(rows: readonly Row[]): number {
   const width = ({ left, right }: Row) => right - left
   let [widest, most] = [0, 0]
-  for (const row of rows.slice(1, Math.floor(ROWS * 0.55))) {
+  for (const row of rows.slice(1, Math.floor(ROWS * SEARCHED))) {
     widest = Math.max(widest, width(row))
     if (width(row) > 0) most = Math.max(most, widest / width(row) - 1)
   }

@@ -1,9 +1,11 @@
 // Whether a garment's landmarks describe its cloth.
-import type { Garment, LowerGarment, UpperGarment, UpperSide } from '../garment.ts'
+import { isUpper, type Garment, type LowerGarment } from '../garment.ts'
+import type { UpperGarment, UpperSide } from '../garment.ts'
 import type { Point } from '../raster.ts'
 
 /** The longest side of the raster on which the areas are compared. */
 const SIDE = 128
+/** The alpha from which on a pixel is cloth. */
 const OPAQUE = 128
 
 /**
@@ -30,9 +32,6 @@ export function mismatch(garment: Garment): number {
   }
   return cloth === 0 ? 1 : differing / cloth
 }
-
-const isUpper = (garment: Garment): garment is UpperGarment =>
-  garment.kind === 'top' || garment.kind === 'dress'
 
 function upperOutline({ neckline, left, right, hem }: UpperGarment): Point[] {
   return [...neckline, ...sideOf(right), ...hem.toReversed(), ...sideOf(left).reverse()]

@@ -11,6 +11,7 @@ const JOINTS = [
   'rightHip',
 ] as const satisfies JointName[]
 
+/** The least confidence of a joint in the photo that is compared; chosen by experiment. */
 const CONFIDENT = 0.4
 
 export interface PoseChange {

@@ -26,8 +26,9 @@ export function stretchesOf({ width, height, x, y }: WarpMap, step: number): num
   return found.map(({ large, small }) => Math.min(MOST, Math.max(large / usual, usual / small)))
 }
 
-/** Cloth pixels for one pixel of the picture, beyond which neighbours lie on different pieces. */
+/** Pixels of the cloth for one pixel of the picture, beyond which neighbours lie on different pieces. */
 const JUMP = 40
+/** Beyond this distortion the numbers mean nothing more. */
 const MOST = 100
 
 function singularValues(a: number, b: number, c: number, d: number) {

@@ -1,101 +1,63 @@
-// From measures to a refusal. The limits come from pictures rated by eye (`npm run evaluate`): each lies
+// From measures to an error. The limits come from pictures rated by eye (`npm run evaluate`): each lies
 // beyond every picture that was rated good or acceptable.
 import type { Assessment } from '../assess.ts'
-import { Refusal, type RefusalCode } from '../refusal.ts'
+import { CompositionError } from '../composition-error.ts'
 
-interface Limit {
-  code: RefusalCode
-  isBeyond(assessment: Assessment): boolean
-  reason(assessment: Assessment): string
-}
+/** A measure, the most or the least that it may be, and the reason to refuse what is beyond. */
+type Limit = readonly [keyof Assessment, 'most' | 'least', limit: number, reason: string]
 
-const percent = (share: number) => `${Math.round(100 * share)} %`
-const times = (value: number) => value.toFixed(1)
-
-const beyond = (
-  measure: keyof Assessment,
-  most: number,
-  reason: (value: number) => string,
-  code: RefusalCode = 'generation_failed',
-): Limit => ({
-  code,
-  isBeyond: (assessment) => !(assessment[measure] <= most),
-  reason: (assessment) => reason(assessment[measure]),
-})
-
-const below = (
-  measure: keyof Assessment,
-  least: number,
-  reason: (value: number) => string,
-): Limit => ({
-  code: 'generation_failed',
-  isBeyond: (assessment) => !(assessment[measure] >= least),
-  reason: (assessment) => reason(assessment[measure]),
-})
-
-/** In the order of their meaning: the first that is passed is the reason. */
+/** In the order of their meaning: the first that is passed is the reason. {share} and {times} are the value. */
 const LIMITS: readonly Limit[] = [
-  beyond(
+  [
     'doubt',
+    'most',
     0.38,
-    () => 'The product was taken for a skirt or trousers, but has the outline of a top or a dress.',
-    'garment_not_found',
-  ),
-  beyond(
+    'The product was taken for a skirt or trousers, but has the outline of a top or a dress.',
+  ],
+  [
     'mismatch',
+    'most',
     0.06,
-    (share) => `${percent(share)} of the product's cloth does not fit the outline read from it.`,
-    'garment_not_found',
-  ),
-  below('coverage', 0.65, (share) => `The garment covers ${percent(share)} of where it belongs.`),
-  below(
-    'halfCoverage',
-    0.55,
-    (share) => `On one side the garment covers ${percent(share)} of where it belongs.`,
-  ),
-  beyond('oldLeft', 0.05, (share) => `${percent(share)} of the old clothing stays visible.`),
-  beyond('undressed', 0.35, (share) => `${percent(share)} of the trousers or skirt was removed.`),
-  beyond('stretch', 5.5, (value) => `The garment is distorted ${times(value)}-fold.`),
-  beyond('scattered', 0.015, (share) => `${percent(share)} of the garment is in loose pieces.`),
-  beyond('shreds', 0.0105, (share) => `${percent(share)} of the garment is in shreds.`),
-  beyond('gaps', 0.1, (share) => `The garment has gaps of ${percent(share)} of its area.`),
-  beyond('brokenSleeves', 0.26, (share) => `A sleeve begins after ${percent(share)} of the arm.`),
-  beyond(
-    'unevenSleeves',
-    0.5,
-    (share) => `The sleeves differ by ${percent(share)} of the length of the arm.`,
-  ),
-  beyond('windows', 0.15, (share) => `${percent(share)} of the body was painted as background.`),
-  beyond('hiddenHands', 0.5, (share) => `The garment hides ${percent(share)} of the hands.`),
-  beyond(
-    'farthest',
-    1.3,
-    (value) => `The garment reaches ${times(value)} shoulder widths beyond the body.`,
-  ),
-  beyond('spill', 0.4, (share) => `${percent(share)} of the garment lies beside the body.`),
-  beyond('outline', 0.42, (share) => `${percent(share)} of the person's outline changed.`),
-  below(
-    'confidence',
-    0.8,
-    (share) => `The joints are recognised ${percent(share)} as well as before.`,
-  ),
-  beyond(
-    'moved',
-    0.6,
-    (value) => `A joint seems to have moved by ${times(value)} shoulder widths.`,
-  ),
-  beyond('ghost', 12, () => 'The print of the old clothing shows through.'),
-  beyond('faceChange', 6, () => 'The face changed.'),
-  beyond('groundChange', 2, () => 'The background changed far from the person.'),
-  below(
-    'identity',
-    0.55,
-    (share) => `The garment's colours are ${percent(share)} those of the product.`,
-  ),
+    "{share} of the product's cloth does not fit the outline read from it.",
+  ],
+  ['coverage', 'least', 0.65, 'The garment covers {share} of where it belongs.'],
+  ['halfCoverage', 'least', 0.55, 'On one side the garment covers {share} of where it belongs.'],
+  ['oldLeft', 'most', 0.05, '{share} of the old clothing stays visible.'],
+  ['undressed', 'most', 0.35, '{share} of the trousers or skirt was removed.'],
+  ['stretch', 'most', 5.5, 'The garment is distorted {times}-fold.'],
+  ['scattered', 'most', 0.015, '{share} of the garment is in loose pieces.'],
+  ['shreds', 'most', 0.0105, '{share} of the garment is in shreds.'],
+  ['gaps', 'most', 0.1, 'The garment has gaps of {share} of its area.'],
+  ['brokenSleeves', 'most', 0.26, 'A sleeve begins after {share} of the arm.'],
+  ['unevenSleeves', 'most', 0.5, 'The sleeves differ by {share} of the length of the arm.'],
+  ['windows', 'most', 0.15, '{share} of the body was painted as background.'],
+  ['hiddenHands', 'most', 0.5, 'The garment hides {share} of the hands.'],
+  ['paintedForearms', 'most', 0.12, 'A bare forearm before the body had to be invented.'],
+  ['farthest', 'most', 1.3, 'The garment reaches {times} shoulder widths beyond the body.'],
+  ['spill', 'most', 0.4, '{share} of the garment lies beside the body.'],
+  ['outline', 'most', 0.42, "{share} of the person's outline changed."],
+  ['confidence', 'least', 0.8, 'The joints are recognised {share} as well as before.'],
+  ['moved', 'most', 0.6, 'A joint seems to have moved by {times} shoulder widths.'],
+  ['ghost', 'most', 12, 'The print of the old clothing shows through.'],
+  ['faceChange', 'most', 6, 'The face changed.'],
+  ['groundChange', 'most', 2, 'The background changed far from the person.'],
+  ['identity', 'least', 0.55, "The garment's colours are {share} those of the product."],
 ]
 
+/** Measures of the product photo alone. */
+const OF_PRODUCT = new Set<keyof Assessment>(['doubt', 'mismatch'])
+
 /** @returns why the picture must not be delivered; null when it can be */
-export function verdict(assessment: Assessment): Refusal | null {
-  const limit = LIMITS.find(({ isBeyond }) => isBeyond(assessment))
-  return limit ? new Refusal(limit.code, limit.reason(assessment)) : null
+export function verdict(assessment: Assessment): CompositionError | null {
+  // A measure that is NaN is beyond its limit.
+  const passed = LIMITS.find(([measure, bound, limit]) =>
+    bound === 'most' ? !(assessment[measure] <= limit) : !(assessment[measure] >= limit),
+  )
+  if (!passed) return null
+  const [measure, , , reason] = passed
+  const value = assessment[measure]
+  return new CompositionError(
+    OF_PRODUCT.has(measure) ? 'garment_not_found' : 'generation_failed',
+    reason.replace('{share}', `${Math.round(100 * value)} %`).replace('{times}', value.toFixed(1)),
+  )
 }

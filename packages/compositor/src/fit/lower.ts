@@ -5,15 +5,23 @@ import type { LowerGarment, Sleeve } from '../garment.ts'
 import { clamp, lerp, type Point } from '../raster.ts'
 import { isSeen } from '../limb.ts'
 import type { Scene } from '../scene.ts'
-import { between, distance, resample } from '../lines.ts'
-import { EASE, widthAt } from './width.ts'
+import { between, directionOf, distance, pointBeside, resample } from '../lines.ts'
+import { EASE, widthAt } from './cloth-size.ts'
 
 const SIDE_POINTS = 24
 
+// Chosen by experiment on the development photographs, unless a line says otherwise.
+/** The waist below the shoulders, in lengths of the torso: usual, and the highest one. */
+const WAIST = { usual: 0.8, highest: 0.62 }
+/** The crotch below the shoulders, in lengths of the torso; its distance from a leg's axis, in body sizes. */
+const CROTCH = { below: 1.17, aside: 0.27 }
+/** The height of the hips as a share of the garment's length. */
+const HIPS = 0.3
+
 /** Where the upper edge of trousers or a skirt lies, in the body's frame: at the waist, also under a top. */
 export function waistOf(body: Body, scene: Scene): number {
-  const usual = 0.8 * body.torso
-  return Number.isNaN(scene.waistY) ? usual : clamp(scene.waistY, 0.62 * body.torso, usual)
+  const usual = WAIST.usual * body.torso
+  return Number.isNaN(scene.waistY) ? usual : clamp(scene.waistY, WAIST.highest * body.torso, usual)
 }
 
 /** A tube of cloth in the product photo and on the person. */
@@ -58,7 +66,7 @@ function measure(garment: LowerGarment, body: Body, scene: Scene): Measures {
     garment,
     body,
     waistY: waistOf(body, scene),
-    crotchY: 1.17 * torso,
+    crotchY: CROTCH.below * torso,
     waistYOfPhoto,
     centre: (waist[0]!.x + waist.at(-1)!.x) / 2,
     width,
@@ -88,20 +96,32 @@ interface Leg {
 
 /** Trousers whose length is this many times their width at the hips end at the ankle. */
 const LONG = 1.75
+/** How far long trousers reach, in lengths of the leg, and the shortest ones. */
+const LONG_REACH = 1.02
+const LEAST_REACH = 0.15
+/** The share of the garment's length above the crotch. */
+const RISE = { least: 0.1, most: 0.8 }
+/** The most that trousers hang loosely, in half-widths of the leg; below the knee, in those of the knee. */
+const LOOSE = 2.4
+/** The share of the leg over which the hips pass into it. */
+const PASSAGE = 0.3
+/** Lengths of a leg whose joints are not seen: thigh and whole in what is seen, thigh in its half-widths. */
+const UNSEEN = { thigh: 1.6, leg: 2.1, knee: 5 }
+/** The half-width of the thigh at its upper end, in that at the hip. */
+const UPPER_THIGH = 0.9
 
 function fitLeg(measures: Measures, { outer, inner, crotch }: Leg, side: BodySide): FittedTube {
   const { body, waistY, crotchY, waistYOfPhoto, centre, width, scale } = measures
   const { frame, size } = body
   const { sign } = side
   const length = outer.at(-1)!.y - waistYOfPhoto
-  /** The share of the garment's length above the crotch. */
-  const rise = clamp((crotch.y - waistYOfPhoto) / Math.max(1, length), 0.1, 0.8)
-  const start = frame.toPicture({ x: sign * 0.27 * size, y: crotchY })
+  const rise = clamp((crotch.y - waistYOfPhoto) / Math.max(1, length), RISE.least, RISE.most)
+  const start = frame.toPicture({ x: sign * CROTCH.aside * size, y: crotchY })
   const legLength = lengthOfLeg(side, start)
   const isLong = measures.garment.left.at(-1)!.y - waistYOfPhoto > LONG * width
   const reach = isLong
-    ? legLength * 1.02
-    : clamp(length * scale - (crotchY - waistY), 0.15 * legLength, legLength)
+    ? legLength * LONG_REACH
+    : clamp(length * scale - (crotchY - waistY), LEAST_REACH * legLength, legLength)
   const hipAt = (y: number): Point => {
     const x = Math.abs(body.edgeAt(sign, Math.min(y, crotchY))) * EASE
     return frame.toPicture({ x: sign * x, y })
@@ -125,16 +145,14 @@ function fitLeg(measures: Measures, { outer, inner, crotch }: Leg, side: BodySid
     from.inner.push(innerPoint)
     const { point, across, radius } = legAt(side, start, down * reach)
     const natural = (distance(outerPoints[i]!, innerPoint) / 2) * scale
-    const half = clamp(natural, radius, radius * 2.4)
-    const { y } = frame.toFrame(point)
+    const half = clamp(natural, radius, Math.max(radius, side.leg.radii[1]) * LOOSE)
+    const { x, y } = frame.toFrame(point)
+    // Wide legs meet in the middle and do not cross it.
+    const inwards = Math.min(half, Math.max(radius, sign * x))
     // The hips pass into the leg gradually.
-    const isLeg = clamp(down / 0.3, 0, 1)
-    const beside = (aside: number) => ({
-      x: point.x + across.x * aside,
-      y: point.y + across.y * aside,
-    })
-    to.outer.push(between(hipAt(y), beside(half), isLeg))
-    to.inner.push(between(middleAt(y), beside(-half), Math.sqrt(isLeg)))
+    const isLeg = clamp(down / PASSAGE, 0, 1)
+    to.outer.push(between(hipAt(y), pointBeside(point, across, half), isLeg))
+    to.inner.push(between(middleAt(y), pointBeside(point, across, -inwards), Math.sqrt(isLeg)))
   }
   return { from, to }
 }
@@ -142,22 +160,22 @@ function fitLeg(measures: Measures, { outer, inner, crotch }: Leg, side: BodySid
 /** x of the line at about the height of the hips. */
 function hipX(line: readonly Point[], waistY: number): number {
   const end = line.at(-1)!
-  const y = waistY + 0.3 * (end.y - waistY)
+  const y = waistY + HIPS * (end.y - waistY)
   return line.reduce((best, point) => (Math.abs(point.y - y) < Math.abs(best.y - y) ? point : best))
     .x
 }
 
 function lengthOfLeg(side: BodySide, start: Point): number {
   const [hip, knee, ankle] = side.leg.joints
-  const thigh = isSeen(knee) ? distance(start, knee) : 1.6 * distance(hip, start)
-  return isSeen(ankle) && isSeen(knee) ? thigh + distance(knee, ankle) : 2.1 * thigh
+  const thigh = isSeen(knee) ? distance(start, knee) : UNSEEN.thigh * distance(hip, start)
+  return isSeen(ankle) && isSeen(knee) ? thigh + distance(knee, ankle) : UNSEEN.leg * thigh
 }
 
 /** A point on the leg's axis at a distance below the crotch. */
 function legAt(side: BodySide, start: Point, along: number) {
   const [, knee, ankle] = side.leg.joints
   const [thigh, kneeHalf, ankleHalf] = side.leg.radii
-  const below = isSeen(knee) ? knee : { x: start.x, y: start.y + 5 * thigh }
+  const below = isSeen(knee) ? knee : { x: start.x, y: start.y + UNSEEN.knee * thigh }
   const end = isSeen(ankle) ? ankle : { x: 2 * below.x - start.x, y: 2 * below.y - start.y }
   const first = distance(start, below)
   const inThigh = along < first
@@ -166,13 +184,12 @@ function legAt(side: BodySide, start: Point, along: number) {
   const local = inThigh
     ? along / Math.max(1, first)
     : (along - first) / Math.max(1, distance(below, end))
-  const length = Math.max(1e-6, distance(from, to))
-  const direction = { x: (to.x - from.x) / length, y: (to.y - from.y) / length }
+  const direction = directionOf(from, to)
   return {
-    point: { x: lerp(from.x, to.x, local), y: lerp(from.y, to.y, local) },
+    point: between(from, to, local),
     across: { x: side.sign * direction.y, y: -side.sign * direction.x },
     radius: inThigh
-      ? lerp(thigh * 0.9, kneeHalf, local)
+      ? lerp(thigh * UPPER_THIGH, kneeHalf, local)
       : lerp(kneeHalf, ankleHalf, clamp(local, 0, 1)),
   }
 }

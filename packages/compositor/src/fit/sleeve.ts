@@ -1,15 +1,36 @@
 // Where a sleeve lies on an arm.
 import type { BodySide } from '../body.ts'
-import { armAt, type Limb } from '../limb.ts'
+import { armAt } from '../limb.ts'
 import { pointOn } from '../garment-chart.ts'
 import type { Sleeve } from '../garment.ts'
 import { clamp, lerp, type Point } from '../raster.ts'
-import { distance, lengthOf, resample } from '../lines.ts'
+import { distance, lengthOf, middle, pointBeside, resample, shareAlong } from '../lines.ts'
 
 /** The length of an arm from shoulder to wrist, relative to the body's size. */
 const ARM_LENGTH = 1.5
 
 const SLEEVE_POINTS = 12
+
+// Chosen by experiment on the development photographs; widths are in half-widths of the arm.
+/** Half the sleeve's width, and the part of it below the arm's axis. */
+const HALF_WIDTH = { least: 1.12, most: 2 }
+const BELOW_AXIS = { least: 1.05, most: 1.3 }
+/** The cuff of a short sleeve, which ends at `reach` at most, stands off the arm on both sides: from and by how much. */
+const LOOSE = { reach: 0.5, from: 1.3, most: 0.6 }
+/** The thickness of cloth on the arm, relative to the body's size. */
+const THICKNESS = 0.015
+/** Shares of the arm: from the armpit to the inner edge, and where the edge becomes free of the armpit. */
+const FROM_ARMPIT = 0.03
+const FREE = { from: 0.3, over: 0.15 }
+/** The inner end of a cap sleeve: its share of the way to the cuff, and how far below the armpit in body sizes. */
+const CAP = { share: 0.06, below: 0.02 }
+/** The shares of the arm that a sleeve covers at least, and from which on it is a long one. */
+const LEAST_REACH = 0.05
+const LONG_REACH = 0.75
+/** What a sleeve covers of the arm at least, in its outer edge: a wide short one has hardly an inner edge. */
+const OUTER_EDGE = 0.85
+/** The length of a long sleeve's outer edge, in widths of the garment at the shoulders. */
+const LONG_EDGE = 1.5
 
 export interface SleeveFit {
   sleeve: Sleeve
@@ -17,7 +38,8 @@ export interface SleeveFit {
   /** The ends of the armhole on the person. */
   shoulder: Point
   armpit: Point
-  /** The share of the arm that the sleeve covers. */
+  /** The shares of the arm at which the sleeve begins and ends. */
+  from: number
   reach: number
   scale: number
   size: number
@@ -29,35 +51,41 @@ export function fitSleeve({
   side,
   shoulder,
   armpit,
+  from,
   reach,
   scale,
   size,
 }: SleeveFit): Sleeve {
   const { outer, inner } = sleeve
   const { arm } = side
-  const pitShare = shareOnArm(arm, armpit)
+  const [root, elbow] = arm.joints
+  const pitShare = 0.5 * shareAlong(root, elbow, armpit)
   const targetOuter: Point[] = [shoulder]
   const targetInner: Point[] = [armpit]
   for (let i = 1; i < SLEEVE_POINTS; i++) {
     const along = i / (SLEEVE_POINTS - 1)
-    const { point, outwards, radius } = armAt(arm, along * reach, side.sign)
+    const onArm = lerp(from, reach, along)
+    const { point, outwards, radius } = armAt(arm, onArm, side.sign)
     const own = distance(pointOn(outer, along), pointOn(inner, along)) * scale * 0.5
-    const half = clamp(own, radius * 1.12, radius * 2)
+    const half = clamp(own, radius * HALF_WIDTH.least, radius * HALF_WIDTH.most)
     // Cloth hangs: what is wider than the arm is below it.
-    const up = side.armOutline(along * reach) + 0.015 * size
-    const down = clamp(2 * half - up, radius * 1.05, radius * 1.3)
-    targetOuter.push({ x: point.x + outwards.x * up, y: point.y + outwards.y * up })
-    if (along * reach < pitShare + 0.03) continue
-    const free = { x: point.x - outwards.x * down, y: point.y - outwards.y * down }
+    const isShort = reach < LOOSE.reach ? along : 0
+    const loose = isShort * clamp(half - LOOSE.from * radius, 0, LOOSE.most * radius)
+    const up = side.armOutline(onArm) + THICKNESS * size + loose
+    const most = radius * BELOW_AXIS.most + loose
+    const down = clamp(2 * half - up, radius * BELOW_AXIS.least, most)
+    targetOuter.push(pointBeside(point, outwards, up))
+    if (onArm < pitShare + FROM_ARMPIT) continue
+    const free = pointBeside(point, outwards, -down)
     // Next to the torso a short sleeve does not reach farther inwards than the armpit.
     const inside = side.sign * (armpit.x - free.x)
-    const share = inside > 0 ? 1 - clamp((along * reach - 0.3) / 0.15, 0, 1) : 0
+    const share = inside > 0 ? 1 - clamp((onArm - FREE.from) / FREE.over, 0, 1) : 0
     targetInner.push({ x: lerp(free.x, armpit.x, share), y: free.y })
   }
   if (targetInner.length === 1) {
     // A cap sleeve ends above the armpit.
     const cuff = targetOuter.at(-1)!
-    targetInner.push({ x: lerp(armpit.x, cuff.x, 0.06), y: armpit.y + 0.02 * size })
+    targetInner.push({ x: lerp(armpit.x, cuff.x, CAP.share), y: armpit.y + CAP.below * size })
   }
   return {
     outer: resample(targetOuter, SLEEVE_POINTS),
@@ -73,19 +101,11 @@ export function reachOf(
   size: number,
 ): number {
   const axis = outer.map((point, i) => {
-    const other = pointOn(inner, i / Math.max(1, outer.length - 1))
-    return { x: (point.x + other.x) / 2, y: (point.y + other.y) / 2 }
+    return middle(point, pointOn(inner, i / Math.max(1, outer.length - 1)))
   })
-  const share = clamp((lengthOf(axis) * scale) / (ARM_LENGTH * size), 0.05, 1)
+  const length = Math.max(lengthOf(axis), OUTER_EDGE * lengthOf(outer))
+  const share = clamp((length * scale) / (ARM_LENGTH * size), LEAST_REACH, 1)
   // However it lies, a sleeve of this length is a long one.
-  const isLong = lengthOf(outer) > 1.5 * shoulders
-  return isLong || share > 0.75 ? 1 : share
-}
-
-/** The share of the arm's length, from 0 to 0.5, at which the upper arm passes a point. */
-function shareOnArm({ joints: [shoulder, elbow] }: Limb, point: Point): number {
-  const [dx, dy] = [elbow.x - shoulder.x, elbow.y - shoulder.y]
-  const length = dx * dx + dy * dy
-  if (length === 0) return 0
-  return 0.5 * clamp(((point.x - shoulder.x) * dx + (point.y - shoulder.y) * dy) / length, 0, 1)
+  const isLong = lengthOf(outer) > LONG_EDGE * shoulders
+  return isLong || share > LONG_REACH ? 1 : share
 }

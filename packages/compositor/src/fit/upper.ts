@@ -4,12 +4,45 @@ import { pointOn, type UpperShape } from '../garment-chart.ts'
 import type { UpperGarment, UpperSide } from '../garment.ts'
 import { clamp, lerp, type Point } from '../raster.ts'
 import type { Scene } from '../scene.ts'
-import { hemOf, lengthOn } from './length.ts'
-import { distance } from '../lines.ts'
+import { distance, middle } from '../lines.ts'
+import { EASE, hemOf, lengthOn, widthAt } from './cloth-size.ts'
 import { fitSleeve, reachOf } from './sleeve.ts'
-import { EASE, widthAt } from './width.ts'
 
 const SIDE_POINTS = 24
+
+// Chosen by experiment on the development photographs. Lengths without a unit are relative to the body's size.
+/** The height of the chest below the shoulders. */
+const CHEST = 0.42
+/** The scale by the shoulders, as a share of that by the chest: at least, at most. */
+const SCALE = { least: 0.78, most: 1.12 }
+/** How much wider or narrower than its outline cloth may be between the sides, as a share of its width. */
+const BULGE = { least: -0.25, most: 0.4 }
+/** How far the cloth sags between the shoulders. */
+const SAG = 0.05
+/** How far cloth lies above the outline of the shoulder that it hides. */
+const ON_SHOULDER = 0.015
+/** How far the cloth on a shoulder rises above a straight line, and falls below it. */
+const ARCH = { rise: 0.06, fall: 0.02 }
+/** The place on the shoulders' line from which lengths are measured, aside from the middle. */
+const LENGTH_FROM = 0.25
+/**
+ * Off the shoulders: where the cloth begins on the body and as a share of the arm, where lengths are measured from,
+ * and what the length lacks in widths.
+ */
+const OFF_SHOULDER = { top: 0.32, arm: 0.2, start: 0.4, aspect: 0.3, width: 0.98, neckAbove: 0.02 }
+/** The armpit below the shoulder's end: off the shoulders, of other garments, and the most of straps. */
+const ARMPIT_OFF = { below: 0.05, least: 0.2, most: 0.75 }
+const ARMPIT = { least: 0.26, most: 0.62, mostOfStraps: 0.44 }
+/** The least length of the side below the armpit. */
+const LEAST_SIDE = 0.1
+/** Where a sleeve is set in, in distances of the shoulder's end from the middle; it hides this share of the side. */
+const SET_IN = 0.94
+const HIDDEN_SIDE = 0.3
+/** The shoulder's end above its joint, the neck's least distance from the middle, and its most in shoulders. */
+const SHOULDER_ABOVE = 0.01
+const NECK = { least: 0.2, most: 0.9 }
+/** The least distance of a strap's outer edge from the middle, and the least width of a strap. */
+const STRAP = { outer: 0.26, width: 0.02 }
 
 export interface FittedShape extends UpperShape {
   /** The share of the left and the right arm that the sleeves cover. */
@@ -34,8 +67,9 @@ export function fitUpper(garment: UpperGarment, body: Body, scene: Scene): Fitte
   const measures = measure(garment, body)
   const { scale, shoulder } = measures
   const { left, right } = garment
+  const from = sleevesFrom(garment)
   const reach = [left, right].map(({ sleeve }) =>
-    sleeve ? reachOf(sleeve, 2 * shoulder, scale, body.size) : 0,
+    sleeve ? Math.min(1, from + reachOf(sleeve, 2 * shoulder, scale, body.size)) : 0,
   ) as [number, number]
   const hemY = hemHeight(measures, scene)
   const fitted = {
@@ -46,10 +80,10 @@ export function fitUpper(garment: UpperGarment, body: Body, scene: Scene): Fitte
     const share = clamp(along - 2, 0, 1)
     const from = pointOn(right.side, share).x - pointOn(left.side, share).x
     const to = distance(pointOn(fitted.right.side, share), pointOn(fitted.left.side, share))
-    const amount = clamp((from * scale) / Math.max(1, to) - 1, -0.25, 0.4)
+    const amount = clamp((from * scale) / Math.max(1, to) - 1, BULGE.least, BULGE.most)
     return amount * clamp(along - 1, 0, 1)
   }
-  const shape = { ...fitted, bulge, sag: 0.05 * body.size, reach }
+  const shape = { ...fitted, bulge, sag: SAG * body.size, reach }
   if (garment.shoulders === 'off-shoulder') return shape
   return {
     ...shape,
@@ -57,10 +91,14 @@ export function fitUpper(garment: UpperGarment, body: Body, scene: Scene): Fitte
   }
 }
 
+/** The share of the arm at which sleeves begin. */
+const sleevesFrom = ({ shoulders }: UpperGarment) =>
+  shoulders === 'off-shoulder' ? OFF_SHOULDER.arm : 0
+
 function measure(garment: UpperGarment, body: Body): Measures {
   const { left, right } = garment
   const tips = [body.left, body.right].map((side) => Math.abs(body.frame.toFrame(side.shoulder).x))
-  const chestY = 0.42 * body.size
+  const chestY = CHEST * body.size
   const chest = (body.edgeAt(1, chestY) - body.edgeAt(-1, chestY)) / 2
   const shoulder = Math.max(1, (right.shoulder.x - left.shoulder.x) / 2)
   const byChest = (2 * chest * EASE) / Math.max(2, right.armpit.x - left.armpit.x)
@@ -72,20 +110,20 @@ function measure(garment: UpperGarment, body: Body): Measures {
     shoulder,
     centre: (left.armpit.x + right.armpit.x + left.neck.x + right.neck.x) / 4,
     hem: (left.side.at(-1)!.y + right.side.at(-1)!.y) / 2,
-    scale: hasShoulders ? clamp(byShoulder, 0.78 * byChest, 1.12 * byChest) : byChest,
+    scale: hasShoulders ? clamp(byShoulder, SCALE.least * byChest, SCALE.most * byChest) : byChest,
   }
 }
 
 /** The height of the shoulder's line. Cloth lies on the shoulder and hides its outline. */
 const ridgeY = (body: Body, sign: -1 | 1, x: number) =>
-  body.ridgeAt(sign, Math.abs(x)) - 0.015 * body.size
+  body.ridgeAt(sign, Math.abs(x)) - ON_SHOULDER * body.size
 
 /** How far the outline of the shoulder is off the straight line between the ends of the cloth on it. */
 function archOf(body: Body, { neck, shoulder }: UpperSide, sign: -1 | 1): Point {
   const { frame, size } = body
-  const middle = frame.toFrame({ x: (neck.x + shoulder.x) / 2, y: (neck.y + shoulder.y) / 2 })
-  const rise = clamp(ridgeY(body, sign, middle.x) - middle.y, -0.06 * size, 0.02 * size)
-  const [from, to] = [frame.toPicture(middle), frame.toPicture({ x: middle.x, y: middle.y + rise })]
+  const { x, y } = frame.toFrame(middle(neck, shoulder))
+  const rise = clamp(ridgeY(body, sign, x) - y, -ARCH.rise * size, ARCH.fall * size)
+  const [from, to] = [frame.toPicture({ x, y }), frame.toPicture({ x, y: y + rise })]
   return { x: to.x - from.x, y: to.y - from.y }
 }
 
@@ -97,9 +135,10 @@ function hemHeight({ garment, body, hem, scale }: Measures, scene: Scene): numbe
   // What an off-shoulder garment leaves bare is missing from its length.
   const isOff = shoulders === 'off-shoulder'
   const start = isOff
-    ? 0.4 * size
-    : (ridgeY(body, -1, 0.25 * size) + ridgeY(body, 1, 0.25 * size)) / 2
-  const aspect = length / Math.max(1, right.armpit.x - left.armpit.x) + (isOff ? 0.3 : 0)
+    ? OFF_SHOULDER.start * size
+    : (ridgeY(body, -1, LENGTH_FROM * size) + ridgeY(body, 1, LENGTH_FROM * size)) / 2
+  const aspect =
+    length / Math.max(1, right.armpit.x - left.armpit.x) + (isOff ? OFF_SHOULDER.aspect : 0)
   return hemOf(lengthOn(body, aspect, start + length * scale), garment, body, scene)
 }
 
@@ -113,26 +152,28 @@ function fitSide(measures: Measures, sign: -1 | 1, meanHem: number, reach: numbe
   const { neck, top } = fitTop(measures, side, sign, tip)
   const isOff = garment.shoulders === 'off-shoulder'
   const drop = top.y + (side.armpit.y - side.shoulder.y) * scale
+  const lowestPit = garment.shoulders === 'straps' ? ARMPIT.mostOfStraps : ARMPIT.most
   const pitY = isOff
-    ? Math.max(top.y + 0.05 * size, clamp(drop, 0.2 * size, 0.75 * size))
-    : clamp(drop, 0.26 * size, (garment.shoulders === 'straps' ? 0.44 : 0.62) * size)
-  const hemY = Math.max(pitY + 0.1 * size, meanHem + (side.side.at(-1)!.y - hem) * scale)
+    ? Math.max(
+        top.y + ARMPIT_OFF.below * size,
+        clamp(drop, ARMPIT_OFF.least * size, ARMPIT_OFF.most * size),
+      )
+    : clamp(drop, ARMPIT.least * size, lowestPit * size)
+  const hemY = Math.max(pitY + LEAST_SIDE * size, meanHem + (side.side.at(-1)!.y - hem) * scale)
   // A sleeve is set in almost straight below the shoulder, where the arm hides the side.
+  const seam = Math.abs(tip.x)
   const reachesOut = side.sleeve !== null && !isOff
   const pitX = (width: number) =>
     reachesOut
-      ? clamp(
-          natural(side.armpit),
-          Math.max(width, 0.94 * Math.abs(tip.x)),
-          Math.max(width, Math.abs(tip.x)),
-        )
+      ? clamp(natural(side.armpit), Math.max(width, SET_IN * seam), Math.max(width, seam))
       : width
   const edge: Point[] = []
   for (let i = 0; i < SIDE_POINTS; i++) {
     const share = i / (SIDE_POINTS - 1)
     const y = lerp(pitY, hemY, share)
     const width = widthAt(body, sign, y, natural(pointOn(side.side, share)))
-    edge.push(frame.toPicture({ x: sign * lerp(pitX(width), width, clamp(share / 0.3, 0, 1)), y }))
+    const x = sign * lerp(pitX(width), width, clamp(share / HIDDEN_SIDE, 0, 1))
+    edge.push(frame.toPicture({ x, y }))
   }
   const shoulder = frame.toPicture(top)
   const armpit = edge[0]!
@@ -143,7 +184,18 @@ function fitSide(measures: Measures, sign: -1 | 1, meanHem: number, reach: numbe
     armpit,
     side: edge,
     armhole: [],
-    sleeve: sleeve && fitSleeve({ sleeve, side: bodySide, shoulder, armpit, reach, scale, size }),
+    sleeve:
+      sleeve &&
+      fitSleeve({
+        sleeve,
+        side: bodySide,
+        shoulder,
+        armpit,
+        from: sleevesFrom(garment),
+        reach,
+        scale,
+        size,
+      }),
   }
 }
 
@@ -159,23 +211,23 @@ function fitTop(
   const onRidge = (x: number): Point => ({ x: sign * x, y: ridgeY(body, sign, x) })
   const width = Math.abs(tip.x)
   if (garment.shoulders === 'off-shoulder') {
-    const y = tip.y + 0.32 * size
-    const x = Math.max(natural(side.shoulder), width * 0.98)
+    const y = tip.y + OFF_SHOULDER.top * size
+    const x = Math.max(natural(side.shoulder), width * OFF_SHOULDER.width)
     return {
       top: { x: sign * x, y },
-      neck: { x: sign * Math.min(natural(side.neck), x), y: y - 0.02 * size },
+      neck: { x: sign * Math.min(natural(side.neck), x), y: y - OFF_SHOULDER.neckAbove * size },
     }
   }
   if (garment.shoulders === 'sleeves') {
-    const share = clamp(natural(side.neck) / Math.max(1, natural(side.shoulder)), 0, 0.9)
+    const share = clamp(natural(side.neck) / Math.max(1, natural(side.shoulder)), 0, NECK.most)
     return {
-      top: { x: tip.x, y: tip.y - 0.01 * size },
-      neck: onRidge(Math.max(share * width, 0.2 * size)),
+      top: { x: tip.x, y: tip.y - SHOULDER_ABOVE * size },
+      neck: onRidge(Math.max(share * width, NECK.least * size)),
     }
   }
-  const outer = clamp(natural(side.shoulder), 0.26 * size, width)
+  const outer = clamp(natural(side.shoulder), STRAP.outer * size, width)
   return {
     top: onRidge(outer),
-    neck: onRidge(clamp(natural(side.neck), 0.2 * size, outer - 0.02 * size)),
+    neck: onRidge(clamp(natural(side.neck), NECK.least * size, outer - STRAP.width * size)),
   }
 }

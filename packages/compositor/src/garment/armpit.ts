@@ -3,7 +3,7 @@ import { distance } from '../lines.ts'
 import { median } from '../plane.ts'
 import type { Point } from '../raster.ts'
 import { chestHalf, reachOf, type BodyRows } from './body-rows.ts'
-import { turnOn, type Way } from './contour.ts'
+import { bestIndex, turnOn, type Way } from './contour.ts'
 
 export interface Armpit extends Point {
   /** The index in the outline where sleeve and body come apart, at or below the armpit. */
@@ -17,39 +17,87 @@ export function armpitOf(outline: readonly Point[], rows: BodyRows, way: Way): A
   if (jump !== null) {
     return sleeved(outline, rows, { x: rows.axis + way * reachOf(rows, jump, way), y: jump }, way)
   }
+  const atHem = besideHem(rows, way)
+  if (atHem) return sleeved(outline, rows, atHem, way, atHem.half)
   const corner = hangingOf(rows, way)
   return corner ? sleeved(outline, rows, corner, way) : holeEnd(outline, rows, way)
 }
 
+/** Sleeves part from the body above this share of the garment's height; lower down a hem widens. */
+const SLEEVES_END = 0.65
+
 /** Whether sleeves stand out on both sides of the upper part. */
 export function hasSleeves(rows: BodyRows): boolean {
   const { top, bottom } = rows.bounds
-  const lowest = top + (bottom - top) * 0.65
+  const lowest = top + (bottom - top) * SLEEVES_END
   return ([-1, 1] as const).every((way) => (jumpOf(rows, way) ?? Infinity) < lowest)
+}
+
+/**
+ * A leap of the body's edge from one step to the next above it. The step and the length of the upright
+ * edge below are shares of the garment's height; the rest is counted in steps, in the greatest reach
+ * below, and in half widths of the chest. By experiment on product photos.
+ */
+const LEAP = {
+  step: 0.022,
+  /** Above this depth there are only collars and straps. */
+  highest: 0.3,
+  /** The growth of an edge that still is upright, in steps. */
+  upright: 0.7,
+  /** A rounded hem also grows upwards, but nothing below it is upright. */
+  uprightLength: 0.06,
+  leastSteps: 1.3,
+  leastReach: 0.07,
+  /** The body reaches at least so far from the axis. */
+  body: 0.42,
 }
 
 /** The row, searched from the hem upwards, above which the body's edge leaps outwards. */
 function jumpOf(rows: BodyRows, way: Way): number | null {
   const { bounds } = rows
   const height = bounds.bottom - bounds.top
-  const step = Math.max(2, Math.round(height * 0.022))
+  const step = Math.max(2, Math.round(height * LEAP.step))
   const half = chestHalf(rows)
-  // Higher up there are only collars and straps.
-  const highest = bounds.top + Math.max(step, half * 0.3)
+  const highest = bounds.top + Math.max(step, half * LEAP.highest)
   let upright = 0
   let widest = 0
   for (let y = bounds.bottom - 1; y > highest; y--) {
     const here = reachOf(rows, y, way)
-    const above = reachOf(rows, y - step, way)
-    if (Number.isNaN(here) || Number.isNaN(above)) continue
+    const growth = reachOf(rows, y - step, way) - here
+    if (Number.isNaN(growth)) continue
     widest = Math.max(widest, here)
-    const growth = above - here
-    if (Math.abs(growth) < step * 0.7) upright++
-    const leap = Math.max(step * 1.3, widest * 0.07)
-    // A rounded hem also grows upwards, but nothing below it is upright.
-    if (growth > leap && upright > height * 0.06 && here > half * 0.42) return y
+    if (Math.abs(growth) < step * LEAP.upright) upright++
+    const leaps = growth > Math.max(step * LEAP.leastSteps, widest * LEAP.leastReach)
+    // The leg of a bodysuit also widens upwards, but the sleeve beside it is still apart.
+    if (besideBody(rows, y - step, way) > FRINGE) continue
+    if (leaps && upright > height * LEAP.uprightLength && here > half * LEAP.body) return y
   }
   return null
+}
+
+/** How far a row has cloth beside the body on one side; NaN where there is no body. */
+const besideBody = ({ left, right, farLeft, farRight }: BodyRows, y: number, way: Way): number =>
+  way < 0 ? left[y]! - farLeft[y]! : farRight[y]! - right[y]!
+
+/** The fringe of the cloth in pixels of the analysed picture. */
+const FRINGE = 2
+
+/**
+ * How far sleeves hang below the hem at least, and how high the hem is at most, in heights of the garment;
+ * and where the gap beside them ends, in half widths of the garment. By experiment.
+ */
+const HANGING = { below: 0.03, highest: 0.4, inner: 0.4, outer: 0.92 }
+/**
+ * Sleeves that end at the hem: how high above it their gap shows at most, in heights; how wide the cuff and its gap,
+ * and the body between, are at least; how wide the garment is at most at the height of the shoulders, in widths
+ * and heights of the garment; and how many times as long as wide it is: ragged hems have gaps, too. By experiment.
+ */
+const AT_HEM = {
+  above: 0.1,
+  cuff: 0.08,
+  body: 0.55,
+  shoulders: { at: 0.15, width: 0.6 },
+  longest: 1.5,
 }
 
 /**
@@ -61,51 +109,80 @@ function hangingOf(rows: BodyRows, way: Way): Point | null {
   const height = bounds.bottom - bounds.top
   let hem = bounds.bottom - 1
   while (hem > bounds.top && Number.isNaN(rows.left[hem]!)) hem--
-  if (bounds.bottom - hem < height * 0.03 || hem < bounds.top + height * 0.4) return null
+  if (bounds.bottom - hem < height * HANGING.below || hem < bounds.top + height * HANGING.highest) {
+    return null
+  }
   // The median, because an uneven hem has pieces below its last full row.
   const gaps = (edges: Float64Array) =>
     median(edges.subarray(hem, bounds.bottom).filter((x) => !Number.isNaN(x)))
   const left = axis - gaps(gapLeft)
   const right = gaps(gapRight) - axis
   const full = (rows.farRight[hem]! - rows.farLeft[hem]!) / 2
-  if (!(Math.min(left, right) > full * 0.4 && Math.max(left, right) < full * 0.92)) return null
+  if (!(
+    Math.min(left, right) > full * HANGING.inner && Math.max(left, right) < full * HANGING.outer
+  )) {
+    return null
+  }
   return { x: axis + way * (way < 0 ? left : right), y: hem }
 }
 
-function sleeved(outline: readonly Point[], rows: BodyRows, corner: Point, way: Way): Armpit {
+/**
+ * The top of the gap between the body and a cuff that ends at the hem, and half the width of the shoulders, which
+ * is that of the hidden armholes; null when there is no such gap on both sides.
+ */
+function besideHem(rows: BodyRows, way: Way): (Point & { half: number }) | null {
+  const { bounds, left, right, farLeft, farRight } = rows
+  const [width, height] = [bounds.right - bounds.left, bounds.bottom - bounds.top]
+  const top = bounds.top + Math.round(height * AT_HEM.shoulders.at)
+  const shoulders = farRight[top]! - farLeft[top]!
+  if (!(shoulders < width * AT_HEM.shoulders.width) || height > width * AT_HEM.longest) return null
+  const isCuff = (y: number, side: Way) => besideBody(rows, y, side) > width * AT_HEM.cuff
+  for (let y = bounds.bottom - 1; y > bounds.bottom - height * AT_HEM.above; y--) {
+    if (!isCuff(y, -1) || !isCuff(y, 1) || right[y]! - left[y]! < width * AT_HEM.body) continue
+    while (besideBody(rows, y - 1, way) > FRINGE) y--
+    return { x: way < 0 ? left[y]! : right[y]!, y, half: shoulders / 2 }
+  }
+  return null
+}
+
+/** The radius, as a share of the garment's height, in which the notch of an armpit is looked for. */
+const NOTCH = 0.04
+/** The lowest armpit, in half widths of the chest below the shoulder. */
+const LOWEST_ARMPIT = 1.05
+
+/** @param hidden half the width between armholes that the sleeves hide */
+function sleeved(
+  outline: readonly Point[],
+  rows: BodyRows,
+  corner: Point,
+  way: Way,
+  hidden?: number,
+): Armpit {
   const { bounds, axis } = rows
   const height = bounds.bottom - bounds.top
-  const at = innermost(outline, corner, height * 0.04, axis, way)
+  const at = innermost(outline, corner, height * NOTCH, axis, way)
   const apex = outline[at]!
-  const half = Math.abs(apex.x - axis)
+  const half = hidden ?? Math.abs(apex.x - axis)
   // A sleeve that hangs close to the body hides the armpit: its gap begins far below.
-  const lowest = shoulderTop(rows, axis + way * half * 0.9) + half * 1.05
-  return apex.y <= lowest
-    ? { x: apex.x, y: apex.y, at, sleeved: true }
-    : { x: apex.x, y: lowest, at, sleeved: true }
+  const lowest = shoulderTop(rows, axis + way * half * 0.9) + half * LOWEST_ARMPIT
+  return { x: axis + way * half, y: Math.min(apex.y, lowest), at, sleeved: true }
 }
 
 /** The outline's point within the radius that reaches deepest into the notch: inwards and upwards. */
-function innermost(
+const innermost = (
   outline: readonly Point[],
   corner: Point,
   radius: number,
   axis: number,
   way: Way,
-): number {
-  let best = 0
-  let most = -Infinity
-  for (let i = 0; i < outline.length; i++) {
-    const point = outline[i]!
+): number =>
+  bestIndex(outline, (point) => {
     const off = distance(point, corner)
-    const score = off <= radius ? -way * (point.x - axis) - point.y : -1e6 - off
-    if (score > most) {
-      most = score
-      best = i
-    }
-  }
-  return best
-}
+    return off <= radius ? -way * (point.x - axis) - point.y : FAR - off
+  })
+
+/** Makes every point outside the radius worse than those within, and the nearest the best of them. */
+const FAR = -1e6
 
 /** The first row with cloth at or outside of column x. */
 function shoulderTop(rows: BodyRows, x: number): number {
@@ -116,28 +193,32 @@ function shoulderTop(rows: BodyRows, x: number): number {
   return bounds.top
 }
 
-/** Where armholes usually end: this many half widths below the shoulders. */
-const USUAL_DEPTH = 0.85
+/**
+ * Where armholes end, in half widths of the chest: at least `out` from the axis, and between the highest
+ * and the lowest depth below the shoulders, where a difference of `spread` from the usual depth costs as
+ * much as one half width. A corner is a turn over `reach`, which counts as `corner`. By experiment.
+ */
+const HOLE = {
+  out: 0.4,
+  highest: 0.35,
+  usual: 0.85,
+  lowest: 1.9,
+  spread: 0.7,
+  reach: 0.16,
+  corner: 0.5,
+}
 
 /** The armhole's lower end: an outer corner of the outline at the usual depth below the shoulder. */
 function holeEnd(outline: readonly Point[], rows: BodyRows, way: Way): Armpit | null {
   const { bounds, axis } = rows
   const half = chestHalf(rows)
-  const reach = Math.max(3, Math.round(half * 0.16))
-  let best = -1
-  let most = -Infinity
-  for (let i = 0; i < outline.length; i++) {
-    const point = outline[i]!
+  const reach = Math.max(3, Math.round(half * HOLE.reach))
+  const best = bestIndex(outline, (point, i) => {
     const out = (way * (point.x - axis)) / half
     const depth = (point.y - bounds.top) / half
-    if (out <= 0.4 || depth < 0.35 || depth > 1.9) continue
+    if (out <= HOLE.out || depth < HOLE.highest || depth > HOLE.lowest) return -Infinity
     const turn = turnOn(outline, i, reach) * way
-    const score = out + 0.5 * Math.max(0, turn) - ((depth - USUAL_DEPTH) / 0.7) ** 2
-    if (score > most) {
-      most = score
-      best = i
-    }
-  }
-  if (best < 0) return null
-  return { x: outline[best]!.x, y: outline[best]!.y, at: best, sleeved: false }
+    return out + HOLE.corner * Math.max(0, turn) - ((depth - HOLE.usual) / HOLE.spread) ** 2
+  })
+  return best < 0 ? null : { x: outline[best]!.x, y: outline[best]!.y, at: best, sleeved: false }
 }

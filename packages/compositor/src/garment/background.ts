@@ -16,6 +16,18 @@ export interface Backdrop {
   noise: number
 }
 
+/** Of the fit, each without the outliers of the one before. */
+const ROUNDS = 6
+/** Outliers are this many times the median distance off, and at least this far, in Oklab. By experiment. */
+const OUTLIER = 2.5
+const LEAST_LIMIT = 0.012
+/** The depth of the border as a share of the shorter side, and about how many samples run along it. */
+const BORDER_DEPTH = 0.012
+const SAMPLES = 900
+/** Keep undetermined terms finite. */
+const RIDGE = 1e-6
+const ALMOST_ZERO = 1e-12
+
 type Channel = 'L' | 'a' | 'b'
 const CHANNELS: readonly Channel[] = ['L', 'a', 'b']
 
@@ -30,11 +42,11 @@ export function smoothBackdrop(lab: Lab, sides: { bottom: boolean }): Backdrop {
   let weights = new Float64Array(ring.length).fill(1)
   let fits: Float64Array[] = []
   let noise = 0
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     fits = CHANNELS.map((channel) => solveFit(basis, ring, lab[channel], weights))
     const off = ring.map((index, i) => distanceTo(lab, index, fits, basis[i]!))
     noise = median(off)
-    const limit = Math.max(0.012, noise * 2.5)
+    const limit = Math.max(LEAST_LIMIT, noise * OUTLIER)
     weights = Float64Array.from(off, (distance) => 1 / (1 + (distance / limit) ** 4))
   }
   const distance = new Float32Array(width * height)
@@ -71,8 +83,8 @@ const alongRow = (fit: Float64Array, v: number): [number, number, number] => [
 
 function borderOf(width: number, height: number, bottom: boolean): number[] {
   const ring: number[] = []
-  const depth = Math.max(1, Math.round(Math.min(width, height) * 0.012))
-  const step = Math.max(1, Math.round((width + height) / 900))
+  const depth = Math.max(1, Math.round(Math.min(width, height) * BORDER_DEPTH))
+  const step = Math.max(1, Math.round((width + height) / SAMPLES))
   for (let d = 0; d < depth; d++) {
     for (let x = 0; x < width; x += step) {
       ring.push(Math.min(d, height - 1) * width + x)
@@ -122,7 +134,7 @@ function solveFit(
     }
   }
   // Ridge regression: in pictures one pixel wide some terms are undetermined.
-  for (let r = 1; r < 6; r++) matrix[r]![r] = matrix[r]![r]! + 1e-6 * ring.length
+  for (let r = 1; r < 6; r++) matrix[r]![r] = matrix[r]![r]! + RIDGE * ring.length
   return eliminate(matrix)
 }
 
@@ -137,7 +149,7 @@ function eliminate(matrix: Float64Array[]): Float64Array {
     const row = matrix[best]!
     matrix[best] = matrix[pivot]!
     matrix[pivot] = row
-    const head = row[pivot]! || 1e-12
+    const head = row[pivot]! || ALMOST_ZERO
     for (let c = pivot; c <= size; c++) row[c] = row[c]! / head
     for (let r = 0; r < size; r++) {
       const other = matrix[r]!

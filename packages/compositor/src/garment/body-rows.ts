@@ -1,7 +1,6 @@
 // The garment's body read row by row: the run of cloth that contains the axis of symmetry.
-import { boundsOf, runsOf, type Bounds, type Run } from './profile.ts'
 import { percentile } from '../plane.ts'
-import type { Mask } from './regions.ts'
+import { boundsOf, runsOf, type Bounds, type Mask, type Run } from './mask.ts'
 import type { Way } from './contour.ts'
 
 export interface BodyRows {

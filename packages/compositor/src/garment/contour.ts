@@ -15,22 +15,6 @@ export function stretch(outline: readonly Point[], from: number, to: number, way
   return points
 }
 
-/** A closed outline smoothed by a running mean over 2 × reach + 1 points. */
-export function smoothClosed(outline: readonly Point[], reach: number): Point[] {
-  const count = outline.length
-  const span = Math.min(reach, Math.floor((count - 1) / 2))
-  return outline.map((_, i) => {
-    let x = 0
-    let y = 0
-    for (let k = -span; k <= span; k++) {
-      const point = outline[(i + k + count) % count]!
-      x += point.x
-      y += point.y
-    }
-    return { x: x / (2 * span + 1), y: y / (2 * span + 1) }
-  })
-}
-
 /**
  * How much a line turns at a point, in radians from -π to π: the angle between the directions to and
  * from it, `reach` points away. Positive is clockwise in the picture.

@@ -1,10 +1,11 @@
 // The ground of a product photo: what each pixel would look like without the garment.
 import { smoothBackdrop, type Backdrop } from './background.ts'
 import type { Lab } from '../oklab.ts'
-import { blurWithin, createPlane, percentile, resize } from '../plane.ts'
+import { pause } from '../pause.ts'
+import { createPlane, percentile, resize } from '../plane.ts'
 import { clamp, lerp } from '../raster.ts'
-import type { Mask } from './regions.ts'
-import { distanceTo } from './distance.ts'
+import { distanceTo, type Mask } from './mask.ts'
+import { blurWithin } from '../smoothing.ts'
 
 export interface Ground extends Backdrop {
   /** The distance below which four of five ground pixels lie, measured at the border. */
@@ -15,10 +16,24 @@ export interface Ground extends Backdrop {
 
 /** The noise of a ground that a gradient describes exactly. */
 const EXACT = 0.003
+/** Pixels around the cloth on which its shadow may fall, and cells around a place that correct it. */
+const SHADOW = 8
+const AROUND = 6
+/** In Oklab. What differs more is not the ground. */
+const MOST_CORRECTION = 0.05
+/** The depth of the rows' ends as a share of the width, and of the median over them as a share of the height. */
+const END_DEPTH = 0.03
+const END_REACH = 0.012
+/** The noise of a ground of rows at the most, in Oklab, unless it is measured. By experiment. */
+const ROW_NOISE = 0.005
+/** Noise is measured in a ring of this share of the shorter side, as this percentile of the distances. */
+const RING = 0.02
+const BELOW_NOISE = 0.8
 
 /** The ground as a smooth gradient; where that is inexact, also as the rows' two ends continued. */
-export function groundOf(lab: Lab): Ground {
+export async function groundOf(lab: Lab): Promise<Ground> {
   const { distance, chroma, darker, redder, yellower } = smoothBackdrop(lab, { bottom: true })
+  await pause()
   const noise = noiseAt(lab, distance)
   const exact = noise < EXACT
   const smooth = { distance, chroma, darker, redder, yellower, noise, exact }
@@ -36,7 +51,7 @@ export function groundAround(ground: Ground, lab: Lab, cloth: Mask): Ground {
   for (let y = 0; y < weight.height; y++) {
     for (let x = 0; x < weight.width; x++) {
       // Close to the cloth its shadow falls.
-      if (depth[cellCentre(x, y, width, height)]! > 8) weight.data[y * weight.width + x] = 1
+      if (depth[cellCentre(x, y, width, height)]! > SHADOW) weight.data[y * weight.width + x] = 1
     }
   }
   for (const values of [ground.darker, ground.redder, ground.yellower]) {
@@ -46,9 +61,10 @@ export function groundAround(ground: Ground, lab: Lab, cloth: Mask): Ground {
         small.data[y * small.width + x] = values[cellCentre(x, y, width, height)]!
       }
     }
-    const local = resize(blurWithin(small, weight, 6), width, height)
+    const local = resize(blurWithin(small, weight, AROUND), width, height)
     for (let i = 0; i < values.length; i++) {
-      if (!Number.isNaN(local.data[i]!)) values[i] = values[i]! - clamp(local.data[i]!, -0.05, 0.05)
+      if (!Number.isNaN(local.data[i]!))
+        values[i] = values[i]! - clamp(local.data[i]!, -MOST_CORRECTION, MOST_CORRECTION)
     }
   }
   return { ...ground, ...measured(ground), noise: ground.noise }
@@ -65,23 +81,27 @@ function measured({ darker, redder, yellower }: Ground): Pick<Ground, 'distance'
   return { chroma, distance: chroma.map((value, i) => Math.hypot(value, darker[i]!)) }
 }
 
+/** The colours of one channel at the ends of each row. */
+interface Ends {
+  left: Float64Array
+  right: Float64Array
+}
+
 /** Continues the rows from their ends where that is nearer; suits walls that meet floors. */
 function closerToRows(ground: Ground, lab: Lab): Ground {
   const { width, height } = lab
-  const depth = Math.max(1, Math.round(width * 0.03))
+  const depth = Math.max(1, Math.round(width * END_DEPTH))
   const ends = [lab.L, lab.a, lab.b].map((channel) => ({
     left: endOfRows(channel, width, height, 0, depth),
     right: endOfRows(channel, width, height, width - depth, depth),
   }))
-  const off = [0, 0, 0]
+  const [endL, endA, endB] = ends as [Ends, Ends, Ends]
   for (let y = 0, i = 0; y < height; y++) {
     for (let x = 0; x < width; x++, i++) {
       const share = (x + 0.5) / width
-      for (const [c, channel] of [lab.L, lab.a, lab.b].entries()) {
-        const end = ends[c]!
-        off[c] = channel[i]! - lerp(end.left[y]!, end.right[y]!, share)
-      }
-      const [L, a, b] = off as [number, number, number]
+      const L = lab.L[i]! - lerp(endL.left[y]!, endL.right[y]!, share)
+      const a = lab.a[i]! - lerp(endA.left[y]!, endA.right[y]!, share)
+      const b = lab.b[i]! - lerp(endB.left[y]!, endB.right[y]!, share)
       const distance = Math.hypot(L, a, b)
       if (distance >= ground.distance[i]!) continue
       ground.distance[i] = distance
@@ -92,7 +112,7 @@ function closerToRows(ground: Ground, lab: Lab): Ground {
     }
   }
   // Rows fit their own ends better than what lies between them.
-  const noise = Math.max(noiseAt(lab, ground.distance), Math.min(0.005, ground.noise * 0.6))
+  const noise = Math.max(noiseAt(lab, ground.distance), Math.min(ROW_NOISE, ground.noise * 0.6))
   return { ...ground, noise }
 }
 
@@ -108,12 +128,12 @@ function endOfRows(
   for (let y = 0; y < height; y++) {
     for (let d = 0; d < depth; d++) means[y] = means[y]! + channel[y * width + left + d]! / depth
   }
-  const reach = Math.max(1, Math.round(height * 0.012))
+  const reach = Math.max(1, Math.round(height * END_REACH))
   return means.map((_, y) => percentile(means.subarray(Math.max(0, y - reach), y + reach + 1), 0.5))
 }
 
 function noiseAt({ width, height }: Lab, distance: Float32Array): number {
-  const depth = Math.max(1, Math.round(Math.min(width, height) * 0.02))
+  const depth = Math.max(1, Math.round(Math.min(width, height) * RING))
   const values: number[] = []
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x++) {
@@ -121,5 +141,5 @@ function noiseAt({ width, height }: Lab, distance: Float32Array): number {
       if (!inside) values.push(distance[y * width + x]!)
     }
   }
-  return percentile(values, 0.8)
+  return percentile(values, BELOW_NOISE)
 }

@@ -1,19 +1,51 @@
 // Holes in the mask: prints in the ground's colour, or gaps through which the ground shows.
-import { boundsOf } from './profile.ts'
-import { area, regions, type Mask, type Region } from './regions.ts'
-import { distanceTo } from './distance.ts'
+import { area, boundsOf, distanceTo, isBorder, maskWhere, runsOf, type Mask } from './mask.ts'
+import { paint, regions } from './regions.ts'
 
 /** Fills prints, but not the gaps between sleeve and body, between legs, or behind straps. */
 export function fillPrints(mask: Mask, plain: Mask): Mask {
-  const { width, height } = mask
-  const holes = regions(mask, 0).filter((hole) => !touchesBorder(hole, width, height))
+  const holes = regions(mask, 0).filter((hole) => !touchesBorder(hole, mask))
   if (holes.length === 0) return mask
-  const filled = mask.data.slice()
-  for (const hole of holes) for (const i of hole.pixels) filled[i] = 1
-  const isGap = gapTest({ width, height, data: filled }, mask, plain)
-  const data = mask.data.slice()
-  for (const hole of holes) if (!isGap(hole)) for (const i of hole.pixels) data[i] = 1
-  return { width, height, data }
+  const filled = withFilled(mask, holes)
+  const isGap = gapTest(filled, mask, plain)
+  return withFilled(
+    mask,
+    holes.filter((hole) => !isGap(hole)),
+  )
+}
+
+/** The widest slot, in widths of the cloth, and the least depth of one, in heights. By experiment on striped shirts. */
+const SLOT = { width: 0.06, depth: 0.1 }
+
+/**
+ * Fills slots that are open at the top only: stripes in the ground's colour that reach the shoulder. The gap
+ * between a sleeve and the body is open at its lower end.
+ */
+export function fillSlots(mask: Mask): Mask {
+  const bounds = boundsOf(mask)
+  if (!bounds) return mask
+  const { width, data } = mask
+  const widest = (bounds.right - bounds.left) * SLOT.width
+  const narrow = maskWhere(mask, () => false)
+  for (let y = bounds.top; y < bounds.bottom; y++) {
+    let end = -Infinity
+    for (const { left, right } of runsOf(mask, y)) {
+      if (left - end <= widest) narrow.data.fill(1, y * width + end, y * width + left)
+      end = right
+    }
+  }
+  const isSlot = (pixels: Int32Array) =>
+    pixels.at(-1)! - pixels[0]! > (bounds.bottom - bounds.top) * SLOT.depth * width &&
+    pixels.every((i) => data[i + width] === 1 || narrow.data[i + width] === 1)
+  const slots = regions(narrow, 1).map((pixels) => pixels.toSorted())
+  return withFilled(mask, slots.filter(isSlot))
+}
+
+/** A copy of the mask without the holes. */
+export function withFilled(mask: Mask, holes: Int32Array[]): Mask {
+  const copy = { ...mask, data: mask.data.slice() }
+  for (const hole of holes) paint(copy, hole, 1)
+  return copy
 }
 
 /**
@@ -22,7 +54,7 @@ export function fillPrints(mask: Mask, plain: Mask): Mask {
  * @param cloth the cloth without the holes
  * @param plain the pixels that look like the ground
  */
-export function gapTest(filled: Mask, cloth: Mask, plain: Mask): (hole: Region) => boolean {
+export function gapTest(filled: Mask, cloth: Mask, plain: Mask): (hole: Int32Array) => boolean {
   const bounds = boundsOf(filled)
   if (!bounds) return () => true
   const depth = distanceTo(filled, 0)
@@ -30,7 +62,8 @@ export function gapTest(filled: Mask, cloth: Mask, plain: Mask): (hole: Region) 
   const total = area(filled)
   // Around a gap the cloth is at most as wide as a sleeve's cuff or a strap.
   const thin = (bounds.right - bounds.left) * 0.05
-  return ({ pixels, size }) => {
+  return (pixels) => {
+    const size = pixels.length
     if (size < total * 0.0012 || size > total * 0.22) return false
     let near = 0
     let inner = 0
@@ -50,9 +83,5 @@ export function gapTest(filled: Mask, cloth: Mask, plain: Mask): (hole: Region) 
 }
 
 /** Whether the region reaches the edge of the picture. */
-export function touchesBorder({ pixels }: Region, width: number, height: number): boolean {
-  return pixels.some((i) => {
-    const x = i % width
-    return x === 0 || x === width - 1 || i < width || i >= width * (height - 1)
-  })
-}
+export const touchesBorder = (pixels: Int32Array, mask: Mask) =>
+  pixels.some((i) => isBorder(i, mask))

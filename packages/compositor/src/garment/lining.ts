@@ -1,51 +1,50 @@
 // Cuts away the inside of the back, which the neck opening of a garment without a wearer shows.
 import type { Lab } from '../oklab.ts'
+import { pause } from '../pause.ts'
 import type { Point } from '../raster.ts'
-import { flood, keepLarge, type Mask } from './regions.ts'
+import { maskWhere, type Mask } from './mask.ts'
+import { flood, inverse, keepLarge, LEAST_PIECE } from './regions.ts'
 import { bodyRowsOf, chestHalf } from './body-rows.ts'
 import { radiiOfSide } from './rim-sides.ts'
 import { agreementOf, indexOfRay, rayOf, rimsOf, withoutFringe, type Rim } from './rims.ts'
 
 /** The mask without the lining; the mask itself when no front edge of the opening is convincing. */
-export function withoutLining(lab: Lab, mask: Mask): Mask {
+export async function withoutLining(lab: Lab, mask: Mask): Promise<Mask> {
   const rows = bodyRowsOf(mask)
   if (!rows) return mask
   const half = chestHalf(rows)
   if (half < 8) return mask
   const inner = withoutFringe(withoutHoles(mask))
+  await pause()
   const rim = rimOf(lab, inner, rows.axis, half)
   if (!rim) return mask
+  await pause()
   const left = radiiOfSide(rim, lab, inner, half, -1)
   const right = radiiOfSide(rim, lab, inner, half, 1)
-  return keepLarge(cutAbove(rim.centre, left, right, mask), 0.04)
+  return keepLarge(cutAbove(rim.centre, left, right, mask), LEAST_PIECE)
 }
 
 /** A slit at the back shows the ground through the opening. */
-function withoutHoles(mask: Mask): Mask {
-  const { width, height } = mask
-  const outside = flood(width, height, (i) => mask.data[i] === 0)
-  return { width, height, data: outside.data.map((value) => 1 - value) }
-}
+const withoutHoles = (mask: Mask): Mask => inverse(flood(inverse(mask)))
 
 function cutAbove(centre: Point, left: Float64Array, right: Float64Array, mask: Mask): Mask {
-  const { width, height } = mask
-  const data = mask.data.slice()
   const first = left.findIndex((r) => !Number.isNaN(r))
-  for (let y = 0, i = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, i++) {
-      if (data[i] === 0) continue
-      const across = Math.abs(x + 0.5 - centre.x)
-      const down = y + 0.5 - centre.y
-      const ray = Math.max(first, indexOfRay(across, down))
-      const radii = x + 0.5 < centre.x ? left : right
-      if (Math.hypot(across, down) < radii[ray]!) data[i] = 0
-    }
-  }
-  return { width, height, data }
+  return maskWhere(mask, (i) => {
+    if (mask.data[i] === 0) return false
+    const x = (i % mask.width) + 0.5
+    const across = Math.abs(x - centre.x)
+    const down = Math.floor(i / mask.width) + 0.5 - centre.y
+    const ray = Math.max(first, indexOfRay(across, down))
+    const radii = x < centre.x ? left : right
+    return !(Math.hypot(across, down) < radii[ray]!)
+  })
 }
 
+/** Of a rim that may be an opening's edge, see `Rim`; and of the moved rim of a collar's band. By experiment. */
 const LEAST_COHERENCE = 0.75
 const LEAST_COVERAGE = 0.55
+/** `change` is a share of the rim's own change; widths are in half widths of the chest. */
+const BAND = { coherence: 0.85, coverage: 0.5, change: 0.45, narrowest: 0.03, widest: 0.16 }
 
 /**
  * The curve that is most likely the front edge of the opening; null when none is convincing.
@@ -65,21 +64,33 @@ function convinces(rim: Rim, lab: Lab, mask: Mask, half: number): boolean {
   // Where the curve runs along the outline there is no evidence to be had.
   const edge = Math.min(1, rim.strength / rim.coverage) * rim.coherence
   const separation = separationOf(rim, lab, mask, half)
-  const deep = rim.radii[rim.radii.length - 1]! > half * 0.6
-  if (edge > 0.85 && separation > 0.5) return true
-  return edge > 0.65 && edge * separation > (deep ? 0.65 : 0.57)
+  const deep = rim.radii[rim.radii.length - 1]! > half * DEEP
+  if (edge > SURE.edge && separation > SURE.separation) return true
+  return edge > LEAST_EDGE && edge * separation > (deep ? LEAST_BOTH.deep : LEAST_BOTH.shallow)
 }
+
+/** What convinces of an opening: evidence of its edge, from 0 to 1, and deviations between the colours. By experiment. */
+const SURE = { edge: 0.85, separation: 0.5 }
+const LEAST_EDGE = 0.65
+/** The product of both. Below a deep opening, from so many half widths, more is at stake. */
+const LEAST_BOTH = { shallow: 0.57, deep: 0.65 }
+const DEEP = 0.6
 
 /** The upper edge of the collar's band, when the curve is the lower one. */
 function bandTop(rim: Rim, lab: Lab, mask: Mask, half: number): Rim {
   let best = rim
   let most = 0
   const own = Math.hypot(...rim.change)
-  for (let width = Math.max(3, half * 0.03); width < half * 0.16; width += 0.5) {
+  for (let width = Math.max(3, half * BAND.narrowest); width < half * BAND.widest; width += 0.5) {
     const radii = rim.radii.map((r) => Math.max(0, r - width))
     const moved = { ...rim, radii, ...agreementOf({ ...rim, radii }, lab, mask) }
     const length = Math.hypot(...moved.change)
-    if (moved.coherence < 0.85 || moved.coverage < 0.5 || length < own * 0.45) continue
+    if (
+      moved.coherence < BAND.coherence ||
+      moved.coverage < BAND.coverage ||
+      length < own * BAND.change
+    )
+      continue
     if (length * moved.coherence > most) {
       most = length * moved.coherence
       best = moved
@@ -87,6 +98,10 @@ function bandTop(rim: Rim, lab: Lab, mask: Mask, half: number): Rim {
   }
   return best
 }
+
+/** How far outside the rim colours are compared, in half widths; and the variance of the plainest cloth, in Oklab. */
+const BESIDE = 0.2
+const LEAST_VARIANCE = 2e-5
 
 /** How far the colours inside the curve are from those just outside, in standard deviations. */
 function separationOf(rim: Rim, lab: Lab, mask: Mask, half: number): number {
@@ -97,14 +112,14 @@ function separationOf(rim: Rim, lab: Lab, mask: Mask, half: number): number {
     const at = rayOf(mask, rim.centre, ray)
     for (const way of [-1, 1] as const) {
       for (let q = 0; q < r - 1; q++) inside.add(lab, at(q, way), q)
-      for (let q = Math.ceil(r) + 2; q < r + half * 0.2; q++) outside.add(lab, at(q, way), q)
+      for (let q = Math.ceil(r) + 2; q < r + half * BESIDE; q++) outside.add(lab, at(q, way), q)
     }
   })
   if (inside.weight() === 0 || outside.weight() === 0) return 0
   let sum = 0
   for (let c = 0; c < 3; c++) {
     const gap = inside.mean(c) - outside.mean(c)
-    sum += (gap * gap) / (inside.variance(c) + outside.variance(c) + 2e-5)
+    sum += (gap * gap) / (inside.variance(c) + outside.variance(c) + LEAST_VARIANCE)
   }
   return Math.sqrt(sum)
 }

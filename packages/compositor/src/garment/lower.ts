@@ -1,11 +1,11 @@
 // Landmarks of trousers, shorts and skirts.
 import type { LowerGarment } from '../garment.ts'
-import { resample, smoothLine } from '../lines.ts'
+import { resample } from '../lines.ts'
 import type { Point } from '../raster.ts'
-import { runsOf } from './profile.ts'
-import type { Mask } from './regions.ts'
+import { runsOf, type Bounds, type Mask } from './mask.ts'
 import type { BodyRows } from './body-rows.ts'
-import { stretch, type Way } from './contour.ts'
+import { bestIndex, stretch, type Way } from './contour.ts'
+import { smoothLine } from '../smoothing.ts'
 
 export type LowerShape = Omit<LowerGarment, 'picture'>
 
@@ -21,7 +21,7 @@ export function lowerShapeOf(
   crotch: Point | null,
 ): LowerShape {
   const { axis, bounds } = rows
-  const corner = (way: Way, down: Way) => extreme(outline, axis, way, down, bounds)
+  const corner = (way: Way, down: Way) => cornerOf(outline, axis, way, down, bounds)
   const [topLeft, topRight] = [corner(-1, -1), corner(1, -1)]
   const [lowLeft, lowRight] = [corner(-1, 1), corner(1, 1)]
   const line = (points: Point[]) => resample(smoothLine(points, 2), POINTS)
@@ -34,29 +34,29 @@ export function lowerShapeOf(
   }
 }
 
+/** Weights of width against height in the search of corners. At the waist, height decides: the hips are wider. */
+const WAIST_WIDTH = 0.4
+const HEM_WIDTH = 0.8
+/** At the inner corner of a leg width decides: its side is almost upright. */
+const INNER_HEM = 1.5
+/** The shares of the garment's height within which its upper and its lower corners lie. */
+const WAIST_ZONE = 0.15
+const HEM_ZONE = 0.3
+
 /** The index of the corner of the outline in one quarter. */
-function extreme(
+function cornerOf(
   outline: readonly Point[],
   axis: number,
   way: Way,
   down: Way,
-  { top, bottom }: { top: number; bottom: number },
+  { top, bottom }: Bounds,
 ): number {
   const height = bottom - top
-  let best = 0
-  let most = -Infinity
-  for (let i = 0; i < outline.length; i++) {
-    const { x, y } = outline[i]!
-    // At the waist, height decides: the hips are wider than it.
-    const share = down < 0 ? 0.4 : 0.8
-    if (down < 0 ? y > top + height * 0.15 : y < bottom - height * 0.3) continue
-    const score = down * y + share * way * (x - axis)
-    if (score > most) {
-      most = score
-      best = i
-    }
-  }
-  return best
+  const best = bestIndex(outline, ({ x, y }) => {
+    if (down < 0 ? y > top + height * WAIST_ZONE : y < bottom - height * HEM_ZONE) return -Infinity
+    return down * y + (down < 0 ? WAIST_WIDTH : HEM_WIDTH) * way * (x - axis)
+  })
+  return Math.max(0, best)
 }
 
 function legsOf(rows: BodyRows, crotch: Point): NonNullable<LowerShape['legs']> {
@@ -67,6 +67,8 @@ function legsOf(rows: BodyRows, crotch: Point): NonNullable<LowerShape['legs']> 
       const x = way < 0 ? gapLeft[y]! : gapRight[y]!
       if (!Number.isNaN(x)) points.push({ x, y: y + 0.5 })
     }
+    // Below the inner corner of a hem aslant, the gap's edge is the hem.
+    points.length = bestIndex(points, ({ x, y }) => y - INNER_HEM * way * x) + 1
     if (points.length < 2) points.push({ x: crotch.x, y: rows.bounds.bottom })
     return resample(smoothLine(points, 3), POINTS)
   }
@@ -75,9 +77,20 @@ function legsOf(rows: BodyRows, crotch: Point): NonNullable<LowerShape['legs']> 
 
 /** Long trousers are at least this many times as tall as wide. */
 const LONG = 1.9
-/** Where the legs of long trousers part at the latest, and usually, from waist to hem. */
-const LOWEST_CROTCH = 0.42
-const USUAL_CROTCH = 0.31
+/**
+ * Where legs part, as shares of the garment's height and, `aside` of the axis, of its width: the highest
+ * crotch at all, the lowest and the usual one of long trousers, how long legs may touch between two
+ * pieces of the gap, and the least length of the gap. By experiment on product photos.
+ */
+const CROTCH = {
+  highest: 0.12,
+  lowest: 0.42,
+  usual: 0.31,
+  aside: 0.22,
+  seam: 0.03,
+  gap: 0.1,
+  longGap: 0.02,
+}
 
 /**
  * Where the legs part, searched from the hem upwards. Legs that touch part above the gap that shows.
@@ -89,10 +102,10 @@ export function crotchOf(mask: Mask, rows: BodyRows): Point | null {
   const long = height > (bounds.right - bounds.left) * LONG
   let count = 0
   let top: Point | null = null
-  for (let y = bounds.bottom - 1; y > bounds.top + height * 0.12; y--) {
-    const gap = gapAt(mask, y, axis, (bounds.right - bounds.left) * 0.22)
+  for (let y = bounds.bottom - 1; y > bounds.top + height * CROTCH.highest; y--) {
+    const gap = gapAt(mask, y, axis, (bounds.right - bounds.left) * CROTCH.aside)
     if (!gap) {
-      if (top && top.y - y > height * 0.03) break
+      if (top && top.y - y > height * CROTCH.seam) break
       continue
     }
     rows.gapLeft[y] = gap.left
@@ -101,9 +114,9 @@ export function crotchOf(mask: Mask, rows: BodyRows): Point | null {
     top = { x: (gap.left + gap.right) / 2, y }
   }
   // The slit of a skirt is short as well, but few long skirts are this narrow.
-  if (!top || count < height * (long ? 0.02 : 0.1)) return null
-  if (!long || top.y < bounds.top + height * LOWEST_CROTCH) return top
-  return { x: (top.x + axis) / 2, y: bounds.top + height * USUAL_CROTCH }
+  if (!top || count < height * (long ? CROTCH.longGap : CROTCH.gap)) return null
+  if (!long || top.y < bounds.top + height * CROTCH.lowest) return top
+  return { x: (top.x + axis) / 2, y: bounds.top + height * CROTCH.usual }
 }
 
 function gapAt(mask: Mask, y: number, axis: number, reach: number) {

@@ -1,6 +1,6 @@
 // The outline of a mask.
 import type { Point } from '../raster.ts'
-import type { Mask } from './regions.ts'
+import type { Mask } from './mask.ts'
 
 /** Steps around a pixel, clockwise from the left. */
 const AROUND = [

@@ -1,13 +1,17 @@
 // Reads a product photo: cuts the cloth out and finds its landmarks.
+import type { Garment } from '../garment.ts'
 import { toLab } from '../oklab.ts'
 import { parse } from '../parsing.ts'
+import { pause } from '../pause.ts'
 import type { Perceiver } from '../perception.ts'
 import { flatten, shrink, type Raster } from '../raster.ts'
-import { area, keepLarge, type Mask } from './regions.ts'
+import { area, isBorder, maskWhere, type Mask } from './mask.ts'
+import { keepLarge, LEAST_PIECE } from './regions.ts'
 import { clothOf } from './cloth-mask.ts'
 import { matteOf } from './matte.ts'
+import { withoutLegCut } from './leg-cut.ts'
 import { withoutLining } from './lining.ts'
-import { wearerIn } from './wearer.ts'
+import { showsWearer, wearerIn } from './wearer.ts'
 import { wornShapeOf } from './worn.ts'
 import { shapeOfGarment, startsWithWaist, type Shape } from './shape.ts'
 
@@ -18,17 +22,15 @@ const ANALYSIS_SIDE = 512
  * @param perceiver finds a person who wears the garment
  * @returns null when nothing stands out from the ground, or what does cannot be a garment
  */
-export function readPhoto(picture: Raster, perceiver: Perceiver): Read | null {
+export async function readGarment(picture: Raster, perceiver: Perceiver): Promise<Garment | null> {
   if (picture.width < 8 || picture.height < 8) return null
   const small = opaque(shrink(picture, ANALYSIS_SIDE))
-  const perception = perceiver.perceive(small)
+  const perception = await perceiver.perceive(small, { isWorthwhile: showsWearer })
   const wearer = wearerIn(perception)
   if (!wearer) return readFlat(picture)
-  const found = wornShapeOf(parse(small, perception), wearer)
+  const found = wornShapeOf(await parse(small, perception), wearer)
   return found && finished(found.shape, found.mask, small, picture)
 }
-
-type Read = Shape & { picture: Raster }
 
 /** The models and the parsing know no transparency. */
 function opaque(picture: Raster): Raster {
@@ -38,43 +40,51 @@ function opaque(picture: Raster): Raster {
 }
 
 /** @returns null when nothing stands out from the ground, or what does cannot be a garment */
-export function readFlat(picture: Raster): Read | null {
+export async function readFlat(picture: Raster): Promise<Garment | null> {
   const small = shrink(picture, ANALYSIS_SIDE)
-  const whole = maskOf(small)
+  const lab = toLab(small)
+  const whole = transparentBorder(small) ? maskOfAlpha(small) : await clothOf(lab)
+  await pause()
   const share = area(whole) / (whole.width * whole.height)
   if (share < 0.01 || share > 0.985) return null
-  const mask = startsWithWaist(whole) ? whole : withoutLining(toLab(small), whole)
+  const mask = startsWithWaist(whole) ? whole : withoutLegCut(await withoutLining(lab, whole))
+  await pause()
   const shape = shapeOfGarment(mask)
   if (!shape) return null
+  await pause()
   return finished(shape, mask, small, picture)
 }
 
-function finished(shape: Shape, mask: Mask, small: Raster, picture: Raster): Read {
-  return { ...scaled(shape, picture.width / mask.width), picture: matteOf(picture, small, mask) }
+async function finished(
+  shape: Shape,
+  mask: Mask,
+  small: Raster,
+  picture: Raster,
+): Promise<Garment> {
+  const matte = await matteOf(picture, small, mask)
+  return { ...scaled(shape, picture.width / mask.width), picture: matte }
 }
 
-function maskOf(picture: Raster): Mask {
-  return transparentBorder(picture) ? maskOfAlpha(picture) : clothOf(toLab(picture))
-}
+/** Below this alpha a pixel is transparent: half of full. */
+const OPAQUE = 128
 
-function transparentBorder({ width, height, data }: Raster): boolean {
+/** Whether most of the picture's border is transparent. */
+function transparentBorder(picture: Raster): boolean {
   let clear = 0
   let total = 0
-  for (let i = 0; i < width * height; i++) {
-    const x = i % width
-    const inside = x > 0 && x < width - 1 && i >= width && i < width * (height - 1)
-    if (inside) continue
+  for (let i = 0; i < picture.width * picture.height; i++) {
+    if (!isBorder(i, picture)) continue
     total++
-    if (data[i * 4 + 3]! < 128) clear++
+    if (picture.data[i * 4 + 3]! < OPAQUE) clear++
   }
   return clear > total * 0.5
 }
 
-function maskOfAlpha({ width, height, data }: Raster): Mask {
-  const bytes = new Uint8Array(width * height)
-  for (let i = 0; i < bytes.length; i++) bytes[i] = data[i * 4 + 3]! >= 128 ? 1 : 0
-  return keepLarge({ width, height, data: bytes }, 0.04)
-}
+const maskOfAlpha = (picture: Raster): Mask =>
+  keepLarge(
+    maskWhere(picture, (i) => picture.data[i * 4 + 3]! >= OPAQUE),
+    LEAST_PIECE,
+  )
 
 /** The same with all lengths multiplied. */
 function scaled<T>(value: T, factor: number): T {

@@ -1,61 +1,36 @@
-// Connected regions of a mask of bytes (0 or 1).
+// Connected regions of a mask.
+import { piecesOf, spread } from '../pieces.ts'
+import { isBorder, maskWhere, type Mask } from './mask.ts'
 
-export interface Mask {
-  width: number
-  height: number
-  data: Uint8Array
-}
-
-/** Marks every pixel that is connected to the border through pixels that `passable` allows. */
-export function flood(
-  width: number,
-  height: number,
-  passable: (index: number) => boolean,
-  seeds: 'all borders' | 'sides and top' = 'all borders',
-): Mask {
-  const data = new Uint8Array(width * height)
-  const stack: number[] = []
-  const visit = (index: number) => {
-    if (data[index] === 0 && passable(index)) {
-      data[index] = 1
-      stack.push(index)
-    }
+/** Marks every pixel that is connected to the border through set pixels. */
+export function flood(passable: Mask): Mask {
+  const { width, height, data } = passable
+  const queue = new Int32Array(data.length)
+  const reached = new Uint8Array(data.length)
+  const take = (i: number) => {
+    if (data[i] === 0 || reached[i] === 1) return false
+    reached[i] = 1
+    return true
   }
-  for (let x = 0; x < width; x++) {
-    visit(x)
-    if (seeds === 'all borders') visit((height - 1) * width + x)
+  let count = 0
+  for (let i = 0; i < data.length; i++) {
+    if (isBorder(i, passable) && take(i)) queue[count++] = i
   }
-  for (let y = 0; y < height; y++) {
-    visit(y * width)
-    visit(y * width + width - 1)
-  }
-  while (stack.length > 0) {
-    const index = stack.pop()!
-    const x = index % width
-    if (x > 0) visit(index - 1)
-    if (x < width - 1) visit(index + 1)
-    if (index >= width) visit(index - width)
-    if (index < data.length - width) visit(index + width)
-  }
-  return { width, height, data }
+  spread(queue, count, width, take)
+  return { width, height, data: reached }
 }
 
 /**
  * A flood fill that does not pass narrow gaps, such as places where the subject's outline fades into
  * the background for a few pixels. Passable pixels within `reach` of the flood count as reached.
  */
-export function floodThick(
-  passable: Mask,
-  reach: number,
-  seeds: 'all borders' | 'sides and top',
-): Mask {
-  const { width, height } = passable
-  const open = erode(passable, reach)
-  const flooded = flood(width, height, (index) => open.data[index] === 1, seeds)
-  const grown = erode({ width, height, data: flooded.data.map((value) => 1 - value) }, reach)
-  const data = grown.data.map((value, index) => (value === 0 && passable.data[index] === 1 ? 1 : 0))
-  return { width, height, data }
+export function floodThick(passable: Mask, reach: number): Mask {
+  const flooded = flood(erode(passable, reach))
+  const far = erode(inverse(flooded), reach)
+  return maskWhere(passable, (i) => far.data[i] === 0 && passable.data[i] === 1)
 }
+
+export const inverse = (mask: Mask): Mask => maskWhere(mask, (i) => mask.data[i] === 0)
 
 /** Erosion: the pixels whose whole neighbourhood, a square of 2 × reach + 1, is set. */
 function erode({ width, height, data }: Mask, reach: number): Mask {
@@ -82,56 +57,25 @@ function erodeLine(
   }
 }
 
-export interface Region {
-  size: number
-  /** Indices of its pixels. */
-  pixels: Int32Array
-}
+/** The indices of the pixels of each region with value `of`, largest first. */
+export const regions = ({ data, width }: Mask, of: 0 | 1): Int32Array[] =>
+  piecesOf(data, width, of)
+    .map(({ pixels }) => pixels)
+    .sort((one, other) => other.length - one.length)
 
-/** The regions of pixels with value `of`, largest first, without those below `minSize`. */
-export function regions(mask: Mask, of: 0 | 1, minSize = 1): Region[] {
-  const { width, height, data } = mask
-  const seen = new Uint8Array(data.length)
-  const queue = new Int32Array(data.length)
-  const found: Region[] = []
-  for (let start = 0; start < data.length; start++) {
-    if (seen[start] === 1 || data[start] !== of) continue
-    let head = 0
-    let tail = 0
-    queue[tail++] = start
-    seen[start] = 1
-    while (head < tail) {
-      const index = queue[head++]!
-      const x = index % width
-      for (let side = 0; side < 4; side++) {
-        if (side === 0 && x === 0) continue
-        if (side === 1 && x === width - 1) continue
-        const next = index + (side === 0 ? -1 : side === 1 ? 1 : side === 2 ? -width : width)
-        if (next < 0 || next >= width * height || seen[next] === 1 || data[next] !== of) continue
-        seen[next] = 1
-        queue[tail++] = next
-      }
-    }
-    if (tail >= minSize) found.push({ size: tail, pixels: queue.slice(0, tail) })
-  }
-  return found.sort((one, other) => other.size - one.size)
-}
+/** The least size of a piece of cloth, as a share of the largest one. Chosen by experiment. */
+export const LEAST_PIECE = 0.04
 
-/** Keeps the largest region and those at least `share` of its size. */
+/** Leaves the largest region and those of at least `share` of its size. */
 export function keepLarge(mask: Mask, share: number): Mask {
-  const data = new Uint8Array(mask.data.length)
   const found = regions(mask, 1)
-  const least = (found[0]?.size ?? 0) * share
-  for (const region of found) {
-    if (region.size < least) break
-    for (const index of region.pixels) data[index] = 1
-  }
-  return { ...mask, data }
+  const least = (found[0]?.length ?? 0) * share
+  const large = { ...mask, data: new Uint8Array(mask.data.length) }
+  for (const region of found) if (region.length >= least) paint(large, region, 1)
+  return large
 }
 
-/** How many pixels are set. */
-export function area(mask: Mask): number {
-  let count = 0
-  for (const value of mask.data) count += value
-  return count
+/** Sets the pixels to a value, in place. */
+export function paint({ data }: Mask, pixels: Int32Array, value: 0 | 1): void {
+  for (const i of pixels) data[i] = value
 }

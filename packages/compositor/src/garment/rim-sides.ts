@@ -1,11 +1,16 @@
 // A rim is the same on both sides; the real edge rarely is. Fits each side to its own edge.
 import type { Lab } from '../oklab.ts'
-import type { Mask } from './regions.ts'
+import type { Mask } from './mask.ts'
 import type { Way } from './contour.ts'
+import { meanAround } from '../smoothing.ts'
 import { changeAt, rayOf, type Rim } from './rims.ts'
 
 /** The contrast that counts half. */
 const USUAL = 0.03
+/** How far a side may move, in half widths; and the costs of that and of one pixel more than the last ray. By experiment. */
+const SPAN = 0.07
+const AWAY = 0.05
+const JUMP = 0.12
 
 /**
  * The radii of one side, moved by a few pixels to where the colour changes most in the rim's own way.
@@ -14,7 +19,7 @@ const USUAL = 0.03
  */
 export function radiiOfSide(rim: Rim, lab: Lab, mask: Mask, half: number, way: Way): Float64Array {
   const { radii, change } = rim
-  const span = Math.max(2, Math.round(half * 0.07))
+  const span = Math.max(2, Math.round(half * SPAN))
   const states = 2 * span + 1
   const length = Math.hypot(...change) || 1
   const evidence = (ray: number, state: number) => {
@@ -34,7 +39,7 @@ export function radiiOfSide(rim: Rim, lab: Lab, mask: Mask, half: number, way: W
       }
       from[ray * states + state] = best
       const away = Math.abs(state - span) / span
-      next[state] = gain(total, best, state) + evidence(ray, state) - 0.05 * away
+      next[state] = gain(total, best, state) + evidence(ray, state) - AWAY * away
     }
     total = next
   }
@@ -48,15 +53,13 @@ export function radiiOfSide(rim: Rim, lab: Lab, mask: Mask, half: number, way: W
 }
 
 const gain = (total: Float64Array, from: number, to: number) =>
-  total[from]! - 0.12 * Math.abs(from - to)
+  total[from]! - JUMP * Math.abs(from - to)
 
 /** A running mean over five rays; straight down the two sides meet, so nothing is averaged across. */
 function smoothed(radii: Float64Array, first: number): Float64Array {
   return radii.map((_, ray) => {
     const span = Math.min(2, ray - first, radii.length - 1 - ray)
     if (span < 0) return NaN
-    let sum = 0
-    for (let k = -span; k <= span; k++) sum += radii[ray + k]!
-    return sum / (2 * span + 1)
+    return meanAround((place) => radii[place]!, ray, span)
   })
 }

@@ -1,10 +1,9 @@
 // The neck opening of a garment without a wearer shows the inside of its back. Finds the front edge.
 import type { Way } from './contour.ts'
 import type { Lab, LabColour } from '../oklab.ts'
-import { distanceTo } from './distance.ts'
 import { percentile } from '../plane.ts'
 import { clamp, type Point } from '../raster.ts'
-import type { Mask } from './regions.ts'
+import { distanceTo, isSet, maskWhere, topOf, type Mask } from './mask.ts'
 
 /** A curve around the middle of the opening: one radius for each angle, the same on both sides. */
 export interface Rim {
@@ -21,14 +20,19 @@ export interface Rim {
   change: LabColour
 }
 
+/** Of the opening, in half widths of the chest: how far its highest points are apart, and its greatest depth. */
+const NECK_WIDTH = 0.75
+const DEEPEST = 1.3
+
 const STEP = (2 * Math.PI) / 180
 /** Rays run from 60 degrees above the horizontal to straight down. */
 const RAYS = 76
-const angleOf = (ray: number) => -Math.PI / 3 + ray * STEP
+const START = -Math.PI / 3
+const angleOf = (ray: number) => START + ray * STEP
 
 /** The ray nearest to a direction, given by its distances across and down from the centre. */
 export const indexOfRay = (across: number, down: number) =>
-  clamp(Math.round((Math.atan2(down, across) + Math.PI / 3) / STEP), 0, RAYS - 1)
+  clamp(Math.round((Math.atan2(down, across) - START) / STEP), 0, RAYS - 1)
 
 /** Marks radii at which a ray is not within the cloth on both sides. */
 const OUTSIDE = -1
@@ -76,10 +80,13 @@ function amountOf([L, a, b]: LabColour, view: View): number {
   return view === 'hue' ? Math.hypot(a, b) : Math.hypot(L, a, b)
 }
 
+/** Pixels of the analysed picture. */
+const FRINGE = 2.5
+
 /** The mask without the pixels at its edge, which are mixed with the ground. */
 export function withoutFringe(mask: Mask): Mask {
   const depth = distanceTo(mask, 0)
-  return { ...mask, data: Uint8Array.from(depth, (value) => (value > 2.5 ? 1 : 0)) }
+  return maskWhere(mask, (i) => depth[i]! > FRINGE)
 }
 
 /** Without curves that share most of their way with a stronger one. */
@@ -129,15 +136,15 @@ export function agreementOf(
 }
 
 function fieldOf(lab: Lab, mask: Mask, axis: number, half: number, view: View): Field | null {
-  const middle = topAt(mask, axis)
-  if (middle < 0) return null
+  const middle = topOf(mask, Math.round(axis))
+  if (middle === null) return null
   let peak = middle
-  for (let off = -half * 0.75; off <= half * 0.75; off++) {
-    const top = topAt(mask, axis + off)
-    if (top >= 0) peak = Math.min(peak, top)
+  for (let off = -half * NECK_WIDTH; off <= half * NECK_WIDTH; off++) {
+    const top = topOf(mask, Math.round(axis + off))
+    if (top !== null) peak = Math.min(peak, top)
   }
   const centre = { x: axis, y: (middle + peak) / 2 }
-  const reach = Math.ceil(half * 1.3)
+  const reach = Math.ceil(half * DEEPEST)
   const entry = new Float64Array(RAYS).fill(-1)
   const edge = new Float32Array(RAYS * reach).fill(OUTSIDE)
   for (let ray = 0; ray < RAYS; ray++) {
@@ -157,14 +164,13 @@ function fieldOf(lab: Lab, mask: Mask, axis: number, half: number, view: View): 
 type At = (r: number, way: Way) => number
 
 /** The index of the pixel on a ray at radius r, on one side; -1 where there is no cloth. */
-export function rayOf({ width, height, data }: Mask, centre: Point, ray: number): At {
+export function rayOf(mask: Mask, centre: Point, ray: number): At {
   const down = Math.sin(angleOf(ray))
   const out = Math.cos(angleOf(ray))
   return (r, way) => {
     const x = Math.floor(centre.x + way * out * r)
     const y = Math.floor(centre.y + down * r)
-    if (x < 0 || y < 0 || x >= width || y >= height) return -1
-    return data[y * width + x] === 1 ? y * width + x : -1
+    return isSet(mask, x, y) ? y * mask.width + x : -1
   }
 }
 
@@ -195,26 +201,33 @@ function normalise(edge: Float32Array): void {
   }
 }
 
+/** Along the outline itself there is no evidence for or against: the gain of a ray there. By experiment. */
+const OUTLINE_GAIN = 0.12
+/** The cost of one pixel of change from ray to ray, and the greatest change as a share of the radius. */
+const BEND = 0.025
+const STEEPEST = 0.1
+/** A shorter curve is no opening. */
+const LEAST_RAYS = 20
+
 /** The cheapest curves by dynamic programming over the rays. */
 function curvesOf({ centre, reach, entry, edge }: Field): Rim[] {
   const total = new Float64Array(RAYS * reach).fill(-Infinity)
   const from = new Int16Array(RAYS * reach).fill(-1)
   const first = entry.findIndex((r) => r >= 0)
-  if (first < 0 || first > RAYS - 20) return []
+  if (first < 0 || first > RAYS - LEAST_RAYS) return []
   for (let ray = first; ray < RAYS; ray++) {
     const begin = Math.max(0, entry[ray]!)
     for (let r = begin; r < reach; r++) {
       const at = ray * reach + r
-      // Along the outline itself there is no evidence for or against.
-      const gain = r - begin < 3 ? 0.12 : edge[at]!
+      const gain = r - begin < 3 ? OUTLINE_GAIN : edge[at]!
       if (ray === first) {
         total[at] = gain
         continue
       }
-      const span = Math.ceil(r * 0.1 + 1)
+      const span = Math.ceil(r * STEEPEST + 1)
       for (let q = Math.max(0, r - span); q <= Math.min(reach - 1, r + span); q++) {
         const before = total[(ray - 1) * reach + q]!
-        const value = before + gain - 0.025 * Math.abs(r - q)
+        const value = before + gain - BEND * Math.abs(r - q)
         if (value > total[at]!) {
           total[at] = value
           from[at] = q
@@ -222,17 +235,15 @@ function curvesOf({ centre, reach, entry, edge }: Field): Rim[] {
       }
     }
   }
-  return peaksOf(total, from, reach, first, entry, edge, centre)
+  return peaksOf({ centre, reach, entry, edge }, total, from, first)
 }
 
+/** The curves that end at a local maximum of the gain on the last ray. */
 function peaksOf(
+  { centre, reach, entry, edge }: Field,
   total: Float64Array,
   from: Int16Array,
-  reach: number,
   first: number,
-  entry: Float64Array,
-  edge: Float32Array,
-  centre: Point,
 ): Rim[] {
   const last = total.subarray((RAYS - 1) * reach)
   const near = Math.max(2, Math.round(reach * 0.02))
@@ -260,11 +271,4 @@ function peaksOf(
     })
   }
   return rims
-}
-
-function topAt({ width, height, data }: Mask, x: number): number {
-  const column = Math.round(x)
-  if (column < 0 || column >= width) return -1
-  for (let y = 0; y < height; y++) if (data[y * width + column] === 1) return y
-  return -1
 }

@@ -1,15 +1,20 @@
 // The kind of a garment and its landmarks, from its silhouette.
 import { traceOutline } from './outline.ts'
-import type { Mask } from './regions.ts'
-import { runsOf } from './profile.ts'
+import { runsOf, type Mask } from './mask.ts'
 import { keepLarge } from './regions.ts'
 import { hasSleeves } from './armpit.ts'
 import { bodyRowsOf } from './body-rows.ts'
-import { smoothClosed } from './contour.ts'
 import { crotchOf, lowerShapeOf, type LowerShape } from './lower.ts'
 import { upperShapeOf, type UpperShape } from './upper.ts'
+import { smoothClosed } from '../smoothing.ts'
 
 export type Shape = UpperShape | LowerShape
+
+/** Pixels of the analysed picture below which no landmarks can be placed. */
+const LEAST = { height: 12, width: 8, outline: 24 }
+/** No garment is so many times as tall as wide, or as wide as tall. */
+const TALLEST = 7
+const WIDEST = 5
 
 /** @returns null when the silhouette cannot be a garment */
 export function shapeOfGarment(mask: Mask): Shape | null {
@@ -18,15 +23,28 @@ export function shapeOfGarment(mask: Mask): Shape | null {
   const { bounds } = rows
   const height = bounds.bottom - bounds.top
   const width = bounds.right - bounds.left
-  if (height < 12 || width < 8 || height > width * 7 || width > height * 5) return null
+  if (
+    height < LEAST.height ||
+    width < LEAST.width ||
+    height > width * TALLEST ||
+    width > height * WIDEST
+  )
+    return null
   const outline = smoothClosed(traceOutline(keepLarge(mask, 1)), 1)
-  if (outline.length < 24) return null
+  if (outline.length < LEAST.outline) return null
   if (startsWithWaist(mask)) {
     const crotch = crotchOf(mask, rows)
     return lowerShapeOf(outline, rows, crotch)
   }
   return upperShapeOf(outline, rows)
 }
+
+/** The top row is at least this share as wide as the row below; rows in shares of the height. By experiment. */
+const WAISTS = [
+  { top: 0.01, below: 0.04, share: 0.82 },
+  { top: 0.02, below: 0.08, share: 0.7 },
+  { top: 0.02, below: 0.2, share: 0.55 },
+]
 
 /** Trousers and skirts begin with their full waist; garments with shoulders begin narrow. */
 export function startsWithWaist(mask: Mask): boolean {
@@ -43,9 +61,5 @@ export function startsWithWaist(mask: Mask): boolean {
     return farRight[y]! - farLeft[y]!
   }
   if (hasSleeves(rows) && !crotchOf(mask, rows)) return false
-  return (
-    covered(0.01) > extent(0.04) * 0.82 &&
-    covered(0.02) > extent(0.08) * 0.7 &&
-    covered(0.02) > extent(0.2) * 0.55
-  )
+  return WAISTS.every(({ top, below, share }) => covered(top) > extent(below) * share)
 }

@@ -1,8 +1,9 @@
 // A sleeve as a tube, from the stretch of outline between shoulder and armpit.
 import type { Sleeve } from '../garment.ts'
-import { distance, resample, smoothLine } from '../lines.ts'
-import type { Point } from '../raster.ts'
+import { distance, resample } from '../lines.ts'
+import { clamp, type Point } from '../raster.ts'
 import { lengthsAlong, turnAt } from './contour.ts'
+import { smoothLine } from '../smoothing.ts'
 
 const POINTS = 9
 /** The number of points the outline is reduced to for the search of the cuff. */
@@ -26,6 +27,15 @@ export function sleeveOf(path: readonly Point[], turning: 1 | -1): Sleeve | null
   }
 }
 
+/** The cuff in widths of the armhole and in lengths of the sleeve, and how much longer than straight it is at most. */
+const CUFF = { narrowest: 0.18, widest: 1.6, longest: 0.9, bend: 0.7 }
+/** What a cuff that is not straight, and corners at the far end, count against radians of the corners. By experiment. */
+const BEND_COST = 1.6
+const END_GAIN = 1.3
+/** A corner is measured over so many points of the coarse line, and counts at most so many radians. */
+const TURN_REACH = 5
+const MOST_TURN = 1.9
+
 /** The pair of corners with a straight edge between them at the end of the tube. */
 function cuffOf(line: readonly Point[], turning: 1 | -1): [number, number] | null {
   const lengths = lengthsAlong(line)
@@ -37,19 +47,22 @@ function cuffOf(line: readonly Point[], turning: 1 | -1): [number, number] | nul
   const opening = distance(line[0]!, line[COARSE - 1]!)
   const far = Math.max(...line.map((point) => distance(point, root)))
   if (far <= 0 || total <= 0) return null
-  const reach = 5
-  const turns = line.map((_, i) => Math.min(1.9, Math.max(0, turning * turnAt(line, i, reach))))
+  const turns = line.map((_, i) => clamp(turning * turnAt(line, i, TURN_REACH), 0, MOST_TURN))
   let best: [number, number] | null = null
   let most = -Infinity
   for (let i = 3; i < COARSE - 8; i++) {
     for (let j = i + 4; j < COARSE - 3; j++) {
       const chord = distance(line[i]!, line[j]!)
-      if (chord < opening * 0.18 || chord > Math.max(opening * 1.6, far * 0.9)) continue
+      if (
+        chord < opening * CUFF.narrowest ||
+        chord > Math.max(opening * CUFF.widest, far * CUFF.longest)
+      )
+        continue
       const arc = lengths[j]! - lengths[i]!
       const bend = arc / chord - 1
-      if (bend > 0.7) continue
+      if (bend > CUFF.bend) continue
       const ends = (distance(line[i]!, root) + distance(line[j]!, root)) / far
-      const score = turns[i]! + turns[j]! - 1.6 * bend + 1.3 * ends
+      const score = turns[i]! + turns[j]! - BEND_COST * bend + END_GAIN * ends
       if (score > most) {
         most = score
         best = [i, j]

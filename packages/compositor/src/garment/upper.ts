@@ -1,12 +1,12 @@
 // Landmarks of a garment for the upper body: neck, shoulders, armpits, sleeves, sides and hem.
 import type { UpperGarment, UpperSide } from '../garment.ts'
-import { distance, resample, smoothLine } from '../lines.ts'
+import { distance, resample } from '../lines.ts'
 import type { Point } from '../raster.ts'
 import { armpitOf, type Armpit } from './armpit.ts'
 import type { BodyRows } from './body-rows.ts'
 import { bestIndex, stretch, type Way } from './contour.ts'
-import { necksOf } from './neck.ts'
 import { sleeveOf } from './sleeve.ts'
+import { smoothLine } from '../smoothing.ts'
 
 export type UpperShape = Omit<UpperGarment, 'picture'>
 
@@ -21,7 +21,7 @@ const DRESS = 2.4
  * @returns null when the shape is too small or has no body
  */
 export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperShape | null {
-  const { bounds, axis } = rows
+  const { axis } = rows
   const found = { left: armpitOf(outline, rows, -1), right: armpitOf(outline, rows, 1) }
   if (!found.left || !found.right) return null
   const armpits = { left: found.left, right: found.right }
@@ -33,7 +33,7 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
         left: topCorner(outline, armpits.left, half, -1),
         right: topCorner(outline, armpits.right, half, 1),
       }
-    : necksOf(outline, axis, half, bounds)
+    : { left: neckOf(outline, rows, half, -1), right: neckOf(outline, rows, half, 1) }
   // A deep neckline can look like an armhole; the garment's other side shows the true one.
   const isInNeckline = ({ at }: Armpit) => isOn(outline, necks.left, necks.right, at)
   const wrong = { left: isInNeckline(armpits.left), right: isInNeckline(armpits.right) }
@@ -59,6 +59,27 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
     hem: resample(smoothLine(hem, 2), HEM_POINTS),
     waistY: waistOf(rows, (side('left').armpit.y + side('right').armpit.y) / 2, half),
   }
+}
+
+/** Where necks are, in half widths of the chest from the axis, and in the garment's height. By experiment. */
+const NECK = { inner: 0.14, outer: 1, lowest: 0.5 }
+/** Height decides on the neck point; of equally high points the inner one. */
+const INNER = 0.12
+
+/** The index of the point where the neckline ends, on an outline without the inner back. */
+function neckOf(
+  outline: readonly Point[],
+  { axis, bounds }: BodyRows,
+  half: number,
+  way: Way,
+): number {
+  const lowest = bounds.top + (bounds.bottom - bounds.top) * NECK.lowest
+  const best = bestIndex(outline, ({ x, y }) => {
+    const out = (way * (x - axis)) / half
+    if (out < NECK.inner || out > NECK.outer || y > lowest) return -Infinity
+    return -y - INNER * out * half
+  })
+  return Math.max(0, best)
 }
 
 /** Whether the clockwise way from one index to another passes a third. */
@@ -110,34 +131,41 @@ function sideOf(
   }
 }
 
+/** The weight of width against height in the search of the hem's corner. */
+const HEM_WIDTH = 0.8
+
 /** The outline's index of the hem's corner: the lowest and outermost point below the armpit. */
 function cornerOf(outline: readonly Point[], armpit: number, axis: number, way: Way): number {
   const count = outline.length
-  let best = armpit
-  let most = -Infinity
-  for (let step = 0; step < count; step++) {
-    const at = (armpit + way * step + count) % count
-    const point = outline[at]!
-    if (way * (point.x - axis) < 0) break
-    const score = point.y + 0.8 * way * (point.x - axis)
-    if (score > most) {
-      most = score
-      best = at
-    }
-  }
-  return best
+  const around = outline.map((_, step) => outline[(armpit + way * step + count) % count]!)
+  const end = around.findIndex(({ x }) => way * (x - axis) < 0)
+  const side = end < 0 ? around : around.slice(0, end)
+  const best = bestIndex(side, ({ x, y }) => y + HEM_WIDTH * way * (x - axis))
+  return (armpit + way * Math.max(0, best) + count) % count
 }
+
+/** A sleeve begins so many half widths inside the armpit. */
+const SLEEVE_ROOT = 0.05
+/** How far a shoulder without a sleeve falls, as a share of the height from its top to the armpit. */
+const SHOULDER_FALL = 0.22
+/** Narrower shoulders, in half widths of the chest, are straps. */
+const STRAP = 0.22
+/**
+ * The same for one strap of a garment with sleeves, at some depths below the neck point. A strap hangs straight;
+ * the shoulder of a wide neck, which can be as narrow, falls outwards by more than `aside`.
+ */
+const HANGING_STRAP = { width: 0.25, depths: [0.1, 0.2, 0.3], aside: 0.35 }
 
 /** The index in the line from the neck to the armpit where the shoulder ends. */
 function shoulderOf(line: readonly Point[], armpit: Armpit, half: number, way: Way): number {
   if (armpit.sleeved) {
-    const x = armpit.x - way * half * 0.05
+    const x = armpit.x - way * half * SLEEVE_ROOT
     const at = line.findIndex((point) => way * (point.x - x) >= 0)
     return Math.max(0, at)
   }
   const top = Math.min(...line.map((point) => point.y))
   // The last point of the strap or shoulder that is still high.
-  const limit = top + (armpit.y - top) * 0.22
+  const limit = top + (armpit.y - top) * SHOULDER_FALL
   let at = 0
   for (let i = 0; i < line.length && line[i]!.y <= limit; i++) at = i
   const high = line.slice(0, at + 1)
@@ -156,7 +184,7 @@ function shouldersOf(
     return hung ? 'off-shoulder' : 'sleeves'
   }
   const width = (distance(left.neck, left.shoulder) + distance(right.neck, right.shoulder)) / 2
-  return width < half * 0.22 ? 'straps' : 'none'
+  return width < half * STRAP ? 'straps' : 'none'
 }
 
 /** Whether a garment with sleeves hangs from a strap: the cloth stays narrow below the neck point. */
@@ -166,13 +194,20 @@ function isStrap(
   half: number,
   way: Way,
 ): boolean {
-  for (const depth of [0.1, 0.2, 0.3]) {
+  return HANGING_STRAP.depths.every((depth) => {
     const y = Math.round(neck.y + half * depth)
     const inner = way < 0 ? axis - gapLeft[y]! : gapRight[y]! - axis
     const outer = way < 0 ? axis - farLeft[y]! : farRight[y]! - axis
-    if (!(outer - inner < half * 0.25)) return false
-  }
-  return true
+    const aside = outer - way * (neck.x - axis)
+    return outer - inner < half * HANGING_STRAP.width && aside < half * HANGING_STRAP.aside
+  })
+}
+
+/** How deep an upper edge is that counts as flat, and where it is measured, in half widths of the chest. */
+const FLAT = {
+  body: 0.22,
+  sleeve: 0.3,
+  offsets: [-1.45, -1.2, -0.9, -0.6, -0.3, 0, 0.3, 0.6, 0.9, 1.2, 1.45],
 }
 
 /** Whether the upper edge is flat from sleeve to sleeve, without shoulders and neck. */
@@ -181,31 +216,30 @@ function isBare(outline: readonly Point[], { bounds, axis }: BodyRows, half: num
     const x = axis + off * half
     let top = Infinity
     for (const point of outline) if (Math.abs(point.x - x) <= 1) top = Math.min(top, point.y)
-    return top < bounds.top + half * (Math.abs(off) > 1.3 ? 0.3 : 0.22)
+    return top < bounds.top + half * (Math.abs(off) > 1.3 ? FLAT.sleeve : FLAT.body)
   }
-  return [-1.45, -1.2, -0.9, -0.6, -0.3, 0, 0.3, 0.6, 0.9, 1.2, 1.45].every(isHigh)
+  return FLAT.offsets.every(isHigh)
 }
+
+/** The corner of an off-shoulder garment is so many half widths inside its armpit. */
+const TOP_CORNER = 0.08
 
 /** The index of the upper edge's point above the armpit. */
 function topCorner(outline: readonly Point[], armpit: Armpit, half: number, way: Way): number {
-  const x = armpit.x - way * half * 0.08
+  const x = armpit.x - way * half * TOP_CORNER
   return bestIndex(outline, (point) => -point.y - 3 * Math.max(0, Math.abs(point.x - x) - 1))
 }
 
-/** The narrowest row between the chest and 1.6 half widths below it. */
+/** How many half widths of the chest the waist is below the armpits. */
+const WAIST = { highest: 0.35, usual: 0.9, lowest: 1.7 }
+
+/** The narrowest row between chest and hip. */
 function waistOf(rows: BodyRows, chestY: number, half: number): number {
-  const from = Math.round(chestY + half * 0.35)
-  const to = Math.min(rows.bounds.bottom - 2, Math.round(chestY + half * 1.7))
-  let best = Math.min(to, Math.round(chestY + half * 0.9))
-  let least = Infinity
-  for (let y = from; y <= to; y++) {
-    const width = rows.right[y]! - rows.left[y]!
-    if (width < least) {
-      least = width
-      best = y
-    }
-  }
-  return best
+  const from = Math.round(chestY + half * WAIST.highest)
+  const to = Math.min(rows.bounds.bottom - 2, Math.round(chestY + half * WAIST.lowest))
+  const widths = Array.from({ length: Math.max(0, to - from + 1) }, (_, i) => i + from)
+  const best = bestIndex(widths, (y) => rows.left[y]! - rows.right[y]!)
+  return best < 0 ? Math.min(to, Math.round(chestY + half * WAIST.usual)) : from + best
 }
 
 const meanY = (points: readonly Point[]) =>

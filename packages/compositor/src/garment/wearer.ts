@@ -20,21 +20,38 @@ export interface Wearer {
   half: number
 }
 
+/** The share of the picture that a person covers at least. */
 const LEAST_SHARE = 0.08
-
 /**
- * The person who wears the garment.
- * @returns null when no person is seen with confidence; product photos without people score low at the
- * wrists and the face
+ * The least confidence of MoveNet, as the mean of both sides: always in shoulders and hips, and either in
+ * the arms, or more in the elbows where the picture ends above the hands, or in the face.
  */
-export function wearerIn({ pose, person }: Perception): Wearer | null {
+const TORSO = { Shoulder: 0.55, Hip: 0.45 }
+const ARMS = { Wrist: 0.42, Elbow: 0.5 }
+const ELBOWS = { Elbow: 0.68, Shoulder: 0.7 }
+const FACE = { nose: 0.5, Eye: 0.5, Elbow: 0.35 }
+/**
+ * How far the neck and the head reach above the shoulders at least, in half distances of the shoulders, where the
+ * picture does not cut them off. The collar of a shirt reached 0.5, a head without hair 2.
+ */
+const LEAST_HEAD = 0.8
+/** Half the shoulders, in lengths of the torso; they are narrower when seen from the side. */
+const FRONTAL = 0.16
+
+/** Whether the joints are those of a person. Product photos without one score low at the wrists and the face. */
+export function showsWearer(pose: Pose): boolean {
   const score = (joint: 'Shoulder' | 'Hip' | 'Wrist' | 'Elbow' | 'Eye') =>
     (pose[`left${joint}`].score + pose[`right${joint}`].score) / 2
-  const arms = score('Wrist') > 0.42 && score('Elbow') > 0.5
-  // The picture may end above the hands.
-  const elbows = score('Elbow') > 0.68 && score('Shoulder') > 0.7
-  const face = pose.nose.score > 0.5 && score('Eye') > 0.5 && score('Elbow') > 0.35
-  if (score('Shoulder') < 0.55 || score('Hip') < 0.45 || !(arms || elbows || face)) return null
+  const arms = score('Wrist') > ARMS.Wrist && score('Elbow') > ARMS.Elbow
+  const elbows = score('Elbow') > ELBOWS.Elbow && score('Shoulder') > ELBOWS.Shoulder
+  const face = pose.nose.score > FACE.nose && score('Eye') > FACE.Eye && score('Elbow') > FACE.Elbow
+  const torso = score('Shoulder') >= TORSO.Shoulder && score('Hip') >= TORSO.Hip
+  return torso && (arms || elbows || face)
+}
+
+/** The person who wears the garment; null when no person is seen with confidence. */
+export function wearerIn({ pose, person }: Perception): Wearer | null {
+  if (!showsWearer(pose)) return null
   let count = 0
   for (const value of person.data) if (value > 0.5) count++
   if (count < person.data.length * LEAST_SHARE) return null
@@ -44,11 +61,13 @@ export function wearerIn({ pose, person }: Perception): Wearer | null {
   const half = (right.shoulder.x - left.shoulder.x) / 2
   const torso = (left.hip.y + right.hip.y - left.shoulder.y - right.shoulder.y) / 2
   // Seen from the side, the landmarks of a front cannot be placed.
-  if (torso <= 0 || half < torso * 0.16) return null
+  if (torso <= 0 || half < torso * FRONTAL) return null
   const centre = {
     x: (left.shoulder.x + right.shoulder.x) / 2,
     y: (left.shoulder.y + right.shoulder.y) / 2,
   }
+  const top = person.data.findIndex((value) => value > 0.5) / person.width
+  if (top > 1 && top > Math.min(left.shoulder.y, right.shoulder.y) - LEAST_HEAD * half) return null
   return { left, right, centre, half }
 }
 

@@ -1,18 +1,26 @@
 // The sleeve on an arm: follows the arm's joints as far as there is cloth.
 import type { Sleeve } from '../garment.ts'
-import { between, distance, resample, smoothLine } from '../lines.ts'
+import { between, distance, resample } from '../lines.ts'
 import type { Point } from '../raster.ts'
-import type { Mask } from './regions.ts'
+import { isSet, type Mask } from './mask.ts'
 import type { Limbs } from './wearer.ts'
 import type { Way } from './contour.ts'
+import { smoothLine } from '../smoothing.ts'
 
 const POINTS = 9
 /** Samples along the upper arm and along the forearm. */
 const STEPS = 16
+/** The share of the upper arm that a sleeve covers at least. */
+const LEAST_SLEEVE = 0.25
+/**
+ * From the bone, in half widths of the shoulders: where cloth must be, the widest sleeve at the shoulder
+ * and how much narrower it is at the wrist, and the narrowest sleeve. By experiment.
+ */
+const ARM = { covered: 0.12, widest: 0.42, narrowing: 0.14, least: 0.2 }
 
 /**
  * @param half half the distance between the shoulders
- * @returns null when less than a fifth of the upper arm is covered
+ * @returns null when less than a quarter of the upper arm is covered
  */
 export function wornSleeveOf(
   mask: Mask,
@@ -26,23 +34,23 @@ export function wornSleeveOf(
   let end = 0
   let misses = 0
   for (let i = 1; i < stations.length && misses < 3; i++) {
-    const covered = coveredAt(mask, stations[i]!, half * 0.12)
+    const covered = coveredAt(mask, stations[i]!, half * ARM.covered)
     misses = covered ? 0 : misses + 1
     if (covered) end = i
   }
-  if (end < STEPS * 0.25) return null
+  if (end < STEPS * LEAST_SLEEVE) return null
   const outer: Point[] = [shoulder]
   const inner: Point[] = [armpit]
   for (let i = 2; i <= end; i++) {
     const { at, ahead } = stations[i]!
     const normal = { x: way * ahead.y, y: -way * ahead.x }
     // The arm narrows towards the wrist.
-    const most = half * (0.42 - 0.14 * (i / stations.length))
+    const most = half * (ARM.widest - ARM.narrowing * (i / stations.length))
     const out = reachAlong(mask, at, normal, most)
     const back = reachAlong(mask, at, { x: -normal.x, y: -normal.y }, most)
     // Cloth up to the limit is the torso's; the sleeve is then about as wide as on its free side.
-    const inwards = back >= most ? Math.min(most, Math.max(out, half * 0.2)) : back
-    const outwards = out >= most ? Math.min(most, Math.max(back, half * 0.2)) : out
+    const inwards = back >= most ? Math.min(most, Math.max(out, half * ARM.least)) : back
+    const outwards = out >= most ? Math.min(most, Math.max(back, half * ARM.least)) : out
     outer.push({ x: at.x + normal.x * outwards, y: at.y + normal.y * outwards })
     // Near the shoulder the inner edge is inside the torso.
     const point = { x: at.x - normal.x * inwards, y: at.y - normal.y * inwards }
@@ -75,7 +83,7 @@ function along(from: Point, to: Point): Station[] {
 function coveredAt(mask: Mask, { at, ahead }: Station, width: number): boolean {
   let count = 0
   for (let k = -2; k <= 2; k++) {
-    if (isCloth(mask, at.x + (ahead.y * width * k) / 2, at.y - (ahead.x * width * k) / 2)) count++
+    if (isSet(mask, at.x + (ahead.y * width * k) / 2, at.y - (ahead.x * width * k) / 2)) count++
   }
   return count >= 3
 }
@@ -83,18 +91,8 @@ function coveredAt(mask: Mask, { at, ahead }: Station, width: number): boolean {
 /** How far cloth continues from a point in a direction, at most `most`. */
 function reachAlong(mask: Mask, from: Point, direction: Point, most: number): number {
   let reach = 0
-  while (
-    reach < most &&
-    isCloth(mask, from.x + direction.x * reach, from.y + direction.y * reach)
-  ) {
+  while (reach < most && isSet(mask, from.x + direction.x * reach, from.y + direction.y * reach)) {
     reach += 0.5
   }
   return Math.min(reach, most)
-}
-
-function isCloth({ width, height, data }: Mask, x: number, y: number): boolean {
-  const column = Math.floor(x)
-  const row = Math.floor(y)
-  if (column < 0 || row < 0 || column >= width || row >= height) return false
-  return data[row * width + column] === 1
 }

@@ -1,16 +1,27 @@
 // Landmarks of a garment for the upper body that a person wears.
 import type { UpperSide } from '../garment.ts'
-import { distance, resample, smoothLine } from '../lines.ts'
+import { distance, resample } from '../lines.ts'
 import { lerp, type Point } from '../raster.ts'
-import type { Mask } from './regions.ts'
+import { isSet, topOf, type Mask } from './mask.ts'
 import type { Way } from './contour.ts'
 import type { UpperShape } from './upper.ts'
 import { limbsAt, type Wearer } from './wearer.ts'
 import { wornSleeveOf } from './worn-sleeve.ts'
+import { smoothLine } from '../smoothing.ts'
 
 const POINTS = 13
 const NECK_POINTS = 25
 const HEM_POINTS = 17
+/** In lengths of the torso: how far a dress reaches below the hips, and the waist below the shoulders. By experiment. */
+const DRESS_HEM = 0.4
+const WAIST = 0.68
+/** Where the neck point is, in half widths of the shoulders; of equally high points the inner one. */
+const NECK = { inner: 0.22, usual: 0.5, outer: 0.95, preferInner: 0.25 }
+/** Around the joint of the shoulder, in half widths: how far out its end is, and how far below it may be. */
+const SHOULDER = { out: 0.16, below: 0.08 }
+/** Narrower than this, in half widths, shoulders are straps; off-shoulder tops end so far above the armpits. */
+const STRAP = 0.3
+const OFF_SHOULDER = 0.2
 
 /** @returns null when no cloth covers the middle of the torso */
 export function wornUpperOf(mask: Mask, wearer: Wearer): UpperShape | null {
@@ -22,13 +33,13 @@ export function wornUpperOf(mask: Mask, wearer: Wearer): UpperShape | null {
   const torso = hip - wearer.centre.y
   const corner = (side: UpperSide) => side.side[side.side.length - 1]!
   return {
-    kind: hemY > hip + torso * 0.4 ? 'dress' : 'top',
+    kind: hemY > hip + torso * DRESS_HEM ? 'dress' : 'top',
     shoulders: shouldersOf(left, right, wearer),
     neckline: necklineOf(mask, left.neck, right.neck),
     left,
     right,
     hem: lowerEdge(mask, corner(left), corner(right), hemY),
-    waistY: wearer.centre.y + torso * 0.68,
+    waistY: wearer.centre.y + torso * WAIST,
   }
 }
 
@@ -39,7 +50,7 @@ function hemOf(mask: Mask, { centre, half, left, right }: Wearer): number | null
   for (let off = -0.5; off <= 0.5; off += 0.1) {
     const x = Math.round(centre.x + off * half)
     for (let y = mask.height - 1; y > chest; y--) {
-      if (!inside(mask, x, y)) continue
+      if (!isSet(mask, x, y)) continue
       lows.push(y + 1)
       break
     }
@@ -69,13 +80,13 @@ function sideOf(mask: Mask, wearer: Wearer, hemY: number, way: Way): UpperSide {
 
 /** The highest point of cloth between the middle and the shoulder; of equally high ones the inner. */
 function neckOf(mask: Mask, { centre, half }: Wearer, lowest: number, way: Way): Point {
-  let best = { x: centre.x + way * half * 0.5, y: lowest }
+  let best = { x: centre.x + way * half * NECK.usual, y: lowest }
   let most = Infinity
-  for (let off = 0.22; off <= 0.95; off += 1 / half) {
+  for (let off = NECK.inner; off <= NECK.outer; off += 1 / half) {
     const x = centre.x + way * half * off
     const y = topOf(mask, x, lowest)
     if (y === null) continue
-    const score = y + 0.25 * off * half
+    const score = y + NECK.preferInner * off * half
     if (score >= most) continue
     most = score
     best = { x, y }
@@ -86,9 +97,9 @@ function neckOf(mask: Mask, { centre, half }: Wearer, lowest: number, way: Way):
 /** The outermost cloth that is still about as high as the shoulder. */
 function shoulderOf(mask: Mask, wearer: Wearer, neck: Point, lowest: number, way: Way): Point {
   const joint = limbsAt(wearer, way).shoulder
-  const end = joint.x + way * wearer.half * 0.16
+  const end = joint.x + way * wearer.half * SHOULDER.out
   // The joint is inside the shoulder: cloth lower than it belongs to the armhole or the sleeve.
-  const limit = joint.y + wearer.half * 0.08
+  const limit = joint.y + wearer.half * SHOULDER.below
   let found = neck
   for (let x = neck.x; way * (end - x) >= 0; x += way) {
     const y = topOf(mask, x, lowest)
@@ -148,7 +159,7 @@ function edgeAt(mask: Mask, wearer: Wearer, y: number, way: Way) {
   const usual = Math.abs(side - centre.x)
   const most = usual + half * (0.14 + 1.2 * Math.max(0, share - 1))
   let x = lerp(centre.x, middle, above) + way * usual * 0.5
-  while (way * (x - centre.x) < most && inside(mask, Math.round(x + way), y)) x += way
+  while (way * (x - centre.x) < most && isSet(mask, Math.round(x + way), y)) x += way
   return { reached: way * (x - centre.x), usual, most }
 }
 
@@ -160,7 +171,7 @@ function armholeOf(mask: Mask, shoulder: Point, armpit: Point, way: Way): Point[
     const straight = shoulder.x + (armpit.x - shoulder.x) * share
     const slack = Math.abs(armpit.x - shoulder.x) * 0.5 + 4
     let x = straight + way * slack
-    while (way * (x - straight) > -slack && !inside(mask, Math.round(x), y)) x -= way
+    while (way * (x - straight) > -slack && !isSet(mask, Math.round(x), y)) x -= way
     points.push({ x, y })
   }
   points.push(armpit)
@@ -169,10 +180,12 @@ function armholeOf(mask: Mask, shoulder: Point, armpit: Point, way: Way): Point[
 
 function shouldersOf(left: UpperSide, right: UpperSide, wearer: Wearer): UpperShape['shoulders'] {
   if (left.sleeve || right.sleeve) return 'sleeves'
-  const low = [left, right].every(({ neck, armpit }) => neck.y > armpit.y - wearer.half * 0.2)
+  const low = [left, right].every(
+    ({ neck, armpit }) => neck.y > armpit.y - wearer.half * OFF_SHOULDER,
+  )
   if (low) return 'off-shoulder'
   const width = (distance(left.neck, left.shoulder) + distance(right.neck, right.shoulder)) / 2
-  return width < wearer.half * 0.3 ? 'straps' : 'none'
+  return width < wearer.half * STRAP ? 'straps' : 'none'
 }
 
 /** The cloth's upper edge between the neck points. */
@@ -193,20 +206,9 @@ function lowerEdge(mask: Mask, left: Point, right: Point, hemY: number): Point[]
   const slack = Math.max(4, (right.x - left.x) * 0.3)
   for (let x = Math.ceil(left.x) + 1; x < right.x; x++) {
     let y = Math.min(mask.height - 1, Math.round(hemY + slack))
-    while (y > hemY - slack && !inside(mask, x, y)) y--
+    while (y > hemY - slack && !isSet(mask, x, y)) y--
     points.push(y > hemY - slack ? { x, y: y + 1 } : { x, y: hemY })
   }
   points.push(right)
   return resample(smoothLine(points, 4), HEM_POINTS)
-}
-
-/** The first row with cloth in the column of x that is above `lowest`; null for none. */
-function topOf(mask: Mask, x: number, lowest: number): number | null {
-  const column = Math.floor(x)
-  for (let y = 0; y < lowest && y < mask.height; y++) if (inside(mask, column, y)) return y
-  return null
-}
-
-function inside({ width, height, data }: Mask, x: number, y: number): boolean {
-  return x >= 0 && y >= 0 && x < width && y < height && data[y * width + x] === 1
 }

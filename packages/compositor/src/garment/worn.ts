@@ -2,19 +2,24 @@
 // landmarks follow from the joints and the cloth's outline.
 import { LABEL, type Parsing } from '../parsing.ts'
 import { traceOutline } from './outline.ts'
-import { area, keepLarge, regions, type Mask } from './regions.ts'
-import { distanceTo } from './distance.ts'
+import { withFilled } from './holes.ts'
+import { area, distanceTo, maskWhere, type Mask } from './mask.ts'
+import { keepLarge, LEAST_PIECE, regions } from './regions.ts'
 import { bodyRowsOf } from './body-rows.ts'
-import { smoothClosed } from './contour.ts'
 import { crotchOf, lowerShapeOf } from './lower.ts'
 import type { Shape } from './shape.ts'
 import type { Wearer } from './wearer.ts'
 import { wornUpperOf } from './worn-upper.ts'
+import { smoothClosed } from '../smoothing.ts'
 
 /** How much larger than the top the lower garment must appear to be what is for sale. */
 const DOMINANCE = 1.6
 /** The smallest share of the picture that a garment may cover. */
 const LEAST = 0.02
+/** Smaller holes, as a share of the cloth, are errors of the parsing. */
+const LARGEST_ERROR = 0.004
+/** Half the width of a sliver, in pixels of the analysed picture. */
+const SLIVER = 1.2
 
 /** @returns null when too little cloth is visible, or its landmarks cannot be placed */
 export function wornShapeOf(parsing: Parsing, wearer: Wearer): { mask: Mask; shape: Shape } | null {
@@ -29,31 +34,31 @@ export function wornShapeOf(parsing: Parsing, wearer: Wearer): { mask: Mask; sha
   return shape && { mask, shape }
 }
 
-function maskOf({ width, height, labels }: Parsing, label: number): Mask {
-  return { width, height, data: Uint8Array.from(labels, (value) => (value === label ? 1 : 0)) }
-}
+const maskOf = (parsing: Parsing, label: number): Mask =>
+  maskWhere(parsing, (i) => parsing.labels[i] === label)
 
-function reachesEnd({ width, height, data }: Mask): boolean {
-  return data.subarray((height - 2) * width).some((value) => value === 1)
-}
+/** Whether the picture cuts the garment off at its lower edge. */
+const reachesEnd = ({ width, height, data }: Mask): boolean =>
+  data.subarray((height - 2) * width).includes(1)
 
 /** Without loose bits, slivers and small holes, which are errors of the parsing. */
 function solid(mask: Mask): Mask {
-  const { width, height } = mask
-  const large = keepLarge(withoutSlivers(mask), 0.04)
-  const data = large.data.slice()
-  const most = area(large) * 0.004
-  for (const hole of regions(large, 0)) {
-    if (hole.size < most) for (const i of hole.pixels) data[i] = 1
-  }
-  return { width, height, data }
+  const large = keepLarge(withoutSlivers(mask), LEAST_PIECE)
+  const most = area(large) * LARGEST_ERROR
+  return withFilled(
+    large,
+    regions(large, 0).filter((hole) => hole.length < most),
+  )
 }
 
 /** Removes what is only one or two pixels wide. */
 function withoutSlivers(mask: Mask): Mask {
-  const core = { ...mask, data: Uint8Array.from(distanceTo(mask, 0), (d) => (d > 1.2 ? 1 : 0)) }
-  const near = distanceTo(core, 1)
-  return { ...mask, data: mask.data.map((value, i) => (near[i]! < 1.6 ? value : 0)) }
+  const depth = distanceTo(mask, 0)
+  const near = distanceTo(
+    maskWhere(mask, (i) => depth[i]! > SLIVER),
+    1,
+  )
+  return maskWhere(mask, (i) => mask.data[i] === 1 && near[i]! < SLIVER + 0.4)
 }
 
 function wornLowerOf(mask: Mask): Shape | null {

@@ -1,6 +1,7 @@
 // The measures of a person that the parsing goes by, from the joints.
-import type { Joint, JointName, Pose } from '../perception.ts'
-import type { Point } from '../raster.ts'
+import type { JointName, Pose } from '../perception.ts'
+import { between, distance } from '../lines.ts'
+import { clamp, type Point } from '../raster.ts'
 
 /** All in pixels of the picture. "left" is the person's own left. */
 export interface Body {
@@ -10,9 +11,13 @@ export interface Body {
   chest: Point
   hip: Point
   head: Head
-  arms: Limb[]
-  legs: Limb[]
+  /** Chains of joints: shoulder, elbow, wrist, fingertips; shorter when joints are not seen. */
+  arms: Point[][]
+  /** Hip, knee, ankle, toes. */
+  legs: Point[][]
 }
+
+type Measures = Pick<Body, 'chest' | 'hip' | 'unit'>
 
 export interface Head {
   /** The middle of the face. */
@@ -24,20 +29,24 @@ export interface Head {
   tilt: number
 }
 
-/** A chain of joints: shoulder, elbow, wrist, fingertips; or hip, knee, ankle, toes. Shorter when joints are not seen. */
-export interface Limb {
-  joints: Point[]
-}
-
+/** The least score of a joint that is used, and of one that decides on details. By experiment. */
 const SEEN = 0.25
 const SURE = 0.4
-
-const between = (p: Point, q: Point, share: number): Point => ({
-  x: p.x + (q.x - p.x) * share,
-  y: p.y + (q.y - p.y) * share,
-})
-
-const distanceOf = (p: Point, q: Point) => Math.hypot(p.x - q.x, p.y - q.y)
+/** Fingertips are so many forearms from the elbow, and toes so many shoulder widths below the ankle. */
+const FINGERTIPS = 1.55
+const FOOT = 0.35
+/** The least unit of shoulders that are seen from the side, in lengths of the torso. */
+const UNIT_OF_TORSO = 0.6
+/** The least unit, in pixels. */
+const LEAST_UNIT = 4
+/** Of the face, in shoulder widths: half its width at least and at most, and the nose above the shoulders. */
+const FACE = { narrowest: 0.19, widest: 0.32, nose: 0.62 }
+/** Of the face: half its width in distances of the ears, the rest in half widths. */
+const EARS = 0.52
+const NOSE_BELOW_CENTRE = 0.1
+const HEIGHT = 1.4
+/** Radians: eyes say no more about a head that leans further. */
+const MOST_TILT = 0.4
 
 /** Always gives finite numbers, however bad the pose. */
 export function bodyOf(found: Pose): Body {
@@ -45,9 +54,9 @@ export function bodyOf(found: Pose): Body {
   const chest = between(pose.leftShoulder, pose.rightShoulder, 0.5)
   const hip = between(pose.leftHip, pose.rightHip, 0.5)
   const unit = Math.max(
-    distanceOf(pose.leftShoulder, pose.rightShoulder),
-    0.6 * distanceOf(chest, hip),
-    4,
+    distance(pose.leftShoulder, pose.rightShoulder),
+    UNIT_OF_TORSO * distance(chest, hip),
+    LEAST_UNIT,
   )
   return {
     unit,
@@ -55,7 +64,7 @@ export function bodyOf(found: Pose): Body {
     hip,
     head: headOf(pose, chest, unit),
     arms: (['left', 'right'] as const).map((side) => armOf(pose, side)),
-    legs: (['left', 'right'] as const).map((side) => legOf(pose, side, chest, hip, unit)),
+    legs: (['left', 'right'] as const).map((side) => legOf(pose, side, { chest, hip, unit })),
   }
 }
 
@@ -71,9 +80,9 @@ const finite = (pose: Pose) =>
 function headOf(pose: Pose, chest: Point, unit: number): Head {
   const { nose, leftEar, rightEar, leftEye, rightEye } = pose
   const bothEars = leftEar.score > SURE && rightEar.score > SURE
-  const ears = bothEars ? distanceOf(leftEar, rightEar) : 0
-  const halfWidth = Math.min(0.32 * unit, Math.max(0.19 * unit, 0.52 * ears))
-  const tip = nose.score > SEEN ? nose : { x: chest.x, y: chest.y - 0.62 * unit }
+  const ears = bothEars ? distance(leftEar, rightEar) : 0
+  const halfWidth = Math.min(FACE.widest * unit, Math.max(FACE.narrowest * unit, EARS * ears))
+  const tip = nose.score > SEEN ? nose : { x: chest.x, y: chest.y - FACE.nose * unit }
   // In a face turned aside the nose is off the middle.
   const middle = bothEars ? 0.5 * (tip.x + (leftEar.x + rightEar.x) / 2) : tip.x
   const slope =
@@ -81,57 +90,62 @@ function headOf(pose: Pose, chest: Point, unit: number): Head {
       ? (leftEye.y - rightEye.y) / Math.max(1, Math.abs(leftEye.x - rightEye.x))
       : 0
   return {
-    centre: { x: middle, y: tip.y - 0.1 * halfWidth },
+    centre: { x: middle, y: tip.y - NOSE_BELOW_CENTRE * halfWidth },
     halfWidth,
-    halfHeight: 1.4 * halfWidth,
-    tilt: Math.max(-0.4, Math.min(0.4, Math.atan(slope * Math.sign(leftEye.x - rightEye.x)))),
+    halfHeight: HEIGHT * halfWidth,
+    tilt: clamp(Math.atan(slope * Math.sign(leftEye.x - rightEye.x)), -MOST_TILT, MOST_TILT),
   }
 }
 
-function armOf(pose: Pose, side: 'left' | 'right'): Limb {
+function armOf(pose: Pose, side: 'left' | 'right'): Point[] {
   const arm = seenChain(pose, [`${side}Shoulder`, `${side}Elbow`, `${side}Wrist`])
-  if (arm.joints.length === 3) {
-    const [, elbow, wrist] = arm.joints
-    arm.joints.push(between(elbow!, wrist!, 1.55))
-  }
-  return arm
+  const [, elbow, wrist] = arm
+  return elbow && wrist ? [...arm, between(elbow, wrist, FINGERTIPS)] : arm
 }
 
 /** A knee that is not seen is assumed below the hip: a thigh is about as long as the torso. */
-function legOf(pose: Pose, side: 'left' | 'right', chest: Point, hip: Point, unit: number): Limb {
+function legOf(pose: Pose, side: 'left' | 'right', { chest, hip, unit }: Measures): Point[] {
   const leg = seenChain(pose, [`${side}Hip`, `${side}Knee`, `${side}Ankle`])
-  const [top, knee, ankle] = leg.joints
-  if (!knee) leg.joints.push({ x: top!.x + hip.x - chest.x, y: top!.y + hip.y - chest.y })
-  if (ankle) leg.joints.push({ x: ankle.x, y: ankle.y + 0.35 * unit })
-  return leg
+  const [top, knee, ankle] = leg
+  if (!knee) return [top!, { x: top!.x + hip.x - chest.x, y: top!.y + hip.y - chest.y }]
+  return ankle ? [...leg, { x: ankle.x, y: ankle.y + FOOT * unit }] : leg
 }
 
-function seenChain(pose: Pose, names: JointName[]): Limb {
-  const joints: Point[] = []
-  for (const name of names) {
-    const joint: Joint = pose[name]
-    if (joint.score < SEEN && joints.length > 0) break
-    joints.push({ x: joint.x, y: joint.y })
-  }
-  return { joints }
+/** The joints up to the first one that is not seen; always the first one. */
+function seenChain(pose: Pose, names: [JointName, ...JointName[]]): Point[] {
+  const end = names.findIndex((name, k) => k > 0 && pose[name].score < SEEN)
+  return names.slice(0, end < 0 ? names.length : end).map((name) => {
+    const { x, y } = pose[name]
+    return { x, y }
+  })
 }
 
-/** Where the nearest point of the chain is, counted in joints, and how far away. */
-export function nearestOnChain(
-  joints: Point[],
-  x: number,
-  y: number,
-): { at: number; distance: number } {
-  let [at, least] = [0, Infinity]
-  for (let k = 0; k + 1 < joints.length; k++) {
-    const p = joints[k]!
-    const q = joints[k + 1]!
-    const dx = q.x - p.x
-    const dy = q.y - p.y
-    const length = dx * dx + dy * dy
-    const t = length > 0 ? Math.max(0, Math.min(1, ((x - p.x) * dx + (y - p.y) * dy) / length)) : 0
-    const square = (x - p.x - t * dx) ** 2 + (y - p.y - t * dy) ** 2
-    if (square < least) [at, least] = [k + t, square]
+/** Finds the nearest point of a chain. One object for all pixels. */
+export class ChainPlace {
+  /** Where the point is, counted in joints, and how far away. */
+  at = 0
+  distance = Infinity
+  readonly #joints: readonly Point[]
+
+  constructor(joints: readonly Point[]) {
+    this.#joints = joints
   }
-  return { at, distance: Math.sqrt(least) }
+
+  find(x: number, y: number): void {
+    let least = Infinity
+    for (let k = 0; k + 1 < this.#joints.length; k++) {
+      const p = this.#joints[k]!
+      const q = this.#joints[k + 1]!
+      const dx = q.x - p.x
+      const dy = q.y - p.y
+      const length = dx * dx + dy * dy
+      const along = length > 0 ? ((x - p.x) * dx + (y - p.y) * dy) / length : 0
+      const t = Math.max(0, Math.min(1, along))
+      const square = (x - p.x - t * dx) ** 2 + (y - p.y - t * dy) ** 2
+      if (square >= least) continue
+      least = square
+      this.at = k + t
+    }
+    this.distance = Math.sqrt(least)
+  }
 }

@@ -29,9 +29,28 @@ export interface Colours {
 
 /** Up to this cost, see `groundCosts`, a pixel may well be ground. */
 const LIKE_GROUND = 2
+/** Below this gain, see `Waist`, the clothes above and below have one colour. */
 const SAME_CLOTH = 0.1
+/** From this strength, in lightness, `findHemline` has found a line; else the waist is at the usual place. */
 const CLEAR_LINE = 0.02
 const USUAL_WAIST = 0.85
+/** Below this cost a colour is bare skin. */
+const BARE = 4.5
+/** The numbers of Gaussians for clothes, which have prints, and for other things. */
+const CLOTH_PARTS = 5
+const HAIR_PARTS = 3
+const SKIN_PARTS = 4
+/** The least deviation of each thing's colours within one Gaussian, in Oklab lightness. By experiment. */
+const SKIN_SLACK = 0.03
+const CLOTH_SLACK = 0.025
+const HAIR_SLACK = 0.035
+/** Above the first probability of the mask a pixel is surely the person's, above the second probably. */
+const SURE = 0.8
+const PROBABLE = 0.6
+/** Fewer pixels of a thing are not learned from again. */
+const LEAST_AGAIN = 60
+/** The share of the pixels that has to pass a test, or else all are taken. */
+const ENOUGH = 0.4
 
 /** What the colours are learned from: the picture, its mask and the places of its pixels. */
 export interface Evidence {
@@ -46,12 +65,12 @@ export interface Evidence {
 /** Learns from the pixels where the joints say that each thing should be. */
 export function learnColours(evidence: Evidence, body: Body): Colours {
   const { lab, indices, person, frame } = evidence
-  const litSkin = colourCosts(lab, skinSeeds(lab, person, frame, body), 4, 0.03)
+  const litSkin = colourCosts(lab, skinSeeds(lab, person, frame, body), SKIN_PARTS, SKIN_SLACK)
   const skin = withShade(litSkin)
-  const bare = (i: number) => skin[indices[i]!]! < 4.5
+  const bare = (i: number) => skin[indices[i]!]! < BARE
   const { waist, onePiece } = outfit(evidence, skin)
   const seeds = (test: (i: number) => boolean) =>
-    pixelsWhere(lab.L.length, (i) => person.data[i]! > 0.8 && test(i))
+    pixelsWhere(lab.L.length, (i) => person.data[i]! > SURE && test(i))
   const cloth = (test: (i: number) => boolean) => {
     const all = seeds((i) => test(i) && frame.armDistance[i]! > 0.1)
     const apart = preferring(all, (i) => frame.armAt[i]! < 1.7 || frame.armDistance[i]! > 0.55)
@@ -65,7 +84,7 @@ export function learnColours(evidence: Evidence, body: Body): Colours {
   const bottom = cloth(
     (i) => frame.down[i]! > bottomStart && frame.legDistance[i]! < 0.16 && frame.legAt[i]! < 0.8,
   )
-  const topColours = colourCosts(lab, top, 5, CLOTH_SLACK)
+  const topColours = colourCosts(lab, top, CLOTH_PARTS, CLOTH_SLACK)
   const hair = seeds(
     (i) =>
       frame.face[i]! > 1.02 &&
@@ -77,9 +96,9 @@ export function learnColours(evidence: Evidence, body: Body): Colours {
   return withEnds(evidence, {
     skin,
     litSkin,
-    hair: colourCosts(lab, hair, 3, HAIR_SLACK),
+    hair: colourCosts(lab, hair, HAIR_PARTS, HAIR_SLACK),
     top: topColours,
-    bottom: colourCosts(lab, bottom, 5, CLOTH_SLACK),
+    bottom: colourCosts(lab, bottom, CLOTH_PARTS, CLOTH_SLACK),
     item: null,
     waist,
     onePiece,
@@ -102,7 +121,7 @@ function outfit({ lab, indices, person, frame }: Evidence, skin: ColourCosts) {
       frame.legDistance[i]! < 0.08 &&
       frame.legAt[i]! > 1.45 &&
       frame.legAt[i]! < 1.85 &&
-      person.data[i]! > 0.6,
+      person.data[i]! > PROBABLE,
   )
   const bare = legs.filter((i) => skin[indices[i]!]! < 5)
   const onePiece = bare.length > BARE_LEGS * legs.length
@@ -113,24 +132,24 @@ function outfit({ lab, indices, person, frame }: Evidence, skin: ColourCosts) {
   }
 }
 
-const CLOTH_SLACK = 0.025
-const HAIR_SLACK = 0.035
-
 /** Learns again from a first labelling, where that shows enough of a thing. */
 export function relearnColours(evidence: Evidence, colours: Colours, labels: Uint8Array): Colours {
   const { lab, person } = evidence
   const again = (label: Label, before: ColourCosts, components: number, slack: number) => {
-    const pixels = pixelsWhere(labels.length, (i) => labels[i] === label && person.data[i]! > 0.6)
+    const pixels = pixelsWhere(
+      labels.length,
+      (i) => labels[i] === label && person.data[i]! > PROBABLE,
+    )
     const own = preferring(pixels, noGap(evidence))
-    return own.length < 60 ? before : colourCosts(lab, own, components, slack)
+    return own.length < LEAST_AGAIN ? before : colourCosts(lab, own, components, slack)
   }
   const items = pixelsWhere(labels.length, (i) => labels[i] === LABEL.item)
   return withEnds(evidence, {
     ...colours,
-    item: items.length > 0 ? colourCosts(lab, items, 3, CLOTH_SLACK) : null,
-    hair: again(LABEL.hair, colours.hair, 3, HAIR_SLACK),
-    top: again(LABEL.top, colours.top, 5, CLOTH_SLACK),
-    bottom: again(LABEL.bottom, colours.bottom, 5, CLOTH_SLACK),
+    item: items.length > 0 ? colourCosts(lab, items, HAIR_PARTS, CLOTH_SLACK) : null,
+    hair: again(LABEL.hair, colours.hair, HAIR_PARTS, HAIR_SLACK),
+    top: again(LABEL.top, colours.top, CLOTH_PARTS, CLOTH_SLACK),
+    bottom: again(LABEL.bottom, colours.bottom, CLOTH_PARTS, CLOTH_SLACK),
   })
 }
 
@@ -156,5 +175,5 @@ const noGap =
 /** Those that pass the test, unless they are too few. */
 function preferring(pixels: number[], test: (i: number) => boolean): number[] {
   const passed = pixels.filter(test)
-  return passed.length > 0.4 * pixels.length ? passed : pixels
+  return passed.length > ENOUGH * pixels.length ? passed : pixels
 }

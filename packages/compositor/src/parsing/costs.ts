@@ -1,4 +1,6 @@
-// The cost of each label at each pixel, from colour and place.
+// The cost of each label at each pixel, from colour and place. A cost is a negative logarithm of a
+// probability, as in `colourCosts`: 3 is unlikely, 8 needs strong colours against it. Places are those of
+// `Frame`: shoulder widths, shares of the torso, joints of a limb. All were chosen by experiment.
 import { clamp, ramp } from '../raster.ts'
 import type { Colours } from './colours.ts'
 import type { CoverEnd } from './cover.ts'
@@ -6,6 +8,7 @@ import { IMPOSSIBLE } from './expansion.ts'
 import type { Frame } from './frame.ts'
 import { LABEL, LABEL_COUNT } from './labels.ts'
 
+/** How much a colour counts beside the place: neighbouring pixels are no independent witnesses. */
 const COLOUR = 0.5
 /** The cost of a colour that no model has learned. */
 const UNKNOWN = 7
@@ -13,6 +16,21 @@ const UNKNOWN = 7
 const ODD = 8
 /** What it costs to call a limb covered beyond the clothing's end, or bare before it. */
 const COVER = 3
+/** The cost of the ground where none was seen, and the most that a colour may say against skin or ground. */
+const UNSEEN_GROUND = 3
+const MOST_AGAINST = 12
+/** The mask's probabilities are believed up to this distance from 0 and 1, and count at most so much. */
+const MASK_DOUBT = 0.003
+const MASK_MOST = 5
+/** How much a mask counts that may show a gap between limbs, and ground that can be followed. */
+const GAP_TRUST = 1.5
+const OPEN_TRUST = 2
+/** `Frame.face` within which a feature is eye, brow or mouth, and the most that its colour says against a face. */
+const FEATURES = 0.85
+const MOST_AGAINST_FACE = 5
+
+/** From 0 to 1 over the joints beyond the clothing's end where it may still be. */
+const past = (beyond: number) => ramp(beyond, 0.02, 0.12)
 
 /** What is known of each pixel of a list. */
 export interface Clues {
@@ -36,8 +54,12 @@ export function labelCosts(clues: Clues, colours: Colours): Float32Array {
     const colour = indices[i]!
     const inside = Math.min(maskCost(person[i]!), maskTrust(frame, i, open[i] === 1))
     const noPerson = Math.max(0, -inside)
-    const skin = Math.min(isLit(frame, i) ? colours.litSkin[colour]! : colours.skin[colour]!, 12)
-    costs[at + LABEL.ground] = Math.max(0, inside) + COLOUR * Math.min(ground?.[i] ?? 3, 12)
+    const skin = Math.min(
+      isLit(frame, i) ? colours.litSkin[colour]! : colours.skin[colour]!,
+      MOST_AGAINST,
+    )
+    costs[at + LABEL.ground] =
+      Math.max(0, inside) + COLOUR * Math.min(ground?.[i] ?? UNSEEN_GROUND, MOST_AGAINST)
     costs[at + LABEL.hair] = noPerson + COLOUR * colours.hair[colour]! + hairPlace(frame, i)
     costs[at + LABEL.face] = noPerson + COLOUR * faceColour(frame, i, skin) + facePlace(frame, i)
     costs[at + LABEL.skin] = noPerson + COLOUR * skin + skinPlace(frame, i, colours)
@@ -52,21 +74,22 @@ export function labelCosts(clues: Clues, colours: Colours): Float32Array {
 }
 
 /** What the mask says against the ground; negative when it excludes a person. */
-const maskCost = (p: number) => clamp(Math.log((p + 0.003) / (1 - p + 0.003)), -5, 5)
+const maskCost = (p: number) =>
+  clamp(Math.log((p + MASK_DOUBT) / (1 - p + MASK_DOUBT)), -MASK_MOST, MASK_MOST)
 
 /** How far a mask that shows a person can be trusted: it fills the gaps between limbs. */
 function maskTrust(frame: Frame, i: number, open: boolean): number {
   const { down, across, face, armDistance, legDistance } = frame
   const core = Math.abs(across[i]!) < 0.3 && down[i]! > 0.05 && down[i]! < 1.1
-  if (open && !core && face[i]! > 1) return 2
+  if (open && !core && face[i]! > 1) return OPEN_TRUST
   const besideTorso = down[i]! > -0.1 && down[i]! < 1.1 ? Math.abs(across[i]!) - 0.25 : 1
   const away = Math.min(besideTorso, armDistance[i]!, legDistance[i]! - 0.05, 0.2 * (face[i]! - 1))
-  return 5 - 3.5 * ramp(away, 0.06, 0.18)
+  return MASK_MOST - (MASK_MOST - GAP_TRUST) * ramp(away, 0.06, 0.18)
 }
 
 /** Eyes, brows and lips are no skin, yet face. */
 const faceColour = ({ face }: Frame, i: number, skin: number) =>
-  face[i]! < 0.85 ? Math.min(skin, 5) : skin
+  face[i]! < FEATURES ? Math.min(skin, MOST_AGAINST_FACE) : skin
 
 /** On face, neck and chest what is dark is a brow, hair or a strap rather than shaded skin. */
 const isLit = ({ down, armDistance, armAt }: Frame, i: number) =>
@@ -81,7 +104,7 @@ function topColour({ down, across }: Frame, i: number, cost: number): number {
 function hairPlace({ face, faceDown, down, across }: Frame, i: number): number {
   const above = ramp(face[i]!, 1.9, 2.6)
   if (down[i]! < -0.35) {
-    return 12 * above + (face[i]! < 0.85 ? 3 : 0) + 2.5 * underChin(face[i]!, faceDown[i]!)
+    return 12 * above + (face[i]! < FEATURES ? 3 : 0) + 2.5 * underChin(face[i]!, faceDown[i]!)
   }
   if (down[i]! > 0.8) return IMPOSSIBLE
   const aside = Math.abs(across[i]!) + 0.5 * Math.max(0, down[i]!)
@@ -113,10 +136,10 @@ function skinPlace(frame: Frame, i: number, { sleeves, hems }: Colours): number 
   if (down > 0.5 && down < 1.1) cost = Math.min(cost, 1.5)
   const reach = armAt[i]! > 1.9 ? 0.2 : 0.13
   const sleeve = sleeves[frame.armSide[i]!]!
-  const armCover = COVER * sleeve.certainty * ramp(sleeve.at - armAt[i]!, 0.02, 0.12)
+  const armCover = COVER * sleeve.certainty * past(sleeve.at - armAt[i]!)
   cost = Math.min(cost, 4 * ramp(armDistance[i]!, reach, reach + 0.15) + armCover)
   const hem = hems[frame.legSide[i]!]!
-  const legCover = COVER * hem.certainty * ramp(hem.at - legAt[i]!, 0.02, 0.12)
+  const legCover = COVER * hem.certainty * past(hem.at - legAt[i]!)
   const upperThigh = legAt[i]! > 0.4 ? 0 : 2
   cost = Math.min(cost, 4 * ramp(legDistance[i]!, 0.18, 0.35) + Math.max(upperThigh, legCover))
   return armDistance[i]! < 0.1 ? Math.max(cost, armCover) : cost
@@ -135,7 +158,7 @@ function topPlace(frame: Frame, i: number, { waist, onePiece, sleeves, hems }: C
   const nearArm = ramp(frame.armDistance[i]!, 0.22, 0.3)
   cost += 3 * Math.min(nearArm, ramp(Math.abs(frame.across[i]!), 0.55, 0.75))
   if (frame.armDistance[i]! < 0.14) cost += 1.5 * ramp(frame.armAt[i]!, 1.95, 2.2)
-  const bare = ramp(frame.armAt[i]! - sleeve.at, 0.02, 0.12)
+  const bare = past(frame.armAt[i]! - sleeve.at)
   // Where the fingers are is only guessed.
   if (frame.armDistance[i]! < 0.1 && frame.armAt[i]! < 2.1) cost += COVER * sleeve.certainty * bare
   return cost
@@ -152,8 +175,8 @@ function bottomPlace(frame: Frame, i: number, { waist, onePiece, hems, sleeves }
 function belowHem({ legSide, legAt, legDistance }: Frame, i: number, hems: CoverEnd[]): number {
   const { at, certainty } = hems[legSide[i]!]!
   const beyond = legAt[i]! - at
-  if (legDistance[i]! < 0.1) return COVER * certainty * ramp(beyond, 0.02, 0.12)
-  return COVER * certainty * ramp(beyond, 0.1, 0.3)
+  // Away from the bones hems may be slanted.
+  return COVER * certainty * (legDistance[i]! < 0.1 ? past(beyond) : ramp(beyond, 0.1, 0.3))
 }
 
 function shoesPlace({ legAt, legDistance }: Frame, i: number): number {

@@ -1,6 +1,7 @@
 // Labels pixels so that the sum of their own costs and of the costs of borders is small:
 // alpha-expansion (Boykov, Veksler, Zabih 2001).
-import { minimumCut } from './max-flow.ts'
+import { minimumCut } from '../max-flow.ts'
+import { pause } from '../pause.ts'
 
 export interface Labelling {
   width: number
@@ -30,6 +31,9 @@ export const DIRECTIONS = [
 const STEP_X = Int32Array.of(-1, 0, 1, -1, 1, -1, 0, 1)
 const STEP_Y = Int32Array.of(-1, -1, -1, 0, 0, 1, 1, 1)
 
+/** Some 10 ms. */
+const LABELS_BETWEEN_PAUSES = 3
+
 /** Above this cost a label is impossible at a pixel. */
 export const IMPOSSIBLE = 1e4
 
@@ -37,16 +41,18 @@ export const IMPOSSIBLE = 1e4
  * Improves the labels of the listed pixels in place; the others keep theirs and act on their
  * neighbours.
  */
-export function improve(
+export async function improve(
   labelling: Labelling,
   energy: Energy,
   pixels: Int32Array,
   rounds: number,
-): void {
-  const nodeOf = new Int32Array(labelling.labels.length)
+): Promise<void> {
+  // The node of a pixel in the graph; -1 between two expansions.
+  const nodeOf = new Int32Array(labelling.labels.length).fill(-1)
   for (let round = 0; round < rounds; round++) {
     let changed = 0
     for (let label = 0; label < energy.count; label++) {
+      if (label % LABELS_BETWEEN_PAUSES === 0) await pause()
       changed += expand(labelling, energy, pixels, label, nodeOf)
     }
     if (changed === 0) return
@@ -61,7 +67,6 @@ function expand(
   label: number,
   nodeOf: Int32Array,
 ): number {
-  nodeOf.fill(-1)
   let nodes = 0
   // Plain loops with indices: this is where the time goes.
   for (let k = 0; k < pixels.length; k++) {
@@ -69,7 +74,7 @@ function expand(
     if (labels[i] !== label && costs[k * count + label]! < IMPOSSIBLE) nodeOf[i] = nodes++
   }
   if (nodes === 0) return 0
-  const neighbours = new Int32Array(nodes * 8).fill(-1)
+  const reverse = new Int32Array(nodes * 8).fill(-1)
   const arcs = new Float32Array(nodes * 8)
   const terminals = new Float32Array(nodes)
   // Source side keeps its label, sink side takes the new one.
@@ -92,18 +97,22 @@ function expand(
       if (m < 0) {
         terminals[n] = terminals[n]! + weight * besideFixed(own, labels[j]!, label)
       } else if (forward) {
-        neighbours[n * 8 + d] = m
-        neighbours[m * 8 + 7 - d] = n
+        reverse[n * 8 + d] = m * 8 + 7 - d
+        reverse[m * 8 + 7 - d] = n * 8 + d
         arcs[n * 8 + d] = weight
         if (own === labels[j]) arcs[m * 8 + 7 - d] = weight
         else terminals[m] = terminals[m]! - weight
       }
     }
   }
-  const onSourceSide = minimumCut({ nodes, neighbours, arcs, terminals })
+  const onSourceSide = minimumCut({ degree: 8, reverse, arcs, terminals })
   let taken = 0
-  for (const i of pixels) {
-    if (nodeOf[i]! < 0 || onSourceSide[nodeOf[i]!]) continue
+  for (let k = 0; k < pixels.length; k++) {
+    const i = pixels[k]!
+    const node = nodeOf[i]!
+    if (node < 0) continue
+    nodeOf[i] = -1
+    if (onSourceSide[node]) continue
     labels[i] = label
     taken++
   }

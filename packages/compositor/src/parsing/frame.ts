@@ -1,5 +1,5 @@
 // Where a pixel lies in relation to the body.
-import { nearestOnChain, type Body } from './body.ts'
+import { ChainPlace, type Body } from './body.ts'
 
 /** The place of each pixel of a list; lengths in shoulder widths unless said otherwise. */
 export interface Frame {
@@ -22,21 +22,29 @@ export interface Frame {
   faceDown: Float32Array
 }
 
+/** Farther from a limb, in shoulder widths, its place does not matter. */
+const FAR = 9
+
 /** @param width the width of the picture in which the pixels are */
 export function frameOf(body: Body, width: number, pixels: Int32Array): Frame {
   const size = pixels.length
   const frame: Frame = {
     down: new Float32Array(size),
     across: new Float32Array(size),
-    armDistance: new Float32Array(size).fill(9),
+    armDistance: new Float32Array(size).fill(FAR),
     armAt: new Float32Array(size),
     armSide: new Uint8Array(size),
-    legDistance: new Float32Array(size).fill(9),
+    legDistance: new Float32Array(size).fill(FAR),
     legAt: new Float32Array(size),
     legSide: new Uint8Array(size),
     face: new Float32Array(size),
     faceDown: new Float32Array(size),
   }
+  const { armDistance, armAt, armSide, legDistance, legAt, legSide } = frame
+  const limbs = [
+    { chains: body.arms, distances: armDistance, places: armAt, sides: armSide },
+    { chains: body.legs, distances: legDistance, places: legAt, sides: legSide },
+  ]
   const { chest, hip, unit, head } = body
   const dx = hip.x - chest.x
   const dy = hip.y - chest.y
@@ -44,7 +52,8 @@ export function frameOf(body: Body, width: number, pixels: Int32Array): Frame {
   const length = Math.sqrt(square)
   const cos = Math.cos(head.tilt)
   const sin = Math.sin(head.tilt)
-  for (const [i, pixel] of pixels.entries()) {
+  for (let i = 0; i < size; i++) {
+    const pixel = pixels[i]!
     const px = (pixel % width) + 0.5
     const py = Math.floor(pixel / width) + 0.5
     frame.down[i] = ((px - chest.x) * dx + (py - chest.y) * dy) / square
@@ -53,19 +62,18 @@ export function frameOf(body: Body, width: number, pixels: Int32Array): Frame {
     const hy = py - head.centre.y
     frame.faceDown[i] = (hy * cos - hx * sin) / head.halfHeight
     frame.face[i] = Math.hypot((hx * cos + hy * sin) / head.halfWidth, frame.faceDown[i]!)
-    for (const [side, arm] of body.arms.entries()) {
-      const { at, distance } = nearestOnChain(arm.joints, px, py)
-      if (distance / unit >= frame.armDistance[i]!) continue
-      frame.armDistance[i] = distance / unit
-      frame.armAt[i] = at
-      frame.armSide[i] = side
-    }
-    for (const [side, leg] of body.legs.entries()) {
-      const { at, distance } = nearestOnChain(leg.joints, px, py)
-      if (distance / unit >= frame.legDistance[i]!) continue
-      frame.legDistance[i] = distance / unit
-      frame.legAt[i] = at
-      frame.legSide[i] = side
+  }
+  for (const { chains, distances, places, sides } of limbs) {
+    for (const [side, joints] of chains.entries()) {
+      const nearest = new ChainPlace(joints)
+      for (let i = 0; i < size; i++) {
+        const pixel = pixels[i]!
+        nearest.find((pixel % width) + 0.5, Math.floor(pixel / width) + 0.5)
+        if (nearest.distance / unit >= distances[i]!) continue
+        distances[i] = nearest.distance / unit
+        places[i] = nearest.at
+        sides[i] = side
+      }
     }
   }
   return frame

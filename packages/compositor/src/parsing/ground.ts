@@ -1,9 +1,11 @@
 // What speaks for the ground: its colours continued under the person, and all its colours when it is
 // not plain.
 import type { Lab } from '../oklab.ts'
-import { blur, createPlane, median, resize, sample, type Plane } from '../plane.ts'
+import { spread } from '../pieces.ts'
+import { createPlane, median, resize, sample, type Plane } from '../plane.ts'
 import { CAP, OFFSET, colourCosts, type ColourCosts } from './mixture.ts'
 import { pixelsWhere } from './seeds.ts'
+import { blur } from '../smoothing.ts'
 
 /** Where the mask gives a person less than this, it is sure of the ground. */
 const SURELY = 0.04
@@ -72,7 +74,8 @@ export function groundCosts(
   const { width, height } = lab
   const costs = new Float32Array(pixels.length)
   const spreadTint = Math.max(a.spread, b.spread)
-  for (const [k, i] of pixels.entries()) {
+  for (let k = 0; k < pixels.length; k++) {
+    const i = pixels[k]!
     const u = (((i % width) + 0.5) * L.values.width) / width
     const v = ((Math.floor(i / width) + 0.5) * L.values.height) / height
     const dL = lab.L[i]! - sample(L.values, u, v)
@@ -102,24 +105,16 @@ function plainCost(dL: number, da: number, db: number, light: number, tint: numb
 }
 
 /** 1 where the ground can be followed without a break from where the mask is sure that no person is. */
-export function openGround(costs: Float32Array, person: Plane): Uint8Array {
-  const { width, data } = person
-  const open = new Uint8Array(costs.length)
-  const queue: number[] = []
-  for (let i = 0; i < open.length; i++) {
-    if (data[i]! > SURELY) continue
+export function openGround(costs: Float32Array, { width, data }: Plane): Uint8Array {
+  const open = Uint8Array.from(data, (person) => (person > SURELY ? 0 : 1))
+  const queue = new Int32Array(open.length)
+  const sure = pixelsWhere(open.length, (i) => open[i] === 1)
+  queue.set(sure)
+  spread(queue, sure.length, width, (i) => {
+    if (open[i] === 1 || costs[i]! > FOLLOWED) return false
     open[i] = 1
-    queue.push(i)
-  }
-  for (let next = 0; next < queue.length; next++) {
-    const i = queue[next]!
-    const x = i % width
-    for (const j of [x > 0 ? i - 1 : -1, x + 1 < width ? i + 1 : -1, i - width, i + width]) {
-      if (j < 0 || j >= open.length || open[j] || costs[j]! > FOLLOWED) continue
-      open[j] = 1
-      queue.push(j)
-    }
-  }
+    return true
+  })
   return open
 }
 

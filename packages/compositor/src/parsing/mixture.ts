@@ -1,5 +1,6 @@
 // Colour models: mixtures of Gaussians in Oklab, read through a table.
 import type { Lab } from '../oklab.ts'
+import { clamp } from '../raster.ts'
 
 interface Gaussian {
   /** log of weight and norm */
@@ -12,24 +13,35 @@ interface Gaussian {
 /** The cost (negative log density, from 0 to CAP) of each colour, by `colourIndex`. */
 export type ColourCosts = Float32Array
 
+/** The table's bins for lightness and for each of a and b, which reach from -AB_REACH to AB_REACH in Oklab. */
 const L_BINS = 40
 const AB_BINS = 40
 const AB_REACH = 0.3
 /** The log density of the narrowest Gaussian allowed is about 10; of all colours alike about 2. */
 export const OFFSET = 10
+/** The most that a colour can cost. By experiment. */
 export const CAP = 14
 
 const bin = (value: number, low: number, high: number, bins: number) =>
-  Math.max(0, Math.min(bins - 1, Math.floor(((value - low) / (high - low)) * bins)))
+  clamp(Math.floor(((value - low) / (high - low)) * bins), 0, bins - 1)
 
 /** Where the colours of the listed pixels are in the tables. */
-export const colourIndices = (lab: Lab, pixels: Int32Array) =>
-  Uint16Array.from(pixels, (i) => {
+export function colourIndices(lab: Lab, pixels: Int32Array): Uint16Array {
+  const indices = new Uint16Array(pixels.length)
+  for (let k = 0; k < pixels.length; k++) {
+    const i = pixels[k]!
     const L = bin(lab.L[i]!, 0, 1, L_BINS)
     const a = bin(lab.a[i]!, -AB_REACH, AB_REACH, AB_BINS)
     const b = bin(lab.b[i]!, -AB_REACH, AB_REACH, AB_BINS)
-    return (L * AB_BINS + a) * AB_BINS + b
-  })
+    indices[k] = (L * AB_BINS + a) * AB_BINS + b
+  }
+  return indices
+}
+
+/** Fewer pixels, by experiment, say nothing of a colour. */
+const LEAST_PIXELS = 12
+/** The cost of every colour where nothing is known. */
+const UNKNOWN = OFFSET - 2
 
 /** The costs of a mixture fitted to the given pixels; of all colours alike when there are too few. */
 export function colourCosts(
@@ -38,25 +50,19 @@ export function colourCosts(
   components: number,
   slack: number,
 ): ColourCosts {
-  const table = new Float32Array(L_BINS * AB_BINS * AB_BINS)
-  if (pixels.length < 12) return table.fill(OFFSET - 2)
+  if (pixels.length < LEAST_PIXELS) return tableOf(() => UNKNOWN)
   const mixture = fit(lab, pixels, components, slack)
-  for (let l = 0, at = 0; l < L_BINS; l++) {
-    for (let i = 0; i < AB_BINS; i++) {
-      for (let j = 0; j < AB_BINS; j++, at++) {
-        const L = (l + 0.5) / L_BINS
-        const a = ((i + 0.5) / AB_BINS - 0.5) * 2 * AB_REACH
-        const b = ((j + 0.5) / AB_BINS - 0.5) * 2 * AB_REACH
-        let best = -Infinity
-        for (const g of mixture) best = Math.max(best, logDensity(g, L, a, b))
-        table[at] = Math.min(CAP, Math.max(0, OFFSET - best))
-      }
+  const tint = (bin: number) => ((bin + 0.5) / AB_BINS - 0.5) * 2 * AB_REACH
+  return tableOf((l, i, j) => {
+    let best = -Infinity
+    for (const g of mixture) {
+      best = Math.max(best, logDensity(g, (l + 0.5) / L_BINS, tint(i), tint(j)))
     }
-  }
-  return table
+    return clamp(OFFSET - best, 0, CAP)
+  })
 }
 
-/** How much darker the light can be in the shade, in Oklab, and the cost of assuming so. */
+/** How much darker the light can be in the shade, in Oklab, and the cost of assuming so. By experiment. */
 const SHADES = [
   [0.85, 1],
   [0.7, 2.5],
@@ -65,18 +71,24 @@ const SHADES = [
 
 /** The costs when the same material may lie in the shade: there all of L, a and b shrink alike. */
 export function withShade(costs: ColourCosts): ColourCosts {
-  const table = costs.slice()
+  const half = AB_BINS / 2
+  return tableOf((l, i, j, at) => {
+    let least = costs[at]!
+    for (const [shade, extra] of SHADES) {
+      const L = bin((l + 0.5) / shade, 0, L_BINS, L_BINS)
+      const a = bin((i + 0.5 - half) / shade, -half, half, AB_BINS)
+      const b = bin((j + 0.5 - half) / shade, -half, half, AB_BINS)
+      least = Math.min(least, costs[(L * AB_BINS + a) * AB_BINS + b]! + extra)
+    }
+    return least
+  })
+}
+
+function tableOf(cost: (l: number, i: number, j: number, at: number) => number): ColourCosts {
+  const table = new Float32Array(L_BINS * AB_BINS * AB_BINS)
   for (let l = 0, at = 0; l < L_BINS; l++) {
     for (let i = 0; i < AB_BINS; i++) {
-      for (let j = 0; j < AB_BINS; j++, at++) {
-        for (const [shade, extra] of SHADES) {
-          const L = bin((l + 0.5) / shade, 0, L_BINS, L_BINS)
-          const a = bin((i + 0.5 - AB_BINS / 2) / shade, -AB_BINS / 2, AB_BINS / 2, AB_BINS)
-          const b = bin((j + 0.5 - AB_BINS / 2) / shade, -AB_BINS / 2, AB_BINS / 2, AB_BINS)
-          const lit = costs[(L * AB_BINS + a) * AB_BINS + b]! + extra
-          if (lit < table[at]!) table[at] = lit
-        }
-      }
+      for (let j = 0; j < AB_BINS; j++, at++) table[at] = cost(l, i, j, at)
     }
   }
   return table
@@ -96,14 +108,19 @@ function logDensity({ offset, mean, inverse }: Gaussian, L: number, a: number, b
   )
 }
 
+/** Of k-means. By experiment. */
+const ROUNDS = 6
+
 /** k-means, then one Gaussian per cluster. `slack` is added to each deviation. */
 function fit(lab: Lab, pixels: number[], components: number, slack: number): Gaussian[] {
   const centres = firstCentres(lab, pixels, components)
   const assigned = new Uint8Array(pixels.length)
-  for (let round = 0; round < 6; round++) {
-    const sums = centres.map(() => [0, 0, 0, 0])
-    for (const [k, i] of pixels.entries()) {
-      const c = nearest(centres, lab.L[i]!, lab.a[i]!, lab.b[i]!)
+  for (let round = 0; round < ROUNDS; round++) {
+    const sums = centres.map(() => new Float64Array(4))
+    const flat = Float64Array.from(centres.flat())
+    for (let k = 0; k < pixels.length; k++) {
+      const i = pixels[k]!
+      const c = nearest(flat, lab.L[i]!, lab.a[i]!, lab.b[i]!)
       assigned[k] = c
       const sum = sums[c]!
       sum[0]! += lab.L[i]!
@@ -120,14 +137,20 @@ function fit(lab: Lab, pixels: number[], components: number, slack: number): Gau
 
 type Colour = [number, number, number]
 
-/** Chroma counts double: it varies less within one material. */
-function nearest(centres: Colour[], L: number, a: number, b: number): number {
-  let [best, least] = [0, Infinity]
-  for (const [c, centre] of centres.entries()) {
-    const distance = (L - centre[0]) ** 2 + 4 * ((a - centre[1]) ** 2 + (b - centre[2]) ** 2)
-    if (distance < least) [best, least] = [c, distance]
+/** Chroma counts double: it varies less within one material. @param centres three values each */
+function nearest(centres: Float64Array, L: number, a: number, b: number): number {
+  let best = 0
+  let least = Infinity
+  for (let at = 0; at < centres.length; at += 3) {
+    const dL = L - centres[at]!
+    const da = a - centres[at + 1]!
+    const db = b - centres[at + 2]!
+    const distance = dL * dL + 4 * (da * da + db * db)
+    if (distance >= least) continue
+    best = at
+    least = distance
   }
-  return best
+  return best / 3
 }
 
 /** The middles of equal shares by lightness: the same each time, and spread along the widest axis. */
@@ -149,8 +172,9 @@ function gaussian(
 ): Gaussian | null {
   let count = 0
   const cov = [0, 0, 0, 0, 0, 0]
-  for (const [k, i] of pixels.entries()) {
+  for (let k = 0; k < pixels.length; k++) {
     if (assigned[k] !== component) continue
+    const i = pixels[k]!
     const x = lab.L[i]! - mean[0]
     const y = lab.a[i]! - mean[1]
     const z = lab.b[i]! - mean[2]

@@ -5,7 +5,7 @@ import type { Body } from './body.ts'
 import type { Frame } from './frame.ts'
 
 /** Skin of any shade: reddish to yellowish, never grey, blue or green. */
-export function couldBeSkin(L: number, a: number, b: number): boolean {
+function couldBeSkin(L: number, a: number, b: number): boolean {
   const chroma = Math.hypot(a, b)
   const hue = Math.atan2(b, a)
   return L > 0.12 && L < 0.97 && chroma > 0.018 && chroma < 0.17 && hue > 0.1 && hue < 1.5
@@ -18,15 +18,21 @@ export const pixelsWhere = (size: number, test: (i: number) => boolean): number[
   return pixels
 }
 
-/** The pixels whose colour is near the median of them all; `reach` in Oklab lightness, a third of it in tint. */
-function nearMedian(lab: Lab, pixels: number[], reach: number): number[] {
-  const L = median(pixels.map((i) => lab.L[i]!))
-  const a = median(pixels.map((i) => lab.a[i]!))
-  const b = median(pixels.map((i) => lab.b[i]!))
-  return pixels.filter(
-    (i) => Math.abs(lab.L[i]! - L) < reach && Math.hypot(lab.a[i]! - a, lab.b[i]! - b) < reach / 3,
-  )
+/** Whether a pixel is within `light` and `tint`, in Oklab, of the median of the given ones. */
+function likeThose(lab: Lab, pixels: number[], light: number, tint: number) {
+  const [L, a, b] = [lab.L, lab.a, lab.b].map((channel) => median(pixels.map((i) => channel[i]!)))
+  return (i: number) =>
+    Math.abs(lab.L[i]! - L!) < light && Math.hypot(lab.a[i]! - a!, lab.b[i]! - b!) < tint
 }
+
+/** How far skin differs from its median in one photo, in Oklab; on the shaded side lightness differs more. */
+const CORE = { light: 0.2, tint: 0.2 / 3 }
+const SHADED = { light: 0.25, tint: 0.045 }
+/** The share of the face that has to look like skin, and the least pixels of it, to learn from it alone. */
+const SEEN_FACE = 0.4
+const LEAST_FACE = 20
+/** Fewer pixels than this have no median worth comparing with. */
+const LEAST_BASE = 12
 
 /** Pixels of bare skin: the face's, and those of neck, hands, arms and legs that look like it. */
 export function skinSeeds(lab: Lab, person: Plane, frame: Frame, body: Body): number[] {
@@ -43,12 +49,12 @@ export function skinSeeds(lab: Lab, person: Plane, frame: Frame, body: Body): nu
         isNeck(frame, i)),
   )
   const base =
-    face.length > 0.4 * faceSize && face.length > 20
+    face.length > SEEN_FACE * faceSize && face.length > LEAST_FACE
       ? face
       : [...face, ...limbs.filter((i) => frame.armAt[i]! > 1.9 || isNeck(frame, i))]
-  if (base.length < 12) return base
-  const core = nearMedian(lab, base, 0.2)
-  const alike = limbs.filter(likeThose(lab, core))
+  if (base.length < LEAST_BASE) return base
+  const core = base.filter(likeThose(lab, base, CORE.light, CORE.tint))
+  const alike = limbs.filter(likeThose(lab, core, SHADED.light, SHADED.tint))
   return [...core, ...alike]
 }
 
@@ -57,11 +63,3 @@ const isNeck = (frame: Frame, i: number) =>
   frame.down[i]! > -0.3 &&
   Math.abs(frame.across[i]!) < 0.14 &&
   frame.face[i]! > 1
-
-/** Whether a pixel has about the tint of the given ones; lightness may differ more, as on the shaded side. */
-function likeThose(lab: Lab, pixels: number[]): (i: number) => boolean {
-  const L = median(pixels.map((i) => lab.L[i]!))
-  const a = median(pixels.map((i) => lab.a[i]!))
-  const b = median(pixels.map((i) => lab.b[i]!))
-  return (i) => Math.abs(lab.L[i]! - L) < 0.25 && Math.hypot(lab.a[i]! - a, lab.b[i]! - b) < 0.045
-}

@@ -12,6 +12,7 @@ export interface Waist {
   gain: number
 }
 
+/** Rows of cloth, counted as in `Frame.down`: their height, and from where to where they are read. */
 const STEP = 0.03
 const FROM = 0.2
 const TO = 1.6
@@ -19,6 +20,14 @@ const BINS = Math.round((TO - FROM) / STEP)
 /** A line is looked for from here to there. */
 const HIGHEST = 0.42
 const LOWEST = 1.3
+/** The waist of clothes without any line. */
+const USUAL = 0.92
+/** Above this cost a colour is not that of bare skin. */
+const NOT_BARE = 4.5
+/** Fewer pixels above or below a line prove nothing. */
+const LEAST_PIXELS = 20
+/** The variance of one cloth under even light, in Oklab with doubled tint. By experiment. */
+const NOISE = 0.0015
 
 /** Sums over a row of cloth: count, then sum and sum of squares of L, a, b. */
 type Sums = [number, number, number, number, number, number, number]
@@ -31,7 +40,7 @@ export function findWaist(
   skin: ColourCosts,
 ): Waist {
   const all = rows(lab, person, frame, () => true)
-  const cloth = rows(lab, person, frame, (i) => skin[indices[i]!]! > 4.5)
+  const cloth = rows(lab, person, frame, (i) => skin[indices[i]!]! > NOT_BARE)
   const count = (sums: Sums[]) => sums.reduce((total, row) => total + row[0], 0)
   const used = count(cloth) > 0.5 * count(all) ? cloth : all
   return bestSplit(used)
@@ -59,11 +68,11 @@ function rows(lab: Lab, person: Plane, frame: Frame, test: (i: number) => boolea
 function bestSplit(rows: Sums[]): Waist {
   const total = rows.reduce(plus, [0, 0, 0, 0, 0, 0, 0])
   let above: Sums = [0, 0, 0, 0, 0, 0, 0]
-  let best: Waist = { down: 0.92, gain: 0 }
+  let best: Waist = { down: USUAL, gain: 0 }
   for (const [k, row] of rows.entries()) {
     const down = FROM + k * STEP
     const below = minus(total, above)
-    if (down >= HIGHEST && down <= LOWEST && above[0] > 20 && below[0] > 20) {
+    if (down >= HIGHEST && down <= LOWEST && above[0] > LEAST_PIXELS && below[0] > LEAST_PIXELS) {
       const gain = spread(total) - spread(above, below)
       if (gain * likely(down) > best.gain) best = { down, gain: gain * likely(down) }
     }
@@ -87,7 +96,7 @@ function spread(...groups: Sums[]): number {
     let squares = 0
     for (const sums of groups)
       squares += sums[2 + c * 2]! - sums[1 + c * 2]! ** 2 / Math.max(1, sums[0])
-    result += 0.5 * Math.log(Math.max(0, squares / Math.max(1, n)) + 0.0015)
+    result += 0.5 * Math.log(Math.max(0, squares / Math.max(1, n)) + NOISE)
   }
   return result
 }

@@ -2,13 +2,15 @@
 import { LABEL, type Parsing } from '../parsing.ts'
 import { localColours, roughness } from './local-colours.ts'
 import { membrane } from './membrane.ts'
-import { distanceTo } from '../distance.ts'
-import { componentsOf, nearestIn } from './morphology.ts'
-import type { Small } from './small.ts'
+import { pause } from '../pause.ts'
+import { distanceTo, nearestIn } from '../distance.ts'
+import { numberPieces } from '../pieces.ts'
+import type { Size } from '../raster.ts'
+import type { Channels, Small } from './small.ts'
 
 export interface Ground {
   /** The smooth colour, in the size of the parsing. */
-  rgb: Small['rgb']
+  rgb: Channels
   /** Where the texture comes from: the shift to real ground, in pixels of the parsing. */
   shiftX: Int16Array
   shiftY: Int16Array
@@ -16,36 +18,58 @@ export interface Ground {
   low: Uint8ClampedArray
 }
 
-/** Ground nearer than this to the person is mixed with it. */
+// Pixels of the parsing, unless a line says otherwise; chosen by experiment on the development photographs.
+/** Ground nearer than this to the person, or to what is painted, is mixed with it. */
 const FROM_PERSON = 3
 const FROM_PAINTED = 5
-/** How far, in steps of 255, ground may differ from the ground around. */
+/** Ground farther than this from the person has no shadow: the usual colours around are learned from it. */
+const OPEN = 8
+const USUAL_REACH = 10
+/** Near what is painted, ground that differs from the usual one is taken for a rest of cloth or a shadow. */
+const SUSPECT = 25
+/** How far, in steps of 255, ground may differ from the ground around, and more on rough ground. */
 const UNUSUAL = 28
+const ROUGH = 4
+/** The least share of usual ground around that says something, and the least part of the largest piece of ground. */
+const LEAST_USUAL = 0.01
+const LEAST_PIECE = 0.02
+/** Farther than this from all painting nothing has to be solved. */
+const SOLVED = 40
+/** The reach of the smooth colour: what is finer is texture. */
+const LOW_REACH = 4
+/** How far around what is painted texture is needed. */
+const TEXTURED = 3
+/** How far beyond the edge the texture is taken from, in distances to the edge: 2 mirrors it. */
+const MIRRORS = [2, 1.75, 1.5, 1.25, 1]
 
 /** The ground's colours and texture, continued from the visible ground under the pixels of `painted`. */
-export function groundUnder(small: Small, parsing: Parsing, painted: Uint8Array): Ground {
-  const { width, height } = small
+export async function groundUnder(
+  small: Small,
+  parsing: Parsing,
+  painted: Uint8Array,
+): Promise<Ground> {
   const { labels } = parsing
-  const rgb: Small['rgb'] = [small.rgb[0].slice(), small.rgb[1].slice(), small.rgb[2].slice()]
-  const fromPerson = distanceTo((at) => labels[at] !== LABEL.ground, width, height)
-  const near = distanceTo((at) => painted[at] === 1, width, height)
+  const rgb: Channels = [small.rgb[0].slice(), small.rgb[1].slice(), small.rgb[2].slice()]
+  const fromPerson = distanceTo(small, (at) => labels[at] !== LABEL.ground)
+  const near = distanceTo(small, (at) => painted[at] === 1)
   const known = knownGround(small, labels, fromPerson, near)
-  const domain = new Uint8Array(width * height).fill(1)
-  // Far from all painting nothing has to be solved.
-  for (let at = 0; at < known.length; at++) if (!known[at] && near[at]! > 40) domain[at] = 0
+  await pause()
+  const domain = known.map((isKnown, at) => (isKnown || near[at]! <= SOLVED ? 1 : 0))
   // The membrane carries on the smooth part only, or stripes and bricks would be drawn out.
-  const low = localColours(small, (at) => known[at] === 1, 4).rgb
+  const low = localColours(small, (at) => known[at] === 1, LOW_REACH).rgb
   for (let at = 0; at < known.length; at++) {
     if (known[at]) for (let c = 0; c < 3; c++) rgb[c]![at] = low[at * 3 + c]!
   }
-  membrane(rgb, known, domain, width, height)
+  await pause()
+  await membrane({ width: small.width, height: small.height, planes: rgb, known, domain })
   const ground = {
     rgb,
     low,
     shiftX: new Int16Array(known.length),
     shiftY: new Int16Array(known.length),
   }
-  mirror(ground, known, near, width, height)
+  await pause()
+  mirror(ground, small, known, near)
   return ground
 }
 
@@ -55,41 +79,36 @@ function knownGround(
   fromPerson: Float32Array,
   near: Float32Array,
 ): Uint8Array {
-  const { width, height, rgb } = small
   const isGround = (at: number) => labels[at] === LABEL.ground
-  const { numbers, areas } = componentsOf(isGround, width, height)
-  const large = 0.02 * Math.max(...areas)
-  const usual = localColours(small, (at) => isGround(at) && fromPerson[at]! > 8, 10)
-  const unusual = UNUSUAL + 4 * roughness(small, usual, (at) => isGround(at) && fromPerson[at]! > 8)
-  const known = new Uint8Array(width * height)
-  for (let at = 0; at < known.length; at++) {
-    if (fromPerson[at]! < FROM_PERSON || near[at]! < FROM_PAINTED || areas[numbers[at]!]! < large)
-      continue
-    if (near[at]! < 25 && usual.share[at]! > 0.01) {
-      let gap = 0
-      for (let c = 0; c < 3; c++) gap += Math.abs(rgb[c]![at]! - usual.rgb[at * 3 + c]!)
-      if (gap / 3 > unusual) continue
-    }
-    known[at] = 1
-  }
-  return known
+  const isOpen = (at: number) => isGround(at) && fromPerson[at]! > OPEN
+  const { numbers, areas } = numberPieces(small, isGround)
+  const large = LEAST_PIECE * Math.max(...areas)
+  const usual = localColours(small, isOpen, USUAL_REACH)
+  const unusual = UNUSUAL + ROUGH * roughness(small, usual, isOpen)
+  return labels.map((_, at) => {
+    if (fromPerson[at]! < FROM_PERSON || near[at]! < FROM_PAINTED) return 0
+    if (areas[numbers[at]!]! < large) return 0
+    if (near[at]! >= SUSPECT || usual.share[at]! <= LEAST_USUAL) return 1
+    let gap = 0
+    for (let c = 0; c < 3; c++) gap += Math.abs(small.rgb[c]![at]! - usual.rgb[at * 3 + c]!)
+    return gap / 3 > unusual ? 0 : 1
+  })
 }
 
 /** Lets the texture of painted ground be that of the ground beyond its edge, mirrored at the edge. */
 function mirror(
   ground: Ground,
+  { width, height }: Size,
   known: Uint8Array,
   near: Float32Array,
-  width: number,
-  height: number,
 ): void {
-  const nearest = nearestIn((at) => known[at] === 1, width, height)
+  const nearest = nearestIn({ width, height }, (at) => known[at] === 1)
   for (let y = 0, at = 0; y < height; y++) {
     for (let x = 0; x < width; x++, at++) {
-      if (near[at]! > 3 || nearest[at]! < 0) continue
+      if (near[at]! > TEXTURED || nearest[at]! < 0) continue
       const dx = (nearest[at]! % width) - x
       const dy = Math.floor(nearest[at]! / width) - y
-      for (const reach of [2, 1.75, 1.5, 1.25, 1]) {
+      for (const reach of MIRRORS) {
         const sx = x + Math.round(dx * reach)
         const sy = y + Math.round(dy * reach)
         if (sx < 0 || sy < 0 || sx >= width || sy >= height || !known[sy * width + sx]) continue

@@ -1,7 +1,10 @@
 // Arms and legs as tubes around the joints, as wide as the visible skin and the clothing allow.
 import { LABEL, type Parsing } from '../parsing.ts'
 import type { Joint, JointName, Pose } from '../perception.ts'
-import { clamp, lerp, ramp, type Point } from '../raster.ts'
+import { between, distance, middle, pointBeside } from '../lines.ts'
+import { median } from '../plane.ts'
+import { clamp, indexAt, lerp, ramp, type Point } from '../raster.ts'
+import { smoothBetween } from '../smoothing.ts'
 
 /** A limb around an axis from its root (shoulder, hip) to its end (wrist, ankle). */
 export interface Limb {
@@ -32,7 +35,8 @@ export interface LimbPlace {
   inside: number
 }
 
-/** Half widths in units of the body's size, from root to end in equal steps. */
+// Chosen by experiment on the development photographs, unless a line says otherwise.
+/** Half widths in units of the body's size, from root to end in equal steps: those of an average body. */
 const HALF_WIDTHS = {
   arm: [0.155, 0.15, 0.138, 0.125, 0.115, 0.115, 0.105, 0.085, 0.068],
   leg: [0.3, 0.27, 0.23, 0.19, 0.155, 0.16, 0.155, 0.12, 0.09],
@@ -44,9 +48,20 @@ const CHAINS: ['arm' | 'leg', JointName, JointName, JointName][] = [
   ['leg', 'leftHip', 'leftKnee', 'leftAnkle'],
   ['leg', 'rightHip', 'rightKnee', 'rightAnkle'],
 ]
+/** Points of the axis for each of the two bones. */
 const STEPS = 24
 const NOWHERE = { left: 0, top: 0, right: 0, bottom: 0 }
+/** The confidence from which on a joint is used. */
 const SEEN = 0.15
+/** The least size of the body in lengths of the torso: the shoulders of a turned body appear closer. */
+const LEAST_SIZE = 0.58
+/** Where a limb ends, as on the axis: up to the hand, as the joint is not exactly where the hand begins. */
+const HAND = 2.25
+/** How far from the bend, in bones, the axis is rounded. */
+const ROUND = 0.2
+/** Half the width of the narrowest limb, in pixels, and the half-widths from the axis within which a place is given. */
+const LEAST_HALF = 0.5
+const NEAR = 2
 
 /** The body's size in pixels: the distance of the shoulders as seen from the front. At least 1. */
 export function bodySize(pose: Pose): number {
@@ -55,11 +70,8 @@ export function bodySize(pose: Pose): number {
     middle(pose.leftShoulder, pose.rightShoulder),
     middle(pose.leftHip, pose.rightHip),
   )
-  return Math.max(1, shoulders, 0.58 * torso)
+  return Math.max(1, shoulders, LEAST_SIZE * torso)
 }
-
-export const distance = (a: Point, b: Point) => Math.hypot(a.x - b.x, a.y - b.y)
-export const middle = (a: Point, b: Point): Point => ({ x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 })
 
 /** The arms and legs that the pose shows, in pixels of the parsing. */
 export function limbsOf(parsing: Parsing, pose: Pose): Limb[] {
@@ -84,7 +96,7 @@ export function limbsOf(parsing: Parsing, pose: Pose): Limb[] {
 function boxOf(axis: readonly AxisPoint[]): Limb['box'] {
   const box = { left: Infinity, top: Infinity, right: -Infinity, bottom: -Infinity }
   for (const { x, y, back, fore } of axis) {
-    const reach = 2 * Math.max(back, fore, 0.5)
+    const reach = NEAR * Math.max(back, fore, LEAST_HALF)
     box.left = Math.min(box.left, x - reach)
     box.right = Math.max(box.right, x + reach)
     box.top = Math.min(box.top, y - reach)
@@ -111,9 +123,9 @@ export function placeIn(limb: Limb, x: number, y: number): LimbPlace | null {
   const point = onAxis(axis, best, x, y)
   if (!point) return null
   const side = (x - point.x) * point.nx + (y - point.y) * point.ny
-  const reach = Math.max(0.5, side > 0 ? point.fore : point.back)
+  const reach = Math.max(LEAST_HALF, side > 0 ? point.fore : point.back)
   const away = distance(point, { x, y })
-  if (away > 2 * reach) return null
+  if (away > NEAR * reach) return null
   return { across: clamp(side / reach, -1, 1), at: point.at, inside: reach - away }
 }
 
@@ -141,8 +153,7 @@ function onAxis(axis: readonly AxisPoint[], near: number, x: number, y: number):
 }
 
 function axisOf(joints: readonly Joint[], widths: readonly number[], size: number): AxisPoint[] {
-  // A little beyond the wrist, up to the hand: the joint is not exactly where the hand begins.
-  const end = joints[2]!.score >= SEEN ? 2.25 : 1
+  const end = joints[2]!.score >= SEEN ? HAND : 1
   const count = Math.round(STEPS * end)
   const places: Point[] = []
   for (let i = 0; i <= count; i++) places.push(onCurve(joints, i / STEPS))
@@ -165,17 +176,12 @@ function axisOf(joints: readonly Joint[], widths: readonly number[], size: numbe
 /** The chain with a rounded bend. */
 function onCurve(joints: readonly Joint[], at: number): Point {
   const [a, b, c] = joints as [Joint, Joint, Joint]
-  const corner = (from: Point, to: Point, share: number) => ({
-    x: lerp(from.x, to.x, share),
-    y: lerp(from.y, to.y, share),
-  })
-  const ROUND = 0.2
-  if (c.score < SEEN || at < 1 - ROUND) return corner(a, b, at)
-  if (at > 1 + ROUND) return corner(b, c, at - 1)
+  if (c.score < SEEN || at < 1 - ROUND) return between(a, b, at)
+  if (at > 1 + ROUND) return between(b, c, at - 1)
   const t = (at - 1 + ROUND) / (2 * ROUND)
-  const from = corner(a, b, 1 - ROUND)
-  const to = corner(b, c, ROUND)
-  return corner(corner(from, b, t), corner(b, to, t), t)
+  const from = between(a, b, 1 - ROUND)
+  const to = between(b, c, ROUND)
+  return between(between(from, b, t), between(b, to, t), t)
 }
 
 interface Reach {
@@ -185,10 +191,19 @@ interface Reach {
   next: number
 }
 
+/** The widest reach of what lies over a limb, in units of the body's size. */
+const MOST_REACH = 0.7
+/** Seen widths relative to the usual ones: one that is believed, and the usual one of this limb. */
+const BELIEVED = { least: 0.35, most: 2.2 }
+const USUAL = { least: 0.75, most: 1.5, samples: 6 }
+/** The points of the axis next to a cuff whose width may be the cuff's, and the axis beyond which hands are. */
+const CUFF = [-2, -1, 1, 2]
+const WRIST = 1.9
+
 function fitWidths(limb: Limb, parsing: Parsing, size: number): void {
-  const limit = size * 0.7
+  const limit = size * MOST_REACH
   const reaches = limb.axis.map((point) => ({
-    label: labelAt(parsing, point.x, point.y),
+    label: labelAt(parsing, point),
     back: walk(parsing, point, -1, limit),
     fore: walk(parsing, point, 1, limit),
   }))
@@ -196,35 +211,38 @@ function fitWidths(limb: Limb, parsing: Parsing, size: number): void {
     reaches.map((reach, i) => {
       if (reach.label !== LABEL.skin && reach.label !== LABEL.face) return NaN
       const next = reach[side].next
-      if ((next !== LABEL.ground && next !== LABEL.top) || limb.axis[i]!.at > 1.9) return NaN
+      if ((next !== LABEL.ground && next !== LABEL.top) || limb.axis[i]!.at > WRIST) return NaN
       // Beside the cuff the way across the arm may end at the cuff itself.
-      if ([i - 2, i - 1, i + 1, i + 2].some((j) => reaches[j]?.label === LABEL.top)) return NaN
+      if (CUFF.some((step) => reaches[i + step]?.label === LABEL.top)) return NaN
       const ratio = reach[side].pixels / limb.axis[i]![side]
-      return ratio > 0.35 && ratio < 2.2 ? ratio : NaN
+      return ratio > BELIEVED.least && ratio < BELIEVED.most ? ratio : NaN
     })
   const back = ratios('back')
   const fore = ratios('fore')
-  const seen = [...back, ...fore]
-    .filter((ratio) => Number.isFinite(ratio))
-    .toSorted((a, b) => a - b)
-  const usual = seen.length > 5 ? clamp(seen[seen.length >> 1]!, 0.75, 1.5) : 1
-  const spread = (values: number[]) => smooth(continued(values, usual), [])
-  const sides = { back: spread(back), fore: spread(fore) }
+  const seen = [...back, ...fore].filter((ratio) => Number.isFinite(ratio))
+  const usual = seen.length >= USUAL.samples ? clamp(median(seen), USUAL.least, USUAL.most) : 1
   const bare = reaches.findIndex(({ label }) => label === LABEL.skin)
   const bareAt = bare < 0 ? 2 : limb.axis[bare]!.at
-  for (const side of ['back', 'fore'] as const) {
-    const seenHere = side === 'back' ? back : fore
-    const fixed: boolean[] = []
+  for (const [side, ratiosHere] of [
+    ['back', back],
+    ['fore', fore],
+  ] as const) {
+    const isSeen = ratiosHere.map((ratio) => Number.isFinite(ratio))
+    const spread = smoothBetween(continued(ratiosHere, usual), [])
     const found = limb.axis.map((point, i) => {
-      fixed.push(Number.isFinite(seenHere[i]!))
-      if (fixed[i]) return point[side] * seenHere[i]!
-      const own = point[side] * sides[side][i]!
+      if (isSeen[i]) return point[side] * ratiosHere[i]!
+      const own = point[side] * spread[i]!
       return withinCloth(own, reaches[i]!.label, reaches[i]![side], point.at, limb.kind, bareAt)
     })
-    const even = smooth(found, fixed)
+    const even = smoothBetween(found, isSeen)
     for (const [i, point] of limb.axis.entries()) point[side] = even[i]!
   }
 }
+
+/** The least distance of cloth's edge from the cloth's last pixel, and the least half-width of cloth, in pixels. */
+const CLOTH = { edge: 0.5, least: 1 }
+/** At the root cloth lies on the body: up to where, as on the axis, and how wide the limb may be, in its widths. */
+const ROOT = { from: 0.02, least: 0.12, most: 0.4, beforeBare: 0.25, wider: 1.25 }
 
 /** Clothing hides a limb no wider than itself; at the root it lies on the body. */
 function withinCloth(
@@ -237,12 +255,15 @@ function withinCloth(
 ): number {
   if (label !== LABEL.top && label !== LABEL.bottom) return own
   if (reach.next !== LABEL.ground) return own
-  const cloth = Math.max(1, reach.pixels - 0.5)
-  const lies =
-    kind === 'arm' ? 1 - ramp(at, 0.02, clamp(bareAt - 0.25, 0.12, 0.4)) : 1 - ramp(at, 0, 0.4)
-  const close = Math.min(cloth, own * 1.25)
+  const cloth = Math.max(CLOTH.least, reach.pixels - CLOTH.edge)
+  const armRoot = clamp(bareAt - ROOT.beforeBare, ROOT.least, ROOT.most)
+  const lies = 1 - (kind === 'arm' ? ramp(at, ROOT.from, armRoot) : ramp(at, 0, ROOT.most))
+  const close = Math.min(cloth, own * ROOT.wider)
   return lerp(Math.min(own, cloth), close, lies)
 }
+
+/** The length, in bones, over which a seen ratio returns to the usual one. */
+const RETURN = 0.4
 
 /** Fills gaps with the nearest seen ratio that returns to the usual one with the distance. */
 function continued(values: readonly number[], usual: number): number[] {
@@ -253,7 +274,7 @@ function continued(values: readonly number[], usual: number): number[] {
     for (const step of [-1, 1]) {
       for (let j = i + step; j >= 0 && j < values.length; j += step) {
         if (!Number.isFinite(values[j]!)) continue
-        const share = Math.exp(-Math.abs(j - i) / (0.4 * STEPS))
+        const share = Math.exp(-Math.abs(j - i) / (RETURN * STEPS))
         sum += lerp(usual, values[j]!, share) / Math.abs(j - i)
         weight += 1 / Math.abs(j - i)
         break
@@ -263,36 +284,16 @@ function continued(values: readonly number[], usual: number): number[] {
   })
 }
 
-/** Evens the values out; the fixed ones stay. */
-function smooth(values: readonly number[], fixed: readonly boolean[]): number[] {
-  let current = [...values]
-  const last = current.length - 1
-  for (let pass = 0; pass < 8; pass++) {
-    current = current.map((value, i) =>
-      fixed[i]
-        ? value
-        : (current[Math.max(0, i - 1)]! + 2 * value + current[Math.min(last, i + 1)]!) / 4,
-    )
-  }
-  return current
-}
-
 /** The label at the point, −1 outside the picture. */
-export function labelAt(parsing: Parsing, x: number, y: number): number {
-  const px = Math.floor(x)
-  const py = Math.floor(y)
-  if (px < 0 || py < 0 || px >= parsing.width || py >= parsing.height) return -1
-  return parsing.labels[py * parsing.width + px]!
-}
+export const labelAt = (parsing: Parsing, point: Point) =>
+  parsing.labels[indexAt(parsing, point)] ?? -1
 
+/** Walks along the normal in steps of half a pixel to where another label begins. */
 function walk(parsing: Parsing, point: AxisPoint, sign: number, limit: number): Reach {
-  const start = labelAt(parsing, point.x, point.y)
+  const start = labelAt(parsing, point)
+  const normal = { x: point.nx, y: point.ny }
   for (let step = 0.5; step < limit; step += 0.5) {
-    const label = labelAt(
-      parsing,
-      point.x + sign * step * point.nx,
-      point.y + sign * step * point.ny,
-    )
+    const label = labelAt(parsing, pointBeside(point, normal, sign * step))
     if (label !== start) return { pixels: step - 0.25, next: label }
   }
   return { pixels: limit, next: -1 }

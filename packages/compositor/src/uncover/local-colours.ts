@@ -1,5 +1,9 @@
 // Colours of a set of pixels in the neighbourhood of every pixel.
+import { blurSums } from '../smoothing.ts'
 import type { Small } from './small.ts'
+
+/** From this reach on half the size will do: wide neighbourhoods change slowly. */
+const WIDE = 4
 
 export interface LocalColours {
   /** Three values from 0 to 255 for each pixel. */
@@ -14,25 +18,23 @@ export function localColours(
   belongs: (at: number) => boolean,
   reach: number,
 ): LocalColours {
-  // Wide neighbourhoods change slowly: half the size will do.
-  const cell = reach >= 4 ? 2 : 1
+  const cell = reach >= WIDE ? 2 : 1
   const w = Math.ceil(width / cell)
   const h = Math.ceil(height / cell)
   const sums = new Float32Array(w * h * 4)
+  const [red, green, blue] = rgb
   for (let y = 0, at = 0; y < height; y++) {
     const row = Math.floor(y / cell) * w
     for (let x = 0; x < width; x++, at++) {
       if (!belongs(at)) continue
       const to = (row + Math.floor(x / cell)) * 4
-      for (let c = 0; c < 3; c++) sums[to + c] = sums[to + c]! + rgb[c]![at]!
+      sums[to] = sums[to]! + red[at]!
+      sums[to + 1] = sums[to + 1]! + green[at]!
+      sums[to + 2] = sums[to + 2]! + blue[at]!
       sums[to + 3] = sums[to + 3]! + 1
     }
   }
-  const boxes = Math.max(1, Math.round(reach / cell))
-  for (let pass = 0; pass < 2; pass++) {
-    for (let y = 0; y < h; y++) boxLine(sums, y * w * 4, 4, w, boxes)
-    for (let x = 0; x < w; x++) boxLine(sums, x * 4, w * 4, h, boxes)
-  }
+  blurSums(sums, w, h, Math.max(1, Math.round(reach / cell)))
   const result: LocalColours = {
     rgb: new Uint8ClampedArray(width * height * 3),
     share: new Float32Array(width * height),
@@ -48,32 +50,6 @@ export function localColours(
     }
   }
   return result
-}
-
-let line = new Float64Array(0)
-
-/** A running mean of four interleaved values; outside there is nothing. */
-function boxLine(
-  data: Float32Array,
-  start: number,
-  step: number,
-  length: number,
-  reach: number,
-): void {
-  if (line.length < length) line = new Float64Array(length)
-  const share = 1 / (2 * reach + 1)
-  for (let c = 0; c < 4; c++) {
-    let sum = 0
-    for (let i = 0; i < length; i++) {
-      line[i] = data[start + i * step + c]!
-      if (i < reach) sum += line[i]!
-    }
-    for (let i = 0; i < length; i++) {
-      if (i + reach < length) sum += line[i + reach]!
-      data[start + i * step + c] = sum * share
-      if (i - reach >= 0) sum -= line[i - reach]!
-    }
-  }
 }
 
 /** How much the pixels of a set differ from their neighbourhood on average, in steps of 255. */

@@ -1,91 +1,83 @@
 // Smooth interpolation of values that are known at some pixels only.
+import { pause } from '../pause.ts'
+import type { Size } from '../raster.ts'
 
-/**
- * Solves the screened Laplace equation inside `domain`: the result equals `values` where `known`,
- * is smooth elsewhere in the domain, does not flow through pixels outside of it, and decays to 0
- * over about `decay` pixels (Infinity: not at all). Changes `values` in place.
- */
-export function membrane(
-  values: readonly Float32Array[],
-  known: Uint8Array,
-  domain: Uint8Array,
-  width: number,
-  height: number,
-  decay = Infinity,
-): void {
-  const screen = Number.isFinite(decay) ? 1 / (decay * decay) : 0
-  solve(values, known, domain, width, height, screen)
+/** Planes of values, known at some pixels, inside a domain. */
+export interface Field extends Size {
+  planes: readonly Float32Array[]
+  /** 1 where the values are known. */
+  known: Uint8Array
+  /** 1 where values are wanted; nothing flows through other pixels. */
+  domain: Uint8Array
 }
 
+/** Below this many pixels on the shorter side a field is solved directly, without a coarser one. */
 const COARSEST = 6
+/** Pixels of a field whose planes take long. */
+const LARGE = 40_000
+/** Rounds of relaxation at each size, and its factor over 1: chosen by experiment, for speed and convergence. */
+const ROUNDS = 14
+const OVER_RELAXATION = 1.5
 
-function solve(
-  values: readonly Float32Array[],
-  known: Uint8Array,
-  domain: Uint8Array,
-  width: number,
-  height: number,
-  screen: number,
-): void {
+/**
+ * Solves the screened Laplace equation inside the domain: the result equals the values where they are
+ * known, is smooth elsewhere in the domain, and decays to 0 over about `decay` pixels (Infinity: not at
+ * all). Changes the planes in place.
+ */
+export async function membrane(field: Field, decay = Infinity): Promise<void> {
+  await solve(field, Number.isFinite(decay) ? 1 / (decay * decay) : 0)
+}
+
+/** Starts from the solution at half the size, where four times the screen applies. */
+async function solve(field: Field, screen: number): Promise<void> {
+  const { width, height, planes, known, domain } = field
   if (Math.min(width, height) > COARSEST) {
-    const w = (width + 1) >> 1
-    const h = (height + 1) >> 1
-    const coarse = values.map(() => new Float32Array(w * h))
-    const coarseKnown = new Uint8Array(w * h)
-    const coarseDomain = new Uint8Array(w * h)
-    halve(values, known, domain, width, height, coarse, coarseKnown, coarseDomain)
-    solve(coarse, coarseKnown, coarseDomain, w, h, screen * 4)
-    for (const [c, plane] of values.entries()) {
-      const from = coarse[c]!
-      for (let y = 0, at = 0; y < height; y++) {
-        for (let x = 0; x < width; x++, at++) {
-          if (domain[at] && !known[at]) plane[at] = from[(y >> 1) * w + (x >> 1)]!
-        }
+    const coarse = halved(field)
+    await solve(coarse, screen * 4)
+    for (let y = 0, at = 0; y < height; y++) {
+      for (let x = 0; x < width; x++, at++) {
+        if (!domain[at] || known[at]) continue
+        const from = (y >> 1) * coarse.width + (x >> 1)
+        for (let c = 0; c < planes.length; c++) planes[c]![at] = coarse.planes[c]![from]!
       }
     }
   }
-  for (const plane of values) relax(plane, known, domain, width, height, screen)
+  for (const plane of planes) {
+    relax(plane, field, screen)
+    if (width * height > LARGE) await pause()
+  }
 }
 
-function halve(
-  values: readonly Float32Array[],
-  known: Uint8Array,
-  domain: Uint8Array,
-  width: number,
-  height: number,
-  coarse: readonly Float32Array[],
-  coarseKnown: Uint8Array,
-  coarseDomain: Uint8Array,
-): void {
+function halved({ width, height, planes, known, domain }: Field): Field {
   const w = (width + 1) >> 1
-  const count = new Uint8Array(coarseKnown.length)
+  const h = (height + 1) >> 1
+  const coarse = {
+    width: w,
+    height: h,
+    planes: planes.map(() => new Float32Array(w * h)),
+    known: new Uint8Array(w * h),
+    domain: new Uint8Array(w * h),
+  }
+  const count = new Uint8Array(w * h)
   for (let y = 0, at = 0; y < height; y++) {
     for (let x = 0; x < width; x++, at++) {
       const to = (y >> 1) * w + (x >> 1)
       if (!domain[at]) continue
-      coarseDomain[to] = 1
+      coarse.domain[to] = 1
       if (!known[at]) continue
-      coarseKnown[to] = 1
-      count[to] = count[to]! + 1
-      for (const [c, plane] of values.entries()) coarse[c]![to] = coarse[c]![to]! + plane[at]!
+      coarse.known[to] = 1
+      count[to]!++
+      for (let c = 0; c < planes.length; c++) coarse.planes[c]![to]! += planes[c]![at]!
     }
   }
   for (let to = 0; to < count.length; to++) {
-    if (count[to]! > 1) for (const plane of coarse) plane[to] = plane[to]! / count[to]!
+    if (count[to]! > 1) for (const plane of coarse.planes) plane[to]! /= count[to]!
   }
+  return coarse
 }
 
-const ROUNDS = 14
-
 /** Successive over-relaxation, alternately forwards and backwards. */
-function relax(
-  plane: Float32Array,
-  known: Uint8Array,
-  domain: Uint8Array,
-  width: number,
-  height: number,
-  screen: number,
-): void {
+function relax(plane: Float32Array, { width, height, known, domain }: Field, screen: number): void {
   const free: number[] = []
   for (let at = 0; at < plane.length; at++) if (domain[at] && !known[at]) free.push(at)
   for (let round = 0; round < ROUNDS; round++) {
@@ -110,7 +102,7 @@ function relax(
         sum += plane[at + width]!
         count++
       }
-      if (count > 0) plane[at] = plane[at]! + 1.5 * (sum / (count + screen) - plane[at]!)
+      if (count > 0) plane[at]! += OVER_RELAXATION * (sum / (count + screen) - plane[at]!)
     }
   }
 }

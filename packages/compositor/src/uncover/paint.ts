@@ -1,21 +1,22 @@
 // Paints the planned ground, skin and bottom into the photo.
 import { LABEL, type Parsing } from '../parsing.ts'
+import { pause, pauseInRows } from '../pause.ts'
 import type { Pose } from '../perception.ts'
-import { blur, createPlane, type Plane } from '../plane.ts'
-import { clamp, type Raster } from '../raster.ts'
+import { createPlane, type Plane } from '../plane.ts'
+import { clamp, type Raster, type Size } from '../raster.ts'
 import { bottomRows } from './bottom-field.ts'
 import { groundUnder, type Ground } from './ground-field.ts'
-import { measureGrain } from './grain.ts'
+import { grainAt, measureGrain, type Grain } from './grain.ts'
 import { bodySize, limbsOf } from './limbs.ts'
-import { createMatte, type Between } from './matte.ts'
-import { grainAt, type Grain } from './noise.ts'
+import { createMatte, nearestOf, type Between, type Colour } from './matte.ts'
 import { BECOMES, type UncoverPlan } from './becomes.ts'
 import { withRim } from './rim.ts'
 import { clearSkin, skinField } from './skin-field.ts'
 import { learnSkin } from './skin-model.ts'
 import { withoutStrays } from './strays.ts'
-import { averageTo, type Small } from './small.ts'
+import { averageTo, type Channels, type Small } from './small.ts'
 import { torsoOf } from './torso.ts'
+import { blur } from '../smoothing.ts'
 
 /**
  * Repaints, in place, the pixels of `photo` (any size) where `plan` is not `keep`. Parsing, pose and plan are in
@@ -23,53 +24,90 @@ import { torsoOf } from './torso.ts'
  *
  * @returns false, with the photo unchanged, when skin must be painted but none is visible
  */
-export function uncover(photo: Raster, plan: UncoverPlan, original: Parsing, pose: Pose): boolean {
-  const { width, height } = plan
+export async function uncover(
+  photo: Raster,
+  plan: UncoverPlan,
+  original: Parsing,
+  pose: Pose,
+): Promise<boolean> {
   if (!plan.becomes.some((what) => what !== BECOMES.keep)) return true
   const parsing = withoutStrays(original, bodySize(pose))
-  const small = averageTo(photo, width, height)
+  await pause()
+  const small = averageTo(photo, plan)
+  await pause()
   const torso = torsoOf(parsing, pose)
   const limbs = limbsOf(parsing, pose)
   const keeps = (at: number) => plan.becomes[at] === BECOMES.keep
   const isClear = clearSkin(parsing, keeps, LABEL.skin)
-  const model = learnSkin(small, isClear, clearSkin(parsing, keeps, LABEL.face), limbs)
+  const isFace = clearSkin(parsing, keeps, LABEL.face)
+  await pause()
+  const model = learnSkin(small, isClear, isFace, limbs)
   if (!model && plan.becomes.includes(BECOMES.skin)) return false
-  const { becomes, stays } = withRim(plan, parsing, small, model, limbs, torso)
+  await pause()
+  const { becomes, stays } = await withRim(plan, parsing, small, model, limbs, torso)
+  await pause()
   const skin =
     model &&
-    skinField(small, parsing.labels, maskOf(becomes, BECOMES.skin), isClear, model, limbs, torso)
-  const ground = groundUnder(small, parsing, maskOf(becomes, BECOMES.ground))
+    (await skinField(
+      small,
+      parsing.labels,
+      maskOf(becomes, BECOMES.skin),
+      isClear,
+      model,
+      limbs,
+      torso,
+    ))
+  await pause()
+  const ground = await groundUnder(small, parsing, maskOf(becomes, BECOMES.ground))
+  await pause()
   const rows = bottomRows(parsing, maskOf(becomes, BECOMES.bottom))
   const grain = measureGrain(photo, parsing, (label) => label === LABEL.skin)
-  compose(photo, { becomes, stays, width, height, small, parsing, skin, ground, rows, grain })
+  const { width, height } = plan
+  await pause()
+  await compose(photo, { becomes, stays, width, height, small, parsing, skin, ground, rows, grain })
   return true
 }
 
 function maskOf(becomes: Uint8Array, what: number): Uint8Array {
-  const mask = new Uint8Array(becomes.length)
-  for (let at = 0; at < mask.length; at++) if (becomes[at] === what) mask[at] = 1
-  return mask
+  return becomes.map((other) => (other === what ? 1 : 0))
 }
 
-interface Layers {
+/** What is painted, in the size of the analysis. */
+interface Layers extends Size {
   becomes: Uint8Array
   stays: Float32Array
-  width: number
-  height: number
   small: Small
   parsing: Parsing
-  skin: Small['rgb'] | null
+  skin: Channels | null
   ground: Ground
   rows: Float32Array
   grain: Grain
 }
+
+/** A pixel of the photo, and where it lies in the analysis. */
+interface Place extends Between {
+  x: number
+  y: number
+}
+
+// Chosen by experiment on the development photographs; shares are from 0 to 1.
+/** The reach of the soft edge of what stays and of what is painted, in pixels of the analysis. */
+const SOFT_KEEP = 1
+const SOFT_PAINT = 2
+/** How sharp the borders between layers are: the exponent of their shares, more in larger photos. */
+const SHARPNESS = 5
+/** Shares of the photo from which on a pixel stays, and of a layer below which it is left out. */
+const UNCHANGED = 0.985
+const NOTHING = 0.01
+/** Shifts of neighbours that differ by this many pixels of the analysis belong to different pieces of ground. */
+const JUMP = 8
 
 function softMask(layers: Layers, what: number): Plane {
   const plane = createPlane(layers.width, layers.height)
   for (let at = 0; at < plane.data.length; at++) {
     plane.data[at] = what === BECOMES.keep ? layers.stays[at]! : layers.becomes[at] === what ? 1 : 0
   }
-  return blur(plane, what === BECOMES.keep ? 1 : 2)
+  return blur(plane, what === BECOMES.keep ? SOFT_KEEP : SOFT_PAINT)
 }
 
 function mix(data: ArrayLike<number>, p: Between): number {
@@ -78,40 +116,41 @@ function mix(data: ArrayLike<number>, p: Between): number {
   return upper * (1 - p.fy) + lower * p.fy
 }
 
-function compose(photo: Raster, layers: Layers): void {
+async function compose(photo: Raster, layers: Layers): Promise<void> {
   const { width, height } = layers
-  const soft = [BECOMES.keep, BECOMES.ground, BECOMES.skin, BECOMES.bottom].map(
-    (what) => softMask(layers, what).data,
-  )
+  const soft = Object.values(BECOMES).map((what) => softMask(layers, what).data)
+  await pause()
   const matte = createMatte(layers.small, layers.parsing, layers.becomes, layers.stays)
-  const sharpness = Math.max(5, (5 * photo.width) / width)
-  const colour: [number, number, number] = [0, 0, 0]
-  const old: [number, number, number] = [0, 0, 0]
-  const p: Between = { i: 0, j: 0, k: 0, l: 0, fx: 0, fy: 0 }
+  const sharpness = Math.max(SHARPNESS, (SHARPNESS * photo.width) / width)
+  const colour: Colour = [0, 0, 0]
+  const old: Colour = [0, 0, 0]
+  const p: Place = { x: 0, y: 0, i: 0, j: 0, k: 0, l: 0, fx: 0, fy: 0 }
   for (let y = 0, to = 0; y < photo.height; y++) {
-    const sy = Math.min(height - 1, Math.max(0, ((y + 0.5) * height) / photo.height - 0.5))
+    await pauseInRows(y, photo)
+    const sy = clamp(((y + 0.5) * height) / photo.height - 0.5, 0, height - 1)
     const y0 = Math.floor(sy)
     const y1 = Math.min(height - 1, y0 + 1)
+    p.y = y
     p.fy = sy - y0
     for (let x = 0; x < photo.width; x++, to += 4) {
-      const sx = Math.min(width - 1, Math.max(0, ((x + 0.5) * width) / photo.width - 0.5))
+      const sx = clamp(((x + 0.5) * width) / photo.width - 0.5, 0, width - 1)
       const x0 = Math.floor(sx)
       const x1 = Math.min(width - 1, x0 + 1)
+      p.x = x
+      p.fx = sx - x0
       p.i = y0 * width + x0
       p.j = y0 * width + x1
       p.k = y1 * width + x0
       p.l = y1 * width + x1
-      p.fx = sx - x0
-      const keep = mix(soft[0]!, p)
-      if (keep > 0.985) continue
+      const keep = mix(soft[BECOMES.keep]!, p)
+      if (keep > UNCHANGED) continue
       let total = 0
       colour.fill(0)
       for (let what = 1; what < 4; what++) {
         const share = mix(soft[what]!, p)
-        if (share < 0.01) continue
+        if (share < NOTHING) continue
         const weight = share ** sharpness
-        if (!addLayer(photo, layers, what, p, x, y, weight, colour)) continue
-        total += weight
+        if (addLayer(photo, layers, what, p, weight, colour)) total += weight
       }
       if (total === 0) continue
       for (let c = 0; c < 3; c++) {
@@ -129,43 +168,45 @@ function addLayer(
   photo: Raster,
   layers: Layers,
   what: number,
-  p: Between,
-  x: number,
-  y: number,
+  p: Place,
   weight: number,
-  colour: [number, number, number],
+  colour: Colour,
 ): boolean {
-  if (what === BECOMES.bottom) {
-    let row = -1
-    let best = 0
-    const shares = [(1 - p.fx) * (1 - p.fy), p.fx * (1 - p.fy), (1 - p.fx) * p.fy, p.fx * p.fy]
-    for (const [n, at] of [p.i, p.j, p.k, p.l].entries()) {
-      if (layers.rows[at]! < 0 || shares[n]! <= best) continue
-      best = shares[n]!
-      // Within the pixel of the analysis the mirrored rows run upwards.
-      row =
-        layers.rows[at]! +
-        Math.floor(at / layers.width) +
-        0.5 -
-        ((y + 0.5) * layers.height) / photo.height
-    }
-    if (row < 0) return false
-    const from = Math.min(
-      photo.height - 1,
-      Math.max(0, Math.round((row * photo.height) / layers.height)),
-    )
-    for (let c = 0; c < 3; c++)
-      colour[c] = colour[c]! + weight * photo.data[(from * photo.width + x) * 4 + c]!
-    return true
-  }
+  if (what === BECOMES.bottom) return addBottom(photo, layers, p, weight, colour)
   if (what === BECOMES.ground) {
-    addGround(photo, layers, p, x, y, weight, colour)
+    addGround(photo, layers, p, weight, colour)
     return true
   }
-  const field = layers.skin
-  if (!field) return false
-  const grain = grainAt(layers.grain, x, y)
-  for (let c = 0; c < 3; c++) colour[c] = colour[c]! + weight * (mix(field[c]!, p) + grain)
+  if (!layers.skin) return false
+  const grain = grainAt(layers.grain, p.x, p.y)
+  for (let c = 0; c < 3; c++) colour[c] = colour[c]! + weight * (mix(layers.skin[c]!, p) + grain)
+  return true
+}
+
+/** A pixel of the visible bottom, from the row that the nearest pixel of the analysis names. */
+function addBottom(
+  photo: Raster,
+  { rows, width, height }: Layers,
+  p: Place,
+  weight: number,
+  colour: Colour,
+): boolean {
+  let nearest = -1
+  let best = 0
+  const shares = [(1 - p.fx) * (1 - p.fy), p.fx * (1 - p.fy), (1 - p.fx) * p.fy, p.fx * p.fy]
+  for (const [n, at] of [p.i, p.j, p.k, p.l].entries()) {
+    if (rows[at]! < 0 || shares[n]! <= best) continue
+    best = shares[n]!
+    nearest = at
+  }
+  if (nearest < 0) return false
+  // Within the pixel of the analysis the mirrored rows run upwards.
+  const row =
+    rows[nearest]! + Math.floor(nearest / width) + 0.5 - ((p.y + 0.5) * height) / photo.height
+  if (row < 0) return false
+  const from = clamp(Math.round((row * photo.height) / height), 0, photo.height - 1)
+  const at = (from * photo.width + p.x) * 4
+  for (let c = 0; c < 3; c++) colour[c] = colour[c]! + weight * photo.data[at + c]!
   return true
 }
 
@@ -173,27 +214,25 @@ function addLayer(
 function addGround(
   photo: Raster,
   { ground, width, height }: Layers,
-  p: Between,
-  x: number,
-  y: number,
+  p: Place,
   weight: number,
-  colour: [number, number, number],
+  colour: Colour,
 ): void {
-  const at = p.fy < 0.5 ? (p.fx < 0.5 ? p.i : p.j) : p.fx < 0.5 ? p.k : p.l
+  const at = nearestOf(p)
   const { shiftX, shiftY } = ground
-  const even =
-    Math.abs(shiftX[p.i]! - shiftX[p.l]!) + Math.abs(shiftY[p.i]! - shiftY[p.l]!) < 8 &&
-    Math.abs(shiftX[p.j]! - shiftX[p.k]!) + Math.abs(shiftY[p.j]! - shiftY[p.k]!) < 8
-  const dx = even ? mix(shiftX, p) : shiftX[at]!
-  const dy = even ? mix(shiftY, p) : shiftY[at]!
-  const sx = clamp(Math.round(x + (dx * photo.width) / width), 0, photo.width - 1)
-  const sy = clamp(Math.round(y + (dy * photo.height) / height), 0, photo.height - 1)
+  const jump = (one: number, other: number) =>
+    Math.abs(shiftX[one]! - shiftX[other]!) + Math.abs(shiftY[one]! - shiftY[other]!)
+  const isEven = jump(p.i, p.l) < JUMP && jump(p.j, p.k) < JUMP
+  const dx = isEven ? mix(shiftX, p) : shiftX[at]!
+  const dy = isEven ? mix(shiftY, p) : shiftY[at]!
+  const sx = clamp(Math.round(p.x + (dx * photo.width) / width), 0, photo.width - 1)
+  const sy = clamp(Math.round(p.y + (dy * photo.height) / height), 0, photo.height - 1)
   const low =
     Math.min(height - 1, Math.floor((sy * height) / photo.height)) * width +
     Math.min(width - 1, Math.floor((sx * width) / photo.width))
-  const shifted = shiftX[at] !== 0 || shiftY[at] !== 0
+  const isShifted = shiftX[at] !== 0 || shiftY[at] !== 0
   for (let c = 0; c < 3; c++) {
-    const texture = shifted
+    const texture = isShifted
       ? photo.data[(sy * photo.width + sx) * 4 + c]! - ground.low[low * 3 + c]!
       : 0
     colour[c] = colour[c]! + weight * (mix(ground.rgb[c]!, p) + texture)

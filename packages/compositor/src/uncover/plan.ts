@@ -1,11 +1,12 @@
 // What the old clothing beside the new garment must become.
 import { LABEL, type Parsing } from '../parsing.ts'
+import { pause } from '../pause.ts'
 import type { Pose } from '../perception.ts'
-import type { Plane } from '../plane.ts'
+import { median, type Plane } from '../plane.ts'
 import { clamp, lerp, type Point } from '../raster.ts'
-import { BECOMES, type UncoverPlan } from './becomes.ts'
+import { numberPieces } from '../pieces.ts'
+import { BECOMES, isClothes, type UncoverPlan } from './becomes.ts'
 import { bodySize, labelAt, limbsOf, placeIn, type Limb } from './limbs.ts'
-import { componentsOf } from './morphology.ts'
 import { reachUnder, roundOutline, tidy } from './smooth-plan.ts'
 import { withoutStrays } from './strays.ts'
 import { torsoOf, type Torso } from './torso.ts'
@@ -15,6 +16,32 @@ export type GarmentKind = 'top' | 'dress' | 'trousers' | 'skirt'
 /** Under the new garment's own edge everything is painted, so that no old cloth shines through. */
 const COVERED = 0.97
 
+// Chosen by experiment on the development photographs. Heights and widths of the trunk are those of the span
+// between shoulders and hips, lengths without a unit are in units of the body's size.
+/** A piece of clothing with a smaller area is noise: squared sizes. */
+const SPECK = 0.003
+/** The share of an arm's axis under cloth from which on it has a sleeve. */
+const SLEEVED = 0.5
+/** The least confidence in an ankle, and how far above it a foot begins. */
+const SEEN_ANKLE = 0.3
+const FOOT = 0.1
+/** Where the sides of the bottom are searched: beyond the trunk, and up to a share of its width; then their distance. */
+const SIDE = { out: 0.2, inner: 0.4, apart: 0.5 }
+/** How many columns must show the bottom: a share of those searched, less some; and how far inside it begins. */
+const FOUND = { share: 0.5, less: 0.2, inside: 4 }
+/** Above and below the garment, the heights of the trunk down to which bare parts are skin. */
+const SKIN_ABOVE = 0.5
+const SKIN_BESIDE = 0.45
+/** A strip of belly narrower than this height of the trunk is taken for a part of the trousers; pixels more. */
+const STRIP = { height: 0.07, more: 2 }
+/** The share of the waist's width at its ends whose hem can be that of sleeves. */
+const HEM_ENDS = 0.15
+/** How far beyond the arm the sleeves of a dress reach. */
+const LOOSE_SLEEVE = 0.07
+/** Pixels by which edges of the garment are uncertain: of a hem, and of the ends of a lower garment. */
+const EDGE = 1
+const SOFT_EDGE = 2
+
 /**
  * Decides for each pixel of old clothing that the new garment does not cover what must be shown instead.
  * All arguments are in the size of the parsing. Clothing that stays (trousers under a new top, a top over
@@ -22,13 +49,14 @@ const COVERED = 0.97
  *
  * @param covered the alpha of the new garment
  */
-export function planUncovering(
+export async function planUncovering(
   original: Parsing,
   pose: Pose,
   covered: Plane,
   kind: GarmentKind,
-): UncoverPlan {
+): Promise<UncoverPlan> {
   const parsing = withoutStrays(original, bodySize(pose))
+  await pause()
   const { width, height, labels } = parsing
   const plan: UncoverPlan = { width, height, becomes: new Uint8Array(width * height) }
   const extent = extentOf(covered)
@@ -45,38 +73,39 @@ export function planUncovering(
     extent,
     trousers: trouserSides(parsing, torso),
   }
-  const isCloth = (at: number) => labels[at] === LABEL.top || labels[at] === LABEL.bottom
-  const { numbers, areas } = componentsOf(isCloth, width, height)
+  const { numbers, areas } = numberPieces(parsing, (at) => isClothes(labels[at]))
   const firstRows = areas.map(() => height)
   for (let at = numbers.length - 1; at >= 0; at--) firstRows[numbers[at]!] = Math.floor(at / width)
   const feet = feetFrom(pose, torso.size)
   // Specks of noise and pieces of shoes stay.
   const stays = (piece: number) =>
-    areas[piece]! < 0.003 * torso.size ** 2 || firstRows[piece]! > feet
+    areas[piece]! < SPECK * torso.size ** 2 || firstRows[piece]! > feet
   const decide = kind === 'top' ? underTop : kind === 'dress' ? underDress : underLower
   for (let y = 0, at = 0; y < height; y++) {
     for (let x = 0; x < width; x++, at++) {
       const label = labels[at]!
-      if (label !== LABEL.top && label !== LABEL.bottom) continue
-      if (covered.data[at]! >= COVERED || stays(numbers[at]!)) continue
+      if (!isClothes(label) || covered.data[at]! >= COVERED || stays(numbers[at]!)) continue
       plan.becomes[at] = decide(scene, x + 0.5, y + 0.5, label)
     }
   }
+  await pause()
   tidy(plan)
+  await pause()
   roundOutline(plan, labels, torso)
+  await pause()
   reachUnder(plan, labels, covered)
   return plan
 }
 
 function isSleeved(arm: Limb, parsing: Parsing): boolean {
-  const cloth = arm.axis.filter(({ x, y }) => labelAt(parsing, x, y) === LABEL.top)
-  return cloth.length > 0.5 * arm.axis.length
+  const cloth = arm.axis.filter((point) => labelAt(parsing, point) === LABEL.top)
+  return cloth.length > SLEEVED * arm.axis.length
 }
 
 /** The row below which only feet are; Infinity when no ankle is seen. */
 function feetFrom(pose: Pose, size: number): number {
-  const ankles = [pose.leftAnkle, pose.rightAnkle].filter(({ score }) => score > 0.3)
-  return Math.min(Infinity, ...ankles.map(({ y }) => y - 0.1 * size))
+  const ankles = [pose.leftAnkle, pose.rightAnkle].filter(({ score }) => score > SEEN_ANKLE)
+  return Math.min(Infinity, ...ankles.map(({ y }) => y - FOOT * size))
 }
 
 interface Extent {
@@ -120,10 +149,10 @@ function extentOf(covered: Plane): Extent | null {
 /** The sides of the trousers or skirt just below where the old top ends, which may be aslant; null without one. */
 function trouserSides(parsing: Parsing, torso: Torso): Scene['trousers'] {
   const [left, right] = torso.span(torso.hipY)
-  const out = 0.2 * torso.size
-  const leftEnd = trouserSide(parsing, torso, left - out, lerp(left, right, 0.4), 1)
-  const rightEnd = trouserSide(parsing, torso, right + out, lerp(left, right, 0.6), -1)
-  return leftEnd && rightEnd && rightEnd.x - leftEnd.x > 0.5 * torso.size
+  const out = SIDE.out * torso.size
+  const leftEnd = trouserSide(parsing, torso, left - out, lerp(left, right, SIDE.inner), 1)
+  const rightEnd = trouserSide(parsing, torso, right + out, lerp(left, right, 1 - SIDE.inner), -1)
+  return leftEnd && rightEnd && rightEnd.x - leftEnd.x > SIDE.apart * torso.size
     ? [leftEnd, rightEnd]
     : null
 }
@@ -143,9 +172,10 @@ function trouserSide(
     while (y < height && labels[y * width + x] !== LABEL.bottom) y++
     if (y < height) starts.push(y)
   }
-  if (starts.length < 0.5 * Math.abs(inner - outer) - 0.2 * torso.size) return null
-  const sorted = starts.toSorted((a, b) => a - b)
-  const y = Math.min(height - 1, (sorted[sorted.length >> 1] ?? height) + 4)
+  const wanted = FOUND.share * Math.abs(inner - outer) - FOUND.less * torso.size
+  if (starts.length < wanted) return null
+  const start = starts.length > 0 ? median(starts) : height
+  const y = Math.min(height - 1, start + FOUND.inside)
   let x = clamp(Math.round(outer), 0, width - 1)
   while (x !== Math.round(inner) && labels[y * width + x] !== LABEL.bottom) x += step
   return { x: step > 0 ? x : x + 1, y }
@@ -156,7 +186,7 @@ function underTop(scene: Scene, x: number, y: number, label: number): number {
   const { torso } = scene
   if (scene.arms.some((arm) => isIn(arm, x, y))) return BECOMES.skin
   // Below the new hem a dress serves as the skirt.
-  if (torso.dressed && y > hemAt(scene, x) - 1) return BECOMES.keep
+  if (torso.dressed && y > hemAt(scene, x) - EDGE) return BECOMES.keep
   return trunk(scene, x, y)
 }
 
@@ -164,7 +194,7 @@ function underTop(scene: Scene, x: number, y: number, label: number): number {
 function trunk(scene: Scene, x: number, y: number): number {
   const { torso, extent } = scene
   const [left, right] = torso.span(y)
-  const below = y > hemAt(scene, x) - 1 && y > torso.shoulderY
+  const below = y > hemAt(scene, x) - EDGE && y > torso.shoulderY
   if (below && y >= torso.waistY - gapAllowed(scene)) {
     const sides = scene.trousers
     if (!sides) return x > left && x < right ? BECOMES.bottom : BECOMES.ground
@@ -177,25 +207,28 @@ function trunk(scene: Scene, x: number, y: number): number {
   }
   if (!(x > left && x < right)) return BECOMES.ground
   const first = extent.first[Math.floor(x)]!
-  if (below || Number.isNaN(first) || y < first + 1) {
-    if (!below && y > torso.shoulderY + 0.5 * (torso.hipY - torso.shoulderY)) return BECOMES.ground
-    return BECOMES.skin
+  if (below || Number.isNaN(first) || y < first + EDGE) {
+    return !below && y > heightAt(torso, SKIN_ABOVE) ? BECOMES.ground : BECOMES.skin
   }
-  return y < torso.shoulderY + 0.45 * (torso.hipY - torso.shoulderY) ? BECOMES.skin : BECOMES.ground
+  return y < heightAt(torso, SKIN_BESIDE) ? BECOMES.skin : BECOMES.ground
 }
 
-/** A strip of belly narrower than this is taken for a part of the trousers. */
+/** The row at a height of the trunk: 0 at the shoulders, 1 at the hips. */
+const heightAt = ({ shoulderY, hipY }: Torso, height: number) =>
+  shoulderY + height * (hipY - shoulderY)
+
+/** The strip of belly, in pixels, that is taken for a part of the trousers. */
 function gapAllowed({ torso, extent }: Scene): number {
   const strip = torso.waistY - extent.bottom
-  return strip < 0.07 * (torso.hipY - torso.shoulderY) ? Math.max(0, strip) + 2 : 0
+  return strip < STRIP.height * (torso.hipY - torso.shoulderY) ? Math.max(0, strip) + STRIP.more : 0
 }
 
 /** The height of the garment's hem at the column, without its sleeves. */
 function hemAt(scene: Scene, x: number): number {
   const { torso } = scene
   const [left, right] = torso.span(torso.waistY)
-  const inner = Math.min(Math.max(x, left + 0.15 * (right - left)), right - 0.15 * (right - left))
-  return hemNear(scene, inner)
+  const ends = HEM_ENDS * (right - left)
+  return hemNear(scene, Math.min(Math.max(x, left + ends), right - ends))
 }
 
 /** The garment's last row in the column, or in the nearest one that it reaches. */
@@ -214,7 +247,7 @@ function underDress(scene: Scene, x: number, y: number, label: number): number {
   if (label === LABEL.top && scene.arms.some((arm) => isIn(arm, x, y))) return BECOMES.skin
   if (y > torso.hipY) {
     // Beside the skirt of the dress nothing of the legs is to be seen.
-    const shown = y > hemNear(scene, x) - 2 && scene.legs.some((leg) => isIn(leg, x, y))
+    const shown = y > hemNear(scene, x) - SOFT_EDGE && scene.legs.some((leg) => isIn(leg, x, y))
     return shown ? BECOMES.skin : BECOMES.ground
   }
   if (label === LABEL.bottom) return BECOMES.ground
@@ -224,17 +257,17 @@ function underDress(scene: Scene, x: number, y: number, label: number): number {
 
 function underLower(scene: Scene, x: number, y: number, label: number): number {
   const { torso, extent } = scene
-  if (label === LABEL.top && !(torso.dressed && y > extent.top + 2)) return BECOMES.keep
+  if (label === LABEL.top && !(torso.dressed && y > extent.top + SOFT_EDGE)) return BECOMES.keep
   // The sleeves of a dress end below its waist.
-  const sleeve = 0.07 * torso.size
+  const sleeve = LOOSE_SLEEVE * torso.size
   if (label === LABEL.top && scene.sleeves.some((arm) => isIn(arm, x, y, sleeve)))
     return BECOMES.keep
   const last = extent.last[Math.floor(x)]!
-  if (y < extent.top + 2) {
+  if (y < extent.top + SOFT_EDGE) {
     const [left, right] = torso.span(y)
     return x > left && x < right ? BECOMES.skin : BECOMES.ground
   }
-  const below = Number.isNaN(last) ? y > extent.bottom - 2 : y > last - 2
+  const below = y > (Number.isNaN(last) ? extent.bottom : last) - SOFT_EDGE
   if (below && scene.legs.some((leg) => isIn(leg, x, y))) return BECOMES.skin
   return BECOMES.ground
 }

@@ -1,26 +1,50 @@
 // The seam of old clothing: pixels that are labelled otherwise but show it.
+import { distanceTo } from '../distance.ts'
 import { labOf } from '../oklab.ts'
 import { LABEL, type Parsing } from '../parsing.ts'
+import { pause } from '../pause.ts'
 import { ramp } from '../raster.ts'
+import { BECOMES, isClothes, type UncoverPlan } from './becomes.ts'
 import { placeIn, type Limb } from './limbs.ts'
 import { localColours, roughness } from './local-colours.ts'
-import { distanceTo } from '../distance.ts'
-import { BECOMES, type UncoverPlan } from './becomes.ts'
-import { roundOutline } from './smooth-plan.ts'
 import type { SkinModel } from './skin-model.ts'
-import type { Small } from './small.ts'
+import { labAt, type Small } from './small.ts'
+import { roundOutline } from './smooth-plan.ts'
 import type { Torso } from './torso.ts'
 
-/** Pixels of the analysis next to old clothing in which it is mixed with its neighbour or casts its shadow. */
+// Pixels of the analysis, unless a line says otherwise; chosen by experiment on the development photographs.
+/** The rim of old clothing in which it is mixed with its neighbour or casts its shadow. */
 const RIM = 3
 /** Up to here clothing may be taken for ground or skin. */
 const REACH = 12
 /** Pixels of a label at this distance from clothing show what they are labelled. */
 const SAFE = 5
-/** Differences in steps of 255 that mean nothing. */
+/** The reach within which the colours of clothing, of the ground and of skin are learned. */
+const CLOTH_REACH = 5
+const GROUND_REACH = 7
+const SKIN_REACH = 10
+/** The least share of a label around that says something about its colour. */
+const LEAST_SHARE = 0.005
+/** Differences in steps of 255 that mean nothing, and how much more of them a rough ground has. */
 const NOISE = 5
-/** Painted skin blends into real skin over this distance. */
-const BLEND = 6
+const ROUGH = 3
+/** Strips of skin thinner than a finger are seams of the clothing: half a strip, and the distance from wider skin. */
+const STRIP = { half: 2, away: 3 }
+/** The distance in Oklab's a and b up to which a colour is skin: of a strip, and of anything. */
+const LIKE_STRIP = 0.022
+const LIKE_SKIN = 0.04
+/** At its outline a real arm is mixed with the ground; the cloth must be this many times nearer in colour there. */
+const OUTLINE = 2.5
+const MUCH_NEARER = 0.5
+/** How far below the shoulders clothing reaches over the ground, in units of the body's size. */
+const SHOULDERS = 0.15
+/** Where straps are, in units of the size: above and below the shoulders, aside from the middle; and their length. */
+const STRAPS = { above: 0.2, below: 0.9, inner: 0.17, outer: 0.6, length: 1.1 }
+/** How much darker than the skin around a strap is, in Oklab's lightness. */
+const DARKER = 0.06
+/** Painted skin blends into real skin over this distance, at the outline of real skin over the second. */
+const BLEND = { from: 1, to: 6 }
+const BLEND_AT_OUTLINE = { from: 2, to: 4 }
 
 export interface Rim {
   /** What every pixel becomes, as in a plan. */
@@ -30,55 +54,28 @@ export interface Rim {
 }
 
 /** The plan, with ground and skin repainted too where they are next to painted clothing or look like it. */
-export function withRim(
+export async function withRim(
   plan: UncoverPlan,
   { labels }: Parsing,
   small: Small,
   skin: SkinModel | null,
   limbs: readonly Limb[],
   torso: Torso,
-): Rim {
+): Promise<Rim> {
   const { width, height } = plan
   const becomes = plan.becomes.slice()
-  const changes = (at: number) => plan.becomes[at] !== BECOMES.keep
-  const isCloth = (at: number) => labels[at] === LABEL.top || labels[at] === LABEL.bottom
-  const fromCloth = distanceTo(isCloth, width, height)
-  const fromOther = distanceTo((at) => labels[at] !== LABEL.skin, width, height)
-  // Strips thinner than a finger are seams of the clothing.
-  const fromSolid = distanceTo((at) => fromOther[at]! >= 2, width, height)
-  const fromGround = distanceTo((at) => labels[at] === LABEL.ground, width, height)
-  const cloth = localColours(small, (at) => changes(at) && isCloth(at), 5)
-  const ofLabel = (label: number) =>
-    localColours(small, (at) => labels[at] === label && fromCloth[at]! >= SAFE, 7)
-  const ground = ofLabel(LABEL.ground)
-  const noise =
-    NOISE +
-    3 * roughness(small, ground, (at) => labels[at] === LABEL.ground && fromCloth[at]! >= SAFE)
-  const looksLikeCloth = (at: number) => {
-    if (labels[at] === LABEL.skin) {
-      if (!skin) return false
-      const colour = labAt(small, at)
-      if (fromSolid[at]! > 3 && !skin.isLike(colour, 0.022)) return true
-      if (skin.isLike(colour, 0.04)) return false
-      // At its outline a real arm is mixed with the ground.
-      return fromGround[at]! > 2.5 || gap(small, cloth.rgb, at) < 0.5 * gap(small, ground.rgb, at)
-    }
-    if (labels[at] !== LABEL.ground) return false
-    if (ground.share[at]! < 0.005 || cloth.share[at]! < 0.005) return false
-    const toGround = gap(small, ground.rgb, at)
-    return toGround > noise && gap(small, cloth.rgb, at) < toGround
-  }
+  const looksLikeCloth = clothTest(plan, labels, small, skin)
+  await pause()
   const onShoulders = (at: number) => {
     const y = Math.floor(at / width)
     const [left, right] = torso.span(y)
-    return y < torso.shoulderY + 0.15 * torso.size && at % width > left && at % width < right
+    return y < torso.shoulderY + SHOULDERS * torso.size && at % width > left && at % width < right
   }
   const onLimb = (at: number) => {
     const [x, y] = [(at % width) + 0.5, Math.floor(at / width) + 0.5]
     return limbs.some((limb) => (placeIn(limb, x, y)?.inside ?? -1) > 0)
   }
-  const start: number[] = []
-  for (let at = 0; at < becomes.length; at++) if (changes(at)) start.push(at)
+  const start = Array.from(becomes.keys()).filter((at) => becomes[at] !== BECOMES.keep)
   grow(becomes, width, start, REACH, (at, what) => {
     if (!looksLikeCloth(at)) return BECOMES.keep
     if (labels[at] === LABEL.ground && what === BECOMES.skin && !onShoulders(at))
@@ -87,14 +84,48 @@ export function withRim(
     if (labels[at] === LABEL.skin && what === BECOMES.ground && onLimb(at)) return BECOMES.keep
     return what
   })
-  roundOutline({ width, height, becomes }, labels, torso)
-  if (skin) removeStraps(becomes, labels, small, skin, torso)
-  addRim(becomes, labels, width, height)
-  return { becomes, stays: blendSkin(becomes, labels, width, height) }
+  await pause()
+  const grown = { width, height, becomes }
+  roundOutline(grown, labels, torso)
+  await pause()
+  if (skin) removeStraps(grown, labels, small, skin, torso)
+  await pause()
+  addRim(grown, labels)
+  await pause()
+  return { becomes, stays: blendSkin(grown, labels) }
 }
 
-const labAt = ({ rgb }: Small, at: number) =>
-  labOf(Math.round(rgb[0][at]!), Math.round(rgb[1][at]!), Math.round(rgb[2][at]!))
+/** Tells which pixels of ground and skin have the colour of the clothing that goes. */
+function clothTest(
+  { becomes }: UncoverPlan,
+  labels: Uint8Array,
+  small: Small,
+  skin: SkinModel | null,
+): (at: number) => boolean {
+  const fromCloth = distanceTo(small, (at) => isClothes(labels[at]))
+  const fromOther = distanceTo(small, (at) => labels[at] !== LABEL.skin)
+  const fromSolid = distanceTo(small, (at) => fromOther[at]! >= STRIP.half)
+  const fromGround = distanceTo(small, (at) => labels[at] === LABEL.ground)
+  const isGone = (at: number) => becomes[at] !== BECOMES.keep && isClothes(labels[at])
+  const cloth = localColours(small, isGone, CLOTH_REACH)
+  const isSafeGround = (at: number) => labels[at] === LABEL.ground && fromCloth[at]! >= SAFE
+  const ground = localColours(small, isSafeGround, GROUND_REACH)
+  const noise = NOISE + ROUGH * roughness(small, ground, isSafeGround)
+  return (at) => {
+    const toCloth = gap(small, cloth.rgb, at)
+    const toGround = gap(small, ground.rgb, at)
+    if (labels[at] === LABEL.skin) {
+      if (!skin) return false
+      const colour = labAt(small, at)
+      if (fromSolid[at]! > STRIP.away && !skin.isLike(colour, LIKE_STRIP)) return true
+      if (skin.isLike(colour, LIKE_SKIN)) return false
+      return fromGround[at]! > OUTLINE || toCloth < MUCH_NEARER * toGround
+    }
+    if (labels[at] !== LABEL.ground) return false
+    if (ground.share[at]! < LEAST_SHARE || cloth.share[at]! < LEAST_SHARE) return false
+    return toGround > noise && toCloth < toGround
+  }
+}
 
 function gap({ rgb }: Small, other: Uint8ClampedArray, at: number): number {
   return Math.hypot(
@@ -134,49 +165,42 @@ function grow(
 
 /** Straps are thin enough to be labelled skin: from the top upwards, what is darker or of another hue than skin. */
 function removeStraps(
-  becomes: Uint8Array,
+  { width, becomes }: UncoverPlan,
   labels: Uint8Array,
   small: Small,
   skin: SkinModel,
   { size, shoulderY, span }: Torso,
 ): void {
-  const { width, height } = small
   const inZone = (at: number) => {
     const y = Math.floor(at / width)
-    if (y < shoulderY - 0.2 * size || y > shoulderY + 0.9 * size) return false
+    if (y < shoulderY - STRAPS.above * size || y > shoulderY + STRAPS.below * size) return false
     const [left, right] = span(Math.max(y, shoulderY))
     const aside = Math.abs((at % width) + 0.5 - (left + right) / 2)
-    return aside > 0.17 * size && aside < 0.6 * size
+    return aside > STRAPS.inner * size && aside < STRAPS.outer * size
   }
-  const start: number[] = []
-  for (let at = 0; at < becomes.length; at++) {
-    if (labels[at] === LABEL.top && becomes[at] === BECOMES.skin && inZone(at)) start.push(at)
-  }
-  if (start.length === 0) return
-  const fromOther = distanceTo(
-    (at) => labels[at] !== LABEL.skin && labels[at] !== LABEL.top,
-    width,
-    height,
+  const start = Array.from(becomes.keys()).filter(
+    (at) => labels[at] === LABEL.top && becomes[at] === BECOMES.skin && inZone(at),
   )
-  const usual = localColours(small, (at) => labels[at] === LABEL.skin, 10)
-  grow(becomes, width, start, Math.round(1.1 * size), (at) => {
+  if (start.length === 0) return
+  const isOther = (at: number) => labels[at] !== LABEL.skin && labels[at] !== LABEL.top
+  const fromOther = distanceTo(small, isOther)
+  const usual = localColours(small, (at) => labels[at] === LABEL.skin, SKIN_REACH)
+  grow(becomes, width, start, Math.round(STRAPS.length * size), (at) => {
     if (labels[at] !== LABEL.skin || fromOther[at]! < 2 || !inZone(at)) return BECOMES.keep
     const colour = labAt(small, at)
     const around = labOf(usual.rgb[at * 3]!, usual.rgb[at * 3 + 1]!, usual.rgb[at * 3 + 2]!)
-    const isStrap = !skin.isLike(colour, 0.04) || colour[0] < around[0] - 0.06
+    const isStrap = !skin.isLike(colour, LIKE_SKIN) || colour[0] < around[0] - DARKER
     return isStrap ? BECOMES.skin : BECOMES.keep
   })
 }
 
 /** Ground and visible bottoms next to painted pixels are mixed with the old cloth. */
-function addRim(becomes: Uint8Array, labels: Uint8Array, width: number, height: number): void {
-  const near = distanceTo((at) => becomes[at] !== BECOMES.keep, width, height)
-  const nearBottom = distanceTo((at) => becomes[at] === BECOMES.bottom, width, height)
-  const nearOthers = distanceTo(
-    (at) => labels[at] !== LABEL.ground && becomes[at] === BECOMES.keep,
-    width,
-    height,
-  )
+function addRim(plan: UncoverPlan, labels: Uint8Array): void {
+  const { becomes } = plan
+  const isOther = (at: number) => labels[at] !== LABEL.ground && becomes[at] === BECOMES.keep
+  const near = distanceTo(plan, (at) => becomes[at] !== BECOMES.keep)
+  const nearBottom = distanceTo(plan, (at) => becomes[at] === BECOMES.bottom)
+  const nearOthers = distanceTo(plan, isOther)
   for (let at = 0; at < becomes.length; at++) {
     if (becomes[at] !== BECOMES.keep) continue
     if (labels[at] === LABEL.ground && near[at]! <= RIM && near[at]! <= nearOthers[at]!) {
@@ -186,23 +210,19 @@ function addRim(becomes: Uint8Array, labels: Uint8Array, width: number, height: 
   }
 }
 
-function blendSkin(
-  becomes: Uint8Array,
-  labels: Uint8Array,
-  width: number,
-  height: number,
-): Float32Array {
-  const near = distanceTo((at) => becomes[at] === BECOMES.skin, width, height)
-  const fromGround = distanceTo((at) => labels[at] === LABEL.ground, width, height)
+/** Lets painted skin reach into real skin, and returns how much of the photo stays there. */
+function blendSkin(plan: UncoverPlan, labels: Uint8Array): Float32Array {
+  const { becomes } = plan
+  const near = distanceTo(plan, (at) => becomes[at] === BECOMES.skin)
+  const fromGround = distanceTo(plan, (at) => labels[at] === LABEL.ground)
   const stays = new Float32Array(becomes.length)
   for (let at = 0; at < becomes.length; at++) {
     if (becomes[at] !== BECOMES.keep) continue
     stays[at] = 1
-    if (labels[at] !== LABEL.skin || near[at]! > BLEND) continue
     // The outline of real skin stays: there skin is mixed with the ground.
-    const blend = fromGround[at]! < 2.5 ? 4 : BLEND
-    if (near[at]! > blend) continue
-    stays[at] = ramp(near[at]!, blend < BLEND ? 2 : 1, blend)
+    const { from, to } = fromGround[at]! < OUTLINE ? BLEND_AT_OUTLINE : BLEND
+    if (labels[at] !== LABEL.skin || near[at]! > to) continue
+    stays[at] = ramp(near[at]!, from, to)
     becomes[at] = BECOMES.skin
   }
   return stays

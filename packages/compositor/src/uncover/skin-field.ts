@@ -1,29 +1,42 @@
 // The colour of painted skin in the size of the parsing.
 import { LABEL, type Parsing } from '../parsing.ts'
 import { labOf, rgbOf } from '../oklab.ts'
+import { pause } from '../pause.ts'
 import { clamp, lerp, ramp } from '../raster.ts'
+import { isClothes } from './becomes.ts'
 import { placeIn, type Limb } from './limbs.ts'
 import { localColours } from './local-colours.ts'
 import { membrane } from './membrane.ts'
 import { distanceTo } from '../distance.ts'
 import type { SkinModel } from './skin-model.ts'
-import type { Small } from './small.ts'
+import { createChannels, type Channels, type Small } from './small.ts'
 import type { Torso } from './torso.ts'
 
 /** Real skin nearer than this to clothing lies in its shadow or is mixed with it. */
 const FROM_CLOTH = 5
 const FROM_OTHERS = 2
+// Chosen by experiment on the development photographs, like the shades below.
+/** How near to what is painted real skin is used, and over what distance it loses its influence: body sizes. */
+const FROM_PAINTED = 0.6
+const DECAY = 0.35
+/** How far from what is painted colours are solved: in shadowed skin, the bridge to clear skin, and elsewhere. */
+const BRIDGE = 2 * FROM_CLOTH
+const AROUND = 4
+/** The distance in Oklab's a and b up to which a colour is this person's skin. */
+const ALIKE = 0.028
+/** How much lighter or darker than the model real skin may be, in Oklab. */
+const MOST_OFFSET = 0.2
 
 /** Tells which pixels show real skin that stays, without the shadow of clothing, edges and the face. */
 export function clearSkin(
-  { width, height, labels }: Parsing,
+  parsing: Parsing,
   keeps: (at: number) => boolean,
   label: number,
 ): (at: number) => boolean {
+  const { labels } = parsing
   const isSkin = (at: number) => labels[at] === LABEL.skin || labels[at] === LABEL.face
-  const isCloth = (at: number) => labels[at] === LABEL.top || labels[at] === LABEL.bottom
-  const fromCloth = distanceTo(isCloth, width, height)
-  const fromOthers = distanceTo((at) => !isSkin(at), width, height)
+  const fromCloth = distanceTo(parsing, (at) => isClothes(labels[at]))
+  const fromOthers = distanceTo(parsing, (at) => !isSkin(at))
   return (at) =>
     labels[at] === label &&
     keeps(at) &&
@@ -36,7 +49,7 @@ export function clearSkin(
  *
  * @returns red, green and blue from 0 to 255, 0 elsewhere
  */
-export function skinField(
+export async function skinField(
   small: Small,
   labels: Uint8Array,
   painted: Uint8Array,
@@ -44,37 +57,34 @@ export function skinField(
   model: SkinModel,
   limbs: readonly Limb[],
   torso: Torso,
-): Small['rgb'] {
+): Promise<Channels> {
   const { width, height } = small
   // Means, because spots and hairs at the seam would spread.
   const seen = localColours(small, isClear, 1)
   const known = new Uint8Array(width * height)
   const domain = new Uint8Array(width * height)
-  const offsets: [Float32Array, Float32Array, Float32Array] = [
-    new Float32Array(width * height),
-    new Float32Array(width * height),
-    new Float32Array(width * height),
-  ]
+  const offsets = createChannels(width * height)
   const prior = new Float32Array(width * height)
-  const near = distanceTo((at) => painted[at] === 1, width, height)
+  const near = distanceTo(small, (at) => painted[at] === 1)
+  await pause()
   for (let at = 0; at < width * height; at++) {
-    const real =
-      near[at]! < 0.6 * torso.size && isClear(at) && model.isLike(labOfSeen(seen.rgb, at), 0.028)
-    // The skin in the shadow of clothing is the bridge between painted and clear skin.
-    if (!real && near[at]! > (labels[at] === LABEL.skin ? 2 * FROM_CLOTH : 4)) continue
+    const isNear = near[at]! < FROM_PAINTED * torso.size && isClear(at)
+    const lab = isNear && labOf(seen.rgb[at * 3]!, seen.rgb[at * 3 + 1]!, seen.rgb[at * 3 + 2]!)
+    const real = lab && model.isLike(lab, ALIKE)
+    if (!real && near[at]! > (labels[at] === LABEL.skin ? BRIDGE : AROUND)) continue
     domain[at] = 1
     const L =
       model.tone + shadeAt(model, limbs, torso, (at % width) + 0.5, Math.floor(at / width) + 0.5)
     prior[at] = L
     if (!real) continue
     known[at] = 1
-    const lab = labOfSeen(seen.rgb, at)
     const [a, b] = model.chroma(L)
-    offsets[0][at] = clamp(lab[0] - L, -0.2, 0.2)
+    offsets[0][at] = clamp(lab[0] - L, -MOST_OFFSET, MOST_OFFSET)
     offsets[1][at] = lab[1] - a
     offsets[2][at] = lab[2] - b
   }
-  membrane(offsets, known, domain, width, height, 0.35 * torso.size)
+  await pause()
+  await membrane({ width, height, planes: offsets, known, domain }, DECAY * torso.size)
   for (let at = 0; at < width * height; at++) {
     if (!domain[at]) continue
     const [a, b] = model.chroma(prior[at]!)
@@ -84,8 +94,9 @@ export function skinField(
   return offsets
 }
 
-const labOfSeen = (rgb: Uint8ClampedArray, at: number) =>
-  labOf(rgb[at * 3]!, rgb[at * 3 + 1]!, rgb[at * 3 + 2]!)
+/** How far beyond its edge, in pixels, and from where on, as on its axis, a limb shades the skin. */
+const OUTSIDE = 3
+const ROOT = { from: 0.02, to: 0.45 }
 
 /** The lightness of a place relative to the tone: round limbs, a flatter trunk. */
 function shadeAt(
@@ -99,19 +110,23 @@ function shadeAt(
   let nearest = -Infinity
   for (const limb of limbs) {
     const place = placeIn(limb, x, y)
-    if (!place || place.inside < Math.max(nearest, -3)) continue
+    if (!place || place.inside < Math.max(nearest, -OUTSIDE)) continue
     nearest = place.inside
-    const share = ramp(place.at, 0.02, 0.45) * ramp(place.inside, -3, 1)
+    const share = ramp(place.at, ROOT.from, ROOT.to) * ramp(place.inside, -OUTSIDE, 1)
     L = lerp(L, model.shade(limb, place.across) + alongShade(place.at), share)
   }
   return L
 }
 
+/** A bell around 0, about twice as wide as the reach. */
+const bump = (away: number, reach: number) => Math.exp(-((away / reach) ** 2))
+
+// The numbers of the shades are differences of Oklab's lightness, at places in units of the body's size or as on
+// a limb's axis. Those of the trunk are means over photographs, the others were chosen by eye.
+
 /** Muscles catch light, and the elbow or knee is darker. */
-function alongShade(at: number): number {
-  const bump = (centre: number, reach: number) => Math.exp(-(((at - centre) / reach) ** 2))
-  return 0.01 * bump(0.3, 0.2) - 0.016 * bump(1, 0.13) + 0.009 * bump(1.35, 0.2)
-}
+const alongShade = (at: number) =>
+  0.01 * bump(at - 0.3, 0.2) - 0.016 * bump(at - 1, 0.13) + 0.009 * bump(at - 1.35, 0.2)
 
 /** Means over photographs: the chest is lighter than the arms, the neck and the sides are darker. */
 function trunkShade(torso: Torso, x: number, y: number): number {
@@ -134,20 +149,19 @@ function trunkShade(torso: Torso, x: number, y: number): number {
 function collarBones(t: number, u: number): number {
   const ridge = 0.03 - 0.2 * u
   const length = ramp(u, 0.03, 0.1) * (1 - ramp(u, 0.25, 0.4))
-  const bump = (centre: number, reach: number) => Math.exp(-(((t - centre) / reach) ** 2))
   const bone =
-    0.014 * bump(ridge, 0.025) -
-    0.012 * bump(ridge - 0.055, 0.03) -
-    0.008 * bump(ridge + 0.05, 0.03)
-  const pit = -0.02 * bump(0.0, 0.035) * Math.exp(-((u / 0.04) ** 2))
+    0.014 * bump(t - ridge, 0.025) -
+    0.012 * bump(t - (ridge - 0.055), 0.03) -
+    0.008 * bump(t - (ridge + 0.05), 0.03)
+  const pit = -0.02 * bump(t, 0.035) * bump(u, 0.04)
   return bone * length + pit
 }
 
 /** The line down the middle of the belly and, where the waistband leaves room for it, the navel. */
 function belly({ size, shoulderY, hipY, waistY }: Torso, y: number, u: number): number {
   const t = (y - shoulderY) / (hipY - shoulderY)
-  const line = -0.012 * Math.exp(-((u / 0.025) ** 2)) * ramp(t, 0.4, 0.55)
-  const flanks = -0.01 * Math.exp(-(((u - 0.2) / 0.05) ** 2)) * ramp(t, 0.4, 0.55)
+  const line = -0.012 * bump(u, 0.025) * ramp(t, 0.4, 0.55)
+  const flanks = -0.01 * bump(u - 0.2, 0.05) * ramp(t, 0.4, 0.55)
   const navelY = Math.min(shoulderY + 0.72 * (hipY - shoulderY), waistY - 0.12 * size)
   const away = ((y - navelY) / size / 0.026) ** 2 + (u / 0.017) ** 2
   const below = ((y - navelY - 0.03 * size) / size / 0.02) ** 2 + (u / 0.03) ** 2

@@ -1,8 +1,10 @@
 // Evens out the borders of a plan.
 import { LABEL } from '../parsing.ts'
-import { blur, createPlane, type Plane } from '../plane.ts'
-import { BECOMES, type UncoverPlan } from './becomes.ts'
+import { createPlane, type Plane } from '../plane.ts'
+import { BECOMES, isClothes, type UncoverPlan } from './becomes.ts'
 import type { Torso } from './torso.ts'
+import { clamp } from '../raster.ts'
+import { blur } from '../smoothing.ts'
 
 /** How far under the new garment's edge the old clothing is repainted. */
 const UNDER = 3
@@ -17,14 +19,11 @@ export function reachUnder(
     const before = becomes.slice()
     for (let at = 0; at < becomes.length; at++) {
       if (before[at] !== BECOMES.keep || covered.data[at]! < 0.5) continue
-      if (labels[at] !== LABEL.top && labels[at] !== LABEL.bottom) continue
+      if (!isClothes(labels[at])) continue
       const x = at % width
-      for (const other of [
-        x > 0 ? at - 1 : at,
-        x + 1 < width ? at + 1 : at,
-        at - width,
-        at + width,
-      ]) {
+      for (let side = 0; side < 4; side++) {
+        if ((side === 0 && x === 0) || (side === 1 && x + 1 === width)) continue
+        const other = at + (side < 2 ? side * 2 - 1 : (side * 2 - 5) * width)
         if (other < 0 || other >= width * height) continue
         let what = before[other]!
         if (what === BECOMES.keep && labels[other] === LABEL.ground) what = BECOMES.ground
@@ -37,7 +36,7 @@ export function reachUnder(
 
 /** Gives single pixels and thin slivers to what surrounds them. */
 export function tidy({ width, height, becomes }: UncoverPlan): void {
-  for (let pass = 0; pass < 3; pass++) {
+  for (let pass = 0; pass < PASSES; pass++) {
     const before = becomes.slice()
     for (let y = 1; y + 1 < height; y++) {
       for (let x = 1; x + 1 < width; x++) {
@@ -46,17 +45,27 @@ export function tidy({ width, height, becomes }: UncoverPlan): void {
         const counts = [0, 0, 0, 0]
         for (let dy = -1; dy <= 1; dy++) {
           for (let dx = -1; dx <= 1; dx++) {
-            const other = before[at + dy * width + dx]!
-            counts[other] = counts[other]! + 1
+            counts[before[at + dy * width + dx]!]!++
           }
         }
         counts[BECOMES.keep] = 0
         const most = counts.indexOf(Math.max(...counts))
-        if (counts[most]! > 4) becomes[at] = most
+        if (counts[most]! >= MAJORITY) becomes[at] = most
       }
     }
   }
 }
+
+/** Pixels of the same kind, of the nine around, from which on a pixel becomes like them; how often that is repeated. */
+const MAJORITY = 5
+const PASSES = 3
+/** The reach of the outline's rounding: units of the body's size, and pixels at the least and at the most. */
+const ROUNDING = { size: 0.03, least: 1, most: 4 }
+/** Shares of the body around a pixel: skin below the first becomes ground, ground above the second skin. */
+const STANDS_OUT = 0.44
+const NOTCH = 0.58
+/** How far below the shoulders notches are filled, in units of the size: lower down gaps beside the arms are real. */
+const SHOULDERS = 0.2
 
 /** Rounds off what stands out of the future outline of the body, such as the ends of a collar, and its notches. */
 export function roundOutline(
@@ -70,12 +79,11 @@ export function roundOutline(
   for (let round = 0; round < 2; round++) {
     const body = createPlane(width, height)
     for (let at = 0; at < body.data.length; at++) body.data[at] = isGround(at) ? 0 : 1
-    const share = blur(body, Math.max(1, Math.min(4, 0.03 * size))).data
+    const share = blur(body, clamp(ROUNDING.size * size, ROUNDING.least, ROUNDING.most)).data
     for (let at = 0; at < share.length; at++) {
-      if (becomes[at] === BECOMES.skin && share[at]! < 0.44) becomes[at] = BECOMES.ground
-      // Lower down the gaps between arms and trunk are real.
-      if (at > (shoulderY + 0.2 * size) * width) continue
-      if (becomes[at] !== BECOMES.ground || share[at]! < 0.58) continue
+      if (becomes[at] === BECOMES.skin && share[at]! < STANDS_OUT) becomes[at] = BECOMES.ground
+      if (at > (shoulderY + SHOULDERS * size) * width) continue
+      if (becomes[at] !== BECOMES.ground || share[at]! < NOTCH) continue
       const beside = [at - 1, at + 1, at - width, at + width]
       if (beside.some((other) => becomes[other] === BECOMES.skin)) becomes[at] = BECOMES.skin
     }

@@ -1,8 +1,11 @@
 // Small labels that are parts of the clothing around them.
 import { LABEL, type Parsing } from '../parsing.ts'
-import { componentsOf } from './morphology.ts'
+import { numberPieces } from '../pieces.ts'
 
-/** Labels of which small pieces beside the top belong to it, with the area in units of the squared body size. */
+/** The share of a piece's outline, about its diameter, that lies beside the top. */
+const BESIDE = 0.8
+
+/** Labels of which small pieces beside the top belong to it, with the area in units of the squared body size; chosen by experiment. */
 const LARGEST: [number, number][] = [
   [LABEL.bottom, 0.05],
   [LABEL.item, 0.02],
@@ -19,19 +22,19 @@ export function withoutStrays(parsing: Parsing, size: number): Parsing {
   const { width, height } = parsing
   const labels = parsing.labels.slice()
   for (const [label, largest] of LARGEST) {
-    const { numbers, areas } = componentsOf((at) => parsing.labels[at] === label, width, height)
+    const { numbers, areas } = numberPieces(parsing, (at) => parsing.labels[at] === label)
     const beside = new Uint32Array(areas.length)
     for (let at = 0; at < labels.length; at++) {
       if (parsing.labels[at] !== LABEL.top) continue
-      for (const other of [at - 1, at + 1, at - width, at + width]) {
-        const number = numbers[other] ?? 0
+      for (let side = 0; side < 4; side++) {
+        const number = numbers[at + (side < 2 ? side * 2 - 1 : (side * 2 - 5) * width)] ?? 0
         if (number > 0) beside[number] = beside[number]! + 1
       }
     }
     for (let at = 0; at < labels.length; at++) {
       const number = numbers[at]!
       if (number === 0 || areas[number]! > largest * size * size) continue
-      if (beside[number]! > 0.8 * Math.sqrt(areas[number]!)) labels[at] = LABEL.top
+      if (beside[number]! > BESIDE * Math.sqrt(areas[number]!)) labels[at] = LABEL.top
     }
   }
   return { width, height, labels }

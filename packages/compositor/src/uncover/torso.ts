@@ -1,8 +1,10 @@
 // The outline of the trunk and neck as the joints suggest it.
 import { LABEL, type Parsing } from '../parsing.ts'
 import type { Pose } from '../perception.ts'
+import { middle } from '../lines.ts'
+import { median } from '../plane.ts'
 import { lerp } from '../raster.ts'
-import { bodySize, middle } from './limbs.ts'
+import { bodySize } from './limbs.ts'
 
 export interface Torso {
   /** The distance of the shoulders as seen from the front, in pixels. */
@@ -17,6 +19,7 @@ export interface Torso {
   span(y: number): [number, number]
 }
 
+// Chosen by experiment on the development photographs.
 /** Half widths of neck and shoulders by height above the shoulders, in units of the body's size. */
 const NECK: [number, number][] = [
   [0, 0.62],
@@ -27,7 +30,7 @@ const NECK: [number, number][] = [
   [0.33, 0.18],
   [0.6, 0.175],
 ]
-/** How far the sides stand out from the line between shoulder and hip joint, by height. */
+/** How far the sides stand out from the line between shoulder and hip joint in units of the size, by height. */
 const SIDES: [number, number][] = [
   [0, 0.06],
   [0.25, -0.01],
@@ -35,6 +38,20 @@ const SIDES: [number, number][] = [
   [1, 0.2],
   [1.4, 0.24],
 ]
+
+/** The least distance from shoulders to hips, and the height of the neck, in units of the body's size. */
+const LEAST_TRUNK = 0.8
+const NECK_HEIGHT = 0.6
+/** The usual waist, in heights of the trunk below the shoulders. */
+const WAIST = 0.78
+/** The columns of the trunk in which the waist is searched, as shares of its width. */
+const MIDDLE = [0.25, 0.75] as const
+/** A dress: few columns with a bottom, and a top that ends this far below the hips, in heights of the trunk. */
+const DRESS = { columns: 0.4, belowHips: 0.3 }
+/** A bare belly is at least this many pixels high, in this share of the columns. */
+const BELLY = { pixels: 2, columns: 0.4 }
+/** A waist above this height of the trunk is not the hem of a top. */
+const REAL_WAIST = 0.88
 
 /** The trunk in pixels of the parsing. */
 export function torsoOf(parsing: Parsing, pose: Pose): Torso {
@@ -44,13 +61,13 @@ export function torsoOf(parsing: Parsing, pose: Pose): Torso {
   const top = middle(shoulders[0]!, shoulders[1]!)
   const low = middle(hips[0]!, hips[1]!)
   const shoulderY = top.y
-  const hipY = Math.max(low.y, shoulderY + size * 0.8)
+  const hipY = Math.max(low.y, shoulderY + size * LEAST_TRUNK)
   const height = hipY - shoulderY
   const span = (y: number): [number, number] => {
     const t = (y - shoulderY) / height
     if (t < 0) {
       const half = size * along(NECK, -t * (height / size))
-      if (-t * height > size * 0.6) return [NaN, NaN]
+      if (-t * height > size * NECK_HEIGHT) return [NaN, NaN]
       return [top.x - half, top.x + half]
     }
     const out = size * along(SIDES, t)
@@ -60,7 +77,7 @@ export function torsoOf(parsing: Parsing, pose: Pose): Torso {
       lerp(shoulders[1]!.x, hips[1]!.x, share) + out,
     ]
   }
-  const torso = { size, shoulderY, hipY, waistY: shoulderY + 0.78 * height, dressed: false, span }
+  const torso = { size, shoulderY, hipY, waistY: shoulderY + WAIST * height, dressed: false, span }
   readLower(torso, parsing)
   return torso
 }
@@ -79,17 +96,14 @@ function along(points: readonly [number, number][], x: number): number {
 /** Where the bottom begins in the middle of the body, and whether there is one. */
 function readLower(torso: Torso, parsing: Parsing): void {
   const { width, height, labels } = parsing
-  const height1 = torso.hipY - torso.shoulderY
+  const trunk = torso.hipY - torso.shoulderY
   const [left, right] = torso.span(torso.hipY)
   const starts: number[] = []
   let lowestTop = 0
   let columns = 0
   let bare = 0
-  for (
-    let x = Math.max(0, Math.round(lerp(left, right, 0.25)));
-    x < Math.min(width, lerp(left, right, 0.75));
-    x++
-  ) {
+  const end = Math.min(width, lerp(left, right, MIDDLE[1]))
+  for (let x = Math.max(0, Math.round(lerp(left, right, MIDDLE[0]))); x < end; x++) {
     columns++
     let last = -1
     let start = -1
@@ -101,12 +115,15 @@ function readLower(torso: Torso, parsing: Parsing): void {
     lowestTop = Math.max(lowestTop, last)
     if (start >= 0) {
       starts.push(start)
-      if (last >= 0 && start - last > 2 && labels[(start - 2) * width + x] === LABEL.skin) bare++
+      const above = labels[(start - BELLY.pixels) * width + x]
+      if (last >= 0 && start - last > BELLY.pixels && above === LABEL.skin) bare++
     }
   }
-  torso.dressed = starts.length < 0.4 * columns && lowestTop > torso.hipY + 0.3 * height1
-  const start = starts.toSorted((a, b) => a - b)[starts.length >> 1]
-  if (start === undefined) return
+  torso.dressed =
+    starts.length < DRESS.columns * columns && lowestTop > torso.hipY + DRESS.belowHips * trunk
+  if (starts.length === 0) return
+  const start = median(starts)
   // A waist above the hips or under a bare belly is the real one, others are hidden by the top.
-  if (start < torso.shoulderY + 0.88 * height1 || bare > 0.4 * columns) torso.waistY = start
+  if (start < torso.shoulderY + REAL_WAIST * trunk || bare > BELLY.columns * columns)
+    torso.waistY = start
 }

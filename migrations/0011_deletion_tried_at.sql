@@ -1,0 +1,2 @@
+ALTER TABLE `users` ADD `deletion_tried_at` integer;--> statement-breakpoint
+ALTER TABLE `organisations` ADD `deletion_tried_at` integer;

@@ -1,0 +1,1 @@
+ALTER TABLE `organisations` ADD `auto_reload_ceiling` integer;

@@ -1,4 +1,0 @@
-// The running models in Node.
-import { nodeTools } from './node-tools.ts'
-
-export const nodePerceiver = await nodeTools.perceiver()

@@ -1,0 +1,71 @@
+// How long and how wide cloth hangs on a person. Numbers without another origin were chosen by experiment
+// on the development photographs.
+import type { Body } from '../body.ts'
+import type { UpperGarment } from '../garment.ts'
+import { clamp, lerp } from '../raster.ts'
+import type { Scene } from '../scene.ts'
+
+/** How much the shape counts in the length of a garment, from 0 to 1; its scale has the rest. */
+const BY_SHAPE = 0.75
+
+/**
+ * The hem's height in the body's frame. A photo's scale is uncertain, so the shape of the garment counts
+ * as well: tops of the usual proportions end at the hips.
+ * @param aspect the garment's length relative to its width at the armpits
+ * @param byScale the hem's height by the scale of the shoulders
+ */
+export function lengthOn(body: Body, aspect: number, byScale: number): number {
+  return (usualHem(aspect) * body.torso) ** BY_SHAPE * Math.max(1, byScale) ** (1 - BY_SHAPE)
+}
+
+/**
+ * Where a garment ends by its aspect, in lengths of the torso below the shoulders: tops of very different
+ * widths end near the hips, dresses are clearly longer than the longest top.
+ */
+const LENGTHS: readonly (readonly [aspect: number, hem: number])[] = [
+  [0.5, 0.3],
+  [1.05, 0.64],
+  [1.5, 1.02],
+  [2.6, 1.22],
+  [2.9, 1.7],
+  [5.2, 3.2],
+]
+
+function usualHem(aspect: number): number {
+  const index = LENGTHS.findIndex(([next]) => aspect < next)
+  if (index === 0) return LENGTHS[0]![1]
+  if (index < 0) return LENGTHS.at(-1)![1]
+  const [from, to] = [LENGTHS[index - 1]!, LENGTHS[index]!]
+  return lerp(from[1], to[1], (aspect - from[0]) / (to[0] - from[0]))
+}
+
+/** How far a hem lies below that of the current top, and how much it may be lowered for that: in torsos. */
+const BELOW_OLD_HEM = 0.02
+const LOWERED = 0.14
+
+/** The hem's height: the garment's own length, lengthened a little when it then covers the current top. */
+export function hemOf(natural: number, garment: UpperGarment, body: Body, scene: Scene): number {
+  if (garment.kind === 'dress') return natural
+  const { hemY } = scene
+  const wanted = hemY + BELOW_OLD_HEM * body.torso
+  const limit = natural + LOWERED * body.torso
+  if (natural < wanted && wanted < limit) return wanted
+  return natural
+}
+
+/** The width of fitted cloth relative to the body's. */
+export const EASE = 1.04
+/** Below the hips, in lengths of the torso, cloth hangs freely; it has at least this share of the hips' width. */
+const HIPS = 1.1
+const LEAST_AT_HIPS = 0.8
+/** How loose cloth hangs on the torso: at most this in widths of the body, or this share of its own width. */
+const LOOSE = 1.25
+const OWN_WIDTH = 0.9
+
+/** Half the garment's width at a height: at least the body's, at most what hangs loosely. */
+export function widthAt(body: Body, sign: -1 | 1, y: number, natural: number): number {
+  const own = Math.abs(body.edgeAt(sign, y))
+  const hips = body.torso * HIPS
+  if (y > hips) return Math.max(natural, LEAST_AT_HIPS * Math.abs(body.edgeAt(sign, hips)))
+  return clamp(natural, own * EASE, Math.max(own * LOOSE, natural * OWN_WIDTH))
+}

@@ -1,0 +1,33 @@
+// The limit on what a job's files may take in memory, without decoding.
+import { inspect } from '@try-on/image-files'
+import type { ImageHeader } from '@try-on/image-files'
+import { jpegFile, lossyHeaderChunk, webpFile } from '@try-on/image-files/samples'
+import { expect, it } from 'vitest'
+import { isTooLarge } from '../src/decode-limits.ts'
+
+const MB = 1_000_000
+
+function headerOf(bytes: Uint8Array, format: 'jpeg' | 'webp'): ImageHeader {
+  const header = inspect(bytes, format)
+  if ('corrupt' in header) throw new Error(header.corrupt)
+  return header
+}
+
+const jpeg = (width: number, height: number, coding = 0xc0) =>
+  headerOf(jpegFile({ width, height, coding }), 'jpeg')
+const webp = (width: number, height: number) =>
+  headerOf(webpFile(lossyHeaderChunk({ width, height })), 'webp')
+
+it.each([
+  ['a phone photo of 12 MP', jpeg(4_000, 3_000), 5, 5, false],
+  ['a large file of 12 MP', jpeg(4_000, 3_000), 8, 3, true],
+  ['two files of 10 MB and 8 MP', jpeg(3_266, 2_449), 10, 10, false],
+  ['14 MP beside a large file', jpeg(3_741, 3_741), 4, 10, true],
+  ['more than 14 MP', jpeg(3_742, 3_742), 1, 0, true],
+  ['a progressive file of 6 MP', jpeg(2_449, 2_449, 0xc2), 4, 3, false],
+  ['a large progressive file of 6 MP', jpeg(2_449, 2_449, 0xc2), 6, 3, true],
+  ['a WebP of 12 MP', webp(4_000, 3_000), 3, 3, false],
+  ['a large WebP of 12 MP', webp(4_000, 3_000), 5, 3, true],
+])('%s', (_, header, fileMb, otherMb, expected) => {
+  expect(isTooLarge(header, fileMb * MB, otherMb * MB)).toBe(expected)
+})

@@ -1,0 +1,138 @@
+// Authentication of /v1. `readCredentials` parses the key of every request without I/O. Only the
+// Organisation knows whether the key is valid; `requireAdmitted` unwraps its results.
+import type { MiddlewareHandler } from 'hono'
+import { createMiddleware } from 'hono/factory'
+import { matchedRoutes } from 'hono/route'
+import type { Actor } from '../domain/actor.ts'
+import { BILLING_PATH } from '../domain/billing.ts'
+import { AppError } from '../domain/errors.ts'
+import { recordAuthFailure, recordAuthSuccess, rejectIfThrottled } from '../http/auth-throttle.ts'
+import { baseUrlOf } from '../http/base-url.ts'
+import { bearerToken } from '../http/bearer.ts'
+import { addLogFields } from '../platform/log.ts'
+import { parseKey } from '../credits/api-key.ts'
+import { WINDOW_SECONDS } from '../credits/rate-window.ts'
+import type { RateLimitState } from '../credits/rate-window.ts'
+import type { CheckOptions } from '../credits/request-checks.ts'
+import { MAX_FAILED_PER_HOUR, secondsToNextHour } from '../credits/failed-jobs.ts'
+import type { RequestResult } from '../credits/rpc.ts'
+import { dailyBytes, secondsToMidnight } from '../credits/storage-allowance.ts'
+import type { AllowanceName } from '../credits/storage-allowance.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import type { ApiApp, ApiContext } from './api-context.ts'
+
+/**
+ * Sets `caller` from the API key. Applies to every route of /v1; runs without I/O.
+ * @throws AppError invalid_api_key without a well-formed key, rate_limit_exceeded for an address that
+ * sent too many invalid ones
+ */
+export const readCredentials: MiddlewareHandler<ApiApp> = (c, next) => {
+  // Without a match besides middleware, the response is a 404 or 405, for which no key is required.
+  if (matchedRoutes(c).every(({ path }) => path.endsWith('/*'))) return next()
+  const key = bearerToken(c.req.header('Authorization'))
+  const caller = key ? parseKey(key) : null
+  if (!caller) throw new AppError('invalid_api_key')
+  rejectIfThrottled(c, caller.keyHash)
+  c.set('caller', caller)
+  addLogFields({ organisationId: caller.organisationId, mode: caller.mode })
+  return next()
+}
+
+/** The variables of a handler whose caller is admitted. */
+interface Admitted {
+  Variables: { organisationId: string }
+}
+
+/** Middleware for routes whose data is not in the Organisation: sets `organisationId`. */
+export const admitted = (check: CheckOptions) =>
+  createMiddleware<ApiApp & Admitted>(async (c, next) => {
+    c.set('organisationId', await authenticate(c, check))
+    await next()
+  })
+
+/**
+ * Checks key, suspension and rate limit in the caller's Organisation.
+ * @returns the id of the organisation
+ * @throws AppError for a rejection
+ */
+export async function authenticate(c: ApiContext, check: CheckOptions): Promise<string> {
+  const caller = c.get('caller')
+  const organisation = organisationStub(c.env, caller.organisationId)
+  requireAdmitted(c, await organisation.authenticate(caller, check))
+  return caller.organisationId
+}
+
+/**
+ * Unwraps a result of the caller's Organisation. Sets the rate-limit headers. Every handler of /v1
+ * must call it, directly or through `admitted`, before it responds.
+ * @param validationError the message of a `validation_error`
+ * @throws AppError for a rejection
+ */
+export function requireAdmitted<T>(
+  c: ApiContext,
+  result: RequestResult<T>,
+  validationError?: string,
+): T {
+  addLogFields({ keyId: result.keyId })
+  if (result.quota) {
+    setRateLimit(c, result.quota)
+    recordAuthSuccess(c.get('caller').keyHash)
+  }
+  if (result.ok) return result.value
+  if (result.rejection === 'storage_allowance_exceeded') {
+    throw allowanceExceeded('storage-taken', 'storage allowance', 'for jobs', result.quota)
+  }
+  if (result.rejection === 'upload_allowance_exceeded') {
+    throw allowanceExceeded('uploads-taken', 'upload allowance', 'for images', result.quota)
+  }
+  if (result.rejection === 'failed_jobs_exceeded') throw failedJobsExceeded(result.quota)
+  if (result.rejection === 'rate_limit_exceeded' && result.quota) {
+    c.header('Retry-After', String(result.quota.resetSeconds))
+  }
+  if (result.rejection === 'invalid_api_key') recordAuthFailure(c)
+  if (result.rejection === 'insufficient_credits') throw insufficientCredits(baseUrlOf(c))
+  if (result.rejection === 'validation_error') throw new AppError(result.rejection, validationError)
+  throw new AppError(result.rejection)
+}
+
+/** The caller's API key as the actor of a use case. */
+export const keyActor = (c: ApiContext): Actor => ({
+  type: 'api_key',
+  keyHash: c.get('caller').keyHash,
+  ipAddress: c.req.header('CF-Connecting-IP') ?? null,
+})
+
+/** The balance can be negative, so the message does not contain it. */
+const insufficientCredits = (baseUrl: string) =>
+  new AppError(
+    'insufficient_credits',
+    `There are no credits left. Buy credits at ${baseUrl}${BILLING_PATH} and submit the job again.`,
+  )
+
+const BYTES_PER_MB = 1_000_000
+
+function allowanceExceeded(
+  name: AllowanceName,
+  label: string,
+  purpose: string,
+  { limit = 0, resetSeconds = 0 }: Partial<RateLimitState> = {},
+): AppError {
+  return new AppError(
+    'rate_limit_exceeded',
+    `The daily ${label} of ${dailyBytes(name, limit) / BYTES_PER_MB} MB ${purpose} is used up. It resets at midnight UTC. Wait for the number of seconds in the Retry-After header, or contact sales for a higher limit.`,
+    { 'Retry-After': String(Math.max(resetSeconds, secondsToMidnight(Date.now()))) },
+  )
+}
+
+const failedJobsExceeded = ({ resetSeconds = 0 }: Partial<RateLimitState> = {}): AppError =>
+  new AppError(
+    'rate_limit_exceeded',
+    `${MAX_FAILED_PER_HOUR} live jobs have failed in this hour, which are free. Check the error_code of the failed jobs and the images, and wait for the number of seconds in the Retry-After header.`,
+    { 'Retry-After': String(Math.max(resetSeconds, secondsToNextHour(Date.now()))) },
+  )
+
+/** Sets the headers of draft-ietf-httpapi-ratelimit-headers-10. */
+function setRateLimit(c: ApiContext, { limit, remaining, resetSeconds }: RateLimitState): void {
+  c.header('RateLimit-Policy', `"default";q=${limit};w=${WINDOW_SECONDS}`)
+  c.header('RateLimit', `"default";r=${remaining};t=${resetSeconds}`)
+}

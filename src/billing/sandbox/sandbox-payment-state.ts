@@ -1,0 +1,87 @@
+// A payment of the sandbox as the service sees it. What happens later by itself (expiry, a late success, a
+// refund or a dispute by the card) is computed from the row.
+import type { sandboxPayments } from '../../platform/db/billing-schema.ts'
+import type { PaymentState } from '../payment-provider.ts'
+import { behaviourOf, describeCard } from './cards.ts'
+import { findCustomer } from './sandbox-customers.ts'
+
+const REFUND_AFTER_MS = 60_000
+const DISPUTE_AFTER_MS = 60_000
+const DISPUTE_LOST_AFTER_MS = 120_000
+
+export type SandboxPayment = typeof sandboxPayments.$inferSelect
+
+/** The state of a payment at this time. `processing`: the card was accepted, the money is on its way. */
+export function statusOf({ status, paidAt, expiresAt }: SandboxPayment) {
+  if (status === 'paid')
+    return paidAt !== null && paidAt.getTime() <= Date.now() ? status : 'processing'
+  const isExpired = status !== 'failed' && expiresAt !== null && expiresAt.getTime() <= Date.now()
+  return isExpired ? 'expired' : status
+}
+
+/** Whether a checkout can still be paid. */
+export const isOpen = (payment: SandboxPayment): boolean =>
+  ['open', 'confirming'].includes(statusOf(payment))
+
+/** The refunds and the dispute of a payment at this time. */
+export function reversalsOf({
+  amount,
+  card,
+  paidAt,
+  refunds,
+}: SandboxPayment): Pick<PaymentState, 'amountRefunded' | 'dispute'> {
+  const ageMs = paidAt === null ? 0 : Date.now() - paidAt.getTime()
+  const behaviour = behaviourOf(card)
+  const isDisputed = behaviour === 'disputed' && ageMs >= DISPUTE_AFTER_MS
+  const isLost = isDisputed && ageMs >= DISPUTE_LOST_AFTER_MS
+  const isRefunded = behaviour === 'refunded' && ageMs >= REFUND_AFTER_MS
+  const refunded = Object.values(refunds).reduce((sum, refund) => sum + refund, 0)
+  return {
+    amountRefunded: isLost || isRefunded ? amount : refunded,
+    dispute: isLost ? 'lost' : isDisputed ? 'open' : null,
+  }
+}
+
+/** When a payment changes, ms since 1970, in the past or in the future. Each change is an event. */
+export function changesOf({ status, paymentId, card, ...payment }: SandboxPayment): number[] {
+  const changedAt = payment.changedAt.getTime()
+  const paidAt = payment.paidAt?.getTime() ?? Infinity
+  if (status === 'open' || status === 'confirming')
+    return [payment.expiresAt?.getTime() ?? Infinity]
+  const behaviour = behaviourOf(card)
+  return [
+    // The subscription announces its renewals.
+    paymentId === null && changedAt === payment.createdAt.getTime() ? Infinity : changedAt,
+    behaviour === 'late' ? paidAt : Infinity,
+    behaviour === 'refunded' ? paidAt + REFUND_AFTER_MS : Infinity,
+    behaviour === 'disputed' ? paidAt + DISPUTE_AFTER_MS : Infinity,
+    behaviour === 'disputed' ? paidAt + DISPUTE_LOST_AFTER_MS : Infinity,
+  ]
+}
+
+/** A payment as the service sees it. */
+export async function stateOf(env: Env, payment: SandboxPayment): Promise<PaymentState> {
+  const { id: reference, failure, amount, currency, secret } = payment
+  // The card of the customer, not of this payment: it may have been replaced since.
+  const customer = await findCustomer(env, payment.organisationId)
+  const status = statusOf(payment)
+  const urlOf = (page: string) => `${customer.origin}/sandbox/${page}/${reference}?key=${secret}`
+  const isPaid = status === 'paid'
+  return {
+    reference,
+    status: status === 'confirming' || status === 'processing' ? 'open' : status,
+    failure,
+    actionUrl: isOpen(payment) ? urlOf('checkout') : null,
+    amount,
+    currency,
+    ...reversalsOf(payment),
+    invoiceUrl: isPaid ? urlOf('invoices') : null,
+    customerId: customer.id,
+    paymentMethod: customer.card === null ? null : describeCard(customer.card),
+    subscriptionId: isPaid || status === 'failed' ? payment.subscriptionId : null,
+  }
+}
+
+/** Who is invoiced. */
+export const buyerOf = async (env: Env, { organisationId }: SandboxPayment): Promise<string> =>
+  (await findCustomer(env, organisationId)).name

@@ -1,0 +1,291 @@
+// Payments of the sandbox: how they are created and paid.
+import { and, asc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
+import { DAY_MS } from '../../domain/limits.ts'
+import { database, insertWhere } from '../../platform/db/database.ts'
+import {
+  sandboxCustomers,
+  sandboxPayments,
+  sandboxSubscriptions,
+} from '../../platform/db/billing-schema.ts'
+import { newId, suffixOf } from '../../platform/ids.ts'
+import { nameOfPack } from '../money.ts'
+import { nameOfPlan } from '../plans.ts'
+import { PaymentError } from '../payment-provider.ts'
+import type { PaymentProvider, PaymentRequest, PaymentState } from '../payment-provider.ts'
+import { behaviourOf, declineReason, needsConfirmation } from './cards.ts'
+import { customerIdOf, newSecret, storedCard } from './sandbox-customers.ts'
+import { isOpen, reversalsOf, stateOf, statusOf } from './sandbox-payment-state.ts'
+import type { SandboxPayment } from './sandbox-payment-state.ts'
+import { newSubscription } from './subscription-terms.ts'
+
+const CHECKOUT_TTL_MS = 2 * 60 * 60_000
+const LATE_MS = 20_000
+/** The retention of payments that were never paid, and the rows that one run deletes. */
+const UNPAID_RETENTION_MS = 30 * DAY_MS
+const DELETE_LIMIT = 500
+/** Concurrent writes of one row after which a request gives up. */
+const MAX_CONFLICTS = 20
+
+/** Derived from an id of this service, so that a repeated request finds the same row. */
+export const chargeIdOf = (paymentId: string) => `ch_${suffixOf(paymentId)}`
+
+export async function findPaymentRow(env: Env, id: string): Promise<SandboxPayment | undefined> {
+  const [row] = await database(env).select().from(sandboxPayments).where(eq(sandboxPayments.id, id))
+  return row
+}
+
+async function requirePayment(env: Env, id: string): Promise<SandboxPayment> {
+  const payment = await findPaymentRow(env, id)
+  if (!payment) throw new PaymentError('rejected', 'The payment does not exist.')
+  return payment
+}
+
+/** A payment before its first state is known. */
+const newPayment = (
+  payment: Pick<SandboxPayment, 'id' | 'organisationId' | 'amount' | 'currency' | 'item'> &
+    Partial<SandboxPayment>,
+  now = new Date(),
+): SandboxPayment => ({
+  paymentId: null,
+  secret: newSecret(),
+  plan: null,
+  subscriptionId: null,
+  status: 'open',
+  failure: null,
+  card: null,
+  returnUrl: null,
+  cancelUrl: null,
+  expiresAt: null,
+  paidAt: null,
+  refunds: {},
+  version: newId('evt'),
+  createdAt: now,
+  changedAt: now,
+  ...payment,
+})
+
+/** A payment that the stored card pays, or declines, while the customer is absent. */
+export function automaticPayment(
+  payment: Parameters<typeof newPayment>[0],
+  card: string,
+  occasion: 'automatic' | 'renewal',
+): SandboxPayment {
+  const failure = declineReason(card, occasion)
+  return newPayment({
+    ...payment,
+    ...(failure === null
+      ? // Of plans, never late, so that the period does not wait for it.
+        { card, status: 'paid', paidAt: paidAt(card, (payment.plan ?? null) === null) }
+      : { card, status: 'failed', failure }),
+  })
+}
+
+const paidAt = (card: string, mayBeLate = true): Date =>
+  new Date(Date.now() + (mayBeLate && behaviourOf(card) === 'late' ? LATE_MS : 0))
+
+/** What a request pays for. */
+const orderOf = ({ paymentId, customer, purchase }: PaymentRequest) => ({
+  id: chargeIdOf(paymentId),
+  organisationId: customer.organisationId,
+  paymentId,
+  amount: purchase.amount,
+  currency: customer.currency,
+  ...(purchase.kind === 'plan'
+    ? { plan: purchase.plan, item: `Plan ${nameOfPlan(purchase.plan)}, 1 month` }
+    : { plan: null, item: nameOfPack(purchase.pack, customer.currency) }),
+})
+
+/** See `PaymentProvider.startCheckout`. */
+export async function startCheckout(
+  env: Env,
+  request: Parameters<PaymentProvider['startCheckout']>[0],
+): Promise<PaymentState> {
+  const { customer, returnUrl, cancelUrl } = request
+  const { origin } = new URL(returnUrl)
+  if (new URL(cancelUrl).origin !== origin) {
+    throw new PaymentError('rejected', 'returnUrl and cancelUrl must have the same origin.')
+  }
+  const { organisationId, organisationName: name } = customer
+  const order = orderOf(request)
+  const payment = newPayment({
+    ...order,
+    ...(order.plan && { subscriptionId: `sub_${suffixOf(order.id)}` }),
+    returnUrl,
+    cancelUrl,
+    expiresAt: new Date(Date.now() + CHECKOUT_TTL_MS),
+  })
+  const db = database(env)
+  await db.batch([
+    db
+      .insert(sandboxCustomers)
+      .values({ id: customerIdOf(organisationId), organisationId, name, origin })
+      .onConflictDoUpdate({ target: sandboxCustomers.id, set: { origin } }),
+    db.insert(sandboxPayments).values(payment).onConflictDoNothing(),
+  ])
+  return stateOf(env, await requirePayment(env, order.id))
+}
+
+/** See `PaymentProvider.charge`. */
+export async function charge(env: Env, request: PaymentRequest): Promise<PaymentState> {
+  const order = orderOf(request)
+  const existing = await findPaymentRow(env, order.id)
+  if (existing) return stateOf(env, existing)
+  const { organisationId, customerId } = request.customer
+  if (customerId !== customerIdOf(organisationId)) {
+    throw new PaymentError('rejected', 'The customer belongs to another organisation.')
+  }
+  const payment = automaticPayment(order, await storedCard(env, organisationId), 'automatic')
+  const db = database(env)
+  // A concurrent call with the same id may have been first; its payment is returned.
+  await db.batch([db.insert(sandboxPayments).values(payment).onConflictDoNothing()])
+  return stateOf(env, await requirePayment(env, order.id))
+}
+
+/**
+ * Changes a payment. Repeats `change` after a concurrent write.
+ * @param change undefined: nothing changes
+ * @returns the payment after it
+ * @throws PaymentError rejected when it does not exist
+ */
+async function changePayment(
+  env: Env,
+  id: string,
+  change: (payment: SandboxPayment) => Partial<SandboxPayment> | undefined,
+): Promise<SandboxPayment> {
+  for (let attempt = 0; attempt < MAX_CONFLICTS; attempt++) {
+    const read = await requirePayment(env, id)
+    const changes = change(read)
+    if (!changes) return read
+    const next = { ...read, ...changes, version: newId('evt'), changedAt: new Date() }
+    const [updated] = await database(env).batch([
+      database(env)
+        .update(sandboxPayments)
+        .set(next)
+        .where(and(eq(sandboxPayments.id, id), eq(sandboxPayments.version, read.version)))
+        .returning({ id: sandboxPayments.id }),
+      ...(changes.status === 'paid' ? effectsOf(env, next) : []),
+    ])
+    if (updated.length > 0) return next
+  }
+  throw new PaymentError('unavailable', `Too many concurrent changes of ${id}`)
+}
+
+/** What a paid checkout changes: the stored card, and the subscription. No effect if its write failed. */
+function effectsOf(env: Env, { id, version, organisationId, card, ...payment }: SandboxPayment) {
+  const isWritten = sql`exists (select 1 from ${sandboxPayments}
+    where ${sandboxPayments.id} = ${id} and ${sandboxPayments.version} = ${version})`
+  const { plan, subscriptionId, paidAt, amount, currency } = payment
+  const subscription =
+    plan && subscriptionId && paidAt
+      ? newSubscription({ id: subscriptionId, organisationId, plan, amount, currency }, paidAt)
+      : undefined
+  return [
+    database(env)
+      .update(sandboxCustomers)
+      .set({ card })
+      .where(and(eq(sandboxCustomers.id, customerIdOf(organisationId)), isWritten)),
+    ...(subscription ? [insertWhere(env, sandboxSubscriptions, subscription, isWritten)] : []),
+  ]
+}
+
+/** The payment of a page's address. @returns undefined when it does not exist or the secret is wrong */
+export async function findByAddress(
+  env: Env,
+  id: string,
+  secret: string,
+): Promise<SandboxPayment | undefined> {
+  const payment = await findPaymentRow(env, id)
+  return payment?.secret === secret ? payment : undefined
+}
+
+/**
+ * Pays an open checkout with a card.
+ * @returns the payment after it, or why the card is declined, which leaves it open for another card
+ */
+export async function payCheckout(
+  env: Env,
+  { id }: SandboxPayment,
+  card: string,
+): Promise<SandboxPayment | { declined: string }> {
+  const declined = declineReason(card, 'checkout')
+  if (declined !== null) return { declined }
+  return changePayment(env, id, (read) => {
+    if (!isOpen(read)) return undefined
+    return needsConfirmation(card)
+      ? { status: 'confirming', card }
+      : { status: 'paid', card, paidAt: paidAt(card) }
+  })
+}
+
+/** The holder of the card approves or declines. May be repeated. @returns the payment after it */
+export const confirmCheckout = (env: Env, { id }: SandboxPayment, isApproved: boolean) =>
+  changePayment(env, id, (read) => {
+    if (statusOf(read) !== 'confirming') return undefined
+    return isApproved ? { status: 'paid', paidAt: new Date() } : { status: 'open', card: null }
+  })
+
+/** See `PaymentProvider.expireCheckout`. */
+export async function expireCheckout(env: Env, id: string): Promise<void> {
+  await changePayment(env, id, (read) => (isOpen(read) ? { expiresAt: new Date() } : undefined))
+}
+
+/** See `PaymentProvider.refund`. */
+export async function refund(
+  env: Env,
+  { refundId, reference, amount }: Parameters<PaymentProvider['refund']>[0],
+): Promise<void> {
+  await changePayment(env, reference, (read) => {
+    if (read.refunds[refundId] !== undefined) return undefined
+    const { amountRefunded, dispute } = reversalsOf(read)
+    if (statusOf(read) !== 'paid') throw new PaymentError('rejected', 'The payment is not paid.')
+    if (dispute === 'open') throw new PaymentError('rejected', 'The payment is disputed.')
+    if (!Number.isInteger(amount) || amount < 1 || amount > read.amount - amountRefunded) {
+      throw new PaymentError('rejected', 'The refund exceeds the amount that is left.')
+    }
+    return { refunds: { ...read.refunds, [refundId]: amount } }
+  })
+}
+
+/** The payments of a subscription since an instant, oldest first. */
+export const paymentsOfSubscription = (env: Env, subscriptionId: string, since: Date) =>
+  database(env)
+    .select()
+    .from(sandboxPayments)
+    .where(
+      and(
+        eq(sandboxPayments.subscriptionId, subscriptionId),
+        gte(sandboxPayments.createdAt, since),
+      ),
+    )
+    .orderBy(asc(sandboxPayments.createdAt), asc(sandboxPayments.id))
+
+/** A page of the payments whose events can be later than an instant. */
+export const changedPayments = (env: Env, since: Date, limit: number, offset: number) =>
+  database(env)
+    .select()
+    .from(sandboxPayments)
+    .where(gte(sandboxPayments.changedAt, new Date(since.getTime() - CHECKOUT_TTL_MS)))
+    .orderBy(asc(sandboxPayments.changedAt), asc(sandboxPayments.id))
+    .limit(limit)
+    .offset(offset)
+
+/**
+ * Deletes payments that were not paid within 30 days. A declined renewal can still be paid.
+ * @returns the number of deleted rows, at most 500
+ */
+export async function deleteUnpaidSandboxPayments(env: Env): Promise<number> {
+  const db = database(env)
+  const due = db
+    .select({ id: sandboxPayments.id })
+    .from(sandboxPayments)
+    .where(
+      and(
+        // Repeats the condition of the partial index.
+        sql`status <> 'paid' and payment_id is not null`,
+        lt(sandboxPayments.createdAt, new Date(Date.now() - UNPAID_RETENTION_MS)),
+      ),
+    )
+    .limit(DELETE_LIMIT)
+  const { meta } = await db.delete(sandboxPayments).where(inArray(sandboxPayments.id, due))
+  return meta.changes
+}

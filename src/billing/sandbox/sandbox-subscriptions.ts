@@ -1,0 +1,287 @@
+// Subscriptions of the sandbox: renewals, upgrades, the plan of the next period. Due changes are applied
+// when a subscription is read, and once a minute when cron asks for events.
+import { and, asc, eq, gte, lte, sql } from 'drizzle-orm'
+import { DAY_MS } from '../../domain/limits.ts'
+import { database, insertWhere } from '../../platform/db/database.ts'
+import { sandboxPayments, sandboxSubscriptions } from '../../platform/db/billing-schema.ts'
+import { newId, suffixOf } from '../../platform/ids.ts'
+import { log } from '../../platform/log.ts'
+import { nameOfPlan, PLAN_TERMS } from '../plans.ts'
+import { PaymentError } from '../payment-provider.ts'
+import type {
+  InvoiceState,
+  PaymentProvider,
+  PaymentRequest,
+  PaymentState,
+  SubscriptionState,
+  UpgradeQuote,
+} from '../payment-provider.ts'
+import { declineReason } from './cards.ts'
+import { storeCard, storedCard } from './sandbox-customers.ts'
+import { stateOf } from './sandbox-payment-state.ts'
+import {
+  automaticPayment,
+  chargeIdOf,
+  findPaymentRow,
+  paymentsOfSubscription,
+} from './sandbox-payments.ts'
+import type { SandboxCustomer } from './sandbox-customers.ts'
+import type { SandboxPayment } from './sandbox-payment-state.ts'
+import { periodEnd, upgradeAmount, withDueAt } from './subscription-terms.ts'
+import type { SandboxSubscription } from './subscription-terms.ts'
+
+const INVOICE_DAYS = 60
+/** Writes of one row, by renewals or conflicts, after which a request gives up. */
+const MAX_WRITES = 50
+/** The subscriptions with due changes of one run. */
+const DUE_LIMIT = 50
+
+const renewalIdOf = ({ id, periods }: SandboxSubscription) => `in_${suffixOf(id)}_${periods}`
+
+interface Change {
+  set: Partial<SandboxSubscription>
+  /** Inserted or replaced in the same transaction. */
+  payment?: SandboxPayment
+}
+
+/**
+ * Changes a subscription, after its due changes. Repeats `change` after a concurrent write.
+ * @param change undefined: nothing changes
+ * @returns the subscription after it; undefined when it does not exist
+ */
+async function changeSubscription(
+  env: Env,
+  id: string,
+  change: (read: SandboxSubscription) => Promise<Change | undefined> | Change | undefined = () =>
+    undefined,
+): Promise<SandboxSubscription | undefined> {
+  for (let attempt = 0; attempt < MAX_WRITES; attempt++) {
+    const [read] = await database(env)
+      .select()
+      .from(sandboxSubscriptions)
+      .where(eq(sandboxSubscriptions.id, id))
+    if (!read) return undefined
+    const isDue = read.dueAt !== null && read.dueAt.getTime() <= Date.now()
+    const next = isDue ? await dueChange(env, read) : await change(read)
+    if (!next) return read
+    const written = await replace(env, read, next)
+    if (written && !isDue) return written
+  }
+  throw new PaymentError('unavailable', `Too many concurrent changes of ${id}`)
+}
+
+/** @returns undefined when another write was first; then nothing is written */
+async function replace(
+  env: Env,
+  read: SandboxSubscription,
+  { set, payment }: Change,
+): Promise<SandboxSubscription | undefined> {
+  const { id } = read
+  const row = withDueAt({ ...read, ...set, version: newId('evt'), changedAt: new Date() })
+  const hasVersion = (version: string) =>
+    sql`${sandboxSubscriptions.id} = ${id} and ${sandboxSubscriptions.version} = ${version}`
+  const isWritten = sql`exists (select 1 from ${sandboxSubscriptions} where ${hasVersion(row.version)})`
+  const [updated] = await database(env).batch([
+    database(env)
+      .update(sandboxSubscriptions)
+      .set(row)
+      .where(hasVersion(read.version))
+      .returning({ id: sandboxSubscriptions.id }),
+    ...(payment
+      ? [
+          insertWhere(env, sandboxPayments, payment, isWritten).onConflictDoUpdate({
+            target: sandboxPayments.id,
+            set: payment,
+          }),
+        ]
+      : []),
+  ])
+  return updated.length > 0 ? row : undefined
+}
+
+/** The next due change: a retry of the unpaid renewal, or the end of a period. */
+async function dueChange(env: Env, read: SandboxSubscription): Promise<Change> {
+  if (read.status === 'past_due') {
+    const retried = await retry(env, read)
+    if (retried) return retried
+    const isOver = periodEnd(read).getTime() <= Date.now()
+    return { set: isOver ? ENDED : { retryAt: new Date(Date.now() + DAY_MS) } }
+  }
+  return read.nextPlan === 'starter' ? { set: ENDED } : renew(env, read)
+}
+
+const ENDED = { status: 'ended', retryAt: null } as const
+
+/** Starts the next period and charges the stored card for it. */
+async function renew(env: Env, read: SandboxSubscription): Promise<Change> {
+  const { id: subscriptionId, organisationId, currency, nextPlan } = read
+  const plan = nextPlan ?? read.plan
+  const amount = nextPlan === null ? read.amount : PLAN_TERMS[plan].monthlyFee[currency]
+  const periods = read.periods + 1
+  const payment = automaticPayment(
+    {
+      id: renewalIdOf({ ...read, periods }),
+      organisationId,
+      amount,
+      currency,
+      plan,
+      item: `Plan ${nameOfPlan(plan)}, 1 month`,
+      subscriptionId,
+    },
+    await storedCard(env, organisationId),
+    'renewal',
+  )
+  const unpaid = { status: 'past_due', retryAt: new Date(Date.now() + DAY_MS) } as const
+  const set = { plan, amount, periods, nextPlan: null, ...(payment.status === 'failed' && unpaid) }
+  return { set, payment }
+}
+
+/** Charges the unpaid renewal again. @returns undefined when the card is declined again */
+async function retry(env: Env, read: SandboxSubscription): Promise<Change | undefined> {
+  const card = await storedCard(env, read.organisationId)
+  const unpaid = await findPaymentRow(env, renewalIdOf(read))
+  if (!unpaid || declineReason(card, 'renewal') !== null) return undefined
+  const payment = { ...unpaid, status: 'paid', failure: null, card, paidAt: new Date() } as const
+  return { set: { status: 'active', retryAt: null }, payment }
+}
+
+/** Replaces the stored card, and pays what is overdue with it. */
+export async function changeCard(env: Env, customer: SandboxCustomer, card: string): Promise<void> {
+  await storeCard(env, customer, card)
+  const { organisationId, status, id } = sandboxSubscriptions
+  const overdue = await database(env)
+    .select({ id })
+    .from(sandboxSubscriptions)
+    .where(and(eq(organisationId, customer.organisationId), eq(status, 'past_due')))
+  for (const subscription of overdue) {
+    await changeSubscription(env, subscription.id, (read) =>
+      read.status === 'past_due' ? retry(env, read) : undefined,
+    )
+  }
+}
+
+/** See `PaymentProvider.findSubscription`. */
+export async function findSubscription(
+  env: Env,
+  subscriptionId: string,
+): Promise<SubscriptionState | null> {
+  const subscription = await changeSubscription(env, subscriptionId)
+  if (!subscription) return null
+  const { id, organisationId, status, plan, nextPlan } = subscription
+  const since = new Date(Date.now() - INVOICE_DAYS * DAY_MS)
+  const payments = await paymentsOfSubscription(env, id, since)
+  const endsAtPeriodEnd = nextPlan === 'starter'
+  return {
+    id,
+    organisationId,
+    status,
+    plan: endsAtPeriodEnd ? plan : (nextPlan ?? plan),
+    periodEnd: periodEnd(subscription),
+    endsAtPeriodEnd,
+    invoices: await Promise.all(payments.map((payment) => invoiceOf(env, payment))),
+  }
+}
+
+async function invoiceOf(env: Env, payment: SandboxPayment): Promise<InvoiceState> {
+  const { id, paymentId, plan, createdAt } = payment
+  if (plan === null) throw new Error(`${id} is not a payment of a plan`)
+  return { ...(await stateOf(env, payment)), paymentId, plan, createdAt }
+}
+
+/** See `PaymentProvider.quoteUpgrade`. */
+export async function quoteUpgrade(
+  env: Env,
+  { subscriptionId, amount, at }: UpgradeQuote,
+): Promise<number> {
+  const subscription = await changeSubscription(env, subscriptionId)
+  if (!subscription) throw new PaymentError('rejected', 'The subscription does not exist.')
+  return upgradeAmount(subscription, amount, at.getTime())
+}
+
+/** See `PaymentProvider.upgrade`. */
+export async function upgrade(
+  env: Env,
+  request: PaymentRequest & { subscriptionId: string; at: Date },
+): Promise<PaymentState> {
+  const { paymentId, purchase, customer, subscriptionId, at } = request
+  if (purchase.kind !== 'plan') throw new PaymentError('rejected', 'Not a purchase of a plan.')
+  const id = chargeIdOf(paymentId)
+  const { plan, amount: monthlyFee } = purchase
+  await changeSubscription(env, subscriptionId, async (read) => {
+    // Each write of a payment also changes the subscription, so a concurrent call finds it.
+    if (await findPaymentRow(env, id)) return undefined
+    const { organisationId, currency } = read
+    if (organisationId !== customer.organisationId) {
+      throw new PaymentError('rejected', 'The subscription belongs to another customer.')
+    }
+    if (read.status !== 'active') {
+      throw new PaymentError('rejected', 'The subscription is not active.')
+    }
+    if (monthlyFee <= read.amount) {
+      throw new PaymentError('rejected', 'The plan is not more expensive than the current one.')
+    }
+    const amount = upgradeAmount(read, monthlyFee, at.getTime())
+    const item = `Upgrade to ${nameOfPlan(plan)}, rest of the month`
+    const payment = automaticPayment(
+      { id, paymentId, organisationId, amount, currency, plan, item, subscriptionId },
+      await storedCard(env, organisationId),
+      'automatic',
+    )
+    const isPaid = payment.status === 'paid'
+    return { set: isPaid ? { plan, amount: monthlyFee, nextPlan: null } : {}, payment }
+  })
+  const payment = await findPaymentRow(env, id)
+  if (!payment) throw new PaymentError('rejected', 'The subscription does not exist.')
+  return stateOf(env, payment)
+}
+
+/** See `PaymentProvider.setNextPlan`. */
+export async function setNextPlan(
+  env: Env,
+  { subscriptionId, plan }: Parameters<PaymentProvider['setNextPlan']>[0],
+): Promise<void> {
+  const subscription = await changeSubscription(env, subscriptionId, (read) => {
+    const nextPlan = plan === read.plan ? null : plan
+    return read.status === 'ended' || nextPlan === read.nextPlan ? undefined : { set: { nextPlan } }
+  })
+  if (!subscription) throw new PaymentError('rejected', 'The subscription does not exist.')
+  if (subscription.status === 'ended' && plan !== 'starter') {
+    throw new PaymentError('rejected', 'The subscription has ended.')
+  }
+}
+
+/** See `PaymentProvider.endSubscription`. */
+export async function endSubscription(env: Env, subscriptionId: string): Promise<void> {
+  // A subscription that does not exist has ended, too.
+  await changeSubscription(env, subscriptionId, ({ status }) =>
+    status === 'ended' ? undefined : { set: ENDED },
+  )
+}
+
+/** Applies the due changes of a bounded number of subscriptions. One failure does not stop the rest. */
+export async function applyDueChanges(env: Env): Promise<void> {
+  const { id, dueAt } = sandboxSubscriptions
+  const due = await database(env)
+    .select({ id })
+    .from(sandboxSubscriptions)
+    .where(lte(dueAt, new Date()))
+    .orderBy(asc(dueAt))
+    .limit(DUE_LIMIT)
+  for (const subscription of due) {
+    try {
+      await changeSubscription(env, subscription.id)
+    } catch (error) {
+      log.error('sandbox subscription not changed', error, subscription)
+    }
+  }
+}
+
+/** A page of the subscriptions that have changed since an instant. */
+export const changedSubscriptions = (env: Env, since: Date, limit: number, offset: number) =>
+  database(env)
+    .select()
+    .from(sandboxSubscriptions)
+    .where(gte(sandboxSubscriptions.changedAt, since))
+    .orderBy(asc(sandboxSubscriptions.changedAt), asc(sandboxSubscriptions.id))
+    .limit(limit)
+    .offset(offset)

@@ -1,0 +1,81 @@
+// Applies the state of a payment at the provider: grants its credits, takes them back after refunds,
+// and records it. Every step is idempotent, so events may be repeated or reordered, and a crash in
+// between is harmless.
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
+import { log } from '../platform/log.ts'
+import type { CreditAccount } from '../credits/organisation-stub.ts'
+import { claimReference, findPayment, hasProviderAmount, recordState } from './payments.ts'
+import type { PaymentState } from './payment-provider.ts'
+import { sendReceipt } from './receipt.ts'
+import { startPlan } from './start-plan.ts'
+
+/** Shown to the customer when the provider reports another amount than was asked. */
+const MISMATCH = 'The amount or currency does not match the order. Contact support.'
+
+/**
+ * Applies what the provider reports about a payment. Its credits are granted and its plan comes into
+ * force before it is recorded as paid: after a crash in between, it is still open and settled again.
+ * @returns the payment after it
+ * @throws PaymentError when the subscription that the payment replaces cannot be ended
+ */
+export async function settlePayment({
+  env,
+  account,
+  payment,
+  state,
+}: {
+  env: Env
+  account: CreditAccount
+  payment: PaymentRow
+  state: PaymentState
+}): Promise<PaymentRow> {
+  const { id: reference, organisationId, credits } = payment
+  if (state.status !== 'paid') return recordState(env, payment, state, 0)
+  const amount = hasProviderAmount(payment) ? state.amount : payment.amount
+  // An upgrade without a charge would be free credits.
+  const isFree = credits > 0 && state.amount <= 0
+  if (isFree || state.amount !== amount || state.currency !== payment.currency) {
+    log.error('payment does not match', undefined, {
+      paymentId: reference,
+      amount: state.amount,
+      currency: state.currency,
+    })
+    return recordState(env, payment, { ...state, status: 'failed', failure: MISMATCH }, 0)
+  }
+  await claimReference(env, payment, state.reference)
+  if (credits > 0) {
+    await account.grant({ amount: credits, reference, reason: REASONS[payment.kind] })
+  }
+  const reversed = creditsReversed({ credits, amount }, state.amountRefunded)
+  if (reversed > 0) {
+    await account.reverse({ reference, credits: reversed, reason: 'Payment refunded' })
+  }
+  // Only once: a later refund of this payment must not restore its plan, nor must a slow concurrent call
+  // replace a subscription that was started since.
+  const isNew = payment.status !== 'paid' && (await findPayment(env, reference))?.status !== 'paid'
+  if (isNew) {
+    if (payment.kind === 'plan') await startPlan({ env, account, payment, state })
+    if (payment.kind === 'renewal') {
+      await account.scheduleBilling({ organisationId, at: Date.now() })
+    }
+  }
+  const settled = await recordState(env, payment, state, reversed)
+  await sendReceipt(env, settled)
+  return settled
+}
+
+const REASONS: Record<PaymentRow['kind'], string> = {
+  pack: 'Credits bought',
+  auto_reload: 'Auto-reload',
+  plan: 'Credits included in the plan',
+  renewal: 'Credits included in the plan',
+}
+
+/** The credits that a refund of `amountRefunded` takes back: the same share, rounded up. */
+export function creditsReversed(
+  { credits, amount }: Pick<PaymentRow, 'credits' | 'amount'>,
+  amountRefunded: number,
+): number {
+  if (amount === 0) return 0
+  return Math.min(credits, Math.ceil((credits * amountRefunded) / amount))
+}

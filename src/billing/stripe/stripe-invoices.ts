@@ -1,0 +1,110 @@
+// Invoices of subscriptions: the first month, upgrades and renewals.
+import type Stripe from 'stripe'
+import type { SelfServicePlan } from '../plans.ts'
+import type { InvoiceState, PaymentState } from '../payment-provider.ts'
+import { idOf, isRejected } from './stripe-client.ts'
+import { subjectOf } from './metadata.ts'
+import type { Subject } from './metadata.ts'
+import { planOfProduct } from './prices.ts'
+import { currencyOfStripe, intentIdOf, readIntent, settlementOf } from './states.ts'
+
+const STATUSES: Record<string, PaymentState['status']> = {
+  paid: 'paid',
+  // The change of plan that the invoice was for did not take place.
+  void: 'expired',
+  uncollectible: 'failed',
+}
+
+/** The state of an invoice that was read with its payments. */
+export async function stateOfInvoice(
+  client: Stripe,
+  invoice: Stripe.Invoice,
+): Promise<PaymentState> {
+  const status = STATUSES[invoice.status ?? ''] ?? 'open'
+  const net = invoice.total_excluding_tax ?? invoice.total
+  const intentId = intentIdOf(invoice)
+  const intent = intentId === null ? null : await readIntent(client, intentId)
+  const url = invoice.hosted_invoice_url ?? null
+  return {
+    reference: invoice.id,
+    status,
+    failure: status === 'failed' ? 'The invoice was not paid.' : null,
+    actionUrl: status === 'open' ? url : null,
+    amount: net,
+    currency: currencyOfStripe(invoice.currency),
+    invoiceUrl: url,
+    customerId: idOf(invoice.customer),
+    subscriptionId: subscriptionIdOf(invoice),
+    ...(await settlementOf(client, intent, net)),
+  }
+}
+
+/** The subscription of an invoice; null for the invoice of a pack. */
+export const subscriptionIdOf = (invoice: Stripe.Invoice): string | null =>
+  idOf(invoice.parent?.subscription_details?.subscription)
+
+/**
+ * The payment that an invoice is for. The subscription's metadata at the time of the invoice names the
+ * purchase or upgrade; a renewal has no payment id.
+ */
+export function subjectOfInvoice(invoice: Stripe.Invoice): Subject | null {
+  const subscription = subjectOf(invoice.parent?.subscription_details?.metadata)
+  // The invoice of a pack has metadata of its own.
+  if (!subscription) return subjectOf(invoice.metadata)
+  const isChange = CHANGES.has(invoice.billing_reason ?? '')
+  return isChange ? subscription : { ...subscription, paymentId: null }
+}
+const CHANGES = new Set(['subscription_create', 'subscription_update'])
+/** The invoices that charge a plan. Others, such as a manual one of staff, grant no credits. */
+const OF_PLANS = new Set([...CHANGES, 'subscription_cycle'])
+
+/** The invoices of a subscription that charge its plan, since an instant, oldest first. */
+export async function invoicesOf(
+  client: Stripe,
+  subscriptionId: string,
+  since: number,
+): Promise<Stripe.Invoice[]> {
+  const invoices: Stripe.Invoice[] = []
+  const pages = client.invoices.list({
+    subscription: subscriptionId,
+    created: { gte: since },
+    limit: 100,
+    expand: ['data.payments'],
+  })
+  for await (const invoice of pages) {
+    if (OF_PLANS.has(invoice.billing_reason ?? '')) invoices.unshift(invoice)
+  }
+  return invoices
+}
+
+/**
+ * The state of an invoice, with what it is for.
+ * @param plan when the lines of the invoice name no plan
+ */
+export const renewalState = async (
+  client: Stripe,
+  invoice: Stripe.Invoice,
+  plan: SelfServicePlan,
+): Promise<InvoiceState> => ({
+  ...(await stateOfInvoice(client, invoice)),
+  paymentId: subjectOfInvoice(invoice)?.paymentId ?? null,
+  plan: planOfInvoice(invoice) ?? plan,
+  createdAt: new Date(invoice.created * 1_000),
+})
+
+/** The plan that the invoice charges. An upgrade also has a line that credits the previous plan. */
+function planOfInvoice(invoice: Stripe.Invoice): SelfServicePlan | undefined {
+  const charged = invoice.lines.data.find(({ amount }) => amount > 0)
+  return planOfProduct(charged?.pricing?.price_details?.product)
+}
+
+/** Voids the open invoices of a subscription that has ended. May be repeated. */
+export async function voidOpenInvoices(client: Stripe, subscriptionId: string): Promise<void> {
+  try {
+    const open = client.invoices.list({ subscription: subscriptionId, status: 'open', limit: 100 })
+    for await (const { id } of open) await client.invoices.voidInvoice(id)
+  } catch (error) {
+    // An invoice that is being paid at this moment, or a subscription that Stripe does not know.
+    if (!isRejected(error)) throw error
+  }
+}

@@ -1,0 +1,108 @@
+// Updates organisations. D1 is the source of truth; the Organisation caches the fields that /v1 needs, so
+// each change that concerns /v1 refreshes it. Every change is in the audit log. It is here because a plan
+// sets the rate limit, and a suspension withdraws jobs: organisations/ imports neither billing nor jobs.
+import { and, eq, sql } from 'drizzle-orm'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import { AppError } from '../domain/errors.ts'
+import { withdrawAllPending } from '../jobs/cancel.ts'
+import { auditInsert, changedDetails } from '../organisations/audit-log.ts'
+import { requireOperator, requirePermission } from '../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { organisationExists } from '../organisations/organisation-exists.ts'
+import { database } from '../platform/db/database.ts'
+import { organisations } from '../platform/db/schema.ts'
+import type { OrganisationRow } from '../platform/db/schema.ts'
+import { rateLimitOf } from './plans.ts'
+
+/** Members change auto-reload through billing/update-auto-reload, which checks its settings. */
+const OPERATOR_FIELDS = [
+  'status',
+  'suspensionReason',
+  'plan',
+  'rateLimitPerMinute',
+  'autoReloadEnabled',
+  'autoReloadCeiling',
+] as const
+const OWNER_FIELDS = ['name', 'outputRetentionDays'] as const
+
+type ChangeableField = (typeof OPERATOR_FIELDS | typeof OWNER_FIELDS)[number]
+
+/** The fields that can change. Region and currency cannot. */
+export type OrganisationChange = Partial<
+  Pick<OrganisationRow, Exclude<ChangeableField, 'rateLimitPerMinute'>>
+> & {
+  /** A number overrides the plan's rate limit; null returns to it. */
+  rateLimitPerMinute?: number | null
+}
+
+/**
+ * Changes an organisation with effect from its next request. Suspending it withdraws its pending jobs.
+ * A new plan changes the rate limit unless an operator has set it. Turning auto-reload on resets its
+ * failure count.
+ * @throws AppError not_found
+ */
+export async function updateOrganisation({
+  env,
+  actor,
+  organisationId,
+  change,
+}: OrganisationRequest & { change: OrganisationChange }): Promise<void> {
+  await requirePermissionFor(change, { env, actor, organisationId })
+  const db = database(env)
+  const isOrganisation = eq(organisations.id, organisationId)
+  const [before] = await db
+    .select()
+    .from(organisations)
+    .where(and(isOrganisation, organisationExists()))
+  if (!before) throw new AppError('not_found', 'No organisation with this id.')
+  const { rateLimitPerMinute: _, ...others } = change
+  const fields = {
+    ...(change.status === 'active' && { suspensionReason: null }),
+    ...others,
+    ...rateLimitAfter(change, before),
+  }
+  const details = changedDetails(before, fields)
+  if (details) {
+    // Makes the next run of retention apply the new retention period.
+    const due = 'outputRetentionDays' in change && { retentionDueAt: new Date() }
+    await db.batch([
+      db
+        .update(organisations)
+        .set({ ...fields, ...due })
+        .where(isOrganisation),
+      auditInsert(
+        env,
+        { organisationId, actor, action: 'organisation.updated', target: organisationId, details },
+        sql`exists (select 1 from ${organisations} where ${isOrganisation})`,
+      ),
+    ])
+  }
+  // Runs even if nothing changed: an earlier equal request may have failed before these steps.
+  await organisationStub(env, organisationId).refresh()
+  if (change.autoReloadEnabled) {
+    await organisationStub(env, organisationId).resetAutoReload({ organisationId })
+  }
+  if (change.status === 'suspended') await withdrawAllPending({ env, organisationId })
+}
+
+/** The fields to set: the rate limit follows the plan unless an operator has set it. */
+function rateLimitAfter(
+  { plan, rateLimitPerMinute }: OrganisationChange,
+  before: OrganisationRow,
+): Partial<Pick<OrganisationRow, 'rateLimitPerMinute' | 'rateLimitOverridden'>> {
+  if (typeof rateLimitPerMinute === 'number') {
+    return { rateLimitPerMinute, rateLimitOverridden: true }
+  }
+  const followsPlan =
+    rateLimitPerMinute === null || (plan !== undefined && !before.rateLimitOverridden)
+  if (!followsPlan) return {}
+  return { rateLimitPerMinute: rateLimitOf(plan ?? before.plan), rateLimitOverridden: false }
+}
+
+async function requirePermissionFor(
+  change: OrganisationChange,
+  request: OrganisationRequest,
+): Promise<void> {
+  if (OPERATOR_FIELDS.some((field) => field in change)) requireOperator(request.actor)
+  else await requirePermission(request, 'administer')
+}

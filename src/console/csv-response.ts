@@ -1,0 +1,53 @@
+// The downloads of lists as CSV. Each has a link or a form on the page of its list.
+import { csvHeaders, csvPages } from '../http/csv.ts'
+import type { CsvCell } from '../http/csv.ts'
+import { streamOf } from '../privacy/export-file.ts'
+import { recordExport } from '../privacy/record-export.ts'
+import type { ConsoleContext } from './console-context.ts'
+import { scopeOf } from './middleware/session.ts'
+
+type Rows = readonly (readonly CsvCell[])[]
+
+/** The pages of a list that one file contains, and the rows of each. */
+const MAX_PAGES = 20
+export const EXPORT_PAGE_SIZE = 500
+
+/**
+ * A file that is streamed page by page. The first page is read before the response, so that its errors have
+ * their status.
+ * @param name of the file, without its date and extension
+ * @param list recorded in the audit log; the export of jobs records itself with its filter
+ */
+export async function csvResponse(
+  c: ConsoleContext,
+  { name, list }: { name: string; list?: Parameters<typeof recordExport>[0]['list'] },
+  pages: AsyncGenerator<Rows>,
+) {
+  const first = await pages.next()
+  if (list) await recordExport({ ...scopeOf(c), list })
+  async function* all(): AsyncGenerator<Rows> {
+    if (first.done) return
+    yield first.value
+    yield* pages
+  }
+  const date = new Date().toISOString().slice(0, 10)
+  return c.body(streamOf(csvPages(all())), 200, csvHeaders(`try-on-${name}-${date}.csv`))
+}
+
+/**
+ * The rows of a list that is read page by page, with their header. A last row says so if they are not all.
+ * @param read returns the rows of a page, and the cursor of the next one
+ */
+export async function* rowsOf<Cursor>(
+  header: string[],
+  read: (cursor: Cursor | undefined) => Promise<{ rows: Rows; next: Cursor | null | undefined }>,
+): AsyncGenerator<Rows> {
+  let cursor: Cursor | undefined
+  for (let count = 0; count < MAX_PAGES; count++) {
+    const { rows, next } = await read(cursor)
+    yield count === 0 ? [header, ...rows] : rows
+    if (next === null || next === undefined) return
+    cursor = next
+  }
+  yield [['There are more rows. Select fewer with the filters.']]
+}

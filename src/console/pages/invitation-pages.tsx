@@ -1,0 +1,160 @@
+// Invitations to the user. Accepting one requires the link from the email; the list only shows them.
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { acceptInvitation, joinWithPassword } from '../../users/accept-invitation.ts'
+import { findInvitation, invitationsTo } from '../../organisations/invitations.ts'
+import type { OpenInvitation } from '../../organisations/invitations.ts'
+import { passwordProblem } from '../../users/password-policy.ts'
+import { findUserByEmail } from '../../users/users.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { newPassword } from '../fields.ts'
+import { ActionForm, Button, FormError, NewPasswordField } from '../components/form.tsx'
+import { readForm } from '../read-form.ts'
+import type { FormState } from '../read-form.ts'
+import { roleWithArticle } from '../components/roles.tsx'
+import { guestPage } from '../components/layout.tsx'
+import {
+  actorOf,
+  findSessionUser,
+  ipAddressOf,
+  selectOrganisation,
+  requireSession,
+  startSession,
+} from '../middleware/session.ts'
+
+export const invitations = new Hono<ConsoleApp>()
+  .get('/', requireSession, async (c) => {
+    const { email } = c.var.user
+    const open = await invitationsTo(c.env, email)
+    return guestPage(
+      c,
+      { title: 'Invitations' },
+      <article>
+        <h1>Invitations</h1>
+        {open.length === 0 ? (
+          <p>
+            There are no open invitations for <strong>{email}</strong>.
+          </p>
+        ) : (
+          <>
+            <p>
+              To join, open the link in the email that we sent to <strong>{email}</strong>. If you
+              cannot find the email, ask an owner of the organisation to invite you again.
+            </p>
+            <ul>
+              {open.map(({ invitation, organisation }) => (
+                <li>
+                  <strong>{organisation.name}</strong>, as {roleWithArticle(invitation.role)}
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+        <p class="aside">
+          <a href="/console">Back to the console</a>
+          <a href="/console/onboarding/new">Create your own organisation</a>
+        </p>
+      </article>,
+    )
+  })
+  .get('/:token', async (c) => {
+    const found = await findInvitation(c.env, c.req.param('token'))
+    return found ? invitationPage(c, found) : invalidInvitationPage(c)
+  })
+  .post('/:token', async (c) => {
+    const token = c.req.param('token')
+    const found = await findInvitation(c.env, token)
+    if (!found) return invalidInvitationPage(c)
+    const user = await findSessionUser(c)
+    if (user?.deleteAfter) return c.redirect('/console/account/keep', 303)
+    if (user && user.email !== found.invitation.email) return invitationPage(c, found)
+    if (user) {
+      c.set('user', user)
+      const joined = await acceptInvitation({ env: c.env, actor: actorOf(c), token })
+      if (!joined) return invalidInvitationPage(c)
+      selectOrganisation(c, joined.organisation.id)
+      return c.redirect('/console', 303)
+    }
+    const form = await readForm(c, z.object({ password: newPassword }))
+    if (!form.ok) return invitationPage(c, found, form)
+    const problem = await passwordProblem({
+      env: c.env,
+      password: form.data.password,
+      email: found.invitation.email,
+      names: [found.organisation.name],
+    })
+    if (problem) return invitationPage(c, found, { errors: { password: problem } })
+    const result = await joinWithPassword({
+      env: c.env,
+      token,
+      password: form.data.password,
+      ipAddress: ipAddressOf(c),
+    })
+    if (!result.ok) {
+      return result.reason === 'not_open' ? invalidInvitationPage(c) : c.redirect(c.req.path, 303)
+    }
+    await startSession(c, { id: result.userId, email: found.invitation.email }, 'link')
+    selectOrganisation(c, result.joined.organisation.id)
+    return c.redirect('/console', 303)
+  })
+
+async function invitationPage(
+  c: ConsoleContext,
+  { invitation, organisation }: OpenInvitation,
+  state: FormState = {},
+) {
+  const user = await findSessionUser(c)
+  const account = user ? undefined : await findUserByEmail(c.env, invitation.email)
+  const { path } = c.req
+  return guestPage(
+    c,
+    { title: `Join ${organisation.name}`, status: state.errors ? 422 : 200 },
+    <article>
+      <h1>Join {organisation.name}</h1>
+      <p>
+        You have been invited to join as {roleWithArticle(invitation.role)}. The invitation is for{' '}
+        <strong>{invitation.email}</strong>.
+      </p>
+      {user && user.email === invitation.email && (
+        <ActionForm action={path} label="Join" on={organisation.name} kind="primary" />
+      )}
+      {user && user.email !== invitation.email && (
+        <>
+          <p>
+            You are signed in as <strong>{user.email}</strong>. Sign out and sign in with the
+            invited email address.
+          </p>
+          <ActionForm action="/console/sign-out" label="Sign out" fields={{ next: path }} />
+        </>
+      )}
+      {account?.emailVerified && (
+        <>
+          <p>This email address already has an account. Sign in to join.</p>
+          <p class="buttons">
+            <a href={`/console/sign-in?${new URLSearchParams({ next: path })}`} role="button">
+              Sign in
+            </a>
+          </p>
+        </>
+      )}
+      {!user && !account?.emailVerified && (
+        <form method="post" action={path} novalidate>
+          <FormError state={state} />
+          <NewPasswordField state={state} autofocus />
+          <Button>Create account and join</Button>
+        </form>
+      )}
+    </article>,
+  )
+}
+
+const invalidInvitationPage = (c: ConsoleContext) =>
+  guestPage(
+    c,
+    { title: 'Invitation', status: 404 },
+    <article>
+      <h1>This invitation is no longer valid</h1>
+      <p>It was used or withdrawn, or it has expired. Ask an owner for a new invitation.</p>
+      <a href="/console">Back to the console</a>
+    </article>,
+  )

@@ -1,0 +1,209 @@
+// The page of a job, and its actions.
+import { Hono } from 'hono'
+import { listKeyNames } from '../../organisations/key-names.ts'
+import { listWorkspaces } from '../../organisations/workspaces.ts'
+import { mayAccess } from '../../organisations/workspace-rights.ts'
+import { AppError } from '../../domain/errors.ts'
+import { isFinal } from '../../domain/job.ts'
+import { permits } from '../../domain/role.ts'
+import { MAX_ADDED_ENDPOINTS } from '../../domain/webhook.ts'
+import { baseUrlOf } from '../../http/base-url.ts'
+import { eventIdOf, isId } from '../../platform/ids.ts'
+import { cancelJob } from '../../jobs/cancel.ts'
+import { readNeighbours } from '../../jobs/reports/read-list.ts'
+import { findJobNearby } from '../../jobs/read-job.ts'
+import type { JobWithEvent } from '../../jobs/job-store.ts'
+import { deleteOutput } from '../../privacy/delete-output.ts'
+import type { Delivery } from '../../webhooks/delivery/deliveries-store.ts'
+import { listAttempts, listDeliveries } from '../../webhooks/delivery/read-deliveries.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { CodeSnippets } from '../components/code-snippets.tsx'
+import { CopyableId } from '../components/copyable-text.tsx'
+import { ActionForm, FormError } from '../components/form.tsx'
+import { memberPage } from '../components/layout.tsx'
+import { Link, OrganisationPath } from '../components/link.tsx'
+import { fieldsOf, filterOf, JobListQuery, withQuery } from '../job-filter.ts'
+import { actorOf, permitted, scopeOf } from '../middleware/session.ts'
+import { pathOf, redirectTo } from '../organisation-path.ts'
+import type { FormState } from '../read-form.ts'
+import { KEY_FROM_ENVIRONMENT, tryOnSnippets } from '../snippets.ts'
+import { Nonce, submitFromConsole } from '../submit-job.ts'
+import { downloadResponse, thumbnailResponse } from './job-files.ts'
+import { canRunAgain, JobSection, refreshSecondsOf } from './job-section.tsx'
+
+/** A browser without JavaScript reloads the page at most this often. */
+const MIN_RELOAD_SECONDS = 2
+
+export const job = new Hono<ConsoleApp>()
+  .get('/:jobId', async (c) => jobPage(c, await findOwnJob(c)))
+  // console.js polls this fragment until the job and its webhook have ended.
+  .get('/:jobId/live', async (c) => {
+    const row = await findOwnJob(c)
+    return c.html(
+      <OrganisationPath.Provider value={pathOf(c, '')}>
+        {await jobSection(c, row, await addedEventsOf(c, row))}
+      </OrganisationPath.Provider>,
+    )
+  })
+  .get('/:jobId/thumbnail', async (c) => thumbnailResponse(c, await findOwnJob(c)))
+  .get('/:jobId/download', async (c) => downloadResponse(c, await findOwnJob(c)))
+  .get('/:jobId/run-again', (c) => redirectTo(c, `/jobs/${jobIdIn(c)}`))
+  .post('/:jobId/run-again', permitted('develop'), async (c) => {
+    const row = await findOwnJob(c)
+    const nonce = Nonce.safeParse((await c.req.parseBody())['nonce'])
+    if (!nonce.success || !canRunAgain(c, row)) return jobPage(c, row, DELETED_IMAGES)
+    const result = await submitFromConsole(c, {
+      mode: row.mode,
+      modelImageUrl: row.modelImageUrl ?? '',
+      garmentImageUrl: row.garmentImageUrl ?? '',
+      workspaceId: row.workspaceId,
+      nonce: nonce.data,
+    })
+    return result.ok ? redirectTo(c, `/jobs/${result.jobId}`) : jobPage(c, row, result.state)
+  })
+  .post('/:jobId/cancel', permitted('develop'), async (c) => {
+    const { id, organisationId } = await findOwnJob(c)
+    try {
+      await cancelJob({ env: c.env, organisationId, jobId: id })
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      return redirectTo(c, `/jobs/${id}`, 'cancelled_late')
+    }
+    return redirectTo(c, `/jobs/${id}`)
+  })
+  .post('/:jobId/delete-pictures', permitted('develop'), async (c) => {
+    const { id, organisationId } = await findOwnJob(c)
+    try {
+      await deleteOutput({ env: c.env, actor: actorOf(c), organisationId, jobId: id })
+    } catch (error) {
+      if (!(error instanceof AppError && error.code === 'job_not_finished')) throw error
+    }
+    return redirectTo(c, `/jobs/${id}`)
+  })
+
+const DELETED_IMAGES: FormState = {
+  errors: { '': 'The images of this job are deleted. Submit a new job with other images.' },
+}
+
+/** @throws AppError not_found for a malformed id, which the header of a redirect could not contain */
+function jobIdIn(c: ConsoleContext): string {
+  const jobId = c.req.param('jobId') ?? ''
+  if (!isId('job', jobId)) throw new AppError('not_found')
+  return jobId
+}
+
+/** @throws AppError not_found, also for a job of another organisation or workspace */
+async function findOwnJob(c: ConsoleContext): Promise<JobWithEvent> {
+  const found = await findJobNearby(c.env, jobIdIn(c))
+  const { organisation, workspaceIds } = c.var.membership
+  if (found?.organisationId !== organisation.id) throw new AppError('not_found')
+  if (!mayAccess(workspaceIds, found.workspaceId)) throw new AppError('not_found')
+  return found
+}
+
+/** @param state the rejection of "Run again" */
+async function jobPage(c: ConsoleContext, row: JobWithEvent, state?: FormState) {
+  const query = JobListQuery.parse(c.req.query())
+  const addedEvents = await addedEventsOf(c, row)
+  const refreshSeconds = refreshSecondsOf(row, addedEvents)
+  const [section, navigation] = await Promise.all([
+    jobSection(c, row, addedEvents),
+    neighbours(c, row, query),
+  ])
+  return memberPage(
+    c,
+    {
+      title: 'Job',
+      status: state ? 422 : 200,
+      ...(refreshSeconds !== null && {
+        refreshSeconds: Math.max(refreshSeconds, MIN_RELOAD_SECONDS),
+      }),
+    },
+    <>
+      <div class="bar">
+        <p class="breadcrumb">
+          <Link to={withQuery('/jobs', fieldsOf(query))}>Jobs</Link>
+        </p>
+        {navigation}
+      </div>
+      <h1>
+        Job <CopyableId id={row.id} label="job ID" />
+      </h1>
+      <FormError state={state} />
+      {section}
+      <RunAgain c={c} row={row} />
+    </>,
+  )
+}
+
+/** Links to the next and the previous job of the list, in the mode of this job. */
+async function neighbours(c: ConsoleContext, row: JobWithEvent, query: JobListQuery) {
+  const { newerId, olderId } = await readNeighbours(
+    { ...scopeOf(c), filter: filterOf(query, row.mode) },
+    row.id,
+  )
+  if (newerId === null && olderId === null) return null
+  const to = (id: string) => withQuery(`/jobs/${id}`, fieldsOf(query))
+  return (
+    <nav aria-label="Jobs of the list" class="pages">
+      {newerId && <Link to={to(newerId)}>Newer job</Link>}
+      {olderId && <Link to={to(olderId)}>Older job</Link>}
+    </nav>
+  )
+}
+
+/** The events of the job for added endpoints. */
+async function addedEventsOf(c: ConsoleContext, row: JobWithEvent): Promise<Delivery[]> {
+  if (!isFinal(row.status)) return []
+  const { deliveries } = await listDeliveries({
+    ...scopeOf(c),
+    filter: { mode: row.mode, jobId: row.id },
+    start: {},
+    limit: MAX_ADDED_ENDPOINTS + 1,
+  })
+  return deliveries.filter(({ id }) => id !== eventIdOf(row.id))
+}
+
+async function jobSection(c: ConsoleContext, row: JobWithEvent, addedEvents: Delivery[]) {
+  const scope = scopeOf(c)
+  const [attempts, workspaces, keys] = await Promise.all([
+    row.eventStatus === null ? [] : listAttempts({ ...scope, eventId: eventIdOf(row.id) }),
+    listWorkspaces(scope),
+    listKeyNames(scope),
+  ])
+  return <JobSection {...{ c, row, attempts, addedEvents, workspaces, keys }} />
+}
+
+/** Outside of the section that console.js replaces, since the form contains a random value. */
+const RunAgain = ({ c, row }: { c: ConsoleContext; row: JobWithEvent }) => {
+  if (!canRunAgain(c, row)) return null
+  const label = row.mode === 'live' ? 'Run again (1 credit)' : 'Run again'
+  return (
+    <section>
+      <h2>Run again</h2>
+      {permits(c.var.membership.role, 'develop') && (
+        <p>
+          <ActionForm
+            to={`/jobs/${row.id}/run-again`}
+            label={label}
+            fields={{ nonce: crypto.randomUUID() }}
+          />
+        </p>
+      )}
+      <p class="muted">
+        A new job with the same images, mode and workspace. The same as code, with{' '}
+        <code>TRY_ON_API_KEY</code> set to a {row.mode} API key:
+      </p>
+      <CodeSnippets
+        id="code"
+        snippets={tryOnSnippets({
+          baseUrl: baseUrlOf(c),
+          apiKey: KEY_FROM_ENVIRONMENT,
+          modelImageUrl: row.modelImageUrl ?? '',
+          garmentImageUrl: row.garmentImageUrl ?? '',
+          workspaceId: row.workspaceId,
+        })}
+      />
+    </section>
+  )
+}

@@ -1,0 +1,206 @@
+// Turns two-factor authentication on and off, and creates recovery codes, which are shown once.
+import { Hono } from 'hono'
+import { z } from 'zod'
+import {
+  countRecoveryCodes,
+  disableTwoFactor,
+  enableTwoFactor,
+  pendingSecretOf,
+  RECOVERY_CODE_COUNT,
+  replaceRecoveryCodes,
+  startTwoFactor,
+} from '../../users/two-factor.ts'
+import { totpUri } from '../../users/totp.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { CopyableText } from '../components/copyable-text.tsx'
+import { ActionForm, Button, CodeField, PostForm } from '../components/form.tsx'
+import { memberPage } from '../components/layout.tsx'
+import { Notice } from '../components/notice.tsx'
+import { code } from '../fields.ts'
+import { isRecentSignIn, requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
+import { actorOf } from '../middleware/session.ts'
+import { attemptCode } from '../middleware/throttle.tsx'
+import { redirectWithNotice } from '../form-notices.ts'
+import { readForm } from '../read-form.ts'
+import type { FormState } from '../read-form.ts'
+import { Section } from '../components/section.tsx'
+import { sendSecurityEmail } from '../send-security-mail.ts'
+
+const PAGE = '/console/account/two-factor'
+const SET_UP = `${PAGE}/set-up`
+/** The page warns when fewer are left. */
+const FEW_CODES = 4
+
+const requestOf = (c: ConsoleContext) => ({ env: c.env, actor: actorOf(c) })
+
+export const twoFactor = new Hono<ConsoleApp>()
+  .get('/', (c) => statePage(c))
+  .post('/set-up', requireRecentSignIn, async (c) => {
+    await startTwoFactor(requestOf(c))
+    return c.redirect(SET_UP, 303)
+  })
+  .get('/set-up', async (c) => {
+    // The page contains the secret.
+    const secret = isRecentSignIn(c) && (await pendingSecretOf(c.env, c.var.user.id))
+    return secret ? setUpPage(c, secret) : c.redirect(PAGE, 303)
+  })
+  .get('/:form', (c) => c.redirect(PAGE, 303))
+
+  .post('/enable', async (c) => {
+    const secret = isRecentSignIn(c) && (await pendingSecretOf(c.env, c.var.user.id))
+    if (!secret) return c.redirect(PAGE, 303)
+    const form = await readForm(c, z.object({ code }))
+    if (!form.ok) return setUpPage(c, secret, form)
+    const attempt = await attemptCode(c, c.var.user)
+    if (!attempt.ok) return attempt.response
+    const codes = await enableTwoFactor({ ...requestOf(c), code: form.data.code })
+    if (!codes) {
+      const message = 'Incorrect code. Check the time of your device and enter the current code.'
+      return setUpPage(c, secret, { errors: { code: message } })
+    }
+    await attempt.undo()
+    sendSecurityEmail(c, c.var.user.email, 'two_factor_enabled')
+    return codesPage(c, codes, 'Two-factor authentication is on')
+  })
+  .post('/recovery-codes', requireRecentSignIn, async (c) => {
+    const codes = await replaceRecoveryCodes(requestOf(c))
+    if (!codes) return c.redirect(PAGE, 303)
+    sendSecurityEmail(c, c.var.user.email, 'recovery_codes_replaced')
+    return codesPage(c, codes, 'Your new recovery codes')
+  })
+  .post('/disable', requireRecentSignIn, async (c) => {
+    await disableTwoFactor(requestOf(c))
+    if (c.var.user.hasTwoFactor) sendSecurityEmail(c, c.var.user.email, 'two_factor_disabled')
+    return redirectWithNotice(c, PAGE, 'two_factor_disabled')
+  })
+
+async function statePage(c: ConsoleContext) {
+  const { id, hasTwoFactor } = c.var.user
+  const codesLeft = hasTwoFactor ? await countRecoveryCodes(c.env, id) : 0
+  return memberPage(
+    c,
+    { title: 'Two-factor authentication' },
+    <>
+      <h1>Two-factor authentication</h1>
+      {hasTwoFactor ? (
+        <>
+          <p>
+            Two-factor authentication is <strong>on</strong>. Signing in with your password also
+            requires a code of your authenticator app. A passkey needs no code.
+          </p>
+          <Section id="codes-heading" title="Recovery codes" card>
+            {codesLeft < FEW_CODES && (
+              <Notice kind="bad">
+                {codesLeft === 0 ? 'No recovery codes are left.' : 'Few recovery codes are left.'}{' '}
+                Create new ones, so that you can sign in without your authenticator app.
+              </Notice>
+            )}
+            <p>
+              {codesLeft} of {RECOVERY_CODE_COUNT} unused. Each code signs in once if you cannot use
+              your authenticator app.
+            </p>
+            <ActionForm
+              action={`${PAGE}/recovery-codes`}
+              label="Create new recovery codes"
+              confirm="The current recovery codes stop working."
+              isSafe
+            />
+          </Section>
+          <Section id="off-heading" title="Turn off" card>
+            <p>To use another authenticator app, turn it off and set it up again.</p>
+            <ActionForm
+              action={`${PAGE}/disable`}
+              label="Turn off two-factor authentication"
+              kind="danger"
+              confirm="Your password alone will sign in, and the recovery codes stop working."
+            />
+          </Section>
+        </>
+      ) : (
+        <Section id="set-up-heading" title="Authenticator app" card>
+          <p>
+            Two-factor authentication is <strong>off</strong>. Once it is on, signing in with your
+            password also requires a six-digit code of an app such as 1Password, Google
+            Authenticator or Microsoft Authenticator.
+          </p>
+          <ActionForm action={SET_UP} label="Set up" on="the authenticator app" kind="primary" />
+        </Section>
+      )}
+      <BackToAccount />
+    </>,
+  )
+}
+
+async function setUpPage(c: ConsoleContext, secret: string, state: FormState = {}) {
+  const { renderSVG } = await import('uqr')
+  const svg = renderSVG(totpUri({ secret, account: c.var.user.email }), { border: 2 })
+  return memberPage(
+    c,
+    {
+      title: 'Set up the authenticator app',
+      status: state.errors ? 422 : 200,
+    },
+    <>
+      <h1>Set up the authenticator app</h1>
+      <ol class="set-up">
+        <li>
+          <h2>1. Scan the QR code</h2>
+          <p>Open your authenticator app, add an account and scan this code.</p>
+          <img
+            class="qr-code"
+            src={`data:image/svg+xml;base64,${btoa(svg)}`}
+            alt="QR code with the secret below"
+            width="200"
+            height="200"
+          />
+          <p>If you cannot scan it, enter this secret in the app:</p>
+          <CopyableText label="Secret" text={(secret.match(/.{4}/g) ?? []).join(' ')} />
+        </li>
+        <li>
+          <h2>2. Enter the code</h2>
+          <p>The app now shows a code of six digits for Try-On.</p>
+          <PostForm action={`${PAGE}/enable`} novalidate>
+            <CodeField label="Code" state={state} />
+            <Button>Turn on two-factor authentication</Button>
+          </PostForm>
+        </li>
+      </ol>
+      <p class="aside">
+        <a href={PAGE}>Cancel</a>
+      </p>
+    </>,
+  )
+}
+
+const codesPage = (c: ConsoleContext, codes: string[], title: string) =>
+  memberPage(
+    c,
+    { title },
+    <>
+      <h1>{title}</h1>
+      <Notice kind="info">
+        <strong>These recovery codes are shown only once.</strong> Store them in a safe place, such
+        as a password manager. Each code signs in once if you cannot use your authenticator app.
+      </Notice>
+      <CopyableText label="Recovery codes" text={codes.join('\n')} />
+      <p class="buttons">
+        <a
+          role="button"
+          class="secondary"
+          download="try-on-recovery-codes.txt"
+          href={`data:text/plain;charset=utf-8,${encodeURIComponent(`${codes.join('\n')}\n`)}`}
+        >
+          Download
+        </a>
+        <a role="button" href={PAGE}>
+          I have stored the codes
+        </a>
+      </p>
+    </>,
+  )
+
+const BackToAccount = () => (
+  <p class="aside">
+    <a href="/console/account">Back to your account</a>
+  </p>
+)

@@ -1,0 +1,13 @@
+// Informs users by email about changes of how they sign in, in case they did not make them.
+import { securityEmail } from '../mail/security-mail.tsx'
+import type { SecurityChange } from '../mail/security-mail.tsx'
+import { sendEmail } from '../mail/send.ts'
+import { baseUrlOf } from '../http/base-url.ts'
+import type { ConsoleContext } from './console-context.ts'
+
+/** Sent after the response. A failure is logged and does not affect the change. */
+export function sendSecurityEmail(c: ConsoleContext, to: string, change: SecurityChange): void {
+  const link = `${baseUrlOf(c)}/console/account`
+  const email = securityEmail({ change, at: new Date(), link })
+  c.executionCtx.waitUntil(sendEmail({ env: c.env, to, email }))
+}

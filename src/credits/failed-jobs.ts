@@ -1,0 +1,49 @@
+// Counts the live jobs of an organisation that failed at an engine which charges for each start, in a UTC hour.
+// They cost the customer nothing, so that without a limit they would cost the operator without end.
+import { log } from '../platform/log.ts'
+
+/** Failed jobs in an hour, after which submissions in live mode are rejected until its end. */
+export const MAX_FAILED_PER_HOUR = 120
+const HOUR_MS = 60 * 60_000
+/** The storage key. */
+const FAILED_JOBS = 'failed-jobs'
+
+interface Failed {
+  hour: number
+  count: number
+}
+
+/** Whole seconds until the count starts again, at least 1. */
+export const secondsToNextHour = (now: number): number =>
+  Math.ceil((HOUR_MS - (now % HOUR_MS)) / 1_000)
+
+export class FailedJobs {
+  readonly #kv: SyncKvStorage
+  /** What is stored, read once. */
+  #failed: Failed | undefined
+
+  constructor(kv: SyncKvStorage) {
+    this.#kv = kv
+  }
+
+  /** Whether the limit of this hour is reached. */
+  isReached(now: number): boolean {
+    return this.#countIn(hourOf(now)) >= MAX_FAILED_PER_HOUR
+  }
+
+  /** Counts a failed job. Call it once per job. */
+  add(organisationId: string | undefined, now: number): void {
+    const hour = hourOf(now)
+    const count = this.#countIn(hour) + 1
+    this.#failed = { hour, count }
+    this.#kv.put(FAILED_JOBS, this.#failed)
+    if (count === MAX_FAILED_PER_HOUR) log.warn('limit of failed jobs reached', { organisationId })
+  }
+
+  #countIn(hour: number): number {
+    this.#failed ??= this.#kv.get<Failed>(FAILED_JOBS) ?? { hour, count: 0 }
+    return this.#failed.hour === hour ? this.#failed.count : 0
+  }
+}
+
+const hourOf = (now: number) => Math.floor(now / HOUR_MS)

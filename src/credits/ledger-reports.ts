@@ -1,0 +1,143 @@
+// Reads parts of the ledger for the console: filtered pages, and totals per month. Entries are in the order
+// of their time, so a time is found by a binary search over their ids, without an index.
+import { monthOf, monthStart } from '../domain/month.ts'
+import { ZERO_TOTALS } from './ledger.ts'
+import type { LedgerEntry, Totals } from './ledger.ts'
+
+/** The maximum number of entries that one page reads. */
+const MAX_READ = 20_000
+
+export interface LedgerFilter {
+  limit: number
+  /** Entries with a lower id: `nextBefore` of the previous page. */
+  before?: number | undefined
+  kinds?: LedgerEntry['kind'][] | undefined
+  /** Entries of this calendar month (UTC), such as `2026-11`. */
+  month?: string | undefined
+  /** The number of months to add up, from the current one back to the first entry; default 0. */
+  months?: number
+}
+
+export interface LedgerPage {
+  /** Newest first. */
+  entries: LedgerEntry[]
+  /** Where the next page starts; null after the last entry. */
+  nextBefore: number | null
+  /** The current month first. */
+  months: MonthTotals[]
+}
+
+export const NO_ENTRIES: LedgerPage = { entries: [], nextBefore: null, months: [] }
+
+/** The totals of a calendar month (UTC), credits. */
+export interface MonthTotals {
+  /** Such as `2026-11`. */
+  month: string
+  /** Granted less taken back. */
+  added: number
+  consumed: number
+  /** At the end of the month, or now. */
+  balance: number
+}
+
+const COLUMNS = `id, at, kind, amount, job_id AS jobId, reference, reason,
+  granted, balance, reserved, consumed`
+type Columns = LedgerEntry & Record<string, SqlStorageValue>
+
+/** Entries, newest first; `before` is the last id of the previous page. */
+export const entriesBefore = (
+  sql: SqlStorage,
+  { limit, before = Number.MAX_SAFE_INTEGER }: { limit: number; before?: number },
+): LedgerEntry[] =>
+  sql
+    .exec<Columns>(
+      `SELECT ${COLUMNS} FROM ledger_entries WHERE id < ? ORDER BY id DESC LIMIT ?`,
+      before,
+      limit,
+    )
+    .toArray()
+
+/** A page of entries that match a filter. It can have fewer than `limit` entries, also none. */
+export function ledgerPage(sql: SqlStorage, filter: LedgerFilter): LedgerPage {
+  const { limit, before = Number.MAX_SAFE_INTEGER, kinds, month } = filter
+  const months = monthTotals(sql, filter.months ?? 0, Date.now())
+  const start = month === undefined ? undefined : new Date(`${month}-01T00:00:00Z`)
+  const first = start ? firstIdSince(sql, start.getTime()) : 0
+  const end = start ? firstIdSince(sql, monthStart(start, 1).getTime()) : Number.MAX_SAFE_INTEGER
+  const read = sql
+    .exec<{ count: number; lowest: number | null }>(
+      `SELECT count(*) AS count, min(id) AS lowest FROM
+         (SELECT id FROM ledger_entries WHERE id >= ? AND id < ? ORDER BY id DESC LIMIT ?)`,
+      first,
+      Math.min(before, end),
+      MAX_READ,
+    )
+    .one()
+  if (read.lowest === null) return { entries: [], nextBefore: null, months }
+  const entries = sql
+    .exec<Columns>(
+      `SELECT ${COLUMNS} FROM ledger_entries WHERE id >= ?1 AND id < ?2
+         AND (?3 IS NULL OR kind IN (SELECT value FROM json_each(?3)))
+       ORDER BY id DESC LIMIT ?4`,
+      read.lowest,
+      Math.min(before, end),
+      kinds ? JSON.stringify(kinds) : null,
+      limit + 1,
+    )
+    .toArray()
+  if (entries.length > limit) {
+    return { entries: entries.slice(0, limit), nextBefore: entries[limit - 1]?.id ?? null, months }
+  }
+  return { entries, nextBefore: read.count === MAX_READ ? read.lowest : null, months }
+}
+
+/** The totals of at most `limit` months, the current one first, back to the first entry. */
+function monthTotals(sql: SqlStorage, limit: number, now: number): MonthTotals[] {
+  const months: MonthTotals[] = []
+  let end = Number.MAX_SAFE_INTEGER
+  for (let ago = 0; ago < limit; ago++) {
+    const start = monthStart(new Date(now), -ago)
+    const first = firstIdSince(sql, start.getTime())
+    const [after, before] = [totalsBefore(sql, end), totalsBefore(sql, first)]
+    if (after.isFirst) break
+    months.push({
+      month: monthOf(start),
+      added: after.granted - before.granted,
+      consumed: after.consumed - before.consumed,
+      balance: after.balance,
+    })
+    end = first
+  }
+  return months
+}
+
+/** The totals after the last entry below an id. `isFirst` without such an entry. */
+function totalsBefore(sql: SqlStorage, id: number): Totals & { isFirst: boolean } {
+  const last = sql
+    .exec<Record<keyof Totals, number>>(
+      `SELECT granted, balance, reserved, consumed FROM ledger_entries
+       WHERE id < ? ORDER BY id DESC LIMIT 1`,
+      id,
+    )
+    .toArray()[0]
+  return { ...(last ?? ZERO_TOTALS), isFirst: last === undefined }
+}
+
+/** A lower bound for the ids of entries at `at` (ms since 1970) or later. */
+function firstIdSince(sql: SqlStorage, at: number): number {
+  let low = 0
+  let high =
+    1 + sql.exec<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM ledger_entries').one().id
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const next = sql
+      .exec<{ id: number; at: number }>(
+        'SELECT id, at FROM ledger_entries WHERE id >= ? ORDER BY id LIMIT 1',
+        middle,
+      )
+      .toArray()[0]
+    if (!next || next.at >= at) high = middle
+    else low = next.id + 1
+  }
+  return low
+}

@@ -1,0 +1,297 @@
+// The credits of one organisation, with all their SQL. The ledger is append-only. Every entry contains
+// the totals after it, for which this invariant holds:
+//
+//   granted = balance + reserved + consumed
+//
+// A reservation has its job's id. Capture and release are idempotent and close it exactly once.
+// A reversal takes back credits of a grant, for a refund or a lost dispute: `granted` is what was granted
+// less what was taken back, and the balance may become negative.
+import { FREE_CREDITS } from '../domain/limits.ts'
+import { cleanUpLedger, firstOpen, setFirstOpen, oldestReservation } from './ledger-cleanup.ts'
+import type { LedgerStorage } from './ledger-cleanup.ts'
+
+/** The reference of an organisation's first grant. No other grant may use it. */
+export const SIGN_UP_REFERENCE = 'sign-up'
+
+/** Between the reference of a grant and the total of a reversal. */
+const REVERSAL = ':reversed:'
+
+/** All in credits. */
+export interface Totals {
+  granted: number
+  balance: number
+  reserved: number
+  consumed: number
+}
+
+export interface LedgerEntry extends Totals {
+  id: number
+  /** ms since 1970 */
+  at: number
+  /** A `rollup` replaces all entries of one day except grants and reversals. */
+  kind: 'grant' | 'reversal' | 'reserve' | 'capture' | 'release' | 'rollup'
+  /** What the entry added to the balance, in credits. */
+  amount: number
+  jobId: string | null
+  reference: string | null
+  reason: string | null
+}
+
+type ReservationState = 'reserved' | 'captured' | 'released'
+type Cause = { jobId?: string; reference?: string; reason?: string }
+
+/** What remains of the ledger of a deleted organisation, for accounting. */
+export interface ClosingRecord {
+  totals: Totals
+  /** Every grant and, with a negative amount, every reversal, oldest first. */
+  grants: { at: string; amount: number; reference: string | null; reason: string | null }[]
+}
+
+export const ZERO_TOTALS: Totals = { granted: 0, balance: 0, reserved: 0, consumed: 0 }
+
+export class Ledger {
+  readonly #sql: SqlStorage
+  readonly #kv: SyncKvStorage
+  /** What the storage has, read once. A rollback drops the ledger with it (`Stores.transaction`). */
+  #totals: Totals | undefined
+  #firstOpen: string | undefined
+
+  constructor({ sql, kv }: LedgerStorage) {
+    this.#sql = sql
+    this.#kv = kv
+  }
+
+  /** Whether the tables exist. Does not create them. */
+  static exists(sql: SqlStorage): boolean {
+    const table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ledger_entries'"
+    return sql.exec(table).toArray().length > 0
+  }
+
+  totals(): Totals {
+    this.#totals ??=
+      this.#sql
+        .exec<Record<keyof Totals, number>>(
+          'SELECT granted, balance, reserved, consumed FROM ledger_entries ORDER BY id DESC LIMIT 1',
+        )
+        .toArray()[0] ?? ZERO_TOTALS
+    return this.#totals
+  }
+
+  /** The credits of the last grant; 0 without any. Reads the entries since then. */
+  lastGrant(): number {
+    const last = this.#sql
+      .exec<{ amount: number }>(
+        "SELECT amount FROM ledger_entries WHERE kind = 'grant' AND amount > 0 ORDER BY id DESC LIMIT 1",
+      )
+      .toArray()[0]
+    return last?.amount ?? 0
+  }
+
+  /** Whether the organisation has more than free credits at sign-up: it bought some, or an operator granted them. */
+  hasPaidCredits(): boolean {
+    if (this.totals().granted > FREE_CREDITS) return true
+    // Few entries: each of them is at least one of these credits. A refund takes back what was bought.
+    return this.#sumOf('reference IS NOT NULL AND reference <> ?', SIGN_UP_REFERENCE) > 0
+  }
+
+  /** Adds credits, once per `reference`. */
+  grant({
+    amount,
+    reference,
+    reason,
+  }: {
+    amount: number
+    reference: string
+    reason: string
+  }): Totals {
+    const known = this.#sql
+      .exec('SELECT 1 FROM ledger_entries WHERE reference = ?', reference)
+      .toArray()
+    if (known.length === 0) {
+      this.#append('grant', amount, { granted: amount, balance: amount }, { reference, reason })
+    }
+    return this.totals()
+  }
+
+  /**
+   * Takes back credits of the grant with this `reference`, at most what it granted. Repeating this
+   * changes nothing, nor does an earlier total after a later one.
+   * @param credits the total taken back so far
+   */
+  reverse({
+    reference,
+    credits,
+    reason,
+  }: {
+    reference: string
+    credits: number
+    reason: string
+  }): Totals {
+    const granted = this.#sumOf('reference = ?', reference)
+    const prefix = `${reference}${REVERSAL}`
+    // ';' follows ':', so this is the range of all references with the prefix.
+    const reversed = -this.#sumOf(
+      'reference >= ? AND reference < ?',
+      prefix,
+      `${prefix.slice(0, -1)};`,
+    )
+    const total = Math.min(credits, granted)
+    const more = total - reversed
+    if (more > 0) {
+      const cause = { reference: `${prefix}${total}`, reason }
+      this.#append('reversal', -more, { granted: -more, balance: -more }, cause)
+    }
+    return this.totals()
+  }
+
+  #sumOf(condition: string, ...values: string[]): number {
+    return this.#sql
+      .exec<{ amount: number }>(
+        `SELECT coalesce(sum(amount), 0) AS amount FROM ledger_entries WHERE ${condition}`,
+        ...values,
+      )
+      .one().amount
+  }
+
+  /** Reserves one credit for a job. @returns false, without a change, when the balance is below 1 */
+  reserve(jobId: string): boolean {
+    if (this.totals().balance < 1) return false
+    // The clock may have been set back.
+    if (jobId < this.#firstOpenReservation()) {
+      setFirstOpen(this.#kv, jobId)
+      this.#firstOpen = jobId
+    }
+    this.#sql.exec(
+      "INSERT INTO reservations (job_id, state, checked_at) VALUES (?, 'reserved', ?)",
+      jobId,
+      Date.now(),
+    )
+    this.#append('reserve', -1, { balance: -1, reserved: 1 }, { jobId })
+    return true
+  }
+
+  /**
+   * Consumes the credit of a completed job. Repeating this changes nothing.
+   * @returns whether it lowered the balance, because the credit was not reserved
+   */
+  capture(jobId: string): boolean {
+    const state = this.#stateOf(jobId)
+    if (state === 'captured') return false
+    // Cleanup has deleted the reservation after it was closed.
+    if (state === undefined && jobId < oldestReservation()) return false
+    // The reservation was released, or lost in the restore of a backup, but the job is completed. The
+    // job is the source of truth, so this takes the credit from the balance.
+    const late = state !== 'reserved'
+    this.#sql.exec(
+      `INSERT INTO reservations (job_id, state, checked_at) VALUES (?1, 'captured', ?2)
+       ON CONFLICT (job_id) DO UPDATE SET state = 'captured'`,
+      jobId,
+      Date.now(),
+    )
+    if (late) this.#append('capture', -1, { balance: -1, consumed: 1 }, { jobId })
+    else this.#append('capture', 0, { reserved: -1, consumed: 1 }, { jobId })
+    return late
+  }
+
+  /**
+   * Returns the credit of a job that ended without a picture. Repeating this changes nothing.
+   * @returns whether it was reserved
+   */
+  release(jobId: string): boolean {
+    if (this.#stateOf(jobId) !== 'reserved') return false
+    this.#sql.exec("UPDATE reservations SET state = 'released' WHERE job_id = ?", jobId)
+    this.#append('release', 1, { balance: 1, reserved: -1 }, { jobId })
+    return true
+  }
+
+  /**
+   * The job ids of open reservations that were not renewed since `before` (ms since 1970), in their order.
+   * All pages together read the reservations since the first open one once: an index would be one more row
+   * written for each job.
+   * @param after the last job id of the previous page
+   */
+  openSince(before: number, limit: number, after = ''): string[] {
+    return this.#sql
+      .exec<{ jobId: string }>(
+        `SELECT job_id AS jobId FROM reservations WHERE job_id >= ? AND job_id > ?
+           AND state = 'reserved' AND checked_at <= ? ORDER BY job_id LIMIT ?`,
+        this.#firstOpenReservation(),
+        after,
+        before,
+        limit,
+      )
+      .toArray()
+      .map(({ jobId }) => jobId)
+  }
+
+  /** The earliest check of an open reservation, ms since 1970; null without any. */
+  oldestCheck(): number | null {
+    return this.#sql
+      .exec<{ at: number | null }>(
+        "SELECT min(checked_at) AS at FROM reservations WHERE job_id >= ? AND state = 'reserved'",
+        this.#firstOpenReservation(),
+      )
+      .one().at
+  }
+
+  /** Renews a reservation, so that it is not reconciled yet. @returns false when it is not open */
+  renewReservation(jobId: string): boolean {
+    const open = this.#stateOf(jobId) === 'reserved'
+    if (open) {
+      this.#sql.exec('UPDATE reservations SET checked_at = ? WHERE job_id = ?', Date.now(), jobId)
+    }
+    return open
+  }
+
+  closingRecord(): ClosingRecord {
+    const grants = this.#sql
+      .exec<{ at: number; amount: number; reference: string | null; reason: string | null }>(
+        "SELECT at, amount, reference, reason FROM ledger_entries WHERE kind IN ('grant', 'reversal') ORDER BY id",
+      )
+      .toArray()
+    return {
+      totals: this.totals(),
+      grants: grants.map((grant) => ({ ...grant, at: new Date(grant.at).toISOString() })),
+    }
+  }
+
+  /** Deletes old data. @returns when to call it again, ms since 1970; undefined when nothing will expire */
+  cleanUp(now: number): number | undefined {
+    this.#firstOpen = undefined
+    return cleanUpLedger({ sql: this.#sql, kv: this.#kv }, now)
+  }
+
+  /** All reservations of jobs before this id are closed. */
+  #firstOpenReservation(): string {
+    return (this.#firstOpen ??= firstOpen(this.#kv))
+  }
+
+  #stateOf(jobId: string): ReservationState | undefined {
+    return this.#sql
+      .exec<{ state: ReservationState }>('SELECT state FROM reservations WHERE job_id = ?', jobId)
+      .toArray()[0]?.state
+  }
+
+  #append(kind: LedgerEntry['kind'], amount: number, change: Partial<Totals>, cause: Cause): void {
+    const before = this.totals()
+    const after: Totals = {
+      granted: before.granted + (change.granted ?? 0),
+      balance: before.balance + (change.balance ?? 0),
+      reserved: before.reserved + (change.reserved ?? 0),
+      consumed: before.consumed + (change.consumed ?? 0),
+    }
+    this.#sql.exec(
+      `INSERT INTO ledger_entries
+         (at, kind, amount, job_id, reference, reason, granted, balance, reserved, consumed)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      Date.now(),
+      kind,
+      amount,
+      cause.jobId ?? null,
+      cause.reference ?? null,
+      cause.reason ?? null,
+      ...Object.values(after), // in the order of the columns
+    )
+    this.#totals = after
+  }
+}

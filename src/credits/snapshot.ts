@@ -1,0 +1,127 @@
+// The data of an organisation that requests to /v1 need: its row, keys, active workspaces and
+// webhook endpoints. A cache of D1, at most 30 seconds old; `refresh` clears it.
+import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
+import { database } from '../platform/db/database.ts'
+import { isBound, jobsDatabase } from '../platform/db/shards.ts'
+import { apiKeys, organisations, workspaces } from '../platform/db/schema.ts'
+import type { OrganisationRow, WorkspaceRow } from '../platform/db/schema.ts'
+import { webhookEndpoints } from '../platform/db/webhook-schema.ts'
+import { DAY_MS } from '../domain/limits.ts'
+import type { Mode } from '../domain/job.ts'
+import { DEFAULT_ENDPOINT } from '../domain/webhook.ts'
+
+const MAX_AGE_MS = 30_000
+const REVOKED_KEYS_MS = 90 * DAY_MS
+
+/** Keys revoked before this are not loaded. Requests with them return `invalid_api_key`. */
+export const revokedKeysSince = (): Date => new Date(Date.now() - REVOKED_KEYS_MS)
+
+export interface OrganisationSnapshot {
+  organisation: OrganisationRow
+  /**
+   * The active keys and those revoked in the last 90 days, by hash. A key with a time of revocation in the
+   * future is active until then.
+   */
+  keys: Map<string, { id: string; mode: Mode; revokedAt: Date | null }>
+  /** The active workspaces, oldest first. */
+  workspaces: WorkspaceRow[]
+  /** The URL of jobs without a URL of their own. */
+  defaultWebhookUrl: string | null
+  /** The enabled added endpoints, for the storage allowance. */
+  addedEndpoints: { mode: Mode | null; urlLength: number }[]
+}
+
+/** Whether submissions and reads of single jobs are rejected. */
+export const isSuspended = ({
+  status,
+  deleteAfter,
+}: Pick<OrganisationRow, 'status' | 'deleteAfter'>): boolean =>
+  status === 'suspended' || deleteAfter !== null
+
+/** Whether the grace period has ended, so that the organisation is being deleted. */
+export const isDeleted = ({ deleteAfter }: Pick<OrganisationRow, 'deleteAfter'>): boolean =>
+  deleteAfter !== null && deleteAfter.getTime() <= Date.now()
+
+export class SnapshotCache {
+  readonly #env: Env
+  #cached: { loading: Promise<OrganisationSnapshot | null>; loadedAt: number } | undefined
+
+  constructor(env: Env) {
+    this.#env = env
+  }
+
+  /** @returns null when the organisation does not exist, which is cached as well */
+  current(organisationId: string): Promise<OrganisationSnapshot | null> {
+    if (this.#cached && Date.now() - this.#cached.loadedAt < MAX_AGE_MS) return this.#cached.loading
+    // Concurrent requests share this load. `clear` discards a load in progress, so an outdated
+    // snapshot is never cached.
+    const cached = { loading: load(this.#env, organisationId), loadedAt: Date.now() }
+    this.#cached = cached
+    cached.loading.catch(() => {
+      if (this.#cached === cached) this.#cached = undefined
+    })
+    return cached.loading
+  }
+
+  clear(): void {
+    this.#cached = undefined
+  }
+}
+
+async function load(env: Env, organisationId: string): Promise<OrganisationSnapshot | null> {
+  const [[[organisation], keyRows, workspaceRows], endpoints] = await Promise.all([
+    loadAccount(env, organisationId),
+    isBound(env, organisationId) ? loadEndpoints(env, organisationId) : null,
+  ])
+  if (!organisation) return null
+  if (!endpoints) throw new Error(`The shard of ${organisationId} is not bound`)
+  const defaultEndpoint = endpoints.find(({ id }) => id === DEFAULT_ENDPOINT)
+  return {
+    organisation,
+    keys: new Map(keyRows.map(({ hash, ...key }) => [hash, key])),
+    workspaces: workspaceRows,
+    // Without a row, the URL is still that of the release before.
+    defaultWebhookUrl: (defaultEndpoint?.url ?? organisation.defaultWebhookUrl) || null,
+    addedEndpoints: endpoints
+      .filter((endpoint) => endpoint !== defaultEndpoint)
+      .map(({ mode, url }) => ({ mode, urlLength: url.length })),
+  }
+}
+
+function loadAccount(env: Env, organisationId: string) {
+  const db = database(env)
+  return db.batch([
+    db.select().from(organisations).where(eq(organisations.id, organisationId)),
+    db
+      .select({
+        id: apiKeys.id,
+        hash: apiKeys.hash,
+        mode: apiKeys.mode,
+        revokedAt: apiKeys.revokedAt,
+      })
+      .from(apiKeys)
+      .where(
+        and(
+          eq(apiKeys.organisationId, organisationId),
+          or(isNull(apiKeys.revokedAt), gt(apiKeys.revokedAt, revokedKeysSince())),
+        ),
+      ),
+    db
+      .select()
+      .from(workspaces)
+      .where(and(eq(workspaces.organisationId, organisationId), eq(workspaces.status, 'active')))
+      .orderBy(asc(workspaces.id)),
+  ])
+}
+
+const loadEndpoints = (env: Env, organisationId: string) =>
+  jobsDatabase(env, organisationId)
+    .select({
+      id: webhookEndpoints.id,
+      mode: webhookEndpoints.mode,
+      url: webhookEndpoints.url,
+    })
+    .from(webhookEndpoints)
+    .where(
+      and(eq(webhookEndpoints.organisationId, organisationId), eq(webhookEndpoints.enabled, true)),
+    )

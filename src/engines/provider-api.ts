@@ -1,0 +1,133 @@
+// Calls a provider's JSON API: with a timeout, without redirects, with a parsed response. Every error
+// becomes a JobFailure. The adapters map the providers' own error names.
+import type { z } from 'zod'
+import type { JobErrorCode } from '../domain/job.ts'
+import { readLimited } from '../platform/net/read-limited.ts'
+import { retryAfterSeconds } from '../platform/net/retry-after.ts'
+import { JobFailure } from '../domain/failure.ts'
+import type { ProviderWork } from '../domain/failure.ts'
+import { parseJson } from './json.ts'
+
+export interface ProviderCall<Result> {
+  provider: string
+  /** Determines the `work` of an error: after a lost response to `start`, paid work may be running. */
+  during: 'start' | 'poll' | 'cancel'
+  /** By default GET for a poll, and POST otherwise. */
+  method?: 'PUT'
+  url: string
+  headers: Record<string, string>
+  json?: unknown
+  form?: URLSearchParams
+  /** The schema of a successful response. */
+  schema: z.ZodType<Result>
+  /** Maps an error response. If it returns undefined, the HTTP status determines the error. */
+  explain?: (response: ErrorResponse) => Explanation | undefined
+  timeoutMs?: number
+  maxBytes?: number
+}
+
+export interface ErrorResponse {
+  status: number
+  headers: Headers
+  /** The parsed body; undefined when it is not JSON. */
+  body: unknown
+}
+
+export interface ErrorMapping {
+  code: JobErrorCode
+  retriable: boolean
+}
+
+export interface Explanation extends ErrorMapping {
+  /** The provider's message, for the log. */
+  reason: string
+  work?: ProviderWork
+  retryAfterSeconds?: number
+}
+
+const TIMEOUT_MS = 30_000
+const MAX_RESPONSE_BYTES = 1024 * 1024
+
+/** `callProvider` with the parts that the calls of one provider share. */
+export const callerOf =
+  (shared: Pick<ProviderCall<unknown>, 'provider' | 'headers' | 'explain'>) =>
+  <Result>(
+    call: Omit<ProviderCall<Result>, 'provider' | 'headers'> &
+      Partial<Pick<ProviderCall<Result>, 'headers'>>,
+  ): Promise<Result> =>
+    callProvider({ ...shared, ...call, headers: { ...shared.headers, ...call.headers } })
+
+/** @throws JobFailure */
+export async function callProvider<Result>(call: ProviderCall<Result>): Promise<Result> {
+  const noResult = (reason: string) =>
+    new JobFailure('engine_unavailable', `${call.provider} ${call.during}: ${reason}`, {
+      retriable: true,
+      work: call.during === 'start' ? 'ambiguous' : 'alive',
+    })
+
+  let response: Response
+  let bytes: Uint8Array | null
+  try {
+    response = await fetch(call.url, {
+      method: call.method ?? (call.during === 'poll' ? 'GET' : 'POST'),
+      headers: {
+        ...call.headers,
+        ...(call.json === undefined ? {} : { 'content-type': 'application/json' }),
+      },
+      body: call.json === undefined ? (call.form ?? null) : JSON.stringify(call.json),
+      // Following a redirect would send the key to another host.
+      redirect: 'manual',
+      signal: AbortSignal.timeout(call.timeoutMs ?? TIMEOUT_MS),
+    })
+    bytes = await readLimited(
+      response.body,
+      call.maxBytes ?? MAX_RESPONSE_BYTES,
+      response.headers.get('content-length'),
+    )
+  } catch (error) {
+    // Omits cause and message, since they may contain the URL.
+    throw noResult(error instanceof Error ? error.name : 'no response')
+  }
+  const body = bytes && parseJson(new TextDecoder().decode(bytes))
+  if (!response.ok) {
+    throw responseError(call, { status: response.status, headers: response.headers, body })
+  }
+  const result = call.schema.safeParse(body)
+  if (!result.success) throw noResult(`${response.status} with an unexpected body`)
+  return result.data
+}
+
+function responseError<Result>(call: ProviderCall<Result>, response: ErrorResponse): JobFailure {
+  const { status, headers } = response
+  const explained = call.explain?.(response)
+  const { code, retriable } = explained ?? mappingOf(call.during, status)
+  const secret = call.headers.authorization?.split(' ').at(-1)
+  const reason = explained ? ` ${scrub(explained.reason, secret)}` : ''
+  return new JobFailure(code, `${call.provider} ${call.during}: ${status}${reason}`, {
+    retriable,
+    work: explained?.work ?? workAfter(call.during, status),
+    retryAfterSeconds: explained?.retryAfterSeconds ?? retryAfterSeconds(headers),
+  })
+}
+
+/** Without an explanation, the customer's images are assumed not to be the cause. */
+const mappingOf = (during: string, status: number): ErrorMapping =>
+  during === 'poll' && isGone(status)
+    ? { code: 'generation_failed', retriable: true }
+    : { code: 'engine_unavailable', retriable: true }
+
+function workAfter(during: string, status: number): ProviderWork {
+  if (during !== 'start') return isGone(status) ? 'over' : 'alive'
+  // A proxy may send 408 after forwarding the request; 3xx is ambiguous too.
+  return status >= 400 && status < 500 && status !== 408 ? 'refused' : 'ambiguous'
+}
+
+const isGone = (status: number) => status === 404 || status === 410
+
+/** Removes URLs and secrets from a provider's message, because it is logged. */
+export function scrub(text: string, secret?: string): string {
+  return (secret ? text.replaceAll(secret, '[secret]') : text)
+    .replace(/\b(https?:\/\/|data:)\S+/gi, '[url]')
+    .replace(/[\w+/=.~-]{24,}/g, (run) => (/\d/.test(run) || run.length > 40 ? '[long]' : run))
+    .slice(0, 200)
+}

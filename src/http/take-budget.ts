@@ -1,0 +1,42 @@
+// Takes the limits of a budget for the subjects of a request.
+import { ROUTE_BUDGETS } from '../domain/budgets.ts'
+import type { Limit, Subject } from '../domain/budgets.ts'
+import { TokenBuckets } from '../platform/concurrency/token-buckets.ts'
+import { consumeRateLimit } from '../platform/db/rate-limits.ts'
+import type { RateLimit, RateLimitResult } from '../platform/db/rate-limits.ts'
+import { budgetOf } from './route-budgets.ts'
+
+/** Whom a request counts for, as far as it is known. */
+export type Subjects = { [S in Subject]?: string | undefined }
+
+/** A limit of one subject. */
+type Counted = RateLimit & Pick<Limit, 'at'>
+
+const buckets = new TokenBuckets()
+
+/** The limits of a budget that concern these subjects. @param name a part of the keys */
+export const limitsOf = (name: string, limits: readonly Limit[], subjects: Subjects): Counted[] =>
+  limits.flatMap(({ of, max, windowSeconds, at }) => {
+    const subject = subjects[of]
+    return subject === undefined
+      ? []
+      : [{ key: `${name}:${of}:${subject}`, max, windowSeconds, at }]
+  })
+
+/** Takes all limits, or none if one is reached. Those in memory are checked first. */
+export async function takeLimits(env: Env, limits: Counted[]): Promise<RateLimitResult> {
+  const at = (place: Limit['at']) => limits.filter((limit) => limit.at === place)
+  const waitSeconds = buckets.take(at('isolate'))
+  if (waitSeconds > 0) return { ok: false, waitSeconds }
+  const inDatabase = at('database')
+  return inDatabase.length > 0 ? consumeRateLimit(env, inDatabase) : { ok: true, counted: [] }
+}
+
+/** Takes what the budget of the request's route allows these subjects. */
+export async function takeRouteBudget(
+  { env, req }: { env: Env; req: { method: string; path: string } },
+  subjects: Subjects,
+): Promise<RateLimitResult> {
+  const name = budgetOf(req.method, req.path)
+  return takeLimits(env, limitsOf(name, ROUTE_BUDGETS[name].limits, subjects))
+}

@@ -1,0 +1,271 @@
+// The end of a job: one transaction changes its status and inserts its webhook events. The change of the
+// status is a conditional update; no returned row means that another writer was first. jobs/processing/settle
+// has the effects that follow.
+import { and, eq, gte, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { standingOf } from '../../organisations/closed-organisations.ts'
+import { valueFor } from '../../platform/db/database.ts'
+import type { Database } from '../../platform/db/database.ts'
+import { NO_SWEEP, UNQUEUED_AFTER_MS } from '../../platform/db/due.ts'
+import { preparedBatch } from '../../platform/db/prepared-query.ts'
+import { IS_IN_SWEEP_INDEX, jobs } from '../../platform/db/schema.ts'
+import type { JobRow } from '../../platform/db/schema.ts'
+import { jobsBinding, jobsDatabase } from '../../platform/db/shards.ts'
+import { webhookEndpoints, webhookEvents } from '../../platform/db/webhook-schema.ts'
+import type { ImageFormat } from '../../domain/image.ts'
+import type { FinalStatus, JobStatus, NextStatus } from '../../domain/job.ts'
+import { DAY_MS, RETENTION_DAYS } from '../../domain/limits.ts'
+import { DEFAULT_ENDPOINT } from '../../domain/webhook.ts'
+import { ENDPOINT_SUFFIX_LENGTH, firstIdSince } from '../../platform/ids.ts'
+import type { FailureRecord } from './failure-record.ts'
+
+const MAX_WITHDRAWN = 50
+
+/** What each final status adds to the job. */
+interface EndingOf {
+  completed: { status: 'completed'; outputFormat: ImageFormat; engine?: string }
+  failed: { status: 'failed' } & FailureRecord
+  refunded: { status: 'refunded' }
+  cancelled: { status: 'cancelled' }
+}
+
+/** How a job with the status `From` can end, according to the transition table. */
+export type EndingFrom<From extends JobStatus> = EndingOf[NextStatus<From> & FinalStatus]
+
+/** An end that the transition table allows. */
+export type JobEnd = {
+  [From in Exclude<JobStatus, FinalStatus>]: { from: From; ending: EndingFrom<From> }
+}[Exclude<JobStatus, FinalStatus>]
+
+export interface EndResult {
+  /** The ended job; undefined when the job did not meet the conditions. */
+  ended: JobRow | undefined
+  /** The events of added endpoints that this call inserted. */
+  addedEventIds: string[]
+  /** What is stored after the call; undefined when the job does not exist. */
+  found: { organisationId: string; status: JobStatus } | undefined
+}
+
+/** Conditions for the end of a job: its owner, and the claim. */
+type EndConditions = Partial<Pick<JobRow, 'organisationId' | 'dueAt'>>
+
+/** Ends a job that has the status `from`. */
+export async function endJob({
+  env,
+  jobId,
+  from,
+  ending,
+  required = {},
+}: {
+  env: Env
+  jobId: string
+  required?: EndConditions
+} & JobEnd): Promise<EndResult> {
+  const end = preparedEnd(from, ending, required)
+  const [[ended], , added, [found]] = await end(jobsBinding(env, jobId), {
+    ...ending,
+    organisationId: required.organisationId,
+    dueAt: required.dueAt?.getTime(),
+    jobId,
+    ...timesOf(Date.now()),
+  })
+  return { ended, addedEventIds: added.map(({ id }) => id), found }
+}
+
+/** Withdraws up to 50 pending jobs of a suspended organisation, in one transaction. */
+export async function withdrawPending(
+  env: Env,
+  organisationId: string,
+): Promise<{ ended: JobRow[]; addedEventIds: string[] }> {
+  const db = jobsDatabase(env, organisationId)
+  const pending = await db
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where(
+      and(eq(jobs.organisationId, organisationId), IS_IN_SWEEP_INDEX, eq(jobs.status, 'pending')),
+    )
+    .limit(MAX_WITHDRAWN)
+  // Checked after the selection: an organisation that is reactivated later keeps its new jobs, which are
+  // not selected.
+  if (pending.length === 0 || (await standingOf(env, organisationId)).isOpen) {
+    return { ended: [], addedEventIds: [] }
+  }
+  const withdrawal = { from: 'pending', ending: { status: 'cancelled' } } as const satisfies JobEnd
+  const ids = pending.map(({ id }) => id)
+  const values = { ...withdrawal.ending, ...timesOf(Date.now()) }
+  const [ended, , added] = await db.batch(
+    endStatements(db, {
+      ...withdrawal,
+      which: inArray(jobs.id, ids),
+      value: (name) => sql`${Reflect.get(values, name)}`,
+    }),
+  )
+  return { ended, addedEventIds: added.map(({ id }) => id) }
+}
+
+/** The times that the statements use, by their names there. */
+const timesOf = (now: number) => ({
+  now,
+  sweepAt: now + UNQUEUED_AFTER_MS,
+  // Retention deletes the events of older jobs, so that they are not inserted again.
+  oldestJobId: firstIdSince('job', now - RETENTION_DAYS.webhooks * DAY_MS),
+})
+
+/** The statements of an end, by the shape of its arguments. The shapes are few. */
+const preparedEnds = new Map<string, ReturnType<typeof prepareEnd>>()
+
+function preparedEnd(from: JobStatus, ending: JobEnd['ending'], required: EndConditions) {
+  const shape = [from, ending.status, ...Object.keys(ending), ...Object.keys(required)].join()
+  const prepared = preparedEnds.get(shape) ?? prepareEnd(from, ending, Object.keys(required))
+  preparedEnds.set(shape, prepared)
+  return prepared
+}
+
+function prepareEnd(from: JobStatus, ending: JobEnd['ending'], required: string[]) {
+  const value = (name: string): SQL => sql`${sql.placeholder(name)}`
+  const which = eq(jobs.id, value('jobId'))
+  const conditions = required.map(
+    (name) => sql`${jobs[name as keyof EndConditions]} = ${value(name)}`,
+  )
+  return preparedBatch((db) => [
+    ...endStatements(db, { from, ending, which, conditions, value }),
+    db.select({ organisationId: jobs.organisationId, status: jobs.status }).from(jobs).where(which),
+  ])
+}
+
+/** A completed job does not keep the failures of its earlier attempts. */
+const NO_FAILURE = {
+  errorCode: null,
+  failureReason: null,
+  failureAudience: null,
+} satisfies Partial<JobRow>
+
+interface Statements {
+  from: JobStatus
+  ending: JobEnd['ending']
+  /** Selects the jobs. */
+  which: SQL
+  /** What must be true of a job in addition. */
+  conditions?: SQL[]
+  /** The value of a column of `ending` or of `timesOf`. */
+  value: (name: string) => SQL
+}
+
+/** Updates the jobs and inserts their events: one for their webhook URL, one for each added endpoint. */
+function endStatements(db: Database, { from, ending, which, conditions = [], value }: Statements) {
+  const event = {
+    which,
+    status: ending.status,
+    now: value('now'),
+    sweepAt: value('sweepAt'),
+    oldestJobId: value('oldestJobId'),
+  }
+  return [
+    db
+      .update(jobs)
+      .set({
+        ...Object.fromEntries(Object.keys(ending).map((name) => [name, value(name)])),
+        engineHandle: null,
+        sweepAt: NO_SWEEP,
+        ...(ending.status === 'completed' && { completedAt: value('now'), ...NO_FAILURE }),
+        ...(from === 'pending' && { cancelledAt: value('now') }),
+        ...(from === 'processing' && {
+          durationMs: sql`max(0, ${value('now')} - ${jobs.startedAt})`,
+        }),
+      })
+      .where(and(which, eq(jobs.status, from), ...conditions))
+      .returning(),
+    insertOwnEvents(db, event),
+    insertAddedEvents(db, event),
+  ] as const
+}
+
+/** The jobs that have ended, and the columns of their events. */
+interface EndedJobs {
+  which: SQL
+  status: FinalStatus
+  now: SQL
+  sweepAt: SQL
+  /** Older jobs get no event. */
+  oldestJobId: SQL
+}
+
+/** Inserts an event for each of the jobs that has this status and a webhook URL, unless stored. */
+const insertOwnEvents = (db: Database, { which, ...ended }: EndedJobs) =>
+  db
+    .insert(webhookEvents)
+    .select(
+      db
+        .select({
+          id: sql<string>`${OWN_EVENT_ID}`.as('id'),
+          ...columns(ended),
+          url: sql<string>`${jobs.webhookUrl}`.as('url'),
+          ...pending(ended),
+          endpointId: sql<string>`nullif(${jobs.testEventFor}, ${DEFAULT_ENDPOINT})`.as(
+            'added_endpoint_id',
+          ),
+        })
+        .from(jobs)
+        .where(and(which, isEnded(ended), isNotNull(jobs.webhookUrl))),
+    )
+    .onConflictDoNothing()
+
+/**
+ * Inserts an event for each of the jobs that has this status and each enabled endpoint that receives it,
+ * unless stored. Returns the ids. Reads one row of a job when its organisation has no added endpoints.
+ */
+const insertAddedEvents = (db: Database, { which, ...ended }: EndedJobs) =>
+  db
+    .insert(webhookEvents)
+    .select(
+      db
+        .select({
+          id: sql<string>`${OWN_EVENT_ID} || '_' ||
+            substr(${webhookEndpoints.id}, ${sql.raw(String(-ENDPOINT_SUFFIX_LENGTH))})`.as('id'), // the same as addedEventIdOf
+          ...columns(ended),
+          url: sql<string>`${webhookEndpoints.url}`.as('url'),
+          ...pending(ended),
+          endpointId: sql<string>`${webhookEndpoints.id}`.as('added_endpoint_id'),
+        })
+        .from(jobs)
+        .innerJoin(webhookEndpoints, eq(webhookEndpoints.organisationId, jobs.organisationId))
+        .where(
+          and(
+            which,
+            isEnded(ended),
+            isNull(jobs.testEventFor),
+            eq(webhookEndpoints.enabled, sql`1`),
+            ADDED_BEFORE_END,
+            or(isNull(webhookEndpoints.mode), eq(webhookEndpoints.mode, jobs.mode)),
+            sql`instr(${webhookEndpoints.types}, ${`"job.${ended.status}"`}) > 0`,
+          ),
+        ),
+    )
+    .onConflictDoNothing()
+    .returning({ id: webhookEvents.id })
+
+const OWN_EVENT_ID = sql`'evt_' || substr(${jobs.id}, 5)` // the same as eventIdOf
+
+/**
+ * Ending a job again inserts nothing for endpoints that were added after the end. The end of a failed job
+ * is not stored as a time, but calculated from its start.
+ */
+const ADDED_BEFORE_END = sql`${webhookEndpoints.createdAt} <= coalesce(${jobs.completedAt},
+  ${jobs.cancelledAt}, ${jobs.startedAt} + ${jobs.durationMs}, ${jobs.createdAt})`
+
+const isEnded = ({ status, oldestJobId }: Omit<EndedJobs, 'which'>) =>
+  and(eq(jobs.status, status), gte(jobs.id, oldestJobId))
+
+const columns = ({ status }: Omit<EndedJobs, 'which'>) => ({
+  organisationId: jobs.organisationId,
+  jobId: sql<string>`${jobs.id}`.as('job_id'),
+  type: valueFor(`job.${status}` as const, webhookEvents.type),
+})
+
+const pending = ({ now, sweepAt }: Omit<EndedJobs, 'which'>) => ({
+  status: valueFor('pending' as const, webhookEvents.status),
+  attempts: valueFor(0, webhookEvents.attempts),
+  dueAt: sql<Date>`${now}`.as('due_at'),
+  sweepAt: sql<Date>`${sweepAt}`.as('sweep_at'),
+  createdAt: sql<Date>`${now}`.as('created_at'),
+})

@@ -1,0 +1,154 @@
+// The SQL of lists of jobs: one organisation's jobs, page by page.
+import { and, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
+import { requirePermission } from '../../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../../organisations/authorisation.ts'
+import { inWorkspaces } from '../../organisations/workspace-rights.ts'
+import { preparedQuery } from '../../platform/db/prepared-query.ts'
+import { jobsBinding, jobsDatabase } from '../../platform/db/shards.ts'
+import { isFinal } from '../../domain/job.ts'
+import { IS_FINAL, IS_IN_SWEEP_INDEX, jobs } from '../../platform/db/schema.ts'
+import type { JobRow } from '../../platform/db/schema.ts'
+import { firstIdSince } from '../../platform/ids.ts'
+import type { JobFilter } from '../job-store.ts'
+
+/** The columns in lists and webhooks. The URLs, which are most of a row's bytes, are not included. */
+export const LISTED = {
+  id: jobs.id,
+  status: jobs.status,
+  workspaceId: jobs.workspaceId,
+  mode: jobs.mode,
+  outputFormat: jobs.outputFormat,
+  errorCode: jobs.errorCode,
+  createdAt: jobs.createdAt,
+  completedAt: jobs.completedAt,
+  durationMs: jobs.durationMs,
+}
+export type ListedRow = Pick<JobRow, keyof typeof LISTED>
+
+interface Conditions {
+  byWorkspace: boolean
+  byStatus: 'finished' | 'unfinished' | undefined
+  hasFirst: boolean
+  hasEnd: boolean
+  limit: number
+}
+
+/**
+ * The query for a combination of conditions. Ids sort by time, so a range of time is a range of ids.
+ * Each combination has its own index, except that pending and processing jobs share the index of
+ * unfinished jobs. The limit is part of the SQL: SQLite plans a statement again for
+ * each value that is bound to LIMIT, which costs 50 µs per page and 5 % of the throughput.
+ */
+const listQuery = ({ byWorkspace, byStatus, hasFirst, hasEnd, limit }: Conditions) =>
+  preparedQuery((db) =>
+    db
+      .select(LISTED)
+      .from(jobs)
+      .where(
+        and(
+          eq(jobs.organisationId, sql.placeholder('organisationId')),
+          byWorkspace ? eq(jobs.workspaceId, sql.placeholder('workspaceId')) : undefined,
+          byStatus && { finished: IS_FINAL, unfinished: IS_IN_SWEEP_INDEX }[byStatus],
+          byStatus && eq(jobs.status, sql.placeholder('status')),
+          hasFirst ? gte(jobs.id, sql.placeholder('firstId')) : undefined,
+          hasEnd ? lt(jobs.id, sql.placeholder('beforeId')) : undefined,
+        ),
+      )
+      .orderBy(desc(jobs.id))
+      .limit(literal(limit))
+      .prepare(),
+  )
+
+/** Drizzle binds numbers, and the type of `limit` accepts no SQL. */
+const literal = (value: number) => sql.raw(String(value)) as unknown as number
+
+const listQueries = new Map<string, ReturnType<typeof listQuery>>()
+
+/** One organisation's jobs, newest first. @param beforeId the last job of the previous page */
+export async function listJobs({
+  env,
+  organisationId,
+  filter: { workspaceId, status, createdAfter, createdBefore },
+  limit,
+  beforeId: pageEnd,
+}: {
+  env: Env
+  organisationId: string
+  filter: JobFilter
+  limit: number
+  beforeId?: string | undefined
+}): Promise<ListedRow[]> {
+  const firstId = createdAfter && firstIdSince('job', createdAfter.getTime())
+  // The last job of a previous page is in the range itself.
+  const beforeId = pageEnd ?? (createdBefore && firstIdSince('job', createdBefore.getTime()))
+  const conditions = {
+    byWorkspace: workspaceId !== undefined,
+    byStatus: status && (isFinal(status) ? ('finished' as const) : ('unfinished' as const)),
+    hasFirst: firstId !== undefined,
+    hasEnd: beforeId !== undefined,
+    limit,
+  }
+  const key = Object.values(conditions).join()
+  let query = listQueries.get(key)
+  if (!query) listQueries.set(key, (query = listQuery(conditions)))
+  return query(jobsBinding(env, organisationId)).all({
+    organisationId,
+    workspaceId,
+    status,
+    firstId,
+    beforeId,
+  })
+}
+
+/** The same list with complete rows, for exports. */
+export const listJobRows = ({
+  env,
+  organisationId,
+  limit,
+  beforeId,
+}: {
+  env: Env
+  organisationId: string
+  limit: number
+  beforeId?: string | undefined
+}): Promise<JobRow[]> =>
+  jobsDatabase(env, organisationId)
+    .select()
+    .from(jobs)
+    .where(
+      and(
+        eq(jobs.organisationId, organisationId),
+        beforeId === undefined ? undefined : lt(jobs.id, beforeId),
+      ),
+    )
+    .orderBy(desc(jobs.id))
+    .limit(limit)
+
+/** The number of ids is limited by the variables of a statement. */
+const MAX_JOBS = 50
+
+/**
+ * The jobs with these ids, newest first. Skips jobs that are deleted or that the member may not access.
+ * For the permission `jobs`.
+ * @throws AppError not_found
+ */
+export async function findJobs({
+  jobIds,
+  ...request
+}: OrganisationRequest & {
+  jobIds: readonly string[]
+}): Promise<JobRow[]> {
+  const { workspaceIds } = await requirePermission(request, 'jobs')
+  if (jobIds.length === 0) return []
+  return jobsDatabase(request.env, request.organisationId)
+    .select()
+    .from(jobs)
+    .where(
+      and(
+        inArray(jobs.id, jobIds.slice(0, MAX_JOBS)),
+        eq(jobs.organisationId, request.organisationId),
+        inWorkspaces(workspaceIds),
+      ),
+    )
+    .orderBy(desc(jobs.id))
+}

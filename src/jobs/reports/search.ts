@@ -1,0 +1,256 @@
+// Searches an organisation's jobs for the console. Mode, error code, API key and parts of ids have no
+// index, since each index would cost money for every job. A search therefore reads a bounded part of an
+// index and reports how far it has read.
+import { and, asc, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { inWorkspaces } from '../../organisations/workspace-rights.ts'
+import { jobsDatabase } from '../../platform/db/shards.ts'
+import { IS_FINAL, IS_IN_SWEEP_INDEX, jobs } from '../../platform/db/schema.ts'
+import { isFinal } from '../../domain/job.ts'
+import type { JobErrorCode, JobStatus, Mode } from '../../domain/job.ts'
+import { firstIdSince } from '../../platform/ids.ts'
+import { LISTED } from './job-lists.ts'
+
+/** How many entries of an index one step of a search reads. */
+export const SCAN_LIMIT = 5_000
+/** Matches are counted up to this number. */
+export const COUNT_LIMIT = 1_000
+
+export interface JobSearch {
+  env: Env
+  organisationId: string
+  filter: JobSearchFilter
+  /** The workspaces that the member may see; null for all. */
+  workspaceIds: string[] | null
+}
+
+export interface JobSearchFilter {
+  mode: Mode
+  status?: JobStatus | undefined
+  workspaceId?: string | undefined
+  errorCode?: JobErrorCode | undefined
+  /** The id of an API key, or `console`. */
+  apiKeyId?: string | undefined
+  /** The start of an id, or any part of one. */
+  idPart?: string | undefined
+  /** Jobs created at this instant or later. */
+  createdAfter?: Date | undefined
+  /** Jobs created before this instant. */
+  createdBefore?: Date | undefined
+}
+
+const FOUND = {
+  ...LISTED,
+  apiKeyId: jobs.apiKeyId,
+  startedAt: jobs.startedAt,
+  cancelledAt: jobs.cancelledAt,
+}
+export type FoundJob = Awaited<ReturnType<typeof findBetween>>[number]
+
+/** The jobs before or after this id, exclusive. Without one, the newest jobs. */
+export type SearchCursor = { before: string } | { after: string } | undefined
+
+export interface SearchPage {
+  /** Newest first. */
+  rows: FoundJob[]
+  /** The cursor of the newer page; null where there can be none. */
+  newer: string | null
+  /** The cursor of the older page; null where there can be none. */
+  older: string | null
+  /**
+   * The last id that was read, if the search stopped at the limit before the page was full. The search
+   * continues at `older`, or at `newer` of a page with `after`.
+   */
+  searchedTo: string | null
+}
+
+/** Reads one page of matches. */
+export async function searchJobs({
+  cursor,
+  limit,
+  ...search
+}: JobSearch & { cursor?: SearchCursor; limit: number }): Promise<SearchPage> {
+  const isAscending = cursor !== undefined && 'after' in cursor
+  const range = rangeAt(search.filter, cursor)
+  const end = await scanEnd(search, range, isAscending)
+  const found = await findBetween(search, upTo(range, end, isAscending), {
+    isAscending,
+    limit: limit + 1,
+  })
+  const hasMore = found.length > limit
+  const rows = found.slice(0, limit)
+  const searchedTo = hasMore ? null : end
+  const ahead = hasMore ? (rows.at(-1)?.id ?? null) : searchedTo
+  if (!isAscending) {
+    return { rows, newer: cursor ? (rows[0]?.id ?? null) : null, older: ahead, searchedTo }
+  }
+  // A page that reaches the newest job is the first page.
+  if (ahead === null) return searchJobs({ ...search, limit })
+  rows.reverse()
+  return { rows, newer: ahead, older: rows.at(-1)?.id ?? null, searchedTo }
+}
+
+export interface Matches {
+  /** The matches of the whole list, up to COUNT_LIMIT. */
+  matches: number
+  /** Whether `matches` is the number of all matches. */
+  isComplete: boolean
+}
+
+/** Counts the matches. */
+export async function countMatches(search: JobSearch): Promise<Matches> {
+  const range = rangeAt(search.filter, undefined)
+  const end = await scanEnd(search, range, false)
+  const ids = idsIn(search, upTo(range, end, false), { limit: COUNT_LIMIT + 1 })
+  const [row] = await jobsDatabase(search.env, search.organisationId).all<{ matches: number }>(
+    sql`select count(*) as matches from (${ids})`,
+  )
+  const found = row?.matches ?? 0
+  return {
+    matches: Math.min(found, COUNT_LIMIT),
+    isComplete: found <= COUNT_LIMIT && end === null,
+  }
+}
+
+/** The matches before and after a job; null where none is within SCAN_LIMIT. */
+export async function neighboursOf(
+  search: JobSearch,
+  jobId: string,
+): Promise<{ newerId: string | null; olderId: string | null }> {
+  const neighbour = async (isAscending: boolean): Promise<string | null> => {
+    const cursor = isAscending ? { after: jobId } : { before: jobId }
+    const range = rangeAt(search.filter, cursor)
+    const end = await scanEnd(search, range, isAscending)
+    const options = { isAscending, limit: 1 }
+    const [found] = await findBetween(search, upTo(range, end, isAscending), options)
+    return found?.id ?? null
+  }
+  const [newerId, olderId] = await Promise.all([neighbour(true), neighbour(false)])
+  return { newerId, olderId }
+}
+
+/** A range of ids. One lower and one upper end, since SQLite uses only one of each in an index. */
+interface IdRange {
+  /** Inclusive. */
+  first?: string | undefined
+  /** Exclusive. */
+  before?: string | undefined
+}
+
+/** Sorts directly after `id` and before the next one. Ids do not contain the character. */
+const after = (id: string) => `${id}~`
+
+/** Ids sort by time, so a period is a range of ids, and so is the start of an id. */
+function rangeOf({ createdAfter, createdBefore, idPart }: JobSearchFilter): IdRange {
+  const period = {
+    first: createdAfter && firstIdSince('job', createdAfter.getTime()),
+    before: createdBefore && firstIdSince('job', createdBefore.getTime()),
+  }
+  if (!idPart?.startsWith('job_')) return period
+  return intersection(period, { first: idPart, before: after(idPart) })
+}
+
+const rangeAt = (filter: JobSearchFilter, cursor: SearchCursor): IdRange =>
+  intersection(
+    rangeOf(filter),
+    cursor === undefined
+      ? {}
+      : 'after' in cursor
+        ? { first: after(cursor.after) }
+        : { before: cursor.before },
+  )
+
+/** The part of a range that a search reads before it stops at `end`. */
+const upTo = (range: IdRange, end: string | null, isAscending: boolean): IdRange =>
+  end === null ? range : intersection(range, isAscending ? { before: after(end) } : { first: end })
+
+function intersection(one: IdRange, other: IdRange): IdRange {
+  const firsts = [one.first, other.first].filter((id) => id !== undefined)
+  const ends = [one.before, other.before].filter((id) => id !== undefined)
+  return { first: firsts.sort().at(-1), before: ends.sort().at(0) }
+}
+
+/** An unfinished job stores the error of its latest attempt, so an error code implies the status. */
+const statusOf = ({ status, errorCode }: JobSearchFilter) => status ?? (errorCode && 'failed')
+
+/**
+ * The index that covers `inRange`. For a range with two ends SQLite would choose the index of the
+ * organisation, and read the jobs of all statuses and workspaces.
+ */
+function indexOf({ filter }: JobSearch): SQL {
+  if (isUnfinished(filter)) return sql.identifier('jobs_unfinished').getSQL()
+  const parts = [
+    filter.workspaceId !== undefined && 'workspace',
+    statusOf(filter) !== undefined && 'status',
+  ].filter((part) => part !== false)
+  return sql.identifier(`jobs_by_${parts.join('_') || 'organisation'}`).getSQL()
+}
+
+/** The conditions that the index covers, so that the entries between both ends are read in order. */
+function inRange({ organisationId, filter }: JobSearch, range: IdRange): SQL | undefined {
+  return and(
+    eq(jobs.organisationId, organisationId),
+    ...(isUnfinished(filter) ? [IS_IN_SWEEP_INDEX] : ofWorkspaceAndStatus(filter)),
+    range.first === undefined ? undefined : gte(jobs.id, range.first),
+    range.before === undefined ? undefined : lt(jobs.id, range.before),
+  )
+}
+
+const isUnfinished = (filter: JobSearchFilter): boolean => {
+  const status = statusOf(filter)
+  return status !== undefined && !isFinal(status)
+}
+
+function ofWorkspaceAndStatus(filter: JobSearchFilter): SQL[] {
+  const status = statusOf(filter)
+  return [
+    ...(filter.workspaceId === undefined ? [] : [eq(jobs.workspaceId, filter.workspaceId)]),
+    ...(status === undefined ? [] : [eq(jobs.status, status)]),
+    ...(status === undefined || !isFinal(status) ? [] : [IS_FINAL]),
+  ]
+}
+
+/** The conditions without an index. */
+const matching = ({ filter, workspaceIds }: JobSearch): SQL | undefined =>
+  and(
+    ...(isUnfinished(filter) ? ofWorkspaceAndStatus(filter) : []),
+    eq(jobs.mode, filter.mode),
+    filter.errorCode === undefined ? undefined : eq(jobs.errorCode, filter.errorCode),
+    filter.errorCode === undefined ? undefined : eq(jobs.status, 'failed'),
+    filter.apiKeyId === undefined ? undefined : eq(jobs.apiKeyId, filter.apiKeyId),
+    filter.idPart === undefined ? undefined : sql`instr(${jobs.id}, ${filter.idPart}) > 0`,
+    inWorkspaces(workspaceIds),
+  )
+
+/** The last id that a search of this range may read; null when the whole range is within SCAN_LIMIT. */
+async function scanEnd(
+  search: JobSearch,
+  range: IdRange,
+  isAscending: boolean,
+): Promise<string | null> {
+  const [row] = await jobsDatabase(search.env, search.organisationId).all<{ id: string }>(
+    sql`select ${jobs.id} from ${jobs} indexed by ${indexOf(search)} where ${inRange(search, range)}
+      order by ${inOrder(isAscending)} limit 1 offset ${SCAN_LIMIT - 1}`,
+  )
+  return row?.id ?? null
+}
+
+const inOrder = (isAscending: boolean) => (isAscending ? asc(jobs.id) : desc(jobs.id))
+
+interface Take {
+  isAscending?: boolean
+  limit: number
+}
+
+/** The query for the ids of the matches in a range. */
+const idsIn = (search: JobSearch, range: IdRange, { isAscending = false, limit }: Take): SQL =>
+  sql`select ${jobs.id} from ${jobs} indexed by ${indexOf(search)}
+    where ${and(inRange(search, range), matching(search))}
+    order by ${inOrder(isAscending)} limit ${limit}`
+
+const findBetween = (search: JobSearch, range: IdRange, take: Take & { isAscending: boolean }) =>
+  jobsDatabase(search.env, search.organisationId)
+    .select(FOUND)
+    .from(jobs)
+    .where(inArray(jobs.id, sql`(${idsIn(search, range, take)})`))
+    .orderBy(inOrder(take.isAscending))

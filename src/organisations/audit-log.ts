@@ -1,0 +1,280 @@
+// The audit log: who did what in an organisation, and when. Append-only. An entry is written in the
+// same D1 batch as the change that it records, if that change is in the same database, so that both or
+// none are stored. `recorded` is for changes in a jobs database.
+import { and, desc, eq, inArray, lt, or, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { database, insertWhere, rowValues } from '../platform/db/database.ts'
+import { members } from '../platform/db/auth-schema.ts'
+import { apiKeys, AUDIT_EMAIL, auditLog } from '../platform/db/schema.ts'
+import type { AuditRow } from '../platform/db/schema.ts'
+import type { Actor, UserActor } from '../domain/actor.ts'
+import { newId } from '../platform/ids.ts'
+
+/** Replaces the email address of a user whose account is deleted. */
+const DELETED_USER = 'deleted user'
+
+export const AUDIT_ACTIONS = [
+  'session.created',
+  'session.revoked',
+  'user.updated',
+  'user.email_changed',
+  'user.password_changed',
+  'user.two_factor_enabled',
+  'user.two_factor_disabled',
+  'user.recovery_codes_created',
+  'user.passkey_added',
+  'user.passkey_removed',
+  'account.deletion_scheduled',
+  'account.deletion_cancelled',
+  'account.deleted',
+  'api_key.created',
+  'api_key.renamed',
+  'api_key.rolled',
+  'api_key.revoked',
+  'notifications.updated',
+  'webhook_secret.revealed',
+  'webhook_secret.rotated',
+  'webhook_endpoint.disabled',
+  'webhook_endpoint.enabled',
+  'webhook_endpoint.created',
+  'webhook_endpoint.updated',
+  'webhook_endpoint.deleted',
+  'webhook_event.resent',
+  'webhook_events.resent',
+  'invitation.created',
+  'invitation.withdrawn',
+  'member.joined',
+  'member.role_changed',
+  'member.removed',
+  'member.left',
+  'workspace.created',
+  'workspace.updated',
+  'organisation.created',
+  'organisation.updated',
+  'organisation.exported',
+  'organisation.deletion_scheduled',
+  'organisation.deletion_cancelled',
+  'credits.granted',
+  'payment.started',
+  'payment.paid',
+  'payment.failed',
+  'payment.refund_requested',
+  'payment.refunded',
+  'plan.changed',
+  'plan.change_scheduled',
+  'auto_reload.updated',
+  'auto_reload.disabled',
+  'enterprise_terms.updated',
+  'job.withdrawn',
+  'job.output_deleted',
+  'job.exported',
+  'ledger.exported',
+  'list.exported',
+] as const
+export type AuditAction = (typeof AUDIT_ACTIONS)[number]
+
+export interface AuditEntry {
+  organisationId: string
+  actor: Actor
+  action: AuditAction
+  /** The id of the object of the action. */
+  target?: string
+  /** Never a secret, a key or a signed URL. */
+  details?: Record<string, string | number | boolean | null>
+}
+
+/**
+ * The statement that records an action, for the batch that makes the change.
+ * @param when a condition: nothing is recorded where it is false at that point of the batch
+ */
+export const auditInsert = (env: Env, entry: AuditEntry, when: SQL = sql`true`) =>
+  insertWhere(env, auditLog, auditRow(entry), when, actorIdOf(entry))
+
+/**
+ * Makes a change to a jobs database, with its entry in the database of accounts. The entry comes first: a
+ * crash can leave an entry of a change that was not made, but no change without its entry.
+ * @param change returns whether it changed anything. If not, the entry is deleted; if it throws, the
+ *   outcome is unknown and the entry remains
+ */
+export async function recorded(
+  env: Env,
+  entry: AuditEntry,
+  change: () => Promise<boolean>,
+): Promise<boolean> {
+  const db = database(env)
+  const row = auditRow(entry)
+  await insertWhere(env, auditLog, row, sql`true`, actorIdOf(entry))
+  if (await change()) return true
+  await db.delete(auditLog).where(eq(auditLog.id, row.id))
+  return false
+}
+
+/**
+ * The statement that records an action once for each row of `from`.
+ * @param from a table with its condition, at most 99,999,999 rows
+ * @param each the target and the details of an entry, as expressions over a row
+ */
+export function auditInsertEach(
+  env: Env,
+  entry: Omit<AuditEntry, 'target' | 'details'>,
+  from: SQL,
+  each: { target: SQL; details: SQL },
+) {
+  const row = auditRow(entry)
+  const id = numberedId(row.id, each.target)
+  return database(env)
+    .insert(auditLog)
+    .select(
+      sql`select ${rowValues(auditLog, row, { ...actorIdOf(entry), ...each, id })} from ${from}`,
+    )
+}
+
+/**
+ * The statement that records an action of a user in each of their organisations.
+ * @param when a condition: nothing is recorded where it is false at that point of the batch
+ */
+export const auditInsertForUser = (
+  env: Env,
+  entry: Omit<AuditEntry, 'organisationId' | 'actor'> & { actor: UserActor },
+  when: SQL = sql`true`,
+) => {
+  const row = auditRow({ ...entry, organisationId: '' })
+  return database(env)
+    .insert(auditLog)
+    .select(
+      sql`select ${rowValues(auditLog, row, {
+        id: numberedId(row.id, sql`${members.organisationId}`),
+        organisationId: sql`${members.organisationId}`,
+      })} from ${members} where ${members.userId} = ${entry.actor.userId} and ${when}`,
+    )
+}
+
+/** Digits are valid in an id, and its last eight characters are random: each row gets its own id. */
+const numberedId = (id: string, order: SQL): SQL =>
+  sql`${id.slice(0, -8)} || printf('%08d', row_number() over (order by ${order}))`
+
+function auditRow({ organisationId, actor, action, target, details }: AuditEntry): AuditRow {
+  const isUser = actor.type === 'user'
+  return {
+    id: newId('aud'),
+    organisationId,
+    at: new Date(),
+    actorType: actor.type,
+    actorId: isUser ? actor.userId : null,
+    actorEmail: isUser ? actor.email : null,
+    action,
+    target: target ?? null,
+    details: details ?? null,
+    ipAddress: actor.type === 'system' ? null : actor.ipAddress,
+  }
+}
+
+/**
+ * The details of a change: `name_old` and `name_new` for each field that differs.
+ * @returns undefined when nothing differs
+ */
+export function changedDetails<T extends Record<keyof T, unknown>>(
+  before: T,
+  change: Partial<T>,
+): AuditEntry['details'] | undefined {
+  const differing = (Object.keys(change) as (keyof T & string)[]).filter(
+    (field) => change[field] !== before[field],
+  )
+  if (differing.length === 0) return undefined
+  return Object.fromEntries(
+    differing.flatMap((field) => {
+      const name = field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+      return [
+        [`${name}_old`, detailOf(before[field])],
+        [`${name}_new`, detailOf(change[field])],
+      ]
+    }),
+  )
+}
+
+const MAX_DETAIL_LENGTH = 200
+
+/** A value for an entry. The query of a URL is removed, since it can contain a token. */
+function detailOf(value: unknown): string | number | boolean | null {
+  if (typeof value === 'number' || typeof value === 'boolean') return value
+  if (typeof value !== 'string') return null
+  const shown = /^https?:/i.test(value) ? value.replace(/\?.*$/s, '?…') : value
+  return shown.length > MAX_DETAIL_LENGTH ? `${shown.slice(0, MAX_DETAIL_LENGTH)}…` : shown
+}
+
+/** Looks up the id of an API key in the statement: a request has only the hash of its key. */
+function actorIdOf({ organisationId, actor }: Pick<AuditEntry, 'organisationId' | 'actor'>): {
+  actorId?: SQL
+} {
+  if (actor.type !== 'api_key') return {}
+  return {
+    actorId: sql`(select ${apiKeys.id} from ${apiKeys}
+      where ${apiKeys.organisationId} = ${organisationId} and ${apiKeys.hash} = ${actor.keyHash})`,
+  }
+}
+
+export interface AuditFilter {
+  action?: AuditAction | undefined
+  /** The user or API key that acted, or all actors of a type. */
+  actor?: { id: string } | { type: Actor['type'] } | undefined
+}
+
+/** An organisation's entries, newest first. `beforeId` is the last of the previous page. */
+export const listAuditEntries = (
+  env: Env,
+  organisationId: string,
+  {
+    limit,
+    beforeId,
+    filter: { action, actor } = {},
+  }: { limit: number; beforeId?: string | undefined; filter?: AuditFilter },
+): Promise<AuditRow[]> =>
+  database(env)
+    .select()
+    .from(auditLog)
+    .where(
+      and(
+        eq(auditLog.organisationId, organisationId),
+        action && eq(auditLog.action, action),
+        actor &&
+          ('id' in actor ? eq(auditLog.actorId, actor.id) : eq(auditLog.actorType, actor.type)),
+        beforeId === undefined ? undefined : lt(auditLog.id, beforeId),
+      ),
+    )
+    .orderBy(desc(auditLog.id))
+    .limit(limit)
+
+/** Deletes up to 1,000 entries of an organisation. @returns how many */
+export async function deleteAuditEntries(env: Env, organisationId: string): Promise<number> {
+  const db = database(env)
+  const page = db
+    .select({ id: auditLog.id })
+    .from(auditLog)
+    .where(eq(auditLog.organisationId, organisationId))
+    .limit(1_000)
+  const { meta } = await db.delete(auditLog).where(inArray(auditLog.id, page))
+  return meta.changes
+}
+
+/**
+ * Statements that remove a user's email address and IP addresses from all entries. The addresses are in the
+ * details of the user's own entries and of those about the user.
+ */
+export function anonymiseAuditEntries(env: Env, user: { id: string; emails: string[] }) {
+  const db = database(env)
+  const isOwn = eq(auditLog.actorId, user.id)
+  return [
+    db.update(auditLog).set({ actorEmail: DELETED_USER, ipAddress: null }).where(isOwn),
+    ...user.emails.map((email) => {
+      const address = JSON.stringify(email)
+      // Both conditions have an index. Reading all entries would take long.
+      const isAbout = sql`(${AUDIT_EMAIL} is not null and ${AUDIT_EMAIL} = ${email})`
+      return db
+        .update(auditLog)
+        .set({
+          details: sql`replace(${auditLog.details}, ${address}, ${JSON.stringify(DELETED_USER)})`,
+        })
+        .where(and(or(isOwn, isAbout), sql`instr(${auditLog.details}, ${address}) > 0`))
+    }),
+  ] as const
+}

@@ -1,0 +1,175 @@
+// Creates API keys, also as the replacement of another one. D1 stores their hashes only: a key is
+// returned once.
+import { waitUntil } from 'cloudflare:workers'
+import { and, eq, isNotNull, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { database, insertWhere } from '../platform/db/database.ts'
+import { apiKeys, organisations } from '../platform/db/schema.ts'
+import type { ApiKeyRow } from '../platform/db/schema.ts'
+import { AppError } from '../domain/errors.ts'
+import { newId } from '../platform/ids.ts'
+import { DAY_MS } from '../domain/limits.ts'
+import { hashKey, createKey } from '../credits/api-key.ts'
+import type { Mode } from '../domain/job.ts'
+import { notify } from '../mail/notify.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import { auditInsert } from './audit-log.ts'
+import { isUnlimited, requireUnlimited } from './authorisation.ts'
+import type { OrganisationRequest } from './authorisation.ts'
+import { isActive, isActiveKey } from './active-key.ts'
+import { isKey, readApiKey } from './api-keys.ts'
+import type { KeyRequest } from './api-keys.ts'
+import {
+  API_KEYS_CREATED_DAYS,
+  apiKeyLimitReached,
+  MAX_ACTIVE_API_KEYS,
+  MAX_API_KEYS_CREATED,
+} from './organisation-limits.ts'
+
+/** A new key in plain text, and its row. @param createdBy the id of a user; null for an operator */
+export function newApiKey({
+  organisationId,
+  mode,
+  name,
+  createdBy = null,
+  expiresAt = null,
+}: {
+  organisationId: string
+  mode: Mode
+  name: string
+  createdBy?: string | null
+  expiresAt?: Date | null
+}): { key: string; row: ApiKeyRow } {
+  const key = createKey(organisationId, mode)
+  const row = {
+    id: newId('key'),
+    organisationId,
+    mode,
+    name,
+    hash: hashKey(key),
+    lastFour: key.slice(-4),
+    createdBy,
+    createdAt: new Date(),
+    revokedAt: expiresAt,
+    lastUsedAt: null,
+  }
+  return { key, row }
+}
+
+/** A key in plain text, which cannot be read again. */
+export interface CreatedApiKey {
+  id: string
+  key: string
+}
+
+/**
+ * Creates a key, which reaches all workspaces. For the permission `develop` without a limit to workspaces.
+ * @param id chosen by the caller if the request can be repeated: one id creates one key
+ * @param expiresAt requests with the key are rejected from then on; null: never
+ * @param replaces the active key that the new one replaces, and when it is revoked
+ * @returns null when the id is already in use, or the replaced key is not active
+ * @throws AppError not_found, deletion_scheduled; validation_error at the limit of keys
+ */
+export async function createApiKey({
+  mode,
+  name,
+  id = newId('key'),
+  expiresAt = null,
+  replaces,
+  ...request
+}: OrganisationRequest & {
+  mode: Mode
+  name: string
+  id?: string
+  expiresAt?: Date | null
+  replaces?: { keyId: string; endsAt: Date }
+}): Promise<CreatedApiKey | null> {
+  const { env, actor, organisationId } = request
+  const db = database(env)
+  const createdBy = actor.type === 'user' ? actor.userId : null
+  const { key, row } = newApiKey({ organisationId, mode, name, createdBy, expiresAt })
+  const { lastFour } = row
+  const createdSince = Date.now() - API_KEYS_CREATED_DAYS * DAY_MS
+  const replaced = replaces && and(isKey({ organisationId, ...replaces }), isActiveKey())
+  const allowed = sql`${isUnlimited(actor, organisationId, 'develop')}
+    and exists (select 1 from ${organisations} where ${organisations.id} = ${organisationId}
+                  and ${organisations.deleteAfter} is null)
+    and (select count(*) from ${apiKeys} where ${apiKeys.organisationId} = ${organisationId}
+           and ${isActiveKey()}) < ${MAX_ACTIVE_API_KEYS}
+    and (select count(*) from ${apiKeys} where ${apiKeys.organisationId} = ${organisationId}
+           and ${apiKeys.createdAt} > ${createdSince}) < ${MAX_API_KEYS_CREATED}
+    and ${replaced ? sql`exists (select 1 from ${apiKeys} where ${replaced})` : sql`true`}`
+  const isNew = sql`exists (select 1 from ${apiKeys} where ${apiKeys.id} = ${id}
+                      and ${apiKeys.hash} = ${row.hash})`
+  const expires = expiresAt && { expires_at: expiresAt.toISOString() }
+  const details = { name, mode, last_four: lastFour, ...expires }
+  const [created, , existing] = await db.batch([
+    insertWhere(env, apiKeys, { ...row, id }, allowed).onConflictDoNothing(),
+    auditInsert(env, { ...request, action: 'api_key.created', target: id, details }, isNew),
+    db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.id, id)),
+    ...(replaces ? replacement({ ...request, ...replaces }, { id, isNew }) : []),
+  ])
+  if (created.meta.changes > 0) {
+    await organisationStub(env, organisationId).refresh()
+    const createdBy = actor.type === 'user' ? actor.email : 'Support staff'
+    const notification = { kind: 'api_key_created' as const, name, mode, lastFour, createdBy }
+    waitUntil(notify({ env, organisationId, notification }))
+    return { id, key }
+  }
+  if (existing.length > 0) return null
+  await requireUnlimited(request, 'develop')
+  if (await isScheduledForDeletion(env, organisationId)) throw new AppError('deletion_scheduled')
+  if (replaces && !isActive(await readApiKey({ ...request, ...replaces }))) return null
+  throw apiKeyLimitReached()
+}
+
+const HOUR_MS = 60 * 60_000
+/** How long the old key can remain active, hours. */
+export const OVERLAP_HOURS = [0, 1, 24, 72] as const
+
+/**
+ * Creates a key with the name, mode and expiry of another one, which is revoked after the overlap. For the
+ * permission `develop` without a limit to workspaces.
+ * @param id chosen by the caller: one id creates one key
+ * @returns the new key; null when the id is already in use, or the old key is not active
+ * @throws AppError not_found, deletion_scheduled; validation_error at the limit of keys
+ */
+export async function rollApiKey({
+  keyId,
+  overlapHours,
+  id,
+  ...request
+}: KeyRequest & {
+  overlapHours: (typeof OVERLAP_HOURS)[number]
+  id: string
+}): Promise<CreatedApiKey | null> {
+  const { name, mode, revokedAt: expiresAt } = await readApiKey({ ...request, keyId })
+  const endsAt = new Date(Date.now() + overlapHours * HOUR_MS)
+  return createApiKey({ ...request, id, mode, name, expiresAt, replaces: { keyId, endsAt } })
+}
+
+/** Statements that end the replaced key if the new one was inserted, with an audit entry. */
+function replacement(
+  { keyId, endsAt, ...request }: KeyRequest & { endsAt: Date },
+  { id, isNew }: { id: string; isNew: SQL },
+) {
+  const { env } = request
+  const details = { new_key: id, ends_at: endsAt.toISOString() }
+  const ends = endsAt.getTime()
+  return [
+    auditInsert(env, { ...request, action: 'api_key.rolled', target: keyId, details }, isNew),
+    database(env)
+      .update(apiKeys)
+      // An earlier expiry remains.
+      .set({ revokedAt: sql`min(coalesce(${apiKeys.revokedAt}, ${ends}), ${ends})` })
+      .where(and(eq(apiKeys.id, keyId), isNew)),
+  ]
+}
+
+async function isScheduledForDeletion(env: Env, organisationId: string): Promise<boolean> {
+  const isScheduled = and(
+    eq(organisations.id, organisationId),
+    isNotNull(organisations.deleteAfter),
+  )
+  return (await database(env).$count(organisations, isScheduled)) > 0
+}

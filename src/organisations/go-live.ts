@@ -1,0 +1,87 @@
+// What an organisation has done of the steps from its first test job to production.
+import { eq, sql } from 'drizzle-orm'
+import { requirePermission } from './authorisation.ts'
+import type { OrganisationRequest } from './authorisation.ts'
+import { database } from '../platform/db/database.ts'
+import { jobsDatabase } from '../platform/db/shards.ts'
+import { billingAccounts, payments } from '../platform/db/billing-schema.ts'
+import { apiKeys, IS_FINAL, jobs, organisations } from '../platform/db/schema.ts'
+import { webhookEndpoints, webhookEvents } from '../platform/db/webhook-schema.ts'
+import { AppError } from '../domain/errors.ts'
+import { DEFAULT_ENDPOINT } from '../domain/webhook.ts'
+import { isActiveKey } from './active-key.ts'
+
+/** How many of the latest jobs and events are searched. Bounds what a page reads. */
+const SEARCHED_ROWS = 500
+
+export interface GoLiveState {
+  hasLiveKey: boolean
+  hasWebhookUrl: boolean
+  hasDelivery: boolean
+  hasLiveJob: boolean
+  /** A payment method, a paid plan or a payment. */
+  hasBilling: boolean
+}
+
+/**
+ * Reads the state in one statement per database. For the permission `develop`.
+ * @throws AppError not_found
+ */
+export async function readGoLiveState(request: OrganisationRequest): Promise<GoLiveState> {
+  await requirePermission(request, 'develop')
+  const { env, organisationId } = request
+  const [account, work] = await Promise.all([
+    readAccount(env, organisationId),
+    readWork(env, organisationId),
+  ])
+  if (!account) throw new AppError('not_found')
+  const { formerUrl, ...steps } = account
+  const { defaultUrl, ...done } = work
+  return { ...steps, ...done, hasWebhookUrl: Boolean(defaultUrl ?? formerUrl) }
+}
+
+async function readAccount(env: Env, organisationId: string) {
+  const [state] = await database(env)
+    .select({
+      hasLiveKey: flag(sql`exists (select 1 from ${apiKeys}
+        where ${apiKeys.organisationId} = ${organisationId} and ${apiKeys.mode} = 'live'
+          and ${isActiveKey()})`),
+      formerUrl: organisations.defaultWebhookUrl,
+      hasBilling: flag(sql`${organisations.plan} <> 'starter'
+        or exists (select 1 from ${billingAccounts}
+          where ${billingAccounts.organisationId} = ${organisationId}
+            and ${billingAccounts.paymentMethod} is not null)
+        or exists (select 1 from ${payments}
+          where ${payments.organisationId} = ${organisationId} and ${payments.status} = 'paid')`),
+    })
+    .from(organisations)
+    .where(eq(organisations.id, organisationId))
+  return state
+}
+
+async function readWork(env: Env, organisationId: string) {
+  const [state] = await jobsDatabase(env, organisationId).all<{
+    delivered: number
+    live: number
+    url: string | null
+  }>(sql`
+    select exists (select 1 from (select ${webhookEvents.status} as status
+          from ${webhookEvents} where ${webhookEvents.organisationId} = ${organisationId}
+          order by ${webhookEvents.id} desc limit ${SEARCHED_ROWS})
+        where status = 'delivered') as delivered,
+      exists (select 1 from (select ${jobs.mode} as mode from ${jobs}
+          where ${jobs.organisationId} = ${organisationId} and ${IS_FINAL}
+            and ${jobs.status} = 'completed'
+          order by ${jobs.id} desc limit ${SEARCHED_ROWS})
+        where mode = 'live') as live,
+      (select ${webhookEndpoints.url} from ${webhookEndpoints}
+        where ${webhookEndpoints.organisationId} = ${organisationId}
+          and ${webhookEndpoints.id} = ${DEFAULT_ENDPOINT}) as url`)
+  return {
+    hasDelivery: Boolean(state?.delivered),
+    hasLiveJob: Boolean(state?.live),
+    defaultUrl: state?.url,
+  }
+}
+
+const flag = (condition: ReturnType<typeof sql>) => sql`(${condition})`.mapWith(Boolean)

@@ -1,0 +1,70 @@
+// Granting credits. The ledger of the Organisation is the source of truth.
+import { and, eq, sql } from 'drizzle-orm'
+import { auditInsert } from './audit-log.ts'
+import { requireOperator } from './authorisation.ts'
+import type { OrganisationRequest } from './authorisation.ts'
+import { auditLog } from '../platform/db/schema.ts'
+import type { OrganisationRow } from '../platform/db/schema.ts'
+import { AppError } from '../domain/errors.ts'
+import { SIGN_UP_REFERENCE } from '../credits/ledger.ts'
+import { newOrganisationStub, organisationStub } from '../credits/organisation-stub.ts'
+import { findOrganisation } from './organisations.ts'
+
+/**
+ * Grants credits to an organisation, once per `reference`. For operators.
+ * @returns the balance
+ * @throws AppError not_found
+ */
+export async function addCredits({
+  env,
+  actor,
+  organisationId,
+  amount,
+  reason,
+  reference,
+}: OrganisationRequest & { amount: number; reason: string; reference: string }): Promise<number> {
+  requireOperator(actor)
+  if (!(await findOrganisation(env, organisationId))) {
+    throw new AppError('not_found', 'No organisation with this id.')
+  }
+  const organisation = organisationStub(env, organisationId)
+  const { balance } = await organisation.grant({ amount, reason, reference })
+  // The ledger is in another database. If this fails, repeating the request records the grant.
+  const recorded = and(
+    eq(auditLog.organisationId, organisationId),
+    eq(auditLog.action, 'credits.granted'),
+    eq(auditLog.target, reference),
+  )
+  await auditInsert(
+    env,
+    {
+      organisationId,
+      actor,
+      action: 'credits.granted',
+      target: reference,
+      details: { amount, reason, reference },
+    },
+    sql`not exists (select 1 from ${auditLog} where ${recorded})`,
+  )
+  return balance
+}
+
+/**
+ * Grants the first credits of an organisation, once. Runs before its row is inserted: credits without
+ * a row cannot be used, while a row without credits would be a customer who never received them.
+ */
+export async function grantSignUpCredits({
+  env,
+  organisation,
+  amount,
+}: {
+  env: Env
+  organisation: Pick<OrganisationRow, 'id' | 'regionCode'>
+  amount: number
+}): Promise<void> {
+  await newOrganisationStub(env, organisation).grant({
+    amount,
+    reason: 'Credits at sign-up',
+    reference: SIGN_UP_REFERENCE,
+  })
+}

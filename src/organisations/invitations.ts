@@ -1,0 +1,170 @@
+// Invitations to an organisation: creating, finding and withdrawing them. users/accept-invitation
+// turns one into a membership.
+import { waitUntil } from 'cloudflare:workers'
+import { and, asc, eq, gt, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { auditInsert } from './audit-log.ts'
+import { requirePermission } from './authorisation.ts'
+import type { OrganisationRequest } from './authorisation.ts'
+import { database, insertWhere } from '../platform/db/database.ts'
+import { invitations, members, users } from '../platform/db/auth-schema.ts'
+import type { InvitationRow } from '../platform/db/auth-schema.ts'
+import type { Role } from '../domain/role.ts'
+import { organisations } from '../platform/db/schema.ts'
+import type { OrganisationRow } from '../platform/db/schema.ts'
+import { AppError } from '../domain/errors.ts'
+import { DAY_MS } from '../domain/limits.ts'
+import { newId } from '../platform/ids.ts'
+import { sendEmail } from '../mail/send.ts'
+import { invitationEmail } from '../mail/templates.tsx'
+import { hashToken, randomToken } from '../platform/signing/token.ts'
+import { organisationExists } from './organisation-exists.ts'
+import { checkedLimit, limitText } from './workspace-rights.ts'
+import { MAX_MEMBERS, MAX_OPEN_INVITATIONS, memberLimitReached } from './organisation-limits.ts'
+
+const INVITATION_MS = 7 * DAY_MS
+
+export interface OpenInvitation {
+  invitation: InvitationRow
+  organisation: OrganisationRow
+}
+
+/**
+ * Invites an address by email; inviting it again replaces the open invitation. For owners. The token
+ * of the link is stored as a hash only.
+ * @param baseUrl the start of the link
+ * @returns the role of the invitation that was replaced; null when the address belongs to a member
+ * @throws AppError not_found; validation_error at the limit of members and invitations, or for
+ *   an invalid list of workspaces
+ */
+export async function invite({
+  organisationName,
+  baseUrl,
+  email,
+  role,
+  workspaceIds = null,
+  ...request
+}: OrganisationRequest & {
+  organisationName: string
+  baseUrl: string
+  email: string
+  role: Role
+  /** Null for all. */
+  workspaceIds?: string[] | null
+}): Promise<{ replaced: Role | undefined } | null> {
+  await requirePermission(request, 'administer')
+  const { env, actor, organisationId } = request
+  const db = database(env)
+  const address = email.toLowerCase()
+  const existingMembers = await db
+    .select({ userId: members.userId })
+    .from(members)
+    .innerJoin(users, eq(users.id, members.userId))
+    .where(and(eq(members.organisationId, organisationId), eq(users.email, address)))
+  if (existingMembers.length > 0) return null
+  const limit = await checkedLimit(request, { role, workspaceIds })
+  const now = new Date()
+  const [open] = await db
+    .select({ role: invitations.role })
+    .from(invitations)
+    .where(
+      and(eq(invitations.organisationId, organisationId), eq(invitations.email, address), isOpen()),
+    )
+  const token = randomToken()
+  const invitation = {
+    id: newId('inv'),
+    role,
+    workspaceIds: limit,
+    tokenHash: hashToken(token),
+    createdAt: now,
+    expiresAt: new Date(now.getTime() + INVITATION_MS),
+  }
+  const otherInvitations = sql`(select count(*) from ${invitations}
+    where ${invitations.organisationId} = ${organisationId} and ${invitations.email} <> ${address}
+      and ${invitations.expiresAt} > ${now.getTime()})`
+  const currentMembers = sql`(select count(*) from ${members}
+    where ${members.organisationId} = ${organisationId})`
+  const workspaces = limit && { workspaces: limitText(limit) }
+  const details = { email: address, role, ...workspaces }
+  const [created] = await db.batch([
+    insertWhere(
+      env,
+      invitations,
+      { organisationId, email: address, ...invitation },
+      sql`${otherInvitations} < ${MAX_OPEN_INVITATIONS}
+        and ${currentMembers} + ${otherInvitations} < ${MAX_MEMBERS}`,
+    ).onConflictDoUpdate({
+      target: [invitations.organisationId, invitations.email],
+      set: invitation,
+    }),
+    auditInsert(
+      env,
+      { ...request, action: 'invitation.created', target: invitation.id, details },
+      sql`exists (select 1 from ${invitations} where ${invitations.id} = ${invitation.id})`,
+    ),
+  ])
+  if (created.meta.changes === 0) throw memberLimitReached()
+  const message = invitationEmail({
+    link: `${baseUrl}/console/invitations/${token}`,
+    organisationName,
+    invitedBy: actor.type === 'user' ? actor.email : 'An operator',
+  })
+  waitUntil(sendEmail({ env, to: address, email: message }))
+  return { replaced: open?.role }
+}
+
+const isOpen = () => gt(invitations.expiresAt, new Date())
+
+/** The open invitations of an organisation, oldest first. */
+export const openInvitationsOf = (env: Env, organisationId: string): Promise<InvitationRow[]> =>
+  database(env)
+    .select()
+    .from(invitations)
+    .where(and(eq(invitations.organisationId, organisationId), isOpen()))
+    .orderBy(asc(invitations.id))
+
+/** @returns undefined when the token is invalid, used or expired, or the invitation was withdrawn */
+export async function findInvitation(env: Env, token: string): Promise<OpenInvitation | undefined> {
+  const [found] = await findOpen(env, eq(invitations.tokenHash, hashToken(token)))
+  return found
+}
+
+/** Open invitations to a verified address. Accepting one requires the token of its email. */
+export const invitationsTo = (env: Env, email: string): Promise<OpenInvitation[]> =>
+  findOpen(env, eq(invitations.email, email.toLowerCase()))
+
+const findOpen = (env: Env, condition: SQL): Promise<OpenInvitation[]> =>
+  database(env)
+    .select({ invitation: invitations, organisation: organisations })
+    .from(invitations)
+    .innerJoin(organisations, eq(organisations.id, invitations.organisationId))
+    .where(and(condition, isOpen(), organisationExists()))
+
+/**
+ * Withdraws an open invitation. For owners.
+ * @throws AppError not_found
+ */
+export async function withdrawInvitation({
+  invitationId,
+  ...request
+}: OrganisationRequest & { invitationId: string }): Promise<void> {
+  await requirePermission(request, 'administer')
+  const { env, organisationId } = request
+  const db = database(env)
+  const isInvitation = and(
+    eq(invitations.id, invitationId),
+    eq(invitations.organisationId, organisationId),
+  )
+  const [invitation] = await db.select().from(invitations).where(isInvitation)
+  if (!invitation) throw new AppError('not_found')
+  const details = { email: invitation.email, role: invitation.role }
+  const [, withdrawn] = await db.batch([
+    auditInsert(
+      env,
+      { ...request, action: 'invitation.withdrawn', target: invitationId, details },
+      sql`exists (select 1 from ${invitations} where ${isInvitation})`,
+    ),
+    db.delete(invitations).where(isInvitation),
+  ])
+  if (withdrawn.meta.changes === 0) throw new AppError('not_found')
+}

@@ -1,0 +1,178 @@
+// The members of organisations and their roles. Every organisation has an owner at all times.
+import { and, asc, eq, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { auditInsert, changedDetails } from './audit-log.ts'
+import {
+  accessOf,
+  isSelf,
+  requireMember,
+  requirePermission,
+  requireOwnerOrSelf,
+} from './authorisation.ts'
+import type { OrganisationRequest } from './authorisation.ts'
+import { database } from '../platform/db/database.ts'
+import { members, users } from '../platform/db/auth-schema.ts'
+import type { InvitationRow } from '../platform/db/auth-schema.ts'
+import type { Role } from '../domain/role.ts'
+import { apiKeys, organisations } from '../platform/db/schema.ts'
+import type { OrganisationRow } from '../platform/db/schema.ts'
+import { AppError } from '../domain/errors.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import { checkedLimit, limitText } from './workspace-rights.ts'
+import { isActiveKey } from './active-key.ts'
+import { revocation } from './api-keys.ts'
+import { organisationExists } from './organisation-exists.ts'
+import { openInvitationsOf } from './invitations.ts'
+
+export interface Membership {
+  organisation: OrganisationRow
+  role: Role
+  /** The workspaces that the member may access; null for all. */
+  workspaceIds: string[] | null
+  /** Whether the organisation has a live API key that is not revoked. */
+  hasLiveKey: boolean
+}
+
+export interface Member {
+  userId: string
+  email: string
+  /** Empty until the user enters one. */
+  name: string
+  role: Role
+  /** The workspaces that the member may access; null for all. */
+  workspaceIds: string[] | null
+  createdAt: Date
+}
+
+type MemberRequest = OrganisationRequest & { userId: string }
+
+/** A user's organisations, the first joined first. */
+export async function membershipsOf(env: Env, userId: string): Promise<Membership[]> {
+  const { role, workspaceIds } = members
+  const hasLiveKey = sql`exists (select 1 from ${apiKeys}
+    where ${apiKeys.organisationId} = ${organisations.id} and ${apiKeys.mode} = 'live'
+      and ${isActiveKey()})`.mapWith(Boolean)
+  const rows = await database(env)
+    .select({ organisation: organisations, role, workspaceIds, hasLiveKey })
+    .from(members)
+    .innerJoin(organisations, eq(organisations.id, members.organisationId))
+    .where(and(eq(members.userId, userId), organisationExists()))
+    .orderBy(asc(members.createdAt))
+  return rows.map((row) => ({ ...row, ...accessOf(row) }))
+}
+
+/**
+ * Members and open invitations of an organisation, oldest first. For members.
+ * @throws AppError not_found
+ */
+export async function readTeam(
+  request: OrganisationRequest,
+): Promise<{ members: Member[]; invitations: InvitationRow[] }> {
+  await requireMember(request)
+  const { env, organisationId } = request
+  return {
+    members: await membersOf(env, organisationId),
+    invitations: await openInvitationsOf(env, organisationId),
+  }
+}
+
+/**
+ * One member. For owners, and for the member.
+ * @throws AppError not_found
+ */
+export async function readMember(request: MemberRequest): Promise<Member> {
+  await requireOwnerOrSelf(request)
+  const { env, organisationId, userId } = request
+  const [member] = await membersOf(env, organisationId, eq(members.userId, userId))
+  if (!member) throw new AppError('not_found')
+  return member
+}
+
+function membersOf(env: Env, organisationId: string, condition?: SQL): Promise<Member[]> {
+  const { userId, role, workspaceIds, createdAt } = members
+  return database(env)
+    .select({ userId, email: users.email, name: users.name, role, workspaceIds, createdAt })
+    .from(members)
+    .innerJoin(users, eq(users.id, userId))
+    .where(and(eq(members.organisationId, organisationId), condition))
+    .orderBy(asc(createdAt))
+}
+
+/**
+ * Removes a member. The last owner cannot be removed. For owners, and for the member, who leaves.
+ * @param revokeKeys also revokes the API keys that the member created
+ * @returns false when nothing was removed
+ * @throws AppError not_found
+ */
+export async function removeMember({
+  revokeKeys,
+  ...request
+}: MemberRequest & { revokeKeys: boolean }): Promise<boolean> {
+  const { env, actor, organisationId, userId } = request
+  const { email, role } = await readMember(request)
+  const db = database(env)
+  const removable = and(isMemberRow(request), notLastOwner(organisationId))
+  const isRemovable = sql`exists (select 1 from ${members} where ${removable})`
+  const action = isSelf(actor, userId) ? 'member.left' : 'member.removed'
+  const details = { email, role, keys_revoked: revokeKeys }
+  const record = auditInsert(env, { ...request, action, target: userId, details }, isRemovable)
+  const removal = db.delete(members).where(removable)
+  if (!revokeKeys) {
+    const [, removed] = await db.batch([record, removal])
+    return removed.meta.changes > 0
+  }
+  const keys = revocation(request, sql`${apiKeys.createdBy} = ${userId} and ${isRemovable}`)
+  const [, , , removed] = await db.batch([...keys, record, removal])
+  // If this fails, the keys stop working when the Organisation's snapshot expires, after 30 seconds.
+  await organisationStub(env, organisationId).refresh()
+  return removed.meta.changes > 0
+}
+
+/**
+ * Changes a member's role and workspaces. The role of the last owner cannot change. For owners.
+ * @param workspaceIds null for all
+ * @returns false when nothing was changed
+ * @throws AppError not_found; validation_error for an invalid list of workspaces
+ */
+export async function changeRole({
+  role,
+  workspaceIds = null,
+  ...request
+}: MemberRequest & { role: Role; workspaceIds?: string[] | null }): Promise<boolean> {
+  await requirePermission(request, 'administer')
+  const { env, organisationId, userId } = request
+  const member = await readMember(request)
+  const limit = await checkedLimit(request, { role, workspaceIds })
+  const allowed = and(
+    isMemberRow(request),
+    role === 'owner' ? undefined : notLastOwner(organisationId),
+  )
+  const changes = changedDetails(
+    { role: member.role, workspaces: limitText(member.workspaceIds) },
+    { role, workspaces: limitText(limit) },
+  )
+  const details = { email: member.email, ...changes }
+  const [, changed] = await database(env).batch([
+    auditInsert(
+      env,
+      { ...request, action: 'member.role_changed', target: userId, details },
+      sql`exists (select 1 from ${members} where ${allowed} and (${members.role} <> ${role}
+            or ${members.workspaceIds} is not ${limit && JSON.stringify(limit)}))`,
+    ),
+    database(env).update(members).set({ role, workspaceIds: limit }).where(allowed),
+  ])
+  return changed.meta.changes > 0
+}
+
+const isMemberRow = ({ organisationId, userId }: MemberRequest) =>
+  and(eq(members.organisationId, organisationId), eq(members.userId, userId))
+
+/**
+ * An SQL condition of the statement that changes the row, so that the last two owners cannot both leave
+ * at the same time. Owners whose account is scheduled for deletion do not count.
+ */
+const notLastOwner = (organisationId: string) =>
+  sql`(${members.role} <> 'owner' or exists (select 1 from members as others
+        join users as people on people.id = others.user_id
+        where others.organisation_id = ${organisationId} and others.role = 'owner'
+          and others.user_id <> ${members.userId} and people.delete_after is null))`

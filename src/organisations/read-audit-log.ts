@@ -1,0 +1,29 @@
+// Reading the audit log, page by page.
+import type { AuditRow } from '../platform/db/schema.ts'
+import { listAuditEntries } from './audit-log.ts'
+import type { AuditFilter } from './audit-log.ts'
+import { pageOf } from '../domain/page.ts'
+import type { Page } from '../domain/page.ts'
+import { requirePermission } from './authorisation.ts'
+import type { OrganisationRequest } from './authorisation.ts'
+
+/**
+ * A page of an organisation's audit log, newest first. For owners.
+ * @param beforeId the last entry of the previous page
+ * @throws AppError not_found
+ */
+export async function readAuditLog({
+  filter = {},
+  limit,
+  beforeId,
+  ...request
+}: OrganisationRequest & {
+  filter?: AuditFilter
+  limit: number
+  beforeId?: string | undefined
+}): Promise<Page<AuditRow>> {
+  await requirePermission(request, 'administer')
+  const { env, organisationId } = request
+  const rows = await listAuditEntries(env, organisationId, { limit: limit + 1, beforeId, filter })
+  return pageOf(rows, limit)
+}

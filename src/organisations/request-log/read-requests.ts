@@ -1,0 +1,155 @@
+// Reads the request log of an organisation.
+import { eq } from 'drizzle-orm'
+import { requireUnlimited } from '../authorisation.ts'
+import type { OrganisationRequest } from '../authorisation.ts'
+import { database } from '../../platform/db/database.ts'
+import { apiKeys } from '../../platform/db/schema.ts'
+import type { ApiKeyRow } from '../../platform/db/schema.ts'
+import { AppError } from '../../domain/errors.ts'
+import { keyReference } from '../../credits/request-log.ts'
+import type { RequestEntry, RequestFilter, RequestQuery } from '../../credits/request-log.ts'
+import { organisationStub } from '../../credits/organisation-stub.ts'
+
+/** The maximum number of calls per page; each reads at most 1 MB of the log. */
+const MAX_CALLS = 8
+/** A search for an ID reads the whole log. */
+const MAX_CALLS_FOR_ID = 100
+
+type LogKey = Pick<ApiKeyRow, 'id' | 'name' | 'mode' | 'lastFour' | 'revokedAt'>
+
+/** An entry with its API key; null for a key that the organisation does not have. */
+export interface RequestWithKey extends Omit<RequestEntry, 'key'> {
+  apiKey: LogKey | null
+}
+
+export interface RequestPage {
+  /** Newest first. */
+  requests: RequestWithKey[]
+  /** The position before which older requests may follow. */
+  olderThan: string | undefined
+  /** The position after which newer requests may follow. */
+  newerThan: string | undefined
+  /** Whether the search ended before the page was full or the log was read. */
+  isPartial: boolean
+}
+
+/** The keys of an organisation by their reference in the log. */
+async function keysOf(env: Env, organisationId: string): Promise<Map<string, LogKey>> {
+  const { id, name, mode, lastFour, revokedAt, hash } = apiKeys
+  const rows = await database(env)
+    .select({ id, name, mode, lastFour, revokedAt, hash })
+    .from(apiKeys)
+    .where(eq(apiKeys.organisationId, organisationId))
+  return new Map(rows.map(({ hash, ...key }) => [keyReference(hash), key]))
+}
+
+const withKey = (keys: Map<string, LogKey>, { key, ...entry }: RequestEntry): RequestWithKey => ({
+  ...entry,
+  apiKey: (key !== null && keys.get(key)) || null,
+})
+
+/**
+ * A page of the log, by default the newest. Requests appear within a few seconds.
+ * @param keyId an API key; a key of another organisation has no requests
+ * @param before or `after`: a position from a page
+ * @throws AppError not_found
+ */
+export async function readRequestLog({
+  keyId,
+  filter,
+  limit,
+  before,
+  after,
+  ...request
+}: OrganisationRequest & {
+  keyId?: string | undefined
+  filter: Omit<RequestFilter, 'key'>
+  limit: number
+  before?: string | undefined
+  after?: string | undefined
+}): Promise<RequestPage & { keys: LogKey[] }> {
+  await requireUnlimited(request, 'jobs')
+  const { env, organisationId } = request
+  const keys = await keysOf(env, organisationId)
+  // No entry has this reference.
+  const key = keyId && ([...keys].find(([, { id }]) => id === keyId)?.[0] ?? 'unknown')
+  const direction = after === undefined ? 'older' : 'newer'
+  const { found, from } = await scanLog(env, organisationId, {
+    filter: { ...filter, key: key || undefined },
+    // One more than the page shows that there are more.
+    limit: limit + 1,
+    direction,
+    from: after ?? before,
+  })
+
+  // At the newest page: shows it in full.
+  if (after !== undefined && from === undefined && found.length <= limit) {
+    return readRequestLog({ ...request, keyId, filter, limit })
+  }
+  const isPartial = from !== undefined && found.length <= limit
+  const page = found.slice(0, limit)
+  const hasMore = found.length > limit
+  const lastPosition = hasMore ? page.at(-1)?.position : from
+  const firstPosition = page[0]?.position
+  const requests = (direction === 'older' ? page : page.toReversed()).map((entry) =>
+    withKey(keys, entry),
+  )
+  const [olderThan, newerThan] =
+    direction === 'older'
+      ? [lastPosition, before === undefined ? undefined : (firstPosition ?? before)]
+      : [firstPosition ?? after, lastPosition]
+  return { requests, olderThan, newerThan, isPartial, keys: [...keys.values()] }
+}
+
+/**
+ * One request. Several requests can have the same ID, since clients may choose it.
+ * @param position selects one of them; by default the latest
+ * @throws AppError not_found
+ */
+export async function readRequest({
+  requestId,
+  position,
+  ...request
+}: OrganisationRequest & {
+  requestId: string
+  position: string | undefined
+}): Promise<RequestWithKey> {
+  await requireUnlimited(request, 'jobs')
+  const { env, organisationId } = request
+  const latest = {
+    filter: { id: requestId },
+    limit: 1,
+    direction: 'older',
+    from: undefined,
+  } as const
+  const entry =
+    position === undefined
+      ? (await scanLog(env, organisationId, latest)).found[0]
+      : await organisationStub(env, organisationId).requestAt(position)
+  if (entry?.requestId !== requestId) throw new AppError('not_found')
+  return withKey(await keysOf(env, organisationId), entry)
+}
+
+/**
+ * Reads the log until `limit` entries match, in a bounded number of calls.
+ * @returns `from`: where the log continues; undefined at its end
+ */
+async function scanLog(
+  env: Env,
+  organisationId: string,
+  { limit, ...query }: RequestQuery,
+): Promise<{ found: RequestEntry[]; from: string | undefined }> {
+  const found: RequestEntry[] = []
+  let { from } = query
+  let calls = query.filter.id === undefined ? MAX_CALLS : MAX_CALLS_FOR_ID
+  do {
+    const scan = await organisationStub(env, organisationId).readRequests({
+      ...query,
+      limit: limit - found.length,
+      from,
+    })
+    found.push(...scan.entries)
+    from = scan.continueFrom
+  } while (from !== undefined && found.length < limit && --calls > 0)
+  return { found, from }
+}

@@ -1,0 +1,167 @@
+// Workspaces. Every change refreshes the Organisation, whose snapshot contains the active ones.
+import { and, asc, eq, sql } from 'drizzle-orm'
+import { database, insertWhere } from '../platform/db/database.ts'
+import { workspaces } from '../platform/db/schema.ts'
+import type { WorkspaceRow } from '../platform/db/schema.ts'
+import { AppError } from '../domain/errors.ts'
+import type { Actor } from '../domain/actor.ts'
+import { newId } from '../platform/ids.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import { auditInsert, changedDetails } from './audit-log.ts'
+import { requireMember, requirePermission } from './authorisation.ts'
+import type { OrganisationRequest } from './authorisation.ts'
+import { inWorkspaces } from './workspace-rights.ts'
+import {
+  MAX_ACTIVE_WORKSPACES,
+  MAX_WORKSPACES,
+  workspaceLimitReached,
+} from './organisation-limits.ts'
+
+export const workspaceRow = ({
+  organisationId,
+  name,
+}: Pick<WorkspaceRow, 'organisationId' | 'name'>): WorkspaceRow => ({
+  id: newId('ws'),
+  organisationId,
+  name,
+  status: 'active',
+  createdAt: new Date(),
+})
+
+/**
+ * The workspaces of an organisation that the member may access, oldest first.
+ * @throws AppError not_found
+ */
+export async function listWorkspaces(request: OrganisationRequest): Promise<WorkspaceRow[]> {
+  const { workspaceIds } = await requireMember(request)
+  const { env, organisationId } = request
+  return database(env)
+    .select()
+    .from(workspaces)
+    .where(
+      and(eq(workspaces.organisationId, organisationId), inWorkspaces(workspaceIds, workspaces.id)),
+    )
+    .orderBy(asc(workspaces.id))
+}
+
+/**
+ * Creates a workspace. For owners.
+ * @throws AppError not_found; validation_error at the limit of workspaces, and for a user if an active
+ *   workspace has this name
+ */
+export async function createWorkspace({
+  name,
+  ...request
+}: OrganisationRequest & { name: string }): Promise<WorkspaceRow> {
+  await requirePermission(request, 'administer')
+  await requireUniqueName(request, { name })
+  const { env, actor, organisationId } = request
+  const workspace = workspaceRow({ organisationId, name })
+  const allowed = sql`${isBelowActiveLimit(organisationId)}
+    and ${isUniqueName(actor, workspace)}
+    and (select count(*) from ${workspaces}
+         where ${workspaces.organisationId} = ${organisationId}) < ${MAX_WORKSPACES}`
+  const [created] = await database(env).batch([
+    insertWhere(env, workspaces, workspace, allowed),
+    auditInsert(
+      env,
+      { ...request, action: 'workspace.created', target: workspace.id, details: { name } },
+      sql`exists (select 1 from ${workspaces} where ${workspaces.id} = ${workspace.id})`,
+    ),
+  ])
+  if (created.meta.changes === 0) {
+    // A concurrent request may have created a workspace with this name.
+    await requireUniqueName(request, { name })
+    throw workspaceLimitReached()
+  }
+  await organisationStub(env, organisationId).refresh()
+  return workspace
+}
+
+/**
+ * Renames, archives or restores a workspace. Jobs of an archived workspace continue; new ones are
+ * rejected. For owners.
+ * @throws AppError not_found; validation_error when restoring would exceed the limit of active ones, and
+ *   for a user if another active workspace has this name
+ */
+export async function updateWorkspace({
+  workspaceId,
+  change,
+  ...request
+}: OrganisationRequest & {
+  workspaceId: string
+  change: Partial<Pick<WorkspaceRow, 'name' | 'status'>>
+}): Promise<WorkspaceRow> {
+  await requirePermission(request, 'administer')
+  const { env, organisationId } = request
+  const db = database(env)
+  const isWorkspace = and(
+    eq(workspaces.id, workspaceId),
+    eq(workspaces.organisationId, organisationId),
+  )
+  const [before] = await db.select().from(workspaces).where(isWorkspace)
+  if (!before) throw new AppError('not_found')
+  const { name, status } = { ...before, ...change }
+  if (status === 'active') {
+    await requireUniqueName(request, { name, exceptId: workspaceId })
+  }
+  const details = changedDetails(before, change)
+  let after = before
+  if (details) {
+    const allowed =
+      change.status === 'active'
+        ? sql`(${workspaces.status} = 'active' or ${isBelowActiveLimit(organisationId)})`
+        : undefined
+    const [, [updated]] = await db.batch([
+      auditInsert(
+        env,
+        { ...request, action: 'workspace.updated', target: workspaceId, details },
+        sql`exists (select 1 from ${workspaces} where ${and(isWorkspace, allowed)})`,
+      ),
+      db.update(workspaces).set(change).where(and(isWorkspace, allowed)).returning(),
+    ])
+    if (!updated) throw workspaceLimitReached()
+    after = updated
+  }
+  // Runs even if nothing changed: an earlier equal request may have failed before this step.
+  await organisationStub(env, organisationId).refresh()
+  return after
+}
+
+const isBelowActiveLimit = (organisationId: string) =>
+  sql`(select count(*) from workspaces as active where active.organisation_id = ${organisationId}
+         and active.status = 'active') < ${MAX_ACTIVE_WORKSPACES}`
+
+const comparable = (name: string) => name.trim().toLowerCase()
+
+/**
+ * Rejects the name of another active workspace. Does not apply to operators: their API accepts
+ * duplicates.
+ */
+async function requireUniqueName(
+  { env, actor, organisationId }: OrganisationRequest,
+  { name, exceptId }: { name: string; exceptId?: string },
+): Promise<void> {
+  if (actor.type !== 'user') return
+  const active = await database(env)
+    .select({ id: workspaces.id, name: workspaces.name })
+    .from(workspaces)
+    .where(and(eq(workspaces.organisationId, organisationId), eq(workspaces.status, 'active')))
+  const isTaken = active.some(
+    (other) => other.id !== exceptId && comparable(other.name) === comparable(name),
+  )
+  if (isTaken) {
+    throw new AppError(
+      'validation_error',
+      `An active workspace already has the name “${name}”. Choose another name.`,
+    )
+  }
+}
+
+/** The same condition in SQL, so that a form that is sent twice creates one workspace. */
+const isUniqueName = (actor: Actor, { organisationId, name }: WorkspaceRow) =>
+  actor.type === 'user'
+    ? sql`not exists (select 1 from workspaces as other
+        where other.organisation_id = ${organisationId} and other.status = 'active'
+          and other.name = ${name})`
+    : sql`true`

@@ -1,0 +1,35 @@
+// The tables of job statistics: counts per day, which cron writes (jobs/reports/daily-statistics). They outlive
+// test jobs, and a page reads them instead of the jobs of finished days.
+import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { MODES } from '../../domain/job.ts'
+import type { JobErrorCode } from '../../domain/job.ts'
+
+/** The jobs that were created on one day (UTC), counted by how they ended. */
+export const jobStatistics = sqliteTable(
+  'job_statistics',
+  {
+    /** Days since 1970. */
+    day: integer().notNull(),
+    organisationId: text('organisation_id').notNull(),
+    mode: text({ enum: MODES }).notNull(),
+    workspaceId: text('workspace_id').notNull(),
+    completed: integer().notNull(),
+    failed: integer().notNull(),
+    /** Cancelled and refunded jobs. */
+    other: integer().notNull(),
+    /** The failed jobs by error code. */
+    errors: text({ mode: 'json' }).$type<Partial<Record<JobErrorCode, number>>>().notNull(),
+    /** The completed jobs by duration: ms, rounded to two significant digits. */
+    durations: text({ mode: 'json' }).$type<Record<string, number>>().notNull(),
+  },
+  // The day comes first, so that retention deletes old rows without a further index.
+  (table) => [
+    primaryKey({ columns: [table.day, table.organisationId, table.mode, table.workspaceId] }),
+  ],
+)
+
+/** The days whose jobs have been counted. */
+export const jobStatisticsDays = sqliteTable('job_statistics_days', {
+  /** Days since 1970. */
+  day: integer().primaryKey(),
+})

@@ -1,0 +1,43 @@
+// Deletes the pictures of a finished job at the request of its organisation.
+import { requirePermission } from '../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { mayAccess } from '../organisations/workspace-rights.ts'
+import { recorded } from '../organisations/audit-log.ts'
+import { AppError } from '../domain/errors.ts'
+import { deletePictures } from '../jobs/pictures.ts'
+import { isFinal } from '../domain/job.ts'
+import { findJob } from '../jobs/job-store.ts'
+import { uploadKeyOf } from '../platform/signing/signed-url.ts'
+import { settingsOf } from '../platform/settings.ts'
+import { clearPictures } from './job-retention-store.ts'
+
+/**
+ * Deletes the output, the input copies and the uploads of a job, and clears its URLs. Idempotent. For
+ * the permission `develop`, and for API keys.
+ * @throws AppError not_found, job_not_found, forbidden or job_not_finished
+ */
+export async function deleteOutput({
+  env,
+  actor,
+  organisationId,
+  jobId,
+}: OrganisationRequest & { jobId: string }): Promise<void> {
+  const access = await requirePermission({ env, actor, organisationId }, 'develop')
+  const job = await findJob(env, jobId)
+  if (!job) throw new AppError('job_not_found')
+  if (job.organisationId !== organisationId) throw new AppError('forbidden')
+  if (!mayAccess(access.workspaceIds, job.workspaceId)) throw new AppError('not_found')
+  if (!isFinal(job.status)) throw new AppError('job_not_finished')
+  // Deletes the objects first, so that a repeated request can complete an interrupted one.
+  const { modelImageUrl, garmentImageUrl, webhookUrl, outputFormat } = job
+  const owner = { baseUrl: settingsOf(env).baseUrl ?? job.baseUrl, organisationId }
+  const uploads = [modelImageUrl, garmentImageUrl].flatMap(
+    (url) => (url === null ? null : uploadKeyOf(env, owner, url)) ?? [],
+  )
+  await deletePictures({ env, jobIds: [jobId], uploads })
+  if ([modelImageUrl, garmentImageUrl, webhookUrl, outputFormat].every((value) => value === null)) {
+    return
+  }
+  const entry = { organisationId, actor, action: 'job.output_deleted', target: jobId } as const
+  await recorded(env, entry, () => clearPictures(env, jobId))
+}

@@ -1,0 +1,78 @@
+// Exports a user's own data as one JSON document: profile, sign-in methods, sessions and memberships.
+// Secrets and public keys are not part of it.
+import { eq } from 'drizzle-orm'
+import { database } from '../platform/db/database.ts'
+import { sessions, users } from '../platform/db/auth-schema.ts'
+import type { UserActor } from '../domain/actor.ts'
+import { AppError } from '../domain/errors.ts'
+import { invitationsTo } from '../organisations/invitations.ts'
+import { membershipsOf } from '../organisations/members.ts'
+import { listPasskeys } from '../users/passkeys.ts'
+import { countRecoveryCodes } from '../users/two-factor.ts'
+import { readPreferences } from '../users/notification-preferences.ts'
+
+/** @throws AppError not_found */
+export async function exportAccount({
+  env,
+  actor,
+}: {
+  env: Env
+  actor: UserActor
+}): Promise<string> {
+  const { userId } = actor
+  const db = database(env)
+  const [user] = await db.select().from(users).where(eq(users.id, userId))
+  if (!user) throw new AppError('not_found')
+  const sessionRows = await db.select().from(sessions).where(eq(sessions.userId, userId))
+  const memberships = await membershipsOf(env, userId)
+  const passkeys = await listPasskeys(env, userId)
+  const recoveryCodesLeft = await countRecoveryCodes(env, userId)
+  const invitations = await invitationsTo(env, user.email)
+  const notifications = await readPreferences(env, userId)
+  const document = {
+    exported_at: new Date().toISOString(),
+    account: {
+      id: user.id,
+      email: user.email,
+      email_verified: user.emailVerified,
+      name: user.name,
+      organisation_name: user.organisationName,
+      former_emails: user.formerEmails ?? [],
+      created_at: user.createdAt.toISOString(),
+    },
+    two_factor: {
+      enabled_at: user.twoFactorEnabledAt?.toISOString() ?? null,
+      recovery_codes_left: recoveryCodesLeft,
+    },
+    passkeys: passkeys.map((passkey) => ({
+      name: passkey.name,
+      created_at: passkey.createdAt.toISOString(),
+      last_used_at: passkey.lastUsedAt?.toISOString() ?? null,
+    })),
+    sessions: sessionRows.map((session) => ({
+      ip_address: session.ipAddress,
+      user_agent: session.userAgent,
+      created_at: session.createdAt.toISOString(),
+      last_active_at: session.updatedAt.toISOString(),
+      expires_at: session.expiresAt.toISOString(),
+    })),
+    memberships: memberships.map(({ organisation, role, workspaceIds }) => ({
+      organisation_id: organisation.id,
+      organisation_name: organisation.name,
+      role,
+      workspace_ids: workspaceIds,
+    })),
+    notifications: notifications.map(({ kind, organisation, isOn }) => ({
+      kind,
+      organisation_id: organisation?.id ?? null,
+      is_on: isOn,
+    })),
+    invitations: invitations.map(({ invitation, organisation }) => ({
+      organisation_name: organisation.name,
+      role: invitation.role,
+      workspace_ids: invitation.workspaceIds,
+      expires_at: invitation.expiresAt.toISOString(),
+    })),
+  }
+  return JSON.stringify(document, null, 2)
+}

@@ -1,0 +1,113 @@
+// Exports the jobs of a search as rows of a table, without URLs.
+import { auditInsert } from '../organisations/audit-log.ts'
+import { SUBMITTED_IN_CONSOLE } from '../domain/job.ts'
+import { creditCost } from '../jobs/present-job.ts'
+import { searchOf } from '../jobs/reports/read-list.ts'
+import type { ListRequest } from '../jobs/reports/read-list.ts'
+import { SCAN_LIMIT, searchJobs } from '../jobs/reports/search.ts'
+import type { FoundJob, JobSearch } from '../jobs/reports/search.ts'
+import { listKeyNames } from '../organisations/key-names.ts'
+import { listWorkspaces } from '../organisations/workspaces.ts'
+
+/** The maximum number of jobs in a file. */
+const MAX_ROWS = 50_000
+/** The maximum number of searches for a file, each with at most SCAN_LIMIT jobs. */
+const MAX_SEARCHES = 100
+const ROWS_PER_SEARCH = 1_000
+
+type Row = (string | number | Date | null | undefined)[]
+
+const HEADER = [
+  'job_id',
+  'status',
+  'mode',
+  'workspace_id',
+  'workspace',
+  'api_key_id',
+  'api_key',
+  'error_code',
+  'created_at',
+  'completed_at',
+  'duration_ms',
+  'credits',
+]
+
+/**
+ * Exports the jobs of a search, newest first, and records the export. The first row is the header. A
+ * last row says so if the rows do not contain all jobs.
+ * @returns the rows, page by page, each of which is read when it is pulled
+ * @throws AppError not_found
+ */
+export async function exportJobs({
+  filter,
+  maxRows = MAX_ROWS,
+  ...request
+}: ListRequest & { maxRows?: number }): Promise<AsyncGenerator<Row[]>> {
+  const { env, actor, organisationId } = request
+  const search = await searchOf({ ...request, filter })
+  const [keys, workspaces] = await Promise.all([listKeyNames(request), listWorkspaces(request)])
+  await auditInsert(env, {
+    organisationId,
+    actor,
+    action: 'job.exported',
+    details: detailsOf(filter),
+  })
+  const names = new Map([...keys, ...workspaces].map(({ id, name }) => [id, name]))
+  return pagesOf(search, names, maxRows)
+}
+
+const detailsOf = ({ createdAfter, createdBefore, ...filter }: JobSearch['filter']) =>
+  Object.fromEntries(
+    Object.entries({
+      ...filter,
+      from: createdAfter?.toISOString(),
+      before: createdBefore?.toISOString(),
+    }).flatMap(([name, value]) =>
+      value === undefined
+        ? []
+        : [[name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`), value]],
+    ),
+  )
+
+async function* pagesOf(
+  search: JobSearch,
+  names: Map<string, string>,
+  maxRows: number,
+): AsyncGenerator<Row[]> {
+  yield [HEADER]
+  let before: string | null = null
+  let left = maxRows
+  for (let count = 0; count < MAX_SEARCHES; count++) {
+    const limit = Math.min(left, ROWS_PER_SEARCH)
+    const cursor = before === null ? undefined : { before }
+    const page = await searchJobs({ ...search, cursor, limit })
+    yield page.rows.map((job) => cellsOf(job, names))
+    left -= page.rows.length
+    before = page.older
+    if (before === null) return
+    if (left === 0) {
+      yield [[`Only the newest ${maxRows} jobs are included. Export a shorter period.`]]
+      return
+    }
+  }
+  yield [
+    [
+      `Only matches among the newest ${MAX_SEARCHES * SCAN_LIMIT} jobs are included. Export a shorter period.`,
+    ],
+  ]
+}
+
+const cellsOf = (job: FoundJob, names: Map<string, string>): Row => [
+  job.id,
+  job.status,
+  job.mode,
+  job.workspaceId,
+  names.get(job.workspaceId),
+  job.apiKeyId === SUBMITTED_IN_CONSOLE ? null : job.apiKeyId,
+  job.apiKeyId === SUBMITTED_IN_CONSOLE ? 'Console' : names.get(job.apiKeyId ?? ''),
+  job.status === 'failed' ? job.errorCode : null,
+  job.createdAt,
+  job.completedAt,
+  job.durationMs,
+  job.status === 'completed' ? creditCost(job.mode) : 0,
+]

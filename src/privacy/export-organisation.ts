@@ -1,0 +1,258 @@
+// Exports an organisation's data as one JSON document, without secrets and keys.
+import { findBillingAccount } from '../billing/billing-account.ts'
+import { paymentFields, termsFields } from '../billing/present-payment.ts'
+import { paymentsOf } from '../billing/payment-lists.ts'
+import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
+import type {
+  ApiKeyRow,
+  AuditRow,
+  JobRow,
+  OrganisationRow,
+  WorkspaceRow,
+} from '../platform/db/schema.ts'
+import type { InvitationRow } from '../platform/db/auth-schema.ts'
+import { AppError } from '../domain/errors.ts'
+import { reasonForMembers } from '../jobs/processing/failure-record.ts'
+import { listJobRows } from '../jobs/reports/job-lists.ts'
+import { presentListedJob } from '../jobs/present-job.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import type { LedgerEntry } from '../credits/ledger.ts'
+import { currencyOf } from '../domain/organisation.ts'
+import { linksFrom } from '../platform/signing/signed-url.ts'
+import type { LinkTo } from '../platform/signing/signed-url.ts'
+import type { EndpointRow, WebhookEventRow } from '../platform/db/webhook-schema.ts'
+import { listEndpoints } from '../webhooks/endpoints/endpoints.ts'
+import { attemptsBetween, eventsOf } from '../webhooks/event-reads.ts'
+import { listApiKeys } from '../organisations/api-keys.ts'
+import { auditInsert, listAuditEntries } from '../organisations/audit-log.ts'
+import { requirePermission } from '../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { arrayOf, pagesOf, streamOf } from './export-file.ts'
+import { readTeam } from '../organisations/members.ts'
+import type { Member } from '../organisations/members.ts'
+import { findOrganisation } from '../organisations/organisations.ts'
+
+const JOBS_PER_PAGE = 1_000
+/** Smaller pages: an event can have ten attempts of up to 1 KiB. */
+const EVENTS_PER_PAGE = 200
+const ENTRIES_PER_PAGE = 1_000
+
+/**
+ * Exports an organisation. For owners.
+ * @param baseUrl the start of links to pictures, which expire after an hour
+ * @returns the document
+ * @throws AppError not_found
+ */
+export async function exportOrganisation({
+  env,
+  actor,
+  organisationId,
+  baseUrl,
+}: OrganisationRequest & { baseUrl: string }): Promise<ReadableStream<Uint8Array>> {
+  await requirePermission({ env, actor, organisationId }, 'administer')
+  const found = await findOrganisation(env, organisationId)
+  if (!found) throw new AppError('not_found')
+  await auditInsert(env, { organisationId, actor, action: 'organisation.exported' })
+  return streamOf(documentOf({ env, actor, organisationId }, found, baseUrl))
+}
+
+async function* documentOf(
+  request: OrganisationRequest,
+  { organisation, workspaces }: { organisation: OrganisationRow; workspaces: WorkspaceRow[] },
+  baseUrl: string,
+): AsyncGenerator<string> {
+  const { env, organisationId: id } = request
+  const { members, invitations } = await readTeam(request)
+  const ledger = organisationStub(env, id)
+  const [{ url }, ...added] = await listEndpoints(request)
+  const header = {
+    exported_at: new Date().toISOString(),
+    organisation: presentOrganisation(organisation, url || null),
+    credits: await ledger.totals(),
+    workspaces: workspaces.map(presentWorkspace),
+    members: members.map(presentMember),
+    invitations: invitations.map(presentInvitation),
+    api_keys: (await listApiKeys(request)).map(presentApiKey),
+    webhook_endpoints: added.map(presentEndpoint),
+    billing: presentBilling(await findBillingAccount(env, id)),
+  }
+  const limit = ENTRIES_PER_PAGE
+  const entries = pagesOf<LedgerEntry>(limit, (last) =>
+    ledger.entries({ limit, ...(last && { before: last.id }) }),
+  )
+  const payments = pagesOf<PaymentRow>(limit, (last) =>
+    paymentsOf(env, id, { limit, beforeId: last?.id }),
+  )
+  const auditLog = pagesOf<AuditRow>(limit, (last) =>
+    listAuditEntries(env, id, { limit, beforeId: last?.id }),
+  )
+  yield JSON.stringify(header, null, 2).slice(0, -2)
+  yield* arrayOf('jobs', exportedJobs(env, id, baseUrl))
+  yield* arrayOf('webhook_events', exportedEvents(env, id))
+  yield* arrayOf('ledger', entries, presentLedgerEntry)
+  yield* arrayOf('payments', payments, presentPayment)
+  yield* arrayOf('audit_log', auditLog, presentAuditEntry)
+  yield '\n}\n'
+}
+
+async function* exportedJobs(env: Env, organisationId: string, baseUrl: string) {
+  const pages = pagesOf<JobRow>(JOBS_PER_PAGE, (last) =>
+    listJobRows({ env, organisationId, limit: JOBS_PER_PAGE, beforeId: last?.id }),
+  )
+  for await (const page of pages) {
+    const linkTo = linksFrom(env, baseUrl)
+    yield page.map((job) => presentExportedJob(linkTo, job))
+  }
+}
+
+async function* exportedEvents(env: Env, organisationId: string) {
+  const limit = EVENTS_PER_PAGE
+  const pages = pagesOf<WebhookEventRow>(limit, (last) =>
+    eventsOf(env, organisationId, { limit, beforeId: last?.id }),
+  )
+  for await (const page of pages) {
+    const [newest, oldest] = [page[0], page.at(-1)]
+    if (!newest || !oldest) continue
+    const range = { first: oldest.id, last: newest.id }
+    const attempts = Map.groupBy(
+      await attemptsBetween(env, organisationId, range),
+      ({ eventId }) => eventId,
+    )
+    yield page.map((event) => ({
+      id: event.id,
+      job_id: event.jobId,
+      type: event.type,
+      url: event.url,
+      endpoint_id: event.endpointId,
+      status: event.status,
+      created_at: event.createdAt.toISOString(),
+      attempts: (attempts.get(event.id) ?? []).map((attempt) => ({
+        number: attempt.number,
+        at: attempt.at.toISOString(),
+        duration_ms: attempt.durationMs,
+        response_status: attempt.responseStatus,
+        response_headers: attempt.responseHeaders,
+        response_body: attempt.responseBody,
+        error: attempt.error,
+      })),
+    }))
+  }
+}
+
+const presentOrganisation = (organisation: OrganisationRow, defaultUrl: string | null) => ({
+  id: organisation.id,
+  name: organisation.name,
+  status: organisation.status,
+  plan: organisation.plan,
+  region_code: organisation.regionCode,
+  currency_code: currencyOf(organisation.regionCode),
+  rate_limit_per_minute: organisation.rateLimitPerMinute,
+  default_webhook_url: defaultUrl,
+  auto_reload_enabled: organisation.autoReloadEnabled,
+  output_retention_days: organisation.outputRetentionDays,
+  delete_after: organisation.deleteAfter?.toISOString() ?? null,
+  created_at: organisation.createdAt.toISOString(),
+})
+
+const presentWorkspace = ({ id, name, status, createdAt }: WorkspaceRow) => ({
+  id,
+  name,
+  status,
+  created_at: createdAt.toISOString(),
+})
+
+const presentMember = ({ userId, email, role, workspaceIds, createdAt }: Member) => ({
+  user_id: userId,
+  email,
+  role,
+  workspace_ids: workspaceIds,
+  created_at: createdAt.toISOString(),
+})
+
+const presentInvitation = ({
+  id,
+  email,
+  role,
+  workspaceIds,
+  createdAt,
+  expiresAt,
+}: InvitationRow) => ({
+  id,
+  email,
+  role,
+  workspace_ids: workspaceIds,
+  created_at: createdAt.toISOString(),
+  expires_at: expiresAt.toISOString(),
+})
+
+const presentApiKey = (key: ApiKeyRow) => ({
+  id: key.id,
+  name: key.name,
+  mode: key.mode,
+  last_four: key.lastFour,
+  created_by: key.createdBy,
+  created_at: key.createdAt.toISOString(),
+  revoked_at: key.revokedAt?.toISOString() ?? null,
+  last_used_at: key.lastUsedAt?.toISOString() ?? null,
+})
+
+/** Without its secret. */
+const presentEndpoint = (endpoint: EndpointRow) => ({
+  id: endpoint.id,
+  name: endpoint.name,
+  url: endpoint.url,
+  types: endpoint.types,
+  mode: endpoint.mode,
+  enabled: endpoint.enabled,
+  created_at: endpoint.createdAt.toISOString(),
+})
+
+const presentExportedJob = (linkTo: LinkTo, job: JobRow) => ({
+  ...presentListedJob(linkTo, job),
+  failure_reason: reasonForMembers(job),
+  api_key_id: job.apiKeyId,
+  cancelled_at: job.cancelledAt?.toISOString() ?? null,
+  model_image_url: job.modelImageUrl,
+  garment_image_url: job.garmentImageUrl,
+  webhook_url: job.webhookUrl,
+})
+
+const presentLedgerEntry = (entry: LedgerEntry) => ({
+  at: new Date(entry.at).toISOString(),
+  kind: entry.kind,
+  amount: entry.amount,
+  job_id: entry.jobId,
+  reference: entry.reference,
+  reason: entry.reason,
+  granted: entry.granted,
+  balance: entry.balance,
+  reserved: entry.reserved,
+  consumed: entry.consumed,
+})
+
+/** Without the ids of the provider. */
+const presentBilling = (account: BillingAccountRow | undefined) =>
+  account
+    ? {
+        payment_method: account.paymentMethod,
+        subscription_status: account.subscriptionStatus,
+        next_plan: account.nextPlan,
+        period_end: account.periodEnd?.toISOString() ?? null,
+        grace_until: account.graceUntil?.toISOString() ?? null,
+        enterprise_terms: account.enterpriseTerms && termsFields(account.enterpriseTerms),
+      }
+    : null
+
+const presentPayment = (payment: PaymentRow) => ({ id: payment.id, ...paymentFields(payment) })
+
+const presentAuditEntry = (entry: AuditRow) => ({
+  id: entry.id,
+  at: entry.at.toISOString(),
+  actor_type: entry.actorType,
+  actor_id: entry.actorId,
+  actor_email: entry.actorEmail,
+  action: entry.action,
+  target: entry.target,
+  details: entry.details,
+  ip_address: entry.ipAddress,
+})

@@ -1,0 +1,201 @@
+// Deletes rows by age. Every statement reads and deletes a bounded number of rows by a primary key or an
+// index, and can be repeated. The jobs of an organisation are in job-retention-store.
+import { and, eq, gte, inArray, lt, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { getTableConfig } from 'drizzle-orm/sqlite-core'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { database } from '../platform/db/database.ts'
+import type { Database } from '../platform/db/database.ts'
+import { forEachShard } from '../platform/db/shards.ts'
+import {
+  challenges,
+  invitations,
+  members,
+  sessions,
+  users,
+  verifications,
+} from '../platform/db/auth-schema.ts'
+import { paymentEvents, payments } from '../platform/db/billing-schema.ts'
+import { apiKeys, auditLog } from '../platform/db/schema.ts'
+import { jobStatistics, jobStatisticsDays } from '../platform/db/statistics-schema.ts'
+import { webhookAttempts, failingReceivers, webhookEvents } from '../platform/db/webhook-schema.ts'
+import { PAYMENT_PROVIDERS } from '../domain/billing.ts'
+import { firstIdSince } from '../platform/ids.ts'
+import type { Prefix } from '../platform/ids.ts'
+import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
+
+/** The maximum number of rows that one statement deletes. */
+const BATCH = 500
+/** Added to the retention of undelivered events, so that all retries are made before the deletion. */
+const UNDELIVERED_DAYS = 7
+
+/** Rows of a table that are deleted by age. */
+interface OldRows {
+  table: SQLiteTable
+  /** Whether the table is in the jobs databases. */
+  isSharded?: boolean
+  where: (slice: number) => SQL | undefined
+}
+
+/** Tables with an index by age. */
+const INDEXED: Record<string, OldRows> = {
+  webhookAttempts: {
+    table: webhookAttempts,
+    isSharded: true,
+    where: () => lt(webhookAttempts.eventId, cutoffId('evt', 'webhooks')),
+  },
+  webhookEvents: {
+    table: webhookEvents,
+    isSharded: true,
+    where: () => {
+      const undeliveredAt = cutoff('webhooks') - UNDELIVERED_DAYS * DAY_MS
+      return sql`${webhookEvents.id} < ${cutoffId('evt', 'webhooks')}
+        and (${webhookEvents.status} in ('delivered', 'failed')
+          or ${webhookEvents.id} < ${firstIdSince('evt', undeliveredAt)})`
+    },
+  },
+  auditLog: { table: auditLog, where: () => lt(auditLog.id, cutoffId('aud', 'auditLog')) },
+  statistics: {
+    table: jobStatistics,
+    isSharded: true,
+    where: () => lt(jobStatistics.day, cutoffDay()),
+  },
+  statisticsDays: {
+    table: jobStatisticsDays,
+    isSharded: true,
+    where: () => lt(jobStatisticsDays.day, cutoffDay()),
+  },
+  // The ids of messages that their provider no longer repeats.
+  paymentEvents: {
+    table: paymentEvents,
+    where: () =>
+      and(
+        // The index by age begins with the provider.
+        inArray(paymentEvents.provider, [...PAYMENT_PROVIDERS]),
+        lt(paymentEvents.createdAt, new Date(cutoff('paymentEvents'))),
+      ),
+  },
+  unpaidPayments: {
+    table: payments,
+    where: () =>
+      and(
+        inArray(payments.status, ['failed', 'expired']),
+        lt(payments.id, cutoffId('pay', 'unpaidPayments')),
+      ),
+  },
+  invitations: {
+    table: invitations,
+    where: () =>
+      and(
+        lt(invitations.id, cutoffId('inv', 'expired')),
+        lt(invitations.expiresAt, new Date(cutoff('expired'))),
+      ),
+  },
+  challenges: { table: challenges, where: () => lt(challenges.expiresAt, new Date()) },
+}
+
+/**
+ * Tables without an index by age. Each run checks one slice of their primary key, so that SLICES
+ * consecutive runs check all rows.
+ */
+const SLICED: Record<string, OldRows> = {
+  sessions: {
+    table: sessions,
+    where: (slice) =>
+      and(uuidSlice(sessions.id, slice), lt(sessions.expiresAt, new Date(cutoff('expired')))),
+  },
+  verifications: {
+    table: verifications,
+    where: (slice) =>
+      and(
+        uuidSlice(verifications.id, slice),
+        lt(verifications.expiresAt, new Date(cutoff('expired'))),
+      ),
+  },
+  // Sign-ups whose address was never verified, with their logins, sessions and onboarding.
+  users: {
+    table: users,
+    where: (slice) =>
+      and(
+        timeSlice(users.id, 'usr', cutoff('expired'), slice),
+        eq(users.emailVerified, false),
+        sql`not exists (select 1 from ${members} where ${members.userId} = ${users.id})`,
+      ),
+  },
+  apiKeys: {
+    table: apiKeys,
+    where: (slice) =>
+      and(
+        timeSlice(apiKeys.id, 'key', cutoff('revokedKeys'), slice),
+        lt(apiKeys.revokedAt, new Date(cutoff('revokedKeys'))),
+      ),
+  },
+  // Failing endpoints without a recent delivery. The deletion enables disabled ones.
+  failingReceivers: {
+    table: failingReceivers,
+    isSharded: true,
+    where: (slice) =>
+      and(
+        timeSlice(failingReceivers.organisationId, 'org', cutoff('failingReceivers'), slice),
+        sql`max(${failingReceivers.failingSince}, ${failingReceivers.busyUntil},
+          coalesce(${failingReceivers.disabledAt}, 0)) < ${cutoff('failingReceivers')}`,
+      ),
+  },
+}
+export const SLICES = 16
+
+/** @returns the number of deleted rows and objects, and of jobs whose pictures were deleted */
+export type Step = (env: Env, slice: number) => Promise<number>
+
+/** Deletes the old rows of each table. */
+export const ROW_STEPS: Record<string, Step> = Object.fromEntries(
+  Object.entries({ ...INDEXED, ...SLICED }).map(([name, rows]) => [
+    name,
+    (env: Env, slice: number) => deleteRows(env, rows, slice),
+  ]),
+)
+
+const cutoffDay = () => Math.floor(cutoff('statistics') / DAY_MS)
+
+/** Data of a kind that is older than this instant (ms) is deleted. */
+export const cutoff = (kind: keyof typeof RETENTION_DAYS): number =>
+  Date.now() - RETENTION_DAYS[kind] * DAY_MS
+
+const cutoffId = (prefix: Prefix, kind: keyof typeof RETENTION_DAYS) =>
+  firstIdSince(prefix, cutoff(kind))
+
+/** A time before the first id of this service. */
+const FIRST_ID_AT = Date.UTC(2025, 0, 1)
+
+/** One slice of the ids that were created before an instant, by their creation time. */
+function timeSlice(column: SQLiteColumn, prefix: Prefix, until: number, n: number) {
+  const at = (slice: number) =>
+    firstIdSince(prefix, Math.floor(FIRST_ID_AT + ((until - FIRST_ID_AT) * slice) / SLICES))
+  return and(gte(column, at(n)), lt(column, at(n + 1)))
+}
+
+/** One slice of random UUIDs, by the first digit. */
+const uuidSlice = (column: SQLiteColumn, slice: number) =>
+  sql`${column} >= ${digit(slice)} and ${column} < ${slice + 1 < SLICES ? digit(slice + 1) : 'g'}`
+
+const digit = (slice: number) => slice.toString(SLICES)
+
+/**
+ * Deletes up to BATCH rows of each database by their primary key, since some tables have no rowid.
+ * @throws the first failure, after all shards
+ */
+async function deleteRows(
+  env: Env,
+  { table, isSharded = false, where }: OldRows,
+  slice: number,
+): Promise<number> {
+  const { columns, primaryKeys } = getTableConfig(table)
+  const key = sql.join(primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary), sql`, `)
+  const deleteFrom = async (db: Database) => {
+    const old = sql`(select ${key} from ${table} where ${where(slice)} limit ${BATCH})`
+    return (await db.delete(table).where(sql`(${key}) in ${old}`)).meta.changes
+  }
+  if (!isSharded) return deleteFrom(database(env))
+  const counts = await forEachShard(env, 'retention', deleteFrom)
+  return counts.reduce((sum, count) => sum + count, 0)
+}

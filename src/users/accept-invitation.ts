@@ -1,0 +1,115 @@
+// Accepting an invitation. Requires the token of its email, which proves that the address belongs to
+// the user who joins. A token works once, and not after the invitation was withdrawn.
+import { and, eq, gt, sql } from 'drizzle-orm'
+import { database } from '../platform/db/database.ts'
+import { invitations, members, users } from '../platform/db/auth-schema.ts'
+import { newId } from '../platform/ids.ts'
+import { hashToken } from '../platform/signing/token.ts'
+import type { UserActor } from '../domain/actor.ts'
+import { auditInsert } from '../organisations/audit-log.ts'
+import { findInvitation } from '../organisations/invitations.ts'
+import type { OpenInvitation } from '../organisations/invitations.ts'
+import { hashPassword, replacePassword } from './passwords.ts'
+import type { PasswordByLink } from './passwords.ts'
+import { limitText } from '../organisations/workspace-rights.ts'
+import { findUserByEmail } from './users.ts'
+import type { UserRequest } from './users.ts'
+
+/**
+ * Makes the signed-in user a member.
+ * @returns the invitation; undefined if it is not open or is for another address
+ */
+export async function acceptInvitation({
+  env,
+  actor,
+  token,
+}: UserRequest & { token: string }): Promise<OpenInvitation | undefined> {
+  const found = await findInvitation(env, token)
+  if (found?.invitation.email !== actor.email) return undefined
+  try {
+    await database(env).batch(membership(env, found, token, actor))
+    return found
+  } catch (error) {
+    if (!(await findInvitation(env, token))) return undefined
+    throw error
+  }
+}
+
+export type JoinResult =
+  | { ok: true; joined: OpenInvitation; userId: string }
+  | { ok: false; reason: 'not_open' | 'has_account' }
+
+/**
+ * Creates a verified account for the invited address and makes it a member. An unverified account with
+ * that address may belong to another person: its password is replaced and its sessions end.
+ */
+export async function joinWithPassword({
+  env,
+  token,
+  password,
+  ipAddress,
+}: PasswordByLink): Promise<JoinResult> {
+  const found = await findInvitation(env, token)
+  if (!found) return { ok: false, reason: 'not_open' }
+  const { email } = found.invitation
+  const existing = await findUserByEmail(env, email)
+  if (existing?.emailVerified) return { ok: false, reason: 'has_account' }
+
+  const userId = existing?.id ?? newId('usr')
+  const hash = await hashPassword(env, password)
+  const db = database(env)
+  const now = new Date()
+  const actor: UserActor = { type: 'user', userId, email, ipAddress }
+  try {
+    await db.batch([
+      db
+        .insert(users)
+        .values({ id: userId, name: '', email, createdAt: now, updatedAt: now })
+        // The organisation name of an earlier sign-up is removed, like its password.
+        .onConflictDoUpdate({ target: users.id, set: { organisationName: null } }),
+      ...replacePassword(env, { userId, hash, condition: eq(users.emailVerified, false) }),
+      ...membership(env, found, token, actor),
+    ])
+    return { ok: true, joined: found, userId }
+  } catch (error) {
+    if (!(await findInvitation(env, token))) return { ok: false, reason: 'not_open' }
+    // The account was verified or created concurrently, and is not changed.
+    const account = await findUserByEmail(env, email)
+    if (account?.emailVerified) return { ok: false, reason: 'has_account' }
+    throw error
+  }
+}
+
+/** The statements that turn an invitation into a membership. They fail if it is no longer open. */
+function membership(env: Env, { invitation }: OpenInvitation, token: string, actor: UserActor) {
+  const db = database(env)
+  const { organisationId, role, workspaceIds } = invitation
+  const isOpen = and(
+    eq(invitations.tokenHash, hashToken(token)),
+    gt(invitations.expiresAt, new Date()),
+  )
+  return [
+    db
+      .insert(members)
+      .values({
+        // NULL if the invitation was withdrawn or used: the column rejects it, and the batch fails.
+        organisationId: sql`${db
+          .select({ id: invitations.organisationId })
+          .from(invitations)
+          .where(isOpen)}`,
+        userId: actor.userId,
+        role,
+        workspaceIds,
+        createdAt: new Date(),
+      })
+      .onConflictDoNothing({ target: [members.organisationId, members.userId] }),
+    db.delete(invitations).where(eq(invitations.id, invitation.id)),
+    auditInsert(env, {
+      organisationId,
+      actor,
+      action: 'member.joined',
+      target: actor.userId,
+      details: { role, ...(workspaceIds && { workspaces: limitText(workspaceIds) }) },
+    }),
+  ] as const
+}

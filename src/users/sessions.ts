@@ -1,0 +1,101 @@
+// Sessions of users: their list, their end, and their start in the audit logs of the organisations.
+import { and, desc, eq, gt, ne, notInArray, sql } from 'drizzle-orm'
+import { DAY_MS } from '../domain/limits.ts'
+import { auditInsertForUser } from '../organisations/audit-log.ts'
+import { sessions } from '../platform/db/auth-schema.ts'
+import { database } from '../platform/db/database.ts'
+import type { UserRequest } from './users.ts'
+
+/** How the user proved who they are. `link`: a link in an email. */
+export type SignInMethod =
+  'password' | 'password_and_code' | 'password_and_recovery_code' | 'passkey' | 'link'
+
+/** The sessions that a user can have at a time. */
+export const MAX_SESSIONS = 20
+/** A session ends after this time, also when it is used all the time. */
+export const MAX_SESSION_MS = 30 * DAY_MS
+
+/**
+ * Records a sign-in, and ends the sessions of the user beyond the newest `MAX_SESSIONS`.
+ * @param knownBrowser whether the user has signed in with this browser before
+ */
+export async function recordSignIn({
+  env,
+  actor,
+  method,
+  knownBrowser,
+}: UserRequest & { method: SignInMethod; knownBrowser: boolean }): Promise<void> {
+  const details = { method, known_browser: knownBrowser }
+  const db = database(env)
+  const open = and(eq(sessions.userId, actor.userId), gt(sessions.expiresAt, new Date()))
+  const newest = db
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(open)
+    .orderBy(desc(sessions.createdAt), desc(sessions.updatedAt))
+    .limit(MAX_SESSIONS)
+  await db.batch([
+    auditInsertForUser(env, { actor, action: 'session.created', details }),
+    db.delete(sessions).where(and(open, notInArray(sessions.id, newest))),
+  ])
+}
+
+/**
+ * Ends a session whose sign-in is longer ago than `MAX_SESSION_MS`.
+ * @returns whether it has ended
+ */
+export async function endIfOld(
+  env: Env,
+  { id, createdAt }: { id: string; createdAt: Date },
+): Promise<boolean> {
+  if (Date.now() - createdAt.getTime() < MAX_SESSION_MS) return false
+  // Reading it has extended it, and its cookie would extend it again.
+  await database(env).delete(sessions).where(eq(sessions.id, id))
+  return true
+}
+
+/** A user's open sessions, the last used first. */
+export const listSessions = (env: Env, userId: string) =>
+  database(env)
+    .select({
+      id: sessions.id,
+      ipAddress: sessions.ipAddress,
+      userAgent: sessions.userAgent,
+      signedInAt: sessions.createdAt,
+      lastActiveAt: sessions.updatedAt,
+    })
+    .from(sessions)
+    .where(
+      and(
+        eq(sessions.userId, userId),
+        gt(sessions.expiresAt, new Date()),
+        gt(sessions.createdAt, new Date(Date.now() - MAX_SESSION_MS)),
+      ),
+    )
+    .orderBy(desc(sessions.updatedAt))
+
+/** One session by its id, all but one, or all. */
+type Which = { id: string } | { except: string } | 'all'
+
+function conditionOf(which: Which) {
+  if (which === 'all') return undefined
+  return 'id' in which ? eq(sessions.id, which.id) : ne(sessions.id, which.except)
+}
+
+/** Ends sessions of the actor. */
+export async function revokeSessions({
+  env,
+  actor,
+  which,
+}: UserRequest & { which: Which }): Promise<void> {
+  const revoked = and(eq(sessions.userId, actor.userId), conditionOf(which))
+  const db = database(env)
+  await db.batch([
+    auditInsertForUser(
+      env,
+      { actor, action: 'session.revoked' },
+      sql`exists (select 1 from ${sessions} where ${revoked})`,
+    ),
+    db.delete(sessions).where(revoked),
+  ])
+}

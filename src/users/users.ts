@@ -1,0 +1,48 @@
+// Users outside better-auth, which owns the table.
+import { eq } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { auditInsertForUser } from '../organisations/audit-log.ts'
+import type { UserActor } from '../domain/actor.ts'
+import { database } from '../platform/db/database.ts'
+import { users } from '../platform/db/auth-schema.ts'
+
+/** The parameters of every use case that concerns the signed-in user. */
+export interface UserRequest {
+  env: Env
+  actor: UserActor
+}
+
+export interface User {
+  id: string
+  email: string
+  emailVerified: boolean
+}
+
+export const findUserByEmail = (env: Env, email: string): Promise<User | undefined> =>
+  findWhere(env, eq(users.email, email.toLowerCase()))
+
+export const findUser = (env: Env, id: string): Promise<User | undefined> =>
+  findWhere(env, eq(users.id, id))
+
+async function findWhere(env: Env, condition: SQL): Promise<User | undefined> {
+  const { id, email, emailVerified } = users
+  const [user] = await database(env)
+    .select({ id, email, emailVerified })
+    .from(users)
+    .where(condition)
+  return user
+}
+
+/** Changes the display name. An empty name removes it. */
+export async function changeName({
+  env,
+  actor,
+  name,
+}: UserRequest & { name: string }): Promise<void> {
+  const db = database(env)
+  await db.batch([
+    // Without the names: the audit log outlives the account.
+    auditInsertForUser(env, { actor, action: 'user.updated' }),
+    db.update(users).set({ name, updatedAt: new Date() }).where(eq(users.id, actor.userId)),
+  ])
+}

@@ -1,0 +1,205 @@
+// The SQL of the list of deliveries with its filters. There is no index for the filters, since each
+// would cost a row written for every event. A page reads at most `MAX_SCANNED` events instead, along the
+// index of the organisation's events.
+import { and, asc, count, desc, eq, gt, gte, isNull, lt } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { inWorkspaces } from '../../organisations/workspace-rights.ts'
+import type { WorkspaceIds } from '../../organisations/workspace-rights.ts'
+import type { Database } from '../../platform/db/database.ts'
+import { jobsDatabase } from '../../platform/db/shards.ts'
+import { jobs } from '../../platform/db/schema.ts'
+import { webhookAttempts, webhookEvents } from '../../platform/db/webhook-schema.ts'
+import type { WebhookAttemptRow, WebhookEventRow } from '../../platform/db/webhook-schema.ts'
+import type { Mode } from '../../domain/job.ts'
+import { DEFAULT_ENDPOINT } from '../../domain/webhook.ts'
+import type { EventStatus, EventType } from '../../domain/webhook.ts'
+import { eventIdOf } from '../../platform/ids.ts'
+import { hasEndpoint } from '../endpoints/endpoint-store.ts'
+
+/** The events that one page reads at most. */
+export const MAX_SCANNED = 5_000
+/** The events that one click sends again at most. */
+export const MAX_RESENT = 1_000
+/** Most pages need to read no more than this. */
+const FIRST_SCAN = 500
+
+export interface DeliveryFilter {
+  /** Both modes without it. */
+  mode?: Mode | undefined
+  status?: EventStatus | undefined
+  type?: EventType | undefined
+  /** The id of an added endpoint, or `default` for the default URL and the URLs of jobs. */
+  endpoint?: string | undefined
+  /** Only the events of this job. */
+  jobId?: string | undefined
+  /** Only the events of jobs in these workspaces; null or undefined for all. */
+  workspaceIds?: WorkspaceIds
+}
+
+/** An event, and the outcome of its latest attempt. */
+export interface Delivery extends Pick<
+  WebhookEventRow,
+  'id' | 'jobId' | 'type' | 'url' | 'status' | 'attempts' | 'dueAt' | 'createdAt' | 'endpointId'
+> {
+  responseStatus: WebhookAttemptRow['responseStatus']
+  error: WebhookAttemptRow['error']
+}
+
+/** Where a page starts: at the newest event, or next to an event. */
+export type PageStart = { before?: string | undefined; after?: undefined } | { after: string }
+
+export interface Scan {
+  /** At most `limit`, newest first. */
+  deliveries: Delivery[]
+  /** Where the next page in the same direction starts; null at the end. */
+  continueAt: string | null
+  /** Whether the scan ended before it found `limit` events or the end. */
+  isPartial: boolean
+}
+
+/** Reads a page, newest first. */
+export async function scanDeliveries(
+  env: Env,
+  organisationId: string,
+  { filter, start, limit }: { filter: DeliveryFilter; start: PageStart; limit: number },
+): Promise<Scan> {
+  const options = { filter, start, limit }
+  const first = await scan(env, organisationId, { ...options, maxScanned: FIRST_SCAN })
+  if (!first.isPartial) return first
+  return scan(env, organisationId, { ...options, maxScanned: MAX_SCANNED })
+}
+
+async function scan(
+  env: Env,
+  organisationId: string,
+  {
+    filter,
+    start,
+    limit,
+    maxScanned,
+  }: { filter: DeliveryFilter; start: PageStart; limit: number; maxScanned: number },
+): Promise<Scan> {
+  const db = jobsDatabase(env, organisationId)
+  const isForwards = start.after !== undefined
+  const inDirection = isForwards ? asc : desc
+  const range = rangeOf(organisationId, filter, start)
+  const scanned = scannedEvents(db, range, inDirection(webhookEvents.id), maxScanned)
+  const [rows, [last]] = await db.batch([
+    db
+      .select({
+        id: scanned.id,
+        jobId: scanned.jobId,
+        type: scanned.type,
+        url: scanned.url,
+        status: scanned.status,
+        attempts: scanned.attempts,
+        dueAt: scanned.dueAt,
+        createdAt: scanned.createdAt,
+        endpointId: scanned.endpointId,
+        responseStatus: webhookAttempts.responseStatus,
+        error: webhookAttempts.error,
+      })
+      .from(scanned)
+      .innerJoin(jobs, eq(jobs.id, scanned.jobId))
+      .leftJoin(
+        webhookAttempts,
+        and(eq(webhookAttempts.eventId, scanned.id), eq(webhookAttempts.number, scanned.attempts)),
+      )
+      .where(conditionsOf(scanned, filter))
+      .orderBy(inDirection(scanned.id))
+      .limit(limit + 1),
+    db
+      .select({ id: webhookEvents.id })
+      .from(webhookEvents)
+      .where(range)
+      .orderBy(inDirection(webhookEvents.id))
+      .limit(1)
+      .offset(maxScanned - 1),
+  ])
+  const page = rows.slice(0, limit)
+  const hasMore = rows.length > limit
+  const continueAt = hasMore ? page.at(-1)?.id : last?.id
+  return {
+    deliveries: isForwards ? page.toReversed() : page,
+    continueAt: continueAt ?? null,
+    isPartial: !hasMore && last !== undefined,
+  }
+}
+
+/** The ids of the failed events of a filter: at most `MAX_RESENT` of the latest `MAX_SCANNED`. */
+export async function findFailedEvents(
+  env: Env,
+  organisationId: string,
+  filter: DeliveryFilter,
+): Promise<string[]> {
+  const scanned = failedEvents(env, organisationId, filter)
+  const rows = await jobsDatabase(env, organisationId)
+    .select({ id: scanned.id })
+    .from(scanned)
+    .innerJoin(jobs, eq(jobs.id, scanned.jobId))
+    .where(resendable(scanned, organisationId, filter))
+    .orderBy(desc(scanned.id))
+    .limit(MAX_RESENT)
+  return rows.map(({ id }) => id)
+}
+
+/** How many events `findFailedEvents` finds, without its limit. */
+export async function countFailedEvents(
+  env: Env,
+  organisationId: string,
+  filter: DeliveryFilter,
+): Promise<number> {
+  const scanned = failedEvents(env, organisationId, filter)
+  const [row] = await jobsDatabase(env, organisationId)
+    .select({ events: count() })
+    .from(scanned)
+    .innerJoin(jobs, eq(jobs.id, scanned.jobId))
+    .where(resendable(scanned, organisationId, filter))
+  return row?.events ?? 0
+}
+
+const failedEvents = (env: Env, organisationId: string, filter: DeliveryFilter) =>
+  scannedEvents(
+    jobsDatabase(env, organisationId),
+    rangeOf(organisationId, filter, {}),
+    desc(webhookEvents.id),
+    MAX_SCANNED,
+  )
+
+const resendable = (scanned: Scanned, organisationId: string, filter: DeliveryFilter) =>
+  and(
+    conditionsOf(scanned, { ...filter, status: 'failed' }),
+    hasEndpoint(organisationId, scanned.endpointId),
+  )
+
+const rangeOf = (organisationId: string, { jobId }: DeliveryFilter, start: PageStart) =>
+  and(
+    eq(webhookEvents.organisationId, organisationId),
+    start.after === undefined ? undefined : gt(webhookEvents.id, start.after),
+    'before' in start && start.before !== undefined
+      ? lt(webhookEvents.id, start.before)
+      : undefined,
+    // The ids of all events of a job begin with that of its own event.
+    jobId === undefined ? undefined : gte(webhookEvents.id, eventIdOf(jobId)),
+    jobId === undefined ? undefined : lt(webhookEvents.id, `${eventIdOf(jobId)}\``),
+  )
+
+const scannedEvents = (db: Database, range: SQL | undefined, order: SQL, limit: number) =>
+  db.select().from(webhookEvents).where(range).orderBy(order).limit(limit).as('scanned')
+type Scanned = ReturnType<typeof scannedEvents>
+
+const conditionsOf = (
+  scanned: Scanned,
+  { mode, status, type, endpoint, workspaceIds }: DeliveryFilter,
+) =>
+  and(
+    mode === undefined ? undefined : eq(jobs.mode, mode),
+    status === undefined ? undefined : eq(scanned.status, status),
+    type === undefined ? undefined : eq(scanned.type, type),
+    endpoint === undefined
+      ? undefined
+      : endpoint === DEFAULT_ENDPOINT
+        ? isNull(scanned.endpointId)
+        : eq(scanned.endpointId, endpoint),
+    inWorkspaces(workspaceIds),
+  )

@@ -1,0 +1,79 @@
+// Resends events at the request of a member, outside the schedule.
+import type { AuditEntry } from '../../organisations/audit-log.ts'
+import { requirePermission } from '../../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../../organisations/authorisation.ts'
+import { log } from '../../platform/log.ts'
+import { batchesOf } from '../../platform/queues/batches.ts'
+import { findFailedEvents } from './deliveries-store.ts'
+import type { DeliveryFilter } from './deliveries-store.ts'
+import { findEvent } from '../event-reads.ts'
+import { reopenEvent, reopenFailedEvents } from './resend-store.ts'
+
+/** How many messages of one click become due in each second, so that no receiver is flooded. */
+const RESENT_PER_SECOND = 10
+
+/**
+ * Delivers an event again, with any status. An event that waits for a retry is attempted immediately.
+ * For developers.
+ * @returns false when there is no such event, its endpoint is deleted, or an attempt is in progress
+ * @throws AppError not_found
+ */
+export async function resendEvent({
+  eventId,
+  ...request
+}: OrganisationRequest & { eventId: string }): Promise<boolean> {
+  const { workspaceIds } = await requirePermission(request, 'develop')
+  const { env, actor, organisationId } = request
+  if (workspaceIds && !(await findEvent(env, organisationId, { eventId, workspaceIds }))) {
+    return false
+  }
+  const entry = { organisationId, actor, action: 'webhook_event.resent', target: eventId } as const
+  if (!(await reopenEvent(env, eventId, entry))) return false
+  await env.WEBHOOKS.send({ eventId, organisationId, manual: true }).catch((error: unknown) =>
+    log.error('attempt not queued', error, { eventId }),
+  )
+  return true
+}
+
+/**
+ * Delivers the failed events of a filter again: at most `MAX_RESENT` of the latest `MAX_SCANNED`. Like
+ * other deliveries, an event is retried if the rest of its schedule allows it. Events of disabled
+ * endpoints fail again without an attempt. For developers.
+ * @returns how many events are sent again
+ * @throws AppError not_found
+ */
+export async function resendFailedEvents({
+  filter,
+  ...request
+}: OrganisationRequest & { filter: DeliveryFilter }): Promise<number> {
+  const { workspaceIds } = await requirePermission(request, 'develop')
+  const { env, actor, organisationId } = request
+  const failed = await findFailedEvents(env, organisationId, { ...filter, workspaceIds })
+  if (failed.length === 0) return 0
+  const entry: AuditEntry = {
+    organisationId,
+    actor,
+    action: 'webhook_events.resent',
+    details: {
+      events: failed.length,
+      mode: filter.mode ?? null,
+      type: filter.type ?? null,
+      endpoint: filter.endpoint ?? null,
+    },
+  }
+  const reopened = await reopenFailedEvents(env, failed, {
+    sweepAfterSeconds: failed.length / RESENT_PER_SECOND,
+    entry,
+  })
+  const messages = reopened.map((eventId, index) => ({
+    body: { eventId, organisationId },
+    delaySeconds: Math.floor(index / RESENT_PER_SECOND),
+  }))
+  for (const batch of batchesOf(messages)) {
+    // The sweep queues events whose message was lost.
+    await env.WEBHOOKS.sendBatch(batch).catch((error: unknown) =>
+      log.error('attempts not queued', error, { organisationId }),
+    )
+  }
+  return reopened.length
+}

@@ -1,0 +1,230 @@
+// The webhook endpoints of an organisation: the default endpoint, and those that it adds. An added endpoint
+// receives the events of the types and the mode that it selects. Each has its own secret.
+import { auditInsert, changedDetails } from '../../organisations/audit-log.ts'
+import type { AuditAction, AuditEntry } from '../../organisations/audit-log.ts'
+import { requirePermission, requireUnlimited } from '../../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../../organisations/authorisation.ts'
+import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
+import { AppError } from '../../domain/errors.ts'
+import { DAY_MS } from '../../domain/limits.ts'
+import { DEFAULT_ENDPOINT, MAX_ADDED_ENDPOINTS } from '../../domain/webhook.ts'
+import { organisationStub } from '../../credits/organisation-stub.ts'
+import { defaultEndpointOf } from './default-endpoint.ts'
+import {
+  deleteEndpointRow,
+  endpointsOf,
+  findEndpoint,
+  insertAddedEndpoint,
+  rotateSecretRow,
+  updateEndpointRow,
+} from './endpoint-store.ts'
+import { resetReceiver } from './failing-receiver-store.ts'
+import { createSecret, decryptWebhookSecret } from './secrets.ts'
+
+/** The previous secret also signs for this time. */
+const SECRET_OVERLAP_MS = DAY_MS
+
+/** `endpointId` is `DEFAULT_ENDPOINT` or the id of an added endpoint. */
+type EndpointRequest = OrganisationRequest & { endpointId: string }
+
+/** What members choose for an added endpoint. */
+export type EndpointSettings = Pick<EndpointRow, 'name' | 'url' | 'types' | 'mode'>
+
+/**
+ * The default endpoint, then the added ones, oldest first. For members who may read deliveries.
+ * @throws AppError not_found
+ */
+export async function listEndpoints(
+  request: OrganisationRequest,
+): Promise<[defaultEndpoint: EndpointRow, ...added: EndpointRow[]]> {
+  await requirePermission(request, 'jobs')
+  const [first, ...others] = await endpointsOf(request.env, request.organisationId)
+  if (first?.id === DEFAULT_ENDPOINT) return [first, ...others]
+  const defaultEndpoint = await find({ ...request, endpointId: DEFAULT_ENDPOINT })
+  return first ? [defaultEndpoint, first, ...others] : [defaultEndpoint]
+}
+
+/**
+ * An endpoint. For members who may read deliveries.
+ * @throws AppError not_found
+ */
+export async function readEndpoint(request: EndpointRequest): Promise<EndpointRow> {
+  await requirePermission(request, 'jobs')
+  return find(request)
+}
+
+/**
+ * Adds an endpoint with a new secret. It receives the events of jobs that end from now on. A repetition
+ * with the same id changes nothing. For developers.
+ * @throws AppError not_found, or validation_error when the organisation has the maximum number
+ */
+export async function addEndpoint({
+  settings,
+  ...request
+}: EndpointRequest & { settings: EndpointSettings }): Promise<void> {
+  await requireUnlimited(request, 'develop')
+  const { env, organisationId, endpointId } = request
+  const row = {
+    ...settings,
+    organisationId,
+    id: endpointId,
+    enabled: true,
+    secret: (await createSecret(env, organisationId)).stored,
+    secretPrevious: null,
+    secretPreviousUntil: null,
+    createdAt: new Date(),
+  }
+  const details = changedDetails<Auditable>(NO_ENDPOINT, auditable(row))
+  if (!(await insertAddedEndpoint(env, row, entryOf(request, 'webhook_endpoint.created', details))))
+    throw new AppError(
+      'validation_error',
+      `An organisation can have at most ${MAX_ADDED_ENDPOINTS} added endpoints.`,
+    )
+  await applyChange(request, true)
+}
+
+/**
+ * Changes an added endpoint. Events that wait for delivery keep their URL. Saving an endpoint
+ * deletes the record of its failures. For developers.
+ * @throws AppError not_found
+ */
+export async function updateEndpoint({
+  change,
+  ...request
+}: EndpointRequest & { change: Partial<EndpointSettings & { enabled: boolean }> }): Promise<void> {
+  await requireUnlimited(request, 'develop')
+  const before = await find(request)
+  const after = { ...before, ...change }
+  const details = changedDetails<Auditable>(auditable(before), auditable(after))
+  if (details) await update(request, change, entryOf(request, 'webhook_endpoint.updated', details))
+  await applyChange(request, after.enabled)
+}
+
+/**
+ * Changes the URL of the default endpoint, for new jobs. Saving it deletes the record of its
+ * failures. For developers.
+ * @param url null: jobs without a URL of their own have none
+ * @throws AppError not_found
+ */
+export async function setDefaultUrl({
+  url,
+  ...organisation
+}: OrganisationRequest & { url: string | null }): Promise<void> {
+  await requireUnlimited(organisation, 'develop')
+  const request = { ...organisation, endpointId: DEFAULT_ENDPOINT }
+  const before = await find(request)
+  const details = changedDetails(
+    { defaultWebhookUrl: before.url || null },
+    { defaultWebhookUrl: url },
+  )
+  if (details) {
+    await update(request, { url: url ?? '' }, entryOf(request, 'organisation.updated', details))
+  }
+  // Runs even if nothing changed: an earlier equal request may have failed before this step.
+  await applyChange(request, url !== null)
+}
+
+/**
+ * Deletes an added endpoint. Its undelivered events fail without a further attempt. For developers.
+ * @throws AppError not_found
+ */
+export async function deleteEndpoint(request: EndpointRequest): Promise<void> {
+  await requireUnlimited(request, 'develop')
+  const { url, name } = await find(request)
+  const { env, organisationId, endpointId: id } = request
+  const details = changedDetails({ url, name }, { url: '', name: '' })
+  const entry = entryOf(request, 'webhook_endpoint.deleted', details)
+  await deleteEndpointRow(env, { organisationId, id }, entry)
+  await applyChange(request, false)
+}
+
+/**
+ * Creates a new secret. For `SECRET_OVERLAP_MS`, deliveries are signed with the previous one as well, so
+ * that receivers can switch at any time. For developers.
+ * @returns the new secret in plain text
+ * @throws AppError not_found
+ */
+export async function rotateSecret(request: EndpointRequest): Promise<string> {
+  await requireUnlimited(request, 'develop')
+  const { env, organisationId } = request
+  const { id } = await find(request)
+  const { secret, stored } = await createSecret(env, organisationId)
+  const previousUntil = new Date(Date.now() + SECRET_OVERLAP_MS)
+  const entry = entryOf(request, 'webhook_secret.rotated')
+  const rotation = { secret: stored, previousUntil }
+  if (!(await rotateSecretRow(env, { organisationId, id }, rotation, entry))) {
+    throw new AppError('not_found')
+  }
+  return secret
+}
+
+/**
+ * Returns the secret in plain text. For developers.
+ * @throws AppError not_found
+ */
+export async function revealSecret(request: EndpointRequest): Promise<string> {
+  await requireUnlimited(request, 'develop')
+  const { env, organisationId } = request
+  const { secret: stored } = await find(request)
+  const secret = await decryptWebhookSecret(env, { organisationId, stored })
+  // Written first, so that every reveal has an entry.
+  await auditInsert(env, entryOf(request, 'webhook_secret.revealed'))
+  return secret
+}
+
+async function find({ env, organisationId, endpointId }: EndpointRequest): Promise<EndpointRow> {
+  const row =
+    endpointId === DEFAULT_ENDPOINT
+      ? await defaultEndpointOf(env, organisationId)
+      : await findEndpoint(env, { organisationId, id: endpointId })
+  if (!row) throw new AppError('not_found')
+  return row
+}
+
+async function update(
+  { env, organisationId, endpointId: id }: EndpointRequest,
+  change: Partial<EndpointRow>,
+  entry: AuditEntry,
+): Promise<void> {
+  if (!(await updateEndpointRow(env, { organisationId, id }, change, entry))) {
+    throw new AppError('not_found')
+  }
+}
+
+/**
+ * Deletes the record of failures of the endpoint. The Organisation's snapshot has the endpoints.
+ * @param enables records that a disabled endpoint receives events again
+ */
+async function applyChange(
+  { env, actor, organisationId, endpointId: receiver }: EndpointRequest,
+  enables: boolean,
+): Promise<void> {
+  await organisationStub(env, organisationId).refresh()
+  await resetReceiver(env, enables ? actor : null, { organisationId, receiver })
+}
+
+/** The target of the default endpoint is the organisation. */
+const entryOf = (
+  { organisationId, actor, endpointId }: EndpointRequest,
+  action: AuditAction,
+  details?: AuditEntry['details'],
+): AuditEntry => ({
+  organisationId,
+  actor,
+  action,
+  target: endpointId === DEFAULT_ENDPOINT ? organisationId : endpointId,
+  ...(details && { details }),
+})
+
+type Auditable = Record<'name' | 'url' | 'types' | 'mode', string> & { enabled: boolean }
+
+/** The fields for the audit log, which stores no lists. */
+const auditable = ({ name, url, types, mode, enabled }: EndpointRow): Auditable => ({
+  name,
+  url,
+  types: types.join(' '),
+  mode: mode ?? 'both',
+  enabled,
+})
+
+const NO_ENDPOINT: Auditable = { name: '', url: '', types: '', mode: '', enabled: true }

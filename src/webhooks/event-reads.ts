@@ -1,0 +1,173 @@
+// The SQL that reads webhook events and attempts of an organisation.
+import { inWorkspaces, jobInWorkspaces } from '../organisations/workspace-rights.ts'
+import type { WorkspaceIds } from '../organisations/workspace-rights.ts'
+import { and, between, count, desc, eq, getTableColumns, gte, lt, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import { jobsDatabase } from '../platform/db/shards.ts'
+import { jobs } from '../platform/db/schema.ts'
+import { webhookAttempts, webhookEvents } from '../platform/db/webhook-schema.ts'
+import type { WebhookAttemptRow, WebhookEventRow } from '../platform/db/webhook-schema.ts'
+import type { Mode } from '../domain/job.ts'
+import type { RequestSource } from './delivery/request.ts'
+import { missingEndpointOf } from './endpoints/default-endpoint.ts'
+import { selectEndpointOf } from './endpoints/endpoint-store.ts'
+
+/** The events that `recentOutcomes` reads at most. */
+const RECENT_EVENTS = 500
+
+/** An organisation's events, newest first. `beforeId` is the last of the previous page. */
+export const eventsOf = (
+  env: Env,
+  organisationId: string,
+  {
+    limit,
+    beforeId,
+    workspaceIds,
+  }: { limit: number; beforeId?: string | undefined; workspaceIds?: WorkspaceIds },
+): Promise<WebhookEventRow[]> =>
+  jobsDatabase(env, organisationId)
+    .select()
+    .from(webhookEvents)
+    .where(
+      and(
+        eq(webhookEvents.organisationId, organisationId),
+        beforeId === undefined ? undefined : lt(webhookEvents.id, beforeId),
+        jobInWorkspaces(workspaceIds, webhookEvents.jobId),
+      ),
+    )
+    .orderBy(desc(webhookEvents.id))
+    .limit(limit)
+
+/** One event. */
+export async function findEvent(
+  env: Env,
+  organisationId: string,
+  { eventId, workspaceIds }: { eventId: string; workspaceIds?: WorkspaceIds },
+): Promise<WebhookEventRow | undefined> {
+  const [event] = await jobsDatabase(env, organisationId)
+    .select()
+    .from(webhookEvents)
+    .where(
+      and(
+        eq(webhookEvents.id, eventId),
+        eq(webhookEvents.organisationId, organisationId),
+        jobInWorkspaces(workspaceIds, webhookEvents.jobId),
+      ),
+    )
+  return event
+}
+
+/** One event, and what its requests are created from. */
+export async function findEventSource(
+  env: Env,
+  organisationId: string,
+  options: { eventId: string; workspaceIds?: WorkspaceIds },
+): Promise<RequestSource | undefined> {
+  const event = await findEvent(env, organisationId, options)
+  if (!event) return undefined
+  const db = jobsDatabase(env, organisationId)
+  const [[job], [endpoint]] = await db.batch([
+    db.select().from(jobs).where(eq(jobs.id, event.jobId)),
+    selectEndpointOf(db, event),
+  ])
+  return job && { event, job, endpoint: endpoint ?? (await missingEndpointOf(env, event)) }
+}
+
+/** When a receiver last responded with 2xx, and when an attempt last failed. */
+export interface EndpointOutcome {
+  /** Null for the default URL and the URLs of jobs. */
+  endpointId: string | null
+  url: string
+  succeededAt: Date | null
+  failedAt: Date | null
+}
+
+/** The outcomes of each receiver, from the latest `RECENT_EVENTS` events of an organisation or its workspaces. */
+export async function recentOutcomes(
+  env: Env,
+  organisationId: string,
+  workspaceIds?: WorkspaceIds,
+): Promise<EndpointOutcome[]> {
+  const db = jobsDatabase(env, organisationId)
+  const recent = db
+    .select({
+      id: webhookEvents.id,
+      url: webhookEvents.url,
+      endpointId: webhookEvents.endpointId,
+    })
+    .from(webhookEvents)
+    .where(
+      and(
+        eq(webhookEvents.organisationId, organisationId),
+        jobInWorkspaces(workspaceIds, webhookEvents.jobId),
+      ),
+    )
+    .orderBy(desc(webhookEvents.id))
+    .limit(RECENT_EVENTS)
+    .as('recent')
+  const isSuccess = sql`coalesce(${webhookAttempts.responseStatus}, 0) between 200 and 299`
+  const latest = (condition: SQL) =>
+    sql<number | null>`max(case when ${condition} then ${webhookAttempts.at} end)`
+  const rows = await db
+    .select({
+      endpointId: recent.endpointId,
+      url: recent.url,
+      succeededAt: latest(isSuccess),
+      failedAt: latest(sql`not (${isSuccess})`),
+    })
+    .from(recent)
+    .innerJoin(webhookAttempts, eq(webhookAttempts.eventId, recent.id))
+    .groupBy(recent.endpointId, recent.url)
+  const instant = (at: number | null) => (at === null ? null : new Date(at))
+  return rows.map((row) => ({
+    ...row,
+    succeededAt: instant(row.succeededAt),
+    failedAt: instant(row.failedAt),
+  }))
+}
+
+/** The attempts of an organisation's events from id `first` to `last`, ordered by event and number. */
+export const attemptsBetween = (
+  env: Env,
+  organisationId: string,
+  { first, last, workspaceIds }: { first: string; last: string; workspaceIds?: WorkspaceIds },
+): Promise<WebhookAttemptRow[]> =>
+  jobsDatabase(env, organisationId)
+    .select(getTableColumns(webhookAttempts))
+    .from(webhookAttempts)
+    .innerJoin(webhookEvents, eq(webhookEvents.id, webhookAttempts.eventId))
+    .where(
+      and(
+        eq(webhookEvents.organisationId, organisationId),
+        between(webhookEvents.id, first, last),
+        jobInWorkspaces(workspaceIds, webhookEvents.jobId),
+      ),
+    )
+    .orderBy(webhookAttempts.eventId, webhookAttempts.number)
+
+/** Counts the newest `limit` events from id `first`, by status and by whether their job is selected. */
+export function countEvents(
+  env: Env,
+  organisationId: string,
+  {
+    first,
+    limit,
+    mode,
+    workspaceIds,
+  }: { first: string; limit: number; mode: Mode; workspaceIds: WorkspaceIds },
+) {
+  const db = jobsDatabase(env, organisationId)
+  const newest = db
+    .select({ jobId: webhookEvents.jobId, status: webhookEvents.status })
+    .from(webhookEvents)
+    .where(and(eq(webhookEvents.organisationId, organisationId), gte(webhookEvents.id, first)))
+    .orderBy(desc(webhookEvents.id))
+    .limit(limit)
+    .as('newest')
+  const isSelected = sql`${and(eq(jobs.mode, mode), inWorkspaces(workspaceIds))}`
+  return db
+    .select({ status: newest.status, isSelected: isSelected.mapWith(Boolean), count: count() })
+    .from(newest)
+    .innerJoin(jobs, eq(jobs.id, newest.jobId))
+    .groupBy(sql`1`, sql`2`)
+}

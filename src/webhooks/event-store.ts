@@ -1,0 +1,263 @@
+// The SQL that changes webhook events and their attempts; webhooks/event-reads reads them. Events are
+// inserted in the transaction that ends their job (jobs/processing/end).
+import { and, eq, inArray, lt, lte, sql } from 'drizzle-orm'
+import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
+import { SYSTEM } from '../domain/actor.ts'
+import { auditInsert, recorded } from '../organisations/audit-log.ts'
+import { rowValues } from '../platform/db/database.ts'
+import type { Database } from '../platform/db/database.ts'
+import { jobsDatabase } from '../platform/db/shards.ts'
+import { dueFrom, SWEEP_AGAIN_AFTER_MS } from '../platform/db/due.ts'
+import { jobs } from '../platform/db/schema.ts'
+import { failingReceivers, webhookAttempts, webhookEvents } from '../platform/db/webhook-schema.ts'
+import type { JobRow } from '../platform/db/schema.ts'
+import type {
+  EndpointRow,
+  WebhookAttemptRow,
+  WebhookEventRow,
+} from '../platform/db/webhook-schema.ts'
+import { missingEndpointOf } from './endpoints/default-endpoint.ts'
+import { selectEndpointOf } from './endpoints/endpoint-store.ts'
+import {
+  ATTEMPT_LEASE_MS,
+  disableReceiver,
+  entryOf,
+  insertFailure,
+  receiverOf,
+  removeReceiver,
+  updateOrigin,
+} from './endpoints/failing-receiver-store.ts'
+import type { Receiver } from './endpoints/failing-receiver-store.ts'
+
+/** The maximum number of stored attempts per event, more than the default schedule has. */
+const STORED_ATTEMPTS = 10
+const UNDELIVERED = ['pending', 'retrying'] as const
+
+export interface ClaimedEvent {
+  event: WebhookEventRow
+  job: JobRow
+  receiver: Receiver
+  /** Signs the request; undefined when it was deleted. */
+  endpoint: EndpointRow | undefined
+}
+
+/**
+ * Claims an event for one attempt.
+ * @returns undefined when the event is not due or is already claimed
+ */
+export async function claimEvent(env: Env, eventId: string): Promise<ClaimedEvent | undefined> {
+  const db = jobsDatabase(env, eventId)
+  const now = new Date()
+  const valueOf = (column: SQLiteColumn) =>
+    db.select({ value: column }).from(webhookEvents).where(eq(webhookEvents.id, eventId))
+  const [[event], [job], failing, [endpoint]] = await db.batch([
+    db
+      .update(webhookEvents)
+      // Not `sweepAt`, whose index would be written again. The lease delays the sweep.
+      .set({ dueAt: new Date(now.getTime() + ATTEMPT_LEASE_MS) })
+      .where(
+        and(
+          eq(webhookEvents.id, eventId),
+          inArray(webhookEvents.status, UNDELIVERED),
+          lte(webhookEvents.dueAt, now),
+        ),
+      )
+      .returning(),
+    // Separate selects instead of a join: in a batch, D1 returns rows as objects, in which equal
+    // column names of two tables collide.
+    db
+      .select()
+      .from(jobs)
+      .where(eq(jobs.id, valueOf(webhookEvents.jobId))),
+    db
+      .select()
+      .from(failingReceivers)
+      .where(eq(failingReceivers.organisationId, valueOf(webhookEvents.organisationId))),
+    selectEndpointOf(db, {
+      organisationId: valueOf(webhookEvents.organisationId),
+      endpointId: valueOf(webhookEvents.endpointId),
+    }),
+  ])
+  if (!event || !job) return undefined
+  const signer = endpoint ?? (await missingEndpointOf(env, event))
+  return { event, job, receiver: receiverOf(event, signer, failing), endpoint: signer }
+}
+
+/** Whether the claim is still valid: each claim sets a different `dueAt`. */
+const isClaimed = (claimed: WebhookEventRow) =>
+  and(eq(webhookEvents.id, claimed.id), eq(webhookEvents.dueAt, claimed.dueAt))
+
+/**
+ * Releases a claimed event without an attempt, or ends it.
+ * @returns false when the lease has expired and another attempt has started
+ */
+export async function releaseEvent(
+  env: Env,
+  claimed: WebhookEventRow,
+  change: { dueAt: Date } | { status: 'failed' },
+): Promise<boolean> {
+  const { meta } = await jobsDatabase(env, claimed.id)
+    .update(webhookEvents)
+    .set('dueAt' in change ? dueFrom(change.dueAt) : change)
+    .where(isClaimed(claimed))
+  return meta.changes > 0
+}
+
+export interface AttemptRecord {
+  env: Env
+  claimed: ClaimedEvent
+  attempt: WebhookAttemptRow
+  /** The event's new status, and when its next attempt is due. */
+  outcome: { status: WebhookEventRow['status']; dueAt: Date }
+  timedOut: boolean
+  /** What `leaseOrigin` returned, if it was called. */
+  busyUntil: Date | undefined
+  /** Whether this failure disables the endpoint. */
+  disables: boolean
+}
+
+/**
+ * Stores an attempt and its consequences in one transaction.
+ * @returns `leaseHeld`: false when the lease has expired and another attempt has started, which
+ *   determines the outcome, or when the event was deleted; `disabled`: whether this failure disabled
+ *   the endpoint
+ */
+export async function recordAttempt({
+  env,
+  claimed: { event, receiver },
+  attempt,
+  outcome,
+  timedOut,
+  busyUntil,
+  disables,
+}: AttemptRecord): Promise<{ leaseHeld: boolean; disabled: boolean }> {
+  const db = jobsDatabase(env, event.id)
+  const record = [
+    db
+      .update(webhookEvents)
+      .set({ status: outcome.status, ...dueFrom(outcome.dueAt), attempts: attempt.number })
+      .where(isClaimed(event)),
+    db
+      .insert(webhookAttempts)
+      .select(
+        sql`select ${rowValues(webhookAttempts, attempt)} from ${webhookEvents}
+          where ${eq(webhookEvents.id, attempt.eventId)}`,
+      )
+      .onConflictDoNothing(),
+  ] as const
+  // Only an earlier attempt can be shortened or deleted.
+  const reduction = attempt.number > 1 ? reduceAttempts(db, attempt) : []
+  // Other receivers of the origin share the lease, and whether it times out.
+  const shared = receiver.timesOut ? [updateOrigin(db, receiver, { timedOut, busyUntil })] : []
+  if (outcome.status === 'delivered') {
+    if (!receiver.row) {
+      const [updated] = await db.batch([...record, ...shared, ...reduction])
+      return { leaseHeld: updated.meta.changes > 0, disabled: false }
+    }
+    const [updated, , [removed]] = await db.batch([
+      ...record,
+      removeReceiver(db, receiver),
+      ...shared,
+      ...reduction,
+    ])
+    // Afterwards, since only the transaction knows whether the endpoint was disabled. A crash before it
+    // loses the entry, but not the delivery, which shows why the endpoint is enabled.
+    if (removed?.disabledAt) {
+      await auditInsert(env, entryOf(receiver, SYSTEM, 'webhook_endpoint.enabled'))
+    }
+    return { leaseHeld: updated.meta.changes > 0, disabled: false }
+  }
+  const failure = insertFailure(db, receiver, { eventId: event.id, timedOut })
+  if (!disables) {
+    const [updated] = await db.batch([...record, failure, ...shared, ...reduction])
+    return { leaseHeld: updated.meta.changes > 0, disabled: false }
+  }
+  let leaseHeld = false
+  const entry = entryOf(receiver, SYSTEM, 'webhook_endpoint.disabled')
+  const disabled = await recorded(env, entry, async () => {
+    const [updated, , , change] = await db.batch([
+      ...record,
+      failure,
+      disableReceiver(db, receiver),
+      ...shared,
+      ...reduction,
+    ])
+    leaseHeld = updated.meta.changes > 0
+    return change.meta.changes > 0
+  })
+  return { leaseHeld, disabled }
+}
+
+/**
+ * Statements that limit what one event stores. Earlier attempts lose their response headers, and their
+ * response bodies are truncated to 128 bytes: to 128 characters, or to 32 if some take more than a
+ * byte. The number of attempts is limited because members can resend an event at any time.
+ */
+function reduceAttempts(db: Database, { eventId, number }: WebhookAttemptRow) {
+  const body = webhookAttempts.responseBody
+  const ofEvent = eq(webhookAttempts.eventId, eventId)
+  return [
+    db
+      .update(webhookAttempts)
+      .set({
+        responseBody: sql`substr(${body}, 1,
+          case when length(${body}) = length(cast(${body} as blob)) then 128 else 32 end)`,
+        responseHeaders: null,
+      })
+      .where(and(ofEvent, lt(webhookAttempts.number, number))),
+    db
+      .delete(webhookAttempts)
+      .where(and(ofEvent, lte(webhookAttempts.number, number - STORED_ATTEMPTS))),
+  ] as const
+}
+
+/**
+ * Takes undelivered events of one shard whose `sweepAt` and lease have passed, and postpones `sweepAt`, so
+ * that the next sweeps skip them.
+ */
+export async function takeSweptEvents(
+  db: Database,
+  limit: number,
+): Promise<Pick<WebhookEventRow, 'id' | 'organisationId'>[]> {
+  const now = Date.now()
+  const due = db
+    .select({ id: webhookEvents.id, organisationId: webhookEvents.organisationId })
+    .from(webhookEvents)
+    // SQLite uses the partial index only with literals.
+    .where(
+      and(
+        sql`status in ('pending', 'retrying')`,
+        lte(webhookEvents.sweepAt, new Date(now)),
+        lte(webhookEvents.dueAt, new Date(now)),
+      ),
+    )
+    .orderBy(webhookEvents.sweepAt)
+    .limit(limit)
+  const rows = due.as('due')
+  const [taken] = await db.batch([
+    due,
+    db
+      .update(webhookEvents)
+      .set({ sweepAt: new Date(now + SWEEP_AGAIN_AFTER_MS) })
+      .where(inArray(webhookEvents.id, db.select({ id: rows.id }).from(rows))),
+  ])
+  return taken
+}
+
+/** Deletes up to 100 events of an organisation with their attempts. @returns how many events */
+export async function deleteEvents(env: Env, organisationId: string): Promise<number> {
+  const db = jobsDatabase(env, organisationId)
+  const page = await db
+    .select({ id: webhookEvents.id })
+    .from(webhookEvents)
+    .where(eq(webhookEvents.organisationId, organisationId))
+    .limit(100)
+  const ids = page.map(({ id }) => id)
+  if (ids.length > 0) {
+    await db.batch([
+      db.delete(webhookAttempts).where(inArray(webhookAttempts.eventId, ids)),
+      db.delete(webhookEvents).where(inArray(webhookEvents.id, ids)),
+    ])
+  }
+  return ids.length
+}

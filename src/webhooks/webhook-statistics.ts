@@ -1,0 +1,53 @@
+// Counts of an organisation's webhook events for the overview.
+import { requirePermission, selectedWorkspaces } from '../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { firstIdSince } from '../platform/ids.ts'
+import type { Mode } from '../domain/job.ts'
+import type { EventStatus } from '../domain/webhook.ts'
+import { countEvents } from './event-reads.ts'
+
+/** The maximum number of events that one page counts. */
+export const MAX_COUNTED_EVENTS = 5_000
+
+export interface WebhookStatistics {
+  delivered: number
+  failed: number
+  /** Events that wait for their first attempt or for a retry. */
+  retrying: number
+  /** Whether there are more events than were counted: the newest MAX_COUNTED_EVENTS. */
+  isLimited: boolean
+}
+
+/**
+ * The events of jobs that were created since `since` (ms) in one mode, of one workspace or of all that the
+ * member may access. For the permission `jobs`.
+ * @throws AppError not_found
+ */
+export async function readWebhookStatistics({
+  mode,
+  since,
+  workspaceId,
+  ...request
+}: OrganisationRequest & {
+  mode: Mode
+  since: number
+  workspaceId?: string | undefined
+}): Promise<WebhookStatistics> {
+  const access = await requirePermission(request, 'jobs')
+  const workspaceIds = selectedWorkspaces(access, workspaceId)
+  const counts = await countEvents(request.env, request.organisationId, {
+    first: firstIdSince('evt', since),
+    limit: MAX_COUNTED_EVENTS,
+    mode,
+    workspaceIds,
+  })
+  const total = (selected: typeof counts) => selected.reduce((sum, { count }) => sum + count, 0)
+  const withStatus = (...statuses: EventStatus[]) =>
+    total(counts.filter(({ isSelected, status }) => isSelected && statuses.includes(status)))
+  return {
+    delivered: withStatus('delivered'),
+    failed: withStatus('failed'),
+    retrying: withStatus('pending', 'retrying'),
+    isLimited: total(counts) >= MAX_COUNTED_EVENTS,
+  }
+}

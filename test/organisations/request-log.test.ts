@@ -1,0 +1,158 @@
+// Which requests to /v1 are logged, and what an entry contains.
+import { env } from 'cloudflare:workers'
+import { describe, expect, it, vi } from 'vitest'
+import { v1 } from '../../src/api/v1.ts'
+import { newId } from '../../src/platform/ids.ts'
+import { createKey, hashKey } from '../../src/credits/api-key.ts'
+import { Organisation } from '../../src/organisation-object.ts'
+import { keyReference } from '../../src/credits/request-log.ts'
+import { ROUTES } from '../../src/organisations/request-log/logged-routes.ts'
+import { InjectedError } from '../support/injected-error.ts'
+import { clientOf, request } from '../support/client.ts'
+import { logged } from '../support/request-log.ts'
+import { DELAYED, IMAGES, newOrganisation, operator, submit } from '../support/world.ts'
+import { spyPrepare } from '../support/jobs-database.ts'
+
+describe('an entry', () => {
+  it('has the key, route, status, error code, duration, request ID and job', async () => {
+    const shop = await newOrganisation()
+    const { job_id } = await submit(shop.test, { webhook_url: 'https://hooks.test/secret-path' })
+    await shop.test.get(`/v1/jobs/${job_id}?secret=query`)
+    await shop.live.get('/v1/account')
+    await shop.test.post('/v1/tryon', { model_image_url: 'secret-value' })
+    const entries = await logged(shop, 4)
+    const base = { position: expect.any(String), at: expect.any(Number), ms: expect.any(Number) }
+    const key = keyReference(hashKey(shop.keys.test))
+    const test = { ...base, mode: 'test', key, requestId: expect.stringMatching(/^[\w-]{36}$/) }
+    expect(entries).toEqual([
+      {
+        ...test,
+        method: 'POST',
+        route: '/v1/tryon',
+        status: 202,
+        code: null,
+        jobId: job_id,
+      },
+      {
+        ...test,
+        method: 'GET',
+        route: '/v1/jobs/{jobId}',
+        status: 200,
+        code: null,
+        jobId: job_id,
+      },
+      {
+        ...test,
+        mode: 'live',
+        key: keyReference(hashKey(shop.keys.live)),
+        method: 'GET',
+        route: '/v1/account',
+        status: 200,
+        code: null,
+        jobId: null,
+      },
+      {
+        ...test,
+        method: 'POST',
+        route: '/v1/tryon',
+        status: 422,
+        code: 'validation_error',
+        jobId: null,
+      },
+    ])
+    expect(entries[0]?.at).toBeGreaterThan(Date.now() - 60_000)
+    expect(JSON.stringify(entries)).not.toContain('secret')
+  })
+
+  it('exists for every error of a request with a key', async () => {
+    const shop = await newOrganisation({ rate_limit_per_minute: 9, credits: 0 })
+    const { orgId, test, live, keys } = shop
+    const created = await operator.post(`/operator/organisations/${orgId}/api-keys`, {
+      mode: 'test',
+    })
+    const revoked = await created.json<{ id: string; key: string }>()
+    await operator.delete(`/operator/organisations/${orgId}/api-keys/${revoked.id}`)
+    const unknownJob = newId('job')
+    await test.get(`/v1/jobs/${unknownJob}`)
+    await test.get('/v1/nonsense?a=b')
+    await test.delete('/v1/tryon')
+    await test.post('/v1/tryon', 'x'.repeat(70_000))
+    await live.post('/v1/tryon', IMAGES)
+    await clientOf(revoked.key).get('/v1/account')
+    await clientOf(createKey(orgId, 'live')).get('/v1/account')
+    const spy = spyPrepare((prepare, sql) => {
+      if (sql.includes('from "jobs"')) throw new Error('D1 is unavailable')
+      return prepare(sql)
+    })
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    await test.get('/v1/jobs')
+    spy.mockRestore()
+    for (let n = 0; n < 6; n++) await test.get('/v1/account')
+    const entries = await logged(shop, 14)
+    const seen = entries.map(({ method, route, status, code, jobId, key }) =>
+      [status, code, `${method} ${route}`, jobId, key && 'known'].join(' '),
+    )
+    expect(seen.slice(0, 9)).toEqual([
+      `404 job_not_found GET /v1/jobs/{jobId} ${unknownJob} known`,
+      '404 not_found GET   known',
+      '405 method_not_allowed DELETE /v1/tryon  known',
+      '413 payload_too_large POST /v1/tryon  known',
+      '402 insufficient_credits POST /v1/tryon  known',
+      '401 api_key_revoked GET /v1/account  known',
+      '401 invalid_api_key GET /v1/account  ',
+      '500 internal_error GET /v1/jobs  known',
+      '200  GET /v1/account  known',
+    ])
+    expect(seen.at(-1)).toBe('429 rate_limit_exceeded GET /v1/account  known')
+    expect(entries[4]?.mode).toBe('live')
+    expect(JSON.stringify(entries)).not.toContain(keys.test)
+  })
+
+  it('has the pattern of every route of the API', () => {
+    const routes = v1.routes
+      .filter(({ method }) => method !== 'ALL')
+      .map(({ method, path }) => `${method} /v1${path.replace(/:(\w+)/, '{$1}')}`)
+      .map((route) => route.replace(/\/$/, ''))
+    expect([...ROUTES].sort()).toEqual([...new Set(routes)].sort())
+  })
+})
+
+describe('the log', () => {
+  it('has no requests without a well-formed key, and stores nothing for unknown organisations', async () => {
+    const orgId = newId('org')
+    const calls = vi.spyOn(env.ORGANISATION, 'getByName')
+    await request('/v1/account')
+    await clientOf('svc_live_sk_nonsense').get('/v1/account')
+    await clientOf(createKey(orgId, 'live')).get('/v1/account')
+    await vi.waitUntil(() => calls.mock.calls.filter(([name]) => name === orgId).length === 2)
+    expect(await env.ORGANISATION.getByName(orgId).readRequests(NEWEST)).toEqual({
+      entries: [],
+      continueFrom: undefined,
+    })
+  })
+
+  it('receives many requests in few calls', async () => {
+    const shop = await newOrganisation()
+    const calls = vi.spyOn(Organisation.prototype, 'logRequests')
+    const sizes = () => calls.mock.calls.map(([, requests]) => requests.length)
+    await Promise.all(Array.from({ length: 120 }, () => shop.test.get('/v1/account')))
+    await vi.waitUntil(() => sizes().reduce((sum, size) => sum + size, 0) === 120)
+    // One for each second that the requests took, and one because a batch was full.
+    expect(calls.mock.calls.length).toBeLessThan(20)
+    expect(Math.max(...sizes())).toBeLessThanOrEqual(100)
+  })
+
+  it('does not delay or fail a request if it is unavailable', async () => {
+    const shop = await newOrganisation()
+    const errors = vi.spyOn(console, 'error').mockImplementation(() => {})
+    vi.spyOn(Organisation.prototype, 'logRequests').mockRejectedValue(
+      new InjectedError('unavailable'),
+    )
+    const { status } = await shop.test.post('/v1/tryon', { ...IMAGES, ...DELAYED })
+    expect(status).toBe(202)
+    await vi.waitUntil(() => errors.mock.calls.length > 0)
+    expect(errors.mock.calls[0]?.[0]).toContain('requests not logged')
+  })
+})
+
+const NEWEST = { filter: {}, limit: 100, direction: 'older' } as const
