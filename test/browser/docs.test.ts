@@ -38,10 +38,17 @@ const isDark = (page: Page) => page.evaluate("document.documentElement.classList
 
 const navigation = (page: Page) => page.getByRole('navigation', { name: 'Sidebar Navigation' })
 
-/** Opens a page and waits until its scripts have started: a click before that is lost. */
+/**
+ * Opens a page and waits until its scripts have started: a click before that is lost. `waitForFunction` would
+ * evaluate its text again later, which the policy of the page forbids.
+ */
 async function open(page: Page, path: string): Promise<void> {
   await page.goto(path)
-  await page.waitForFunction("'__vue_app__' in document.querySelector('#app')")
+  await page.evaluate(`new Promise((started) => {
+    const check = () =>
+      '__vue_app__' in document.querySelector('#app') ? started() : requestAnimationFrame(check)
+    check()
+  })`)
 }
 
 /** Opens the search with the keyboard, and types. */
