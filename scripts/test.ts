@@ -29,10 +29,15 @@ type Shard = string | undefined
 /** What a reporter writes to the file `TEST_RESULT`, or to its destination. */
 export interface Result {
   passed: number
-  failed: number
   skipped: number
-  /** Absolute paths. Empty if the run failed for something else than its tests. */
-  failedFiles: string[]
+  failures: Failure[]
+}
+
+export interface Failure {
+  /** The name of the test, or the error outside of tests. */
+  name: string
+  /** An absolute path. Without it, any file may have caused the error. */
+  file?: string | undefined
 }
 
 const { values: options, positionals: folders } = parseArgs({
@@ -63,15 +68,15 @@ const matrix = options.all ? 'all' : 'sample'
 
 /** Reads what a runner has written. A runner that wrote nothing, or failed without a test, failed. */
 function resultOf(succeeded: boolean): Result {
-  let result: Result = { passed: 0, failed: 0, skipped: 0, failedFiles: [] }
   try {
-    result = JSON.parse(readFileSync(resultFile, 'utf8'))
+    const result: Result = JSON.parse(readFileSync(resultFile, 'utf8'))
     rmSync(resultFile)
+    if (!succeeded && result.failures.length === 0)
+      result.failures.push({ name: 'The runner failed.' })
+    return result
   } catch (error) {
-    console.error('The runner has not ended:', error)
-    succeeded = false
+    return { passed: 0, skipped: 0, failures: [{ name: `The runner has not ended: ${error}` }] }
   }
-  return succeeded ? result : { ...result, failed: Math.max(1, result.failed) }
 }
 
 function runVitest(files: readonly string[], shard: Shard): Result {
@@ -104,25 +109,38 @@ function runBrowser(files: readonly string[], shard: Shard): Result {
   ${process.env['CI'] ? 'ERROR' : 'WARNING'}: Chromium was not found, so the browser tests did not run.
   Install it (Debian: apt-get install chromium) or set its path: CHROMIUM=/path/to/chromium npm test
 `)
-  return { passed: 0, failed: process.env['CI'] ? 1 : 0, skipped: 0, failedFiles: [] }
+  const failures = process.env['CI'] ? [{ name: 'Chromium was not found.' }] : []
+  return { passed: 0, skipped: 0, failures }
 }
 
 /**
- * In CI, runs the files with a failed test once more, by themselves. A test that passes then depends on the
- * load of the machine: the output names its file, and the run succeeds.
+ * In CI, runs the files with a failed test once more, by themselves: all files after an error outside of tests.
+ * A test that passes then depends on the load of the machine: the output names it, and the run succeeds.
  */
 function runReliably(run: typeof runVitest, files: readonly string[]): Result {
   const first = run(files, options.shard)
-  const { failedFiles } = first
-  if (!process.env['CI'] || failedFiles.length === 0) return first
-  console.error(`\n${first.failed} failed. Their files run once more:`, failedFiles)
-  if (run(failedFiles, undefined).failed > 0) return first
-  console.error('\nUNRELIABLE: passed only when repeated:', failedFiles)
-  return { ...first, passed: first.passed + first.failed, failed: 0 }
+  if (!process.env['CI'] || first.failures.length === 0) return first
+  print('Failed, and run once more', first.failures)
+  const failedFiles = [...new Set(first.failures.map(({ file }) => file))]
+  const isKnown = (file?: string): file is string => file !== undefined
+  const second = failedFiles.every(isKnown)
+    ? run(failedFiles, undefined)
+    : run(files, options.shard)
+  if (second.failures.length === 0) print('UNRELIABLE: passed only when repeated', first.failures)
+  const passed = Math.max(
+    second.passed,
+    first.passed + first.failures.length - second.failures.length,
+  )
+  return { ...first, passed, failures: second.failures }
+}
+
+function print(title: string, failures: readonly Failure[]): void {
+  console.error(`\n${title}:`)
+  for (const { name, file } of failures) console.error(`  ${file ?? 'outside of tests'}: ${name}`)
 }
 
 if (!runNodeProgram(['scripts/assets.ts'])) process.exit(1)
-const total = { passed: 0, failed: 0, skipped: 0 }
+const total: Result = { passed: 0, skipped: 0, failures: [] }
 const parts: string[] = []
 for (const [kind, { include, exclude, run }] of Object.entries(KINDS)) {
   const all = globSync(include, { cwd: ROOT, exclude }).sort()
@@ -131,17 +149,18 @@ for (const [kind, { include, exclude, run }] of Object.entries(KINDS)) {
   const startedAt = Date.now()
   const result = runReliably(run, files)
   total.passed += result.passed
-  total.failed += result.failed
   total.skipped += result.skipped
+  total.failures.push(...result.failures)
   const seconds = Math.round((Date.now() - startedAt) / 1_000)
-  parts.push(`${kind}: ${result.passed} passed, ${result.failed} failed in ${seconds} s`)
+  parts.push(`${kind}: ${result.passed} passed, ${result.failures.length} failed in ${seconds} s`)
 }
 if (parts.length === 0) {
   console.error(`There are no tests in ${folders.join(', ')}.`)
   process.exit(1)
 }
+if (total.failures.length > 0) print('Failed', total.failures)
 console.log(`\n${parts.join('\n')}`)
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
-console.log(`${total.passed} passed, ${total.failed} failed${skipped}`)
+console.log(`${total.passed} passed, ${total.failures.length} failed${skipped}`)
 rmSync(resultFolder, { recursive: true })
-process.exitCode = total.failed === 0 ? 0 : 1
+process.exitCode = total.failures.length === 0 ? 0 : 1

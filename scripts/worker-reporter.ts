@@ -81,12 +81,19 @@ export class WorkerReporter implements Reporter {
   #writeResult(): void {
     const path = process.env['TEST_RESULT']
     if (path === undefined) return
-    const failedModules = this.#modules.filter((module) => module.state() === 'failed')
     const result: Result = {
       passed: this.#testsIn('passed').length,
-      failed: this.#testsIn('failed').length,
       skipped: this.#testsIn('skipped').length,
-      failedFiles: this.#errors().length > 0 ? [] : failedModules.map(({ moduleId }) => moduleId),
+      failures: [
+        ...this.#testsIn('failed').map((test) => ({
+          name: test.fullName,
+          file: test.module.moduleId,
+        })),
+        ...this.#modules.flatMap((module) =>
+          module.errors().map(({ message }) => ({ name: message, file: module.moduleId })),
+        ),
+        ...this.#errors().map((error) => ({ name: String(error) })),
+      ],
     }
     writeFileSync(path, JSON.stringify(result))
   }
