@@ -1,5 +1,5 @@
 // Writes PNG files with APIs that both Node and Workers have.
-import { joined } from '../src/bytes.ts'
+import { concat } from '../src/bytes.ts'
 import crc from 'crc-32'
 
 const SIGNATURE = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
@@ -66,4 +66,4 @@ export function pngChunk(type: string, body: Uint8Array): Uint8Array {
   return result
 }
 
-export const concat = (parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => joined(...parts)
+export { concat }

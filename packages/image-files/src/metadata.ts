@@ -1,7 +1,7 @@
 // Replaces the metadata of a file: only the picture and the meaning of its colours remain. Works on the
 // container: decodes nothing, and copies no image data.
 import { crc32 } from 'node:zlib'
-import { bytesOf, joined } from './bytes.ts'
+import { bytesOf, concat } from './bytes.ts'
 import { corrupt, type Corrupt } from './corrupt.ts'
 import type { ImageFormat } from './format.ts'
 import { inspectJpeg, jpegSegments } from './jpeg.ts'
@@ -119,7 +119,7 @@ const isColour = (marker: number, body: Uint8Array) =>
 
 function segmentOf(marker: number, name: string, body: Uint8Array): Uint8Array {
   const length = 2 + name.length + body.length
-  return joined(Uint8Array.of(0xff, marker, length >> 8, length & 0xff), bytesOf(name), body)
+  return concat([Uint8Array.of(0xff, marker, length >> 8, length & 0xff), bytesOf(name), body])
 }
 
 /** The image, and how its colours are meant. */
@@ -139,7 +139,7 @@ function pngParts(file: Uint8Array, xmp: Uint8Array, exif?: Uint8Array): Uint8Ar
     if (type !== 'IHDR') continue
     if (exif) parts.add(chunkOf('eXIf', exif))
     // Not compressed, without a language and a translated keyword.
-    parts.add(chunkOf('iTXt', joined(bytesOf('XML:com.adobe.xmp\0\0\0\0\0'), xmp)))
+    parts.add(chunkOf('iTXt', concat([bytesOf('XML:com.adobe.xmp\0\0\0\0\0'), xmp])))
   }
   if (!types.has('IDAT')) return corrupt('the PNG has no image data')
   if (!types.has('IEND')) return corrupt('the PNG has no end')
@@ -147,7 +147,7 @@ function pngParts(file: Uint8Array, xmp: Uint8Array, exif?: Uint8Array): Uint8Ar
 }
 
 function chunkOf(type: string, body: Uint8Array): Uint8Array {
-  const result = joined(new Uint8Array(4), bytesOf(type), body, new Uint8Array(4))
+  const result = concat([new Uint8Array(4), bytesOf(type), body, new Uint8Array(4)])
   const view = new DataView(result.buffer)
   view.setUint32(0, body.length)
   view.setUint32(result.length - 4, crc32(result.subarray(4, -4)))

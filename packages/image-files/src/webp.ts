@@ -1,6 +1,6 @@
 // Reads WebP files chunk by chunk (RFC 9649). Finds the bitstream that a decoder decodes and reads the
 // size from it, because the sizes in the container may differ.
-import { bytesOf, joined } from './bytes.ts'
+import { bytesOf, concat } from './bytes.ts'
 import { corrupt, type Corrupt } from './corrupt.ts'
 
 interface RiffChunk {
@@ -125,7 +125,7 @@ class Image {
  */
 export function imageFile(file: Uint8Array, header: WebpHeader): Uint8Array {
   if (header.bitstream.byteOffset - file.byteOffset === RIFF_HEADER_BYTES + 8) return file
-  return joined(...webpParts(header))
+  return concat([...webpParts(header)])
 }
 
 /** Chunks of an extended file beside the image. */
@@ -155,7 +155,7 @@ export function webpParts(header: WebpHeader, extras: WebpExtras = {}): Uint8Arr
   for (const [type, body] of chunks) {
     if (!body) continue
     const size = Uint8Array.of(...bytes24(body.length), body.length >>> 24)
-    parts.push(joined(bytesOf(type), size), body)
+    parts.push(concat([bytesOf(type), size]), body)
     if (body.length % 2) parts.push(new Uint8Array(1))
   }
   const length = parts.reduce((sum, part) => sum + part.length, 0)
