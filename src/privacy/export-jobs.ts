@@ -56,7 +56,7 @@ export async function exportJobs({
   return pagesOf(search, names, maxRows)
 }
 
-const detailsOf = ({ createdAfter, createdBefore, ...filter }: JobSearch['filter']) =>
+const detailsOf = ({ createdAfter, createdBefore, ...filter }: ListRequest['filter']) =>
   Object.fromEntries(
     Object.entries({
       ...filter,

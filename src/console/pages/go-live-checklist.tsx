@@ -27,10 +27,13 @@ interface Step {
  * The steps of the organisation, or null if the list is not shown: all are done, the user has hidden it,
  * or has a role that takes no part in the integration.
  */
-export async function goLiveSteps(c: ConsoleContext, balance: number): Promise<Step[] | null> {
+export async function goLiveSteps(
+  c: ConsoleContext,
+  creditStatus: Promise<{ balance: number }>,
+): Promise<Step[] | null> {
   const { role } = c.var.membership
   if (!permits(role, 'develop') || getCookie(c, CHECKLIST_COOKIE) === c.var.user.id) return null
-  const state = await readGoLiveState(scopeOf(c))
+  const [state, { balance }] = await Promise.all([readGoLiveState(scopeOf(c)), creditStatus])
   const steps: Step[] = [
     {
       title: 'Create a live key',

@@ -35,13 +35,13 @@ import { canRunAgain, JobSection, refreshSecondsOf } from './job-section.tsx'
 const MIN_RELOAD_SECONDS = 2
 
 export const job = new Hono<ConsoleApp>()
-  .get('/:jobId', async (c) => jobPage(c, await findOwnJob(c)))
+  .get('/:jobId', (c) => jobPage(c))
   // console.js polls this fragment until the job and its webhook have ended.
   .get('/:jobId/live', async (c) => {
-    const row = await findOwnJob(c)
+    const details = await readDetails(c)
     return c.html(
       <OrganisationPath.Provider value={pathOf(c, '')}>
-        {await jobSection(c, row, await addedEventsOf(c, row))}
+        <JobSection c={c} {...details} />
       </OrganisationPath.Provider>,
     )
   })
@@ -51,7 +51,7 @@ export const job = new Hono<ConsoleApp>()
   .post('/:jobId/run-again', permitted('develop'), async (c) => {
     const row = await findOwnJob(c)
     const nonce = Nonce.safeParse((await c.req.parseBody())['nonce'])
-    if (!nonce.success || !canRunAgain(c, row)) return jobPage(c, row, DELETED_IMAGES)
+    if (!nonce.success || !canRunAgain(c, row)) return jobPage(c, DELETED_IMAGES)
     const result = await submitFromConsole(c, {
       mode: row.mode,
       modelImageUrl: row.modelImageUrl ?? '',
@@ -59,7 +59,7 @@ export const job = new Hono<ConsoleApp>()
       workspaceId: row.workspaceId,
       nonce: nonce.data,
     })
-    return result.ok ? redirectTo(c, `/jobs/${result.jobId}`) : jobPage(c, row, result.state)
+    return result.ok ? redirectTo(c, `/jobs/${result.jobId}`) : jobPage(c, result.state)
   })
   .post('/:jobId/cancel', permitted('develop'), async (c) => {
     const { id, organisationId } = await findOwnJob(c)
@@ -101,15 +101,27 @@ async function findOwnJob(c: ConsoleContext): Promise<JobWithEvent> {
   return found
 }
 
-/** @param state the rejection of "Run again" */
-async function jobPage(c: ConsoleContext, row: JobWithEvent, state?: FormState) {
-  const query = JobListQuery.parse(c.req.query())
-  const addedEvents = await addedEventsOf(c, row)
-  const refreshSeconds = refreshSecondsOf(row, addedEvents)
-  const [section, navigation] = await Promise.all([
-    jobSection(c, row, addedEvents),
-    neighbours(c, row, query),
+/** The job, and what the page shows of its id alone, which is read at the same time. */
+async function readDetails(c: ConsoleContext) {
+  const eventId = eventIdOf(jobIdIn(c))
+  const [row, attempts, workspaces, keys] = await Promise.all([
+    findOwnJob(c),
+    listAttempts({ ...scopeOf(c), eventId }),
+    listWorkspaces(scopeOf(c)),
+    listKeyNames(scopeOf(c)),
   ])
+  return { row, attempts, workspaces, keys, addedEvents: await addedEventsOf(c, row) }
+}
+
+/** @param state the rejection of "Run again" */
+async function jobPage(c: ConsoleContext, state?: FormState) {
+  const query = JobListQuery.parse(c.req.query())
+  const [details, { newerId, olderId }] = await Promise.all([
+    readDetails(c),
+    readNeighbours({ ...scopeOf(c), filter: filterOf(query, c.var.mode) }, jobIdIn(c)),
+  ])
+  const { row, addedEvents } = details
+  const refreshSeconds = refreshSecondsOf(row, addedEvents)
   return memberPage(
     c,
     {
@@ -124,24 +136,24 @@ async function jobPage(c: ConsoleContext, row: JobWithEvent, state?: FormState) 
         <p class="breadcrumb">
           <Link to={withQuery('/jobs', fieldsOf(query))}>Jobs</Link>
         </p>
-        {navigation}
+        <Neighbours {...{ newerId, olderId, query }} />
       </div>
       <h1>
         Job <CopyableId id={row.id} label="job ID" />
       </h1>
       <FormError state={state} />
-      {section}
+      <JobSection c={c} {...details} />
       <RunAgain c={c} row={row} />
     </>,
   )
 }
 
 /** Links to the next and the previous job of the list, in the mode of this job. */
-async function neighbours(c: ConsoleContext, row: JobWithEvent, query: JobListQuery) {
-  const { newerId, olderId } = await readNeighbours(
-    { ...scopeOf(c), filter: filterOf(query, row.mode) },
-    row.id,
-  )
+function Neighbours({
+  newerId,
+  olderId,
+  query,
+}: Awaited<ReturnType<typeof readNeighbours>> & { query: JobListQuery }) {
   if (newerId === null && olderId === null) return null
   const to = (id: string) => withQuery(`/jobs/${id}`, fieldsOf(query))
   return (
@@ -162,16 +174,6 @@ async function addedEventsOf(c: ConsoleContext, row: JobWithEvent): Promise<Deli
     limit: MAX_ADDED_ENDPOINTS + 1,
   })
   return deliveries.filter(({ id }) => id !== eventIdOf(row.id))
-}
-
-async function jobSection(c: ConsoleContext, row: JobWithEvent, addedEvents: Delivery[]) {
-  const scope = scopeOf(c)
-  const [attempts, workspaces, keys] = await Promise.all([
-    row.eventStatus === null ? [] : listAttempts({ ...scope, eventId: eventIdOf(row.id) }),
-    listWorkspaces(scope),
-    listKeyNames(scope),
-  ])
-  return <JobSection {...{ c, row, attempts, addedEvents, workspaces, keys }} />
 }
 
 /** Outside of the section that console.js replaces, since the form contains a random value. */

@@ -54,14 +54,13 @@ const Query = z.object({
 export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
   const { organisation, role } = c.var.membership
   const currency = currencyOf(organisation.regionCode)
-  const [credits, invited, activity] = await Promise.all([
-    organisationStub(c.env, organisation.id).creditStatus(),
+  const creditStatus = organisationStub(c.env, organisation.id).creditStatus()
+  const [credits, invited, activity, goLive] = await Promise.all([
+    creditStatus,
     invitationsTo(c.env, c.var.user.email),
     permits(role, 'jobs') ? readActivity(c) : null,
+    permitsUnlimited(c.var.membership, 'develop') ? goLiveSteps(c, creditStatus) : null,
   ])
-  const goLive = permitsUnlimited(c.var.membership, 'develop')
-    ? await goLiveSteps(c, credits.balance)
-    : null
   return memberPage(
     c,
     {
@@ -135,8 +134,9 @@ type Activity = Awaited<ReturnType<typeof readActivity>>
 /** What the filters of the page select. */
 async function readActivity(c: ConsoleContext) {
   const { range, workspace } = Query.parse(c.req.query())
-  const workspaces = await listWorkspaces(scopeOf(c))
-  const selected = workspaces.find(({ id }) => id === workspace)
+  const listing = listWorkspaces(scopeOf(c))
+  const selected =
+    workspace === undefined ? undefined : (await listing).find(({ id }) => id === workspace)
   const selection = {
     ...scopeOf(c),
     mode: c.var.mode,
@@ -149,7 +149,7 @@ async function readActivity(c: ConsoleContext) {
   const { organisationId, mode, workspaceId } = selection
   // Who may see the numbers is a part of the key: the rights are those of this request.
   const key = [organisationId, role, workspaceIds, mode, range, workspaceId]
-  const [[statistics, webhooks], failingEndpoints] = await Promise.all([
+  const [[statistics, webhooks], failingEndpoints, workspaces] = await Promise.all([
     numbers.get(
       key,
       () =>
@@ -160,6 +160,7 @@ async function readActivity(c: ConsoleContext) {
       ([{ total, otherMode }]) => total + otherMode > MANY_JOBS,
     ),
     listFailingReceivers(scopeOf(c)),
+    listing,
   ])
   const disabledEndpoints = failingEndpoints.filter(({ disabledAt }) => disabledAt !== null)
   return { range, since, workspaces, selected, statistics, webhooks, disabledEndpoints }

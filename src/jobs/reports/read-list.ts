@@ -3,9 +3,9 @@ import { requirePermission } from '../../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../../organisations/authorisation.ts'
 import { RecentValues } from '../../platform/recent-values.ts'
 import { countMatches, neighboursOf, searchJobs } from './search.ts'
-import type { JobSearch, Matches, SearchCursor, SearchPage } from './search.ts'
+import type { JobSearch, JobSearchFilter, Matches, SearchCursor, SearchPage } from './search.ts'
 
-export type ListRequest = OrganisationRequest & Pick<JobSearch, 'filter'>
+export type ListRequest = OrganisationRequest & { filter: JobSearchFilter }
 
 /**
  * The search of a member, limited to the workspaces that they may access.

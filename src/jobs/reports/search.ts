@@ -19,7 +19,7 @@ export const COUNT_LIMIT = 1_000
 export interface JobSearch {
   env: Env
   organisationId: string
-  filter: JobSearchFilter
+  filter: Filter
   /** The workspaces that the member may see; null for all. */
   workspaceIds: string[] | null
 }
@@ -38,6 +38,8 @@ export interface JobSearchFilter {
   /** Jobs created before this instant. */
   createdBefore?: Date | undefined
 }
+
+type Filter = Omit<JobSearchFilter, 'mode'> & { mode: Mode | SQL<Mode> }
 
 const FOUND = {
   ...LISTED,
@@ -112,11 +114,13 @@ export async function countMatches(search: JobSearch): Promise<Matches> {
   }
 }
 
-/** The matches before and after a job; null where none is within SCAN_LIMIT. */
+/** The matches before and after a job, of the same mode; null where none is within SCAN_LIMIT. */
 export async function neighboursOf(
-  search: JobSearch,
+  { filter, ...scope }: JobSearch,
   jobId: string,
 ): Promise<{ newerId: string | null; olderId: string | null }> {
+  const ownMode = sql<Mode>`(select own.mode from ${jobs} as own where own.id = ${jobId})`
+  const search = { ...scope, filter: { ...filter, mode: ownMode } }
   const neighbour = async (isAscending: boolean): Promise<string | null> => {
     const cursor = isAscending ? { after: jobId } : { before: jobId }
     const range = rangeAt(search.filter, cursor)
@@ -141,7 +145,7 @@ interface IdRange {
 const after = (id: string) => `${id}~`
 
 /** Ids sort by time, so a period is a range of ids, and so is the start of an id. */
-function rangeOf({ createdAfter, createdBefore, idPart }: JobSearchFilter): IdRange {
+function rangeOf({ createdAfter, createdBefore, idPart }: Filter): IdRange {
   const period = {
     first: createdAfter && firstIdSince('job', createdAfter.getTime()),
     before: createdBefore && firstIdSince('job', createdBefore.getTime()),
@@ -150,7 +154,7 @@ function rangeOf({ createdAfter, createdBefore, idPart }: JobSearchFilter): IdRa
   return intersection(period, { first: idPart, before: after(idPart) })
 }
 
-const rangeAt = (filter: JobSearchFilter, cursor: SearchCursor): IdRange =>
+const rangeAt = (filter: Filter, cursor: SearchCursor): IdRange =>
   intersection(
     rangeOf(filter),
     cursor === undefined
@@ -171,7 +175,7 @@ function intersection(one: IdRange, other: IdRange): IdRange {
 }
 
 /** An unfinished job stores the error of its latest attempt, so an error code implies the status. */
-const statusOf = ({ status, errorCode }: JobSearchFilter) => status ?? (errorCode && 'failed')
+const statusOf = ({ status, errorCode }: Filter) => status ?? (errorCode && 'failed')
 
 /**
  * The index that covers `inRange`. For a range with two ends SQLite would choose the index of the
@@ -196,12 +200,12 @@ function inRange({ organisationId, filter }: JobSearch, range: IdRange): SQL | u
   )
 }
 
-const isUnfinished = (filter: JobSearchFilter): boolean => {
+const isUnfinished = (filter: Filter): boolean => {
   const status = statusOf(filter)
   return status !== undefined && !isFinal(status)
 }
 
-function ofWorkspaceAndStatus(filter: JobSearchFilter): SQL[] {
+function ofWorkspaceAndStatus(filter: Filter): SQL[] {
   const status = statusOf(filter)
   return [
     ...(filter.workspaceId === undefined ? [] : [eq(jobs.workspaceId, filter.workspaceId)]),

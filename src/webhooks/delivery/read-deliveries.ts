@@ -102,11 +102,11 @@ export async function readDelivery({ eventId, ...request }: EventRequest): Promi
 }> {
   const { workspaceIds } = await requirePermission(request, 'jobs')
   const { env, organisationId } = request
-  const source = await findNearby(() =>
-    findEventSource(env, organisationId, { eventId, workspaceIds }),
-  )
+  const [source, rows] = await Promise.all([
+    findNearby(() => findEventSource(env, organisationId, { eventId, workspaceIds })),
+    attemptsBetween(env, organisationId, { first: eventId, last: eventId }),
+  ])
   if (!source) throw new AppError('not_found')
-  const rows = await attemptsBetween(env, organisationId, { first: eventId, last: eventId })
   const attempts = rows.toReversed().map(async (attempt) => ({
     attempt,
     request: await recreateRequest(env, source, attempt),
