@@ -4,7 +4,6 @@ import { JOB_ERROR_CODES, JOB_STATUSES, SUBMITTED_IN_CONSOLE } from '../domain/j
 import type { Mode } from '../domain/job.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import { idParameter } from './fields.ts'
-import { textsOf } from './read-form.ts'
 import type { JobSearchFilter } from '../jobs/reports/search.ts'
 
 /** The minimum length of a part of an id. */
@@ -49,13 +48,3 @@ export const filterOf = (
   createdAfter: from === undefined ? undefined : new Date(from),
   createdBefore: to === undefined ? undefined : new Date(Date.parse(to) + DAY_MS),
 })
-
-/** The filters that are set, for a link or a form. */
-export const fieldsOf = (query: object): Record<string, string> =>
-  Object.fromEntries(Object.entries(textsOf(query)).filter(([, value]) => value !== ''))
-
-/** `page` with these parameters, such as `/jobs?status=failed`. */
-export function withQuery(page: string, parameters: Record<string, string>): string {
-  const query = new URLSearchParams(parameters).toString()
-  return query === '' ? page : `${page}?${query}`
-}

@@ -13,22 +13,23 @@ import {
 import { isEventId, isId } from '../../platform/ids.ts'
 import { listEndpoints } from '../../webhooks/endpoints/endpoints.ts'
 import { MAX_RESENT, MAX_SCANNED } from '../../webhooks/delivery/deliveries-store.ts'
-import type { Delivery, DeliveryFilter } from '../../webhooks/delivery/deliveries-store.ts'
+import type { DeliveryFilter } from '../../webhooks/delivery/deliveries-store.ts'
 import { countFailedDeliveries, listDeliveries } from '../../webhooks/delivery/read-deliveries.ts'
 import type { DeliveriesPage } from '../../webhooks/delivery/read-deliveries.ts'
 import { resendFailedEvents } from '../../webhooks/delivery/resend.ts'
 import { csvResponse, EXPORT_PAGE_SIZE, rowsOf } from '../csv-response.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { DeliveryBadge } from '../components/badges.tsx'
+import { DeliveriesTable, withoutQuery } from '../components/deliveries-table.tsx'
 import { DeliveryFilters } from '../components/delivery-filters.tsx'
 import { ActionForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Link, OrganisationPath } from '../components/link.tsx'
-import { EmptyState, IdLink, Table } from '../components/table.tsx'
-import { Timestamp } from '../components/time.tsx'
+import { EmptyState } from '../components/table.tsx'
+import { formatCount } from '../format-count.ts'
 import { liveSecondsOf, POLL_LATER_SECONDS } from '../delivery-polling.ts'
 import { permitted, scopeOf } from '../middleware/session.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
+import { withQuery } from '../query-string.ts'
 
 const PATH = '/settings/webhooks/deliveries'
 
@@ -95,7 +96,7 @@ export const deliveries = new Hono<ConsoleApp>()
       filter: { ...filter, mode: c.var.mode },
     })
     const notice = sent > 0 ? 'events_resent' : 'no_failed_events'
-    return redirectTo(c, `${PATH}?${searchOf(filter)}`, notice, String(sent))
+    return redirectTo(c, withQuery(PATH, filter), notice, String(sent))
   })
 
 const filterOf = (c: ConsoleContext, { status, type, endpoint, q }: Query): DeliveryFilter => ({
@@ -140,7 +141,7 @@ async function deliveriesPage(c: ConsoleContext, query: Query) {
       </p>
       <div class="bar">
         <h1>Deliveries</h1>
-        <Link to={`${PATH}/export.csv?${searchOf({ ...query, before: '', after: '' })}`}>
+        <Link to={withQuery(`${PATH}/export.csv`, { ...query, before: '', after: '' })}>
           Download CSV
         </Link>
       </div>
@@ -162,7 +163,7 @@ async function deliveriesPage(c: ConsoleContext, query: Query) {
 
 const ResendFailed = ({ query: { type, endpoint }, failed }: { query: Query; failed: number }) => {
   const count = Math.min(failed, MAX_RESENT)
-  const events = `${number(count)} failed ${count === 1 ? 'event' : 'events'}`
+  const events = `${formatCount(count)} failed ${count === 1 ? 'event' : 'events'}`
   return (
     <p class="buttons">
       <ActionForm
@@ -197,7 +198,7 @@ const DeliveriesSection = ({
   const open = page.deliveries.filter((delivery) => !isDeliveryFinal(delivery.status))
   // A partial page has read the maximum number of events, so it is not read every second.
   const liveSeconds = page.isPartial ? POLL_LATER_SECONDS : liveSecondsOf(open)
-  const live = `${PATH}/live?${searchOf({ ...filter, before, after })}`
+  const live = withQuery(`${PATH}/live`, { ...filter, before, after })
   const isFiltered = Object.values(filter).some(Boolean)
   return (
     <section
@@ -226,15 +227,13 @@ const DeliveriesSection = ({
       )}
       {page.isPartial && (
         <p class="muted">
-          This page searched {number(MAX_SCANNED)} events. There may be more matching ones.
+          This page searched {formatCount(MAX_SCANNED)} events. There may be more matching ones.
         </p>
       )}
       <nav aria-label="Pages" class="pages">
-        {page.newer && (
-          <Link to={`${PATH}?${searchOf({ ...filter, after: page.newer })}`}>Newer</Link>
-        )}
+        {page.newer && <Link to={withQuery(PATH, { ...filter, after: page.newer })}>Newer</Link>}
         {page.older && (
-          <Link to={`${PATH}?${searchOf({ ...filter, before: page.older })}`}>
+          <Link to={withQuery(PATH, { ...filter, before: page.older })}>
             {page.isPartial && after === undefined ? 'Continue searching' : 'Older'}
           </Link>
         )}
@@ -242,71 +241,3 @@ const DeliveriesSection = ({
     </section>
   )
 }
-
-export const DeliveriesTable = ({
-  deliveries: rows,
-  endpoints,
-}: {
-  deliveries: Delivery[]
-  endpoints: Pick<EndpointRow, 'id' | 'name'>[]
-}) =>
-  rows.length === 0 ? (
-    <p class="muted">No deliveries yet.</p>
-  ) : (
-    <Table
-      label="Deliveries"
-      columns={['Event', 'Job', 'Status', 'Receiver', 'Response', 'Attempts', 'Created']}
-      numeric={['Attempts']}
-      narrow={{ Status: 'main', Created: 'side', Event: 'sub' }}
-      rows={rows.map((delivery) => [
-        <Link to={`/settings/webhooks/${delivery.id}`} class="event-type">
-          {delivery.type}
-        </Link>,
-        <IdLink to={`/jobs/${delivery.jobId}`} id={delivery.jobId} />,
-        <DeliveryBadge status={delivery.status} />,
-        <Receiver delivery={delivery} endpoints={endpoints} />,
-        <Response delivery={delivery} />,
-        delivery.attempts,
-        <Timestamp as="ago" at={delivery.createdAt} />,
-      ])}
-    />
-  )
-
-/** The host and the path of a URL. The query can contain a token. */
-const withoutQuery = (url: string): string => {
-  const parsed = URL.parse(url)
-  return parsed ? parsed.host + parsed.pathname : url
-}
-
-const Receiver = ({
-  delivery: { url, endpointId },
-  endpoints,
-}: {
-  delivery: Delivery
-  endpoints: Pick<EndpointRow, 'id' | 'name'>[]
-}) => {
-  const name =
-    endpointId === null
-      ? undefined
-      : (endpoints.find(({ id }) => id === endpointId)?.name ?? 'Deleted endpoint')
-  return (
-    <span class="receiver" title={withoutQuery(url)}>
-      {name !== undefined && <span class="endpoint-name">{name}</span>}
-      <span class="url">{withoutQuery(url)}</span>
-    </span>
-  )
-}
-
-const Response = ({ delivery: { attempts, responseStatus, error } }: { delivery: Delivery }) => {
-  if (attempts === 0) return <span class="muted">–</span>
-  if (responseStatus !== null) return <>{responseStatus}</>
-  return <span class="error-text">{error ?? 'no response'}</span>
-}
-
-const number = (value: number) => value.toLocaleString('en-GB')
-
-/** A query string without empty values. */
-const searchOf = (values: Record<string, string | undefined>) =>
-  new URLSearchParams(
-    Object.entries(values).filter((entry): entry is [string, string] => Boolean(entry[1])),
-  ).toString()

@@ -10,11 +10,11 @@ import { Link } from '../components/link.tsx'
 import { Notice } from '../components/notice.tsx'
 import { EmptyState } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
-import { fieldsOf, withQuery } from '../job-filter.ts'
 import type { JobListQuery } from '../job-filter.ts'
 import { JobRows } from './job-rows.tsx'
 import type { Names } from './job-rows.tsx'
 import { formatCount } from '../format-count.ts'
+import { fieldsOf, withQuery } from '../query-string.ts'
 
 interface ListProps {
   query: JobListQuery

@@ -22,7 +22,7 @@ import { CopyableId } from '../components/copyable-text.tsx'
 import { ActionForm, FormError } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Link, OrganisationPath } from '../components/link.tsx'
-import { fieldsOf, filterOf, JobListQuery, withQuery } from '../job-filter.ts'
+import { filterOf, JobListQuery } from '../job-filter.ts'
 import { actorOf, permitted, scopeOf } from '../middleware/session.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
 import type { FormState } from '../read-form.ts'
@@ -30,6 +30,7 @@ import { KEY_FROM_ENVIRONMENT, tryOnSnippets } from '../snippets.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
 import { downloadResponse, thumbnailResponse } from './job-files.ts'
 import { canRunAgain, JobSection, refreshSecondsOf } from './job-section.tsx'
+import { withQuery } from '../query-string.ts'
 
 /** A browser without JavaScript reloads the page at most this often. */
 const MIN_RELOAD_SECONDS = 2
@@ -134,7 +135,7 @@ async function jobPage(c: ConsoleContext, state?: FormState) {
     <>
       <div class="bar">
         <p class="breadcrumb">
-          <Link to={withQuery('/jobs', fieldsOf(query))}>Jobs</Link>
+          <Link to={withQuery('/jobs', query)}>Jobs</Link>
         </p>
         <Neighbours {...{ newerId, olderId, query }} />
       </div>
@@ -155,7 +156,7 @@ function Neighbours({
   query,
 }: Awaited<ReturnType<typeof readNeighbours>> & { query: JobListQuery }) {
   if (newerId === null && olderId === null) return null
-  const to = (id: string) => withQuery(`/jobs/${id}`, fieldsOf(query))
+  const to = (id: string) => withQuery(`/jobs/${id}`, query)
   return (
     <nav aria-label="Jobs of the list" class="pages">
       {newerId && <Link to={to(newerId)}>Newer job</Link>}

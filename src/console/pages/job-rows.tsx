@@ -8,9 +8,9 @@ import type { FoundJob } from '../../jobs/reports/search.ts'
 import { StatusBadge } from '../components/badges.tsx'
 import { IdLink, Table } from '../components/table.tsx'
 import { formatDuration, Timestamp } from '../components/time.tsx'
-import { fieldsOf, withQuery } from '../job-filter.ts'
 import { OrganisationPath } from '../components/link.tsx'
 import type { JobListQuery } from '../job-filter.ts'
+import { withQuery } from '../query-string.ts'
 
 export interface Names {
   keys: NamedKey[]
@@ -36,7 +36,7 @@ export const JobRows = ({
       narrow={{ Picture: 'thumb', Status: 'main', Submitted: 'side', Job: 'sub' }}
       rows={rows.map((row) => [
         <JobThumbnail job={row} />,
-        <IdLink to={withQuery(`/jobs/${row.id}`, fieldsOf(query))} id={row.id} />,
+        <IdLink to={withQuery(`/jobs/${row.id}`, query)} id={row.id} />,
         <>
           <StatusBadge status={row.status} />
           {row.status === 'failed' && row.errorCode && (

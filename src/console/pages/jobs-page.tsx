@@ -11,12 +11,13 @@ import { findJobNearby } from '../../jobs/read-job.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { memberPage } from '../components/layout.tsx'
 import { OrganisationPath } from '../components/link.tsx'
-import { Cursors, fieldsOf, filterOf, isIdPart, JobListQuery, withQuery } from '../job-filter.ts'
+import { Cursors, filterOf, isIdPart, JobListQuery } from '../job-filter.ts'
 import { scopeOf } from '../middleware/session.ts'
 import { csvResponse } from '../csv-response.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
 import { job } from './job-page.tsx'
 import { JobList, JobListSection } from './job-list.tsx'
+import { withQuery } from '../query-string.ts'
 
 const PAGE_SIZE = 25
 /** How often the list is read again while a job of it is unfinished, and while it can get new ones. */
@@ -60,7 +61,7 @@ async function readList(c: ConsoleContext, query: JobListQuery) {
     namesOf(c),
   ])
   const isUnfinished = list.rows.some(({ status }) => !isFinal(status))
-  const address = pathOf(c, withQuery('/jobs/live', { ...fieldsOf(query), ...fieldsOf(cursors) }))
+  const address = pathOf(c, withQuery('/jobs/live', { ...query, ...cursors }))
   const seconds = isUnfinished ? UNFINISHED_SECONDS : IDLE_SECONDS
   const live = isUnfinished || !cursor ? { address, seconds } : undefined
   return { query, mode: c.var.mode, list, names, live }

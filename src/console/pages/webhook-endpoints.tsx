@@ -32,7 +32,7 @@ import { redirectTo } from '../organisation-path.ts'
 import { formStateOf, readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { verifySnippets } from '../verify-snippets.ts'
-import { DeliveriesTable } from './deliveries.tsx'
+import { DeliveriesTable } from '../components/deliveries-table.tsx'
 
 const LATEST_DELIVERIES = 5
 const pathTo = (id: string) => `/settings/webhooks/endpoints/${id}`
