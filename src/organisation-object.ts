@@ -3,6 +3,7 @@
 // the snapshot is a cache of D1, and the rate window may lose recent entries.
 import { DurableObject } from 'cloudflare:workers'
 import { log } from './platform/log.ts'
+import type { CreditLimit } from './domain/credit-limit.ts'
 import { IDEMPOTENCY_TTL_MS } from './domain/limits.ts'
 import { BillingState } from './billing/billing-state.ts'
 import { runBilling } from './billing/run-billing.ts'
@@ -41,12 +42,15 @@ import type {
   Result,
   Submission,
 } from './credits/rpc.ts'
-import { isDeleted, SnapshotCache } from './credits/snapshot.ts'
-import type { OrganisationSnapshot } from './credits/snapshot.ts'
+import { creditLimitsOf, isDeleted, isReachable, SnapshotCache } from './credits/snapshot.ts'
+import type { OrganisationSnapshot, SnapshotKey } from './credits/snapshot.ts'
 import { StorageAllowance } from './credits/storage-allowance.ts'
 import { Stores } from './credits/stores.ts'
 
 const RETRY_RECONCILE_MS = 60_000
+
+const READ = { rejectSuspended: false, isRead: true } as const
+const WRITE = { rejectSuspended: true, isRead: false } as const
 
 export class Organisation extends DurableObject<Env> {
   readonly #snapshots = new SnapshotCache(this.env)
@@ -67,7 +71,7 @@ export class Organisation extends DurableObject<Env> {
   }
 
   async account(credentials: Credentials): Promise<RequestResult<Account>> {
-    return this.#handle(credentials, { rejectSuspended: false }, ({ organisation }) => {
+    return this.#handle(credentials, READ, ({ organisation }) => {
       const { id, name, plan, regionCode, autoReloadEnabled } = organisation
       const credits = this.#stores.open().ledger.totals().balance
       return { ok: true, value: { id, name, plan, regionCode, autoReloadEnabled, credits } }
@@ -75,9 +79,9 @@ export class Organisation extends DurableObject<Env> {
   }
 
   async workspaces(credentials: Credentials): Promise<RequestResult<WorkspaceRow[]>> {
-    return this.#handle(credentials, { rejectSuspended: false }, ({ workspaces }) => ({
+    return this.#handle(credentials, READ, ({ workspaces }, key) => ({
       ok: true,
-      value: workspaces,
+      value: workspaces.filter(({ id }) => isReachable(key, id)),
     }))
   }
 
@@ -88,18 +92,19 @@ export class Organisation extends DurableObject<Env> {
    */
   async admit(caller: Caller, submission: Submission): Promise<RequestResult<Admission>> {
     const { mode } = caller
-    const result = await this.#handle(caller, { rejectSuspended: true }, (snapshot) => {
+    const result = await this.#handle(caller, WRITE, (snapshot, key) => {
       const admitted = this.#stores.transaction(() =>
         admitSubmission({
           stores: this.#stores.open(),
           allowance: this.#allowance,
           failedJobs: this.#failedJobs,
-          caller,
+          mode,
+          key,
           snapshot,
           submission,
         }),
       )
-      if (mode === 'live') this.#watchBalance(snapshot.organisation)
+      if (mode === 'live') this.#watchCredits(snapshot.organisation, creditLimitsOf(key))
       return admitted
     })
     if (result.ok && mode === 'live') await this.#wakeBy(Date.now() + RECONCILE_AFTER_MS)
@@ -110,7 +115,7 @@ export class Organisation extends DurableObject<Env> {
 
   /** Accepts an upload, and takes its bytes from the upload allowance. */
   async admitUpload(caller: Caller, bytes: number): Promise<RequestResult<null>> {
-    return this.#handle(caller, { rejectSuspended: true }, ({ organisation }) => {
+    return this.#handle(caller, WRITE, ({ organisation }) => {
       const now = Date.now()
       if (!this.#uploadAllowance.has(bytes, organisation.rateLimitPerMinute, now)) {
         return { ok: false, rejection: 'upload_allowance_exceeded' }
@@ -212,6 +217,34 @@ export class Organisation extends DurableObject<Env> {
     const level = this.#billing.state.levelOf(balance + reserved)
     // Live jobs are rejected, even if credits are reserved.
     return { balance, level: balance <= 0 ? 'empty' : level }
+  }
+
+  /** The limits of which the members have to be informed, with the credits used in this month. */
+  async creditNotices(organisationId: string): Promise<{ limit: CreditLimit; used: number }[]> {
+    const snapshot = await this.#snapshots.current(organisationId)
+    const creditUse = this.#stores.find()?.creditUse
+    if (!snapshot || !creditUse) return []
+    const now = Date.now()
+    const due = [...snapshot.keys.values()]
+      .filter(({ revokedAt }) => revokedAt === null || revokedAt.getTime() > now)
+      .flatMap((key) => creditLimitsOf(key))
+      .filter((limit) => creditUse.isNoticeDue(limit, now))
+    // A key and its replacement count together.
+    return [...new Map(due.map((limit) => [limit.countId, limit])).values()].map((limit) => ({
+      limit,
+      used: creditUse.used(limit.countId, now),
+    }))
+  }
+
+  /** Records that the members were informed of the use of a limit in this month. */
+  recordCreditNotice(countId: string): void {
+    this.#stores.find()?.creditUse.recordNotice(countId, Date.now())
+  }
+
+  /** The credits that were used in this month, with the reserved ones, in the order of `countIds`. */
+  creditUse(countIds: string[]): number[] {
+    const creditUse = this.#stores.find()?.creditUse
+    return countIds.map((id) => creditUse?.used(id, Date.now()) ?? 0)
   }
 
   totals(): Totals {
@@ -317,10 +350,12 @@ export class Organisation extends DurableObject<Env> {
     }
   }
 
-  /** Schedules the billing tasks if the balance requires an email or an automatic payment. */
-  #watchBalance(organisation: OrganisationRow): void {
+  /** Schedules the billing tasks if the credits require an email or an automatic payment. */
+  #watchCredits(organisation: OrganisationRow, limits: CreditLimit[]): void {
     const { schedule, state } = this.#billing
-    const isDue = state.watch(this.totals(), organisation)
+    const { creditUse } = this.#stores.open()
+    const isNoticeDue = limits.some((limit) => creditUse.isNoticeDue(limit, Date.now()))
+    const isDue = state.watch(this.totals(), organisation) || isNoticeDue
     if (!isDue || schedule.isRetrying) return
     schedule.request(organisation.id, Date.now(), Date.now())
   }
@@ -337,15 +372,20 @@ export class Organisation extends DurableObject<Env> {
   async #handle<T>(
     caller: Caller,
     options: CheckOptions,
-    operation: (snapshot: OrganisationSnapshot) => Result<T>,
+    operation: (snapshot: OrganisationSnapshot, key: SnapshotKey | undefined) => Result<T>,
   ): Promise<RequestResult<T>> {
     this.#alarmAt ??= (await this.ctx.storage.getAlarm()) ?? Infinity
     const snapshot = await this.#snapshots.current(caller.organisationId)
     // Must not await between the check and the operation, so that the result of the check remains valid.
     const check = this.#checks.check(snapshot, caller, options)
-    const result: RequestResult<T> = check.ok
-      ? { ...operation(check.snapshot), quota: check.quota, keyId: check.keyId }
-      : check
+    const { key, quota } = check
+    const result: RequestResult<T> = {
+      ...(check.ok
+        ? { ...operation(check.snapshot, key), quota: check.quota }
+        : { ok: false, rejection: check.rejection, ...(quota && { quota }) }),
+      keyId: key?.id,
+      workspaceId: key?.workspaceId ?? undefined,
+    }
     if (result.quota && caller.keyHash !== null) {
       const flushAt = this.#keyUses.record(caller, Date.now())
       if (flushAt !== undefined) await this.#wakeBy(flushAt)

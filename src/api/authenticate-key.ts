@@ -5,6 +5,7 @@ import { createMiddleware } from 'hono/factory'
 import { matchedRoutes } from 'hono/route'
 import type { Actor } from '../domain/actor.ts'
 import { BILLING_PATH } from '../domain/billing.ts'
+import { spentLimitMessage } from '../domain/credit-limit.ts'
 import { AppError } from '../domain/errors.ts'
 import { recordAuthFailure, recordAuthSuccess, rejectIfThrottled } from '../http/auth-throttle.ts'
 import { baseUrlOf } from '../http/base-url.ts'
@@ -38,28 +39,30 @@ export const readCredentials: MiddlewareHandler<ApiApp> = (c, next) => {
   return next()
 }
 
-/** The variables of a handler whose caller is admitted. */
-interface Admitted {
-  Variables: { organisationId: string }
+/** What the caller reaches. */
+interface Scope {
+  organisationId: string
+  /** The only workspace that the API key reaches; undefined for all. */
+  workspaceId: string | undefined
 }
 
-/** Middleware for routes whose data is not in the Organisation: sets `organisationId`. */
+/** Middleware for routes whose data is not in the Organisation: sets `scope`. */
 export const admitted = (check: CheckOptions) =>
-  createMiddleware<ApiApp & Admitted>(async (c, next) => {
-    c.set('organisationId', await authenticate(c, check))
+  createMiddleware<ApiApp & { Variables: { scope: Scope } }>(async (c, next) => {
+    c.set('scope', await authenticate(c, check))
     await next()
   })
 
 /**
  * Checks key, suspension and rate limit in the caller's Organisation.
- * @returns the id of the organisation
  * @throws AppError for a rejection
  */
-export async function authenticate(c: ApiContext, check: CheckOptions): Promise<string> {
+export async function authenticate(c: ApiContext, check: CheckOptions): Promise<Scope> {
   const caller = c.get('caller')
   const organisation = organisationStub(c.env, caller.organisationId)
-  requireAdmitted(c, await organisation.authenticate(caller, check))
-  return caller.organisationId
+  const result = await organisation.authenticate(caller, check)
+  requireAdmitted(c, result)
+  return { organisationId: caller.organisationId, workspaceId: result.workspaceId }
 }
 
 /**
@@ -91,9 +94,17 @@ export function requireAdmitted<T>(
   }
   if (result.rejection === 'invalid_api_key') recordAuthFailure(c)
   if (result.rejection === 'insufficient_credits') throw insufficientCredits(baseUrlOf(c))
+  if (result.rejection === 'read_only_key') throw new AppError('forbidden', READ_ONLY)
+  if (result.rejection === 'credit_limit_reached') {
+    const { creditLimit } = result
+    throw new AppError('insufficient_credits', creditLimit && spentLimitMessage(creditLimit))
+  }
   if (result.rejection === 'validation_error') throw new AppError(result.rejection, validationError)
   throw new AppError(result.rejection)
 }
+
+const READ_ONLY =
+  'This API key can only read. Use a key with full access, or change the access of the key in the console.'
 
 /** The caller's API key as the actor of a use case. */
 export const keyActor = (c: ApiContext): Actor => ({

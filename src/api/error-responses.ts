@@ -13,9 +13,10 @@ import type { ResponseHeader } from '../http/describe-route.ts'
 const WHEN = {
   invalid_api_key: 'The API key is missing, malformed or unknown.',
   api_key_revoked: 'The API key has been revoked.',
-  insufficient_credits: 'The organisation has no credits left. Live mode only.',
+  insufficient_credits:
+    'The organisation has no credits left, or the API key has reached its monthly limit. Live mode only.',
   account_suspended: 'The organisation is suspended or scheduled for deletion.',
-  forbidden: 'The job belongs to a different organisation.',
+  forbidden: 'The job belongs to a different organisation, or the API key can only read.',
   not_found: 'There is no such path.',
   workspace_not_found: 'The organisation has no active workspace with this `workspace_id`.',
   job_not_found: 'There is no job with this id.',

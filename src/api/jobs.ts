@@ -122,10 +122,10 @@ export const jobs = new Hono<ApiApp>()
         }),
       },
     }),
-    admitted({ rejectSuspended: false }),
+    admitted({ rejectSuspended: false, isRead: true }),
     validQuery(JobsQuery),
     async (c) => {
-      const organisationId = c.get('organisationId')
+      const { organisationId, workspaceId: own } = c.get('scope')
       const { status, limit, cursor, ...query } = c.req.valid('query')
       const { created_after: createdAfter, created_before: createdBefore } = query
       if (createdAfter && createdBefore && createdAfter >= createdBefore) {
@@ -133,7 +133,8 @@ export const jobs = new Hono<ApiApp>()
       }
       c.header('Ignored-Fields', ignoredFields(c.req.query(), JobsQuery.shape))
 
-      const filter = { workspaceId: query.workspace_id, status, createdAfter, createdBefore }
+      const workspaceId = query.workspace_id ?? own
+      const filter = { workspaceId, status, createdAfter, createdBefore }
       const list = { organisationId, ...filter }
       const beforeId = cursor === undefined ? undefined : readCursor(c.env, list, cursor)
       if (beforeId === null) {
@@ -142,7 +143,11 @@ export const jobs = new Hono<ApiApp>()
           'cursor must be the next_cursor of a page with the same filters.',
         )
       }
-      const page = await listPage({ env: c.env, organisationId, filter, limit, beforeId })
+      // A key that is limited to a workspace finds nothing in others.
+      const page =
+        own === undefined || own === workspaceId
+          ? await listPage({ env: c.env, organisationId, filter, limit, beforeId })
+          : { rows: [], hasMore: false }
       const linkTo = linksFrom(c.env, baseUrlOf(c))
       return c.json({
         jobs: page.rows.map((job) => presentListedJob(linkTo, job)),
@@ -171,12 +176,15 @@ export const jobs = new Hono<ApiApp>()
     async (c) => {
       const jobId = c.req.param('jobId')
       // Reads the job and checks the key concurrently, which saves a round trip.
-      const [organisationId, job] = await Promise.all([
-        authenticate(c, { rejectSuspended: true }),
+      const [{ organisationId, workspaceId }, job] = await Promise.all([
+        authenticate(c, { rejectSuspended: true, isRead: true }),
         isId('job', jobId) ? findJob(c.env, jobId) : undefined,
       ])
       if (!job) throw new AppError('job_not_found')
       if (job.organisationId !== organisationId) throw new AppError('forbidden')
+      if (workspaceId !== undefined && job.workspaceId !== workspaceId) {
+        throw new AppError('job_not_found')
+      }
 
       const waitSeconds = preferredWaitSeconds(c.req.header('Prefer'))
       if (waitSeconds > 0) c.header('Preference-Applied', `wait=${waitSeconds}`)
@@ -199,11 +207,11 @@ export const jobs = new Hono<ApiApp>()
         ...errors('forbidden', 'job_not_found', 'job_not_cancellable'),
       },
     }),
-    admitted({ rejectSuspended: false }),
+    admitted({ rejectSuspended: false, isRead: false }),
     validJobId,
     async (c) => {
       const { jobId } = c.req.valid('param')
-      const job = await cancelJob({ env: c.env, organisationId: c.get('organisationId'), jobId })
+      const job = await cancelJob({ env: c.env, ...c.get('scope'), jobId })
       return c.json({ job_id: job.id, status: job.status, refunded_credits: creditCost(job.mode) })
     },
   )
@@ -222,12 +230,11 @@ export const jobs = new Hono<ApiApp>()
         ...errors('forbidden', 'job_not_found', 'job_not_finished'),
       },
     }),
-    admitted({ rejectSuspended: false }),
+    admitted({ rejectSuspended: false, isRead: false }),
     validJobId,
     async (c) => {
-      const organisationId = c.get('organisationId')
       const { jobId } = c.req.valid('param')
-      await deleteOutput({ env: c.env, actor: keyActor(c), organisationId, jobId })
+      await deleteOutput({ env: c.env, actor: keyActor(c), ...c.get('scope'), jobId })
       return c.body(null, 204)
     },
   )

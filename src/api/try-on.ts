@@ -109,6 +109,7 @@ export const tryOn = new Hono<ApiApp>().post(
       ...errors(
         'insufficient_credits',
         'account_suspended',
+        'forbidden',
         'workspace_not_found',
         'payload_too_large',
         'validation_error',
@@ -173,7 +174,7 @@ async function parseSubmission(c: ApiContext) {
       idempotencyKey: parse(IdempotencyKey, c.req.header('Idempotency-Key'), 'Idempotency-Key'),
     }
   } catch (error) {
-    await authenticate(c, { rejectSuspended: true })
+    await authenticate(c, { rejectSuspended: true, isRead: false })
     throw error
   }
 }

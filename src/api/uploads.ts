@@ -76,6 +76,7 @@ export const uploads = new Hono<ApiApp>().post(
       '201': ok('The image is stored.', Upload, { examples }),
       ...errors(
         'account_suspended',
+        'forbidden',
         { code: 'payload_too_large', message: TOO_LARGE },
         { code: 'validation_error', message: UNSUPPORTED },
       ),

@@ -1,14 +1,19 @@
-// Informs owners and billing members that few or no credits are left, once each until the next grant. Reserved
-// credits are left: they return if their jobs fail.
+// Informs members that few or no credits are left, once each until the next grant, and that a limit of credits is
+// nearly reached, once a month. Reserved credits are left of the balance, since they return if their jobs fail.
+// They count for a limit, since it rejects submissions that exceed it together with them.
 import type { OrganisationRow } from '../platform/db/schema.ts'
+import { consolePath } from '../domain/console-path.ts'
+import { nextMonth } from '../domain/credit-limit.ts'
 import { currencyOf } from '../domain/organisation.ts'
-import { emptyBalanceEmail, lowBalanceEmail } from '../mail/billing-mail.tsx'
+import { creditLimitEmail, emptyBalanceEmail, lowBalanceEmail } from '../mail/billing-mail.tsx'
 import type { OwnAccount } from '../credits/organisation-stub.ts'
 import { thresholdOf } from './auto-reload-settings.ts'
 import { mailRecipients } from '../mail/notify.ts'
 import type { BillingState } from './billing-state.ts'
 import { billingUrl } from './mail-owners.ts'
+import { findBillableOrganisation } from './buyer.ts'
 import { formatCredits } from './money.ts'
+import { settingsOf } from '../platform/settings.ts'
 
 /**
  * Sends the email that is due, if any, and then records it.
@@ -43,4 +48,33 @@ export async function sendBalanceNotice({
   const isSent = await mailRecipients({ env, organisationId: id, kind: 'low_balance', email })
   if (!isSent) throw new Error('The email was not sent')
   state.recordNotice(notice)
+}
+
+/**
+ * Sends the emails about limits of credits that are due, and records each.
+ * @throws Error when one could not be sent; the next call sends it
+ */
+export async function sendCreditNotices({
+  env,
+  account,
+  organisationId,
+}: {
+  env: Env
+  account: Pick<OwnAccount, 'creditNotices' | 'recordCreditNotice'>
+  organisationId: string
+}): Promise<void> {
+  for (const notice of await account.creditNotices(organisationId)) {
+    const organisation = await findBillableOrganisation(env, organisationId)
+    if (!organisation || organisation.deleteAfter !== null) return
+    const path = consolePath(organisationId, '/settings/api-keys')
+    const email = creditLimitEmail({
+      ...notice,
+      organisationName: organisation.name,
+      nextMonth: nextMonth(new Date()),
+      link: `${settingsOf(env).baseUrl ?? ''}${path}`,
+    })
+    const isSent = await mailRecipients({ env, organisationId, kind: 'credit_limit', email })
+    if (!isSent) throw new Error('The email was not sent')
+    account.recordCreditNotice(notice.limit.countId)
+  }
 }

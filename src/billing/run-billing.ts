@@ -7,12 +7,12 @@ import { findBillableOrganisation } from './buyer.ts'
 import type { OwnAccount } from '../credits/organisation-stub.ts'
 import { grantIncludedCredits } from './enterprise-terms.ts'
 import { finishPayments } from './finish-payments.ts'
-import { sendBalanceNotice } from './notices.ts'
+import { sendBalanceNotice, sendCreditNotices } from './notices.ts'
 import { syncSubscription } from './subscription.ts'
 
 /**
  * Runs all billing tasks in order: finishes payments, applies the subscription, grants included credits,
- * starts an automatic payment, informs about the balance. A failure does not stop the tasks after it.
+ * starts an automatic payment, informs about the balance and about limits of credits. A failure does not stop the tasks after it.
  * @returns when to run them again, ms since 1970, and whether one of them failed
  */
 export async function runBilling({
@@ -54,6 +54,10 @@ export async function runBilling({
     const notice = state.noticeOf(balance + reserved)
     const organisation = notice && (await findBillableOrganisation(env, organisationId))
     if (organisation) await sendBalanceNotice({ env, account, organisation, state })
+    return undefined
+  })
+  await attempt('credit limits', async () => {
+    await sendCreditNotices(request)
     return undefined
   })
   return { nextAt: instants.length === 0 ? undefined : Math.min(...instants), failed }

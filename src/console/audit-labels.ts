@@ -19,6 +19,7 @@ export const ACTION_LABELS: Record<AuditAction, string> = {
   'user.passkey_removed': 'Removed a passkey',
   'api_key.renamed': 'Renamed an API key',
   'api_key.rolled': 'Replaced an API key',
+  'api_key.limits_updated': 'Changed the limits of an API key',
   'notifications.updated': 'Changed their notifications',
   'webhook_endpoint.created': 'Added a webhook endpoint',
   'webhook_endpoint.updated': 'Changed a webhook endpoint',

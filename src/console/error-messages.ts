@@ -1,7 +1,8 @@
 // Messages of the console for the error codes of jobs and for rejected submissions.
 import type { JobErrorCode } from '../domain/job.ts'
 import type { RejectedUpload } from '../jobs/receive-upload.ts'
-import type { Rejection } from '../credits/rpc.ts'
+import { spentLimitMessage } from '../domain/credit-limit.ts'
+import type { Rejected, Rejection } from '../credits/rpc.ts'
 import type { FormState } from './read-form.ts'
 
 const imageMessages = (image: string) => ({
@@ -55,8 +56,12 @@ const REJECTION_MESSAGES: Partial<Record<Rejection, string>> = {
 }
 
 /** Shows a rejection as the error of the whole form. */
-export const rejectedForm = (rejection: Rejection): FormState => ({
-  errors: { '': REJECTION_MESSAGES[rejection] ?? 'The job was rejected.' },
+export const rejectedForm = ({ rejection, creditLimit }: Omit<Rejected, 'ok'>): FormState => ({
+  errors: {
+    '': creditLimit
+      ? spentLimitMessage(creditLimit)
+      : (REJECTION_MESSAGES[rejection] ?? 'The job was rejected.'),
+  },
   ...(rejection === 'insufficient_credits' && {
     link: { to: '/billing', label: 'Go to Billing' },
   }),

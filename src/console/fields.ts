@@ -1,5 +1,6 @@
 // Schemas of form fields that several pages share.
 import { z } from 'zod'
+import { MAX_MONTHLY_CREDITS } from '../domain/credit-limit.ts'
 import { WITHOUT_CONTROL_CHARACTERS } from '../domain/text.ts'
 import { isId } from '../platform/ids.ts'
 import { isFreeEmail } from '../organisations/email-address.ts'
@@ -61,3 +62,17 @@ export const name = z
   .min(1, 'Enter a name.')
   .max(100, 'The name must have at most 100 characters.')
   .regex(WITHOUT_CONTROL_CHARACTERS, 'The name must not contain control characters.')
+
+const CREDITS = `Enter a whole number from 1 to ${MAX_MONTHLY_CREDITS.toLocaleString('en')}, or leave the field empty.`
+
+/** A monthly limit of credits; null without one. */
+export const monthlyCredits = z
+  .string()
+  .trim()
+  .default('')
+  .refine((text) => /^(\d{1,10})?$/.test(text), CREDITS)
+  .transform((text) => (text === '' ? null : Number(text)))
+  .refine(
+    (credits) => credits === null || (credits >= 1 && credits <= MAX_MONTHLY_CREDITS),
+    CREDITS,
+  )

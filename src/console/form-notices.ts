@@ -48,6 +48,7 @@ const TEXTS = {
 
   cancelled_late: 'The job can no longer be cancelled because processing has started.',
   key_ended: 'The key has been revoked.',
+  key_limits_saved: 'Limits saved. They apply from the next request.',
   key_renamed: 'API key renamed.',
   key_repeated:
     'This key was already created and shown. It cannot be shown again. If you did not store it, revoke it and create a new one.',

@@ -38,7 +38,8 @@ export async function submitFromConsole(
 ): Promise<{ ok: true; jobId: string } | { ok: false; state: FormState }> {
   await requirePermission(scopeOf(c), 'develop')
   const workspace = await workspaceFor(c, workspaceId)
-  if (workspace === null) return { ok: false, state: rejectedForm('workspace_not_found') }
+  if (workspace === null)
+    return { ok: false, state: rejectedForm({ rejection: 'workspace_not_found' }) }
   const result = await submitJob({
     env: c.env,
     caller: { organisationId: c.var.membership.organisation.id, mode, keyHash: null },
@@ -54,7 +55,7 @@ export async function submitFromConsole(
       requestId: c.var.requestId,
     },
   })
-  if (!result.ok) return { ok: false, state: permittedLink(c, rejectedForm(result.rejection)) }
+  if (!result.ok) return { ok: false, state: permittedLink(c, rejectedForm(result)) }
   addLogFields({ jobId: result.value.jobId, mode })
   return { ok: true, jobId: result.value.jobId }
 }

@@ -1,33 +1,41 @@
 // The admission of a submission: idempotency, storage allowance, workspace and credit. The caller runs
 // it in one transaction.
+import type { Mode } from '../domain/job.ts'
 import { createdAtOf, newShardedId, shardOf } from '../platform/ids.ts'
-import type { Caller } from './api-key.ts'
 import type { FailedJobs } from './failed-jobs.ts'
 import type { Admission, Result, Submission } from './rpc.ts'
-import type { OrganisationSnapshot } from './snapshot.ts'
+import { countIdOf, creditLimitsOf, isReachable } from './snapshot.ts'
+import type { OrganisationSnapshot, SnapshotKey } from './snapshot.ts'
 import { storedBytes } from './storage-allowance.ts'
 import type { StorageAllowance } from './storage-allowance.ts'
 import type { Stores } from './stores.ts'
 
 export function admitSubmission({
-  stores: { ledger, idempotency: records },
+  stores: { ledger, creditUse, idempotency: records },
   allowance,
   failedJobs,
-  caller: { mode, keyHash },
-  snapshot: { organisation, workspaces, keys, defaultWebhookUrl, addedEndpoints },
+  mode,
+  key,
+  snapshot,
   submission: { workspaceId, idempotency, mustReplay, ...lengths },
 }: {
   stores: ReturnType<Stores['open']>
   allowance: StorageAllowance
   failedJobs: FailedJobs
-  caller: Caller
+  mode: Mode
+  /** Undefined for the console. */
+  key: SnapshotKey | undefined
   snapshot: OrganisationSnapshot
   submission: Submission
 }): Result<Admission> {
-  const apiKeyId = (keyHash !== null && keys.get(keyHash)?.id) || null
+  const { organisation, defaultWebhookUrl, addedEndpoints } = snapshot
+  const apiKeyId = key?.id ?? null
   if (idempotency) {
     const earlier = records.find(mode, idempotency.key)
-    if (earlier && earlier.fingerprint !== idempotency.fingerprint) {
+    // The default workspace depends on the key, which must not learn of jobs elsewhere.
+    const isSame =
+      earlier?.fingerprint === idempotency.fingerprint && isReachable(key, earlier.workspaceId)
+    if (earlier && !isSame) {
       return { ok: false, rejection: mustReplay ? 'validation_error' : 'idempotency_key_reused' }
     }
     if (earlier) {
@@ -60,12 +68,16 @@ export function admitSubmission({
     return { ok: false, rejection: 'failed_jobs_exceeded' }
   }
 
+  const workspaces = snapshot.workspaces.filter(({ id }) => isReachable(key, id))
   const workspace = workspaceId ? workspaces.find(({ id }) => id === workspaceId) : workspaces.at(0)
   if (!workspace) return { ok: false, rejection: 'workspace_not_found' }
 
   const jobId = newShardedId('job', shardOf(organisation.id))
-  if (mode === 'live' && !ledger.reserve(jobId)) {
-    return { ok: false, rejection: 'insufficient_credits' }
+  if (mode === 'live') {
+    const creditLimit = creditUse.spentLimit(creditLimitsOf(key), jobId)
+    if (creditLimit) return { ok: false, rejection: 'credit_limit_reached', creditLimit }
+    const spender = { keyCountId: key ? countIdOf(key) : null, workspaceId: workspace.id }
+    if (!ledger.reserve(jobId, spender)) return { ok: false, rejection: 'insufficient_credits' }
   }
   if (!isPaid) allowance.take(bytes, now)
   // Lists filter by time through ids, so the time is that of the id, which can be later than `now`. If

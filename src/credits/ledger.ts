@@ -7,6 +7,8 @@
 // A reversal takes back credits of a grant, for a refund or a lost dispute: `granted` is what was granted
 // less what was taken back, and the balance may become negative.
 import { FREE_CREDITS } from '../domain/limits.ts'
+import { CreditUse } from './credit-use.ts'
+import type { Spender } from './credit-use.ts'
 import { cleanUpLedger, firstOpen, setFirstOpen, oldestReservation } from './ledger-cleanup.ts'
 import type { LedgerStorage } from './ledger-cleanup.ts'
 
@@ -52,6 +54,7 @@ export const ZERO_TOTALS: Totals = { granted: 0, balance: 0, reserved: 0, consum
 export class Ledger {
   readonly #sql: SqlStorage
   readonly #kv: SyncKvStorage
+  readonly #use: CreditUse
   /** What the storage has, read once. A rollback drops the ledger with it (`Stores.transaction`). */
   #totals: Totals | undefined
   #firstOpen: string | undefined
@@ -59,6 +62,7 @@ export class Ledger {
   constructor({ sql, kv }: LedgerStorage) {
     this.#sql = sql
     this.#kv = kv
+    this.#use = new CreditUse(sql)
   }
 
   /** Whether the tables exist. Does not create them. */
@@ -154,7 +158,7 @@ export class Ledger {
   }
 
   /** Reserves one credit for a job. @returns false, without a change, when the balance is below 1 */
-  reserve(jobId: string): boolean {
+  reserve(jobId: string, spender?: Spender): boolean {
     if (this.totals().balance < 1) return false
     // The clock may have been set back.
     if (jobId < this.#firstOpenReservation()) {
@@ -162,10 +166,14 @@ export class Ledger {
       this.#firstOpen = jobId
     }
     this.#sql.exec(
-      "INSERT INTO reservations (job_id, state, checked_at) VALUES (?, 'reserved', ?)",
+      `INSERT INTO reservations (job_id, state, checked_at, key_count_id, workspace_id)
+       VALUES (?, 'reserved', ?, ?, ?)`,
       jobId,
       Date.now(),
+      spender?.keyCountId ?? null,
+      spender?.workspaceId ?? null,
     )
+    this.#use.add(jobId, 1)
     this.#append('reserve', -1, { balance: -1, reserved: 1 }, { jobId })
     return true
   }
@@ -188,8 +196,10 @@ export class Ledger {
       jobId,
       Date.now(),
     )
-    if (late) this.#append('capture', -1, { balance: -1, consumed: 1 }, { jobId })
-    else this.#append('capture', 0, { reserved: -1, consumed: 1 }, { jobId })
+    if (late) {
+      this.#use.add(jobId, 1)
+      this.#append('capture', -1, { balance: -1, consumed: 1 }, { jobId })
+    } else this.#append('capture', 0, { reserved: -1, consumed: 1 }, { jobId })
     return late
   }
 
@@ -200,6 +210,7 @@ export class Ledger {
   release(jobId: string): boolean {
     if (this.#stateOf(jobId) !== 'reserved') return false
     this.#sql.exec("UPDATE reservations SET state = 'released' WHERE job_id = ?", jobId)
+    this.#use.add(jobId, -1)
     this.#append('release', 1, { balance: 1, reserved: -1 }, { jobId })
     return true
   }

@@ -52,6 +52,16 @@ const STEPS: readonly string[] = [
 
   // Open reservations are searched from the first open one, whose id is stored.
   'DROP INDEX IF EXISTS reservations_open;',
+
+  // `credit_use.id` is the id of a key or a workspace with a monthly limit.
+  `ALTER TABLE reservations ADD COLUMN key_count_id TEXT;
+   ALTER TABLE reservations ADD COLUMN workspace_id TEXT;
+   CREATE TABLE credit_use (
+     id TEXT PRIMARY KEY,
+     month TEXT NOT NULL,
+     credits INTEGER NOT NULL,
+     informed INTEGER NOT NULL
+   ) WITHOUT ROWID;`,
 ]
 
 /**

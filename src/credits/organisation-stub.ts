@@ -1,4 +1,5 @@
 // Access to the Organisation objects, and their credits as billing sees them.
+import type { CreditLimit } from '../domain/credit-limit.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
 import { settingsOf } from '../platform/settings.ts'
 import type { Totals } from './ledger.ts'
@@ -25,7 +26,12 @@ export interface CreditAccount {
 }
 
 /** The Organisation object itself, in its own alarm. */
-export type OwnAccount = CreditAccount & { totals(): Totals }
+export type OwnAccount = CreditAccount & {
+  totals(): Totals
+  /** The limits of which the members have to be informed, with the credits used in this month. */
+  creditNotices(organisationId: string): Promise<{ limit: CreditLimit; used: number }[]>
+  recordCreditNotice(countId: string): void
+}
 
 /** Objects of other jurisdictions have other ids, so the same name would be another, empty object. */
 function namespaceOf(env: Env): Env['ORGANISATION'] {

@@ -4,7 +4,7 @@ import { RateWindow } from './rate-window.ts'
 import type { RateLimitState } from './rate-window.ts'
 import type { Rejection } from './rpc.ts'
 import { isDeleted, isSuspended } from './snapshot.ts'
-import type { OrganisationSnapshot } from './snapshot.ts'
+import type { OrganisationSnapshot, SnapshotKey } from './snapshot.ts'
 
 /** The storage key of the rate window. */
 const RATE_WINDOW = 'rate-window'
@@ -12,12 +12,14 @@ const RATE_WINDOW = 'rate-window'
 export interface CheckOptions {
   /** Whether to reject requests for an organisation that is suspended or scheduled for deletion. */
   rejectSuspended: boolean
+  /** Whether a key that can only read is accepted. */
+  isRead: boolean
   /** Whether the request counts against the rate limit. */
   isCounted?: boolean
 }
 
-/** `keyId` is undefined for an unknown key and for the console. */
-export type CheckResult = { keyId?: string | undefined } & (
+/** `key` is undefined for an unknown key and for the console. */
+export type CheckResult = { key?: SnapshotKey | undefined } & (
   | { ok: true; snapshot: OrganisationSnapshot; quota: RateLimitState }
   | { ok: false; rejection: Rejection; quota?: RateLimitState }
 )
@@ -35,17 +37,16 @@ export class RequestChecks {
   check(
     snapshot: OrganisationSnapshot | null,
     { mode, keyHash }: Caller,
-    { rejectSuspended, isCounted = true }: CheckOptions,
+    { rejectSuspended, isRead, isCounted = true }: CheckOptions,
   ): CheckResult {
     if (!snapshot || isDeleted(snapshot.organisation)) {
       return { ok: false, rejection: 'invalid_api_key' }
     }
     const key = keyHash === null ? undefined : snapshot.keys.get(keyHash)
-    const keyId = key?.id
     if (keyHash !== null) {
       if (key?.mode !== mode) return { ok: false, rejection: 'invalid_api_key' }
       if (key.revokedAt && key.revokedAt.getTime() <= Date.now()) {
-        return { ok: false, rejection: 'api_key_revoked', keyId }
+        return { ok: false, rejection: 'api_key_revoked', key }
       }
     }
     const { rateLimitPerMinute } = snapshot.organisation
@@ -53,9 +54,12 @@ export class RequestChecks {
     const unwritten = this.#rateWindow.toWrite(rateLimitPerMinute)
     if (unwritten) this.#kv.put(RATE_WINDOW, unwritten)
     if (rejectSuspended && isSuspended(snapshot.organisation)) {
-      return { ok: false, rejection: 'account_suspended', quota, keyId }
+      return { ok: false, rejection: 'account_suspended', quota, key }
     }
-    if (!passed) return { ok: false, rejection: 'rate_limit_exceeded', quota, keyId }
-    return { ok: true, snapshot, quota, keyId }
+    if (!isRead && key?.access === 'read') {
+      return { ok: false, rejection: 'read_only_key', quota, key }
+    }
+    if (!passed) return { ok: false, rejection: 'rate_limit_exceeded', quota, key }
+    return { ok: true, snapshot, quota, key }
   }
 }

@@ -1,4 +1,5 @@
 // Parameters and results of the Organisation's RPC methods.
+import type { CreditLimit } from '../domain/credit-limit.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
 import type { RateLimitState } from './rate-window.ts'
 
@@ -9,6 +10,8 @@ export type Rejection =
   | 'invalid_api_key'
   | 'api_key_revoked'
   | 'account_suspended'
+  /** The key can only read. */
+  | 'read_only_key'
   | 'rate_limit_exceeded'
   | 'storage_allowance_exceeded'
   | 'upload_allowance_exceeded'
@@ -16,21 +19,25 @@ export type Rejection =
   | 'failed_jobs_exceeded'
   | 'workspace_not_found'
   | 'insufficient_credits'
+  /** With the limit. */
+  | 'credit_limit_reached'
   | 'idempotency_key_reused'
   /** Only for a submission with `mustReplay` that repeats no earlier one. */
   | 'validation_error'
   /** Only as a scenario of test mode. */
   | 'internal_error'
 
-export type Result<T> = { ok: true; value: T } | { ok: false; rejection: Rejection }
+export type Rejected = { ok: false; rejection: Rejection; creditLimit?: CreditLimit }
+
+export type Result<T> = { ok: true; value: T } | Rejected
 
 /**
  * The result of a client's request. The quota is missing only when the key is not valid. `keyId` is the
  * id of the API key, also of a revoked one; undefined for an unknown key and for the console.
+ * `workspaceId` is the only workspace that the key reaches; undefined for all.
  */
-export type RequestResult<T> = { keyId?: string | undefined } & (
-  | { ok: true; quota: RateLimitState; value: T }
-  | { ok: false; rejection: Rejection; quota?: RateLimitState }
+export type RequestResult<T> = { keyId?: string | undefined; workspaceId?: string | undefined } & (
+  { ok: true; quota: RateLimitState; value: T } | (Rejected & { quota?: RateLimitState })
 )
 
 export interface Submission {

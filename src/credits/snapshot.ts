@@ -4,10 +4,12 @@ import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
 import { database } from '../platform/db/database.ts'
 import { isBound, jobsDatabase } from '../platform/db/shards.ts'
 import { apiKeys, organisations, workspaces } from '../platform/db/schema.ts'
-import type { OrganisationRow, WorkspaceRow } from '../platform/db/schema.ts'
+import type { ApiKeyRow, OrganisationRow, WorkspaceRow } from '../platform/db/schema.ts'
 import { webhookEndpoints } from '../platform/db/webhook-schema.ts'
 import { DAY_MS } from '../domain/limits.ts'
+import type { CreditLimit } from '../domain/credit-limit.ts'
 import type { Mode } from '../domain/job.ts'
+import type { KeyLimits } from '../domain/key-limits.ts'
 import { DEFAULT_ENDPOINT } from '../domain/webhook.ts'
 
 const MAX_AGE_MS = 30_000
@@ -16,13 +18,19 @@ const REVOKED_KEYS_MS = 90 * DAY_MS
 /** Keys revoked before this are not loaded. Requests with them return `invalid_api_key`. */
 export const revokedKeysSince = (): Date => new Date(Date.now() - REVOKED_KEYS_MS)
 
+/** What requests need of an API key. */
+export type SnapshotKey = Pick<
+  ApiKeyRow,
+  'id' | 'name' | 'mode' | 'revokedAt' | 'countId' | keyof KeyLimits
+>
+
 export interface OrganisationSnapshot {
   organisation: OrganisationRow
   /**
    * The active keys and those revoked in the last 90 days, by hash. A key with a time of revocation in the
    * future is active until then.
    */
-  keys: Map<string, { id: string; mode: Mode; revokedAt: Date | null }>
+  keys: Map<string, SnapshotKey>
   /** The active workspaces, oldest first. */
   workspaces: WorkspaceRow[]
   /** The URL of jobs without a URL of their own. */
@@ -95,9 +103,14 @@ function loadAccount(env: Env, organisationId: string) {
     db
       .select({
         id: apiKeys.id,
+        name: apiKeys.name,
         hash: apiKeys.hash,
         mode: apiKeys.mode,
         revokedAt: apiKeys.revokedAt,
+        access: apiKeys.access,
+        workspaceId: apiKeys.workspaceId,
+        monthlyCredits: apiKeys.monthlyCredits,
+        countId: apiKeys.countId,
       })
       .from(apiKeys)
       .where(
@@ -125,3 +138,24 @@ const loadEndpoints = (env: Env, organisationId: string) =>
     .where(
       and(eq(webhookEndpoints.organisationId, organisationId), eq(webhookEndpoints.enabled, true)),
     )
+
+/** Whether a key reaches a workspace; the console, without a key, reaches all. */
+export const isReachable = (key: SnapshotKey | undefined, workspaceId: string): boolean =>
+  !key?.workspaceId || key.workspaceId === workspaceId
+
+/** The limits of credits that a live submission has to respect. */
+export const creditLimitsOf = (key: SnapshotKey | undefined): CreditLimit[] =>
+  key?.monthlyCredits == null
+    ? []
+    : [
+        {
+          holder: 'API key',
+          name: key.name,
+          countId: countIdOf(key),
+          monthlyCredits: key.monthlyCredits,
+        },
+      ]
+
+/** A key counts together with those that it replaces. */
+export const countIdOf = ({ id, countId }: Pick<ApiKeyRow, 'id' | 'countId'>): string =>
+  countId ?? id

@@ -1,4 +1,5 @@
 // The stores in an Organisation's SQLite, opened on first use.
+import { CreditUse } from './credit-use.ts'
 import { IdempotencyRecords } from './idempotency.ts'
 import { Ledger } from './ledger.ts'
 import { migrate } from './migrations.ts'
@@ -6,6 +7,7 @@ import { RequestLog } from './request-log.ts'
 
 interface OpenStores {
   ledger: Ledger
+  creditUse: CreditUse
   idempotency: IdempotencyRecords
   requestLog: RequestLog
 }
@@ -24,6 +26,7 @@ export class Stores {
       migrate(this.#storage)
       this.#stores = {
         ledger: new Ledger(this.#storage),
+        creditUse: new CreditUse(this.#storage.sql),
         idempotency: new IdempotencyRecords(this.#storage.sql),
         requestLog: new RequestLog(this.#storage),
       }

@@ -35,7 +35,8 @@ export const RETENTION_DAYS = {
   failingReceivers: 60,
   auditLog: 400,
   revokedKeys: 400,
-  closedReservations: 30,
+  /** Not shorter than a month, whose reservations the limits of credits count. */
+  closedReservations: 31,
   ledgerEntries: 400,
   paymentEvents: 30,
   unpaidPayments: 90,

@@ -7,6 +7,7 @@ export const NOTIFICATIONS = [
   'api_key_created',
   'webhook_failing',
   'low_balance',
+  'credit_limit',
 ] as const
 export type NotificationKind = (typeof NOTIFICATIONS)[number]
 
@@ -17,6 +18,7 @@ const RECIPIENTS: Record<OrganisationNotification, Role[]> = {
   api_key_created: ['owner', 'developer'],
   webhook_failing: ['owner', 'developer'],
   low_balance: ['owner', 'billing'],
+  credit_limit: ['owner', 'developer'],
 }
 
 export const rolesFor = (kind: OrganisationNotification): Role[] => RECIPIENTS[kind]

@@ -15,15 +15,18 @@ const MAX_BATCHES = 20
 
 /**
  * Cancels a job for its client: pending → refunded.
+ * @param workspaceId the only one that the API key reaches
  * @throws AppError job_not_found, forbidden or job_not_cancellable
  */
 export async function cancelJob({
   env,
   organisationId,
+  workspaceId,
   jobId,
 }: {
   env: Env
   organisationId: string
+  workspaceId?: string | undefined
   jobId: string
 }): Promise<JobRow> {
   if (!isBound(env, jobId)) throw new AppError('job_not_found')
@@ -32,11 +35,14 @@ export async function cancelJob({
     jobId,
     from: 'pending',
     ending: { status: 'refunded' },
-    required: { organisationId },
+    required: { organisationId, ...(workspaceId !== undefined && { workspaceId }) },
   })
   if (ended) return settled(env, ended, addedEventIds)
   if (!found) throw new AppError('job_not_found')
   if (found.organisationId !== organisationId) throw new AppError('forbidden')
+  if (workspaceId !== undefined && found.workspaceId !== workspaceId) {
+    throw new AppError('job_not_found')
+  }
   throw new AppError(
     'job_not_cancellable',
     `This job is ${found.status}; only a pending job can be cancelled.`,

@@ -128,7 +128,8 @@ async function reject(
   rejection: ScenarioRejection,
 ): Promise<RequestResult<never>> {
   const isCounted = rejection !== 'rate_limit_exceeded'
-  const result = await organisation.authenticate(caller, { rejectSuspended: true, isCounted })
+  const check = { rejectSuspended: true, isRead: false, isCounted }
+  const result = await organisation.authenticate(caller, check)
   if (!result.ok) return result
   const { quota } = result
   if (isCounted) return { ok: false, rejection, quota }

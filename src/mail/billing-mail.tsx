@@ -1,6 +1,7 @@
 // The emails about payments, plans and the credit balance. Their links lead to the billing page. Amounts
 // are texts with their currency.
 import { BECAUSE_OF_ROLE, dateOf, emailFrom, emailToOwners } from './templates.tsx'
+import type { CreditLimit } from '../domain/credit-limit.ts'
 import type { Email, OrganisationEmail } from './templates.tsx'
 
 /** Sent after each payment. */
@@ -59,6 +60,24 @@ export const emptyBalanceEmail = ({ organisationName, link }: OrganisationEmail)
       'Test mode is not affected.',
     ],
     action: 'Add credits',
+    footer: BECAUSE_OF_ROLE,
+  })
+
+/** Sent once a month when 80% of a limit of credits are used. @param nextMonth such as "1 December 2026" */
+export const creditLimitEmail = ({
+  organisationName,
+  limit: { holder, name, monthlyCredits },
+  used,
+  nextMonth,
+  link,
+}: OrganisationEmail & { limit: CreditLimit; used: number; nextMonth: string }): Email =>
+  emailFrom(link, {
+    subject: `The ${holder} “${name}” of ${organisationName} has used ${Math.floor((used * 100) / monthlyCredits)}% of its limit`,
+    paragraphs: [
+      `The ${holder} “${name}” has used ${used.toLocaleString('en')} of its ${monthlyCredits.toLocaleString('en')} credits of this month. Credits of jobs that have not ended are included, and return if the jobs fail.`,
+      `When the limit is reached, live submissions are rejected with the error insufficient_credits until ${nextMonth} (UTC), or until the limit is raised.`,
+    ],
+    action: 'Change the limit',
     footer: BECAUSE_OF_ROLE,
   })
 

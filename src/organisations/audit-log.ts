@@ -30,6 +30,7 @@ export const AUDIT_ACTIONS = [
   'api_key.created',
   'api_key.renamed',
   'api_key.rolled',
+  'api_key.limits_updated',
   'api_key.revoked',
   'notifications.updated',
   'webhook_secret.revealed',

@@ -9,16 +9,20 @@ import type { ApiKeyRow } from '../platform/db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { newId } from '../platform/ids.ts'
 import { DAY_MS } from '../domain/limits.ts'
+import { NO_KEY_LIMITS } from '../domain/key-limits.ts'
+import type { KeyLimits } from '../domain/key-limits.ts'
 import { hashKey, createKey } from '../credits/api-key.ts'
 import type { Mode } from '../domain/job.ts'
 import { notify } from '../mail/notify.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
+import { countIdOf } from '../credits/snapshot.ts'
 import { auditInsert } from './audit-log.ts'
 import { isUnlimited, requireUnlimited } from './authorisation.ts'
 import type { OrganisationRequest } from './authorisation.ts'
 import { isActive, isActiveKey } from './active-key.ts'
 import { isKey, readApiKey } from './api-keys.ts'
 import type { KeyRequest } from './api-keys.ts'
+import { limitDetails, limitsIn, requireWorkspace } from './key-limits.ts'
 import {
   API_KEYS_CREATED_DAYS,
   apiKeyLimitReached,
@@ -33,12 +37,16 @@ export function newApiKey({
   name,
   createdBy = null,
   expiresAt = null,
+  limits = NO_KEY_LIMITS,
+  countId = null,
 }: {
   organisationId: string
   mode: Mode
   name: string
   createdBy?: string | null
   expiresAt?: Date | null
+  limits?: KeyLimits
+  countId?: string | null
 }): { key: string; row: ApiKeyRow } {
   const key = createKey(organisationId, mode)
   const row = {
@@ -52,6 +60,8 @@ export function newApiKey({
     createdAt: new Date(),
     revokedAt: expiresAt,
     lastUsedAt: null,
+    ...limitsIn(mode, limits),
+    countId,
   }
   return { key, row }
 }
@@ -63,18 +73,21 @@ export interface CreatedApiKey {
 }
 
 /**
- * Creates a key, which reaches all workspaces. For the permission `develop` without a limit to workspaces.
+ * Creates a key. For the permission `develop` without a limit to workspaces.
  * @param id chosen by the caller if the request can be repeated: one id creates one key
  * @param expiresAt requests with the key are rejected from then on; null: never
- * @param replaces the active key that the new one replaces, and when it is revoked
+ * @param replaces the active key that the new one replaces, when it is revoked, and whose credits count
+ *   together with those of the new one
  * @returns null when the id is already in use, or the replaced key is not active
- * @throws AppError not_found, deletion_scheduled; validation_error at the limit of keys
+ * @throws AppError not_found, deletion_scheduled; validation_error at the limit of keys, or for an unknown
+ *   workspace
  */
 export async function createApiKey({
   mode,
   name,
   id = newId('key'),
   expiresAt = null,
+  limits = NO_KEY_LIMITS,
   replaces,
   ...request
 }: OrganisationRequest & {
@@ -82,12 +95,16 @@ export async function createApiKey({
   name: string
   id?: string
   expiresAt?: Date | null
-  replaces?: { keyId: string; endsAt: Date }
+  limits?: KeyLimits
+  replaces?: { keyId: string; endsAt: Date; countId: string }
 }): Promise<CreatedApiKey | null> {
   const { env, actor, organisationId } = request
   const db = database(env)
   const createdBy = actor.type === 'user' ? actor.userId : null
-  const { key, row } = newApiKey({ organisationId, mode, name, createdBy, expiresAt })
+  const countId = replaces?.countId ?? null
+  const fields = { organisationId, mode, name, createdBy, expiresAt, limits, countId }
+  const { key, row } = newApiKey(fields)
+  await requireWorkspace(request, row.workspaceId)
   const { lastFour } = row
   const createdSince = Date.now() - API_KEYS_CREATED_DAYS * DAY_MS
   const replaced = replaces && and(isKey({ organisationId, ...replaces }), isActiveKey())
@@ -102,7 +119,7 @@ export async function createApiKey({
   const isNew = sql`exists (select 1 from ${apiKeys} where ${apiKeys.id} = ${id}
                       and ${apiKeys.hash} = ${row.hash})`
   const expires = expiresAt && { expires_at: expiresAt.toISOString() }
-  const details = { name, mode, last_four: lastFour, ...expires }
+  const details = { name, mode, last_four: lastFour, ...expires, ...limitDetails(row) }
   const [created, , existing] = await db.batch([
     insertWhere(env, apiKeys, { ...row, id }, allowed).onConflictDoNothing(),
     auditInsert(env, { ...request, action: 'api_key.created', target: id, details }, isNew),
@@ -128,7 +145,7 @@ const HOUR_MS = 60 * 60_000
 export const OVERLAP_HOURS = [0, 1, 24, 72] as const
 
 /**
- * Creates a key with the name, mode and expiry of another one, which is revoked after the overlap. For the
+ * Creates a key with the name, mode, expiry and limits of another one, which is revoked after the overlap. For the
  * permission `develop` without a limit to workspaces.
  * @param id chosen by the caller: one id creates one key
  * @returns the new key; null when the id is already in use, or the old key is not active
@@ -143,9 +160,11 @@ export async function rollApiKey({
   overlapHours: (typeof OVERLAP_HOURS)[number]
   id: string
 }): Promise<CreatedApiKey | null> {
-  const { name, mode, revokedAt: expiresAt } = await readApiKey({ ...request, keyId })
+  const old = await readApiKey({ ...request, keyId })
+  const { name, mode, revokedAt: expiresAt } = old
   const endsAt = new Date(Date.now() + overlapHours * HOUR_MS)
-  return createApiKey({ ...request, id, mode, name, expiresAt, replaces: { keyId, endsAt } })
+  const replaces = { keyId, endsAt, countId: countIdOf(old) }
+  return createApiKey({ ...request, id, mode, name, expiresAt, limits: old, replaces })
 }
 
 /** Statements that end the replaced key if the new one was inserted, with an audit entry. */

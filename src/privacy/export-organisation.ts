@@ -194,6 +194,9 @@ const presentApiKey = (key: ApiKeyRow) => ({
   created_at: key.createdAt.toISOString(),
   revoked_at: key.revokedAt?.toISOString() ?? null,
   last_used_at: key.lastUsedAt?.toISOString() ?? null,
+  access: key.access,
+  workspace_id: key.workspaceId,
+  monthly_credits: key.monthlyCredits,
 })
 
 /** Without its secret. */

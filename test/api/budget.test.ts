@@ -3,6 +3,9 @@ import { env } from 'cloudflare:workers'
 import { beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { clientOf } from '../support/client.ts'
 import { createKey } from '../../src/credits/api-key.ts'
+import { newApiKey } from '../../src/organisations/create-api-key.ts'
+import { database } from '../../src/platform/db/database.ts'
+import { apiKeys } from '../../src/platform/db/schema.ts'
 import { eventIdOf, newId } from '../../src/platform/ids.ts'
 import { processJob } from '../../src/jobs/processing/process.ts'
 import { Organisation } from '../../src/organisation-object.ts'
@@ -144,6 +147,33 @@ describe('a request', () => {
       expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 1, jobs: 1 })
     },
   )
+
+  it('makes no further call for a key with limits', async () => {
+    const { row, key } = newApiKey({
+      organisationId: shop.orgId,
+      mode: 'live',
+      name: 'Limited',
+      limits: { access: 'full', workspaceId: shop.workspaceId, monthlyCredits: 1 },
+    })
+    await database(env).insert(apiKeys).values(row)
+    await env.ORGANISATION.getByName(shop.orgId).refresh()
+    // Informs the members that the limit is reached.
+    vi.spyOn(Organisation.prototype, 'alarm').mockResolvedValue()
+    const limited = clientOf(key)
+    await limited.get('/v1/account')
+    const calls = countCalls()
+    const { job_id } = await submit(limited)
+    expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 1, jobs: 1 })
+    Object.assign(calls, NOTHING)
+    expect((await limited.post('/v1/tryon', IMAGES)).status).toBe(402)
+    expect(calls).toEqual({ ...NOTHING, organisation: 1 })
+    Object.assign(calls, NOTHING)
+    expect((await limited.get(`/v1/jobs/${job_id}`)).status).toBe(200)
+    expect(calls).toEqual({ ...NOTHING, organisation: 1, d1: 1 })
+    Object.assign(calls, NOTHING)
+    expect((await limited.delete(`/v1/jobs/${job_id}`)).status).toBe(200)
+    expect(calls).toEqual({ ...NOTHING, organisation: 2, d1: 1 })
+  })
 
   it('makes one Organisation call and one write to R2 for POST /v1/uploads', async () => {
     const calls = countCalls()

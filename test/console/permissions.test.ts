@@ -102,6 +102,7 @@ const RULES: Record<string, readonly MemberName[]> = {
 
   'POST /settings/api-keys': UNLIMITED,
   'POST /settings/api-keys/:keyId/rename': UNLIMITED,
+  'POST /settings/api-keys/:keyId/limits': UNLIMITED,
   'POST /settings/api-keys/:keyId/roll': UNLIMITED,
   'POST /settings/api-keys/:keyId/revoke': UNLIMITED,
   'POST /settings/webhooks/url': UNLIMITED,

@@ -60,12 +60,12 @@ describe('closed reservations', () => {
     })
   })
 
-  it('are deleted after 30 days, and repeated messages change nothing', async () => {
+  it('are deleted after 31 days, and repeated messages change nothing', async () => {
     const shop = await newOrganisation({ credits: 10 })
     const completed = await endedJob(shop)
     const cancelled = await cancelledJob(shop)
     const { job_id: open } = await submit(shop.live)
-    pass(30 * DAY_MS - 1_000)
+    pass(31 * DAY_MS - 1_000)
     await runAlarm(shop)
     expect(await reservations(shop)).toEqual([completed, cancelled, open])
     pass(2_000)
@@ -166,7 +166,7 @@ describe('the alarm for the cleanup', () => {
     const at = (await alarmOf(shop)) ?? 0
     expect(at).toBeGreaterThan(Date.now() + 29 * DAY_MS)
     await endedJob(shop)
-    pass(31 * DAY_MS)
+    pass(32 * DAY_MS)
     await runAlarm(shop)
     expect((await alarmOf(shop)) ?? 0).toBeGreaterThanOrEqual(Date.now() + DAY_MS)
   })

@@ -238,7 +238,8 @@ describe('the switches', () => {
   it('are those of the roles of the user, and all on at first', async () => {
     const { browser, email, organisationId } = await newOwner()
     const of = (kind: string) => `${organisationId}.${kind}`
-    const all = ['new_sign_in', of('api_key_created'), of('webhook_failing'), of('low_balance')]
+    const kinds = ['api_key_created', 'webhook_failing', 'low_balance', 'credit_limit']
+    const all = ['new_sign_in', ...kinds.map(of)]
     expect(await switches(browser)).toEqual(new Map(all.map((name) => [name, true])))
     await setRole(await userIdOf(email), 'billing')
     expect([...(await switches(browser)).keys()]).toEqual(['new_sign_in', of('low_balance')])

@@ -19,6 +19,10 @@ const LABELS: Record<NotificationKind, { label: string; text: string }> = {
     text: 'Deliveries to an endpoint fail for 30 minutes, or the endpoint is disabled.',
   },
   low_balance: { label: 'Low balance', text: 'Credits are running low or are used up.' },
+  credit_limit: {
+    label: 'Credit limits',
+    text: 'An API key has used 80% of its credits of the month.',
+  },
 }
 
 export const NotificationSettings = ({

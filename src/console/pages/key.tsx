@@ -5,6 +5,8 @@ import { isActive } from '../../organisations/active-key.ts'
 import { readApiKey, renameApiKey } from '../../organisations/api-keys.ts'
 import type { ListedApiKey } from '../../organisations/api-keys.ts'
 import { OVERLAP_HOURS, rollApiKey } from '../../organisations/create-api-key.ts'
+import { readCreditUse, updateKeyLimits } from '../../organisations/key-limits.ts'
+import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Mode } from '../../domain/job.ts'
 import { permitsUnlimited } from '../../domain/role.ts'
@@ -12,6 +14,12 @@ import { isId, newId } from '../../platform/ids.ts'
 import { ModeBadge, StatusBadge } from '../components/badges.tsx'
 import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
 import { ActionForm, Button, Field, FormError, PostForm, Select } from '../components/form.tsx'
+import {
+  KeyLimitFields,
+  KeyLimitList,
+  limitFields,
+  limitsFrom,
+} from '../components/key-limit-fields.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Link } from '../components/link.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -21,7 +29,7 @@ import { name } from '../fields.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { scopeOf } from '../middleware/session.ts'
 import { redirectTo } from '../organisation-path.ts'
-import { formStateOf, readForm } from '../read-form.ts'
+import { formStateOf, readForm, textsOf } from '../read-form.ts'
 import { Details, Section } from '../components/section.tsx'
 import type { FormState } from '../read-form.ts'
 
@@ -43,7 +51,7 @@ const Roll = z.object({
 })
 
 export const apiKey = new Hono<ConsoleApp>()
-  .get('/:keyId', async (c) => keyPage(c, await readKey(c, c.req.param('keyId'))))
+  .get('/:keyId', async (c) => keyPage(c, c.req.param('keyId')))
   // The address of a form that was rejected.
   .get('/:keyId/:form', (c) => {
     const keyId = c.req.param('keyId')
@@ -54,22 +62,36 @@ export const apiKey = new Hono<ConsoleApp>()
   .post('/:keyId/rename', async (c) => {
     const keyId = c.req.param('keyId')
     const form = await readForm(c, z.object({ name }))
-    if (!form.ok) return keyPage(c, await readKey(c, keyId), form)
+    if (!form.ok) return keyPage(c, keyId, form)
     const renamed = await renameApiKey({ ...scopeOf(c), keyId, name: form.data.name })
     return redirectTo(c, `/settings/api-keys/${keyId}`, renamed ? 'key_renamed' : 'key_ended')
+  })
+  // Wider limits let a key that may have leaked do more.
+  .post('/:keyId/limits', requireRecentSignIn, async (c) => {
+    const keyId = c.req.param('keyId')
+    const form = await readForm(c, z.object(limitFields))
+    if (!form.ok) return keyPage(c, keyId, form)
+    let saved
+    try {
+      saved = await updateKeyLimits({ ...scopeOf(c), keyId, limits: limitsFrom(form.data) })
+    } catch (error) {
+      const values = textsOf(await c.req.parseBody())
+      return keyPage(c, keyId, formStateOf(error, values))
+    }
+    return redirectTo(c, `/settings/api-keys/${keyId}`, saved ? 'key_limits_saved' : 'key_ended')
   })
   // A live key can spend credits, and the page shows the new key.
   .post('/:keyId/roll', requireRecentSignIn, async (c) => {
     const keyId = c.req.param('keyId')
     const form = await readForm(c, Roll)
     const old = await readKey(c, keyId)
-    if (!form.ok) return keyPage(c, old, form)
+    if (!form.ok) return keyPage(c, keyId, form)
     const { overlap, id } = form.data
     let created
     try {
       created = await rollApiKey({ ...scopeOf(c), keyId, overlapHours: overlap, id })
     } catch (error) {
-      return keyPage(c, old, formStateOf(error, { overlap: String(overlap) }))
+      return keyPage(c, keyId, formStateOf(error, { overlap: String(overlap) }))
     }
     if (!created) return redirectTo(c, '/settings/api-keys', 'key_repeated')
     return newKeyPage(c, {
@@ -125,7 +147,9 @@ export const KeyText = ({ of: { mode, lastFour } }: { of: ListedApiKey }) => (
   </code>
 )
 
-const keyPage = (c: ConsoleContext, key: ListedApiKey, state: FormState = {}) => {
+async function keyPage(c: ConsoleContext, keyId: string, state: FormState = {}) {
+  const [key, workspaces] = await Promise.all([readKey(c, keyId), listWorkspaces(scopeOf(c))])
+  const use = await readCreditUse(scopeOf(c), [key])
   const active = isActive(key)
   const mayManage = permitsUnlimited(c.var.membership, 'develop')
   const isScheduledForDeletion = c.var.membership.organisation.deleteAfter !== null
@@ -163,12 +187,24 @@ const keyPage = (c: ConsoleContext, key: ListedApiKey, state: FormState = {}) =>
             active ? 'Expires' : 'Ended',
             key.revokedAt ? <Timestamp at={key.revokedAt} /> : 'No expiry',
           ],
+          ['Limits', <KeyLimitList limits={key} workspaces={workspaces} used={use.get(key.id)} />],
           ['Jobs', <Link to={`/jobs?key=${key.id}`}>View jobs submitted with this key</Link>],
         ]}
       />
       {mayManage && active && (
         <>
           <RenameForm apiKey={key} state={state} />
+          <Section id="limits" title="Limits" card>
+            <PostForm to={`/settings/api-keys/${key.id}/limits`} novalidate>
+              <KeyLimitFields
+                state={state}
+                workspaces={workspaces}
+                limits={key}
+                hasCredits={key.mode === 'live'}
+              />
+              <Button kind="secondary">Save limits</Button>
+            </PostForm>
+          </Section>
           {!isScheduledForDeletion && <RollForm apiKey={key} state={state} />}
           <Section id="revoke" title="Revoke" card>
             <p>Requests with this key will be rejected immediately. You cannot undo this.</p>

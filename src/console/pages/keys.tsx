@@ -4,8 +4,11 @@ import { createMiddleware } from 'hono/factory'
 import { z } from 'zod'
 import { isActive } from '../../organisations/active-key.ts'
 import { listApiKeys, revokeApiKey } from '../../organisations/api-keys.ts'
+import { readCreditUse } from '../../organisations/key-limits.ts'
+import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { createApiKey } from '../../organisations/create-api-key.ts'
 import type { ListedApiKey } from '../../organisations/api-keys.ts'
+import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import { isId, newId } from '../../platform/ids.ts'
 import { permitsUnlimited } from '../../domain/role.ts'
 import { MODES } from '../../domain/job.ts'
@@ -14,8 +17,14 @@ import { DAY_MS } from '../../domain/limits.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { name } from '../fields.ts'
 import { ActionForm, Button, Field, FormError, PostForm, ModeField } from '../components/form.tsx'
+import {
+  KeyLimitFields,
+  KeyLimitList,
+  limitFields,
+  limitsFrom,
+} from '../components/key-limit-fields.tsx'
 import { Notice } from '../components/notice.tsx'
-import { readForm, formStateOf } from '../read-form.ts'
+import { readForm, formStateOf, textsOf } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
 import { OtherMode } from '../components/mode-switch.tsx'
@@ -47,6 +56,7 @@ const NewKey = z.object({
   name,
   mode: z.enum(MODES, 'Choose a mode.'),
   expires,
+  ...limitFields,
   /** Generated with the form: sending the form twice, or reloading the response, creates one key. */
   id: z.string().refine((id) => isId('key', id)),
 })
@@ -62,20 +72,22 @@ export const keys = new Hono<ConsoleApp>()
   .post('/', recentSignInForLive, async (c) => {
     const form = await readForm(c, NewKey)
     if (!form.ok) return keysPage(c, form)
-    const { expires: lastDay, ...fields } = form.data
+    const { expires: lastDay, name, mode, id } = form.data
     let created
     try {
       created = await createApiKey({
         ...scopeOf(c),
-        ...fields,
+        name,
+        mode,
+        id,
         expiresAt: lastDay ? new Date(endOf(lastDay)) : null,
+        limits: limitsFrom(form.data),
       })
     } catch (error) {
-      const { id: _, ...values } = form.data
-      return keysPage(c, formStateOf(error, values))
+      return keysPage(c, formStateOf(error, textsOf(await c.req.parseBody())))
     }
     if (!created) return redirectTo(c, '/settings/api-keys', 'key_repeated')
-    return newKeyPage(c, { key: created.key, mode: fields.mode })
+    return newKeyPage(c, { key: created.key, mode })
   })
   .post('/:keyId/revoke', async (c) => {
     await revokeApiKey({ ...scopeOf(c), keyId: c.req.param('keyId') })
@@ -86,7 +98,7 @@ export const keys = new Hono<ConsoleApp>()
 async function keysPage(c: ConsoleContext, state: FormState = {}) {
   const isScheduledForDeletion = c.var.membership.organisation.deleteAfter !== null
   const mayManage = permitsUnlimited(c.var.membership, 'develop')
-  const all = await listApiKeys(scopeOf(c))
+  const [all, workspaces] = await Promise.all([listApiKeys(scopeOf(c)), listWorkspaces(scopeOf(c))])
   const ofMode = all.filter(({ mode }) => mode === c.var.mode)
   const active = ofMode.filter(isActive)
   const ended = ofMode.filter((key) => !isActive(key))
@@ -109,29 +121,47 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
         </EmptyState>
       ) : (
         <>
-          <ActiveKeys keys={active} mayManage={mayManage} />
+          <ActiveKeys
+            keys={active}
+            workspaces={workspaces}
+            use={await readCreditUse(scopeOf(c), active)}
+            mayManage={mayManage}
+          />
           <OtherMode mode={c.var.mode} count={inOtherMode} noun="API key" />
         </>
       )}
       {ended.length > 0 && <EndedKeys keys={ended} />}
       {!mayManage && (
         <p class="muted">
-          You are limited to some workspaces. An API key reaches all workspaces, so only members
-          with access to all of them can create and revoke keys.
+          You are limited to some workspaces. Only members with access to all of them can create,
+          change and revoke API keys.
         </p>
       )}
-      {mayManage && !isScheduledForDeletion && <NewKeyForm state={state} mode={c.var.mode} />}
+      {mayManage && !isScheduledForDeletion && (
+        <NewKeyForm state={state} mode={c.var.mode} workspaces={workspaces} />
+      )}
     </>,
   )
 }
 
-const ActiveKeys = ({ keys, mayManage }: { keys: ListedApiKey[]; mayManage: boolean }) => (
+const ActiveKeys = ({
+  keys,
+  workspaces,
+  use,
+  mayManage,
+}: {
+  keys: ListedApiKey[]
+  workspaces: WorkspaceRow[]
+  use: Map<string, number>
+  mayManage: boolean
+}) => (
   <Table
     label="API keys"
-    columns={['Name', 'Key', 'Created', 'Last used', 'Expires', 'Actions']}
+    columns={['Name', 'Key', 'Limits', 'Created', 'Last used', 'Expires', 'Actions']}
     rows={keys.map((key) => [
       <KeyLink to={key} />,
       <KeyText of={key} />,
+      <KeyLimitList limits={key} workspaces={workspaces} used={use.get(key.id)} />,
       <Created of={key} />,
       <Timestamp as="ago" at={key.lastUsedAt} />,
       key.revokedAt ? (
@@ -186,7 +216,15 @@ const Created = ({ of: { createdAt, creatorEmail } }: { of: ListedApiKey }) => (
   </>
 )
 
-const NewKeyForm = ({ state, mode }: { state: FormState; mode: Mode }) => (
+const NewKeyForm = ({
+  state,
+  mode,
+  workspaces,
+}: {
+  state: FormState
+  mode: Mode
+  workspaces: WorkspaceRow[]
+}) => (
   <Section id="new-key" title="Create an API key" card>
     <PostForm to="/settings/api-keys" novalidate>
       <input type="hidden" name="id" value={newId('key')} />
@@ -211,6 +249,7 @@ const NewKeyForm = ({ state, mode }: { state: FormState; mode: Mode }) => (
         mode={mode}
         hints={{ test: 'Placeholder results, free', live: 'Real results, 1 credit each' }}
       />
+      <KeyLimitFields state={state} workspaces={workspaces} />
       <Button>Create API key</Button>
     </PostForm>
   </Section>

@@ -119,7 +119,7 @@ export const playground = new Hono<ConsoleApp>()
     const organisation = organisationStub(c.env, organisationId)
     const admitted = await organisation.admitUpload(caller, uploadBytesOf(c.req.raw))
     if (!admitted.ok) {
-      const { errors = {} } = rejectedForm(admitted.rejection)
+      const { errors = {} } = rejectedForm(admitted)
       return c.json({ error: errors[''] }, 422)
     }
     const upload = await receiveUpload({ env: c.env, ...ownerOf(c), request: c.req.raw })

@@ -43,11 +43,11 @@ export interface EndResult {
   /** The events of added endpoints that this call inserted. */
   addedEventIds: string[]
   /** What is stored after the call; undefined when the job does not exist. */
-  found: { organisationId: string; status: JobStatus } | undefined
+  found: Pick<JobRow, 'organisationId' | 'workspaceId' | 'status'> | undefined
 }
 
 /** Conditions for the end of a job: its owner, and the claim. */
-type EndConditions = Partial<Pick<JobRow, 'organisationId' | 'dueAt'>>
+type EndConditions = Partial<Pick<JobRow, 'organisationId' | 'workspaceId' | 'dueAt'>>
 
 /** Ends a job that has the status `from`. */
 export async function endJob({
@@ -65,6 +65,7 @@ export async function endJob({
   const [[ended], , added, [found]] = await end(jobsBinding(env, jobId), {
     ...ending,
     organisationId: required.organisationId,
+    workspaceId: required.workspaceId,
     dueAt: required.dueAt?.getTime(),
     jobId,
     ...timesOf(Date.now()),
@@ -129,7 +130,14 @@ function prepareEnd(from: JobStatus, ending: JobEnd['ending'], required: string[
   )
   return preparedBatch((db) => [
     ...endStatements(db, { from, ending, which, conditions, value }),
-    db.select({ organisationId: jobs.organisationId, status: jobs.status }).from(jobs).where(which),
+    db
+      .select({
+        organisationId: jobs.organisationId,
+        workspaceId: jobs.workspaceId,
+        status: jobs.status,
+      })
+      .from(jobs)
+      .where(which),
   ])
 }
 

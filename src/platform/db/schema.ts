@@ -8,6 +8,7 @@ import { ACTOR_TYPES } from '../../domain/actor.ts'
 import { FAILURE_AUDIENCES } from '../../domain/failure.ts'
 import { IMAGE_FORMATS } from '../../domain/image.ts'
 import { JOB_ERROR_CODES, JOB_STATUSES, MODES } from '../../domain/job.ts'
+import { KEY_ACCESS } from '../../domain/key-limits.ts'
 import { DEFAULT_RETENTION_DAYS } from '../../domain/limits.ts'
 import {
   ORGANISATION_STATUSES,
@@ -122,6 +123,13 @@ export const apiKeys = sqliteTable(
     revokedAt: instant('revoked_at'),
     /** Accurate to five minutes; null when the key was never used. */
     lastUsedAt: instant('last_used_at'),
+    access: text({ enum: KEY_ACCESS }).notNull().default('full'),
+    /** The only workspace that the key reaches; null for all. */
+    workspaceId: text('workspace_id'),
+    /** The maximum of credits in a calendar month (UTC); null for none. */
+    monthlyCredits: integer('monthly_credits'),
+    /** The key that counts for the limit: the first one that this key replaces; null for this key. */
+    countId: text('count_id'),
   },
   (table) => [index('api_keys_by_organisation').on(table.organisationId, table.id)],
 )

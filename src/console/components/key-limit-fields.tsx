@@ -1,0 +1,107 @@
+// The limits of an API key: the fields of a form, and what a table says of them.
+import { z } from 'zod'
+import { KEY_ACCESS } from '../../domain/key-limits.ts'
+import type { KeyLimits } from '../../domain/key-limits.ts'
+import { isId } from '../../platform/ids.ts'
+import type { WorkspaceRow } from '../../platform/db/schema.ts'
+import { monthlyCredits } from '../fields.ts'
+import type { FormState } from '../read-form.ts'
+import { Field, Select } from './form.tsx'
+
+const ACCESS_LABELS = { full: 'Full access', read: 'Read only' } as const
+
+export const limitFields = {
+  access: z.enum(KEY_ACCESS, 'Choose the access.').default('full'),
+  workspace: z
+    .string()
+    .default('')
+    .refine((id) => id === '' || isId('ws', id), 'Choose a workspace.'),
+  monthly_credits: monthlyCredits,
+}
+
+/** The limits in a parsed form. */
+export const limitsFrom = ({
+  access,
+  workspace,
+  monthly_credits,
+}: z.infer<z.ZodObject<typeof limitFields>>): KeyLimits => ({
+  access,
+  workspaceId: workspace || null,
+  monthlyCredits: monthly_credits,
+})
+
+export const KeyLimitFields = ({
+  state,
+  workspaces,
+  limits,
+  hasCredits = true,
+}: {
+  state: FormState
+  workspaces: WorkspaceRow[]
+  limits?: KeyLimits
+  /** False for a test key, whose jobs cost nothing. */
+  hasCredits?: boolean
+}) => (
+  <>
+    <Select
+      name="access"
+      label="Access"
+      value={state.values?.['access'] ?? limits?.access}
+      options={[
+        ['full', 'Full access: submit, read, cancel and delete'],
+        ['read', 'Read only: jobs, workspaces and the account'],
+      ]}
+      error={state.errors?.['access']}
+    />
+    <Select
+      name="workspace"
+      label="Workspace"
+      value={state.values?.['workspace'] ?? limits?.workspaceId ?? ''}
+      options={[
+        ['', 'All workspaces'],
+        ...workspaces
+          .filter(({ id, status }) => status === 'active' || id === limits?.workspaceId)
+          .map(({ id, name }) => [id, `Only ${name}`] as const),
+      ]}
+      error={state.errors?.['workspace']}
+    />
+    {hasCredits && (
+      <Field
+        name="monthly_credits"
+        label="Credits per month"
+        inputmode="numeric"
+        required={false}
+        value={limits?.monthlyCredits?.toString()}
+        hint="Further live jobs of the month (UTC) are rejected with insufficient_credits. Test jobs cost no credits."
+        state={state}
+      />
+    )}
+  </>
+)
+
+/** @param used credits in this month */
+export const KeyLimitList = ({
+  limits: { access, workspaceId, monthlyCredits },
+  workspaces,
+  used,
+}: {
+  limits: KeyLimits
+  workspaces: WorkspaceRow[]
+  used: number | undefined
+}) => (
+  <>
+    {ACCESS_LABELS[access]}
+    {workspaceId !== null && (
+      <span class="subline">
+        {workspaces.find(({ id }) => id === workspaceId)?.name ?? workspaceId} only
+      </span>
+    )}
+    {monthlyCredits !== null && <CreditsUsed limit={monthlyCredits} used={used} />}
+  </>
+)
+
+const CreditsUsed = ({ limit, used = 0 }: { limit: number; used: number | undefined }) => (
+  <span class="subline">
+    {used.toLocaleString('en')} of {limit.toLocaleString('en')} credits this month
+  </span>
+)

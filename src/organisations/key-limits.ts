@@ -1,0 +1,101 @@
+// The limits of API keys: access, workspace, credits a month. The Organisation applies them, from its snapshot.
+import { and, eq, sql } from 'drizzle-orm'
+import { AppError } from '../domain/errors.ts'
+import type { Mode } from '../domain/job.ts'
+import type { KeyLimits } from '../domain/key-limits.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import { countIdOf } from '../credits/snapshot.ts'
+import { database } from '../platform/db/database.ts'
+import { apiKeys, workspaces } from '../platform/db/schema.ts'
+import type { ApiKeyRow } from '../platform/db/schema.ts'
+import { auditInsert, changedDetails } from './audit-log.ts'
+import type { AuditEntry } from './audit-log.ts'
+import { isActive, isActiveKey } from './active-key.ts'
+import { isKey, readApiKey } from './api-keys.ts'
+import type { KeyRequest } from './api-keys.ts'
+import { requirePermission, requireUnlimited } from './authorisation.ts'
+import type { OrganisationRequest } from './authorisation.ts'
+
+/** The limits to store. Jobs of test keys cost nothing, so these keys have no limit of credits. */
+export const limitsIn = (
+  mode: Mode,
+  { access, workspaceId, monthlyCredits }: KeyLimits,
+): KeyLimits => ({
+  access,
+  workspaceId,
+  monthlyCredits: mode === 'test' ? null : monthlyCredits,
+})
+
+/** The limits of a new key as details of an audit entry. */
+export const limitDetails = ({
+  access,
+  workspaceId,
+  monthlyCredits,
+}: KeyLimits): AuditEntry['details'] => ({
+  ...(access !== 'full' && { access }),
+  ...(workspaceId !== null && { workspace_id: workspaceId }),
+  ...(monthlyCredits !== null && { monthly_credits: monthlyCredits }),
+})
+
+/** @throws AppError validation_error for a workspace that the organisation does not have; null is accepted */
+export async function requireWorkspace(
+  { env, organisationId }: Pick<OrganisationRequest, 'env' | 'organisationId'>,
+  workspaceId: string | null,
+): Promise<void> {
+  if (workspaceId === null) return
+  const isOwn = and(eq(workspaces.id, workspaceId), eq(workspaces.organisationId, organisationId))
+  if ((await database(env).$count(workspaces, isOwn)) === 0) {
+    throw new AppError('validation_error', 'Choose a workspace of the organisation.')
+  }
+}
+
+/**
+ * Changes the limits of a key with effect from the next request. For the permission `develop` without a limit
+ * to workspaces.
+ * @returns false when the key is revoked
+ * @throws AppError not_found; validation_error for an unknown workspace
+ */
+export async function updateKeyLimits({
+  limits,
+  ...request
+}: KeyRequest & { limits: KeyLimits }): Promise<boolean> {
+  await requireUnlimited(request, 'develop')
+  const { env, organisationId, keyId } = request
+  const key = await readApiKey(request)
+  const change = limitsIn(key.mode, limits)
+  await requireWorkspace(request, change.workspaceId)
+  const details = changedDetails<KeyLimits>(limitsIn(key.mode, key), change)
+  let isChanged = isActive(key)
+  if (details) {
+    const changed = and(isKey(request), isActiveKey())
+    const [, { meta }] = await database(env).batch([
+      auditInsert(
+        env,
+        { ...request, action: 'api_key.limits_updated', target: keyId, details },
+        sql`exists (select 1 from ${apiKeys} where ${changed})`,
+      ),
+      database(env).update(apiKeys).set(change).where(changed),
+    ])
+    isChanged = meta.changes > 0
+  }
+  // Runs even if nothing changed: an earlier equal request may have failed before this step.
+  await organisationStub(env, organisationId).refresh()
+  return isChanged
+}
+
+/**
+ * The credits that keys with a limit have used in this month (UTC), by the id of the key. Reserved credits are
+ * included. For the permission `develop`.
+ * @throws AppError not_found
+ */
+export async function readCreditUse(
+  request: OrganisationRequest,
+  keys: ApiKeyRow[],
+): Promise<Map<string, number>> {
+  await requirePermission(request, 'develop')
+  const limited = keys.filter(({ monthlyCredits }) => monthlyCredits !== null)
+  if (limited.length === 0) return new Map()
+  const stub = organisationStub(request.env, request.organisationId)
+  const used = await stub.creditUse(limited.map(countIdOf))
+  return new Map(limited.map(({ id }, n) => [id, used[n] ?? 0]))
+}
