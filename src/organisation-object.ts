@@ -42,7 +42,13 @@ import type {
   Result,
   Submission,
 } from './credits/rpc.ts'
-import { creditLimitsOf, isDeleted, isReachable, SnapshotCache } from './credits/snapshot.ts'
+import {
+  allCreditLimits,
+  creditLimitsOf,
+  isDeleted,
+  isReachable,
+  SnapshotCache,
+} from './credits/snapshot.ts'
 import type { OrganisationSnapshot, SnapshotKey } from './credits/snapshot.ts'
 import { StorageAllowance } from './credits/storage-allowance.ts'
 import { Stores } from './credits/stores.ts'
@@ -104,7 +110,14 @@ export class Organisation extends DurableObject<Env> {
           submission,
         }),
       )
-      if (mode === 'live') this.#watchCredits(snapshot.organisation, creditLimitsOf(key))
+      if (mode === 'live') {
+        const limits = admitted.ok
+          ? snapshot.workspaces
+              .filter(({ id }) => id === admitted.value.workspaceId)
+              .flatMap((workspace) => creditLimitsOf(key, workspace))
+          : [admitted.creditLimit ?? []].flat()
+        this.#watchCredits(snapshot.organisation, limits)
+      }
       return admitted
     })
     if (result.ok && mode === 'live') await this.#wakeBy(Date.now() + RECONCILE_AFTER_MS)
@@ -225,10 +238,7 @@ export class Organisation extends DurableObject<Env> {
     const creditUse = this.#stores.find()?.creditUse
     if (!snapshot || !creditUse) return []
     const now = Date.now()
-    const due = [...snapshot.keys.values()]
-      .filter(({ revokedAt }) => revokedAt === null || revokedAt.getTime() > now)
-      .flatMap((key) => creditLimitsOf(key))
-      .filter((limit) => creditUse.isNoticeDue(limit, now))
+    const due = allCreditLimits(snapshot).filter((limit) => creditUse.isNoticeDue(limit, now))
     // A key and its replacement count together.
     return [...new Map(due.map((limit) => [limit.countId, limit])).values()].map((limit) => ({
       limit,

@@ -14,7 +14,7 @@ const WHEN = {
   invalid_api_key: 'The API key is missing, malformed or unknown.',
   api_key_revoked: 'The API key has been revoked.',
   insufficient_credits:
-    'The organisation has no credits left, or the API key has reached its monthly limit. Live mode only.',
+    'The organisation has no credits left, or the API key or the workspace has reached its monthly limit. Live mode only.',
   account_suspended: 'The organisation is suspended or scheduled for deletion.',
   forbidden: 'The job belongs to a different organisation, or the API key can only read.',
   not_found: 'There is no such path.',

@@ -66,7 +66,8 @@ export async function sendCreditNotices({
   for (const notice of await account.creditNotices(organisationId)) {
     const organisation = await findBillableOrganisation(env, organisationId)
     if (!organisation || organisation.deleteAfter !== null) return
-    const path = consolePath(organisationId, '/settings/api-keys')
+    const page = notice.limit.holder === 'workspace' ? 'workspaces' : 'api-keys'
+    const path = consolePath(organisationId, `/settings/${page}`)
     const email = creditLimitEmail({
       ...notice,
       organisationName: organisation.name,

@@ -71,7 +71,7 @@ const formRedirects = new Hono<ConsoleApp>()
   .get('/settings/webhooks/rotate', (c) => redirectTo(c, '/settings/webhooks'))
   .get('/settings/webhooks/endpoints/enable', (c) => redirectTo(c, '/settings/webhooks'))
   .get('/settings/webhooks/test', (c) => redirectTo(c, '/settings/webhooks'))
-  .get('/settings/workspaces/:workspaceId/rename', (c) => redirectTo(c, '/settings/workspaces'))
+  .get('/settings/workspaces/:workspaceId/:form', (c) => redirectTo(c, '/settings/workspaces'))
 
 const PLAYGROUND = '/playground'
 

@@ -65,6 +65,7 @@ const TEXTS = {
   role_changed: 'Role changed.',
   workspace_archived: 'Workspace archived. New jobs for it are rejected.',
   workspace_created: 'Workspace created.',
+  workspace_limit_saved: 'Limit saved. It applies from the next job.',
   workspace_renamed: 'Workspace renamed.',
   workspace_restored: 'Workspace restored.',
 

@@ -143,18 +143,28 @@ const loadEndpoints = (env: Env, organisationId: string) =>
 export const isReachable = (key: SnapshotKey | undefined, workspaceId: string): boolean =>
   !key?.workspaceId || key.workspaceId === workspaceId
 
-/** The limits of credits that a live submission has to respect. */
-export const creditLimitsOf = (key: SnapshotKey | undefined): CreditLimit[] =>
-  key?.monthlyCredits == null
-    ? []
-    : [
-        {
-          holder: 'API key',
-          name: key.name,
-          countId: countIdOf(key),
-          monthlyCredits: key.monthlyCredits,
-        },
-      ]
+/** The limits of credits of a live submission. @param key undefined for the console */
+export const creditLimitsOf = (
+  key: SnapshotKey | undefined,
+  workspace: WorkspaceRow,
+): CreditLimit[] => [
+  ...(key ? limitOf('API key', key, countIdOf(key)) : []),
+  ...limitOf('workspace', workspace),
+]
+
+/** All limits of credits in force. */
+export const allCreditLimits = ({ keys, workspaces }: OrganisationSnapshot): CreditLimit[] => [
+  ...[...keys.values()]
+    .filter(({ revokedAt }) => revokedAt === null || revokedAt.getTime() > Date.now())
+    .flatMap((key) => limitOf('API key', key, countIdOf(key))),
+  ...workspaces.flatMap((workspace) => limitOf('workspace', workspace)),
+]
+
+const limitOf = (
+  holder: CreditLimit['holder'],
+  { id, name, monthlyCredits }: Pick<SnapshotKey, 'id' | 'name' | 'monthlyCredits'>,
+  countId = id,
+): CreditLimit[] => (monthlyCredits === null ? [] : [{ holder, name, countId, monthlyCredits }])
 
 /** A key counts together with those that it replaces. */
 export const countIdOf = ({ id, countId }: Pick<ApiKeyRow, 'id' | 'countId'>): string =>

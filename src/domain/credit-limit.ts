@@ -3,7 +3,7 @@ import { monthStart } from './month.ts'
 
 export interface CreditLimit {
   /** What has the limit. */
-  holder: 'API key'
+  holder: 'API key' | 'workspace'
   name: string
   /** Whose credits count: a key counts together with those that it replaces. */
   countId: string

@@ -4,16 +4,14 @@ import { AppError } from '../domain/errors.ts'
 import type { Mode } from '../domain/job.ts'
 import type { KeyLimits } from '../domain/key-limits.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
-import { countIdOf } from '../credits/snapshot.ts'
 import { database } from '../platform/db/database.ts'
 import { apiKeys, workspaces } from '../platform/db/schema.ts'
-import type { ApiKeyRow } from '../platform/db/schema.ts'
 import { auditInsert, changedDetails } from './audit-log.ts'
 import type { AuditEntry } from './audit-log.ts'
 import { isActive, isActiveKey } from './active-key.ts'
 import { isKey, readApiKey } from './api-keys.ts'
 import type { KeyRequest } from './api-keys.ts'
-import { requirePermission, requireUnlimited } from './authorisation.ts'
+import { requireUnlimited } from './authorisation.ts'
 import type { OrganisationRequest } from './authorisation.ts'
 
 /** The limits to store. Jobs of test keys cost nothing, so these keys have no limit of credits. */
@@ -81,21 +79,4 @@ export async function updateKeyLimits({
   // Runs even if nothing changed: an earlier equal request may have failed before this step.
   await organisationStub(env, organisationId).refresh()
   return isChanged
-}
-
-/**
- * The credits that keys with a limit have used in this month (UTC), by the id of the key. Reserved credits are
- * included. For the permission `develop`.
- * @throws AppError not_found
- */
-export async function readCreditUse(
-  request: OrganisationRequest,
-  keys: ApiKeyRow[],
-): Promise<Map<string, number>> {
-  await requirePermission(request, 'develop')
-  const limited = keys.filter(({ monthlyCredits }) => monthlyCredits !== null)
-  if (limited.length === 0) return new Map()
-  const stub = organisationStub(request.env, request.organisationId)
-  const used = await stub.creditUse(limited.map(countIdOf))
-  return new Map(limited.map(({ id }, n) => [id, used[n] ?? 0]))
 }

@@ -26,6 +26,7 @@ export const workspaceRow = ({
   name,
   status: 'active',
   createdAt: new Date(),
+  monthlyCredits: null,
 })
 
 /**
@@ -79,7 +80,7 @@ export async function createWorkspace({
 }
 
 /**
- * Renames, archives or restores a workspace. Jobs of an archived workspace continue; new ones are
+ * Renames, archives or restores a workspace, or changes its monthly limit of credits. Jobs of an archived workspace continue; new ones are
  * rejected. For owners.
  * @throws AppError not_found; validation_error when restoring would exceed the limit of active ones, and
  *   for a user if another active workspace has this name
@@ -90,7 +91,7 @@ export async function updateWorkspace({
   ...request
 }: OrganisationRequest & {
   workspaceId: string
-  change: Partial<Pick<WorkspaceRow, 'name' | 'status'>>
+  change: Partial<Pick<WorkspaceRow, 'name' | 'status' | 'monthlyCredits'>>
 }): Promise<WorkspaceRow> {
   await requirePermission(request, 'administer')
   const { env, organisationId } = request

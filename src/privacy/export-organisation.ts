@@ -69,7 +69,10 @@ async function* documentOf(
     exported_at: new Date().toISOString(),
     organisation: presentOrganisation(organisation, url || null),
     credits: await ledger.totals(),
-    workspaces: workspaces.map(presentWorkspace),
+    workspaces: workspaces.map((workspace) => ({
+      ...presentWorkspace(workspace),
+      monthly_credits: workspace.monthlyCredits,
+    })),
     members: members.map(presentMember),
     invitations: invitations.map(presentInvitation),
     api_keys: (await listApiKeys(request)).map(presentApiKey),

@@ -83,7 +83,7 @@ const RULES: Record<string, readonly MemberName[]> = {
   'GET /settings/webhooks': READERS,
   'GET /settings/webhooks/:eventId': READERS,
   'GET /settings/workspaces': READERS,
-  'GET /settings/workspaces/:workspaceId/rename': READERS,
+  'GET /settings/workspaces/:workspaceId/:form': READERS,
   'GET /settings/webhooks/url': READERS,
   'GET /settings/webhooks/reveal': READERS,
   'GET /settings/webhooks/rotate': READERS,
@@ -131,6 +131,7 @@ const RULES: Record<string, readonly MemberName[]> = {
   'POST /settings/organisation/delete': OWNERS,
   'POST /settings/organisation/keep': OWNERS,
   'POST /settings/workspaces': OWNERS,
+  'POST /settings/workspaces/:workspaceId/limit': OWNERS,
   'POST /settings/workspaces/:workspaceId/rename': OWNERS,
   'POST /settings/workspaces/:workspaceId/status': OWNERS,
   'GET /settings/team/invitations': OWNERS,
@@ -305,7 +306,7 @@ describe('the pages of an organisation', () => {
 describe('a member who is limited to a workspace', () => {
   it('sees no job of another workspace, and submits none', async () => {
     const id = newId('ws')
-    await env.DB.prepare("INSERT INTO workspaces VALUES (?, ?, 'Outlet', 'active', 0)")
+    await env.DB.prepare("INSERT INTO workspaces VALUES (?, ?, 'Outlet', 'active', 0, NULL)")
       .bind(id, organisationId)
       .run()
     const hidden = await insertJobWithPicture(id)
@@ -349,13 +350,13 @@ describe('a member who is limited to a workspace', () => {
     // Without a choice, the workspace of the member.
     expect((await submit('')).html).toContain(objects['workspaceId'])
     expect((await browser.get(`/console/${organisationId}/settings/api-keys`)).html).toContain(
-      'An API key reaches all workspaces',
+      'Only members with access to all of them can create, change and revoke API keys',
     )
   })
 
   it('sees no receiver of jobs of another workspace', async () => {
     const id = newId('ws')
-    await env.DB.prepare("INSERT INTO workspaces VALUES (?, ?, 'Popup', 'active', 0)")
+    await env.DB.prepare("INSERT INTO workspaces VALUES (?, ?, 'Popup', 'active', 0, NULL)")
       .bind(id, organisationId)
       .run()
     const hidden = await insertJob(organisationId, id)

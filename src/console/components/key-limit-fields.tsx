@@ -1,4 +1,5 @@
-// The limits of an API key: the fields of a form, and what a table says of them.
+// The limits of an API key, and the monthly limit of credits that workspaces have too: the fields of forms, and
+// what tables say of them.
 import { z } from 'zod'
 import { KEY_ACCESS } from '../../domain/key-limits.ts'
 import type { KeyLimits } from '../../domain/key-limits.ts'
@@ -29,6 +30,28 @@ export const limitsFrom = ({
   workspaceId: workspace || null,
   monthlyCredits: monthly_credits,
 })
+
+/** @param id set where several forms of a page have this field */
+export const MonthlyCreditsField = ({
+  id,
+  value,
+  state,
+}: {
+  id?: string
+  value: number | null | undefined
+  state: FormState
+}) => (
+  <Field
+    {...(id && { id })}
+    name="monthly_credits"
+    label="Credits per month"
+    inputmode="numeric"
+    required={false}
+    value={value?.toString()}
+    hint="Further live jobs of the month (UTC) are rejected with insufficient_credits. Test jobs cost no credits."
+    state={state}
+  />
+)
 
 export const KeyLimitFields = ({
   state,
@@ -65,17 +88,7 @@ export const KeyLimitFields = ({
       ]}
       error={state.errors?.['workspace']}
     />
-    {hasCredits && (
-      <Field
-        name="monthly_credits"
-        label="Credits per month"
-        inputmode="numeric"
-        required={false}
-        value={limits?.monthlyCredits?.toString()}
-        hint="Further live jobs of the month (UTC) are rejected with insufficient_credits. Test jobs cost no credits."
-        state={state}
-      />
-    )}
+    {hasCredits && <MonthlyCreditsField state={state} value={limits?.monthlyCredits} />}
   </>
 )
 
@@ -100,7 +113,8 @@ export const KeyLimitList = ({
   </>
 )
 
-const CreditsUsed = ({ limit, used = 0 }: { limit: number; used: number | undefined }) => (
+/** @param used credits in this month */
+export const CreditsUsed = ({ limit, used = 0 }: { limit: number; used: number | undefined }) => (
   <span class="subline">
     {used.toLocaleString('en')} of {limit.toLocaleString('en')} credits this month
   </span>

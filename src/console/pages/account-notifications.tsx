@@ -21,7 +21,7 @@ const LABELS: Record<NotificationKind, { label: string; text: string }> = {
   low_balance: { label: 'Low balance', text: 'Credits are running low or are used up.' },
   credit_limit: {
     label: 'Credit limits',
-    text: 'An API key has used 80% of its credits of the month.',
+    text: 'An API key or a workspace has used 80% of its credits of the month.',
   },
 }
 

@@ -1,13 +1,15 @@
 // Lists, creates, renames, archives and restores workspaces.
 import { Hono } from 'hono'
 import { z } from 'zod'
+import { readCreditUse } from '../../organisations/read-credit-use.ts'
 import { createWorkspace, listWorkspaces, updateWorkspace } from '../../organisations/workspaces.ts'
 import { permits } from '../../domain/role.ts'
 import { WORKSPACE_STATUSES } from '../../domain/organisation.ts'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { name } from '../fields.ts'
+import { monthlyCredits, name } from '../fields.ts'
 import { ActionForm, Button, Field, FormError, PostForm, RenameForm } from '../components/form.tsx'
+import { CreditsUsed, MonthlyCreditsField } from '../components/key-limit-fields.tsx'
 import { readForm, formStateOf } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
@@ -33,15 +35,27 @@ export const workspaces = new Hono<ConsoleApp>()
   })
   .post('/:workspaceId/rename', async (c) => {
     const form = await readForm(c, z.object({ name }))
-    if (!form.ok) return workspacesPage(c, {}, { id: c.req.param('workspaceId'), state: form })
+    if (!form.ok) return workspacesPage(c, {}, { id: c.req.param('workspaceId'), renaming: form })
     const workspaceId = c.req.param('workspaceId')
     try {
       await updateWorkspace({ ...scopeOf(c), workspaceId, change: form.data })
     } catch (error) {
       const errors = { name: formStateOf(error).errors?.[''] ?? '' }
-      return workspacesPage(c, {}, { id: workspaceId, state: { errors, values: form.data } })
+      return workspacesPage(c, {}, { id: workspaceId, renaming: { errors, values: form.data } })
     }
     return redirectTo(c, '/settings/workspaces', 'workspace_renamed')
+  })
+  .post('/:workspaceId/limit', async (c) => {
+    const workspaceId = c.req.param('workspaceId')
+    const form = await readForm(c, z.object({ monthly_credits: monthlyCredits }))
+    if (!form.ok) return workspacesPage(c, {}, { id: workspaceId, limiting: form })
+    const change = { monthlyCredits: form.data.monthly_credits }
+    try {
+      await updateWorkspace({ ...scopeOf(c), workspaceId, change })
+    } catch (error) {
+      return workspacesPage(c, formStateOf(error))
+    }
+    return redirectTo(c, '/settings/workspaces', 'workspace_limit_saved')
   })
   .post('/:workspaceId/status', async (c) => {
     const form = await readForm(c, z.object({ status: z.enum(WORKSPACE_STATUSES) }))
@@ -58,17 +72,18 @@ export const workspaces = new Hono<ConsoleApp>()
 
 /**
  * @param state of the form that creates a workspace
- * @param renaming the workspace whose rename form has errors
+ * @param rejected the workspace with a form that has errors
  */
 async function workspacesPage(
   c: ConsoleContext,
   state: FormState = {},
-  renaming?: { id: string; state: FormState },
+  rejected?: { id: string; renaming?: FormState; limiting?: FormState },
 ) {
   const workspaces = await listWorkspaces(scopeOf(c))
+  const use = await readCreditUse(scopeOf(c), workspaces)
   const { role, workspaceIds } = c.var.membership
   const mayManage = permits(role, 'administer')
-  const hasErrors = state.errors ?? renaming?.state.errors
+  const hasErrors = state.errors ?? rejected
   return memberPage(
     c,
     { title: 'Workspaces', status: hasErrors ? 422 : 200 },
@@ -81,11 +96,16 @@ async function workspacesPage(
       <FormError state={state} />
       <Table
         label="Workspaces"
-        columns={['Name', 'ID', 'Status', 'Created', ...(mayManage ? ['Actions'] : [])]}
+        columns={['Name', 'ID', 'Status', 'Limit', 'Created', ...(mayManage ? ['Actions'] : [])]}
         rows={workspaces.map((workspace) => [
           workspace.name,
           <CopyableId id={workspace.id} label={`the ID of ${workspace.name}`} />,
           <StatusBadge status={workspace.status} />,
+          workspace.monthlyCredits === null ? (
+            <span class="muted">No limit</span>
+          ) : (
+            <CreditsUsed limit={workspace.monthlyCredits} used={use.get(workspace.id)} />
+          ),
           <Timestamp at={workspace.createdAt} />,
           <div class="actions">
             <RenameForm
@@ -93,8 +113,12 @@ async function workspacesPage(
               current={workspace.name}
               id={`name-${workspace.id}`}
               label="New name"
-              state={renaming?.id === workspace.id ? renaming.state : undefined}
-              isOpen={renaming?.id === workspace.id}
+              state={rejected?.id === workspace.id ? rejected.renaming : undefined}
+              isOpen={rejected?.id === workspace.id && rejected.renaming !== undefined}
+            />
+            <LimitForm
+              workspace={workspace}
+              state={rejected?.id === workspace.id ? rejected.limiting : undefined}
             />
             <Archive workspace={workspace} />
           </div>,
@@ -116,6 +140,25 @@ async function workspacesPage(
     </>,
   )
 }
+
+/** A button that opens the form of the limit. */
+const LimitForm = ({
+  workspace: { id, name: current, monthlyCredits: limit },
+  state,
+}: {
+  workspace: WorkspaceRow
+  state: FormState | undefined
+}) => (
+  <details class="confirm plain" open={state !== undefined || undefined}>
+    <summary role="button" class="secondary" aria-label={`Limit ${current}`}>
+      Limit
+    </summary>
+    <PostForm to={`/settings/workspaces/${id}/limit`} novalidate>
+      <MonthlyCreditsField id={`limit-${id}`} state={state ?? {}} value={limit} />
+      <Button ariaLabel={`Save the limit of ${current}`}>Save limit</Button>
+    </PostForm>
+  </details>
+)
 
 const Archive = ({ workspace: { id, name: current, status } }: { workspace: WorkspaceRow }) =>
   status === 'active' ? (

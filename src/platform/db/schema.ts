@@ -100,6 +100,8 @@ export const workspaces = sqliteTable(
     name: text().notNull(),
     status: text({ enum: WORKSPACE_STATUSES }).notNull().default('active'),
     createdAt: instant('created_at').notNull(),
+    /** The maximum of credits in a calendar month (UTC); null for none. */
+    monthlyCredits: integer('monthly_credits'),
   },
   (table) => [index('workspaces_by_organisation').on(table.organisationId, table.id)],
 )

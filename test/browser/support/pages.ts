@@ -78,5 +78,4 @@ export const OTHER_ROUTES = [
   /\/settings\/team\/members\/:userId\/role$/,
   /\/settings\/webhooks\/(deliveries\/resend|endpoints)$/,
   /\/settings\/webhooks\/(url|reveal|rotate|test|endpoints\/enable)$/,
-  /\/settings\/workspaces\/:workspaceId\/rename$/,
 ]

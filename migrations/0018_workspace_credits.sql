@@ -1,0 +1,1 @@
+ALTER TABLE `workspaces` ADD `monthly_credits` integer;
