@@ -71,8 +71,8 @@ export const KeyLimitFields = ({
       label="Access"
       value={state.values?.['access'] ?? limits?.access}
       options={[
-        ['full', 'Full access: submit, read, cancel and delete'],
-        ['read', 'Read only: jobs, workspaces and the account'],
+        ['full', ACCESS_LABELS.full],
+        ['read', `${ACCESS_LABELS.read}: GET requests`],
       ]}
       error={state.errors?.['access']}
     />
@@ -93,29 +93,19 @@ export const KeyLimitFields = ({
 )
 
 /** @param used credits in this month */
-export const KeyLimitList = ({
-  limits: { access, workspaceId, monthlyCredits },
-  workspaces,
-  used,
-}: {
-  limits: KeyLimits
-  workspaces: WorkspaceRow[]
-  used: number | undefined
-}) => (
-  <>
-    {ACCESS_LABELS[access]}
-    {workspaceId !== null && (
-      <span class="subline">
-        {workspaces.find(({ id }) => id === workspaceId)?.name ?? workspaceId} only
-      </span>
-    )}
-    {monthlyCredits !== null && <CreditsUsed limit={monthlyCredits} used={used} />}
-  </>
-)
+export const creditsUsed = (limit: number, used = 0): string =>
+  `${used.toLocaleString('en')} of ${limit.toLocaleString('en')} credits this month`
 
-/** @param used credits in this month */
-export const CreditsUsed = ({ limit, used = 0 }: { limit: number; used: number | undefined }) => (
-  <span class="subline">
-    {used.toLocaleString('en')} of {limit.toLocaleString('en')} credits this month
-  </span>
-)
+/** What the limits of a key are, each as a text. @param used credits in this month */
+export const limitTexts = (
+  { access, workspaceId, monthlyCredits }: KeyLimits,
+  workspaces: WorkspaceRow[],
+  used: number | undefined,
+): string[] => {
+  const workspace = workspaces.find(({ id }) => id === workspaceId)?.name ?? workspaceId
+  return [
+    ACCESS_LABELS[access],
+    ...(workspace === null ? [] : [`${workspace} only`]),
+    ...(monthlyCredits === null ? [] : [creditsUsed(monthlyCredits, used)]),
+  ]
+}

@@ -17,9 +17,9 @@ import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
 import { ActionForm, Button, Field, FormError, PostForm, Select } from '../components/form.tsx'
 import {
   KeyLimitFields,
-  KeyLimitList,
   limitFields,
   limitsFrom,
+  limitTexts,
 } from '../components/key-limit-fields.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Link } from '../components/link.tsx'
@@ -188,7 +188,7 @@ async function keyPage(c: ConsoleContext, keyId: string, state: FormState = {}) 
             active ? 'Expires' : 'Ended',
             key.revokedAt ? <Timestamp at={key.revokedAt} /> : 'No expiry',
           ],
-          ['Limits', <KeyLimitList limits={key} workspaces={workspaces} used={use.get(key.id)} />],
+          ['Limits', limitTexts(key, workspaces, use.get(key.id)).join(', ')],
           ['Jobs', <Link to={`/jobs?key=${key.id}`}>View jobs submitted with this key</Link>],
         ]}
       />

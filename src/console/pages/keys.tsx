@@ -19,9 +19,9 @@ import { name } from '../fields.ts'
 import { ActionForm, Button, Field, FormError, PostForm, ModeField } from '../components/form.tsx'
 import {
   KeyLimitFields,
-  KeyLimitList,
   limitFields,
   limitsFrom,
+  limitTexts,
 } from '../components/key-limit-fields.tsx'
 import { Notice } from '../components/notice.tsx'
 import { readForm, formStateOf, textsOf } from '../read-form.ts'
@@ -161,7 +161,7 @@ const ActiveKeys = ({
     rows={keys.map((key) => [
       <KeyLink to={key} />,
       <KeyText of={key} />,
-      <KeyLimitList limits={key} workspaces={workspaces} used={use.get(key.id)} />,
+      <Limits texts={limitTexts(key, workspaces, use.get(key.id))} />,
       <Created of={key} />,
       <Timestamp as="ago" at={key.lastUsedAt} />,
       key.revokedAt ? (
@@ -180,6 +180,15 @@ const ActiveKeys = ({
       ),
     ])}
   />
+)
+
+const Limits = ({ texts: [access, ...others] }: { texts: string[] }) => (
+  <>
+    {access}
+    {others.map((text) => (
+      <span class="subline">{text}</span>
+    ))}
+  </>
 )
 
 const EndedKeys = ({ keys }: { keys: ListedApiKey[] }) => (

@@ -9,7 +9,7 @@ import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { monthlyCredits, name } from '../fields.ts'
 import { ActionForm, Button, Field, FormError, PostForm, RenameForm } from '../components/form.tsx'
-import { CreditsUsed, MonthlyCreditsField } from '../components/key-limit-fields.tsx'
+import { creditsUsed, MonthlyCreditsField } from '../components/key-limit-fields.tsx'
 import { readForm, formStateOf } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
@@ -104,9 +104,9 @@ async function workspacesPage(
           workspace.monthlyCredits === null ? (
             <span class="muted">No limit</span>
           ) : (
-            <CreditsUsed limit={workspace.monthlyCredits} used={use.get(workspace.id)} />
+            creditsUsed(workspace.monthlyCredits, use.get(workspace.id))
           ),
-          <Timestamp at={workspace.createdAt} />,
+          <Timestamp as="day" at={workspace.createdAt} />,
           <div class="actions">
             <RenameForm
               to={`/settings/workspaces/${workspace.id}/rename`}
