@@ -9,6 +9,8 @@ export interface ApiApp extends App {
     caller: Credentials
     /** The job that the request created, for the request log. */
     jobId?: string
+    /** The parsed body of a submission, for the request log. */
+    submission?: unknown
   }
 }
 

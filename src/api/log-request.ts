@@ -3,11 +3,12 @@
 import type { MiddlewareHandler } from 'hono'
 import { isTrustedKey } from '../http/auth-throttle.ts'
 import { bearerToken } from '../http/bearer.ts'
-import { codeOf } from '../http/request-line.ts'
+import { codeOf, messageOf } from '../http/request-line.ts'
 import { addLogFields } from '../platform/log.ts'
 import { parseKey } from '../credits/api-key.ts'
 import { collectRequest } from '../organisations/request-log/collect.ts'
 import { routeOf } from '../organisations/request-log/logged-routes.ts'
+import { loggedBody, loggedMessage } from '../organisations/request-log/redact-request.ts'
 import type { ApiApp } from './api-context.ts'
 
 /**
@@ -29,9 +30,25 @@ export const logRequest: MiddlewareHandler<ApiApp> = async (c, next) => {
   addLogFields({ organisationId, mode })
   const ms = Date.now() - startedAt
   const requestId = c.get('requestId')
+  const submission: unknown = c.get('submission')
+  const message = code && loggedMessage(messageOf(c.error, code))
+  const body = code && submission !== undefined ? loggedBody(submission) : null
   collectRequest(
     c,
     { organisationId, isTrusted: isTrustedKey(keyHash) },
-    { at: startedAt, mode, keyHash, method, route, status, code, ms, requestId, jobId },
+    {
+      at: startedAt,
+      mode,
+      keyHash,
+      method,
+      route,
+      status,
+      code,
+      ms,
+      requestId,
+      jobId,
+      message,
+      body,
+    },
   )
 }

@@ -1,5 +1,6 @@
 // POST /v1/tryon: submits a job and, with `Prefer: wait`, waits for its end.
 import { Hono } from 'hono'
+import type { Context } from 'hono'
 import { z } from 'zod'
 import { EXAMPLE_ORIGIN } from '../domain/docs.ts'
 import { AppError } from '../domain/errors.ts'
@@ -162,10 +163,11 @@ export const tryOn = new Hono<ApiApp>().post(
  * invalid one, this function checks it, since errors of the key take precedence and the request counts
  * against the rate limit. Validation middleware cannot do this.
  */
-async function parseSubmission(c: ApiContext) {
+async function parseSubmission(c: Context<ApiApp>) {
   try {
     const schema = tryOnBody(urlPolicyOf(c), c.get('caller').mode)
     const value = await readJson(c.req.raw)
+    c.set('submission', value)
     const body = parse(schema, value)
     return {
       body,

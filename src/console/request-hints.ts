@@ -5,11 +5,12 @@ const HINTS = {
   invalid_api_key:
     'Send the complete key in the header “Authorization: Bearer <API key>”, and check that it was not deleted.',
   api_key_revoked: 'The key was revoked. Create another key and deploy it.',
-  insufficient_credits: 'Buy credits or turn on auto-reload, then submit the job again.',
+  insufficient_credits:
+    'Buy credits or turn on auto-reload, or raise the limit that the message names, then submit the job again.',
   account_suspended:
     'The organisation is suspended or scheduled for deletion. An owner can cancel a deletion; otherwise, contact support.',
   forbidden:
-    'The job belongs to a different organisation. Use a key of the organisation that submitted it.',
+    'The job belongs to a different organisation, or the key can only read. Use a key of the organisation that submitted the job, with full access.',
   not_found: 'Check the path. Every endpoint starts with /v1, without a slash at the end.',
   workspace_not_found:
     'Send the id of an active workspace as workspace_id, or no workspace_id at all.',
@@ -19,8 +20,7 @@ const HINTS = {
   job_not_finished: 'Wait until the job has ended, or cancel it first.',
   payload_too_large:
     'Send at most 64 KB of JSON, or an image of at most 10 MB. Send image URLs instead of image data.',
-  validation_error:
-    'Read the message in the response: it names each wrong field and what it expects.',
+  validation_error: 'Read the message: it names each wrong field and what it expects.',
   idempotency_key_reused: 'Use a new Idempotency-Key for each request with a different body.',
   rate_limit_exceeded:
     'Wait for the number of seconds in the Retry-After header, and send fewer requests at a time.',

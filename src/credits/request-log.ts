@@ -1,5 +1,6 @@
 // The request log in an Organisation's SQLite: one row per batch of requests, one line per request. A
-// batch costs one row written. Contains no bodies, query values, URLs or IP addresses.
+// batch costs one row written. Contains no query values and no IP addresses; of bodies only the redacted ones of
+// rejected submissions.
 import type { Mode } from '../domain/job.ts'
 import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
 
@@ -35,6 +36,10 @@ export interface LoggedRequest {
   requestId: string
   /** The job in the path, or the one that was created. */
   jobId: string | null
+  /** Of the error; null for a success, and for an unknown key. */
+  message: string | null
+  /** The redacted body of a rejected submission; null if there is none, and for an unknown key. */
+  body: string | null
 }
 
 /** A request in the log. */
@@ -219,7 +224,10 @@ function readPosition(position: string): { batch: number; index: number } {
   return { batch: Number(batch ?? 0), index: Number(index ?? 0) }
 }
 
-/** The fields contain no tabs or line breaks: all are tokens, ids or numbers. */
+/**
+ * The fields contain no tabs or line breaks: all are tokens, ids, numbers or JSON. Of a request with an unknown key,
+ * which anyone can send, no text is stored.
+ */
 const lineOf = (request: LoggedRequest, isKnown: boolean): string =>
   [
     request.at,
@@ -232,11 +240,17 @@ const lineOf = (request: LoggedRequest, isKnown: boolean): string =>
     request.ms,
     request.requestId,
     request.jobId ?? '',
+    isKnown && request.message !== null ? JSON.stringify([request.message, request.body]) : '',
   ].join('\t')
 
 const parseBatch = (id: number, lines: string) =>
   lines.split('\n').map((line, index) => {
-    const [at, mode, key, method, route, status, code, ms, requestId, jobId] = line.split('\t')
+    const [at, mode, key, method, route, status, code, ms, requestId, jobId, texts] =
+      line.split('\t')
+    // Lines of earlier releases have no texts.
+    const [message, body] = texts
+      ? (JSON.parse(texts) as [message: string, body: string | null])
+      : [null, null]
     const entry: RequestEntry = {
       position: positionOf(id, index),
       at: Number(at),
@@ -249,6 +263,8 @@ const parseBatch = (id: number, lines: string) =>
       ms: Number(ms),
       requestId: requestId ?? '',
       jobId: jobId || null,
+      message,
+      body,
     }
     return { index, entry }
   })

@@ -2,6 +2,7 @@
 import type { Context } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import { AppError } from '../domain/errors.ts'
+import type { ErrorCode } from '../domain/errors.ts'
 import { addLogFields, log, logFields, withLogFields } from '../platform/log.ts'
 import { record } from '../platform/metrics.ts'
 import type { App } from './request-context.ts'
@@ -72,7 +73,7 @@ function namedPattern(path: string): string {
   return pattern
 }
 
-const CODES: Partial<Record<number, string>> = {
+const CODES: Partial<Record<number, ErrorCode>> = {
   400: 'validation_error',
   401: 'unauthorized',
   403: 'forbidden',
@@ -84,10 +85,14 @@ const CODES: Partial<Record<number, string>> = {
 }
 
 /** The error code of a response: that of the error, or one for its status; null for a success. */
-export function codeOf(error: Error | undefined, status: number): string | null {
+export function codeOf(error: Error | undefined, status: number): ErrorCode | null {
   if (error instanceof AppError) return error.code
   return status >= 500 ? 'internal_error' : (CODES[status] ?? null)
 }
+
+/** The message of a response with this code. */
+export const messageOf = (error: Error | undefined, code: ErrorCode): string =>
+  error instanceof AppError ? error.message : new AppError(code).message
 
 /** Adds the route and the code of an app that is not mounted, but called by a handler of another. */
 export const addResponseFields = (c: Context): void =>

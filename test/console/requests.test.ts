@@ -107,6 +107,8 @@ describe('the page of a request', () => {
     expect(page.status).toBe(200)
     expect(page.html).toContain('/docs/errors#validation_error')
     expect(page.html).toContain('names each wrong field')
+    expect(page.html).toContain('model_image_url is required: a string, the URL of an image')
+    expect(page.html).toMatch(/Request body.*\{\}/s)
     const withoutPosition = await browser.get(href.replace(/\?.*/, ''))
     expect(withoutPosition.html).toBe(page.html)
   })
@@ -162,6 +164,8 @@ describe('a long log', () => {
     ms: n,
     requestId: `request-${n}`,
     jobId: null,
+    message: null,
+    body: null,
     ...overrides,
   })
   const stub = () => env.ORGANISATION.getByName(owner.organisationId)

@@ -23,7 +23,8 @@ describe('an entry', () => {
     const entries = await logged(shop, 4)
     const base = { position: expect.any(String), at: expect.any(Number), ms: expect.any(Number) }
     const key = keyReference(hashKey(shop.keys.test))
-    const test = { ...base, mode: 'test', key, requestId: expect.stringMatching(/^[\w-]{36}$/) }
+    const requestId = expect.stringMatching(/^[\w-]{36}$/)
+    const test = { ...base, mode: 'test', key, requestId, message: null, body: null }
     expect(entries).toEqual([
       {
         ...test,
@@ -58,10 +59,77 @@ describe('an entry', () => {
         status: 422,
         code: 'validation_error',
         jobId: null,
+        message:
+          'model_image_url must be an absolute http or https URL; garment_image_url is required: a string, the URL of an image.',
+        body: '{\n  "model_image_url": "[string of 12 characters]"\n}',
       },
     ])
     expect(entries[0]?.at).toBeGreaterThan(Date.now() - 60_000)
     expect(JSON.stringify(entries)).not.toContain('secret')
+  })
+
+  it('has of a rejected submission no query, no value of another field, and at most 2 KB', async () => {
+    const shop = await newOrganisation()
+    const { test, keys, workspaceId } = shop
+    await test.post('/v1/tryon', {
+      model_image_url: 'https://user:secret@cdn.test/model.jpg?signature=secret#secret',
+      garment_image_url: `data:image/png;base64,${'secret'.repeat(1_000)}`,
+      webhook_url: `https://hooks.test/${keys.live}/${'x'.repeat(3_000)}`,
+      workspace_id: workspaceId,
+      metadata: { order: 'secret' },
+      note: 'secret',
+      count: 7,
+      list: ['secret'],
+      nothing: null,
+      ['\ttab\nline']: 'secret',
+    })
+    await test.post('/v1/tryon', ['secret'])
+    await test.post('/v1/tryon', '{ "secret"')
+    await test.post(
+      '/v1/tryon',
+      Object.fromEntries(Array.from({ length: 90 }, (_, n) => [`f${n}`, n])),
+    )
+    await test.delete('/v1/jobs/secret')
+    await clientOf(createKey(shop.orgId, 'live')).post('/v1/tryon', {})
+    const [first, list, noJson, many, noBody, unknown] = await logged(shop, 6)
+    expect(JSON.parse(first?.body?.replace(/x+\.{3}/, '') ?? '')).toEqual({
+      model_image_url: 'https://cdn.test/model.jpg',
+      garment_image_url: '[string of 6022 characters]',
+      webhook_url: 'https://hooks.test/svc_live_sk_[REDACTED]/',
+      workspace_id: workspaceId,
+      metadata: '[object]',
+      note: '[string of 6 characters]',
+      count: '[number]',
+      list: '[array]',
+      nothing: '[null]',
+    })
+    expect(first?.message).toContain('model_image_url must not')
+    expect(list).toMatchObject({ body: '[array]', message: 'The body must be a JSON object.' })
+    expect(noJson?.body).toBeNull()
+    expect(noJson?.message).toBe('The body is not valid JSON in UTF-8.')
+    expect(many?.body?.length).toBeLessThan(2_049)
+    expect(noBody).toMatchObject({ code: 'job_not_found', body: null, message: expect.any(String) })
+    expect(unknown).toMatchObject({ code: 'invalid_api_key', message: null, body: null })
+    const everything = JSON.stringify([first, list, noJson, many, noBody, unknown])
+    expect(everything).not.toContain('secret')
+    expect(everything).not.toContain(keys.live)
+  })
+
+  it('has the message of an error of the service, without its cause', async () => {
+    const shop = await newOrganisation()
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const spy = spyPrepare((prepare, sql) => {
+      if (sql.startsWith('insert into "jobs"')) throw new Error('D1 is unavailable')
+      return prepare(sql)
+    })
+    await shop.test.post('/v1/tryon', IMAGES)
+    spy.mockRestore()
+    const [entry] = await logged(shop, 1)
+    expect(entry).toMatchObject({
+      status: 500,
+      message: expect.stringContaining('Something went wrong on our side.'),
+      body: expect.stringContaining('https://shop.test/garment.png'),
+    })
   })
 
   it('exists for every error of a request with a key', async () => {

@@ -55,8 +55,9 @@ export const requests = new Hono<ConsoleApp>()
           </Link>
         </div>
         <p>
-          Requests to the API in the last 7 days, without bodies, query values and IP addresses. A
-          request appears within a few seconds.
+          Requests to the API in the last 7 days, without query values and IP addresses. Rejected
+          ones have the error message, and submissions a redacted body. A request appears within a
+          few seconds.
         </p>
         <Filters query={query} keys={log.keys} />
         {log.requests.length === 0 ? (
@@ -72,7 +73,7 @@ export const requests = new Hono<ConsoleApp>()
   .get('/export.csv', async (c) => {
     const query = Query.parse(c.req.query())
     const columns = ['time', 'status', 'error_code', 'method', 'route', 'mode', 'api_key_id']
-    const more = ['duration_ms', 'request_id', 'job_id']
+    const more = ['duration_ms', 'request_id', 'job_id', 'error_message']
     const pages = rowsOf<string>([...columns, ...more], async (before) => {
       const search = searchOf(c, { ...query, before, after: undefined })
       const { requests: found, olderThan } = await readRequestLog({
@@ -90,6 +91,7 @@ export const requests = new Hono<ConsoleApp>()
         row.ms,
         row.requestId,
         row.jobId,
+        row.message,
       ])
       return { rows, next: olderThan }
     })

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { errorDocsPath } from '../../domain/docs.ts'
 import { readRequest } from '../../organisations/request-log/read-requests.ts'
 import { ModeBadge } from '../components/badges.tsx'
-import { CopyableId } from '../components/copyable-text.tsx'
+import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Link } from '../components/link.tsx'
 import { Notice } from '../components/notice.tsx'
@@ -49,6 +49,7 @@ export const request = new Hono<ConsoleApp>().get('/:requestId', async (c) => {
             ['Duration', formatDuration(entry.ms)],
             ['API key', <KeyName request={entry} />],
             entry.code !== null && ['Error code', <code>{entry.code}</code>],
+            entry.message !== null && ['Message', entry.message],
             entry.jobId !== null && [
               'Job',
               <Link class="id" to={`/jobs/${entry.jobId}`}>
@@ -64,6 +65,12 @@ export const request = new Hono<ConsoleApp>().get('/:requestId', async (c) => {
           ]}
         />
       </Section>
+      {entry.body !== null && (
+        <Section id="body-heading" title="Request body" card>
+          <p class="muted">URLs are stored without their query, other values are not stored.</p>
+          <CopyableText label="Request body" text={entry.body} />
+        </Section>
+      )}
     </>,
   )
 })
