@@ -6,6 +6,7 @@ const ORDER = [
   ['organisation-object.ts', 'app.ts'],
   ['api', 'operator', 'console'],
   ['http'],
+  ['monitoring'],
   ['privacy'],
   ['users'],
   ['billing'],
@@ -21,6 +22,7 @@ const ORDER = [
 
 const HTTP = ['app.ts', 'api', 'operator', 'console', 'http']
 const SQL = [
+  'monitoring',
   'privacy',
   'users',
   'billing',

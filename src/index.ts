@@ -6,6 +6,7 @@ import { giveUpJob, processJob } from './jobs/processing/process.ts'
 import { JobMessage } from './jobs/queue.ts'
 import { countFinishedDay } from './jobs/reports/daily-statistics.ts'
 import { sweepJobs } from './jobs/sweep.ts'
+import { evaluateAlerts } from './monitoring/evaluate-alerts.ts'
 import { log } from './platform/log.ts'
 import { handleMessage } from './platform/queues/handle-message.ts'
 import type { Background, Consumer } from './platform/queues/handle-message.ts'
@@ -37,8 +38,9 @@ const CONSUMERS: Record<string, Consumer> = {
   },
 }
 
-/** Cron runs them each minute, in this order. */
+/** Cron runs them each minute, in this order. Alerts come first, so that no other task delays them. */
 const TASKS: Record<string, Task> = {
+  evaluateAlerts,
   sweep: inParallel('sweep', sweepJobs, sweepEvents),
   countFinishedDay,
   runRetention,

@@ -352,14 +352,14 @@ describe('cron and alarms', () => {
     ).run()
     await expect(worker.scheduled(createScheduledController(), env)).rejects.toThrow('full')
     const tasks = linesOf('task')
-    expect(tasks).toHaveLength(7)
-    expect(tasks[0]).toMatchObject({ task: 'sweep', outcome: 'failed', ms: expect.any(Number) })
-    expect(tasks[1]).toMatchObject({ task: 'countFinishedDay', outcome: 'done' })
+    expect(tasks).toHaveLength(8)
+    expect(tasks[1]).toMatchObject({ task: 'sweep', outcome: 'failed', ms: expect.any(Number) })
+    expect(tasks[2]).toMatchObject({ task: 'countFinishedDay', outcome: 'done' })
     expect(linesOf('sweep failed')).toMatchObject([{ task: 'sweep' }])
     // One per shard, except that the events of the first shard were not sent.
     const kinds = pointsOf('sweep').map(({ labels }) => labels['kind'])
     expect(kinds.sort()).toEqual(['events', 'events', 'events', 'jobs', 'jobs', 'jobs', 'jobs'])
-    expect(pointsOf('task')).toHaveLength(7)
+    expect(pointsOf('task')).toHaveLength(8)
   })
 
   it('write one line per alarm', async () => {

@@ -1,27 +1,16 @@
-// GET /health, for monitors: whether the databases, the bucket, the Organisation namespace and the
-// settings work. Public, so it names a failing check without details, which are in the log.
+// GET /health, for monitors: the result of monitoring/health-checks. Public, so it names a failing check without
+// details, which are in the log.
 import type { Context } from 'hono'
-import { organisationStub } from '../credits/organisation-stub.ts'
 import { pollUntil } from '../platform/concurrency/poll-until.ts'
-import { withTimeout } from '../platform/concurrency/with-timeout.ts'
-import { jobsBindings } from '../platform/db/shards.ts'
 import type { App } from '../http/request-context.ts'
-import { log } from '../platform/log.ts'
-import { perEnv, settingsOf } from '../platform/settings.ts'
+import { CHECK_TIMEOUT_MS, runHealthChecks } from '../monitoring/health-checks.ts'
+import type { HealthChecks } from '../monitoring/health-checks.ts'
+import { perEnv } from '../platform/settings.ts'
 
-const CHECK_TIMEOUT_MS = 3_000
 /** For this time, an isolate reuses a result, so that requests for it cannot load the databases. */
 const CACHE_MS = 5_000
-/** Secrets of the console must have this length (users/auth). */
-const MIN_SECRET_LENGTH = 32
-/** An object and a key that do not exist. */
-const PROBE = 'health'
 
-interface Health {
-  /** The names of the failing checks. */
-  failing: string[]
-  /** Of the object that was called. */
-  jurisdiction: string | null
+interface Health extends HealthChecks {
   checkedAt: number
 }
 
@@ -49,47 +38,7 @@ async function currentHealth(env: Env): Promise<Health> {
   while (!isFresh() && isBusy()) await pollUntil(() => isFresh() || !isBusy())
   if (isFresh() && state.latest) return state.latest
   state.startedAt = Date.now()
-  const result = await runChecks(env)
+  const result = await runHealthChecks(env)
   state.startedAt = 0
   return (state.latest = { ...result, checkedAt: Date.now() })
-}
-
-async function runChecks(env: Env): Promise<Pick<Health, 'failing' | 'jurisdiction'>> {
-  let jurisdiction: string | null = null
-  const checks: [name: string, check: () => Promise<unknown>][] = [
-    ['settings', async () => checkSettings(env)],
-    ['DB', () => env.DB.prepare('SELECT 1').run()],
-    ...jobsBindings(env).map((binding, shard): (typeof checks)[number] => [
-      `JOBS_DB_${shard}`,
-      () => binding.prepare('SELECT 1').run(),
-    ]),
-    ['IMAGES', () => env.IMAGES.head(PROBE)],
-    // A call without effect. The object stores nothing, so it ceases to exist.
-    [
-      'ORGANISATION',
-      async () => {
-        const stub = organisationStub(env, PROBE)
-        await stub.totals()
-        jurisdiction = stub.id.jurisdiction ?? null
-      },
-    ],
-  ]
-  const results = await Promise.all(
-    checks.map(async ([name, check]) => {
-      try {
-        await withTimeout(check(), CHECK_TIMEOUT_MS, () => new Error('no result in time'))
-        return []
-      } catch (error) {
-        log.error('health check failed', error, { check: name })
-        return [name]
-      }
-    }),
-  )
-  return { failing: results.flat(), jurisdiction }
-}
-
-/** @throws Error for a setting that is missing or not valid */
-function checkSettings(env: Env): void {
-  const { authSecret = '' } = settingsOf(env)
-  if (authSecret.length < MIN_SECRET_LENGTH) throw new Error('AUTH_SECRET is missing or too short')
 }

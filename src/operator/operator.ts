@@ -29,6 +29,7 @@ import { reasonForStaff } from '../jobs/processing/failure-record.ts'
 import { presentJob } from '../jobs/present-job.ts'
 import { findJob } from '../jobs/job-store.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
+import { alerts } from './alert-routes.ts'
 import { operatorActor, operatorOnly } from './authenticate-operator.ts'
 import { billing } from './billing-routes.ts'
 import { existingOrganisation, organisationNotFound } from './existing-organisation.ts'
@@ -207,6 +208,7 @@ export const operator = new Hono<App>()
     return c.json({ job_id: job.id, status: job.status })
   })
 
+  .route('/', alerts)
   .route('/', billing)
 
 /** @throws AppError not_found */

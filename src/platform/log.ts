@@ -59,6 +59,8 @@ const SECRETS: [contained: string, pattern: RegExp, replacement: string][] = [
     /(https:\/\/(?:checkout|invoice|pay|billing)\.stripe\.com)\/[^\s"\\]*/g,
     '$1/[REDACTED]',
   ],
+  // The path of a webhook of Slack is a secret.
+  ['hooks.slack.com/', /(https:\/\/hooks\.slack\.com)\/[^\s"\\]*/g, '$1/[REDACTED]'],
   ['Bearer ', /Bearer [^\s"\\]+/g, 'Bearer [REDACTED]'],
   ['?', /(https?:\/\/[^\s"?\\]*)\?[^\s"\\]*/g, '$1?[REDACTED]'],
   // Tokens of links in mail: in the path of invitations, in the query of all others.

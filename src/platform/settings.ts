@@ -11,12 +11,13 @@ const flag = z
   .default('false')
   .transform((value) => value === 'true')
 
-const optionalText = z
+/** Empty counts as unset. */
+export const optionalText = z
   .string()
   .optional()
   .transform((value) => value || undefined)
 
-const optionalUrl = optionalText.pipe(
+export const optionalUrl = optionalText.pipe(
   z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
 )
 
