@@ -1,0 +1,105 @@
+// `npm run smoke` and `npm run load` against a running service.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { after, before, describe, it } from 'node:test'
+import { smoke } from '../../scripts/smoke.ts'
+import { startService } from './support/service.ts'
+import type { NewOrganisation, Service } from './support/service.ts'
+
+let service: Service
+let shop: NewOrganisation
+
+before(async () => {
+  service = await startService()
+  shop = await service.newOrganisation({ rate_limit_per_minute: 6_000 })
+})
+after(() => service.close())
+
+/** Runs the script. @returns whether all checks passed, and the statuses by check */
+async function run(args: string[], env: Record<string, string> = {}, url = service.url) {
+  const lines: string[] = []
+  const passed = await smoke({
+    args: ['--url', url, ...args],
+    env,
+    print: (line) => lines.push(line),
+  })
+  const rows = lines.map((line) => /^(\w+) +(\S+(?: \S+)*?) {2,}[\d.]+ s {2}(.*)$/.exec(line) ?? [])
+  return {
+    passed,
+    lines,
+    checks: Object.fromEntries(rows.map(([, status, name]) => [name, status])),
+  }
+}
+
+describe('npm run smoke', { timeout: 180_000 }, () => {
+  it('passes all checks of a working service, with a line for each', async () => {
+    const { test, live } = shop.api_keys
+    const { passed, checks, lines } = await run(['--key', test, '--key', live])
+    assert.deepEqual(
+      checks,
+      {
+        health: 'passed',
+        'test job': 'passed',
+        webhook: 'passed',
+        cancellation: 'passed',
+        'upload and live job': 'passed',
+        'signed picture': 'passed',
+      },
+      lines.join('\n'),
+    )
+    assert.equal(passed, true)
+    assert.ok(!lines.join('').includes('svc_'))
+  })
+
+  it('skips the checks of a mode without a key, which may be in the environment', async () => {
+    const { passed, checks } = await run([], {
+      TRY_ON_LIVE_KEY: '',
+      TRY_ON_TEST_KEY: shop.api_keys.test,
+    })
+    assert.equal(passed, true)
+    assert.equal(checks['test job'], 'passed')
+    assert.equal(checks['upload and live job'], 'skipped')
+    assert.equal(checks['signed picture'], 'skipped')
+  })
+
+  it('fails a check and continues with the others', async () => {
+    const broke = await service.newOrganisation({ credits: 0 })
+    const keys = ['--key', broke.api_keys.test, '--key', broke.api_keys.live]
+    // The service rejects this URL.
+    const { passed, checks, lines } = await run([...keys, '--webhook', 'ftp://127.0.0.1:9/'])
+    assert.equal(passed, false)
+    assert.deepEqual(checks, {
+      health: 'passed',
+      'test job': 'passed',
+      webhook: 'FAILED',
+      cancellation: 'passed',
+      'upload and live job': 'FAILED',
+      'signed picture': 'FAILED',
+    })
+    assert.match(lines.join('\n'), /FAILED +upload and live job .*credits/)
+  })
+
+  it('fails everything where the service is down', async () => {
+    const server = createServer((_, response) => response.writeHead(404).end('no service'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const { test, live } = shop.api_keys
+    const result = await run(['--key', test, '--key', live], {}, `http://127.0.0.1:${port}`)
+    server.close()
+    assert.deepEqual(new Set(Object.values(result.checks)), new Set(['FAILED']))
+  })
+
+  it('rejects wrong arguments before any request', async () => {
+    const rejected = (args: string[], message: RegExp) =>
+      assert.rejects(smoke({ args, env: {}, print: assert.fail }), {
+        name: 'ArgumentsError',
+        message,
+      })
+    await rejected([], /--url/)
+    await rejected(['--url', 'http://try-on.example', '--key', 'svc_test_sk_1'], /https/)
+    await rejected(['--url', 'https://try-on.example'], /--key/)
+    await rejected(['--url', 'https://try-on.example', '--key', 'secret'], /must start with/)
+    await rejected(['--host', 'x'], /--host/)
+  })
+})
