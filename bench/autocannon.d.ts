@@ -1,4 +1,4 @@
-/** The part of autocannon 9 that the benchmarks use. */
+/** The part of autocannon 9 that the benchmarks and `npm run load` use. */
 declare module 'autocannon' {
   export interface Request {
     method?: string
@@ -6,12 +6,14 @@ declare module 'autocannon' {
     headers?: Record<string, string>
     body?: string
     setupRequest?(request: Request): Request
-    onResponse?(): unknown
+    onResponse?(status: number, body: string): unknown
   }
   export interface Result {
     requests: { total: number }
-    latency: { p50: number; p99: number }
+    latency: { p50: number; p99: number; max: number }
+    '2xx': number
     non2xx: number
+    statusCodeStats: Record<string, { count: number }>
     errors: number
     duration: number
   }
@@ -20,6 +22,9 @@ declare module 'autocannon' {
     connections: number
     duration?: number
     amount?: number
+    maxOverallRequests?: number
+    /** Seconds. */
+    timeout?: number
     requests: Request[]
   }): Promise<Result>
 }

@@ -1,9 +1,11 @@
 // `npm run smoke` and `npm run load` against a running service.
 import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { smoke } from '../../scripts/smoke.ts'
+import { ROOT } from '../../scripts/wrangler.ts'
 import { startService } from './support/service.ts'
 import type { NewOrganisation, Service } from './support/service.ts'
 
@@ -101,5 +103,64 @@ describe('npm run smoke', { timeout: 180_000 }, () => {
     await rejected(['--url', 'https://try-on.example'], /--key/)
     await rejected(['--url', 'https://try-on.example', '--key', 'secret'], /must start with/)
     await rejected(['--host', 'x'], /--host/)
+  })
+})
+
+describe('npm run load', { timeout: 180_000 }, () => {
+  const load = (args: string[]) =>
+    new Promise<{ code: unknown; stdout: string; stderr: string }>((resolve) => {
+      const options = { cwd: ROOT, env: { ...process.env, TRY_ON_TEST_KEY: '' } }
+      execFile(process.execPath, ['scripts/load.ts', ...args], options, (error, stdout, stderr) =>
+        resolve({ code: error?.code ?? 0, stdout, stderr }),
+      )
+    })
+
+  it('sends at most the given number of requests to each endpoint', async () => {
+    const target = ['--url', service.url, '--key', shop.api_keys.test]
+    const { code, stdout, stderr } = await load([
+      ...target,
+      '--requests',
+      '20',
+      '--connections',
+      '2',
+    ])
+    assert.equal(code, 0, stderr)
+    const rows = stdout.split('\n').filter((line) => /\/v1\//.test(line))
+    const cells = rows.map((row) => row.split('│').map((cell) => cell.trim()))
+    assert.deepEqual(
+      cells.map(([, name, requests]) => [name, requests]),
+      [
+        ['GET /v1/account', '20'],
+        ['GET /v1/workspaces', '20'],
+        ['GET /v1/jobs', '20'],
+        ['GET /v1/jobs/{id}', '20'],
+        ['POST /v1/tryon', '20'],
+        ['POST /v1/tryon, to cancel', '20'],
+        ['DELETE /v1/jobs/{id}', '20'],
+      ],
+    )
+  })
+
+  it('says that the limit of the key is too low, and fails', async () => {
+    const { api_keys: keys } = await service.newOrganisation({ rate_limit_per_minute: 30 })
+    const args = ['--url', service.url, '--key', keys.test, '--requests', '40']
+    const { code, stdout, stderr } = await load(args)
+    assert.equal(code, 1)
+    assert.match(stderr, /may send 30 requests a minute/)
+    assert.match(stderr, /responses were not 2xx/)
+    assert.match(stdout, /429/)
+  })
+
+  it('refuses other hosts, live keys and too much', async () => {
+    const rejected = async (args: string[], message: RegExp) => {
+      const { code, stderr } = await load(args)
+      assert.deepEqual([code, message.test(stderr)], [2, true], stderr)
+      assert.ok(!stderr.includes('svc_live_sk_1'))
+    }
+    const test = ['--key', 'svc_test_sk_1']
+    await rejected(['--url', 'https://shop.example', ...test], /pass --i-own-this-host/)
+    await rejected(['--url', service.url, '--key', 'svc_live_sk_1'], /test key/)
+    await rejected(['--url', service.url, ...test, '--seconds', '61'], /from 1 to 60/)
+    await rejected(['--url', service.url, ...test, '--requests', '1e9'], /from 1 to 20000/)
   })
 })
