@@ -31,6 +31,9 @@ const LABELS = {
 export type Metric = keyof typeof LABELS
 type Labels<M extends Metric> = Record<(typeof LABELS)[M][number], string | null | undefined>
 
+/** The names of all metrics. */
+export const METRICS = Object.keys(LABELS) as Metric[]
+
 interface Metrics {
   METRICS?: AnalyticsEngineDataset
 }
