@@ -2,14 +2,13 @@
 // screen readers.
 import { useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
-import { PASSWORD_HINT } from '../fields.ts'
 import { MODES } from '../../domain/job.ts'
 import type { Mode } from '../../domain/job.ts'
 import type { FormState } from '../read-form.ts'
 import { Link, OrganisationPath } from './link.tsx'
 import { Notice } from './notice.tsx'
 
-interface FieldProps {
+export interface FieldProps {
   name: string
   /** Set where several forms of a page have a field with the same name. */
   id?: string
@@ -153,37 +152,6 @@ export const FormError = ({ state }: { state?: FormState | undefined }) => {
     </Notice>
   )
 }
-
-/** A field for the password that the user already has. */
-export const CurrentPasswordField = (
-  props: Pick<FieldProps, 'label' | 'state' | 'autofocus'> & { name?: string },
-) => <Field name="password" type="password" autocomplete="current-password" {...props} />
-
-/** A code of an authenticator app, which browsers may fill in. */
-export const CodeField = (
-  props: Pick<FieldProps, 'label' | 'state' | 'autofocus' | 'hint'> & { name?: string },
-) => (
-  <Field name="code" autocomplete="one-time-code" inputmode="numeric" maxlength={40} {...props} />
-)
-
-/** @param consequence shown after the password rules */
-export const NewPasswordField = ({
-  label = 'Password',
-  consequence,
-  ...rest
-}: Partial<Pick<FieldProps, 'label' | 'state' | 'autofocus'>> & { consequence?: string }) => (
-  <Field
-    name="password"
-    label={label}
-    type="password"
-    autocomplete="new-password"
-    // The error says the rule already.
-    hint={[rest.state?.errors?.['password'] ? '' : PASSWORD_HINT, consequence]
-      .filter(Boolean)
-      .join(' ')}
-    {...rest}
-  />
-)
 
 /** The choice between test and live mode. @param mode the default, usually the mode of the console */
 export const ModeField = ({

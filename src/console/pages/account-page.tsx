@@ -4,13 +4,11 @@ import { listSessions } from '../../users/sessions.ts'
 import { readPreferences } from '../../users/notification-preferences.ts'
 import type { ConsoleContext, SessionUser } from '../console-context.ts'
 import {
-  Button,
   CodeField,
   CurrentPasswordField,
-  Field,
   NewPasswordField,
-  PostForm,
-} from '../components/form.tsx'
+} from '../components/credential-fields.tsx'
+import { Button, Field, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { NotificationSettings } from './account-notifications.tsx'
 import type { FormState } from '../read-form.ts'
