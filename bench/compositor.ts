@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { dress, type Tools } from '@try-on/compositor'
+import { dress, encodeJpeg, type Tools } from '@try-on/compositor'
 import { nodeTools } from '@try-on/compositor/node-tools'
 import { concat, jpegSegment } from '@try-on/image-files/samples'
 import { createRandom, drawFigure, drawGarment, type Rgba } from '@try-on/compositor/samples'
@@ -29,26 +29,28 @@ const PAIRS: Pair[] = [
   {
     name: 'samples, 0.8 and 1.2 MP',
     limitMb: MAX_MB,
-    model: () => jpeg(drawFigure(), 88),
-    garment: () => jpeg(drawGarment(), 88),
+    model: () => encodeJpeg(drawFigure(), 88),
+    garment: () => encodeJpeg(drawGarment(), 88),
   },
   {
     name: 'phone photos, 12 MP',
     limitMb: MAX_MB,
-    model: () => jpeg(enlarged(drawFigure({ width: 750, height: 1000 }), 4, 0.13), 80),
-    garment: () => jpeg(enlarged(drawGarment({ width: 750, height: 1000 }), 4, 0.13), 80),
+    model: () => encodeJpeg(enlarged(drawFigure({ width: 750, height: 1000 }), 4, 0.13), 80),
+    garment: () => encodeJpeg(enlarged(drawGarment({ width: 750, height: 1000 }), 4, 0.13), 80),
   },
   {
     name: 'files of 10 MB',
     limitMb: MAX_MB,
-    model: () => padded(jpeg(enlarged(drawFigure({ width: 840, height: 1260 }), 2, 0.13), 95)),
-    garment: () => padded(jpeg(enlarged(drawGarment({ width: 960, height: 1080 }), 2, 0.13), 95)),
+    model: () =>
+      padded(encodeJpeg(enlarged(drawFigure({ width: 840, height: 1260 }), 2, 0.13), 95)),
+    garment: () =>
+      padded(encodeJpeg(enlarged(drawGarment({ width: 960, height: 1080 }), 2, 0.13), 95)),
   },
   {
     name: 'the largest JPEG, 14 MP',
     limitMb: MAX_MB_AT_THE_LIMIT,
-    model: () => jpeg(enlarged(drawFigure({ width: 810, height: 1080 }), 4, 0.3), 70),
-    garment: () => jpeg(drawGarment(), 88),
+    model: () => encodeJpeg(enlarged(drawFigure({ width: 810, height: 1080 }), 4, 0.3), 70),
+    garment: () => encodeJpeg(drawGarment(), 88),
   },
 ]
 
@@ -60,8 +62,6 @@ async function padded(file: Promise<Uint8Array<ArrayBuffer>>) {
   const segments = Array.from({ length: count }, () => segment)
   return concat([bytes.subarray(0, 2), ...segments, bytes.subarray(2)])
 }
-
-const jpeg = (picture: Rgba, quality: number) => nodeTools.codecs.encodeJpeg(picture, quality)
 
 function enlarged({ width, height, data }: Rgba, times: number, noise: number): Rgba {
   const random = createRandom(7)
@@ -78,41 +78,31 @@ function enlarged({ width, height, data }: Rgba, times: number, noise: number): 
   return { width: width * times, height: height * times, data: result }
 }
 
-/** The last WebAssembly memory that a codec created. */
-let codecMemory: WebAssembly.Memory | undefined
-WebAssembly.Instance = new Proxy(WebAssembly.Instance, {
-  construct(real, [module, imports]: [WebAssembly.Module, WebAssembly.Imports]) {
-    const instance = new real(module, imports)
-    for (const value of Object.values(instance.exports)) {
-      if (value instanceof WebAssembly.Memory) codecMemory = value
-    }
-    return instance
-  },
-})
-
 setFlagsFromString('--expose-gc')
 const collectGarbage: () => void = runInNewContext('gc')
 
-/** Peaks of one composition in bytes. */
+/** What one composition adds to the process at most, garbage included, in bytes; 0 on systems without /proc. */
 interface Peaks {
-  decoder: number
-  encoder: number
-  /** The shrunk pictures. */
+  /** While the pictures are decoded, with them. */
+  decoding: number
+  /** The decoded pictures. */
   pictures: number
-  /**
-   * What the composition adds to the process, garbage included; 0 where that cannot be measured, or
-   * when it fits into what the decoder has left.
-   */
+  /** Later, beside them. */
   composing: number
 }
 
-/** The tools, and what they have used so far. */
-function observed(peaks: Peaks): Tools {
+type Images = Parameters<typeof dress>[1]
+
+/** The memory of one composition. */
+async function memoryOf(images: Images): Promise<Peaks> {
   const { codecs, perceiver } = nodeTools
-  let before = 0
-  return {
-    // The pictures are loaded when the models are asked for.
+  const peaks = { decoding: 0, pictures: 0, composing: 0 }
+  collectGarbage()
+  let before = startOfPeak()
+  const tools: Tools = {
+    // The pictures are decoded when the models are asked for.
     perceiver() {
+      peaks.decoding = Math.max(0, peakMemory() - before)
       collectGarbage()
       before = startOfPeak()
       return perceiver()
@@ -124,20 +114,27 @@ function observed(peaks: Peaks): Tools {
         return {
           async decode(...file) {
             const picture = await decoder.decode(...file)
-            peaks.decoder = Math.max(peaks.decoder, codecMemory?.buffer.byteLength ?? 0)
             peaks.pictures += picture.data.byteLength
             return picture
           },
         }
       },
-      async encodeJpeg(picture, quality) {
-        peaks.composing = Math.max(0, peakMemory() - before)
-        const file = await codecs.encodeJpeg(picture, quality)
-        peaks.encoder = codecMemory?.buffer.byteLength ?? 0
-        return file
-      },
     },
   }
+  await dress(tools, images)
+  peaks.composing = Math.max(0, peakMemory() - before)
+  return peaks
+}
+
+/** The CPU time of one composition, and how long other work of the thread had to wait at most, ms. */
+async function timeOf(images: Images) {
+  const delays = monitorEventLoopDelay({ resolution: 1 })
+  delays.enable()
+  const start = process.threadCpuUsage()
+  await dress(nodeTools, images)
+  const { user, system } = process.threadCpuUsage(start)
+  delays.disable()
+  return { cpuMs: (user + system) / 1_000, longestMs: delays.max / 1e6 }
 }
 
 /** Resets the peak of the process's memory. @returns the memory in use now in bytes */
@@ -161,7 +158,7 @@ function peakMemory(): number {
 }
 
 /**
- * Composes the first `pairs` pairs, each twice. `missed` names the limits that were exceeded.
+ * Composes the first `pairs` pairs, each three times. `missed` names the limits that were exceeded.
  * @throws Error when a pair cannot be composed
  */
 export async function measureCompositor(pairs: number) {
@@ -169,35 +166,24 @@ export async function measureCompositor(pairs: number) {
   const missed: string[] = []
   for (const { name, limitMb, ...draw } of PAIRS.slice(0, pairs)) {
     const [model, garment] = [await draw.model(), await draw.garment()]
-    const run = async () => {
-      const peaks: Peaks = { decoder: 0, encoder: 0, pictures: 0, composing: 0 }
-      const delays = monitorEventLoopDelay({ resolution: 1 })
-      delays.enable()
-      const start = process.threadCpuUsage()
-      await dress(observed(peaks), {
-        model: { bytes: model, format: 'jpeg' },
-        garment: { bytes: garment, format: 'jpeg' },
-      })
-      const { user, system } = process.threadCpuUsage(start)
-      delays.disable()
-      // How long other work of the thread had to wait.
-      return { ...peaks, cpuMs: (user + system) / 1_000, longestMs: delays.max / 1e6 }
+    const images: Images = {
+      model: { bytes: model, format: 'jpeg' },
+      garment: { bytes: garment, format: 'jpeg' },
     }
-    const first = await run()
-    const later = await run()
+    const first = await timeOf(images)
+    const later = await timeOf(images)
+    const peaks = await memoryOf(images)
     const perceiver = await nodeTools.perceiver()
     await perceiver.perceive(drawFigure({ width: 200, height: 300 }))
     const models = perceiver.usage().heapBytes
     const files = model.length + garment.length
-    const stages = [later.decoder, later.composing, later.encoder]
-    const sum = models + files + later.pictures + Math.max(...stages)
+    const sum = models + files + Math.max(peaks.decoding, peaks.pictures + peaks.composing)
     rows[name] = {
       'files MB': round(files),
       'models MB': round(models),
-      'decoder MB': round(later.decoder),
-      'pictures MB': round(later.pictures),
-      'composing MB': round(later.composing),
-      'encoder MB': round(later.encoder),
+      'decoding MB': round(peaks.decoding),
+      'pictures MB': round(peaks.pictures),
+      'composing MB': round(peaks.composing),
       'peak sum MB': round(sum),
       'first ms': Math.round(first.cpuMs),
       'later ms': Math.round(later.cpuMs),

@@ -9,6 +9,7 @@ import { keyOf } from './evaluation/pairs.ts'
 import { differences, standingOf, summaryOf } from './evaluation/ratings.ts'
 import { runPair, type Report } from './evaluation/run.ts'
 import { nodeTools } from './node-tools.ts'
+import { encodeJpeg } from '../src/index.ts'
 
 const SHEET_QUALITY = 88
 
@@ -26,7 +27,7 @@ async function evaluate(options: Options): Promise<void> {
     reports.push(report)
     const name = `${pair.model}-${pair.garment}`.replaceAll(/\.[a-z]+(?=-|$)/gi, '') + '.jpg'
     if (jpeg) write(`results/${name}`, jpeg)
-    write(`sheets/${name}`, await nodeTools.codecs.encodeJpeg(sheet, SHEET_QUALITY))
+    write(`sheets/${name}`, await encodeJpeg(sheet, SHEET_QUALITY))
     const row = rowOf(report)
     console.log(row)
     figures.push(

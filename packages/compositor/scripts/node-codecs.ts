@@ -11,7 +11,6 @@ export const compile = (path: string): WebAssembly.Module =>
 
 export const nodeCodecs = createCodecs({
   jpegDecoder: compile('@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm'),
-  jpegEncoder: compile('@jsquash/jpeg/codec/enc/mozjpeg_enc.wasm'),
   pngDecoder: compile('@jsquash/png/codec/pkg/squoosh_png_bg.wasm'),
   webpDecoder: compile('@jsquash/webp/codec/dec/webp_dec.wasm'),
 })

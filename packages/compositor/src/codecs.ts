@@ -1,8 +1,7 @@
-// The WebAssembly codecs. Every job gets fresh instances, because WebAssembly memory never shrinks and
+// The WebAssembly decoders. Every job gets fresh instances, because WebAssembly memory never shrinks and
 // may still contain the pictures of the last customer. The modules are passed in: a Worker imports
 // them, Node reads them from disk.
 import loadJpegDecoder from '@jsquash/jpeg/codec/dec/mozjpeg_dec.js'
-import loadJpegEncoder from '@jsquash/jpeg/codec/enc/mozjpeg_enc.js'
 import loadWebpDecoder from '@jsquash/webp/codec/dec/webp_dec.js'
 import type { ImageFormat } from '@try-on/image-files'
 import { instantiate, MemoryLimit } from './codec-memory.ts'
@@ -13,7 +12,6 @@ import { shrinkingInPlace } from './shrink-in-place.ts'
 
 export interface CodecModules {
   jpegDecoder: WebAssembly.Module
-  jpegEncoder: WebAssembly.Module
   pngDecoder: WebAssembly.Module
   webpDecoder: WebAssembly.Module
 }
@@ -35,23 +33,15 @@ export interface Codecs extends Decoder {
   /**
    * A decoder for the pictures of one job. It decodes the second picture of a format in the memory of
    * the first: the memory of a dropped instance is not free before the next garbage collection.
-   * Drop it before encoding, and never share it between customers.
+   * Never share it between customers.
    */
   decoderForJob(): Decoder
-  encodeJpeg(picture: Raster, quality: number): Promise<Uint8Array<ArrayBuffer>>
 }
 
 export function createCodecs(modules: CodecModules): Codecs {
   return {
     decode: (...file) => createDecoder(modules).decode(...file),
     decoderForJob: () => createDecoder(modules),
-    async encodeJpeg(picture, quality) {
-      const encoder = await loadJpegEncoder(
-        instantiate(modules.jpegEncoder, new MemoryLimit(Infinity)),
-      )
-      const { data, width, height } = picture
-      return encoder.encode(data, width, height, { ...JPEG_OPTIONS, quality }).slice()
-    },
   }
 }
 
@@ -98,23 +88,4 @@ async function startDecoder(modules: CodecModules, format: 'jpeg' | 'webp'): Pro
   const options = instantiate(modules.webpDecoder, memory)
   const decoder = await inPlace(0, () => loadWebpDecoder(options))
   return { memory, decode: (bytes, maxSide) => inPlace(maxSide, () => decoder.decode(bytes)) }
-}
-
-/** Baseline without trellis search: a third of the CPU time, and files a few per cent larger. */
-const JPEG_OPTIONS = {
-  baseline: true,
-  progressive: false,
-  arithmetic: false,
-  optimize_coding: true,
-  smoothing: 0,
-  color_space: 3,
-  quant_table: 3,
-  trellis_multipass: false,
-  trellis_opt_zero: false,
-  trellis_opt_table: false,
-  trellis_loops: 1,
-  auto_subsample: false,
-  chroma_subsample: 1,
-  separate_chroma_quality: false,
-  chroma_quality: 90,
 }

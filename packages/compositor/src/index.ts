@@ -2,12 +2,14 @@
 import { verdict } from './assess/verdict.ts'
 import type { Codecs, Decoder } from './codecs.ts'
 import { compose } from './compose.ts'
+import { encodeJpeg } from './jpeg/encode.ts'
 import { load, type ImageFile } from './load.ts'
 import type { Perceiver } from './perception.ts'
 import { pause } from './pause.ts'
 import { flatten } from './raster.ts'
 
 export { createCodecs } from './codecs.ts'
+export { encodeJpeg } from './jpeg/encode.ts'
 export { createPerceiver } from './perception.ts'
 export { load, UnusableImage } from './load.ts'
 export { CompositionError } from './composition-error.ts'
@@ -48,7 +50,7 @@ export async function dress(
   const problem = verdict(assessment)
   if (problem) throw problem
   await pause()
-  return codecs.encodeJpeg(picture, JPEG_QUALITY)
+  return encodeJpeg(picture, JPEG_QUALITY)
 }
 
 /**
@@ -63,7 +65,7 @@ export async function thumbnailOf(
 ): Promise<Uint8Array<ArrayBuffer>> {
   const picture = await load(codecs.decoderForJob(), image, 'model', maxSide)
   flatten(picture)
-  return codecs.encodeJpeg(picture, THUMBNAIL_QUALITY)
+  return encodeJpeg(picture, THUMBNAIL_QUALITY)
 }
 
 /** The larger file is decoded first, so that the other one fits into the memory of the decoder. */

@@ -38,17 +38,6 @@ declare module '@jsquash/webp/codec/dec/webp_dec.js' {
   }>
 }
 
-declare module '@jsquash/jpeg/codec/enc/mozjpeg_enc.js' {
-  export default function load(options: CodecOptions): Promise<{
-    encode(
-      data: Uint8ClampedArray,
-      width: number,
-      height: number,
-      options: Record<string, number | boolean>,
-    ): Uint8Array
-  }>
-}
-
 declare module '*.bin' {
   const bytes: ArrayBuffer
   export default bytes

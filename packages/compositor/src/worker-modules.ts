@@ -1,6 +1,5 @@
 // The files of codecs and models, bundled by wrangler. Node cannot load this file.
 import jpegDecoder from '@jsquash/jpeg/codec/dec/mozjpeg_dec.wasm'
-import jpegEncoder from '@jsquash/jpeg/codec/enc/mozjpeg_enc.wasm'
 import pngDecoder from '@jsquash/png/codec/pkg/squoosh_png_bg.wasm'
 import webpDecoder from '@jsquash/webp/codec/dec/webp_dec.wasm'
 import backend from '@tensorflow/tfjs-backend-wasm/wasm-out/tfjs-backend-wasm-simd.wasm'
@@ -11,7 +10,7 @@ import selfieTopology from '../models/selfie.json'
 import type { CodecModules } from './codecs.ts'
 import type { PerceptionModules } from './perception.ts'
 
-export const workerModules: CodecModules = { jpegDecoder, jpegEncoder, pngDecoder, webpDecoder }
+export const workerModules: CodecModules = { jpegDecoder, pngDecoder, webpDecoder }
 
 /** TypeScript reads the JSON files, but the rule of type Data in wrangler.toml bundles their bytes. */
 const bytes = (file: unknown) => file as ArrayBuffer

@@ -1,7 +1,7 @@
 // Properties of the composed picture, tested with drawn people and garments.
 import { detectFormat } from '@try-on/image-files'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { dress, CompositionError } from '../src/index.ts'
+import { dress, encodeJpeg, CompositionError } from '../src/index.ts'
 import type { ImageFile } from '../src/load.ts'
 import type { Rgba } from '../samples/index.ts'
 import {
@@ -70,7 +70,7 @@ describe('dress, with a T-shirt', () => {
     const model = await png(figure())
     after = await pictureOf(model, await png(garment({ background: 'transparent' })))
     // The photo after the same JPEG encoding, without a garment.
-    const plain = await codecs.encodeJpeg(figure(), 90)
+    const plain = await encodeJpeg(figure(), 90)
     before = await codecs.decode(plain, 'jpeg', 9999)
   }, 120_000)
 

@@ -1,6 +1,6 @@
 // Image files for the compositor's tests: drawn, encoded and rotated.
 import { detectFormat, type ImageFormat } from '@try-on/image-files'
-import { createCodecs, createPerceiver, type Tools } from '../src/index.ts'
+import { createCodecs, createPerceiver, encodeJpeg, type Tools } from '../src/index.ts'
 import { perceptionModules, workerModules } from '../src/worker-modules.ts'
 import type { ImageFile } from '../src/load.ts'
 import {
@@ -32,7 +32,7 @@ export const garment = (options: GarmentOptions = {}) =>
 
 export const png = async (picture: Rgba) => toFile(await encodePng(picture))
 
-export const jpeg = async (picture: Rgba) => toFile(await codecs.encodeJpeg(picture, 92))
+export const jpeg = async (picture: Rgba) => toFile(await encodeJpeg(picture, 92))
 
 export const decode = ({ bytes, format }: ImageFile) => codecs.decode(bytes, format, 9999)
 

@@ -1,6 +1,7 @@
 import loadJpegDecoder from '@jsquash/jpeg/codec/dec/mozjpeg_dec.js'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { drawFigure } from '../samples/index.ts'
+import { encodeJpeg } from '../src/index.ts'
 import type { Raster } from '../src/raster.ts'
 import { shrink } from '../src/raster.ts'
 import { shrinkingInPlace } from '../src/shrink-in-place.ts'
@@ -58,7 +59,7 @@ describe('shrinkingInPlace', () => {
   })
 
   it.each([24, 9_999])('returns the same pixels as a copy shrunk to %i', async (maxSide) => {
-    const file = await codecs.encodeJpeg(drawFigure({ width: 60, height: 90 }), 90)
+    const file = await encodeJpeg(drawFigure({ width: 60, height: 90 }), 90)
     const options: CodecOptions = {
       noInitialRun: true,
       printErr: () => undefined,
@@ -78,7 +79,7 @@ describe('shrinkingInPlace', () => {
 
   it('shrinks the pictures of one job, each to its own size', async () => {
     const decoder = codecs.decoderForJob()
-    const file = await codecs.encodeJpeg(drawFigure({ width: 60, height: 90 }), 90)
+    const file = await encodeJpeg(drawFigure({ width: 60, height: 90 }), 90)
     for (const maxSide of [24, 9_999, 50]) {
       const { width, height, data } = await decoder.decode(file, 'jpeg', maxSide)
       const alone = await codecs.decode(file, 'jpeg', maxSide)

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { detectFormat } from '@try-on/image-files'
 import { verdict } from '../../src/assess/verdict.ts'
 import { compose } from '../../src/compose.ts'
-import { GARMENT_MAX_SIDE, JPEG_QUALITY, MODEL_MAX_SIDE } from '../../src/index.ts'
+import { encodeJpeg, GARMENT_MAX_SIDE, JPEG_QUALITY, MODEL_MAX_SIDE } from '../../src/index.ts'
 import { load, UnusableImage } from '../../src/load.ts'
 import type { Perceiver } from '../../src/perception.ts'
 import { flatten, type Raster } from '../../src/raster.ts'
@@ -69,7 +69,7 @@ export async function runPair(
     const model = { ...photo, data: photo.data.slice() }
     const composition = await timed('compose', () => compose(model, product, watched))
     stages.composition = composition
-    jpeg = await timed('encode', () => nodeCodecs.encodeJpeg(composition.picture, JPEG_QUALITY))
+    jpeg = await timed('encode', () => encodeJpeg(composition.picture, JPEG_QUALITY))
     const problem = verdict(composition.assessment)
     if (problem) ending = endingOf(problem)
   } catch (cause) {
