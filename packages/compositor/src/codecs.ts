@@ -1,11 +1,12 @@
-// The WebAssembly decoders. Every job gets fresh instances, because WebAssembly memory never shrinks and
-// may still contain the pictures of the last customer. The modules are passed in: a Worker imports
-// them, Node reads them from disk.
+// The decoders. Usual JPEGs are decoded without WebAssembly; every job gets fresh instances for the rest,
+// because WebAssembly memory never shrinks and may still contain the pictures of the last customer. The
+// modules are passed in: a Worker imports them, Node reads them from disk.
 import loadJpegDecoder from '@jsquash/jpeg/codec/dec/mozjpeg_dec.js'
 import loadWebpDecoder from '@jsquash/webp/codec/dec/webp_dec.js'
 import type { ImageFormat } from '@try-on/image-files'
 import { instantiate, MemoryLimit } from './codec-memory.ts'
 import { MAX_DECODER_BYTES } from './decode-limits.ts'
+import { decodeJpeg } from './jpeg/decode.ts'
 import { decodePng } from './png-decoder.ts'
 import type { Raster } from './raster.ts'
 import { shrinkingInPlace } from './shrink-in-place.ts'
@@ -56,6 +57,8 @@ function createDecoder(modules: CodecModules): Decoder {
   return {
     async decode(bytes, format, maxSide) {
       if (format === 'png') return decodePng(modules.pngDecoder, bytes, maxSide)
+      const usual = format === 'jpeg' ? await decodeJpeg(bytes, maxSide) : null
+      if (usual) return usual
       const instance = idle.get(format) ?? (await startDecoder(modules, format))
       idle.delete(format)
       try {

@@ -37,7 +37,7 @@ export function ramp(value: number, low: number, high: number): number {
 }
 
 /** Fits the size into a square of `maxSide`. Never enlarges. */
-function fit(width: number, height: number, maxSide: number) {
+export function fit({ width, height }: Size, maxSide: number): Size {
   const scale = Math.min(1, maxSide / Math.max(width, height))
   return {
     width: Math.max(1, Math.round(width * scale)),
@@ -45,54 +45,103 @@ function fit(width: number, height: number, maxSide: number) {
   }
 }
 
-/**
- * Shrinks by averaging the area under each new pixel, weighted by alpha so that the hidden colour
- * of transparent pixels does not bleed in. Returns the picture itself when it already fits.
- */
+/** Shrinks a picture with a {@link Shrinker}. Returns the picture itself when it already fits. */
 export function shrink(source: Raster, maxSide: number): Raster {
-  const { width, height } = fit(source.width, source.height, maxSide)
-  if (width === source.width && height === source.height) return source
-  const data = new Uint8ClampedArray(width * height * 4)
-  const sums = new Float64Array(width * 4)
-  const columns = new Uint32Array(width + 1)
-  for (let x = 0; x <= width; x++) columns[x] = Math.floor((x * source.width) / width)
+  const { width, height, data } = source
+  const target = fit(source, maxSide)
+  if (target.width === width && target.height === height) return source
+  const shrinker = new Shrinker(source, target)
   for (let y = 0; y < height; y++) {
-    const top = Math.floor((y * source.height) / height)
-    const bottom = Math.max(top + 1, Math.floor(((y + 1) * source.height) / height))
-    sums.fill(0)
-    for (let row = top; row < bottom; row++) addRow(source, row, columns, sums)
-    for (let x = 0; x < width; x++) {
-      const pixels = Math.max(1, columns[x + 1]! - columns[x]!) * (bottom - top)
-      const alpha = sums[x * 4 + 3]!
-      const at = (y * width + x) * 4
-      if (alpha > 0) for (let c = 0; c < 3; c++) data[at + c] = sums[x * 4 + c]! / alpha
-      data[at + 3] = alpha / pixels
-    }
+    shrinker.add(data.subarray(y * width * 4, (y + 1) * width * 4))
   }
-  return { width, height, data }
+  return shrinker.picture
 }
 
-function addRow(source: Raster, row: number, columns: Uint32Array, sums: Float64Array): void {
-  const { data } = source
-  const start = row * source.width
-  for (let x = 0; x + 1 < columns.length; x++) {
-    const from = columns[x]!
-    const to = Math.max(from + 1, columns[x + 1]!)
+/**
+ * Shrinks a picture row by row: averages the area under each new pixel, weighted by alpha so that the
+ * hidden colour of transparent pixels does not bleed in.
+ */
+export class Shrinker {
+  /** Complete when all rows were added. */
+  readonly picture: Raster
+  readonly #source: Size
+  /** Sums of red, green, blue and alpha of each column, over the rows of the new row. */
+  readonly #sums: Float32Array
+  #row = 0
+  #newRow = 0
+
+  /** @param target at most as large as the source in both directions */
+  constructor({ width, height }: Size, target: Size) {
+    this.picture = { ...target, data: new Uint8ClampedArray(target.width * target.height * 4) }
+    this.#source = { width, height }
+    this.#sums = new Float32Array(width * 4)
+  }
+
+  /** Adds the next row of the source. */
+  add(row: Uint8ClampedArray): void {
+    const { width, height, data } = this.picture
+    if (width === this.#source.width && height === this.#source.height) {
+      data.set(row, this.#row++ * width * 4)
+      return
+    }
+    // Where the row ends, in new rows: it can lie under two of them.
+    const scale = height / this.#source.height
+    const end = ++this.#row * scale
+    const beyond = Math.max(0, end - (this.#newRow + 1))
+    addRow(row, scale - beyond, this.#sums)
+    if (end < this.#newRow + 1 - TINY) return
+    meanOfColumns(this.#sums, this.#source.width / width, data, this.#newRow++ * width * 4, width)
+    this.#sums.fill(0)
+    if (beyond > TINY) addRow(row, beyond, this.#sums)
+  }
+}
+
+/** Differences by rounding. */
+const TINY = 1e-6
+
+function addRow(row: Uint8ClampedArray, share: number, sums: Float32Array): void {
+  for (let i = 0; i < row.length; i += 4) {
+    const weight = row[i + 3]! * share
+    sums[i] = sums[i]! + row[i]! * weight
+    sums[i + 1] = sums[i + 1]! + row[i + 1]! * weight
+    sums[i + 2] = sums[i + 2]! + row[i + 2]! * weight
+    sums[i + 3] = sums[i + 3]! + weight
+  }
+}
+
+/** Writes `width` pixels, each the mean of `step` columns. */
+function meanOfColumns(
+  sums: Float32Array,
+  step: number,
+  data: Uint8ClampedArray,
+  at: number,
+  width: number,
+): void {
+  const lastColumn = sums.length / 4 - 1
+  for (let x = 0; x < width; x++) {
+    const start = x * step
+    const end = start + step
+    const first = Math.floor(start + TINY)
+    const last = Math.min(lastColumn, Math.ceil(end - TINY) - 1)
+    let share = Math.min(first + 1, end) - start
     let red = 0
     let green = 0
     let blue = 0
     let alpha = 0
-    for (let at = (start + from) * 4; at < (start + to) * 4; at += 4) {
-      const weight = data[at + 3]!
-      red += data[at]! * weight
-      green += data[at + 1]! * weight
-      blue += data[at + 2]! * weight
-      alpha += weight
+    for (let column = first, i = first * 4; column <= last; i += 4) {
+      red += sums[i]! * share
+      green += sums[i + 1]! * share
+      blue += sums[i + 2]! * share
+      alpha += sums[i + 3]! * share
+      share = ++column === last ? end - last : 1
     }
-    sums[x * 4] = sums[x * 4]! + red
-    sums[x * 4 + 1] = sums[x * 4 + 1]! + green
-    sums[x * 4 + 2] = sums[x * 4 + 2]! + blue
-    sums[x * 4 + 3] = sums[x * 4 + 3]! + alpha
+    const to = at + x * 4
+    if (alpha > 0) {
+      data[to] = red / alpha
+      data[to + 1] = green / alpha
+      data[to + 2] = blue / alpha
+      data[to + 3] = alpha / step
+    }
   }
 }
 

@@ -1,11 +1,24 @@
-// The package's own JPEG encoder, by what the library decodes.
+/// <reference types="vite/types/importMeta.d.ts" />
+// The package's own JPEG encoder and decoder, compared with the library's decoder.
+import { concat, jpegFile, jpegScan, jpegSegment } from '@try-on/image-files/samples'
 import { describe, expect, it, vi } from 'vitest'
 import { createRandom, type Rgba } from '../samples/index.ts'
 import { encodeJpeg } from '../src/index.ts'
+import { decodeJpeg } from '../src/jpeg/decode.ts'
 import { huffmanCodes } from '../src/jpeg/huffman-codes.ts'
-import { codecs, figure } from './files.ts'
+import { shrink } from '../src/raster.ts'
+import { codecs, figure, forLibrary } from './files.ts'
 
-const decode = (file: Uint8Array) => codecs.decode(file, 'jpeg', 9999)
+const samples = import.meta.glob<string>('../../../samples/*.jpg', {
+  query: '?inline',
+  import: 'default',
+  eager: true,
+})
+const sample = (name: string) =>
+  Uint8Array.fromBase64(samples[`../../../samples/${name}.jpg`]!.split(',')[1]!)
+
+/** Decodes with the library. */
+const decodeByLibrary = (file: Uint8Array) => codecs.decode(forLibrary(file), 'jpeg', 9999)
 
 /** The mean and the largest difference of red, green and blue. */
 function differences(one: Rgba, other: Rgba) {
@@ -44,7 +57,7 @@ describe('encodeJpeg', () => {
     ]) {
       const picture = plain(20, 12, colour)
       const file = await encodeJpeg(picture, 90)
-      expect(differences(await decode(file), picture).most).toBeLessThanOrEqual(3)
+      expect(differences(await decodeByLibrary(file), picture).most).toBeLessThanOrEqual(3)
     }
   })
 
@@ -60,13 +73,13 @@ describe('encodeJpeg', () => {
       part.data.set(picture.data.subarray(y * 160, y * 160 + width * 4), y * width * 4)
     }
     const file = await encodeJpeg(part, 95)
-    expect(differences(await decode(file), part).mean).toBeLessThan(3)
+    expect(differences(await decodeByLibrary(file), part).mean).toBeLessThan(3)
   })
 
   it('loses little at quality 90 and less at 100, noise included', async () => {
     const [picture, grains] = [figure(), noise(64, 64)]
     const loss = async (original: Rgba, quality: number) =>
-      differences(await decode(await encodeJpeg(original, quality)), original).mean
+      differences(await decodeByLibrary(await encodeJpeg(original, quality)), original).mean
     expect(await loss(picture, 90)).toBeLessThan(1)
     expect(await loss(grains, 100)).toBeLessThan(1)
     expect(await loss(grains, 1)).toBeGreaterThan(await loss(grains, 50))
@@ -95,3 +108,96 @@ describe('huffmanCodes', () => {
     for (const symbol of symbols) expect(codes[symbol]! + 1).toBeLessThan(2 ** lengths[symbol]!)
   })
 })
+
+describe('decodeJpeg', () => {
+  it.each(['model', 'garment', 'tee-printed'])(
+    'gives the pixels of the library: %s',
+    async (name) => {
+      const file = sample(name)
+      const { mean, most } = differences(
+        (await decodeJpeg(file, 9999))!,
+        await decodeByLibrary(file),
+      )
+      expect(mean).toBeLessThan(0.6)
+      expect(most).toBeLessThan(8)
+    },
+  )
+
+  it.each([600, 400, 200, 100, 7])('shrinks to %i pixels like the library', async (maxSide) => {
+    const file = sample('model')
+    const own = (await decodeJpeg(file, maxSide))!
+    const { mean } = differences(own, shrink(await decodeByLibrary(file), maxSide))
+    expect(mean).toBeLessThan(2)
+  })
+
+  it('decodes grey pictures and restart markers', async () => {
+    const restarts = Uint8Array.from(
+      { length: 103 },
+      (_, i) => [0, 0xff, 0xd0 + (((i - 2) / 3) % 8)][i % 3]!,
+    )
+    const size = { width: 52, height: 38 }
+    const file = jpegFile({
+      ...size,
+      extra: [jpegSegment(0xdd, [0, 1])],
+      scans: [jpegScan([1], [0, 63], restarts)],
+    })
+    const picture = (await decodeJpeg(file, 9999))!
+    expect(differences(picture, await decodeByLibrary(file)).most).toBe(0)
+    // The second marker has the wrong number.
+    restarts[5] = 0xd3
+    const wrong = jpegFile({
+      ...size,
+      extra: [jpegSegment(0xdd, [0, 1])],
+      scans: [jpegScan([1], [0, 63], restarts)],
+    })
+    expect(await decodeJpeg(wrong, 9999)).toBeNull()
+  })
+
+  it('leaves other kinds to the library', async () => {
+    const size = { width: 64, height: 64 }
+    const colour = [0x11, 0x11, 0x11]
+    const rgb = jpegSegment(0xee, [...new TextEncoder().encode('Adobe'), 0, 100, 0, 0, 0, 0, 0])
+    for (const file of [
+      jpegFile({ ...size, coding: 0xc2 }),
+      jpegFile({ ...size, coding: 0xc1 }),
+      jpegFile({ ...size, precision: 12 }),
+      jpegFile({ ...size, sampling: [0x11, 0x22, 0x11] }),
+      jpegFile({ ...size, sampling: [0x41, 0x11, 0x11] }),
+      jpegFile({
+        ...size,
+        sampling: colour,
+        scans: [1, 2, 3].map((id) => jpegScan([id], [0, 63])),
+      }),
+      jpegFile({ ...size, sampling: colour, extra: [rgb] }),
+    ]) {
+      expect(await decodeJpeg(file, 64)).toBeNull()
+    }
+    expect(
+      await decodeJpeg(
+        jpegFile({ ...size, scans: [jpegScan([1], [0, 63], new Uint8Array(16))] }),
+        64,
+      ),
+    ).not.toBeNull()
+  })
+
+  it('leaves damaged files to the library, unless the library decodes them, too', async () => {
+    const file = await encodeJpeg(figure({ width: 60, height: 90 }), 90)
+    const random = createRandom(11)
+    const at = (length: number) => Math.floor(random() * length)
+    let refused = 0
+    for (let i = 0; i < 300; i++) {
+      const damaged = Uint8Array.from(file)
+      for (let bytes = 1 + at(3); bytes > 0; bytes--) damaged[2 + at(file.length - 4)] = at(256)
+      const cut = i % 3 === 0 ? concat([damaged.subarray(0, at(file.length)), END]) : damaged
+      const picture = await decodeJpeg(cut, 9999)
+      if (!picture) refused++
+      else if (picture.width * picture.height < 1e6) {
+        const { width, height } = await decodeByLibrary(cut)
+        expect([picture.width, picture.height]).toEqual([width, height])
+      }
+    }
+    expect(refused).toBeGreaterThan(50)
+  }, 60_000)
+})
+
+const END = Uint8Array.of(0xff, 0xd9)

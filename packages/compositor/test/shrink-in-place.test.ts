@@ -6,7 +6,7 @@ import type { Raster } from '../src/raster.ts'
 import { shrink } from '../src/raster.ts'
 import { shrinkingInPlace } from '../src/shrink-in-place.ts'
 import { workerModules } from '../src/worker-modules.ts'
-import { codecs } from './files.ts'
+import { codecs, forLibrary } from './files.ts'
 
 const NAMES = ['Uint8ClampedArray', 'ImageData'] as const
 const descriptors = () =>
@@ -59,7 +59,7 @@ describe('shrinkingInPlace', () => {
   })
 
   it.each([24, 9_999])('returns the same pixels as a copy shrunk to %i', async (maxSide) => {
-    const file = await encodeJpeg(drawFigure({ width: 60, height: 90 }), 90)
+    const file = forLibrary(await encodeJpeg(drawFigure({ width: 60, height: 90 }), 90))
     const options: CodecOptions = {
       noInitialRun: true,
       printErr: () => undefined,
@@ -79,7 +79,7 @@ describe('shrinkingInPlace', () => {
 
   it('shrinks the pictures of one job, each to its own size', async () => {
     const decoder = codecs.decoderForJob()
-    const file = await encodeJpeg(drawFigure({ width: 60, height: 90 }), 90)
+    const file = forLibrary(await encodeJpeg(drawFigure({ width: 60, height: 90 }), 90))
     for (const maxSide of [24, 9_999, 50]) {
       const { width, height, data } = await decoder.decode(file, 'jpeg', maxSide)
       const alone = await codecs.decode(file, 'jpeg', maxSide)

@@ -1,0 +1,132 @@
+// Reads the coefficients of a baseline scan bit by bit (ITU-T T.81, F.2.2).
+import { QUICK_BITS, type DecodingTable } from './decoding-table.ts'
+import { ZIGZAG } from './zigzag.ts'
+
+/** The scan is damaged, or of an unusual kind. */
+export class UnreadableScan extends Error {
+  override readonly name = 'UnreadableScan'
+}
+
+/** The longest coefficients of 8-bit pictures, in bits. */
+const MAX_SIZE = 11
+const FIRST_RESTART = 0xd0
+const END_OF_IMAGE = 0xd9
+
+export class ScanReader {
+  readonly #file: Uint8Array
+  #at: number
+  /** The next bits, the last of which is the lowest, and how many they are. */
+  #bits = 0
+  #count = 0
+  /** How many of them are zeros that were added after the end of the data. */
+  #added = 0
+  #restarts = 0
+
+  constructor(file: Uint8Array, start: number) {
+    this.#file = file
+    this.#at = start
+  }
+
+  /**
+   * Reads the coefficients of a block, multiplied by `factors`, into `block`, which has to be zero.
+   * @param previous the mean of the block before, in steps
+   * @returns the mean of this block in steps
+   * @throws UnreadableScan
+   */
+  readBlock(
+    means: DecodingTable,
+    others: DecodingTable,
+    factors: Float64Array,
+    block: Float64Array,
+    previous: number,
+  ): number {
+    const mean = previous + this.#number(this.#symbol(means))
+    block[0] = mean * factors[0]!
+    for (let k = 1; k < 64; k++) {
+      const symbol = this.#symbol(others)
+      const size = symbol & 0x0f
+      const zeros = symbol >> 4
+      if (size === 0) {
+        if (zeros < 15) break
+        k += 15
+        continue
+      }
+      k += zeros
+      if (k > 63) throw new UnreadableScan('a block has more than 64 coefficients')
+      block[ZIGZAG[k]!] = this.#number(size) * factors[k]!
+    }
+    return mean
+  }
+
+  /** Skips the restart marker that has to follow. @throws UnreadableScan */
+  restart(): void {
+    if (this.#nextMarker() !== FIRST_RESTART + (this.#restarts++ % 8)) {
+      throw new UnreadableScan('a restart marker is missing')
+    }
+    this.#at += 2
+    this.#bits = 0
+    this.#count = 0
+    this.#added = 0
+  }
+
+  /** @throws UnreadableScan when more was read than there is */
+  check(): void {
+    if (this.#added > this.#count) throw new UnreadableScan('the data of the scan is too short')
+  }
+
+  /** @throws UnreadableScan unless the image ends after the blocks that were read */
+  end(): void {
+    if (this.#nextMarker() !== END_OF_IMAGE) throw new UnreadableScan('the scan has no end')
+  }
+
+  /** Goes to the next marker: bytes before it were either read or are superfluous. */
+  #nextMarker(): number {
+    this.check()
+    const file = this.#file
+    while (this.#at + 1 < file.length) {
+      const next = file[this.#at + 1]!
+      if (file[this.#at] === 0xff && next !== 0 && next !== 0xff) return next
+      this.#at++
+    }
+    return 0
+  }
+
+  #fill(): void {
+    while (this.#count <= 24) {
+      let byte = this.#at < this.#file.length ? this.#file[this.#at]! : 0xff
+      if (byte !== 0xff) this.#at++
+      else if (this.#file[this.#at + 1] === 0) this.#at += 2
+      else {
+        byte = 0
+        this.#added += 8
+      }
+      this.#bits = (this.#bits << 8) | byte
+      this.#count += 8
+    }
+  }
+
+  #symbol({ quick, ends, offsets, symbols }: DecodingTable): number {
+    if (this.#count < 16) this.#fill()
+    const entry = quick[(this.#bits >>> (this.#count - QUICK_BITS)) & ((1 << QUICK_BITS) - 1)]!
+    if (entry > 0) {
+      this.#count -= entry >> 8
+      return entry & 0xff
+    }
+    const next = (this.#bits >>> (this.#count - 16)) & 0xffff
+    let length = QUICK_BITS + 1
+    while (length <= 16 && next >= ends[length]!) length++
+    if (length > 16) throw new UnreadableScan('the scan has an unknown code')
+    this.#count -= length
+    return symbols[(next >> (16 - length)) + offsets[length]!]!
+  }
+
+  /** The number of `size` bits that follows a symbol (table F.1). */
+  #number(size: number): number {
+    if (size === 0) return 0
+    if (size > MAX_SIZE) throw new UnreadableScan('a coefficient is too large')
+    if (this.#count < size) this.#fill()
+    this.#count -= size
+    const value = (this.#bits >>> this.#count) & ((1 << size) - 1)
+    return value < 1 << (size - 1) ? value - (1 << size) + 1 : value
+  }
+}
