@@ -155,7 +155,7 @@ const LimitForm = ({
     </summary>
     <PostForm to={`/settings/workspaces/${id}/limit`} novalidate>
       <MonthlyCreditsField id={`limit-${id}`} state={state ?? {}} value={limit} />
-      <Button ariaLabel={`Save the limit of ${current}`}>Save limit</Button>
+      <Button ariaLabel={`Save limit of ${current}`}>Save limit</Button>
     </PostForm>
   </details>
 )
