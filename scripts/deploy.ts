@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
+import { alertProblems } from '../src/monitoring/alert-schema.ts'
 import { publicDeploymentProblems } from '../src/platform/public-deployment.ts'
 import { queueName } from '../src/platform/queues/queue-name.ts'
 import { migrateRemotely } from './migrate.ts'
@@ -148,6 +149,7 @@ export async function prepareDeployment({
         `The Worker ${worker} has no secret OUTPUT_SIGNING_SECRET. Nothing was changed. Run: npm run provision${suffix}`,
       )
     }
+    if (!dryRun) checkAlerts(vars, secrets, print)
   }
   if (!dryRun) await requireSameJurisdiction(vars.get('BASE_URL'), jurisdiction)
   await migrateRemotely(name, (...command) =>
@@ -160,6 +162,24 @@ export async function prepareDeployment({
   await requireJobsInShard(databases, (...command) =>
     step('Looking for jobs in DB', [...command, ...environment], 'The code was not deployed.'),
   )
+}
+
+/**
+ * Checks the settings of alerts, and says when there is no alert.
+ * @param secrets the JSON of the names of the secrets, whose values are unknown
+ * @throws DeployError for a wrong setting
+ */
+function checkAlerts(vars: DeploymentConfig['vars'], secrets: string, print: Tools['print']): void {
+  const known = ['ALERT_ROUTING_KEY', 'ANALYTICS_TOKEN'].filter((name) =>
+    secrets.includes(`"${name}"`),
+  )
+  const problems = alertProblems({
+    ...Object.fromEntries(vars),
+    ...Object.fromEntries(known.map((name) => [name, 'set'])),
+  })
+  if (problems.length > 0) throw new DeployError(`${problems.join('; ')}. Nothing was changed.`)
+  if (vars.has('ALERT_MAIL') || secrets.includes('"ALERT_URL"')) return
+  print('  No alert is sent: set ALERT_URL or ALERT_MAIL (docs/runbook.md)')
 }
 
 /**

@@ -1,8 +1,9 @@
 // Sends alerts: to ALERT_URL in the format of the receiver, and to ALERT_MAIL.
 import { sendEmail } from '../mail/send.ts'
 import { emailFrom } from '../mail/templates.tsx'
+import type { AlertSettings } from './alert-schema.ts'
 import { alertSettingsOf } from './alert-settings.ts'
-import type { AlertSettings, Channel } from './alert-settings.ts'
+import type { Channel } from './alert-settings.ts'
 import { titleOf } from './alerts.ts'
 import type { Alert } from './alerts.ts'
 

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { PAYMENT_PROVIDERS } from '../domain/billing.ts'
 import { MAX_SHARD } from './ids.ts'
+import { optionalText, optionalUrl } from './optional-settings.ts'
 import { perObject } from './per-object.ts'
 import { JURISDICTION_PROBLEM, JURISDICTIONS } from './jurisdiction.ts'
 import { publicDeploymentProblems } from './public-deployment.ts'
@@ -10,16 +11,6 @@ const flag = z
   .enum(['true', 'false'], 'must be "true" or "false"')
   .default('false')
   .transform((value) => value === 'true')
-
-/** Empty counts as unset. */
-export const optionalText = z
-  .string()
-  .optional()
-  .transform((value) => value || undefined)
-
-export const optionalUrl = optionalText.pipe(
-  z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
-)
 
 const seconds = z
   .string()

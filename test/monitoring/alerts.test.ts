@@ -174,7 +174,7 @@ describe('an alert', () => {
   })
 
   it('is sent when the other settings are wrong', async () => {
-    await runTimes(2, deployment({ ALERT_URL: RECEIVER, OUTPUT_SIGNING_SECRET: '' }))
+    await runTimes(2, deployment({ ALERT_URL: RECEIVER, BASE_URL: 'shop.example' }))
     expect(messages()[0]?.['summary']).toMatch(/settings/)
   })
 

@@ -135,6 +135,30 @@ describe('npm run deploy', () => {
     secrets = existing
   })
 
+  it('says that no alert is sent, and does not deploy a wrong setting of alerts', async () => {
+    const prepare = (vars: Record<string, string>, names: string[] = []) =>
+      prepareDeployment({
+        environment: 'staging',
+        dryRun: false,
+        env: {},
+        print: (line) => printed.push(line),
+        run: async (command) =>
+          command[0] === 'secret'
+            ? JSON.stringify(['OUTPUT_SIGNING_SECRET', ...names].map((name) => ({ name })))
+            : '',
+        config: { ...readDeploymentConfig('staging'), vars: new Map(Object.entries(vars)) },
+      })
+    await prepare({})
+    assert.match(printed.join('\n'), /No alert is sent: set ALERT_URL or ALERT_MAIL/)
+    printed.length = 0
+    await prepare({ ALERT_FORMAT: 'pagerduty' }, ['ALERT_URL', 'ALERT_ROUTING_KEY'])
+    assert.doesNotMatch(printed.join('\n'), /No alert/)
+    const pagerduty = prepare({ ALERT_FORMAT: 'pagerduty' }, ['ALERT_URL'])
+    await assert.rejects(pagerduty, /ALERT_ROUTING_KEY is not set: .*Nothing was changed/)
+    await assert.rejects(prepare({ ALERT_FORMAT: 'teams' }), /ALERT_FORMAT must be json/)
+    await assert.rejects(prepare({ ALERT_MAIL: 'a@b.test' }), /ALERT_MAIL requires MAIL_FROM/)
+  })
+
   it('does not deploy an engine with a quota without a limit of its calls', async () => {
     await assert.rejects(
       prepareDeployment({
