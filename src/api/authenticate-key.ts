@@ -1,6 +1,6 @@
 // Authentication of /v1. `readCredentials` parses the key of every request without I/O. Only the
 // Organisation knows whether the key is valid; `requireAdmitted` unwraps its results.
-import type { MiddlewareHandler } from 'hono'
+import type { Context, MiddlewareHandler } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { matchedRoutes } from 'hono/route'
 import type { Actor } from '../domain/actor.ts'
@@ -46,9 +46,19 @@ interface Scope {
   workspaceId: string | undefined
 }
 
+/** The variables of a handler whose caller is admitted. */
+export interface Admitted {
+  Variables: { scope: Scope }
+}
+
+export type AdmittedContext = Pick<
+  Context<ApiApp & Admitted>,
+  'env' | 'req' | 'executionCtx' | 'get' | 'header' | 'set'
+>
+
 /** Middleware for routes whose data is not in the Organisation: sets `scope`. */
 export const admitted = (check: CheckOptions) =>
-  createMiddleware<ApiApp & { Variables: { scope: Scope } }>(async (c, next) => {
+  createMiddleware<ApiApp & Admitted>(async (c, next) => {
     c.set('scope', await authenticate(c, check))
     await next()
   })
@@ -77,6 +87,7 @@ export function requireAdmitted<T>(
   validationError?: string,
 ): T {
   addLogFields({ keyId: result.keyId })
+  c.set('keyId', result.keyId)
   if (result.quota) {
     setRateLimit(c, result.quota)
     recordAuthSuccess(c.get('caller').keyHash)
@@ -107,11 +118,15 @@ const READ_ONLY =
   'This API key can only read. Use a key with full access, or change the access of the key in the console.'
 
 /** The caller's API key as the actor of a use case. */
-export const keyActor = (c: ApiContext): Actor => ({
+export const keyActor = (c: AdmittedContext): Actor => ({
   type: 'api_key',
   keyHash: c.get('caller').keyHash,
+  mode: c.get('caller').mode,
+  workspaceIds: only(c.get('scope').workspaceId),
   ipAddress: c.req.header('CF-Connecting-IP') ?? null,
 })
+
+const only = (workspaceId: string | undefined) => (workspaceId === undefined ? null : [workspaceId])
 
 /** The balance can be negative, so the message does not contain it. */
 const insufficientCredits = (baseUrl: string) =>

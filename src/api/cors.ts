@@ -4,7 +4,7 @@ import type { MiddlewareHandler } from 'hono'
 
 const PREFLIGHT_HEADERS = {
   'Access-Control-Allow-Origin': '*',
-  'Access-Control-Allow-Methods': 'GET, POST, DELETE',
+  'Access-Control-Allow-Methods': 'GET, POST, PATCH, DELETE',
   'Access-Control-Allow-Headers': 'Authorization, Content-Type, Idempotency-Key, Prefer',
   // One day. Browsers apply a lower limit of their own.
   'Access-Control-Max-Age': '86400',

@@ -1,28 +1,32 @@
-// Cursors of GET /v1/jobs: the id of a page's last job, signed together with the organisation and the
-// filters. A cursor is valid only for the list that it was created for.
-import { isId } from '../platform/ids.ts'
-import type { JobFilter } from '../jobs/job-store.ts'
+// Cursors of lists: the id of a page's last item, signed together with the list and its filters. A cursor is valid
+// only for the list that it was created for.
+import { AppError } from '../domain/errors.ts'
 import { signer, verify } from '../platform/signing/hmac.ts'
 
-export interface List extends JobFilter {
-  organisationId: string
-}
+/** What identifies a list: the organisation and the filters. Only the list of jobs has no name in front. */
+export type List = readonly (string | Date | null)[]
 
-export function createCursor(env: Env, list: List, lastJobId: string): string {
-  return `${lastJobId}.${signer(env, 'cursor')(signedText(list, lastJobId))}`
-}
+export const createCursor = (env: Env, list: List, lastId: string): string =>
+  `${lastId}.${signer(env, 'cursor')(signedText(list, lastId))}`
 
-/** @returns the id of the last job of the previous page, or null for a cursor of another list */
+/** @returns the id of the last item of the previous page, or null for a cursor of another list */
 export function readCursor(env: Env, list: List, cursor: string): string | null {
-  const [jobId = '', signature = '', ...rest] = cursor.split('.')
-  if (rest.length > 0 || !isId('job', jobId)) return null
-  return verify(env, 'cursor', signedText(list, jobId), signature) ? jobId : null
+  const [lastId = '', signature = '', ...rest] = cursor.split('.')
+  if (rest.length > 0) return null
+  return verify(env, 'cursor', signedText(list, lastId), signature) ? lastId : null
 }
 
-function signedText(list: List, jobId: string): string {
-  const { organisationId, workspaceId, status, createdAfter, createdBefore } = list
-  const filters = [workspaceId ?? null, status ?? null]
-  // Absent without a range, so that cursors from before the filters existed remain valid.
-  const range = createdAfter || createdBefore ? [createdAfter ?? null, createdBefore ?? null] : []
-  return JSON.stringify([organisationId, ...filters, ...range, jobId])
+/**
+ * Where a page starts: the id that its `cursor` contains.
+ * @throws AppError validation_error for a cursor of another list
+ */
+export function startOf(env: Env, list: List, cursor: string | undefined): string | undefined {
+  const lastId = cursor === undefined ? undefined : readCursor(env, list, cursor)
+  if (lastId !== null) return lastId
+  throw new AppError(
+    'validation_error',
+    'cursor must be the next_cursor of a page with the same filters.',
+  )
 }
+
+const signedText = (list: List, lastId: string) => JSON.stringify([...list, lastId])

@@ -16,14 +16,15 @@ const WHEN = {
   insufficient_credits:
     'The organisation has no credits left, or the API key or the workspace has reached its monthly limit. Live mode only.',
   account_suspended: 'The organisation is suspended or scheduled for deletion.',
-  forbidden: 'The job belongs to a different organisation, or the API key can only read.',
-  not_found: 'There is no such path.',
+  forbidden: 'The job belongs to a different organisation, or the API key is too limited.',
+  not_found: 'There is no such path, webhook endpoint or delivery.',
   workspace_not_found: 'The organisation has no active workspace with this `workspace_id`.',
   job_not_found: 'There is no job with this id.',
   method_not_allowed:
     'The path does not support this method. The `Allow` header lists those it does.',
   job_not_cancellable: 'The job is no longer pending.',
   job_not_finished: 'The job is still pending or processing.',
+  delivery_in_progress: 'An attempt at the delivery is in progress or about to start.',
   payload_too_large: 'The request body is too large.',
   validation_error:
     'The request is not valid. The message names each wrong field and what it expects.',

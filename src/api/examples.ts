@@ -166,3 +166,110 @@ export const webhookBodies = {
     cancelled,
   ),
 }
+
+const ENDPOINT_ID = 'we_01m7w3zsg8fbx9c0m2q4r6t8v1'
+
+const endpoint = {
+  id: ENDPOINT_ID,
+  name: 'Order system',
+  url: WEBHOOK_URL,
+  events: ['job.completed', 'job.failed'],
+  mode: 'live',
+  status: 'enabled',
+  failing_since: null,
+  created_at: '2026-11-20T09:18:02.312Z',
+}
+const SECRET = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD'
+
+export const endpoints = {
+  id: ENDPOINT_ID,
+  secret: SECRET,
+  endpoints: {
+    enabled: example('An endpoint', endpoint),
+    disabled: example('An endpoint that the service has disabled', {
+      ...endpoint,
+      status: 'disabled',
+      failing_since: '2026-11-20T09:28:44.020Z',
+    }),
+  },
+  lists: { endpoints: example('One endpoint', { webhook_endpoints: [endpoint] }) },
+  creations: {
+    url: example('All events', { url: WEBHOOK_URL }),
+    events: example('Some events', {
+      url: WEBHOOK_URL,
+      events: endpoint.events,
+      mode: 'live',
+      name: endpoint.name,
+    }),
+  },
+  created: { created: example('A new endpoint', { ...endpoint, secret: SECRET }) },
+  changes: {
+    disable: example('Disable it', { status: 'disabled' }),
+    events: example('Other events', { events: ['job.completed'] }),
+  },
+  secrets: { rotated: example('A new secret', { secret: SECRET }) },
+  tests: { failed: example('An event of a failed job', { type: 'job.failed' }) },
+  testEvents: {
+    failed: example('An accepted test job', {
+      job_id: 'job_01m7w4vr7sfsxbp1d9y2k5w8e3',
+      type: 'job.failed',
+    }),
+  },
+}
+
+const delivered = {
+  event_id: WEBHOOK_ID,
+  type: 'job.completed',
+  status: 'delivered',
+  job_id: JOB_ID,
+  endpoint_id: null,
+  url: WEBHOOK_URL,
+  attempt_count: 1,
+  response_status: 204,
+  error: null,
+  next_attempt_at: null,
+  created_at: completed.completed_at,
+}
+const attempt = {
+  number: 1,
+  attempted_at: '2026-11-20T09:30:09.301Z',
+  duration_ms: 187,
+  response_status: 204,
+  response_body: '',
+  error: null,
+}
+const retrying = {
+  ...delivered,
+  event_id: 'evt_01m7w4jrbbeawrhwema1ye79gs',
+  type: 'job.failed',
+  status: 'retrying',
+  job_id: failed.job_id,
+  response_status: null,
+  error: 'The connection was refused.',
+  next_attempt_at: '2026-11-20T09:28:49.120Z',
+  created_at: '2026-11-20T09:28:43.741Z',
+}
+
+export const deliveries = {
+  lists: {
+    page: example('A page with more to come', {
+      webhook_deliveries: [delivered, retrying],
+      next_cursor: CURSOR.replace('job', 'evt'),
+      has_more: true,
+    }),
+    last_page: example('The last page', {
+      webhook_deliveries: [retrying],
+      next_cursor: null,
+      has_more: false,
+    }),
+  },
+  withAttempts: { delivered: example('A delivery', { ...delivered, attempts: [attempt] }) },
+  resent: {
+    resent: example('A delivery that is sent again', {
+      ...delivered,
+      status: 'retrying',
+      next_attempt_at: '2026-11-20T10:02:11.456Z',
+      attempts: [attempt],
+    }),
+  },
+}

@@ -26,7 +26,7 @@ import { deleteOutput } from '../privacy/delete-output.ts'
 import { linksFrom } from '../platform/signing/signed-url.ts'
 import { admitted, authenticate, keyActor } from './authenticate-key.ts'
 import type { ApiApp } from './api-context.ts'
-import { createCursor, readCursor } from './cursor.ts'
+import { createCursor, startOf } from './cursor.ts'
 import { errors } from './error-responses.ts'
 import { cancellations, JOB_ID, jobLists, jobs as jobExamples } from './examples.ts'
 import { ignoredFields } from './ignored-fields.ts'
@@ -135,14 +135,11 @@ export const jobs = new Hono<ApiApp>()
 
       const workspaceId = query.workspace_id ?? own
       const filter = { workspaceId, status, createdAfter, createdBefore }
-      const list = { organisationId, ...filter }
-      const beforeId = cursor === undefined ? undefined : readCursor(c.env, list, cursor)
-      if (beforeId === null) {
-        throw new AppError(
-          'validation_error',
-          'cursor must be the next_cursor of a page with the same filters.',
-        )
-      }
+      // Without a range, as before these filters existed, so that older cursors remain valid.
+      const range =
+        createdAfter || createdBefore ? [createdAfter ?? null, createdBefore ?? null] : []
+      const list = [organisationId, workspaceId ?? null, status ?? null, ...range]
+      const beforeId = startOf(c.env, list, cursor)
       // A key that is limited to a workspace finds nothing in others.
       const page =
         own === undefined || own === workspaceId

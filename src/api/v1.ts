@@ -8,6 +8,8 @@ import { jobs } from './jobs.ts'
 import { logRequest } from './log-request.ts'
 import { tryOn } from './try-on.ts'
 import { uploads } from './uploads.ts'
+import { webhookDeliveries } from './webhook-deliveries.ts'
+import { webhookEndpoints } from './webhook-endpoints.ts'
 
 export const v1 = new Hono<ApiApp>()
   .use(logRequest)
@@ -20,4 +22,6 @@ export const v1 = new Hono<ApiApp>()
   .route('/tryon', tryOn)
   .route('/jobs', jobs)
   .route('/uploads', uploads)
+  .route('/webhook-endpoints', webhookEndpoints)
+  .route('/webhook-deliveries', webhookDeliveries)
   .route('/', account)

@@ -1,5 +1,6 @@
 // The actor of an action. Use cases that change something take an actor and record it.
 
+import type { Mode } from './job.ts'
 import type { Role } from './role.ts'
 
 export const ACTOR_TYPES = ['user', 'api_key', 'operator', 'system'] as const
@@ -15,8 +16,22 @@ export interface UserActor {
 
 export type Actor =
   | UserActor
-  | { type: 'api_key'; keyHash: string; ipAddress: string | null }
+  | {
+      type: 'api_key'
+      keyHash: string
+      mode: Mode
+      /** The workspaces that the key reaches; null for all. */
+      workspaceIds: string[] | null
+      ipAddress: string | null
+    }
   | { type: 'operator'; ipAddress: string | null }
   | { type: 'system' }
 
 export const SYSTEM: Actor = { type: 'system' }
+
+/**
+ * The mode that an actor is limited to; undefined for both. Test keys may be public, since pages in browsers
+ * use them, so they reach no webhook of live jobs.
+ */
+export const limitedModeOf = (actor: Actor): Mode | undefined =>
+  actor.type === 'api_key' && actor.mode === 'test' ? 'test' : undefined

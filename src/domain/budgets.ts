@@ -54,15 +54,22 @@ const inDatabase = (counts: string, of: Subject, max: number, windowSeconds: num
 /** Wrong credentials, also in `ratelimits` of wrangler.toml. */
 export const CREDENTIALS = { of: 'network', max: 100, windowSeconds: MINUTE, at: 'edge' } as const
 
+const API_LIMITS: readonly Limit[] = [
+  { counts: 'requests', of: 'organisation', max: 60, windowSeconds: MINUTE, at: 'object' },
+  { ...CREDENTIALS, counts: 'unknown keys' },
+]
+
 /** The budgets that routes name. That of the network is taken before the body is read. */
 export const ROUTE_BUDGETS = {
   api: {
     title: 'The API',
-    limits: [
-      { counts: 'requests', of: 'organisation', max: 60, windowSeconds: MINUTE, at: 'object' },
-      { ...CREDENTIALS, counts: 'unknown keys' },
-    ],
+    limits: API_LIMITS,
     note: 'The number of requests follows the plan; 60 is that of `starter`. The Organisation checks key and limit in one call. Jobs and uploads also have a daily allowance in bytes. A network that sent too many unknown keys can still use keys that were valid before.',
+  },
+  webhookChange: {
+    title: 'Changes of webhooks by the API',
+    limits: [...API_LIMITS, inDatabase('changes', 'organisation', 300, HOUR)],
+    note: 'As many as a user of the console can make. Each writes to the audit log. Deleting an endpoint does not count.',
   },
   operator: {
     title: 'The operator API',

@@ -16,6 +16,8 @@ const MESSAGES = {
   method_not_allowed: 'Method not allowed. The Allow header lists the methods of this URL.',
   job_not_cancellable: 'Only a pending job can be cancelled.',
   deletion_scheduled: 'This organisation is scheduled for deletion.',
+  delivery_in_progress:
+    'An attempt at this delivery is in progress or about to start. Try again in a minute.',
   job_not_finished: 'The job has not finished. Cancel it, or try again once it has.',
   payload_too_large: 'The request body is too large. The limit is 65,536 bytes.',
   validation_error: 'The request is not valid.',

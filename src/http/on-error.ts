@@ -19,6 +19,7 @@ const STATUS = {
   job_not_cancellable: 409,
   deletion_scheduled: 409,
   job_not_finished: 409,
+  delivery_in_progress: 409,
   payload_too_large: 413,
   validation_error: 422,
   idempotency_key_reused: 422,

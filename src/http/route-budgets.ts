@@ -29,6 +29,16 @@ const PROTECTIONS = [
 
 /** Budget → its routes, `METHOD pattern`. The first pattern that matches a request is its budget. */
 export const BUDGET_OF_ROUTES: readonly [RouteBudget, readonly string[]][] = [
+  [
+    'webhookChange',
+    [
+      'POST /v1/webhook-endpoints',
+      'PATCH /v1/webhook-endpoints/:endpointId',
+      'POST /v1/webhook-endpoints/:endpointId/rotate-secret',
+      'POST /v1/webhook-endpoints/:endpointId/test',
+      'POST /v1/webhook-deliveries/:eventId/resend',
+    ],
+  ],
   ['api', ['ALL /v1/*']],
   ['operator', ['ALL /operator/*']],
   ['payments', ['POST /payments/stripe/events']],

@@ -32,7 +32,7 @@ const JobErrorCode = z.enum(JOB_ERROR_CODES).meta({
     'Why a job failed. New codes may be added: treat an unknown code as a failure without a known reason.',
 })
 
-const WebhookStatus = z.enum(EVENT_STATUSES).meta({
+export const WebhookStatus = z.enum(EVENT_STATUSES).meta({
   id: 'WebhookStatus',
   description:
     'The state of the delivery. `pending`: no attempt has been made. `retrying`: an attempt failed and another will follow. `delivered`: the receiver responded with 2xx. `failed`: no further attempt will be made.',

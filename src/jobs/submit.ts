@@ -22,8 +22,10 @@ export interface JobRequest {
   idempotencyKey: string | undefined
   /** Whether to accept only a replay, because the link to an upload has expired. */
   mustReplay: boolean
-  /** For a test event of the console: the only receiver of its event. */
+  /** For a test event: the only receiver of its event. */
   testEventFor?: string | undefined
+  /** The key that the job stores, if it is not that of the caller. */
+  apiKeyId?: string | undefined
   /** The id of the HTTP request. */
   requestId: string
 }
@@ -73,7 +75,7 @@ export async function submitJob({
     garmentImageUrl: request.garmentImageUrl,
     webhookUrl: request.webhookUrl ?? defaultWebhookUrl,
     baseUrl,
-    apiKeyId: apiKeyId ?? SUBMITTED_IN_CONSOLE,
+    apiKeyId: request.apiKeyId ?? apiKeyId ?? SUBMITTED_IN_CONSOLE,
     createdAt: new Date(createdAt),
     testEventFor: request.testEventFor ?? null,
     requestId: request.requestId,

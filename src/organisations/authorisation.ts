@@ -48,7 +48,7 @@ export async function requirePermission(
   if (actor.type === 'operator' || actor.type === 'system') return ALL
   const { role, workspaceIds } =
     actor.type === 'api_key'
-      ? { role: 'developer' as const, ...ALL }
+      ? { role: 'developer' as const, workspaceIds: actor.workspaceIds }
       : await memberOf(request, actor)
   if (!permits(role, permission)) throw new AppError('not_found')
   return { workspaceIds }
@@ -72,6 +72,7 @@ export async function requireUnlimited(
  */
 export async function requireMember(request: OrganisationRequest): Promise<Access> {
   const { actor } = request
+  if (actor.type === 'api_key') return { workspaceIds: actor.workspaceIds }
   if (actor.type !== 'user') return ALL
   const { workspaceIds } = await memberOf(request, actor)
   return { workspaceIds }
@@ -94,7 +95,9 @@ export const isSelf = (actor: Actor, userId: string): boolean =>
 /** The SQL condition of `requireUnlimited`, for a statement that checks it together with its change. */
 export const isUnlimited = (actor: Actor, organisationId: string, permission: Permission): SQL => {
   if (actor.type === 'operator' || actor.type === 'system') return sql`true`
-  if (actor.type === 'api_key') return permits('developer', permission) ? sql`true` : sql`false`
+  if (actor.type === 'api_key') {
+    return actor.workspaceIds === null && permits('developer', permission) ? sql`true` : sql`false`
+  }
   return sql`exists (select 1 from ${members} where ${members.organisationId} = ${organisationId}
       and ${members.userId} = ${actor.userId} and ${members.role} in ${rolesWith(permission)}
       and (${members.role} = 'owner' or ${members.workspaceIds} is null))`

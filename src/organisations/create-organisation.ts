@@ -3,6 +3,7 @@ import { auditInsert } from './audit-log.ts'
 import type { AuditEntry } from './audit-log.ts'
 import { requireOperator } from './authorisation.ts'
 import { database } from '../platform/db/database.ts'
+import { NO_SECRET } from '../platform/db/encryption.ts'
 import { newOrganisationId } from '../platform/db/shards.ts'
 import { apiKeys, organisations, workspaces } from '../platform/db/schema.ts'
 import type { ApiKeyRow, OrganisationRow, WorkspaceRow } from '../platform/db/schema.ts'
@@ -11,12 +12,6 @@ import { DEFAULT_RETENTION_DAYS } from '../domain/limits.ts'
 import { newApiKey } from './create-api-key.ts'
 import { grantSignUpCredits } from './grant-credits.ts'
 import { workspaceRow } from './workspaces.ts'
-
-/**
- * The column `webhook_secret` of new organisations, whose default endpoint has the secret. The release before
- * cannot decrypt it, so that it postpones deliveries instead of signing them with a wrong secret.
- */
-export const NO_SECRET = 'enc:v1:none'
 
 export interface NewOrganisation {
   name: string

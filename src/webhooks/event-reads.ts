@@ -42,7 +42,11 @@ export const eventsOf = (
 export async function findEvent(
   env: Env,
   organisationId: string,
-  { eventId, workspaceIds }: { eventId: string; workspaceIds?: WorkspaceIds },
+  {
+    eventId,
+    workspaceIds,
+    mode,
+  }: { eventId: string; workspaceIds?: WorkspaceIds; mode?: Mode | undefined },
 ): Promise<WebhookEventRow | undefined> {
   const [event] = await jobsDatabase(env, organisationId)
     .select()
@@ -52,6 +56,8 @@ export async function findEvent(
         eq(webhookEvents.id, eventId),
         eq(webhookEvents.organisationId, organisationId),
         jobInWorkspaces(workspaceIds, webhookEvents.jobId),
+        mode &&
+          sql`${mode} = (select ${jobs.mode} from ${jobs} where ${jobs.id} = ${webhookEvents.jobId})`,
       ),
     )
   return event

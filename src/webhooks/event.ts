@@ -7,7 +7,7 @@ import { ListedJob, presentListedJob } from '../jobs/present-job.ts'
 import { settingsOf } from '../platform/settings.ts'
 import { linksFrom } from '../platform/signing/signed-url.ts'
 
-const WebhookEventType = z.enum(EVENT_TYPES).meta({
+export const WebhookEventType = z.enum(EVENT_TYPES).meta({
   id: 'WebhookEventType',
   description:
     'What happened to the job. `job.refunded`: the client cancelled it. `job.cancelled`: the service withdrew it. New types may be added: respond with 2xx to a type that you do not know.',

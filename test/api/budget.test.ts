@@ -245,6 +245,15 @@ describe('a request', () => {
     expect(deleted).toHaveBeenCalledTimes(2)
   })
 
+  it.each([
+    ['/v1/webhook-endpoints', 2],
+    ['/v1/webhook-deliveries', 1],
+  ])('makes one Organisation call and few reads for GET %s', async (path, d1) => {
+    const calls = countCalls()
+    expect((await shop.test.get(path)).status).toBe(200)
+    expect(calls).toEqual({ ...NOTHING, organisation: 1, d1 })
+  })
+
   it.each(['/v1/workspaces', '/v1/account'])(
     'makes one Organisation call for GET %s',
     async (path) => {

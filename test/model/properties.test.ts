@@ -151,7 +151,7 @@ describe('one flipped bit', () => {
   })
 
   it('invalidates a cursor', async () => {
-    const list = { organisationId: newId('org') }
+    const list = [newId('org'), null, null]
     const jobId = newId('job')
     const cursor = createCursor(env, list, jobId)
     expect(readCursor(env, list, cursor)).toBe(jobId)

@@ -33,6 +33,7 @@ const API_ERROR_CODES = Object.keys({
   method_not_allowed: true,
   job_not_cancellable: true,
   job_not_finished: true,
+  delivery_in_progress: true,
   payload_too_large: true,
   validation_error: true,
   idempotency_key_reused: true,
@@ -175,6 +176,16 @@ describe('jobs.md', () => {
     assert.match(outputs.get('Cancel a job')?.[0] ?? '', /"job_not_cancellable"|"refunded"/)
     assert.deepEqual(outputs.get('Delete the pictures of a job'), [''])
     assertFields(result('Workspaces'), { workspaces: [{ name: 'Default' }] })
+  })
+})
+
+describe('webhooks.md', () => {
+  it('creates, tests, changes and deletes an endpoint, and lists deliveries', async () => {
+    const [created, managed, list] =
+      (await runExamples('webhooks')).get('Manage webhooks by API') ?? []
+    assertFields(jsonOf(created), { events: ['job.completed', 'job.failed'], mode: 'test' })
+    assert.match(managed ?? '', /"type":"job.failed".*"status":"disabled".*"secret":"whsec_/s)
+    assertFields(jsonOf(list), { has_more: false })
   })
 })
 

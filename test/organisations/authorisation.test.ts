@@ -253,7 +253,7 @@ async function newTeam() {
     limited: await newUser({ organisationId, role: 'developer', workspaceIds: [workspaceId] }),
     billing: await newTeamMember('billing'),
     viewer: await newTeamMember('viewer'),
-    apiKey: { type: 'api_key', keyHash: 'x', ipAddress: null },
+    apiKey: { type: 'api_key', keyHash: 'x', mode: 'live', workspaceIds: null, ipAddress: null },
     outsider: await newUser(),
   }
   const { userId } = await newTeamMember('viewer')

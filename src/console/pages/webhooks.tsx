@@ -2,12 +2,9 @@
 // deliveries.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { AppError } from '../../domain/errors.ts'
 import { permitsUnlimited } from '../../domain/role.ts'
-import { SCENARIO_HOST } from '../../domain/scenario.ts'
 import { DEFAULT_ENDPOINT, MAX_ADDED_ENDPOINTS } from '../../domain/webhook.ts'
 import { urlPolicyOf } from '../../http/base-url.ts'
-import { cancelJob } from '../../jobs/cancel.ts'
 import {
   listEndpoints,
   readEndpoint,
@@ -17,6 +14,7 @@ import {
 } from '../../webhooks/endpoints/endpoints.ts'
 import { listFailingReceivers } from '../../webhooks/endpoints/failing-receivers.ts'
 import { listDeliveries, listEndpointOutcomes } from '../../webhooks/delivery/read-deliveries.ts'
+import { endTestJob, testImageUrl } from '../../webhooks/test-event.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { EndpointList } from '../components/endpoint-list.tsx'
 import { Button, Field, PostForm } from '../components/form.tsx'
@@ -42,13 +40,6 @@ import { webhookEvent } from './webhook-event.tsx'
 
 const LATEST_DELIVERIES = 5
 
-/** The scenarios of the test events. The refunded job is cancelled while it is held pending. */
-const TEST_EVENTS = {
-  completed: '/model.jpg',
-  failed: '/fail/person_not_found',
-  refunded: '/pending/60',
-  cancelled: '/withdraw',
-} as const
 const OUTCOMES = ['completed', 'failed', 'refunded', 'cancelled'] as const
 
 export const webhooks = new Hono<ConsoleApp>()
@@ -75,7 +66,8 @@ export const webhooks = new Hono<ConsoleApp>()
     const form = await readForm(c, schema)
     const url = form.ok && (await testUrlOf(c, form.data.endpoint))
     if (!form.ok || !url) return redirectTo(c, '/settings/webhooks')
-    const imageUrl = `https://${SCENARIO_HOST}${TEST_EVENTS[form.data.outcome]}`
+    const type = `job.${form.data.outcome}` as const
+    const imageUrl = testImageUrl(type)
     const submitted = await submitFromConsole(c, {
       mode: 'test',
       nonce: form.data.nonce,
@@ -84,8 +76,10 @@ export const webhooks = new Hono<ConsoleApp>()
       testEvent: { for: form.data.endpoint, url },
     })
     if (!submitted.ok) return webhooksPage(c, submitted.state)
-    if (form.data.outcome === 'refunded') await cancelTestJob(c, submitted.jobId)
-    return redirectTo(c, `/jobs/${submitted.jobId}`)
+    const { jobId } = submitted
+    const organisationId = c.var.membership.organisation.id
+    await endTestJob(c.env, { type, organisationId, jobId })
+    return redirectTo(c, `/jobs/${jobId}`)
   })
   .route('/deliveries', deliveries)
   .route('/', disabledEndpoints)
@@ -98,16 +92,6 @@ const defaultEndpointIn = (c: ConsoleContext) => ({ ...scopeOf(c), endpointId: D
 async function testUrlOf(c: ConsoleContext, endpointId: string): Promise<string> {
   const { url, enabled } = await readEndpoint({ ...scopeOf(c), endpointId })
   return enabled ? url : ''
-}
-
-/** Cancels a job, unless an earlier request with the same form has cancelled it. */
-async function cancelTestJob(c: ConsoleContext, jobId: string): Promise<void> {
-  const organisationId = c.var.membership.organisation.id
-  try {
-    await cancelJob({ env: c.env, organisationId, jobId })
-  } catch (error) {
-    if (!(error instanceof AppError && error.code === 'job_not_cancellable')) throw error
-  }
 }
 
 async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?: string) {

@@ -127,3 +127,9 @@ const algorithm = (iv: Uint8Array<ArrayBuffer>, context: string) => ({
 const base64url = (data: Uint8Array) => data.toBase64({ alphabet: 'base64url', omitPadding: true })
 
 const bytes = (text: string) => Uint8Array.fromBase64(text, { alphabet: 'base64url' })
+
+/**
+ * The column `webhook_secret` of new organisations, whose default endpoint has the secret. The release before
+ * cannot decrypt it, so that it postpones deliveries instead of signing them with a wrong secret.
+ */
+export const NO_SECRET = 'enc:v1:none'

@@ -1,8 +1,10 @@
-// Reads webhook events and their attempts. For members who may read deliveries.
+// Reads webhook events and their attempts. For members who may read deliveries. For a test key, only the events
+// of test jobs exist.
 import { requirePermission } from '../../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../../organisations/authorisation.ts'
 import { findNearby } from '../../platform/db/read-sessions.ts'
 import type { WebhookAttemptRow, WebhookEventRow } from '../../platform/db/webhook-schema.ts'
+import { limitedModeOf } from '../../domain/actor.ts'
 import { AppError } from '../../domain/errors.ts'
 import { countFailedEvents, scanDeliveries } from './deliveries-store.ts'
 import type { Delivery, DeliveryFilter, PageStart } from './deliveries-store.ts'
@@ -42,7 +44,7 @@ export async function listDeliveries({
   const { workspaceIds } = await requirePermission(request, 'jobs')
   const { env, organisationId } = request
   const { deliveries, continueAt, isPartial } = await scanDeliveries(env, organisationId, {
-    filter: { ...filter, workspaceIds },
+    filter: { ...filter, mode: limitedModeOf(request.actor) ?? filter.mode, workspaceIds },
     start,
     limit,
   })
@@ -81,7 +83,9 @@ export async function listEndpointOutcomes(
 export async function readEvent({ eventId, ...request }: EventRequest): Promise<WebhookEventRow> {
   const { workspaceIds } = await requirePermission(request, 'jobs')
   const { env, organisationId } = request
-  const event = await findNearby(() => findEvent(env, organisationId, { eventId, workspaceIds }))
+  const mode = limitedModeOf(request.actor)
+  const options = { eventId, workspaceIds, mode }
+  const event = await findNearby(() => findEvent(env, organisationId, options))
   if (!event) throw new AppError('not_found')
   return event
 }

@@ -1,4 +1,5 @@
 // Resends events at the request of a member, outside the schedule.
+import { limitedModeOf } from '../../domain/actor.ts'
 import type { AuditEntry } from '../../organisations/audit-log.ts'
 import { requirePermission } from '../../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../../organisations/authorisation.ts'
@@ -24,7 +25,11 @@ export async function resendEvent({
 }: OrganisationRequest & { eventId: string }): Promise<boolean> {
   const { workspaceIds } = await requirePermission(request, 'develop')
   const { env, actor, organisationId } = request
-  if (workspaceIds && !(await findEvent(env, organisationId, { eventId, workspaceIds }))) {
+  const limits = { workspaceIds, mode: limitedModeOf(actor) }
+  if (
+    (limits.workspaceIds || limits.mode) &&
+    !(await findEvent(env, organisationId, { eventId, ...limits }))
+  ) {
     return false
   }
   const entry = { organisationId, actor, action: 'webhook_event.resent', target: eventId } as const

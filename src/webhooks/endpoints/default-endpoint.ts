@@ -2,8 +2,8 @@
 // secret signs deliveries to both. Its row is created when it is first needed.
 import { and, eq, inArray } from 'drizzle-orm'
 import { requireOperator } from '../../organisations/authorisation.ts'
-import { NO_SECRET } from '../../organisations/create-organisation.ts'
 import { database, listed } from '../../platform/db/database.ts'
+import { NO_SECRET } from '../../platform/db/encryption.ts'
 import { atPrimary } from '../../platform/db/read-sessions.ts'
 import { jobsDatabase } from '../../platform/db/shards.ts'
 import { organisations } from '../../platform/db/schema.ts'

@@ -1,10 +1,13 @@
 // The webhook endpoints of an organisation: the default endpoint, and those that it adds. An added endpoint
-// receives the events of the types and the mode that it selects. Each has its own secret.
+// receives the events of the types and the mode that it selects. Each has its own secret. For a test key, only
+// endpoints of test mode exist.
 import { auditInsert, changedDetails } from '../../organisations/audit-log.ts'
 import type { AuditAction, AuditEntry } from '../../organisations/audit-log.ts'
 import { requirePermission, requireUnlimited } from '../../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../../organisations/authorisation.ts'
-import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
+import type { EndpointRow, FailingReceiverRow } from '../../platform/db/webhook-schema.ts'
+import { limitedModeOf } from '../../domain/actor.ts'
+import type { Actor } from '../../domain/actor.ts'
 import { AppError } from '../../domain/errors.ts'
 import { DAY_MS } from '../../domain/limits.ts'
 import { DEFAULT_ENDPOINT, MAX_ADDED_ENDPOINTS } from '../../domain/webhook.ts'
@@ -18,7 +21,7 @@ import {
   rotateSecretRow,
   updateEndpointRow,
 } from './endpoint-store.ts'
-import { resetReceiver } from './failing-receiver-store.ts'
+import { failingReceiversOf, resetReceiver } from './failing-receiver-store.ts'
 import { createSecret, decryptWebhookSecret } from './secrets.ts'
 
 /** The previous secret also signs for this time. */
@@ -45,6 +48,25 @@ export async function listEndpoints(
 }
 
 /**
+ * The added endpoints, oldest first. For members who may read deliveries.
+ * @throws AppError not_found
+ */
+export async function listAddedEndpoints(request: OrganisationRequest): Promise<EndpointRow[]> {
+  await requirePermission(request, 'jobs')
+  const rows = await endpointsOf(request.env, request.organisationId)
+  return rows.filter((row) => row.id !== DEFAULT_ENDPOINT && isVisible(request.actor, row))
+}
+
+/**
+ * The failures of endpoints, by their `receiver`. For members who may read deliveries.
+ * @throws AppError not_found
+ */
+export async function listFailures(request: OrganisationRequest): Promise<FailingReceiverRow[]> {
+  await requirePermission(request, 'jobs')
+  return failingReceiversOf(request.env, request.organisationId)
+}
+
+/**
  * An endpoint. For members who may read deliveries.
  * @throws AppError not_found
  */
@@ -55,21 +77,27 @@ export async function readEndpoint(request: EndpointRequest): Promise<EndpointRo
 
 /**
  * Adds an endpoint with a new secret. It receives the events of jobs that end from now on. A repetition
- * with the same id changes nothing. For developers.
+ * with the same id changes nothing, and the returned secret is then not valid. For developers.
+ * @returns the endpoint, and its secret in plain text
  * @throws AppError not_found, or validation_error when the organisation has the maximum number
  */
 export async function addEndpoint({
   settings,
   ...request
-}: EndpointRequest & { settings: EndpointSettings }): Promise<void> {
+}: EndpointRequest & { settings: EndpointSettings }): Promise<{
+  endpoint: EndpointRow
+  secret: string
+}> {
   await requireUnlimited(request, 'develop')
+  requireMode(request.actor, settings)
   const { env, organisationId, endpointId } = request
+  const created = await createSecret(env, organisationId)
   const row = {
     ...settings,
     organisationId,
     id: endpointId,
     enabled: true,
-    secret: (await createSecret(env, organisationId)).stored,
+    secret: created.stored,
     secretPrevious: null,
     secretPreviousUntil: null,
     createdAt: new Date(),
@@ -81,23 +109,29 @@ export async function addEndpoint({
       `An organisation can have at most ${MAX_ADDED_ENDPOINTS} added endpoints.`,
     )
   await applyChange(request, true)
+  return { endpoint: row, secret: created.secret }
 }
 
 /**
  * Changes an added endpoint. Events that wait for delivery keep their URL. Saving an endpoint
  * deletes the record of its failures. For developers.
+ * @returns the endpoint after the change
  * @throws AppError not_found
  */
 export async function updateEndpoint({
   change,
   ...request
-}: EndpointRequest & { change: Partial<EndpointSettings & { enabled: boolean }> }): Promise<void> {
+}: EndpointRequest & {
+  change: Partial<EndpointSettings & { enabled: boolean }>
+}): Promise<EndpointRow> {
   await requireUnlimited(request, 'develop')
+  requireMode(request.actor, change)
   const before = await find(request)
   const after = { ...before, ...change }
   const details = changedDetails<Auditable>(auditable(before), auditable(after))
   if (details) await update(request, change, entryOf(request, 'webhook_endpoint.updated', details))
   await applyChange(request, after.enabled)
+  return after
 }
 
 /**
@@ -172,12 +206,29 @@ export async function revealSecret(request: EndpointRequest): Promise<string> {
   return secret
 }
 
-async function find({ env, organisationId, endpointId }: EndpointRequest): Promise<EndpointRow> {
+/** Whether an endpoint exists for an actor. */
+function isVisible(actor: Actor, { mode }: Pick<EndpointRow, 'mode'>): boolean {
+  const limit = limitedModeOf(actor)
+  return limit === undefined || limit === mode
+}
+
+/** @throws AppError validation_error if an endpoint with these settings would not exist for the actor */
+function requireMode(actor: Actor, { mode }: Partial<EndpointSettings>): void {
+  if (mode === undefined || isVisible(actor, { mode })) return
+  throw new AppError('validation_error', 'mode must be test with a test key.')
+}
+
+async function find({
+  env,
+  actor,
+  organisationId,
+  endpointId,
+}: EndpointRequest): Promise<EndpointRow> {
   const row =
     endpointId === DEFAULT_ENDPOINT
       ? await defaultEndpointOf(env, organisationId)
       : await findEndpoint(env, { organisationId, id: endpointId })
-  if (!row) throw new AppError('not_found')
+  if (!row || !isVisible(actor, row)) throw new AppError('not_found')
   return row
 }
 

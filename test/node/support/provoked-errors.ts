@@ -45,7 +45,26 @@ export async function provokeErrors(service: Service): Promise<Record<string, Pr
   await submit(key, IMAGES, { 'Idempotency-Key': 'one' })
   await submit(limited.api_keys.test)
 
+  const endpoints = '/webhook-endpoints'
+  const change = (method: string, path: string, body: object) =>
+    send(key, method, path, { body: JSON.stringify(body) })
+  const created = await change('POST', endpoints, { url: 'https://shop.example/hook' })
+  const endpoint = `${endpoints}/${(created.body as { id?: string }).id}`
+  await change('PATCH', endpoint, { status: 'disabled' })
+  // Its first retry is due in seconds.
+  const hook = { ...IMAGES, webhook_url: `${service.url}/nowhere` }
+  const { job_id: delivering = '' } = (await submit(key, hook, { Prefer: 'wait=20' })).body
+  const delivery = `/webhook-deliveries/${delivering.replace('job', 'evt')}`
+  const tooLarge = { padding: 'x'.repeat(70_000) }
+
   return {
+    not_found: await send(key, 'GET', delivery.replace('evt', 'job')),
+    delivery_in_progress: await send(key, 'POST', `${delivery}/resend`),
+    payload_too_large: await submit(key, tooLarge),
+    'createWebhookEndpoint validation_error': await change('POST', endpoints, {}),
+    'updateWebhookEndpoint validation_error': await change('PATCH', endpoint, { status: '' }),
+    'sendTestEvent validation_error': await change('POST', `${endpoint}/test`, {}),
+    'listWebhookDeliveries validation_error': await send(key, 'GET', '/webhook-deliveries?status='),
     invalid_api_key: await submit(key.replace(/.$/, '!')),
     api_key_revoked: await submit(revoked),
     insufficient_credits: await submit(broke.api_keys.live),
@@ -55,7 +74,6 @@ export async function provokeErrors(service: Service): Promise<Record<string, Pr
     job_not_found: await send(key, 'GET', `/jobs/${UNKNOWN_JOB}`),
     job_not_cancellable: await send(key, 'DELETE', `/jobs/${completed}`),
     job_not_finished: await send(key, 'DELETE', `/jobs/${unfinished}/output`),
-    'submitTryOn payload_too_large': await submit(key, { padding: 'x'.repeat(70_000) }),
     'submitTryOn validation_error': await submit(key, {
       garment_image_url: IMAGES.garment_image_url,
     }),

@@ -1,0 +1,47 @@
+// What the routes of webhooks share: their budget, the scope of use cases, and bodies.
+import { createMiddleware } from 'hono/factory'
+import type { z } from 'zod'
+import { AppError } from '../domain/errors.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { takeRouteBudget } from '../http/take-budget.ts'
+import { parse, readJson } from '../http/validation.ts'
+import { keyActor } from './authenticate-key.ts'
+import type { Admitted, AdmittedContext } from './authenticate-key.ts'
+import type { ApiApp, ApiContext } from './api-context.ts'
+import { ignoredFields } from './ignored-fields.ts'
+
+/**
+ * Takes what the budget of the route allows the organisation. Follows `admitted`.
+ * @throws AppError rate_limit_exceeded
+ */
+export const limitChanges = createMiddleware<ApiApp & Admitted>(async (c, next) => {
+  const taken = await takeRouteBudget(c, { organisation: c.get('scope').organisationId })
+  if (taken.ok) return next()
+  const seconds = String(taken.waitSeconds)
+  throw new AppError(
+    'rate_limit_exceeded',
+    'Too many changes of webhooks in this hour. Wait for the number of seconds in the Retry-After header.',
+    { 'Retry-After': seconds },
+  )
+})
+
+/** The caller's key and organisation, for use cases. */
+export const scopeOf = (c: AdmittedContext): OrganisationRequest => ({
+  env: c.env,
+  actor: keyActor(c),
+  organisationId: c.get('scope').organisationId,
+})
+
+/**
+ * Parses the JSON body, and names unknown fields in the Ignored-Fields header.
+ * @throws AppError payload_too_large or validation_error
+ */
+export async function readFields<T>(
+  c: ApiContext,
+  schema: z.ZodType<T> & { shape: object },
+): Promise<T> {
+  const value = await readJson(c.req.raw)
+  const body = parse(schema, value)
+  c.header('Ignored-Fields', ignoredFields(Object(value), schema.shape))
+  return body
+}
