@@ -273,3 +273,22 @@ export const deliveries = {
     }),
   },
 }
+
+const day = (date: string, completed: number, failed: number, other: number) => ({
+  date,
+  completed,
+  failed,
+  other,
+  credits_consumed: completed,
+})
+
+export const usage = {
+  days: example('Two days', {
+    mode: 'live',
+    from: '2026-11-19',
+    to: '2026-11-20',
+    days: [day('2026-11-19', 212, 9, 1), day('2026-11-20', 48, 2, 3)],
+    total: { completed: 260, failed: 11, other: 4, credits_consumed: 260 },
+    is_complete: true,
+  }),
+}

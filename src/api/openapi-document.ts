@@ -52,7 +52,8 @@ const WebhookHeaders = z.object({
 /** Removes what describes the validator and not the API, and leaves objects open for new fields. */
 const publish: CreateDocumentOptions['override'] = ({ jsonSchema }) => {
   if (jsonSchema.additionalProperties === false) delete jsonSchema.additionalProperties
-  if (jsonSchema.type !== 'string' || jsonSchema.format === 'date-time') delete jsonSchema.pattern
+  if (jsonSchema.type !== 'string' || jsonSchema.format?.startsWith('date'))
+    delete jsonSchema.pattern
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
 }

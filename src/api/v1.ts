@@ -8,6 +8,7 @@ import { jobs } from './jobs.ts'
 import { logRequest } from './log-request.ts'
 import { tryOn } from './try-on.ts'
 import { uploads } from './uploads.ts'
+import { usage } from './usage.ts'
 import { webhookDeliveries } from './webhook-deliveries.ts'
 import { webhookEndpoints } from './webhook-endpoints.ts'
 
@@ -22,6 +23,7 @@ export const v1 = new Hono<ApiApp>()
   .route('/tryon', tryOn)
   .route('/jobs', jobs)
   .route('/uploads', uploads)
+  .route('/usage', usage)
   .route('/webhook-endpoints', webhookEndpoints)
   .route('/webhook-deliveries', webhookDeliveries)
   .route('/', account)

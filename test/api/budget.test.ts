@@ -248,6 +248,8 @@ describe('a request', () => {
   it.each([
     ['/v1/webhook-endpoints', 2],
     ['/v1/webhook-deliveries', 1],
+    // The counted days, their counts, and the jobs of today.
+    ['/v1/usage', 3],
   ])('makes one Organisation call and few reads for GET %s', async (path, d1) => {
     const calls = countCalls()
     expect((await shop.test.get(path)).status).toBe(200)

@@ -61,7 +61,7 @@ function call(route: string, token?: string): Promise<Response> {
 
 describe('the routes of the app', () => {
   it('are under /v1 or /operator, or public', () => {
-    expect(routesUnder('/v1/')).toHaveLength(18)
+    expect(routesUnder('/v1/')).toHaveLength(19)
     const others = routes.filter((route) => !/ \/(v1|operator)\//.test(route))
     expect(others.toSorted()).toEqual(PUBLIC.toSorted())
   })

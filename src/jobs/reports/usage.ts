@@ -1,4 +1,8 @@
-// The credits that live jobs have consumed in the current month, for the console.
+// The jobs and credits of each day: of the current month for the console, of up to 90 days for /v1.
+import { requirePermission } from '../../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../../organisations/authorisation.ts'
+import { RecentValues } from '../../platform/recent-values.ts'
+import type { Mode } from '../../domain/job.ts'
 import { DAY_MS } from '../../domain/limits.ts'
 import { monthStart } from '../../domain/month.ts'
 import { countsPerDay } from './job-statistics.ts'
@@ -34,4 +38,45 @@ export async function usageOf({
     credits: completed,
   }))
   return { days, total: days.reduce((total, entry) => total + entry.credits, 0) }
+}
+
+/** The latest days that `readUsage` knows, with today: all of them have statistics. */
+export const USAGE_DAYS = 90
+
+/** The jobs that were submitted on one day (UTC). */
+export interface DayOfUsage {
+  /** Days since 1970. */
+  day: number
+  completed: number
+  failed: number
+  /** Cancelled and refunded jobs; of a day that is not counted yet, also unfinished ones. */
+  other: number
+}
+
+const recent = new RecentValues<{ days: DayOfUsage[]; isComplete: boolean }>({
+  ttlMs: 60_000,
+  maxEntries: 200,
+})
+
+/**
+ * The jobs of one mode on each of the latest `USAGE_DAYS` days, oldest first. At most a minute old, so that
+ * repeated requests do not count the jobs of today again. For members who may read jobs.
+ * @returns `isComplete`: false when there are too many jobs that cron has not counted
+ * @throws AppError not_found
+ */
+export async function readUsage({ mode, ...request }: OrganisationRequest & { mode: Mode }) {
+  const { workspaceIds } = await requirePermission(request, 'jobs')
+  const { env, organisationId } = request
+  const first = Math.floor(Date.now() / DAY_MS) - USAGE_DAYS + 1
+  return recent.get([organisationId, workspaceIds, mode, first], async () => {
+    const selection = { env, organisationId, mode, workspaceIds }
+    const { periods, isLimited } = await countsPerDay(selection, { first, count: USAGE_DAYS })
+    const days = periods.map(({ completed, failed, other }, index) => ({
+      day: first + index,
+      completed,
+      failed,
+      other,
+    }))
+    return { days, isComplete: !isLimited }
+  })
 }

@@ -8,6 +8,7 @@ export const ROUTES = [
   'DELETE /v1/jobs/{jobId}',
   'DELETE /v1/jobs/{jobId}/output',
   'POST /v1/uploads',
+  'GET /v1/usage',
   'GET /v1/webhook-endpoints',
   'POST /v1/webhook-endpoints',
   'GET /v1/webhook-endpoints/{endpointId}',

@@ -79,6 +79,7 @@ export async function provokeErrors(service: Service): Promise<Record<string, Pr
     }),
     'uploadImage payload_too_large': await upload('x'.repeat(10 * 1024 * 1024 + 1)),
     'uploadImage validation_error': await upload('GIF89a'),
+    'getUsage validation_error': await send(key, 'GET', '/usage?from=2020-01-01'),
     'listJobs validation_error': await send(key, 'GET', '/jobs?limit=101'),
     idempotency_key_reused: await submit(key, slow, { 'Idempotency-Key': 'one' }),
     internal_error: await submit(key, {
