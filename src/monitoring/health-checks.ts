@@ -30,10 +30,13 @@ export interface HealthChecks {
 export async function runHealthChecks(env: Env): Promise<HealthChecks> {
   let jurisdiction: string | null = null
   let largestDatabaseBytes = 0
-  const query = async (binding: D1Database) => {
-    const { meta } = await binding.prepare('SELECT 1').run()
-    largestDatabaseBytes = Math.max(largestDatabaseBytes, meta.size_after)
-  }
+  const query = (binding: D1Database) =>
+    binding
+      .prepare('SELECT 1')
+      .run()
+      .then(({ meta }) => {
+        largestDatabaseBytes = Math.max(largestDatabaseBytes, meta.size_after)
+      })
   const checks: [name: string, check: () => Promise<unknown>][] = [
     ['settings', async () => checkSettings(env)],
     ['alerts', () => checkAlerts(env)],
