@@ -9,7 +9,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Dict, List, NamedTuple, Optional, Union
 
-from try_on import TryOnClient
+from try_on import AsyncTryOnClient, TryOnClient
 
 # A proxy of the environment would not reach the loopback interface.
 os.environ["no_proxy"] = "127.0.0.1,localhost"
@@ -81,7 +81,7 @@ class FakeApi:
                 fake.requests.append(Request(self.command, self.path, headers, body))
                 fake.respond(self)
 
-            do_GET = do_POST = do_DELETE = do_CONNECT = handle_one
+            do_GET = do_POST = do_PATCH = do_DELETE = do_CONNECT = handle_one
 
             def log_message(self, format: str, *args: Any) -> None:
                 pass
@@ -114,6 +114,10 @@ class FakeApi:
     def client(self, **options: Any) -> TryOnClient:
         """A client of this server."""
         return TryOnClient(API_KEY, self.url, **options)
+
+    def async_client(self, **options: Any) -> AsyncTryOnClient:
+        """An asynchronous client of this server."""
+        return AsyncTryOnClient(API_KEY, self.url, **options)
 
     def __enter__(self) -> FakeApi:
         return self

@@ -21,6 +21,8 @@ SECTIONS = (
     "Submit without waiting",
     "List jobs",
     "Account and workspaces",
+    "Webhook endpoints and usage",
+    "asyncio",
     "Errors",
 )
 

@@ -6,6 +6,7 @@ TRY_ON_TEST_IMAGE is the path of a JPEG file.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import unittest
@@ -13,7 +14,7 @@ import urllib.request
 from datetime import datetime, timedelta, timezone
 from typing import Any, Dict, List, get_args
 
-from try_on import ApiError, Job, JobError, TryOnClient, WaitTimeoutError, models
+from try_on import ApiError, AsyncTryOnClient, Job, JobError, TryOnClient, WaitTimeoutError, models
 
 from .fake_api import IMAGES
 
@@ -104,12 +105,44 @@ class ServiceTest(unittest.TestCase):
         account = self.client.account.get()
         self.assertEqual((account["plan"], account["credits"]), ("starter", 100))
 
+    def test_manages_webhooks_and_reads_usage(self) -> None:
+        endpoints = self.client.webhook_endpoints
+        created = endpoints.create(f"{URL}/nowhere", events=["job.failed"], name="Orders")
+        self.assertEqual((created["mode"], created["events"]), ("test", ["job.failed"]))
+        self.assertNotEqual(endpoints.rotate_secret(created["id"]), created["secret"])
+        sent = endpoints.send_test_event(created["id"], "job.failed")
+        self.client.jobs.wait(sent["job_id"])
+        [delivery] = self.client.webhook_deliveries.list(job_id=sent["job_id"])
+        found = self.client.webhook_deliveries.get(delivery["event_id"])
+        self.assertEqual(found["endpoint_id"], created["id"])
+        # Its first retry is due in seconds, or was just made.
+        try:
+            resent = self.client.webhook_deliveries.resend(delivery["event_id"])
+            self.assertEqual(resent["status"], "retrying")
+        except ApiError as error:
+            self.assertEqual(error.code, "delivery_in_progress")
+        self.assertEqual(endpoints.update(created["id"], status="disabled")["status"], "disabled")
+        endpoints.delete(created["id"])
+        self.assertNotIn(created["id"], [each["id"] for each in endpoints.list()])
+        usage = self.client.usage.get()
+        self.assertEqual((usage["mode"], len(usage["days"])), ("test", 30))
+
+    def test_runs_a_job_with_asyncio(self) -> None:
+        async def run() -> Job:
+            async with AsyncTryOnClient(os.environ["TRY_ON_TEST_KEY"], URL) as client:
+                return await client.try_on.run(**IMAGES)
+
+        self.assertEqual(asyncio.run(run())["status"], "completed")
+
     def test_the_types_match_the_openapi_document(self) -> None:
         with urllib.request.urlopen(f"{URL}/openapi.json") as response:
             schemas = json.load(response)["components"]["schemas"]
         for name in (
             *("Account", "Cancelled", "Job", "JobList", "ListedJob", "Submitted", "Upload"),
-            *("Workspace", "WorkspaceList"),
+            *("Workspace", "WorkspaceList", "WebhookEndpoint", "WebhookEndpointList"),
+            *("CreatedWebhookEndpoint", "TestEvent", "WebhookAttempt", "WebhookDelivery"),
+            *("WebhookDeliveryList", "WebhookDeliveryWithAttempts", "WebhookSecret"),
+            *("Usage", "UsageDay", "UsageTotal"),
         ):
             fields = set(getattr(models, name).__annotations__)
             self.assertEqual(fields, set(schemas[name]["properties"]), name)

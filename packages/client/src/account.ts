@@ -1,6 +1,7 @@
-// client.workspaces and client.account: the organisation of the API key.
+// client.workspaces, client.account and client.usage: the organisation of the API key.
+import { searchOf } from './pages.ts'
 import type { CallOptions, Requester } from './request.ts'
-import type { Account, Workspace } from './types.ts'
+import type { Account, Usage, Workspace } from './types.ts'
 
 /** Lists workspaces: `client.workspaces`. */
 export class Workspaces {
@@ -30,5 +31,29 @@ export class AccountReader {
   /** Reads the organisation: its plan, currency and credits. */
   get({ signal }: CallOptions = {}): Promise<Account> {
     return this.#requester.send<Account>({ method: 'GET', path: '/account', signal })
+  }
+}
+
+/** The range of `usage.get`, in days (UTC) such as `2026-11-20`. */
+export interface UsageQuery {
+  /** The first day, one of the latest 90. Default: 29 days before `to`. */
+  from?: string | undefined
+  /** The last day. Default: today. */
+  to?: string | undefined
+}
+
+/** Reads the usage: `client.usage`. */
+export class UsageReader {
+  readonly #requester: Requester
+
+  /** The client creates this object. */
+  constructor(requester: Requester) {
+    this.#requester = requester
+  }
+
+  /** Reads the jobs and credits of each day, in the mode of the API key. At most a minute old. */
+  get(query: UsageQuery = {}, { signal }: CallOptions = {}): Promise<Usage> {
+    const path = `/usage${searchOf(query)}`
+    return this.#requester.send<Usage>({ method: 'GET', path, signal })
   }
 }

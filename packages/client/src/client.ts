@@ -1,11 +1,13 @@
 // The client: its settings and its resources.
-import { AccountReader, Workspaces } from './account.ts'
+import { AccountReader, UsageReader, Workspaces } from './account.ts'
 import { Jobs } from './jobs.ts'
 import { Requester } from './request.ts'
 import type { Connection, Fetch } from './request.ts'
 import { TryOn } from './try-on.ts'
 import { Uploads } from './uploads.ts'
 import { VERSION } from './version.ts'
+import { WebhookDeliveries } from './webhook-deliveries.ts'
+import { WebhookEndpoints } from './webhook-endpoints.ts'
 
 const DEFAULT_MAX_RETRIES = 2
 const DEFAULT_TIMEOUT_MS = 60_000
@@ -51,6 +53,12 @@ export class TryOnClient {
   readonly workspaces: Workspaces
   /** Reads the account. */
   readonly account: AccountReader
+  /** Reads the jobs and credits of each day. */
+  readonly usage: UsageReader
+  /** Manages webhook endpoints. */
+  readonly webhookEndpoints: WebhookEndpoints
+  /** Reads and resends webhook deliveries. */
+  readonly webhookDeliveries: WebhookDeliveries
 
   /**
    * Creates a client. Sends no request.
@@ -63,6 +71,9 @@ export class TryOnClient {
     this.uploads = new Uploads(requester)
     this.workspaces = new Workspaces(requester)
     this.account = new AccountReader(requester)
+    this.usage = new UsageReader(requester)
+    this.webhookEndpoints = new WebhookEndpoints(requester)
+    this.webhookDeliveries = new WebhookDeliveries(requester)
   }
 }
 

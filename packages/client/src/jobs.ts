@@ -1,10 +1,11 @@
 // client.jobs: reads, lists, awaits and cancels jobs, and deletes their pictures.
 import { ApiError, TimeoutError } from './errors.ts'
-import { JobPages } from './job-pages.ts'
-import type { JobQuery } from './job-pages.ts'
+import { Pages } from './pages.ts'
+import type { JobPages, JobQuery } from './pages.ts'
+import { pathTo } from './request.ts'
 import type { Call, CallOptions, Requester } from './request.ts'
 import { sleep, withTimeout } from './timing.ts'
-import type { Cancelled, Job } from './types.ts'
+import type { Cancelled, Job, JobList } from './types.ts'
 
 /** The longest wait that the service grants to one request. */
 export const MAX_WAIT_SECONDS = 30
@@ -127,7 +128,8 @@ export class Jobs {
    * requested when it is needed.
    */
   list(query: JobQuery = {}, options: CallOptions = {}): JobPages {
-    return new JobPages(this.#requester, query, options)
+    const list = { requester: this.#requester, path: '/jobs', items: ({ jobs }: JobList) => jobs }
+    return new Pages(list, query, options)
   }
 }
 
@@ -135,8 +137,4 @@ export class Jobs {
 export const isFinal = ({ status }: Job): boolean =>
   ['completed', 'failed', 'cancelled', 'refunded'].includes(status)
 
-/** @throws TypeError for an id that would change the path of the URL */
-function pathOf(id: string): string {
-  if (!id || /^\.+$/.test(id)) throw new TypeError('The id of a job is required.')
-  return `/jobs/${encodeURIComponent(id)}`
-}
+const pathOf = (id: string): string => pathTo('/jobs', id, 'The id of a job is required.')

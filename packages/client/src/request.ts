@@ -1,5 +1,5 @@
-// Sends requests: headers, timeouts and retries. Every call of this client is safe to repeat:
-// submissions have an Idempotency-Key, and an upload that is stored twice costs nothing.
+// Sends requests: headers, timeouts and retries. Most calls of this client are safe to repeat: submissions have an
+// Idempotency-Key, and an upload that is stored twice costs nothing. The others set `isRepeatable`.
 import { ApiError, ConnectionError, TimeoutError, TryOnError } from './errors.ts'
 import { parseResponse } from './response.ts'
 import { sleep, withTimeout } from './timing.ts'
@@ -25,7 +25,7 @@ export interface Connection {
 }
 
 export interface Call extends CallOptions {
-  method: 'GET' | 'POST' | 'DELETE'
+  method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
   /** Below /v1, with the query. */
   path: string
   headers?: Record<string, string>
@@ -34,6 +34,8 @@ export interface Call extends CallOptions {
   waitSeconds?: number | undefined
   /** The job that the call is about. */
   jobId?: string
+  /** False: retries only after 429, since a repetition would take effect twice. Default: true. */
+  isRepeatable?: boolean
   /** Retries until the signal is aborted, and then throws the error of the last attempt. */
   retriesUntilAborted?: boolean
   /** Called before each retry with the error of the attempt. */
@@ -58,7 +60,7 @@ export class Requester {
    * @throws ApiError, ConnectionError, TimeoutError, or the reason of the signal
    */
   async send<T>(call: Call): Promise<T> {
-    const { retriesUntilAborted = false, signal } = call
+    const { retriesUntilAborted = false, isRepeatable = true, signal } = call
     const maxRetries = retriesUntilAborted ? Infinity : this.#connection.maxRetries
     const maxRetryAfterSeconds = retriesUntilAborted ? Infinity : MAX_RETRY_AFTER_SECONDS
     const headers = this.#headers(call)
@@ -67,6 +69,8 @@ export class Requester {
         return (await this.#attempt(call, headers)) as T
       } catch (error) {
         if (error instanceof TryOnError) error.jobId = call.jobId ?? null
+        const isRejected = error instanceof ApiError && error.status === 429
+        if (!isRepeatable && !isRejected) throw error
         const delayMs = retryDelayMs(error, attempt, maxRetryAfterSeconds)
         if (attempt >= maxRetries || delayMs === null) throw error
         call.onRetry?.(error)
@@ -113,6 +117,21 @@ export class Requester {
     return withTimeout(limitMs, call.signal, send, onTimeout)
   }
 }
+
+/**
+ * The path of a resource.
+ * @throws TypeError for an id that would change the path of the URL
+ */
+export function pathTo(collection: string, id: string, message = 'The id is required.'): string {
+  if (!id || /^\.+$/.test(id)) throw new TypeError(message)
+  return `${collection}/${encodeURIComponent(id)}`
+}
+
+/** The body of a request with JSON. */
+export const jsonBody = (value: object) => ({
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify(value),
+})
 
 /** `fetch` of Node says only "fetch failed"; its cause has the reason. */
 function messageOf(error: unknown): string {

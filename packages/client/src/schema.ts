@@ -31,6 +31,54 @@ export interface components {
      * @enum {string}
      */
     JobStatus: 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled' | 'refunded'
+    /** A new endpoint. Unknown fields are ignored. */
+    CreateWebhookEndpointRequest: {
+      /**
+       * The public http or https URL that receives the events.
+       * @example https://shop.example/webhooks/try-on
+       */
+      url: string
+      /** The types of events that it receives. By default all of them. */
+      events?: components['schemas']['WebhookEventType'][]
+      /** The mode of the jobs whose events it receives. Null for both. By default the mode of the API key, which is the only choice for a test key. */
+      mode?: ('live' | 'test') | null
+      /**
+       * A name for the console. By default the host of the URL.
+       * @example Order system
+       */
+      name?: string
+    }
+    /** The fields to change. Unknown fields are ignored. */
+    ChangeWebhookEndpointRequest: {
+      /**
+       * The public http or https URL that receives the events.
+       * @example https://shop.example/webhooks/try-on
+       */
+      url?: string
+      /**
+       * A name for the console.
+       * @example Order system
+       */
+      name?: string
+      /** The types of events that it receives. */
+      events?: components['schemas']['WebhookEventType'][]
+      /** The mode of the jobs whose events it receives. Null for both. */
+      mode?: ('live' | 'test') | null
+      /**
+       * Whether it receives events.
+       * @enum {string}
+       */
+      status?: 'enabled' | 'disabled'
+    }
+    /** Which event to send. */
+    TestEventRequest: {
+      /**
+       * The type of the event.
+       * @default job.completed
+       * @enum {string}
+       */
+      type: 'job.completed' | 'job.failed' | 'job.refunded' | 'job.cancelled'
+    }
     /** The body of a delivery to a webhook URL. `data` is the job at the time of the attempt. */
     WebhookBody: {
       /** What happened to the job. `job.refunded`: the client cancelled it. `job.cancelled`: the service withdrew it. New types may be added: respond with 2xx to a type that you do not know. */
@@ -196,6 +244,7 @@ export interface components {
       | 'method_not_allowed'
       | 'job_not_cancellable'
       | 'job_not_finished'
+      | 'delivery_in_progress'
       | 'payload_too_large'
       | 'validation_error'
       | 'idempotency_key_reused'
@@ -236,6 +285,227 @@ export interface components {
        * Until when jobs can be submitted with the URL (ISO 8601, UTC).
        */
       expires_at: string
+    }
+    /** The jobs and credits of a range of days. */
+    Usage: {
+      /** The mode of the jobs, which is that of the API key. */
+      mode: components['schemas']['Mode']
+      /**
+       * The first day.
+       */
+      from: string
+      /**
+       * The last day.
+       */
+      to: string
+      /** Every day, oldest first. */
+      days: components['schemas']['UsageDay'][]
+      /** The sum of all days of the range. */
+      total: components['schemas']['UsageTotal']
+      /** False while the latest days have more than 50,000 jobs that are not counted yet. Their counts then lack the oldest jobs until the day after. */
+      is_complete: boolean
+    }
+    /** The jobs that were submitted on one day, by their present outcome. */
+    UsageDay: {
+      /**
+       * The day (UTC).
+       */
+      date: string
+      /** The jobs that completed. */
+      completed: number
+      /** The jobs that failed. */
+      failed: number
+      /** The jobs that were cancelled or refunded, and of today also the unfinished ones. */
+      other: number
+      /** The credits that the completed jobs cost. */
+      credits_consumed: number
+    }
+    /** The sum of all days of the range. */
+    UsageTotal: {
+      /** The jobs that completed. */
+      completed: number
+      /** The jobs that failed. */
+      failed: number
+      /** The jobs that were cancelled or refunded, and of today also the unfinished ones. */
+      other: number
+      /** The credits that the completed jobs cost. */
+      credits_consumed: number
+    }
+    /** The webhook endpoints. */
+    WebhookEndpointList: {
+      /** The endpoints, oldest first. */
+      webhook_endpoints: components['schemas']['WebhookEndpoint'][]
+    }
+    /** An endpoint that receives events. */
+    WebhookEndpoint: {
+      /**
+       * The id of the endpoint.
+       * @example we_01m7w3zsg8fbx9c0m2q4r6t8v1
+       */
+      id: string
+      /** The name that the console shows. */
+      name: string
+      /** The URL that receives the events. */
+      url: string
+      /** The types of events that it receives. */
+      events: components['schemas']['WebhookEventType'][]
+      /** The mode of the jobs whose events it receives. Null for both. */
+      mode: ('live' | 'test') | null
+      /**
+       * Whether it receives events. The service disables an endpoint whose deliveries have failed for 5 days.
+       * @enum {string}
+       */
+      status: 'enabled' | 'disabled'
+      /** When deliveries began to fail (ISO 8601, UTC). Null if the latest delivery succeeded. */
+      failing_since: string | null
+      /**
+       * When the endpoint was created (ISO 8601, UTC).
+       */
+      created_at: string
+    }
+    /** A new endpoint with its signing secret. */
+    CreatedWebhookEndpoint: {
+      /**
+       * The id of the endpoint.
+       * @example we_01m7w3zsg8fbx9c0m2q4r6t8v1
+       */
+      id: string
+      /** The name that the console shows. */
+      name: string
+      /** The URL that receives the events. */
+      url: string
+      /** The types of events that it receives. */
+      events: components['schemas']['WebhookEventType'][]
+      /** The mode of the jobs whose events it receives. Null for both. */
+      mode: ('live' | 'test') | null
+      /**
+       * Whether it receives events. The service disables an endpoint whose deliveries have failed for 5 days.
+       * @enum {string}
+       */
+      status: 'enabled' | 'disabled'
+      /** When deliveries began to fail (ISO 8601, UTC). Null if the latest delivery succeeded. */
+      failing_since: string | null
+      /**
+       * When the endpoint was created (ISO 8601, UTC).
+       */
+      created_at: string
+      /**
+       * The secret that signs deliveries to this endpoint. Store it: no other response contains it.
+       * @example whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD
+       */
+      secret: string
+    }
+    /** A new signing secret. */
+    WebhookSecret: {
+      /**
+       * The secret that signs deliveries to this endpoint. Store it: no other response contains it.
+       * @example whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD
+       */
+      secret: string
+    }
+    /** The test job whose event is sent. */
+    TestEvent: {
+      /**
+       * The id of the job.
+       * @example job_01m7w4n5twfh782ygbjfb2yp7a
+       */
+      job_id: string
+      /** What happened to the job. `job.refunded`: the client cancelled it. `job.cancelled`: the service withdrew it. New types may be added: respond with 2xx to a type that you do not know. */
+      type: components['schemas']['WebhookEventType']
+    }
+    /** A page of deliveries. */
+    WebhookDeliveryList: {
+      /** The deliveries, newest first. */
+      webhook_deliveries: components['schemas']['WebhookDelivery'][]
+      /** The `cursor` of the next page. Null on the last page. */
+      next_cursor: string | null
+      /** Whether another page follows. */
+      has_more: boolean
+    }
+    /** The delivery of an event to one receiver. */
+    WebhookDelivery: {
+      /**
+       * The id of the event, which each attempt sends as `webhook-id`.
+       * @example evt_01m7w4n5twfh782ygbjfb2yp7a
+       */
+      event_id: string
+      /** What happened to the job. `job.refunded`: the client cancelled it. `job.cancelled`: the service withdrew it. New types may be added: respond with 2xx to a type that you do not know. */
+      type: components['schemas']['WebhookEventType']
+      /** The state of the delivery. `pending`: no attempt has been made. `retrying`: an attempt failed and another will follow. `delivered`: the receiver responded with 2xx. `failed`: no further attempt will be made. */
+      status: components['schemas']['WebhookStatus']
+      /**
+       * The id of the job.
+       * @example job_01m7w4n5twfh782ygbjfb2yp7a
+       */
+      job_id: string
+      /** The webhook endpoint that receives it. Null for the default URL and the URL of a job. */
+      endpoint_id: string | null
+      /** The URL that receives it. */
+      url: string
+      /** The number of attempts so far. */
+      attempt_count: number
+      /** The HTTP status of the latest attempt. Null if there was no response. */
+      response_status: number | null
+      /** Why the latest attempt had no response. Null if it had one. */
+      error: string | null
+      /** When the next attempt is due (ISO 8601, UTC). Null once it is delivered or has failed. */
+      next_attempt_at: string | null
+      /**
+       * When the job ended (ISO 8601, UTC).
+       */
+      created_at: string
+    }
+    /** A delivery with its attempts. */
+    WebhookDeliveryWithAttempts: {
+      /**
+       * The id of the event, which each attempt sends as `webhook-id`.
+       * @example evt_01m7w4n5twfh782ygbjfb2yp7a
+       */
+      event_id: string
+      /** What happened to the job. `job.refunded`: the client cancelled it. `job.cancelled`: the service withdrew it. New types may be added: respond with 2xx to a type that you do not know. */
+      type: components['schemas']['WebhookEventType']
+      /** The state of the delivery. `pending`: no attempt has been made. `retrying`: an attempt failed and another will follow. `delivered`: the receiver responded with 2xx. `failed`: no further attempt will be made. */
+      status: components['schemas']['WebhookStatus']
+      /**
+       * The id of the job.
+       * @example job_01m7w4n5twfh782ygbjfb2yp7a
+       */
+      job_id: string
+      /** The webhook endpoint that receives it. Null for the default URL and the URL of a job. */
+      endpoint_id: string | null
+      /** The URL that receives it. */
+      url: string
+      /** The number of attempts so far. */
+      attempt_count: number
+      /** The HTTP status of the latest attempt. Null if there was no response. */
+      response_status: number | null
+      /** Why the latest attempt had no response. Null if it had one. */
+      error: string | null
+      /** When the next attempt is due (ISO 8601, UTC). Null once it is delivered or has failed. */
+      next_attempt_at: string | null
+      /**
+       * When the job ended (ISO 8601, UTC).
+       */
+      created_at: string
+      /** The latest attempts, at most 10, the latest first. */
+      attempts: components['schemas']['WebhookAttempt'][]
+    }
+    /** An attempt at a delivery. */
+    WebhookAttempt: {
+      /** The number of the attempt, from 1. */
+      number: number
+      /**
+       * When it started (ISO 8601, UTC).
+       */
+      attempted_at: string
+      /** How long it took, in milliseconds. */
+      duration_ms: number
+      /** The HTTP status of the response. Null if there was none. */
+      response_status: number | null
+      /** The first 1,024 bytes of the response, of earlier attempts the first 128. Null if there was none. */
+      response_body: string | null
+      /** Why there was no response. Null if there was one. */
+      error: string | null
     }
     /** The active workspaces of the organisation. */
     WorkspaceList: {

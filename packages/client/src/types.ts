@@ -33,3 +33,25 @@ export type Account = Schemas['Account']
 export type Upload = Schemas['Upload']
 /** The body of a webhook. */
 export type WebhookEvent = Schemas['WebhookBody']
+/** The type of an event. */
+export type WebhookEventType = Schemas['WebhookEventType']
+/** An endpoint that receives events. */
+export type WebhookEndpoint = Schemas['WebhookEndpoint']
+/** A new endpoint with its signing secret. */
+export type CreatedWebhookEndpoint = Schemas['CreatedWebhookEndpoint']
+/** The settings of a new endpoint. */
+export type CreateWebhookEndpointRequest = Schemas['CreateWebhookEndpointRequest']
+/** A change of an endpoint. */
+export type ChangeWebhookEndpointRequest = Schemas['ChangeWebhookEndpointRequest']
+/** The test job of a test event. */
+export type TestEvent = Schemas['TestEvent']
+/** The state of a delivery. `delivered` and `failed` are final. */
+export type DeliveryStatus = Schemas['WebhookStatus']
+/** The delivery of an event to one receiver. */
+export type WebhookDelivery = Schemas['WebhookDelivery']
+/** A delivery with its attempts. */
+export type WebhookDeliveryWithAttempts = Schemas['WebhookDeliveryWithAttempts']
+/** A page of deliveries. */
+export type WebhookDeliveryList = Schemas['WebhookDeliveryList']
+/** The jobs and credits of a range of days. */
+export type Usage = Schemas['Usage']

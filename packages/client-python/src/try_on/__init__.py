@@ -1,6 +1,7 @@
 """Client of the Virtual Try-On API: two image URLs in, one picture out."""
 
 from . import webhooks
+from .aio import AsyncTryOnClient
 from .client import TryOnClient
 from .errors import (
     ApiConnectionError,
@@ -14,6 +15,7 @@ from .http import __version__
 from .models import (
     Account,
     Cancelled,
+    CreatedWebhookEndpoint,
     Job,
     JobErrorCode,
     JobList,
@@ -21,7 +23,16 @@ from .models import (
     ListedJob,
     Mode,
     Submitted,
+    TestEvent,
     Upload,
+    Usage,
+    UsageDay,
+    UsageTotal,
+    WebhookAttempt,
+    WebhookDelivery,
+    WebhookDeliveryList,
+    WebhookDeliveryWithAttempts,
+    WebhookEndpoint,
     WebhookEvent,
     WebhookEventType,
     WebhookStatus,
@@ -32,7 +43,9 @@ __all__ = [
     "Account",
     "ApiConnectionError",
     "ApiError",
+    "AsyncTryOnClient",
     "Cancelled",
+    "CreatedWebhookEndpoint",
     "Job",
     "JobError",
     "JobErrorCode",
@@ -41,10 +54,19 @@ __all__ = [
     "ListedJob",
     "Mode",
     "Submitted",
+    "TestEvent",
     "TryOnClient",
     "TryOnError",
     "Upload",
+    "Usage",
+    "UsageDay",
+    "UsageTotal",
     "WaitTimeoutError",
+    "WebhookAttempt",
+    "WebhookDelivery",
+    "WebhookDeliveryList",
+    "WebhookDeliveryWithAttempts",
+    "WebhookEndpoint",
     "WebhookEvent",
     "WebhookEventType",
     "WebhookStatus",

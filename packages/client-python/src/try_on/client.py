@@ -12,6 +12,7 @@ from typing import Callable, List, Optional, Union, cast
 from .errors import JobError, TryOnError
 from .http import HttpClient
 from .jobs import Jobs
+from .management import UsageResource, WebhookDeliveries, WebhookEndpoints
 from .models import Account, Job, Submitted, Upload, Workspace, WorkspaceList
 
 
@@ -31,6 +32,9 @@ class TryOnClient:
         uploads: Uploads images.
         workspaces: Lists workspaces.
         account: Reads the account.
+        usage: Reads the jobs and credits of each day.
+        webhook_endpoints: Manages webhook endpoints.
+        webhook_deliveries: Reads and resends webhook deliveries.
 
     Raises:
         TryOnError: There is no key or no address, or the key has characters that no key has.
@@ -64,6 +68,9 @@ class TryOnClient:
         self.uploads = Uploads(http)
         self.workspaces = Workspaces(http)
         self.account = AccountResource(http)
+        self.usage = UsageResource(http)
+        self.webhook_endpoints = WebhookEndpoints(http)
+        self.webhook_deliveries = WebhookDeliveries(http)
 
 
 class TryOn:

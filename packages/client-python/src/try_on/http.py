@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextvars
 import email.utils
 import http.client
 import json
 import random
+import threading
 import time
 import urllib.error
 import urllib.parse
@@ -15,12 +17,37 @@ from typing import Any, Dict, Mapping, Optional, Union
 
 from .errors import ApiConnectionError, ApiError
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # A longer Retry-After is left to the caller.
 MAX_RETRY_AFTER_SECONDS = 60.0
 _FIRST_DELAY_SECONDS = 0.5
 _MAX_DELAY_SECONDS = 8.0
+
+
+# Set by the asynchronous client: stops a call that is no longer awaited.
+cancelled: contextvars.ContextVar[Optional[threading.Event]] = contextvars.ContextVar(
+    "try_on_cancelled", default=None
+)
+
+
+class CallStopped(Exception):
+    """The task of the call was cancelled. Reaches no caller."""
+
+
+def stop_if_cancelled() -> None:
+    event = cancelled.get()
+    if event is not None and event.is_set():
+        raise CallStopped
+
+
+def pause(seconds: float) -> None:
+    """Sleeps, unless the call is cancelled."""
+    event = cancelled.get()
+    if event is None:
+        time.sleep(seconds)
+    elif event.wait(seconds):
+        raise CallStopped
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
@@ -86,6 +113,7 @@ class HttpClient:
         retries = self._max_retries if max_retries is None else max_retries
         attempt = 0
         while True:
+            stop_if_cancelled()
             # A new object for each attempt: urllib changes it when there is a proxy, and would send
             # a second HTTPS request to the proxy without encryption.
             request = urllib.request.Request(url, data=data, headers=all_headers, method=method)
@@ -95,7 +123,7 @@ class HttpClient:
                 delay = retry_delay(error, attempt, repeatable=repeatable)
                 if delay is None or attempt >= retries:
                     raise
-            time.sleep(delay)
+            pause(delay)
             attempt += 1
 
     def _send(self, request: urllib.request.Request, timeout_seconds: float) -> Any:

@@ -6,11 +6,12 @@ import math
 import time
 import urllib.parse
 from datetime import datetime, timezone
-from typing import Callable, Dict, Iterator, Optional, Union, cast
+from typing import Callable, Optional, Union, cast
 
 from .errors import ApiConnectionError, ApiError, WaitTimeoutError
-from .http import HttpClient, retry_delay
+from .http import HttpClient, pause, retry_delay
 from .models import Cancelled, Job, JobList, JobStatus, ListedJob
+from .pages import Pages
 
 # The API waits at most 30 seconds.
 _MAX_WAIT_SECONDS = 30
@@ -19,9 +20,6 @@ _UPDATE_SECONDS = 5
 # The time between reads when the API does not wait.
 _POLL_SECONDS = 1.0
 _ENDED = ("completed", "failed", "cancelled", "refunded")
-
-_Query = Dict[str, Union[str, int, None]]
-
 
 class Jobs:
     """Reads, lists and cancels jobs."""
@@ -89,7 +87,7 @@ class Jobs:
                         raise
                     raise WaitTimeoutError(last_read, timeout_seconds) from error
                 failures += 1
-                time.sleep(min(delay, ends_at - now))
+                pause(min(delay, ends_at - now))
                 continue
             last_read, failures = job, 0
             if on_update is not None:
@@ -99,7 +97,7 @@ class Jobs:
             now = time.monotonic()
             if now >= ends_at:
                 raise WaitTimeoutError(job, timeout_seconds)
-            time.sleep(max(0.0, min(read_at + _POLL_SECONDS, ends_at) - now))
+            pause(max(0.0, min(read_at + _POLL_SECONDS, ends_at) - now))
 
     def cancel(self, job_id: str) -> Cancelled:
         """Cancels a pending job and refunds its credit.
@@ -147,8 +145,10 @@ class Jobs:
         Raises:
             ValueError: A datetime has no time zone.
         """
-        return JobPages(
+        return Pages(
             self._http,
+            "/v1/jobs",
+            "jobs",
             {
                 "workspace_id": workspace_id,
                 "status": status,
@@ -160,36 +160,7 @@ class Jobs:
         )
 
 
-class JobPages:
-    """The result of ``jobs.list``. Sends no request until it is used.
-
-    Iterating reads page after page and yields each job; it raises ApiError or ApiConnectionError.
-    """
-
-    def __init__(self, http: HttpClient, query: _Query) -> None:
-        self._http = http
-        self._query = query
-
-    def page(self) -> JobList:
-        """Reads one page.
-
-        Raises:
-            ApiError: The API rejected the request.
-            ApiConnectionError: There was no response.
-        """
-        return self._read(self._query)
-
-    def __iter__(self) -> Iterator[ListedJob]:
-        query = self._query
-        while True:
-            page = self._read(query)
-            yield from page["jobs"]
-            if page["next_cursor"] is None:
-                return
-            query = {**query, "cursor": page["next_cursor"]}
-
-    def _read(self, query: _Query) -> JobList:
-        return cast(JobList, self._http.request("GET", "/v1/jobs", query=query))
+JobPages = Pages[ListedJob, JobList]
 
 
 def _path_of(job_id: str) -> str:

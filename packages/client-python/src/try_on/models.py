@@ -131,3 +131,115 @@ class WebhookEvent(TypedDict):
     timestamp: str
     """When the job ended."""
     data: ListedJob
+
+
+class WebhookEndpoint(TypedDict):
+    """An endpoint that receives events."""
+
+    id: str
+    name: str
+    url: str
+    events: List[WebhookEventType]
+    mode: Optional[Mode]
+    """The mode of the jobs whose events it receives; None for both."""
+    status: Literal["enabled", "disabled"]
+    failing_since: Optional[str]
+    created_at: str
+
+
+class CreatedWebhookEndpoint(WebhookEndpoint):
+    """A new endpoint with its signing secret."""
+
+    secret: str
+
+
+class WebhookEndpointList(TypedDict):
+    """The webhook endpoints, oldest first."""
+
+    webhook_endpoints: List[WebhookEndpoint]
+
+
+class WebhookSecret(TypedDict):
+    """A new signing secret."""
+
+    secret: str
+
+
+class TestEvent(TypedDict):
+    """The test job whose event is sent."""
+
+    job_id: str
+    type: WebhookEventType
+
+
+class WebhookDelivery(TypedDict):
+    """The delivery of an event to one receiver."""
+
+    event_id: str
+    type: WebhookEventType
+    status: WebhookStatus
+    job_id: str
+    endpoint_id: Optional[str]
+    """None for the default URL and the URL of a job."""
+    url: str
+    attempt_count: int
+    response_status: Optional[int]
+    error: Optional[str]
+    next_attempt_at: Optional[str]
+    """None once it is delivered or has failed."""
+    created_at: str
+
+
+class WebhookAttempt(TypedDict):
+    """An attempt at a delivery."""
+
+    number: int
+    attempted_at: str
+    duration_ms: int
+    response_status: Optional[int]
+    response_body: Optional[str]
+    error: Optional[str]
+
+
+class WebhookDeliveryWithAttempts(WebhookDelivery):
+    """A delivery with its attempts, the latest first."""
+
+    attempts: List[WebhookAttempt]
+
+
+class WebhookDeliveryList(TypedDict):
+    """A page of deliveries, newest first."""
+
+    webhook_deliveries: List[WebhookDelivery]
+    next_cursor: Optional[str]
+    """The cursor of the next page; None on the last page."""
+    has_more: bool
+
+
+class UsageTotal(TypedDict):
+    """The sum of all days of a range."""
+
+    completed: int
+    failed: int
+    other: int
+    """Cancelled and refunded jobs, and of today also unfinished ones."""
+    credits_consumed: int
+
+
+class UsageDay(UsageTotal):
+    """The jobs that were submitted on one day, UTC."""
+
+    date: str
+
+
+# `from` is a keyword, so the field needs this form.
+_UsageRange = TypedDict("_UsageRange", {"from": str, "to": str})
+
+
+class Usage(_UsageRange):
+    """The jobs and credits of a range of days."""
+
+    mode: Mode
+    days: List[UsageDay]
+    total: UsageTotal
+    is_complete: bool

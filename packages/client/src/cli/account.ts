@@ -1,4 +1,4 @@
-// try-on account and try-on workspaces.
+// try-on account, try-on usage and try-on workspaces.
 import { Command } from '@commander-js/extra-typings'
 import type { Context } from './context.ts'
 import { examples } from './help.ts'
@@ -24,6 +24,27 @@ export const account = (context: Context) =>
           ['Service', baseUrl],
         ]),
       )
+    })
+
+export const usage = (context: Context) =>
+  new Command('usage')
+    .summary('Show the jobs and credits of each day, in the mode of the key.')
+    .description('Days without jobs are not printed. With --json, they are.')
+    .option('--from <DATE>', 'First day (UTC), one of the latest 90. Default: 29 days before --to.')
+    .option('--to <DATE>', 'Last day (UTC). Default: today.')
+    .addHelpText('after', examples('try-on usage --from 2026-11-01'))
+    .action(async (range) => {
+      const { client } = await connect(context)
+      const found = await client.usage.get(range, { signal: context.signal })
+      const row = (name: string, day: typeof found.total) => [
+        name,
+        ...[day.completed, day.failed, day.other, day.credits_consumed].map(String),
+      ]
+      const used = found.days.filter((day) => day.completed + day.failed + day.other > 0)
+      const rows = [...used.map((day) => row(day.date, day)), row('Total', found.total)]
+      const titles = ['DAY', 'COMPLETED', 'FAILED', 'OTHER', 'CREDITS']
+      context.output.result(found, table(titles, rows))
+      if (!found.is_complete) context.output.note('The counts of the latest days are not complete.')
     })
 
 export const workspaces = (context: Context) =>

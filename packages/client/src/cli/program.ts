@@ -2,7 +2,7 @@
 import { Command } from '@commander-js/extra-typings'
 import type { CommandUnknownOpts } from '@commander-js/extra-typings'
 import { VERSION } from '../version.ts'
-import { account, workspaces } from './account.ts'
+import { account, usage, workspaces } from './account.ts'
 import { complete, completion } from './completion.ts'
 import type { Context } from './context.ts'
 import { ENVIRONMENT_AND_EXIT_CODES, examples, HELP_LAYOUT } from './help.ts'
@@ -12,6 +12,7 @@ import { login, logout } from './login.ts'
 import { run, upload } from './run.ts'
 import { makeStrict, unknownCommand } from './strict.ts'
 import { trigger } from './trigger.ts'
+import { webhooks } from './webhooks.ts'
 
 const COMMANDS = [
   login,
@@ -21,7 +22,9 @@ const COMMANDS = [
   upload,
   listen,
   trigger,
+  webhooks,
   account,
+  usage,
   workspaces,
   completion,
 ]
