@@ -28,6 +28,7 @@ copy('static', 'samples', ['model.jpg', 'garment.jpg'])
 const sampleFiles = SAMPLES.map(({ file }) => file)
 copy('static/samples', 'samples', sampleFiles)
 copy('static/samples/thumbnails', 'samples/thumbnails', sampleFiles)
+copy('static', 'docs', ['postman.json'])
 copy('downloads', 'releases', readdirSync(join(root, 'releases')))
 try {
   await buildWhenChanged(

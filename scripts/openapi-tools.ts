@@ -1,5 +1,5 @@
 // Loads packages/openapi-tools: linters and generators for the OpenAPI document. The package has a lock file of its
-// own, because only CI and `npm run generate -w @try-on/client` need its 180 packages.
+// own, because only CI and `npm run generate -w @try-on/client` need its 300 packages.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -16,6 +16,12 @@ export interface OpenApiTools {
   generateTypes(source: string): Promise<string>
   generateHeyApi(input: string, folder: string): Promise<void>
   generateOrval(input: string, file: string, client: 'zod' | 'fetch'): Promise<void>
+  /** Runs a Postman collection with files of a folder. */
+  runCollection(
+    file: string,
+    variables: Record<string, string>,
+    folder: string,
+  ): Promise<{ name: string; status: number | undefined; failures: string[] }[]>
   /** The exported names of a declaration file, and their members, that have no comment. */
   undocumentedExports(file: string): { checked: number; undocumented: string[] }
 }

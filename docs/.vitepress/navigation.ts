@@ -33,4 +33,4 @@ export const OWN_PAGE = { target: '_self', noIcon: true }
 
 /** Paths that the Worker or other assets serve. */
 export const SERVICE_PATHS =
-  /^\/(console|docs\/api|openapi\.(json|yaml)|llms\.txt|pricing|llms-full\.txt)([/#?]|$)/
+  /^\/(console|docs\/api|openapi\.(json|yaml)|llms\.txt|pricing|llms-full\.txt|static\/postman\.json)([/#?]|$)/

@@ -198,14 +198,16 @@ export const endpoints = {
     events: example('Some events', {
       url: WEBHOOK_URL,
       events: endpoint.events,
-      mode: 'live',
       name: endpoint.name,
     }),
   },
   created: { created: example('A new endpoint', { ...endpoint, secret: SECRET }) },
   changes: {
     disable: example('Disable it', { status: 'disabled' }),
-    events: example('Other events', { events: ['job.completed'] }),
+    events: example('Enable it with other events', {
+      events: ['job.completed'],
+      status: 'enabled',
+    }),
   },
   secrets: { rotated: example('A new secret', { secret: SECRET }) },
   tests: { failed: example('An event of a failed job', { type: 'job.failed' }) },

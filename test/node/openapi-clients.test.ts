@@ -17,6 +17,7 @@ import {
   responseOf,
 } from './support/openapi.ts'
 import type { OpenApi } from './support/openapi.ts'
+import { COLLECTION_FILE, createCollection } from '../../scripts/postman.ts'
 import { provokeErrors } from './support/provoked-errors.ts'
 import { startService } from './support/service.ts'
 import type { NewOrganisation, Service } from './support/service.ts'
@@ -133,10 +134,14 @@ describe('the examples of requests', { skip }, () => {
     })
 
   it('succeed as they are with a test key', async () => {
+    const body = JSON.stringify({ url: 'https://shop.example/hook' })
+    const created = await send('POST', '/v1/webhook-endpoints', { body })
+    const { id } = (await created.json()) as { id: string }
     for (const { place, method, path, operation } of operationsOf(document)) {
       for (const { name, value } of examplesOf(place, operation.requestBody?.content)) {
         if (!path.startsWith('/')) continue
-        const response = await send(method, path, { body: JSON.stringify(value) })
+        const address = path.replace('{endpointId}', id)
+        const response = await send(method, address, { body: JSON.stringify(value) })
         assert.ok(response.ok, `${place} ${name}: ${await response.text()}`)
       }
       for (const { contentType, url } of fileExamplesOf(operation.requestBody?.content)) {
@@ -173,6 +178,24 @@ describe('the examples of requests', { skip }, () => {
     const job = await send('POST', '/v1/tryon', { headers, body })
     assert.equal(job.status, 200, await job.text())
     assert.equal(job.headers.get('Preference-Applied'), 'wait=10')
+  })
+
+  it('are the requests of the Postman collection', async () => {
+    assert.equal(readFileSync(COLLECTION_FILE, 'utf8'), await createCollection(), 'npm run postman')
+    const { runCollection } = await loadOpenApiTools()
+    const variables = { base_url: service.url, api_key: shop.api_keys.test }
+    const sent = await runCollection(COLLECTION_FILE, variables, join(ROOT, 'samples'))
+    assert.ok(sent.length > 20)
+    assert.deepEqual(
+      sent.flatMap(({ name, failures }) => failures.map((failure) => `${name}: ${failure}`)),
+      [],
+    )
+    const rejected = sent.filter(({ status = 0 }) => status >= 300)
+    // An attempt may be in progress.
+    assert.deepEqual(
+      rejected.filter(({ status, name }) => status !== 409 || !name.startsWith('Resend')),
+      [],
+    )
   })
 
   it('provoke the errors with the messages of the examples', async () => {
