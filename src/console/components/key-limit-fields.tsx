@@ -93,8 +93,8 @@ export const KeyLimitFields = ({
 )
 
 /** @param used credits in this month */
-export const creditsUsed = (limit: number, used = 0): string =>
-  `${used.toLocaleString('en')} of ${limit.toLocaleString('en')} credits this month`
+export const usedOf = (limit: number, used = 0): string =>
+  `${used.toLocaleString('en')} of ${limit.toLocaleString('en')}`
 
 /** What the limits of a key are, each as a text. @param used credits in this month */
 export const limitTexts = (
@@ -106,6 +106,6 @@ export const limitTexts = (
   return [
     ACCESS_LABELS[access],
     ...(workspace === null ? [] : [`${workspace} only`]),
-    ...(monthlyCredits === null ? [] : [creditsUsed(monthlyCredits, used)]),
+    ...(monthlyCredits === null ? [] : [`${usedOf(monthlyCredits, used)} credits this month`]),
   ]
 }

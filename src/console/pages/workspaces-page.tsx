@@ -9,7 +9,7 @@ import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { monthlyCredits, name } from '../fields.ts'
 import { ActionForm, Button, Field, FormError, PostForm, RenameForm } from '../components/form.tsx'
-import { creditsUsed, MonthlyCreditsField } from '../components/key-limit-fields.tsx'
+import { MonthlyCreditsField, usedOf } from '../components/key-limit-fields.tsx'
 import { readForm, formStateOf } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
@@ -96,7 +96,14 @@ async function workspacesPage(
       <FormError state={state} />
       <Table
         label="Workspaces"
-        columns={['Name', 'ID', 'Status', 'Limit', 'Created', ...(mayManage ? ['Actions'] : [])]}
+        columns={[
+          'Name',
+          'ID',
+          'Status',
+          'Credits this month',
+          'Created',
+          ...(mayManage ? ['Actions'] : []),
+        ]}
         rows={workspaces.map((workspace) => [
           workspace.name,
           <CopyableId id={workspace.id} label={`the ID of ${workspace.name}`} />,
@@ -104,7 +111,7 @@ async function workspacesPage(
           workspace.monthlyCredits === null ? (
             <span class="muted">No limit</span>
           ) : (
-            creditsUsed(workspace.monthlyCredits, use.get(workspace.id))
+            usedOf(workspace.monthlyCredits, use.get(workspace.id))
           ),
           <Timestamp as="day" at={workspace.createdAt} />,
           <div class="actions">
