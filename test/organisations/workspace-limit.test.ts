@@ -51,10 +51,12 @@ it('rejects further live jobs of the workspace, of keys and of the console', asy
   expect((await client.delete(`/v1/jobs/${jobId}`)).status).toBe(200)
   expect(await used()).toBe(1)
   expect((await submit(workspaceId)).status).toBe(202)
+  expect((await limit('')).html).toMatch(/No limit.*No limit/s)
+  expect((await submit(workspaceId)).status).toBe(202)
+  await limit('2')
+  expect((await submit(workspaceId)).status).toBe(402)
   pass(31 * DAY_MS)
   expect((await submit(workspaceId)).status).toBe(202)
-  await limit('')
-  expect((await browser.get(PAGE)).html).toMatch(/No limit.*No limit/s)
 })
 
 it('informs owners and developers of 80% once a month, also when the limit is lowered below the use', async () => {
