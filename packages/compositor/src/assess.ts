@@ -119,6 +119,7 @@ export async function assess(before: Raster, after: Raster, facts: Facts): Promi
   const { garment, parsing, perception, body, covered, stretches } = facts
   const side = Math.max(parsing.width, parsing.height)
   const [photo, result] = [shrink(before, side), shrink(after, side)]
+  await pause()
   const change = changes(photo, result, parsing.labels.length)
   const { picture } = garment
   const palette = paletteOf(picture, (i) => picture.data[i * 4 + 3]! > OPAQUE)
@@ -211,13 +212,19 @@ async function clothOf(view: View) {
     isPerson(i)
   const spilled = spill(perception.person, isDrawn, LENGTHS.spill * size)
   await pause()
+  const ghosts = ghost(lightness(photo), lightness(result), isInner, LENGTHS.detail * size)
+  await pause()
+  const shreds = newShreds(garment.picture, parsing, isDrawn, Math.max(1.5, LENGTHS.shred * size))
+  await pause()
+  const found = gaps(parsing, isDrawn, isFault, LENGTHS.gap * size)
+  await pause()
   return {
-    ghost: ghost(lightness(photo), lightness(result), isInner, LENGTHS.detail * size),
+    ghost: ghosts,
     spill: spilled.share,
     farthest: spilled.farthest / size,
     scattered: scattered(parsing, isDrawn, isFront),
-    shreds: newShreds(garment.picture, parsing, isDrawn, Math.max(1.5, LENGTHS.shred * size)),
-    gaps: gaps(parsing, isDrawn, isFault, LENGTHS.gap * size),
+    shreds,
+    gaps: found,
     windows: shareOf(parsing, isMiddle, (i) => isFault(i) && isPaintedGround(i)),
   }
 }
@@ -247,12 +254,14 @@ function peopleOf(view: View) {
 
 /** The mean difference of the three channels at each pixel. */
 function changes(one: Raster, other: Raster, pixels: number): Float32Array {
-  return new Float32Array(pixels).map((_, i) => {
+  const change = new Float32Array(pixels)
+  for (let i = 0; i < pixels; i++) {
     let sum = 0
     for (let c = 0; c < 3; c++)
       sum += Math.abs((one.data[i * 4 + c] ?? 0) - (other.data[i * 4 + c] ?? 0))
-    return sum / 3
-  })
+    change[i] = sum / 3
+  }
+  return change
 }
 
 function colourAt({ data }: Raster, i: number): [number, number, number] {

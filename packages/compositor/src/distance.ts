@@ -13,29 +13,27 @@ export function distanceTo({ width, height }: Size, isIn: (at: number) => boolea
     for (let x = 0; x < width; x++, at++) {
       let best = far[at]!
       if (best === 0) continue
-      if (x > 0) best = Math.min(best, far[at - 1]! + 1)
-      if (y > 0) best = Math.min(best, beyond(far, at - width, x, width))
-      far[at] = best
+      if (x > 0 && far[at - 1]! + 1 < best) best = far[at - 1]! + 1
+      far[at] = y > 0 ? beyond(far, at - width, x, width, best) : best
     }
   }
   for (let y = height - 1, at = far.length - 1; y >= 0; y--) {
     for (let x = width - 1; x >= 0; x--, at--) {
       let best = far[at]!
       if (best <= 1) continue
-      if (x + 1 < width) best = Math.min(best, far[at + 1]! + 1)
-      if (y + 1 < height) best = Math.min(best, beyond(far, at + width, x, width))
-      far[at] = best
+      if (x + 1 < width && far[at + 1]! + 1 < best) best = far[at + 1]! + 1
+      far[at] = y + 1 < height ? beyond(far, at + width, x, width, best) : best
     }
   }
   return far
 }
 
-/** The distance by way of the three nearest pixels of a neighbouring row. */
-function beyond(far: Float32Array, at: number, x: number, width: number): number {
-  let best = far[at]! + 1
-  if (x > 0) best = Math.min(best, far[at - 1]! + Math.SQRT2)
-  if (x + 1 < width) best = Math.min(best, far[at + 1]! + Math.SQRT2)
-  return best
+/** The distance by way of the three nearest pixels of a neighbouring row, or `best` if that is less. */
+function beyond(far: Float32Array, at: number, x: number, width: number, best: number): number {
+  let least = far[at]! + 1 < best ? far[at]! + 1 : best
+  if (x > 0 && far[at - 1]! + Math.SQRT2 < least) least = far[at - 1]! + Math.SQRT2
+  if (x + 1 < width && far[at + 1]! + Math.SQRT2 < least) least = far[at + 1]! + Math.SQRT2
+  return least
 }
 
 /** For every pixel one of the nearest pixels of the set; −1 everywhere when the set is empty. */

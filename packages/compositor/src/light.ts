@@ -62,7 +62,8 @@ function plainParts(
   label: Label,
   usual: number,
 ): Plane {
-  const inside = Array.from(labels.keys()).filter((i) => labels[i] === label)
+  const inside: number[] = []
+  for (let i = 0; i < labels.length; i++) if (labels[i] === label) inside.push(i)
   const [a, b] = [median(inside.map((i) => lab.a[i]!)), median(inside.map((i) => lab.b[i]!))]
   const plain = createPlane(width, height)
   for (const i of inside) {

@@ -54,6 +54,7 @@ export async function parse(picture: Raster, perception: Perception): Promise<Pa
   const indices = colourIndices(lab, pixels)
   await pause()
   const ground = learnGround(lab, person)
+  await pause()
   const groundCost = ground && groundCosts(ground, lab, indices, pixels)
   await pause()
   const open = groundCost ? openGround(groundCost, person) : new Uint8Array(pixels.length)
@@ -109,13 +110,11 @@ async function refine(
   }
   await pause()
   const costs = labelCosts(clues, colours)
+  await pause()
   forbidNewLabels(costs, pixels, labelling)
-  await improve(
-    labelling,
-    { count: LABEL_COUNT, costs, borders: borderCosts(lab, STRENGTH) },
-    pixels,
-    1,
-  )
+  await pause()
+  const borders = borderCosts(lab, STRENGTH)
+  await improve(labelling, { count: LABEL_COUNT, costs, borders }, pixels, 1)
   dissolveSpecks(labelling, 4 * SPECK)
 }
 

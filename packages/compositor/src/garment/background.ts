@@ -106,7 +106,9 @@ function terms(x: number, y: number, width: number, height: number): number[] {
 
 function distanceTo(lab: Lab, index: number, fits: Float64Array[], basis: number[]): number {
   return Math.hypot(
-    ...CHANNELS.map((channel, c) => lab[channel][index]! - valueOf(fits[c]!, basis)),
+    lab.L[index]! - valueOf(fits[0]!, basis),
+    lab.a[index]! - valueOf(fits[1]!, basis),
+    lab.b[index]! - valueOf(fits[2]!, basis),
   )
 }
 

@@ -48,6 +48,7 @@ async function cutByColour(ground: Ground, edges: Edges, plain: Mask): Promise<M
     const off = ground.distance[i]! / spread
     terminal[i] = Math.min(MOST, (off * off) / 2) - PRIOR
   }
+  await pause()
   for (const pixels of enclosedBy(terminal, plain, ground.noise < EXACT)) {
     for (const i of pixels) terminal[i] = Math.max(terminal[i]!, ENCLOSED)
   }

@@ -16,7 +16,7 @@ export async function withoutLining(lab: Lab, mask: Mask): Promise<Mask> {
   if (half < 8) return mask
   const inner = withoutFringe(withoutHoles(mask))
   await pause()
-  const rim = rimOf(lab, inner, rows.axis, half)
+  const rim = await rimOf(lab, inner, rows.axis, half)
   if (!rim) return mask
   await pause()
   const left = radiiOfSide(rim, lab, inner, half, -1)
@@ -50,11 +50,13 @@ const BAND = { coherence: 0.85, coverage: 0.5, change: 0.45, narrowest: 0.03, wi
  * The curve that is most likely the front edge of the opening; null when none is convincing.
  * @param mask the cloth without its fringe
  */
-function rimOf(lab: Lab, mask: Mask, axis: number, half: number): Rim | null {
+async function rimOf(lab: Lab, mask: Mask, axis: number, half: number): Promise<Rim | null> {
   const weight = (rim: Rim) => rim.strength * rim.coherence * rim.coverage
-  const fit = rimsOf(lab, mask, axis, half)
+  const rims = await rimsOf(lab, mask, axis, half)
+  const fit = rims
     .filter((rim) => rim.coherence > LEAST_COHERENCE && rim.coverage > LEAST_COVERAGE)
     .toSorted((one, other) => weight(other) - weight(one))
+  await pause()
   const best = fit.find((rim) => convinces(rim, lab, mask, half))
   return best ? bandTop(best, lab, mask, half) : null
 }

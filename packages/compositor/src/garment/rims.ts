@@ -1,6 +1,7 @@
 // The neck opening of a garment without a wearer shows the inside of its back. Finds the front edge.
 import type { Way } from './contour.ts'
 import type { Lab, LabColour } from '../oklab.ts'
+import { pause } from '../pause.ts'
 import { percentile } from '../plane.ts'
 import { clamp, type Point } from '../raster.ts'
 import { distanceTo, isSet, maskWhere, topOf, type Mask } from './mask.ts'
@@ -51,10 +52,11 @@ interface Field {
  * @param mask the cloth without its fringe
  * @param half half the width of the chest, in pixels
  */
-export function rimsOf(lab: Lab, mask: Mask, axis: number, half: number): Rim[] {
+export async function rimsOf(lab: Lab, mask: Mask, axis: number, half: number): Promise<Rim[]> {
   const spread = Math.max(1, Math.round(half * 0.02))
   const rims: Rim[] = []
   for (const view of VIEWS) {
+    await pause()
     let best: Rim[] = []
     let most = 0
     for (const shift of [-2, -1, 0, 1, 2]) {

@@ -1,5 +1,6 @@
 // Edges between painted pixels and pixels that stay: which part of a mixed pixel is old cloth.
 import { LABEL, type Parsing } from '../parsing.ts'
+import { pause } from '../pause.ts'
 import { clamp, lerp, ramp } from '../raster.ts'
 import { localColours } from './local-colours.ts'
 import { BECOMES, isClothes } from './becomes.ts'
@@ -43,18 +44,19 @@ const LEAST_ALPHA = 0.4
 const ALIKE = 30 ** 2
 
 /** What is known of both sides of the edges, from the photo in the size of the parsing. */
-export function createMatte(
+export async function createMatte(
   small: Small,
   parsing: Parsing,
   becomes: Uint8Array,
   staying: Float32Array,
-): Matte {
+): Promise<Matte> {
   const { labels } = parsing
   const stays = localColours(
     small,
     (at) => becomes[at] === BECOMES.keep && labels[at] !== LABEL.ground && labels[at] !== LABEL.top,
     REACH,
   )
+  await pause()
   const goes = localColours(
     small,
     (at) => becomes[at] !== BECOMES.keep && isClothes(labels[at]),

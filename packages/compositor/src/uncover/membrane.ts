@@ -42,8 +42,10 @@ async function solve(field: Field, screen: number): Promise<void> {
       }
     }
   }
+  const free: number[] = []
+  for (let at = 0; at < domain.length; at++) if (domain[at] && !known[at]) free.push(at)
   for (const plane of planes) {
-    relax(plane, field, screen)
+    relax(plane, free, field, screen)
     if (width * height > LARGE) await pause()
   }
 }
@@ -77,9 +79,12 @@ function halved({ width, height, planes, known, domain }: Field): Field {
 }
 
 /** Successive over-relaxation, alternately forwards and backwards. */
-function relax(plane: Float32Array, { width, height, known, domain }: Field, screen: number): void {
-  const free: number[] = []
-  for (let at = 0; at < plane.length; at++) if (domain[at] && !known[at]) free.push(at)
+function relax(
+  plane: Float32Array,
+  free: readonly number[],
+  { width, height, domain }: Field,
+  screen: number,
+): void {
   for (let round = 0; round < ROUNDS; round++) {
     for (let i = 0; i < free.length; i++) {
       const at = free[round % 2 === 0 ? i : free.length - 1 - i]!

@@ -120,7 +120,7 @@ async function compose(photo: Raster, layers: Layers): Promise<void> {
   const { width, height } = layers
   const soft = Object.values(BECOMES).map((what) => softMask(layers, what).data)
   await pause()
-  const matte = createMatte(layers.small, layers.parsing, layers.becomes, layers.stays)
+  const matte = await createMatte(layers.small, layers.parsing, layers.becomes, layers.stays)
   const sharpness = Math.max(SHARPNESS, (SHARPNESS * photo.width) / width)
   const colour: Colour = [0, 0, 0]
   const old: Colour = [0, 0, 0]

@@ -75,7 +75,8 @@ export async function withRim(
     const [x, y] = [(at % width) + 0.5, Math.floor(at / width) + 0.5]
     return limbs.some((limb) => (placeIn(limb, x, y)?.inside ?? -1) > 0)
   }
-  const start = Array.from(becomes.keys()).filter((at) => becomes[at] !== BECOMES.keep)
+  const start: number[] = []
+  for (let at = 0; at < becomes.length; at++) if (becomes[at] !== BECOMES.keep) start.push(at)
   grow(becomes, width, start, REACH, (at, what) => {
     if (!looksLikeCloth(at)) return BECOMES.keep
     if (labels[at] === LABEL.ground && what === BECOMES.skin && !onShoulders(at))
