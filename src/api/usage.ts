@@ -48,7 +48,7 @@ const date = (description: string) => z.iso.date().meta({ description })
 const UsageTotal = z
   .object(counts)
   .meta({ id: 'UsageTotal', description: 'The sum of all days of the range.' })
-const UsageDay = z.object({ date: date('The day (UTC).'), ...counts }).meta({
+const UsageDay = z.object({ date: date('The day, in UTC.'), ...counts }).meta({
   id: 'UsageDay',
   description: 'The jobs that were submitted on one day, by their present outcome.',
 })
@@ -56,8 +56,8 @@ const UsageDay = z.object({ date: date('The day (UTC).'), ...counts }).meta({
 const Usage = z
   .object({
     mode: Mode.meta({ description: 'The mode of the jobs, which is that of the API key.' }),
-    from: date('The first day.'),
-    to: date('The last day.'),
+    from: date('The first day of the range.'),
+    to: date('The last day of the range.'),
     days: z.array(UsageDay).max(USAGE_DAYS).meta({ description: 'Every day, oldest first.' }),
     total: UsageTotal,
     is_complete: z.boolean().meta({
@@ -77,7 +77,7 @@ export const usage = new Hono<ApiApp>().get(
     tags: ['Account'],
     requestParams: { query: UsageQuery },
     responses: {
-      '200': ok('The usage.', Usage, { examples, headers: ['Ignored-Fields'] }),
+      '200': ok('The usage of each day.', Usage, { examples, headers: ['Ignored-Fields'] }),
       ...errors({ code: 'validation_error', message: TOO_EARLY }),
     },
   }),

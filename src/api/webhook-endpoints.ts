@@ -80,7 +80,7 @@ export const webhookEndpoints = new Hono<ApiApp>()
         'Returns the endpoints that receive events in addition to the default URL and the URLs of jobs, oldest first. With a test key, only those of test mode.',
       tags: ['Webhooks'],
       responses: {
-        '200': ok('The endpoints.', WebhookEndpointList, { examples: examples.lists }),
+        '200': ok('The webhook endpoints.', WebhookEndpointList, { examples: examples.lists }),
         ...errors('forbidden'),
       },
     }),
@@ -136,7 +136,7 @@ export const webhookEndpoints = new Hono<ApiApp>()
       tags: ['Webhooks'],
       requestParams,
       responses: {
-        '200': ok('The endpoint.', WebhookEndpoint, { examples: examples.endpoints }),
+        '200': ok('The webhook endpoint.', WebhookEndpoint, { examples: examples.endpoints }),
         ...errors('forbidden', 'not_found'),
       },
     }),
