@@ -291,11 +291,11 @@ export interface components {
       /** The mode of the jobs, which is that of the API key. */
       mode: components['schemas']['Mode']
       /**
-       * The first day.
+       * The first day of the range.
        */
       from: string
       /**
-       * The last day.
+       * The last day of the range.
        */
       to: string
       /** Every day, oldest first. */
@@ -308,7 +308,7 @@ export interface components {
     /** The jobs that were submitted on one day, by their present outcome. */
     UsageDay: {
       /**
-       * The day (UTC).
+       * The day, in UTC.
        */
       date: string
       /** The jobs that completed. */
