@@ -2,7 +2,8 @@
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { describe, expect, it, vi } from 'vitest'
-import { newId } from '../../src/platform/ids.ts'
+import { eventIdOf, newId } from '../../src/platform/ids.ts'
+import { processJob } from '../../src/jobs/processing/process.ts'
 import { developmentMailbox } from '../../src/mail/send.ts'
 import { createKey, newMember, newOwner, PASSWORD } from '../support/browser.ts'
 import type { Browser, Owner } from '../support/browser.ts'
@@ -11,11 +12,15 @@ import type { Client } from '../support/client.ts'
 import { spyPrepare } from '../support/jobs-database.ts'
 import { DAY_MS, fakeClock, HOUR_MS, pass } from '../support/retention.ts'
 import { postUpload } from '../support/upload.ts'
+import { fakeUpstream } from '../support/upstream.ts'
 import { IMAGES, newOrganisation, submit } from '../support/world.ts'
 
 fakeClock()
 
+const upstream = fakeUpstream()
+
 const LIST = '/console/settings/api-keys'
+const ENDPOINTS = '/v1/webhook-endpoints'
 const keyIn = (html: string) => /svc_(?:test|live)_sk_\w{64}/.exec(html)?.[0] ?? ''
 
 /** Creates a key in the console. */
@@ -39,6 +44,13 @@ async function newWorkspace({ browser, testKey }: Owner, name: string): Promise<
   return workspaces.find((workspace) => workspace.name === name)?.id ?? ''
 }
 
+/** A completed job whose event was sent. @returns its id */
+async function endedWithEvent(client: Client, body: object): Promise<string> {
+  const { job_id } = await submit(client, { webhook_url: 'https://hooks.test/key', ...body })
+  await processJob({ env, jobId: String(job_id), mode: 'test' })
+  return String(job_id)
+}
+
 const auditOf = async (organisationId: string, target: string) => {
   const { results } = await env.DB.prepare(
     'SELECT action, details FROM audit_log WHERE organisation_id = ? AND target = ? ORDER BY id',
@@ -53,7 +65,7 @@ describe('a key that can only read', () => {
     const { browser, testKey } = await newOwner()
     const { job_id } = await submit(clientOf(testKey))
     const { key, get, post, delete: remove } = await limitedKey(browser, { access: 'read' })
-    for (const path of ['jobs', `jobs/${job_id}`, 'workspaces', 'account']) {
+    for (const path of ['jobs', `jobs/${job_id}`, 'workspaces', 'account', 'webhook-endpoints']) {
       expect(await statusOf(get(`/v1/${path}`)), path).toBe(200)
     }
     const refused = { model_image_url: 'https://test.invalid/refuse/insufficient_credits' }
@@ -64,6 +76,8 @@ describe('a key that can only read', () => {
       postUpload(key),
       remove(`/v1/jobs/${job_id}`),
       remove(`/v1/jobs/${job_id}/output`),
+      post(ENDPOINTS, { url: 'https://hooks.test/key' }),
+      post(`/v1/webhook-deliveries/${eventIdOf(String(job_id))}/resend`),
     ]
     for (const change of changes) {
       const response = await change
@@ -114,6 +128,32 @@ describe('a key of one workspace', () => {
     const { job_id: foreign } = await submit(stranger.test)
     expect(await codeOf(await get(`/v1/jobs/${foreign}`))).toBe('forbidden')
     expect(await codeOf(await remove(`/v1/jobs/${foreign}`))).toBe('forbidden')
+  })
+
+  it('sees its deliveries and its usage, and no webhook endpoints', async () => {
+    const owner = await newOwner()
+    const full = clientOf(owner.testKey)
+    const there = await newWorkspace(owner, 'Boutique')
+    const { get, post } = await limitedKey(owner.browser, { workspace: there })
+    upstream.on('https://hooks.test/key', () => new Response('thanks'))
+    const elsewhere = await endedWithEvent(full, {})
+    const own = await endedWithEvent(full, { workspace_id: there })
+
+    const list = await (await get('/v1/webhook-deliveries')).json()
+    expect(list).toMatchObject({ webhook_deliveries: [{ job_id: own }], has_more: false })
+    const delivery = `/v1/webhook-deliveries/${eventIdOf(elsewhere)}`
+    expect(await codeOf(await get(delivery))).toBe('not_found')
+    expect(await codeOf(await post(`${delivery}/resend`))).toBe('not_found')
+    const totalOf = async (client: Pick<Client, 'get'>) =>
+      (await (await client.get('/v1/usage')).json<{ total: { completed: number } }>()).total
+    expect(await totalOf({ get })).toMatchObject({ completed: 1 })
+    expect(await totalOf(full)).toMatchObject({ completed: 2 })
+
+    const endpoint = { url: 'https://hooks.test/key' }
+    for (const response of [get(ENDPOINTS), post(ENDPOINTS, endpoint)]) {
+      const { code, message } = await errorOf(await response)
+      expect([code, message]).toEqual(['forbidden', expect.stringContaining('a workspace')])
+    }
   })
 
   it('pages through its jobs, and gets nothing by the Idempotency-Key of another workspace', async () => {
