@@ -44,24 +44,33 @@ export const compositor: Engine = {
 /**
  * Creates a small JPEG of a generated picture: 20 to 60 ms of CPU time. It waits for all compositions that
  * wait, since both need memory of the isolate for decoding.
- * @param read loads the picture; called when it is this thumbnail's turn, so that none waits in memory
+ * @param read loads the picture; called when it is this thumbnail's turn, so that none waits in memory. Null if
+ *   there is nothing to do
+ * @param store is called with the thumbnail before the turn of the next one, which then finds it. Not called for
+ *   a picture that is too large to decode
  * @param maxSide of the longer side, pixels
- * @returns null without a picture, and for one that is too large to decode
  * @throws SemaphoreTimeout when the isolate is busy
  */
 export const createThumbnail = (
   organisationId: string,
-  read: () => Promise<ImageFile | null>,
-  maxSide: number,
-): Promise<Uint8Array<ArrayBuffer> | null> =>
+  {
+    read,
+    store,
+    maxSide,
+  }: {
+    read: () => Promise<ImageFile | null>
+    store: (thumbnail: Uint8Array<ArrayBuffer>) => Promise<void>
+    maxSide: number
+  },
+): Promise<void> =>
   semaphore.run(
     async () => {
       const [{ compositor, tools }, picture] = await Promise.all([loadOnce(), read()])
+      if (!picture) return
       try {
-        return picture && (await compositor.thumbnailOf(tools.codecs, picture, maxSide))
+        await store(await compositor.thumbnailOf(tools.codecs, picture, maxSide))
       } catch (error) {
-        if (error instanceof compositor.UnusableImage) return null
-        throw error
+        if (!(error instanceof compositor.UnusableImage)) throw error
       }
     },
     {

@@ -169,9 +169,16 @@ describe('the result of a job', () => {
   it('is made small once, and then costs one read', async () => {
     const { path, browser } = await completedJob()
     const thumbnailOf = vi.spyOn(compositor, 'thumbnailOf')
+    const put = env.IMAGES.put.bind(env.IMAGES)
+    const slowPut = async (...object: Parameters<typeof put>) => {
+      await scheduler.wait(100)
+      return put(...object)
+    }
+    const storing = vi.spyOn(env.IMAGES, 'put').mockImplementation(slowPut)
     const responses = await Promise.all([1, 2, 3].map(() => fetchAs(browser, path)))
     expect(responses.map(({ status }) => status)).toEqual([200, 200, 200])
     expect(thumbnailOf).toHaveBeenCalledOnce()
+    storing.mockRestore()
     const read = vi.spyOn(env.IMAGES, 'get')
     const other = [vi.spyOn(env.IMAGES, 'head'), vi.spyOn(env.IMAGES, 'put')]
     expect((await fetchAs(browser, path)).status).toBe(200)

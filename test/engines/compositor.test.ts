@@ -81,10 +81,11 @@ describe('compositor.start', () => {
     const first = start('running', {})
     await vi.waitUntil(() => order.length === 1)
     const read = async () => ({ bytes: JPEG, format: 'jpeg' as const })
+    const thumbnail = { read, store: async () => {}, maxSide: 160 }
     const all = [
       first,
-      createThumbnail('org_1', read, 160),
-      createThumbnail('org_1', read, 160),
+      createThumbnail('org_1', thumbnail),
+      createThumbnail('org_1', thumbnail),
       start('free', { organisationId: 'org_2' }),
       start('paying', { organisationId: 'org_1', isPaying: true }),
     ]

@@ -29,15 +29,13 @@ export async function thumbnailResponse(c: ConsoleContext, job: JobWithEvent): P
     const bytes = await (await c.env.IMAGES.get(key))?.arrayBuffer()
     return bytes ? { bytes: new Uint8Array(bytes), format } : null
   }
-  let thumbnail: Uint8Array<ArrayBuffer> | null
+  const store = (thumbnail: Uint8Array<ArrayBuffer>) =>
+    storeThumbnail({ env: c.env, jobId: job.id, outputFormat: format, thumbnail })
   try {
-    thumbnail = await createThumbnail(job.organisationId, read, THUMBNAIL_SIDE)
+    await createThumbnail(job.organisationId, { read, store, maxSide: THUMBNAIL_SIDE })
   } catch (error) {
     if (!(error instanceof SemaphoreTimeout)) throw error
     return c.body(null, 503, { 'Retry-After': '10' })
-  }
-  if (thumbnail) {
-    await storeThumbnail({ env: c.env, jobId: job.id, outputFormat: format, thumbnail })
   }
   const created = await storedThumbnail(c, job.id)
   if (!created) throw new AppError('not_found')
