@@ -2,6 +2,7 @@
 // that tests inject into Durable Objects, fails the run at any other, and ends a run whose worker does not
 // stop. A worker stays now and then idle after its last test, and vitest waits without a time limit.
 import { writeFileSync } from 'node:fs'
+import { inspect } from 'node:util'
 import type { Reporter, TestModule, Vitest } from 'vitest/node'
 import type { Result } from './test.ts'
 
@@ -92,7 +93,8 @@ export class WorkerReporter implements Reporter {
         ...this.#modules.flatMap((module) =>
           module.errors().map(({ message }) => ({ name: message, file: module.moduleId })),
         ),
-        ...this.#errors().map((error) => ({ name: String(error) })),
+        // Errors of a worker are plain objects.
+        ...this.#errors().map((error) => ({ name: Object(error).message ?? inspect(error) })),
       ],
     }
     writeFileSync(path, JSON.stringify(result))

@@ -39,7 +39,7 @@ export const job = new Hono<ConsoleApp>()
   .get('/:jobId', (c) => jobPage(c))
   // console.js polls this fragment until the job and its webhook have ended.
   .get('/:jobId/live', async (c) => {
-    const details = await readDetails(c)
+    const details = await readDetails(c, jobIdIn(c))
     return c.html(
       <OrganisationPath.Provider value={pathOf(c, '')}>
         <JobSection c={c} {...details} />
@@ -103,8 +103,8 @@ async function findOwnJob(c: ConsoleContext): Promise<JobWithEvent> {
 }
 
 /** The job, and what the page shows of its id alone, which is read at the same time. */
-async function readDetails(c: ConsoleContext) {
-  const eventId = eventIdOf(jobIdIn(c))
+async function readDetails(c: ConsoleContext, jobId: string) {
+  const eventId = eventIdOf(jobId)
   const [row, attempts, workspaces, keys] = await Promise.all([
     findOwnJob(c),
     listAttempts({ ...scopeOf(c), eventId }),
@@ -117,9 +117,10 @@ async function readDetails(c: ConsoleContext) {
 /** @param state the rejection of "Run again" */
 async function jobPage(c: ConsoleContext, state?: FormState) {
   const query = JobListQuery.parse(c.req.query())
+  const jobId = jobIdIn(c)
   const [details, { newerId, olderId }] = await Promise.all([
-    readDetails(c),
-    readNeighbours({ ...scopeOf(c), filter: filterOf(query, c.var.mode) }, jobIdIn(c)),
+    readDetails(c, jobId),
+    readNeighbours({ ...scopeOf(c), filter: filterOf(query, c.var.mode) }, jobId),
   ])
   const { row, addedEvents } = details
   const refreshSeconds = refreshSecondsOf(row, addedEvents)
