@@ -231,7 +231,8 @@ export const jobs = new Hono<ApiApp>()
     validJobId,
     async (c) => {
       const { jobId } = c.req.valid('param')
-      await deleteOutput({ env: c.env, actor: keyActor(c), ...c.get('scope'), jobId })
+      const { organisationId } = c.get('scope')
+      await deleteOutput({ env: c.env, actor: keyActor(c), organisationId, jobId })
       return c.body(null, 204)
     },
   )

@@ -14,24 +14,21 @@ import { clearPictures } from './job-retention-store.ts'
 /**
  * Deletes the output, the input copies and the uploads of a job, and clears its URLs. Idempotent. For
  * the permission `develop`, and for API keys.
- * @param workspaceId the only one that the API key reaches
  * @throws AppError not_found, job_not_found, forbidden or job_not_finished
  */
 export async function deleteOutput({
   env,
   actor,
   organisationId,
-  workspaceId,
   jobId,
-}: OrganisationRequest & { workspaceId?: string | undefined; jobId: string }): Promise<void> {
-  const access = await requirePermission({ env, actor, organisationId }, 'develop')
+}: OrganisationRequest & { jobId: string }): Promise<void> {
+  const { workspaceIds } = await requirePermission({ env, actor, organisationId }, 'develop')
   const job = await findJob(env, jobId)
   if (!job) throw new AppError('job_not_found')
   if (job.organisationId !== organisationId) throw new AppError('forbidden')
-  if (workspaceId !== undefined && job.workspaceId !== workspaceId) {
-    throw new AppError('job_not_found')
+  if (!mayAccess(workspaceIds, job.workspaceId)) {
+    throw new AppError(actor.type === 'api_key' ? 'job_not_found' : 'not_found')
   }
-  if (!mayAccess(access.workspaceIds, job.workspaceId)) throw new AppError('not_found')
   if (!isFinal(job.status)) throw new AppError('job_not_finished')
   // Deletes the objects first, so that a repeated request can complete an interrupted one.
   const { modelImageUrl, garmentImageUrl, webhookUrl, outputFormat } = job

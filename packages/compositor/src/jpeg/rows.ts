@@ -8,7 +8,7 @@ export interface Plane {
   rows: number
   /** In which directions the plane has half of the picture's resolution. */
   half: { across: boolean; down: boolean }
-  /** Room for a row at the picture's resolution. */
+  /** The buffer of a row at the picture's resolution. */
   line: Uint8ClampedArray
   /** The size of the whole plane, without what blocks have beyond the picture. */
   width: number
