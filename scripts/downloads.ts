@@ -57,6 +57,14 @@ function run(command: string, args: string[], cwd: string): void {
  * @throws Error if an archive of this version exists
  */
 function releaseClients(): void {
+  // First, because the archives contain their READMEs.
+  for (const path of globSync(PAGES, { cwd: ROOT })) {
+    const text = readFileSync(join(ROOT, path), 'utf8')
+    const renamed = text
+      .replace(/try-on-client-[\d.]+\.tgz/g, CLIENT_ARCHIVE)
+      .replace(/try_on-[\d.]+\.tar\.gz/g, PYTHON_ARCHIVE)
+    if (renamed !== text) writeFileSync(join(ROOT, path), renamed)
+  }
   const temporary = mkdtempSync(join(tmpdir(), 'try-on-downloads-'))
   try {
     packClients(ROOT, temporary)
@@ -73,13 +81,6 @@ function releaseClients(): void {
     }
   } finally {
     rmSync(temporary, { recursive: true })
-  }
-  for (const path of globSync(PAGES, { cwd: ROOT })) {
-    const text = readFileSync(join(ROOT, path), 'utf8')
-    const renamed = text
-      .replace(/try-on-client-[\d.]+\.tgz/g, CLIENT_ARCHIVE)
-      .replace(/try_on-[\d.]+\.tar\.gz/g, PYTHON_ARCHIVE)
-    if (renamed !== text) writeFileSync(join(ROOT, path), renamed)
   }
 }
 
