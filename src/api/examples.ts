@@ -293,4 +293,26 @@ export const usage = {
     total: { completed: 260, failed: 11, other: 4, credits_consumed: 260 },
     is_complete: true,
   }),
+  byKey: example('One day, by API key', {
+    mode: 'live',
+    from: '2026-11-20',
+    to: '2026-11-20',
+    days: [day('2026-11-20', 48, 2, 3)],
+    total: { completed: 48, failed: 2, other: 3, credits_consumed: 48 },
+    api_keys: [
+      {
+        api_key_id: 'key_01ka2xcejqf2nbrexx3vqjhp41',
+        name: 'Web shop',
+        days: [day('2026-11-20', 40, 2, 1)],
+        total: { completed: 40, failed: 2, other: 1, credits_consumed: 40 },
+      },
+      {
+        api_key_id: 'key_01kb7wm2s4e8t9xv6r0z5c3d1n',
+        name: 'App',
+        days: [day('2026-11-20', 8, 0, 2)],
+        total: { completed: 8, failed: 0, other: 2, credits_consumed: 8 },
+      },
+    ],
+    is_complete: true,
+  }),
 }

@@ -1,12 +1,14 @@
-// GET /v1/usage: the jobs and credits of each day.
+// GET /v1/usage: the jobs and credits of each day, also by API key.
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { AppError } from '../domain/errors.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import { describeRoute, ok } from '../http/describe-route.ts'
 import { validQuery } from '../http/validation.ts'
+import type { Mode as ModeOfJobs } from '../domain/job.ts'
 import { creditCost, Mode } from '../jobs/present-job.ts'
-import { readUsage, USAGE_DAYS } from '../jobs/reports/usage.ts'
+import { readUsage, USAGE_DAYS, usageByKey } from '../jobs/reports/usage.ts'
+import type { DayOfUsage } from '../jobs/reports/usage.ts'
 import { admitted, keyActor } from './authenticate-key.ts'
 import type { ApiApp } from './api-context.ts'
 import { errors } from './error-responses.ts'
@@ -34,6 +36,10 @@ const UsageQuery = z.object({
     `The first day (UTC), one of the latest ${USAGE_DAYS}. By default ${DEFAULT_DAYS - 1} days before \`to\`.`,
   ),
   to: describeDay('The last day (UTC). By default, and at the latest, today.'),
+  group_by: z
+    .enum(['api_key'], 'must be api_key')
+    .optional()
+    .meta({ description: '`api_key`: adds `api_keys`, the usage by API key.' }),
 })
 
 const count = (description: string) => z.int().min(0).meta({ description })
@@ -45,13 +51,29 @@ const counts = {
 }
 const date = (description: string) => z.iso.date().meta({ description })
 
-const UsageTotal = z
-  .object(counts)
-  .meta({ id: 'UsageTotal', description: 'The sum of all days of the range.' })
+const UsageTotal = z.object(counts).meta({ id: 'UsageTotal', description: 'The sum of all days.' })
 const UsageDay = z.object({ date: date('The day, in UTC.'), ...counts }).meta({
   id: 'UsageDay',
   description: 'The jobs that were submitted on one day, by their present outcome.',
 })
+
+const UsageByKey = z
+  .object({
+    api_key_id: z.string().nullable().meta({
+      description:
+        'The API key that submitted the jobs. `console` for the playground and test events of the console. Null for jobs whose key is not known: those of days that were counted before usage was stored by key.',
+    }),
+    name: z.string().nullable().meta({
+      description:
+        'The present name of the key, also of a revoked one. Null without a key, and for keys that are no longer stored.',
+    }),
+    days: z
+      .array(UsageDay)
+      .max(USAGE_DAYS)
+      .meta({ description: 'The days with jobs of the key, oldest first.' }),
+    total: UsageTotal,
+  })
+  .meta({ id: 'UsageByKey', description: 'The jobs and credits of one API key.' })
 
 const Usage = z
   .object({
@@ -60,6 +82,10 @@ const Usage = z
     to: date('The last day of the range.'),
     days: z.array(UsageDay).max(USAGE_DAYS).meta({ description: 'Every day, oldest first.' }),
     total: UsageTotal,
+    api_keys: z.array(UsageByKey).optional().meta({
+      description:
+        'Only with `group_by=api_key`: the API keys with jobs in the range, in the order of their ids. Their jobs add up to those of `days`.',
+    }),
     is_complete: z.boolean().meta({
       description:
         'False while the latest days have more than 50,000 jobs that are not counted yet. Their counts then lack the oldest jobs until the day after.',
@@ -71,9 +97,9 @@ export const usage = new Hono<ApiApp>().get(
   '/',
   describeRoute({
     operationId: 'getUsage',
-    summary: 'Get the usage by day',
+    summary: 'Get the usage by day and API key',
     description:
-      'Returns the jobs and credits of each day (UTC), in the mode of the API key. A job counts on the day it was submitted. Numbers can be a minute old.',
+      'Returns the jobs and credits of each day (UTC), in the mode of the API key, and with `group_by=api_key` also those of each key. A job counts on the day it was submitted. Numbers can be a minute old.',
     tags: ['Account'],
     requestParams: { query: UsageQuery },
     responses: {
@@ -93,30 +119,45 @@ export const usage = new Hono<ApiApp>().get(
       throw new AppError('validation_error', 'from must not be after to, or after today.')
     c.header('Ignored-Fields', ignoredFields(c.req.query(), UsageQuery.shape))
     const { organisationId, mode } = c.get('caller')
-    const read = await readUsage({ env: c.env, actor: keyActor(c), organisationId, mode })
-    const selected = read.days.filter(({ day }) => day >= from && day <= to)
-    const days = selected.map(({ day, completed, failed, other }) => ({
-      date: dateOf(day),
-      completed,
-      failed,
-      other,
-      credits_consumed: completed * creditCost(mode),
-    }))
-    const sum = (name: keyof typeof counts) => days.reduce((total, day) => total + day[name], 0)
+    const isByKey = query.group_by !== undefined
+    const request = { env: c.env, actor: keyActor(c), organisationId, mode }
+    const { days, names, isComplete } = await readUsage({ ...request, withNames: isByKey })
+    const selected = days.filter(({ day }) => day >= from && day <= to)
     return c.json({
       mode,
       from: dateOf(from),
       to: dateOf(to),
-      days,
-      total: {
-        completed: sum('completed'),
-        failed: sum('failed'),
-        other: sum('other'),
-        credits_consumed: sum('credits_consumed'),
-      },
-      is_complete: read.isComplete,
+      ...presentDays(selected, mode),
+      ...(isByKey && {
+        api_keys: usageByKey(selected).map(({ id, days: ofKey }) => ({
+          api_key_id: id,
+          name: names.get(id ?? '') ?? null,
+          ...presentDays(ofKey, mode),
+        })),
+      }),
+      is_complete: isComplete,
     } satisfies z.infer<typeof Usage>)
   },
 )
+
+function presentDays(selected: DayOfUsage[], mode: ModeOfJobs) {
+  const days = selected.map(({ day, completed, failed, other }) => ({
+    date: dateOf(day),
+    completed,
+    failed,
+    other,
+    credits_consumed: completed * creditCost(mode),
+  }))
+  const sum = (name: keyof typeof counts) => days.reduce((total, day) => total + day[name], 0)
+  return {
+    days,
+    total: {
+      completed: sum('completed'),
+      failed: sum('failed'),
+      other: sum('other'),
+      credits_consumed: sum('credits_consumed'),
+    },
+  }
+}
 
 const dateOf = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10)

@@ -230,7 +230,7 @@ export const webhookEndpoints = new Hono<ApiApp>()
       operationId: 'sendTestEvent',
       summary: 'Send a test event',
       description:
-        'Submits a free test job, whose event goes to this endpoint only, whatever types and mode it receives. The request counts twice against the rate limit, because its job counts too. Find the delivery by the id of the job.',
+        'Submits a free test job, whose event goes to this endpoint only, even if it does not receive this type or test mode. The request counts twice against the rate limit, because its job counts too. Find the delivery by the id of the job.',
       tags: ['Webhooks'],
       requestParams,
       requestBody: {

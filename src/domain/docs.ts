@@ -7,8 +7,8 @@
 export const EXAMPLE_ORIGIN = 'https://try-on.example'
 
 /** The archives of the clients below /downloads (scripts/downloads.ts). */
-export const CLIENT_ARCHIVE = 'try-on-client-0.3.0.tgz'
-export const PYTHON_ARCHIVE = 'try_on-0.3.0.tar.gz'
+export const CLIENT_ARCHIVE = 'try-on-client-0.4.0.tgz'
+export const PYTHON_ARCHIVE = 'try_on-0.4.0.tar.gz'
 
 /** The path of the section of an error code of the API or of a job. */
 export const errorDocsPath = (code: string): string => `/docs/errors#${code}`

@@ -64,6 +64,7 @@ describe('/openapi.json', () => {
       'TryOnRequest',
       'Upload',
       'Usage',
+      'UsageByKey',
       'UsageDay',
       'UsageTotal',
       'WebhookAttempt',

@@ -36,7 +36,7 @@ before(async () => {
      INSERT INTO job_statistics
      SELECT ${today} - n, organisations.id, 'live', workspaces.id, 1000 + (n * 37) % 400,
        (n * 7) % 90, n % 4,
-       json_object('person_not_found', (n * 7) % 90), json_object('2400', 900, '8100', 100)
+       json_object('person_not_found', (n * 7) % 90), json_object('2400', 900, '8100', 100), '{}'
      FROM n, organisations JOIN workspaces
        ON workspaces.organisation_id = organisations.id AND workspaces.name = 'Default'
      ORDER BY n;

@@ -26,7 +26,7 @@ describe('code snippets', () => {
     "model_image_url": "https://shop.example/model.jpg",
     "garment_image_url": "https://shop.example/shirt.png"
   }'`,
-      typeScript: `// npm install https://try-on.test/downloads/try-on-client-0.3.0.tgz
+      typeScript: `// npm install https://try-on.test/downloads/try-on-client-0.4.0.tgz
 import { TryOnClient } from '@try-on/client'
 
 const client = new TryOnClient({
@@ -38,7 +38,7 @@ const job = await client.tryOn.run({
   garment_image_url: 'https://shop.example/shirt.png',
 })
 console.log(job.output_url)`,
-      python: `# pip install https://try-on.test/downloads/try_on-0.3.0.tar.gz
+      python: `# pip install https://try-on.test/downloads/try_on-0.4.0.tar.gz
 from try_on import TryOnClient
 
 client = TryOnClient(

@@ -95,5 +95,13 @@ describe('usage', () => {
     const { stdout } = await home.run(['usage'])
     assert.match(stdout, /^DAY +COMPLETED +FAILED/)
     assert.match(stdout, new RegExp(`Total +${total.completed} +${total.failed}`))
+    const byKey = await home.run(['usage', '--by-key'])
+    assert.match(byKey.stdout, /^KEY +DAY +COMPLETED/)
+    assert.match(byKey.stdout, / \(key_\w+\) +\d{4}-\d\d-\d\d +\d/)
+    const { api_keys: keys } = await json<Usage>('usage', '--by-key')
+    assert.deepEqual(
+      keys?.map((key) => key.total),
+      [total],
+    )
   })
 })

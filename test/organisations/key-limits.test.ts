@@ -148,6 +148,9 @@ describe('a key of one workspace', () => {
       (await (await client.get('/v1/usage')).json<{ total: { completed: number } }>()).total
     expect(await totalOf({ get })).toMatchObject({ completed: 1 })
     expect(await totalOf(full)).toMatchObject({ completed: 2 })
+    const byKey = await (await get('/v1/usage?group_by=api_key')).json<{ api_keys: object[] }>()
+    expect(byKey.api_keys).toMatchObject([{ total: { completed: 1 } }])
+    expect(byKey.api_keys).toHaveLength(1)
 
     const endpoint = { url: 'https://hooks.test/key' }
     for (const response of [get(ENDPOINTS), post(ENDPOINTS, endpoint)]) {

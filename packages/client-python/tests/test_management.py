@@ -104,11 +104,16 @@ class DeliveriesTest(unittest.TestCase):
 
 
 class UsageTest(unittest.TestCase):
-    def test_sends_the_range(self) -> None:
+    def test_sends_the_range_and_the_groups(self) -> None:
         with FakeApi(Reply(200, {"days": []})) as api:
             api.client().usage.get()
             api.client().usage.get(from_date=date(2026, 11, 1), to_date="2026-11-20")
+            api.client().usage.get(group_by="api_key")
         self.assertEqual(
             [request.path for request in api.requests],
-            ["/v1/usage", "/v1/usage?from=2026-11-01&to=2026-11-20"],
+            [
+                "/v1/usage",
+                "/v1/usage?from=2026-11-01&to=2026-11-20",
+                "/v1/usage?group_by=api_key",
+            ],
         )

@@ -126,6 +126,9 @@ class ServiceTest(unittest.TestCase):
         self.assertNotIn(created["id"], [each["id"] for each in endpoints.list()])
         usage = self.client.usage.get()
         self.assertEqual((usage["mode"], len(usage["days"])), ("test", 30))
+        self.assertNotIn("api_keys", usage)
+        by_key = self.client.usage.get(group_by="api_key")
+        self.assertEqual(by_key["api_keys"][0]["total"], by_key["total"])
 
     def test_runs_a_job_with_asyncio(self) -> None:
         async def run() -> Job:

@@ -34,12 +34,14 @@ export class AccountReader {
   }
 }
 
-/** The range of `usage.get`, in days (UTC) such as `2026-11-20`. */
+/** The range of `usage.get`, in days (UTC) such as `2026-11-20`, and its groups. */
 export interface UsageQuery {
   /** The first day, one of the latest 90. Default: 29 days before `to`. */
   from?: string | undefined
   /** The last day. Default: today. */
   to?: string | undefined
+  /** `api_key` adds `api_keys`, the usage by API key. */
+  groupBy?: 'api_key' | undefined
 }
 
 /** Reads the usage: `client.usage`. */
@@ -52,8 +54,8 @@ export class UsageReader {
   }
 
   /** Reads the jobs and credits of each day, in the mode of the API key. At most a minute old. */
-  get(query: UsageQuery = {}, { signal }: CallOptions = {}): Promise<Usage> {
-    const path = `/usage${searchOf(query)}`
+  get({ groupBy, ...range }: UsageQuery = {}, { signal }: CallOptions = {}): Promise<Usage> {
+    const path = `/usage${searchOf({ ...range, group_by: groupBy })}`
     return this.#requester.send<Usage>({ method: 'GET', path, signal })
   }
 }

@@ -300,8 +300,10 @@ export interface components {
       to: string
       /** Every day, oldest first. */
       days: components['schemas']['UsageDay'][]
-      /** The sum of all days of the range. */
+      /** The sum of all days. */
       total: components['schemas']['UsageTotal']
+      /** Only with `group_by=api_key`: the API keys with jobs in the range, in the order of their ids. Their jobs add up to those of `days`. */
+      api_keys?: components['schemas']['UsageByKey'][]
       /** False while the latest days have more than 50,000 jobs that are not counted yet. Their counts then lack the oldest jobs until the day after. */
       is_complete: boolean
     }
@@ -320,7 +322,7 @@ export interface components {
       /** The credits that the completed jobs cost. */
       credits_consumed: number
     }
-    /** The sum of all days of the range. */
+    /** The sum of all days. */
     UsageTotal: {
       /** The jobs that completed. */
       completed: number
@@ -330,6 +332,17 @@ export interface components {
       other: number
       /** The credits that the completed jobs cost. */
       credits_consumed: number
+    }
+    /** The jobs and credits of one API key. */
+    UsageByKey: {
+      /** The API key that submitted the jobs. `console` for the playground and test events of the console. Null for jobs whose key is not known: those of days that were counted before usage was stored by key. */
+      api_key_id: string | null
+      /** The present name of the key, also of a revoked one. Null without a key, and for keys that are no longer stored. */
+      name: string | null
+      /** The days with jobs of the key, oldest first. */
+      days: components['schemas']['UsageDay'][]
+      /** The sum of all days. */
+      total: components['schemas']['UsageTotal']
     }
     /** The webhook endpoints. */
     WebhookEndpointList: {

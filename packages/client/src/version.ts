@@ -1,4 +1,4 @@
 // The version of the package.
 
 /** The version of this package. */
-export const VERSION = '0.3.0'
+export const VERSION = '0.4.0'

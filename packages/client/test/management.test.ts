@@ -98,12 +98,18 @@ describe('webhookDeliveries', () => {
   })
 })
 
-it('usage sends the range', async () => {
-  const { client, requests } = fakeService([Response.json({}), Response.json({})])
+it('usage sends the range and the groups', async () => {
+  const { client, requests } = fakeService([
+    Response.json({}),
+    Response.json({}),
+    Response.json({}),
+  ])
   await client.usage.get()
   await client.usage.get({ from: '2026-11-01', to: '2026-11-20' })
+  await client.usage.get({ groupBy: 'api_key' })
   expect(requests.map(({ path }) => path)).toEqual([
     '/v1/usage',
     '/v1/usage?from=2026-11-01&to=2026-11-20',
+    '/v1/usage?group_by=api_key',
   ])
 })

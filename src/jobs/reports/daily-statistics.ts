@@ -20,7 +20,8 @@ const SLICES_PER_DAY = 24
 const MARGIN_MS = 10 * 60_000
 /** A day with unfinished jobs waits for them, but not longer than this. */
 const MAX_WAIT_DAYS = 2
-const ROWS_PER_STATEMENT = 500
+/** With every active key and duration, these rows stay below the 2 MB of a bound value. */
+const ROWS_PER_STATEMENT = 100
 
 /** A row, with the counts as JSON. */
 interface DayRow extends JobCounts {
@@ -83,6 +84,7 @@ async function countDay(db: Database, day: number): Promise<DayRow[]> {
         workspaceId: jobs.workspaceId,
         outcome: OUTCOME,
         durationMs: ROUNDED_DURATION,
+        apiKeyId: jobs.apiKeyId,
         count: sql<number>`count(*)`,
       })
       .from(jobs)
@@ -92,7 +94,7 @@ async function countDay(db: Database, day: number): Promise<DayRow[]> {
           lt(jobs.id, firstJob(day + (slice + 1) / SLICES_PER_DAY)),
         ),
       )
-      .groupBy(sql`1`, sql`2`, sql`3`, sql`4`, sql`5`)
+      .groupBy(sql`1`, sql`2`, sql`3`, sql`4`, sql`5`, sql`6`)
     for (const { organisationId, mode, workspaceId, ...group } of groups) {
       const key = `${organisationId} ${mode} ${workspaceId}`
       const row = rows.get(key) ?? { organisationId, mode, workspaceId, ...noJobs() }
@@ -111,10 +113,10 @@ async function countDay(db: Database, day: number): Promise<DayRow[]> {
 async function store(env: Env, db: Database, day: number, rows: DayRow[]): Promise<void> {
   await db.run(sql`
     insert or replace into ${jobStatistics}
-      (day, organisation_id, mode, workspace_id, completed, failed, other, errors, durations)
+      (day, organisation_id, mode, workspace_id, completed, failed, other, errors, durations, keys)
     select ${day}, value ->> 'organisationId', value ->> 'mode', value ->> 'workspaceId',
       value ->> 'completed', value ->> 'failed', value ->> 'other',
-      value -> 'errors', value -> 'durations'
+      value -> 'errors', value -> 'durations', value -> 'keys'
     from json_each(${JSON.stringify(rows)})`)
   const ids = [...new Set(rows.map(({ organisationId }) => organisationId))]
   const deleted = await deletedAmong(env, ids)

@@ -6,25 +6,28 @@ import { jobs } from '../../platform/db/schema.ts'
 import { JOB_ERROR_CODES } from '../../domain/job.ts'
 import type { JobErrorCode } from '../../domain/job.ts'
 
-/** Counts of one group of jobs. */
-export interface JobCounts {
+/** Jobs by how they ended. */
+export interface Outcomes {
   completed: number
   failed: number
   /** Cancelled, refunded and unfinished jobs. */
   other: number
+}
+
+/** Outcomes by the id of the API key, or `console`. Without the jobs whose key is not stored. */
+export type KeyOutcomes = Record<string, Outcomes>
+
+/** Counts of one group of jobs. */
+export interface JobCounts extends Outcomes {
   /** The failed jobs by error code. */
   errors: Partial<Record<JobErrorCode, number>>
   /** The completed jobs by rounded duration (ms). */
   durations: Record<string, number>
+  keys: KeyOutcomes
 }
 
-export const noJobs = (): JobCounts => ({
-  completed: 0,
-  failed: 0,
-  other: 0,
-  errors: {},
-  durations: {},
-})
+const noOutcomes = (): Outcomes => ({ completed: 0, failed: 0, other: 0 })
+export const noJobs = (): JobCounts => ({ ...noOutcomes(), errors: {}, durations: {}, keys: {} })
 
 /** `completed`, `other`, or the error code of a failed job. */
 export const OUTCOME = sql<'completed' | 'other' | JobErrorCode>`case ${jobs.status}
@@ -49,32 +52,39 @@ function roundedTo(step: number): SQL {
   return sql`(${jobs.durationMs} + ${sql.raw(String(step / 2))}) / ${sql.raw(String(step))} * ${sql.raw(String(step))}`
 }
 
-/** Adds a group of jobs with the same outcome and rounded duration. */
-export function addGroup(counts: JobCounts, { outcome, durationMs, count }: GroupOfJobs): void {
-  if (outcome === 'completed') {
-    counts.completed += count
-    if (durationMs !== null) {
-      counts.durations[durationMs] = (counts.durations[durationMs] ?? 0) + count
-    }
-  } else if (outcome === 'other') {
-    counts.other += count
-  } else {
-    counts.failed += count
-    counts.errors[outcome] = (counts.errors[outcome] ?? 0) + count
-  }
+/** Adds a group of jobs with the same outcome, rounded duration and API key. */
+export function addGroup(counts: JobCounts, group: GroupOfJobs): void {
+  const { outcome, durationMs, apiKeyId, count } = group
+  const isFailure = outcome !== 'completed' && outcome !== 'other'
+  const outcomes = { ...noOutcomes(), [isFailure ? 'failed' : outcome]: count }
+  addCounts(counts, {
+    ...outcomes,
+    errors: isFailure ? { [outcome]: count } : {},
+    durations: durationMs === null ? {} : { [durationMs]: count },
+    keys: apiKeyId === null ? {} : { [apiKeyId]: outcomes },
+  })
 }
 
 export interface GroupOfJobs {
   outcome: 'completed' | 'other' | JobErrorCode
+  /** Null unless completed. */
   durationMs: number | null
+  apiKeyId: string | null
   count: number
+}
+
+function addOutcomes(counts: Outcomes, more: Outcomes): void {
+  counts.completed += more.completed
+  counts.failed += more.failed
+  counts.other += more.other
 }
 
 /** Adds `more` to `counts`. */
 export function addCounts(counts: JobCounts, more: JobCounts): void {
-  counts.other += more.other
-  counts.completed += more.completed
-  counts.failed += more.failed
+  addOutcomes(counts, more)
+  for (const [key, outcomes] of Object.entries(more.keys)) {
+    addOutcomes((counts.keys[key] ??= noOutcomes()), outcomes)
+  }
   for (const code of JOB_ERROR_CODES) {
     const count = more.errors[code]
     if (count) counts.errors[code] = (counts.errors[code] ?? 0) + count

@@ -205,6 +205,7 @@ async function countsOfDays(
         other: jobStatistics.other,
         errors: jobStatistics.errors,
         durations: jobStatistics.durations,
+        keys: jobStatistics.keys,
       })
       .from(jobStatistics)
       .where(and(where, eq(jobStatistics.mode, mode))),
@@ -235,6 +236,7 @@ async function countJobs(
       period: sql<number>`${jobs.createdAt} / ${sql.raw(String(periodMs))}`.as('period'),
       outcome: OUTCOME.as('outcome'),
       durationMs: ROUNDED_DURATION.as('rounded_duration'),
+      apiKeyId: jobs.apiKeyId,
     })
     .from(jobs)
     .where(
@@ -259,11 +261,12 @@ async function countJobs(
       period: newest.period,
       outcome: newest.outcome,
       durationMs: newest.durationMs,
+      apiKeyId: newest.apiKeyId,
       isSelected: isSelected.mapWith(Boolean),
       count: sql<number>`count(*)`,
     })
     .from(newest)
-    .groupBy(sql`1`, sql`2`, sql`3`, sql`4`, sql`5`)
+    .groupBy(sql`1`, sql`2`, sql`3`, sql`4`, sql`5`, sql`6`)
   const periods = new Map<number, PeriodCounts>()
   let counted = 0
   let otherMode = 0

@@ -1,10 +1,12 @@
-// The jobs and credits of each day: of the current month for the console, of up to 90 days for /v1.
+// The jobs and credits of each day: of the current month for the console, of up to 90 days for /v1, also by key.
 import { requirePermission } from '../../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../../organisations/authorisation.ts'
+import { listKeyNames } from '../../organisations/key-names.ts'
 import { RecentValues } from '../../platform/recent-values.ts'
 import type { Mode } from '../../domain/job.ts'
 import { DAY_MS } from '../../domain/limits.ts'
 import { monthStart } from '../../domain/month.ts'
+import type { KeyOutcomes, Outcomes } from './job-counts.ts'
 import { countsPerDay } from './job-statistics.ts'
 
 export interface Usage {
@@ -44,16 +46,19 @@ export async function usageOf({
 export const USAGE_DAYS = 90
 
 /** The jobs that were submitted on one day (UTC). */
-export interface DayOfUsage {
+export interface DayOfUsage extends Outcomes {
   /** Days since 1970. */
   day: number
-  completed: number
-  failed: number
-  /** Cancelled and refunded jobs; of a day that is not counted yet, also unfinished ones. */
-  other: number
 }
 
-const recent = new RecentValues<{ days: DayOfUsage[]; isComplete: boolean }>({
+interface RecentUsage {
+  days: (DayOfUsage & { keys: KeyOutcomes })[]
+  isComplete: boolean
+  /** The names of API keys by their id. */
+  names: Map<string, string>
+}
+
+const recent = new RecentValues<RecentUsage>({
   ttlMs: 60_000,
   maxEntries: 200,
 })
@@ -61,22 +66,59 @@ const recent = new RecentValues<{ days: DayOfUsage[]; isComplete: boolean }>({
 /**
  * The jobs of one mode on each of the latest `USAGE_DAYS` days, oldest first. At most a minute old, so that
  * repeated requests do not count the jobs of today again. For members who may read jobs.
+ * @param withNames whether to read the names of the API keys
  * @returns `isComplete`: false when there are too many jobs that cron has not counted
  * @throws AppError not_found
  */
-export async function readUsage({ mode, ...request }: OrganisationRequest & { mode: Mode }) {
+export async function readUsage({
+  mode,
+  withNames,
+  ...request
+}: OrganisationRequest & { mode: Mode; withNames: boolean }): Promise<RecentUsage> {
   const { workspaceIds } = await requirePermission(request, 'jobs')
   const { env, organisationId } = request
   const first = Math.floor(Date.now() / DAY_MS) - USAGE_DAYS + 1
-  return recent.get([organisationId, workspaceIds, mode, first], async () => {
+  return recent.get([organisationId, workspaceIds, mode, first, withNames], async () => {
     const selection = { env, organisationId, mode, workspaceIds }
-    const { periods, isLimited } = await countsPerDay(selection, { first, count: USAGE_DAYS })
-    const days = periods.map(({ completed, failed, other }, index) => ({
+    const [{ periods, isLimited }, names] = await Promise.all([
+      countsPerDay(selection, { first, count: USAGE_DAYS }),
+      withNames ? listKeyNames(request) : [],
+    ])
+    const days = periods.map(({ completed, failed, other, keys }, index) => ({
       day: first + index,
       completed,
       failed,
       other,
+      keys,
     }))
-    return { days, isComplete: !isLimited }
+    return {
+      days,
+      isComplete: !isLimited,
+      names: new Map(names.map(({ id, name }) => [id, name])),
+    }
   })
+}
+
+/**
+ * Divides days by API key.
+ * @returns for each key the days with jobs that it submitted, keys in the order of their ids; last, with
+ *   the id null, the jobs whose key is not stored
+ */
+export function usageByKey(days: RecentUsage['days']): { id: string | null; days: DayOfUsage[] }[] {
+  const byKey = new Map<string | null, DayOfUsage[]>()
+  for (const { day, keys, ...others } of days) {
+    for (const [id, outcomes] of Object.entries(keys)) {
+      byKey.set(id, [...(byKey.get(id) ?? []), { day, ...outcomes }])
+      others.completed -= outcomes.completed
+      others.failed -= outcomes.failed
+      others.other -= outcomes.other
+    }
+    if (others.completed + others.failed + others.other > 0) {
+      byKey.set(null, [...(byKey.get(null) ?? []), { day, ...others }])
+    }
+  }
+  // The text of null follows those of keys.
+  return [...byKey]
+    .map(([id, of]) => ({ id, days: of }))
+    .sort((a, b) => (`${a.id}` < `${b.id}` ? -1 : 1))
 }

@@ -21,6 +21,11 @@ export const jobStatistics = sqliteTable(
     errors: text({ mode: 'json' }).$type<Partial<Record<JobErrorCode, number>>>().notNull(),
     /** The completed jobs by duration: ms, rounded to two significant digits. */
     durations: text({ mode: 'json' }).$type<Record<string, number>>().notNull(),
+    /** The jobs by API key. Empty on days that were counted before this column existed. */
+    keys: text({ mode: 'json' })
+      .$type<Record<string, { completed: number; failed: number; other: number }>>()
+      .notNull()
+      .default({}),
   },
   // The day comes first, so that retention deletes old rows without a further index.
   (table) => [

@@ -316,9 +316,12 @@ class AsyncUsage(_Resource):
         *,
         from_date: Union[date, str, None] = None,
         to_date: Union[date, str, None] = None,
+        group_by: Optional[Literal["api_key"]] = None,
     ) -> Usage:
         """Returns the jobs and credits of each day (UTC), in the mode of the key."""
-        return await self._run(self._client.usage.get, from_date=from_date, to_date=to_date)
+        return await self._run(
+            self._client.usage.get, from_date=from_date, to_date=to_date, group_by=group_by
+        )
 
 
 class AsyncWebhookEndpoints(_Resource):

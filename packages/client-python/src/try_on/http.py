@@ -17,7 +17,7 @@ from typing import Any, Dict, Mapping, Optional, Union
 
 from .errors import ApiConnectionError, ApiError
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"
 
 # A longer Retry-After is left to the caller.
 MAX_RETRY_AFTER_SECONDS = 60.0

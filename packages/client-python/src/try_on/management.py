@@ -184,18 +184,20 @@ class UsageResource:
         *,
         from_date: Union[date, str, None] = None,
         to_date: Union[date, str, None] = None,
+        group_by: Optional[Literal["api_key"]] = None,
     ) -> Usage:
         """Returns the jobs and credits of each day (UTC), in the mode of the key.
 
         Args:
             from_date: The first day, one of the latest 90. Default: 29 days before to_date.
             to_date: The last day. Default: today.
+            group_by: "api_key" adds "api_keys", the usage by API key.
 
         Raises:
             ApiError: The API rejected the request.
             ApiConnectionError: There was no response.
         """
-        query = {"from": _day(from_date), "to": _day(to_date)}
+        query = {"from": _day(from_date), "to": _day(to_date), "group_by": group_by}
         return cast(Usage, self._http.request("GET", "/v1/usage", query=query))
 
 

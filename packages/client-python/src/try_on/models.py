@@ -217,7 +217,7 @@ class WebhookDeliveryList(TypedDict):
 
 
 class UsageTotal(TypedDict):
-    """The sum of all days of a range."""
+    """The sum of all days."""
 
     completed: int
     failed: int
@@ -236,7 +236,23 @@ class UsageDay(UsageTotal):
 _UsageRange = TypedDict("_UsageRange", {"from": str, "to": str})
 
 
-class Usage(_UsageRange):
+class UsageByKey(TypedDict):
+    """The jobs and credits of one API key."""
+
+    api_key_id: Optional[str]
+    """`console` for jobs of the console; None for jobs whose key is not known."""
+    name: Optional[str]
+    days: List[UsageDay]
+    """The days with jobs of the key."""
+    total: UsageTotal
+
+
+class _UsageGroups(TypedDict, total=False):
+    api_keys: List[UsageByKey]
+    """Only with group_by."""
+
+
+class Usage(_UsageRange, _UsageGroups):
     """The jobs and credits of a range of days."""
 
     mode: Mode

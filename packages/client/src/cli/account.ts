@@ -30,20 +30,30 @@ export const usage = (context: Context) =>
   new Command('usage')
     .summary('Show the jobs and credits of each day, in the mode of the key.')
     .description('Days without jobs are not printed. With --json, they are.')
+    .option('--by-key', 'Divide the days by API key.')
     .option('--from <DATE>', 'First day (UTC), one of the latest 90. Default: 29 days before --to.')
     .option('--to <DATE>', 'Last day (UTC). Default: today.')
-    .addHelpText('after', examples('try-on usage --from 2026-11-01'))
-    .action(async (range) => {
+    .addHelpText('after', examples('try-on usage --from 2026-11-01', 'try-on usage --by-key'))
+    .action(async ({ byKey, ...range }) => {
       const { client } = await connect(context)
-      const found = await client.usage.get(range, { signal: context.signal })
-      const row = (name: string, day: typeof found.total) => [
+      const groupBy = byKey ? 'api_key' : undefined
+      const found = await client.usage.get({ ...range, groupBy }, { signal: context.signal })
+      const row = (key: string, name: string, day: typeof found.total) => [
+        key,
         name,
         ...[day.completed, day.failed, day.other, day.credits_consumed].map(String),
       ]
-      const used = found.days.filter((day) => day.completed + day.failed + day.other > 0)
-      const rows = [...used.map((day) => row(day.date, day)), row('Total', found.total)]
-      const titles = ['DAY', 'COMPLETED', 'FAILED', 'OTHER', 'CREDITS']
-      context.output.result(found, table(titles, rows))
+      const rowsOf = (key: string, days: typeof found.days) =>
+        days
+          .filter((day) => day.completed + day.failed + day.other > 0)
+          .map((day) => row(key, day.date, day))
+      const rows =
+        found.api_keys?.flatMap(({ api_key_id: id, name, days }) =>
+          rowsOf(name ? `${name} (${id})` : (id ?? 'unknown'), days),
+        ) ?? rowsOf('', found.days)
+      // Without keys, their column is not printed.
+      const titles = ['KEY', 'DAY', 'COMPLETED', 'FAILED', 'OTHER', 'CREDITS']
+      context.output.result(found, table(titles, [...rows, row('', 'Total', found.total)]))
       if (!found.is_complete) context.output.note('The counts of the latest days are not complete.')
     })
 

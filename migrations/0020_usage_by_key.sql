@@ -1,0 +1,1 @@
+ALTER TABLE `job_statistics` ADD `keys` text DEFAULT '{}' NOT NULL;
