@@ -1,7 +1,28 @@
 // Cursors of lists: the id of a page's last item, signed together with the list and its filters. A cursor is valid
 // only for the list that it was created for.
+import { z } from 'zod'
 import { AppError } from '../domain/errors.ts'
+import { PageLimit } from '../http/pagination.ts'
 import { signer, verify } from '../platform/signing/hmac.ts'
+
+/** The query parameters that select a page of a list. */
+export const pageParameters = {
+  limit: PageLimit,
+  cursor: z.string('must not be repeated').optional().meta({
+    description:
+      'The `next_cursor` of the previous page. It is opaque, and valid only with the filters of that page.',
+    maxLength: 255,
+  }),
+}
+
+/** The fields of a page that lead to the next one. */
+export const nextPageFields = {
+  next_cursor: z
+    .string()
+    .nullable()
+    .meta({ description: 'The `cursor` of the next page. Null on the last page.' }),
+  has_more: z.boolean().meta({ description: 'Whether another page follows.' }),
+}
 
 /** What identifies a list: the organisation and the filters. Only the list of jobs has no name in front. */
 export type List = readonly (string | Date | null)[]

@@ -7,7 +7,7 @@ import { MAX_PAGE_SIZE } from '../domain/limits.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import { Instant } from '../http/instant.ts'
 import { describeRoute, noContent, ok } from '../http/describe-route.ts'
-import { nextPage, PageLimit } from '../http/pagination.ts'
+import { nextPage } from '../http/pagination.ts'
 import { validQuery } from '../http/validation.ts'
 import { isId } from '../platform/ids.ts'
 import { cancelJob } from '../jobs/cancel.ts'
@@ -26,7 +26,7 @@ import { deleteOutput } from '../privacy/delete-output.ts'
 import { linksFrom } from '../platform/signing/signed-url.ts'
 import { admitted, authenticate, keyActor } from './authenticate-key.ts'
 import type { ApiApp } from './api-context.ts'
-import { createCursor, startOf } from './cursor.ts'
+import { createCursor, nextPageFields, pageParameters, startOf } from './cursor.ts'
 import { errors } from './error-responses.ts'
 import { cancellations, JOB_ID, jobLists, jobs as jobExamples } from './examples.ts'
 import { ignoredFields } from './ignored-fields.ts'
@@ -48,22 +48,13 @@ const JobsQuery = z.object({
       'Only jobs created before this instant. An ISO 8601 instant with a time zone, later than `created_after`.',
     override: { type: 'string', format: 'date-time', examples: ['2026-12-01T00:00:00Z'] },
   }),
-  limit: PageLimit,
-  cursor: z.string('must not be repeated').optional().meta({
-    description:
-      'The `next_cursor` of the previous page. It is opaque, and valid only with the filters of that page.',
-    maxLength: 255,
-  }),
+  ...pageParameters,
 })
 
 const JobList = z
   .object({
     jobs: z.array(ListedJob).max(MAX_PAGE_SIZE).meta({ description: 'The jobs, newest first.' }),
-    next_cursor: z
-      .string()
-      .nullable()
-      .meta({ description: 'The `cursor` of the next page. Null on the last page.' }),
-    has_more: z.boolean().meta({ description: 'Whether another page follows.' }),
+    ...nextPageFields,
   })
   .meta({ id: 'JobList', description: 'A page of jobs.' })
 

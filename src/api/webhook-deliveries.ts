@@ -5,7 +5,6 @@ import { AppError } from '../domain/errors.ts'
 import { MAX_PAGE_SIZE } from '../domain/limits.ts'
 import { DEFAULT_ENDPOINT, EVENT_STATUSES, isDeliveryFinal } from '../domain/webhook.ts'
 import { describeRoute, ok } from '../http/describe-route.ts'
-import { PageLimit } from '../http/pagination.ts'
 import { validQuery } from '../http/validation.ts'
 import { JobId, WebhookStatus } from '../jobs/present-job.ts'
 import type { WebhookAttemptRow } from '../platform/db/webhook-schema.ts'
@@ -17,7 +16,7 @@ import { WebhookEventType } from '../webhooks/event.ts'
 import { admitted } from './authenticate-key.ts'
 import type { AdmittedContext } from './authenticate-key.ts'
 import type { ApiApp } from './api-context.ts'
-import { createCursor, startOf } from './cursor.ts'
+import { createCursor, nextPageFields, pageParameters, startOf } from './cursor.ts'
 import { errors } from './error-responses.ts'
 import { deliveries as examples, WEBHOOK_ID } from './examples.ts'
 import { ignoredFields } from './ignored-fields.ts'
@@ -44,12 +43,7 @@ const DeliveriesQuery = z.object({
     .enum(EVENT_STATUSES, `must be one of ${EVENT_STATUSES.join(', ')}`)
     .optional()
     .meta({ description: 'Only deliveries with this status.' }),
-  limit: PageLimit,
-  cursor: z.string('must not be repeated').optional().meta({
-    description:
-      'The `next_cursor` of the previous page. It is opaque, and valid only with the filters of that page.',
-    maxLength: 255,
-  }),
+  ...pageParameters,
 })
 
 const responseStatus = z.int().nullable().meta({
@@ -115,11 +109,7 @@ const DeliveryList = z
       .array(WebhookDelivery)
       .max(MAX_PAGE_SIZE)
       .meta({ description: 'The deliveries, newest first.' }),
-    next_cursor: z
-      .string()
-      .nullable()
-      .meta({ description: 'The `cursor` of the next page. Null on the last page.' }),
-    has_more: z.boolean().meta({ description: 'Whether another page follows.' }),
+    ...nextPageFields,
   })
   .meta({ id: 'WebhookDeliveryList', description: 'A page of deliveries.' })
 
