@@ -1,3 +1,4 @@
+import { globSync, readFileSync } from 'node:fs'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer } from 'vitest/node'
@@ -15,6 +16,24 @@ class LongestFirst extends BaseSequencer {
     const sorted = await super.sort(files)
     return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
   }
+}
+
+const FILES = globSync(['test/**/*.test.{ts,tsx}', 'packages/*/test/**/*.test.ts'], {
+  exclude: ['test/{node,browser}/**'],
+})
+/**
+ * The files that each get a Worker of their own. The others share one, which saves the seconds in which a Worker loads
+ * its modules. They share its memory, too, in which the clock of the identifiers never goes back.
+ */
+const ALONE = {
+  folders: /\/(compositor|fairness|faults|model)\//,
+  clock: /setSystemTime|useFakeTimers|fakeClock|passTime|support\/live-job/,
+  /** At the beginning of a comment that says why. */
+  words: /^\/\/ Alone: /m,
+}
+const isAlone = (file: string): boolean => {
+  const text = readFileSync(file, 'utf8')
+  return ALONE.folders.test(file) || ALONE.clock.test(text) || ALONE.words.test(text)
 }
 
 export default defineConfig(async () => ({
@@ -44,8 +63,13 @@ export default defineConfig(async () => ({
     }),
   ],
   test: {
-    include: ['test/**/*.test.{ts,tsx}', 'packages/*/test/**/*.test.ts'],
-    exclude: ['test/browser/**', 'test/node/**'],
+    projects: [
+      { extends: true, test: { name: 'alone', include: FILES.filter(isAlone) } },
+      {
+        extends: true,
+        test: { name: 'together', include: FILES.filter((file) => !isAlone(file)), isolate: false },
+      },
+    ],
     setupFiles: ['./test/support/setup.ts'],
     restoreMocks: true,
     testTimeout: 90_000, // for busy machines

@@ -1,3 +1,4 @@
+// Alone: it counts the reads of R2.
 // The page of a job, its actions, and the files of its result.
 import { env } from 'cloudflare:workers'
 import * as compositor from '@try-on/compositor'

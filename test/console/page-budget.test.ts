@@ -1,3 +1,4 @@
+// Alone: it counts the trips to D1.
 // The budget of every page of the console: its trips to D1, and its bytes with gzip. docs/performance.md has
 // the same table.
 import { env } from 'cloudflare:workers'

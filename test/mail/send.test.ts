@@ -1,3 +1,4 @@
+// Alone: it reads all mails.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import {

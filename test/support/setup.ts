@@ -1,14 +1,29 @@
 import { env } from 'cloudflare:workers'
-import { beforeEach, vi } from 'vitest'
+import { afterAll, beforeEach, vi } from 'vitest'
 import { jobsBindings } from '../../src/platform/db/shards.ts'
+import { settingsOf } from '../../src/platform/settings.ts'
+import { replacePasswordHash } from './password-hash.ts'
 
 // One batch per database: `applyD1Migrations` makes several calls per migration.
-const statements = env.TEST_MIGRATIONS.flatMap(({ queries }) => queries)
-await Promise.all(
-  [env.DB, ...jobsBindings(env)].map((database) =>
-    database.batch(statements.map((sql) => database.prepare(sql))),
-  ),
-)
+const migrations = env.TEST_MIGRATIONS.flatMap(({ queries }) => queries)
+const TABLES = `SELECT name FROM sqlite_schema
+  WHERE type = 'table' AND name NOT GLOB '_cf_*' AND name NOT GLOB 'sqlite_*'`
+
+/** Creates the tables, or deletes the rows of another file. */
+async function prepare(database: D1Database): Promise<void> {
+  const { results } = await database.prepare(TABLES).all<{ name: string }>()
+  const deletions = results.map(({ name }) => `DELETE FROM ${name}`)
+  const statements =
+    deletions.length > 0 ? ['PRAGMA defer_foreign_keys = on', ...deletions] : migrations
+  await database.batch(statements.map((sql) => database.prepare(sql)))
+}
+await Promise.all([env.DB, ...jobsBindings(env)].map(prepare))
+
+replacePasswordHash()
+
+// Some tests change settings.
+const settings = { ...settingsOf(env) }
+afterAll(() => void Object.assign(settingsOf(env), settings))
 
 // Queue messages and alarms of the background log lines after a file has ended, which Vitest reports as an
 // error. Warnings and errors are shown.

@@ -1,6 +1,6 @@
 // Properties of the composed picture, tested with drawn people and garments.
 import { detectFormat } from '@try-on/image-files'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { dress, encodeJpeg, CompositionError } from '../src/index.ts'
 import type { ImageFile } from '../src/load.ts'
 import type { Rgba } from '../samples/index.ts'
@@ -132,11 +132,12 @@ describe('dress', () => {
     expect(text).not.toContain('Exif')
   })
 
-  it('applies all eight EXIF orientations', async () => {
+  it('applies EXIF orientations', async () => {
+    const orientations = inject('matrix') === 'all' ? [2, 3, 4, 5, 6, 7, 8] : [3, 6]
     const upright = figure({ width: 160, height: 240 })
     const cloth = await png(garment({ background: 'transparent' }))
     const expected = await pictureOf(await jpeg(upright), cloth)
-    for (let orientation = 2; orientation <= 8; orientation++) {
+    for (const orientation of orientations) {
       const stored = await jpeg(storedAs(upright, orientation))
       const actual = await pictureOf(toFile(withOrientation(stored.bytes, orientation)), cloth)
       expect([actual.width, actual.height]).toEqual([160, 240])
