@@ -1,5 +1,8 @@
 // Reads parts of the ledger for the console: filtered pages, and totals per month. Entries are in the order
 // of their time, so a time is found by a binary search over their ids, without an index.
+//
+// A page has one row for each job: the entry of its current state, which its reservation has. The entries
+// before it are left out. They only move the credit between the balance and the reserved credits.
 import { monthOf, monthStart } from '../domain/month.ts'
 import { ZERO_TOTALS } from './ledger.ts'
 import type { LedgerEntry, Totals } from './ledger.ts'
@@ -18,9 +21,18 @@ export interface LedgerFilter {
   months?: number
 }
 
+/** An entry of a grant or reversal, or the current state of a job. */
+export interface LedgerRow extends Omit<LedgerEntry, 'amount' | 'reference' | 'granted'> {
+  /**
+   * The change of balance and reserved credits together since the row before: 0 while a job is reserved,
+   * and when its credit is returned.
+   */
+  change: number
+}
+
 export interface LedgerPage {
   /** Newest first. */
-  entries: LedgerEntry[]
+  entries: LedgerRow[]
   /** Where the next page starts; null after the last entry. */
   nextBefore: number | null
   /** The current month first. */
@@ -57,7 +69,17 @@ export const entriesBefore = (
     )
     .toArray()
 
-/** A page of entries that match a filter. It can have fewer than `limit` entries, also none. */
+/** The change of `balance + reserved`, which is what is granted less what is consumed. */
+const CHANGE = `granted - consumed - coalesce((
+  SELECT granted - consumed FROM ledger_entries AS earlier
+  WHERE earlier.id < entry.id ORDER BY earlier.id DESC LIMIT 1), 0)`
+
+/** Closed reservations are deleted after a while. A late capture follows a release. */
+const IS_STATE = `kind NOT IN ('reserve', 'release') OR kind = CASE (
+    SELECT state FROM reservations WHERE reservations.job_id = entry.job_id)
+  WHEN 'reserved' THEN 'reserve' WHEN 'captured' THEN 'capture' ELSE 'release' END`
+
+/** A page of rows that match a filter. It can have fewer than `limit` rows, also none. */
 export function ledgerPage(sql: SqlStorage, filter: LedgerFilter): LedgerPage {
   const { limit, before = Number.MAX_SAFE_INTEGER, kinds, month } = filter
   const months = monthTotals(sql, filter.months ?? 0, Date.now())
@@ -75,9 +97,10 @@ export function ledgerPage(sql: SqlStorage, filter: LedgerFilter): LedgerPage {
     .one()
   if (read.lowest === null) return { entries: [], nextBefore: null, months }
   const entries = sql
-    .exec<Columns>(
-      `SELECT ${COLUMNS} FROM ledger_entries WHERE id >= ?1 AND id < ?2
-         AND (?3 IS NULL OR kind IN (SELECT value FROM json_each(?3)))
+    .exec<LedgerRow & Record<string, SqlStorageValue>>(
+      `SELECT id, at, kind, ${CHANGE} AS change, job_id AS jobId, reason, balance, reserved, consumed
+       FROM ledger_entries AS entry WHERE id >= ?1 AND id < ?2
+         AND (?3 IS NULL OR kind IN (SELECT value FROM json_each(?3))) AND (${IS_STATE})
        ORDER BY id DESC LIMIT ?4`,
       read.lowest,
       Math.min(before, end),

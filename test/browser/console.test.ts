@@ -207,7 +207,7 @@ describe('the playground', () => {
     await page.getByRole('button', { name: 'Submit job' }).click()
     await waitForResult(page)
     await page.goto('/console/credits')
-    await page.getByText('Consumed by a job').waitFor()
+    await page.getByRole('cell', { name: 'Consumed', exact: true }).waitFor()
   })
 })
 

@@ -28,20 +28,35 @@ async function ownerWithLedger() {
 }
 
 describe('the page Credits', () => {
-  it('shows a consumed credit as −1, and reserved and returned ones in brackets', async () => {
+  it('shows each job in one row with its state, and rows that add up', async () => {
     const { browser, jobs } = await ownerWithLedger()
     const { html } = await browser.get('/console/credits')
-    const rowOf = (label: string) =>
-      html
-        .split('<tr>')
-        .filter((row) => row.includes(`>${label}<`))
-        .join()
-    expect(rowOf('Consumed by a job')).toContain('<div>−1</div>')
-    expect(rowOf('Consumed by a job')).toContain(jobs[0])
-    expect(rowOf('Returned by a job')).toContain('(+1)')
-    expect(rowOf('Reserved for a job')).toContain('(−1)')
-    expect(html).toContain('+50')
+    const rows = (html.split('aria-label="Ledger"')[1] ?? '').split('<tr>').slice(2)
+    const cells = rows.map((row) =>
+      [...row.matchAll(/<div>(.*?)<\/div>/g)].map(([, cell = '']) => cell),
+    )
+    // type, change, balance and reserved
+    expect(cells.map((cell) => cell.slice(1, 5))).toEqual([
+      ['Added', '+50', '148', '1'],
+      ['Returned', '0', '98', '1'],
+      ['Consumed', '−1', '97', '2'],
+      ['Reserved', '0', '97', '3'],
+      ['Added', '+100', '100', '0'],
+    ])
+    const jobsShown = cells.map((cell) => jobs.findIndex((job) => cell[5]?.includes(job)))
+    expect(jobsShown).toEqual([-1, 1, 0, 2, -1])
     expect(html).toContain('<dt>Balance</dt><dd>148</dd>')
+  })
+
+  it('shows a job that completed after its credit was returned as consumed', async () => {
+    const { browser, jobs, organisationId } = await ownerWithLedger()
+    await env.ORGANISATION.getByName(organisationId).capture(jobs[1])
+    const { html } = await browser.get('/console/credits')
+    const ledger = html.split('aria-label="Ledger"')[1] ?? ''
+    const row = ledger.split('<tr>').filter((cells) => cells.includes(jobs[1]))
+    expect(row).toHaveLength(1)
+    expect(row[0]).toContain('<div>Consumed</div>')
+    expect(row[0]).toContain('<div>−1</div>')
   })
 
   it('adds up each month', async () => {
@@ -67,9 +82,10 @@ describe('the page Credits', () => {
     }
     expect(await labels('kind=added')).toEqual(['Added', 'Added'])
     expect(await labels(`kind=added&month=${month}`)).toEqual(['Added'])
-    expect(await labels('kind=consumed')).toEqual(['Consumed by a job'])
-    expect(await labels('kind=returned')).toEqual(['Returned by a job'])
-    expect(await labels('kind=x&month=y&before=z')).toHaveLength(7)
+    expect(await labels('kind=consumed')).toEqual(['Consumed'])
+    expect(await labels('kind=returned')).toEqual(['Returned'])
+    expect(await labels('kind=reserved')).toEqual(['Reserved'])
+    expect(await labels('kind=x&month=y&before=z')).toHaveLength(5)
     const { html } = await browser.get('/console/credits?month=2020-01')
     expect(html).toContain('No matching entries')
   })
@@ -81,10 +97,10 @@ describe('the page Credits', () => {
     const lines = page.source.split('\r\n')
     expect(lines[0]).toBe('time,type,change,balance,reserved,consumed,job_id,reason')
     expect(lines[1]).toMatch(/Z,Added,50,148,1,1,,"'=Order ""1"""$/)
-    expect(lines[2]).toContain(`,Returned by a job,1,98,1,1,${jobs[1]},`)
-    expect(lines).toHaveLength(8) // the last line is empty
+    expect(lines[2]).toContain(`,Returned,0,98,1,1,${jobs[1]},`)
+    expect(lines).toHaveLength(6) // the last line is empty
     const all = await browser.get('/console/credits/ledger.csv')
-    expect(all.source.split('\r\n')).toHaveLength(9)
+    expect(all.source.split('\r\n')).toHaveLength(7)
     const address = page.address.replace(/\?.*/, '')
     expect((await request(address, { redirect: 'manual' })).status).toBe(303)
     const log = await browser.get('/console/settings/audit-log')
@@ -105,6 +121,47 @@ describe('the page Credits', () => {
 })
 
 describe('a page of a long ledger', () => {
+  it('has each job once on its pages, also when the entries of jobs are far apart', async () => {
+    const { organisationId } = await newOwner()
+    const jobs = Array.from({ length: 9 }, () => newId('job'))
+    await runInDurableObject(
+      env.ORGANISATION.getByName(organisationId),
+      (_: Organisation, { storage }) => {
+        const ledger = new Ledger(storage)
+        for (const job of jobs) ledger.reserve(job)
+        for (const job of jobs.slice(1)) ledger.capture(job)
+        storage.sql.exec('DELETE FROM reservations WHERE job_id = ?', jobs[8]) // as the cleanup does
+        const shown: (string | null)[] = []
+        let before: number | undefined
+        do {
+          const page = ledgerPage(storage.sql, { limit: 2, before })
+          shown.push(...page.entries.map(({ jobId }) => jobId))
+          before = page.nextBefore ?? undefined
+        } while (before !== undefined)
+        expect(shown).toEqual([...jobs.slice(1).toReversed(), jobs[0], null])
+      },
+    )
+  })
+
+  it('shows what a day of jobs consumed after they were rolled up', async () => {
+    const { organisationId } = await newOwner()
+    const jobs = [newId('job'), newId('job')] as const
+    await runInDurableObject(
+      env.ORGANISATION.getByName(organisationId),
+      (_: Organisation, { storage }) => {
+        const ledger = new Ledger(storage)
+        for (const job of jobs) ledger.reserve(job)
+        ledger.capture(jobs[0])
+        storage.sql.exec('UPDATE ledger_entries SET at = at - ?', 500 * 24 * 3_600_000)
+        ledger.cleanUp(Date.now())
+        expect(ledgerPage(storage.sql, { limit: 10 }).entries).toMatchObject([
+          { kind: 'rollup', change: -1, balance: 98, reserved: 1 },
+          { kind: 'grant', change: 100, balance: 100, reserved: 0 },
+        ])
+      },
+    )
+  })
+
   it('reads a bounded number of entries, and the next page continues', async () => {
     const { organisationId } = await newOwner()
     await runInDurableObject(

@@ -3,7 +3,7 @@ import { Hono } from 'hono'
 import { z } from 'zod'
 import { permits, permitsUnlimited } from '../../domain/role.ts'
 import type { LedgerEntry } from '../../credits/ledger.ts'
-import type { LedgerFilter, MonthTotals } from '../../credits/ledger-reports.ts'
+import type { LedgerFilter, LedgerRow, MonthTotals } from '../../credits/ledger-reports.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { Button, FilterSelect } from '../components/form.tsx'
@@ -23,9 +23,9 @@ const MAX_MONTHS = 14
 const KIND_LABELS: Record<LedgerEntry['kind'], string> = {
   grant: 'Added',
   reversal: 'Taken back',
-  reserve: 'Reserved for a job',
-  capture: 'Consumed by a job',
-  release: 'Returned by a job',
+  reserve: 'Reserved',
+  capture: 'Consumed',
+  release: 'Returned',
   rollup: 'Daily total of jobs',
 }
 
@@ -89,6 +89,10 @@ export const credits = new Hono<ConsoleApp>()
         {page.months.length > 0 && <Months months={page.months} />}
         <section aria-labelledby="ledger-heading">
           <h2 id="ledger-heading">Ledger</h2>
+          <p class="muted">
+            One row a job, at the time of its state. The change applies to balance and reserved
+            credits together.
+          </p>
           <Filters c={c} filter={filter} months={page.months} />
           {page.entries.length === 0 ? (
             <NoEntries filter={filter} hasMore={page.nextBefore !== null} />
@@ -140,7 +144,7 @@ async function ledgerRows(
   const rows = page.entries.map((entry) => [
     new Date(entry.at),
     KIND_LABELS[entry.kind],
-    entry.amount,
+    entry.change,
     entry.balance,
     entry.reserved,
     entry.consumed,
@@ -171,11 +175,11 @@ const Explanation = () => (
     <dl>
       <dt>Reserved</dt>
       <dd>
-        A live job takes one credit from the balance when it is accepted, so that it can be paid
-        when it completes. Shown in brackets.
+        A live job moves one credit from the balance to the reserved credits when it is accepted, so
+        that it can be paid when it completes.
       </dd>
       <dt>Consumed</dt>
-      <dd>The job completed. Its reserved credit is used. The balance does not change again.</dd>
+      <dd>The job completed, and its reserved credit is used.</dd>
       <dt>Returned</dt>
       <dd>
         The job ended without an image, and its credit is back in the balance: it failed, you
@@ -245,17 +249,18 @@ const NoEntries = ({ filter, hasMore }: { filter: Filter; hasMore: boolean }) =>
     <EmptyState title="No entries yet" />
   )
 
-const Entries = ({ entries, readsJobs }: { entries: LedgerEntry[]; readsJobs: boolean }) => (
+const Entries = ({ entries, readsJobs }: { entries: LedgerRow[]; readsJobs: boolean }) => (
   <Table
     label="Ledger"
-    columns={['Time', 'Type', 'Credits', 'Balance', 'Job or reason']}
-    numeric={['Credits', 'Balance']}
-    narrow={{ Type: 'main', Credits: 'side', 'Job or reason': 'sub' }}
+    columns={['Time', 'Type', 'Change', 'Balance', 'Reserved', 'Job or reason']}
+    numeric={['Change', 'Balance', 'Reserved']}
+    narrow={{ Type: 'main', Change: 'side', 'Job or reason': 'sub' }}
     rows={entries.map((entry) => [
       <Timestamp as="ago" at={entry.at} />,
       KIND_LABELS[entry.kind],
-      <Credits of={entry} />,
+      signed(entry.change),
       format(entry.balance),
+      format(entry.reserved),
       entry.jobId && readsJobs ? (
         <IdLink to={`/jobs/${entry.jobId}`} id={entry.jobId} />
       ) : (
@@ -264,17 +269,6 @@ const Entries = ({ entries, readsJobs }: { entries: LedgerEntry[]; readsJobs: bo
     ])}
   />
 )
-
-/**
- * A reserved credit is shown in brackets and is final when it is consumed, as a bank shows a card payment.
- * The balance changes with the reservation.
- */
-const Credits = ({ of: { kind, amount } }: { of: LedgerEntry }) => {
-  if (kind === 'reserve') return <span class="muted">(−1)</span>
-  if (kind === 'capture') return <>−1</>
-  if (kind === 'release') return <span class="muted">(+1)</span>
-  return <>{signed(amount)}</>
-}
 
 const format = (credits: number): string => credits.toLocaleString('en').replace('-', '−')
 
