@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm'
 import { database } from '../platform/db/database.ts'
 import {
   billingAccounts,
+  payments,
   sandboxCustomers,
   sandboxPayments,
   sandboxSubscriptions,
@@ -12,7 +13,7 @@ import { providerNamed } from './choose-provider.ts'
 
 /**
  * Ends the subscription at the provider, then deletes the billing account. May be repeated. Payments
- * remain, because the law requires them.
+ * remain without the name of the card, because the law requires them.
  * @throws PaymentError when the provider cannot be reached
  */
 export async function closeBilling(env: Env, organisationId: string): Promise<void> {
@@ -22,6 +23,10 @@ export async function closeBilling(env: Env, organisationId: string): Promise<vo
   }
   const db = database(env)
   await db.batch([
+    db
+      .update(payments)
+      .set({ paymentMethod: null })
+      .where(eq(payments.organisationId, organisationId)),
     db.delete(billingAccounts).where(eq(billingAccounts.organisationId, organisationId)),
     ...[sandboxCustomers, sandboxPayments, sandboxSubscriptions].map((table) =>
       db.delete(table).where(eq(table.organisationId, organisationId)),

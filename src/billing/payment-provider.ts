@@ -40,6 +40,8 @@ export interface PaymentState {
   actionUrl: string | null
   /** Minor units without tax. */
   amount: number
+  /** Minor units on top of `amount`. */
+  tax: number
   currency: Currency
   /** Refunds and lost disputes so far, minor units without tax. Never decreases. */
   amountRefunded: number

@@ -43,6 +43,8 @@ export async function insertPayment(
     status: 'open',
     creditsReversed: 0,
     amountRefunded: 0,
+    tax: null,
+    paymentMethod: null,
     dispute: null,
     providerReference: providerReference ?? null,
     actionUrl: null,
@@ -181,6 +183,11 @@ export async function recordState(
         paidAt: isPaid ? sql`coalesce(${payments.paidAt}, ${now.getTime()})` : undefined,
         receiptDueAt: isPaid
           ? sql`case when ${payments.paidAt} is null then ${now.getTime()} else ${payments.receiptDueAt} end`
+          : undefined,
+        tax: isPaid ? state.tax : undefined,
+        // A later refund may report the card that replaced it.
+        paymentMethod: isPaid
+          ? sql`coalesce(${payments.paymentMethod}, ${state.paymentMethod ?? null})`
           : undefined,
         failure: unlessLater(payments.failure, isPaid ? null : state.failure),
         actionUrl: unlessLater(

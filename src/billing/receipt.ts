@@ -2,7 +2,6 @@
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import { receiptEmail } from '../mail/billing-mail.tsx'
-import { findBillingAccount } from './billing-account.ts'
 import { billingUrl, mailOwners } from './mail-owners.ts'
 import { formatCredits, formatMoney, nameOfPack } from './money.ts'
 import { recordReceipt, leaseReceipt } from './payments.ts'
@@ -21,8 +20,9 @@ export async function sendReceipt(env: Env, payment: PaymentRow): Promise<void> 
   const email = receiptEmail({
     paymentId: id,
     item: itemOf(payment),
-    amount: formatMoney(payment.amount, currency),
-    paymentMethod: (await findBillingAccount(env, organisationId))?.paymentMethod ?? null,
+    amount: formatMoney(payment.amount + (payment.tax ?? 0), currency),
+    tax: payment.tax ? formatMoney(payment.tax, currency) : null,
+    paymentMethod: payment.paymentMethod,
     invoiceUrl: payment.invoiceUrl,
     credits: formatCredits(payment.credits, currency),
     link: billingUrl(env, organisationId),

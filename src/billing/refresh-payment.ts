@@ -39,7 +39,8 @@ export async function refreshPayment({
   if (state && !(await findBillableOrganisation(env, organisationId))) {
     // Granting credits or storing a customer would create data of a deleted organisation again.
     log.warn('payment of a deleted organisation', { paymentId, status: state.status })
-    return recordState(env, payment, state, creditsReversed(payment, state.amountRefunded))
+    const reversed = creditsReversed(payment, state.amountRefunded)
+    return recordState(env, payment, { ...state, paymentMethod: null }, reversed)
   }
   if (state) {
     // A refund of an old payment must not bring back its card or its provider.

@@ -9,21 +9,23 @@ export const receiptEmail = ({
   paymentId,
   item,
   amount,
+  tax,
   credits,
   paymentMethod,
   invoiceUrl,
   link,
 }: Record<'paymentId' | 'item' | 'amount' | 'credits' | 'link', string> & {
+  tax: string | null
   paymentMethod: string | null
   invoiceUrl: string | null
 }): Email =>
   emailToOwners(link, {
     subject: `Receipt: ${item}`,
     paragraphs: [
-      `Thank you for your payment of ${amount} plus tax, if any, for ${item}.`,
+      `Thank you for your payment of ${amount}${tax === null ? '' : ` with ${tax} tax`} for ${item}.`,
       `${credits} credits were added to the balance. The payment ID is ${paymentId}.`,
       paymentMethod === null ? '' : `Payment method: ${paymentMethod}`,
-      invoiceUrl === null ? '' : `Invoice with tax and total: ${invoiceUrl}`,
+      invoiceUrl === null ? '' : `Invoice: ${invoiceUrl}`,
     ].filter((paragraph) => paragraph !== ''),
     action: 'View payments and invoices',
   })

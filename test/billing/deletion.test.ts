@@ -42,7 +42,11 @@ describe('the deletion of an organisation', () => {
     await runCron()
     expect(await organisationExists(organisationId)).toBe(false)
     expect(provider.subscriptionOf(organisationId)?.status).toBe('ended')
-    expect(await findPayment(env, paymentId)).toMatchObject({ status: 'paid', amount: 4_900 })
+    expect(await findPayment(env, paymentId)).toMatchObject({
+      status: 'paid',
+      amount: 4_900,
+      paymentMethod: null,
+    })
     expect((await cellsWith(organisationId)).sort()).toEqual([
       'closed_organisations.id',
       'payments.organisation_id',

@@ -90,6 +90,8 @@ describe('buying a pack', () => {
       status: 'paid',
       actionUrl: null,
       receiptDueAt: null,
+      tax: 800,
+      paymentMethod: 'Visa •••• 4242',
       invoiceUrl: expect.stringContaining('https://pay.test/invoices/'),
     })
     expect(await auditOf(shop.organisationId, 'payment.paid')).toMatchObject([{ target: id }])

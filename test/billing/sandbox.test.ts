@@ -54,6 +54,7 @@ describe('checkout', () => {
         /^https:\/\/try-on\.test\/sandbox\/checkout\/ch_\w{26}\?key=[0-9a-f]{32}$/,
       ),
       amount: 4_000,
+      tax: 0,
       currency: 'USD',
       amountRefunded: 0,
       dispute: null,

@@ -185,7 +185,12 @@ describe('the page of a payment', () => {
     const paid = await open(browser, paymentId)
     expect(paid).toContain('Payment received.')
     expect(paid).toContain('500 credits were added')
-    expect(paid).toContain('<dd data-balance="true">600</dd>')
+    expect(paid).toContain('<span data-balance="true">600</span>')
+    expect(paid).toMatch(
+      /<dt>Amount without tax<\/dt><dd>€40<\/dd><dt>Tax<\/dt><dd>€8<\/dd><dt>Total<\/dt><dd><strong>€48</,
+    )
+    expect(paid).toContain('<dt>Paid with</dt><dd>Visa •••• 4242</dd>')
+    expect(paid).toContain('View invoice')
     expect(paid).not.toContain('data-live')
     expect(await totalsOf(organisationId)).toMatchObject({ balance: 600 })
     expect((await browser.get(`${PAGE}/payments/${paymentId}`)).html).not.toContain('http-equiv')

@@ -323,6 +323,7 @@ export class FakePaymentProvider implements PaymentProvider {
         failure: null,
         actionUrl: null,
         amount,
+        tax: Math.round(amount / 5),
         currency,
         amountRefunded: 0,
         dispute: null,

@@ -73,6 +73,7 @@ export async function stateOf(env: Env, payment: SandboxPayment): Promise<Paymen
     failure,
     actionUrl: isOpen(payment) ? urlOf('checkout') : null,
     amount,
+    tax: 0,
     currency,
     ...reversalsOf(payment),
     invoiceUrl: isPaid ? urlOf('invoices') : null,

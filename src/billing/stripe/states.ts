@@ -25,13 +25,15 @@ export async function stateOfSession(
   client: Stripe,
   session: Stripe.Checkout.Session,
 ): Promise<PaymentState> {
-  const net = (session.amount_total ?? 0) - (session.total_details?.amount_tax ?? 0)
+  const tax = session.total_details?.amount_tax ?? 0
+  const net = (session.amount_total ?? 0) - tax
   const state: PaymentState = {
     reference: session.id,
     status: 'open',
     failure: null,
     actionUrl: session.url,
     amount: net,
+    tax,
     currency: currencyOfStripe(session.currency),
     amountRefunded: 0,
     dispute: null,
@@ -72,6 +74,7 @@ export async function stateOfIntent(client: Stripe, intent: Intent): Promise<Pay
     failure: status === 'failed' ? failureOf(intent.last_payment_error) : null,
     actionUrl: null,
     amount: net,
+    tax: intent.amount - net,
     currency: currencyOfStripe(intent.currency),
     invoiceUrl: chargeOf(intent)?.receipt_url ?? null,
     customerId: idOf(intent.customer),

@@ -31,6 +31,7 @@ export async function stateOfInvoice(
     failure: status === 'failed' ? 'The invoice was not paid.' : null,
     actionUrl: status === 'open' ? url : null,
     amount: net,
+    tax: invoice.total - net,
     currency: currencyOfStripe(invoice.currency),
     invoiceUrl: url,
     customerId: idOf(invoice.customer),

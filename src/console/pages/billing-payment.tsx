@@ -15,6 +15,7 @@ import { CopyableId } from '../components/copyable-text.tsx'
 import { PaymentBadge } from '../components/badges.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Notice } from '../components/notice.tsx'
+import { Details } from '../components/section.tsx'
 import { SandboxBanner } from '../components/sandbox-banner.tsx'
 import { Timestamp } from '../components/time.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
@@ -74,7 +75,8 @@ async function findOwnPayment(c: ConsoleContext): Promise<PaymentRow> {
 
 async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
   const { organisation } = c.var.membership
-  const { id, status, credits, currency, createdAt, paidAt, invoiceUrl } = payment
+  const { id, status, credits, currency, createdAt, paidAt, invoiceUrl, tax, paymentMethod } =
+    payment
   const [{ balance }, view] = await Promise.all([
     organisationStub(c.env, organisation.id).creditStatus(),
     readView(c, undefined),
@@ -88,50 +90,26 @@ async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
       data-status={`Payment ${status}`}
     >
       <Outcome payment={payment} canContinue={canContinue} />
-      <dl class="card">
-        <dt>Status</dt>
-        <dd>
-          <PaymentBadge payment={payment} />
-        </dd>
-        <dt>Amount</dt>
-        <dd>
-          <Amount payment={payment} />
-        </dd>
-        {credits > 0 && (
-          <>
-            <dt>Credits</dt>
-            <dd>
-              {formatCredits(credits, currency)}
-              {payment.creditsReversed > 0 && (
-                <span class="muted">
-                  {' '}
-                  ({formatCredits(payment.creditsReversed, currency)} taken back)
-                </span>
-              )}
-            </dd>
-          </>
-        )}
-        <dt>Credit balance</dt>
-        <dd data-balance>{formatCredits(balance, currency)}</dd>
-        <dt>Organisation</dt>
-        <dd class="address">{organisation.name}</dd>
-        <dt>Started</dt>
-        <dd>
-          <Timestamp at={createdAt} />
-        </dd>
-        {paidAt && (
-          <>
-            <dt>Paid</dt>
-            <dd>
-              <Timestamp at={paidAt} />
-            </dd>
-          </>
-        )}
-        <dt>Payment ID</dt>
-        <dd>
-          <CopyableId id={id} label="payment ID" />
-        </dd>
-      </dl>
+      <div class="card">
+        <Details
+          rows={[
+            ['Status', <PaymentBadge payment={payment} />],
+            [tax === null ? 'Amount' : 'Amount without tax', <Amount payment={payment} />],
+            tax !== null && ['Tax', formatMoney(tax, currency)],
+            tax !== null && [
+              'Total',
+              <strong>{formatMoney(payment.amount + tax, currency)}</strong>,
+            ],
+            paymentMethod && ['Paid with', paymentMethod],
+            credits > 0 && ['Credits', <Credits payment={payment} />],
+            ['Credit balance', <span data-balance>{formatCredits(balance, currency)}</span>],
+            ['Organisation', <span class="address">{organisation.name}</span>],
+            ['Started', <Timestamp at={createdAt} />],
+            paidAt && ['Paid', <Timestamp at={paidAt} />],
+            ['Payment ID', <CopyableId id={id} label="payment ID" />],
+          ]}
+        />
+      </div>
       <div class="buttons">
         {canContinue && payment.actionUrl && (
           <a href={payment.actionUrl} role="button">
@@ -154,6 +132,15 @@ async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
     </section>
   )
 }
+
+const Credits = ({ payment: { credits, creditsReversed, currency } }: { payment: PaymentRow }) => (
+  <>
+    {formatCredits(credits, currency)}
+    {creditsReversed > 0 && (
+      <span class="muted"> ({formatCredits(creditsReversed, currency)} taken back)</span>
+    )}
+  </>
+)
 
 const Outcome = ({ payment, canContinue }: { payment: PaymentRow; canContinue: boolean }) => {
   const { status, failure, credits, currency, dispute, amountRefunded, creditsReversed } = payment

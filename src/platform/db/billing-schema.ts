@@ -54,6 +54,10 @@ export const payments = sqliteTable(
     /** Minor units without tax. */
     amount: integer().notNull(),
     amountRefunded: integer('amount_refunded').notNull().default(0),
+    /** Minor units on top of `amount`; null until it is paid, and of payments of earlier releases. */
+    tax: integer(),
+    /** What paid it, such as "Visa •••• 4242"; null until then, and once the organisation is deleted. */
+    paymentMethod: text('payment_method'),
     currency: text({ enum: CURRENCIES }).notNull(),
     dispute: text({ enum: DISPUTE_STATUSES }),
     provider: text({ enum: PAYMENT_PROVIDERS }).notNull(),

@@ -90,7 +90,7 @@ describe('a charge', () => {
     const stripe = useFakeStripe()
     const request = await reloadRequest(stripe)
     const state = await provider({ STRIPE_AUTOMATIC_TAX: 'true' }).charge(request)
-    expect(state).toMatchObject({ status: 'paid', amount: 4_000 })
+    expect(state).toMatchObject({ status: 'paid', amount: 4_000, tax: 800 })
     expect(stripe.all('charge')[0]).toMatchObject({ amount: 4_800 })
   })
 })

@@ -69,6 +69,7 @@ describe('the checkout of a pack', () => {
       failure: null,
       actionUrl: null,
       amount: 800,
+      tax: 0,
       currency: 'USD',
       amountRefunded: 0,
       dispute: null,
@@ -116,7 +117,11 @@ describe('the checkout of a pack', () => {
     const { reference } = await provider({ STRIPE_AUTOMATIC_TAX: 'true' }).startCheckout(request)
     stripe.pay(reference)
     expect(stripe.all('payment_intent')[0]).toMatchObject({ amount: 960 })
-    expect(await find(request, { reference })).toMatchObject({ status: 'paid', amount: 800 })
+    expect(await find(request, { reference })).toMatchObject({
+      status: 'paid',
+      amount: 800,
+      tax: 160,
+    })
   })
 })
 
