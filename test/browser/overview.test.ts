@@ -95,6 +95,22 @@ describe('the overview', () => {
     await page.getByRole('table', { name: 'Jobs per day' }).waitFor()
   })
 
+  it('compares its figures with the range before, and reads them again', async () => {
+    const reads: string[] = []
+    page.on('response', (response) => {
+      if (/\/console\/org_\w+\/live\?range=30d$/.test(response.url()) && response.ok())
+        reads.push(response.url())
+    })
+    await page.clock.install()
+    await page.goto('/console?range=30d')
+    await page
+      .getByText(/^Before: 3\d,\d{3}$/)
+      .first()
+      .waitFor()
+    while (reads.length < 2) await page.clock.runFor(1_000)
+    await page.clock.resume()
+  })
+
   it('selects the range and the workspace', async () => {
     await page.getByRole('link', { name: '90 days' }).click()
     await page.waitForURL(/range=90d/)

@@ -84,6 +84,13 @@ describe('the overview', () => {
     expect(test).toContain('1 completed, 1 failed, 0 other')
     expect(test).toContain('<dt>Success rate</dt><dd>50%</dd>')
     expect(test).not.toContain('Credits used')
+    expect(test).not.toContain('Before:')
+    const [, live24 = ''] = /data-live="([^"]+)" data-live-seconds="30"/.exec(test) ?? []
+    expect(live24).toMatch(/\/live\?range=24h$/)
+    await finished(client, (await submit(client)).job_id)
+    const { html: figures } = await browser.get(live24)
+    expect(figures).toMatch(/^<section aria-label="Figures"/)
+    expect(figures).toContain('<dt>Success rate</dt><dd>66.6%</dd>')
     expect(test).toContain('href="/docs/errors#person_not_found"')
     expect(test).toMatch(
       /\/jobs\?status=failed&amp;error=person_not_found&amp;from=\d{4}-\d\d-\d\d"/,
@@ -91,7 +98,7 @@ describe('the overview', () => {
     await browser.post('/console/mode', { mode: 'live' })
     const live = (await browser.get('/console?range=nonsense')).html
     expect(live).toContain('No live jobs in this time')
-    expect(live).toContain('2 test jobs')
+    expect(live).toContain('3 test jobs')
     expect(live).toContain('<dt>Credits used</dt><dd>0</dd>')
   })
 

@@ -35,6 +35,7 @@ const OWNERS: readonly MemberName[] = ['owner']
 
 const RULES: Record<string, readonly MemberName[]> = {
   'GET /': ALL,
+  'GET /live': ALL,
   'GET /credits': ALL,
   'GET /credits/ledger.csv': ALL,
   'GET /settings/organisation': ALL,

@@ -114,6 +114,24 @@ describe('the statistics of an organisation', () => {
     expect(periods.at(-2)).toMatchObject({ startsAt: at(0, 11), completed: 2 })
   })
 
+  it('have the figures of the range before, without those that are no longer stored', async () => {
+    const shop = await newOrganisation()
+    await insertJobs(shop, at(0, 11), { count: 2 })
+    await insertJobs(shop, at(1, 11), { count: 3, durationMs: 2_000 })
+    await insertJobs(shop, at(1, 11), { status: 'failed', errorCode: 'person_not_found' })
+    const before = { completed: 3, failed: 1, total: 4, medianMs: 2_000, p95Ms: 2_000 }
+    expect(await read(shop, '24h')).toMatchObject({ total: 2, errors: [], before })
+    expect(await read(shop, '7d')).toMatchObject({ total: 6, before: null })
+    expect(await read(shop, '90d')).toMatchObject({ total: 6, before: null })
+    today += 7
+    vi.setSystemTime(at(0))
+    await countDays(14)
+    expect(await read(shop, '7d')).toMatchObject({
+      total: 0,
+      before: { ...before, completed: 5, total: 6, medianMs: 2_000 },
+    })
+  })
+
   it('are the same before and after cron has counted the finished days', async () => {
     const shop = await newOrganisation()
     const other = newId('ws')

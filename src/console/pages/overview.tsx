@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { invitationsTo } from '../../organisations/invitations.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { readStatistics, STATISTICS_RANGES } from '../../jobs/reports/job-statistics.ts'
-import type { Statistics, StatisticsRange } from '../../jobs/reports/job-statistics.ts'
+import type { JobFigures, Statistics, StatisticsRange } from '../../jobs/reports/job-statistics.ts'
 import { formatCredits } from '../../billing/money.ts'
 import { nameOfPlan } from '../../billing/plans.ts'
 import { currencyOf } from '../../domain/organisation.ts'
@@ -25,6 +25,8 @@ import { memberPage } from '../components/layout.tsx'
 import { formatDuration } from '../components/time.tsx'
 import { Link, OrganisationPath } from '../components/link.tsx'
 import { scopeOf } from '../middleware/session.ts'
+import { pathOf } from '../organisation-path.ts'
+import { withQuery } from '../query-string.ts'
 import { DisabledEndpoints } from './disabled-endpoints.tsx'
 import { Details, Figures, Section } from '../components/section.tsx'
 import { formatCount } from '../format-count.ts'
@@ -43,6 +45,8 @@ const numbers = new RecentValues<[Statistics, WebhookStatistics]>({
   ttlMs: 60_000,
   maxEntries: 500,
 })
+/** How often the figures are read again while the page is visible. */
+const LIVE_SECONDS = 30
 const RANGES = Object.keys(STATISTICS_RANGES) as StatisticsRange[]
 
 /** Ignores invalid filters: users may edit the URL. */
@@ -51,7 +55,22 @@ const Query = z.object({
   workspace: z.string().optional(),
 })
 
-export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
+export const overview = new Hono<ConsoleApp>()
+  .get('/', showOverview)
+  // console.js polls this fragment.
+  .get('/live', async (c) => {
+    const [credits, activity] = await Promise.all([
+      organisationStub(c.env, c.var.membership.organisation.id).creditStatus(),
+      permits(c.var.membership.role, 'jobs') ? readActivity(c) : null,
+    ])
+    return c.html(
+      <OrganisationPath.Provider value={pathOf(c, '')}>
+        <LiveFigures c={c} balance={credits.balance} activity={activity} />
+      </OrganisationPath.Provider>,
+    )
+  })
+
+async function showOverview(c: ConsoleContext) {
   const { organisation, role } = c.var.membership
   const currency = currencyOf(organisation.regionCode)
   const creditStatus = organisationStub(c.env, organisation.id).creditStatus()
@@ -84,12 +103,7 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
         />
       )}
       {activity && <Filters {...activity} />}
-      <Figures
-        figures={[
-          ['Credits', <Link to="/credits">{formatCredits(credits.balance, currency)}</Link>],
-          ...(activity ? figuresOf(c, activity) : []),
-        ]}
-      />
+      <LiveFigures c={c} balance={credits.balance} activity={activity} />
       {activity && <Sections c={c} {...activity} />}
       <Section id="organisation-heading" title="Organisation">
         <Details
@@ -127,7 +141,35 @@ export const overview = new Hono<ConsoleApp>().get('/', async (c) => {
       </Section>
     </>,
   )
-})
+}
+
+const LiveFigures = ({
+  c,
+  balance,
+  activity,
+}: {
+  c: ConsoleContext
+  balance: number
+  activity: Activity | null
+}) => (
+  <section
+    aria-label="Figures"
+    data-live={withQuery(pathOf(c, '/live'), c.req.query())}
+    data-live-seconds={LIVE_SECONDS}
+  >
+    <Figures
+      figures={[
+        [
+          'Credits',
+          <Link to="/credits">
+            {formatCredits(balance, currencyOf(c.var.membership.organisation.regionCode))}
+          </Link>,
+        ],
+        ...(activity ? figuresOf(c, activity) : []),
+      ]}
+    />
+  </section>
+)
 
 type Activity = Awaited<ReturnType<typeof readActivity>>
 
@@ -209,17 +251,27 @@ const WorkspaceFilter = ({
 
 function figuresOf(
   c: ConsoleContext,
-  { statistics: { total, completed, failed, medianMs, p95Ms } }: Activity,
+  { statistics }: Activity,
 ): Parameters<typeof Figures>[0]['figures'] {
-  const ended = completed + failed
+  const { before, completed, total, medianMs, p95Ms } = statistics
+  const rate = successRateOf(statistics)
+  const beforeText = (value: string | null) => value !== null && `Before: ${value}`
   return [
-    c.var.mode === 'live' && ['Credits used', formatCount(completed)],
-    ['Jobs', formatCount(total)],
-    ended > 0 && ['Success rate', percentOf(completed, ended)],
-    ended > 0 && [
+    c.var.mode === 'live' && [
+      'Credits used',
+      formatCount(completed),
+      before && beforeText(formatCount(before.completed)),
+    ],
+    ['Jobs', formatCount(total), before && beforeText(formatCount(before.total))],
+    rate !== null && ['Success rate', rate, before && beforeText(successRateOf(before))],
+    rate !== null && [
       'Median duration',
       formatDuration(medianMs),
-      `95th percentile ${formatDuration(p95Ms)}`,
+      <>
+        95th percentile {formatDuration(p95Ms)}
+        {before && <br />}
+        {before && beforeText(formatDuration(before.medianMs))}
+      </>,
     ],
   ]
 }
@@ -239,6 +291,8 @@ const Sections = ({ c, ...activity }: Activity & { c: ConsoleContext }) => {
   )
 }
 
-/** Rounded down, so that 100% means that no job failed. */
-const percentOf = (part: number, whole: number): string =>
-  `${Math.floor((part / whole) * 1_000) / 10}%`
+/** Rounded down, so that 100% means that no job failed. Null when no job has ended. */
+function successRateOf({ completed, failed }: JobFigures): string | null {
+  const ended = completed + failed
+  return ended === 0 ? null : `${Math.floor((completed / ended) * 1_000) / 10}%`
+}

@@ -12,7 +12,7 @@ import { jobStatistics, jobStatisticsDays } from '../../platform/db/statistics-s
 import { firstIdSince } from '../../platform/ids.ts'
 import { JOB_ERROR_CODES } from '../../domain/job.ts'
 import type { JobErrorCode, Mode } from '../../domain/job.ts'
-import { DAY_MS } from '../../domain/limits.ts'
+import { DAY_MS, RETENTION_DAYS } from '../../domain/limits.ts'
 import {
   addCounts,
   addGroup,
@@ -39,18 +39,24 @@ const MAX_COUNTED = 50_000
 /** More days are not counted from their jobs if cron has not counted them. */
 const MAX_CURRENT_DAYS = 3
 
-export interface Statistics {
-  /** The hours or days (UTC) of the range, oldest first. The last one is not over. */
-  periods: { startsAt: number; completed: number; failed: number; other: number }[]
+/** The jobs of a time. */
+export interface JobFigures {
   completed: number
   failed: number
   total: number
   /** Durations of completed jobs, ms, at most 5 % off; null when there are none. */
   medianMs: number | null
   p95Ms: number | null
+}
+
+export interface Statistics extends JobFigures {
+  /** The range before, of the same length; null without jobs, and where they cannot be counted. */
+  before: JobFigures | null
+  /** The hours or days (UTC) of the range, oldest first. The last one is not over. */
+  periods: { startsAt: number; completed: number; failed: number; other: number }[]
   /** The most frequent error first. */
   errors: { code: JobErrorCode; count: number }[]
-  /** The number of jobs in the other mode. */
+  /** The number of jobs in the other mode, in this range and the one before. */
   otherMode: number
   /** Set when there were too many jobs to count: older jobs of the current days are missing. */
   limitedTo: number | null
@@ -86,33 +92,53 @@ export async function readStatistics({
   const workspaceIds = selectedWorkspaces(access, workspaceId)
   const selection = { env, organisationId, mode, workspaceIds }
   const { periods: count, periodMs } = STATISTICS_RANGES[range]
+  const isKept = 2 * count * periodMs <= RETENTION_DAYS.statistics * DAY_MS
+  const earlierCount = isKept ? count : 0
   const first = Math.floor(now / periodMs) - count + 1
-  const { periods, otherMode, isLimited } =
-    periodMs === DAY_MS
-      ? await countsPerDay(selection, { first, count })
-      : await collect(count, first, [countJobs(selection, first, periodMs)])
+  const both = { first: first - earlierCount, count: earlierCount + count }
+  const {
+    periods: all,
+    otherMode,
+    isLimited,
+  } = periodMs === DAY_MS
+    ? await countsPerDay(selection, both)
+    : await collect(both.count, both.first, [countJobs(selection, both.first, periodMs)])
 
-  const total = noJobs()
-  for (const counts of periods) addCounts(total, counts)
+  const periods = all.slice(earlierCount)
+  const total = sumOf(periods)
+  const before = figuresOf(sumOf(all.slice(0, earlierCount)))
+  // The newest jobs are counted first, so hours before the range are missing first.
+  const isCut = isLimited && (periodMs === DAY_MS || before.total === 0)
   return {
+    ...figuresOf(total),
+    before: isLimited || before.total === 0 ? null : before,
     periods: periods.map(({ completed, failed, other }, index) => ({
       startsAt: (first + index) * periodMs,
       completed,
       failed,
       other,
     })),
-    completed: total.completed,
-    failed: total.failed,
-    total: total.completed + total.failed + total.other,
-    medianMs: percentileOf(total.durations, 0.5),
-    p95Ms: percentileOf(total.durations, 0.95),
     errors: JOB_ERROR_CODES.map((code) => ({ code, count: total.errors[code] ?? 0 }))
       .filter(({ count }) => count > 0)
       .sort((a, b) => b.count - a.count),
     otherMode,
-    limitedTo: isLimited ? MAX_COUNTED : null,
+    limitedTo: isCut ? MAX_COUNTED : null,
   }
 }
+
+function sumOf(periods: JobCounts[]): JobCounts {
+  const total = noJobs()
+  for (const counts of periods) addCounts(total, counts)
+  return total
+}
+
+const figuresOf = ({ completed, failed, other, durations }: JobCounts): JobFigures => ({
+  completed,
+  failed,
+  total: completed + failed + other,
+  medianMs: percentileOf(durations, 0.5),
+  p95Ms: percentileOf(durations, 0.95),
+})
 
 interface Counts {
   /** One entry per period. */
