@@ -59,17 +59,15 @@ export const Charts = ({
         {mode === 'test' &&
           ' Test events that you send from the webhooks page are test jobs. They do not count in live mode.'}
       </p>
-      <div class="charts">
-        <Chart
-          {...common}
-          caption={`Jobs per ${per}`}
-          series={[
-            series('Completed', 'good', 'completed'),
-            series('Failed', 'bad', 'failed'),
-            series('Other', 'off', 'other'),
-          ]}
-        />
-      </div>
+      <Chart
+        {...common}
+        caption={`Jobs per ${per}`}
+        series={[
+          series('Completed', 'good', 'completed'),
+          series('Failed', 'bad', 'failed'),
+          series('Other', 'off', 'other'),
+        ]}
+      />
     </Section>
   )
 }
