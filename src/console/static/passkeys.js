@@ -75,6 +75,9 @@ function messageOf({ name }) {
     return 'The request was cancelled or timed out. Try again.'
   }
   if (name === 'InvalidStateError') return 'This device already has a passkey for your account.'
+  if (name === 'SecurityError') {
+    return 'Passkeys do not work at this address. Open the console by its host name, such as localhost.'
+  }
   return 'The passkey could not be used. Reload the page and try again.'
 }
 
