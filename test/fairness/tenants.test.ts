@@ -3,14 +3,19 @@
 // not refused.
 // `npm run bench -- --only=fairness` measures times.
 import { beforeAll, describe, expect, it } from 'vitest'
+import { passwordHash } from '../../src/users/password-hash.ts'
 import { newBrowser, newOwner, tryOn } from '../support/browser.ts'
 import type { Owner } from '../support/browser.ts'
 import { clientOf } from '../support/client.ts'
 import { picture, scripted, useEngines } from '../support/fake-engines.ts'
+import { realPasswordHash } from '../support/password-hash.ts'
 import { jpeg, png } from '../support/picture.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { finished, newOrganisation, submit } from '../support/world.ts'
 import type { TestOrganisation } from '../support/world.ts'
+
+// Sign-ins take time.
+Object.assign(passwordHash, realPasswordHash)
 
 const upstream = fakeUpstream()
 const PICTURES = {

@@ -1,5 +1,6 @@
 import { passwordHash } from '../../src/users/password-hash.ts'
 
+/** What the service uses. */
 export const realPasswordHash = { ...passwordHash }
 
 const hashOf = (password: string) => `hash of ${password}`
