@@ -202,6 +202,10 @@ describe('webhook secret rotation', () => {
 })
 
 describe('auth throttle', () => {
+  // Otherwise its minute can end between two requests.
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'] }))
+  afterEach(() => void vi.useRealTimers())
+
   const authenticate = async (path: string, token: string, address: string) => {
     // The request log waits before it sends its batch.
     vi.spyOn(scheduler, 'wait').mockResolvedValue()
@@ -296,5 +300,4 @@ describe('auth throttle', () => {
       (await authenticate('/v1/account', createKey(newId('org'), 'test'), '198.51.100.1')).status,
     ).not.toBe(429)
   })
-  afterEach(() => void vi.useRealTimers())
 })
