@@ -1,11 +1,12 @@
 // The cost of each label at each pixel, from colour and place. A cost is a negative logarithm of a
 // probability, as in `colourCosts`: 3 is unlikely, 8 needs strong colours against it. Places are those of
-// `Frame`: shoulder widths, shares of the torso, joints of a limb. All were chosen by experiment.
+// `Frame`: shoulder widths, shares of the torso, joints of a limb. Two of them are a span along which a cost
+// rises or falls, and the number before it is the most that it adds. All were chosen by experiment.
 import { clamp, ramp } from '../raster.ts'
 import type { Colours } from './colours.ts'
 import type { CoverEnd } from './cover.ts'
 import { IMPOSSIBLE } from './expansion.ts'
-import type { Frame } from './frame.ts'
+import { HAND, INNER_TORSO, NEAR_ARM, onArm, within, type Frame, type Span } from './frame.ts'
 import { LABEL, LABEL_COUNT } from './labels.ts'
 
 /** How much a colour counts beside the place: neighbouring pixels are no independent witnesses. */
@@ -25,12 +26,44 @@ const MASK_MOST = 5
 /** How much a mask counts that may show a gap between limbs, and ground that can be followed. */
 const GAP_TRUST = 1.5
 const OPEN_TRUST = 2
-/** `Frame.face` within which a feature is eye, brow or mouth, and the most that its colour says against a face. */
-const FEATURES = 0.85
+/** The most that the colour of eyes, brows and mouth says against a face. */
 const MOST_AGAINST_FACE = 5
 
-/** From 0 to 1 over the joints beyond the clothing's end where it may still be. */
-const past = (beyond: number) => ramp(beyond, 0.02, 0.12)
+/** By `Frame.face`: eyes, brows and mouth; nothing but face; its ends; where hair ends; where no bag is. */
+const FACE = { features: 0.85, inner: 0.9, chin: [0.9, 1.2], hairline: [1.4, 1.8] } as const
+const HEAD = { hair: [1.9, 2.6], noItem: 1.4 } as const
+/** By `Frame.faceDown`: all skin above is face; the chin ends it below, and shades the neck (aside: half widths). */
+const FACE_DOWN = { allFace: 0.2, chin: 0.3, shade: [0.7, 0.9], shadeAside: [0.6, 0.9] } as const
+/** By `Frame.down`: the torso; gaps and straps beside it; necklines; few tops; how far garments pass the waist. */
+const TORSO_END = 1.1
+const TORSO = { whole: [0, TORSO_END], core: [0.05, TORSO_END], belly: [0.5, TORSO_END] } as const
+const BESIDE = { straps: [-0.12, TORSO_END], gaps: [-0.1, TORSO_END] } as const
+const CHEST = { all: [-0.1, 0.35], low: [0.05, 0.35] } as const
+const ABOVE_TOP = { collar: [-0.1, 0], neck: [-0.4, -0.1] } as const
+const WAIST = { free: 0.04, never: 0.12 }
+/** By the size of `Frame.across`: the sides of neck and torso, a bare shoulder's end, a top's. */
+const ASIDE = { neck: 0.2, torso: 0.25, shoulder: [0.25, 0.6], top: [0.55, 0.75] } as const
+/** Hair by `Frame.down`; by `Frame.across`, where it counts as farther aside the lower it is; over the throat. */
+const HAIR = { head: -0.35, shoulders: [-0.15, 0.05], long: [0.05, 0.8] } as const
+const HAIR_ASIDE = { slant: 0.5, end: [0.5, 0.75] } as const
+const THROAT = { down: [-0.1, 0.1], aside: [0.08, 0.16] } as const
+/** Away from the body the mask fills gaps: from torso or arm, a leg's thickness, the share of `Frame.face`. */
+const GAP = { away: [0.06, 0.18], leg: 0.05, face: 0.2 } as const
+/** By the distance from bones: surely the limb; bare arms and hands, cuffs, sleeves; bags at a hand; legs. */
+const ON_BONES = 0.1
+const ARM = { bare: 0.13, hand: 0.2, fading: 0.15, cuff: 0.14, sleeve: [0.22, 0.3] } as const
+const BAG = [0.4, 0.8] as const
+const LEG = { bare: [0.18, 0.35], shoe: [0.3, 0.5] } as const
+/** In joints: along arms and legs, and beyond the clothing's end, where it may still be. */
+const ARM_AT = { cuff: [1.95, 2.2], fingers: 2.1, bag: 1.7 } as const
+const LEG_AT = { thigh: 0.4, noShoe: 1.6, shoe: [1.75, 2], foot: [2.1, 2.5] } as const
+const PAST = { end: [0.02, 0.12], slantedHem: [0.1, 0.3], sleeve: 0.15 } as const
+/** The cost of a colour from which on no model explains it. */
+const UNEXPLAINED = [3, 7] as const
+
+const rising = (value: number, span: Span) => ramp(value, span[0], span[1])
+const falling = (value: number, span: Span) => ramp(-value, -span[1], -span[0])
+const past = (beyond: number) => rising(beyond, PAST.end)
 
 /** What is known of each pixel of a list. */
 export interface Clues {
@@ -80,124 +113,125 @@ const maskCost = (p: number) =>
 /** How far a mask that shows a person can be trusted: it fills the gaps between limbs. */
 function maskTrust(frame: Frame, i: number, open: boolean): number {
   const { down, across, face, armDistance, legDistance } = frame
-  const core = Math.abs(across[i]!) < 0.3 && down[i]! > 0.05 && down[i]! < 1.1
+  const core = Math.abs(across[i]!) < INNER_TORSO && within(down[i]!, TORSO.core)
   if (open && !core && face[i]! > 1) return OPEN_TRUST
-  const besideTorso = down[i]! > -0.1 && down[i]! < 1.1 ? Math.abs(across[i]!) - 0.25 : 1
-  const away = Math.min(besideTorso, armDistance[i]!, legDistance[i]! - 0.05, 0.2 * (face[i]! - 1))
-  return MASK_MOST - (MASK_MOST - GAP_TRUST) * ramp(away, 0.06, 0.18)
+  const besideTorso = within(down[i]!, BESIDE.gaps) ? Math.abs(across[i]!) - ASIDE.torso : 1
+  const besideLeg = legDistance[i]! - GAP.leg
+  const away = Math.min(besideTorso, armDistance[i]!, besideLeg, GAP.face * (face[i]! - 1))
+  return MASK_MOST - (MASK_MOST - GAP_TRUST) * rising(away, GAP.away)
 }
 
 /** Eyes, brows and lips are no skin, yet face. */
 const faceColour = ({ face }: Frame, i: number, skin: number) =>
-  face[i]! < FEATURES ? Math.min(skin, MOST_AGAINST_FACE) : skin
+  face[i]! < FACE.features ? Math.min(skin, MOST_AGAINST_FACE) : skin
 
 /** On face, neck and chest what is dark is a brow, hair or a strap rather than shaded skin. */
-const isLit = ({ down, armDistance, armAt }: Frame, i: number) =>
-  down[i]! < 0.35 && (armDistance[i]! > 0.12 || armAt[i]! < 0.3)
+const isLit = (frame: Frame, i: number) => frame.down[i]! < CHEST.all[1] && !onArm(frame, i)
 
 /** On the torso, and where straps run, unusual colours are the top's rather than anything else. */
 function topColour({ down, across }: Frame, i: number, cost: number): number {
-  const strap = down[i]! > -0.12 && Math.abs(across[i]!) > 0.2
-  return (down[i]! > 0 || strap) && down[i]! < 1.1 ? Math.min(ODD, cost) : cost
+  const strap = within(down[i]!, BESIDE.straps) && Math.abs(across[i]!) > ASIDE.neck
+  return strap || within(down[i]!, TORSO.whole) ? Math.min(ODD, cost) : cost
 }
 
 function hairPlace({ face, faceDown, down, across }: Frame, i: number): number {
-  const above = ramp(face[i]!, 1.9, 2.6)
-  if (down[i]! < -0.35) {
-    return 12 * above + (face[i]! < FEATURES ? 3 : 0) + 2.5 * underChin(face[i]!, faceDown[i]!)
+  const above = rising(face[i]!, HEAD.hair)
+  if (down[i]! < HAIR.head) {
+    return 12 * above + (face[i]! < FACE.features ? 3 : 0) + 2.5 * underChin(face[i]!, faceDown[i]!)
   }
-  if (down[i]! > 0.8) return IMPOSSIBLE
-  const aside = Math.abs(across[i]!) + 0.5 * Math.max(0, down[i]!)
-  const throat = 1.5 * ramp(-Math.abs(across[i]!), -0.16, -0.08) * ramp(-down[i]!, -0.1, 0.1)
-  const low = 1.5 * ramp(down[i]!, -0.15, 0.05) + 4 * ramp(down[i]!, 0.05, 0.8)
-  return 0.3 + low + 8 * ramp(aside, 0.5, 0.75) + throat
+  if (down[i]! > HAIR.long[1]) return IMPOSSIBLE
+  const aside = Math.abs(across[i]!) + HAIR_ASIDE.slant * Math.max(0, down[i]!)
+  const throat = 1.5 * falling(Math.abs(across[i]!), THROAT.aside) * falling(down[i]!, THROAT.down)
+  const low = 1.5 * rising(down[i]!, HAIR.shoulders) + 4 * rising(down[i]!, HAIR.long)
+  return 0.3 + low + 8 * rising(aside, HAIR_ASIDE.end) + throat
 }
 
 /** Where the chin shades the neck, from 0 to 1. */
 function underChin(face: number, faceDown: number): number {
   const aside = Math.sqrt(Math.max(0, face * face - faceDown * faceDown))
-  return ramp(faceDown, 0.7, 0.9) * ramp(-aside, -0.9, -0.6)
+  return rising(faceDown, FACE_DOWN.shade) * falling(aside, FACE_DOWN.shadeAside)
 }
 
 /** Below, the face ends at the chin; above, all skin is face. */
 function facePlace({ face, faceDown }: Frame, i: number): number {
-  if (face[i]! > 1.8) return IMPOSSIBLE
-  return faceDown[i]! > 0.3 ? 8 * ramp(face[i]!, 0.9, 1.2) : 8 * ramp(face[i]!, 1.4, 1.8)
+  if (face[i]! > FACE.hairline[1]) return IMPOSSIBLE
+  return 8 * rising(face[i]!, faceDown[i]! > FACE_DOWN.chin ? FACE.chin : FACE.hairline)
 }
 
 function skinPlace(frame: Frame, i: number, { sleeves, hems }: Colours): number {
   const down = frame.down[i]!
   const across = Math.abs(frame.across[i]!)
   const { armDistance, armAt, legDistance, legAt, face, faceDown } = frame
-  if (face[i]! < 0.9 || (face[i]! < 1.4 && faceDown[i]! < 0.2)) return 4
+  const allFace = face[i]! < FACE.hairline[0] && faceDown[i]! < FACE_DOWN.allFace
+  if (face[i]! < FACE.inner || allFace) return 4
   let cost = 4.5
-  if (down < 0) cost = Math.min(cost, 5 * ramp(across, 0.25, 0.6))
-  if (down > -0.1 && down < 0.35) cost = Math.min(cost, 0.2 + 3 * ramp(down, 0.05, 0.35))
-  if (down > 0.5 && down < 1.1) cost = Math.min(cost, 1.5)
-  const reach = armAt[i]! > 1.9 ? 0.2 : 0.13
+  if (down < 0) cost = Math.min(cost, 5 * rising(across, ASIDE.shoulder))
+  if (within(down, CHEST.all)) cost = Math.min(cost, 0.2 + 3 * rising(down, CHEST.low))
+  if (within(down, TORSO.belly)) cost = Math.min(cost, 1.5)
+  const reach = armAt[i]! > HAND ? ARM.hand : ARM.bare
   const sleeve = sleeves[frame.armSide[i]!]!
   const armCover = COVER * sleeve.certainty * past(sleeve.at - armAt[i]!)
-  cost = Math.min(cost, 4 * ramp(armDistance[i]!, reach, reach + 0.15) + armCover)
+  cost = Math.min(cost, 4 * ramp(armDistance[i]!, reach, reach + ARM.fading) + armCover)
   const hem = hems[frame.legSide[i]!]!
   const legCover = COVER * hem.certainty * past(hem.at - legAt[i]!)
-  const upperThigh = legAt[i]! > 0.4 ? 0 : 2
-  cost = Math.min(cost, 4 * ramp(legDistance[i]!, 0.18, 0.35) + Math.max(upperThigh, legCover))
-  return armDistance[i]! < 0.1 ? Math.max(cost, armCover) : cost
+  const upperThigh = legAt[i]! > LEG_AT.thigh ? 0 : 2
+  cost = Math.min(cost, 4 * rising(legDistance[i]!, LEG.bare) + Math.max(upperThigh, legCover))
+  return armDistance[i]! < ON_BONES ? Math.max(cost, armCover) : cost
 }
 
 function topPlace(frame: Frame, i: number, { waist, onePiece, sleeves, hems }: Colours): number {
   const down = frame.down[i]!
-  if (frame.face[i]! < 0.9) return 8
-  let cost = 6 * ramp(-down, 0.1, 0.4) + onFoot(frame, i)
+  const across = Math.abs(frame.across[i]!)
+  const [armDistance, armAt] = [frame.armDistance[i]!, frame.armAt[i]!]
+  if (frame.face[i]! < FACE.inner) return 8
+  let cost = 6 * falling(down, ABOVE_TOP.neck) + onFoot(frame, i)
   // Collars are rarer than bare necks.
-  if (Math.abs(frame.across[i]!) < 0.2) cost += 1.5 * ramp(-down, 0, 0.1)
+  if (across < ASIDE.neck) cost += 1.5 * falling(down, ABOVE_TOP.collar)
   const sleeve = sleeves[frame.armSide[i]!]!
   if (onePiece) cost += belowHem(frame, i, hems)
   else if (!onSleeve(frame, i, sleeves))
-    cost += 8 * ramp(down, waist.down - 0.04, waist.down + 0.12)
-  const nearArm = ramp(frame.armDistance[i]!, 0.22, 0.3)
-  cost += 3 * Math.min(nearArm, ramp(Math.abs(frame.across[i]!), 0.55, 0.75))
-  if (frame.armDistance[i]! < 0.14) cost += 1.5 * ramp(frame.armAt[i]!, 1.95, 2.2)
-  const bare = past(frame.armAt[i]! - sleeve.at)
+    cost += 8 * ramp(down, waist.down - WAIST.free, waist.down + WAIST.never)
+  cost += 3 * Math.min(rising(armDistance, ARM.sleeve), rising(across, ASIDE.top))
+  if (armDistance < ARM.cuff) cost += 1.5 * rising(armAt, ARM_AT.cuff)
   // Where the fingers are is only guessed.
-  if (frame.armDistance[i]! < 0.1 && frame.armAt[i]! < 2.1) cost += COVER * sleeve.certainty * bare
+  if (armDistance < ON_BONES && armAt < ARM_AT.fingers)
+    cost += COVER * sleeve.certainty * past(armAt - sleeve.at)
   return cost
 }
 
 function bottomPlace(frame: Frame, i: number, { waist, onePiece, hems, sleeves }: Colours): number {
   if (onePiece) return IMPOSSIBLE
-  const down = frame.down[i]!
-  const cost = onFoot(frame, i) + 8 * ramp(-down, 0.04 - waist.down, 0.12 - waist.down)
+  const above = ramp(-frame.down[i]!, WAIST.free - waist.down, WAIST.never - waist.down)
+  const cost = onFoot(frame, i) + 8 * above
   return cost + belowHem(frame, i, hems) + (onSleeve(frame, i, sleeves) ? 2.5 : 0)
 }
 
 /** Clothing of the legs ends at the hem; away from the bones less exactly so, as hems may be slanted. */
 function belowHem({ legSide, legAt, legDistance }: Frame, i: number, hems: CoverEnd[]): number {
   const { at, certainty } = hems[legSide[i]!]!
-  const beyond = legAt[i]! - at
-  // Away from the bones hems may be slanted.
-  return COVER * certainty * (legDistance[i]! < 0.1 ? past(beyond) : ramp(beyond, 0.1, 0.3))
+  const end = legDistance[i]! < ON_BONES ? PAST.end : PAST.slantedHem
+  return COVER * certainty * rising(legAt[i]! - at, end)
 }
 
 function shoesPlace({ legAt, legDistance }: Frame, i: number): number {
-  if (legAt[i]! < 1.6) return IMPOSSIBLE
-  return 4 * ramp(-legAt[i]!, -2, -1.75) + 3 * ramp(legDistance[i]!, 0.3, 0.5) - 1.5
+  if (legAt[i]! < LEG_AT.noShoe) return IMPOSSIBLE
+  return 4 * falling(legAt[i]!, LEG_AT.shoe) + 3 * rising(legDistance[i]!, LEG.shoe) - 1.5
 }
 
 /** Clothing ends above the foot. */
-const onFoot = ({ legAt }: Frame, i: number) => 5 * ramp(legAt[i]!, 2.1, 2.5)
+const onFoot = ({ legAt }: Frame, i: number) => 5 * rising(legAt[i]!, LEG_AT.foot)
 
 /** An item is what no model explains, until it has its own. */
 function itemColour({ top, bottom, skin, item }: Colours, colour: number): number {
   const known = Math.min(top[colour]!, bottom[colour]!, skin[colour]!)
-  const unknown = COLOUR * UNKNOWN + 3 * ramp(-known, -7, -3)
+  const unknown = COLOUR * UNKNOWN + 3 * falling(known, UNEXPLAINED)
   return item ? Math.min(unknown, COLOUR * item[colour]!) : unknown
 }
 
 function itemPlace({ face, armDistance, armAt }: Frame, i: number): number {
-  if (face[i]! < 1.4) return 6
-  return armAt[i]! > 1.7 ? 1 + 2 * ramp(armDistance[i]!, 0.4, 0.8) : 3
+  if (face[i]! < HEAD.noItem) return 6
+  return armAt[i]! > ARM_AT.bag ? 1 + 2 * rising(armDistance[i]!, BAG) : 3
 }
 
 const onSleeve = ({ armDistance, armAt, armSide }: Frame, i: number, sleeves: CoverEnd[]) =>
-  armDistance[i]! < 0.12 && armAt[i]! < sleeves[armSide[i]!]!.at + 0.15
+  armDistance[i]! < NEAR_ARM && armAt[i]! < sleeves[armSide[i]!]!.at + PAST.sleeve

@@ -25,6 +25,20 @@ export interface Frame {
 /** Farther from a limb, in shoulder widths, its place does not matter. */
 const FAR = 9
 
+/** By experiment: `armDistance` of an arm, `armAt` below the shoulder and of the hand, `across` without gaps. */
+export const NEAR_ARM = 0.12
+const UPPER_ARM = 0.3
+export const HAND = 1.9
+export const INNER_TORSO = 0.3
+
+/** From where to where, in the unit of what is compared with it. */
+export type Span = readonly [from: number, to: number]
+export const within = (value: number, span: Span) => value > span[0] && value < span[1]
+
+/** Whether an arm, other than its shoulder, may hide the torso. */
+export const onArm = ({ armDistance, armAt }: Frame, i: number) =>
+  armDistance[i]! < NEAR_ARM && armAt[i]! > UPPER_ARM
+
 /** @param width the width of the picture in which the pixels are */
 export function frameOf(body: Body, width: number, pixels: Int32Array): Frame {
   const size = pixels.length
