@@ -2,13 +2,13 @@
 import type { Lab } from '../oklab.ts'
 import type { Plane } from '../plane.ts'
 import type { Body } from './body.ts'
-import type { Frame } from './frame.ts'
+import { INNER_TORSO, within, type Frame } from './frame.ts'
 import { colourCosts, withShade, type ColourCosts } from './mixture.ts'
-import { pixelsWhere, skinSeeds } from './seeds.ts'
+import { pixelsWhere, PROBABLE, skinSeeds, SURE } from './seeds.ts'
 import { coverEnds, type CoverEnd } from './cover.ts'
 import { findHemline } from './hemline.ts'
 import { LABEL, type Label } from './labels.ts'
-import { findWaist, type Waist } from './waist.ts'
+import { BARE, findWaist, type Waist } from './waist.ts'
 
 export interface Colours {
   skin: ColourCosts
@@ -34,8 +34,6 @@ const SAME_CLOTH = 0.1
 /** From this strength, in lightness, `findHemline` has found a line; else the waist is at the usual place. */
 const CLEAR_LINE = 0.02
 const USUAL_WAIST = 0.85
-/** Below this cost a colour is bare skin. */
-const BARE = 4.5
 /** The numbers of Gaussians for clothes, which have prints, and for other things. */
 const CLOTH_PARTS = 5
 const HAIR_PARTS = 3
@@ -44,13 +42,23 @@ const SKIN_PARTS = 4
 const SKIN_SLACK = 0.03
 const CLOTH_SLACK = 0.025
 const HAIR_SLACK = 0.035
-/** Above the first probability of the mask a pixel is surely the person's, above the second probably. */
-const SURE = 0.8
-const PROBABLE = 0.6
 /** Fewer pixels of a thing are not learned from again. */
 const LEAST_AGAIN = 60
 /** The share of the pixels that has to pass a test, or else all are taken. */
 const ENOUGH = 0.4
+// Where things are learned from, in the units of `Frame`.
+/** Cloth is off the arms' bones, and away from where a bag may hang. */
+const OFF_ARM = 0.1
+const BAG = { at: 1.7, end: 0.55 }
+/** The middle of a top from the neckline down, above the waist by `margin`; and where a dress ends. */
+const TOP = { from: 0.15, margin: 0.04, endOfDress: 1.3, halfWidth: 0.34 }
+/** A lower garment starts below the waist by `margin`, at least at `from`, and is learned up to `end` of the legs. */
+const BOTTOM = { margin: 0.1, from: 0.6, end: 0.8 }
+const ON_LEG = 0.16
+/** Hair by `Frame.face`, above and below its middle, and by `down`: past `noCloth` its cost as cloth is above `cloth`. */
+const HAIR = { from: 1.02, above: 1.5, below: 2, end: -0.15, noCloth: -0.4, cloth: 5 }
+/** The calves, and the cost up to which they look bare. */
+const CALF = { distance: 0.08, at: [1.45, 1.85], bare: 5 } as const
 
 /** What the colours are learned from: the picture, its mask and the places of its pixels. */
 export interface Evidence {
@@ -72,26 +80,26 @@ export function learnColours(evidence: Evidence, body: Body): Colours {
   const seeds = (test: (i: number) => boolean) =>
     pixelsWhere(lab.L.length, (i) => person.data[i]! > SURE && test(i))
   const cloth = (test: (i: number) => boolean) => {
-    const all = seeds((i) => test(i) && frame.armDistance[i]! > 0.1)
-    const apart = preferring(all, (i) => frame.armAt[i]! < 1.7 || frame.armDistance[i]! > 0.55)
-    return preferring(apart, (i) => !bare(i))
+    const all = seeds((i) => test(i) && frame.armDistance[i]! > OFF_ARM)
+    const free = preferring(all, (i) => frame.armAt[i]! < BAG.at || frame.armDistance[i]! > BAG.end)
+    return preferring(free, (i) => !bare(i))
   }
-  const topEnd = onePiece ? 1.3 : waist.down - 0.04
+  const topSpan = [TOP.from, onePiece ? TOP.endOfDress : waist.down - TOP.margin] as const
   const top = cloth(
-    (i) => frame.down[i]! > 0.15 && frame.down[i]! < topEnd && Math.abs(frame.across[i]!) < 0.34,
+    (i) => within(frame.down[i]!, topSpan) && Math.abs(frame.across[i]!) < TOP.halfWidth,
   )
-  const bottomStart = Math.max(waist.down + 0.1, 0.6)
+  const start = Math.max(waist.down + BOTTOM.margin, BOTTOM.from)
   const bottom = cloth(
-    (i) => frame.down[i]! > bottomStart && frame.legDistance[i]! < 0.16 && frame.legAt[i]! < 0.8,
+    (i) => frame.down[i]! > start && frame.legDistance[i]! < ON_LEG && frame.legAt[i]! < BOTTOM.end,
   )
   const topColours = colourCosts(lab, top, CLOTH_PARTS, CLOTH_SLACK)
   const hair = seeds(
     (i) =>
-      frame.face[i]! > 1.02 &&
-      frame.face[i]! < (frame.faceDown[i]! < 0 ? 1.5 : 2) &&
-      frame.down[i]! < -0.15 &&
+      frame.face[i]! > HAIR.from &&
+      frame.face[i]! < (frame.faceDown[i]! < 0 ? HAIR.above : HAIR.below) &&
+      frame.down[i]! < HAIR.end &&
       !bare(i) &&
-      topColours[indices[i]!]! > (frame.down[i]! < -0.4 ? 0 : 5),
+      topColours[indices[i]!]! > (frame.down[i]! < HAIR.noCloth ? 0 : HAIR.cloth),
   )
   return withEnds(evidence, {
     skin,
@@ -118,12 +126,11 @@ function outfit({ lab, indices, person, frame }: Evidence, skin: ColourCosts) {
   const legs = pixelsWhere(
     lab.L.length,
     (i) =>
-      frame.legDistance[i]! < 0.08 &&
-      frame.legAt[i]! > 1.45 &&
-      frame.legAt[i]! < 1.85 &&
+      frame.legDistance[i]! < CALF.distance &&
+      within(frame.legAt[i]!, CALF.at) &&
       person.data[i]! > PROBABLE,
   )
-  const bare = legs.filter((i) => skin[indices[i]!]! < 5)
+  const bare = legs.filter((i) => skin[indices[i]!]! < CALF.bare)
   const onePiece = bare.length > BARE_LEGS * legs.length
   const line = findHemline(lab, frame)
   return {
@@ -169,8 +176,8 @@ const noGap =
   (i: number) =>
     !ground ||
     ground[i]! > LIKE_GROUND ||
-    Math.abs(frame.across[i]!) < 0.3 ||
-    frame.legDistance[i]! < 0.16
+    Math.abs(frame.across[i]!) < INNER_TORSO ||
+    frame.legDistance[i]! < ON_LEG
 
 /** Those that pass the test, unless they are too few. */
 function preferring(pixels: number[], test: (i: number) => boolean): number[] {

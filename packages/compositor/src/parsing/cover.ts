@@ -2,6 +2,7 @@
 import type { Plane } from '../plane.ts'
 import type { Frame } from './frame.ts'
 import { CAP, type ColourCosts } from './mixture.ts'
+import { PROBABLE } from './seeds.ts'
 
 /** Where the clothing of one limb ends, counted in joints as in `Frame`; 0 means a bare limb. */
 export interface CoverEnd {
@@ -10,17 +11,22 @@ export interface CoverEnd {
   certainty: number
 }
 
+/** In joints: the length of a stretch; the last place where a sleeve may end, a little beyond the wrist. */
 const STEP = 0.05
-/** The sleeve may end a little beyond the wrist. */
 const LAST = 2.2
 const BINS = Math.round(LAST / STEP)
 /** How near to the bones a pixel must lie to show the limb's surface. */
 const CORE = 0.08
+/** The most that a pixel says for skin or cloth, in costs, and the fewest pixels that speak for a stretch in full. */
 const MOST = 4
+const FEWEST = 3
+/** Above this cost a colour is neither of them: a bag strap, a bracelet, or what hides the limb. */
+const NEITHER = 0.8 * CAP
 /** Ends this many steps apart are no alternatives to each other. */
 const NEAR = 6
-/** The loss, in the unit of `MOST` per step, that makes two limbs end differently. */
+/** In the unit of `MOST` per step: the loss that makes two limbs end differently, and the margin of a certain end. */
 const UNLIKE = 30
+const CERTAIN = 15
 
 /** The ends of the two sleeves or of the two legs of the lower garment. */
 export function coverEnds(
@@ -38,15 +44,14 @@ export function coverEnds(
   const sides = frame[`${limbs}Side`]
   for (let i = 0; i < indices.length; i++) {
     const k = Math.floor(along[i]! / STEP)
-    if (distance[i]! > CORE || k >= BINS || person.data[i]! < 0.6) continue
+    if (distance[i]! > CORE || k >= BINS || person.data[i]! < PROBABLE) continue
     const colour = indices[i]!
-    // Neither of them: a bag strap, a bracelet, or what hides the limb.
-    if (Math.min(skin[colour]!, cloth[colour]!) > 0.8 * CAP) continue
+    if (Math.min(skin[colour]!, cloth[colour]!) > NEITHER) continue
     const likeSkin = Math.max(-MOST, Math.min(MOST, cloth[colour]! - skin[colour]!))
     sums[sides[i]!]![k] = sums[sides[i]!]![k]! + likeSkin
     counts[sides[i]!]![k] = counts[sides[i]!]![k]! + 1
   }
-  const gains = sums.map((side, s) => side.map((sum, k) => sum / Math.max(counts[s]![k]!, 3)))
+  const gains = sums.map((side, s) => side.map((sum, k) => sum / Math.max(counts[s]![k]!, FEWEST)))
   return endsOf(gains.map(valuesOf) as [number[], number[]])
 }
 
@@ -65,7 +70,7 @@ function endsOf(values: [number[], number[]]): CoverEnd[] {
     const alone = bestOf(own)
     const loss = Math.max(...own) - own[together.step]!
     const { step, margin } = loss > UNLIKE ? alone : together
-    return { at: step * STEP, certainty: Math.max(0, Math.min(1, margin / 15)) }
+    return { at: step * STEP, certainty: Math.max(0, Math.min(1, margin / CERTAIN)) }
   })
 }
 

@@ -13,8 +13,10 @@ const SURELY = 0.04
 const PLAIN = 0.045
 /** And one that changes more than this from place to place may have edges. */
 const UNIFORM = 0.07
-/** Pixels that differ this much more than usual are a shadow, a thing, or an arm that the mask missed. */
-const OUTLYING = 0.03
+/** Pixels that differ this much more than so many medians are a shadow, a thing, or an arm that the mask missed. */
+const OUTLYING = { least: 0.03, medians: 4 }
+/** The Gaussians of a ground that is not plain: their number and least deviation in Oklab lightness. */
+const GAUSSIANS = { parts: 5, slack: 0.03 }
 /** The smallest deviations that are believed, so that neither noise nor compression decides. */
 const LEAST_LIGHT = 0.01
 const LEAST_TINT = 0.005
@@ -61,7 +63,7 @@ export function learnGround(lab: Lab, person: Plane): Ground | null {
   const rough = L.noise > PLAIN || Math.max(a.noise, b.noise) > PLAIN / 2
   if (!rough && L.spread < UNIFORM) return { L, a, b, colours: null }
   const pixels = pixelsWhere(width * height, (i) => surely.data[i] === 1)
-  return { L, a, b, colours: colourCosts(lab, pixels, 5, 0.03) }
+  return { L, a, b, colours: colourCosts(lab, pixels, GAUSSIANS.parts, GAUSSIANS.slack) }
 }
 
 /** The cost of the colour of each listed pixel as that of the ground, on the scale of `colourCosts`. */
@@ -122,7 +124,8 @@ export function openGround(costs: Float32Array, { width, data }: Plane): Uint8Ar
 function dropOutliers(values: Plane, ground: Plane): void {
   const course = enlarged(continued(values, ground).filled, values)
   const misfit = values.data.map((value, i) => Math.abs(value - course[i]!))
-  const limit = OUTLYING + 4 * median(misfit.filter((_, i) => ground.data[i] === 1))
+  const limit =
+    OUTLYING.least + OUTLYING.medians * median(misfit.filter((_, i) => ground.data[i] === 1))
   for (let i = 0; i < misfit.length; i++) if (misfit[i]! > limit) ground.data[i] = 0
 }
 
@@ -144,6 +147,8 @@ function courseOf(values: Plane, ground: Plane): Course {
 }
 
 const RADII = [1, 2, 4, 8, 16, 32]
+/** The shares of ground within a radius from which a value is known, and no larger radius is tried. */
+const SHARE = { known: 0.02, enough: 0.2 }
 
 /** The blurred values of the ground at a quarter of the size; elsewhere those of the nearest ground. */
 function continued(values: Plane, ground: Plane): { filled: Plane; reach: Plane } {
@@ -159,10 +164,10 @@ function continued(values: Plane, ground: Plane): { filled: Plane; reach: Plane 
     const sum = blur(weighted, radius)
     const share = blur(weight, radius)
     for (let i = 0; i < known.length; i++) {
-      if (known[i] || share.data[i]! < 0.02) continue
+      if (known[i] || share.data[i]! < SHARE.known) continue
       filled.data[i] = sum.data[i]! / share.data[i]!
       reach.data[i] = level / (RADII.length - 1)
-      known[i] = share.data[i]! > 0.2 ? 1 : 0
+      known[i] = share.data[i]! > SHARE.enough ? 1 : 0
     }
   }
   return { filled, reach }

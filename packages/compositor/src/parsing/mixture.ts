@@ -40,6 +40,8 @@ export function colourIndices(lab: Lab, pixels: Int32Array): Uint16Array {
 
 /** Fewer pixels, by experiment, say nothing of a colour. */
 const LEAST_PIXELS = 12
+/** Fewer pixels make no Gaussian. */
+const LEAST_CLUSTER = 4
 /** The cost of every colour where nothing is known. */
 const UNKNOWN = OFFSET - 2
 
@@ -186,7 +188,7 @@ function gaussian(
     cov[5]! += y * z
     count++
   }
-  if (count < 4) return null
+  if (count < LEAST_CLUSTER) return null
   for (let k = 0; k < 6; k++) cov[k]! /= count
   cov[0]! += slack * slack
   cov[1]! += (slack * slack) / 5

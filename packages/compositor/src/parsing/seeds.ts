@@ -2,13 +2,20 @@
 import type { Lab } from '../oklab.ts'
 import { median, type Plane } from '../plane.ts'
 import type { Body } from './body.ts'
-import type { Frame } from './frame.ts'
+import { HAND, within, type Frame } from './frame.ts'
+
+/** Above the first probability of the mask a pixel is surely the person's, above the second probably. */
+export const SURE = 0.8
+export const PROBABLE = 0.6
+
+/** Lightness and chroma in Oklab, and hue in radians, that skin can have. */
+const SKIN = { light: [0.12, 0.97], chroma: [0.018, 0.17], hue: [0.1, 1.5] } as const
 
 /** Skin of any shade: reddish to yellowish, never grey, blue or green. */
 function couldBeSkin(L: number, a: number, b: number): boolean {
   const chroma = Math.hypot(a, b)
   const hue = Math.atan2(b, a)
-  return L > 0.12 && L < 0.97 && chroma > 0.018 && chroma < 0.17 && hue > 0.1 && hue < 1.5
+  return within(L, SKIN.light) && within(chroma, SKIN.chroma) && within(hue, SKIN.hue)
 }
 
 /** The places, in ascending order, below `size` that pass the test. */
@@ -30,6 +37,12 @@ const CORE = { light: 0.2, tint: 0.2 / 3 }
 const SHADED = { light: 0.25, tint: 0.045 }
 /** The share of the face that has to look like skin, and the least pixels of it, to learn from it alone. */
 const SEEN_FACE = 0.4
+/** The inside of the face, see `Frame.face`, and its share of the face's area. */
+const INNER_FACE = { end: 0.7, share: 0.5 }
+/** Where limbs are often bare, and a neck is, in the units of `Frame`. */
+const FOREARM = { distance: 0.1, at: [1.2, 2.7] } as const
+const LOWER_LEG = { distance: 0.12, from: 1.1 }
+const NECK = { down: [-0.3, -0.02], halfWidth: 0.14 } as const
 const LEAST_FACE = 20
 /** Fewer pixels than this have no median worth comparing with. */
 const LEAST_BASE = 12
@@ -37,21 +50,21 @@ const LEAST_BASE = 12
 /** Pixels of bare skin: the face's, and those of neck, hands, arms and legs that look like it. */
 export function skinSeeds(lab: Lab, person: Plane, frame: Frame, body: Body): number[] {
   const size = lab.L.length
-  const sure = (i: number) => person.data[i]! > 0.8 && couldBeSkin(lab.L[i]!, lab.a[i]!, lab.b[i]!)
-  const faceSize = Math.PI * body.head.halfWidth * body.head.halfHeight * 0.5
-  const face = pixelsWhere(size, (i) => frame.face[i]! < 0.7 && sure(i))
+  const sure = (i: number) => person.data[i]! > SURE && couldBeSkin(lab.L[i]!, lab.a[i]!, lab.b[i]!)
+  const faceSize = Math.PI * body.head.halfWidth * body.head.halfHeight * INNER_FACE.share
+  const face = pixelsWhere(size, (i) => frame.face[i]! < INNER_FACE.end && sure(i))
   const limbs = pixelsWhere(
     size,
     (i) =>
       sure(i) &&
-      ((frame.armDistance[i]! < 0.1 && frame.armAt[i]! > 1.2 && frame.armAt[i]! < 2.7) ||
-        (frame.legDistance[i]! < 0.12 && frame.legAt[i]! > 1.1) ||
+      ((frame.armDistance[i]! < FOREARM.distance && within(frame.armAt[i]!, FOREARM.at)) ||
+        (frame.legDistance[i]! < LOWER_LEG.distance && frame.legAt[i]! > LOWER_LEG.from) ||
         isNeck(frame, i)),
   )
   const base =
     face.length > SEEN_FACE * faceSize && face.length > LEAST_FACE
       ? face
-      : [...face, ...limbs.filter((i) => frame.armAt[i]! > 1.9 || isNeck(frame, i))]
+      : [...face, ...limbs.filter((i) => frame.armAt[i]! > HAND || isNeck(frame, i))]
   if (base.length < LEAST_BASE) return base
   const core = base.filter(likeThose(lab, base, CORE.light, CORE.tint))
   const alike = limbs.filter(likeThose(lab, core, SHADED.light, SHADED.tint))
@@ -59,7 +72,6 @@ export function skinSeeds(lab: Lab, person: Plane, frame: Frame, body: Body): nu
 }
 
 const isNeck = (frame: Frame, i: number) =>
-  frame.down[i]! < -0.02 &&
-  frame.down[i]! > -0.3 &&
-  Math.abs(frame.across[i]!) < 0.14 &&
+  within(frame.down[i]!, NECK.down) &&
+  Math.abs(frame.across[i]!) < NECK.halfWidth &&
   frame.face[i]! > 1

@@ -2,7 +2,7 @@
 import type { Lab } from '../oklab.ts'
 import type { Plane } from '../plane.ts'
 import { ramp } from '../raster.ts'
-import type { Frame } from './frame.ts'
+import { INNER_TORSO, onArm, type Frame } from './frame.ts'
 import type { ColourCosts } from './mixture.ts'
 
 export interface Waist {
@@ -22,8 +22,12 @@ const HIGHEST = 0.42
 const LOWEST = 1.3
 /** The waist of clothes without any line. */
 const USUAL = 0.92
-/** Above this cost a colour is not that of bare skin. */
-const NOT_BARE = 4.5
+/** Waists are rarer above `above` and below `below`: by the shares `high` at `HIGHEST`, `low` at `LOWEST`. */
+const RARE = { above: 0.65, high: 0.5, below: 1.1, low: 0.3 }
+/** Below this cost a colour is bare skin. */
+export const BARE = 4.5
+/** From this probability of the mask a pixel counts as the person's. */
+const PERSON = 0.7
 /** Fewer pixels above or below a line prove nothing. */
 const LEAST_PIXELS = 20
 /** The variance of one cloth under even light, in Oklab with doubled tint. By experiment. */
@@ -40,7 +44,7 @@ export function findWaist(
   skin: ColourCosts,
 ): Waist {
   const all = rows(lab, person, frame, () => true)
-  const cloth = rows(lab, person, frame, (i) => skin[indices[i]!]! > NOT_BARE)
+  const cloth = rows(lab, person, frame, (i) => skin[indices[i]!]! > BARE)
   const count = (sums: Sums[]) => sums.reduce((total, row) => total + row[0], 0)
   const used = count(cloth) > 0.5 * count(all) ? cloth : all
   return bestSplit(used)
@@ -50,9 +54,8 @@ function rows(lab: Lab, person: Plane, frame: Frame, test: (i: number) => boolea
   const sums = Array.from({ length: BINS }, (): Sums => [0, 0, 0, 0, 0, 0, 0])
   for (let i = 0; i < lab.L.length; i++) {
     const row = Math.floor((frame.down[i]! - FROM) / STEP)
-    if (row < 0 || row >= BINS || Math.abs(frame.across[i]!) > 0.3 || person.data[i]! < 0.7)
-      continue
-    if ((frame.armDistance[i]! < 0.12 && frame.armAt[i]! > 0.3) || !test(i)) continue
+    if (row < 0 || row >= BINS || Math.abs(frame.across[i]!) > INNER_TORSO) continue
+    if (person.data[i]! < PERSON || onArm(frame, i) || !test(i)) continue
     const sum = sums[row]!
     sum[0]++
     for (const [c, name] of (['L', 'a', 'b'] as const).entries()) {
@@ -83,7 +86,7 @@ function bestSplit(rows: Sums[]): Waist {
 
 /** Waists are rarer high on the chest or low on the thighs than colours are that change there. */
 const likely = (down: number) =>
-  1 - 0.5 * ramp(-down, -0.65, -HIGHEST) - 0.3 * ramp(down, 1.1, LOWEST)
+  1 - RARE.high * ramp(-down, -RARE.above, -HIGHEST) - RARE.low * ramp(down, RARE.below, LOWEST)
 
 const plus = (p: Sums, q: Sums) => p.map((value, k) => value + q[k]!) as Sums
 const minus = (p: Sums, q: Sums) => p.map((value, k) => value - q[k]!) as Sums
