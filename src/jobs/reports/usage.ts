@@ -54,14 +54,12 @@ export interface DayOfUsage extends Outcomes {
 interface RecentUsage {
   days: (DayOfUsage & { keys: KeyOutcomes })[]
   isComplete: boolean
-  /** The names of API keys by their id. */
-  names: Map<string, string>
 }
 
-const recent = new RecentValues<RecentUsage>({
-  ttlMs: 60_000,
-  maxEntries: 200,
-})
+const CACHE = { ttlMs: 60_000, maxEntries: 200 }
+const recent = new RecentValues<RecentUsage>(CACHE)
+/** The names of an organisation's API keys by their id. */
+const recentNames = new RecentValues<Map<string, string>>(CACHE)
 
 /**
  * The jobs of one mode on each of the latest `USAGE_DAYS` days, oldest first. At most a minute old, so that
@@ -74,29 +72,31 @@ export async function readUsage({
   mode,
   withNames,
   ...request
-}: OrganisationRequest & { mode: Mode; withNames: boolean }): Promise<RecentUsage> {
+}: OrganisationRequest & { mode: Mode; withNames: boolean }) {
   const { workspaceIds } = await requirePermission(request, 'jobs')
   const { env, organisationId } = request
   const first = Math.floor(Date.now() / DAY_MS) - USAGE_DAYS + 1
-  return recent.get([organisationId, workspaceIds, mode, first, withNames], async () => {
-    const selection = { env, organisationId, mode, workspaceIds }
-    const [{ periods, isLimited }, names] = await Promise.all([
-      countsPerDay(selection, { first, count: USAGE_DAYS }),
-      withNames ? listKeyNames(request) : [],
-    ])
-    const days = periods.map(({ completed, failed, other, keys }, index) => ({
-      day: first + index,
-      completed,
-      failed,
-      other,
-      keys,
-    }))
-    return {
-      days,
-      isComplete: !isLimited,
-      names: new Map(names.map(({ id, name }) => [id, name])),
-    }
-  })
+  const [usage, names] = await Promise.all([
+    recent.get([organisationId, workspaceIds, mode, first], async () => {
+      const selection = { env, organisationId, mode, workspaceIds }
+      const { periods, isLimited } = await countsPerDay(selection, { first, count: USAGE_DAYS })
+      const days = periods.map(({ completed, failed, other, keys }, index) => ({
+        day: first + index,
+        completed,
+        failed,
+        other,
+        keys,
+      }))
+      return { days, isComplete: !isLimited }
+    }),
+    withNames
+      ? recentNames.get([organisationId], async () => {
+          const keys = await listKeyNames(request)
+          return new Map(keys.map(({ id, name }) => [id, name]))
+        })
+      : new Map<string, string>(),
+  ])
+  return { ...usage, names }
 }
 
 /**
@@ -105,20 +105,18 @@ export async function readUsage({
  *   the id null, the jobs whose key is not stored
  */
 export function usageByKey(days: RecentUsage['days']): { id: string | null; days: DayOfUsage[] }[] {
-  const byKey = new Map<string | null, DayOfUsage[]>()
-  for (const { day, keys, ...others } of days) {
-    for (const [id, outcomes] of Object.entries(keys)) {
-      byKey.set(id, [...(byKey.get(id) ?? []), { day, ...outcomes }])
+  const parts = days.flatMap(({ day, keys, ...others }) => {
+    const ofKeys = Object.entries(keys).map(([id, outcomes]) => {
       others.completed -= outcomes.completed
       others.failed -= outcomes.failed
       others.other -= outcomes.other
-    }
-    if (others.completed + others.failed + others.other > 0) {
-      byKey.set(null, [...(byKey.get(null) ?? []), { day, ...others }])
-    }
-  }
+      return { id, day, ...outcomes }
+    })
+    const isAll = others.completed + others.failed + others.other === 0
+    return isAll ? ofKeys : [...ofKeys, { id: null, day, ...others }]
+  })
   // The text of null follows those of keys.
-  return [...byKey]
+  return [...Map.groupBy(parts, ({ id }) => id)]
     .map(([id, of]) => ({ id, days: of }))
     .sort((a, b) => (`${a.id}` < `${b.id}` ? -1 : 1))
 }
