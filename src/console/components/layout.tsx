@@ -109,6 +109,10 @@ export async function memberPage(
   )
 }
 
+/** A part of such a page, which console.js reads again and replaces. */
+export const memberFragment = (c: ConsoleContext, content: Child) =>
+  c.html(<OrganisationPath.Provider value={pathOf(c, '')}>{content}</OrganisationPath.Provider>)
+
 function render(c: ConsoleContext, options: PageOptions, body: Child) {
   const theme = themeOf(c)
   const { title, status = 200, script, refreshSeconds } = options

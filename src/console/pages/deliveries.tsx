@@ -22,8 +22,8 @@ import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { DeliveriesTable, withoutQuery } from '../components/deliveries-table.tsx'
 import { DeliveryFilters } from '../components/delivery-filters.tsx'
 import { ActionForm } from '../components/form.tsx'
-import { memberPage } from '../components/layout.tsx'
-import { Link, OrganisationPath } from '../components/link.tsx'
+import { memberFragment, memberPage } from '../components/layout.tsx'
+import { Link } from '../components/link.tsx'
 import { EmptyState } from '../components/table.tsx'
 import { formatCount } from '../format-count.ts'
 import { liveSecondsOf, POLL_LATER_SECONDS } from '../delivery-polling.ts'
@@ -60,10 +60,9 @@ export const deliveries = new Hono<ConsoleApp>()
   .get('/live', async (c) => {
     const query = Query.parse(c.req.query())
     const [page, endpoints] = await Promise.all([readPage(c, query), listEndpoints(scopeOf(c))])
-    return c.html(
-      <OrganisationPath.Provider value={pathOf(c, '')}>
-        <DeliveriesSection c={c} query={query} page={page} endpoints={endpoints} />
-      </OrganisationPath.Provider>,
+    return memberFragment(
+      c,
+      <DeliveriesSection c={c} query={query} page={page} endpoints={endpoints} />,
     )
   })
   .get('/export.csv', async (c) => {

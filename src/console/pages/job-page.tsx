@@ -20,11 +20,11 @@ import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { CodeSnippets } from '../components/code-snippets.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { ActionForm, FormError } from '../components/form.tsx'
-import { memberPage } from '../components/layout.tsx'
-import { Link, OrganisationPath } from '../components/link.tsx'
+import { memberFragment, memberPage } from '../components/layout.tsx'
+import { Link } from '../components/link.tsx'
 import { filterOf, JobListQuery } from '../job-filter.ts'
 import { actorOf, permitted, scopeOf } from '../middleware/session.ts'
-import { pathOf, redirectTo } from '../organisation-path.ts'
+import { redirectTo } from '../organisation-path.ts'
 import type { FormState } from '../read-form.ts'
 import { KEY_FROM_ENVIRONMENT, tryOnSnippets } from '../snippets.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
@@ -40,11 +40,7 @@ export const job = new Hono<ConsoleApp>()
   // console.js polls this fragment until the job and its webhook have ended.
   .get('/:jobId/live', async (c) => {
     const details = await readDetails(c, jobIdIn(c))
-    return c.html(
-      <OrganisationPath.Provider value={pathOf(c, '')}>
-        <JobSection c={c} {...details} />
-      </OrganisationPath.Provider>,
-    )
+    return memberFragment(c, <JobSection c={c} {...details} />)
   })
   .get('/:jobId/thumbnail', async (c) => thumbnailResponse(c, await findOwnJob(c)))
   .get('/:jobId/download', async (c) => downloadResponse(c, await findOwnJob(c)))

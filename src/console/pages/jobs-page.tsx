@@ -9,8 +9,7 @@ import { isId } from '../../platform/ids.ts'
 import { readJobList } from '../../jobs/reports/read-list.ts'
 import { findJobNearby } from '../../jobs/read-job.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { memberPage } from '../components/layout.tsx'
-import { OrganisationPath } from '../components/link.tsx'
+import { memberFragment, memberPage } from '../components/layout.tsx'
 import { Cursors, filterOf, isIdPart, JobListQuery } from '../job-filter.ts'
 import { scopeOf } from '../middleware/session.ts'
 import { csvResponse } from '../csv-response.ts'
@@ -37,11 +36,7 @@ export const jobs = new Hono<ConsoleApp>()
     )
   })
   .get('/live', async (c) =>
-    c.html(
-      <OrganisationPath.Provider value={pathOf(c, '')}>
-        <JobListSection {...await readList(c, JobListQuery.parse(c.req.query()))} />
-      </OrganisationPath.Provider>,
-    ),
+    memberFragment(c, <JobListSection {...await readList(c, JobListQuery.parse(c.req.query()))} />),
   )
   .post('/export', async (c) => {
     const query = JobListQuery.parse(await c.req.parseBody())

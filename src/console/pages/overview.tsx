@@ -21,7 +21,7 @@ import { CopyableId } from '../components/copyable-text.tsx'
 import { Button, FilterSelect } from '../components/form.tsx'
 import { GoLiveChecklist, goLiveSteps } from './go-live-checklist.tsx'
 import { Notice } from '../components/notice.tsx'
-import { memberPage } from '../components/layout.tsx'
+import { memberFragment, memberPage } from '../components/layout.tsx'
 import { formatDuration } from '../components/time.tsx'
 import { Link, OrganisationPath } from '../components/link.tsx'
 import { scopeOf } from '../middleware/session.ts'
@@ -63,11 +63,7 @@ export const overview = new Hono<ConsoleApp>()
       organisationStub(c.env, c.var.membership.organisation.id).creditStatus(),
       permits(c.var.membership.role, 'jobs') ? readActivity(c) : null,
     ])
-    return c.html(
-      <OrganisationPath.Provider value={pathOf(c, '')}>
-        <LiveFigures c={c} balance={credits.balance} activity={activity} />
-      </OrganisationPath.Provider>,
-    )
+    return memberFragment(c, <LiveFigures c={c} balance={credits.balance} activity={activity} />)
   })
 
 async function showOverview(c: ConsoleContext) {

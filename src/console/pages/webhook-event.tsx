@@ -11,8 +11,8 @@ import { DeliveryBadge } from '../components/badges.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { DeliveryAttempt } from '../components/delivery-attempt.tsx'
 import { ActionForm } from '../components/form.tsx'
-import { memberPage } from '../components/layout.tsx'
-import { Link, OrganisationPath } from '../components/link.tsx'
+import { memberFragment, memberPage } from '../components/layout.tsx'
+import { Link } from '../components/link.tsx'
 import { Notice } from '../components/notice.tsx'
 import { EmptyState } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
@@ -46,11 +46,7 @@ export const webhookEvent = new Hono<ConsoleApp>()
   // console.js polls this fragment until the event is delivered or has failed.
   .get('/:eventId/live', async (c) => {
     const delivery = await readOwnDelivery(c)
-    return c.html(
-      <OrganisationPath.Provider value={pathOf(c, '')}>
-        <EventSection c={c} delivery={delivery} />
-      </OrganisationPath.Provider>,
-    )
+    return memberFragment(c, <EventSection c={c} delivery={delivery} />)
   })
   .post('/:eventId/resend', permitted('develop'), async (c) => {
     const event = await readEvent({ ...scopeOf(c), eventId: eventIdIn(c) })
