@@ -8,16 +8,6 @@ import { WorkerReporter } from './scripts/worker-reporter.ts'
 // The settings of a developer's `wrangler dev` must not reach the tests.
 process.env['CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV'] = 'false'
 
-/** Starts the files with the longest tests first, so that no worker waits for them at the end. */
-class LongestFirst extends BaseSequencer {
-  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification) =>
-      /\/(faults|model|compositor)\//.test(moduleId)
-    const sorted = await super.sort(files)
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
-  }
-}
-
 const FILES = globSync(['test/**/*.test.{ts,tsx}', 'packages/*/test/**/*.test.ts'], {
   exclude: ['test/{node,browser}/**'],
 })
@@ -26,6 +16,7 @@ const FILES = globSync(['test/**/*.test.{ts,tsx}', 'packages/*/test/**/*.test.ts
  * its modules. They share its memory, too, in which the clock of the identifiers never goes back.
  */
 const ALONE = {
+  /** They also take longest. */
   folders: /\/(compositor|fairness|faults|model)\//,
   clock: /setSystemTime|useFakeTimers|fakeClock|passTime|support\/live-job/,
   /** At the beginning of a comment that says why. */
@@ -34,6 +25,15 @@ const ALONE = {
 const isAlone = (file: string): boolean => {
   const text = readFileSync(file, 'utf8')
   return ALONE.folders.test(file) || ALONE.clock.test(text) || ALONE.words.test(text)
+}
+
+/** Starts the files with the longest tests first, so that no worker waits for them at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => ALONE.folders.test(moduleId)
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
 }
 
 export default defineConfig(async () => ({
