@@ -18,12 +18,16 @@ const affixesOf = ({ orgId }: BenchOrganisation) =>
 export const jobId = (organisation: BenchOrganisation, n: number) =>
   affixesOf(organisation).join(String(n).padStart(DIGITS, '0'))
 
-/** Inserts completed jobs with a picture, numbered `from` to `to` (exclusive). */
+/**
+ * Inserts completed jobs with a picture, numbered `from` to `to` (exclusive).
+ * @param startedAt of job 0, ms since 1970; each further job is 1 ms later
+ */
 export async function fillJobs(
   database: D1Database,
   organisation: BenchOrganisation,
   from: number,
   to: number,
+  startedAt = 0,
 ): Promise<void> {
   const [start, end] = affixesOf(organisation)
   for (let at = from; at < to; at += JOBS_PER_STATEMENT) {
@@ -35,7 +39,7 @@ export async function fillJobs(
            output_format, attempts, due_at)
          SELECT ?3 || printf('%0${DIGITS}d', i) || ?6, ?4, ?5, 'live', 'completed',
            'https://cdn.bench.test/model.jpg', 'https://cdn.bench.test/garment.jpg',
-           'https://try-on.bench.test', i, i, i, 900, 'jpeg', 1, i FROM n`,
+           'https://try-on.bench.test', ?7 + i, ?7 + i, ?7 + i, 900, 'jpeg', 1, ?7 + i FROM n`,
       )
       .bind(
         at,
@@ -44,6 +48,7 @@ export async function fillJobs(
         organisation.orgId,
         organisation.workspaceId,
         end,
+        startedAt,
       )
       .run()
   }

@@ -17,6 +17,9 @@ const SHARDS = 4
 const SECRETS = {
   OUTPUT_SIGNING_SECRET: 'a secret for benches, 32 characters',
   ENCRYPTION_KEY: 'another secret for benches, 32 characters',
+  AUTH_SECRET: 'a third secret for benches, 32 characters',
+  // Keeps mails, whose links confirm a sign-up.
+  DEV_MAILBOX: 'true',
   OPERATOR_TOKEN,
   WEBHOOK_RETRY_DELAYS: '1,1,2',
 }

@@ -4,6 +4,7 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { ROOT } from '../scripts/wrangler.ts'
 import type { measureBudget } from './budget.ts'
+import type { measureConsole } from './console.ts'
 import type { measureFairness } from './fairness.ts'
 import type { measureGrowth } from './growth.ts'
 import type { measureLatency } from './latency.ts'
@@ -11,7 +12,15 @@ import type { soak } from './soak.ts'
 import type { measureThroughput } from './throughput.ts'
 
 /** The parts that a release keeps. */
-export const RECORDED = ['budget', 'throughput', 'latency', 'soak', 'growth', 'fairness'] as const
+export const RECORDED = [
+  'budget',
+  'throughput',
+  'latency',
+  'soak',
+  'growth',
+  'fairness',
+  'console',
+] as const
 
 type ResultOf<Measure extends (...input: never[]) => unknown> = Awaited<ReturnType<Measure>>
 
@@ -29,6 +38,7 @@ export interface Run {
   soak: Omit<ResultOf<typeof soak>, 'memory'>
   growth: ResultOf<typeof measureGrowth>
   fairness: ResultOf<typeof measureFairness>
+  console: ResultOf<typeof measureConsole>
 }
 
 const FOLDER = join(ROOT, 'bench/history')

@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util'
 import { measureBudget } from './budget.ts'
 import { compareRatios } from './compare.ts'
 import { measureCompositor } from './compositor.ts'
+import { measureConsole } from './console.ts'
 import { measureFairness } from './fairness.ts'
 import { measureGrowth } from './growth.ts'
 import { measureLatency } from './latency.ts'
@@ -52,6 +53,17 @@ const SECTIONS: Record<string, () => Promise<object>> = {
       warmUpSeconds: amount(0, 2, 2),
     }),
   latency: () => withHarness((harness) => measureLatency(harness, amount(2, 40, 200))),
+  console: () =>
+    withHarness((harness) =>
+      measureConsole(
+        harness,
+        amount(
+          { jobs: 100, samples: 1 },
+          { jobs: 10_000, samples: 10 },
+          { jobs: 10_000, samples: 30 },
+        ),
+      ),
+    ),
   fairness: () => measureFairness(amount(2, 30, 30)),
   soak: () => withHarness((harness) => soak(harness, amount(40, 1_000, 10_000))),
   growth: () =>
