@@ -72,7 +72,9 @@ export default defineConfig(async () => ({
     ],
     setupFiles: ['./test/support/setup.ts'],
     restoreMocks: true,
-    testTimeout: 90_000, // for busy machines
+    // For busy machines.
+    testTimeout: 90_000,
+    hookTimeout: 90_000,
     silent: 'passed-only',
     reporters: ['default', new WorkerReporter()],
     maxWorkers: 2,

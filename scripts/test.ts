@@ -5,26 +5,43 @@
 //   --only KIND   worker, node or browser
 //   --shard I/N   the I-th of N parts of each kind
 // The last line counts the tests of all kinds.
-import { spawnSync } from 'node:child_process'
-import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, globSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { chromiumPath } from './chromium.ts'
 import { ROOT } from './wrangler.ts'
 
-const KINDS = {
-  worker: {
-    include: ['test/**/*.test.{ts,tsx}', 'packages/*/test/**/*.test.ts'],
-    exclude: ['test/{node,browser}/**'],
-    run: runVitest,
-  },
-  node: { include: ['test/node/*.test.ts'], exclude: [], run: runNode },
-  browser: { include: ['test/browser/*.test.ts'], exclude: [], run: runBrowser },
+interface Kind {
+  name: string
+  include: string[]
+  exclude: string[]
+  run: (files: readonly string[], shard: Shard, output: Output) => Promise<Result>
 }
+
+/** Kinds that wait more than they compute run beside those that compute: first the one, then the other. */
+const LANES: Kind[][] = [
+  [
+    {
+      name: 'worker',
+      include: ['test/**/*.test.{ts,tsx}', 'packages/*/test/**/*.test.ts'],
+      exclude: ['test/{node,browser}/**'],
+      run: runVitest,
+    },
+  ],
+  [
+    { name: 'node', include: ['test/node/*.test.ts'], exclude: [], run: runNode },
+    { name: 'browser', include: ['test/browser/*.test.ts'], exclude: [], run: runBrowser },
+  ],
+]
 
 /** `I/N`: the I-th of N parts of the files. */
 type Shard = string | undefined
+
+/** Of a runner: this terminal, or a file, so that the outputs of two runners do not mix. */
+type Output = 'inherit' | number
 
 /** What a reporter writes to the file `TEST_RESULT`, or to its destination. */
 export interface Result {
@@ -56,21 +73,39 @@ const isChosen = (file: string): boolean => {
   )
 }
 
-/** Runs a program of Node and waits for it. @returns whether it succeeded */
-function runNodeProgram(args: readonly string[], env: NodeJS.ProcessEnv = {}): boolean {
-  const options = { cwd: ROOT, stdio: 'inherit', env: { ...process.env, ...env } } as const
-  return spawnSync(process.execPath, args, options).status === 0
+type Chosen = Pick<Kind, 'name' | 'run'> & { files: string[] }
+
+/** The files of a kind that the command names; all if it names none. */
+function choose({ name, include, exclude, run }: Kind): Chosen {
+  const all = globSync(include, { cwd: ROOT, exclude }).sort()
+  const files = folders.length > 0 ? all.filter(isChosen) : all
+  return { name, run, files: (options.only ?? name) === name ? files : [] }
 }
 
-const resultFolder = mkdtempSync(join(tmpdir(), 'try-on-tests-'))
-const resultFile = join(resultFolder, 'result')
+/** Runs a program of Node and waits for it. @returns whether it succeeded */
+async function runNodeProgram(
+  args: readonly string[],
+  output: Output = 'inherit',
+  env: NodeJS.ProcessEnv = {},
+): Promise<boolean> {
+  const stdio = ['ignore', output, output] as const
+  const program = spawn(process.execPath, args, {
+    cwd: ROOT,
+    stdio: [...stdio],
+    env: { ...process.env, ...env },
+  })
+  const [code] = await once(program, 'close')
+  return code === 0
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'try-on-tests-'))
 const matrix = options.all ? 'all' : 'sample'
 
-/** Reads what a runner has written. A runner that wrote nothing, or failed without a test, failed. */
-function resultOf(succeeded: boolean): Result {
+/** Reads and deletes what a runner has written. A runner that wrote nothing, or failed without a test, failed. */
+function resultOf(file: string, succeeded: boolean): Result {
   try {
-    const result: Result = JSON.parse(readFileSync(resultFile, 'utf8'))
-    rmSync(resultFile)
+    const result: Result = JSON.parse(readFileSync(file, 'utf8'))
+    rmSync(file)
     if (!succeeded && result.failures.length === 0)
       result.failures.push({ name: 'The runner failed.' })
     return result
@@ -79,16 +114,18 @@ function resultOf(succeeded: boolean): Result {
   }
 }
 
-function runVitest(files: readonly string[], shard: Shard): Result {
+async function runVitest(files: readonly string[], shard: Shard, output: Output): Promise<Result> {
   const args = ['run', ...(shard ? [`--shard=${shard}`] : []), ...files]
-  const succeeded = runNodeProgram(['node_modules/vitest/vitest.mjs', ...args], {
-    TEST_RESULT: resultFile,
-    TEST_MATRIX: matrix,
-  })
-  return resultOf(succeeded)
+  const result = join(folder, 'worker')
+  const env = { TEST_RESULT: result, TEST_MATRIX: matrix }
+  return resultOf(
+    result,
+    await runNodeProgram(['node_modules/vitest/vitest.mjs', ...args], output, env),
+  )
 }
 
-function runNode(files: readonly string[], shard: Shard): Result {
+async function runNode(files: readonly string[], shard: Shard, output: Output): Promise<Result> {
+  const result = join(folder, 'node')
   const args = [
     '--test',
     // These tests wait more than they compute, so two files at a time also suit two cores.
@@ -97,14 +134,14 @@ function runNode(files: readonly string[], shard: Shard): Result {
     '--test-reporter=spec',
     '--test-reporter-destination=stdout',
     '--test-reporter=./scripts/node-reporter.ts',
-    `--test-reporter-destination=${resultFile}`,
+    `--test-reporter-destination=${result}`,
     ...files,
   ]
-  return resultOf(runNodeProgram(args, { TEST_MATRIX: matrix }))
+  return resultOf(result, await runNodeProgram(args, output, { TEST_MATRIX: matrix }))
 }
 
-function runBrowser(files: readonly string[], shard: Shard): Result {
-  if (chromiumPath()) return runNode(files, shard)
+async function runBrowser(files: readonly string[], shard: Shard, output: Output): Promise<Result> {
+  if (chromiumPath()) return runNode(files, shard, output)
   console.error(`
   ${process.env['CI'] ? 'ERROR' : 'WARNING'}: Chromium was not found, so the browser tests did not run.
   Install it (Debian: apt-get install chromium) or set its path: CHROMIUM=/path/to/chromium npm test
@@ -117,15 +154,19 @@ function runBrowser(files: readonly string[], shard: Shard): Result {
  * In CI, runs the files with a failed test once more, by themselves: all files after an error outside of tests.
  * A test that passes then depends on the load of the machine: the output names it, and the run succeeds.
  */
-function runReliably(run: typeof runVitest, files: readonly string[]): Result {
-  const first = run(files, options.shard)
+async function runReliably(
+  run: Kind['run'],
+  files: readonly string[],
+  output: Output,
+): Promise<Result> {
+  const first = await run(files, options.shard, output)
   if (!process.env['CI'] || first.failures.length === 0) return first
   print('Failed, and run once more', first.failures)
   const failedFiles = [...new Set(first.failures.map(({ file }) => file))]
   const isKnown = (file?: string): file is string => file !== undefined
   const second = failedFiles.every(isKnown)
-    ? run(failedFiles, undefined)
-    : run(files, options.shard)
+    ? await run(failedFiles, undefined, output)
+    : await run(files, options.shard, output)
   if (second.failures.length === 0) print('UNRELIABLE: passed only when repeated', first.failures)
   const passed = Math.max(
     second.passed,
@@ -139,21 +180,32 @@ function print(title: string, failures: readonly Failure[]): void {
   for (const { name, file } of failures) console.error(`  ${file ?? 'outside of tests'}: ${name}`)
 }
 
-if (!runNodeProgram(['scripts/assets.ts'])) process.exit(1)
+if (!(await runNodeProgram(['scripts/assets.ts']))) process.exit(1)
 const total: Result = { passed: 0, skipped: 0, failures: [] }
 const parts: string[] = []
-for (const [kind, { include, exclude, run }] of Object.entries(KINDS)) {
-  const all = globSync(include, { cwd: ROOT, exclude }).sort()
-  const files = folders.length > 0 ? all.filter(isChosen) : all
-  if (files.length === 0 || (options.only ?? kind) !== kind) continue
-  const startedAt = Date.now()
-  const result = runReliably(run, files)
-  total.passed += result.passed
-  total.skipped += result.skipped
-  total.failures.push(...result.failures)
-  const seconds = Math.round((Date.now() - startedAt) / 1_000)
-  parts.push(`${kind}: ${result.passed} passed, ${result.failures.length} failed in ${seconds} s`)
+
+/** Runs the kinds of a lane, one after the other. */
+async function runLane(lane: readonly Chosen[], output: Output): Promise<void> {
+  for (const { name, run, files } of lane) {
+    const startedAt = Date.now()
+    const result = await runReliably(run, files, output)
+    total.passed += result.passed
+    total.skipped += result.skipped
+    total.failures.push(...result.failures)
+    const seconds = Math.round((Date.now() - startedAt) / 1_000)
+    parts.push(`${name}: ${result.passed} passed, ${result.failures.length} failed in ${seconds} s`)
+  }
 }
+
+const [lane = [], other = []] = LANES.map((kinds) =>
+  kinds.map(choose).filter(({ files }) => files.length > 0),
+).filter((chosen) => chosen.length > 0)
+const outputFile = join(folder, 'output')
+const output = openSync(outputFile, 'w')
+if (other.length > 0) console.log('Other tests run beside these. Their output follows at the end.')
+await Promise.all([runLane(lane, 'inherit'), runLane(other, output)])
+closeSync(output)
+process.stdout.write(readFileSync(outputFile))
 if (parts.length === 0) {
   console.error(`There are no tests in ${folders.join(', ')}.`)
   process.exit(1)
@@ -162,5 +214,5 @@ if (total.failures.length > 0) print('Failed', total.failures)
 console.log(`\n${parts.join('\n')}`)
 const skipped = total.skipped > 0 ? `, ${total.skipped} skipped` : ''
 console.log(`${total.passed} passed, ${total.failures.length} failed${skipped}`)
-rmSync(resultFolder, { recursive: true })
+rmSync(folder, { recursive: true })
 process.exitCode = total.failures.length === 0 ? 0 : 1
