@@ -93,21 +93,23 @@ async function perceive(
 ): Promise<Perception> {
   const whole = { x: 0, y: 0, width: picture.width, height: picture.height }
   await pause()
-  let person = known ? createPlane(picture.width, picture.height) : models.mask(picture, whole)
+  let person = known
+    ? createPlane(picture.width, picture.height)
+    : await models.mask(picture, whole)
   await pause()
-  let pose = models.pose(picture, known ?? whole)
+  let pose = await models.pose(picture, known ?? whole)
   await pause()
   const box = known ?? boxAround(person, pose)
   if (box && !known) {
-    pose = models.pose(picture, box)
+    pose = await models.pose(picture, box)
     await pause()
   }
   if (box && (isWorthwhile?.(pose) ?? true)) {
-    person = models.mask(picture, box)
+    person = await models.mask(picture, box)
     await pause()
     clearOutside(person, box)
     const upper = upperBodyOf(pose, box)
-    if (upper) fadeInto(person, models.mask(picture, upper), upper)
+    if (upper) fadeInto(person, await models.mask(picture, upper), upper)
   }
   return { pose, person, face: faceOf(pose), box }
 }

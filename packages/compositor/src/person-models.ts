@@ -44,22 +44,42 @@ export interface Box {
 
 export interface PersonModels {
   /** Finds the joints of the person in the box. The joints of several people are mixed. */
-  pose(picture: Raster, box: Box): Pose
+  pose(picture: Raster, box: Box): Promise<Pose>
   /** The probability that a pixel of the box belongs to a person; 0 outside the box's square. */
-  mask(picture: Raster, box: Box): Plane
+  mask(picture: Raster, box: Box): Promise<Plane>
 }
 
 /** The sides of the models' inputs, in pixels: MoveNet Lightning and MediaPipe Selfie. */
 const POSE_SIDE = 192
 const MASK_SIDE = 256
 
+/** The prefix of MoveNet's nodes up to its heads. */
+const BACKBONE = 'StatefulPartitionedCall/center_net_mobile_net_v2fpn_feature_extractor/model_1'
+/**
+ * Cuts a run of MoveNet into four parts of about equal time. The pyramid of features reads two earlier blocks
+ * through the convolutions 3 and 2.
+ */
+const POSE_PAUSES = [
+  ['model/block_2_add/add'],
+  ['conv2d_3/BiasAdd', 'conv2d_2/BiasAdd', 'model/block_9_add/add'],
+  ['tf.__operators__.add_2/AddV2'],
+].map((names) => names.map((name) => `${BACKBONE}/${name}`))
+
 /** @throws Error when a file is damaged */
 export async function loadPersonModels(files: {
   movenet: ModelFiles
   selfie: ModelFiles
 }): Promise<PersonModels> {
-  const movenet = await loadModel(files.movenet, POSE_SIDE, 'int32')
-  const selfie = await loadModel(files.selfie, MASK_SIDE, 'float32')
+  const movenet = await loadModel(files.movenet, {
+    side: POSE_SIDE,
+    type: 'int32',
+    pausesAfter: POSE_PAUSES,
+  })
+  const selfie = await loadModel(files.selfie, {
+    side: MASK_SIDE,
+    type: 'float32',
+    pausesAfter: [],
+  })
   return {
     pose: (picture, box) => poseIn(movenet, picture, box),
     mask: (picture, box) => maskIn(selfie, picture, box),
@@ -114,9 +134,9 @@ function pixelsOf(picture: Raster, square: Square, side: number, white: number):
   return rgb
 }
 
-function poseIn(model: Model, picture: Raster, box: Box): Pose {
+async function poseIn(model: Model, picture: Raster, box: Box): Promise<Pose> {
   const square = squareAround(box, POSE_SIDE)
-  const found = model(pixelsOf(picture, square, POSE_SIDE, 255))
+  const found = await model(pixelsOf(picture, square, POSE_SIDE, 255))
   const joints = JOINTS.map((name, i): [JointName, Joint] => [
     name,
     {
@@ -128,9 +148,9 @@ function poseIn(model: Model, picture: Raster, box: Box): Pose {
   return Object.fromEntries(joints) as Pose
 }
 
-function maskIn(model: Model, picture: Raster, box: Box): Plane {
+async function maskIn(model: Model, picture: Raster, box: Box): Promise<Plane> {
   const square = squareAround(box, MASK_SIDE)
-  const found = model(pixelsOf(picture, square, MASK_SIDE, 1))
+  const found = await model(pixelsOf(picture, square, MASK_SIDE, 1))
   const mask = createPlane(picture.width, picture.height)
   const { left, top, scale } = square
   for (let y = 0; y < mask.height; y++) {

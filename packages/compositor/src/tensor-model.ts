@@ -1,6 +1,7 @@
 // Models in the graph format of TensorFlow.js: loading and running.
-import { loadGraphModel } from '@tensorflow/tfjs-converter'
+import { loadGraphModel, type GraphModel } from '@tensorflow/tfjs-converter'
 import * as tf from '@tensorflow/tfjs-core'
+import { pause } from './pause.ts'
 
 /** A model's two files: the topology with the list of weights (JSON), and the weights. */
 export interface ModelFiles {
@@ -14,17 +15,28 @@ interface Topology {
   weightsManifest: { weights: tf.io.WeightsManifestEntry[] }[]
 }
 
-/** Runs a model on one square RGB picture. @returns all values of its output */
-export type Model = (rgb: Float32Array) => Float32Array
+/** Runs a model on one square RGB picture, with pauses. @returns all values of its output */
+export type Model = (rgb: Float32Array) => Promise<Float32Array>
+
+/** The one input of a model, a square picture, and where its run may pause. */
+export interface ModelShape {
+  /** Of the square, pixels. */
+  side: number
+  type: 'int32' | 'float32'
+  /**
+   * The run pauses after each of these sets of nodes. The rest of the graph must depend on no earlier node
+   * than those of the last set.
+   */
+  pausesAfter: readonly (readonly string[])[]
+}
 
 /**
- * Loads a model whose only input is a square of `side` pixels. The files are not referenced afterwards.
+ * Loads a model. The files are not referenced afterwards.
  * @throws Error when the files are damaged or do not belong together
  */
 export async function loadModel(
   { topology, weights }: ModelFiles,
-  side: number,
-  type: 'int32' | 'float32',
+  { side, type, pausesAfter }: ModelShape,
 ): Promise<Model> {
   const parsed: Topology = JSON.parse(new TextDecoder().decode(topology))
   const files: tf.io.ModelArtifacts = {
@@ -39,15 +51,30 @@ export async function loadModel(
   for (const key of ['modelTopology', 'signature', 'weightSpecs', 'weightData'] as const) {
     delete files[key]
   }
-  return (rgb) => {
-    let found: Float32Array | undefined
-    tf.tidy(() => {
-      const values = type === 'int32' ? new Int32Array(rgb) : rgb
-      const output = model.predict(tf.tensor4d(values, [1, side, side, 3], type))
-      // `tidy` looks for tensors in what is returned, and would list every value.
-      if (output instanceof tf.Tensor) found = output.dataSync<'float32'>()
-    })
-    if (!found) throw new Error('the model has several outputs')
-    return found
+  const [input, output] = [model.inputs[0]?.name, model.outputs[0]?.name]
+  if (!input || !output) throw new Error('the model has no input or no output')
+  return async (rgb) => {
+    const values = type === 'int32' ? new Int32Array(rgb) : rgb
+    let tensors: tf.NamedTensorMap = { [input]: tf.tensor4d(values, [1, side, side, 3], type) }
+    for (const names of pausesAfter) {
+      tensors = runTo(model, names, tensors)
+      await pause()
+    }
+    const found = runTo(model, [output], tensors)[output]!
+    const result = found.dataSync<'float32'>()
+    found.dispose()
+    return result
   }
+}
+
+/** Runs the graph from some nodes to others, and disposes of the values that are no longer needed. */
+function runTo(
+  model: GraphModel,
+  names: readonly string[],
+  from: tf.NamedTensorMap,
+): tf.NamedTensorMap {
+  const found = [model.execute(from, [...names])].flat()
+  const to = Object.fromEntries(names.map((name, i) => [name, found[i]!]))
+  for (const tensor of Object.values(from)) if (!found.includes(tensor)) tensor.dispose()
+  return to
 }
