@@ -36,16 +36,18 @@ export async function csvResponse(
 
 /**
  * The rows of a list that is read page by page, with their header. A last row says so if they are not all.
- * @param read returns the rows of a page, and the cursor of the next one
+ * @param read returns a page, and the cursor of the next one
+ * @param columns the cells of a row, by their names in the header
  */
-export async function* rowsOf<Cursor>(
-  header: string[],
-  read: (cursor: Cursor | undefined) => Promise<{ rows: Rows; next: Cursor | null | undefined }>,
+export async function* rowsOf<Row, Cursor>(
+  read: (cursor: Cursor | undefined) => Promise<{ rows: Row[]; next: Cursor | null | undefined }>,
+  columns: Record<string, (row: Row) => CsvCell>,
 ): AsyncGenerator<Rows> {
   let cursor: Cursor | undefined
   for (let count = 0; count < MAX_PAGES; count++) {
     const { rows, next } = await read(cursor)
-    yield count === 0 ? [header, ...rows] : rows
+    const lines = rows.map((row) => Object.values(columns).map((cell) => cell(row)))
+    yield count === 0 ? [Object.keys(columns), ...lines] : lines
     if (next === null || next === undefined) return
     cursor = next
   }

@@ -47,13 +47,12 @@ export const displayName = z
   .max(100, 'The name must have at most 100 characters.')
   .regex(WITHOUT_CONTROL_CHARACTERS, 'The name must not contain control characters.')
 
-/** An ID in a query. A wrong one is ignored: users may edit the URL. */
+/** A parameter of a query. A wrong one is ignored: users may edit the URL. */
+export const parameter = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.optional().catch(undefined)
+
 export const idParameter = (prefix: Parameters<typeof isId>[0]) =>
-  z
-    .string()
-    .refine((text) => isId(prefix, text))
-    .optional()
-    .catch(undefined)
+  parameter(z.string().refine((text) => isId(prefix, text)))
 
 /** The name of an organisation, workspace or API key. */
 export const name = z

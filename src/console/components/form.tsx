@@ -208,6 +208,8 @@ export const Button = ({
 type Target = { to: string; action?: never } | { action: string; to?: never }
 
 interface PostFormAttributes {
+  /** The values of hidden fields, by name. */
+  fields?: Record<string, string>
   class?: string
   target?: '_blank'
   novalidate?: boolean
@@ -219,10 +221,19 @@ interface PostFormAttributes {
 }
 
 /** A form that is sent with POST. */
-export const PostForm = ({ to, action, children, ...attributes }: PostFormAttributes & Target) => {
+export const PostForm = ({
+  to,
+  action,
+  fields = {},
+  children,
+  ...attributes
+}: PostFormAttributes & Target) => {
   const organisationPath = useContext(OrganisationPath)
   return (
     <form method="post" action={action ?? organisationPath + to} {...attributes}>
+      {Object.entries(fields).map(([name, value]) => (
+        <input type="hidden" name={name} value={value} />
+      ))}
       {children}
     </form>
   )
@@ -238,8 +249,7 @@ export const ActionForm = ({
   kind = 'secondary',
   confirm,
   isSafe = false,
-  fields = {},
-  ...target
+  ...form
 }: {
   label: string
   on?: string
@@ -247,27 +257,24 @@ export const ActionForm = ({
   confirm?: Child
   /** Shows the confirmation without the colour of a warning. */
   isSafe?: boolean
-  fields?: Record<string, string>
-} & Target) => {
+} & Pick<PostFormAttributes, 'fields'> &
+  Target) => {
   const ariaLabel = on && `${label} ${on}`
-  const form = (
-    <PostForm {...target} class="action">
-      {Object.entries(fields).map(([name, value]) => (
-        <input type="hidden" name={name} value={value} />
-      ))}
+  const button = (
+    <PostForm {...form} class="action">
       {confirm && <p>{confirm}</p>}
       <Button kind={kind} ariaLabel={ariaLabel}>
         {label}
       </Button>
     </PostForm>
   )
-  if (!confirm) return form
+  if (!confirm) return button
   return (
     <details class={isSafe ? 'confirm plain' : 'confirm'}>
       <summary role="button" class="secondary" aria-label={ariaLabel}>
         {label}
       </summary>
-      {form}
+      {button}
     </details>
   )
 }

@@ -3,18 +3,20 @@ import { Hono } from 'hono'
 import { z } from 'zod'
 import { permits, permitsUnlimited } from '../../domain/role.ts'
 import type { LedgerEntry } from '../../credits/ledger.ts'
-import type { LedgerFilter, LedgerRow, MonthTotals } from '../../credits/ledger-reports.ts'
+import type { LedgerPage, MonthTotals } from '../../credits/ledger-reports.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { Button, FilterSelect } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Figures } from '../components/section.tsx'
-import { EmptyState, IdLink, Table } from '../components/table.tsx'
+import { Filters, NoRows, Pages } from '../components/list.tsx'
+import { Figures, Section } from '../components/section.tsx'
+import { IdLink, Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { Link } from '../components/link.tsx'
 import { csvResponse, rowsOf } from '../csv-response.ts'
-import { pathOf } from '../organisation-path.ts'
+import { parameter } from '../fields.ts'
+import { withQuery } from '../query-string.ts'
 
+const PATH = '/credits'
 const PAGE_SIZE = 50
 const LEDGER_EXPORT_PAGE_SIZE = 5_000
 /** Entries are rolled up after 400 days. */
@@ -35,28 +37,32 @@ const KIND_FILTERS = {
   reserved: { label: 'Reserved', kinds: ['reserve'] },
   returned: { label: 'Returned', kinds: ['release'] },
 } satisfies Record<string, { label: string; kinds: LedgerEntry['kind'][] }>
-type KindFilter = keyof typeof KIND_FILTERS
-const FILTER_NAMES = Object.keys(KIND_FILTERS) as KindFilter[]
 
-/** Ignores invalid filters: users may edit the URL. */
-const Query = z.object({
-  kind: z.enum(FILTER_NAMES).optional().catch(undefined),
-  month: z
-    .string()
-    .regex(/^20\d\d-(0[1-9]|1[0-2])$/)
-    .optional()
-    .catch(undefined),
-  before: z.coerce.number().int().positive().optional().catch(undefined),
+const Filter = z.object({
+  kind: parameter(z.enum(Object.keys(KIND_FILTERS) as (keyof typeof KIND_FILTERS)[])),
+  month: parameter(z.string().regex(/^20\d\d-(0[1-9]|1[0-2])$/)),
 })
-type Filter = Pick<z.infer<typeof Query>, 'kind' | 'month'>
+type Filter = z.infer<typeof Filter>
+const Before = parameter(z.coerce.number().int().positive())
+
+/** What a page of the ledger contains. */
+const selectionOf = ({ kind, month }: Filter) => ({
+  month,
+  kinds: kind && KIND_FILTERS[kind].kinds,
+})
+
+const ledgerOf = (c: ConsoleContext) => organisationStub(c.env, c.var.membership.organisation.id)
+
+/** Whether the member may read the jobs of all workspaces, and therefore the ids of all jobs. */
+const readsAllJobs = (c: ConsoleContext) => permitsUnlimited(c.var.membership, 'jobs')
 
 export const credits = new Hono<ConsoleApp>()
   .get('/', async (c) => {
-    const { before, ...filter } = Query.parse(c.req.query())
-    const organisation = organisationStub(c.env, c.var.membership.organisation.id)
+    const filter = Filter.parse(c.req.query())
+    const before = Before.parse(c.req.query('before'))
     const [totals, page] = await Promise.all([
-      organisation.totals(),
-      organisation.ledgerPage({
+      ledgerOf(c).totals(),
+      ledgerOf(c).ledgerPage({
         limit: PAGE_SIZE,
         months: MAX_MONTHS,
         before,
@@ -87,87 +93,60 @@ export const credits = new Hono<ConsoleApp>()
         />
         <Explanation />
         {page.months.length > 0 && <Months months={page.months} />}
-        <section aria-labelledby="ledger-heading">
-          <h2 id="ledger-heading">Ledger</h2>
+        <Section id="ledger-heading" title="Ledger">
           <p class="muted">
             One row a job, at the time of its state. The change applies to balance and reserved
             credits together.
           </p>
-          <Filters c={c} filter={filter} months={page.months} />
-          {page.entries.length === 0 ? (
-            <NoEntries filter={filter} hasMore={page.nextBefore !== null} />
-          ) : (
-            <Entries entries={page.entries} readsJobs={readsAllJobs(c)} />
-          )}
-          <nav aria-label="Pages" class="pages">
-            {before !== undefined && <Link to={`/credits${queryOf(filter)}`}>Newest</Link>}
-            {page.nextBefore !== null && (
-              <Link to={`/credits${queryOf({ ...filter, before: page.nextBefore })}`}>Older</Link>
-            )}
-          </nav>
-        </section>
+          <div class="bar">
+            <Filters
+              to={PATH}
+              query={filter}
+              selects={[
+                [
+                  'kind',
+                  'Type',
+                  Object.entries(KIND_FILTERS).map(([name, { label }]) => [name, label]),
+                ],
+                ['month', 'Month', page.months.map(({ month }) => [month, monthName(month)])],
+              ]}
+              submit="Apply"
+            />
+            <Link to={withQuery(`${PATH}/ledger.csv`, filter)}>Download CSV</Link>
+          </div>
+          <Entries page={page} filter={filter} readsJobs={readsAllJobs(c)} />
+          <Pages
+            links={{
+              Newest: before !== undefined && withQuery(PATH, filter),
+              Older:
+                page.nextBefore !== null &&
+                withQuery(PATH, { ...filter, before: String(page.nextBefore) }),
+            }}
+          />
+        </Section>
       </>,
     )
   })
   .get('/ledger.csv', async (c) => {
-    const { kind, month } = Query.parse(c.req.query())
-    const name = ['credits', month, kind].filter(Boolean).join('-')
-    const pages = rowsOf<number>(LEDGER_COLUMNS, (before) => ledgerRows(c, { kind, month, before }))
+    const filter = Filter.parse(c.req.query())
+    const name = ['credits', filter.month, filter.kind].filter(Boolean).join('-')
+    const read = async (before?: number) => {
+      const limit = LEDGER_EXPORT_PAGE_SIZE
+      const page = await ledgerOf(c).ledgerPage({ limit, before, ...selectionOf(filter) })
+      return { rows: page.entries, next: page.nextBefore }
+    }
+    const pages = rowsOf(read, {
+      time: (entry) => new Date(entry.at),
+      type: (entry) => KIND_LABELS[entry.kind],
+      change: (entry) => entry.change,
+      balance: (entry) => entry.balance,
+      reserved: (entry) => entry.reserved,
+      consumed: (entry) => entry.consumed,
+      job_id: (entry) => (readsAllJobs(c) ? entry.jobId : null),
+      reason: (entry) => entry.reason,
+    })
     return csvResponse(c, { name, list: 'ledger' }, pages)
   })
-
-/** Whether the member may read the jobs of all workspaces, and therefore the ids of all jobs. */
-const readsAllJobs = (c: ConsoleContext) => permitsUnlimited(c.var.membership, 'jobs')
-
-const LEDGER_COLUMNS = [
-  'time',
-  'type',
-  'change',
-  'balance',
-  'reserved',
-  'consumed',
-  'job_id',
-  'reason',
-]
-
-/** A page of the exported file, newest entry first. */
-async function ledgerRows(
-  c: ConsoleContext,
-  { before, ...filter }: Filter & { before?: number | undefined },
-) {
-  const organisation = organisationStub(c.env, c.var.membership.organisation.id)
-  const page = await organisation.ledgerPage({
-    limit: LEDGER_EXPORT_PAGE_SIZE,
-    before,
-    ...selectionOf(filter),
-  })
-  const rows = page.entries.map((entry) => [
-    new Date(entry.at),
-    KIND_LABELS[entry.kind],
-    entry.change,
-    entry.balance,
-    entry.reserved,
-    entry.consumed,
-    readsAllJobs(c) ? entry.jobId : null,
-    entry.reason,
-  ])
-  return { rows, next: page.nextBefore }
-}
-
-const selectionOf = ({ kind, month }: Filter): Pick<LedgerFilter, 'kinds' | 'month'> => ({
-  month,
-  kinds: kind && KIND_FILTERS[kind].kinds,
-})
-
-/** The query of a page of the ledger, empty without filters. */
-function queryOf({ kind, month, before }: Filter & { before?: number }): string {
-  const query = new URLSearchParams({
-    ...(kind && { kind }),
-    ...(month && { month }),
-    ...(before !== undefined && { before: String(before) }),
-  })
-  return query.size > 0 ? `?${query}` : ''
-}
 
 const Explanation = () => (
   <details class="explanation">
@@ -192,83 +171,55 @@ const Explanation = () => (
 )
 
 const Months = ({ months }: { months: MonthTotals[] }) => (
-  <section aria-labelledby="months-heading">
-    <h2 id="months-heading">Months</h2>
+  <Section id="months-heading" title="Months">
     <Table
       label="Months"
       columns={['Month', 'Added', 'Consumed', 'Balance at the end']}
       numeric={['Added', 'Consumed', 'Balance at the end']}
       narrow={{ Month: 'main', Consumed: 'side', Added: 'sub' }}
       rows={months.map(({ month, added, consumed, balance }) => [
-        <Link to={`/credits?month=${month}`}>{monthName(month)}</Link>,
+        <Link to={withQuery(PATH, { month })}>{monthName(month)}</Link>,
         signed(added),
         format(consumed),
         format(balance),
       ])}
     />
-  </section>
+  </Section>
 )
 
-const Filters = ({
-  c,
-  filter,
-  months,
-}: {
-  c: ConsoleContext
+interface EntriesProps {
+  page: LedgerPage
   filter: Filter
-  months: MonthTotals[]
-}) => (
-  <div class="bar">
-    <form method="get" class="filters" action={pathOf(c, '/credits')}>
-      <FilterSelect
-        name="kind"
-        label="Type"
-        value={filter.kind}
-        options={FILTER_NAMES.map((name) => [name, KIND_FILTERS[name].label] as const)}
-      />
-      <FilterSelect
-        name="month"
-        label="Month"
-        value={filter.month}
-        options={months.map(({ month }) => [month, monthName(month)] as const)}
-      />
-      <Button kind="secondary">Apply</Button>
-    </form>
-    <Link to={`/credits/ledger.csv${queryOf(filter)}`}>Download CSV</Link>
-  </div>
-)
+  readsJobs: boolean
+}
 
-const NoEntries = ({ filter, hasMore }: { filter: Filter; hasMore: boolean }) =>
-  filter.kind || filter.month ? (
-    <EmptyState title={hasMore ? 'No matching entries on this page' : 'No matching entries'}>
-      <p>
-        <Link to="/credits">Clear filters</Link>
-      </p>
-    </EmptyState>
-  ) : (
-    <EmptyState title="No entries yet" />
+const Entries = ({ page: { entries, nextBefore }, filter, readsJobs }: EntriesProps) => {
+  const isFiltered = filter.kind !== undefined || filter.month !== undefined
+  if (entries.length === 0) {
+    const matching = `No matching entries${nextBefore === null ? '' : ' on this page'}`
+    return <NoRows title={isFiltered ? matching : 'No entries yet'} clear={isFiltered && PATH} />
+  }
+  return (
+    <Table
+      label="Ledger"
+      columns={['Time', 'Type', 'Change', 'Balance', 'Reserved', 'Job or reason']}
+      numeric={['Change', 'Balance', 'Reserved']}
+      narrow={{ Type: 'main', Change: 'side', 'Job or reason': 'sub' }}
+      rows={entries.map((entry) => [
+        <Timestamp as="ago" at={entry.at} />,
+        KIND_LABELS[entry.kind],
+        signed(entry.change),
+        format(entry.balance),
+        format(entry.reserved),
+        entry.jobId && readsJobs ? (
+          <IdLink to={`/jobs/${entry.jobId}`} id={entry.jobId} />
+        ) : (
+          entry.reason
+        ),
+      ])}
+    />
   )
-
-const Entries = ({ entries, readsJobs }: { entries: LedgerRow[]; readsJobs: boolean }) => (
-  <Table
-    label="Ledger"
-    columns={['Time', 'Type', 'Change', 'Balance', 'Reserved', 'Job or reason']}
-    numeric={['Change', 'Balance', 'Reserved']}
-    narrow={{ Type: 'main', Change: 'side', 'Job or reason': 'sub' }}
-    rows={entries.map((entry) => [
-      <Timestamp as="ago" at={entry.at} />,
-      KIND_LABELS[entry.kind],
-      signed(entry.change),
-      format(entry.balance),
-      format(entry.reserved),
-      entry.jobId && readsJobs ? (
-        <IdLink to={`/jobs/${entry.jobId}`} id={entry.jobId} />
-      ) : (
-        entry.reason
-      ),
-    ])}
-  />
-)
+}
 
 const format = (credits: number): string => credits.toLocaleString('en').replace('-', '−')
 

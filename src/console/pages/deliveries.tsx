@@ -1,7 +1,6 @@
 // The list of webhook deliveries: filters, search by ID, and sending failed ones again.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
 import { DEFAULT_PAGE_SIZE } from '../../domain/limits.ts'
 import { permits } from '../../domain/role.ts'
 import {
@@ -13,42 +12,37 @@ import {
 import { isEventId, isId } from '../../platform/ids.ts'
 import { listEndpoints } from '../../webhooks/endpoints/endpoints.ts'
 import { MAX_RESENT, MAX_SCANNED } from '../../webhooks/delivery/deliveries-store.ts'
-import type { DeliveryFilter } from '../../webhooks/delivery/deliveries-store.ts'
 import { countFailedDeliveries, listDeliveries } from '../../webhooks/delivery/read-deliveries.ts'
 import type { DeliveriesPage } from '../../webhooks/delivery/read-deliveries.ts'
 import { resendFailedEvents } from '../../webhooks/delivery/resend.ts'
 import { csvResponse, EXPORT_PAGE_SIZE, rowsOf } from '../csv-response.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { DeliveriesTable, withoutQuery } from '../components/deliveries-table.tsx'
-import { DeliveryFilters } from '../components/delivery-filters.tsx'
 import { ActionForm } from '../components/form.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
 import { Link } from '../components/link.tsx'
+import { Filters, ListHeading, NoRows, Pages } from '../components/list.tsx'
 import { EmptyState } from '../components/table.tsx'
+import { parameter } from '../fields.ts'
 import { formatCount } from '../format-count.ts'
 import { liveSecondsOf, POLL_LATER_SECONDS } from '../delivery-polling.ts'
 import { permitted, scopeOf } from '../middleware/session.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
-import { withQuery } from '../query-string.ts'
+import { fieldsOf, withQuery } from '../query-string.ts'
 
 const PATH = '/settings/webhooks/deliveries'
 
-const eventId = z.string().refine(isEventId).optional().catch(undefined)
 const Filter = z.object({
-  status: z.enum(EVENT_STATUSES).optional().catch(undefined),
-  type: z.enum(EVENT_TYPES).optional().catch(undefined),
-  endpoint: z
-    .string()
-    .refine((id) => id === DEFAULT_ENDPOINT || isId('we', id))
-    .optional()
-    .catch(undefined),
+  status: parameter(z.enum(EVENT_STATUSES)),
+  type: parameter(z.enum(EVENT_TYPES)),
+  endpoint: parameter(z.string().refine((id) => id === DEFAULT_ENDPOINT || isId('we', id))),
 })
-const Query = Filter.extend({
-  q: z.string().trim().optional(),
-  before: eventId,
-  after: eventId,
-})
+const Query = Filter.extend({ q: z.string().trim().optional() })
 type Query = z.infer<typeof Query>
+
+const eventId = parameter(z.string().refine(isEventId))
+const Start = z.object({ before: eventId, after: eventId })
+type Start = z.infer<typeof Start>
 
 export const deliveries = new Hono<ConsoleApp>()
   .get('/', async (c) => {
@@ -59,31 +53,25 @@ export const deliveries = new Hono<ConsoleApp>()
   // console.js polls this fragment while a delivery of the page can change.
   .get('/live', async (c) => {
     const query = Query.parse(c.req.query())
-    const [page, endpoints] = await Promise.all([readPage(c, query), listEndpoints(scopeOf(c))])
-    return memberFragment(
-      c,
-      <DeliveriesSection c={c} query={query} page={page} endpoints={endpoints} />,
-    )
+    return memberFragment(c, <DeliveriesSection c={c} {...await readSection(c, query)} />)
   })
-  .get('/export.csv', async (c) => {
-    const { before: _before, after: _after, ...query } = Query.parse(c.req.query())
-    const columns = ['time', 'event_id', 'type', 'job_id', 'endpoint_id', 'url', 'status']
-    const more = ['response_status', 'error', 'attempts']
-    const pages = rowsOf<string>([...columns, ...more], async (before) => {
-      const page = await readPage(c, { ...query, before }, EXPORT_PAGE_SIZE)
-      const rows = page.deliveries.map((row) => [
-        row.createdAt,
-        row.id,
-        row.type,
-        row.jobId,
-        row.endpointId ?? DEFAULT_ENDPOINT,
-        withoutQuery(row.url),
-        row.status,
-        row.responseStatus,
-        row.error,
-        row.attempts,
-      ])
-      return { rows, next: page.older }
+  .get('/export.csv', (c) => {
+    const query = Query.parse(c.req.query())
+    const read = async (before?: string) => {
+      const page = await readPage(c, query, { before }, EXPORT_PAGE_SIZE)
+      return { rows: page.deliveries, next: page.older }
+    }
+    const pages = rowsOf(read, {
+      time: (row) => row.createdAt,
+      event_id: (row) => row.id,
+      type: (row) => row.type,
+      job_id: (row) => row.jobId,
+      endpoint_id: (row) => row.endpointId ?? DEFAULT_ENDPOINT,
+      url: (row) => withoutQuery(row.url),
+      status: (row) => row.status,
+      response_status: (row) => row.responseStatus,
+      error: (row) => row.error,
+      attempts: (row) => row.attempts,
     })
     return csvResponse(c, { name: `deliveries-${c.var.mode}`, list: 'deliveries' }, pages)
   })
@@ -98,12 +86,10 @@ export const deliveries = new Hono<ConsoleApp>()
     return redirectTo(c, withQuery(PATH, filter), notice, String(sent))
   })
 
-const filterOf = (c: ConsoleContext, { status, type, endpoint, q }: Query): DeliveryFilter => ({
-  mode: c.var.mode,
-  status,
-  type,
-  endpoint,
-  ...(q && isId('job', q) && { jobId: q }),
+/** The search of a list in the mode of the console. */
+const searchOf = (c: ConsoleContext, { q, ...filter }: Query) => ({
+  ...scopeOf(c),
+  filter: { ...filter, mode: c.var.mode, ...(q && { jobId: q }) },
 })
 
 const isUnknownSearch = ({ q }: Query) => Boolean(q) && !isId('job', q ?? '')
@@ -111,26 +97,33 @@ const isUnknownSearch = ({ q }: Query) => Boolean(q) && !isId('job', q ?? '')
 async function readPage(
   c: ConsoleContext,
   query: Query,
+  { before, after }: Start,
   limit = DEFAULT_PAGE_SIZE,
 ): Promise<DeliveriesPage> {
   if (isUnknownSearch(query)) return { deliveries: [], older: null, newer: null, isPartial: false }
-  const { before, after } = query
-  return listDeliveries({
-    ...scopeOf(c),
-    filter: filterOf(c, query),
-    start: after === undefined ? { before } : { after },
-    limit,
-  })
+  const start = after === undefined ? { before } : { after }
+  return listDeliveries({ ...searchOf(c, query), start, limit })
+}
+
+/** A page of the list, with the names of its endpoints. */
+async function readSection(c: ConsoleContext, query: Query) {
+  const start = Start.parse(c.req.query())
+  const [page, endpoints] = await Promise.all([
+    readPage(c, query, start),
+    listEndpoints(scopeOf(c)),
+  ])
+  return { query, start, page, endpoints }
 }
 
 async function deliveriesPage(c: ConsoleContext, query: Query) {
   const canResend = query.status === 'failed' && permits(c.var.membership.role, 'develop')
-  const scope = scopeOf(c)
-  const [page, endpoints, failed] = await Promise.all([
-    readPage(c, query),
-    listEndpoints(scope),
-    canResend && !query.q ? countFailedDeliveries({ ...scope, filter: filterOf(c, query) }) : 0,
+  const [section, failed] = await Promise.all([
+    readSection(c, query),
+    canResend && !query.q ? countFailedDeliveries(searchOf(c, query)) : 0,
   ])
+  const receivers = section.endpoints.map(
+    ({ id, name }) => [id, id === DEFAULT_ENDPOINT ? `${name} and job URLs` : name] as const,
+  )
   return memberPage(
     c,
     { title: 'Deliveries' },
@@ -138,13 +131,17 @@ async function deliveriesPage(c: ConsoleContext, query: Query) {
       <p class="breadcrumb">
         <Link to="/settings/webhooks">Webhooks</Link>
       </p>
-      <div class="bar">
-        <h1>Deliveries</h1>
-        <Link to={withQuery(`${PATH}/export.csv`, { ...query, before: '', after: '' })}>
-          Download CSV
-        </Link>
-      </div>
-      <DeliveryFilters to={PATH} query={query} endpoints={endpoints} />
+      <ListHeading title="Deliveries" csv={withQuery(`${PATH}/export.csv`, query)} />
+      <Filters
+        to={PATH}
+        query={query}
+        search={{ label: 'Job or event ID' }}
+        selects={[
+          ['status', 'Status', EVENT_STATUSES],
+          ['type', 'Type', EVENT_TYPES],
+          receivers.length > 1 && ['endpoint', 'Endpoint', receivers],
+        ]}
+      />
       {failed > 0 && <ResendFailed query={query} failed={failed} />}
       {isUnknownSearch(query) ? (
         <EmptyState title="No matching deliveries">
@@ -154,7 +151,7 @@ async function deliveriesPage(c: ConsoleContext, query: Query) {
           </p>
         </EmptyState>
       ) : (
-        <DeliveriesSection c={c} query={query} page={page} endpoints={endpoints} />
+        <DeliveriesSection c={c} {...section} />
       )}
     </>,
   )
@@ -169,7 +166,7 @@ const ResendFailed = ({ query: { type, endpoint }, failed }: { query: Query; fai
         to={`${PATH}/resend`}
         label={`Send ${events} again`}
         isSafe
-        fields={{ ...(type && { type }), ...(endpoint && { endpoint }) }}
+        fields={fieldsOf({ type, endpoint })}
         confirm={
           <>
             Send {failed > MAX_RESENT ? `the latest ${events}` : events} again? About ten are sent
@@ -181,46 +178,31 @@ const ResendFailed = ({ query: { type, endpoint }, failed }: { query: Query; fai
   )
 }
 
-const DeliveriesSection = ({
-  c,
-  query,
-  page,
-  endpoints,
-}: {
-  c: ConsoleContext
-  query: Query
-  page: DeliveriesPage
-  endpoints: EndpointRow[]
-}) => {
-  const { status, type, endpoint, q, before, after } = query
-  const filter = { status, type, endpoint, q }
+type SectionProps = { c: ConsoleContext } & Awaited<ReturnType<typeof readSection>>
+
+const DeliveriesSection = ({ c, query, start, page, endpoints }: SectionProps) => {
   const open = page.deliveries.filter((delivery) => !isDeliveryFinal(delivery.status))
   // A partial page has read the maximum number of events, so it is not read every second.
   const liveSeconds = page.isPartial ? POLL_LATER_SECONDS : liveSecondsOf(open)
-  const live = withQuery(`${PATH}/live`, { ...filter, before, after })
-  const isFiltered = Object.values(filter).some(Boolean)
+  const live = pathOf(c, withQuery(`${PATH}/live`, { ...query, ...start }))
+  const isFiltered = Object.values(query).some(Boolean)
   return (
     <section
       aria-label="Deliveries"
       data-status={`${page.deliveries.length - open.length} of ${page.deliveries.length} ended`}
-      data-live={open.length > 0 ? pathOf(c, live) : undefined}
+      data-live={open.length > 0 ? live : undefined}
       data-live-seconds={open.length > 0 ? liveSeconds : undefined}
     >
       {page.deliveries.length === 0 && !page.isPartial ? (
-        <EmptyState
+        <NoRows
           title={isFiltered ? 'No matching deliveries' : `No ${c.var.mode} deliveries yet`}
+          clear={isFiltered && PATH}
         >
-          {isFiltered ? (
-            <p>
-              <Link to={PATH}>Clear filters</Link>
-            </p>
-          ) : (
-            <p>
-              Deliveries appear here when a {c.var.mode} job with a webhook URL ends. Test events
-              are in test mode. See <a href="/docs/webhooks">how to receive webhooks</a>.
-            </p>
-          )}
-        </EmptyState>
+          <p>
+            Deliveries appear here when a {c.var.mode} job with a webhook URL ends. Test events are
+            in test mode. See <a href="/docs/webhooks">how to receive webhooks</a>.
+          </p>
+        </NoRows>
       ) : (
         <DeliveriesTable deliveries={page.deliveries} endpoints={endpoints} />
       )}
@@ -229,14 +211,13 @@ const DeliveriesSection = ({
           This page searched {formatCount(MAX_SCANNED)} events. There may be more matching ones.
         </p>
       )}
-      <nav aria-label="Pages" class="pages">
-        {page.newer && <Link to={withQuery(PATH, { ...filter, after: page.newer })}>Newer</Link>}
-        {page.older && (
-          <Link to={withQuery(PATH, { ...filter, before: page.older })}>
-            {page.isPartial && after === undefined ? 'Continue searching' : 'Older'}
-          </Link>
-        )}
-      </nav>
+      <Pages
+        links={{
+          Newer: page.newer && withQuery(PATH, { ...query, after: page.newer }),
+          [page.isPartial && start.after === undefined ? 'Continue searching' : 'Older']:
+            page.older && withQuery(PATH, { ...query, before: page.older }),
+        }}
+      />
     </section>
   )
 }

@@ -22,6 +22,7 @@ import { CopyableId } from '../components/copyable-text.tsx'
 import { ActionForm, FormError } from '../components/form.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
 import { Link } from '../components/link.tsx'
+import { Pages } from '../components/list.tsx'
 import { filterOf, JobListQuery } from '../job-filter.ts'
 import { actorOf, permitted, scopeOf } from '../middleware/session.ts'
 import { redirectTo } from '../organisation-path.ts'
@@ -42,11 +43,11 @@ export const job = new Hono<ConsoleApp>()
     const details = await readDetails(c, jobIdIn(c))
     return memberFragment(c, <JobSection c={c} {...details} />)
   })
-  .get('/:jobId/thumbnail', async (c) => thumbnailResponse(c, await findOwnJob(c)))
-  .get('/:jobId/download', async (c) => downloadResponse(c, await findOwnJob(c)))
+  .get('/:jobId/thumbnail', async (c) => thumbnailResponse(c, await readOwnJob(c)))
+  .get('/:jobId/download', async (c) => downloadResponse(c, await readOwnJob(c)))
   .get('/:jobId/run-again', (c) => redirectTo(c, `/jobs/${jobIdIn(c)}`))
   .post('/:jobId/run-again', permitted('develop'), async (c) => {
-    const row = await findOwnJob(c)
+    const row = await readOwnJob(c)
     const nonce = Nonce.safeParse((await c.req.parseBody())['nonce'])
     if (!nonce.success || !canRunAgain(c, row)) return jobPage(c, DELETED_IMAGES)
     const result = await submitFromConsole(c, {
@@ -59,7 +60,7 @@ export const job = new Hono<ConsoleApp>()
     return result.ok ? redirectTo(c, `/jobs/${result.jobId}`) : jobPage(c, result.state)
   })
   .post('/:jobId/cancel', permitted('develop'), async (c) => {
-    const { id, organisationId } = await findOwnJob(c)
+    const { id, organisationId } = await readOwnJob(c)
     try {
       await cancelJob({ env: c.env, organisationId, jobId: id })
     } catch (error) {
@@ -69,7 +70,7 @@ export const job = new Hono<ConsoleApp>()
     return redirectTo(c, `/jobs/${id}`)
   })
   .post('/:jobId/delete-pictures', permitted('develop'), async (c) => {
-    const { id, organisationId } = await findOwnJob(c)
+    const { id, organisationId } = await readOwnJob(c)
     try {
       await deleteOutput({ env: c.env, actor: actorOf(c), organisationId, jobId: id })
     } catch (error) {
@@ -89,12 +90,18 @@ function jobIdIn(c: ConsoleContext): string {
   return jobId
 }
 
-/** @throws AppError not_found, also for a job of another organisation or workspace */
-async function findOwnJob(c: ConsoleContext): Promise<JobWithEvent> {
-  const found = await findJobNearby(c.env, jobIdIn(c))
+/** A job of the organisation, in a workspace of the member. */
+export async function findOwnJob(c: ConsoleContext, jobId: string) {
+  const found = await findJobNearby(c.env, jobId)
   const { organisation, workspaceIds } = c.var.membership
-  if (found?.organisationId !== organisation.id) throw new AppError('not_found')
-  if (!mayAccess(workspaceIds, found.workspaceId)) throw new AppError('not_found')
+  const isOwn = found?.organisationId === organisation.id
+  return isOwn && mayAccess(workspaceIds, found.workspaceId) ? found : undefined
+}
+
+/** @throws AppError not_found, also for a job of another organisation or workspace */
+async function readOwnJob(c: ConsoleContext): Promise<JobWithEvent> {
+  const found = await findOwnJob(c, jobIdIn(c))
+  if (!found) throw new AppError('not_found')
   return found
 }
 
@@ -102,7 +109,7 @@ async function findOwnJob(c: ConsoleContext): Promise<JobWithEvent> {
 async function readDetails(c: ConsoleContext, jobId: string) {
   const eventId = eventIdOf(jobId)
   const [row, attempts, workspaces, keys] = await Promise.all([
-    findOwnJob(c),
+    readOwnJob(c),
     listAttempts({ ...scopeOf(c), eventId }),
     listWorkspaces(scopeOf(c)),
     listKeyNames(scopeOf(c)),
@@ -134,7 +141,14 @@ async function jobPage(c: ConsoleContext, state?: FormState) {
         <p class="breadcrumb">
           <Link to={withQuery('/jobs', query)}>Jobs</Link>
         </p>
-        <Neighbours {...{ newerId, olderId, query }} />
+        {/* In the mode of this job. */}
+        <Pages
+          label="Jobs of the list"
+          links={{
+            'Newer job': newerId && withQuery(`/jobs/${newerId}`, query),
+            'Older job': olderId && withQuery(`/jobs/${olderId}`, query),
+          }}
+        />
       </div>
       <h1>
         Job <CopyableId id={row.id} label="job ID" />
@@ -143,22 +157,6 @@ async function jobPage(c: ConsoleContext, state?: FormState) {
       <JobSection c={c} {...details} />
       <RunAgain c={c} row={row} />
     </>,
-  )
-}
-
-/** Links to the next and the previous job of the list, in the mode of this job. */
-function Neighbours({
-  newerId,
-  olderId,
-  query,
-}: Awaited<ReturnType<typeof readNeighbours>> & { query: JobListQuery }) {
-  if (newerId === null && olderId === null) return null
-  const to = (id: string) => withQuery(`/jobs/${id}`, query)
-  return (
-    <nav aria-label="Jobs of the list" class="pages">
-      {newerId && <Link to={to(newerId)}>Newer job</Link>}
-      {olderId && <Link to={to(olderId)}>Older job</Link>}
-    </nav>
   )
 }
 

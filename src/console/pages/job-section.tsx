@@ -28,7 +28,7 @@ import { jobErrorMessage } from '../error-messages.ts'
 import { pathOf } from '../organisation-path.ts'
 import { JobTimeline, timesOf } from './job-timeline.tsx'
 import { Details } from '../components/section.tsx'
-import { keyName } from './job-rows.tsx'
+import { keyName } from './job-list.tsx'
 
 interface SectionProps {
   c: ConsoleContext
@@ -131,68 +131,74 @@ export function refreshSecondsOf(
   return age < MINUTE_MS ? 1 : age < 10 * MINUTE_MS ? 5 : 30
 }
 
-const Outcome = ({ row }: { row: JobWithEvent }) => {
-  const isLive = row.mode === 'live'
-  const reason = reasonForMembers(row)
-  switch (row.status) {
-    case 'failed':
-      return (
-        <Notice kind="bad">
-          {jobErrorMessage(row.errorCode)}{' '}
-          {row.errorCode && (
-            <a href={errorDocsPath(row.errorCode)}>
-              <code>{row.errorCode}</code>
-            </a>
-          )}
-          {isLive && ' No credit was charged.'}
-          {reason !== null && (
-            <>
-              <br />
-              <strong>Reason:</strong> {reason}
-            </>
-          )}
-        </Notice>
-      )
-    case 'refunded':
-      return (
-        <Notice kind="info">
-          The job was cancelled at your request before processing started.
-          {isLive && ' The credit that was set aside was returned.'}
-        </Notice>
-      )
-    case 'cancelled':
-      return (
-        <Notice kind="info">
-          The service withdrew the job before processing started, for example because the
-          organisation was suspended.{isLive && ' The credit that was set aside was returned.'}
-        </Notice>
-      )
-    default:
-      return null
-  }
+const WITHDRAWN = {
+  refunded: 'The job was cancelled at your request before processing started.',
+  cancelled:
+    'The service withdrew the job before processing started, for example because the organisation was suspended.',
 }
 
-const Images = ({ c, row }: { c: ConsoleContext; row: JobWithEvent }) => {
-  const result =
-    row.status === 'completed' && row.outputFormat
-      ? signedUrlForPage(c.env, baseUrlOf(c), outputKey(row.id, row.outputFormat))
-      : null
+const Outcome = ({ row }: { row: JobWithEvent }) => {
+  const isLive = row.mode === 'live'
+  if (row.status === 'refunded' || row.status === 'cancelled') {
+    return (
+      <Notice kind="info">
+        {WITHDRAWN[row.status]}
+        {isLive && ' The credit that was set aside was returned.'}
+      </Notice>
+    )
+  }
+  if (row.status !== 'failed') return null
+  const reason = reasonForMembers(row)
   return (
-    <div class="images">
-      <JobImage
-        title="Model"
-        src={displayUrl(c, row.modelImageUrl)}
-        placeholder={row.modelImageUrl ? SCENARIO : DELETED}
-      />
-      <JobImage
-        title="Garment"
-        src={displayUrl(c, row.garmentImageUrl)}
-        placeholder={row.garmentImageUrl ? SCENARIO : DELETED}
-      />
-      <JobImage title="Result" src={result} placeholder={resultPlaceholder(row)} />
-    </div>
+    <Notice kind="bad">
+      {jobErrorMessage(row.errorCode)}{' '}
+      {row.errorCode && (
+        <a href={errorDocsPath(row.errorCode)}>
+          <code>{row.errorCode}</code>
+        </a>
+      )}
+      {isLive && ' No credit was charged.'}
+      {reason !== null && (
+        <>
+          <br />
+          <strong>Reason:</strong> {reason}
+        </>
+      )}
+    </Notice>
   )
 }
+
+/** Each with what is shown instead of an image that there is not. */
+function imagesOf(c: ConsoleContext, row: JobWithEvent) {
+  const { id, status, outputFormat, modelImageUrl, garmentImageUrl } = row
+  const result =
+    status === 'completed' && outputFormat
+      ? signedUrlForPage(c.env, baseUrlOf(c), outputKey(id, outputFormat))
+      : null
+  const noResult = status === 'completed' ? DELETED : 'No result'
+  return [
+    ['Model', displayUrl(c, modelImageUrl), modelImageUrl ? SCENARIO : DELETED],
+    ['Garment', displayUrl(c, garmentImageUrl), garmentImageUrl ? SCENARIO : DELETED],
+    ['Result', result, isFinal(status) ? noResult : 'Not available yet'],
+  ] as const
+}
+
+const Images = ({ c, row }: { c: ConsoleContext; row: JobWithEvent }) => (
+  <div class="images">
+    {imagesOf(c, row).map(([title, src, placeholder]) => (
+      <figure>
+        {src ? (
+          <a class="frame" href={src} target="_blank" rel="noreferrer">
+            <img src={src} alt={`${title} image`} referrerpolicy="no-referrer" />
+          </a>
+        ) : (
+          <div class="frame">{placeholder}</div>
+        )}
+        <figcaption>{title}</figcaption>
+      </figure>
+    ))}
+  </div>
+)
 
 const Actions = ({ c, row }: { c: ConsoleContext; row: JobWithEvent }) => {
   const hasEnded = isFinal(row.status)
@@ -237,34 +243,8 @@ export function canRunAgain(
 const DELETED = 'Deleted'
 const SCENARIO = 'Test scenario'
 
-function resultPlaceholder({ status }: JobWithEvent): string {
-  if (!isFinal(status)) return 'Not available yet'
-  return status === 'completed' ? DELETED : 'No result'
-}
-
 const hasNoImages = ({ modelImageUrl, garmentImageUrl, outputFormat }: JobWithEvent): boolean =>
   modelImageUrl === null && garmentImageUrl === null && outputFormat === null
-
-const JobImage = ({
-  title,
-  src,
-  placeholder,
-}: {
-  title: string
-  src: string | null
-  placeholder: string
-}) => (
-  <figure>
-    {src ? (
-      <a class="frame" href={src} target="_blank" rel="noreferrer">
-        <img src={src} alt={`${title} image`} referrerpolicy="no-referrer" />
-      </a>
-    ) : (
-      <div class="frame">{placeholder}</div>
-    )}
-    <figcaption>{title}</figcaption>
-  </figure>
-)
 
 /** The URL of an input image; null for a scenario. Signs a new URL for an upload, since URLs expire. */
 function displayUrl(c: ConsoleContext, url: string | null): string | null {

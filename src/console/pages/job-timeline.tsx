@@ -1,4 +1,5 @@
 // The timeline of a job: its own states and the attempts of its webhook.
+import type { Child } from 'hono/jsx'
 import type { JobRow } from '../../platform/db/schema.ts'
 import type { WebhookAttemptRow } from '../../platform/db/webhook-schema.ts'
 import { isFinal } from '../../domain/job.ts'
@@ -9,63 +10,58 @@ import type { Delivery } from '../../webhooks/delivery/deliveries-store.ts'
 import { Link } from '../components/link.tsx'
 import { formatDuration, Timestamp } from '../components/time.tsx'
 
-export const JobTimeline = ({
-  row,
-  attempts,
-  addedEvents,
-}: {
+interface TimelineProps {
   row: JobWithEvent
   attempts: WebhookAttemptRow[]
   addedEvents: Pick<Delivery, 'status'>[]
-}) => {
-  const endedAt = endOf(row)
-  return (
-    <ol class="timeline">
-      <li>
-        <strong>Submitted</strong> <Timestamp as="second" at={row.createdAt} />
-      </li>
-      {row.startedAt && (
-        <li>
-          <strong>Started</strong> <Timestamp as="second" at={row.startedAt} />
-          {row.attempts > 1 && <span class="muted"> {row.attempts} attempts</span>}
-        </li>
-      )}
-      {isFinal(row.status) && (
-        <li>
-          <strong>{row.status.charAt(0).toUpperCase() + row.status.slice(1)}</strong>{' '}
-          {endedAt && <Timestamp as="second" at={endedAt} />}
-        </li>
-      )}
-      {attempts.map((attempt) => (
-        <li>
-          <strong>Webhook, attempt {attempt.number}</strong>{' '}
-          <Timestamp as="second" at={attempt.at} />{' '}
-          <span class="muted">
-            {attempt.responseStatus ? `HTTP ${attempt.responseStatus}` : attempt.error} in{' '}
-            {formatDuration(attempt.durationMs)}
-          </span>
-        </li>
-      ))}
-      {row.eventStatus && (
-        <li>
-          <Link to={`/settings/webhooks/${eventIdOf(row.id)}`}>Webhook {row.eventStatus}</Link>
-          {row.eventStatus === 'retrying' && row.eventDueAt && (
-            <span class="muted">
-              {' '}
-              Next attempt <Timestamp as="second" at={row.eventDueAt} />
-            </span>
-          )}
-        </li>
-      )}
-      {addedEvents.length > 0 && (
-        <li>
-          <Link to={`/settings/webhooks/deliveries?q=${row.id}`}>Added endpoints</Link>{' '}
-          <span class="muted">{countsByStatus(addedEvents)}</span>
-        </li>
-      )}
-    </ol>
-  )
 }
+
+export const JobTimeline = ({ row, attempts, addedEvents }: TimelineProps) => (
+  <ol class="timeline">
+    <Step title="Submitted" at={row.createdAt} />
+    {row.startedAt && (
+      <Step
+        title="Started"
+        at={row.startedAt}
+        note={row.attempts > 1 && `${row.attempts} attempts`}
+      />
+    )}
+    {isFinal(row.status) && (
+      <Step title={row.status.charAt(0).toUpperCase() + row.status.slice(1)} at={endOf(row)} />
+    )}
+    {attempts.map(({ number, at, responseStatus, error, durationMs }) => (
+      <Step
+        title={`Webhook, attempt ${number}`}
+        at={at}
+        note={`${responseStatus ? `HTTP ${responseStatus}` : error} in ${formatDuration(durationMs)}`}
+      />
+    ))}
+    {row.eventStatus && (
+      <li>
+        <Link to={`/settings/webhooks/${eventIdOf(row.id)}`}>Webhook {row.eventStatus}</Link>
+        {row.eventStatus === 'retrying' && row.eventDueAt && (
+          <span class="muted">
+            {' '}
+            Next attempt <Timestamp as="second" at={row.eventDueAt} />
+          </span>
+        )}
+      </li>
+    )}
+    {addedEvents.length > 0 && (
+      <li>
+        <Link to={`/settings/webhooks/deliveries?q=${row.id}`}>Added endpoints</Link>{' '}
+        <span class="muted">{countsByStatus(addedEvents)}</span>
+      </li>
+    )}
+  </ol>
+)
+
+const Step = ({ title, at, note }: { title: string; at: Date | null; note?: Child }) => (
+  <li>
+    <strong>{title}</strong> {at && <Timestamp as="second" at={at} />}
+    {note && <span class="muted"> {note}</span>}
+  </li>
+)
 
 /** For example `2 delivered, 1 retrying`. */
 const countsByStatus = (events: Pick<Delivery, 'status'>[]): string =>

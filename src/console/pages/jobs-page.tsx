@@ -1,22 +1,26 @@
 // The list of jobs in the mode of the console, with search, filters, live rows and export.
 import { Hono } from 'hono'
-import { mayAccess } from '../../organisations/workspace-rights.ts'
+import { isActive } from '../../organisations/active-key.ts'
 import { exportJobs } from '../../privacy/export-jobs.ts'
 import { listKeyNames } from '../../organisations/key-names.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
-import { isFinal } from '../../domain/job.ts'
+import { isFinal, JOB_ERROR_CODES, JOB_STATUSES, SUBMITTED_IN_CONSOLE } from '../../domain/job.ts'
+import type { JobStatus } from '../../domain/job.ts'
 import { isId } from '../../platform/ids.ts'
 import { readJobList } from '../../jobs/reports/read-list.ts'
-import { findJobNearby } from '../../jobs/read-job.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { Button, FilterSelect, PostForm } from '../components/form.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
+import { Filters } from '../components/list.tsx'
+import { Notice } from '../components/notice.tsx'
 import { Cursors, filterOf, isIdPart, JobListQuery } from '../job-filter.ts'
 import { scopeOf } from '../middleware/session.ts'
 import { csvResponse } from '../csv-response.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
-import { job } from './job-page.tsx'
-import { JobList, JobListSection } from './job-list.tsx'
-import { withQuery } from '../query-string.ts'
+import { isEmptyList, JobList } from './job-list.tsx'
+import type { ListedJobs } from './job-list.tsx'
+import { findOwnJob, job } from './job-page.tsx'
+import { fieldsOf, withQuery } from '../query-string.ts'
 
 const PAGE_SIZE = 25
 /** How often the list is read again while a job of it is unfinished, and while it can get new ones. */
@@ -27,16 +31,30 @@ export const jobs = new Hono<ConsoleApp>()
   .get('/', async (c) => {
     const query = JobListQuery.parse(c.req.query())
     const { q = '' } = query
-    if (isId('job', q) && (await isOwnJob(c, q))) return redirectTo(c, `/jobs/${q}`)
-    const list = await readList(c, query)
+    if (isId('job', q) && (await findOwnJob(c, q))) return redirectTo(c, `/jobs/${q}`)
+    const listed = await readList(c, query)
     return memberPage(
       c,
       { title: 'Jobs' },
-      <JobList {...list} problem={q === '' || isIdPart(q) ? undefined : SHORT_ID} />,
+      <>
+        <div class="bar">
+          <h1>Jobs</h1>
+          {!isEmptyList(listed.list) && (
+            <PostForm to="/jobs/export" class="action" data-download fields={fieldsOf(query)}>
+              <Button kind="secondary">Export CSV</Button>
+            </PostForm>
+          )}
+        </div>
+        <JobFilters {...listed} />
+        {q !== '' && !isIdPart(q) && (
+          <Notice kind="bad">Enter a complete job ID or at least 6 characters of one.</Notice>
+        )}
+        <JobList {...listed} />
+      </>,
     )
   })
   .get('/live', async (c) =>
-    memberFragment(c, <JobListSection {...await readList(c, JobListQuery.parse(c.req.query()))} />),
+    memberFragment(c, <JobList {...await readList(c, JobListQuery.parse(c.req.query()))} />),
   )
   .post('/export', async (c) => {
     const query = JobListQuery.parse(await c.req.parseBody())
@@ -46,41 +64,84 @@ export const jobs = new Hono<ConsoleApp>()
   .get('/export', (c) => redirectTo(c, '/jobs'))
   .route('/', job)
 
-/** A page of the list. The first one is live, since it gets new jobs, and others while a job can change. */
-async function readList(c: ConsoleContext, query: JobListQuery) {
-  const cursors = Cursors.parse(c.req.query())
-  const { before, after } = cursors
-  const cursor = after ? { after } : before ? { before } : undefined
-  const [list, names] = await Promise.all([
-    readJobList({ ...searchOf(c, query), cursor, limit: PAGE_SIZE }),
-    namesOf(c),
-  ])
-  const isUnfinished = list.rows.some(({ status }) => !isFinal(status))
-  const address = pathOf(c, withQuery('/jobs/live', { ...query, ...cursors }))
-  const seconds = isUnfinished ? UNFINISHED_SECONDS : IDLE_SECONDS
-  const live = isUnfinished || !cursor ? { address, seconds } : undefined
-  return { query, mode: c.var.mode, list, names, live }
-}
-
-const SHORT_ID = 'Enter a complete job ID or at least 6 characters of one.'
-
 /** The search of a list in the mode of the console. */
 const searchOf = (c: ConsoleContext, query: JobListQuery) => ({
   ...scopeOf(c),
   filter: filterOf(query, c.var.mode),
 })
 
-async function isOwnJob(c: ConsoleContext, jobId: string): Promise<boolean> {
-  const found = await findJobNearby(c.env, jobId)
-  const { organisation, workspaceIds } = c.var.membership
-  return found?.organisationId === organisation.id && mayAccess(workspaceIds, found.workspaceId)
-}
-
-/** What the ids of workspaces and keys stand for. */
-export async function namesOf(c: ConsoleContext) {
-  const [keys, workspaces] = await Promise.all([
+/** A page of the list. The first one is live, since it gets new jobs, and others while a job can change. */
+async function readList(c: ConsoleContext, query: JobListQuery): Promise<ListedJobs> {
+  const cursors = Cursors.parse(c.req.query())
+  const { before, after } = cursors
+  const cursor = after ? { after } : before ? { before } : undefined
+  const [list, keys, workspaces] = await Promise.all([
+    readJobList({ ...searchOf(c, query), cursor, limit: PAGE_SIZE }),
     listKeyNames(scopeOf(c)),
     listWorkspaces(scopeOf(c)),
   ])
-  return { keys, workspaces }
+  const isUnfinished = list.rows.some(({ status }) => !isFinal(status))
+  const address = pathOf(c, withQuery('/jobs/live', { ...query, ...cursors }))
+  const seconds = isUnfinished ? UNFINISHED_SECONDS : IDLE_SECONDS
+  const live = isUnfinished || !cursor ? { address, seconds } : undefined
+  return { query, mode: c.var.mode, list, keys, workspaces, live }
+}
+
+/** The statuses whose names do not say who ended the job. */
+const STATUS_LABELS: Partial<Record<JobStatus, string>> = {
+  refunded: 'refunded (cancelled by you)',
+  cancelled: 'cancelled (withdrawn by the service)',
+}
+
+const JobFilters = ({ query, keys, workspaces }: ListedJobs) => {
+  const { error, workspace, key, from, to } = query
+  const isExpanded = [error, workspace, key, from, to].some((value) => value !== undefined)
+  return (
+    <Filters
+      to="/jobs"
+      query={query}
+      search={{ label: 'Job ID', maxlength: 100, placeholder: 'Complete ID or a part' }}
+      selects={[
+        [
+          'status',
+          'Status',
+          JOB_STATUSES.map((status) => [status, STATUS_LABELS[status] ?? status]),
+        ],
+      ]}
+      submit="Search"
+    >
+      <details open={isExpanded || undefined}>
+        <summary>More filters</summary>
+        <div class="filters">
+          <FilterSelect name="error" label="Error code" value={error} options={JOB_ERROR_CODES} />
+          <FilterSelect
+            name="workspace"
+            label="Workspace"
+            value={workspace}
+            options={workspaces.map(({ id, name }) => [id, name])}
+          />
+          <FilterSelect
+            name="key"
+            label="API key"
+            value={key}
+            options={[
+              [SUBMITTED_IN_CONSOLE, 'Console'],
+              ...keys.map(
+                (apiKey) =>
+                  [apiKey.id, isActive(apiKey) ? apiKey.name : `${apiKey.name} (revoked)`] as const,
+              ),
+            ]}
+          />
+          {[['from', 'From (UTC)', from] as const, ['to', 'To (UTC)', to] as const].map(
+            ([name, label, value]) => (
+              <div class="field">
+                <label for={name}>{label}</label>
+                <input id={name} name={name} type="date" value={value} />
+              </div>
+            ),
+          )}
+        </div>
+      </details>
+    </Filters>
+  )
 }

@@ -72,28 +72,23 @@ export const requests = new Hono<ConsoleApp>()
 
   .get('/export.csv', async (c) => {
     const query = Query.parse(c.req.query())
-    const columns = ['time', 'status', 'error_code', 'method', 'route', 'mode', 'api_key_id']
-    const more = ['duration_ms', 'request_id', 'job_id', 'error_message']
-    const pages = rowsOf<string>([...columns, ...more], async (before) => {
+    const read = async (before?: string) => {
       const search = searchOf(c, { ...query, before, after: undefined })
-      const { requests: found, olderThan } = await readRequestLog({
-        ...search,
-        limit: EXPORT_PAGE_SIZE,
-      })
-      const rows = found.map((row) => [
-        new Date(row.at),
-        row.status,
-        row.code,
-        row.method,
-        row.route,
-        row.mode,
-        row.apiKey?.id,
-        row.ms,
-        row.requestId,
-        row.jobId,
-        row.message,
-      ])
-      return { rows, next: olderThan }
+      const page = await readRequestLog({ ...search, limit: EXPORT_PAGE_SIZE })
+      return { rows: page.requests, next: page.olderThan }
+    }
+    const pages = rowsOf(read, {
+      time: (row) => new Date(row.at),
+      status: (row) => row.status,
+      error_code: (row) => row.code,
+      method: (row) => row.method,
+      route: (row) => row.route,
+      mode: (row) => row.mode,
+      api_key_id: (row) => row.apiKey?.id,
+      duration_ms: (row) => row.ms,
+      request_id: (row) => row.requestId,
+      job_id: (row) => row.jobId,
+      error_message: (row) => row.message,
     })
     return csvResponse(c, { name: 'requests', list: 'request log' }, pages)
   })
