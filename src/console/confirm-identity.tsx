@@ -92,7 +92,7 @@ export const IdentityFields = ({
 }: {
   user: SessionUser
   label: string
-  state: FormState
+  state?: FormState
   prefix?: string
   autofocus?: boolean
 }) => (

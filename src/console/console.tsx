@@ -27,10 +27,9 @@ import { formLimit } from './middleware/form-limit.ts'
 import { limitConcurrentPages, limitNetwork } from './middleware/throttle.tsx'
 import { checklist } from './pages/go-live-checklist.tsx'
 import { devMailbox } from './pages/dev-mailbox.tsx'
-import { newOrganisation } from './pages/new-organisation.tsx'
 import { member } from './pages/member.tsx'
 import { notifications } from './pages/account-notifications.tsx'
-import { onboarding } from './pages/onboarding-forms.tsx'
+import { onboarding } from './pages/onboarding.tsx'
 import { organisationSettings } from './pages/organisation-settings.tsx'
 import { passwordReset } from './pages/password-reset.tsx'
 import { pathOf, redirectTo } from './organisation-path.ts'
@@ -38,7 +37,6 @@ import { overview } from './pages/overview.tsx'
 import { playground } from './pages/playground.tsx'
 import { pricing } from './pages/pricing.tsx'
 import { requests } from './pages/request-log-page.tsx'
-import { removeMember } from './pages/remove-member.tsx'
 import {
   permitted,
   requireOrganisation,
@@ -111,8 +109,7 @@ export const organisationPages = new Hono<ConsoleApp>()
   .route('/billing', billing)
   .route('/billing/payments', billingPayment)
   .route('/settings/team', team)
-  .route('/settings/team', member)
-  .route('/settings/team', removeMember)
+  .route('/settings/team/members', member)
   .route('/settings/audit-log', auditLog)
   .all('*', (c) => notFoundPage(c))
 
@@ -187,7 +184,6 @@ export const pages = pageApp()
   .route('/sign-in/code', signInCode)
   .route('/', passwordReset)
   .route('/', devMailbox)
-  .route('/onboarding/new', newOrganisation)
   .route('/onboarding', onboarding)
   .route('/invitations', invitations)
   .route('/account', accountData)

@@ -1,24 +1,20 @@
 // Short pages that say why a link or a form did not work.
 import type { Child } from 'hono/jsx'
-import { guestPage, memberPage } from './components/layout.tsx'
+import { cardPage, guestPage, memberPage } from './components/layout.tsx'
+import type { Anchor } from './components/layout.tsx'
 import type { ConsoleContext } from './console-context.ts'
 
 /** For a link of an email that cannot be used. @param message how long such links are valid */
-export const invalidLinkPage = (
-  c: ConsoleContext,
-  message: Child,
-  [href, text]: [href: string, text: string],
-) =>
-  guestPage(
+export const invalidLinkPage = (c: ConsoleContext, message: Child, [href, text]: Anchor) =>
+  cardPage(
     c,
-    { title: 'Invalid link', status: 403 },
-    <article>
-      <h1>This link is invalid or has expired</h1>
+    { title: 'Invalid link', heading: 'This link is invalid or has expired', status: 403 },
+    <>
       <p>{message}</p>
       <a href={href} role="button">
         {text}
       </a>
-    </article>,
+    </>,
   )
 
 /** A time to wait, such as "5 minutes". */
@@ -32,7 +28,7 @@ export function waitPage(
   c: ConsoleContext,
   title: string,
   waitSeconds: number,
-  [href, text]: [href: string, text: string],
+  [href, text]: Anchor,
 ) {
   c.header('Retry-After', String(waitSeconds))
   const page = c.get('membership') === undefined ? guestPage : memberPage

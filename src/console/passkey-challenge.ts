@@ -1,13 +1,11 @@
 // The challenges that browsers sign with a passkey, each in a signed cookie. users/passkeys records
 // used ones, so that each works once.
-import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie'
 import { z } from 'zod'
-import { authSecretOf } from '../users/auth.ts'
 import { randomToken } from '../platform/signing/token.ts'
 import { PASSKEY_SECONDS } from '../users/passkeys.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleContext } from './console-context.ts'
-import { cookieOptions } from './cookies.ts'
+import { signedCookie } from './cookies.ts'
 
 /** What a passkey is used for. A challenge for one purpose is invalid for another. */
 type Purpose = 'sign-in' | 'add' | 'confirm'
@@ -20,7 +18,12 @@ const Challenge = z.object({
   expiresAt: z.number(),
 })
 
-const cookieOf = (purpose: Purpose) => `try-on.passkey-${purpose}`
+const cookieOf = (purpose: Purpose) =>
+  signedCookie({
+    name: `try-on.passkey-${purpose}`,
+    seconds: PASSKEY_SECONDS,
+    schema: Challenge,
+  })
 
 /** The website that passkeys belong to. */
 export const passkeyOrigin = (c: ConsoleContext): string => new URL(baseUrlOf(c)).origin
@@ -33,9 +36,7 @@ export async function setPasskeyChallenge(
 ): Promise<string> {
   const challenge = randomToken()
   const expiresAt = Date.now() + PASSKEY_SECONDS * 1_000
-  const value: z.infer<typeof Challenge> = { purpose, userId, challenge, expiresAt }
-  const options = cookieOptions(c, PASSKEY_SECONDS)
-  await setSignedCookie(c, cookieOf(purpose), JSON.stringify(value), authSecretOf(c.env), options)
+  await cookieOf(purpose).set(c, { purpose, userId, challenge, expiresAt })
   return challenge
 }
 
@@ -45,10 +46,9 @@ export async function takePasskeyChallenge(
   purpose: Purpose,
   userId: string | null,
 ): Promise<string | undefined> {
-  const text = await getSignedCookie(c, authSecretOf(c.env), cookieOf(purpose))
-  if (!text) return undefined
-  deleteCookie(c, cookieOf(purpose), { path: '/console' })
-  const value = Challenge.parse(JSON.parse(text))
+  const value = await cookieOf(purpose).read(c)
+  if (!value) return undefined
+  cookieOf(purpose).remove(c)
   const isValid =
     value.purpose === purpose && value.userId === userId && value.expiresAt > Date.now()
   return isValid ? value.challenge : undefined

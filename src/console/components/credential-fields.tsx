@@ -1,35 +1,36 @@
 // Fields for passwords and codes.
 import { PASSWORD_HINT } from '../fields.ts'
-import { Field } from './form.tsx'
+import { Field, useFormState } from './form.tsx'
 import type { FieldProps } from './form.tsx'
 
+type CredentialProps = Pick<FieldProps, 'label' | 'state' | 'autofocus'> & { name?: string }
+
 /** A field for the password that the user already has. */
-export const CurrentPasswordField = (
-  props: Pick<FieldProps, 'label' | 'state' | 'autofocus'> & { name?: string },
-) => <Field name="password" type="password" autocomplete="current-password" {...props} />
+export const CurrentPasswordField = (props: CredentialProps) => (
+  <Field name="password" type="password" autocomplete="current-password" {...props} />
+)
 
 /** A code of an authenticator app, which browsers may fill in. */
-export const CodeField = (
-  props: Pick<FieldProps, 'label' | 'state' | 'autofocus' | 'hint'> & { name?: string },
-) => (
+export const CodeField = (props: CredentialProps & Pick<FieldProps, 'hint'>) => (
   <Field name="code" autocomplete="one-time-code" inputmode="numeric" maxlength={40} {...props} />
 )
 
 /** @param consequence shown after the password rules */
 export const NewPasswordField = ({
   label = 'Password',
-  consequence,
+  consequence = '',
   ...rest
-}: Partial<Pick<FieldProps, 'label' | 'state' | 'autofocus'>> & { consequence?: string }) => (
-  <Field
-    name="password"
-    label={label}
-    type="password"
-    autocomplete="new-password"
-    // The error says the rule already.
-    hint={[rest.state?.errors?.['password'] ? '' : PASSWORD_HINT, consequence]
-      .filter(Boolean)
-      .join(' ')}
-    {...rest}
-  />
-)
+}: Partial<CredentialProps> & { consequence?: string }) => {
+  const { errors } = useFormState(rest.state)
+  // The error says the rule already.
+  const hint = errors?.['password'] ? consequence : `${PASSWORD_HINT} ${consequence}`.trim()
+  return (
+    <Field
+      name="password"
+      type="password"
+      autocomplete="new-password"
+      {...{ label, hint }}
+      {...rest}
+    />
+  )
+}

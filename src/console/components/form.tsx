@@ -1,19 +1,27 @@
 // Forms, fields and buttons. The error of a field is next to it and is part of its description for
 // screen readers.
-import { useContext } from 'hono/jsx'
+import { createContext, useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
-import { MODES } from '../../domain/job.ts'
 import type { Mode } from '../../domain/job.ts'
 import type { FormState } from '../read-form.ts'
 import { Link, OrganisationPath } from './link.tsx'
 import { Notice } from './notice.tsx'
+
+const FormStateContext = createContext<FormState>({})
+
+/** The errors and values of the form around a field. @param own the state instead */
+export const useFormState = (own?: FormState): FormState => {
+  const around = useContext(FormStateContext)
+  return own ?? around
+}
 
 export interface FieldProps {
   name: string
   /** Set where several forms of a page have a field with the same name. */
   id?: string
   label: string
-  state?: FormState
+  /** Instead of that of the form around it. */
+  state?: FormState | undefined
   type?: 'text' | 'email' | 'password' | 'url' | 'file' | 'number' | 'date'
   hint?: Child
   value?: string | undefined
@@ -28,8 +36,9 @@ export interface FieldProps {
 }
 
 /** A labelled input with its hint and its error. */
-export const Field = ({ name, label, state = {}, hint, type = 'text', ...rest }: FieldProps) => {
-  const { id = name, value, required = true, autofocus, ...attributes } = rest
+export const Field = ({ name, label, hint, type = 'text', ...rest }: FieldProps) => {
+  const { id = name, value, required = true, autofocus, state: own, ...attributes } = rest
+  const state = useFormState(own)
   const error = state.errors?.[name]
   const hintId = hint ? `${id}-hint` : undefined
   const errorId = error ? `${id}-error` : undefined
@@ -65,40 +74,44 @@ export const Field = ({ name, label, state = {}, hint, type = 'text', ...rest }:
   )
 }
 
-/** A labelled select. @param options values with their labels; a value alone is its own label */
-export const Select = ({
-  name,
-  label,
-  value,
-  options,
-  error,
-  ...attributes
-}: {
+interface SelectProps {
   name: string
+  id?: string
   label: string
-  value: string | undefined
+  /** Instead of that of the form around it. */
+  state?: FormState | undefined
+  value?: string | undefined
+  /** Values with their labels. A value alone is its own label. */
   options: readonly (string | readonly [value: string, label: string])[]
-  error?: string | undefined
   /** console.js sends the form when an option is chosen. */
   'data-submit-on-change'?: boolean
-}) => (
-  <div class="field">
-    <label for={name}>{label}</label>
-    <select id={name} name={name} {...attributes}>
-      {options
-        .map((option) => (typeof option === 'string' ? ([option, option] as const) : option))
-        .map(([option, text]) => (
-          <option value={option} selected={option === value || undefined}>
-            {text}
-          </option>
-        ))}
-    </select>
-    {error && <small class="error">{error}</small>}
-  </div>
-)
+}
+
+/** A labelled select. */
+export const Select = ({ name, label, options, ...rest }: SelectProps) => {
+  const { id = name, value, state: own, ...attributes } = rest
+  const state = useFormState(own)
+  const selected = state.values?.[name] ?? value
+  const error = state.errors?.[name]
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <select id={id} name={name} {...attributes}>
+        {options
+          .map((option) => (typeof option === 'string' ? ([option, option] as const) : option))
+          .map(([option, text]) => (
+            <option value={option} selected={option === selected || undefined}>
+              {text}
+            </option>
+          ))}
+      </select>
+      {error && <small class="error">{error}</small>}
+    </div>
+  )
+}
 
 /** A filter of a list. console.js applies it when it is chosen. */
-export const FilterSelect = ({ options, ...rest }: Parameters<typeof Select>[0]) => (
+export const FilterSelect = ({ options, ...rest }: SelectProps) => (
   <Select options={[['', 'All'], ...options]} data-submit-on-change {...rest} />
 )
 
@@ -153,29 +166,75 @@ export const FormError = ({ state }: { state?: FormState | undefined }) => {
   )
 }
 
+interface RadioCardsProps {
+  name: string
+  legend: string
+  options: readonly { value: string; label: string; note: Child }[]
+  /** What is checked until the user has chosen. */
+  value?: string
+  /** Shows the options side by side. */
+  inline?: boolean
+  /** Instead of that of the form around it. */
+  state?: FormState | undefined
+}
+
+/** Options with a note each, of which one is chosen. */
+export const RadioCards = ({ name, legend, options, value, inline, ...rest }: RadioCardsProps) => {
+  const state = useFormState(rest.state)
+  const error = state.errors?.[name]
+  const entered = options.find((option) => option.value === state.values?.[name])
+  const checked = entered?.value ?? value
+  const errorId = `${name}-error`
+  return (
+    <fieldset
+      class={inline ? 'choices inline' : 'choices'}
+      aria-describedby={error ? errorId : undefined}
+    >
+      <legend>{legend}</legend>
+      {options.map((option) => (
+        <label>
+          <input
+            type="radio"
+            name={name}
+            value={option.value}
+            checked={option.value === checked || undefined}
+            required
+            aria-invalid={error ? 'true' : undefined}
+          />
+          <span>{option.label}</span> {option.note}
+        </label>
+      ))}
+      {error && (
+        <small id={errorId} class="error">
+          {error}
+        </small>
+      )}
+    </fieldset>
+  )
+}
+
 /** The choice between test and live mode. @param mode the default, usually the mode of the console */
 export const ModeField = ({
   state,
   hints,
-  mode: initial = 'test',
+  mode = 'test',
 }: {
-  state: FormState
+  state?: FormState
   hints: Record<Mode, string>
   mode?: Mode
-}) => {
-  const selected = MODES.find((mode) => mode === state.values?.['mode']) ?? initial
-  return (
-    <fieldset class="choices inline">
-      <legend>Mode</legend>
-      {(['test', 'live'] as const).map((mode) => (
-        <label>
-          <input type="radio" name="mode" value={mode} checked={mode === selected || undefined} />
-          <span>{mode === 'test' ? 'Test' : 'Live'}</span> <small>{hints[mode]}</small>
-        </label>
-      ))}
-    </fieldset>
-  )
-}
+}) => (
+  <RadioCards
+    name="mode"
+    legend="Mode"
+    options={[
+      { value: 'test', label: 'Test', note: <small>{hints.test}</small> },
+      { value: 'live', label: 'Live', note: <small>{hints.live}</small> },
+    ]}
+    value={mode}
+    state={state}
+    inline
+  />
+)
 
 export const Button = ({
   kind,
@@ -208,8 +267,11 @@ export const Button = ({
 type Target = { to: string; action?: never } | { action: string; to?: never }
 
 interface PostFormAttributes {
-  /** The values of hidden fields, by name. */
-  fields?: Record<string, string>
+  /** The values of hidden fields, by name. Those without a value are left out. */
+  fields?: Record<string, string | null | undefined>
+  /** Shown in the form and its fields. The server validates such a form, not the browser. */
+  state?: FormState
+  id?: string
   class?: string
   target?: '_blank'
   novalidate?: boolean
@@ -225,17 +287,27 @@ export const PostForm = ({
   to,
   action,
   fields = {},
+  state,
   children,
   ...attributes
 }: PostFormAttributes & Target) => {
   const organisationPath = useContext(OrganisationPath)
+  const novalidate = attributes.novalidate ?? (state !== undefined || undefined)
   return (
-    <form method="post" action={action ?? organisationPath + to} {...attributes}>
-      {Object.entries(fields).map(([name, value]) => (
-        <input type="hidden" name={name} value={value} />
-      ))}
-      {children}
-    </form>
+    <FormStateContext.Provider value={state ?? {}}>
+      <form
+        method="post"
+        action={action ?? organisationPath + to}
+        {...attributes}
+        novalidate={novalidate}
+      >
+        <FormError state={state} />
+        {Object.entries(fields).map(
+          ([name, value]) => value != null && <input type="hidden" name={name} value={value} />,
+        )}
+        {children}
+      </form>
+    </FormStateContext.Provider>
   )
 }
 

@@ -39,7 +39,7 @@ export const MonthlyCreditsField = ({
 }: {
   id?: string
   value: number | null | undefined
-  state: FormState
+  state?: FormState
 }) => (
   <Field
     {...(id && { id })}
@@ -69,24 +69,24 @@ export const KeyLimitFields = ({
     <Select
       name="access"
       label="Access"
-      value={state.values?.['access'] ?? limits?.access}
+      state={state}
+      value={limits?.access}
       options={[
         ['full', ACCESS_LABELS.full],
         ['read', `${ACCESS_LABELS.read}: GET requests`],
       ]}
-      error={state.errors?.['access']}
     />
     <Select
       name="workspace"
       label="Workspace"
-      value={state.values?.['workspace'] ?? limits?.workspaceId ?? ''}
+      state={state}
+      value={limits?.workspaceId ?? ''}
       options={[
         ['', 'All workspaces'],
         ...workspaces
           .filter(({ id, status }) => status === 'active' || id === limits?.workspaceId)
           .map(({ id, name }) => [id, `Only ${name}`] as const),
       ]}
-      error={state.errors?.['workspace']}
     />
     {hasCredits && <MonthlyCreditsField state={state} value={limits?.monthlyCredits} />}
   </>

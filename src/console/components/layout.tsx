@@ -5,24 +5,31 @@ import type { CreditStatus } from '../../credits/rpc.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { takeNotice } from '../form-notices.ts'
+import type { FormState } from '../read-form.ts'
 import { CreditBanner, creditStatusOf } from './credit-banner.tsx'
 import { pathOf } from '../organisation-path.ts'
-import { themeOf } from '../theme.ts'
+import { themeOf } from '../choices.ts'
 import { ActionForm } from './form.tsx'
 import { OrganisationPath } from './link.tsx'
 import { ModeSwitch, TestBand } from './mode-switch.tsx'
 import {
   AccountMenu,
-  HELP_LINKS,
+  helpLinks,
   Navigation,
   NavigationToggle,
   OrganisationMenu,
 } from './navigation.tsx'
 import { Notice } from './notice.tsx'
+import { Steps } from './steps.tsx'
+import type { Step } from './steps.tsx'
 import { Timestamp } from './time.tsx'
+
+export type Anchor = [href: string, text: string]
 
 interface PageOptions {
   title: string
+  /** The form of the page. The status is 422 when it has errors. */
+  state?: FormState
   status?: 200 | 401 | 403 | 404 | 409 | 413 | 422 | 429 | 500 | 503
   /** A script of this page, in addition to console.js. */
   script?: `/static/${string}.js`
@@ -35,16 +42,6 @@ interface PageOptions {
 interface MemberPageOptions extends Omit<PageOptions, 'wide'> {
   /** The credit status if the page has read it; null for a page without the banner. */
   credits?: CreditStatus | null
-}
-
-/** Help, and the pages of the operator that are set. */
-function guestLinks({ env }: ConsoleContext): [href: string, label: string][] {
-  const { statusUrl, termsUrl, privacyUrl } = settingsOf(env)
-  const links = Object.entries({ Status: statusUrl, Terms: termsUrl, Privacy: privacyUrl })
-  return [
-    ...HELP_LINKS.map(([href, label]): [string, string] => [href, label]),
-    ...links.flatMap(([label, url]): [string, string][] => (url ? [[url, label]] : [])),
-  ]
 }
 
 /** A page without navigation: for guests and for users without an organisation. */
@@ -62,12 +59,46 @@ export const guestPage = (c: ConsoleContext, options: PageOptions, content: Chil
         {content}
       </main>
       <footer>
-        {guestLinks(c).map(([href, label]) => (
-          <a href={href}>{label}</a>
-        ))}
+        {helpLinks(c.env)
+          .filter(({ isForGuests }) => isForGuests)
+          .map(({ href, label }) => (
+            <a href={href}>{label}</a>
+          ))}
       </footer>
       <Announcer />
     </body>,
+  )
+
+interface CardOptions extends PageOptions {
+  /** Instead of the title. */
+  heading?: Child
+  /** The step of sign-up and onboarding. */
+  step?: Step
+  /** What helps if the content does not. */
+  aside?: Anchor[]
+}
+
+/** A page for guests that is one card, such as a form. */
+export const cardPage = (
+  c: ConsoleContext,
+  { heading, step, aside, ...options }: CardOptions,
+  content: Child,
+) =>
+  guestPage(
+    c,
+    options,
+    <article>
+      {step && <Steps current={step} />}
+      <h1>{heading ?? options.title}</h1>
+      {content}
+      {aside && (
+        <p class="aside">
+          {aside.map(([href, text]) => (
+            <a href={href}>{text}</a>
+          ))}
+        </p>
+      )}
+    </article>,
   )
 
 /** Pages whose data has no mode. */
@@ -115,7 +146,7 @@ export const memberFragment = (c: ConsoleContext, content: Child) =>
 
 function render(c: ConsoleContext, options: PageOptions, body: Child) {
   const theme = themeOf(c)
-  const { title, status = 200, script, refreshSeconds } = options
+  const { title, state, status = state?.errors ? 422 : 200, script, refreshSeconds } = options
   const document = (
     <html lang="en" data-theme={theme === 'system' ? undefined : theme}>
       <head>

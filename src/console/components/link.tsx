@@ -21,3 +21,12 @@ export const Link = ({ to, children, ...attributes }: LinkProps) => (
     {children}
   </a>
 )
+
+/** The pages above the current one. @param to their texts by their addresses */
+export const Breadcrumb = ({ to }: { to: Record<string, string> }) => (
+  <p class="breadcrumb">
+    {Object.entries(to).map(([page, text]) => (
+      <Link to={page}>{text}</Link>
+    ))}
+  </p>
+)

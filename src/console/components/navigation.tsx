@@ -8,12 +8,12 @@ import type { Permission } from '../../domain/role.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { pathOf } from '../organisation-path.ts'
-import { THEMES, themeOf } from '../theme.ts'
+import { THEMES, themeOf } from '../choices.ts'
 import { Button, PostForm } from './form.tsx'
 import { Link } from './link.tsx'
 
 /** @param permission what a role needs to see the entry; null for every member */
-type Entry = readonly [page: string, label: string, icon: IconName, permission: Permission | null]
+type Entry = readonly [page: string, label: string, icon: string, permission: Permission | null]
 
 interface Group {
   /** The heading; the first group has none. */
@@ -51,11 +51,29 @@ const GROUPS: readonly Group[] = [
   },
 ]
 
-/** The links of the documentation, in the navigation and below guest pages. */
-export const HELP_LINKS = [
-  ['/docs', 'Documentation', 'docs'],
-  ['/docs/api', 'API reference', 'api'],
-] as const
+interface HelpLink {
+  href: string
+  label: string
+  icon: string
+  /** Whether guest pages have it, too. */
+  isForGuests?: boolean
+}
+
+/** The documentation, support, and the pages of the operator that are set. */
+export function helpLinks(env: Env): HelpLink[] {
+  const { supportEmail, statusUrl, termsUrl, privacyUrl } = settingsOf(env)
+  const support = supportEmail && `mailto:${supportEmail}`
+  const links: (Omit<HelpLink, 'href'> & { href: string | undefined })[] = [
+    { href: '/docs', label: 'Documentation', icon: 'docs', isForGuests: true },
+    { href: '/docs/api', label: 'API reference', icon: 'api', isForGuests: true },
+    { href: support, label: 'Support', icon: 'support' },
+    { href: '/docs/changelog', label: 'Changelog', icon: 'changelog' },
+    { href: statusUrl, label: 'Status', icon: 'overview', isForGuests: true },
+    { href: termsUrl, label: 'Terms', icon: 'log', isForGuests: true },
+    { href: privacyUrl, label: 'Privacy', icon: 'log', isForGuests: true },
+  ]
+  return links.filter((link): link is HelpLink => Boolean(link.href))
+}
 
 /** The pages of the organisation that the member's role permits, and help. */
 export const Navigation = ({ c }: { c: ConsoleContext }) => (
@@ -96,7 +114,14 @@ export const Navigation = ({ c }: { c: ConsoleContext }) => (
       )
     })}
     <NavigationGroup name="Help">
-      <HelpLinks env={c.env} />
+      {helpLinks(c.env).map(({ href, label, icon }) => (
+        <li>
+          <a href={href}>
+            <Icon name={icon} />
+            {label}
+          </a>
+        </li>
+      ))}
     </NavigationGroup>
   </nav>
 )
@@ -110,64 +135,6 @@ const NavigationGroup = ({ name, children }: { name: string | null; children?: C
     </div>
   )
 }
-
-const HelpLinks = ({ env }: { env: Env }) => {
-  const { supportEmail, statusUrl, termsUrl, privacyUrl } = settingsOf(env)
-  return (
-    <>
-      {HELP_LINKS.map(([href, label, icon]) => (
-        <li>
-          <a href={href}>
-            <Icon name={icon} />
-            {label}
-          </a>
-        </li>
-      ))}
-      {supportEmail && (
-        <li>
-          <a href={`mailto:${supportEmail}`}>
-            <Icon name="support" />
-            Support
-          </a>
-        </li>
-      )}
-      <li>
-        <a href="/docs/changelog">
-          <Icon name="changelog" />
-          Changelog
-        </a>
-      </li>
-      {statusUrl && (
-        <li>
-          <a href={statusUrl}>
-            <Icon name="overview" />
-            Status
-          </a>
-        </li>
-      )}
-      <LegalLinks {...{ termsUrl, privacyUrl }} />
-    </>
-  )
-}
-
-const LegalLinks = ({
-  termsUrl,
-  privacyUrl,
-}: Pick<ReturnType<typeof settingsOf>, 'termsUrl' | 'privacyUrl'>) => (
-  <>
-    {[[termsUrl, 'Terms'] as const, [privacyUrl, 'Privacy'] as const].map(
-      ([url, label]) =>
-        url && (
-          <li>
-            <a href={url}>
-              <Icon name="log" />
-              {label}
-            </a>
-          </li>
-        ),
-    )}
-  </>
-)
 
 /** On narrow screens, opens the navigation, which follows the header. Works without JavaScript. */
 export const NavigationToggle = () => (
@@ -242,28 +209,8 @@ function isCurrent(c: ConsoleContext, page: string): boolean {
   return path === href || (page !== '' && path.startsWith(`${href}/`))
 }
 
-export type IconName =
-  | 'account'
-  | 'api'
-  | 'billing'
-  | 'changelog'
-  | 'credits'
-  | 'docs'
-  | 'jobs'
-  | 'key'
-  | 'log'
-  | 'menu'
-  | 'organisation'
-  | 'overview'
-  | 'playground'
-  | 'requests'
-  | 'support'
-  | 'team'
-  | 'webhook'
-  | 'workspace'
-
-/** A decorative icon in the colour of the text. */
-export const Icon = ({ name }: { name: IconName }) => (
+/** A decorative icon in the colour of the text. @param name a symbol of static/icons.svg */
+const Icon = ({ name }: { name: string }) => (
   <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
     <use href={`/static/icons.svg#${name}`} />
   </svg>

@@ -5,11 +5,10 @@ import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import { permits, ROLES } from '../../domain/role.ts'
 import type { Permission, Role } from '../../domain/role.ts'
 import { isId } from '../../platform/ids.ts'
-import type { FormState } from '../read-form.ts'
 import type { ConsoleApp } from '../console-context.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { Section } from './section.tsx'
-import { Select } from './form.tsx'
+import { Select, useFormState } from './form.tsx'
 import { Table } from './table.tsx'
 
 export const ROLE_LABELS: Record<Role, string> = {
@@ -40,12 +39,7 @@ const ABILITIES: [label: string, permission?: Permission][] = [
 
 /** Such as "a developer". */
 export const roleWithArticle = (role: Role): string =>
-  ({
-    owner: 'an owner',
-    developer: 'a developer',
-    billing: 'a member with the role billing',
-    viewer: 'a viewer',
-  })[role]
+  role === 'billing' ? 'a member with the role billing' : `${role === 'owner' ? 'an' : 'a'} ${role}`
 
 export const RoleTable = () => (
   <Section id="roles-heading" title="Roles">
@@ -88,11 +82,7 @@ export const WorkspaceNames = ({
   workspaceIds === null ? (
     <span class="muted">All</span>
   ) : (
-    <>
-      {workspaceIds
-        .map((id) => workspaces.find((workspace) => workspace.id === id)?.name ?? id)
-        .join(', ')}
-    </>
+    <>{workspaceIds.map((id) => workspaces.find((one) => one.id === id)?.name ?? id).join(', ')}</>
   )
 
 /**
@@ -101,25 +91,24 @@ export const WorkspaceNames = ({
  */
 export const RoleFields = ({
   workspaces,
-  current,
-  state,
+  role,
+  workspaceIds,
 }: {
   workspaces: WorkspaceRow[]
-  current: { role: Role; workspaceIds: string[] | null }
-  state: FormState
+  role: Role
+  workspaceIds: string[] | null
 }) => {
-  const entered = state.values
-  const selectedRole = entered?.['role'] ?? current.role
-  const isLimited = entered ? entered['access'] === 'limited' : current.workspaceIds !== null
+  const { values } = useFormState()
+  const isLimited = values ? values['access'] === 'limited' : workspaceIds !== null
   const isChecked = (id: string) =>
-    entered ? id in entered : (current.workspaceIds?.includes(id) ?? false)
+    (values ? id in values : workspaceIds?.includes(id)) || undefined
   return (
     <>
       <Select
         name="role"
         label="Role"
-        value={selectedRole}
-        options={ROLES.map((role) => [role, ROLE_LABELS[role]])}
+        value={role}
+        options={ROLES.map((known) => [known, ROLE_LABELS[known]])}
       />
       {workspaces.length > 1 && (
         <fieldset class="choices workspace-access">
@@ -135,7 +124,7 @@ export const RoleFields = ({
           <div class="workspace-list">
             {workspaces.map(({ id, name, status }) => (
               <label>
-                <input type="checkbox" name={id} checked={isChecked(id) || undefined} />
+                <input type="checkbox" name={id} checked={isChecked(id)} />
                 <span>
                   {name} {status === 'archived' && <span class="muted">(archived)</span>}
                 </span>

@@ -9,7 +9,9 @@ const STEPS = [
   ['key', 'API key'],
 ] as const
 
-export const Steps = ({ current: name }: { current: (typeof STEPS)[number][0] }) => {
+export type Step = (typeof STEPS)[number][0]
+
+export const Steps = ({ current: name }: { current: Step }) => {
   const current = STEPS.findIndex(([step]) => step === name)
   return (
     <nav aria-label="Progress" class="steps">

@@ -1,5 +1,5 @@
 // Sessions: finds the user and the selected organisation of a request, and starts sessions.
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { getCookie, setCookie } from 'hono/cookie'
 import { createMiddleware } from 'hono/factory'
 import { authOf } from '../../users/auth.ts'
 import { membershipsOf } from '../../organisations/members.ts'
@@ -13,16 +13,15 @@ import { permits } from '../../domain/role.ts'
 import { addLogFields } from '../../platform/log.ts'
 import type { Permission } from '../../domain/role.ts'
 import type { ConsoleApp, ConsoleContext, SessionUser } from '../console-context.ts'
-import { cookieOptions } from '../cookies.ts'
+import { chosenMode } from '../choices.ts'
+import { cookieOptions, removeCookie, YEAR_SECONDS } from '../cookies.ts'
 import { deviceOf } from '../device.ts'
 import { setNotice } from '../form-notices.ts'
 import { redirectToSignIn, returnTo } from '../return-to.ts'
-import { selectedMode } from './selected-mode.ts'
 import { limitOrganisation, limitUser, mayMailSignIn } from './throttle.tsx'
 import { trustBrowser, trustedBrowserKey } from './trusted-browser.ts'
 
 const ORGANISATION_COOKIE = 'try-on.organisation'
-const YEAR_SECONDS = 365 * 24 * 60 * 60
 
 /** Copies the cookies that better-auth sets to the response. */
 export function forwardCookies(c: ConsoleContext, headers: Headers): void {
@@ -68,7 +67,10 @@ const actorFor = (c: ConsoleContext, { id, email }: { id: string; email: string 
 export const ipAddressOf = (c: ConsoleContext): string | null =>
   c.req.header('CF-Connecting-IP') ?? null
 
-/** Signs in a user whose identity was proved by `method`. */
+/**
+ * Signs in a user whose identity was proved by `method`. Every sign-in passes here: its cookies are sent
+ * after it was recorded, so that there is no session without an entry in the audit log.
+ */
 export async function startSession(
   c: ConsoleContext,
   user: { id: string; email: string },
@@ -79,27 +81,16 @@ export async function startSession(
     headers: c.req.raw.headers,
     returnHeaders: true,
   })
-  await completeSignIn(c, user, method)
-  forwardCookies(c, headers)
-}
-
-/**
- * Records the sign-in. Every sign-in passes here, before its cookies are sent: there is no session
- * without an entry in the audit log.
- */
-async function completeSignIn(
-  c: ConsoleContext,
-  user: { id: string; email: string },
-  method: SignInMethod,
-): Promise<void> {
   const knownBrowser = (await trustedBrowserKey(c, user.id)) !== null
   await recordSignIn({ env: c.env, actor: actorFor(c, user), method, knownBrowser })
   await trustBrowser(c, user.id)
-  if (knownBrowser) return
-  const device = deviceOf(c.req.header('User-Agent'))
-  const sender = { env: c.env, userId: user.id, device, ipAddress: ipAddressOf(c) }
-  const mayMail = () => mayMailSignIn(c, user.id)
-  c.executionCtx.waitUntil(notifyNewSignIn({ ...sender, mayMail }))
+  if (!knownBrowser) {
+    const device = deviceOf(c.req.header('User-Agent'))
+    const sender = { env: c.env, userId: user.id, device, ipAddress: ipAddressOf(c) }
+    const mayMail = () => mayMailSignIn(c, user.id)
+    c.executionCtx.waitUntil(notifyNewSignIn({ ...sender, mayMail }))
+  }
+  forwardCookies(c, headers)
 }
 
 /** The arguments that all use cases of the selected organisation take. */
@@ -148,7 +139,7 @@ export const requireOrganisation = createMiddleware<ConsoleApp>(async (c, next) 
   c.set('memberships', memberships)
   c.set('membership', shown)
   addLogFields({ organisationId: shown.organisation.id })
-  c.set('mode', selectedMode(c) ?? (shown.hasLiveKey ? 'live' : 'test'))
+  c.set('mode', chosenMode.read(c) ?? (shown.hasLiveKey ? 'live' : 'test'))
   // The page of the error has the navigation of the organisation that was used last.
   if (!membership) throw new AppError('not_found')
   if (membership.organisation.id !== lastUsedId) selectOrganisation(c, membership.organisation.id)
@@ -181,6 +172,4 @@ export const unlimitedForms = createMiddleware<ConsoleApp>(async (c, next) => {
 export const selectOrganisation = (c: ConsoleContext, organisationId: string): void =>
   setCookie(c, ORGANISATION_COOKIE, organisationId, cookieOptions(c, YEAR_SECONDS))
 
-export const forgetOrganisation = (c: ConsoleContext): void => {
-  deleteCookie(c, ORGANISATION_COOKIE, { path: '/console' })
-}
+export const forgetOrganisation = (c: ConsoleContext) => removeCookie(c, ORGANISATION_COOKIE)

@@ -16,6 +16,7 @@ import { log } from '../../platform/log.ts'
 import { sha256 } from '../../platform/signing/sha256.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { inMinutes, waitPage } from '../message-page.tsx'
+import type { Anchor } from '../components/layout.tsx'
 import { returnTo } from '../return-to.ts'
 import { trustedBrowserKey } from './trusted-browser.ts'
 
@@ -68,7 +69,7 @@ export const limitConcurrentPages = createMiddleware<ConsoleApp>(async (c, next)
 })
 
 /** The browser that sets a new password by an emailed link has a limit of its own. */
-const BY_EMAIL: [string, string] = ['/console/forgot', 'Reset your password to sign in now']
+const BY_EMAIL: Anchor = ['/console/forgot', 'Reset your password to sign in now']
 
 /**
  * Counts a sign-in as failed before the password is checked; call `undo` if it succeeds. Limits apply
@@ -140,11 +141,7 @@ const actionLimits = (action: ActionBudget, subjects: Subjects) =>
 
 type Limits = ReturnType<typeof actionLimits>
 
-async function attempt(
-  c: ConsoleContext,
-  limits: Limits,
-  way?: [href: string, text: string],
-): Promise<Attempt> {
+async function attempt(c: ConsoleContext, limits: Limits, way?: Anchor): Promise<Attempt> {
   const taken = await takeLimits(c.env, limits)
   if (!taken.ok) return { ok: false, response: await tooManyPage(c, taken.waitSeconds, way) }
   const undo = async () => {
@@ -167,7 +164,7 @@ async function limit(c: ConsoleContext, limits: Limits): Promise<Response | null
  * The page with status 429; JSON for a script that asks for it.
  * @param way what helps besides waiting
  */
-function tooManyPage(c: ConsoleContext, waitSeconds: number, way?: [href: string, text: string]) {
+function tooManyPage(c: ConsoleContext, waitSeconds: number, way?: Anchor) {
   if (c.req.header('Accept') === 'application/json') {
     const error = `Too many requests. Try again in ${inMinutes(waitSeconds)}.`
     return c.json({ error }, 429, { 'Retry-After': String(waitSeconds) })

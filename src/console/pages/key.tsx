@@ -248,9 +248,9 @@ const RollForm = ({ apiKey: { id, name: label, revokedAt }, state }: FormProps) 
       <Select
         name="overlap"
         label="The old key stops working"
-        value={state.values?.['overlap'] ?? String(DEFAULT_OVERLAP_HOURS)}
+        state={state}
+        value={String(DEFAULT_OVERLAP_HOURS)}
         options={OVERLAP_HOURS.map((hours) => [String(hours), OVERLAP_LABELS[hours]])}
-        error={state.errors?.['overlap']}
       />
       <Button kind="secondary">Replace key</Button>
     </PostForm>

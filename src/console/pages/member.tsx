@@ -1,27 +1,39 @@
-// The role and the workspaces of one member. For owners.
+// The pages of one member: the role and the workspaces, and the removal, which lists the API keys that the
+// member created, with the option to revoke them. A member leaves on the page of their own removal.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { changeRole, readMember } from '../../organisations/members.ts'
+import { activeKeysCreatedBy } from '../../organisations/api-keys.ts'
+import { changeRole, readMember, removeMember } from '../../organisations/members.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { AppError } from '../../domain/errors.ts'
-import { Button, FormError, PostForm } from '../components/form.tsx'
+import { ModeBadge } from '../components/badges.tsx'
+import { Button, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Link } from '../components/link.tsx'
-import { RoleFields, RoleTable } from '../components/roles.tsx'
+import { Breadcrumb, Link } from '../components/link.tsx'
+import {
+  chosenWorkspaces,
+  recentSignInForRoles,
+  RoleFields,
+  roleFields,
+  RoleTable,
+} from '../components/roles.tsx'
+import { Table } from '../components/table.tsx'
+import { Timestamp } from '../components/time.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { recentSignInForRoles } from '../components/roles.tsx'
 import { scopeOf } from '../middleware/session.ts'
 import { redirectTo } from '../organisation-path.ts'
 import { formStateOf, readForm, textsOf } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
-import { chosenWorkspaces, roleFields } from '../components/roles.tsx'
+
+const TEAM = '/settings/team'
+const Removal = z.object({ revoke_keys: z.literal('on').optional() })
 
 export const member = new Hono<ConsoleApp>()
-  .get('/members/:userId', (c) => rolePage(c, c.req.param('userId')))
-  .get('/members/:userId/role', (c) =>
-    redirectTo(c, `/settings/team/members/${encodeURIComponent(c.req.param('userId'))}`),
+  .get('/:userId', (c) => rolePage(c, c.req.param('userId')))
+  .get('/:userId/role', (c) =>
+    redirectTo(c, `${TEAM}/members/${encodeURIComponent(c.req.param('userId'))}`),
   )
-  .post('/members/:userId/role', recentSignInForRoles, async (c) => {
+  .post('/:userId/role', recentSignInForRoles, async (c) => {
     const form = await readForm(c, z.looseObject(roleFields))
     if (!form.ok) throw new AppError('not_found')
     const userId = c.req.param('userId')
@@ -33,39 +45,45 @@ export const member = new Hono<ConsoleApp>()
     } catch (error) {
       return rolePage(c, userId, formStateOf(error, textsOf(form.data)))
     }
-    return redirectTo(c, '/settings/team', changed ? 'role_changed' : 'last_owner')
+    return redirectTo(c, TEAM, changed ? 'role_changed' : 'last_owner')
+  })
+
+  .get('/:userId/remove', (c) => removalPage(c, c.req.param('userId')))
+  .post('/:userId/remove', async (c) => {
+    const userId = c.req.param('userId')
+    const form = await readForm(c, Removal)
+    const revokeKeys = form.ok && form.data.revoke_keys !== undefined
+    const removed = await removeMember({ ...scopeOf(c), userId, revokeKeys })
+    if (!removed) return redirectTo(c, TEAM, 'last_owner')
+    const isSelf = userId === c.var.user.id
+    return isSelf ? c.redirect('/console', 303) : redirectTo(c, TEAM, 'member_removed')
   })
 
 async function rolePage(c: ConsoleContext, userId: string, state: FormState = {}) {
-  const [current, workspaces] = await Promise.all([
+  const [{ email, role, workspaceIds }, workspaces] = await Promise.all([
     readMember({ ...scopeOf(c), userId }),
     listWorkspaces(scopeOf(c)),
   ])
-  const title = `Role of ${current.email}`
+  const title = `Role of ${email}`
   return memberPage(
     c,
-    { title, status: state.errors ? 422 : 200 },
+    { title, state },
     <>
-      <p class="breadcrumb">
-        <Link to="/settings/team">Team</Link>
-      </p>
+      <Breadcrumb to={{ [TEAM]: 'Team' }} />
       <h1 class="address">{title}</h1>
       {userId === c.var.user.id && (
         <p>This is your own role. If you give it up, another owner must give it back.</p>
       )}
       <section class="card" aria-label="Role and workspaces">
-        <PostForm to={`/settings/team/members/${userId}/role`}>
-          <FormError state={state} />
-          <RoleFields workspaces={workspaces} current={current} state={state} />
+        <PostForm to={`${TEAM}/members/${userId}/role`} state={state}>
+          <RoleFields {...{ workspaces, role, workspaceIds }} />
           <p class="muted">
             A change has effect at once. API keys that the member created continue to work and reach
             all workspaces.
           </p>
           <div class="buttons">
             <Button>Save</Button>
-            <Link to="/settings/team" role="button" class="secondary">
-              Cancel
-            </Link>
+            <Cancel />
           </div>
         </PostForm>
       </section>
@@ -73,3 +91,63 @@ async function rolePage(c: ConsoleContext, userId: string, state: FormState = {}
     </>,
   )
 }
+
+async function removalPage(c: ConsoleContext, userId: string) {
+  const { organisation, role } = c.var.membership
+  const isSelf = userId === c.var.user.id
+  if (!isSelf && role !== 'owner') throw new AppError('not_found')
+  const { email } = await readMember({ ...scopeOf(c), userId })
+  const keys = await activeKeysCreatedBy({ ...scopeOf(c), userId })
+  const title = isSelf ? `Leave ${organisation.name}` : `Remove ${email}`
+  const [keysText, them] =
+    keys.length === 1 ? ['this key', 'it'] : [`these ${keys.length} keys`, 'them']
+  return memberPage(
+    c,
+    { title },
+    <>
+      <Breadcrumb to={{ [TEAM]: 'Team' }} />
+      <h1>{title}</h1>
+      <p>
+        {isSelf ? 'You' : 'They'} will lose access to {organisation.name}.{' '}
+        {keys.length > 0
+          ? `The API keys that ${isSelf ? 'you' : 'they'} created continue to work unless you revoke them.`
+          : `${isSelf ? 'You have' : 'They have'} not created any active API keys.`}
+      </p>
+      {keys.length > 0 && (
+        <Table
+          label="Active API keys"
+          columns={['Name', 'Mode', 'Key', 'Created', 'Last used']}
+          rows={keys.map((key) => [
+            key.name,
+            <ModeBadge mode={key.mode} />,
+            <code>
+              svc_{key.mode}_sk_…{key.lastFour}
+            </code>,
+            <Timestamp at={key.createdAt} />,
+            <Timestamp at={key.lastUsedAt} />,
+          ])}
+        />
+      )}
+      <section class="card" aria-label={title}>
+        <PostForm to={`${TEAM}/members/${userId}/remove`}>
+          {keys.length > 0 && (
+            <label>
+              <input type="checkbox" name="revoke_keys" checked />
+              Also revoke {keysText}. Requests with {them} will be rejected immediately.
+            </label>
+          )}
+          <div class="buttons">
+            <Button kind="danger">{isSelf ? 'Leave' : 'Remove'}</Button>
+            <Cancel />
+          </div>
+        </PostForm>
+      </section>
+    </>,
+  )
+}
+
+const Cancel = () => (
+  <Link to={TEAM} role="button" class="secondary">
+    Cancel
+  </Link>
+)

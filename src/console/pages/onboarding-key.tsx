@@ -9,7 +9,7 @@ import { CodeSnippets } from '../components/code-snippets.tsx'
 import { CopyableText } from '../components/copyable-text.tsx'
 import { Button, PostForm } from '../components/form.tsx'
 import { Link, OrganisationPath } from '../components/link.tsx'
-import { guestPage } from '../components/layout.tsx'
+import { cardPage, guestPage } from '../components/layout.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Steps } from '../components/steps.tsx'
 import type { ConsoleContext } from '../console-context.ts'
@@ -86,7 +86,7 @@ const LivePicture = ({ freeCredits }: { freeCredits: number }) => (
       </div>
     </div>
     {freeCredits > 0 ? (
-      <SampleForm mode="live" label="Create live picture" kind="primary" />
+      <SampleForm mode="live" label="Create live picture" />
     ) : (
       <p>
         <Link to="/billing" role="button">
@@ -98,30 +98,23 @@ const LivePicture = ({ freeCredits }: { freeCredits: number }) => (
 )
 
 /** console.js submits it and shows the job in the nearest place for results. */
-const SampleForm = ({
-  mode,
-  label,
-  kind = 'secondary',
-}: {
-  mode: Mode
-  label: string
-  kind?: 'primary' | 'secondary'
-}) => (
-  <PostForm to="/playground/sample" target="_blank" data-run>
-    <input type="hidden" name="nonce" value={crypto.randomUUID()} />
-    <input type="hidden" name="mode" value={mode} />
-    <Button kind={kind}>{label}</Button>
+const SampleForm = ({ mode, label }: { mode: Mode; label: string }) => (
+  <PostForm
+    to="/playground/sample"
+    fields={{ nonce: crypto.randomUUID(), mode }}
+    target="_blank"
+    data-run
+  >
+    <Button kind={mode === 'live' ? 'primary' : 'secondary'}>{label}</Button>
   </PostForm>
 )
 
 /** Shown instead of the key when the key was shown before. */
 export const storedKeyPage = (c: ConsoleContext, organisationName: string) =>
-  guestPage(
+  cardPage(
     c,
-    { title: 'Your API key' },
-    <article>
-      <Steps current="key" />
-      <h1>{organisationName} is ready</h1>
+    { title: 'Your API key', heading: `${organisationName} is ready`, step: 'key' },
+    <>
       <p>
         Your first test key was already shown and cannot be shown again. If you did not store it,
         create a new key under API keys.
@@ -134,7 +127,7 @@ export const storedKeyPage = (c: ConsoleContext, organisationName: string) =>
           Overview
         </a>
       </p>
-    </article>,
+    </>,
   )
 
 const NoFreeCredits = ({ c }: { c: ConsoleContext }) => {

@@ -16,7 +16,7 @@ import { Link } from '../components/link.tsx'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { OrganisationRow } from '../../platform/db/schema.ts'
 import { currencyOf } from '../../domain/organisation.ts'
-import type { ConsoleApp, ConsoleContext, SessionUser } from '../console-context.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { exportResponse } from '../components/export-response.tsx'
 import { name, currentPassword } from '../fields.ts'
 import { Button, Field, PostForm } from '../components/form.tsx'
@@ -50,10 +50,7 @@ export const organisationSettings = new Hono<ConsoleApp>()
   .post('/retention', async (c) => {
     const form = await readForm(c, z.object({ days }))
     if (!form.ok) return settingsPage(c, form)
-    await updateOrganisation({
-      ...scopeOf(c),
-      change: { outputRetentionDays: form.data.days },
-    })
+    await updateOrganisation({ ...scopeOf(c), change: { outputRetentionDays: form.data.days } })
     return redirectTo(c, PAGE, 'retention_saved')
   })
   .post('/export', async (c) => {
@@ -90,7 +87,7 @@ async function settingsPage(c: ConsoleContext, state: FormState = {}) {
   const isOwner = role === 'owner'
   return memberPage(
     c,
-    { title: 'Organisation', status: state.errors ? 422 : 200 },
+    { title: 'Organisation', state },
     <>
       <h1>Organisation</h1>
       {!isOwner && <p>Only owners can change these settings.</p>}
@@ -112,31 +109,24 @@ async function settingsPage(c: ConsoleContext, state: FormState = {}) {
           ['Created', <Timestamp at={organisation.createdAt} />],
         ]}
       />
-      {isOwner && <OwnerSettings organisation={organisation} state={state} />}
-      <Leave c={c} members={members} />
-      {isOwner && organisation.deleteAfter === null && (
-        <Deletion user={c.var.user} organisation={organisation} state={state} />
-      )}
+      {isOwner && ownerSettings(organisation, state)}
+      <Section id="leave-heading" title="Leave organisation" card>
+        {leaveContent(c, members)}
+      </Section>
+      {isOwner && organisation.deleteAfter === null && deletion(c, state)}
     </>,
   )
 }
 
-const OwnerSettings = ({
-  organisation,
-  state,
-}: {
-  organisation: OrganisationRow
-  state: FormState
-}) => (
+const ownerSettings = (organisation: OrganisationRow, state: FormState) => (
   <>
     <Section id="name-heading" title="Name" card>
-      <PostForm to={`${PAGE}/name`} novalidate>
+      <PostForm to={`${PAGE}/name`} state={state}>
         <Field
           name="name"
           label="Organisation name"
           value={organisation.name}
           autocomplete="organization"
-          state={state}
           maxlength={100}
         />
         <Button>Rename</Button>
@@ -144,14 +134,13 @@ const OwnerSettings = ({
     </Section>
     <Section id="retention-heading" title="Retention" card>
       <p>Result images and the image URLs of jobs are deleted after this number of days.</p>
-      <PostForm to={`${PAGE}/retention`} novalidate>
+      <PostForm to={`${PAGE}/retention`} state={state}>
         <Field
           name="days"
           label="Days"
           type="number"
           value={String(organisation.outputRetentionDays)}
           hint={`From ${MIN_RETENTION_DAYS} to ${MAX_RETENTION_DAYS}. Also applies to images that are already stored.`}
-          state={state}
         />
         <Button>Save</Button>
       </PostForm>
@@ -169,60 +158,42 @@ const OwnerSettings = ({
   </>
 )
 
-const Leave = ({ c, members }: { c: ConsoleContext; members: Member[] }) => {
+function leaveContent(c: ConsoleContext, members: Member[]) {
   const { organisation, role } = c.var.membership
   const owners = members.filter((member) => member.role === 'owner')
-  return (
-    <Section id="leave-heading" title="Leave organisation" card>
-      {role === 'owner' && owners.length === 1 ? (
-        <p>
-          You are the only owner. Make another member an owner under{' '}
-          <Link to="/settings/team">Team</Link> first, or delete the organisation.
-        </p>
-      ) : (
-        <>
-          <p>You lose access to {organisation.name}. Other members are not affected.</p>
-          <p>
-            <Link
-              to={`/settings/team/members/${c.var.user.id}/remove`}
-              role="button"
-              class="secondary"
-            >
-              Leave organisation
-            </Link>
-          </p>
-        </>
-      )}
-    </Section>
+  return role === 'owner' && owners.length === 1 ? (
+    <p>
+      You are the only owner. Make another member an owner under{' '}
+      <Link to="/settings/team">Team</Link> first, or delete the organisation.
+    </p>
+  ) : (
+    <>
+      <p>You lose access to {organisation.name}. Other members are not affected.</p>
+      <p>
+        <Link to={`/settings/team/members/${c.var.user.id}/remove`} role="button" class="secondary">
+          Leave organisation
+        </Link>
+      </p>
+    </>
   )
 }
 
-const Deletion = ({
-  user,
-  organisation,
-  state,
-}: {
-  user: SessionUser
-  organisation: OrganisationRow
-  state: FormState
-}) => (
-  <Section id="delete-heading" title="Delete organisation" card>
-    <p>
-      New jobs are rejected and pending jobs are cancelled immediately. After {GRACE_PERIOD_DAYS}{' '}
-      days, all jobs, images, API keys, workspaces, members and remaining credits are deleted. Until
-      then, an owner can cancel the deletion.
-    </p>
-    <PostForm to={`${PAGE}/delete`} novalidate>
-      <Field
-        name="confirmation"
-        label={`Enter “${organisation.name}” to confirm`}
-        autocomplete="off"
-        state={state}
-      />
-      <IdentityFields user={user} label="Your password" state={state} />
-      <Button kind="danger">Delete {organisation.name}</Button>
-    </PostForm>
-  </Section>
-)
+function deletion(c: ConsoleContext, state: FormState) {
+  const { name: current } = c.var.membership.organisation
+  return (
+    <Section id="delete-heading" title="Delete organisation" card>
+      <p>
+        New jobs are rejected and pending jobs are cancelled immediately. After {GRACE_PERIOD_DAYS}{' '}
+        days, all jobs, images, API keys, workspaces, members and remaining credits are deleted.
+        Until then, an owner can cancel the deletion.
+      </p>
+      <PostForm to={`${PAGE}/delete`} state={state}>
+        <Field name="confirmation" label={`Enter “${current}” to confirm`} autocomplete="off" />
+        <IdentityFields user={c.var.user} label="Your password" />
+        <Button kind="danger">Delete {current}</Button>
+      </PostForm>
+    </Section>
+  )
+}
 
 const daysOf = (count: number) => `${count} ${count === 1 ? 'day' : 'days'}`

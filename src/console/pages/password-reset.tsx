@@ -7,8 +7,8 @@ import { findReset, resetPassword } from '../../users/passwords.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { DevMailboxNotice } from './dev-mailbox.tsx'
 import { NewPasswordField } from '../components/credential-fields.tsx'
-import { Button, Field, FormError } from '../components/form.tsx'
-import { guestPage } from '../components/layout.tsx'
+import { Button, Field, PostForm } from '../components/form.tsx'
+import { cardPage } from '../components/layout.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { email, newPassword } from '../fields.ts'
 import { ipAddressOf } from '../middleware/session.ts'
@@ -57,42 +57,30 @@ export const passwordReset = new Hono<ConsoleApp>()
   })
 
 const forgotPage = (c: ConsoleContext, state: FormState = {}) =>
-  guestPage(
+  cardPage(
     c,
-    { title: 'Reset your password', status: state.errors ? 422 : 200 },
-    <article>
-      <h1>Reset your password</h1>
+    { title: 'Reset your password', state, aside: [['/console/sign-in', 'Back to sign in']] },
+    <>
       <p>Enter your email address and we will send you a link to reset your password.</p>
-      <form method="post" action="/console/forgot" novalidate>
-        <Field
-          name="email"
-          label="Email"
-          type="email"
-          autocomplete="email"
-          state={state}
-          autofocus
-        />
+      <PostForm action="/console/forgot" state={state}>
+        <Field name="email" label="Email" type="email" autocomplete="email" autofocus />
         <Button>Send reset link</Button>
-      </form>
-      <p class="aside">
-        <a href="/console/sign-in">Back to sign in</a>
-      </p>
-    </article>,
+      </PostForm>
+    </>,
   )
 
 /** The same page with and without an account, so that it does not reveal which addresses have one. */
 const linkSentPage = (c: ConsoleContext, address: string) =>
-  guestPage(
+  cardPage(
     c,
     { title: 'Check your inbox' },
-    <article>
-      <h1>Check your inbox</h1>
+    <>
       <p>
         If an account exists for <strong>{address}</strong>, we sent a link to reset its password.
         The link is valid for one hour.
       </p>
       <DevMailboxNotice c={c} />
-    </article>,
+    </>,
   )
 
 const invalidPage = (c: ConsoleContext) =>
@@ -103,24 +91,15 @@ const invalidPage = (c: ConsoleContext) =>
   )
 
 const resetPage = (c: ConsoleContext, token: string, state: FormState = {}) =>
-  guestPage(
+  cardPage(
     c,
-    { title: 'Set a new password', status: state.errors ? 422 : 200 },
-    <article>
-      <h1>Set a new password</h1>
-      <form method="post" action="/console/reset" novalidate>
-        <FormError state={state} />
-        <input type="hidden" name="token" value={token} />
-        <NewPasswordField
-          label="New password"
-          consequence="You will be signed out everywhere."
-          state={state}
-          autofocus
-        />
-        <Button>Set password</Button>
-      </form>
-      <p class="aside">
-        <a href="/console/forgot">Request a new link</a>
-      </p>
-    </article>,
+    { title: 'Set a new password', state, aside: [['/console/forgot', 'Request a new link']] },
+    <PostForm action="/console/reset" fields={{ token }} state={state}>
+      <NewPasswordField
+        label="New password"
+        consequence="You will be signed out everywhere."
+        autofocus
+      />
+      <Button>Set password</Button>
+    </PostForm>,
   )

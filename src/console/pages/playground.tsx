@@ -19,7 +19,7 @@ import { PlaygroundForm } from '../components/playground-form.tsx'
 import { PlaygroundHistory } from '../components/playground-history.tsx'
 import { PlaygroundResult } from '../components/playground-form.tsx'
 import { rejectedForm, uploadMessage } from '../error-messages.ts'
-import { selectMode } from '../middleware/selected-mode.ts'
+import { chosenMode } from '../choices.ts'
 import { scopeOf } from '../middleware/session.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
 import { recentJobIds, rememberJob } from '../components/playground-history.tsx'
@@ -102,7 +102,7 @@ export const playground = new Hono<ConsoleApp>()
     const modelImageUrl = sampleUrl(baseUrlOf(c), model)
     const garmentImageUrl = sampleUrl(baseUrlOf(c), garment)
     // After a first live picture, the console shows live jobs.
-    if (mode === 'live') selectMode(c, mode)
+    if (mode === 'live') chosenMode.set(c, mode)
     const submitted = await submitFromConsole(c, { mode, nonce, modelImageUrl, garmentImageUrl })
     if (submitted.ok) {
       rememberJob(c, submitted.jobId)

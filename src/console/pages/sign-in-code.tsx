@@ -1,21 +1,23 @@
 // The second step of a sign-in with the password, while two-factor authentication is on: a code of the
 // authenticator app, or a recovery code. A challenge in the database waits for it, for ten minutes.
 import { Hono } from 'hono'
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { getCookie, setCookie } from 'hono/cookie'
 import { z } from 'zod'
 import { createChallenge, findChallenge } from '../../users/challenges.ts'
 import { finishSecondFactor } from '../../users/two-factor.ts'
 import { findUser } from '../../users/users.ts'
 import type { User } from '../../users/users.ts'
 import { CodeField } from '../components/credential-fields.tsx'
-import { Button, Field } from '../components/form.tsx'
-import { guestPage } from '../components/layout.tsx'
+import { Button, Field, PostForm } from '../components/form.tsx'
+import { cardPage } from '../components/layout.tsx'
+import type { Anchor } from '../components/layout.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { cookieOptions } from '../cookies.ts'
+import { cookieOptions, removeCookie } from '../cookies.ts'
 import { code } from '../fields.ts'
 import { startSession } from '../middleware/session.ts'
 import { attemptCode, limitSignIns } from '../middleware/throttle.tsx'
 import { redirectWithNotice, setNotice } from '../form-notices.ts'
+import { withQuery } from '../query-string.ts'
 import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { redirectToSignIn, safeReturnTo } from '../return-to.ts'
@@ -25,43 +27,36 @@ const COOKIE = 'try-on.second-factor'
 const SECONDS = 10 * 60
 const PAGE = '/console/sign-in/code'
 
-const CodeForm = z.object({
-  code,
-  next: z.string().optional(),
-  kind: z.enum(['app', 'recovery']).catch('app'),
-})
+const CodeForm = z.object({ code, next: z.string().optional(), kind: z.string().optional() })
 
 /** Continues the sign-in of a user whose password was correct. */
 export async function askForCode(c: ConsoleContext, { id }: { id: string }, next: string | null) {
   const challenge = { kind: 'second_factor', userId: id, seconds: SECONDS } as const
-  setCookie(
-    c,
-    COOKIE,
-    await createChallenge({ env: c.env, ...challenge }),
-    cookieOptions(c, SECONDS),
-  )
+  const token = await createChallenge({ env: c.env, ...challenge })
+  setCookie(c, COOKIE, token, cookieOptions(c, SECONDS))
   return c.redirect(pageOf(next), 303)
 }
 
-const pageOf = (next: string | null, kind?: string) => {
-  const query = new URLSearchParams({ ...(kind && { kind }), ...(next && { next }) })
-  return query.size > 0 ? `${PAGE}?${query}` : PAGE
-}
+type Kind = 'app' | 'recovery'
+const kindOf = (text: string | undefined): Kind => (text === 'recovery' ? text : 'app')
+
+const pageOf = (next: string | null, kind: Kind = 'app') =>
+  withQuery(PAGE, { kind: kind === 'app' ? undefined : kind, next })
 
 export const signInCode = new Hono<ConsoleApp>()
   .get('/', async (c) => {
     const next = safeReturnTo(c.req.query('next'))
     if (!(await findPending(c))) return expired(c, next)
-    return codePage(c, { next, kind: c.req.query('kind') === 'recovery' ? 'recovery' : 'app' })
+    return codePage(c, { next, kind: kindOf(c.req.query('kind')) })
   })
   .post('/', async (c) => {
     const form = await readForm(c, CodeForm)
-    const { next: sentNext, kind: sentKind } = form.ok ? form.data : form.values
-    const next = safeReturnTo(sentNext)
-    const kind = sentKind === 'recovery' ? 'recovery' : 'app'
+    const sent = form.ok ? form.data : form.values
+    const next = safeReturnTo(sent['next'])
+    const kind = kindOf(sent['kind'])
     const pending = await findPending(c)
     if (!pending) return expired(c, next)
-    if (!form.ok) return codePage(c, { next, kind, state: form, status: 422 })
+    if (!form.ok) return codePage(c, { next, kind, state: form })
     const { user, token } = pending
     const tooMany = await limitSignIns(c, user.id)
     if (tooMany) return tooMany
@@ -69,14 +64,11 @@ export const signInCode = new Hono<ConsoleApp>()
     if (!attempt.ok) return attempt.response
     const used = await finishSecondFactor(c.env, { userId: user.id, code: form.data.code, token })
     if (!used) {
-      const message =
-        kind === 'recovery'
-          ? 'This recovery code is incorrect or was used before.'
-          : 'Incorrect code. Wait for the next code and try again.'
-      return codePage(c, { next, kind, state: { errors: { code: message } }, status: 401 })
+      const state = { errors: { code: KINDS[kind].wrong } }
+      return codePage(c, { next, kind, state, status: 401 })
     }
     await attempt.undo()
-    deleteCookie(c, COOKIE, { path: '/console' })
+    removeCookie(c, COOKIE)
     const method = used === 'totp' ? 'password_and_code' : 'password_and_recovery_code'
     await startSession(c, user, method)
     if (used === 'recovery_code') {
@@ -98,55 +90,53 @@ function expired(c: ConsoleContext, next: string | null) {
   return redirectToSignIn(c, next)
 }
 
-const codePage = (
-  c: ConsoleContext,
-  {
-    next,
-    kind,
-    state = {},
-    status = 200,
-  }: {
-    next: string | null
-    kind: 'app' | 'recovery'
-    state?: FormState
-    status?: 200 | 401 | 422
+/** What the page asks for, by the kind of the code. */
+const KINDS = {
+  app: {
+    text: 'Enter the six-digit code that your authenticator app shows for Try-On.',
+    field: () => <CodeField label="Code" autofocus />,
+    wrong: 'Incorrect code. Wait for the next code and try again.',
+    other: ['recovery', 'Use a recovery code'],
   },
-) =>
-  guestPage(
+  recovery: {
+    text: 'Enter one of the recovery codes that you stored. Each code works once.',
+    field: () => (
+      <Field
+        name="code"
+        label="Recovery code"
+        autocomplete="off"
+        placeholder="xxxx-xxxx-xxxx-xxxx"
+        maxlength={40}
+        autofocus
+      />
+    ),
+    wrong: 'This recovery code is incorrect or was used before.',
+    other: ['app', 'Use the authenticator app'],
+  },
+} as const
+
+interface CodePageOptions {
+  next: string | null
+  kind: Kind
+  state?: FormState
+  status?: 401
+}
+
+function codePage(c: ConsoleContext, { next, kind, state = {}, status }: CodePageOptions) {
+  const { text, field, other } = KINDS[kind]
+  const aside: Anchor[] = [
+    [pageOf(next, other[0]), other[1]],
+    ['/console/sign-in', 'Back to sign in'],
+  ]
+  return cardPage(
     c,
-    { title: 'Two-factor authentication', status },
-    <article>
-      <h1>Two-factor authentication</h1>
-      <p>
-        {kind === 'app'
-          ? 'Enter the six-digit code that your authenticator app shows for Try-On.'
-          : 'Enter one of the recovery codes that you stored. Each code works once.'}
-      </p>
-      <form method="post" action={PAGE} novalidate>
-        {next && <input type="hidden" name="next" value={next} />}
-        <input type="hidden" name="kind" value={kind} />
-        {kind === 'app' ? (
-          <CodeField label="Code" state={state} autofocus />
-        ) : (
-          <Field
-            name="code"
-            label="Recovery code"
-            autocomplete="off"
-            placeholder="xxxx-xxxx-xxxx-xxxx"
-            maxlength={40}
-            state={state}
-            autofocus
-          />
-        )}
+    { title: 'Two-factor authentication', state, aside, ...(status && { status }) },
+    <>
+      <p>{text}</p>
+      <PostForm action={PAGE} fields={{ next, kind }} state={state}>
+        {field()}
         <Button>Sign in</Button>
-      </form>
-      <p class="aside">
-        {kind === 'app' ? (
-          <a href={pageOf(next, 'recovery')}>Use a recovery code</a>
-        ) : (
-          <a href={pageOf(next)}>Use the authenticator app</a>
-        )}
-        <a href="/console/sign-in">Back to sign in</a>
-      </p>
-    </article>,
+      </PostForm>
+    </>,
   )
+}

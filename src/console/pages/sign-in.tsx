@@ -6,8 +6,8 @@ import { assertionOptions, checkPasskey } from '../../users/passkeys.ts'
 import { checkCredentials } from '../../users/passwords.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { CurrentPasswordField } from '../components/credential-fields.tsx'
-import { ActionForm, Button, Field, FormError } from '../components/form.tsx'
-import { guestPage } from '../components/layout.tsx'
+import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
+import { cardPage } from '../components/layout.tsx'
 import { PasskeyInput } from '../components/passkey-input.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { currentPassword, email } from '../fields.ts'
@@ -48,10 +48,7 @@ export const signIn = new Hono<ConsoleApp>()
     await attempt.undo()
     if (checked.result === 'not_verified') return notVerifiedPage(c, credentials.email)
     if (checked.twoFactor) return askForCode(c, checked.user, next)
-    const tooMany = await limitSignIns(c, checked.user.id)
-    if (tooMany) return tooMany
-    await startSession(c, checked.user, 'password')
-    return c.redirect(next ?? '/console', 303)
+    return signInUser(c, checked.user, { method: 'password', next })
   })
 
   .get('/sign-in/passkey', (c) => c.redirect('/console/sign-in', 303))
@@ -72,10 +69,7 @@ export const signIn = new Hono<ConsoleApp>()
     const user = await checkPasskey({ env: c.env, origin: passkeyOrigin(c), challenge, credential })
     if (!user) return signInPage(c, next, REJECTED_PASSKEY, 401)
     await attempt.undo()
-    const tooMany = await limitSignIns(c, user.id)
-    if (tooMany) return tooMany
-    await startSession(c, user, 'passkey')
-    return c.redirect(next ?? '/console', 303)
+    return signInUser(c, user, { method: 'passkey', next })
   })
   .post('/sign-out', async (c) => {
     const { headers } = await authOf(c.env, baseUrlOf(c)).api.signOut({
@@ -89,6 +83,17 @@ export const signIn = new Hono<ConsoleApp>()
     return c.redirect(page ?? '/console/sign-in', 303)
   })
 
+async function signInUser(
+  c: ConsoleContext,
+  user: { id: string; email: string },
+  { method, next }: { method: 'password' | 'passkey'; next: string | null },
+) {
+  const tooMany = await limitSignIns(c, user.id)
+  if (tooMany) return tooMany
+  await startSession(c, user, method)
+  return c.redirect(next ?? '/console', 303)
+}
+
 const REJECTED_PASSKEY: FormState = {
   errors: { '': 'This passkey was not accepted. Sign in with your password.' },
 }
@@ -96,35 +101,21 @@ const EXPIRED_PASSKEY: FormState = {
   errors: { '': 'The sign-in with a passkey has expired. Try again.' },
 }
 
-function signInPage(
+const signInPage = (
   c: ConsoleContext,
   next: string | null,
   state: FormState = {},
-  status: 200 | 401 | 422 = 200,
-) {
-  return guestPage(
+  status?: 401 | 422,
+) =>
+  cardPage(
     c,
-    {
-      title: 'Sign in',
-      status,
-      script: '/static/passkeys.js',
-    },
-    <article>
-      <h1>Sign in</h1>
-      <form method="post" action="/console/sign-in" id="sign-in" novalidate>
-        <FormError state={state} />
-        {next && <input type="hidden" name="next" value={next} />}
-        <Field
-          name="email"
-          label="Email"
-          type="email"
-          autocomplete="username webauthn"
-          state={state}
-          autofocus
-        />
-        <CurrentPasswordField label="Password" state={state} />
+    { title: 'Sign in', script: '/static/passkeys.js', ...(status && { status }) },
+    <>
+      <PostForm action="/console/sign-in" id="sign-in" fields={{ next }} state={state}>
+        <Field name="email" label="Email" type="email" autocomplete="username webauthn" autofocus />
+        <CurrentPasswordField label="Password" />
         <Button>Sign in</Button>
-      </form>
+      </PostForm>
       <form
         method="post"
         action="/console/sign-in/passkey"
@@ -153,17 +144,20 @@ function signInPage(
           <a href="/pricing">see pricing</a>
         </span>
       </p>
-    </article>,
+    </>,
   )
-}
 
 /** Shown only after the correct password, so that it does not reveal which addresses have an account. */
 const notVerifiedPage = (c: ConsoleContext, address: string) =>
-  guestPage(
+  cardPage(
     c,
-    { title: 'Verify your email', status: 403 },
-    <article>
-      <h1>Your email address is not verified yet</h1>
+    {
+      title: 'Verify your email',
+      heading: 'Your email address is not verified yet',
+      status: 403,
+      aside: [['/console/sign-in', 'Back to sign in']],
+    },
+    <>
       <p>
         Open the verification link that we sent to <strong>{address}</strong> when you signed up.
         The link is valid for one hour. If it has expired, request a new one.
@@ -174,8 +168,5 @@ const notVerifiedPage = (c: ConsoleContext, address: string) =>
         kind="primary"
         fields={{ email: address }}
       />
-      <p class="aside">
-        <a href="/console/sign-in">Back to sign in</a>
-      </p>
-    </article>,
+    </>,
   )

@@ -5,8 +5,7 @@ import { consolePath } from '../../domain/console-path.ts'
 import { MODES } from '../../domain/job.ts'
 import type { ConsoleApp } from '../console-context.ts'
 import { AppError } from '../../domain/errors.ts'
-import { pageInNewMode, selectMode } from '../middleware/selected-mode.ts'
-import { selectTheme, THEMES } from '../theme.ts'
+import { chosenMode, chosenTheme, THEMES } from '../choices.ts'
 import { readForm } from '../read-form.ts'
 import { returnTo } from '../return-to.ts'
 
@@ -19,11 +18,24 @@ export const switchOrganisation = new Hono<ConsoleApp>()
   })
   .post('/theme', async (c) => {
     const form = await readForm(c, z.object({ theme: z.enum(THEMES) }))
-    if (form.ok) selectTheme(c, form.data.theme)
+    if (form.ok) chosenTheme.set(c, form.data.theme)
     return c.redirect(returnTo(c) ?? '/console', 303)
   })
   .post('/mode', async (c) => {
     const form = await readForm(c, z.object({ mode: z.enum(MODES) }))
-    if (form.ok) selectMode(c, form.data.mode)
+    if (form.ok) chosenMode.set(c, form.data.mode)
     return c.redirect(pageInNewMode(returnTo(c) ?? '/console'), 303)
   })
+
+/** Parameters that refer to an entry of a list, which has no meaning in the other mode. */
+const POSITIONS = new Set(['before', 'after', 'key'])
+
+/**
+ * The page to show after the mode has changed: with its filters, but at the start of its list.
+ * @param page path and query
+ */
+export function pageInNewMode(page: string): string {
+  const [path = '', query] = page.split('?', 2)
+  const filters = [...new URLSearchParams(query)].filter(([name]) => !POSITIONS.has(name))
+  return filters.length === 0 ? path : `${path}?${new URLSearchParams(filters)}`
+}

@@ -6,26 +6,30 @@ import { invite, withdrawInvitation } from '../../organisations/invitations.ts'
 import { readTeam } from '../../organisations/members.ts'
 import type { Member } from '../../organisations/members.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
-import type { InvitationRow } from '../../platform/db/auth-schema.ts'
-import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import { permits } from '../../domain/role.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { email } from '../fields.ts'
-import { ActionForm, Button, Field, FormError, PostForm } from '../components/form.tsx'
+import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Link } from '../components/link.tsx'
-import { ROLE_LABELS, RoleFields, RoleTable, WorkspaceNames } from '../components/roles.tsx'
+import {
+  chosenWorkspaces,
+  recentSignInForRoles,
+  ROLE_LABELS,
+  RoleFields,
+  roleFields,
+  RoleTable,
+  WorkspaceNames,
+} from '../components/roles.tsx'
+import { Section } from '../components/section.tsx'
 import { Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
-import { recentSignInForRoles } from '../components/roles.tsx'
 import { scopeOf } from '../middleware/session.ts'
 import { limitInvitation } from '../middleware/throttle.tsx'
 import { redirectTo } from '../organisation-path.ts'
 import { formStateOf, readForm, textsOf } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
-import { Section } from '../components/section.tsx'
-import { chosenWorkspaces, roleFields } from '../components/roles.tsx'
 
 const Invitation = z.looseObject({ email, ...roleFields })
 
@@ -63,32 +67,30 @@ export const team = new Hono<ConsoleApp>()
     return redirectTo(c, '/settings/team', 'invitation_withdrawn')
   })
 
+async function readTeamPage(c: ConsoleContext) {
+  const scope = scopeOf(c)
+  const [team, workspaces] = await Promise.all([readTeam(scope), listWorkspaces(scope)])
+  return { ...team, workspaces, mayManage: permits(c.var.membership.role, 'administer') }
+}
+
+type Team = Awaited<ReturnType<typeof readTeamPage>>
+
 async function teamPage(c: ConsoleContext, state: FormState = {}) {
-  const [{ members, invitations }, workspaces] = await Promise.all([
-    readTeam(scopeOf(c)),
-    listWorkspaces(scopeOf(c)),
-  ])
-  const mayManage = permits(c.var.membership.role, 'administer')
+  const team = await readTeamPage(c)
+  const { invitations, mayManage, workspaces } = team
   return memberPage(
     c,
-    { title: 'Team', status: state.errors ? 422 : 200 },
+    { title: 'Team', state },
     <>
       <h1>Team</h1>
       {!mayManage && <p>Only owners can invite members and change roles.</p>}
-      <Members c={c} members={members} workspaces={workspaces} />
-      {mayManage && invitations.length > 0 && (
-        <Invitations invitations={invitations} workspaces={workspaces} />
-      )}
+      <Members c={c} {...team} />
+      {mayManage && invitations.length > 0 && <Invitations {...team} />}
       {mayManage && (
         <Section id="invite-heading" title="Invite a member" card>
-          <PostForm to="/settings/team/invitations" novalidate>
-            <FormError state={state} />
-            <Field name="email" label="Email" type="email" autocomplete="off" state={state} />
-            <RoleFields
-              workspaces={workspaces}
-              current={{ role: 'developer', workspaceIds: null }}
-              state={state}
-            />
+          <PostForm to="/settings/team/invitations" state={state}>
+            <Field name="email" label="Email" type="email" autocomplete="off" />
+            <RoleFields workspaces={workspaces} role="developer" workspaceIds={null} />
             <Button>Send invitation</Button>
           </PostForm>
         </Section>
@@ -98,16 +100,7 @@ async function teamPage(c: ConsoleContext, state: FormState = {}) {
   )
 }
 
-const Members = ({
-  c,
-  members,
-  workspaces,
-}: {
-  c: ConsoleContext
-  members: Member[]
-  workspaces: WorkspaceRow[]
-}) => {
-  const mayManage = permits(c.var.membership.role, 'administer')
+const Members = ({ c, members, workspaces, mayManage }: Team & { c: ConsoleContext }) => {
   const owners = members.filter(({ role }) => role === 'owner')
   return (
     <Table
@@ -126,56 +119,32 @@ const Members = ({
         member.role === 'owner' && owners.length === 1 ? (
           <span class="muted">Only owner</span>
         ) : (
-          <MemberActions c={c} member={member} />
+          memberActions(c, member, mayManage)
         ),
       ])}
     />
   )
 }
 
-const MemberActions = ({
-  c,
-  member: { userId, email: address },
-}: {
-  c: ConsoleContext
-  member: Member
-}) => {
-  const { role, organisation } = c.var.membership
-  const isSelf = userId === c.var.user.id
-  const mayManage = permits(role, 'administer')
+function memberActions(c: ConsoleContext, member: Member, mayManage: boolean) {
+  const path = `/settings/team/members/${member.userId}`
+  const isSelf = member.userId === c.var.user.id
+  const leave = ['Leave', `Leave ${c.var.membership.organisation.name}`] as const
+  const remove = ['Remove', `Remove ${member.email}`] as const
+  const button = (to: string, [text, label]: readonly [text: string, label: string]) => (
+    <Link to={to} role="button" class="secondary" aria-label={label}>
+      {text}
+    </Link>
+  )
   return (
     <div class="actions">
-      {mayManage && (
-        <Link
-          to={`/settings/team/members/${userId}`}
-          role="button"
-          class="secondary"
-          aria-label={`Change role of ${address}`}
-        >
-          Change role
-        </Link>
-      )}
-      {(mayManage || isSelf) && (
-        <Link
-          to={`/settings/team/members/${userId}/remove`}
-          role="button"
-          class="secondary"
-          aria-label={isSelf ? `Leave ${organisation.name}` : `Remove ${address}`}
-        >
-          {isSelf ? 'Leave' : 'Remove'}
-        </Link>
-      )}
+      {mayManage && button(path, ['Change role', `Change role of ${member.email}`])}
+      {(mayManage || isSelf) && button(`${path}/remove`, isSelf ? leave : remove)}
     </div>
   )
 }
 
-const Invitations = ({
-  invitations,
-  workspaces,
-}: {
-  invitations: InvitationRow[]
-  workspaces: WorkspaceRow[]
-}) => (
+const Invitations = ({ invitations, workspaces }: Team) => (
   <Section id="invitations-heading" title="Open invitations">
     <Table
       label="Open invitations"

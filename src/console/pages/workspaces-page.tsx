@@ -19,74 +19,88 @@ import { Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { scopeOf } from '../middleware/session.ts'
 import { Section } from '../components/section.tsx'
+import type { NoticeName } from '../form-notices.ts'
 import { redirectTo } from '../organisation-path.ts'
+
+const PAGE = '/settings/workspaces'
+const Named = z.object({ name })
+const Limited = z.object({ monthly_credits: monthlyCredits })
+const WithStatus = z.object({ status: z.enum(WORKSPACE_STATUSES) })
 
 export const workspaces = new Hono<ConsoleApp>()
   .get('/', (c) => workspacesPage(c))
   .post('/', async (c) => {
-    const form = await readForm(c, z.object({ name }))
+    const form = await readForm(c, Named)
     if (!form.ok) return workspacesPage(c, form)
     try {
       await createWorkspace({ ...scopeOf(c), name: form.data.name })
     } catch (error) {
       return workspacesPage(c, formStateOf(error, form.data))
     }
-    return redirectTo(c, '/settings/workspaces', 'workspace_created')
+    return redirectTo(c, PAGE, 'workspace_created')
   })
   .post('/:workspaceId/rename', async (c) => {
-    const form = await readForm(c, z.object({ name }))
-    if (!form.ok) return workspacesPage(c, {}, { id: c.req.param('workspaceId'), renaming: form })
     const workspaceId = c.req.param('workspaceId')
+    const form = await readForm(c, Named)
+    if (!form.ok) return workspacesPage(c, {}, { id: workspaceId, renaming: form })
     try {
       await updateWorkspace({ ...scopeOf(c), workspaceId, change: form.data })
     } catch (error) {
       const errors = { name: formStateOf(error).errors?.[''] ?? '' }
       return workspacesPage(c, {}, { id: workspaceId, renaming: { errors, values: form.data } })
     }
-    return redirectTo(c, '/settings/workspaces', 'workspace_renamed')
+    return redirectTo(c, PAGE, 'workspace_renamed')
   })
   .post('/:workspaceId/limit', async (c) => {
     const workspaceId = c.req.param('workspaceId')
-    const form = await readForm(c, z.object({ monthly_credits: monthlyCredits }))
+    const form = await readForm(c, Limited)
     if (!form.ok) return workspacesPage(c, {}, { id: workspaceId, limiting: form })
     const change = { monthlyCredits: form.data.monthly_credits }
-    try {
-      await updateWorkspace({ ...scopeOf(c), workspaceId, change })
-    } catch (error) {
-      return workspacesPage(c, formStateOf(error))
-    }
-    return redirectTo(c, '/settings/workspaces', 'workspace_limit_saved')
+    return updated(c, { workspaceId, change }, 'workspace_limit_saved')
   })
   .post('/:workspaceId/status', async (c) => {
-    const form = await readForm(c, z.object({ status: z.enum(WORKSPACE_STATUSES) }))
-    if (!form.ok) return redirectTo(c, '/settings/workspaces')
     const workspaceId = c.req.param('workspaceId')
-    try {
-      await updateWorkspace({ ...scopeOf(c), workspaceId, change: form.data })
-    } catch (error) {
-      return workspacesPage(c, formStateOf(error))
-    }
+    const form = await readForm(c, WithStatus)
+    if (!form.ok) return redirectTo(c, PAGE)
     const done = form.data.status === 'active' ? 'workspace_restored' : 'workspace_archived'
-    return redirectTo(c, '/settings/workspaces', done)
+    return updated(c, { workspaceId, change: form.data }, done)
   })
 
-/**
- * @param state of the form that creates a workspace
- * @param rejected the workspace with a form that has errors
- */
+/** Updates a workspace. Errors are shown at the top of the page. */
+async function updated(
+  c: ConsoleContext,
+  update: Pick<Parameters<typeof updateWorkspace>[0], 'workspaceId' | 'change'>,
+  done: NoticeName,
+) {
+  try {
+    await updateWorkspace({ ...scopeOf(c), ...update })
+  } catch (error) {
+    return workspacesPage(c, formStateOf(error))
+  }
+  return redirectTo(c, PAGE, done)
+}
+
+/** The workspace with a form that has errors. */
+interface RejectedForm {
+  id: string
+  renaming?: FormState
+  limiting?: FormState
+}
+
+/** @param state of the form that creates a workspace */
 async function workspacesPage(
   c: ConsoleContext,
   state: FormState = {},
-  rejected?: { id: string; renaming?: FormState; limiting?: FormState },
+  rejected: Partial<RejectedForm> = {},
 ) {
   const workspaces = await listWorkspaces(scopeOf(c))
   const use = await readCreditUse(scopeOf(c), workspaces)
   const { role, workspaceIds } = c.var.membership
   const mayManage = permits(role, 'administer')
-  const hasErrors = state.errors ?? rejected
+  const columns = ['Name', 'ID', 'Status', 'Credits this month', 'Created']
   return memberPage(
     c,
-    { title: 'Workspaces', status: hasErrors ? 422 : 200 },
+    { title: 'Workspaces', status: state.errors || rejected.id ? 422 : 200 },
     <>
       <h1>Workspaces</h1>
       <p>
@@ -96,14 +110,7 @@ async function workspacesPage(
       <FormError state={state} />
       <Table
         label="Workspaces"
-        columns={[
-          'Name',
-          'ID',
-          'Status',
-          'Credits this month',
-          'Created',
-          ...(mayManage ? ['Actions'] : []),
-        ]}
+        columns={mayManage ? [...columns, 'Actions'] : columns}
         rows={workspaces.map((workspace) => [
           workspace.name,
           <CopyableId id={workspace.id} label={`the ID of ${workspace.name}`} />,
@@ -114,26 +121,12 @@ async function workspacesPage(
             usedOf(workspace.monthlyCredits, use.get(workspace.id))
           ),
           <Timestamp as="day" at={workspace.createdAt} />,
-          <div class="actions">
-            <RenameForm
-              to={`/settings/workspaces/${workspace.id}/rename`}
-              current={workspace.name}
-              id={`name-${workspace.id}`}
-              label="New name"
-              state={rejected?.id === workspace.id ? rejected.renaming : undefined}
-              isOpen={rejected?.id === workspace.id && rejected.renaming !== undefined}
-            />
-            <LimitForm
-              workspace={workspace}
-              state={rejected?.id === workspace.id ? rejected.limiting : undefined}
-            />
-            <Archive workspace={workspace} />
-          </div>,
+          actionsOn(workspace, rejected.id === workspace.id ? rejected : {}),
         ])}
       />
       {mayManage ? (
         <Section id="new-workspace" title="Create a workspace" card>
-          <PostForm to="/settings/workspaces" novalidate>
+          <PostForm to={PAGE} novalidate>
             <Field name="name" label="Name" state={state} maxlength={100} />
             <Button>Create workspace</Button>
           </PostForm>
@@ -148,40 +141,44 @@ async function workspacesPage(
   )
 }
 
-/** A button that opens the form of the limit. */
-const LimitForm = ({
-  workspace: { id, name: current, monthlyCredits: limit },
-  state,
-}: {
-  workspace: WorkspaceRow
-  state: FormState | undefined
-}) => (
-  <details class="confirm plain" open={state !== undefined || undefined}>
-    <summary role="button" class="secondary" aria-label={`Limit ${current}`}>
-      Limit
-    </summary>
-    <PostForm to={`/settings/workspaces/${id}/limit`} novalidate>
-      <MonthlyCreditsField id={`limit-${id}`} state={state ?? {}} value={limit} />
-      <Button ariaLabel={`Save limit of ${current}`}>Save limit</Button>
-    </PostForm>
-  </details>
+const actionsOn = (
+  { id, name: current, status, monthlyCredits: limit }: WorkspaceRow,
+  { renaming, limiting }: Partial<RejectedForm>,
+) => (
+  <div class="actions">
+    <RenameForm
+      to={`${PAGE}/${id}/rename`}
+      current={current}
+      id={`name-${id}`}
+      label="New name"
+      state={renaming}
+      isOpen={renaming !== undefined}
+    />
+    <details class="confirm plain" open={limiting !== undefined || undefined}>
+      <summary role="button" class="secondary" aria-label={`Limit ${current}`}>
+        Limit
+      </summary>
+      <PostForm to={`${PAGE}/${id}/limit`} state={limiting ?? {}}>
+        <MonthlyCreditsField id={`limit-${id}`} value={limit} />
+        <Button ariaLabel={`Save limit of ${current}`}>Save limit</Button>
+      </PostForm>
+    </details>
+    {status === 'active' ? (
+      <ActionForm
+        to={`${PAGE}/${id}/status`}
+        label="Archive"
+        on={current}
+        kind="danger"
+        fields={{ status: 'archived' }}
+        confirm={`Archive “${current}”? Its current jobs continue. New jobs are rejected with workspace_not_found.`}
+      />
+    ) : (
+      <ActionForm
+        to={`${PAGE}/${id}/status`}
+        label="Restore"
+        on={current}
+        fields={{ status: 'active' }}
+      />
+    )}
+  </div>
 )
-
-const Archive = ({ workspace: { id, name: current, status } }: { workspace: WorkspaceRow }) =>
-  status === 'active' ? (
-    <ActionForm
-      to={`/settings/workspaces/${id}/status`}
-      label="Archive"
-      on={current}
-      kind="danger"
-      fields={{ status: 'archived' }}
-      confirm={`Archive “${current}”? Its current jobs continue. New jobs are rejected with workspace_not_found.`}
-    />
-  ) : (
-    <ActionForm
-      to={`/settings/workspaces/${id}/status`}
-      label="Restore"
-      on={current}
-      fields={{ status: 'active' }}
-    />
-  )

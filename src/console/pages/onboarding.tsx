@@ -1,0 +1,237 @@
+// Onboarding: organisation name, billing region, first workspace, first API key. The progress is stored,
+// so that a user can continue in another browser. A further organisation has the same steps.
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { invitationsTo } from '../../organisations/invitations.ts'
+import { membershipsOf } from '../../organisations/members.ts'
+import { MAX_OWNED_ORGANISATIONS } from '../../organisations/organisation-limits.ts'
+import {
+  beginAnother,
+  beginOnboarding,
+  chooseRegion,
+  confirmName,
+  findOnboarding,
+  completeOnboarding,
+  stepOf,
+} from '../../users/onboarding.ts'
+import type { OnboardingRow } from '../../platform/db/auth-schema.ts'
+import { REGIONS, currencyOf } from '../../domain/organisation.ts'
+import { ActionForm, Button, Field, PostForm, RadioCards } from '../components/form.tsx'
+import { cardPage } from '../components/layout.tsx'
+import { Notice } from '../components/notice.tsx'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { name } from '../fields.ts'
+import { actorOf, selectOrganisation, requireSession } from '../middleware/session.ts'
+import { formStateOf, readForm } from '../read-form.ts'
+import type { FormState } from '../read-form.ts'
+import { newKeyPage, storedKeyPage } from './onboarding-key.tsx'
+
+const START = '/console/onboarding'
+const PATHS = {
+  name: `${START}/name`,
+  region: `${START}/region`,
+  workspace: `${START}/workspace`,
+  done: `${START}/key`,
+} as const
+
+const REGION_NAMES = {
+  IN: 'India',
+  US: 'United States',
+  EU: 'European Union',
+  GLOBAL: 'Rest of the world',
+} as const
+
+const Named = z.object({ name })
+const Region = z.object({ region: z.enum(REGIONS, 'Choose a billing region.') })
+
+export const onboarding = new Hono<ConsoleApp>()
+  .use(requireSession)
+  .get('/', async (c) => {
+    const progress = await resume(c)
+    const left = c.req.query('left') !== undefined
+    if (progress && !progress.completedAt && !left) return c.redirect(PATHS[stepOf(progress)], 303)
+    const { id, email } = c.var.user
+    const [invited, joined] = await Promise.all([
+      invitationsTo(c.env, email),
+      membershipsOf(c.env, id),
+    ])
+    if (joined.length > 0) return c.redirect('/console', 303)
+    if (invited.length > 0) return c.redirect('/console/invitations', 303)
+    return noOrganisationPage(c)
+  })
+
+  .get('/new', async (c) => {
+    const progress = await findOnboarding(c.env, c.var.user.id)
+    const isOpen = progress && !progress.completedAt
+    return isOpen ? c.redirect(START, 303) : newOrganisationPage(c)
+  })
+  .post('/new', async (c) => {
+    const form = await readForm(c, Named)
+    if (!form.ok) return newOrganisationPage(c, form)
+    try {
+      await beginAnother({ env: c.env, userId: c.var.user.id, name: form.data.name })
+    } catch (error) {
+      return newOrganisationPage(c, formStateOf(error, form.data))
+    }
+    return c.redirect(START, 303)
+  })
+
+  .get('/name', async (c) => {
+    const progress = await resume(c)
+    if (progress?.completedAt) return c.redirect(PATHS.done, 303)
+    return namePage(c, { values: { name: progress?.organisationName ?? '' } })
+  })
+  .post('/name', async (c) => {
+    const form = await readForm(c, Named)
+    if (!form.ok) return namePage(c, form)
+    const owner = { env: c.env, userId: c.var.user.id }
+    await beginOnboarding({ ...owner, organisationName: form.data.name })
+    await confirmName({ ...owner, name: form.data.name })
+    return c.redirect(START, 303)
+  })
+
+  .get('/region', async (c) => (await redirectUnless(c, 'region')) ?? regionPage(c))
+  .post('/region', async (c) => {
+    const redirect = await redirectUnless(c, 'region')
+    if (redirect) return redirect
+    const form = await readForm(c, Region)
+    if (!form.ok) return regionPage(c, form)
+    await chooseRegion({ env: c.env, userId: c.var.user.id, regionCode: form.data.region })
+    return c.redirect(START, 303)
+  })
+
+  .get('/workspace', async (c) => (await redirectUnless(c, 'workspace')) ?? workspacePage(c))
+  .post('/workspace', async (c) => {
+    const progress = await resume(c)
+    // Reloading the key page posts the form again. The key is not shown twice.
+    if (progress?.completedAt) return c.redirect(PATHS.done, 303)
+    if (!progress || stepOf(progress) !== 'workspace') return c.redirect(START, 303)
+    const form = await readForm(c, Named)
+    if (!form.ok) return workspacePage(c, form)
+    const workspaceName = form.data.name
+    const created = await completeOnboarding({ env: c.env, actor: actorOf(c), workspaceName })
+    if (!created) return c.redirect(PATHS.done, 303)
+    selectOrganisation(c, progress.organisationId)
+    return newKeyPage(c, progress.organisationId, created)
+  })
+
+  .get('/key', async (c) => {
+    const progress = await resume(c)
+    if (!progress?.completedAt) return c.redirect(START, 303)
+    return storedKeyPage(c, progress.organisationName)
+  })
+
+/** Returns the stored progress. Starts onboarding with the organisation name of the sign-up form. */
+async function resume(c: ConsoleContext): Promise<OnboardingRow | undefined> {
+  const { id, organisationName } = c.var.user
+  const progress = await findOnboarding(c.env, id)
+  if (progress || !organisationName) return progress
+  return beginOnboarding({ env: c.env, userId: id, organisationName })
+}
+
+/** Redirects if the step is not the current one. */
+async function redirectUnless(c: ConsoleContext, step: keyof typeof PATHS) {
+  const progress = await resume(c)
+  return progress && stepOf(progress) === step ? null : c.redirect(START, 303)
+}
+
+const newOrganisationPage = (c: ConsoleContext, state: FormState = {}) =>
+  cardPage(
+    c,
+    { title: 'New organisation', state, aside: [['/console', 'Back to the console']] },
+    <>
+      <p>
+        An organisation has its own billing region, credits, members and API keys. You can own{' '}
+        {MAX_OWNED_ORGANISATIONS} organisations. Free credits are granted once per company.
+      </p>
+      <OrganisationNameForm action={`${START}/new`} state={state} />
+    </>,
+  )
+
+const namePage = (c: ConsoleContext, state: FormState) =>
+  cardPage(
+    c,
+    { title: 'Your organisation', heading: 'Confirm your organisation', step: 'name', state },
+    <>
+      <p>The name appears on invoices and in invitations.</p>
+      <OrganisationNameForm action={PATHS.name} state={state} />
+    </>,
+  )
+
+const OrganisationNameForm = (form: { action: string; state: FormState }) => (
+  <PostForm {...form}>
+    <Field
+      name="name"
+      label="Organisation name"
+      autocomplete="organization"
+      maxlength={100}
+      autofocus
+    />
+    <Button>Continue</Button>
+  </PostForm>
+)
+
+const regionPage = (c: ConsoleContext, state: FormState = {}) =>
+  cardPage(
+    c,
+    {
+      title: 'Billing region',
+      heading: 'Choose your billing region',
+      step: 'region',
+      state,
+      aside: [[PATHS.name, 'Back']],
+    },
+    <>
+      <Notice kind="info">
+        The region determines your currency. <strong>You cannot change it later.</strong>
+      </Notice>
+      <PostForm action={PATHS.region} state={state}>
+        <RadioCards
+          name="region"
+          legend="Billing region"
+          options={REGIONS.map((region) => ({
+            value: region,
+            label: REGION_NAMES[region],
+            note: <strong>{currencyOf(region)}</strong>,
+          }))}
+        />
+        <Button>Confirm region</Button>
+      </PostForm>
+    </>,
+  )
+
+const workspacePage = (c: ConsoleContext, state: FormState = {}) =>
+  cardPage(
+    c,
+    { title: 'First workspace', heading: 'Name your first workspace', step: 'workspace', state },
+    <>
+      <p>Workspaces group jobs, for example by shop or environment. You can add more later.</p>
+      <PostForm action={PATHS.workspace} state={state}>
+        <Field name="name" label="Workspace name" value="Default" maxlength={100} autofocus />
+        <Button>Create organisation</Button>
+      </PostForm>
+    </>,
+  )
+
+/** For a user who left, was removed, or whose invitation is no longer open. */
+const noOrganisationPage = (c: ConsoleContext) =>
+  cardPage(
+    c,
+    {
+      title: 'No organisation',
+      heading: 'You are not a member of any organisation',
+      aside: [['/console/account/delete', 'Delete your account']],
+    },
+    <>
+      <p>
+        To join an organisation, ask one of its owners to invite <strong>{c.var.user.email}</strong>
+        .
+      </p>
+      <div class="buttons">
+        <a href={`${START}/new`} role="button">
+          Create an organisation
+        </a>
+        <ActionForm action="/console/sign-out" label="Sign out" />
+      </div>
+    </>,
+  )
