@@ -1,3 +1,4 @@
+// Messages about a page.
 import type { Child } from 'hono/jsx'
 import type { NoticeKind } from '../form-notices.ts'
 
@@ -6,4 +7,11 @@ export const Notice = ({ kind, children }: { kind: NoticeKind; children?: Child 
   <p class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
     {children}
   </p>
+)
+
+/** States that payments are not real. Shown on all pages of the sandbox and on Billing. */
+export const SandboxBanner = () => (
+  <aside class="notice sandbox">
+    <strong>Sandbox payments: no money moves.</strong>
+  </aside>
 )

@@ -18,7 +18,7 @@ import { settingsOf } from '../../platform/settings.ts'
 import { ContactLink } from '../components/contact-link.tsx'
 import { guestPage } from '../components/layout.tsx'
 import { PlanCards } from '../components/plan-cards.tsx'
-import { SandboxBanner } from '../components/sandbox-banner.tsx'
+import { SandboxBanner } from '../components/notice.tsx'
 import { Table } from '../components/table.tsx'
 import type { ConsoleApp } from '../console-context.ts'
 

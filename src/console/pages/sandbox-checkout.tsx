@@ -1,24 +1,30 @@
 // The checkout of the sandbox, and the page where the holder of a card confirms a payment.
 import { Hono } from 'hono'
 import { z } from 'zod'
+import { formatMoney } from '../../billing/money.ts'
 import { describeCard } from '../../billing/sandbox/cards.ts'
 import { isOpen, statusOf } from '../../billing/sandbox/sandbox-payment-state.ts'
+import type { SandboxPayment } from '../../billing/sandbox/sandbox-payment-state.ts'
 import {
   confirmCheckout,
   findByAddress,
   payCheckout,
 } from '../../billing/sandbox/sandbox-payments.ts'
-import type { SandboxPayment } from '../../billing/sandbox/sandbox-payment-state.ts'
-import { formatMoney } from '../../billing/money.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { Button, FormError } from '../components/form.tsx'
-import { guestPage } from '../components/layout.tsx'
+import { Button, PostForm } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
-import { SandboxBanner } from '../components/sandbox-banner.tsx'
+import { Details } from '../components/section.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
-import { CardChoice, CardFields, messagePage, unknownPage } from './sandbox-parts.tsx'
+import {
+  CardChoice,
+  CardFields,
+  keyOf,
+  messagePage,
+  sandboxPage,
+  unknownPage,
+} from './sandbox-parts.tsx'
 
 type Checkout = SandboxPayment & { returnUrl: string; cancelUrl: string }
 
@@ -35,11 +41,11 @@ export const sandboxCheckout = new Hono<ConsoleApp>()
     if (!checkout) return unknownPage(c)
     if (!isOpen(checkout)) return c.redirect(nextPath(c, checkout), 303)
     const form = await readForm(c, CardChoice)
-    if (!form.ok) return checkoutPage(c, checkout, form, 422)
+    if (!form.ok) return checkoutPage(c, checkout, form)
     const paid = await payCheckout(c.env, checkout, form.data.number)
     if ('declined' in paid) {
       const errors = { '': `${paid.declined} You were not charged. Try another card.` }
-      return checkoutPage(c, checkout, { errors }, 422)
+      return checkoutPage(c, checkout, { errors })
     }
     return c.redirect(nextPath(c, checkout, paid), 303)
   })
@@ -60,8 +66,7 @@ export const sandboxCheckout = new Hono<ConsoleApp>()
   })
 
 async function checkoutOf(c: ConsoleContext): Promise<Checkout | null> {
-  const id = c.req.param('id') ?? ''
-  const payment = await findByAddress(c.env, id, c.req.query('key') ?? '')
+  const payment = await findByAddress(c.env, c.req.param('id') ?? '', keyOf(c))
   if (!payment?.returnUrl || !payment.cancelUrl) return null
   const { returnUrl, cancelUrl } = payment
   return { ...payment, returnUrl, cancelUrl }
@@ -74,7 +79,6 @@ function nextPath(c: ConsoleContext, checkout: Checkout, payment: SandboxPayment
   return status === 'expired' ? pathOf(checkout) : ownUrl(c, checkout.returnUrl)
 }
 
-/** The key is in the query, which is never logged. */
 const pathOf = ({ id, secret }: SandboxPayment, page: '' | '/confirm' = '') =>
   `/sandbox/checkout/${id}${page}?key=${secret}`
 
@@ -96,86 +100,67 @@ function closedPage(c: ConsoleContext, checkout: Checkout) {
       c,
       { title: 'This payment page has expired', status: 409 },
       'A payment page is valid for 2 hours. You were not charged. Start again from the billing page.',
-      { href: ownUrl(c, cancelUrl), text: 'Go to billing' },
+      [ownUrl(c, cancelUrl), 'Go to billing'],
     )
   }
   const [title, message] =
     status === 'processing'
       ? ['The payment is being processed', `The payment of ${item} takes a few seconds.`]
       : ['Already paid', `The payment of ${item} is complete. You are not charged again.`]
-  return messagePage(c, { title }, message, { href: ownUrl(c, returnUrl), text: 'Continue' })
+  return messagePage(c, { title }, message, [ownUrl(c, returnUrl), 'Continue'])
 }
 
-function checkoutPage(
-  c: ConsoleContext,
-  checkout: Checkout,
-  state: FormState = {},
-  status: 200 | 422 = 200,
-) {
+function checkoutPage(c: ConsoleContext, checkout: Checkout, state: FormState = {}) {
   const { item, plan, amount, currency } = checkout
   const price = formatMoney(amount, currency)
-  return guestPage(
+  return sandboxPage(
     c,
-    { title: 'Checkout', status },
-    <>
-      <SandboxBanner />
-      <p class="breadcrumb">
-        <a href={ownUrl(c, checkout.cancelUrl)}>← Cancel and go back</a>
-      </p>
-      <article class="checkout">
-        <h1>
-          {item}
-          <strong>
-            {price}
-            {plan && <small> per month</small>}
-          </strong>
-        </h1>
-        <form method="post" action={pathOf(checkout)}>
-          <FormError state={state} />
-          {c.req.query('declined') && !state.errors && (
-            <Notice kind="bad">
-              The confirmation was declined. You were not charged. Try again or use another card.
-            </Notice>
-          )}
-          <CardFields state={state} />
-          <Button>Pay {price}</Button>
-        </form>
-      </article>
-    </>,
+    { title: 'Checkout', state, back: [ownUrl(c, checkout.cancelUrl), 'Cancel and go back'] },
+    <article class="checkout">
+      <h1>
+        {item}
+        <strong>
+          {price}
+          {plan && <small> per month</small>}
+        </strong>
+      </h1>
+      <PostForm action={pathOf(checkout)} state={state}>
+        {c.req.query('declined') && !state.errors && (
+          <Notice kind="bad">
+            The confirmation was declined. You were not charged. Try again or use another card.
+          </Notice>
+        )}
+        <CardFields />
+        <Button>Pay {price}</Button>
+      </PostForm>
+    </article>,
   )
 }
 
-function confirmPage(c: ConsoleContext, checkout: Checkout) {
-  const { item, amount, currency, card } = checkout
-  return guestPage(
+const confirmPage = (c: ConsoleContext, checkout: Checkout) =>
+  sandboxPage(
     c,
     { title: 'Confirm the payment' },
-    <>
-      <SandboxBanner />
-      <article>
-        <h1>Confirm the payment</h1>
-        <p>This page simulates the confirmation by the bank of the cardholder.</p>
-        <dl>
-          <dt>Amount</dt>
-          <dd>{formatMoney(amount, currency)}</dd>
-          <dt>Paid to</dt>
-          <dd>Try-On</dd>
-          <dt>For</dt>
-          <dd>{item}</dd>
-          <dt>Card</dt>
-          <dd>{card && describeCard(card)}</dd>
-        </dl>
-        <form method="post" action={pathOf(checkout, '/confirm')} class="action">
-          <div class="buttons">
-            <Button kind="primary" name="decision" value="approve">
-              Approve
-            </Button>
-            <Button kind="secondary" name="decision" value="decline">
-              Decline
-            </Button>
-          </div>
-        </form>
-      </article>
-    </>,
+    <article>
+      <h1>Confirm the payment</h1>
+      <p>This page simulates the confirmation by the bank of the cardholder.</p>
+      <Details
+        rows={[
+          ['Amount', formatMoney(checkout.amount, checkout.currency)],
+          ['Paid to', 'Try-On'],
+          ['For', checkout.item],
+          ['Card', checkout.card && describeCard(checkout.card)],
+        ]}
+      />
+      <PostForm action={pathOf(checkout, '/confirm')} class="action">
+        <div class="buttons">
+          <Button kind="primary" name="decision" value="approve">
+            Approve
+          </Button>
+          <Button kind="secondary" name="decision" value="decline">
+            Decline
+          </Button>
+        </div>
+      </PostForm>
+    </article>,
   )
-}

@@ -1,11 +1,15 @@
-// What the pages of the sandbox share: the choice of a test card, and pages with a message.
+// What the pages of the sandbox share. The key of a page is in its query, which is never logged.
 import type { Child } from 'hono/jsx'
 import { z } from 'zod'
 import { TEST_CARDS, testCard } from '../../billing/sandbox/cards.ts'
+import { RadioCards } from '../components/form.tsx'
 import { guestPage } from '../components/layout.tsx'
-import { SandboxBanner } from '../components/sandbox-banner.tsx'
+import type { Anchor } from '../components/layout.tsx'
+import { SandboxBanner } from '../components/notice.tsx'
 import type { ConsoleContext } from '../console-context.ts'
 import type { FormState } from '../read-form.ts'
+
+export const keyOf = (c: ConsoleContext) => c.req.query('key') ?? ''
 
 /** A chosen card as its last four digits. The number is neither stored nor shown again. */
 export const CardChoice = z.object({
@@ -17,54 +21,60 @@ export const CardChoice = z.object({
     return z.NEVER
   }),
 })
-
 /** The test cards as radio buttons. */
-export const CardFields = ({ state = {} }: { state?: FormState }) => {
-  const chosen = testCard(state.values?.['number'] ?? '') ?? '4242'
-  const error = state.errors?.['number']
-  return (
-    <fieldset class="choices" aria-describedby={error ? 'number-error' : undefined}>
-      <legend>Test card</legend>
-      {TEST_CARDS.map(({ number, effect }) => (
-        <label>
-          <input
-            type="radio"
-            name="number"
-            value={number}
-            checked={number.endsWith(chosen) || undefined}
-          />
-          <span>{number.replace(/(.{4})(?=.)/g, '$1 ')}</span> <small>{effect}</small>
-        </label>
-      ))}
-      {error && (
-        <small id="number-error" class="error">
-          {error}
-        </small>
-      )}
-    </fieldset>
-  )
+export const CardFields = () => (
+  <RadioCards
+    name="number"
+    legend="Test card"
+    value={TEST_CARDS[0].number}
+    options={TEST_CARDS.map(({ number, effect }) => ({
+      value: number,
+      label: number.replace(/(.{4})(?=.)/g, '$1 '),
+      note: <small>{effect}</small>,
+    }))}
+  />
+)
+
+interface SandboxPage {
+  title: string
+  status?: 404 | 409
+  state?: FormState
+  /** The link to the service. */
+  back?: Anchor
 }
 
-/** A page with a message and one link. */
-export const messagePage = (
-  c: ConsoleContext,
-  options: { title: string; status?: 200 | 404 | 409 },
-  message: Child,
-  link: { href: string; text: string },
-) =>
+/** A page of the sandbox. @param content with its heading */
+export const sandboxPage = (c: ConsoleContext, { back, ...options }: SandboxPage, content: Child) =>
   guestPage(
     c,
     options,
     <>
       <SandboxBanner />
-      <article>
-        <h1>{options.title}</h1>
-        <p>{message}</p>
-        <a href={link.href} role="button">
-          {link.text}
-        </a>
-      </article>
+      {back && (
+        <p class="breadcrumb">
+          <a href={back[0]}>← {back[1]}</a>
+        </p>
+      )}
+      {content}
     </>,
+  )
+
+export const messagePage = (
+  c: ConsoleContext,
+  options: SandboxPage,
+  message: string,
+  [href, text]: Anchor,
+) =>
+  sandboxPage(
+    c,
+    options,
+    <article>
+      <h1>{options.title}</h1>
+      <p>{message}</p>
+      <a href={href} role="button">
+        {text}
+      </a>
+    </article>,
   )
 
 /** The page of an address that is wrong, or that is not valid any more. */
@@ -73,5 +83,5 @@ export const unknownPage = (c: ConsoleContext) =>
     c,
     { title: 'Payment page not found', status: 404 },
     'The address of this page is wrong or has expired. Start again from the billing page.',
-    { href: '/console/billing', text: 'Go to billing' },
+    ['/console/billing', 'Go to billing'],
   )

@@ -2,12 +2,26 @@
 // by the holder of a card, change of the card, invoices.
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
+import { formatMoney } from '../../billing/money.ts'
+import { describeCard } from '../../billing/sandbox/cards.ts'
 import { isSandboxClosed } from '../../billing/sandbox/sandbox.ts'
+import { findCardPage } from '../../billing/sandbox/sandbox-customers.ts'
+import { buyerOf, reversalsOf, statusOf } from '../../billing/sandbox/sandbox-payment-state.ts'
+import type { SandboxPayment } from '../../billing/sandbox/sandbox-payment-state.ts'
+import { findByAddress } from '../../billing/sandbox/sandbox-payments.ts'
+import { changeCard } from '../../billing/sandbox/sandbox-subscriptions.ts'
+import { consolePath } from '../../domain/console-path.ts'
 import { AppError } from '../../domain/errors.ts'
-import type { ConsoleApp } from '../console-context.ts'
-import { sandboxCard } from './sandbox-card.tsx'
+import { suffixOf } from '../../platform/ids.ts'
+import { Button, PostForm } from '../components/form.tsx'
+import type { Anchor } from '../components/layout.tsx'
+import { Notice } from '../components/notice.tsx'
+import { Details } from '../components/section.tsx'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { readForm } from '../read-form.ts'
+import type { FormState } from '../read-form.ts'
 import { sandboxCheckout } from './sandbox-checkout.tsx'
-import { sandboxInvoice } from './sandbox-invoice.tsx'
+import { CardChoice, CardFields, keyOf, sandboxPage, unknownPage } from './sandbox-parts.tsx'
 
 /** Invoices remain when another provider is set. */
 const requireOpenSandbox = createMiddleware<ConsoleApp>(async (c, next) => {
@@ -19,5 +33,81 @@ export const sandbox = new Hono<ConsoleApp>()
   .use('/checkout/*', requireOpenSandbox)
   .use('/card/*', requireOpenSandbox)
   .route('/checkout', sandboxCheckout)
-  .route('/card', sandboxCard)
-  .route('/invoices', sandboxInvoice)
+  .get('/card', (c) => cardPage(c))
+  .post('/card', async (c) => {
+    const customer = await customerOf(c)
+    if (!customer) return unknownPage(c)
+    const form = await readForm(c, CardChoice)
+    if (!form.ok) return cardPage(c, form)
+    await changeCard(c.env, customer, form.data.number)
+    return c.redirect(`${cardPath(c)}&saved=1`, 303)
+  })
+
+  .get('/invoices/:id', async (c) => {
+    const payment = await findByAddress(c.env, c.req.param('id'), keyOf(c))
+    if (!payment || statusOf(payment) !== 'paid') return unknownPage(c)
+    return invoicePage(c, payment, await buyerOf(c.env, payment))
+  })
+
+const customerOf = (c: ConsoleContext) => findCardPage(c.env, keyOf(c))
+
+const cardPath = (c: ConsoleContext) => `/sandbox/card?${new URLSearchParams({ key: keyOf(c) })}`
+
+async function cardPage(c: ConsoleContext, state: FormState = {}) {
+  const customer = await customerOf(c)
+  if (!customer) return unknownPage(c)
+  const { card, organisationId } = customer
+  const back: Anchor = [consolePath(organisationId, '/billing/portal/return'), 'Back to Try-On']
+  return sandboxPage(
+    c,
+    { title: 'Payment method', state, back },
+    <article>
+      <h1>Payment method</h1>
+      {c.req.query('saved') && <Notice kind="good">The card was changed.</Notice>}
+      <p>{card === null ? 'No card is stored.' : `Current card: ${describeCard(card)}`}</p>
+      <PostForm action={cardPath(c)} state={state}>
+        <CardFields />
+        <Button>Change card</Button>
+      </PostForm>
+    </article>,
+  )
+}
+
+const DATE = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' })
+
+function invoicePage(c: ConsoleContext, payment: SandboxPayment, buyer: string) {
+  const { paidAt, item, amount, currency, card } = payment
+  const { amountRefunded } = reversalsOf(payment)
+  const title = `Invoice ${numberOf(payment)}`
+  return sandboxPage(
+    c,
+    { title },
+    <article>
+      <h1>{title}</h1>
+      <Details
+        rows={[
+          ['Seller', 'Try-On'],
+          ['Billed to', buyer],
+          ['Date', DATE.format(paidAt ?? undefined)],
+          ['Status', outcomeOf(amount, amountRefunded)],
+          [item, formatMoney(amount, currency)],
+          ['Tax', formatMoney(0, currency)],
+          [`Paid with ${card && describeCard(card)}`, formatMoney(amount, currency)],
+          amountRefunded > 0 && ['Refunded', `−${formatMoney(amountRefunded, currency)}`],
+        ]}
+      />
+      <p class="muted">Created by the payment sandbox. Not a tax document: no money was charged.</p>
+    </article>,
+  )
+}
+
+/** Such as `SB-Q4K3M5N6PX`, or `SB-Q4K3M5N6PX-3` for the third period of a subscription. */
+function numberOf({ id }: SandboxPayment): string {
+  const [suffix = '', period] = suffixOf(id).split('_')
+  return ['SB', suffix.slice(-10).toUpperCase(), period].filter(Boolean).join('-')
+}
+
+function outcomeOf(amount: number, amountRefunded: number): string {
+  if (amountRefunded === 0) return 'Paid'
+  return amountRefunded < amount ? 'Paid, partly refunded' : 'Paid, refunded'
+}
