@@ -36,7 +36,7 @@ import { pathOf, redirectTo } from './organisation-path.ts'
 import { overview } from './pages/overview.tsx'
 import { playground } from './pages/playground.tsx'
 import { pricing } from './pages/pricing.tsx'
-import { requests } from './pages/request-log-page.tsx'
+import { requests } from './pages/requests.tsx'
 import {
   permitted,
   requireOrganisation,

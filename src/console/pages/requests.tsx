@@ -1,0 +1,246 @@
+// The request log: the list of requests to /v1, and the page of one. The use cases check the permission.
+import { Hono } from 'hono'
+import { z } from 'zod'
+import { errorDocsPath } from '../../domain/docs.ts'
+import { isActive } from '../../organisations/active-key.ts'
+import { readRequest, readRequestLog } from '../../organisations/request-log/read-requests.ts'
+import type { RequestPage, RequestWithKey } from '../../organisations/request-log/read-requests.ts'
+import { ROUTES } from '../../organisations/request-log/logged-routes.ts'
+import { ModeBadge } from '../components/badges.tsx'
+import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
+import { memberPage } from '../components/layout.tsx'
+import { Breadcrumb, Link } from '../components/link.tsx'
+import { Filters, ListHeading, Pages } from '../components/list.tsx'
+import { Notice } from '../components/notice.tsx'
+import { Details, Section } from '../components/section.tsx'
+import { EmptyState, IdLink, Table } from '../components/table.tsx'
+import { formatDuration, Timestamp } from '../components/time.tsx'
+import { csvResponse, EXPORT_PAGE_SIZE, rowsOf } from '../csv-response.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { parameter } from '../fields.ts'
+import { scopeOf } from '../middleware/session.ts'
+import { withQuery } from '../query-string.ts'
+import { LOGGED_CODES, requestHint } from '../request-hints.ts'
+
+const PAGE = '/requests'
+const PAGE_SIZE = 50
+
+const text = parameter(z.string().trim().min(1).max(255))
+const position = parameter(z.string().regex(/^\d+\.\d+$/))
+const Filter = z.object({
+  q: text,
+  status: parameter(z.enum(['2xx', '4xx', '5xx'])),
+  code: text,
+  key: text,
+  route: text,
+})
+type Filter = z.infer<typeof Filter>
+const Start = z.object({ before: position, after: position })
+
+export const requests = new Hono<ConsoleApp>()
+  .get('/', async (c) => {
+    const query = Filter.parse(c.req.query())
+    const start = Start.parse(c.req.query())
+    const log = await readRequestLog({ ...searchOf(c, query), ...start, limit: PAGE_SIZE })
+    const { newerThan, olderThan, isPartial } = log
+    const to = (position: z.infer<typeof Start>) => withQuery(PAGE, { ...query, ...position })
+    return memberPage(
+      c,
+      { title: 'Request log' },
+      <>
+        <ListHeading title="Request log" csv={withQuery(`${PAGE}/export.csv`, query)} />
+        <p>
+          Requests to the API in the last 7 days, without query values and IP addresses. Rejected
+          ones have the error message, and submissions a redacted body. A request appears within a
+          few seconds.
+        </p>
+        <Filters
+          to={PAGE}
+          query={query}
+          search={{ label: 'Request ID or job ID', maxlength: 255 }}
+          selects={[
+            ['status', 'Status', Filter.shape.status.unwrap().unwrap().options],
+            ['code', 'Error code', LOGGED_CODES],
+            ['route', 'Route', ROUTES],
+            [
+              'key',
+              'API key',
+              log.keys.map(({ id, name, lastFour }) => [id, `${name} (${lastFour})`]),
+            ],
+          ]}
+        />
+        {log.requests.length === 0
+          ? noRequests(c, query, log)
+          : requestTable(log.requests, query.q !== undefined)}
+        <Pages
+          links={{
+            Newer: newerThan && to({ after: newerThan }),
+            [isPartial ? 'Continue searching' : 'Older']: olderThan && to({ before: olderThan }),
+          }}
+        />
+      </>,
+    )
+  })
+
+  .get('/export.csv', async (c) => {
+    const query = Filter.parse(c.req.query())
+    const read = async (before?: string) => {
+      const page = await readRequestLog({ ...searchOf(c, query), before, limit: EXPORT_PAGE_SIZE })
+      return { rows: page.requests, next: page.olderThan }
+    }
+    const pages = rowsOf(read, {
+      time: (row) => new Date(row.at),
+      status: (row) => row.status,
+      error_code: (row) => row.code,
+      method: (row) => row.method,
+      route: (row) => row.route,
+      mode: (row) => row.mode,
+      api_key_id: (row) => row.apiKey?.id,
+      duration_ms: (row) => row.ms,
+      request_id: (row) => row.requestId,
+      job_id: (row) => row.jobId,
+      error_message: (row) => row.message,
+    })
+    return csvResponse(c, { name: 'requests', list: 'request log' }, pages)
+  })
+
+  .get('/:requestId', async (c) => {
+    const entry = await readRequest({
+      ...scopeOf(c),
+      requestId: c.req.param('requestId'),
+      position: position.parse(c.req.query('entry')),
+    })
+    return memberPage(c, { title: 'Request' }, requestContent(entry))
+  })
+
+const searchOf = (c: ConsoleContext, { q, status, code, key, route }: Filter) => ({
+  ...scopeOf(c),
+  keyId: key,
+  filter: {
+    // An ID is found in both modes.
+    mode: q === undefined ? c.var.mode : undefined,
+    statusClass: status && Number(status.charAt(0)),
+    code,
+    route,
+    id: q,
+  },
+})
+
+const requestTable = (requests: RequestWithKey[], showsMode: boolean) => (
+  <Table
+    label="Requests"
+    columns={['Status', 'Request', 'Job', 'API key', 'Duration', 'Request ID', 'Time']}
+    numeric={['Duration']}
+    narrow={{ Status: 'thumb', Request: 'main', Time: 'side', 'Request ID': 'sub' }}
+    rows={requests.map((request) => [
+      <>
+        {statusOf(request)} {showsMode && <ModeBadge mode={request.mode} />}
+      </>,
+      <>
+        <code>{nameOf(request)}</code>
+        {request.code !== null && <span class="subline">{request.code}</span>}
+      </>,
+      request.jobId !== null && <IdLink to={`/jobs/${request.jobId}`} id={request.jobId} />,
+      keyOf(request),
+      formatDuration(request.ms),
+      <IdLink
+        to={`${PAGE}/${encodeURIComponent(request.requestId)}?entry=${request.position}`}
+        id={request.requestId}
+      />,
+      <Timestamp as="ago" at={request.at} />,
+    ])}
+  />
+)
+
+function noRequests(c: ConsoleContext, query: Filter, { isPartial }: RequestPage) {
+  if (isPartial) {
+    return (
+      <EmptyState title="No matching requests so far">
+        <p>The log is long. Continue the search with older requests.</p>
+      </EmptyState>
+    )
+  }
+  const isFiltered = Object.values(query).some(Boolean)
+  return (
+    <EmptyState title={isFiltered ? 'No matching requests' : `No ${c.var.mode} requests yet`}>
+      {isFiltered ? (
+        <p>
+          <Link to={PAGE}>Clear the filters</Link>
+        </p>
+      ) : (
+        <p>
+          Send one with the <a href="/docs/quick-start">quick start</a>.
+        </p>
+      )}
+    </EmptyState>
+  )
+}
+
+const requestContent = (entry: Awaited<ReturnType<typeof readRequest>>) => (
+  <>
+    <Breadcrumb to={{ [PAGE]: 'Request log' }} />
+    <h1 class="request-title">
+      <code>{nameOf(entry)}</code>
+    </h1>
+    <p class="job-status">
+      {statusOf(entry)} <ModeBadge mode={entry.mode} />
+    </p>
+    {entry.code !== null && (
+      <Notice kind={entry.code === 'internal_error' ? 'bad' : 'info'}>
+        <strong>{entry.code}</strong>: {requestHint(entry.code)}{' '}
+        <a href={errorDocsPath(entry.code)}>Read about this error</a>
+      </Notice>
+    )}
+    <Section id="details-heading" title="Details" card>
+      <Details
+        rows={[
+          ['Request ID', <CopyableId id={entry.requestId} label="request ID" />],
+          ['Time', <Timestamp as="second" at={entry.at} />],
+          ['Duration', formatDuration(entry.ms)],
+          ['API key', keyOf(entry)],
+          entry.code !== null && ['Error code', <code>{entry.code}</code>],
+          entry.message !== null && ['Message', entry.message],
+          entry.jobId !== null && [
+            'Job',
+            <Link class="id" to={`/jobs/${entry.jobId}`}>
+              {entry.jobId}
+            </Link>,
+          ],
+          entry.jobId !== null && [
+            'Other requests',
+            <Link to={withQuery(PAGE, { q: entry.jobId })}>All requests of this job</Link>,
+          ],
+        ]}
+      />
+    </Section>
+    {entry.body !== null && (
+      <Section id="body-heading" title="Request body" card>
+        <p class="muted">URLs are stored without their query, other values are not stored.</p>
+        <CopyableText label="Request body" text={entry.body} />
+      </Section>
+    )}
+  </>
+)
+
+const nameOf = ({ method, route }: RequestWithKey) =>
+  `${method} ${route === '' ? 'unknown path' : route}`
+
+function statusOf({ status }: RequestWithKey) {
+  const colour = status >= 500 ? 'bad' : status >= 400 ? 'waiting' : 'good'
+  return <span class={`badge ${colour}`}>{status}</span>
+}
+
+const keyOf = ({ apiKey }: RequestWithKey) =>
+  apiKey ? (
+    <>
+      <span class="key-name" title={apiKey.name}>
+        {apiKey.name}
+      </span>
+      <span class="subline">
+        …{apiKey.lastFour}
+        {!isActive(apiKey) && ', revoked'}
+      </span>
+    </>
+  ) : (
+    <span class="muted">Unknown key</span>
+  )
