@@ -1,13 +1,13 @@
-// Code that submits a job, for copying: curl, TypeScript and Python. It runs as it is.
+// Code for copying, in several languages: it submits a job, or verifies webhooks. It runs as it is.
+import { z } from 'zod'
 import { CLIENT_ARCHIVE, PYTHON_ARCHIVE } from '../domain/docs.ts'
+import type { ConsoleContext } from './console-context.ts'
 
 /** As the API key of a snippet: the code reads the key from this environment variable. */
 export const KEY_FROM_ENVIRONMENT = '$TRY_ON_API_KEY'
 
-export interface Snippet {
-  label: string
-  code: string
-}
+const Snippet = z.object({ label: z.string(), code: z.string() })
+export type Snippet = z.infer<typeof Snippet>
 
 interface TryOnRequest {
   /** The origin of this service. */
@@ -85,3 +85,13 @@ const scriptText = (text: string) =>
     .slice(1, -1)
     .replaceAll(String.raw`\"`, '"')
     .replaceAll("'", String.raw`\'`)}'`
+
+/**
+ * Code that verifies webhooks with the secret in `TRY_ON_WEBHOOK_SECRET`. It is that of the guide, which the
+ * build writes to a static file.
+ */
+export async function verifySnippets(c: ConsoleContext): Promise<Snippet[]> {
+  const url = new URL('/static/verify-webhook.json', c.req.url)
+  const response = await c.env.ASSETS.fetch(url)
+  return response.ok ? z.array(Snippet).parse(await response.json()) : []
+}

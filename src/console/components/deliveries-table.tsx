@@ -1,18 +1,18 @@
 // A table of webhook deliveries.
 import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
 import type { Delivery } from '../../webhooks/delivery/deliveries-store.ts'
-import { DeliveryBadge } from './badges.tsx'
+import { StatusBadge } from './badges.tsx'
 import { Link } from './link.tsx'
+import { Section } from './section.tsx'
 import { IdLink, Table } from './table.tsx'
 import { Timestamp } from './time.tsx'
 
-export const DeliveriesTable = ({
-  deliveries: rows,
-  endpoints,
-}: {
+interface DeliveriesProps {
   deliveries: Delivery[]
   endpoints: Pick<EndpointRow, 'id' | 'name'>[]
-}) =>
+}
+
+export const DeliveriesTable = ({ deliveries: rows, endpoints }: DeliveriesProps) =>
   rows.length === 0 ? (
     <p class="muted">No deliveries yet.</p>
   ) : (
@@ -26,9 +26,9 @@ export const DeliveriesTable = ({
           {delivery.type}
         </Link>,
         <IdLink to={`/jobs/${delivery.jobId}`} id={delivery.jobId} />,
-        <DeliveryBadge status={delivery.status} />,
-        <Receiver delivery={delivery} endpoints={endpoints} />,
-        <Response delivery={delivery} />,
+        <StatusBadge status={delivery.status} />,
+        receiverOf(delivery, endpoints),
+        responseOf(delivery),
         delivery.attempts,
         <Timestamp as="ago" at={delivery.createdAt} />,
       ])}
@@ -41,27 +41,30 @@ export const withoutQuery = (url: string): string => {
   return parsed ? parsed.host + parsed.pathname : url
 }
 
-const Receiver = ({
-  delivery: { url, endpointId },
-  endpoints,
-}: {
-  delivery: Delivery
-  endpoints: Pick<EndpointRow, 'id' | 'name'>[]
-}) => {
-  const name =
-    endpointId === null
-      ? undefined
-      : (endpoints.find(({ id }) => id === endpointId)?.name ?? 'Deleted endpoint')
+function receiverOf({ url, endpointId }: Delivery, endpoints: DeliveriesProps['endpoints']) {
+  const endpoint = endpoints.find(({ id }) => id === endpointId)
   return (
     <span class="receiver" title={withoutQuery(url)}>
-      {name !== undefined && <span class="endpoint-name">{name}</span>}
+      {endpointId !== null && (
+        <span class="endpoint-name">{endpoint?.name ?? 'Deleted endpoint'}</span>
+      )}
       <span class="url">{withoutQuery(url)}</span>
     </span>
   )
 }
 
-const Response = ({ delivery: { attempts, responseStatus, error } }: { delivery: Delivery }) => {
+function responseOf({ attempts, responseStatus, error }: Delivery) {
   if (attempts === 0) return <span class="muted">–</span>
-  if (responseStatus !== null) return <>{responseStatus}</>
-  return <span class="error-text">{error ?? 'no response'}</span>
+  return responseStatus ?? <span class="error-text">{error ?? 'no response'}</span>
 }
+
+/** The start of the list, on the pages of endpoints. @param all the query of the whole list */
+export const LatestDeliveries = ({ all = '', ...props }: DeliveriesProps & { all?: string }) => (
+  <Section
+    id="deliveries-heading"
+    title="Latest deliveries"
+    action={<Link to={`/settings/webhooks/deliveries${all}`}>All deliveries</Link>}
+  >
+    <DeliveriesTable {...props} />
+  </Section>
+)

@@ -1,20 +1,26 @@
 // Parts of pages: a section with a heading, and a list of names and values.
 import type { Child } from 'hono/jsx'
 
-/** @param card shows a frame */
-export const Section = ({
-  id,
-  title,
-  card = false,
-  children,
-}: {
+interface SectionProps {
   id: string
   title: Child
+  /** Shows a frame. */
   card?: boolean
+  /** Beside the heading. */
+  action?: Child
   children?: Child
-}) => (
+}
+
+export const Section = ({ id, title, card = false, action, children }: SectionProps) => (
   <section class={card ? 'card' : undefined} aria-labelledby={id}>
-    <h2 id={id}>{title}</h2>
+    {action === undefined ? (
+      <h2 id={id}>{title}</h2>
+    ) : (
+      <div class="bar">
+        <h2 id={id}>{title}</h2>
+        {action}
+      </div>
+    )}
     {children}
   </section>
 )
@@ -24,19 +30,7 @@ export const Details = ({
   rows,
 }: {
   rows: (false | null | '' | [name: string, value: Child])[]
-}) => (
-  <dl>
-    {rows.map(
-      (row) =>
-        row && (
-          <>
-            <dt>{row[0]}</dt>
-            <dd>{row[1]}</dd>
-          </>
-        ),
-    )}
-  </dl>
-)
+}) => <dl>{rows.map((row) => row && [<dt>{row[0]}</dt>, <dd>{row[1]}</dd>])}</dl>
 
 /** Numbers and facts as tiles, each with an optional line below. */
 export const Figures = ({

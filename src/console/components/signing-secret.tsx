@@ -1,34 +1,30 @@
 // The signing secret of webhooks: reveals and rotates it, and shows code that verifies signatures.
+import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
 import type { Snippet } from '../snippets.ts'
 import { CodeSnippets } from './code-snippets.tsx'
 import { CopyableText } from './copyable-text.tsx'
 import { ActionForm } from './form.tsx'
+import { Section } from './section.tsx'
 import { Timestamp } from './time.tsx'
 
-/**
- * @param to the page whose actions `reveal` and `rotate` are posted
- * @param signs the deliveries that the secret signs
- * @param previousUntil until when the previous secret also signs
- */
-export const SigningSecret = ({
-  to,
-  signs,
-  previousUntil,
-  revealed,
-  canManage,
-  snippets,
-}: {
+interface SigningSecretProps {
+  /** The page whose actions `reveal` and `rotate` are posted. */
   to: string
+  /** The deliveries that the secret signs. */
   signs: string
-  previousUntil: Date | null
+  endpoint: EndpointRow
   revealed: string | undefined
   canManage: boolean
+  /** Code that verifies signatures. */
   snippets: Snippet[]
-}) => {
+}
+
+export const SigningSecret = (props: SigningSecretProps) => {
+  const { to, signs, endpoint, revealed, canManage, snippets } = props
+  const previousUntil = endpoint.secretPreviousUntil
   const overlapping = previousUntil !== null && previousUntil.getTime() > Date.now()
   return (
-    <section class="card" aria-labelledby="secret-heading">
-      <h2 id="secret-heading">Signing secret</h2>
+    <Section id="secret-heading" title="Signing secret" card>
       <p>
         {signs} according to <a href="https://www.standardwebhooks.com">Standard Webhooks</a>.
         Verify the signature with this secret.
@@ -73,7 +69,7 @@ export const SigningSecret = ({
         <p class="muted">Only owners and developers can reveal and rotate the signing secret.</p>
       )}
       <VerifyCode secret={revealed} snippets={snippets} />
-    </section>
+    </Section>
   )
 }
 

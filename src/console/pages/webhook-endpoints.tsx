@@ -17,33 +17,34 @@ import { listFailingReceivers } from '../../webhooks/endpoints/failing-receivers
 import { listDeliveries } from '../../webhooks/delivery/read-deliveries.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { CopyableId } from '../components/copyable-text.tsx'
-import { EndpointFields } from '../components/endpoint-fields.tsx'
+import { EndpointFields, endpointForm } from '../components/endpoint-form.tsx'
 import { EndpointStatus } from '../components/endpoint-list.tsx'
-import { ActionForm, Button, FormError, PostForm } from '../components/form.tsx'
+import { ActionForm, Button, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Link } from '../components/link.tsx'
+import { Breadcrumb } from '../components/link.tsx'
+import { Details, Section } from '../components/section.tsx'
 import { SigningSecret } from '../components/signing-secret.tsx'
 import { TestEvent } from '../components/test-event.tsx'
 import { Timestamp } from '../components/time.tsx'
-import { endpointForm } from '../endpoint-form.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
-import { permitted, scopeOf } from '../middleware/session.ts'
+import { scopeOf } from '../middleware/session.ts'
 import { redirectTo } from '../organisation-path.ts'
 import { formStateOf, readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
-import { verifySnippets } from '../verify-snippets.ts'
-import { DeliveriesTable } from '../components/deliveries-table.tsx'
+import { verifySnippets } from '../snippets.ts'
+import { LatestDeliveries } from '../components/deliveries-table.tsx'
 
 const LATEST_DELIVERIES = 5
-const pathTo = (id: string) => `/settings/webhooks/endpoints/${id}`
+const WEBHOOKS = '/settings/webhooks'
+const pathTo = (id: string) => `${WEBHOOKS}/endpoints/${id}`
 
 export const webhookEndpoints = new Hono<ConsoleApp>()
-  .get('/', (c) => redirectTo(c, '/settings/webhooks'))
-  .get('/new', permitted('develop'), (c) => {
+  .get('/', (c) => redirectTo(c, WEBHOOKS))
+  .get('/new', (c) => {
     if (!permitsUnlimited(c.var.membership, 'develop')) throw new AppError('not_found')
     return newEndpointPage(c, newId('we'))
   })
-  .post('/', permitted('develop'), async (c) => {
+  .post('/', async (c) => {
     const id = endpointIdOf((await c.req.parseBody())['id'])
     const form = await readForm(c, endpointForm(urlPolicyOf(c)))
     if (!form.ok) return newEndpointPage(c, id, form)
@@ -55,29 +56,29 @@ export const webhookEndpoints = new Hono<ConsoleApp>()
     return redirectTo(c, pathTo(id), 'endpoint_added')
   })
   .get('/:id', async (c) => endpointPage(c, await readOwn(c)))
-  .post('/:id', permitted('develop'), async (c) => {
+  .post('/:id', async (c) => {
     const endpoint = await readOwn(c)
     const form = await readForm(c, endpointForm(urlPolicyOf(c)))
     if (!form.ok) return endpointPage(c, endpoint, { state: form })
     await updateEndpoint({ ...scopeOf(c), endpointId: endpoint.id, change: form.data })
     return redirectTo(c, pathTo(endpoint.id), 'endpoint_saved')
   })
-  .post('/:id/enabled', permitted('develop'), async (c) => {
+  .post('/:id/enabled', async (c) => {
     const endpointId = idIn(c)
     const enabled = (await c.req.parseBody())['enabled'] === '1'
     await updateEndpoint({ ...scopeOf(c), endpointId, change: { enabled } })
     return redirectTo(c, pathTo(endpointId))
   })
-  .post('/:id/delete', permitted('develop'), async (c) => {
+  .post('/:id/delete', async (c) => {
     await deleteEndpoint({ ...scopeOf(c), endpointId: idIn(c) })
-    return redirectTo(c, '/settings/webhooks', 'endpoint_deleted')
+    return redirectTo(c, WEBHOOKS, 'endpoint_deleted')
   })
-  .post('/:id/reveal', permitted('develop'), requireRecentSignIn, async (c) => {
+  .post('/:id/reveal', requireRecentSignIn, async (c) => {
     const endpoint = await readOwn(c)
     const revealed = await revealSecret({ ...scopeOf(c), endpointId: endpoint.id })
     return endpointPage(c, endpoint, { revealed })
   })
-  .post('/:id/rotate', permitted('develop'), requireRecentSignIn, async (c) => {
+  .post('/:id/rotate', requireRecentSignIn, async (c) => {
     const endpointId = idIn(c)
     await rotateSecret({ ...scopeOf(c), endpointId })
     return redirectTo(c, pathTo(endpointId), 'endpoint_secret_rotated')
@@ -100,22 +101,17 @@ const readOwn = (c: ConsoleContext) => readEndpoint({ ...scopeOf(c), endpointId:
 const newEndpointPage = (c: ConsoleContext, id: string, state: FormState = {}) =>
   memberPage(
     c,
-    {
-      title: 'Add endpoint',
-      status: state.errors ? 422 : 200,
-    },
+    { title: 'Add endpoint', state },
     <>
-      <Breadcrumb />
+      <Breadcrumb to={{ [WEBHOOKS]: 'Webhooks' }} />
       <h1>Add endpoint</h1>
       <p>
         The endpoint receives the events of jobs that end from now on, in addition to the default
         URL and the URLs of jobs. It gets its own signing secret.
       </p>
-      <FormError state={state} />
       <section class="card">
-        <PostForm to="/settings/webhooks/endpoints" novalidate>
-          <input type="hidden" name="id" value={id} />
-          <EndpointFields state={state} />
+        <PostForm to={`${WEBHOOKS}/endpoints`} fields={{ id }} state={state}>
+          <EndpointFields />
           <Button>Add endpoint</Button>
         </PostForm>
       </section>
@@ -142,47 +138,34 @@ async function endpointPage(
   ])
   return memberPage(
     c,
-    {
-      title: endpoint.name,
-      status: state.errors ? 422 : 200,
-    },
+    { title: endpoint.name, state },
     <>
-      <Breadcrumb />
+      <Breadcrumb to={{ [WEBHOOKS]: 'Webhooks' }} />
       <h1 class="long">{endpoint.name}</h1>
-      <dl>
-        <dt>Status</dt>
-        <dd>
-          <EndpointStatus endpoint={endpoint} failing={failing} />
-        </dd>
-        <dt>Endpoint ID</dt>
-        <dd>
-          <CopyableId id={endpoint.id} label="endpoint ID" />
-        </dd>
-        <dt>Added</dt>
-        <dd>
-          <Timestamp at={endpoint.createdAt} />
-        </dd>
-      </dl>
-      <section aria-labelledby="deliveries-heading">
-        <div class="bar">
-          <h2 id="deliveries-heading">Latest deliveries</h2>
-          <Link to={`/settings/webhooks/deliveries?endpoint=${endpoint.id}`}>All deliveries</Link>
-        </div>
-        <DeliveriesTable deliveries={latest.deliveries} endpoints={[endpoint]} />
-      </section>
+      <Details
+        rows={[
+          ['Status', <EndpointStatus endpoint={endpoint} failing={failing} />],
+          ['Endpoint ID', <CopyableId id={endpoint.id} label="endpoint ID" />],
+          ['Added', <Timestamp at={endpoint.createdAt} />],
+        ]}
+      />
+      <LatestDeliveries
+        deliveries={latest.deliveries}
+        endpoints={[endpoint]}
+        all={`?endpoint=${endpoint.id}`}
+      />
       {canDevelop && (
-        <section class="card" aria-labelledby="settings-heading">
-          <h2 id="settings-heading">Settings</h2>
-          <PostForm to={path} novalidate>
-            <EndpointFields endpoint={endpoint} state={state} />
+        <Section id="settings-heading" title="Settings" card>
+          <PostForm to={path} state={state}>
+            <EndpointFields endpoint={endpoint} />
             <Button>Save</Button>
           </PostForm>
-        </section>
+        </Section>
       )}
       <SigningSecret
         to={path}
         signs="Deliveries to this endpoint are signed"
-        previousUntil={endpoint.secretPreviousUntil}
+        endpoint={endpoint}
         canManage={canDevelop}
         revealed={revealed}
         snippets={snippets}
@@ -193,30 +176,23 @@ async function endpointPage(
   )
 }
 
-const Breadcrumb = () => (
-  <p class="breadcrumb">
-    <Link to="/settings/webhooks">Webhooks</Link>
-  </p>
-)
-
-const Danger = ({ endpoint }: { endpoint: EndpointRow }) => (
-  <section class="card" aria-labelledby="danger-heading">
-    <h2 id="danger-heading">{endpoint.enabled ? 'Disable or delete' : 'Enable or delete'}</h2>
+const Danger = ({ endpoint: { id, name, enabled } }: { endpoint: EndpointRow }) => (
+  <Section id="danger-heading" title={enabled ? 'Disable or delete' : 'Enable or delete'} card>
     <p>A disabled endpoint receives no events. Events that wait for a retry fail.</p>
     <div class="buttons">
       <ActionForm
-        to={`${pathTo(endpoint.id)}/enabled`}
-        label={endpoint.enabled ? 'Disable' : 'Enable'}
-        on={endpoint.name}
-        fields={{ enabled: endpoint.enabled ? '0' : '1' }}
+        to={`${pathTo(id)}/enabled`}
+        label={enabled ? 'Disable' : 'Enable'}
+        on={name}
+        fields={{ enabled: enabled ? '0' : '1' }}
       />
       <ActionForm
-        to={`${pathTo(endpoint.id)}/delete`}
+        to={`${pathTo(id)}/delete`}
         label="Delete"
-        on={endpoint.name}
+        on={name}
         kind="danger"
         confirm="Delete this endpoint and its signing secret? Its events stay in the list and cannot be sent again."
       />
     </div>
-  </section>
+  </Section>
 )

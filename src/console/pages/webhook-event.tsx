@@ -7,19 +7,21 @@ import { isEventId } from '../../platform/ids.ts'
 import { readDelivery, readEvent } from '../../webhooks/delivery/read-deliveries.ts'
 import { resendEvent } from '../../webhooks/delivery/resend.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { DeliveryBadge } from '../components/badges.tsx'
+import { StatusBadge } from '../components/badges.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { DeliveryAttempt } from '../components/delivery-attempt.tsx'
 import { ActionForm } from '../components/form.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
-import { Link } from '../components/link.tsx'
+import { Breadcrumb, Link } from '../components/link.tsx'
 import { Notice } from '../components/notice.tsx'
+import { Details } from '../components/section.tsx'
 import { EmptyState } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { liveSecondsOf } from '../delivery-polling.ts'
-import { permitted, scopeOf } from '../middleware/session.ts'
+import { scopeOf } from '../middleware/session.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
 
+const WEBHOOKS = '/settings/webhooks'
 const REFRESH_SECONDS = 2
 const MINUTE_MS = 60_000
 
@@ -34,10 +36,7 @@ export const webhookEvent = new Hono<ConsoleApp>()
         ...(!isDeliveryFinal(event.status) && { refreshSeconds: REFRESH_SECONDS }),
       },
       <>
-        <p class="breadcrumb">
-          <Link to="/settings/webhooks">Webhooks</Link>
-          <Link to="/settings/webhooks/deliveries">Deliveries</Link>
-        </p>
+        <Breadcrumb to={{ [WEBHOOKS]: 'Webhooks', [`${WEBHOOKS}/deliveries`]: 'Deliveries' }} />
         <h1>{event.type}</h1>
         <EventSection c={c} delivery={delivery} />
       </>,
@@ -48,10 +47,10 @@ export const webhookEvent = new Hono<ConsoleApp>()
     const delivery = await readOwnDelivery(c)
     return memberFragment(c, <EventSection c={c} delivery={delivery} />)
   })
-  .post('/:eventId/resend', permitted('develop'), async (c) => {
+  .post('/:eventId/resend', async (c) => {
     const event = await readEvent({ ...scopeOf(c), eventId: eventIdIn(c) })
     const started = await resendEvent({ ...scopeOf(c), eventId: event.id })
-    const path = `/settings/webhooks/${event.id}`
+    const path = `${WEBHOOKS}/${event.id}`
     return started
       ? redirectTo(c, `${path}?sent=${event.attempts}`)
       : redirectTo(c, path, 'event_busy')
@@ -68,22 +67,18 @@ function eventIdIn(c: ConsoleContext): string {
 const readOwnDelivery = (c: ConsoleContext) =>
   readDelivery({ ...scopeOf(c), eventId: eventIdIn(c) })
 
-const EventSection = ({
-  c,
-  delivery: {
-    source: { event, endpoint },
-    attempts,
-  },
-}: {
+interface EventProps {
   c: ConsoleContext
   delivery: Awaited<ReturnType<typeof readDelivery>>
-}) => {
+}
+
+const EventSection = ({ c, delivery: { source, attempts } }: EventProps) => {
+  const { event, endpoint } = source
   const sent = c.req.query('sent')
   const isOpen = !isDeliveryFinal(event.status)
-  const isDeleted = !endpoint
   // A retry that starts soon cannot be sent before: see `reopenEvent`.
   const isSoon = isOpen && event.dueAt.getTime() < Date.now() + MINUTE_MS
-  const live = `/settings/webhooks/${event.id}/live${sent ? `?sent=${encodeURIComponent(sent)}` : ''}`
+  const live = `${WEBHOOKS}/${event.id}/live${sent ? `?sent=${encodeURIComponent(sent)}` : ''}`
   return (
     <section
       aria-label="Event"
@@ -93,52 +88,42 @@ const EventSection = ({
     >
       {/* After a resend, `sent` is the number of attempts before it. */}
       {isOpen && sent === String(event.attempts) && <Notice kind="info">Sending again …</Notice>}
-      <dl>
-        <dt>Status</dt>
-        <dd>
-          <DeliveryBadge status={event.status} />{' '}
-          {isOpen && (
-            <span class="muted" aria-busy="true">
-              This page updates automatically.
-            </span>
-          )}
-        </dd>
-        <dt>Event</dt>
-        <dd>
-          <CopyableId id={event.id} label="event ID" />
-        </dd>
-        <dt>Job</dt>
-        <dd>
-          <Link class="id" to={`/jobs/${event.jobId}`}>
-            {event.jobId}
-          </Link>
-        </dd>
-        {event.endpointId !== null && (
-          <>
-            <dt>Endpoint</dt>
-            <dd>
-              {endpoint ? (
-                <Link to={`/settings/webhooks/endpoints/${endpoint.id}`}>{endpoint.name}</Link>
-              ) : (
-                <span class="muted">Deleted endpoint</span>
+      <Details
+        rows={[
+          [
+            'Status',
+            <>
+              <StatusBadge status={event.status} />{' '}
+              {isOpen && (
+                <span class="muted" aria-busy="true">
+                  This page updates automatically.
+                </span>
               )}
-            </dd>
-          </>
-        )}
-        <dt>URL</dt>
-        <dd class="address">{event.url}</dd>
-        {event.status === 'retrying' && event.dueAt.getTime() > Date.now() && (
-          <>
-            <dt>Next attempt</dt>
-            <dd>
-              <Timestamp at={event.dueAt} />
-            </dd>
-          </>
-        )}
-      </dl>
-      {permits(c.var.membership.role, 'develop') && !isDeleted && !isSoon && (
+            </>,
+          ],
+          ['Event', <CopyableId id={event.id} label="event ID" />],
+          [
+            'Job',
+            <Link class="id" to={`/jobs/${event.jobId}`}>
+              {event.jobId}
+            </Link>,
+          ],
+          event.endpointId !== null && [
+            'Endpoint',
+            endpoint ? (
+              <Link to={`${WEBHOOKS}/endpoints/${endpoint.id}`}>{endpoint.name}</Link>
+            ) : (
+              <span class="muted">Deleted endpoint</span>
+            ),
+          ],
+          ['URL', event.url],
+          event.status === 'retrying' &&
+            event.dueAt.getTime() > Date.now() && ['Next attempt', <Timestamp at={event.dueAt} />],
+        ]}
+      />
+      {permits(c.var.membership.role, 'develop') && endpoint && !isSoon && (
         <p class="buttons">
-          <ActionForm to={`/settings/webhooks/${event.id}/resend`} label="Send again" />
+          <ActionForm to={`${WEBHOOKS}/${event.id}/resend`} label="Send again" />
         </p>
       )}
       <h2>Attempts</h2>

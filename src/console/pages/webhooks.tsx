@@ -16,56 +16,56 @@ import { listFailingReceivers } from '../../webhooks/endpoints/failing-receivers
 import { listDeliveries, listEndpointOutcomes } from '../../webhooks/delivery/read-deliveries.ts'
 import { endTestJob, testImageUrl } from '../../webhooks/test-event.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { LatestDeliveries } from '../components/deliveries-table.tsx'
+import { defaultUrlForm } from '../components/endpoint-form.tsx'
 import { EndpointList } from '../components/endpoint-list.tsx'
-import { Button, Field, PostForm } from '../components/form.tsx'
+import { Button, Field, FormError, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Link } from '../components/link.tsx'
-import { Notice } from '../components/notice.tsx'
+import { Section } from '../components/section.tsx'
 import { SigningSecret } from '../components/signing-secret.tsx'
 import { EmptyState } from '../components/table.tsx'
 import { TestEvent } from '../components/test-event.tsx'
-import { defaultUrlForm } from '../endpoint-form.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
-import { permitted, scopeOf } from '../middleware/session.ts'
+import { scopeOf } from '../middleware/session.ts'
 import { redirectTo } from '../organisation-path.ts'
 import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
+import { verifySnippets } from '../snippets.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
-import { verifySnippets } from '../verify-snippets.ts'
-import { DeliveriesTable } from '../components/deliveries-table.tsx'
 import { deliveries } from './deliveries.tsx'
 import { DisabledEndpoints, disabledEndpoints } from './disabled-endpoints.tsx'
 import { webhookEndpoints } from './webhook-endpoints.tsx'
 import { webhookEvent } from './webhook-event.tsx'
 
+const PAGE = '/settings/webhooks'
 const LATEST_DELIVERIES = 5
 
 const OUTCOMES = ['completed', 'failed', 'refunded', 'cancelled'] as const
 
 export const webhooks = new Hono<ConsoleApp>()
-  .use(permitted('jobs'))
   .get('/', (c) => webhooksPage(c))
-  .post('/url', permitted('develop'), async (c) => {
+  .post('/url', async (c) => {
     const form = await readForm(c, defaultUrlForm(urlPolicyOf(c)))
     if (!form.ok) return webhooksPage(c, form)
     await setDefaultUrl({ ...scopeOf(c), url: form.data.url || null })
-    return redirectTo(c, '/settings/webhooks', 'default_url_saved')
+    return redirectTo(c, PAGE, 'default_url_saved')
   })
-  .post('/reveal', permitted('develop'), requireRecentSignIn, async (c) =>
+  .post('/reveal', requireRecentSignIn, async (c) =>
     webhooksPage(c, {}, await revealSecret(defaultEndpointIn(c))),
   )
-  .post('/rotate', permitted('develop'), requireRecentSignIn, async (c) => {
+  .post('/rotate', requireRecentSignIn, async (c) => {
     await rotateSecret(defaultEndpointIn(c))
     // The redirect prevents a second rotation when the page is reloaded.
-    return redirectTo(c, '/settings/webhooks', 'secret_rotated')
+    return redirectTo(c, PAGE, 'secret_rotated')
   })
   // Runs a test job, whose event is delivered like any other event, but to one receiver only.
-  .post('/test', permitted('develop'), async (c) => {
+  .post('/test', async (c) => {
     const endpoint = z.string().default(DEFAULT_ENDPOINT)
     const schema = z.object({ outcome: z.enum(OUTCOMES), nonce: Nonce, endpoint })
     const form = await readForm(c, schema)
     const url = form.ok && (await testUrlOf(c, form.data.endpoint))
-    if (!form.ok || !url) return redirectTo(c, '/settings/webhooks')
+    if (!form.ok || !url) return redirectTo(c, PAGE)
     const type = `job.${form.data.outcome}` as const
     const imageUrl = testImageUrl(type)
     const submitted = await submitFromConsole(c, {
@@ -114,7 +114,7 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
   const listed = defaultEndpoint.url ? endpoints : added
   return memberPage(
     c,
-    { title: 'Webhooks', status: state.errors ? 422 : 200 },
+    { title: 'Webhooks', state },
     <>
       <h1>Webhooks</h1>
       <p>
@@ -122,20 +122,23 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
         default URL if the job has none, and to each added endpoint that receives its type. The{' '}
         <a href="/docs/webhooks">webhooks guide</a> shows how to verify and handle events.
       </p>
-      {state.errors?.[''] && <Notice kind="bad">{state.errors['']}</Notice>}
+      <FormError state={state} />
       <DisabledEndpoints
         endpoints={failing.filter(({ disabledAt }) => disabledAt !== null)}
         canEnable={canDevelop}
       />
-      <section aria-labelledby="endpoints-heading">
-        <div class="bar">
-          <h2 id="endpoints-heading">Endpoints</h2>
-          {canDevelop && added.length < MAX_ADDED_ENDPOINTS && (
-            <Link to="/settings/webhooks/endpoints/new" role="button" class="secondary">
+      <Section
+        id="endpoints-heading"
+        title="Endpoints"
+        action={
+          canDevelop &&
+          added.length < MAX_ADDED_ENDPOINTS && (
+            <Link to={`${PAGE}/endpoints/new`} role="button" class="secondary">
               Add endpoint
             </Link>
-          )}
-        </div>
+          )
+        }
+      >
         {listed.length === 0 ? (
           <EmptyState title="No endpoints yet">
             <p>
@@ -146,19 +149,29 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
         ) : (
           <EndpointList endpoints={listed} health={{ failing, outcomes }} />
         )}
-      </section>
-      <section aria-labelledby="deliveries-heading">
-        <div class="bar">
-          <h2 id="deliveries-heading">Latest deliveries</h2>
-          <Link to="/settings/webhooks/deliveries">All deliveries</Link>
-        </div>
-        <DeliveriesTable deliveries={latest.deliveries} endpoints={endpoints} />
-      </section>
-      {canDevelop && <DefaultUrl url={defaultEndpoint.url} state={state} />}
+      </Section>
+      <LatestDeliveries deliveries={latest.deliveries} endpoints={endpoints} />
+      {canDevelop && (
+        <Section id="url-heading" title="Default URL" card>
+          <PostForm to={`${PAGE}/url`} novalidate>
+            <Field
+              name="url"
+              label="URL"
+              type="url"
+              value={defaultEndpoint.url}
+              placeholder="https://shop.example/webhooks/try-on"
+              hint="Receives all events of jobs that do not set webhook_url. Leave empty to send events only to the URLs of jobs and to added endpoints."
+              required={false}
+              state={state}
+            />
+            <Button>Save</Button>
+          </PostForm>
+        </Section>
+      )}
       <SigningSecret
-        to="/settings/webhooks"
+        to={PAGE}
         signs="Deliveries to the default URL and to URLs of jobs are signed"
-        previousUntil={defaultEndpoint.secretPreviousUntil}
+        endpoint={defaultEndpoint}
         canManage={canDevelop}
         revealed={revealed}
         snippets={snippets}
@@ -167,22 +180,3 @@ async function webhooksPage(c: ConsoleContext, state: FormState = {}, revealed?:
     </>,
   )
 }
-
-const DefaultUrl = ({ url, state }: { url: string; state: FormState }) => (
-  <section class="card" aria-labelledby="url-heading">
-    <h2 id="url-heading">Default URL</h2>
-    <PostForm to="/settings/webhooks/url" novalidate>
-      <Field
-        name="url"
-        label="URL"
-        type="url"
-        value={url}
-        placeholder="https://shop.example/webhooks/try-on"
-        hint="Receives all events of jobs that do not set webhook_url. Leave empty to send events only to the URLs of jobs and to added endpoints."
-        required={false}
-        state={state}
-      />
-      <Button>Save</Button>
-    </PostForm>
-  </section>
-)
