@@ -28,7 +28,6 @@ import { limitConcurrentPages, limitNetwork } from './middleware/throttle.tsx'
 import { checklist } from './pages/go-live-checklist.tsx'
 import { devMailbox } from './pages/dev-mailbox.tsx'
 import { member } from './pages/member.tsx'
-import { notifications } from './pages/account-notifications.tsx'
 import { onboarding } from './pages/onboarding.tsx'
 import { organisationSettings } from './pages/organisation-settings.tsx'
 import { passwordReset } from './pages/password-reset.tsx'
@@ -126,8 +125,6 @@ const signedIn = new Hono<ConsoleApp>()
   .route('/', switchOrganisation)
   .route('/:organisationId{org_[0-9a-z]+}', organisationPages)
   .use(requireOrganisation)
-  .get('/account/notifications', (c) => c.redirect('/console/account', 303))
-  .route('/account/notifications', notifications)
   .route('/account', account)
   .all('*', redirectToOrganisation)
 

@@ -1,7 +1,18 @@
-// The forms of the account page: name, password, email address, sessions and passkeys.
+// The forms of the account page: name, password, email address, sessions, passkeys and notifications.
 import { Hono } from 'hono'
 import { z } from 'zod'
+import { AppError } from '../../domain/errors.ts'
 import { requestEmailChange } from '../../users/email-change.ts'
+import { updatePreferences } from '../../users/notification-preferences.ts'
+import {
+  addPasskey,
+  assertionOptions,
+  listPasskeys,
+  MAX_PASSKEYS,
+  registrationOptions,
+  removePasskey,
+  renamePasskey,
+} from '../../users/passkeys.ts'
 import { passwordProblem } from '../../users/password-policy.ts'
 import { changePassword } from '../../users/passwords.ts'
 import { revokeSessions } from '../../users/sessions.ts'
@@ -9,37 +20,101 @@ import { changeName } from '../../users/users.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import { confirmIdentity } from '../confirm-identity.tsx'
-import type { ConsoleApp } from '../console-context.ts'
-import { currentPassword, displayName, newPassword, workEmail } from '../fields.ts'
+import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
+import { currentPassword, displayName, name, newPassword, workEmail } from '../fields.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { actorOf, startSession } from '../middleware/session.ts'
 import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
 import { redirectWithNotice } from '../form-notices.ts'
+import type { NoticeName } from '../form-notices.ts'
+import { passkeyOrigin, setPasskeyChallenge, takePasskeyChallenge } from '../passkey-challenge.ts'
 import { readForm } from '../read-form.ts'
 import { sendSecurityEmail } from '../send-security-mail.ts'
-import { ACCOUNT_PAGE, accountPage } from './account-page.tsx'
-import { accountPasskeys } from './account-passkeys.tsx'
+import { accountPage } from './account-page.tsx'
 import { twoFactor } from './two-factor-pages.tsx'
 
-const PasswordChange = z.object({ current: currentPassword, password: newPassword })
+const PAGE = '/console/account'
+const PASSKEY_PROBLEMS = {
+  expired: 'The request has expired. Add the passkey again.',
+  rejected: 'The passkey was not accepted. Add it again.',
+  too_many: `You can have at most ${MAX_PASSKEYS} passkeys, each of them once.`,
+}
+
+const requestOf = (c: ConsoleContext) => ({ env: c.env, actor: actorOf(c) })
+
+/** Shows a tab of the page. */
+const showTab = (c: ConsoleContext, tab: string, notice: NoticeName) =>
+  redirectWithNotice(c, `${PAGE}#${tab}`, notice)
+
+const passkeys = new Hono<ConsoleApp>()
+  .get('/', (c) => c.redirect(PAGE, 303))
+  .get('/:passkeyId/:form', (c) => c.redirect(PAGE, 303))
+
+  .post('/options', async (c) => {
+    const { user } = c.var
+    const challenge = await setPasskeyChallenge(c, 'add', user.id)
+    const origin = passkeyOrigin(c)
+    return c.json(await registrationOptions({ env: c.env, origin, challenge, user }))
+  })
+  .post('/confirmation-options', async (c) => {
+    const { id } = c.var.user
+    const ids = (await listPasskeys(c.env, id)).map((passkey) => passkey.id)
+    const challenge = await setPasskeyChallenge(c, 'confirm', id)
+    return c.json(assertionOptions({ origin: passkeyOrigin(c), challenge, ids }))
+  })
+
+  .post('/', requireRecentSignIn, async (c) => {
+    const form = await readForm(c, z.object({ passkey_name: name, credential: z.string() }))
+    if (!form.ok) return accountPage(c, form)
+    const { passkey_name: passkeyName, credential } = form.data
+    const challenge = await takePasskeyChallenge(c, 'add', c.var.user.id)
+    const passkey = { name: passkeyName, origin: passkeyOrigin(c), credential }
+    const result =
+      challenge === undefined
+        ? 'expired'
+        : await addPasskey({ ...requestOf(c), ...passkey, challenge })
+    if (result !== 'added') {
+      const errors = { credential: PASSKEY_PROBLEMS[result] }
+      return accountPage(c, { errors, values: { passkey_name: passkeyName } })
+    }
+    sendSecurityEmail(c, c.var.user.email, 'passkey_added')
+    return showTab(c, 'security', 'passkey_added')
+  })
+  .post('/:passkeyId/rename', async (c) => {
+    const form = await readForm(c, z.object({ name }))
+    if (!form.ok) return accountPage(c, { errors: { credential: form.errors['name'] ?? '' } })
+    const passkeyId = c.req.param('passkeyId')
+    const isRenamed = await renamePasskey({ ...requestOf(c), passkeyId, name: form.data.name })
+    if (!isRenamed) throw new AppError('not_found')
+    return showTab(c, 'security', 'passkey_renamed')
+  })
+  .post('/:passkeyId/remove', requireRecentSignIn, async (c) => {
+    const isRemoved = await removePasskey({
+      ...requestOf(c),
+      passkeyId: c.req.param('passkeyId'),
+    })
+    if (!isRemoved) throw new AppError('not_found')
+    sendSecurityEmail(c, c.var.user.email, 'passkey_removed')
+    return showTab(c, 'security', 'passkey_removed')
+  })
 
 export const account = new Hono<ConsoleApp>()
   .route('/two-factor', twoFactor)
-  .route('/passkeys', accountPasskeys)
+  .route('/passkeys', passkeys)
   .get('/', (c) => accountPage(c))
   // The actions of forms, whose pages are the account page.
-  .get('/:form{name|email|password}', (c) => c.redirect(ACCOUNT_PAGE, 303))
+  .get('/:form{name|email|password|notifications}', (c) => c.redirect(PAGE, 303))
 
   .post('/name', async (c) => {
     const form = await readForm(c, z.object({ display_name: displayName }))
     if (!form.ok) return accountPage(c, form)
-    const { display_name: name } = form.data
-    if (name !== c.var.user.name) await changeName({ env: c.env, actor: actorOf(c), name })
-    return redirectWithNotice(c, ACCOUNT_PAGE, 'name_saved')
+    const newName = form.data.display_name
+    if (newName !== c.var.user.name) await changeName({ ...requestOf(c), name: newName })
+    return redirectWithNotice(c, PAGE, 'name_saved')
   })
 
   .post('/password', async (c) => {
-    const form = await readForm(c, PasswordChange)
+    const form = await readForm(c, z.object({ current: currentPassword, password: newPassword }))
     if (!form.ok) return accountPage(c, form)
     const { id, email } = c.var.user
     const { password } = form.data
@@ -50,10 +125,10 @@ export const account = new Hono<ConsoleApp>()
     const confirmed = await confirmIdentity(c, '', 'current')
     if (confirmed instanceof Response) return confirmed
     if ('errors' in confirmed) return accountPage(c, confirmed)
-    await changePassword({ env: c.env, actor: actorOf(c), password })
+    await changePassword({ ...requestOf(c), password })
     sendSecurityEmail(c, email, 'password_changed')
     await startSession(c, { id, email }, confirmed.method)
-    return redirectWithNotice(c, `${ACCOUNT_PAGE}#security`, 'password_changed')
+    return showTab(c, 'security', 'password_changed')
   })
 
   .post('/email', requireMailSetUp, requireRecentSignIn, async (c) => {
@@ -66,21 +141,27 @@ export const account = new Hono<ConsoleApp>()
     }
     const tooMany = await limitMail(c, 'address-change', email)
     if (tooMany) return tooMany
-    await requestEmailChange({ env: c.env, actor: actorOf(c), email, baseUrl: baseUrlOf(c) })
-    return redirectWithNotice(c, ACCOUNT_PAGE, 'email_change_sent')
+    await requestEmailChange({ ...requestOf(c), email, baseUrl: baseUrlOf(c) })
+    return redirectWithNotice(c, PAGE, 'email_change_sent')
   })
 
   .post('/sessions/sign-out-others', async (c) => {
-    const which = { except: c.var.user.sessionId }
-    await revokeSessions({ env: c.env, actor: actorOf(c), which })
-    return redirectWithNotice(c, `${ACCOUNT_PAGE}#security`, 'sessions_signed_out')
+    await revokeSessions({ ...requestOf(c), which: { except: c.var.user.sessionId } })
+    return showTab(c, 'security', 'sessions_signed_out')
   })
   .post('/sessions/:sessionId/sign-out', async (c) => {
-    const which = { id: c.req.param('sessionId') }
-    await revokeSessions({ env: c.env, actor: actorOf(c), which })
-    return redirectWithNotice(c, `${ACCOUNT_PAGE}#security`, 'session_signed_out')
+    await revokeSessions({ ...requestOf(c), which: { id: c.req.param('sessionId') } })
+    return showTab(c, 'security', 'session_signed_out')
   })
   .post('/sign-out-everywhere', async (c) => {
-    await revokeSessions({ env: c.env, actor: actorOf(c), which: 'all' })
+    await revokeSessions({ ...requestOf(c), which: 'all' })
     return c.redirect('/console/sign-in', 303)
+  })
+
+  .post('/notifications', async (c) => {
+    const form = await c.req.formData()
+    const on = new Set(form.getAll('on'))
+    const choices = new Map(form.getAll('shown').map((name) => [String(name), on.has(name)]))
+    await updatePreferences({ ...requestOf(c), choices })
+    return showTab(c, 'notifications', 'notifications_saved')
   })

@@ -1,31 +1,24 @@
-// The page of the user's account. Its forms are handled in the other files account-*.tsx.
+// The page of the user's account. Its forms are handled in account-forms.tsx.
+import type { NotificationKind } from '../../domain/notification.ts'
 import { listPasskeys } from '../../users/passkeys.ts'
 import { listSessions } from '../../users/sessions.ts'
 import { readPreferences } from '../../users/notification-preferences.ts'
-import type { ConsoleContext, SessionUser } from '../console-context.ts'
-import {
-  CodeField,
-  CurrentPasswordField,
-  NewPasswordField,
-} from '../components/credential-fields.tsx'
+import type { NotificationPreference } from '../../users/notification-preferences.ts'
+import type { ConsoleContext } from '../console-context.ts'
 import { Button, Field, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { NotificationSettings } from './account-notifications.tsx'
-import type { FormState } from '../read-form.ts'
-import { PasskeySection } from './account-passkeys-section.tsx'
 import { Section } from '../components/section.tsx'
 import { Tabs } from '../components/tabs.tsx'
-import { SessionSection } from './account-sessions-section.tsx'
-
-export const ACCOUNT_PAGE = '/console/account'
+import type { FormState } from '../read-form.ts'
+import { Security } from './account-security.tsx'
 
 /** @param state of the form that was rejected; the names of the fields of all forms differ */
 export async function accountPage(c: ConsoleContext, state: FormState = {}) {
-  const { user } = c.var
+  const { id, name, email } = c.var.user
   const [passkeys, sessions, preferences] = await Promise.all([
-    listPasskeys(c.env, user.id),
-    listSessions(c.env, user.id),
-    readPreferences(c.env, user.id),
+    listPasskeys(c.env, id),
+    listSessions(c.env, id),
+    readPreferences(c.env, id),
   ])
   // A rejected form is shown.
   const isSecurity = state.errors && !('display_name' in state.errors || 'email' in state.errors)
@@ -38,110 +31,118 @@ export async function accountPage(c: ConsoleContext, state: FormState = {}) {
     },
     <>
       <h1>Your account</h1>
-      <p class="address">{user.name ? `${user.name} · ${user.email}` : user.email}</p>
+      <p class="address">{name ? `${name} · ${email}` : email}</p>
       <Tabs
         label="Your account"
         shown={isSecurity ? 'security' : 'profile'}
         tabs={[
-          [
-            'profile',
-            'Profile',
-            <>
-              <Profile user={user} state={state} />
-              <Section id="data-heading" title="Your data" card>
-                <p>Downloads your profile, passkeys, sessions and memberships as a JSON file.</p>
-                <PostForm action="/console/account/export" data-download>
-                  <Button kind="secondary">Export as JSON</Button>
-                </PostForm>
-              </Section>
-              <Section id="delete-heading" title="Delete your account" card>
-                <p>The next page shows what will be deleted and asks for your password.</p>
-                <a href="/console/account/delete" role="button" class="secondary">
-                  Delete your account
-                </a>
-              </Section>
-              <p class="aside">
-                <a href="/console/invitations">Your invitations</a>
-              </p>
-            </>,
-          ],
-          [
-            'security',
-            'Security',
-            <>
-              <Section id="password-heading" title="Password" card>
-                <PostForm action="/console/account/password" novalidate>
-                  <input type="hidden" autocomplete="username" value={user.email} />
-                  <CurrentPasswordField name="current" label="Current password" state={state} />
-                  {user.hasTwoFactor && (
-                    <CodeField name="code" label="Code of your authenticator app" state={state} />
-                  )}
-                  <NewPasswordField
-                    label="New password"
-                    consequence="You will be signed out everywhere else."
-                    state={state}
-                  />
-                  <Button>Change password</Button>
-                </PostForm>
-              </Section>
-              <section class="card" aria-labelledby="two-factor-heading">
-                <h2 id="two-factor-heading">
-                  Two-factor authentication{' '}
-                  <span class={user.hasTwoFactor ? 'badge good' : 'badge off'}>
-                    {user.hasTwoFactor ? 'on' : 'off'}
-                  </span>
-                </h2>
-                <p>
-                  {user.hasTwoFactor
-                    ? 'Signing in with your password also requires a code of your authenticator app.'
-                    : 'Protect your account with a code of an authenticator app, in addition to your password.'}
-                </p>
-                <a href="/console/account/two-factor" role="button" class="secondary">
-                  {user.hasTwoFactor ? 'Manage' : 'Set up'}{' '}
-                  <span class="visually-hidden">two-factor authentication</span>
-                </a>
-              </section>
-              <PasskeySection c={c} passkeys={passkeys} state={state} />
-              <SessionSection c={c} sessions={sessions} />
-            </>,
-          ],
-          ['notifications', 'Notifications', <NotificationSettings preferences={preferences} />],
+          ['profile', 'Profile', <Profile name={name} state={state} />],
+          ['security', 'Security', <Security {...{ c, passkeys, sessions, state }} />],
+          ['notifications', 'Notifications', <Notifications preferences={preferences} />],
         ]}
       />
     </>,
   )
 }
 
-const Profile = ({ user, state }: { user: SessionUser; state: FormState }) => (
-  <Section id="profile-heading" title="Profile" card>
-    <PostForm action="/console/account/name" novalidate>
-      <Field
-        name="display_name"
-        label="Name"
-        required={false}
-        maxlength={100}
-        autocomplete="name"
-        hint="Shown to the members of your organisations."
-        value={user.name}
-        state={state}
-      />
-      <Button kind="secondary">Save name</Button>
-    </PostForm>
-    <details class="confirm plain" open={state.errors?.['email'] ? true : undefined}>
-      <summary role="button" class="secondary">
-        Change email address
-      </summary>
-      <PostForm action="/console/account/email" novalidate>
+const Profile = ({ name, state }: { name: string; state: FormState }) => (
+  <>
+    <Section id="profile-heading" title="Profile" card>
+      <PostForm action="/console/account/name" novalidate>
         <Field
-          name="email"
-          label="New work email"
-          type="email"
-          autocomplete="email"
-          hint="We send a link to the new address. Nothing changes until you open it."
+          name="display_name"
+          label="Name"
+          required={false}
+          maxlength={100}
+          autocomplete="name"
+          hint="Shown to the members of your organisations."
+          value={name}
           state={state}
         />
-        <Button kind="primary">Send link</Button>
+        <Button kind="secondary">Save name</Button>
       </PostForm>
-    </details>
-  </Section>
+      <details class="confirm plain" open={state.errors?.['email'] ? true : undefined}>
+        <summary role="button" class="secondary">
+          Change email address
+        </summary>
+        <PostForm action="/console/account/email" novalidate>
+          <Field
+            name="email"
+            label="New work email"
+            type="email"
+            autocomplete="email"
+            hint="We send a link to the new address. Nothing changes until you open it."
+            state={state}
+          />
+          <Button kind="primary">Send link</Button>
+        </PostForm>
+      </details>
+    </Section>
+    <Section id="data-heading" title="Your data" card>
+      <p>Downloads your profile, passkeys, sessions and memberships as a JSON file.</p>
+      <PostForm action="/console/account/export" data-download>
+        <Button kind="secondary">Export as JSON</Button>
+      </PostForm>
+    </Section>
+    <Section id="delete-heading" title="Delete your account" card>
+      <p>The next page shows what will be deleted and asks for your password.</p>
+      <a href="/console/account/delete" role="button" class="secondary">
+        Delete your account
+      </a>
+    </Section>
+    <p class="aside">
+      <a href="/console/invitations">Your invitations</a>
+    </p>
+  </>
 )
+
+const NOTIFICATIONS: Record<NotificationKind, { label: string; text: string }> = {
+  new_sign_in: {
+    label: 'New sign-in',
+    text: 'Someone signs in to your account with a browser that was not used before.',
+  },
+  api_key_created: { label: 'New API key', text: 'A member or support staff creates an API key.' },
+  webhook_failing: {
+    label: 'Failing webhooks',
+    text: 'Deliveries to an endpoint fail for 30 minutes, or the endpoint is disabled.',
+  },
+  low_balance: { label: 'Low balance', text: 'Credits are running low or are used up.' },
+  credit_limit: {
+    label: 'Credit limits',
+    text: 'An API key or a workspace has used 80% of its credits of the month.',
+  },
+}
+
+const Notifications = ({ preferences }: { preferences: NotificationPreference[] }) => {
+  const groups = Map.groupBy(preferences, ({ organisation }) => organisation?.id)
+  return (
+    <Section id="notifications-heading" title="Notifications" card>
+      <p>We send these emails to you. Emails about changes of your sign-in are always sent.</p>
+      <PostForm action="/console/account/notifications">
+        {[...groups.values()].map((group) => (
+          <fieldset>
+            <legend>{group[0]?.organisation?.name ?? 'Your account'}</legend>
+            {group.map(({ name, kind, isOn }) => (
+              <div class="field">
+                {/* Names the checkboxes of the form: a browser sends only checked ones. */}
+                <input type="hidden" name="shown" value={name} />
+                <label>
+                  <input
+                    type="checkbox"
+                    name="on"
+                    value={name}
+                    checked={isOn || undefined}
+                    aria-describedby={`${name}-hint`}
+                  />
+                  {NOTIFICATIONS[kind].label}
+                </label>
+                <small id={`${name}-hint`}>{NOTIFICATIONS[kind].text}</small>
+              </div>
+            ))}
+          </fieldset>
+        ))}
+        <Button>Save notifications</Button>
+      </PostForm>
+    </Section>
+  )
+}
