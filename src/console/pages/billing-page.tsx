@@ -1,24 +1,23 @@
 // The page Billing puts its sections together.
-import { isSandbox, providerFor } from '../../billing/choose-provider.ts'
-import { formatCredits, formatMoney } from '../../billing/money.ts'
+import { isSandbox } from '../../billing/choose-provider.ts'
 import { nameOfPlan } from '../../billing/plans.ts'
-import { currencyOf } from '../../domain/organisation.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { usageOf } from '../../jobs/reports/usage.ts'
 import type { Usage } from '../../jobs/reports/usage.ts'
 import type { CreditStatus } from '../../credits/rpc.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
 import { Chart, dayPeriod } from '../components/chart.tsx'
+import { Button, FormError, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Figures } from '../components/section.tsx'
+import { Figures, Section } from '../components/section.tsx'
 import { Tabs } from '../components/tabs.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { Notice } from '../components/notice.tsx'
 import { SandboxBanner } from '../components/notice.tsx'
 import type { ConsoleContext } from '../console-context.ts'
 import { AutoReloadForm, Packs } from './billing-credits.tsx'
-import { PaymentMethod, Payments } from './billing-payments.tsx'
-import { PlanNotices, PlanSection, termsOf } from './billing-plan.tsx'
+import { Payments } from './billing-payment.tsx'
+import { PlanNotices, PlanSection } from './billing-plan.tsx'
 import { readView } from './billing-view.ts'
 import type { BillingView, RejectedForm } from './billing-view.ts'
 
@@ -33,77 +32,45 @@ export async function billingPage(
     usageOf({ env: c.env, organisationId, now: Date.now() }),
     readView(c, rejected),
   ])
+  const shown =
+    view.rejected === 'plan' ? 'plan' : view.rejected === 'portal' ? 'payments' : 'credits'
   return memberPage(
     c,
-    {
-      title: 'Billing',
-      status,
-      script: '/static/chart.js',
-      credits: null,
-    },
+    { title: 'Billing', status, script: '/static/chart.js', credits: null },
     <>
       <h1>Billing</h1>
       {isSandbox(c.env, baseUrlOf(c)) && <SandboxBanner />}
       {view.problem && <Notice kind="bad">{view.problem}</Notice>}
-      {view.account && (
-        <PlanNotices organisation={c.var.membership.organisation} account={view.account} />
-      )}
+      <PlanNotices view={view} />
       <Summary view={view} credits={credits} usage={usage} />
-      <Sections view={view} usage={usage} />
+      <Tabs
+        label="Billing"
+        shown={shown}
+        tabs={[
+          ['credits', 'Credits', <Credits view={view} usage={usage} />],
+          ['plan', 'Plan', <PlanSection view={view} />],
+          [
+            'payments',
+            'Payments',
+            <>
+              {view.isSetUp && <PaymentMethod view={view} />}
+              <Payments view={view} />
+            </>,
+          ],
+        ]}
+      />
     </>,
   )
 }
 
-const Sections = ({ view, usage }: { view: BillingView; usage: Usage }) => {
-  const { c, rejected } = view
-  const isSetUp = providerFor(c.env, baseUrlOf(c)) !== null
-  const shown = rejected === 'plan' ? 'plan' : rejected === 'portal' ? 'payments' : 'credits'
-  return (
-    <Tabs
-      label="Billing"
-      shown={shown}
-      tabs={[
-        [
-          'credits',
-          'Credits',
-          <>
-            {isSetUp ? (
-              <Packs view={view} />
-            ) : (
-              <Notice kind="info">
-                Payments are not set up. Contact support to add credits or to change the plan.
-              </Notice>
-            )}
-            {isSetUp && <AutoReloadForm view={view} />}
-            <UsageSection usage={usage} />
-          </>,
-        ],
-        ['plan', 'Plan', <PlanSection view={view} canChange={isSetUp} />],
-        [
-          'payments',
-          'Payments',
-          <>
-            {isSetUp && <PaymentMethod view={view} />}
-            <Payments view={view} />
-          </>,
-        ],
-      ]}
-    />
-  )
-}
-
-const Summary = ({
-  view: { c, account },
-  credits,
-  usage,
-}: {
+interface SummaryProps {
   view: BillingView
   credits: CreditStatus
   usage: Usage
-}) => {
-  const { organisation } = c.var.membership
-  const currency = currencyOf(organisation.regionCode)
-  const terms = termsOf(organisation, account)
+}
+
+const Summary = ({ view, credits, usage }: SummaryProps) => {
+  const { account, organisation, terms, money, count } = view
   const renews = account?.subscriptionStatus === 'active' && account.nextPlan !== 'starter'
   return (
     <Figures
@@ -111,18 +78,16 @@ const Summary = ({
         [
           'Credit balance',
           <>
-            {formatCredits(credits.balance, currency)}{' '}
+            {count(credits.balance)}{' '}
             {credits.level === 'low' && <span class="badge waiting">Low</span>}
             {credits.level === 'empty' && <span class="badge bad">Live jobs are rejected</span>}
           </>,
-          `${formatCredits(usage.total, currency)} used this month`,
+          `${count(usage.total)} used this month`,
         ],
         [
           'Plan',
           <a href="#plan">{nameOfPlan(organisation.plan)}</a>,
-          terms && terms.monthlyFee > 0
-            ? `${formatMoney(terms.monthlyFee, currency)} per month`
-            : 'No monthly fee',
+          terms?.monthlyFee ? `${money(terms.monthlyFee)} per month` : 'No monthly fee',
         ],
         [
           'Payment method',
@@ -132,23 +97,58 @@ const Summary = ({
         [
           'Next charge',
           renews && account.periodEnd ? <Timestamp at={account.periodEnd} as="day" /> : 'None',
-          renews && terms ? formatMoney(terms.monthlyFee, currency) : 'Pay per pack',
+          renews && terms ? money(terms.monthlyFee) : 'Pay per pack',
         ],
       ]}
     />
   )
 }
 
-const UsageSection = ({ usage }: { usage: Usage }) => (
-  <section aria-labelledby="usage-heading">
-    <h2 id="usage-heading">Usage this month</h2>
-    <Chart
-      caption="Credits used per day"
-      unit="Day"
-      periods={usage.days.map(({ startsAt }) => dayPeriod(startsAt))}
-      series={[
-        { label: 'Credits used', colour: 'good', counts: usage.days.map((day) => day.credits) },
-      ]}
-    />
+const Credits = ({ view, usage: { days } }: { view: BillingView; usage: Usage }) => (
+  <>
+    {view.isSetUp ? (
+      <>
+        <Packs view={view} />
+        <AutoReloadForm view={view} />
+      </>
+    ) : (
+      <Notice kind="info">
+        Payments are not set up. Contact support to add credits or to change the plan.
+      </Notice>
+    )}
+    <Section id="usage-heading" title="Usage this month">
+      <Chart
+        caption="Credits used per day"
+        unit="Day"
+        periods={days.map(({ startsAt }) => dayPeriod(startsAt))}
+        series={[{ label: 'Credits used', colour: 'good', counts: days.map((day) => day.credits) }]}
+      />
+    </Section>
+  </>
+)
+
+/** The stored payment method, with a link to the provider's portal. */
+const PaymentMethod = ({ view }: { view: BillingView }) => (
+  <section id="payment-method" class="card" aria-labelledby="payment-method-heading">
+    <h2 id="payment-method-heading">Payment method and billing details</h2>
+    <FormError state={view.stateOf('portal')} />
+    {view.account?.customerId ? (
+      <>
+        <p>
+          {view.account.paymentMethod ?? 'No payment method is stored.'}{' '}
+          <span class="muted">
+            The payment provider stores the payment method, billing address and tax ID.
+          </span>
+        </p>
+        <PostForm to="/billing/portal">
+          <Button kind="secondary">Manage billing details</Button>
+        </PostForm>
+      </>
+    ) : (
+      <p>
+        You enter the payment method, billing address and tax ID with the first payment. After that,
+        you can change them here.
+      </p>
+    )}
   </section>
 )

@@ -1,5 +1,7 @@
-// A payment. The payment provider returns customers to this page, which waits for the confirmation.
+// A payment, and the list of payments. The payment provider returns customers to the page of the payment, which
+// waits for the confirmation.
 import { Hono } from 'hono'
+import { hasCurrentPrice } from '../../billing/buyer.ts'
 import { isSandbox } from '../../billing/choose-provider.ts'
 import { formatCredits, formatMoney } from '../../billing/money.ts'
 import { readPayment } from '../../billing/read-payment.ts'
@@ -10,22 +12,23 @@ import type { PaymentRow } from '../../platform/db/billing-schema.ts'
 import { AppError } from '../../domain/errors.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { isId } from '../../platform/ids.ts'
+import { log } from '../../platform/log.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
-import { CopyableId } from '../components/copyable-text.tsx'
 import { PaymentBadge } from '../components/badges.tsx'
-import { memberPage } from '../components/layout.tsx'
-import { Notice } from '../components/notice.tsx'
-import { Details } from '../components/section.tsx'
-import { SandboxBanner } from '../components/notice.tsx'
+import { CopyableId } from '../components/copyable-text.tsx'
+import { ActionForm } from '../components/form.tsx'
+import { memberFragment, memberPage } from '../components/layout.tsx'
+import { Link } from '../components/link.tsx'
+import { Pages } from '../components/list.tsx'
+import { Notice, SandboxBanner } from '../components/notice.tsx'
+import { Details, Section } from '../components/section.tsx'
+import { EmptyState, Table } from '../components/table.tsx'
 import { Timestamp } from '../components/time.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { scopeOf, selectOrganisation } from '../middleware/session.ts'
-import { ActionForm } from '../components/form.tsx'
-import { log } from '../../platform/log.ts'
-import { Amount, isContinuable } from './billing-payments.tsx'
-import { readView } from './billing-view.ts'
-import { Link } from '../components/link.tsx'
 import { pathOf, redirectTo } from '../organisation-path.ts'
+import { readView } from './billing-view.ts'
+import type { BillingView } from './billing-view.ts'
 
 const REFRESH_SECONDS = 5
 
@@ -64,7 +67,9 @@ export const billingPayment = new Hono<ConsoleApp>()
     return redirectTo(c, `/billing/payments/${id}`)
   })
   // console.js polls this fragment while the payment is open.
-  .get('/:paymentId/live', async (c) => c.html(await paymentSection(c, await findOwnPayment(c))))
+  .get('/:paymentId/live', async (c) =>
+    memberFragment(c, await paymentSection(c, await findOwnPayment(c))),
+  )
 
 /** @throws AppError not_found, also for a payment of another organisation */
 async function findOwnPayment(c: ConsoleContext): Promise<PaymentRow> {
@@ -74,12 +79,12 @@ async function findOwnPayment(c: ConsoleContext): Promise<PaymentRow> {
 }
 
 async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
-  const { organisation } = c.var.membership
-  const { id, status, credits, currency, createdAt, paidAt, invoiceUrl, tax, paymentMethod } =
+  const { id, status, amount, credits, creditsReversed, currency, tax, paidAt, invoiceUrl } =
     payment
+  const { organisation } = c.var.membership
   const [{ balance }, view] = await Promise.all([
     organisationStub(c.env, organisation.id).creditStatus(),
-    readView(c, undefined),
+    readView(c),
   ])
   const canContinue = isContinuable(payment, view)
   return (
@@ -96,15 +101,23 @@ async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
             ['Status', <PaymentBadge payment={payment} />],
             [tax === null ? 'Amount' : 'Amount without tax', <Amount payment={payment} />],
             tax !== null && ['Tax', formatMoney(tax, currency)],
-            tax !== null && [
-              'Total',
-              <strong>{formatMoney(payment.amount + tax, currency)}</strong>,
+            tax !== null && ['Total', <strong>{formatMoney(amount + tax, currency)}</strong>],
+            payment.paymentMethod && ['Paid with', payment.paymentMethod],
+            credits > 0 && [
+              'Credits',
+              <>
+                {formatCredits(credits, currency)}
+                {creditsReversed > 0 && (
+                  <span class="muted">
+                    {' '}
+                    ({formatCredits(creditsReversed, currency)} taken back)
+                  </span>
+                )}
+              </>,
             ],
-            paymentMethod && ['Paid with', paymentMethod],
-            credits > 0 && ['Credits', <Credits payment={payment} />],
             ['Credit balance', <span data-balance>{formatCredits(balance, currency)}</span>],
             ['Organisation', <span class="address">{organisation.name}</span>],
-            ['Started', <Timestamp at={createdAt} />],
+            ['Started', <Timestamp at={payment.createdAt} />],
             paidAt && ['Paid', <Timestamp at={paidAt} />],
             ['Payment ID', <CopyableId id={id} label="payment ID" />],
           ]}
@@ -132,15 +145,6 @@ async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
     </section>
   )
 }
-
-const Credits = ({ payment: { credits, creditsReversed, currency } }: { payment: PaymentRow }) => (
-  <>
-    {formatCredits(credits, currency)}
-    {creditsReversed > 0 && (
-      <span class="muted"> ({formatCredits(creditsReversed, currency)} taken back)</span>
-    )}
-  </>
-)
 
 const Outcome = ({ payment, canContinue }: { payment: PaymentRow; canContinue: boolean }) => {
   const { status, failure, credits, currency, dispute, amountRefunded, creditsReversed } = payment
@@ -191,3 +195,78 @@ const Outcome = ({ payment, canContinue }: { payment: PaymentRow; canContinue: b
     </Notice>
   )
 }
+
+/** One page of the payments, newest first. */
+export const Payments = ({ view }: { view: BillingView }) => {
+  const { payments, isPaged, hasMore } = view
+  return (
+    <Section id="payments-heading" title="Payments">
+      {payments.length === 0 ? (
+        <EmptyState title={isPaged ? 'No more payments' : 'No payments yet'} />
+      ) : (
+        <Table
+          label="Payments"
+          columns={['Date', 'Item', 'Amount', 'Status', 'Details']}
+          numeric={['Amount']}
+          rows={payments.map((payment) => [
+            <Timestamp at={payment.createdAt} as="day" />,
+            <>
+              {itemOf(payment)}
+              {payment.failure && <span class="subline">{payment.failure}</span>}
+            </>,
+            <Amount payment={payment} />,
+            <PaymentBadge payment={payment} />,
+            <PaymentLinks view={view} payment={payment} />,
+          ])}
+        />
+      )}
+      <Pages
+        links={{
+          Newest: isPaged && '/billing#payments',
+          Older: hasMore && `/billing?before=${payments.at(-1)?.id}#payments`,
+        }}
+      />
+    </Section>
+  )
+}
+
+const PaymentLinks = ({ view, payment }: { view: BillingView; payment: PaymentRow }) => {
+  const on = <span class="visually-hidden">of {itemOf(payment)}</span>
+  return (
+    <div class="actions">
+      {payment.actionUrl && isContinuable(payment, view) && (
+        <a href={payment.actionUrl}>Continue payment {on}</a>
+      )}
+      {payment.invoiceUrl && (
+        <a href={payment.invoiceUrl} target="_blank" rel="noreferrer">
+          Invoice {on}
+        </a>
+      )}
+      <Link to={`/billing/payments/${payment.id}`}>View {on}</Link>
+    </div>
+  )
+}
+
+/** The amount of a payment, and what was refunded. */
+const Amount = ({
+  payment: { status, amount, amountRefunded, currency },
+}: {
+  payment: PaymentRow
+}) => (
+  <>
+    {/* The provider computes the price of an upgrade. */}
+    {status === 'open' && amount === 0 ? '–' : formatMoney(amount, currency)}
+    {amountRefunded > 0 && (
+      <span class="subline">{formatMoney(amountRefunded, currency)} refunded</span>
+    )}
+  </>
+)
+
+/** Whether the page where the customer pays is offered: the price and the organisation may have changed. */
+const isContinuable = (
+  payment: PaymentRow,
+  { organisation, account, problem }: BillingView,
+): boolean =>
+  payment.status === 'open' &&
+  problem === null &&
+  hasCurrentPrice(payment, organisation, account?.enterpriseTerms)

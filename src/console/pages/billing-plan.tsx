@@ -1,5 +1,7 @@
-// The section of Billing for the plan: what is in force, what is scheduled, and the other plans.
+// The section of Billing for the plan: what is in force, what is scheduled, the other plans, and the
+// confirmation of an upgrade, which charges the stored payment method at once.
 import type { Child } from 'hono/jsx'
+import type { Quote } from '../../billing/change-plan.ts'
 import { formatCredits, formatMoney } from '../../billing/money.ts'
 import {
   isSelfServicePlan,
@@ -8,36 +10,40 @@ import {
   SELF_SERVICE_PLANS,
 } from '../../billing/plans.ts'
 import type { SelfServicePlan } from '../../billing/plans.ts'
-import type { BillingAccountRow } from '../../platform/db/billing-schema.ts'
-import type { OrganisationRow } from '../../platform/db/schema.ts'
-import { currencyOf } from '../../domain/organisation.ts'
 import type { Plan } from '../../domain/organisation.ts'
-import { ActionForm, FormError } from '../components/form.tsx'
-import { Details } from '../components/section.tsx'
+import { ActionForm, Button, FormError, PostForm } from '../components/form.tsx'
 import { ContactLink } from '../components/contact-link.tsx'
+import { memberPage } from '../components/layout.tsx'
+import { Link } from '../components/link.tsx'
 import { Notice } from '../components/notice.tsx'
 import { PlanCards } from '../components/plan-cards.tsx'
+import { Details, Section } from '../components/section.tsx'
 import { Timestamp } from '../components/time.tsx'
+import type { ConsoleContext } from '../console-context.ts'
 import type { BillingView } from './billing-view.ts'
 
-const ACTION = '/billing/plan'
-
 /** The plan in force, and what an owner can change. */
-export const PlanSection = ({ view, canChange }: { view: BillingView; canChange: boolean }) => {
-  const { c, account } = view
-  const { organisation } = c.var.membership
+export const PlanSection = ({ view }: { view: BillingView }) => {
+  const { c, organisation, currency, terms, money, count } = view
   const { plan, rateLimitPerMinute, rateLimitOverridden } = organisation
-  const offersPlans = canChange && plan !== 'enterprise'
+  const offersPlans = view.isSetUp && plan !== 'enterprise'
   return (
-    <section aria-labelledby="plan-heading">
-      <h2 id="plan-heading">Plan {nameOfPlan(plan)}</h2>
+    <Section id="plan-heading" title={`Plan ${nameOfPlan(plan)}`}>
       <FormError state={view.stateOf('plan')} />
-      {!offersPlans && <PlanInForce organisation={organisation} account={account} />}
+      {!offersPlans && (
+        <Details
+          rows={[
+            terms !== null && ['Monthly fee', money(terms.monthlyFee)],
+            terms !== null && ['Included credits', `${count(terms.includedCredits)} per month`],
+            ['Rate limit', `${count(rateLimitPerMinute)} requests per minute`],
+          ]}
+        />
+      )}
       {plan === 'enterprise' && <ContactLink env={c.env} label="Contact us to change the terms" />}
       {offersPlans && (
         <>
           <PlanCards
-            currency={currencyOf(organisation.regionCode)}
+            currency={currency}
             current={plan}
             action={(other) => <PlanAction view={view} plan={other} />}
           />
@@ -45,62 +51,18 @@ export const PlanSection = ({ view, canChange }: { view: BillingView; canChange:
             {rateLimitOverridden &&
               `We have set ${rateLimitPerMinute} requests per minute for this organisation. `}
             Prices exclude tax. An upgrade takes effect at once. A downgrade takes effect at the end
-            of the billing period. <a href={pricingUrl(organisation)}>Compare all prices</a>
+            of the billing period. <a href={`/pricing?currency=${currency}`}>Compare all prices</a>
           </p>
         </>
       )}
-    </section>
+    </Section>
   )
-}
-
-const pricingUrl = ({ regionCode }: OrganisationRow) =>
-  `/pricing?currency=${currencyOf(regionCode)}`
-
-/** What the cards of the plans do not say. */
-const PlanInForce = ({
-  organisation,
-  account,
-}: {
-  organisation: OrganisationRow
-  account: BillingAccountRow | undefined
-}) => {
-  const currency = currencyOf(organisation.regionCode)
-  const terms = termsOf(organisation, account)
-  return (
-    <Details
-      rows={[
-        terms !== null && ['Monthly fee', formatMoney(terms.monthlyFee, currency)],
-        terms !== null && [
-          'Included credits',
-          `${formatCredits(terms.includedCredits, currency)} per month`,
-        ],
-        [
-          'Rate limit',
-          `${formatCredits(organisation.rateLimitPerMinute, currency)} requests per minute`,
-        ],
-      ]}
-    />
-  )
-}
-
-/** The fee and the credits of the plan in force; null for `enterprise` without terms. */
-export function termsOf(
-  { plan, regionCode }: OrganisationRow,
-  account: BillingAccountRow | undefined,
-) {
-  if (!isSelfServicePlan(plan)) return account?.enterpriseTerms ?? null
-  const { monthlyFee, includedCredits } = PLAN_TERMS[plan]
-  return { monthlyFee: monthlyFee[currencyOf(regionCode)], includedCredits }
 }
 
 /** A failed renewal, or a scheduled change, which can be reverted. */
-export const PlanNotices = ({
-  organisation: { plan, regionCode },
-  account: { subscriptionStatus, graceUntil, nextPlan, periodEnd },
-}: {
-  organisation: OrganisationRow
-  account: BillingAccountRow
-}) => {
+export const PlanNotices = ({ view }: { view: BillingView }) => {
+  const { plan } = view.organisation
+  const { subscriptionStatus, graceUntil, nextPlan, periodEnd } = view.account ?? {}
   if (subscriptionStatus === 'past_due' && graceUntil) {
     return (
       <Notice kind="bad">
@@ -115,53 +77,42 @@ export const PlanNotices = ({
     <Notice kind="info">
       The plan changes to {nameOfPlan(nextPlan)} on <Timestamp at={periodEnd} as="day" />. Until
       then, it remains {nameOfPlan(plan)}.{' '}
-      {isSelfServicePlan(plan) && (
-        <PlanForm plan={plan} currency={currencyOf(regionCode)} label="Keep the plan" />
-      )}
+      {isSelfServicePlan(plan) && <PlanForm view={view} plan={plan} label="Keep the plan" />}
     </Notice>
   )
 }
 
 const PlanAction = ({ view, plan }: { view: BillingView; plan: Plan }): Child => {
-  const { c, account } = view
-  const { organisation } = c.var.membership
+  const { c, account, organisation } = view
   const current = organisation.plan
-  const nextPlan = account?.nextPlan === current ? null : account?.nextPlan
   if (!isSelfServicePlan(plan)) return <ContactLink env={c.env} />
-  if (!isSelfServicePlan(current)) return null
-  const form = { plan, currency: currencyOf(organisation.regionCode) }
-  if (plan === current || view.problem !== null) return null
-  if (plan === nextPlan) return <span class="muted">Scheduled</span>
+  if (!isSelfServicePlan(current) || plan === current || view.problem !== null) return null
+  if (plan === account?.nextPlan) return <span class="muted">Scheduled</span>
   const rankOf = (other: SelfServicePlan) => SELF_SERVICE_PLANS.indexOf(other)
-  if (rankOf(plan) < rankOf(current)) {
-    return (
-      <PlanForm
-        {...form}
-        label="Downgrade"
-        confirm={
-          account?.subscriptionId
-            ? `The plan changes to ${nameOfPlan(plan)} at the end of the billing period. Until then, nothing changes.`
-            : `The plan changes to ${nameOfPlan(plan)} at once.`
-        }
-      />
-    )
-  }
-  return <PlanForm {...form} label="Upgrade" />
+  if (rankOf(plan) > rankOf(current)) return <PlanForm view={view} plan={plan} label="Upgrade" />
+  const when = account?.subscriptionId
+    ? 'at the end of the billing period. Until then, nothing changes.'
+    : 'at once.'
+  return (
+    <PlanForm
+      view={view}
+      plan={plan}
+      label="Downgrade"
+      confirm={`The plan changes to ${nameOfPlan(plan)} ${when}`}
+    />
+  )
 }
 
-const PlanForm = ({
-  plan,
-  currency,
-  label,
-  confirm,
-}: {
+interface PlanFormProps {
+  view: BillingView
   plan: SelfServicePlan
-  currency: ReturnType<typeof currencyOf>
   label: string
-  confirm?: string | undefined
-}) => (
+  confirm?: string
+}
+
+const PlanForm = ({ view: { currency }, plan, label, confirm }: PlanFormProps) => (
   <ActionForm
-    to={ACTION}
+    to="/billing/plan"
     label={label}
     on={label === 'Keep the plan' ? nameOfPlan(plan) : `to ${nameOfPlan(plan)}`}
     confirm={confirm}
@@ -169,3 +120,59 @@ const PlanForm = ({
     fields={{ plan, amount: String(PLAN_TERMS[plan].monthlyFee[currency]), currency }}
   />
 )
+
+/** Shows what an upgrade charges, and charges it with its button. */
+export const upgradePage = (c: ConsoleContext, quote: Quote) => {
+  const { plan, amount, monthlyFee, currency, credits, paymentMethod, renewsAt, at } = quote
+  const charge = formatMoney(amount, currency)
+  return memberPage(
+    c,
+    { title: 'Confirm upgrade', credits: null },
+    <>
+      <p class="breadcrumb">
+        <Link to="/billing">Billing</Link>
+      </p>
+      <h1>Upgrade to {nameOfPlan(plan)}</h1>
+      <section class="card" aria-label="Upgrade">
+        <Details
+          rows={[
+            ['Charged now', <strong>{charge} plus tax</strong>],
+            ['Payment method', paymentMethod ?? 'The stored payment method'],
+            ['Credits added now', formatCredits(credits, currency)],
+            [
+              'Then',
+              <>
+                {formatMoney(monthlyFee, currency)} per month
+                {renewsAt && (
+                  <>
+                    , next on <Timestamp at={renewsAt} />
+                  </>
+                )}
+              </>,
+            ],
+          ]}
+        />
+        <p class="muted">
+          The charge is the difference between the plans for the rest of the billing period. The
+          plan changes at once.
+        </p>
+        <PostForm
+          to="/billing/plan"
+          class="buttons"
+          fields={{
+            plan,
+            amount: String(monthlyFee),
+            currency,
+            charge: String(amount),
+            at: at.toISOString(),
+          }}
+        >
+          <Button>Pay {charge} and upgrade</Button>
+          <Link to="/billing" role="button" class="secondary">
+            Back
+          </Link>
+        </PostForm>
+      </section>
+    </>,
+  )
+}

@@ -1,9 +1,15 @@
 // What the sections of the page Billing show.
+import { autoReloadSettings } from '../../billing/auto-reload-settings.ts'
 import { paymentProblem } from '../../billing/buyer.ts'
+import { providerFor } from '../../billing/choose-provider.ts'
+import { formatCredits, formatMoney } from '../../billing/money.ts'
+import { isSelfServicePlan, packPriceFor, PLAN_TERMS } from '../../billing/plans.ts'
+import type { Pack } from '../../billing/plans.ts'
 import { readBilling } from '../../billing/read-billing.ts'
-import { isId } from '../../platform/ids.ts'
-import type { BillingAccountRow, PaymentRow } from '../../platform/db/billing-schema.ts'
+import { currencyOf } from '../../domain/organisation.ts'
+import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleContext } from '../console-context.ts'
+import { idParameter } from '../fields.ts'
 import { scopeOf } from '../middleware/session.ts'
 import type { FormState } from '../read-form.ts'
 
@@ -15,32 +21,33 @@ export interface RejectedForm {
   state: FormState
 }
 
-export interface BillingView {
-  c: ConsoleContext
-  account: BillingAccountRow | undefined
-  payments: PaymentRow[]
-  hasMore: boolean
-  /** Of automatic payments in this month, minor units. */
-  autoReloadSpent: number
-  stateOf: (form: BillingForm) => FormState
-  /** The form that was rejected. */
-  rejected: BillingForm | undefined
-  /** Why the organisation cannot pay; null when it can. */
-  problem: string | null
-}
+export type BillingView = Awaited<ReturnType<typeof readView>>
 
-export async function readView(
-  c: ConsoleContext,
-  rejected: RejectedForm | undefined,
-): Promise<BillingView> {
-  const before = c.req.query('before')
-  const beforeId = before !== undefined && isId('pay', before) ? before : undefined
+export async function readView(c: ConsoleContext, rejected?: RejectedForm) {
+  const { organisation } = c.var.membership
+  const currency = currencyOf(organisation.regionCode)
+  const beforeId = idParameter('pay').parse(c.req.query('before'))
   const billing = await readBilling({ ...scopeOf(c), beforeId })
+  const negotiated = billing.account?.enterpriseTerms
+  const { plan } = organisation
   return {
     c,
+    organisation,
+    currency,
+    isPaged: beforeId !== undefined,
     ...billing,
+    /** The fee and the credits of the plan in force; null for `enterprise` without terms. */
+    terms: isSelfServicePlan(plan)
+      ? { ...PLAN_TERMS[plan], monthlyFee: PLAN_TERMS[plan].monthlyFee[currency] }
+      : (negotiated ?? null),
+    autoReload: autoReloadSettings(organisation, negotiated),
+    isSetUp: providerFor(c.env, baseUrlOf(c)) !== null,
+    /** Why the organisation cannot pay; null when it can. */
+    problem: paymentProblem(organisation)?.message ?? null,
     rejected: rejected?.form,
-    problem: paymentProblem(c.var.membership.organisation)?.message ?? null,
-    stateOf: (form) => (rejected?.form === form ? rejected.state : {}),
+    stateOf: (form: BillingForm): FormState => (rejected?.form === form ? rejected.state : {}),
+    priceOf: (pack: Pack) => packPriceFor(organisation, negotiated, pack),
+    money: (amount: number) => formatMoney(amount, currency),
+    count: (credits: number) => formatCredits(credits, currency),
   }
 }

@@ -15,14 +15,12 @@ import { log } from '../../platform/log.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { permitted, scopeOf } from '../middleware/session.ts'
-import { formStateOf, readForm } from '../read-form.ts'
-import type { FormState } from '../read-form.ts'
+import { formStateOf, readForm, textsOf } from '../read-form.ts'
 import { billingPage } from './billing-page.tsx'
-import { upgradePage } from './billing-upgrade.tsx'
+import { upgradePage } from './billing-plan.tsx'
 import type { BillingForm } from './billing-view.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
 
-const OUTDATED = 'The form is not valid. Check the prices and try again.'
 const UNREACHABLE = 'The payment provider cannot be reached.'
 const UNREACHABLE_MESSAGES: Record<BillingForm, string> = {
   packs: `${UNREACHABLE} Try again in a few minutes. You were not charged.`,
@@ -49,12 +47,18 @@ const wholeNumber = (message: string) =>
     .trim()
     .regex(/^\d{1,9}$/, message)
     .transform(Number)
-const AutoReload = z.object({
-  enabled: z.string().optional(),
-  threshold: wholeNumber('Enter a whole number of credits.'),
-  pack: z.coerce.number<string>('Choose a pack.').int(),
-  monthly_max: wholeNumber('Enter a whole amount, such as 200.'),
-})
+const AutoReload = z
+  .object({
+    enabled: z.string().optional(),
+    threshold: wholeNumber('Enter a whole number of credits.'),
+    pack: z.coerce.number<string>('Choose a pack.').int(),
+    monthly_max: wholeNumber('Enter a whole amount, such as 200.'),
+  })
+  .transform(({ enabled, monthly_max: monthlyMax, ...settings }) => ({
+    ...settings,
+    enabled: enabled !== undefined,
+    monthlyMax: monthlyMax * MINOR_UNITS,
+  }))
 
 /** The stored card is charged without its owner. Turning auto-reload off only lowers the risk. */
 const recentSignInToEnable = createMiddleware<ConsoleApp>(async (c, next) => {
@@ -62,25 +66,26 @@ const recentSignInToEnable = createMiddleware<ConsoleApp>(async (c, next) => {
   return enabled === undefined ? next() : requireRecentSignIn(c, next)
 })
 
+const buyerOf = (c: ConsoleContext) => ({ ...scopeOf(c), baseUrl: baseUrlOf(c) })
+
 export const billing = new Hono<ConsoleApp>()
   .get('/', (c) => billingPage(c))
   .post('/packs', async (c) => {
     const form = await readForm(c, BuyPack)
-    if (!form.ok) return invalidForm(c, 'packs')
+    if (!form.ok) return outdatedForm(c, 'packs')
     try {
-      const request = { ...scopeOf(c), baseUrl: baseUrlOf(c), ...form.data }
-      return redirectToPayment(c, await buyPack(request))
+      return redirectToPayment(c, await buyPack({ ...buyerOf(c), ...form.data }))
     } catch (error) {
       return failedForm(c, 'packs', error)
     }
   })
   .post('/plan', permitted('billing'), requireRecentSignIn, async (c) => {
     const form = await readForm(c, ChangePlan)
-    if (!form.ok) return invalidForm(c, 'plan')
+    if (!form.ok) return outdatedForm(c, 'plan')
     try {
       const { charge, at, ...order } = form.data
       const confirmed = charge !== undefined && at ? { amount: charge, at } : undefined
-      const change = await changePlan({ ...scopeOf(c), baseUrl: baseUrlOf(c), ...order, confirmed })
+      const change = await changePlan({ ...buyerOf(c), ...order, confirmed })
       if (change.kind === 'quote') return upgradePage(c, change.quote)
       if (change.kind === 'payment') return redirectToPayment(c, change.payment)
       return redirectTo(c, '/billing', `plan_${change.kind}`)
@@ -91,29 +96,19 @@ export const billing = new Hono<ConsoleApp>()
   .post('/auto-reload', permitted('billing'), recentSignInToEnable, async (c) => {
     const form = await readForm(c, AutoReload)
     if (!form.ok) return billingPage(c, { form: 'auto-reload', state: form })
-    const { enabled, threshold, pack, monthly_max: monthlyMax } = form.data
     try {
-      await updateAutoReload({
-        ...scopeOf(c),
-        settings: {
-          enabled: enabled !== undefined,
-          threshold,
-          pack,
-          monthlyMax: monthlyMax * MINOR_UNITS,
-        },
-      })
+      await updateAutoReload({ ...scopeOf(c), settings: form.data })
     } catch (error) {
-      const values = {
-        ...(enabled !== undefined && { enabled }),
-        threshold: String(threshold),
-        pack: String(pack),
-        monthly_max: String(monthlyMax),
-      }
-      if (!(error instanceof InvalidMonthlyMax)) return failedForm(c, 'auto-reload', error, values)
-      const state = { errors: { monthly_max: error.message }, values }
-      return billingPage(c, { form: 'auto-reload', state })
+      return failedForm(c, 'auto-reload', error)
     }
     return redirectTo(c, '/billing', 'auto_reload_saved')
+  })
+  .post('/portal', permitted('billing'), requireRecentSignIn, async (c) => {
+    try {
+      return c.redirect(await openPortal(buyerOf(c)), 303)
+    } catch (error) {
+      return failedForm(c, 'portal', error)
+    }
   })
   // The provider's portal returns here. If it cannot be reached, Billing shows the former payment method.
   .get('/portal/return', permitted('billing'), async (c) => {
@@ -124,29 +119,24 @@ export const billing = new Hono<ConsoleApp>()
     )
     return redirectTo(c, '/billing')
   })
-  .post('/portal', permitted('billing'), requireRecentSignIn, async (c) => {
-    try {
-      return c.redirect(await openPortal({ ...scopeOf(c), baseUrl: baseUrlOf(c) }), 303)
-    } catch (error) {
-      return failedForm(c, 'portal', error)
-    }
-  })
 
 /** Goes to the provider's page, or to the page of the payment if there is nothing to do. */
 const redirectToPayment = (c: ConsoleContext, { id, actionUrl }: PaymentRow) =>
   c.redirect(actionUrl ?? pathOf(c, `/billing/payments/${id}`), 303)
 
 /** For a form without visible fields, whose values come from the page. */
-const invalidForm = (c: ConsoleContext, form: BillingForm) =>
-  billingPage(c, { form, state: { errors: { '': OUTDATED } } })
+const outdatedForm = (c: ConsoleContext, form: BillingForm) =>
+  billingPage(c, {
+    form,
+    state: { errors: { '': 'The form is not valid. Check the prices and try again.' } },
+  })
 
 /** @throws every error that is not for the user */
-function failedForm(
-  c: ConsoleContext,
-  form: BillingForm,
-  error: unknown,
-  values: Record<string, string> = {},
-) {
+async function failedForm(c: ConsoleContext, form: BillingForm, error: unknown) {
+  const values = textsOf(await c.req.parseBody())
+  if (error instanceof InvalidMonthlyMax) {
+    return billingPage(c, { form, state: { errors: { monthly_max: error.message }, values } })
+  }
   if (!(error instanceof PaymentError)) {
     return billingPage(c, { form, state: formStateOf(error, values) })
   }
@@ -156,6 +146,6 @@ function failedForm(
   const message = isRejected
     ? 'The payment provider rejected the request. Try again, or contact support.'
     : UNREACHABLE_MESSAGES[form]
-  const state: FormState = { errors: { '': message }, values }
+  const state = { errors: { '': message }, values }
   return billingPage(c, { form, state }, isRejected ? 422 : 503)
 }
