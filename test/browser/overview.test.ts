@@ -1,4 +1,4 @@
-// The mode of the console, the charts of the overview, API keys and credits, in Chromium.
+// The mode of the console, the charts of the overview, API keys, limits and credits, in Chromium.
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
@@ -191,8 +191,90 @@ describe('API keys', () => {
   })
 })
 
+/** Checks the open page with axe, and its width on a phone. */
+async function check() {
+  assert.deepEqual(await findAxeViolations(page), [])
+  await page.setViewportSize(PHONE)
+  assert.deepEqual(await findOverflows(page), [])
+  await page.setViewportSize(DESKTOP)
+}
+
+describe('the limits of an API key', () => {
+  /** The status of a request with the key. */
+  const statusOf = async (key: string, method: string, path: string) =>
+    (await fetch(site.url + path, { method, headers: { Authorization: `Bearer ${key}` } })).status
+
+  it('are chosen when it is created', async () => {
+    await page.goto('/console/settings/api-keys')
+    await page.getByLabel('Name').fill('Reports')
+    await page.getByLabel('Access').selectOption({ label: 'Read only: GET requests' })
+    await page.getByLabel('Workspace').selectOption({ label: 'Only Default' })
+    await page.getByLabel('Credits per month').fill('none')
+    await page.getByRole('button', { name: 'Create API key' }).click()
+    // The form is shown again with its values.
+    await page.getByText('Enter a whole number from 1').waitFor()
+    assert.equal(await page.getByLabel('Access').inputValue(), 'read')
+    await check()
+    await page.getByLabel('Credits per month').fill('40')
+    await page.getByRole('button', { name: 'Create API key' }).click()
+    const key = (await page.locator('[data-copy-source]').textContent()) ?? ''
+    assert.equal(await statusOf(key, 'GET', '/v1/account'), 200)
+    assert.equal(await statusOf(key, 'POST', '/v1/tryon'), 403)
+    await page.getByRole('link', { name: /Back to API keys/ }).click()
+    const row = page.getByRole('row', { name: /^Reports/ })
+    for (const limit of ['Read only', 'Default only', '0 of 40 credits this month']) {
+      await row.getByText(limit).waitFor()
+    }
+    await check()
+  })
+
+  it('are changed and removed on its page', async () => {
+    await page.getByRole('link', { name: 'Reports' }).click()
+    await page.getByText('Read only, Default only, 0 of 40 credits this month').waitFor()
+    await page.getByLabel('Credits per month').fill('0')
+    await page.getByRole('button', { name: 'Save limits' }).click()
+    await page.getByText('Enter a whole number from 1').waitFor()
+    await check()
+    await page.getByLabel('Access').selectOption('full')
+    await page.getByLabel('Workspace').selectOption({ label: 'All workspaces' })
+    await page.getByLabel('Credits per month').fill('')
+    await page.getByRole('button', { name: 'Save limits' }).click()
+    await page.getByText('Limits saved.').waitFor()
+    await page.locator('dd', { hasText: /^Full access$/ }).waitFor()
+    await check()
+  })
+})
+
+describe('the monthly limit of a workspace', () => {
+  const row = () => page.getByRole('row', { name: /^Default/ })
+  const saveLimit = async (credits: string) => {
+    await row().getByLabel('Credits per month').fill(credits)
+    await row().getByRole('button', { name: 'Save limit of Default' }).click()
+  }
+
+  it('is set and removed', async () => {
+    await page.goto('/console/settings/workspaces')
+    await row().getByText('No limit').waitFor()
+    await row().getByRole('button', { name: 'Limit Default', exact: true }).click()
+    await check()
+    await saveLimit('1.5')
+    // The form is shown again, open.
+    await row().getByText('Enter a whole number from 1').waitFor()
+    await check()
+    await saveLimit('25')
+    await page.getByText('Limit saved.').waitFor()
+    await row().getByText('0 of 25').waitFor()
+    await check()
+    await row().getByRole('button', { name: 'Limit Default', exact: true }).click()
+    assert.equal(await row().getByLabel('Credits per month').inputValue(), '25')
+    await saveLimit('')
+    await row().getByText('No limit').waitFor()
+  })
+})
+
 describe('the pages', () => {
   it('have no accessibility violations, sufficient contrast and no overflow', async () => {
+    await page.goto('/console/settings/api-keys')
     const key = await page.getByRole('link', { name: LONG_NAME }).first().getAttribute('href')
     for (const [name, path] of [
       ['overview', '/console'],
