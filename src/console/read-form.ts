@@ -49,3 +49,18 @@ export function formStateOf(error: unknown, values: Record<string, string> = {})
   if (!(error instanceof AppError) || error.code !== 'validation_error') throw error
   return { errors: { '': error.message }, values }
 }
+
+/** Parses a form and calls a use case, whose validation error is one of the whole form. */
+export async function submitForm<T, Result>(
+  c: ConsoleContext,
+  schema: z.ZodType<T>,
+  useCase: (data: T) => Promise<Result>,
+): Promise<{ ok: true; data: T; result: Result } | ({ ok: false } & FormState)> {
+  const form = await readForm(c, schema)
+  if (!form.ok) return form
+  try {
+    return { ok: true, data: form.data, result: await useCase(form.data) }
+  } catch (error) {
+    return { ok: false, ...formStateOf(error, textsOf(await c.req.parseBody())) }
+  }
+}

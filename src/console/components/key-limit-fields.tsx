@@ -54,12 +54,10 @@ export const MonthlyCreditsField = ({
 )
 
 export const KeyLimitFields = ({
-  state,
   workspaces,
   limits,
   hasCredits = true,
 }: {
-  state: FormState
   workspaces: WorkspaceRow[]
   limits?: KeyLimits
   /** False for a test key, whose jobs cost nothing. */
@@ -69,7 +67,6 @@ export const KeyLimitFields = ({
     <Select
       name="access"
       label="Access"
-      state={state}
       value={limits?.access}
       options={[
         ['full', ACCESS_LABELS.full],
@@ -79,7 +76,6 @@ export const KeyLimitFields = ({
     <Select
       name="workspace"
       label="Workspace"
-      state={state}
       value={limits?.workspaceId ?? ''}
       options={[
         ['', 'All workspaces'],
@@ -88,7 +84,7 @@ export const KeyLimitFields = ({
           .map(({ id, name }) => [id, `Only ${name}`] as const),
       ]}
     />
-    {hasCredits && <MonthlyCreditsField state={state} value={limits?.monthlyCredits} />}
+    {hasCredits && <MonthlyCreditsField value={limits?.monthlyCredits} />}
   </>
 )
 

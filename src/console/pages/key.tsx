@@ -14,7 +14,7 @@ import { permitsUnlimited } from '../../domain/role.ts'
 import { isId, newId } from '../../platform/ids.ts'
 import { ModeBadge, StatusBadge } from '../components/badges.tsx'
 import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
-import { ActionForm, Button, Field, FormError, PostForm, Select } from '../components/form.tsx'
+import { ActionForm, Button, Field, PostForm, Select } from '../components/form.tsx'
 import {
   KeyLimitFields,
   limitFields,
@@ -22,7 +22,7 @@ import {
   limitTexts,
 } from '../components/key-limit-fields.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Link } from '../components/link.tsx'
+import { Breadcrumb, Link } from '../components/link.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Timestamp } from '../components/time.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
@@ -30,7 +30,7 @@ import { name } from '../fields.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { scopeOf } from '../middleware/session.ts'
 import { redirectTo } from '../organisation-path.ts'
-import { formStateOf, readForm, textsOf } from '../read-form.ts'
+import { readForm, submitForm } from '../read-form.ts'
 import { Details, Section } from '../components/section.tsx'
 import type { FormState } from '../read-form.ts'
 
@@ -52,57 +52,42 @@ const Roll = z.object({
 })
 
 export const apiKey = new Hono<ConsoleApp>()
-  .get('/:keyId', async (c) => keyPage(c, c.req.param('keyId')))
+  .get('/:keyId', (c) => keyPage(c))
   // The address of a form that was rejected.
   .get('/:keyId/:form', (c) => {
-    const keyId = c.req.param('keyId')
     // A header cannot contain every text of an address.
-    if (!isId('key', keyId)) throw new AppError('not_found')
-    return redirectTo(c, `/settings/api-keys/${keyId}`)
+    if (!isId('key', c.req.param('keyId'))) throw new AppError('not_found')
+    return redirectTo(c, pageOf(c))
   })
   .post('/:keyId/rename', async (c) => {
-    const keyId = c.req.param('keyId')
     const form = await readForm(c, z.object({ name }))
-    if (!form.ok) return keyPage(c, keyId, form)
-    const renamed = await renameApiKey({ ...scopeOf(c), keyId, name: form.data.name })
-    return redirectTo(c, `/settings/api-keys/${keyId}`, renamed ? 'key_renamed' : 'key_ended')
+    if (!form.ok) return keyPage(c, { rename: form })
+    const renamed = await renameApiKey({ ...keyIn(c), name: form.data.name })
+    return redirectTo(c, pageOf(c), renamed ? 'key_renamed' : 'key_ended')
   })
   // Wider limits let a key that may have leaked do more.
   .post('/:keyId/limits', requireRecentSignIn, async (c) => {
-    const keyId = c.req.param('keyId')
-    const form = await readForm(c, z.object(limitFields))
-    if (!form.ok) return keyPage(c, keyId, form)
-    let saved
-    try {
-      saved = await updateKeyLimits({ ...scopeOf(c), keyId, limits: limitsFrom(form.data) })
-    } catch (error) {
-      const values = textsOf(await c.req.parseBody())
-      return keyPage(c, keyId, formStateOf(error, values))
-    }
-    return redirectTo(c, `/settings/api-keys/${keyId}`, saved ? 'key_limits_saved' : 'key_ended')
+    const form = await submitForm(c, z.object(limitFields), (limits) =>
+      updateKeyLimits({ ...keyIn(c), limits: limitsFrom(limits) }),
+    )
+    if (!form.ok) return keyPage(c, { limits: form })
+    return redirectTo(c, pageOf(c), form.result ? 'key_limits_saved' : 'key_ended')
   })
   // A live key can spend credits, and the page shows the new key.
   .post('/:keyId/roll', requireRecentSignIn, async (c) => {
-    const keyId = c.req.param('keyId')
-    const form = await readForm(c, Roll)
-    const old = await readKey(c, keyId)
-    if (!form.ok) return keyPage(c, keyId, form)
-    const { overlap, id } = form.data
-    let created
-    try {
-      created = await rollApiKey({ ...scopeOf(c), keyId, overlapHours: overlap, id })
-    } catch (error) {
-      return keyPage(c, keyId, formStateOf(error, { overlap: String(overlap) }))
-    }
-    if (!created) return redirectTo(c, '/settings/api-keys', 'key_repeated')
-    return newKeyPage(c, {
-      key: created.key,
-      mode: old.mode,
-      replaced: await readKey(c, keyId),
-    })
+    const { mode } = await readApiKey(keyIn(c))
+    const form = await submitForm(c, Roll, ({ overlap, id }) =>
+      rollApiKey({ ...keyIn(c), overlapHours: overlap, id }),
+    )
+    if (!form.ok) return keyPage(c, { roll: form })
+    if (!form.result) return redirectTo(c, '/settings/api-keys', 'key_repeated')
+    const replaced = await readApiKey(keyIn(c))
+    return newKeyPage(c, { key: form.result.key, mode, replaced })
   })
 
-const readKey = (c: ConsoleContext, keyId: string) => readApiKey({ ...scopeOf(c), keyId })
+const keyIn = (c: ConsoleContext) => ({ ...scopeOf(c), keyId: c.req.param('keyId') ?? '' })
+
+const pageOf = (c: ConsoleContext) => `/settings/api-keys/${c.req.param('keyId')}`
 
 /** Shows a new key, which cannot be shown again. @param replaced the old key, with the time of its end */
 export const newKeyPage = (
@@ -120,15 +105,14 @@ export const newKeyPage = (
       <CopyableText label="Your new API key" text={key} />
       {replaced && (
         <p>
+          The old key <KeyText of={replaced} />{' '}
           {isActive(replaced) ? (
             <>
-              The old key <KeyText of={replaced} /> works until{' '}
-              <Timestamp at={replaced.revokedAt} />. Replace it in your application before then.
+              works until <Timestamp at={replaced.revokedAt} />. Replace it in your application
+              before then.
             </>
           ) : (
-            <>
-              The old key <KeyText of={replaced} /> no longer works.
-            </>
+            'no longer works.'
           )}
         </p>
       )}
@@ -148,24 +132,22 @@ export const KeyText = ({ of: { mode, lastFour } }: { of: ListedApiKey }) => (
   </code>
 )
 
-async function keyPage(c: ConsoleContext, keyId: string, state: FormState = {}) {
-  const [key, workspaces] = await Promise.all([readKey(c, keyId), listWorkspaces(scopeOf(c))])
+/** @param states of the form that was rejected, by its name */
+async function keyPage(
+  c: ConsoleContext,
+  states: { rename?: FormState; limits?: FormState; roll?: FormState } = {},
+) {
+  const { rename = {}, limits = {}, roll = {} } = states
+  const [key, workspaces] = await Promise.all([readApiKey(keyIn(c)), listWorkspaces(scopeOf(c))])
   const use = await readCreditUse(scopeOf(c), [key])
   const active = isActive(key)
-  const mayManage = permitsUnlimited(c.var.membership, 'develop')
-  const isScheduledForDeletion = c.var.membership.organisation.deleteAfter !== null
+  const page = pageOf(c)
   return memberPage(
     c,
-    {
-      title: key.name,
-      status: state.errors ? 422 : 200,
-    },
+    { title: key.name, status: Object.keys(states).length > 0 ? 422 : 200 },
     <>
-      <p class="breadcrumb">
-        <Link to="/settings/api-keys">API keys</Link>
-      </p>
+      <Breadcrumb to={{ '/settings/api-keys': 'API keys' }} />
       <h1 class="key-heading">{key.name}</h1>
-      <FormError state={state} />
       <Details
         rows={[
           [
@@ -192,13 +174,17 @@ async function keyPage(c: ConsoleContext, keyId: string, state: FormState = {}) 
           ['Jobs', <Link to={`/jobs?key=${key.id}`}>View jobs submitted with this key</Link>],
         ]}
       />
-      {mayManage && active && (
+      {permitsUnlimited(c.var.membership, 'develop') && active && (
         <>
-          <RenameForm apiKey={key} state={state} />
+          <Section id="rename" title="Rename" card>
+            <PostForm to={`${page}/rename`} state={rename}>
+              <Field name="name" label="Name" value={key.name} maxlength={100} />
+              <Button kind="secondary">Rename</Button>
+            </PostForm>
+          </Section>
           <Section id="limits" title="Limits" card>
-            <PostForm to={`/settings/api-keys/${key.id}/limits`} novalidate>
+            <PostForm to={`${page}/limits`} state={limits}>
               <KeyLimitFields
-                state={state}
                 workspaces={workspaces}
                 limits={key}
                 hasCredits={key.mode === 'live'}
@@ -206,11 +192,13 @@ async function keyPage(c: ConsoleContext, keyId: string, state: FormState = {}) 
               <Button kind="secondary">Save limits</Button>
             </PostForm>
           </Section>
-          {!isScheduledForDeletion && <RollForm apiKey={key} state={state} />}
+          {c.var.membership.organisation.deleteAfter === null && (
+            <RollForm apiKey={key} to={`${page}/roll`} state={roll} />
+          )}
           <Section id="revoke" title="Revoke" card>
             <p>Requests with this key will be rejected immediately. You cannot undo this.</p>
             <ActionForm
-              to={`/settings/api-keys/${key.id}/revoke`}
+              to={`${page}/revoke`}
               label="Revoke this key"
               kind="danger"
               confirm={`Revoke “${key.name}”?`}
@@ -222,16 +210,13 @@ async function keyPage(c: ConsoleContext, keyId: string, state: FormState = {}) 
   )
 }
 
-const RenameForm = ({ apiKey: { id, name: value }, state }: FormProps) => (
-  <Section id="rename" title="Rename" card>
-    <PostForm to={`/settings/api-keys/${id}/rename`} novalidate>
-      <Field name="name" label="Name" value={value} state={state} maxlength={100} />
-      <Button kind="secondary">Rename</Button>
-    </PostForm>
-  </Section>
-)
+interface RollFormProps {
+  apiKey: ListedApiKey
+  to: string
+  state: FormState
+}
 
-const RollForm = ({ apiKey: { id, name: label, revokedAt }, state }: FormProps) => (
+const RollForm = ({ apiKey: { name: label, revokedAt }, to, state }: RollFormProps) => (
   <Section id="roll" title="Replace" card>
     <p>
       Creates a new key with the name “{label}”. The old key continues to work for the time that you
@@ -243,12 +228,10 @@ const RollForm = ({ apiKey: { id, name: label, revokedAt }, state }: FormProps) 
         </>
       )}
     </p>
-    <PostForm to={`/settings/api-keys/${id}/roll`} novalidate>
-      <input type="hidden" name="id" value={newId('key')} />
+    <PostForm to={to} state={state} fields={{ id: newId('key') }}>
       <Select
         name="overlap"
         label="The old key stops working"
-        state={state}
         value={String(DEFAULT_OVERLAP_HOURS)}
         options={OVERLAP_HOURS.map((hours) => [String(hours), OVERLAP_LABELS[hours]])}
       />
@@ -256,8 +239,3 @@ const RollForm = ({ apiKey: { id, name: label, revokedAt }, state }: FormProps) 
     </PostForm>
   </Section>
 )
-
-interface FormProps {
-  apiKey: ListedApiKey
-  state: FormState
-}

@@ -16,7 +16,7 @@ import type { Mode } from '../../domain/job.ts'
 import { DAY_MS } from '../../domain/limits.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { name } from '../fields.ts'
-import { ActionForm, Button, Field, FormError, PostForm, ModeField } from '../components/form.tsx'
+import { ActionForm, Button, Field, PostForm, ModeField } from '../components/form.tsx'
 import {
   KeyLimitFields,
   limitFields,
@@ -24,7 +24,7 @@ import {
   limitTexts,
 } from '../components/key-limit-fields.tsx'
 import { Notice } from '../components/notice.tsx'
-import { readForm, formStateOf, textsOf } from '../read-form.ts'
+import { submitForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
 import { OtherMode } from '../components/mode-switch.tsx'
@@ -70,24 +70,19 @@ const recentSignInForLive = createMiddleware<ConsoleApp>(async (c, next) => {
 export const keys = new Hono<ConsoleApp>()
   .get('/', (c) => keysPage(c))
   .post('/', recentSignInForLive, async (c) => {
-    const form = await readForm(c, NewKey)
-    if (!form.ok) return keysPage(c, form)
-    const { expires: lastDay, name, mode, id } = form.data
-    let created
-    try {
-      created = await createApiKey({
+    const form = await submitForm(c, NewKey, ({ name, mode, id, expires, ...limits }) =>
+      createApiKey({
         ...scopeOf(c),
         name,
         mode,
         id,
-        expiresAt: lastDay ? new Date(endOf(lastDay)) : null,
-        limits: limitsFrom(form.data),
-      })
-    } catch (error) {
-      return keysPage(c, formStateOf(error, textsOf(await c.req.parseBody())))
-    }
-    if (!created) return redirectTo(c, '/settings/api-keys', 'key_repeated')
-    return newKeyPage(c, { key: created.key, mode })
+        expiresAt: expires ? new Date(endOf(expires)) : null,
+        limits: limitsFrom(limits),
+      }),
+    )
+    if (!form.ok) return keysPage(c, form)
+    if (!form.result) return redirectTo(c, '/settings/api-keys', 'key_repeated')
+    return newKeyPage(c, { key: form.result.key, mode: form.data.mode })
   })
   .post('/:keyId/revoke', async (c) => {
     await revokeApiKey({ ...scopeOf(c), keyId: c.req.param('keyId') })
@@ -96,16 +91,17 @@ export const keys = new Hono<ConsoleApp>()
   .route('/', apiKey)
 
 async function keysPage(c: ConsoleContext, state: FormState = {}) {
-  const isScheduledForDeletion = c.var.membership.organisation.deleteAfter !== null
-  const mayManage = permitsUnlimited(c.var.membership, 'develop')
+  const { mode, membership } = c.var
+  const mayManage = permitsUnlimited(membership, 'develop')
   const [all, workspaces] = await Promise.all([listApiKeys(scopeOf(c)), listWorkspaces(scopeOf(c))])
-  const ofMode = all.filter(({ mode }) => mode === c.var.mode)
+  const ofMode = all.filter((key) => key.mode === mode)
   const active = ofMode.filter(isActive)
   const ended = ofMode.filter((key) => !isActive(key))
-  const inOtherMode = all.filter((key) => key.mode !== c.var.mode && isActive(key)).length
+  const inOtherMode = all.filter((key) => key.mode !== mode && isActive(key)).length
+  const otherMode = <OtherMode mode={mode} count={inOtherMode} noun="API key" />
   return memberPage(
     c,
-    { title: 'API keys', status: state.errors ? 422 : 200 },
+    { title: 'API keys', state },
     <>
       <h1>API keys</h1>
       <p>
@@ -113,21 +109,31 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
         key and replace it. See <a href="/docs/authentication">how to authenticate</a> and the{' '}
         <a href="/docs/quick-start">quick start</a>.
       </p>
-      <FormError state={state} />
       {state.errors?.['id'] && <Notice kind="bad">The form is invalid. Try again.</Notice>}
       {active.length === 0 ? (
-        <EmptyState title={`No ${c.var.mode} API keys`}>
-          <OtherMode mode={c.var.mode} count={inOtherMode} noun="API key" />
-        </EmptyState>
+        <EmptyState title={`No ${mode} API keys`}>{otherMode}</EmptyState>
       ) : (
         <>
-          <ActiveKeys
-            keys={active}
-            workspaces={workspaces}
-            use={await readCreditUse(scopeOf(c), active)}
-            mayManage={mayManage}
+          <Table
+            label="API keys"
+            columns={['Name', 'Key', 'Limits', 'Created', 'Last used', 'Expires', 'Actions']}
+            rows={(await withLimits(c, active, workspaces)).map(({ key, limits }) => [
+              <KeyLink to={key} />,
+              <KeyText of={key} />,
+              limits.map((text, index) =>
+                index === 0 ? text : <span class="subline">{text}</span>,
+              ),
+              <Created of={key} />,
+              <Timestamp as="ago" at={key.lastUsedAt} />,
+              key.revokedAt ? (
+                <Timestamp as="day" at={key.revokedAt} />
+              ) : (
+                <span class="muted">No expiry</span>
+              ),
+              mayManage && <Revoke apiKey={key} />,
+            ])}
           />
-          <OtherMode mode={c.var.mode} count={inOtherMode} noun="API key" />
+          {otherMode}
         </>
       )}
       {ended.length > 0 && <EndedKeys keys={ended} />}
@@ -137,58 +143,27 @@ async function keysPage(c: ConsoleContext, state: FormState = {}) {
           change and revoke API keys.
         </p>
       )}
-      {mayManage && !isScheduledForDeletion && (
-        <NewKeyForm state={state} mode={c.var.mode} workspaces={workspaces} />
+      {mayManage && membership.organisation.deleteAfter === null && (
+        <NewKeyForm state={state} mode={mode} workspaces={workspaces} />
       )}
     </>,
   )
 }
 
-const ActiveKeys = ({
-  keys,
-  workspaces,
-  use,
-  mayManage,
-}: {
-  keys: ListedApiKey[]
-  workspaces: WorkspaceRow[]
-  use: Map<string, number>
-  mayManage: boolean
-}) => (
-  <Table
-    label="API keys"
-    columns={['Name', 'Key', 'Limits', 'Created', 'Last used', 'Expires', 'Actions']}
-    rows={keys.map((key) => [
-      <KeyLink to={key} />,
-      <KeyText of={key} />,
-      <Limits texts={limitTexts(key, workspaces, use.get(key.id))} />,
-      <Created of={key} />,
-      <Timestamp as="ago" at={key.lastUsedAt} />,
-      key.revokedAt ? (
-        <Timestamp as="day" at={key.revokedAt} />
-      ) : (
-        <span class="muted">No expiry</span>
-      ),
-      mayManage && (
-        <ActionForm
-          to={`/settings/api-keys/${key.id}/revoke`}
-          label="Revoke"
-          on={key.name}
-          kind="danger"
-          confirm={`Revoke “${key.name}”? Requests with this key will be rejected immediately. You cannot undo this.`}
-        />
-      ),
-    ])}
-  />
-)
+/** The keys with their limits as texts. */
+async function withLimits(c: ConsoleContext, keys: ListedApiKey[], workspaces: WorkspaceRow[]) {
+  const use = await readCreditUse(scopeOf(c), keys)
+  return keys.map((key) => ({ key, limits: limitTexts(key, workspaces, use.get(key.id)) }))
+}
 
-const Limits = ({ texts: [access, ...others] }: { texts: string[] }) => (
-  <>
-    {access}
-    {others.map((text) => (
-      <span class="subline">{text}</span>
-    ))}
-  </>
+const Revoke = ({ apiKey: { id, name: label } }: { apiKey: ListedApiKey }) => (
+  <ActionForm
+    to={`/settings/api-keys/${id}/revoke`}
+    label="Revoke"
+    on={label}
+    kind="danger"
+    confirm={`Revoke “${label}”? Requests with this key will be rejected immediately. You cannot undo this.`}
+  />
 )
 
 const EndedKeys = ({ keys }: { keys: ListedApiKey[] }) => (
@@ -225,23 +200,19 @@ const Created = ({ of: { createdAt, creatorEmail } }: { of: ListedApiKey }) => (
   </>
 )
 
-const NewKeyForm = ({
-  state,
-  mode,
-  workspaces,
-}: {
+interface NewKeyProps {
   state: FormState
   mode: Mode
   workspaces: WorkspaceRow[]
-}) => (
+}
+
+const NewKeyForm = ({ state, mode, workspaces }: NewKeyProps) => (
   <Section id="new-key" title="Create an API key" card>
-    <PostForm to="/settings/api-keys" novalidate>
-      <input type="hidden" name="id" value={newId('key')} />
+    <PostForm to="/settings/api-keys" state={state} fields={{ id: newId('key') }}>
       <Field
         name="name"
         label="Name"
         hint="A name to identify the key, such as “Shop, production”."
-        state={state}
         maxlength={100}
       />
       <Field
@@ -251,14 +222,12 @@ const NewKeyForm = ({
         required={false}
         min={new Date().toISOString().slice(0, 10)}
         hint="Requests with the key are rejected after this day (UTC). Without a date, the key does not expire."
-        state={state}
       />
       <ModeField
-        state={state}
         mode={mode}
         hints={{ test: 'Placeholder results, free', live: 'Real results, 1 credit each' }}
       />
-      <KeyLimitFields state={state} workspaces={workspaces} />
+      <KeyLimitFields workspaces={workspaces} />
       <Button>Create API key</Button>
     </PostForm>
   </Section>
