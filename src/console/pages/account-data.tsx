@@ -13,10 +13,10 @@ import { GRACE_PERIOD_DAYS } from '../../organisations/grace-period.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { exportResponse } from '../components/export-response.tsx'
-import { ActionForm, Button } from '../components/form.tsx'
+import { ActionForm, Button, PostForm } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
 import type { FormState } from '../read-form.ts'
-import { guestPage } from '../components/layout.tsx'
+import { cardPage } from '../components/layout.tsx'
 import { Timestamp } from '../components/time.tsx'
 import { confirmIdentity, IdentityFields } from '../confirm-identity.tsx'
 import {
@@ -69,46 +69,44 @@ export const accountData = new Hono<ConsoleApp>()
 
 async function deletePage(c: ConsoleContext, state: FormState = {}) {
   const { blockedBy, deletedWithAccount, left } = await accountDeletionPlan(c.env, c.var.user.id)
-  return guestPage(
+  return cardPage(
     c,
-    { title: 'Delete your account', status: state.errors ? 422 : 200 },
-    <article>
-      <h1>Delete your account</h1>
-      {blockedBy.length > 0 ? (
-        <>
+    {
+      title: 'Delete your account',
+      state,
+      aside: [['/console/account', 'Back to your account']],
+    },
+    blockedBy.length > 0 ? (
+      <>
+        <Notice kind="bad">
+          You are the last owner of {namesOf(blockedBy)}. Before you delete your account, make
+          another member an owner.
+        </Notice>
+        <p>
+          Manage members under <Link to="/settings/team">Team</Link>.
+        </p>
+      </>
+    ) : (
+      <>
+        <p>
+          The account <strong>{c.var.user.email}</strong> will be deleted in {GRACE_PERIOD_DAYS}{' '}
+          days. You will be signed out everywhere immediately. To keep your account, sign in before
+          then.
+        </p>
+        {deletedWithAccount.length > 0 && (
           <Notice kind="bad">
-            You are the last owner of {namesOf(blockedBy)}. Before you delete your account, make
-            another member an owner.
+            You are the only member of {namesOf(deletedWithAccount)}.{' '}
+            {deletedWithAccount.length === 1 ? 'It' : 'They'} will be deleted with your account, and
+            new jobs will be rejected until then.
           </Notice>
-          <p>
-            Manage members under <Link to="/settings/team">Team</Link>.
-          </p>
-        </>
-      ) : (
-        <>
-          <p>
-            The account <strong>{c.var.user.email}</strong> will be deleted in {GRACE_PERIOD_DAYS}{' '}
-            days. You will be signed out everywhere immediately. To keep your account, sign in
-            before then.
-          </p>
-          {deletedWithAccount.length > 0 && (
-            <Notice kind="bad">
-              You are the only member of {namesOf(deletedWithAccount)}.{' '}
-              {deletedWithAccount.length === 1 ? 'It' : 'They'} will be deleted with your account,
-              and new jobs will be rejected until then.
-            </Notice>
-          )}
-          {left.length > 0 && <p>You will also leave {namesOf(left)}.</p>}
-          <form method="post" action="/console/account/delete" novalidate>
-            <IdentityFields user={c.var.user} label="Your password" state={state} />
-            <Button kind="danger">Delete my account</Button>
-          </form>
-        </>
-      )}
-      <p class="aside">
-        <a href="/console/account">Back to your account</a>
-      </p>
-    </article>,
+        )}
+        {left.length > 0 && <p>You will also leave {namesOf(left)}.</p>}
+        <PostForm action="/console/account/delete" state={state}>
+          <IdentityFields user={c.var.user} label="Your password" />
+          <Button kind="danger">Delete my account</Button>
+        </PostForm>
+      </>
+    ),
   )
 }
 
@@ -116,11 +114,10 @@ async function keepPage(c: ConsoleContext) {
   const { id, email, deleteAfter } = c.var.user
   const isOver = deleteAfter !== null && deleteAfter.getTime() <= Date.now()
   const organisations = await scheduledWith(c.env, id)
-  return guestPage(
+  return cardPage(
     c,
     { title: 'Your account will be deleted' },
-    <article>
-      <h1>Your account will be deleted</h1>
+    <>
       {isOver ? (
         <p>The account {email} is being deleted. The deletion can no longer be cancelled.</p>
       ) : (
@@ -136,7 +133,7 @@ async function keepPage(c: ConsoleContext) {
         )}
         <ActionForm action="/console/sign-out" label="Sign out" />
       </div>
-    </article>,
+    </>,
   )
 }
 

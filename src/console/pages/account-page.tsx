@@ -24,11 +24,7 @@ export async function accountPage(c: ConsoleContext, state: FormState = {}) {
   const isSecurity = state.errors && !('display_name' in state.errors || 'email' in state.errors)
   return memberPage(
     c,
-    {
-      title: 'Your account',
-      status: state.errors ? 422 : 200,
-      script: '/static/passkeys.js',
-    },
+    { title: 'Your account', state, script: '/static/passkeys.js' },
     <>
       <h1>Your account</h1>
       <p class="address">{name ? `${name} · ${email}` : email}</p>
@@ -48,7 +44,7 @@ export async function accountPage(c: ConsoleContext, state: FormState = {}) {
 const Profile = ({ name, state }: { name: string; state: FormState }) => (
   <>
     <Section id="profile-heading" title="Profile" card>
-      <PostForm action="/console/account/name" novalidate>
+      <PostForm action="/console/account/name" state={state}>
         <Field
           name="display_name"
           label="Name"
@@ -57,7 +53,6 @@ const Profile = ({ name, state }: { name: string; state: FormState }) => (
           autocomplete="name"
           hint="Shown to the members of your organisations."
           value={name}
-          state={state}
         />
         <Button kind="secondary">Save name</Button>
       </PostForm>
@@ -65,14 +60,13 @@ const Profile = ({ name, state }: { name: string; state: FormState }) => (
         <summary role="button" class="secondary">
           Change email address
         </summary>
-        <PostForm action="/console/account/email" novalidate>
+        <PostForm action="/console/account/email" state={state}>
           <Field
             name="email"
             label="New work email"
             type="email"
             autocomplete="email"
             hint="We send a link to the new address. Nothing changes until you open it."
-            state={state}
           />
           <Button kind="primary">Send link</Button>
         </PostForm>

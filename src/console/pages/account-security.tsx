@@ -28,16 +28,13 @@ export const Security = ({ c, passkeys, sessions, state }: SecurityProps) => {
   return (
     <>
       <Section id="password-heading" title="Password" card>
-        <PostForm action="/console/account/password" novalidate>
+        <PostForm action="/console/account/password" state={state}>
           <input type="hidden" autocomplete="username" value={email} />
-          <CurrentPasswordField name="current" label="Current password" state={state} />
-          {hasTwoFactor && (
-            <CodeField name="code" label="Code of your authenticator app" state={state} />
-          )}
+          <CurrentPasswordField name="current" label="Current password" />
+          {hasTwoFactor && <CodeField label="Code of your authenticator app" />}
           <NewPasswordField
             label="New password"
             consequence="You will be signed out everywhere else."
-            state={state}
           />
           <Button>Change password</Button>
         </PostForm>

@@ -59,8 +59,7 @@ export const AutoReloadForm = ({ view }: { view: BillingView }) => {
         most one payment is attempted per hour. After three failed payments in a row, auto-reload is
         turned off and the owners are notified by email.
       </p>
-      <PostForm to="/billing/auto-reload" novalidate>
-        <FormError state={state} />
+      <PostForm to="/billing/auto-reload" state={state}>
         <div class="field">
           <label class="switch">
             <input type="checkbox" role="switch" name="enabled" checked={isEnabled || undefined} />
@@ -77,12 +76,11 @@ export const AutoReloadForm = ({ view }: { view: BillingView }) => {
             type="number"
             value={String(autoReload.threshold)}
             hint="Credits"
-            state={state}
           />
           <Select
             name="pack"
             label="Buy"
-            value={state.values?.['pack'] ?? String(autoReload.pack)}
+            value={String(autoReload.pack)}
             options={PACKS.map((size) => [
               String(size),
               `${count(size)} credits for ${money(priceOf(size))}`,
@@ -94,7 +92,6 @@ export const AutoReloadForm = ({ view }: { view: BillingView }) => {
             type="number"
             value={String(Math.ceil(autoReload.monthlyMax / MINOR_UNITS))}
             hint={`${money(view.autoReloadSpent)} spent this month`}
-            state={state}
           />
         </div>
         <Button kind="secondary">Save</Button>

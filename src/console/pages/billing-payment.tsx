@@ -18,7 +18,7 @@ import { PaymentBadge } from '../components/badges.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { ActionForm } from '../components/form.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
-import { Link } from '../components/link.tsx'
+import { Breadcrumb, Link } from '../components/link.tsx'
 import { Pages } from '../components/list.tsx'
 import { Notice, SandboxBanner } from '../components/notice.tsx'
 import { Details, Section } from '../components/section.tsx'
@@ -46,9 +46,7 @@ export const billingPayment = new Hono<ConsoleApp>()
         ...(payment.status === 'open' && { refreshSeconds: REFRESH_SECONDS }),
       },
       <>
-        <p class="breadcrumb">
-          <Link to="/billing">Billing</Link>
-        </p>
+        <Breadcrumb to={{ '/billing': 'Billing' }} />
         <h1>{itemOf(payment)}</h1>
         {isSandbox(c.env, baseUrlOf(c)) && <SandboxBanner />}
         {await paymentSection(c, payment)}

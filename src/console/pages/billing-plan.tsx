@@ -14,7 +14,7 @@ import type { Plan } from '../../domain/organisation.ts'
 import { ActionForm, Button, FormError, PostForm } from '../components/form.tsx'
 import { ContactLink } from '../components/contact-link.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Link } from '../components/link.tsx'
+import { Breadcrumb, Link } from '../components/link.tsx'
 import { Notice } from '../components/notice.tsx'
 import { PlanCards } from '../components/plan-cards.tsx'
 import { Details, Section } from '../components/section.tsx'
@@ -129,9 +129,7 @@ export const upgradePage = (c: ConsoleContext, quote: Quote) => {
     c,
     { title: 'Confirm upgrade', credits: null },
     <>
-      <p class="breadcrumb">
-        <Link to="/billing">Billing</Link>
-      </p>
+      <Breadcrumb to={{ '/billing': 'Billing' }} />
       <h1>Upgrade to {nameOfPlan(plan)}</h1>
       <section class="card" aria-label="Upgrade">
         <Details

@@ -20,7 +20,7 @@ import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { DeliveriesTable, withoutQuery } from '../components/deliveries-table.tsx'
 import { ActionForm } from '../components/form.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
-import { Link } from '../components/link.tsx'
+import { Breadcrumb, Link } from '../components/link.tsx'
 import { Filters, ListHeading, NoRows, Pages } from '../components/list.tsx'
 import { EmptyState } from '../components/table.tsx'
 import { parameter } from '../fields.ts'
@@ -128,9 +128,7 @@ async function deliveriesPage(c: ConsoleContext, query: Query) {
     c,
     { title: 'Deliveries' },
     <>
-      <p class="breadcrumb">
-        <Link to="/settings/webhooks">Webhooks</Link>
-      </p>
+      <Breadcrumb to={{ '/settings/webhooks': 'Webhooks' }} />
       <ListHeading title="Deliveries" csv={withQuery(`${PATH}/export.csv`, query)} />
       <Filters
         to={PATH}

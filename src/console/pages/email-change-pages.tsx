@@ -5,7 +5,7 @@ import { changeEmail, findEmailChange } from '../../users/email-change.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { ActionForm } from '../components/form.tsx'
-import { guestPage } from '../components/layout.tsx'
+import { cardPage } from '../components/layout.tsx'
 import { actorOf, requireSession } from '../middleware/session.ts'
 import { invalidLinkPage } from '../message-page.tsx'
 import { redirectWithNotice } from '../form-notices.ts'
@@ -33,20 +33,16 @@ export const emailChange = new Hono<ConsoleApp>()
   })
 
 const confirmPage = (c: ConsoleContext, email: string, token: string) =>
-  guestPage(
+  cardPage(
     c,
-    { title: 'Change your email address' },
-    <article>
-      <h1>Change your email address</h1>
+    { title: 'Change your email address', aside: [['/console/account', 'Cancel']] },
+    <>
       <p>
         You will sign in with <strong>{email}</strong> instead of{' '}
         <strong>{c.var.user.email}</strong>. All other sessions will be signed out.
       </p>
       <ActionForm action={PAGE} label="Change email address" kind="primary" fields={{ token }} />
-      <p class="aside">
-        <a href="/console/account">Cancel</a>
-      </p>
-    </article>,
+    </>,
   )
 
 const invalidPage = (c: ConsoleContext) =>

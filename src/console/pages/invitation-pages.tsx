@@ -9,11 +9,12 @@ import { findUserByEmail } from '../../users/users.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { newPassword } from '../fields.ts'
 import { NewPasswordField } from '../components/credential-fields.tsx'
-import { ActionForm, Button, FormError } from '../components/form.tsx'
+import { ActionForm, Button, PostForm } from '../components/form.tsx'
 import { readForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { roleWithArticle } from '../components/roles.tsx'
-import { guestPage } from '../components/layout.tsx'
+import { cardPage } from '../components/layout.tsx'
+import type { Anchor } from '../components/layout.tsx'
 import {
   actorOf,
   findSessionUser,
@@ -27,35 +28,32 @@ export const invitations = new Hono<ConsoleApp>()
   .get('/', requireSession, async (c) => {
     const { email } = c.var.user
     const open = await invitationsTo(c.env, email)
-    return guestPage(
+    const aside: Anchor[] = [
+      ['/console', 'Back to the console'],
+      ['/console/onboarding/new', 'Create your own organisation'],
+    ]
+    return cardPage(
       c,
-      { title: 'Invitations' },
-      <article>
-        <h1>Invitations</h1>
-        {open.length === 0 ? (
-          <p>
-            There are no open invitations for <strong>{email}</strong>.
-          </p>
-        ) : (
-          <>
-            <p>
-              To join, open the link in the email that we sent to <strong>{email}</strong>. If you
-              cannot find the email, ask an owner of the organisation to invite you again.
-            </p>
-            <ul>
-              {open.map(({ invitation, organisation }) => (
-                <li>
-                  <strong>{organisation.name}</strong>, as {roleWithArticle(invitation.role)}
-                </li>
-              ))}
-            </ul>
-          </>
-        )}
-        <p class="aside">
-          <a href="/console">Back to the console</a>
-          <a href="/console/onboarding/new">Create your own organisation</a>
+      { title: 'Invitations', aside },
+      open.length === 0 ? (
+        <p>
+          There are no open invitations for <strong>{email}</strong>.
         </p>
-      </article>,
+      ) : (
+        <>
+          <p>
+            To join, open the link in the email that we sent to <strong>{email}</strong>. If you
+            cannot find the email, ask an owner of the organisation to invite you again.
+          </p>
+          <ul>
+            {open.map(({ invitation, organisation }) => (
+              <li>
+                <strong>{organisation.name}</strong>, as {roleWithArticle(invitation.role)}
+              </li>
+            ))}
+          </ul>
+        </>
+      ),
     )
   })
   .get('/:token', async (c) => {
@@ -107,11 +105,10 @@ async function invitationPage(
   const user = await findSessionUser(c)
   const account = user ? undefined : await findUserByEmail(c.env, invitation.email)
   const { path } = c.req
-  return guestPage(
+  return cardPage(
     c,
-    { title: `Join ${organisation.name}`, status: state.errors ? 422 : 200 },
-    <article>
-      <h1>Join {organisation.name}</h1>
+    { title: `Join ${organisation.name}`, state },
+    <>
       <p>
         You have been invited to join as {roleWithArticle(invitation.role)}. The invitation is for{' '}
         <strong>{invitation.email}</strong>.
@@ -139,23 +136,21 @@ async function invitationPage(
         </>
       )}
       {!user && !account?.emailVerified && (
-        <form method="post" action={path} novalidate>
-          <FormError state={state} />
-          <NewPasswordField state={state} autofocus />
+        <PostForm action={path} state={state}>
+          <NewPasswordField autofocus />
           <Button>Create account and join</Button>
-        </form>
+        </PostForm>
       )}
-    </article>,
+    </>,
   )
 }
 
 const invalidInvitationPage = (c: ConsoleContext) =>
-  guestPage(
+  cardPage(
     c,
-    { title: 'Invitation', status: 404 },
-    <article>
-      <h1>This invitation is no longer valid</h1>
+    { title: 'Invitation', heading: 'This invitation is no longer valid', status: 404 },
+    <>
       <p>It was used or withdrawn, or it has expired. Ask an owner for a new invitation.</p>
       <a href="/console">Back to the console</a>
-    </article>,
+    </>,
   )

@@ -21,7 +21,7 @@ import { CodeSnippets } from '../components/code-snippets.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { ActionForm, FormError } from '../components/form.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
-import { Link } from '../components/link.tsx'
+import { Breadcrumb } from '../components/link.tsx'
 import { Pages } from '../components/list.tsx'
 import { filterOf, JobListQuery } from '../job-filter.ts'
 import { actorOf, permitted, scopeOf } from '../middleware/session.ts'
@@ -138,9 +138,7 @@ async function jobPage(c: ConsoleContext, state?: FormState) {
     },
     <>
       <div class="bar">
-        <p class="breadcrumb">
-          <Link to={withQuery('/jobs', query)}>Jobs</Link>
-        </p>
+        <Breadcrumb to={{ [withQuery('/jobs', query)]: 'Jobs' }} />
         {/* In the mode of this job. */}
         <Pages
           label="Jobs of the list"
