@@ -1,7 +1,7 @@
 // The entry points of the Worker: requests, queue messages and cron. The fourth, the alarm, is in
 // organisation-object.
 import { app } from './app.ts'
-import { catchUpEvents } from './billing/catch-up-events.ts'
+import { catchUpEvents } from './billing/receive-event.ts'
 import { giveUpJob, processJob } from './jobs/processing/process.ts'
 import { JobMessage } from './jobs/queue.ts'
 import { countFinishedDay } from './jobs/reports/daily-statistics.ts'

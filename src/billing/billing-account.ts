@@ -2,8 +2,24 @@
 // and subscription belong to it.
 import { and, eq, isNull, lt, or, sql } from 'drizzle-orm'
 import { database } from '../platform/db/database.ts'
-import { billingAccounts } from '../platform/db/billing-schema.ts'
-import type { BillingAccountRow } from '../platform/db/billing-schema.ts'
+import {
+  billingAccounts,
+  payments,
+  sandboxCustomers,
+  sandboxPayments,
+  sandboxSubscriptions,
+} from '../platform/db/billing-schema.ts'
+import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
+import { organisations } from '../platform/db/schema.ts'
+import type { OrganisationRow } from '../platform/db/schema.ts'
+import { consolePath } from '../domain/console-path.ts'
+import { organisationExists } from '../organisations/organisation-exists.ts'
+import { requirePermission } from '../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { monthStart } from '../domain/month.ts'
+import { autoReloadSpent, paymentsOf } from './payments.ts'
+import { AppError } from '../domain/errors.ts'
+import { providerNamed } from './choose-provider.ts'
 
 type BillingAccountChange = Partial<Omit<BillingAccountRow, 'organisationId'>>
 
@@ -124,4 +140,120 @@ export async function releaseGraceMail(
         eq(billingAccounts.graceMailDay, day),
       ),
     )
+}
+
+/**
+ * Reads an organisation that can be billed.
+ * @returns undefined when it does not exist or its deletion has started
+ */
+export async function findBillableOrganisation(
+  env: Env,
+  organisationId: string,
+): Promise<OrganisationRow | undefined> {
+  const [row] = await database(env)
+    .select()
+    .from(organisations)
+    .where(and(eq(organisations.id, organisationId), organisationExists()))
+  return row
+}
+
+/** The address of the page Billing. */
+export const billingPage = (baseUrl: string, organisationId: string): string =>
+  `${baseUrl}${consolePath(organisationId, '/billing')}`
+
+const PAGE = 20
+
+/**
+ * A page of payments, newest first, with the billing account. For the permission `billing`.
+ * @param beforeId the last payment of the previous page
+ * @throws AppError not_found
+ */
+export async function readBilling({
+  env,
+  actor,
+  organisationId,
+  beforeId,
+}: OrganisationRequest & { beforeId?: string | undefined }): Promise<{
+  /** Undefined before the first payment. */
+  account: BillingAccountRow | undefined
+  payments: PaymentRow[]
+  hasMore: boolean
+  /** Of automatic payments in this month (UTC), minor units. */
+  autoReloadSpent: number
+}> {
+  await requirePermission({ env, actor, organisationId }, 'billing')
+  const [account, rows, spent] = await Promise.all([
+    findBillingAccount(env, organisationId),
+    paymentsOf(env, organisationId, { limit: PAGE + 1, beforeId }),
+    autoReloadSpent(env, organisationId, monthStart(new Date())),
+  ])
+  return {
+    account,
+    payments: rows.slice(0, PAGE),
+    hasMore: rows.length > PAGE,
+    autoReloadSpent: spent,
+  }
+}
+
+/**
+ * Creates a link to the provider's portal. It signs the user in there: never store or log it. For the permission `billing`.
+ * @throws AppError not_found, or validation_error before the first payment
+ * @throws PaymentError
+ */
+export async function openPortal({
+  env,
+  actor,
+  organisationId,
+  baseUrl,
+}: OrganisationRequest & { baseUrl: string }): Promise<string> {
+  await requirePermission({ env, actor, organisationId }, 'billing')
+  const account = await findBillingAccount(env, organisationId)
+  if (!account?.provider || account.customerId === null) {
+    throw new AppError(
+      'validation_error',
+      'Billing details can be changed after the first payment.',
+    )
+  }
+  return providerNamed(env, account.provider).portalUrl({
+    customerId: account.customerId,
+    returnUrl: `${billingPage(baseUrl, organisationId)}/portal/return`,
+  })
+}
+
+/**
+ * Reads the stored payment method from the provider, which may have changed in its portal. For the
+ * permission `billing`.
+ * @throws AppError not_found
+ * @throws PaymentError
+ */
+export async function refreshPaymentMethod(request: OrganisationRequest): Promise<void> {
+  await requirePermission(request, 'billing')
+  const { env, organisationId } = request
+  const account = await findBillingAccount(env, organisationId)
+  if (!account?.provider || account.customerId === null) return
+  const paymentMethod = await providerNamed(env, account.provider).paymentMethod(account.customerId)
+  await saveBillingAccount(env, organisationId, { paymentMethod })
+}
+
+/**
+ * Ends the subscription at the provider, then deletes the billing account. May be repeated. Payments
+ * remain without the name of the card, because the law requires them.
+ * @throws PaymentError when the provider cannot be reached
+ */
+export async function closeBilling(env: Env, organisationId: string): Promise<void> {
+  const stored = await findBillingAccount(env, organisationId)
+  if (stored?.provider && stored.subscriptionId !== null) {
+    await providerNamed(env, stored.provider).endSubscription(stored.subscriptionId)
+  }
+  const db = database(env)
+  await db.batch([
+    db
+      .update(payments)
+      .set({ paymentMethod: null })
+      .where(eq(payments.organisationId, organisationId)),
+    db.delete(billingAccounts).where(eq(billingAccounts.organisationId, organisationId)),
+    ...[sandboxCustomers, sandboxPayments, sandboxSubscriptions].map((table) =>
+      db.delete(table).where(eq(table.organisationId, organisationId)),
+    ),
+  ])
 }

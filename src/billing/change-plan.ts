@@ -10,17 +10,15 @@ import { DAY_MS } from '../domain/limits.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import type { Currency } from '../domain/organisation.ts'
 import { applyPlan } from './apply-plan.ts'
-import { findBillingAccount, updateSubscription } from './billing-account.ts'
 import {
+  findBillingAccount,
+  updateSubscription,
   findBillableOrganisation,
-  openCheckout,
-  requireBuyer,
-  requireCurrentPrice,
-} from './buyer.ts'
+} from './billing-account.ts'
+import { openCheckout, requireBuyer, requireCurrentPrice } from './buy-pack.ts'
 import { providerNamed } from './choose-provider.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
-import { openPlanPayment } from './payment-lists.ts'
-import { hasProviderAmount } from './payments.ts'
+import { openPlanPayment, hasProviderAmount } from './payments.ts'
 import { isSelfServicePlan, PLAN_CHOICES, PLAN_TERMS, SELF_SERVICE_PLANS } from './plans.ts'
 import type { SelfServicePlan } from './plans.ts'
 import type { PaymentProvider } from './payment-provider.ts'

@@ -5,6 +5,7 @@ import { settingsOf } from '../platform/settings.ts'
 import type { PaymentProvider } from './payment-provider.ts'
 import { sandbox } from './sandbox/sandbox.ts'
 import { stripe } from './stripe/stripe.ts'
+import type { BillingAccountRow } from '../platform/db/billing-schema.ts'
 
 /** Tests replace the entries. */
 export const PROVIDERS: Record<PaymentProviderName, (env: Env) => PaymentProvider> = {
@@ -35,3 +36,20 @@ export const configuredProvider = (env: Env): PaymentProvider | null =>
 /** Whether no money moves: for the banner. */
 export const isSandbox = (env: Env, baseUrl: string): boolean =>
   providerFor(env, baseUrl)?.name === 'sandbox'
+
+/**
+ * The provider that has stored the organisation's payment method.
+ * @returns null without one, also when it is stored at a provider that is no longer used
+ */
+export function chargeableProvider(
+  env: Env,
+  billing: BillingAccountRow | undefined,
+): PaymentProvider | null {
+  const provider = configuredProvider(env)
+  const isStored =
+    billing !== undefined &&
+    billing.customerId !== null &&
+    billing.paymentMethod !== null &&
+    billing.provider === provider?.name
+  return isStored ? provider : null
+}

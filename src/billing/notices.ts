@@ -5,15 +5,26 @@ import type { OrganisationRow } from '../platform/db/schema.ts'
 import { consolePath } from '../domain/console-path.ts'
 import { nextMonth } from '../domain/credit-limit.ts'
 import { currencyOf } from '../domain/organisation.ts'
-import { creditLimitEmail, emptyBalanceEmail, lowBalanceEmail } from '../mail/billing-mail.tsx'
+import {
+  creditLimitEmail,
+  emptyBalanceEmail,
+  lowBalanceEmail,
+  graceEmail,
+  planEndedEmail,
+} from '../mail/billing-mail.tsx'
 import type { OwnAccount } from '../credits/organisation-stub.ts'
 import { thresholdOf } from './auto-reload-settings.ts'
 import { mailRecipients } from '../mail/notify.ts'
 import type { BillingState } from './billing-state.ts'
-import { billingUrl } from './mail-owners.ts'
-import { findBillableOrganisation } from './buyer.ts'
+import { findBillableOrganisation, claimGraceMail, releaseGraceMail } from './billing-account.ts'
 import { formatCredits } from './money.ts'
 import { settingsOf } from '../platform/settings.ts'
+import { ownerEmailsOf } from '../organisations/owners.ts'
+import { log } from '../platform/log.ts'
+import { sendEmail } from '../mail/send.ts'
+import type { Email } from '../mail/templates.tsx'
+import { nameOfPlan } from './plans.ts'
+import type { SelfServicePlan } from './plans.ts'
 
 /**
  * Sends the email that is due, if any, and then records it.
@@ -78,4 +89,76 @@ export async function sendCreditNotices({
     if (!isSent) throw new Error('The email was not sent')
     account.recordCreditNotice(notice.limit.countId)
   }
+}
+
+/** The address of the billing page. Relative without BASE_URL, which email requires anyway. */
+export const billingUrl = (env: Env, organisationId: string): string =>
+  `${settingsOf(env).baseUrl ?? ''}${consolePath(organisationId, '/billing')}`
+
+/**
+ * Does not throw, because a failure of email must not stop a payment. Failures are logged.
+ * @returns false when the email has to be sent again: no owner has received it
+ */
+export async function mailOwners(env: Env, organisationId: string, email: Email): Promise<boolean> {
+  const { devMailbox, mailFrom } = settingsOf(env)
+  // Without email in this deployment, a repetition does not help.
+  if (!devMailbox && !mailFrom) return true
+  try {
+    const addresses = await ownerEmailsOf(env, organisationId)
+    const sent = await Promise.all(addresses.map((to) => sendEmail({ env, to, email })))
+    return addresses.length === 0 || sent.includes(true)
+  } catch (error) {
+    log.error('owners not informed', error, { organisationId, subject: email.subject })
+    return false
+  }
+}
+
+/**
+ * Sends the email of a day of the grace period, once.
+ * @throws Error when it could not be sent; the next call sends it
+ */
+export async function sendGraceMail({
+  env,
+  organisationId,
+  day,
+  graceUntil,
+}: {
+  env: Env
+  organisationId: string
+  day: number
+  graceUntil: Date
+}): Promise<void> {
+  const organisation = await findBillableOrganisation(env, organisationId)
+  if (!organisation || organisation.plan === 'enterprise') return
+  if (!(await claimGraceMail(env, organisationId, day))) return
+  const email = graceEmail({
+    organisationName: organisation.name,
+    plan: nameOfPlan(organisation.plan),
+    graceUntil,
+    link: billingUrl(env, organisationId),
+  })
+  if (await mailOwners(env, organisationId, email)) return
+  await releaseGraceMail(env, organisationId, day)
+  throw new Error('The email of the grace period was not sent')
+}
+
+/** Informs the owners that the plan has ended with the grace period. */
+export async function sendPlanEndedMail({
+  env,
+  organisationId,
+  plan,
+}: {
+  env: Env
+  organisationId: string
+  /** The plan that has ended. */
+  plan: SelfServicePlan
+}): Promise<void> {
+  const organisation = await findBillableOrganisation(env, organisationId)
+  if (!organisation || organisation.plan === 'enterprise') return
+  const email = planEndedEmail({
+    organisationName: organisation.name,
+    plan: nameOfPlan(plan),
+    link: billingUrl(env, organisationId),
+  })
+  await mailOwners(env, organisationId, email)
 }

@@ -1,6 +1,6 @@
 // The SQL of payments. D1 is the source of truth for what was asked and paid; the provider is the source
 // of truth for money, and the Organisation's ledger for credits.
-import { and, eq, lt, lte, sql } from 'drizzle-orm'
+import { and, eq, lt, lte, sql, asc, desc, gte, inArray } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { auditInsert } from '../organisations/audit-log.ts'
 import { database } from '../platform/db/database.ts'
@@ -10,8 +10,10 @@ import { SYSTEM } from '../domain/actor.ts'
 import type { Actor } from '../domain/actor.ts'
 import type { PaymentStatus } from '../domain/billing.ts'
 import { AppError } from '../domain/errors.ts'
-import { newId } from '../platform/ids.ts'
+import { newId, firstIdSince } from '../platform/ids.ts'
 import type { PaymentState } from './payment-provider.ts'
+import type { SQL } from 'drizzle-orm'
+import type { Plan } from '../domain/organisation.ts'
 
 /** The time after which a receipt that was not recorded as sent is sent again, ms. */
 export const RECEIPT_LEASE_MS = 10 * 60_000
@@ -258,4 +260,87 @@ export async function leaseReceipt(env: Env, paymentId: string): Promise<boolean
 /** Records that the receipt of a payment is sent. */
 export async function recordReceipt(env: Env, paymentId: string): Promise<void> {
   await database(env).update(payments).set({ receiptDueAt: null }).where(eq(payments.id, paymentId))
+}
+
+/** The newest open payment of an organisation for a plan. */
+export async function openPlanPayment(
+  env: Env,
+  organisationId: string,
+  plan: Plan,
+): Promise<PaymentRow | undefined> {
+  const [row] = await database(env)
+    .select()
+    .from(payments)
+    .where(
+      and(
+        eq(payments.organisationId, organisationId),
+        eq(payments.kind, 'plan'),
+        eq(payments.plan, plan),
+        eq(payments.status, 'open'),
+      ),
+    )
+    .orderBy(desc(payments.id))
+    .limit(1)
+  return row
+}
+
+interface Page {
+  limit: number
+  /** The last payment of the previous page. */
+  beforeId?: string | undefined
+}
+
+/** A page of an organisation's payments, newest first. */
+export const paymentsOf = (env: Env, organisationId: string, page: Page): Promise<PaymentRow[]> =>
+  pageWhere(env, eq(payments.organisationId, organisationId), page)
+
+/** A page of all payments, newest first. For operators. */
+export const allPayments = (
+  env: Env,
+  { status, ...page }: Page & { status?: PaymentStatus | undefined },
+): Promise<PaymentRow[]> => pageWhere(env, status && eq(payments.status, status), page)
+
+const pageWhere = (env: Env, condition: SQL | undefined, { limit, beforeId }: Page) =>
+  database(env)
+    .select()
+    .from(payments)
+    .where(and(condition, beforeId === undefined ? undefined : lt(payments.id, beforeId)))
+    .orderBy(desc(payments.id))
+    .limit(limit)
+
+/** Payments that are open and paid ones without a receipt, oldest first. At most 100. */
+export const unfinishedPayments = (env: Env, organisationId: string): Promise<PaymentRow[]> =>
+  database(env)
+    .select()
+    .from(payments)
+    .where(
+      and(
+        eq(payments.organisationId, organisationId),
+        // Repeats the condition of the partial index.
+        sql`(status = 'open' or receipt_due_at is not null)`,
+      ),
+    )
+    .orderBy(asc(payments.id))
+    .limit(100)
+
+/**
+ * What automatic payments have cost since an instant, minor units, with those that are still open.
+ */
+export async function autoReloadSpent(
+  env: Env,
+  organisationId: string,
+  since: Date,
+): Promise<number> {
+  const [row] = await database(env)
+    .select({ sum: sql<number>`coalesce(sum(${payments.amount}), 0)` })
+    .from(payments)
+    .where(
+      and(
+        eq(payments.organisationId, organisationId),
+        eq(payments.kind, 'auto_reload'),
+        inArray(payments.status, ['open', 'paid']),
+        gte(payments.id, firstIdSince('pay', since.getTime())),
+      ),
+    )
+  return row?.sum ?? 0
 }

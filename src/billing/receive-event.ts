@@ -5,13 +5,15 @@ import { database, listed } from '../platform/db/database.ts'
 import { paymentEvents } from '../platform/db/billing-schema.ts'
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { log } from '../platform/log.ts'
-import { findBillingAccount } from './billing-account.ts'
-import { findBillableOrganisation } from './buyer.ts'
+import { findBillingAccount, findBillableOrganisation } from './billing-account.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { findPayment, findPaymentByReference } from './payments.ts'
 import type { PaymentProvider, ProviderEvent } from './payment-provider.ts'
 import { refreshPayment } from './refresh-payment.ts'
 import { syncSubscription } from './subscription.ts'
+import { DAY_MS } from '../domain/limits.ts'
+import { configuredProvider } from './choose-provider.ts'
+import { PaymentError } from './payment-provider.ts'
 
 type EventResult = 'applied' | 'duplicate' | 'ignored'
 
@@ -113,4 +115,49 @@ async function applyToSubscription(
   const { nextAt } = await syncSubscription({ env, account, organisationId })
   if (nextAt !== undefined) await account.scheduleBilling({ organisationId, at: nextAt })
   return true
+}
+
+/** How far back events are listed, ms: as long as Stripe repeats an event. */
+const LOOK_BACK_MS = 3 * DAY_MS
+/** The minute of the hour in which a remote provider is asked. The sandbox is asked each minute. */
+const MINUTE_OF_HOUR = 23
+/** The maximum number of events per run. The next run applies the rest. */
+const MAX_EVENTS = 100
+/** Failures in a row after which the provider is considered unreachable. */
+const MAX_UNAVAILABLE = 3
+
+/**
+ * Lists the provider's events of the last three days and applies the missing ones, oldest first. An event
+ * that fails does not stop the others.
+ * @throws the first failure, after all other events or 3 in a row that could not reach the provider
+ */
+export async function catchUpEvents(env: Env): Promise<void> {
+  const provider = configuredProvider(env)
+  if (!provider) return
+  const now = new Date()
+  if (provider.name !== 'sandbox' && now.getUTCMinutes() !== MINUTE_OF_HOUR) return
+  const missing = await provider.missingEvents({
+    since: new Date(now.getTime() - LOOK_BACK_MS),
+    limit: MAX_EVENTS,
+    knownOf: (ids) => knownEvents(env, ids),
+  })
+  const failures: unknown[] = []
+  let unavailable = 0
+  for (const listed of missing) {
+    try {
+      const event = await listed.read()
+      // Otherwise, the events of other systems would be read in each run.
+      if (event) await applyEvent(env, provider, event)
+      else await recordEvent(env, provider, listed)
+      unavailable = 0
+    } catch (error) {
+      log.error('payment event failed', error, { eventId: listed.id })
+      failures.push(error)
+      const isUnavailable = error instanceof PaymentError && error.code === 'unavailable'
+      unavailable = isUnavailable ? unavailable + 1 : 0
+      if (unavailable === MAX_UNAVAILABLE) break
+    }
+  }
+  if (missing.length > 0) log.info('payment events caught up', { events: missing.length })
+  if (failures.length > 0) throw failures[0]
 }

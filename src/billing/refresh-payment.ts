@@ -1,13 +1,22 @@
 // Reads the state of a payment from the provider and applies it.
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { log } from '../platform/log.ts'
-import { findBillingAccount, NO_SUBSCRIPTION, saveBillingAccount } from './billing-account.ts'
-import { findBillableOrganisation } from './buyer.ts'
+import {
+  findBillingAccount,
+  NO_SUBSCRIPTION,
+  saveBillingAccount,
+  findBillableOrganisation,
+} from './billing-account.ts'
 import { providerNamed } from './choose-provider.ts'
 import type { CreditAccount } from '../credits/organisation-stub.ts'
-import { recordState } from './payments.ts'
+import { recordState, claimCheck, findPayment, hasProviderAmount } from './payments.ts'
 import type { PaymentState } from './payment-provider.ts'
 import { creditsReversed, settlePayment } from './settle-payment.ts'
+import { requirePermission } from '../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { AppError } from '../domain/errors.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import { PaymentError } from './payment-provider.ts'
 
 /** A payment that the provider does not know after this time was never started, ms. */
 export const LOST_AFTER_MS = 10 * 60_000
@@ -76,4 +85,54 @@ export async function recordCustomer(
     customerId,
     ...(paymentMethod !== null && { paymentMethod }),
   })
+}
+
+/** The page that waits for a confirmation reads the payment more often than this, also in several windows. */
+const REFRESH_AFTER_MS = 2_000
+
+/**
+ * Reads a payment. Asks the provider about an open one, one reader at a time. For the permission `billing`.
+ * @returns the stored payment when the provider cannot be reached
+ * @throws AppError not_found
+ */
+export async function readPayment({
+  env,
+  actor,
+  organisationId,
+  paymentId,
+}: OrganisationRequest & { paymentId: string }): Promise<PaymentRow> {
+  await requirePermission({ env, actor, organisationId }, 'billing')
+  const payment = await findPayment(env, paymentId)
+  if (payment?.organisationId !== organisationId) throw new AppError('not_found')
+  if (payment.status !== 'open' || !(await claimCheck(env, payment, REFRESH_AFTER_MS))) {
+    return payment
+  }
+  try {
+    return await refreshPayment({ env, account: organisationStub(env, organisationId), payment })
+  } catch (error) {
+    if (!(error instanceof PaymentError)) throw error
+    log.warn('payment not refreshed', { paymentId, reason: error.message })
+    return payment
+  }
+}
+
+/** Whether a payment waits on a page for the customer, which can be closed. An upgrade has an invoice. */
+export const isDiscardable = (payment: PaymentRow): boolean =>
+  payment.status === 'open' && payment.actionUrl !== null && !hasProviderAmount(payment)
+
+/**
+ * Closes the page of an open payment, which is then expired. A payment that was paid meanwhile stays paid.
+ * For the permission `billing`.
+ * @throws AppError not_found
+ * @throws PaymentError
+ */
+export async function discardPayment(
+  request: OrganisationRequest & { paymentId: string },
+): Promise<void> {
+  const payment = await readPayment(request)
+  const { providerReference: reference } = payment
+  if (!isDiscardable(payment) || reference === null) return
+  const { env, organisationId } = request
+  await providerNamed(env, payment.provider).expireCheckout(reference)
+  await refreshPayment({ env, account: organisationStub(env, organisationId), payment })
 }

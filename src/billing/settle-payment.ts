@@ -4,10 +4,21 @@
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { log } from '../platform/log.ts'
 import type { CreditAccount } from '../credits/organisation-stub.ts'
-import { claimReference, findPayment, hasProviderAmount, recordState } from './payments.ts'
+import {
+  claimReference,
+  findPayment,
+  hasProviderAmount,
+  recordState,
+  recordReceipt,
+  leaseReceipt,
+} from './payments.ts'
 import type { PaymentState } from './payment-provider.ts'
-import { sendReceipt } from './receipt.ts'
-import { startPlan } from './start-plan.ts'
+import { startPlan } from './apply-plan.ts'
+import { DAY_MS } from '../domain/limits.ts'
+import { receiptEmail } from '../mail/billing-mail.tsx'
+import { billingUrl, mailOwners } from './notices.ts'
+import { formatCredits, formatMoney, nameOfPack } from './money.ts'
+import { nameOfPlan } from './plans.ts'
 
 /** Shown to the customer when the provider reports another amount than was asked. */
 const MISMATCH = 'The amount or currency does not match the order. Contact support.'
@@ -78,4 +89,35 @@ export function creditsReversed(
 ): number {
   if (amount === 0) return 0
   return Math.min(credits, Math.ceil((credits * amountRefunded) / amount))
+}
+
+/** Receipts that could not be sent for this time are given up, ms. */
+const GIVE_UP_AFTER_MS = DAY_MS
+
+/**
+ * Sends the receipt of a paid payment to the owners if it was not sent. May be repeated. A receipt that
+ * could not be sent is due again after 10 minutes.
+ */
+export async function sendReceipt(env: Env, payment: PaymentRow): Promise<void> {
+  const { id, organisationId, currency } = payment
+  if (payment.receiptDueAt === null || !(await leaseReceipt(env, id))) return
+  const email = receiptEmail({
+    paymentId: id,
+    item: itemOf(payment),
+    amount: formatMoney(payment.amount + (payment.tax ?? 0), currency),
+    tax: payment.tax ? formatMoney(payment.tax, currency) : null,
+    paymentMethod: payment.paymentMethod,
+    invoiceUrl: payment.invoiceUrl,
+    credits: formatCredits(payment.credits, currency),
+    link: billingUrl(env, organisationId),
+  })
+  const isLate = Date.now() - (payment.paidAt?.getTime() ?? 0) > GIVE_UP_AFTER_MS
+  if ((await mailOwners(env, organisationId, email)) || isLate) await recordReceipt(env, id)
+}
+
+/** What a payment was for, such as "2,000 credits" or "Plan Growth". */
+export function itemOf({ kind, plan, credits, currency }: PaymentRow): string {
+  if (plan) return `Plan ${nameOfPlan(plan)}`
+  const pack = nameOfPack(credits, currency)
+  return kind === 'auto_reload' ? `${pack} (auto-reload)` : pack
 }

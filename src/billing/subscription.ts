@@ -7,11 +7,15 @@ import { DAY_MS } from '../domain/limits.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import { log } from '../platform/log.ts'
 import { applyPlan } from './apply-plan.ts'
-import { findBillingAccount, NO_SUBSCRIPTION, updateSubscription } from './billing-account.ts'
-import { findBillableOrganisation } from './buyer.ts'
+import {
+  findBillingAccount,
+  NO_SUBSCRIPTION,
+  updateSubscription,
+  findBillableOrganisation,
+} from './billing-account.ts'
 import { providerNamed } from './choose-provider.ts'
 import type { CreditAccount } from '../credits/organisation-stub.ts'
-import { sendGraceMail, sendPlanEndedMail } from './grace-mail.ts'
+import { sendGraceMail, sendPlanEndedMail } from './notices.ts'
 import { findPayment, insertPayment } from './payments.ts'
 import { PLAN_TERMS } from './plans.ts'
 import type { SelfServicePlan } from './plans.ts'

@@ -1,8 +1,7 @@
 // The downloads of lists as CSV. Each has a link or a form on the page of its list.
 import { csvHeaders, csvPages } from '../http/csv.ts'
 import type { CsvCell } from '../http/csv.ts'
-import { streamOf } from '../privacy/export-file.ts'
-import { recordExport } from '../privacy/record-export.ts'
+import { streamOf, recordExport } from '../privacy/export-file.ts'
 import type { ConsoleContext } from './console-context.ts'
 import { scopeOf } from './middleware/session.ts'
 

@@ -1,5 +1,8 @@
 // Streams a JSON document while it is created, so that only one page is in memory.
 import { log } from '../platform/log.ts'
+import { auditInsert } from '../organisations/audit-log.ts'
+import { requireMember } from '../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
 
 /** Streams the parts of a document. Creates each part when the reader pulls it. */
 export function streamOf(parts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
@@ -52,4 +55,26 @@ export async function* pagesOf<Row>(
     if (page.length < limit) return
     last = page.at(-1)
   }
+}
+
+/**
+ * Records an export. For members; what the list contains requires its own permission.
+ * @throws AppError not_found
+ */
+export async function recordExport({
+  env,
+  actor,
+  organisationId,
+  list,
+}: OrganisationRequest & {
+  list: 'ledger' | 'deliveries' | 'request log' | 'audit log'
+}): Promise<void> {
+  await requireMember({ env, actor, organisationId })
+  await auditInsert(env, {
+    organisationId,
+    actor,
+    ...(list === 'ledger'
+      ? { action: 'ledger.exported' }
+      : { action: 'list.exported', details: { list } }),
+  })
 }

@@ -1,7 +1,7 @@
 // Exports an organisation's data as one JSON document, without secrets and keys.
 import { findBillingAccount } from '../billing/billing-account.ts'
 import { paymentFields, termsFields } from '../billing/present-payment.ts'
-import { paymentsOf } from '../billing/payment-lists.ts'
+import { paymentsOf } from '../billing/payments.ts'
 import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
 import type {
   ApiKeyRow,

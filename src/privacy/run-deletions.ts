@@ -4,7 +4,7 @@
 import { SYSTEM } from '../domain/actor.ts'
 import { eq, inArray, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
-import { closeBilling } from '../billing/close-billing.ts'
+import { closeBilling } from '../billing/billing-account.ts'
 import { database } from '../platform/db/database.ts'
 import { jobsDatabase } from '../platform/db/shards.ts'
 import {

@@ -1,9 +1,8 @@
 // The events of the payment provider: repeated, reordered, lost, forged and foreign ones.
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { catchUpEvents } from '../../src/billing/catch-up-events.ts'
+import { catchUpEvents, receiveEvent } from '../../src/billing/receive-event.ts'
 import { findPayment } from '../../src/billing/payments.ts'
-import { receiveEvent } from '../../src/billing/receive-event.ts'
 import { balanceOf, deliver, newShop, passTime, shopOnPlan, startPack } from '../support/billing.ts'
 import { passTime as passGracePeriod, PAST_GRACE_MS, runCron } from '../support/deletion.ts'
 import { fakePayments } from '../support/fake-payment-provider.ts'

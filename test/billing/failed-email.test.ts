@@ -1,7 +1,7 @@
 // Emails that could not be sent are sent again.
 import { env } from 'cloudflare:workers'
 import { beforeEach, expect, it, vi } from 'vitest'
-import { finishPayments } from '../../src/billing/finish-payments.ts'
+import { finishPayments } from '../../src/billing/run-billing.ts'
 import { findPayment } from '../../src/billing/payments.ts'
 import { syncSubscription } from '../../src/billing/subscription.ts'
 import * as mail from '../../src/mail/send.ts'

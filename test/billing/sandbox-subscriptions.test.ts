@@ -1,7 +1,7 @@
 // Subscriptions in the sandbox: renewals, upgrades, the next plan, failed renewals.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { addMonths } from '../../src/billing/sandbox/subscription-terms.ts'
+import { addMonths } from '../../src/billing/sandbox/sandbox-state.ts'
 import type { PaymentRequest } from '../../src/billing/payment-provider.ts'
 import type { SelfServicePlan } from '../../src/billing/plans.ts'
 import { newId } from '../../src/platform/ids.ts'

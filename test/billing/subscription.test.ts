@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { findBillingAccount } from '../../src/billing/billing-account.ts'
-import { paymentsOf } from '../../src/billing/payment-lists.ts'
+import { paymentsOf } from '../../src/billing/payments.ts'
 import { syncSubscription } from '../../src/billing/subscription.ts'
 import { DAY_MS } from '../../src/domain/limits.ts'
 import * as mail from '../../src/mail/send.ts'

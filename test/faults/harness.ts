@@ -1,10 +1,14 @@
 // The harness of a fault test: one organisation, queues, a fake clock and fake servers. It calls the
 // Worker's entry points directly, so that each invocation has its own wrapped bindings.
-import { createExecutionContext } from 'cloudflare:test'
-import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test'
+import {
+  createExecutionContext,
+  evictDurableObject,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
-import { catchUpEvents } from '../../src/billing/catch-up-events.ts'
+import { catchUpEvents } from '../../src/billing/receive-event.ts'
 import { PaymentError } from '../../src/billing/payment-provider.ts'
 import { compositor } from '../../src/engines/compositor.ts'
 import type { Progress } from '../../src/engines/engine.ts'

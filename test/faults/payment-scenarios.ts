@@ -1,10 +1,10 @@
 // The scenarios of payments and subscriptions for the crash tests. Faults are injected only into `run`.
 import { env } from 'cloudflare:workers'
 import { buyPack } from '../../src/billing/buy-pack.ts'
-import { paymentsOf } from '../../src/billing/payment-lists.ts'
+import { paymentsOf } from '../../src/billing/payments.ts'
 import { PLAN_TERMS } from '../../src/billing/plans.ts'
 import type { SelfServicePlan } from '../../src/billing/plans.ts'
-import { readPayment } from '../../src/billing/read-payment.ts'
+import { readPayment } from '../../src/billing/refresh-payment.ts'
 import { receiveEvent } from '../../src/billing/receive-event.ts'
 import { refundPayment } from '../../src/billing/refund-payment.ts'
 import { SYSTEM } from '../../src/domain/actor.ts'

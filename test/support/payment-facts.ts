@@ -1,7 +1,7 @@
 // Compares the payments and the ledger of an organisation with the payment provider.
 import { env } from 'cloudflare:workers'
 import { findBillingAccount } from '../../src/billing/billing-account.ts'
-import { paymentsOf } from '../../src/billing/payment-lists.ts'
+import { paymentsOf } from '../../src/billing/payments.ts'
 import { creditsReversed } from '../../src/billing/settle-payment.ts'
 import type { PaymentRow } from '../../src/platform/db/billing-schema.ts'
 import { organisationStub } from '../../src/credits/organisation-stub.ts'

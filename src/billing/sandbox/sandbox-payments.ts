@@ -12,11 +12,16 @@ import { nameOfPack } from '../money.ts'
 import { nameOfPlan } from '../plans.ts'
 import { PaymentError } from '../payment-provider.ts'
 import type { PaymentProvider, PaymentRequest, PaymentState } from '../payment-provider.ts'
-import { behaviourOf, declineReason, needsConfirmation } from './cards.ts'
-import { customerIdOf, newSecret, storedCard } from './sandbox-customers.ts'
-import { isOpen, reversalsOf, stateOf, statusOf } from './sandbox-payment-state.ts'
-import type { SandboxPayment } from './sandbox-payment-state.ts'
-import { newSubscription } from './subscription-terms.ts'
+import {
+  behaviourOf,
+  declineReason,
+  needsConfirmation,
+  customerIdOf,
+  newSecret,
+  storedCard,
+} from './cards.ts'
+import { isOpen, reversalsOf, stateOf, statusOf, newSubscription } from './sandbox-state.ts'
+import type { SandboxPayment } from './sandbox-state.ts'
 
 const CHECKOUT_TTL_MS = 2 * 60 * 60_000
 const LATE_MS = 20_000

@@ -16,19 +16,16 @@ import type {
   SubscriptionState,
   UpgradeQuote,
 } from '../payment-provider.ts'
-import { declineReason } from './cards.ts'
-import { storeCard, storedCard } from './sandbox-customers.ts'
-import { stateOf } from './sandbox-payment-state.ts'
+import { declineReason, storeCard, storedCard } from './cards.ts'
+import { stateOf, periodEnd, upgradeAmount, withDueAt } from './sandbox-state.ts'
 import {
   automaticPayment,
   chargeIdOf,
   findPaymentRow,
   paymentsOfSubscription,
 } from './sandbox-payments.ts'
-import type { SandboxCustomer } from './sandbox-customers.ts'
-import type { SandboxPayment } from './sandbox-payment-state.ts'
-import { periodEnd, upgradeAmount, withDueAt } from './subscription-terms.ts'
-import type { SandboxSubscription } from './subscription-terms.ts'
+import type { SandboxCustomer } from './cards.ts'
+import type { SandboxPayment, SandboxSubscription } from './sandbox-state.ts'
 
 const INVOICE_DAYS = 60
 /** Writes of one row, by renewals or conflicts, after which a request gives up. */

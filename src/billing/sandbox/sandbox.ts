@@ -10,8 +10,8 @@ import type {
   ProviderEvent,
   SubscriptionState,
 } from '../payment-provider.ts'
-import { paymentMethod, portalUrl } from './sandbox-customers.ts'
-import { changesOf, stateOf } from './sandbox-payment-state.ts'
+import { paymentMethod, portalUrl } from './cards.ts'
+import { changesOf, stateOf } from './sandbox-state.ts'
 import {
   changedPayments,
   charge,
@@ -21,7 +21,7 @@ import {
   refund,
   startCheckout,
 } from './sandbox-payments.ts'
-import type { SandboxPayment } from './sandbox-payment-state.ts'
+import type { SandboxPayment, SandboxSubscription } from './sandbox-state.ts'
 import {
   applyDueChanges,
   changedSubscriptions,
@@ -31,7 +31,6 @@ import {
   setNextPlan,
   upgrade,
 } from './sandbox-subscriptions.ts'
-import type { SandboxSubscription } from './subscription-terms.ts'
 
 /** The rows of a page when events are listed. */
 const PAGE = 1_000

@@ -2,8 +2,7 @@
 import type Stripe from 'stripe'
 import type { Customer } from '../payment-provider.ts'
 import { PaymentError } from '../payment-provider.ts'
-import { idOf, isMissing } from './stripe-client.ts'
-import { subjectOf } from './metadata.ts'
+import { idOf, isMissing, subjectOf } from './stripe-client.ts'
 import { nameOfMethod } from './states.ts'
 
 /** Names the portal configuration of this service; a new value creates a new configuration. */

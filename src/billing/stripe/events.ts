@@ -3,10 +3,9 @@
 import type Stripe from 'stripe'
 import { PaymentError } from '../payment-provider.ts'
 import type { PaymentProvider, ProviderEvent } from '../payment-provider.ts'
-import { idOf, secondsOf } from './stripe-client.ts'
+import { idOf, secondsOf, subjectOf } from './stripe-client.ts'
 import { subjectOfInvoice, subscriptionIdOf } from './stripe-invoices.ts'
-import { subjectOf } from './metadata.ts'
-import type { Subject } from './metadata.ts'
+import type { Subject } from './stripe-client.ts'
 
 /** The events to subscribe to. Stripe's list accepts at most 20 types. */
 export const EVENT_TYPES = [

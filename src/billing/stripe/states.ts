@@ -4,7 +4,6 @@ import type Stripe from 'stripe'
 import type { DisputeStatus } from '../../domain/billing.ts'
 import type { Currency } from '../../domain/organisation.ts'
 import type { PaymentState } from '../payment-provider.ts'
-import { failureOf } from './failures.ts'
 import { idOf } from './stripe-client.ts'
 
 type Intent = Stripe.PaymentIntent
@@ -151,4 +150,21 @@ export function nameOfMethod({ type, card }: Stripe.PaymentMethod): string {
   const name = card?.display_brand ?? card?.brand ?? type
   const text = (name.charAt(0).toUpperCase() + name.slice(1)).replaceAll('_', ' ')
   return card ? `${text} •••• ${card.last4}` : text
+}
+
+const TEXTS: Record<string, string> = {
+  authentication_required:
+    'The bank asks the cardholder to confirm the payment. Pay on the Billing page.',
+  expired_card: 'The card has expired.',
+  incorrect_cvc: 'The security code of the card is not correct.',
+  insufficient_funds: 'The card has insufficient funds.',
+  processing_error: 'The card could not be processed. Try again later.',
+}
+const DECLINED = 'The card was declined.'
+
+/** Says why a payment failed, such as "The card was declined." */
+export function failureOf(
+  error: { code?: string | undefined; decline_code?: string | undefined } | null | undefined,
+): string {
+  return TEXTS[error?.decline_code ?? ''] ?? TEXTS[error?.code ?? ''] ?? DECLINED
 }

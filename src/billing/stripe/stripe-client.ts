@@ -3,6 +3,8 @@
 import type Stripe from 'stripe'
 import { settingsOf } from '../../platform/settings.ts'
 import { PaymentError } from '../payment-provider.ts'
+import { z } from 'zod'
+import { isId } from '../../platform/ids.ts'
 
 const TIMEOUT_MS = 10_000
 const MAX_RETRIES = 2
@@ -70,3 +72,30 @@ export const idOf = (value: string | { id: string } | null | undefined): string 
 
 /** Seconds since 1970, Stripe's unit of time. */
 export const secondsOf = (at: Date): number => Math.floor(at.getTime() / 1_000)
+
+const Metadata = z.object({
+  organisation_id: z.string().refine((id) => isId('org', id)),
+  payment_id: z
+    .string()
+    .refine((id) => isId('pay', id))
+    .optional(),
+})
+
+/** What an object at Stripe belongs to. */
+export interface Subject {
+  organisationId: string
+  paymentId: string | null
+}
+
+/** The organisation and payment of an object; null for one of another system. */
+export function subjectOf(metadata: unknown): Subject | null {
+  const { success, data } = Metadata.safeParse(metadata)
+  if (!success) return null
+  return { organisationId: data.organisation_id, paymentId: data.payment_id ?? null }
+}
+
+/** The metadata of an object that belongs to a payment. */
+export const metadataOf = (subject: { organisationId: string; paymentId: string }) => ({
+  organisation_id: subject.organisationId,
+  payment_id: subject.paymentId,
+})

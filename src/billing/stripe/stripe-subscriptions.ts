@@ -11,16 +11,16 @@ import type {
   SubscriptionState,
   UpgradeQuote,
 } from '../payment-provider.ts'
-import { idOf, isMissing, secondsOf } from './stripe-client.ts'
+import { idOf, isMissing, secondsOf, metadataOf, subjectOf } from './stripe-client.ts'
 import {
   invoicesOf,
   renewalState,
   stateOfInvoice,
   subjectOfInvoice,
   voidOpenInvoices,
+  planOfProduct,
+  priceOfPlan,
 } from './stripe-invoices.ts'
-import { metadataOf, subjectOf } from './metadata.ts'
-import { planOfProduct, priceOfPlan } from './prices.ts'
 import { readInvoice } from './states.ts'
 
 const INVOICES_SINCE_MS = 60 * DAY_MS

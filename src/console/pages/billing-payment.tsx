@@ -1,13 +1,12 @@
 // A payment, and the list of payments. The payment provider returns customers to the page of the payment, which
 // waits for the confirmation.
 import { Hono } from 'hono'
-import { hasCurrentPrice } from '../../billing/buyer.ts'
+import { hasCurrentPrice } from '../../billing/buy-pack.ts'
 import { isSandbox } from '../../billing/choose-provider.ts'
 import { formatCredits, formatMoney } from '../../billing/money.ts'
-import { readPayment } from '../../billing/read-payment.ts'
-import { discardPayment, isDiscardable } from '../../billing/discard-payment.ts'
+import { readPayment, discardPayment, isDiscardable } from '../../billing/refresh-payment.ts'
 import { PaymentError } from '../../billing/payment-provider.ts'
-import { itemOf } from '../../billing/receipt.ts'
+import { itemOf } from '../../billing/settle-payment.ts'
 import type { PaymentRow } from '../../platform/db/billing-schema.ts'
 import { AppError } from '../../domain/errors.ts'
 import { baseUrlOf } from '../../http/base-url.ts'

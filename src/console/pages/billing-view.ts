@@ -1,11 +1,11 @@
 // What the sections of the page Billing show.
 import { autoReloadSettings } from '../../billing/auto-reload-settings.ts'
-import { paymentProblem } from '../../billing/buyer.ts'
+import { paymentProblem } from '../../billing/buy-pack.ts'
 import { providerFor } from '../../billing/choose-provider.ts'
 import { formatCredits, formatMoney } from '../../billing/money.ts'
 import { isSelfServicePlan, packPriceFor, PLAN_TERMS } from '../../billing/plans.ts'
 import type { Pack } from '../../billing/plans.ts'
-import { readBilling } from '../../billing/read-billing.ts'
+import { readBilling } from '../../billing/billing-account.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleContext } from '../console-context.ts'

@@ -3,8 +3,8 @@ import { Hono } from 'hono'
 import { z } from 'zod'
 import { formatMoney } from '../../billing/money.ts'
 import { describeCard } from '../../billing/sandbox/cards.ts'
-import { isOpen, statusOf } from '../../billing/sandbox/sandbox-payment-state.ts'
-import type { SandboxPayment } from '../../billing/sandbox/sandbox-payment-state.ts'
+import { isOpen, statusOf } from '../../billing/sandbox/sandbox-state.ts'
+import type { SandboxPayment } from '../../billing/sandbox/sandbox-state.ts'
 import {
   confirmCheckout,
   findByAddress,

@@ -1,9 +1,8 @@
 // Plans through Stripe, from the purchase to the end: what the organisation has after each event.
 import { describe, expect, it } from 'vitest'
-import { findBillingAccount } from '../../../src/billing/billing-account.ts'
+import { findBillingAccount, readBilling } from '../../../src/billing/billing-account.ts'
 import { PLAN_TERMS } from '../../../src/billing/plans.ts'
 import type { SelfServicePlan } from '../../../src/billing/plans.ts'
-import { readBilling } from '../../../src/billing/read-billing.ts'
 import { receiveEvent } from '../../../src/billing/receive-event.ts'
 import { balanceOf, newShop, organisationOf, confirmPlan } from '../../support/billing.ts'
 import type { Shop } from '../../support/billing.ts'

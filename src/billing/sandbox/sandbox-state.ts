@@ -1,9 +1,10 @@
 // A payment of the sandbox as the service sees it. What happens later by itself (expiry, a late success, a
 // refund or a dispute by the card) is computed from the row.
-import type { sandboxPayments } from '../../platform/db/billing-schema.ts'
+import type { sandboxPayments, sandboxSubscriptions } from '../../platform/db/billing-schema.ts'
 import type { PaymentState } from '../payment-provider.ts'
-import { behaviourOf, describeCard } from './cards.ts'
-import { findCustomer } from './sandbox-customers.ts'
+import { behaviourOf, describeCard, findCustomer } from './cards.ts'
+import { DAY_MS } from '../../domain/limits.ts'
+import { newId } from '../../platform/ids.ts'
 
 const REFUND_AFTER_MS = 60_000
 const DISPUTE_AFTER_MS = 60_000
@@ -86,3 +87,62 @@ export async function stateOf(env: Env, payment: SandboxPayment): Promise<Paymen
 /** Who is invoiced. */
 export const buyerOf = async (env: Env, { organisationId }: SandboxPayment): Promise<string> =>
   (await findCustomer(env, organisationId)).name
+
+export type SandboxSubscription = typeof sandboxSubscriptions.$inferSelect
+
+/** The subscription that the first payment of a plan starts. */
+export const newSubscription = (
+  terms: Pick<SandboxSubscription, 'id' | 'organisationId' | 'plan' | 'amount' | 'currency'>,
+  startedAt: Date,
+): SandboxSubscription =>
+  withDueAt({
+    ...terms,
+    startedAt,
+    periods: 1,
+    nextPlan: null,
+    status: 'active',
+    retryAt: null,
+    dueAt: null,
+    version: newId('evt'),
+    changedAt: startedAt,
+  })
+
+/** The end of the current period. */
+export const periodEnd = ({ startedAt, periods }: SandboxSubscription): Date =>
+  new Date(addMonths(startedAt.getTime(), periods))
+
+/** The subscription with the time of its next change: the end of the period, or a retry before it. */
+export function withDueAt(subscription: SandboxSubscription): SandboxSubscription {
+  const { status, retryAt } = subscription
+  const end = periodEnd(subscription)
+  const next = retryAt !== null && retryAt < end ? retryAt : end
+  return { ...subscription, dueAt: status === 'ended' ? null : next }
+}
+
+/**
+ * The price of an upgrade: the difference of the monthly fees for the days that are left, with the
+ * current one. Whole minor units, rounded down.
+ */
+export function upgradeAmount(
+  subscription: SandboxSubscription,
+  monthlyFee: number,
+  now: number,
+): number {
+  const { startedAt, periods, amount } = subscription
+  const end = periodEnd(subscription).getTime()
+  const start = addMonths(startedAt.getTime(), periods - 1)
+  const days = Math.round((end - start) / DAY_MS)
+  const daysLeft = Math.min(days, Math.ceil((end - now) / DAY_MS))
+  return Math.floor(((monthlyFee - amount) * daysLeft) / days)
+}
+
+/** Adds months in UTC. The 31st becomes the last day of a shorter month. */
+export function addMonths(at: number, months: number): number {
+  const date = new Date(at)
+  const day = date.getUTCDate()
+  date.setUTCDate(1)
+  date.setUTCMonth(date.getUTCMonth() + months)
+  const lastDay = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 0))
+  date.setUTCDate(Math.min(day, lastDay.getUTCDate()))
+  return date.getTime()
+}
