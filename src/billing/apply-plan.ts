@@ -1,6 +1,6 @@
 // Puts a plan into force: the plan of the organisation and the rate limit that follows from it.
 import { and, eq, ne, sql } from 'drizzle-orm'
-import { auditInsert } from '../organisations/audit-log.ts'
+import { auditInsert, IF_CHANGED } from '../organisations/audit-log.ts'
 import { requireOperator } from '../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../organisations/authorisation.ts'
 import { database } from '../platform/db/database.ts'
@@ -13,13 +13,14 @@ import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { SYSTEM } from '../domain/actor.ts'
 import { log } from '../platform/log.ts'
 import {
+  endSubscription,
   findBillingAccount,
   NO_SUBSCRIPTION,
   replaceSubscription,
   saveBillingAccount,
 } from './billing-account.ts'
 import { providerNamed } from './choose-provider.ts'
-import type { PaymentState } from './payment-provider.ts'
+import type { BillingTask } from './billing-account.ts'
 
 /**
  * Sets the plan of an organisation and, unless an operator has set another one, its rate limit. Only
@@ -41,10 +42,11 @@ export async function applyPlan({
     ne(organisations.plan, plan),
     actor.type === 'system' ? ne(organisations.plan, 'enterprise') : undefined,
   )
-  const [before] = await db
+  const before = await db
     .select({ plan: organisations.plan })
     .from(organisations)
     .where(isChanged)
+    .get()
   if (!before) return
   const entry = {
     organisationId,
@@ -54,7 +56,6 @@ export async function applyPlan({
     details: { plan_old: before.plan, plan_new: plan },
   } as const
   await db.batch([
-    auditInsert(env, entry, sql`exists (select 1 from ${organisations} where ${isChanged})`),
     db
       .update(organisations)
       .set({
@@ -63,6 +64,7 @@ export async function applyPlan({
           then ${organisations.rateLimitPerMinute} else ${rateLimitOf(plan)} end`,
       })
       .where(isChanged),
+    auditInsert(env, entry, IF_CHANGED),
   ])
   await account.refresh()
 }
@@ -72,17 +74,11 @@ export async function applyPlan({
  * paid two payment pages, the subscription that was paid last remains.
  * @throws PaymentError when the replaced subscription cannot be ended
  */
-export async function startPlan({
-  env,
-  account,
-  payment,
-  state: { subscriptionId },
-}: {
-  env: Env
-  account: CreditAccount
-  payment: Pick<PaymentRow, 'id' | 'organisationId' | 'plan' | 'provider' | 'currency'>
-  state: Pick<PaymentState, 'subscriptionId'>
-}): Promise<void> {
+export async function startPlan(
+  { env, account }: Pick<BillingTask, 'env' | 'account'>,
+  payment: PaymentRow,
+  subscriptionId: string | null,
+): Promise<void> {
   const { id: paymentId, organisationId, plan, provider, currency } = payment
   if (plan === null || !isSelfServicePlan(plan)) {
     throw new Error(`The payment ${paymentId} has no plan`)
@@ -92,9 +88,7 @@ export async function startPlan({
     const stored = await findBillingAccount(env, organisationId)
     if (stored?.subscriptionId !== subscriptionId) {
       // Before the new one is stored: otherwise, a crash would leave both running.
-      if (stored?.provider && stored.subscriptionId !== null) {
-        await providerNamed(env, stored.provider).endSubscription(stored.subscriptionId)
-      }
+      await endSubscription(env, stored)
       await replaceSubscription(env, organisationId, stored?.subscriptionId ?? null, {
         ...NO_SUBSCRIPTION,
         provider,

@@ -1,26 +1,28 @@
-// The settings of auto-reload that are in force. D1 is the source of truth. Defaults apply to an
+// The settings of auto-reload: those in force, and how they change. D1 is the source of truth. Defaults apply to an
 // organisation that was enabled without settings, which operators can do.
-import type { OrganisationRow } from '../platform/db/schema.ts'
+import { eq } from 'drizzle-orm'
+import { organisationStub } from '../credits/organisation-stub.ts'
 import type { EnterpriseTerms } from '../domain/billing.ts'
+import { AppError } from '../domain/errors.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import type { Currency } from '../domain/organisation.ts'
-import { isPack, packPriceFor, PACK_CHOICES } from './plans.ts'
-import type { Pack } from './plans.ts'
-import { eq, sql } from 'drizzle-orm'
-import { auditInsert, changedDetails } from '../organisations/audit-log.ts'
+import { auditInsert, changedDetails, IF_CHANGED } from '../organisations/audit-log.ts'
 import { requirePermission } from '../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../organisations/authorisation.ts'
 import { database } from '../platform/db/database.ts'
 import { organisations } from '../platform/db/schema.ts'
-import { AppError } from '../domain/errors.ts'
+import type { OrganisationRow } from '../platform/db/schema.ts'
 import { findBillingAccount } from './billing-account.ts'
 import { chargeableProvider } from './choose-provider.ts'
-import { organisationStub } from '../credits/organisation-stub.ts'
 import { formatMoney } from './money.ts'
+import { isPack, PACK_CHOICES, packPriceFor } from './plans.ts'
+import type { Pack } from './plans.ts'
 
 /** `monthlyPacks`: the monthly maximum as a multiple of the pack's price. */
 export const AUTO_RELOAD_DEFAULTS = { threshold: 50, pack: 500, monthlyPacks: 4 } as const
 
+/** The highest threshold, credits. */
+const MAX_THRESHOLD = 1_000_000
 /** The highest monthly maximum without the consent of an operator, minor units. */
 const DEFAULT_CEILING: Record<Currency, number> = { INR: 40_000_000, USD: 500_000, EUR: 500_000 }
 
@@ -61,9 +63,6 @@ export function autoReloadSettings(
   }
 }
 
-/** The highest threshold, credits. */
-const MAX_THRESHOLD = 1_000_000
-
 /** The monthly maximum is below the price of the pack, or above the ceiling that operators lift. */
 export class InvalidMonthlyMax extends AppError {}
 
@@ -83,15 +82,14 @@ export interface AutoReloadSettings {
  * @throws AppError not_found, deletion_scheduled, validation_error
  */
 export async function updateAutoReload({
-  env,
-  actor,
-  organisationId,
   settings,
+  ...request
 }: OrganisationRequest & { settings: AutoReloadSettings }): Promise<void> {
-  await requirePermission({ env, actor, organisationId }, 'billing')
+  await requirePermission(request, 'billing')
+  const { env, organisationId } = request
   const db = database(env)
   const isOrganisation = eq(organisations.id, organisationId)
-  const [before] = await db.select().from(organisations).where(isOrganisation)
+  const before = await db.select().from(organisations).where(isOrganisation).get()
   if (!before) throw new AppError('not_found')
   if (before.deleteAfter !== null) throw new AppError('deletion_scheduled')
   const billing = await findBillingAccount(env, organisationId)
@@ -124,8 +122,8 @@ export async function updateAutoReload({
       db.update(organisations).set(change).where(isOrganisation),
       auditInsert(
         env,
-        { organisationId, actor, action: 'auto_reload.updated', target: organisationId, details },
-        sql`exists (select 1 from ${organisations} where ${isOrganisation})`,
+        { ...request, action: 'auto_reload.updated', target: organisationId, details },
+        IF_CHANGED,
       ),
     ])
   }

@@ -1,8 +1,8 @@
 // Automatic payments. The Organisation's storage is the source of truth for the attempt in progress: it
 // is stored before anything is called, so that there are never two at a time, and an interrupted attempt
 // is repeated with the same payment id, for which the provider charges once.
-import { and, eq, sql } from 'drizzle-orm'
-import { auditInsert } from '../organisations/audit-log.ts'
+import { and, eq } from 'drizzle-orm'
+import { auditInsert, IF_CHANGED } from '../organisations/audit-log.ts'
 import { database } from '../platform/db/database.ts'
 import { organisations } from '../platform/db/schema.ts'
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
@@ -15,13 +15,13 @@ import {
   autoReloadFailedEmail,
   autoReloadLimitEmail,
   autoReloadOffEmail,
-} from '../mail/billing-mail.tsx'
+} from '../mail/billing-mail.ts'
 import { autoReloadSettings, isReloadDue } from './auto-reload-settings.ts'
 import { findBillingAccount } from './billing-account.ts'
 import type { AutoReloadState, BillingState } from './billing-state.ts'
 import { chargeableProvider } from './choose-provider.ts'
 import type { OwnAccount } from '../credits/organisation-stub.ts'
-import { billingUrl, mailOwners } from './notices.ts'
+import { mailOwners } from './notices.ts'
 import { formatMoney } from './money.ts'
 import { autoReloadSpent, findPayment } from './payments.ts'
 import type { PaymentProvider } from './payment-provider.ts'
@@ -172,9 +172,7 @@ async function recordFailure(request: AutoReloadRequest, reason: string): Promis
   const failures = earlier + 1
   state.updateAutoReload({ attempt: attempt && { ...attempt, isCounted: true }, failures })
   if (failures >= MAX_FAILURES) return turnOff(request, reason)
-  const link = billingUrl(env, organisation.id)
-  const email = autoReloadFailedEmail({ organisationName: organisation.name, reason, link })
-  await mailOwners(env, organisation.id, email)
+  await mailOwners({ env, organisationId: organisation.id }, autoReloadFailedEmail(reason))
 }
 
 /** May be repeated: after a failure of D1, the stored number of failures makes the next run repeat it. */
@@ -182,29 +180,23 @@ async function turnOff(
   { env, account, organisation, state }: AutoReloadRequest,
   reason: string,
 ): Promise<void> {
-  const { id: organisationId, name: organisationName } = organisation
+  const { id: organisationId } = organisation
   const isOn = and(eq(organisations.id, organisationId), eq(organisations.autoReloadEnabled, true))
+  const action = 'auto_reload.disabled'
+  const entry = {
+    organisationId,
+    actor: SYSTEM,
+    action,
+    target: organisationId,
+    details: { reason },
+  } as const
   await database(env).batch([
-    auditInsert(
-      env,
-      {
-        organisationId,
-        actor: SYSTEM,
-        action: 'auto_reload.disabled',
-        target: organisationId,
-        details: { reason },
-      },
-      sql`exists (select 1 from ${organisations} where ${isOn})`,
-    ),
     database(env).update(organisations).set({ autoReloadEnabled: false }).where(isOn),
+    auditInsert(env, entry, IF_CHANGED),
   ])
   state.updateAutoReload({ failures: 0, requested: false })
   await account.refresh()
-  await mailOwners(
-    env,
-    organisationId,
-    autoReloadOffEmail({ organisationName, reason, link: billingUrl(env, organisationId) }),
-  )
+  await mailOwners({ env, organisationId }, autoReloadOffEmail(reason))
 }
 
 /** Informs the owners once a month. */
@@ -216,10 +208,6 @@ async function informOfMaximum(
   const month = monthOf(now)
   if (state.autoReload.maximumMailMonth === month) return
   state.updateAutoReload({ maximumMailMonth: month })
-  const email = autoReloadLimitEmail({
-    organisationName: organisation.name,
-    monthlyMax: formatMoney(monthlyMax, currencyOf(organisation.regionCode)),
-    link: billingUrl(env, organisation.id),
-  })
-  await mailOwners(env, organisation.id, email)
+  const maximum = formatMoney(monthlyMax, currencyOf(organisation.regionCode))
+  await mailOwners({ env, organisationId: organisation.id }, autoReloadLimitEmail(maximum))
 }

@@ -1,7 +1,14 @@
 // The organisation as a customer of the payment provider. D1 is the source of truth for which customer
 // and subscription belong to it.
 import { and, eq, isNull, lt, or, sql } from 'drizzle-orm'
-import { database } from '../platform/db/database.ts'
+import type { SQL } from 'drizzle-orm'
+import type { CreditAccount } from '../credits/organisation-stub.ts'
+import { consolePath } from '../domain/console-path.ts'
+import { AppError } from '../domain/errors.ts'
+import { monthStart } from '../domain/month.ts'
+import { requirePermission } from '../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { organisationExists } from '../organisations/organisation-exists.ts'
 import {
   billingAccounts,
   payments,
@@ -10,30 +17,53 @@ import {
   sandboxSubscriptions,
 } from '../platform/db/billing-schema.ts'
 import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
+import { database } from '../platform/db/database.ts'
 import { organisations } from '../platform/db/schema.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
-import { consolePath } from '../domain/console-path.ts'
-import { organisationExists } from '../organisations/organisation-exists.ts'
-import { requirePermission } from '../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../organisations/authorisation.ts'
-import { monthStart } from '../domain/month.ts'
-import { autoReloadSpent, paymentsOf } from './payments.ts'
-import { AppError } from '../domain/errors.ts'
 import { providerNamed } from './choose-provider.ts'
+import { autoReloadSpent, paymentsOf } from './payments.ts'
+
+/** The payments on a page of Billing. */
+const PAGE = 20
 
 type BillingAccountChange = Partial<Omit<BillingAccountRow, 'organisationId'>>
 
+/** The parameters of what the service does for an organisation by itself, without an actor. */
+export interface BillingTask {
+  env: Env
+  /** The credits of the organisation: the Organisation itself when its alarm calls. */
+  account: CreditAccount
+  organisationId: string
+}
+
 /** Reads the billing account of an organisation. @returns undefined when it has none */
-export async function findBillingAccount(
+export const findBillingAccount = (
   env: Env,
   organisationId: string,
-): Promise<BillingAccountRow | undefined> {
-  const [row] = await database(env)
+): Promise<BillingAccountRow | undefined> =>
+  database(env)
     .select()
     .from(billingAccounts)
     .where(eq(billingAccounts.organisationId, organisationId))
-  return row
-}
+    .get()
+
+/**
+ * Reads an organisation that can be billed.
+ * @returns undefined when it does not exist or its deletion has started
+ */
+export const findBillableOrganisation = (
+  env: Env,
+  organisationId: string,
+): Promise<OrganisationRow | undefined> =>
+  database(env)
+    .select()
+    .from(organisations)
+    .where(and(eq(organisations.id, organisationId), organisationExists()))
+    .get()
+
+/** The address of the page Billing. */
+export const billingPage = (baseUrl: string, organisationId: string): string =>
+  baseUrl + consolePath(organisationId, '/billing')
 
 /** Changes a billing account, and creates it first if necessary. */
 export async function saveBillingAccount(
@@ -58,7 +88,7 @@ export async function replaceSubscription(
   previousId: string | null,
   change: BillingAccountChange,
 ): Promise<void> {
-  const replaced = await database(env)
+  const { meta } = await database(env)
     .insert(billingAccounts)
     .values({ organisationId, ...change })
     .onConflictDoUpdate({
@@ -66,8 +96,7 @@ export async function replaceSubscription(
       set: change,
       setWhere: sql`${billingAccounts.subscriptionId} is ${previousId}`,
     })
-    .returning({ id: billingAccounts.organisationId })
-  if (replaced.length === 0) throw new Error('The subscription was replaced concurrently')
+  if (meta.changes === 0) throw new Error('The subscription was replaced concurrently')
 }
 
 /** The columns of an organisation without a subscription. */
@@ -80,88 +109,38 @@ export const NO_SUBSCRIPTION = {
   graceMailDay: null,
 } satisfies BillingAccountChange
 
-/**
- * Changes a billing account if this is still its subscription.
- * @returns whether it is
- */
-export async function updateSubscription(
+/** Changes a billing account if this is still its subscription. @returns whether it is */
+export const updateSubscription = (
   env: Env,
   { organisationId, subscriptionId }: { organisationId: string; subscriptionId: string },
   change: BillingAccountChange,
-): Promise<boolean> {
-  const updated = await database(env)
-    .update(billingAccounts)
-    .set(change)
-    .where(
-      and(
-        eq(billingAccounts.organisationId, organisationId),
-        eq(billingAccounts.subscriptionId, subscriptionId),
-      ),
-    )
-    .returning({ id: billingAccounts.organisationId })
-  return updated.length > 0
-}
+): Promise<boolean> =>
+  update({ env, organisationId }, change, eq(billingAccounts.subscriptionId, subscriptionId))
 
-/**
- * Claims the email of a day of the grace period.
- * @returns false when it was claimed before
- */
-export async function claimGraceMail(
-  env: Env,
-  organisationId: string,
-  day: number,
-): Promise<boolean> {
+type Subject = Pick<BillingTask, 'env' | 'organisationId'>
+
+/** Claims the email of a day of the grace period. @returns false when it was claimed before */
+export function claimGraceMail(subject: Subject, day: number): Promise<boolean> {
   const { graceMailDay } = billingAccounts
-  const claimed = await database(env)
-    .update(billingAccounts)
-    .set({ graceMailDay: day })
-    .where(
-      and(
-        eq(billingAccounts.organisationId, organisationId),
-        or(isNull(graceMailDay), lt(graceMailDay, day)),
-      ),
-    )
-    .returning({ id: billingAccounts.organisationId })
-  return claimed.length > 0
+  return update(subject, { graceMailDay: day }, or(isNull(graceMailDay), lt(graceMailDay, day)))
 }
 
 /** Makes the email of a day due again that could not be sent. */
-export async function releaseGraceMail(
-  env: Env,
-  organisationId: string,
-  day: number,
-): Promise<void> {
-  await database(env)
+export const releaseGraceMail = (subject: Subject, day: number): Promise<boolean> =>
+  update(subject, { graceMailDay: null }, eq(billingAccounts.graceMailDay, day))
+
+/** Changes a billing account under a condition. @returns whether it was true */
+async function update(
+  { env, organisationId }: Subject,
+  change: BillingAccountChange,
+  condition: SQL | undefined,
+): Promise<boolean> {
+  const { meta } = await database(env)
     .update(billingAccounts)
-    .set({ graceMailDay: null })
-    .where(
-      and(
-        eq(billingAccounts.organisationId, organisationId),
-        eq(billingAccounts.graceMailDay, day),
-      ),
-    )
+    .set(change)
+    .where(and(eq(billingAccounts.organisationId, organisationId), condition))
+  return meta.changes > 0
 }
-
-/**
- * Reads an organisation that can be billed.
- * @returns undefined when it does not exist or its deletion has started
- */
-export async function findBillableOrganisation(
-  env: Env,
-  organisationId: string,
-): Promise<OrganisationRow | undefined> {
-  const [row] = await database(env)
-    .select()
-    .from(organisations)
-    .where(and(eq(organisations.id, organisationId), organisationExists()))
-  return row
-}
-
-/** The address of the page Billing. */
-export const billingPage = (baseUrl: string, organisationId: string): string =>
-  `${baseUrl}${consolePath(organisationId, '/billing')}`
-
-const PAGE = 20
 
 /**
  * A page of payments, newest first, with the billing account. For the permission `billing`.
@@ -169,10 +148,8 @@ const PAGE = 20
  * @throws AppError not_found
  */
 export async function readBilling({
-  env,
-  actor,
-  organisationId,
   beforeId,
+  ...request
 }: OrganisationRequest & { beforeId?: string | undefined }): Promise<{
   /** Undefined before the first payment. */
   account: BillingAccountRow | undefined
@@ -181,42 +158,37 @@ export async function readBilling({
   /** Of automatic payments in this month (UTC), minor units. */
   autoReloadSpent: number
 }> {
-  await requirePermission({ env, actor, organisationId }, 'billing')
+  await requirePermission(request, 'billing')
+  const { env, organisationId } = request
   const [account, rows, spent] = await Promise.all([
     findBillingAccount(env, organisationId),
     paymentsOf(env, organisationId, { limit: PAGE + 1, beforeId }),
     autoReloadSpent(env, organisationId, monthStart(new Date())),
   ])
-  return {
-    account,
-    payments: rows.slice(0, PAGE),
-    hasMore: rows.length > PAGE,
-    autoReloadSpent: spent,
-  }
+  const hasMore = rows.length > PAGE
+  return { account, payments: rows.slice(0, PAGE), hasMore, autoReloadSpent: spent }
 }
 
 /**
- * Creates a link to the provider's portal. It signs the user in there: never store or log it. For the permission `billing`.
+ * Creates a link to the provider's portal for payment method, billing address and tax id. It signs the user
+ * in there: never store or log it. For the permission `billing`.
  * @throws AppError not_found, or validation_error before the first payment
  * @throws PaymentError
  */
 export async function openPortal({
-  env,
-  actor,
-  organisationId,
   baseUrl,
+  ...request
 }: OrganisationRequest & { baseUrl: string }): Promise<string> {
-  await requirePermission({ env, actor, organisationId }, 'billing')
-  const account = await findBillingAccount(env, organisationId)
-  if (!account?.provider || account.customerId === null) {
+  const customer = await findCustomer(request)
+  if (!customer) {
     throw new AppError(
       'validation_error',
       'Billing details can be changed after the first payment.',
     )
   }
-  return providerNamed(env, account.provider).portalUrl({
-    customerId: account.customerId,
-    returnUrl: `${billingPage(baseUrl, organisationId)}/portal/return`,
+  return customer.provider.portalUrl({
+    customerId: customer.customerId,
+    returnUrl: `${billingPage(baseUrl, request.organisationId)}/portal/return`,
   })
 }
 
@@ -227,33 +199,46 @@ export async function openPortal({
  * @throws PaymentError
  */
 export async function refreshPaymentMethod(request: OrganisationRequest): Promise<void> {
+  const customer = await findCustomer(request)
+  if (!customer) return
+  const paymentMethod = await customer.provider.paymentMethod(customer.customerId)
+  await saveBillingAccount(request.env, request.organisationId, { paymentMethod })
+}
+
+/** The customer of an organisation with its provider; null before the first payment. */
+async function findCustomer(request: OrganisationRequest) {
   await requirePermission(request, 'billing')
   const { env, organisationId } = request
   const account = await findBillingAccount(env, organisationId)
-  if (!account?.provider || account.customerId === null) return
-  const paymentMethod = await providerNamed(env, account.provider).paymentMethod(account.customerId)
-  await saveBillingAccount(env, organisationId, { paymentMethod })
+  if (!account?.provider || account.customerId === null) return null
+  return { provider: providerNamed(env, account.provider), customerId: account.customerId }
 }
 
 /**
- * Ends the subscription at the provider, then deletes the billing account. May be repeated. Payments
- * remain without the name of the card, because the law requires them.
+ * Ends the subscription of an organisation that is deleted, then deletes its billing account. May be repeated.
+ * Payments remain without the name of the card, because the law requires them.
  * @throws PaymentError when the provider cannot be reached
  */
 export async function closeBilling(env: Env, organisationId: string): Promise<void> {
-  const stored = await findBillingAccount(env, organisationId)
-  if (stored?.provider && stored.subscriptionId !== null) {
-    await providerNamed(env, stored.provider).endSubscription(stored.subscriptionId)
-  }
+  await endSubscription(env, await findBillingAccount(env, organisationId))
   const db = database(env)
   await db.batch([
     db
       .update(payments)
       .set({ paymentMethod: null })
       .where(eq(payments.organisationId, organisationId)),
-    db.delete(billingAccounts).where(eq(billingAccounts.organisationId, organisationId)),
-    ...[sandboxCustomers, sandboxPayments, sandboxSubscriptions].map((table) =>
+    ...[billingAccounts, sandboxCustomers, sandboxPayments, sandboxSubscriptions].map((table) =>
       db.delete(table).where(eq(table.organisationId, organisationId)),
     ),
   ])
+}
+
+/** Ends the stored subscription at its provider, if there is one. @returns whether there is one */
+export async function endSubscription(
+  env: Env,
+  account: BillingAccountRow | undefined,
+): Promise<boolean> {
+  if (!account?.provider || account.subscriptionId === null) return false
+  await providerNamed(env, account.provider).endSubscription(account.subscriptionId)
+  return true
 }

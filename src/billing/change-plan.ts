@@ -1,7 +1,6 @@
 // Changes the plan of an organisation. The first plan is bought on the provider's payment page, an
 // upgrade is charged at once, and a downgrade applies at the end of the period.
 import { auditInsert } from '../organisations/audit-log.ts'
-import type { OrganisationRequest } from '../organisations/authorisation.ts'
 import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
 import { SYSTEM } from '../domain/actor.ts'
@@ -16,6 +15,7 @@ import {
   findBillableOrganisation,
 } from './billing-account.ts'
 import { openCheckout, requireBuyer, requireCurrentPrice } from './buy-pack.ts'
+import type { PurchaseRequest } from './buy-pack.ts'
 import { providerNamed } from './choose-provider.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { openPlanPayment, hasProviderAmount } from './payments.ts'
@@ -58,8 +58,7 @@ type PlanChange =
   | { kind: 'changed' }
   | { kind: 'unchanged' }
 
-type Order = Omit<OrganisationRequest, 'organisationId'> & {
-  baseUrl: string
+type Order = Pick<PurchaseRequest, 'env' | 'actor' | 'baseUrl'> & {
   organisation: OrganisationRow
   provider: PaymentProvider
   current: SelfServicePlan
@@ -70,34 +69,24 @@ type Subscription = BillingAccountRow & { subscriptionId: string }
 
 /**
  * Changes the plan. The current plan reverts a scheduled change. For the permission `billing`.
- * @param amount the monthly fee that the page showed, minor units
- * @param confirmed the quote of an upgrade, which charges at once
+ * @param request.amount the monthly fee that the page showed
+ * @param request.confirmed the quote of an upgrade, which charges at once
  * @returns `quote`: an upgrade that is not confirmed; `payment`: its `actionUrl`, if any, is the page where the customer pays or confirms;
  *   `scheduled`: the plan changes at the end of the period; `changed`: it has changed at once
  * @throws AppError not_found, deletion_scheduled or validation_error
  * @throws PaymentError
  */
-export async function changePlan({
-  plan: name,
-  amount,
-  currency,
-  confirmed,
-  ...request
-}: OrganisationRequest & {
-  baseUrl: string
-  plan: string
-  amount: number
-  currency: string
-  confirmed?: Confirmed | undefined
-}): Promise<PlanChange> {
-  const { env, organisationId } = request
+export async function changePlan(
+  request: PurchaseRequest & { plan: string; confirmed?: Confirmed | undefined },
+): Promise<PlanChange> {
+  const { env, organisationId, plan: name, confirmed } = request
   const { provider, ...buyer } = await requireBuyer(request)
   const plan = SELF_SERVICE_PLANS.find((one) => one === name)
   if (plan === undefined) {
     throw new AppError('validation_error', `The plan must be one of ${PLAN_CHOICES}.`)
   }
   const fee = PLAN_TERMS[plan].monthlyFee[currencyOf(buyer.organisation.regionCode)]
-  requireCurrentPrice(buyer.organisation, { amount, currency }, fee)
+  requireCurrentPrice(request, buyer.organisation, fee)
 
   // What follows depends on the provider's current state, not on the last event.
   await syncSubscription({ env, account: organisationStub(env, organisationId), organisationId })
@@ -172,16 +161,11 @@ async function scheduleChange(
   // After a crash here, the next synchronisation reads the change from the provider.
   const nextPlan = plan === current ? null : plan
   await updateSubscription(env, { organisationId, subscriptionId }, { nextPlan })
-  await auditInsert(env, {
-    organisationId,
-    actor,
-    action: 'plan.change_scheduled',
-    target: organisationId,
-    details: { plan, at: periodEnd?.toISOString() ?? null },
-  })
-  return plan === current
-    ? { kind: 'unchanged' }
-    : { kind: 'scheduled', at: periodEnd ?? new Date() }
+  const details = { plan, at: periodEnd?.toISOString() ?? null }
+  const entry = { organisationId, actor, target: organisationId, details }
+  await auditInsert(env, { ...entry, action: 'plan.change_scheduled' })
+  if (plan === current) return { kind: 'unchanged' }
+  return { kind: 'scheduled', at: periodEnd ?? new Date() }
 }
 
 /** Starts the payment of a plan, or continues one that is open, so that it is not paid twice. */
@@ -209,16 +193,13 @@ async function payPlan(
     purchase: { kind: 'plan', plan, amount: monthlyFee[currencyOf(organisation.regionCode)] },
     plan,
     credits: subscription ? subscription.quote.credits : includedCredits,
-    ...(subscription && { quotedAmount: subscription.quote.amount }),
-    ...(open?.providerReference === null && { paymentId: open.id }),
-    start: (request) =>
-      subscription
-        ? provider.upgrade({
-            ...request,
-            subscriptionId: subscription.subscriptionId,
-            at: subscription.quote.at,
-          })
-        : openCheckout(provider, baseUrl, request),
+    quotedAmount: subscription?.quote.amount,
+    paymentId: open?.providerReference === null ? open.id : undefined,
+    start(request) {
+      if (!subscription) return openCheckout(provider, baseUrl, request)
+      const { subscriptionId, quote } = subscription
+      return provider.upgrade({ ...request, subscriptionId, at: quote.at })
+    },
   })
 }
 

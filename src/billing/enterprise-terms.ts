@@ -1,7 +1,7 @@
 // The plan `enterprise`: terms that operators agree with an organisation, and its monthly credits. The
 // monthly fee is invoiced outside this service.
-import { eq, sql } from 'drizzle-orm'
-import { auditInsert, changedDetails } from '../organisations/audit-log.ts'
+import { eq } from 'drizzle-orm'
+import { auditInsert, changedDetails, IF_CHANGED } from '../organisations/audit-log.ts'
 import { requireOperator } from '../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../organisations/authorisation.ts'
 import { database } from '../platform/db/database.ts'
@@ -13,7 +13,7 @@ import { monthOf, monthStart } from '../domain/month.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import { providerNamed } from './choose-provider.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
-import type { CreditAccount } from '../credits/organisation-stub.ts'
+import type { BillingTask } from './billing-account.ts'
 
 /** The ledger reference of a month's grant is this and the month, such as `terms:2026-11`. */
 export const TERMS_REFERENCE = 'terms:'
@@ -55,25 +55,16 @@ export async function setEnterpriseTerms({
   )
   if (details) {
     const db = database(env)
-    const isOrganisation = eq(organisations.id, organisationId)
     const enterpriseTerms = { enterpriseTerms: terms }
+    const action = 'enterprise_terms.updated'
+    const entry = { organisationId, actor, action, target: organisationId, details } as const
     await db.batch([
-      db.update(organisations).set(fields).where(isOrganisation),
+      db.update(organisations).set(fields).where(eq(organisations.id, organisationId)),
+      auditInsert(env, entry, IF_CHANGED),
       db
         .insert(billingAccounts)
         .values({ organisationId, ...enterpriseTerms })
         .onConflictDoUpdate({ target: billingAccounts.organisationId, set: enterpriseTerms }),
-      auditInsert(
-        env,
-        {
-          organisationId,
-          actor,
-          action: 'enterprise_terms.updated',
-          target: organisationId,
-          details,
-        },
-        sql`exists (select 1 from ${organisations} where ${isOrganisation})`,
-      ),
     ])
   }
   // Runs even if nothing changed: an earlier equal request may have failed before these steps.
@@ -98,30 +89,24 @@ export async function grantIncludedCredits({
   account,
   organisationId,
   now,
-}: {
-  env: Env
-  account: CreditAccount
-  organisationId: string
-  now: number
-}): Promise<{ nextAt: number | undefined }> {
+}: BillingTask & { now: number }): Promise<number | undefined> {
   const found = await readTerms(env, organisationId)
   const amount = found?.billing?.enterpriseTerms?.includedCredits
-  if (!amount || found.organisation.plan !== 'enterprise') return { nextAt: undefined }
+  if (!amount || found.organisation.plan !== 'enterprise') return undefined
   const { deleteAfter } = found.organisation
   // A grant would store data in an Organisation that is deleted or about to be.
-  if (deleteAfter && deleteAfter.getTime() <= now) return { nextAt: undefined }
+  if (deleteAfter && deleteAfter.getTime() <= now) return undefined
   const today = new Date(now)
   const reference = `${TERMS_REFERENCE}${monthOf(today)}`
   await account.grant({ amount, reference, reason: 'Credits included in the plan' })
-  return { nextAt: monthStart(today, 1).getTime() }
+  return monthStart(today, 1).getTime()
 }
 
 /** The organisation and its billing account; undefined without an organisation. */
-async function readTerms(env: Env, organisationId: string) {
-  const [row] = await database(env)
+const readTerms = (env: Env, organisationId: string) =>
+  database(env)
     .select({ organisation: organisations, billing: billingAccounts })
     .from(organisations)
     .leftJoin(billingAccounts, eq(billingAccounts.organisationId, organisations.id))
     .where(eq(organisations.id, organisationId))
-  return row
-}
+    .get()

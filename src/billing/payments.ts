@@ -1,19 +1,19 @@
 // The SQL of payments. D1 is the source of truth for what was asked and paid; the provider is the source
 // of truth for money, and the Organisation's ledger for credits.
-import { and, eq, lt, lte, sql, asc, desc, gte, inArray } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, inArray, lt, lte, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import { auditInsert } from '../organisations/audit-log.ts'
-import { database } from '../platform/db/database.ts'
-import { payments } from '../platform/db/billing-schema.ts'
-import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { SYSTEM } from '../domain/actor.ts'
 import type { Actor } from '../domain/actor.ts'
 import type { PaymentStatus } from '../domain/billing.ts'
 import { AppError } from '../domain/errors.ts'
-import { newId, firstIdSince } from '../platform/ids.ts'
-import type { PaymentState } from './payment-provider.ts'
-import type { SQL } from 'drizzle-orm'
 import type { Plan } from '../domain/organisation.ts'
+import { auditInsert, IF_CHANGED } from '../organisations/audit-log.ts'
+import { payments } from '../platform/db/billing-schema.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
+import { database } from '../platform/db/database.ts'
+import { firstIdSince, newId } from '../platform/ids.ts'
+import type { PaymentState } from './payment-provider.ts'
 
 /** The time after which a receipt that was not recorded as sent is sent again, ms. */
 export const RECEIPT_LEASE_MS = 10 * 60_000
@@ -22,10 +22,10 @@ export type NewPayment = Pick<
   PaymentRow,
   'organisationId' | 'kind' | 'plan' | 'credits' | 'amount' | 'currency' | 'provider' | 'createdBy'
 > & {
-  id?: string
+  id?: string | undefined
   providerReference?: string
   /** For the audit log: what the provider will charge if `amount` is 0. */
-  quotedAmount?: number
+  quotedAmount?: number | undefined
 }
 
 /**
@@ -39,53 +39,27 @@ export async function insertPayment(
   { id = newId('pay'), providerReference, quotedAmount, ...fields }: NewPayment,
 ): Promise<PaymentRow> {
   const now = new Date()
-  const row: PaymentRow = {
+  const row = {
     ...fields,
     id,
+    providerReference,
     status: 'open',
-    creditsReversed: 0,
-    amountRefunded: 0,
-    tax: null,
-    paymentMethod: null,
-    dispute: null,
-    providerReference: providerReference ?? null,
-    actionUrl: null,
-    invoiceUrl: null,
-    failure: null,
     createdAt: now,
     checkedAt: now,
-    paidAt: null,
-    receiptDueAt: null,
-  }
+  } as const
+  const { organisationId, kind, amount, currency, credits, provider } = row
+  const details = { kind, amount: quotedAmount ?? amount, currency, credits }
+  const entry = { organisationId, actor, action: 'payment.started', target: id, details } as const
   const db = database(env)
-  const { organisationId, kind, amount, currency, credits } = row
   const [inserted] = await db.batch([
     db.insert(payments).values(row).onConflictDoNothing().returning(),
-    auditInsert(
-      env,
-      {
-        organisationId,
-        actor,
-        action: 'payment.started',
-        target: id,
-        details: { kind, amount: quotedAmount ?? amount, currency, credits },
-      },
-      // The insert before this one, in the same transaction.
-      sql`changes() > 0`,
-    ),
+    auditInsert(env, entry, IF_CHANGED),
   ])
   if (inserted[0]) return inserted[0]
-  const [stored] = await db
-    .select()
-    .from(payments)
-    .where(
-      providerReference === undefined
-        ? eq(payments.id, id)
-        : and(
-            eq(payments.provider, row.provider),
-            eq(payments.providerReference, providerReference),
-          ),
-    )
+  const stored =
+    providerReference === undefined
+      ? await findPayment(env, id)
+      : await findPaymentByReference(env, { provider, reference: providerReference })
   // The unique index on open upgrades: two at once would both grant credits for one change of plan.
   if (!stored) {
     throw new AppError(
@@ -97,22 +71,19 @@ export async function insertPayment(
 }
 
 /** Reads a payment of any organisation. Does not check the actor. */
-export async function findPayment(env: Env, paymentId: string): Promise<PaymentRow | undefined> {
-  const [row] = await database(env).select().from(payments).where(eq(payments.id, paymentId))
-  return row
-}
+export const findPayment = (env: Env, paymentId: string): Promise<PaymentRow | undefined> =>
+  database(env).select().from(payments).where(eq(payments.id, paymentId)).get()
 
 /** The payment with an id of the provider. */
-export async function findPaymentByReference(
+export const findPaymentByReference = (
   env: Env,
   { provider, reference }: { provider: PaymentRow['provider']; reference: string },
-): Promise<PaymentRow | undefined> {
-  const [row] = await database(env)
+): Promise<PaymentRow | undefined> =>
+  database(env)
     .select()
     .from(payments)
     .where(and(eq(payments.provider, provider), eq(payments.providerReference, reference)))
-  return row
-}
+    .get()
 
 /**
  * Whether the provider computes the amount: of renewals, and of upgrades, which are inserted with the
@@ -147,35 +118,23 @@ export async function recordState(
     state.status === 'open' ? sql`${payments.status} <> 'open'` : sql`${payments.status} = 'paid'`
   const unlessLater = (column: SQLiteColumn, value: string | null) =>
     sql`case when ${isPaid ? sql`false` : isLater} then ${column} else ${value} end`
+  const { amount = payment.amount, amountRefunded = 0, failure } = state
+  const { currency, credits } = payment
+  const ended = isPaid
+    ? ({ action: 'payment.paid', details: { amount, currency, credits } } as const)
+    : ({ action: 'payment.failed', details: { status: state.status, failure } } as const)
+  const refunded = { amount: amountRefunded, currency, credits: creditsReversed }
   const [, , updated] = await db.batch([
     auditInsert(
       env,
-      {
-        ...entry,
-        action: isPaid ? 'payment.paid' : 'payment.failed',
-        details: isPaid
-          ? {
-              amount: state.amount ?? payment.amount,
-              currency: payment.currency,
-              credits: payment.credits,
-            }
-          : { status: state.status, failure: state.failure },
-      },
+      { ...entry, ...ended },
       state.status === 'open' ? sql`false` : changesTo(state.status),
     ),
     auditInsert(
       env,
-      {
-        ...entry,
-        action: 'payment.refunded',
-        details: {
-          amount: state.amountRefunded ?? 0,
-          currency: payment.currency,
-          credits: creditsReversed,
-        },
-      },
+      { ...entry, action: 'payment.refunded', details: refunded },
       sql`exists (select 1 from ${payments} where ${isThis}
-            and ${payments.amountRefunded} < ${state.amountRefunded ?? 0})`,
+            and ${payments.amountRefunded} < ${amountRefunded})`,
     ),
     db
       .update(payments)
@@ -191,7 +150,7 @@ export async function recordState(
         paymentMethod: isPaid
           ? sql`coalesce(${payments.paymentMethod}, ${state.paymentMethod ?? null})`
           : undefined,
-        failure: unlessLater(payments.failure, isPaid ? null : state.failure),
+        failure: unlessLater(payments.failure, isPaid ? null : failure),
         actionUrl: unlessLater(
           payments.actionUrl,
           state.status === 'open' ? (state.actionUrl ?? null) : null,
@@ -199,7 +158,7 @@ export async function recordState(
         providerReference: state.reference,
         invoiceUrl: state.invoiceUrl ?? undefined,
         dispute: state.dispute ?? undefined,
-        amountRefunded: sql`max(${payments.amountRefunded}, ${state.amountRefunded ?? 0})`,
+        amountRefunded: sql`max(${payments.amountRefunded}, ${amountRefunded})`,
         creditsReversed: sql`max(${payments.creditsReversed}, ${creditsReversed})`,
         checkedAt: now,
       })
@@ -249,12 +208,11 @@ export async function claimReference(
 /** Leases a receipt for 10 minutes. @returns false when it is sent, or leased by another task */
 export async function leaseReceipt(env: Env, paymentId: string): Promise<boolean> {
   const now = Date.now()
-  const leased = await database(env)
+  const { meta } = await database(env)
     .update(payments)
     .set({ receiptDueAt: new Date(now + RECEIPT_LEASE_MS) })
     .where(and(eq(payments.id, paymentId), lte(payments.receiptDueAt, new Date(now))))
-    .returning({ id: payments.id })
-  return leased.length > 0
+  return meta.changes > 0
 }
 
 /** Records that the receipt of a payment is sent. */
@@ -268,20 +226,14 @@ export async function openPlanPayment(
   organisationId: string,
   plan: Plan,
 ): Promise<PaymentRow | undefined> {
-  const [row] = await database(env)
-    .select()
-    .from(payments)
-    .where(
-      and(
-        eq(payments.organisationId, organisationId),
-        eq(payments.kind, 'plan'),
-        eq(payments.plan, plan),
-        eq(payments.status, 'open'),
-      ),
-    )
-    .orderBy(desc(payments.id))
-    .limit(1)
-  return row
+  const isOpen = and(
+    eq(payments.organisationId, organisationId),
+    eq(payments.kind, 'plan'),
+    eq(payments.plan, plan),
+    eq(payments.status, 'open'),
+  )
+  const [newest] = await pageWhere(env, isOpen, { limit: 1 })
+  return newest
 }
 
 interface Page {
@@ -323,15 +275,13 @@ export const unfinishedPayments = (env: Env, organisationId: string): Promise<Pa
     .orderBy(asc(payments.id))
     .limit(100)
 
-/**
- * What automatic payments have cost since an instant, minor units, with those that are still open.
- */
+/** What automatic payments have cost since an instant, minor units, with those that are still open. */
 export async function autoReloadSpent(
   env: Env,
   organisationId: string,
   since: Date,
 ): Promise<number> {
-  const [row] = await database(env)
+  const found = await database(env)
     .select({ sum: sql<number>`coalesce(sum(${payments.amount}), 0)` })
     .from(payments)
     .where(
@@ -342,5 +292,6 @@ export async function autoReloadSpent(
         gte(payments.id, firstIdSince('pay', since.getTime())),
       ),
     )
-  return row?.sum ?? 0
+    .get()
+  return found?.sum ?? 0
 }

@@ -1,19 +1,27 @@
 // Applies the events of a payment provider. An event is only a hint: the payment or subscription that it
-// names is read from the provider.
+// names is read from the provider. Lists the events that were never delivered, and applies them, too.
 import { inArray } from 'drizzle-orm'
-import { database, listed } from '../platform/db/database.ts'
-import { paymentEvents } from '../platform/db/billing-schema.ts'
-import type { PaymentRow } from '../platform/db/billing-schema.ts'
-import { log } from '../platform/log.ts'
-import { findBillingAccount, findBillableOrganisation } from './billing-account.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
-import { findPayment, findPaymentByReference } from './payments.ts'
-import type { PaymentProvider, ProviderEvent } from './payment-provider.ts'
-import { refreshPayment } from './refresh-payment.ts'
-import { syncSubscription } from './subscription.ts'
 import { DAY_MS } from '../domain/limits.ts'
+import { paymentEvents } from '../platform/db/billing-schema.ts'
+import { database, listed } from '../platform/db/database.ts'
+import { log } from '../platform/log.ts'
+import { findBillableOrganisation, findBillingAccount } from './billing-account.ts'
 import { configuredProvider } from './choose-provider.ts'
 import { PaymentError } from './payment-provider.ts'
+import type { PaymentProvider, ProviderEvent } from './payment-provider.ts'
+import { findPayment, findPaymentByReference } from './payments.ts'
+import { refreshPayment } from './refresh-payment.ts'
+import { syncSubscription } from './subscription.ts'
+
+/** How far back events are listed, ms: as long as Stripe repeats an event. */
+const LOOK_BACK_MS = 3 * DAY_MS
+/** The minute of the hour in which a remote provider is asked. The sandbox is asked each minute. */
+const MINUTE_OF_HOUR = 23
+/** The maximum number of events per run. The next run applies the rest. */
+const MAX_EVENTS = 100
+/** Failures in a row after which the provider is considered unreachable. */
+const MAX_UNAVAILABLE = 3
 
 type EventResult = 'applied' | 'duplicate' | 'ignored'
 
@@ -24,22 +32,21 @@ type EventResult = 'applied' | 'duplicate' | 'ignored'
 export async function receiveEvent({
   env,
   provider,
-  headers,
-  body,
+  ...request
 }: {
   env: Env
   provider: PaymentProvider
   headers: Headers
   body: string
 }): Promise<EventResult> {
-  const event = await provider.readEvent({ headers, body })
+  const event = await provider.readEvent(request)
   if (!event) return 'ignored'
   const known = await knownEvents(env, [event.id])
   return known.has(event.id) ? 'duplicate' : applyEvent(env, provider, event)
 }
 
 /** Which of these events were recorded before. */
-export async function knownEvents(env: Env, ids: string[]): Promise<Set<string>> {
+async function knownEvents(env: Env, ids: string[]): Promise<Set<string>> {
   const rows = await database(env)
     .select({ id: paymentEvents.id })
     .from(paymentEvents)
@@ -48,7 +55,7 @@ export async function knownEvents(env: Env, ids: string[]): Promise<Set<string>>
 }
 
 /** Records an event, so that it is not applied again. */
-export async function recordEvent(
+async function recordEvent(
   env: Env,
   provider: PaymentProvider,
   { id, createdAt }: Pick<ProviderEvent, 'id' | 'createdAt'>,
@@ -63,7 +70,7 @@ export async function recordEvent(
  * Applies an event and then records it, so that it is applied again after a crash.
  * @throws PaymentError `unavailable`
  */
-export async function applyEvent(
+async function applyEvent(
   env: Env,
   provider: PaymentProvider,
   event: ProviderEvent,
@@ -85,21 +92,15 @@ async function applyToPayment(
   provider: PaymentProvider,
   event: ProviderEvent,
 ): Promise<boolean> {
-  const { organisationId } = event
-  const payment = await paymentOf(env, provider, event)
-  if (payment?.organisationId !== organisationId || payment.provider !== provider.name) return false
+  const { organisationId, paymentId, reference } = event
+  // A renewal has no payment id. Its subscription may have ended since, or may have been replaced.
+  const payment = await (paymentId === null
+    ? reference !== null && findPaymentByReference(env, { provider: provider.name, reference })
+    : findPayment(env, paymentId))
+  if (!payment || payment.organisationId !== organisationId) return false
+  if (payment.provider !== provider.name) return false
   await refreshPayment({ env, account: organisationStub(env, organisationId), payment })
   return true
-}
-
-/** A renewal has no payment id. Its subscription may have ended since, or may have been replaced. */
-async function paymentOf(
-  env: Env,
-  { name }: PaymentProvider,
-  { paymentId, reference }: ProviderEvent,
-): Promise<PaymentRow | undefined> {
-  if (paymentId !== null) return findPayment(env, paymentId)
-  return reference === null ? undefined : findPaymentByReference(env, { provider: name, reference })
 }
 
 /** Subscriptions that another one has replaced are ignored. */
@@ -112,19 +113,10 @@ async function applyToSubscription(
   const stored = await findBillingAccount(env, organisationId)
   if (stored?.subscriptionId !== subscriptionId || stored.provider !== provider.name) return false
   const account = organisationStub(env, organisationId)
-  const { nextAt } = await syncSubscription({ env, account, organisationId })
+  const nextAt = await syncSubscription({ env, account, organisationId })
   if (nextAt !== undefined) await account.scheduleBilling({ organisationId, at: nextAt })
   return true
 }
-
-/** How far back events are listed, ms: as long as Stripe repeats an event. */
-const LOOK_BACK_MS = 3 * DAY_MS
-/** The minute of the hour in which a remote provider is asked. The sandbox is asked each minute. */
-const MINUTE_OF_HOUR = 23
-/** The maximum number of events per run. The next run applies the rest. */
-const MAX_EVENTS = 100
-/** Failures in a row after which the provider is considered unreachable. */
-const MAX_UNAVAILABLE = 3
 
 /**
  * Lists the provider's events of the last three days and applies the missing ones, oldest first. An event
@@ -143,15 +135,15 @@ export async function catchUpEvents(env: Env): Promise<void> {
   })
   const failures: unknown[] = []
   let unavailable = 0
-  for (const listed of missing) {
+  for (const missed of missing) {
     try {
-      const event = await listed.read()
+      const event = await missed.read()
       // Otherwise, the events of other systems would be read in each run.
       if (event) await applyEvent(env, provider, event)
-      else await recordEvent(env, provider, listed)
+      else await recordEvent(env, provider, missed)
       unavailable = 0
     } catch (error) {
-      log.error('payment event failed', error, { eventId: listed.id })
+      log.error('payment event failed', error, { eventId: missed.id })
       failures.push(error)
       const isUnavailable = error instanceof PaymentError && error.code === 'unavailable'
       unavailable = isUnavailable ? unavailable + 1 : 0

@@ -1,25 +1,29 @@
-// Reads the state of a payment from the provider and applies it.
+// Reads the state of a payment from the provider and applies it: by itself, on its page, and when it is
+// discarded.
+import { organisationStub } from '../credits/organisation-stub.ts'
+import { AppError } from '../domain/errors.ts'
+import { requirePermission } from '../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { log } from '../platform/log.ts'
 import {
+  endSubscription,
+  findBillableOrganisation,
   findBillingAccount,
   NO_SUBSCRIPTION,
   saveBillingAccount,
-  findBillableOrganisation,
 } from './billing-account.ts'
 import { providerNamed } from './choose-provider.ts'
-import type { CreditAccount } from '../credits/organisation-stub.ts'
-import { recordState, claimCheck, findPayment, hasProviderAmount } from './payments.ts'
-import type { PaymentState } from './payment-provider.ts'
-import { creditsReversed, settlePayment } from './settle-payment.ts'
-import { requirePermission } from '../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../organisations/authorisation.ts'
-import { AppError } from '../domain/errors.ts'
-import { organisationStub } from '../credits/organisation-stub.ts'
 import { PaymentError } from './payment-provider.ts'
+import type { PaymentState } from './payment-provider.ts'
+import { claimCheck, findPayment, hasProviderAmount, recordState } from './payments.ts'
+import { creditsReversed, settlePayment } from './settle-payment.ts'
+import type { PaymentTask } from './settle-payment.ts'
 
 /** A payment that the provider does not know after this time was never started, ms. */
 export const LOST_AFTER_MS = 10 * 60_000
+/** The page that waits for a confirmation reads the payment more often than this, also in several windows. */
+const REFRESH_AFTER_MS = 2_000
 const NOT_STARTED = 'The payment was not started. You were not charged.'
 
 /**
@@ -28,15 +32,8 @@ const NOT_STARTED = 'The payment was not started. You were not charged.'
  * @returns the payment after it
  * @throws PaymentError when the provider cannot be reached
  */
-export async function refreshPayment({
-  env,
-  account,
-  payment,
-}: {
-  env: Env
-  account: CreditAccount
-  payment: PaymentRow
-}): Promise<PaymentRow> {
+export async function refreshPayment(task: PaymentTask): Promise<PaymentRow> {
+  const { env, payment } = task
   const { id: paymentId, organisationId, createdAt } = payment
   const billing = await findBillingAccount(env, organisationId)
   const state = await providerNamed(env, payment.provider).findPayment({
@@ -54,7 +51,7 @@ export async function refreshPayment({
   if (state) {
     // A refund of an old payment must not bring back its card or its provider.
     if (payment.status !== 'paid') await recordCustomer(env, payment, state)
-    return settlePayment({ env, account, payment, state })
+    return settlePayment({ ...task, state })
   }
   if (Date.now() - createdAt.getTime() < LOST_AFTER_MS) return payment
   return recordState(env, payment, { status: 'failed', failure: NOT_STARTED }, 0)
@@ -71,11 +68,9 @@ export async function recordCustomer(
 ): Promise<void> {
   if (customerId === null) return
   const stored = await findBillingAccount(env, organisationId)
-  const earlier = stored?.provider
-  const isOther = earlier && earlier !== provider
+  const isOther = stored?.provider && stored.provider !== provider
   if (isOther && status !== 'paid') return
-  if (isOther && stored.subscriptionId !== null) {
-    await providerNamed(env, earlier).endSubscription(stored.subscriptionId)
+  if (isOther && (await endSubscription(env, stored))) {
     log.warn('subscription at the earlier provider ended', { organisationId })
   }
   await saveBillingAccount(env, organisationId, {
@@ -87,21 +82,17 @@ export async function recordCustomer(
   })
 }
 
-/** The page that waits for a confirmation reads the payment more often than this, also in several windows. */
-const REFRESH_AFTER_MS = 2_000
-
 /**
  * Reads a payment. Asks the provider about an open one, one reader at a time. For the permission `billing`.
  * @returns the stored payment when the provider cannot be reached
  * @throws AppError not_found
  */
 export async function readPayment({
-  env,
-  actor,
-  organisationId,
   paymentId,
+  ...request
 }: OrganisationRequest & { paymentId: string }): Promise<PaymentRow> {
-  await requirePermission({ env, actor, organisationId }, 'billing')
+  await requirePermission(request, 'billing')
+  const { env, organisationId } = request
   const payment = await findPayment(env, paymentId)
   if (payment?.organisationId !== organisationId) throw new AppError('not_found')
   if (payment.status !== 'open' || !(await claimCheck(env, payment, REFRESH_AFTER_MS))) {

@@ -1,6 +1,6 @@
 // Refunds a payment at the request of an operator.
-import { and, eq, sql } from 'drizzle-orm'
-import { auditInsert } from '../organisations/audit-log.ts'
+import { and, eq } from 'drizzle-orm'
+import { auditInsert, IF_CHANGED } from '../organisations/audit-log.ts'
 import { requireOperator } from '../organisations/authorisation.ts'
 import { database } from '../platform/db/database.ts'
 import { refundRequests } from '../platform/db/billing-schema.ts'
@@ -22,14 +22,7 @@ import { refreshPayment } from './refresh-payment.ts'
  * @throws AppError not_found, or validation_error when it is not paid or less than `amount` is left
  * @throws PaymentError `unavailable`: repeat it with the same reference
  */
-export async function refundPayment({
-  env,
-  actor,
-  paymentId,
-  amount,
-  reason,
-  reference,
-}: {
+export async function refundPayment(request: {
   env: Env
   actor: Actor
   paymentId: string
@@ -37,6 +30,7 @@ export async function refundPayment({
   reason: string
   reference: string
 }): Promise<PaymentRow> {
+  const { env, actor, paymentId, reason, reference } = request
   requireOperator(actor)
   const stored = await findPayment(env, paymentId)
   if (!stored) throw new AppError('not_found')
@@ -45,18 +39,16 @@ export async function refundPayment({
   if (payment.status !== 'paid' || payment.providerReference === null) {
     throw new AppError('validation_error', 'Only a paid payment can be refunded.')
   }
-  const requested =
-    (await requestedAmount(env, paymentId, reference)) ??
-    (await recordRequest(env, actor, payment, {
-      amount: refundable(payment, amount),
-      reason,
-      reference,
-    }))
+  let amount = await requestedAmount(env, paymentId, reference)
+  if (amount === undefined) {
+    const details = { amount: refundable(payment, request.amount), reason, reference }
+    amount = await recordRequest(env, actor, payment, details)
+  }
   try {
     await providerNamed(env, payment.provider).refund({
       refundId: `${paymentId}:${reference}`,
       reference: payment.providerReference,
-      amount: requested,
+      amount,
     })
   } catch (error) {
     if (!(error instanceof PaymentError) || error.code !== 'rejected') throw error
@@ -82,11 +74,12 @@ async function requestedAmount(
   paymentId: string,
   reference: string,
 ): Promise<number | undefined> {
-  const [row] = await database(env)
+  const stored = await database(env)
     .select({ amount: refundRequests.amount })
     .from(refundRequests)
     .where(and(eq(refundRequests.paymentId, paymentId), eq(refundRequests.reference, reference)))
-  return row?.amount
+    .get()
+  return stored?.amount
 }
 
 /** Stores a request, with its audit entry. @returns the amount of the request that was first */
@@ -104,8 +97,7 @@ async function recordRequest(
       .values({ paymentId, reference, amount, createdAt: new Date() })
       .onConflictDoNothing()
       .returning({ amount: refundRequests.amount }),
-    // The insert before this one, in the same transaction.
-    auditInsert(env, { ...entry, action: 'payment.refund_requested' }, sql`changes() > 0`),
+    auditInsert(env, { ...entry, action: 'payment.refund_requested' }, IF_CHANGED),
   ])
   return inserted[0]?.amount ?? (await requestedAmount(env, paymentId, reference)) ?? amount
 }

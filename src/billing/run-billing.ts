@@ -1,70 +1,19 @@
 // The billing tasks of an organisation's alarm. Each reads the current state and applies it, so a task
 // may be repeated after an interruption and does not depend on the reason of the run.
+import type { OwnAccount } from '../credits/organisation-stub.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { log } from '../platform/log.ts'
 import { autoReload } from './auto-reload.ts'
-import type { BillingState } from './billing-state.ts'
 import { findBillableOrganisation } from './billing-account.ts'
-import type { OwnAccount, CreditAccount } from '../credits/organisation-stub.ts'
+import type { BillingTask } from './billing-account.ts'
+import type { BillingState } from './billing-state.ts'
 import { grantIncludedCredits } from './enterprise-terms.ts'
 import { sendBalanceNotice, sendCreditNotices } from './notices.ts'
-import { syncSubscription } from './subscription.ts'
-import type { PaymentRow } from '../platform/db/billing-schema.ts'
-import { unfinishedPayments, RECEIPT_LEASE_MS } from './payments.ts'
-import { sendReceipt } from './settle-payment.ts'
+import { RECEIPT_LEASE_MS, unfinishedPayments } from './payments.ts'
 import { refreshPayment } from './refresh-payment.ts'
-
-/**
- * Runs all billing tasks in order: finishes payments, applies the subscription, grants included credits,
- * starts an automatic payment, informs about the balance and about limits of credits. A failure does not stop the tasks after it.
- * @returns when to run them again, ms since 1970, and whether one of them failed
- */
-export async function runBilling({
-  env,
-  account,
-  organisationId,
-  state,
-}: {
-  env: Env
-  account: OwnAccount
-  organisationId: string
-  state: BillingState
-}): Promise<{ nextAt: number | undefined; failed: boolean }> {
-  const instants: number[] = []
-  let failed = false
-  const attempt = async (task: string, run: () => Promise<number | undefined>) => {
-    try {
-      const nextAt = await run()
-      if (nextAt !== undefined) instants.push(nextAt)
-    } catch (error) {
-      failed = true
-      log.error('billing task failed', error, { organisationId, task })
-    }
-  }
-  const request = { env, account, organisationId }
-  await attempt('payments', () => finishPayments(request))
-  await attempt('subscription', async () => (await syncSubscription(request)).nextAt)
-  await attempt(
-    'terms',
-    async () => (await grantIncludedCredits({ ...request, now: Date.now() })).nextAt,
-  )
-  // Reads the organisation only now, since the tasks before may change its plan.
-  await attempt('auto-reload', async () => {
-    const organisation = await findBillableOrganisation(env, organisationId)
-    return organisation && autoReload({ env, account, organisation, state })
-  })
-  await attempt('notices', async () => {
-    const { balance, reserved } = account.totals()
-    const notice = state.noticeOf(balance + reserved)
-    const organisation = notice && (await findBillableOrganisation(env, organisationId))
-    if (organisation) await sendBalanceNotice({ env, account, organisation, state })
-    return undefined
-  })
-  await attempt('credit limits', async () => {
-    await sendCreditNotices(request)
-    return undefined
-  })
-  return { nextAt: instants.length === 0 ? undefined : Math.min(...instants), failed }
-}
+import { sendReceipt } from './settle-payment.ts'
+import type { PaymentTask } from './settle-payment.ts'
+import { syncSubscription } from './subscription.ts'
 
 /** The age at which the provider is first asked about an open payment, ms. The interval then doubles. */
 const FIRST_CHECK_MS = 10 * 60_000
@@ -73,25 +22,57 @@ const MAX_INTERVAL_MS = 6 * 60 * 60_000
 const MIN_PAUSE_MS = 60_000
 
 /**
+ * Runs all billing tasks in order: finishes payments, applies the subscription, grants included credits,
+ * starts an automatic payment, informs about the balance and about limits of credits. A failure does not stop the tasks after it.
+ * @returns when to run them again, ms since 1970, and whether one of them failed
+ */
+export async function runBilling({
+  state,
+  ...request
+}: BillingTask & { account: OwnAccount; state: BillingState }): Promise<{
+  nextAt: number | undefined
+  failed: boolean
+}> {
+  const { env, account, organisationId } = request
+  const tasks: Record<string, () => Promise<number | undefined | void>> = {
+    payments: () => finishPayments(request),
+    subscription: () => syncSubscription(request),
+    terms: () => grantIncludedCredits({ ...request, now: Date.now() }),
+    // Reads the organisation only now, since the tasks before may change its plan.
+    'auto-reload': async () => {
+      const organisation = await findBillableOrganisation(env, organisationId)
+      return organisation && autoReload({ env, account, organisation, state })
+    },
+    notices: () => sendBalanceNotice(request, state),
+    'credit limits': () => sendCreditNotices(request),
+  }
+  let nextAt: number | undefined
+  let failed = false
+  for (const [task, run] of Object.entries(tasks)) {
+    try {
+      nextAt = earliest(nextAt, (await run()) ?? undefined)
+    } catch (error) {
+      failed = true
+      log.error('billing task failed', error, { organisationId, task })
+    }
+  }
+  return { nextAt, failed }
+}
+
+const earliest = (one: number | undefined, other: number | undefined) =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other)
+
+/**
  * Finishes the unfinished payments of an organisation that are due. A failure does not stop the others.
  * @returns when the next one is due, ms since 1970; undefined without any
  * @throws the first failure, after all payments
  */
-export async function finishPayments({
-  env,
-  account,
-  organisationId,
-}: {
-  env: Env
-  account: CreditAccount
-  organisationId: string
-}): Promise<number | undefined> {
+export async function finishPayments(request: BillingTask): Promise<number | undefined> {
   const failures: unknown[] = []
   let nextAt: number | undefined
-  for (const payment of await unfinishedPayments(env, organisationId)) {
+  for (const payment of await unfinishedPayments(request.env, request.organisationId)) {
     try {
-      const dueAt = await finish(env, account, payment)
-      if (dueAt !== undefined) nextAt = Math.min(dueAt, nextAt ?? Infinity)
+      nextAt = earliest(nextAt, await finish({ ...request, payment }))
     } catch (error) {
       failures.push(error)
     }
@@ -101,11 +82,8 @@ export async function finishPayments({
 }
 
 /** @returns when the payment is due again */
-async function finish(
-  env: Env,
-  account: CreditAccount,
-  payment: PaymentRow,
-): Promise<number | undefined> {
+async function finish(task: PaymentTask): Promise<number | undefined> {
+  const { env, payment } = task
   const dueAt = dueAtOf(payment)
   if (dueAt === undefined || dueAt > Date.now()) return dueAt
   if (payment.status !== 'open') {
@@ -113,7 +91,7 @@ async function finish(
     // Until then, it is sent or due again.
     return Date.now() + RECEIPT_LEASE_MS
   }
-  const next = dueAtOf(await refreshPayment({ env, account, payment }))
+  const next = dueAtOf(await refreshPayment(task))
   return next === undefined ? undefined : Math.max(next, Date.now() + MIN_PAUSE_MS)
 }
 

@@ -3,7 +3,7 @@
 // between is harmless.
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { log } from '../platform/log.ts'
-import type { CreditAccount } from '../credits/organisation-stub.ts'
+import type { BillingTask } from './billing-account.ts'
 import {
   claimReference,
   findPayment,
@@ -15,10 +15,18 @@ import {
 import type { PaymentState } from './payment-provider.ts'
 import { startPlan } from './apply-plan.ts'
 import { DAY_MS } from '../domain/limits.ts'
-import { receiptEmail } from '../mail/billing-mail.tsx'
-import { billingUrl, mailOwners } from './notices.ts'
+import { receiptEmail } from '../mail/billing-mail.ts'
+import { mailOwners } from './notices.ts'
 import { formatCredits, formatMoney, nameOfPack } from './money.ts'
 import { nameOfPlan } from './plans.ts'
+
+/** Receipts that could not be sent for this time are given up, ms. */
+const GIVE_UP_AFTER_MS = DAY_MS
+
+/** What is done for a payment. */
+export interface PaymentTask extends Omit<BillingTask, 'organisationId'> {
+  payment: PaymentRow
+}
 
 /** Shown to the customer when the provider reports another amount than was asked. */
 const MISMATCH = 'The amount or currency does not match the order. Contact support.'
@@ -34,23 +42,15 @@ export async function settlePayment({
   account,
   payment,
   state,
-}: {
-  env: Env
-  account: CreditAccount
-  payment: PaymentRow
-  state: PaymentState
-}): Promise<PaymentRow> {
+}: PaymentTask & { state: PaymentState }): Promise<PaymentRow> {
   const { id: reference, organisationId, credits } = payment
   if (state.status !== 'paid') return recordState(env, payment, state, 0)
   const amount = hasProviderAmount(payment) ? state.amount : payment.amount
   // An upgrade without a charge would be free credits.
   const isFree = credits > 0 && state.amount <= 0
   if (isFree || state.amount !== amount || state.currency !== payment.currency) {
-    log.error('payment does not match', undefined, {
-      paymentId: reference,
-      amount: state.amount,
-      currency: state.currency,
-    })
+    const reported = { amount: state.amount, currency: state.currency }
+    log.error('payment does not match', undefined, { paymentId: reference, ...reported })
     return recordState(env, payment, { ...state, status: 'failed', failure: MISMATCH }, 0)
   }
   await claimReference(env, payment, state.reference)
@@ -65,7 +65,9 @@ export async function settlePayment({
   // replace a subscription that was started since.
   const isNew = payment.status !== 'paid' && (await findPayment(env, reference))?.status !== 'paid'
   if (isNew) {
-    if (payment.kind === 'plan') await startPlan({ env, account, payment, state })
+    if (payment.kind === 'plan') {
+      await startPlan({ env, account }, payment, state.subscriptionId)
+    }
     if (payment.kind === 'renewal') {
       await account.scheduleBilling({ organisationId, at: Date.now() })
     }
@@ -91,9 +93,6 @@ export function creditsReversed(
   return Math.min(credits, Math.ceil((credits * amountRefunded) / amount))
 }
 
-/** Receipts that could not be sent for this time are given up, ms. */
-const GIVE_UP_AFTER_MS = DAY_MS
-
 /**
  * Sends the receipt of a paid payment to the owners if it was not sent. May be repeated. A receipt that
  * could not be sent is due again after 10 minutes.
@@ -109,10 +108,9 @@ export async function sendReceipt(env: Env, payment: PaymentRow): Promise<void> 
     paymentMethod: payment.paymentMethod,
     invoiceUrl: payment.invoiceUrl,
     credits: formatCredits(payment.credits, currency),
-    link: billingUrl(env, organisationId),
   })
   const isLate = Date.now() - (payment.paidAt?.getTime() ?? 0) > GIVE_UP_AFTER_MS
-  if ((await mailOwners(env, organisationId, email)) || isLate) await recordReceipt(env, id)
+  if ((await mailOwners({ env, organisationId }, email)) || isLate) await recordReceipt(env, id)
 }
 
 /** What a payment was for, such as "2,000 credits" or "Plan Growth". */

@@ -19,50 +19,39 @@ const REJECTED = 'The payment could not be started. You were not charged.'
 
 /**
  * Starts a payment. Does not check the actor.
- * @param credits what is granted once it is paid
- * @param paymentId resumes a payment that was started before
- * @param quotedAmount what the provider will charge for an upgrade, which is not the amount of `purchase`
- * @param start calls the provider
  * @returns the payment; it is `failed` when the provider rejected it
  * @throws PaymentError `unavailable`: the payment is open, and the alarm asks the provider about it
  */
-export async function startPayment({
-  env,
-  account,
-  actor,
-  organisation,
-  provider,
-  purchase,
-  credits,
-  plan,
-  paymentId,
-  quotedAmount,
-  start,
-}: {
+export async function startPayment(request: {
   env: Env
   account: CreditAccount
   actor: Actor
   organisation: OrganisationRow
   provider: PaymentProvider
   purchase: Purchase
+  /** What is granted once it is paid. */
   credits: number
   plan?: Plan
-  paymentId?: string
-  quotedAmount?: number
+  /** Resumes a payment that was started before. */
+  paymentId?: string | undefined
+  /** What the provider will charge for an upgrade, which is not the amount of `purchase`. */
+  quotedAmount?: number | undefined
+  /** Calls the provider. */
   start: (request: PaymentRequest) => Promise<PaymentState>
 }): Promise<PaymentRow> {
-  const { id: organisationId, name, regionCode } = organisation
+  const { env, account, actor, provider, purchase, quotedAmount } = request
+  const { id: organisationId, name, regionCode } = request.organisation
   const currency = currencyOf(regionCode)
   const user = actor.type === 'user' ? actor : null
   await account.scheduleBilling({ organisationId, at: Date.now() + LOST_AFTER_MS })
   const payment = await insertPayment(env, actor, {
-    ...(paymentId !== undefined && { id: paymentId }),
+    id: request.paymentId,
     organisationId,
     kind: purchase.kind,
-    plan: plan ?? null,
-    credits,
+    plan: request.plan ?? null,
+    credits: request.credits,
     amount: quotedAmount === undefined ? purchase.amount : 0,
-    ...(quotedAmount !== undefined && { quotedAmount }),
+    quotedAmount,
     currency,
     provider: provider.name,
     createdBy: user?.userId ?? null,
@@ -78,7 +67,7 @@ export async function startPayment({
   }
   let state: PaymentState
   try {
-    state = await start({ paymentId: payment.id, customer, purchase })
+    state = await request.start({ paymentId: payment.id, customer, purchase })
   } catch (error) {
     if (!(error instanceof PaymentError) || error.code !== 'rejected') throw error
     log.error('payment rejected', error, { paymentId: payment.id })

@@ -13,8 +13,8 @@ import {
   updateSubscription,
   findBillableOrganisation,
 } from './billing-account.ts'
+import type { BillingTask } from './billing-account.ts'
 import { providerNamed } from './choose-provider.ts'
-import type { CreditAccount } from '../credits/organisation-stub.ts'
 import { sendGraceMail, sendPlanEndedMail } from './notices.ts'
 import { findPayment, insertPayment } from './payments.ts'
 import { PLAN_TERMS } from './plans.ts'
@@ -32,12 +32,6 @@ const RENEWAL_MARGIN_MS = 10 * 60_000
 /** When to ask again while a renewal, or the provider's response, is missing. */
 const RETRY_MS = 60 * 60_000
 
-interface Subject {
-  env: Env
-  account: CreditAccount
-  organisationId: string
-}
-
 /** The plan of a subscription that was paid last. */
 interface PlanInForce {
   subscriptionId: string
@@ -50,16 +44,16 @@ interface PlanInForce {
  * @returns when to call it again, ms since 1970; undefined without a subscription
  * @throws PaymentError when the provider cannot be reached
  */
-export async function syncSubscription(subject: Subject): Promise<{ nextAt: number | undefined }> {
+export async function syncSubscription(subject: BillingTask): Promise<number | undefined> {
   const { env, account, organisationId } = subject
   const billing = await findBillingAccount(env, organisationId)
   const subscriptionId = billing?.subscriptionId ?? null
-  if (!billing?.provider || subscriptionId === null) return { nextAt: undefined }
+  if (!billing?.provider || subscriptionId === null) return undefined
   const found = await providerNamed(env, billing.provider).findSubscription(subscriptionId)
   if (found?.organisationId !== organisationId) {
     // Unknown is not ended: the keys of another account may be configured.
     log.error('subscription not found', undefined, { organisationId, subscriptionId })
-    return { nextAt: Date.now() + RETRY_MS }
+    return Date.now() + RETRY_MS
   }
   await settleInvoices(subject, billing.provider, found)
   const subscription = await endDuringDeletion(subject, billing.provider, found)
@@ -82,12 +76,12 @@ export async function syncSubscription(subject: Subject): Promise<{ nextAt: numb
   const now = Date.now()
   const renewsAt = subscription.periodEnd.getTime() + RENEWAL_MARGIN_MS
   const isWaiting = renewsAt <= now || subscription.invoices.at(-1)?.status === 'open'
-  return { nextAt: isWaiting ? now + RETRY_MS : renewsAt }
+  return isWaiting ? now + RETRY_MS : renewsAt
 }
 
 /** Settles each invoice that has changed, and stores new renewals. */
 async function settleInvoices(
-  subject: Subject,
+  subject: BillingTask,
   provider: PaymentProviderName,
   { invoices }: SubscriptionState,
 ): Promise<void> {
@@ -127,7 +121,7 @@ async function settleInvoices(
  * @returns the subscription after it
  */
 async function endDuringDeletion(
-  { env, organisationId }: Subject,
+  { env, organisationId }: BillingTask,
   provider: PaymentProviderName,
   subscription: SubscriptionState,
 ): Promise<SubscriptionState> {
@@ -149,11 +143,11 @@ const nextPlanOf = (subscription: SubscriptionState, paid: InvoiceState | undefi
 
 /** The plan remains for 7 days after a failed renewal. */
 async function runGrace(
-  subject: Subject,
+  subject: BillingTask,
   { provider, graceUntil: storedEnd }: BillingAccountRow,
   { subscriptionId, plan }: PlanInForce,
   change: Pick<BillingAccountRow, 'periodEnd' | 'nextPlan'>,
-): Promise<{ nextAt: number | undefined }> {
+): Promise<number | undefined> {
   const { env, organisationId } = subject
   const now = Date.now()
   const graceUntil = storedEnd ?? new Date(now + GRACE_DAYS * DAY_MS)
@@ -169,9 +163,9 @@ async function runGrace(
   }
   const start = graceUntil.getTime() - GRACE_DAYS * DAY_MS
   const day = MAIL_DAYS.findLast((one) => start + one * DAY_MS <= now)
-  if (day !== undefined) await sendGraceMail({ env, organisationId, day, graceUntil })
+  if (day !== undefined) await sendGraceMail(subject, { day, graceUntil })
   const next = [...MAIL_DAYS, GRACE_DAYS].find((one) => start + one * DAY_MS > now) ?? GRACE_DAYS
-  return { nextAt: start + next * DAY_MS }
+  return start + next * DAY_MS
 }
 
 /**
@@ -179,10 +173,10 @@ async function runGrace(
  * owners if a grace period ran.
  */
 async function endPlan(
-  subject: Subject,
+  subject: BillingTask,
   { graceUntil }: Pick<BillingAccountRow, 'graceUntil'>,
   { subscriptionId, plan }: PlanInForce,
-): Promise<{ nextAt: number | undefined }> {
+): Promise<number | undefined> {
   const { env, account, organisationId } = subject
   await applyPlan({ env, account, actor: SYSTEM, organisationId, plan: 'starter' })
   const isRemoved = await updateSubscription(
@@ -190,7 +184,7 @@ async function endPlan(
     { organisationId, subscriptionId },
     NO_SUBSCRIPTION,
   )
-  if (isRemoved && graceUntil !== null) await sendPlanEndedMail({ env, organisationId, plan })
+  if (isRemoved && graceUntil !== null) await sendPlanEndedMail(subject, plan)
   // A concurrent payment may have started another subscription, whose plan applies.
   return syncSubscription(subject)
 }

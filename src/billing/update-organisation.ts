@@ -1,17 +1,17 @@
 // Updates organisations. D1 is the source of truth; the Organisation caches the fields that /v1 needs, so
 // each change that concerns /v1 refreshes it. Every change is in the audit log. It is here because a plan
 // sets the rate limit, and a suspension withdraws jobs: organisations/ imports neither billing nor jobs.
-import { and, eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { AppError } from '../domain/errors.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
-import { auditInsert, changedDetails } from '../organisations/audit-log.ts'
+import { auditInsert, changedDetails, IF_CHANGED } from '../organisations/audit-log.ts'
 import { requireOperator, requirePermission } from '../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../organisations/authorisation.ts'
-import { organisationExists } from '../organisations/organisation-exists.ts'
 import { database } from '../platform/db/database.ts'
 import { organisations } from '../platform/db/schema.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
+import { findBillableOrganisation } from './billing-account.ts'
 import { rateLimitOf } from './plans.ts'
 
 /** Members change auto-reload through billing/update-auto-reload, which checks its settings. */
@@ -23,9 +23,8 @@ const OPERATOR_FIELDS = [
   'autoReloadEnabled',
   'autoReloadCeiling',
 ] as const
-const OWNER_FIELDS = ['name', 'outputRetentionDays'] as const
 
-type ChangeableField = (typeof OPERATOR_FIELDS | typeof OWNER_FIELDS)[number]
+type ChangeableField = (typeof OPERATOR_FIELDS)[number] | 'name' | 'outputRetentionDays'
 
 /** The fields that can change. Region and currency cannot. */
 export type OrganisationChange = Partial<
@@ -42,18 +41,16 @@ export type OrganisationChange = Partial<
  * @throws AppError not_found
  */
 export async function updateOrganisation({
-  env,
-  actor,
-  organisationId,
   change,
+  ...request
 }: OrganisationRequest & { change: OrganisationChange }): Promise<void> {
-  await requirePermissionFor(change, { env, actor, organisationId })
+  const isForOperators = OPERATOR_FIELDS.some((field) => field in change)
+  if (isForOperators) requireOperator(request.actor)
+  else await requirePermission(request, 'administer')
+  const { env, organisationId } = request
   const db = database(env)
   const isOrganisation = eq(organisations.id, organisationId)
-  const [before] = await db
-    .select()
-    .from(organisations)
-    .where(and(isOrganisation, organisationExists()))
+  const before = await findBillableOrganisation(env, organisationId)
   if (!before) throw new AppError('not_found', 'No organisation with this id.')
   const { rateLimitPerMinute: _, ...others } = change
   const fields = {
@@ -72,8 +69,8 @@ export async function updateOrganisation({
         .where(isOrganisation),
       auditInsert(
         env,
-        { organisationId, actor, action: 'organisation.updated', target: organisationId, details },
-        sql`exists (select 1 from ${organisations} where ${isOrganisation})`,
+        { ...request, action: 'organisation.updated', target: organisationId, details },
+        IF_CHANGED,
       ),
     ])
   }
@@ -97,12 +94,4 @@ function rateLimitAfter(
     rateLimitPerMinute === null || (plan !== undefined && !before.rateLimitOverridden)
   if (!followsPlan) return {}
   return { rateLimitPerMinute: rateLimitOf(plan ?? before.plan), rateLimitOverridden: false }
-}
-
-async function requirePermissionFor(
-  change: OrganisationChange,
-  request: OrganisationRequest,
-): Promise<void> {
-  if (OPERATOR_FIELDS.some((field) => field in change)) requireOperator(request.actor)
-  else await requirePermission(request, 'administer')
 }

@@ -1,6 +1,6 @@
 // Informs users by email about changes of how they sign in, in case they did not make them.
-import { securityEmail } from '../mail/security-mail.tsx'
-import type { SecurityChange } from '../mail/security-mail.tsx'
+import { securityEmail } from '../mail/security-mail.ts'
+import type { SecurityChange } from '../mail/security-mail.ts'
 import { sendEmail } from '../mail/send.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleContext } from './console-context.ts'
@@ -8,6 +8,6 @@ import type { ConsoleContext } from './console-context.ts'
 /** Sent after the response. A failure is logged and does not affect the change. */
 export function sendSecurityEmail(c: ConsoleContext, to: string, change: SecurityChange): void {
   const link = `${baseUrlOf(c)}/console/account`
-  const email = securityEmail({ change, at: new Date(), link })
+  const email = securityEmail(change, new Date(), link)
   c.executionCtx.waitUntil(sendEmail({ env: c.env, to, email }))
 }

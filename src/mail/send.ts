@@ -10,12 +10,6 @@ export interface MailboxEntry extends Email {
   at: Date
 }
 
-interface Message {
-  env: Env
-  to: string
-  email: Email
-}
-
 /** The mailbox of this isolate, newest first. A development server has only one isolate. */
 const mailbox: MailboxEntry[] = []
 const MAILBOX_SIZE = 50
@@ -24,7 +18,15 @@ const MAILBOX_SIZE = 50
  * Does not throw. Failures are logged, and every page that sends email can send it again.
  * @returns whether it was sent
  */
-export async function sendEmail({ env, to, email }: Message): Promise<boolean> {
+export async function sendEmail({
+  env,
+  to,
+  email,
+}: {
+  env: Env
+  to: string
+  email: Email
+}): Promise<boolean> {
   const { baseUrl, devMailbox, mailFrom } = settingsOf(env)
   if (devMailbox) {
     storeInMailbox(to, email)
@@ -45,6 +47,12 @@ export async function sendEmail({ env, to, email }: Message): Promise<boolean> {
     record(env, 'mail', { outcome: 'failed' })
     return false
   }
+}
+
+/** Whether this deployment is set up to send email. */
+export const canSendEmail = (env: Env): boolean => {
+  const { devMailbox, mailFrom } = settingsOf(env)
+  return devMailbox || mailFrom !== undefined
 }
 
 /** The emails that were stored instead of sent, newest first. */

@@ -1,4 +1,5 @@
 // The emails about accounts and organisations, and the form of every email: plain text and HTML.
+import type { Mode } from '../domain/job.ts'
 
 export interface Email {
   subject: string
@@ -36,11 +37,10 @@ export const passwordResetEmail = (link: string): Email =>
   })
 
 /** @param invitedBy an email address */
-export const invitationEmail = ({
-  link,
-  organisationName,
-  invitedBy,
-}: OrganisationEmail & { invitedBy: string }): Email =>
+export const invitationEmail = (
+  link: string,
+  { organisationName, invitedBy }: { organisationName: string; invitedBy: string },
+): Email =>
   emailFrom(link, {
     subject: `Join ${organisationName} on Try-On`,
     paragraphs: [`${invitedBy} invites you to join ${organisationName} on Try-On.`],
@@ -48,30 +48,22 @@ export const invitationEmail = ({
     footer: 'The invitation expires after seven days.',
   })
 
-export const organisationDeletionEmail = ({
-  link,
-  organisationName,
-  deleteAfter,
-}: OrganisationEmail & { deleteAfter: Date }): Email =>
-  emailToOwners(link, {
-    subject: `${organisationName} will be deleted`,
+export const organisationDeletionEmail =
+  (deleteAfter: Date): MemberEmail =>
+  (organisation) => ({
+    subject: `${organisation} will be deleted`,
     paragraphs: [
-      `${organisationName} is scheduled for deletion on ${dateOf(deleteAfter)}. No jobs are accepted until then, and pending jobs were cancelled.`,
+      `${organisation} is scheduled for deletion on ${dateOf(deleteAfter)}. No jobs are accepted until then, and pending jobs were cancelled.`,
       'After that date its jobs, pictures, keys and members are deleted and cannot be restored.',
     ],
     action: 'Cancel the deletion or export the data',
   })
 
-export const accountDeletionEmail = ({
-  link,
-  deleteAfter,
-  organisationNames,
-}: {
-  link: string
-  deleteAfter: Date
-  /** Organisations that are deleted together with the account. */
-  organisationNames: string[]
-}): Email =>
+/** @param organisationNames those that are deleted together with the account */
+export const accountDeletionEmail = (
+  link: string,
+  { deleteAfter, organisationNames }: { deleteAfter: Date; organisationNames: string[] },
+): Email =>
   emailFrom(link, {
     subject: 'Your account will be deleted',
     paragraphs: [
@@ -84,14 +76,45 @@ export const accountDeletionEmail = ({
     footer: 'If you did not request this, sign in, keep the account and change your password.',
   })
 
-export const endpointDisabledEmail = ({
-  link,
-  receiver,
-}: {
-  link: string
-  receiver: string
-}): Email =>
-  emailFrom(link, {
+/**
+ * @param lastFour the last four characters of the key
+ * @param createdBy an email address, or "Support staff"
+ */
+export const apiKeyCreatedEmail =
+  ({
+    name,
+    mode,
+    lastFour,
+    createdBy,
+  }: Record<'name' | 'lastFour' | 'createdBy', string> & { mode: Mode }): MemberEmail =>
+  (organisation) => ({
+    subject: `New ${mode} API key in ${organisation}`,
+    paragraphs: [
+      `${createdBy} created the ${mode} API key “${name}” in ${organisation}. It ends in ${lastFour}.`,
+      'If you did not expect this, revoke the key on the API keys page and check who is a member of the organisation.',
+    ],
+    action: 'Open API keys',
+  })
+
+/** @param receiver the name of the endpoint, and its scheme, host and port. The path may contain a secret. */
+export const webhookFailingEmail =
+  (
+    receiver: string,
+    { failures, failingSince }: { failures: number; failingSince: Date },
+  ): MemberEmail =>
+  (organisation) => ({
+    subject: `Webhooks of ${organisation} are failing`,
+    paragraphs: [
+      `The last ${failures} deliveries to ${receiver} have failed, the first on ${dateOf(failingSince)}.`,
+      'Deliveries are repeated for about a day. The webhooks page shows the response to each attempt. After five days without a success, the endpoint is disabled.',
+    ],
+    action: 'Open Webhooks',
+  })
+
+/** @param receiver as in `webhookFailingEmail` */
+export const endpointDisabledEmail =
+  (receiver: string): MemberEmail =>
+  () => ({
     subject: 'Webhook endpoint disabled',
     paragraphs: [
       `All deliveries to ${receiver} have failed for five days, so we have stopped sending webhooks there.`,
@@ -102,7 +125,7 @@ export const endpointDisabledEmail = ({
   })
 
 /** @param from the address of the account */
-export const confirmAddressEmail = ({ link, from }: { link: string; from: string }): Email =>
+export const confirmAddressEmail = (link: string, from: string): Email =>
   emailFrom(link, {
     subject: 'Confirm your new email address',
     paragraphs: [
@@ -125,22 +148,15 @@ export const addressInUseEmail = (link: string): Email =>
   })
 
 /** For the old address, whose user may not have made the change. */
-export const emailChangedEmail = ({
-  link,
-  at,
-  newEmail,
-  supportEmail = 'support',
-}: {
-  link: string
-  at: Date
-  newEmail: string
-  supportEmail: string | undefined
-}): Email =>
+export const emailChangedEmail = (
+  link: string,
+  { at, newEmail, support }: { at: Date; newEmail: string; support: string },
+): Email =>
   emailFrom(link, {
     subject: 'Your email address was changed',
     paragraphs: [
       `The email address of your Try-On account was changed to ${newEmail} on ${dateOf(at)}. This address no longer signs in.`,
-      `If you did not do this, someone has access to your account: contact ${supportEmail} now, and ask the other owners of your organisation to remove the account.`,
+      `If you did not do this, someone has access to your account: contact ${support} now, and ask the other owners of your organisation to remove the account.`,
     ],
     action: 'Sign in with the new address',
     footer: 'If you made this change, no action is needed.',
@@ -150,13 +166,7 @@ export const emailChangedEmail = ({
 export const dateOf = (instant: Date) =>
   `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' }).format(instant)} UTC`
 
-/** What emails about an organisation contain. */
-export interface OrganisationEmail {
-  organisationName: string
-  link: string
-}
-
-interface EmailContent {
+export interface EmailContent {
   subject: string
   paragraphs: string[]
   /** The label of the link. */
@@ -164,14 +174,13 @@ interface EmailContent {
   footer: string
 }
 
-export const BECAUSE_OF_ROLE =
-  'You receive this email because of your role in the organisation. You can switch it off under “Your account”.'
-
-export const emailToOwners = (link: string, content: Omit<EmailContent, 'footer'>): Email =>
-  emailFrom(link, {
-    ...content,
-    footer: 'You receive this email because you are an owner of the organisation.',
-  })
+/**
+ * The content of an email to members of an organisation, for its name. It contains no key, no secret and no
+ * path of a URL. Without a footer, the footer says why the member receives it.
+ */
+export type MemberEmail = (
+  organisationName: string,
+) => Omit<EmailContent, 'footer'> & { footer?: string }
 
 export function emailFrom(link: string, content: EmailContent): Email {
   const { paragraphs, action, footer } = content

@@ -13,7 +13,8 @@ import { NO_KEY_LIMITS } from '../domain/key-limits.ts'
 import type { KeyLimits } from '../domain/key-limits.ts'
 import { hashKey, createKey } from '../credits/api-key.ts'
 import type { Mode } from '../domain/job.ts'
-import { notify } from '../mail/notify.ts'
+import { mailMembers } from '../mail/mail-members.ts'
+import { apiKeyCreatedEmail } from '../mail/templates.tsx'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { countIdOf } from '../credits/snapshot.ts'
 import { auditInsert } from './audit-log.ts'
@@ -129,8 +130,9 @@ export async function createApiKey({
   if (created.meta.changes > 0) {
     await organisationStub(env, organisationId).refresh()
     const createdBy = actor.type === 'user' ? actor.email : 'Support staff'
-    const notification = { kind: 'api_key_created' as const, name, mode, lastFour, createdBy }
-    waitUntil(notify({ env, organisationId, notification }))
+    const email = apiKeyCreatedEmail({ name, mode, lastFour, createdBy })
+    const page = '/settings/api-keys'
+    waitUntil(mailMembers({ env, organisationId, to: 'api_key_created', page, email }))
     return { id, key }
   }
   if (existing.length > 0) return null

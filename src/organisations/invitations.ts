@@ -104,8 +104,7 @@ export async function invite({
     ),
   ])
   if (created.meta.changes === 0) throw memberLimitReached()
-  const message = invitationEmail({
-    link: `${baseUrl}/console/invitations/${token}`,
+  const message = invitationEmail(`${baseUrl}/console/invitations/${token}`, {
     organisationName,
     invitedBy: actor.type === 'user' ? actor.email : 'An operator',
   })

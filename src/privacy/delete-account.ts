@@ -122,8 +122,7 @@ export async function scheduleAccountDeletion({
       sendEmail({
         env,
         to: email,
-        email: accountDeletionEmail({
-          link: `${baseUrl}/console/sign-in`,
+        email: accountDeletionEmail(`${baseUrl}/console/sign-in`, {
           deleteAfter: due,
           organisationNames: scheduled.map(({ name }) => name),
         }),

@@ -5,15 +5,13 @@ import { database } from '../platform/db/database.ts'
 import { billingAccounts } from '../platform/db/billing-schema.ts'
 import { organisations } from '../platform/db/schema.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
-import { consolePath } from '../domain/console-path.ts'
 import { AppError } from '../domain/errors.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
+import { mailMembers } from '../mail/mail-members.ts'
 import { organisationDeletionEmail } from '../mail/templates.tsx'
-import { sendEmail } from '../mail/send.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { auditInsert } from '../organisations/audit-log.ts'
 import { requirePermission } from '../organisations/authorisation.ts'
-import { ownerEmailsOf } from '../organisations/owners.ts'
 import type { OrganisationRequest } from '../organisations/authorisation.ts'
 import { organisationExists } from '../organisations/organisation-exists.ts'
 import { graceEnd } from '../organisations/grace-period.ts'
@@ -59,7 +57,15 @@ export async function scheduleOrganisationDeletion({
   // the jobs.
   const results = await Promise.allSettled([
     suspendScheduled(env, organisationId),
-    scheduled.meta.changes > 0 && mailOwners(env, organisation, due, baseUrl),
+    scheduled.meta.changes > 0 &&
+      mailMembers({
+        env,
+        organisationId,
+        to: 'owners',
+        page: '/settings/organisation',
+        email: organisationDeletionEmail(due),
+        baseUrl,
+      }),
   ])
   for (const result of results) if (result.status === 'rejected') throw result.reason
   return { ...organisation, deleteAfter: due }
@@ -72,18 +78,6 @@ export async function suspendScheduled(env: Env, organisationId: string): Promis
   // The billing tasks end the subscription with its period.
   await organisation.scheduleBilling({ organisationId, at: Date.now() })
   await withdrawAllPending({ env, organisationId })
-}
-
-async function mailOwners(
-  env: Env,
-  { id, name }: OrganisationRow,
-  deleteAfter: Date,
-  baseUrl: string,
-): Promise<void> {
-  const link = baseUrl + consolePath(id, '/settings/organisation')
-  const email = organisationDeletionEmail({ link, organisationName: name, deleteAfter })
-  const addresses = await ownerEmailsOf(env, id)
-  await Promise.all(addresses.map((to) => sendEmail({ env, to, email })))
 }
 
 /**

@@ -30,7 +30,7 @@ export async function requestEmailChange({
   const seconds = LINK_SECONDS
   const token = await createChallenge({ env, kind: 'email_change', userId, email, seconds })
   const link = `${baseUrl}/console/account/email/confirm?token=${token}`
-  await sendEmail({ env, to: email, email: confirmAddressEmail({ link, from: actor.email }) })
+  await sendEmail({ env, to: email, email: confirmAddressEmail(link, actor.email) })
 }
 
 /** The new address of an open link; undefined if it is not open or belongs to another user. */
@@ -95,9 +95,9 @@ export async function changeEmail({
     deleteChallenges(env, userId),
   ])
   if (results[2].meta.changes === 0) return undefined
-  const { supportEmail } = settingsOf(env)
-  const link = `${baseUrl}/console/sign-in`
-  const content = emailChangedEmail({ link, at: new Date(), newEmail: email, supportEmail })
+  const support = settingsOf(env).supportEmail ?? 'support'
+  const facts = { at: new Date(), newEmail: email, support }
+  const content = emailChangedEmail(`${baseUrl}/console/sign-in`, facts)
   await sendEmail({ env, to: oldEmail, email: content })
   return email
 }

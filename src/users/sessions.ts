@@ -6,10 +6,9 @@ import { sessions, mutedNotifications, users } from '../platform/db/auth-schema.
 import { database } from '../platform/db/database.ts'
 import type { UserRequest } from './users.ts'
 import { log } from '../platform/log.ts'
-import { newSignInEmail } from '../mail/notification-mail.tsx'
-import { sendEmail } from '../mail/send.ts'
+import { newSignInEmail } from '../mail/security-mail.ts'
+import { canSendEmail, sendEmail } from '../mail/send.ts'
 import { settingsOf } from '../platform/settings.ts'
-import { canSendEmail } from '../mail/notify.ts'
 
 /** How the user proved who they are. `link`: a link in an email. */
 export type SignInMethod =
@@ -147,7 +146,7 @@ export async function notifyNewSignIn({
     const isSignUp = user.sessions <= 1 && at.getTime() - user.createdAt.getTime() < SIGN_UP_MS
     if (isSignUp || !(await mayMail())) return
     const link = `${settingsOf(env).baseUrl ?? ''}/console/account`
-    const email = newSignInEmail({ at, device, ipAddress, link })
+    const email = newSignInEmail(link, { at, device, ipAddress })
     await sendEmail({ env, to: user.email, email })
   } catch (error) {
     log.error('user not notified', error, { userId })

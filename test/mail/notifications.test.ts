@@ -1,7 +1,7 @@
 // The emails about new keys, new sign-ins, low balances and failing webhooks, and their switches.
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { securityEmail } from '../../src/mail/security-mail.tsx'
+import { securityEmail } from '../../src/mail/security-mail.ts'
 import { developmentMailbox } from '../../src/mail/send.ts'
 import { deliverEvent } from '../../src/webhooks/delivery/deliver.ts'
 import { eventIdOf, newId } from '../../src/platform/ids.ts'
@@ -288,11 +288,11 @@ describe('the switches', () => {
 })
 
 it('has an email for each change of the sign-in, which has no switch', () => {
-  const email = securityEmail({
-    change: 'password_changed',
-    at: new Date('2026-11-22T12:00:00Z'),
-    link: 'https://try-on.test/console/account',
-  })
+  const email = securityEmail(
+    'password_changed',
+    new Date('2026-11-22T12:00:00Z'),
+    'https://try-on.test/console/account',
+  )
   expect(email.subject).toBe('Your password was changed')
   expect(email.text).toContain('22 November 2026')
   expect(email.text).toContain('cannot be switched off')

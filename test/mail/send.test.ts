@@ -3,6 +3,7 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import {
   accountDeletionEmail,
+  emailFrom,
   invitationEmail,
   organisationDeletionEmail,
   verificationEmail,
@@ -59,8 +60,7 @@ describe('sendEmail', () => {
 
 describe('email templates', () => {
   it('escape names in HTML and remove line breaks from the subject', () => {
-    const { subject, html } = invitationEmail({
-      link: 'https://x.test/',
+    const { subject, html } = invitationEmail('https://x.test/', {
       organisationName: 'A\r\nBcc: b <b>',
       invitedBy: 'c@d.example',
     })
@@ -78,8 +78,8 @@ describe('email templates', () => {
     const deleteAfter = new Date('2027-01-02T03:04:00Z')
     const link = 'https://x.test/'
     for (const { text, html } of [
-      organisationDeletionEmail({ link, organisationName: 'Shop', deleteAfter }),
-      accountDeletionEmail({ link, deleteAfter, organisationNames: ['Shop', 'Other'] }),
+      emailFrom(link, { footer: 'Footer', ...organisationDeletionEmail(deleteAfter)('Shop') }),
+      accountDeletionEmail(link, { deleteAfter, organisationNames: ['Shop', 'Other'] }),
     ]) {
       expect(html).toMatch(/^<!doctype html><html lang="en"><body style="margin:0;/)
       expect(text).toContain('2 January 2027')

@@ -73,10 +73,10 @@ describe('PUT /operator/organisations/{org_id}/terms', () => {
         now,
       })
     const nextMonth = monthStart(1)
-    expect(await grant(nextMonth - 1)).toEqual({ nextAt: nextMonth })
+    expect(await grant(nextMonth - 1)).toBe(nextMonth)
     expect(await ledgerOf(shop)).toMatchObject({ granted: 40_000 })
-    expect(await grant(nextMonth)).toEqual({ nextAt: monthStart(2) })
-    expect(await grant(nextMonth + 1)).toEqual({ nextAt: monthStart(2) })
+    expect(await grant(nextMonth)).toBe(monthStart(2))
+    expect(await grant(nextMonth + 1)).toBe(monthStart(2))
     expect(await ledgerOf(shop)).toMatchObject({ granted: 40_007 })
   })
 
@@ -87,9 +87,7 @@ describe('PUT /operator/organisations/{org_id}/terms', () => {
     const account = organisationStub(env, shop.orgId)
     const organisationId = shop.orgId
     const now = monthStart(1)
-    expect(await grantIncludedCredits({ env, account, organisationId, now })).toEqual({
-      nextAt: undefined,
-    })
+    expect(await grantIncludedCredits({ env, account, organisationId, now })).toBeUndefined()
     expect(await ledgerOf(shop)).toMatchObject({ granted: 40_000 })
     expect((await operator.get(path(shop.orgId, '/terms'))).status).toBe(404)
   })

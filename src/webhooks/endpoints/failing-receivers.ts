@@ -1,12 +1,11 @@
 // Receivers whose deliveries fail, and that are disabled after days of failures: reports them to the
 // owners, lists them and enables them.
-import { consolePath } from '../../domain/console-path.ts'
 import { requirePermission, requireUnlimited } from '../../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../../organisations/authorisation.ts'
 import type { FailingReceiverRow } from '../../platform/db/webhook-schema.ts'
 import { log } from '../../platform/log.ts'
-import { endpointDisabledEmail } from '../../mail/templates.tsx'
-import { mailRecipients, notify } from '../../mail/notify.ts'
+import { mailMembers } from '../../mail/mail-members.ts'
+import { endpointDisabledEmail, webhookFailingEmail } from '../../mail/templates.tsx'
 import { endpointsOf } from './endpoint-store.ts'
 import { claimReport, failingReceiversOf, resetReceiver } from './failing-receiver-store.ts'
 import type { ClaimedEvent } from '../event-store.ts'
@@ -62,13 +61,7 @@ export async function reportFailingReceiver(env: Env, failed: Failed): Promise<v
   try {
     const report = await claimReport(env, failed.receiver)
     if (!report) return
-    const { failures, failingSince } = report
-    const notification = { receiver: nameOf(failed), failures, failingSince }
-    await notify({
-      env,
-      organisationId,
-      notification: { kind: 'webhook_failing', ...notification },
-    })
+    await mailAbout({ env, failed, email: webhookFailingEmail(nameOf(failed), report) })
   } catch (error) {
     log.error('failing endpoint not reported', error, { organisationId, receiver })
   }
@@ -86,9 +79,16 @@ export async function reportDisabledReceiver({
 }): Promise<void> {
   const { organisationId, receiver } = failed.receiver
   log.warn('webhook endpoint disabled', { organisationId, receiver })
-  const email = endpointDisabledEmail({
-    link: baseUrl + consolePath(organisationId, '/settings/webhooks'),
-    receiver: nameOf(failed),
-  })
-  await mailRecipients({ env, organisationId, kind: 'webhook_failing', email })
+  await mailAbout({ env, failed, email: endpointDisabledEmail(nameOf(failed)), baseUrl })
 }
+
+const mailAbout = ({
+  failed,
+  ...message
+}: Pick<Parameters<typeof mailMembers>[0], 'env' | 'email' | 'baseUrl'> & { failed: Failed }) =>
+  mailMembers({
+    ...message,
+    organisationId: failed.receiver.organisationId,
+    to: 'webhook_failing',
+    page: '/settings/webhooks',
+  })
