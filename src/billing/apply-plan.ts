@@ -1,9 +1,9 @@
 // Puts a plan into force: the plan of the organisation and the rate limit that follows from it.
 import { and, eq, ne, sql } from 'drizzle-orm'
-import { auditInsert, IF_CHANGED } from '../organisations/audit-log.ts'
+import { auditInsert } from '../organisations/audit-log.ts'
 import { requireOperator } from '../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../organisations/authorisation.ts'
-import { database } from '../platform/db/database.ts'
+import { database, IF_CHANGED } from '../platform/db/database.ts'
 import { organisations } from '../platform/db/schema.ts'
 import type { Plan } from '../domain/organisation.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'

@@ -2,8 +2,8 @@
 // is stored before anything is called, so that there are never two at a time, and an interrupted attempt
 // is repeated with the same payment id, for which the provider charges once.
 import { and, eq } from 'drizzle-orm'
-import { auditInsert, IF_CHANGED } from '../organisations/audit-log.ts'
-import { database } from '../platform/db/database.ts'
+import { auditInsert } from '../organisations/audit-log.ts'
+import { database, IF_CHANGED } from '../platform/db/database.ts'
 import { organisations } from '../platform/db/schema.ts'
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'

@@ -1,10 +1,10 @@
 // The plan `enterprise`: terms that operators agree with an organisation, and its monthly credits. The
 // monthly fee is invoiced outside this service.
 import { eq } from 'drizzle-orm'
-import { auditInsert, changedDetails, IF_CHANGED } from '../organisations/audit-log.ts'
+import { auditInsert, changedDetails } from '../organisations/audit-log.ts'
 import { requireOperator } from '../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../organisations/authorisation.ts'
-import { database } from '../platform/db/database.ts'
+import { database, IF_CHANGED } from '../platform/db/database.ts'
 import { billingAccounts } from '../platform/db/billing-schema.ts'
 import { organisations } from '../platform/db/schema.ts'
 import type { EnterpriseTerms } from '../domain/billing.ts'

@@ -1,8 +1,8 @@
 // Refunds a payment at the request of an operator.
 import { and, eq } from 'drizzle-orm'
-import { auditInsert, IF_CHANGED } from '../organisations/audit-log.ts'
+import { auditInsert } from '../organisations/audit-log.ts'
 import { requireOperator } from '../organisations/authorisation.ts'
-import { database } from '../platform/db/database.ts'
+import { database, IF_CHANGED } from '../platform/db/database.ts'
 import { refundRequests } from '../platform/db/billing-schema.ts'
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import type { Actor } from '../domain/actor.ts'

@@ -91,9 +91,6 @@ export interface AuditEntry {
 export const auditInsert = (env: Env, entry: AuditEntry, when: SQL = sql`true`) =>
   insertWhere(env, auditLog, auditRow(entry), when, actorIdOf(entry))
 
-/** For `auditInsert`: the statement before it in the batch has changed a row. */
-export const IF_CHANGED = sql`changes() > 0`
-
 /**
  * Makes a change to a jobs database, with its entry in the database of accounts. The entry comes first: a
  * crash can leave an entry of a change that was not made, but no change without its entry.

@@ -1,5 +1,5 @@
-// The test cards of the sandbox and what each one does. Only the last four digits of a card are stored,
-// which identify it. Most numbers have the same effect at Stripe.
+// The test cards of the sandbox with what each one does, and the customers who store them. Only the last four
+// digits of a card are stored, which identify it. Most numbers have the same effect at Stripe.
 import { and, eq, gte } from 'drizzle-orm'
 import { database } from '../../platform/db/database.ts'
 import { sandboxCustomers } from '../../platform/db/billing-schema.ts'
@@ -7,67 +7,75 @@ import { suffixOf } from '../../platform/ids.ts'
 import { PaymentError } from '../payment-provider.ts'
 import type { PaymentProvider } from '../payment-provider.ts'
 
+type Occasion = 'checkout' | 'automatic' | 'renewal'
+
+interface TestCard {
+  number: string
+  /** For the payment page. */
+  effect: string
+  /** Why charges are declined, for the customer. Others succeed. */
+  declines?: Partial<Record<Occasion, string>>
+  /** Whether the payment page asks the holder for a confirmation. */
+  confirms?: true
+  /** When the money of a charge arrives, ms after it. */
+  lateMs?: number
+  /** When a payment is refunded, is disputed and loses the dispute, ms after it. */
+  refundedMs?: number
+  disputedMs?: number
+  lostMs?: number
+}
+
+const always = (reason: string) => ({ checkout: reason, ...later(reason) })
+const later = (reason: string) => ({ automatic: reason, renewal: reason })
+const DECLINED = 'The card was declined.'
+
 /** The cards in the order of the payment page. */
-export const TEST_CARDS = [
-  { number: '4242424242424242', behaviour: 'success', effect: 'Succeeds' },
-  { number: '4000000000000002', behaviour: 'declined', effect: 'Is declined' },
+export const TEST_CARDS: TestCard[] = [
+  { number: '4242424242424242', effect: 'Succeeds' },
+  { number: '4000000000000002', effect: 'Is declined', declines: always(DECLINED) },
   {
     number: '4000000000009995',
-    behaviour: 'insufficient_funds',
     effect: 'Is declined: insufficient funds',
+    declines: always('The card has insufficient funds.'),
   },
   {
     number: '4000002500003155',
-    behaviour: 'confirm_once',
     effect: 'Asks for confirmation, succeeds later without one',
+    confirms: true,
   },
   {
     number: '4000002760003184',
-    behaviour: 'confirm_always',
     effect: 'Asks for confirmation, automatic payments fail',
+    confirms: true,
+    declines: later('The card requires a confirmation by its holder.'),
   },
   {
     number: '4000000000000341',
-    behaviour: 'off_session_declined',
     effect: 'Succeeds, automatic payments are declined',
+    declines: later(DECLINED),
   },
   {
     number: '4000000000006025',
-    behaviour: 'renewal_declined',
     effect: 'Succeeds, renewals of a plan are declined',
+    declines: { renewal: DECLINED },
   },
-  { number: '4000000000003030', behaviour: 'late', effect: 'Succeeds after 20 seconds' },
-  { number: '4000000000007726', behaviour: 'refunded', effect: 'Is refunded after 1 minute' },
+  { number: '4000000000003030', effect: 'Succeeds after 20 seconds', lateMs: 20_000 },
+  { number: '4000000000007726', effect: 'Is refunded after 1 minute', refundedMs: 60_000 },
   {
     number: '4000000000000259',
-    behaviour: 'disputed',
     effect: 'Is disputed after 1 minute, lost after 2',
+    disputedMs: 60_000,
+    lostMs: 120_000,
   },
-] as const
+]
 
-/** @param card its last four digits */
-export const behaviourOf = (card: string | null) =>
-  TEST_CARDS.find(({ number }) => card !== null && number.endsWith(card))?.behaviour
+/** What a card does. @param card its last four digits */
+export const effectsOf = (card: string | null): Partial<TestCard> =>
+  TEST_CARDS.find(({ number }) => card !== null && number.endsWith(card)) ?? {}
 
 /** @returns why the card is declined, for the customer; null when the charge succeeds */
-export function declineReason(
-  card: string,
-  occasion: 'checkout' | 'automatic' | 'renewal',
-): string | null {
-  const behaviour = behaviourOf(card)
-  if (behaviour === 'declined') return 'The card was declined.'
-  if (behaviour === 'insufficient_funds') return 'The card has insufficient funds.'
-  if (occasion === 'checkout') return null
-  if (behaviour === 'confirm_always') return 'The card requires a confirmation by its holder.'
-  const isDeclined =
-    behaviour === 'off_session_declined' ||
-    (behaviour === 'renewal_declined' && occasion === 'renewal')
-  return isDeclined ? 'The card was declined.' : null
-}
-
-/** Whether the payment page asks the holder for a confirmation. */
-export const needsConfirmation = (card: string): boolean =>
-  ['confirm_once', 'confirm_always'].includes(behaviourOf(card) ?? '')
+export const declineReason = (card: string, occasion: Occasion): string | null =>
+  effectsOf(card).declines?.[occasion] ?? null
 
 /** The last four digits of a test card, which may be written with spaces; null for any other number. */
 export function testCard(text: string): string | null {
@@ -91,10 +99,11 @@ export const newSecret = (): string =>
 
 /** @throws PaymentError rejected */
 export async function findCustomer(env: Env, organisationId: string): Promise<SandboxCustomer> {
-  const [row] = await database(env)
+  const row = await database(env)
     .select()
     .from(sandboxCustomers)
     .where(eq(sandboxCustomers.id, customerIdOf(organisationId)))
+    .get()
   if (!row) throw new PaymentError('rejected', 'The customer does not exist.')
   return row
 }
@@ -108,10 +117,11 @@ export async function storedCard(env: Env, organisationId: string): Promise<stri
 
 /** See `PaymentProvider.paymentMethod`. */
 export async function paymentMethod(env: Env, customerId: string): Promise<string | null> {
-  const [row] = await database(env)
+  const row = await database(env)
     .select({ card: sandboxCustomers.card })
     .from(sandboxCustomers)
     .where(eq(sandboxCustomers.id, customerId))
+    .get()
   return row?.card ? describeCard(row.card) : null
 }
 
@@ -121,30 +131,20 @@ export async function portalUrl(
   { customerId, returnUrl }: Parameters<PaymentProvider['portalUrl']>[0],
 ): Promise<string> {
   const cardPageKey = newSecret()
-  const updated = await database(env)
+  const { meta } = await database(env)
     .update(sandboxCustomers)
     .set({ cardPageKey, cardPageExpiresAt: new Date(Date.now() + CARD_PAGE_TTL_MS) })
     .where(eq(sandboxCustomers.id, customerId))
-    .returning({ id: sandboxCustomers.id })
-  if (updated.length === 0) throw new PaymentError('rejected', 'The customer does not exist.')
+  if (meta.changes === 0) throw new PaymentError('rejected', 'The customer does not exist.')
   return `${new URL(returnUrl).origin}/sandbox/card?key=${cardPageKey}`
 }
 
 /** The customer of the address of a card page; undefined when it is wrong or has expired. */
-export async function findCardPage(env: Env, key: string): Promise<SandboxCustomer | undefined> {
-  const [row] = await database(env)
+export function findCardPage(env: Env, key: string): Promise<SandboxCustomer | undefined> {
+  const { cardPageKey, cardPageExpiresAt } = sandboxCustomers
+  return database(env)
     .select()
     .from(sandboxCustomers)
-    .where(
-      and(
-        eq(sandboxCustomers.cardPageKey, key),
-        gte(sandboxCustomers.cardPageExpiresAt, new Date(Date.now() + 1)),
-      ),
-    )
-  return row
-}
-
-/** Replaces the stored card of a customer. */
-export async function storeCard(env: Env, { id }: SandboxCustomer, card: string): Promise<void> {
-  await database(env).update(sandboxCustomers).set({ card }).where(eq(sandboxCustomers.id, id))
+    .where(and(eq(cardPageKey, key), gte(cardPageExpiresAt, new Date(Date.now() + 1))))
+    .get()
 }

@@ -1,7 +1,7 @@
 // Payments of the sandbox: how they are created and paid.
 import { and, asc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
 import { DAY_MS } from '../../domain/limits.ts'
-import { database, insertWhere } from '../../platform/db/database.ts'
+import { database, IF_CHANGED, insertWhere } from '../../platform/db/database.ts'
 import {
   sandboxCustomers,
   sandboxPayments,
@@ -12,19 +12,11 @@ import { nameOfPack } from '../money.ts'
 import { nameOfPlan } from '../plans.ts'
 import { PaymentError } from '../payment-provider.ts'
 import type { PaymentProvider, PaymentRequest, PaymentState } from '../payment-provider.ts'
-import {
-  behaviourOf,
-  declineReason,
-  needsConfirmation,
-  customerIdOf,
-  newSecret,
-  storedCard,
-} from './cards.ts'
+import { customerIdOf, declineReason, effectsOf, newSecret, storedCard } from './cards.ts'
 import { isOpen, reversalsOf, stateOf, statusOf, newSubscription } from './sandbox-state.ts'
 import type { SandboxPayment } from './sandbox-state.ts'
 
-const CHECKOUT_TTL_MS = 2 * 60 * 60_000
-const LATE_MS = 20_000
+export const CHECKOUT_TTL_MS = 2 * 60 * 60_000
 /** The retention of payments that were never paid, and the rows that one run deletes. */
 const UNPAID_RETENTION_MS = 30 * DAY_MS
 const DELETE_LIMIT = 500
@@ -34,10 +26,8 @@ const MAX_CONFLICTS = 20
 /** Derived from an id of this service, so that a repeated request finds the same row. */
 export const chargeIdOf = (paymentId: string) => `ch_${suffixOf(paymentId)}`
 
-export async function findPaymentRow(env: Env, id: string): Promise<SandboxPayment | undefined> {
-  const [row] = await database(env).select().from(sandboxPayments).where(eq(sandboxPayments.id, id))
-  return row
-}
+export const findPaymentRow = (env: Env, id: string): Promise<SandboxPayment | undefined> =>
+  database(env).select().from(sandboxPayments).where(eq(sandboxPayments.id, id)).get()
 
 async function requirePayment(env: Env, id: string): Promise<SandboxPayment> {
   const payment = await findPaymentRow(env, id)
@@ -86,7 +76,7 @@ export function automaticPayment(
 }
 
 const paidAt = (card: string, mayBeLate = true): Date =>
-  new Date(Date.now() + (mayBeLate && behaviourOf(card) === 'late' ? LATE_MS : 0))
+  new Date(Date.now() + (mayBeLate ? (effectsOf(card).lateMs ?? 0) : 0))
 
 /** What a request pays for. */
 const orderOf = ({ paymentId, customer, purchase }: PaymentRequest) => ({
@@ -162,34 +152,29 @@ async function changePayment(
     const changes = change(read)
     if (!changes) return read
     const next = { ...read, ...changes, version: newId('evt'), changedAt: new Date() }
-    const [updated] = await database(env).batch([
+    const [{ meta }] = await database(env).batch([
       database(env)
         .update(sandboxPayments)
         .set(next)
-        .where(and(eq(sandboxPayments.id, id), eq(sandboxPayments.version, read.version)))
-        .returning({ id: sandboxPayments.id }),
-      ...(changes.status === 'paid' ? effectsOf(env, next) : []),
+        .where(and(eq(sandboxPayments.id, id), eq(sandboxPayments.version, read.version))),
+      ...(changes.status === 'paid' ? followingOf(env, next) : []),
     ])
-    if (updated.length > 0) return next
+    if (meta.changes > 0) return next
   }
   throw new PaymentError('unavailable', `Too many concurrent changes of ${id}`)
 }
 
-/** What a paid checkout changes: the stored card, and the subscription. No effect if its write failed. */
-function effectsOf(env: Env, { id, version, organisationId, card, ...payment }: SandboxPayment) {
-  const isWritten = sql`exists (select 1 from ${sandboxPayments}
-    where ${sandboxPayments.id} = ${id} and ${sandboxPayments.version} = ${version})`
-  const { plan, subscriptionId, paidAt, amount, currency } = payment
+/** What a paid checkout changes besides: the stored card, and the subscription. No effect if its write failed. */
+function followingOf(env: Env, { organisationId, card, ...payment }: SandboxPayment) {
+  const { plan, subscriptionId: id, paidAt, amount, currency } = payment
   const subscription =
-    plan && subscriptionId && paidAt
-      ? newSubscription({ id: subscriptionId, organisationId, plan, amount, currency }, paidAt)
-      : undefined
+    plan && id && paidAt && newSubscription({ id, organisationId, plan, amount, currency }, paidAt)
   return [
     database(env)
       .update(sandboxCustomers)
       .set({ card })
-      .where(and(eq(sandboxCustomers.id, customerIdOf(organisationId)), isWritten)),
-    ...(subscription ? [insertWhere(env, sandboxSubscriptions, subscription, isWritten)] : []),
+      .where(and(eq(sandboxCustomers.id, customerIdOf(organisationId)), IF_CHANGED)),
+    ...(subscription ? [insertWhere(env, sandboxSubscriptions, subscription, IF_CHANGED)] : []),
   ]
 }
 
@@ -216,7 +201,7 @@ export async function payCheckout(
   if (declined !== null) return { declined }
   return changePayment(env, id, (read) => {
     if (!isOpen(read)) return undefined
-    return needsConfirmation(card)
+    return effectsOf(card).confirms
       ? { status: 'confirming', card }
       : { status: 'paid', card, paidAt: paidAt(card) }
   })
@@ -263,16 +248,6 @@ export const paymentsOfSubscription = (env: Env, subscriptionId: string, since: 
       ),
     )
     .orderBy(asc(sandboxPayments.createdAt), asc(sandboxPayments.id))
-
-/** A page of the payments whose events can be later than an instant. */
-export const changedPayments = (env: Env, since: Date, limit: number, offset: number) =>
-  database(env)
-    .select()
-    .from(sandboxPayments)
-    .where(gte(sandboxPayments.changedAt, new Date(since.getTime() - CHECKOUT_TTL_MS)))
-    .orderBy(asc(sandboxPayments.changedAt), asc(sandboxPayments.id))
-    .limit(limit)
-    .offset(offset)
 
 /**
  * Deletes payments that were not paid within 30 days. A declined renewal can still be paid.

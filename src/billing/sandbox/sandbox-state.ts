@@ -1,14 +1,10 @@
-// A payment of the sandbox as the service sees it. What happens later by itself (expiry, a late success, a
-// refund or a dispute by the card) is computed from the row.
+// The state of payments and subscriptions of the sandbox, computed from their rows: what happens later by itself
+// (expiry, a late success, a refund or a dispute by the card), and the periods and amounts of a subscription.
 import type { sandboxPayments, sandboxSubscriptions } from '../../platform/db/billing-schema.ts'
 import type { PaymentState } from '../payment-provider.ts'
-import { behaviourOf, describeCard, findCustomer } from './cards.ts'
+import { describeCard, effectsOf, findCustomer } from './cards.ts'
 import { DAY_MS } from '../../domain/limits.ts'
 import { newId } from '../../platform/ids.ts'
-
-const REFUND_AFTER_MS = 60_000
-const DISPUTE_AFTER_MS = 60_000
-const DISPUTE_LOST_AFTER_MS = 120_000
 
 export type SandboxPayment = typeof sandboxPayments.$inferSelect
 
@@ -31,32 +27,36 @@ export function reversalsOf({
   paidAt,
   refunds,
 }: SandboxPayment): Pick<PaymentState, 'amountRefunded' | 'dispute'> {
+  const { refundedMs = Infinity, disputedMs = Infinity, lostMs = Infinity } = effectsOf(card)
   const ageMs = paidAt === null ? 0 : Date.now() - paidAt.getTime()
-  const behaviour = behaviourOf(card)
-  const isDisputed = behaviour === 'disputed' && ageMs >= DISPUTE_AFTER_MS
-  const isLost = isDisputed && ageMs >= DISPUTE_LOST_AFTER_MS
-  const isRefunded = behaviour === 'refunded' && ageMs >= REFUND_AFTER_MS
+  const isLost = ageMs >= lostMs
   const refunded = Object.values(refunds).reduce((sum, refund) => sum + refund, 0)
   return {
-    amountRefunded: isLost || isRefunded ? amount : refunded,
-    dispute: isLost ? 'lost' : isDisputed ? 'open' : null,
+    amountRefunded: isLost || ageMs >= refundedMs ? amount : refunded,
+    dispute: isLost ? 'lost' : ageMs >= disputedMs ? 'open' : null,
   }
 }
 
 /** When a payment changes, ms since 1970, in the past or in the future. Each change is an event. */
 export function changesOf({ status, paymentId, card, ...payment }: SandboxPayment): number[] {
+  if (status === 'open' || status === 'confirming') {
+    return [payment.expiresAt?.getTime() ?? Infinity]
+  }
   const changedAt = payment.changedAt.getTime()
   const paidAt = payment.paidAt?.getTime() ?? Infinity
-  if (status === 'open' || status === 'confirming')
-    return [payment.expiresAt?.getTime() ?? Infinity]
-  const behaviour = behaviourOf(card)
+  const {
+    lateMs,
+    refundedMs = Infinity,
+    disputedMs = Infinity,
+    lostMs = Infinity,
+  } = effectsOf(card)
   return [
     // The subscription announces its renewals.
     paymentId === null && changedAt === payment.createdAt.getTime() ? Infinity : changedAt,
-    behaviour === 'late' ? paidAt : Infinity,
-    behaviour === 'refunded' ? paidAt + REFUND_AFTER_MS : Infinity,
-    behaviour === 'disputed' ? paidAt + DISPUTE_AFTER_MS : Infinity,
-    behaviour === 'disputed' ? paidAt + DISPUTE_LOST_AFTER_MS : Infinity,
+    lateMs === undefined ? Infinity : paidAt,
+    paidAt + refundedMs,
+    paidAt + disputedMs,
+    paidAt + lostMs,
   ]
 }
 
@@ -83,10 +83,6 @@ export async function stateOf(env: Env, payment: SandboxPayment): Promise<Paymen
     subscriptionId: isPaid || status === 'failed' ? payment.subscriptionId : null,
   }
 }
-
-/** Who is invoiced. */
-export const buyerOf = async (env: Env, { organisationId }: SandboxPayment): Promise<string> =>
-  (await findCustomer(env, organisationId)).name
 
 export type SandboxSubscription = typeof sandboxSubscriptions.$inferSelect
 

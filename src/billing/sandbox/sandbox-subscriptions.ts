@@ -1,9 +1,13 @@
 // Subscriptions of the sandbox: renewals, upgrades, the plan of the next period. Due changes are applied
 // when a subscription is read, and once a minute when cron asks for events.
-import { and, asc, eq, gte, lte, sql } from 'drizzle-orm'
+import { and, asc, eq, lte } from 'drizzle-orm'
 import { DAY_MS } from '../../domain/limits.ts'
-import { database, insertWhere } from '../../platform/db/database.ts'
-import { sandboxPayments, sandboxSubscriptions } from '../../platform/db/billing-schema.ts'
+import { database, IF_CHANGED, insertWhere } from '../../platform/db/database.ts'
+import {
+  sandboxCustomers,
+  sandboxPayments,
+  sandboxSubscriptions,
+} from '../../platform/db/billing-schema.ts'
 import { newId, suffixOf } from '../../platform/ids.ts'
 import { log } from '../../platform/log.ts'
 import { nameOfPlan, PLAN_TERMS } from '../plans.ts'
@@ -16,7 +20,7 @@ import type {
   SubscriptionState,
   UpgradeQuote,
 } from '../payment-provider.ts'
-import { declineReason, storeCard, storedCard } from './cards.ts'
+import { declineReason, storedCard } from './cards.ts'
 import { stateOf, periodEnd, upgradeAmount, withDueAt } from './sandbox-state.ts'
 import {
   automaticPayment,
@@ -53,10 +57,11 @@ async function changeSubscription(
     undefined,
 ): Promise<SandboxSubscription | undefined> {
   for (let attempt = 0; attempt < MAX_WRITES; attempt++) {
-    const [read] = await database(env)
+    const read = await database(env)
       .select()
       .from(sandboxSubscriptions)
       .where(eq(sandboxSubscriptions.id, id))
+      .get()
     if (!read) return undefined
     const isDue = read.dueAt !== null && read.dueAt.getTime() <= Date.now()
     const next = isDue ? await dueChange(env, read) : await change(read)
@@ -73,27 +78,23 @@ async function replace(
   read: SandboxSubscription,
   { set, payment }: Change,
 ): Promise<SandboxSubscription | undefined> {
-  const { id } = read
+  const { id, version } = sandboxSubscriptions
   const row = withDueAt({ ...read, ...set, version: newId('evt'), changedAt: new Date() })
-  const hasVersion = (version: string) =>
-    sql`${sandboxSubscriptions.id} = ${id} and ${sandboxSubscriptions.version} = ${version}`
-  const isWritten = sql`exists (select 1 from ${sandboxSubscriptions} where ${hasVersion(row.version)})`
-  const [updated] = await database(env).batch([
+  const [{ meta }] = await database(env).batch([
     database(env)
       .update(sandboxSubscriptions)
       .set(row)
-      .where(hasVersion(read.version))
-      .returning({ id: sandboxSubscriptions.id }),
+      .where(and(eq(id, read.id), eq(version, read.version))),
     ...(payment
       ? [
-          insertWhere(env, sandboxPayments, payment, isWritten).onConflictDoUpdate({
+          insertWhere(env, sandboxPayments, payment, IF_CHANGED).onConflictDoUpdate({
             target: sandboxPayments.id,
             set: payment,
           }),
         ]
       : []),
   ])
-  return updated.length > 0 ? row : undefined
+  return meta.changes > 0 ? row : undefined
 }
 
 /** The next due change: a retry of the unpaid renewal, or the end of a period. */
@@ -144,7 +145,10 @@ async function retry(env: Env, read: SandboxSubscription): Promise<Change | unde
 
 /** Replaces the stored card, and pays what is overdue with it. */
 export async function changeCard(env: Env, customer: SandboxCustomer, card: string): Promise<void> {
-  await storeCard(env, customer, card)
+  await database(env)
+    .update(sandboxCustomers)
+    .set({ card })
+    .where(eq(sandboxCustomers.id, customer.id))
   const { organisationId, status, id } = sandboxSubscriptions
   const overdue = await database(env)
     .select({ id })
@@ -272,13 +276,3 @@ export async function applyDueChanges(env: Env): Promise<void> {
     }
   }
 }
-
-/** A page of the subscriptions that have changed since an instant. */
-export const changedSubscriptions = (env: Env, since: Date, limit: number, offset: number) =>
-  database(env)
-    .select()
-    .from(sandboxSubscriptions)
-    .where(gte(sandboxSubscriptions.changedAt, since))
-    .orderBy(asc(sandboxSubscriptions.changedAt), asc(sandboxSubscriptions.id))
-    .limit(limit)
-    .offset(offset)

@@ -1,5 +1,8 @@
 // The embedded payment provider: works offline and moves no money. It stores rows in D1 where a real
 // provider has its own servers, and follows the same interface.
+import { asc, gte } from 'drizzle-orm'
+import { sandboxPayments, sandboxSubscriptions } from '../../platform/db/billing-schema.ts'
+import { database } from '../../platform/db/database.ts'
 import { suffixOf } from '../../platform/ids.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import { PaymentError } from '../payment-provider.ts'
@@ -13,7 +16,7 @@ import type {
 import { paymentMethod, portalUrl } from './cards.ts'
 import { changesOf, stateOf } from './sandbox-state.ts'
 import {
-  changedPayments,
+  CHECKOUT_TTL_MS,
   charge,
   chargeIdOf,
   expireCheckout,
@@ -24,7 +27,6 @@ import {
 import type { SandboxPayment, SandboxSubscription } from './sandbox-state.ts'
 import {
   applyDueChanges,
-  changedSubscriptions,
   endSubscription,
   findSubscription,
   quoteUpgrade,
@@ -96,23 +98,36 @@ async function missingEvents(
   { since, limit, knownOf }: Parameters<PaymentProvider['missingEvents']>[0],
 ): Promise<ListedEvent[]> {
   await applyDueChanges(env)
+  const db = database(env)
+  const { changedAt: paymentAt, id: paymentId } = sandboxPayments
+  const { changedAt: subscriptionAt, id: subscriptionId } = sandboxSubscriptions
   const missing: ProviderEvent[] = []
-  const collect = async <Row>(
-    pageAt: (offset: number) => Promise<Row[]>,
-    eventsOf: (row: Row) => ProviderEvent[],
-  ) => {
-    for (let offset = 0, isLast = false; !isLast && missing.length < limit; offset += PAGE) {
-      const rows = await pageAt(offset)
-      const events = rows
-        .flatMap(eventsOf)
-        .filter(({ createdAt }) => createdAt >= since && createdAt.getTime() <= Date.now())
-      const known = await knownOf(events.map(({ id }) => id))
-      missing.push(...events.filter(({ id }) => !known.has(id)))
-      isLast = rows.length < PAGE
-    }
+  for (let offset = 0, isLast = false; !isLast && missing.length < limit; offset += PAGE) {
+    const [payments, subscriptions] = await db.batch([
+      db
+        .select()
+        .from(sandboxPayments)
+        // A page that expires has changed when it was opened.
+        .where(gte(paymentAt, new Date(since.getTime() - CHECKOUT_TTL_MS)))
+        .orderBy(asc(paymentAt), asc(paymentId))
+        .limit(PAGE)
+        .offset(offset),
+      db
+        .select()
+        .from(sandboxSubscriptions)
+        .where(gte(subscriptionAt, since))
+        .orderBy(asc(subscriptionAt), asc(subscriptionId))
+        .limit(PAGE)
+        .offset(offset),
+    ])
+    const events = [
+      ...payments.flatMap(paymentEvents),
+      ...subscriptions.map(subscriptionEvent),
+    ].filter(({ createdAt }) => createdAt >= since && createdAt.getTime() <= Date.now())
+    const known = await knownOf(events.map(({ id }) => id))
+    missing.push(...events.filter(({ id }) => !known.has(id)))
+    isLast = payments.length < PAGE && subscriptions.length < PAGE
   }
-  await collect((offset) => changedPayments(env, since, PAGE, offset), paymentEvents)
-  await collect((offset) => changedSubscriptions(env, since, PAGE, offset), subscriptionEvents)
   return missing
     .sort((one, other) => one.createdAt.getTime() - other.createdAt.getTime())
     .slice(0, limit)
@@ -131,8 +146,11 @@ const paymentEvents = (payment: SandboxPayment): ProviderEvent[] => {
   }))
 }
 
-const subscriptionEvents = (subscription: SandboxSubscription): ProviderEvent[] => {
-  const { id: subscriptionId, version, organisationId, changedAt: createdAt } = subscription
-  const event = { createdAt, organisationId, paymentId: null, subscriptionId, reference: null }
-  return [{ ...event, id: `ev_${suffixOf(version)}` }]
-}
+const subscriptionEvent = (subscription: SandboxSubscription): ProviderEvent => ({
+  id: `ev_${suffixOf(subscription.version)}`,
+  createdAt: subscription.changedAt,
+  organisationId: subscription.organisationId,
+  paymentId: null,
+  subscriptionId: subscription.id,
+  reference: null,
+})

@@ -26,7 +26,7 @@ export const CardFields = () => (
   <RadioCards
     name="number"
     legend="Test card"
-    value={TEST_CARDS[0].number}
+    value={TEST_CARDS[0]?.number}
     options={TEST_CARDS.map(({ number, effect }) => ({
       value: number,
       label: number.replace(/(.{4})(?=.)/g, '$1 '),

@@ -3,10 +3,10 @@
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { formatMoney } from '../../billing/money.ts'
-import { describeCard } from '../../billing/sandbox/cards.ts'
+import { describeCard, findCustomer } from '../../billing/sandbox/cards.ts'
 import { isSandboxClosed } from '../../billing/sandbox/sandbox.ts'
 import { findCardPage } from '../../billing/sandbox/cards.ts'
-import { buyerOf, reversalsOf, statusOf } from '../../billing/sandbox/sandbox-state.ts'
+import { reversalsOf, statusOf } from '../../billing/sandbox/sandbox-state.ts'
 import type { SandboxPayment } from '../../billing/sandbox/sandbox-state.ts'
 import { findByAddress } from '../../billing/sandbox/sandbox-payments.ts'
 import { changeCard } from '../../billing/sandbox/sandbox-subscriptions.ts'
@@ -46,7 +46,8 @@ export const sandbox = new Hono<ConsoleApp>()
   .get('/invoices/:id', async (c) => {
     const payment = await findByAddress(c.env, c.req.param('id'), keyOf(c))
     if (!payment || statusOf(payment) !== 'paid') return unknownPage(c)
-    return invoicePage(c, payment, await buyerOf(c.env, payment))
+    const buyer = await findCustomer(c.env, payment.organisationId)
+    return invoicePage(c, payment, buyer.name)
   })
 
 const customerOf = (c: ConsoleContext) => findCardPage(c.env, keyOf(c))

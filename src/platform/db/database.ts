@@ -41,6 +41,9 @@ export function rowValues<T extends SQLiteTable>(
   return sql.join(values, sql`, `)
 }
 
+/** A condition in a batch: the statement before this one has changed a row. */
+export const IF_CHANGED = sql`changes() > 0`
+
 /** A list of any length as one bound value, since D1 binds at most 100 values. For `in`. */
 export const listed = (values: readonly (string | number)[]): SQL =>
   sql`(select value from json_each(${JSON.stringify(values)}))`
