@@ -40,5 +40,6 @@ export const RETENTION_DAYS = {
   ledgerEntries: 400,
   paymentEvents: 30,
   unpaidPayments: 90,
+  sandboxPayments: 30,
   requestLog: 7,
 } as const

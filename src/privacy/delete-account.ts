@@ -9,8 +9,8 @@ import type { OrganisationRow } from '../platform/db/schema.ts'
 import { accountDeletionEmail } from '../mail/templates.tsx'
 import { sendEmail } from '../mail/send.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
-import { auditInsert } from '../organisations/audit-log.ts'
-import type { UserActor } from '../domain/actor.ts'
+import { auditInsert, auditInsertForUser } from '../organisations/audit-log.ts'
+import type { UserRequest } from '../users/users.ts'
 import { suspendScheduled } from './delete-organisation.ts'
 import { organisationExists } from '../organisations/organisation-exists.ts'
 import { graceEnd } from '../organisations/grace-period.ts'
@@ -64,15 +64,11 @@ export async function scheduleAccountDeletion({
   env,
   actor,
   baseUrl,
-}: {
-  env: Env
-  actor: UserActor
-  baseUrl: string
-}): Promise<boolean> {
+}: UserRequest & { baseUrl: string }): Promise<boolean> {
   const { userId, email } = actor
   const db = database(env)
   const deleteAfter = graceEnd()
-  const { deletedWithAccount, left, blockedBy } = await accountDeletionPlan(env, userId)
+  const { deletedWithAccount } = await accountDeletionPlan(env, userId)
   // A condition of every statement that only the last one changes: all statements apply, or none.
   const isAllowed = sql`exists (select 1 from users where id = ${userId} and delete_after is null)
     and not exists (select 1 from ${members}
@@ -84,14 +80,9 @@ export async function scheduleAccountDeletion({
      where ${members.userId} = ${userId} and ${others()} = 0)`
   const details = { delete_after: deleteAfter.toISOString() }
 
-  const [first, ...rest] = [
-    ...[...deletedWithAccount, ...left, ...blockedBy].map(({ id: organisationId }) =>
-      auditInsert(
-        env,
-        { organisationId, actor, action: 'account.deletion_scheduled', target: userId, details },
-        isAllowed,
-      ),
-    ),
+  const entry = { actor, action: 'account.deletion_scheduled', target: userId, details } as const
+  await db.batch([
+    auditInsertForUser(env, entry, isAllowed),
     ...deletedWithAccount.map(({ id: organisationId }) =>
       auditInsert(
         env,
@@ -109,8 +100,7 @@ export async function scheduleAccountDeletion({
       .update(users)
       .set({ deleteAfter })
       .where(and(eq(users.id, userId), isAllowed)),
-  ] as const
-  await db.batch([first, ...rest])
+  ])
 
   const due = await deletionDateOf(env, userId)
   if (!due) return false
@@ -136,31 +126,16 @@ export async function scheduleAccountDeletion({
  * Cancels the deletion of the account, and of organisations scheduled with it, in the grace period.
  * @returns false once the grace period is over
  */
-export async function cancelAccountDeletion({
-  env,
-  actor,
-}: {
-  env: Env
-  actor: UserActor
-}): Promise<boolean> {
+export async function cancelAccountDeletion({ env, actor }: UserRequest): Promise<boolean> {
   const { userId } = actor
   const db = database(env)
   const isScheduled = and(eq(users.id, userId), gt(users.deleteAfter, new Date()))
   // As in `scheduleAccountDeletion`, only the last statement changes this condition.
   const isAllowed = sql`exists (select 1 from ${users} where ${isScheduled})`
   const scheduled = await scheduledWith(env, userId)
-  const joined = await db
-    .select({ organisationId: members.organisationId })
-    .from(members)
-    .where(eq(members.userId, userId))
-  const [first, ...rest] = [
-    ...joined.map(({ organisationId }) =>
-      auditInsert(
-        env,
-        { organisationId, actor, action: 'account.deletion_cancelled', target: userId },
-        isAllowed,
-      ),
-    ),
+  const entry = { actor, action: 'account.deletion_cancelled', target: userId } as const
+  await db.batch([
+    auditInsertForUser(env, entry, isAllowed),
     ...scheduled.map(({ id: organisationId }) =>
       auditInsert(
         env,
@@ -177,8 +152,7 @@ export async function cancelAccountDeletion({
             (select ${members.organisationId} from ${members} where ${members.userId} = ${userId})`,
       ),
     db.update(users).set({ deleteAfter: null }).where(isScheduled),
-  ] as const
-  await db.batch([first, ...rest])
+  ])
   await Promise.all(scheduled.map(({ id }) => organisationStub(env, id).refresh()))
   return (await deletionDateOf(env, userId)) === null
 }
@@ -200,9 +174,10 @@ export const scheduledWith = (
     .where(and(eq(members.userId, userId), isScheduledWith(userId)))
 
 async function deletionDateOf(env: Env, userId: string): Promise<Date | null> {
-  const [user] = await database(env)
+  const user = await database(env)
     .select({ deleteAfter: users.deleteAfter })
     .from(users)
     .where(eq(users.id, userId))
+    .get()
   return user?.deleteAfter ?? null
 }

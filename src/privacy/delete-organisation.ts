@@ -1,7 +1,7 @@
 // Schedules and cancels the deletion of an organisation. While it is scheduled, /v1 treats the
 // organisation as suspended.
-import { and, eq, gt, isNull, sql } from 'drizzle-orm'
-import { database } from '../platform/db/database.ts'
+import { and, eq, gt, isNull } from 'drizzle-orm'
+import { database, IF_CHANGED } from '../platform/db/database.ts'
 import { billingAccounts } from '../platform/db/billing-schema.ts'
 import { organisations } from '../platform/db/schema.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
@@ -32,18 +32,11 @@ export async function scheduleOrganisationDeletion({
   const db = database(env)
   const deleteAfter = graceEnd()
   const isUnscheduled = and(eq(organisations.id, organisationId), isNull(organisations.deleteAfter))
-  const [, scheduled, [organisation]] = await db.batch([
-    auditInsert(
-      env,
-      {
-        organisationId,
-        actor,
-        action: 'organisation.deletion_scheduled',
-        details: { delete_after: deleteAfter.toISOString() },
-      },
-      sql`exists (select 1 from ${organisations} where ${isUnscheduled})`,
-    ),
+  const entry = { organisationId, actor, action: 'organisation.deletion_scheduled' } as const
+  const details = { delete_after: deleteAfter.toISOString() }
+  const [scheduled, , [organisation]] = await db.batch([
     db.update(organisations).set({ deleteAfter }).where(isUnscheduled),
+    auditInsert(env, { ...entry, details }, IF_CHANGED),
     db
       .select()
       .from(organisations)
@@ -99,12 +92,12 @@ export async function cancelOrganisationDeletion({
     gt(organisations.deleteAfter, new Date()),
   )
   const [, , found, [billing]] = await db.batch([
+    db.update(organisations).set({ deleteAfter: null }).where(isScheduled),
     auditInsert(
       env,
       { organisationId, actor, action: 'organisation.deletion_cancelled' },
-      sql`exists (select 1 from ${organisations} where ${isScheduled})`,
+      IF_CHANGED,
     ),
-    db.update(organisations).set({ deleteAfter: null }).where(isScheduled),
     db
       .select({ id: organisations.id })
       .from(organisations)

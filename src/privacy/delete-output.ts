@@ -9,7 +9,7 @@ import { isFinal } from '../domain/job.ts'
 import { findJob } from '../jobs/job-store.ts'
 import { uploadKeyOf } from '../platform/signing/signed-url.ts'
 import { settingsOf } from '../platform/settings.ts'
-import { clearPictures } from './job-retention-store.ts'
+import { clearPictures } from './job-retention.ts'
 
 /**
  * Deletes the output, the input copies and the uploads of a job, and clears its URLs. Idempotent. For

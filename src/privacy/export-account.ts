@@ -3,7 +3,7 @@
 import { eq } from 'drizzle-orm'
 import { database } from '../platform/db/database.ts'
 import { sessions, users } from '../platform/db/auth-schema.ts'
-import type { UserActor } from '../domain/actor.ts'
+import type { UserRequest } from '../users/users.ts'
 import { AppError } from '../domain/errors.ts'
 import { invitationsTo } from '../organisations/invitations.ts'
 import { membershipsOf } from '../organisations/members.ts'
@@ -12,16 +12,10 @@ import { countRecoveryCodes } from '../users/two-factor.ts'
 import { readPreferences } from '../users/notification-preferences.ts'
 
 /** @throws AppError not_found */
-export async function exportAccount({
-  env,
-  actor,
-}: {
-  env: Env
-  actor: UserActor
-}): Promise<string> {
+export async function exportAccount({ env, actor }: UserRequest): Promise<string> {
   const { userId } = actor
   const db = database(env)
-  const [user] = await db.select().from(users).where(eq(users.id, userId))
+  const user = await db.select().from(users).where(eq(users.id, userId)).get()
   if (!user) throw new AppError('not_found')
   const sessionRows = await db.select().from(sessions).where(eq(sessions.userId, userId))
   const memberships = await membershipsOf(env, userId)

@@ -1,5 +1,5 @@
-// Deletes rows by age. Every statement reads and deletes a bounded number of rows by a primary key or an
-// index, and can be repeated. The jobs of an organisation are in job-retention-store.
+// Deletes rows by age: a table of what is deleted. Every statement reads and deletes a bounded number of rows by a primary key or an
+// index, and can be repeated. The jobs of an organisation are in job-retention.
 import { and, eq, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { getTableConfig } from 'drizzle-orm/sqlite-core'
@@ -15,7 +15,7 @@ import {
   users,
   verifications,
 } from '../platform/db/auth-schema.ts'
-import { paymentEvents, payments } from '../platform/db/billing-schema.ts'
+import { paymentEvents, payments, sandboxPayments } from '../platform/db/billing-schema.ts'
 import { apiKeys, auditLog } from '../platform/db/schema.ts'
 import { jobStatistics, jobStatisticsDays } from '../platform/db/statistics-schema.ts'
 import { webhookAttempts, failingReceivers, webhookEvents } from '../platform/db/webhook-schema.ts'
@@ -65,14 +65,13 @@ const INDEXED: Record<string, OldRows> = {
     isSharded: true,
     where: () => lt(jobStatisticsDays.day, cutoffDay()),
   },
-  // The ids of messages that their provider no longer repeats.
+  // The ids of messages that their provider no longer repeats. The index by age begins with the provider.
   paymentEvents: {
     table: paymentEvents,
     where: () =>
       and(
-        // The index by age begins with the provider.
         inArray(paymentEvents.provider, [...PAYMENT_PROVIDERS]),
-        lt(paymentEvents.createdAt, new Date(cutoff('paymentEvents'))),
+        isBefore(paymentEvents.createdAt, 'paymentEvents'),
       ),
   },
   unpaidPayments: {
@@ -83,12 +82,22 @@ const INDEXED: Record<string, OldRows> = {
         lt(payments.id, cutoffId('pay', 'unpaidPayments')),
       ),
   },
+  // A declined renewal, which has no payment of the service, can still be paid.
+  sandboxPayments: {
+    table: sandboxPayments,
+    // Repeats the condition of the partial index.
+    where: () =>
+      and(
+        sql`status <> 'paid' and payment_id is not null`,
+        isBefore(sandboxPayments.createdAt, 'sandboxPayments'),
+      ),
+  },
   invitations: {
     table: invitations,
     where: () =>
       and(
         lt(invitations.id, cutoffId('inv', 'expired')),
-        lt(invitations.expiresAt, new Date(cutoff('expired'))),
+        isBefore(invitations.expiresAt, 'expired'),
       ),
   },
   challenges: { table: challenges, where: () => lt(challenges.expiresAt, new Date()) },
@@ -101,23 +110,19 @@ const INDEXED: Record<string, OldRows> = {
 const SLICED: Record<string, OldRows> = {
   sessions: {
     table: sessions,
-    where: (slice) =>
-      and(uuidSlice(sessions.id, slice), lt(sessions.expiresAt, new Date(cutoff('expired')))),
+    where: (slice) => and(uuidSlice(sessions.id, slice), isBefore(sessions.expiresAt, 'expired')),
   },
   verifications: {
     table: verifications,
     where: (slice) =>
-      and(
-        uuidSlice(verifications.id, slice),
-        lt(verifications.expiresAt, new Date(cutoff('expired'))),
-      ),
+      and(uuidSlice(verifications.id, slice), isBefore(verifications.expiresAt, 'expired')),
   },
   // Sign-ups whose address was never verified, with their logins, sessions and onboarding.
   users: {
     table: users,
     where: (slice) =>
       and(
-        timeSlice(users.id, 'usr', cutoff('expired'), slice),
+        timeSlice(users.id, 'usr', 'expired', slice),
         eq(users.emailVerified, false),
         sql`not exists (select 1 from ${members} where ${members.userId} = ${users.id})`,
       ),
@@ -126,8 +131,8 @@ const SLICED: Record<string, OldRows> = {
     table: apiKeys,
     where: (slice) =>
       and(
-        timeSlice(apiKeys.id, 'key', cutoff('revokedKeys'), slice),
-        lt(apiKeys.revokedAt, new Date(cutoff('revokedKeys'))),
+        timeSlice(apiKeys.id, 'key', 'revokedKeys', slice),
+        isBefore(apiKeys.revokedAt, 'revokedKeys'),
       ),
   },
   // Failing endpoints without a recent delivery. The deletion enables disabled ones.
@@ -136,7 +141,7 @@ const SLICED: Record<string, OldRows> = {
     isSharded: true,
     where: (slice) =>
       and(
-        timeSlice(failingReceivers.organisationId, 'org', cutoff('failingReceivers'), slice),
+        timeSlice(failingReceivers.organisationId, 'org', 'failingReceivers', slice),
         sql`max(${failingReceivers.failingSince}, ${failingReceivers.busyUntil},
           coalesce(${failingReceivers.disabledAt}, 0)) < ${cutoff('failingReceivers')}`,
       ),
@@ -164,11 +169,20 @@ export const cutoff = (kind: keyof typeof RETENTION_DAYS): number =>
 const cutoffId = (prefix: Prefix, kind: keyof typeof RETENTION_DAYS) =>
   firstIdSince(prefix, cutoff(kind))
 
+const isBefore = (column: SQLiteColumn, kind: keyof typeof RETENTION_DAYS) =>
+  lt(column, new Date(cutoff(kind)))
+
 /** A time before the first id of this service. */
 const FIRST_ID_AT = Date.UTC(2025, 0, 1)
 
-/** One slice of the ids that were created before an instant, by their creation time. */
-function timeSlice(column: SQLiteColumn, prefix: Prefix, until: number, n: number) {
+/** One slice of the ids of old data of a kind, by their creation time. */
+function timeSlice(
+  column: SQLiteColumn,
+  prefix: Prefix,
+  kind: keyof typeof RETENTION_DAYS,
+  n: number,
+) {
+  const until = cutoff(kind)
   const at = (slice: number) =>
     firstIdSince(prefix, Math.floor(FIRST_ID_AT + ((until - FIRST_ID_AT) * slice) / SLICES))
   return and(gte(column, at(n)), lt(column, at(n + 1)))

@@ -136,8 +136,7 @@ async function deleteOrganisation(
       deleted = await deletePage(env, id)
     } while (deleted > 0)
   }
-  await deleteFromShard(env, id)
-  await deleteMembersAndKeys(env, id)
+  await deleteRows(env, id)
   await closeLedger(env, organisation)
   // Only now: the Organisation's alarm could store the billing account again.
   await closeBilling(env, id)
@@ -153,20 +152,14 @@ const postpone = (organisationId: string, reason: string) =>
   log.warn('organisation deletion postponed', { organisationId, reason })
 
 /** Before the row, which the next run continues from. `delete_after` prevents that more is written. */
-async function deleteFromShard(env: Env, organisationId: string): Promise<void> {
-  const db = jobsDatabase(env, organisationId)
-  await db.batch([
-    db.delete(failingReceivers).where(eq(failingReceivers.organisationId, organisationId)),
-    db.delete(formerFailingOrigins).where(eq(formerFailingOrigins.organisationId, organisationId)),
-    db
-      .delete(formerWebhookEndpoints)
-      .where(eq(formerWebhookEndpoints.organisationId, organisationId)),
-    db.delete(webhookEndpoints).where(eq(webhookEndpoints.organisationId, organisationId)),
+async function deleteRows(env: Env, organisationId: string): Promise<void> {
+  const shard = jobsDatabase(env, organisationId)
+  await shard.batch([
     deleteStatistics(env, organisationId),
+    ...[failingReceivers, formerFailingOrigins, formerWebhookEndpoints, webhookEndpoints].map(
+      (table) => shard.delete(table).where(eq(table.organisationId, organisationId)),
+    ),
   ])
-}
-
-async function deleteMembersAndKeys(env: Env, organisationId: string): Promise<void> {
   const db = database(env)
   await db.batch([
     deleteExpiredRateLimits(env), // their keys contain the ids of organisations and users
@@ -180,19 +173,12 @@ async function deleteMembersAndKeys(env: Env, organisationId: string): Promise<v
 async function closeLedger(env: Env, row: OrganisationRow): Promise<void> {
   const organisation = organisationStub(env, row.id)
   const { totals, grants } = await organisation.closingRecord()
+  const { id, name, regionCode, plan, createdAt } = row
+  const { granted, consumed } = totals
+  const record = { id, name, regionCode, plan, createdAt, closedAt: new Date(), granted, consumed }
   await database(env)
     .insert(closedOrganisations)
-    .values({
-      id: row.id,
-      name: row.name,
-      regionCode: row.regionCode,
-      plan: row.plan,
-      createdAt: row.createdAt,
-      closedAt: new Date(),
-      granted: totals.granted,
-      consumed: totals.consumed,
-      grants,
-    })
+    .values({ ...record, grants })
     // An earlier run may have written the record and deleted the ledger.
     .onConflictDoNothing()
   await organisation.destroy()
@@ -206,16 +192,10 @@ async function deleteAccount(env: Env, user: DeletedUser): Promise<void> {
     .select({ organisationId: members.organisationId })
     .from(members)
     .where(eq(members.userId, user.id))
+  const entry = { actor: SYSTEM, action: 'account.deleted', target: user.id } as const
   await db.batch([
     ...anonymiseAuditEntries(env, { id: user.id, emails }),
-    ...joined.map(({ organisationId }) =>
-      auditInsert(env, {
-        organisationId,
-        actor: SYSTEM,
-        action: 'account.deleted',
-        target: user.id,
-      }),
-    ),
+    ...joined.map((membership) => auditInsert(env, { ...membership, ...entry })),
     db.update(apiKeys).set({ createdBy: null }).where(eq(apiKeys.createdBy, user.id)),
     db.delete(invitations).where(inArray(invitations.email, emails)),
     db.delete(verifications).where(eq(verifications.value, user.id)),

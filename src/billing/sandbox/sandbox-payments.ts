@@ -1,6 +1,5 @@
 // Payments of the sandbox: how they are created and paid.
-import { and, asc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
-import { DAY_MS } from '../../domain/limits.ts'
+import { and, asc, eq, gte } from 'drizzle-orm'
 import { database, IF_CHANGED, insertWhere } from '../../platform/db/database.ts'
 import {
   sandboxCustomers,
@@ -17,9 +16,6 @@ import { isOpen, reversalsOf, stateOf, statusOf, newSubscription } from './sandb
 import type { SandboxPayment } from './sandbox-state.ts'
 
 export const CHECKOUT_TTL_MS = 2 * 60 * 60_000
-/** The retention of payments that were never paid, and the rows that one run deletes. */
-const UNPAID_RETENTION_MS = 30 * DAY_MS
-const DELETE_LIMIT = 500
 /** Concurrent writes of one row after which a request gives up. */
 const MAX_CONFLICTS = 20
 
@@ -248,24 +244,3 @@ export const paymentsOfSubscription = (env: Env, subscriptionId: string, since: 
       ),
     )
     .orderBy(asc(sandboxPayments.createdAt), asc(sandboxPayments.id))
-
-/**
- * Deletes payments that were not paid within 30 days. A declined renewal can still be paid.
- * @returns the number of deleted rows, at most 500
- */
-export async function deleteUnpaidSandboxPayments(env: Env): Promise<number> {
-  const db = database(env)
-  const due = db
-    .select({ id: sandboxPayments.id })
-    .from(sandboxPayments)
-    .where(
-      and(
-        // Repeats the condition of the partial index.
-        sql`status <> 'paid' and payment_id is not null`,
-        lt(sandboxPayments.createdAt, new Date(Date.now() - UNPAID_RETENTION_MS)),
-      ),
-    )
-    .limit(DELETE_LIMIT)
-  const { meta } = await db.delete(sandboxPayments).where(inArray(sandboxPayments.id, due))
-  return meta.changes
-}
