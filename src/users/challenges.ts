@@ -9,9 +9,11 @@ import { hashToken, randomToken } from '../platform/signing/token.ts'
 
 type Kind = (typeof CHALLENGE_KINDS)[number]
 
-interface Challenge {
+interface NewChallenge {
+  kind: Exclude<Kind, 'used_passkey'>
   userId: string
-  email: string | null
+  email?: string
+  seconds: number
 }
 
 /** The statement that deletes expired challenges. Part of every insertion, which bounds the table. */
@@ -22,46 +24,29 @@ const deleteExpired = (env: Env) =>
  * Creates a challenge. Replaces the user's other ones of that kind.
  * @returns the token
  */
-export async function createChallenge({
-  env,
-  kind,
-  userId,
-  email = null,
-  seconds,
-}: {
-  env: Env
-  kind: Exclude<Kind, 'used_passkey'>
-  userId: string
-  email?: string | null
-  seconds: number
-}): Promise<string> {
+export async function createChallenge(
+  env: Env,
+  { kind, userId, email, seconds }: NewChallenge,
+): Promise<string> {
   const token = randomToken()
   const db = database(env)
   await db.batch([
     deleteExpired(env),
     db.delete(challenges).where(and(eq(challenges.userId, userId), eq(challenges.kind, kind))),
-    db.insert(challenges).values({
-      id: hashToken(token),
-      kind,
-      userId,
-      email,
-      expiresAt: inSeconds(seconds),
-    }),
+    db
+      .insert(challenges)
+      .values({ id: hashToken(token), kind, userId, email, expiresAt: inSeconds(seconds) }),
   ])
   return token
 }
 
-export async function findChallenge(
-  env: Env,
-  kind: Kind,
-  token: string,
-): Promise<Challenge | undefined> {
-  const [row] = await database(env)
+/** Reads an open challenge. @returns undefined if it was used, has expired or does not exist */
+export const findChallenge = (env: Env, kind: Kind, token: string) =>
+  database(env)
     .select({ userId: challenges.userId, email: challenges.email })
     .from(challenges)
     .where(isOpen(kind, token))
-  return row
-}
+    .get()
 
 /** @returns false if it is not open, or was ended concurrently */
 export async function endChallenge(env: Env, kind: Kind, token: string): Promise<boolean> {

@@ -26,9 +26,8 @@ export async function requestEmailChange({
     await sendEmail({ env, to: email, email: content })
     return
   }
-  const { userId } = actor
-  const seconds = LINK_SECONDS
-  const token = await createChallenge({ env, kind: 'email_change', userId, email, seconds })
+  const challenge = { userId: actor.userId, email, seconds: LINK_SECONDS }
+  const token = await createChallenge(env, { kind: 'email_change', ...challenge })
   const link = `${baseUrl}/console/account/email/confirm?token=${token}`
   await sendEmail({ env, to: email, email: confirmAddressEmail(link, actor.email) })
 }
@@ -42,16 +41,10 @@ export async function findEmailChange(
   return found?.userId === userId ? (found.email ?? undefined) : undefined
 }
 
-interface EmailChange extends UserRequest {
-  token: string
-  /** The session that stays. */
-  sessionId: string
-  baseUrl: string
-}
-
 /**
  * Changes the address. Ends all other sessions and informs the old address. An unverified sign-up with
  * the new address is deleted: the link proves that it is the user's.
+ * @param sessionId the session that stays
  * @returns the new address; undefined if the link is no longer valid or the address has an account
  */
 export async function changeEmail({
@@ -60,7 +53,9 @@ export async function changeEmail({
   token,
   sessionId,
   baseUrl,
-}: EmailChange): Promise<string | undefined> {
+}: UserRequest & { token: string; sessionId: string; baseUrl: string }): Promise<
+  string | undefined
+> {
   const { userId, email: oldEmail } = actor
   const email = await findEmailChange(env, { userId, token })
   if (email === undefined) return undefined

@@ -30,10 +30,8 @@ export function stepOf(onboarding: OnboardingRow): OnboardingStep {
   return onboarding.regionCode ? 'workspace' : 'region'
 }
 
-export async function findOnboarding(env: Env, userId: string): Promise<OnboardingRow | undefined> {
-  const [row] = await database(env).select().from(onboardings).where(eq(onboardings.userId, userId))
-  return row
-}
+export const findOnboarding = (env: Env, userId: string): Promise<OnboardingRow | undefined> =>
+  database(env).select().from(onboardings).where(eq(onboardings.userId, userId)).get()
 
 interface OnboardingRequest {
   env: Env

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { auditInsertForUser } from '../organisations/audit-log.ts'
 import { passkeys, users } from '../platform/db/auth-schema.ts'
 import type { PasskeyRow } from '../platform/db/auth-schema.ts'
-import { database, insertWhere } from '../platform/db/database.ts'
+import { database, IF_CHANGED, insertWhere } from '../platform/db/database.ts'
 import type { UserActor } from '../domain/actor.ts'
 import { log } from '../platform/log.ts'
 import { base64url } from '../platform/signing/token.ts'
@@ -132,21 +132,13 @@ export async function addPasskey({
   const { id, publicKey, counter } = verified.registrationInfo.credential
   const { userId } = actor
   if (!(await useOnce(env, { userId, challenge, seconds: PASSKEY_SECONDS }))) return 'rejected'
-  const db = database(env)
   const isAllowed = sql`(select ${count()} from ${passkeys} where ${passkeys.userId} = ${userId}) < ${MAX_PASSKEYS}
     and not exists (select 1 from ${passkeys} where ${passkeys.id} = ${id})`
-  const row = {
-    id,
-    userId,
-    name,
-    publicKey: base64url(publicKey),
-    counter,
-    createdAt: new Date(),
-    lastUsedAt: null,
-  }
-  const [, inserted] = await db.batch([
-    auditInsertForUser(env, { actor, action: 'user.passkey_added' }, isAllowed),
+  const key = { id, publicKey: base64url(publicKey), counter }
+  const row = { ...key, userId, name, createdAt: new Date(), lastUsedAt: null }
+  const [inserted] = await database(env).batch([
     insertWhere(env, passkeys, row, isAllowed),
+    auditInsertForUser(env, { actor, action: 'user.passkey_added' }, IF_CHANGED),
   ])
   return inserted.meta.changes > 0 ? 'added' : 'too_many'
 }
@@ -161,11 +153,12 @@ export async function checkPasskey(
   const { env, challenge } = check
   const response = parse(Assertion, check.credential)
   if (!response) return undefined
-  const [found] = await database(env)
+  const found = await database(env)
     .select({ passkey: passkeys, email: users.email })
     .from(passkeys)
     .innerJoin(users, eq(users.id, passkeys.userId))
     .where(eq(passkeys.id, response.id))
+    .get()
   if (!found) return undefined
   const { id, userId, publicKey, counter } = found.passkey
   const { verifyAuthenticationResponse } = await import('@simplewebauthn/server')
@@ -206,14 +199,9 @@ export async function renamePasskey({
 
 /** @returns false if the user has no such passkey */
 export async function removePasskey({ env, actor, passkeyId }: PasskeyRequest): Promise<boolean> {
-  const own = isOwn(actor, passkeyId)
-  const [, removed] = await database(env).batch([
-    auditInsertForUser(
-      env,
-      { actor, action: 'user.passkey_removed' },
-      sql`exists (select 1 from ${passkeys} where ${own})`,
-    ),
-    database(env).delete(passkeys).where(own),
+  const [removed] = await database(env).batch([
+    database(env).delete(passkeys).where(isOwn(actor, passkeyId)),
+    auditInsertForUser(env, { actor, action: 'user.passkey_removed' }, IF_CHANGED),
   ])
   return removed.meta.changes > 0
 }

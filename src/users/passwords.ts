@@ -30,7 +30,7 @@ export async function checkCredentials({
   password: string
 }): Promise<CredentialCheck> {
   const context = await contextOf(env)
-  const [found] = await database(env)
+  const found = await database(env)
     .select({
       user: { id: users.id, email: users.email, emailVerified: users.emailVerified },
       twoFactorEnabledAt: users.twoFactorEnabledAt,
@@ -39,6 +39,7 @@ export async function checkCredentials({
     .from(users)
     .innerJoin(logins, eq(logins.userId, users.id))
     .where(eq(users.email, email))
+    .get()
   if (!found?.hash) {
     await context.password.hash(password)
     return { result: 'incorrect' }

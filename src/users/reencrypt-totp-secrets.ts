@@ -19,40 +19,34 @@ const recheckAt = new Map<string, number>()
  * @param limit the maximum number of secrets that one call changes; the next call continues
  */
 export async function reencryptTotpSecrets(env: Env, limit = 100): Promise<void> {
-  try {
-    await reencryptOutdated(env, limit)
-  } catch (error) {
-    log.error('secrets of authenticator apps not encrypted', error)
-    throw error
-  }
-}
-
-async function reencryptOutdated(env: Env, limit: number): Promise<void> {
   const { current, previous } = await storedPrefixes(env)
   if (!current || (recheckAt.get(current) ?? 0) > Date.now()) return
-  const { secret } = totpSecrets
-  const db = database(env)
-  const rows = await db
-    .select({ userId: totpSecrets.userId, stored: secret })
+  const { secret, userId } = totpSecrets
+  const rows = await database(env)
+    .select({ userId, stored: secret })
     .from(totpSecrets)
     .where(or(not(like(secret, 'enc:%')), previous ? like(secret, `${previous}%`) : undefined))
-    .orderBy(asc(totpSecrets.userId))
+    .orderBy(asc(userId))
     .limit(limit)
-  for (const { userId, stored } of rows) {
+    .catch((error: unknown) => {
+      log.error('secrets of authenticator apps not encrypted', error)
+      throw error
+    })
+  for (const row of rows) {
     // One value that cannot be decrypted must not stop the others.
-    await reencrypt(userId, stored).catch((error: unknown) =>
-      log.error('secret of an authenticator app not encrypted', error, { userId }),
+    await reencrypt(env, row).catch((error: unknown) =>
+      log.error('secret of an authenticator app not encrypted', error, { userId: row.userId }),
     )
   }
   if (rows.length < limit) recheckAt.set(current, Date.now() + RECHECK_MS)
+}
 
-  async function reencrypt(userId: string, stored: string): Promise<void> {
-    const plain = await decryptTotpSecret(env, { userId, stored })
-    const encrypted = await encryptTotpSecret(env, { userId, secret: plain })
-    await db
-      .update(totpSecrets)
-      .set({ secret: encrypted })
-      // A concurrent set-up takes precedence.
-      .where(and(eq(totpSecrets.userId, userId), eq(secret, stored)))
-  }
+async function reencrypt(env: Env, row: { userId: string; stored: string }): Promise<void> {
+  const { userId, stored } = row
+  const plain = await decryptTotpSecret(env, row)
+  await database(env)
+    .update(totpSecrets)
+    .set({ secret: await encryptTotpSecret(env, { userId, secret: plain }) })
+    // A concurrent set-up takes precedence.
+    .where(and(eq(totpSecrets.userId, userId), eq(totpSecrets.secret, stored)))
 }

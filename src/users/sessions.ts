@@ -1,14 +1,15 @@
-// Sessions of users: their list, their end, and their start in the audit logs of the organisations.
+// Sessions of users: their list, their end, their start in the audit logs of the organisations, and the email
+// about a sign-in from a browser that has not signed in to the account before.
 import { and, desc, eq, gt, ne, notInArray, sql } from 'drizzle-orm'
 import { DAY_MS } from '../domain/limits.ts'
-import { auditInsertForUser } from '../organisations/audit-log.ts'
-import { sessions, mutedNotifications, users } from '../platform/db/auth-schema.ts'
-import { database } from '../platform/db/database.ts'
-import type { UserRequest } from './users.ts'
-import { log } from '../platform/log.ts'
 import { newSignInEmail } from '../mail/security-mail.ts'
 import { canSendEmail, sendEmail } from '../mail/send.ts'
+import { auditInsertForUser } from '../organisations/audit-log.ts'
+import { mutedNotifications, sessions, users } from '../platform/db/auth-schema.ts'
+import { database, IF_CHANGED } from '../platform/db/database.ts'
+import { log } from '../platform/log.ts'
 import { settingsOf } from '../platform/settings.ts'
+import type { UserRequest } from './users.ts'
 
 /** How the user proved who they are. `link`: a link in an email. */
 export type SignInMethod =
@@ -18,6 +19,8 @@ export type SignInMethod =
 export const MAX_SESSIONS = 20
 /** A session ends after this time, also when it is used all the time. */
 export const MAX_SESSION_MS = 30 * DAY_MS
+/** A user who has just signed up has no earlier session. */
+const SIGN_UP_MS = 60 * 60_000
 
 /**
  * Records a sign-in, and ends the sessions of the user beyond the newest `MAX_SESSIONS`.
@@ -95,17 +98,10 @@ export async function revokeSessions({
   const revoked = and(eq(sessions.userId, actor.userId), conditionOf(which))
   const db = database(env)
   await db.batch([
-    auditInsertForUser(
-      env,
-      { actor, action: 'session.revoked' },
-      sql`exists (select 1 from ${sessions} where ${revoked})`,
-    ),
     db.delete(sessions).where(revoked),
+    auditInsertForUser(env, { actor, action: 'session.revoked' }, IF_CHANGED),
   ])
 }
-
-/** A user who has just signed up has no earlier session. */
-const SIGN_UP_MS = 60 * 60_000
 
 /**
  * Sends the email, except for the first session after the sign-up. Does not throw: a failure is logged.
@@ -129,7 +125,7 @@ export async function notifyNewSignIn({
   if (!canSendEmail(env)) return
   try {
     const at = new Date()
-    const [user] = await database(env)
+    const user = await database(env)
       .select({
         email: users.email,
         createdAt: users.createdAt,
@@ -142,6 +138,7 @@ export async function notifyNewSignIn({
           where ${mutedNotifications.userId} = ${userId}
             and ${mutedNotifications.kind} = 'new_sign_in')`,
       )
+      .get()
     if (!user) return
     const isSignUp = user.sessions <= 1 && at.getTime() - user.createdAt.getTime() < SIGN_UP_MS
     if (isSignUp || !(await mayMail())) return

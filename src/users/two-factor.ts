@@ -1,11 +1,11 @@
 // Two-factor authentication: codes of an authenticator app (TOTP), and recovery codes for its loss.
 // `users.two_factor_enabled_at` says whether a sign-in with the password requires a code. A secret
 // without it is a set-up that was not confirmed.
-import { and, eq, isNull, lt, or, sql } from 'drizzle-orm'
+import { and, eq, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { auditInsertForUser } from '../organisations/audit-log.ts'
 import { recoveryCodes, totpSecrets, users } from '../platform/db/auth-schema.ts'
-import { database } from '../platform/db/database.ts'
+import { database, IF_CHANGED } from '../platform/db/database.ts'
 import { decrypt, encrypt } from '../platform/db/encryption.ts'
 import { sha256 } from '../platform/signing/sha256.ts'
 import { endChallenge } from './challenges.ts'
@@ -76,14 +76,13 @@ export async function disableTwoFactor({ env, actor }: UserRequest): Promise<voi
   const { userId } = actor
   const db = database(env)
   await db.batch([
-    auditInsertForUser(
-      env,
-      { actor, action: 'user.two_factor_disabled' },
-      sql`not ${isNotEnabled(userId)}`,
-    ),
     db.delete(recoveryCodes).where(eq(recoveryCodes.userId, userId)),
     db.delete(totpSecrets).where(eq(totpSecrets.userId, userId)),
-    db.update(users).set({ twoFactorEnabledAt: null }).where(eq(users.id, userId)),
+    db
+      .update(users)
+      .set({ twoFactorEnabledAt: null })
+      .where(and(eq(users.id, userId), isNotNull(users.twoFactorEnabledAt))),
+    auditInsertForUser(env, { actor, action: 'user.two_factor_disabled' }, IF_CHANGED),
   ])
 }
 
@@ -98,11 +97,10 @@ export async function replaceRecoveryCodes({
   const { userId } = actor
   const codes = newRecoveryCodes()
   const db = database(env)
-  const isEnabled = sql`not ${isNotEnabled(userId)}`
-  const [, , inserted] = await db.batch([
-    auditInsertForUser(env, { actor, action: 'user.recovery_codes_created' }, isEnabled),
+  const [, inserted] = await db.batch([
     db.delete(recoveryCodes).where(eq(recoveryCodes.userId, userId)),
-    insertRecoveryCodes(env, userId, codes, isEnabled),
+    insertRecoveryCodes(env, userId, codes, sql`not ${isNotEnabled(userId)}`),
+    auditInsertForUser(env, { actor, action: 'user.recovery_codes_created' }, IF_CHANGED),
   ])
   return inserted.meta.changes > 0 ? codes : undefined
 }
@@ -170,11 +168,12 @@ export const decryptTotpSecret = (
 ): Promise<string> => decrypt(env, { context: contextOf(userId), stored })
 
 async function findSecret(env: Env, userId: string) {
-  const [row] = await database(env)
+  const row = await database(env)
     .select({ stored: totpSecrets.secret, enabledAt: users.twoFactorEnabledAt })
     .from(totpSecrets)
     .innerJoin(users, eq(users.id, totpSecrets.userId))
     .where(eq(totpSecrets.userId, userId))
+    .get()
   return row && { ...row, secret: await decryptTotpSecret(env, { userId, stored: row.stored }) }
 }
 

@@ -12,11 +12,7 @@ export interface UserRequest {
   actor: UserActor
 }
 
-export interface User {
-  id: string
-  email: string
-  emailVerified: boolean
-}
+export type User = Pick<typeof users.$inferSelect, 'id' | 'email' | 'emailVerified'>
 
 export const findUserByEmail = (env: Env, email: string): Promise<User | undefined> =>
   findWhere(env, eq(users.email, email.toLowerCase()))
@@ -24,13 +20,9 @@ export const findUserByEmail = (env: Env, email: string): Promise<User | undefin
 export const findUser = (env: Env, id: string): Promise<User | undefined> =>
   findWhere(env, eq(users.id, id))
 
-async function findWhere(env: Env, condition: SQL): Promise<User | undefined> {
+function findWhere(env: Env, condition: SQL): Promise<User | undefined> {
   const { id, email, emailVerified } = users
-  const [user] = await database(env)
-    .select({ id, email, emailVerified })
-    .from(users)
-    .where(condition)
-  return user
+  return database(env).select({ id, email, emailVerified }).from(users).where(condition).get()
 }
 
 /** Changes the display name. An empty name removes it. */

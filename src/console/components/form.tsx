@@ -171,7 +171,7 @@ interface RadioCardsProps {
   legend: string
   options: readonly { value: string; label: string; note: Child }[]
   /** What is checked until the user has chosen. */
-  value?: string
+  value?: string | undefined
   /** Shows the options side by side. */
   inline?: boolean
   /** Instead of that of the form around it. */

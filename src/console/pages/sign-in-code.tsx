@@ -32,8 +32,7 @@ const CodeForm = z.object({ code, next: z.string().optional(), kind: z.string().
 /** Continues the sign-in of a user whose password was correct. */
 export async function askForCode(c: ConsoleContext, { id }: { id: string }, next: string | null) {
   const challenge = { kind: 'second_factor', userId: id, seconds: SECONDS } as const
-  const token = await createChallenge({ env: c.env, ...challenge })
-  setCookie(c, COOKIE, token, cookieOptions(c, SECONDS))
+  setCookie(c, COOKIE, await createChallenge(c.env, challenge), cookieOptions(c, SECONDS))
   return c.redirect(pageOf(next), 303)
 }
 
