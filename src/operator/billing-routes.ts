@@ -9,15 +9,14 @@ import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { pageOf } from '../domain/page.ts'
 import { nextPage } from '../http/pagination.ts'
-import type { App } from '../http/request-context.ts'
 import { validBody, validQuery } from '../http/validation.ts'
 import { log } from '../platform/log.ts'
-import { operatorActor } from './authenticate-operator.ts'
-import { existingOrganisation } from './existing-organisation.ts'
-import { presentBilling, presentPayment, presentTerms } from './present-billing.ts'
+import { existingOrganisation } from './authenticate-operator.ts'
+import type { OperatorApp } from './authenticate-operator.ts'
+import { presentBilling, presentPayment, presentTerms } from './present-operator.ts'
 import { pageQuery, PaymentsQuery, Refund, Terms } from './requests.ts'
 
-export const billing = new Hono<App>()
+export const billing = new Hono<OperatorApp>()
   .get('/organisations/:orgId/billing', existingOrganisation, async (c) => {
     const { organisation } = c.var
     return c.json(presentBilling(organisation, await findBillingAccount(c.env, organisation.id)))
@@ -67,7 +66,7 @@ export const billing = new Hono<App>()
     const paymentId = c.req.param('paymentId')
     const { amount, ...refund } = c.req.valid('json')
     const payment = await callingProvider(() =>
-      refundPayment({ env: c.env, actor: operatorActor(c), paymentId, amount, ...refund }),
+      refundPayment({ ...c.var.staff, paymentId, amount, ...refund }),
     )
     return c.json(presentPayment(payment))
   })

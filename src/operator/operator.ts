@@ -1,39 +1,44 @@
 // The API for staff, who have the operator token. docs/operator.md describes its JSON.
 import { Hono } from 'hono'
 import type { Context } from 'hono'
-import { revokeApiKey } from '../organisations/api-keys.ts'
-import { createApiKey } from '../organisations/create-api-key.ts'
-import {
-  cancelOrganisationDeletion,
-  scheduleOrganisationDeletion,
-} from '../privacy/delete-organisation.ts'
-import { createOrganisation } from '../organisations/create-organisation.ts'
-import { addCredits } from '../organisations/grant-credits.ts'
 import { rateLimitOf } from '../billing/plans.ts'
 import { updateOrganisation } from '../billing/update-organisation.ts'
-import { findOrganisation, listOrganisations } from '../organisations/organisations.ts'
-import { presentWorkspace } from '../organisations/present-workspace.ts'
-import { readAuditLog } from '../organisations/read-audit-log.ts'
-import { createDefaultEndpoint, defaultUrlsOf } from '../webhooks/endpoints/default-endpoint.ts'
-import { rotateSecret, setDefaultUrl } from '../webhooks/endpoints/endpoints.ts'
-import { createWorkspace, updateWorkspace } from '../organisations/workspaces.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
 import { AppError } from '../domain/errors.ts'
 import { pageOf } from '../domain/page.ts'
 import { DEFAULT_ENDPOINT } from '../domain/webhook.ts'
 import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
 import { nextPage } from '../http/pagination.ts'
-import type { App } from '../http/request-context.ts'
 import { validBody, validQuery } from '../http/validation.ts'
 import { withdrawJob } from '../jobs/cancel.ts'
-import { reasonForStaff } from '../jobs/processing/failure-record.ts'
-import { presentJob } from '../jobs/present-job.ts'
 import { findJob } from '../jobs/job-store.ts'
-import { organisationStub } from '../credits/organisation-stub.ts'
-import { alerts } from './alert-routes.ts'
-import { operatorActor, operatorOnly } from './authenticate-operator.ts'
+import { presentJob } from '../jobs/present-job.ts'
+import { reasonForStaff } from '../jobs/processing/failure-record.ts'
+import { readState } from '../monitoring/alert-state.ts'
+import { ALERTS } from '../monitoring/alerts.ts'
+import { sendTestAlert } from '../monitoring/evaluate-alerts.ts'
+import { revokeApiKey } from '../organisations/api-keys.ts'
+import { createApiKey } from '../organisations/create-api-key.ts'
+import { createOrganisation } from '../organisations/create-organisation.ts'
+import { addCredits } from '../organisations/grant-credits.ts'
+import { findOrganisation, listOrganisations } from '../organisations/organisations.ts'
+import { presentWorkspace } from '../organisations/present-workspace.ts'
+import { readAuditLog } from '../organisations/read-audit-log.ts'
+import { createWorkspace, updateWorkspace } from '../organisations/workspaces.ts'
+import {
+  cancelOrganisationDeletion,
+  scheduleOrganisationDeletion,
+} from '../privacy/delete-organisation.ts'
+import { createDefaultEndpoint, defaultUrlsOf } from '../webhooks/endpoints/default-endpoint.ts'
+import { rotateSecret, setDefaultUrl } from '../webhooks/endpoints/endpoints.ts'
+import {
+  existingOrganisation,
+  operatorOnly,
+  organisationNotFound,
+} from './authenticate-operator.ts'
+import type { OperatorApp } from './authenticate-operator.ts'
 import { billing } from './billing-routes.ts'
-import { existingOrganisation, organisationNotFound } from './existing-organisation.ts'
-import { presentAuditEntry, presentOrganisation } from './present-organisation.ts'
+import { presentAuditEntry, presentOrganisation } from './present-operator.ts'
 import {
   Credits,
   definedOnly,
@@ -45,7 +50,7 @@ import {
   WorkspaceChange,
 } from './requests.ts'
 
-export const operator = new Hono<App>()
+export const operator = new Hono<OperatorApp>()
   .use(operatorOnly)
 
   .post(
@@ -53,9 +58,8 @@ export const operator = new Hono<App>()
     validBody((c) => newOrganisation(urlPolicyOf(c))),
     async (c) => {
       const body = c.req.valid('json')
-      const request = { env: c.env, actor: operatorActor(c) }
       const { organisation, workspaces, keys } = await createOrganisation({
-        ...request,
+        ...c.var.staff,
         name: body.name,
         regionCode: body.region_code,
         plan: body.plan,
@@ -65,11 +69,8 @@ export const operator = new Hono<App>()
         workspaceName: body.workspace_name,
       })
       const url = body.default_webhook_url
-      const webhookSecret = await createDefaultEndpoint({
-        ...request,
-        organisationId: organisation.id,
-        url,
-      })
+      const organisationId = organisation.id
+      const webhookSecret = await createDefaultEndpoint({ ...c.var.staff, organisationId, url })
       return c.json(
         {
           ...presentOrganisation(organisation, url),
@@ -84,15 +85,11 @@ export const operator = new Hono<App>()
   )
   .get('/organisations', validQuery(pageQuery('org')), async (c) => {
     const { cursor, limit } = c.req.valid('query')
-    const request = { env: c.env, actor: operatorActor(c) }
-    const found = await listOrganisations({ ...request, limit: limit + 1, afterId: cursor })
-    const { rows, hasMore } = pageOf(found, limit)
-    const urls = await defaultUrlsOf({ ...request, organisations: rows })
-    return c.json({
-      organisations: rows.map((row) => presentOrganisation(row, urls.get(row.id))),
-      next_cursor: hasMore ? (rows.at(-1)?.id ?? null) : null,
-      has_more: hasMore,
-    })
+    const found = await listOrganisations({ ...c.var.staff, limit: limit + 1, afterId: cursor })
+    const page = pageOf(found, limit)
+    const urls = await defaultUrlsOf({ ...c.var.staff, organisations: page.rows })
+    const organisations = page.rows.map((row) => presentOrganisation(row, urls.get(row.id)))
+    return c.json({ organisations, ...nextPage(page) })
   })
 
   .get('/organisations/:orgId', async (c) => c.json(await readDetails(c, c.req.param('orgId'))))
@@ -102,7 +99,7 @@ export const operator = new Hono<App>()
     async (c) => {
       const organisationId = c.req.param('orgId')
       const body = c.req.valid('json')
-      const request = { env: c.env, actor: operatorActor(c), organisationId }
+      const request = { ...c.var.staff, organisationId }
       await updateOrganisation({
         ...request,
         change: definedOnly({
@@ -122,8 +119,7 @@ export const operator = new Hono<App>()
   )
   .delete('/organisations/:orgId', async (c) => {
     const { id, status, deleteAfter } = await scheduleOrganisationDeletion({
-      env: c.env,
-      actor: operatorActor(c),
+      ...c.var.staff,
       organisationId: c.req.param('orgId'),
       baseUrl: baseUrlOf(c),
     })
@@ -131,7 +127,7 @@ export const operator = new Hono<App>()
   })
   .post('/organisations/:orgId/restore', async (c) => {
     const organisationId = c.req.param('orgId')
-    await cancelOrganisationDeletion({ env: c.env, actor: operatorActor(c), organisationId })
+    await cancelOrganisationDeletion({ ...c.var.staff, organisationId })
     return c.json(await readDetails(c, organisationId))
   })
 
@@ -203,23 +199,43 @@ export const operator = new Hono<App>()
     })
   })
   .post('/jobs/:jobId/withdraw', async (c) => {
-    const jobId = c.req.param('jobId')
-    const job = await withdrawJob({ env: c.env, actor: operatorActor(c), jobId })
+    const job = await withdrawJob({ ...c.var.staff, jobId: c.req.param('jobId') })
     return c.json({ job_id: job.id, status: job.status })
   })
 
-  .route('/', alerts)
+  .get('/alerts', async (c) => {
+    const { entries, evaluatedAt } = await readState(c.env)
+    return c.json({
+      alerts: ALERTS.map(({ name, severity, condition, runbook, budget }) => {
+        const ofChannels = Object.values(entries).flatMap((channel) => channel[name] ?? [])
+        const [entry] = ofChannels
+        return {
+          name,
+          severity,
+          condition,
+          runbook,
+          budget,
+          status: ofChannels.some(({ isSent }) => isSent) ? 'firing' : entry ? 'pending' : 'ok',
+          since: entry ? new Date(entry.since).toISOString() : null,
+          summary: entry?.summary ?? null,
+        }
+      }),
+      evaluated_at: evaluatedAt?.toISOString() ?? null,
+    })
+  })
+  .post('/alerts/test', async (c) => c.json({ channels: await sendTestAlert(c.env) }))
+
   .route('/', billing)
 
 /** @throws AppError not_found */
-async function readDetails(c: Context<App>, organisationId: string) {
-  const { env } = c
-  const found = await findOrganisation(env, organisationId)
+async function readDetails(c: Context<OperatorApp>, organisationId: string) {
+  const { staff } = c.var
+  const found = await findOrganisation(staff.env, organisationId)
   if (!found) throw organisationNotFound()
   const { organisation, workspaces } = found
   const [ledger, urls] = await Promise.all([
-    organisationStub(env, organisationId).totals(),
-    defaultUrlsOf({ env, actor: operatorActor(c), organisations: [organisation] }),
+    organisationStub(staff.env, organisationId).totals(),
+    defaultUrlsOf({ ...staff, organisations: [organisation] }),
   ])
   return {
     ...presentOrganisation(organisation, urls.get(organisationId)),

@@ -1,5 +1,5 @@
 // Properties of pure functions: the rate window, page cursors, keys, signatures and instants.
-import { presentAuditEntry } from '../../src/operator/present-organisation.ts'
+import { presentAuditEntry } from '../../src/operator/present-operator.ts'
 import * as fc from 'fast-check'
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
