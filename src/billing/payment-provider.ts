@@ -29,6 +29,46 @@ export interface PaymentRequest {
   purchase: Purchase
 }
 
+export interface CheckoutRequest extends PaymentRequest {
+  /** Where the provider redirects after the payment, and without one. */
+  returnUrl: string
+  cancelUrl: string
+}
+
+export interface UpgradeRequest extends PaymentRequest {
+  subscriptionId: string
+  /** From when on the difference is charged. */
+  at: Date
+}
+
+export interface PaymentToFind {
+  paymentId: string
+  /** The provider's id; null when the response that contained it was lost. */
+  reference: string | null
+  customerId: string | null
+  createdAt: Date
+}
+
+export interface RefundRequest {
+  refundId: string
+  reference: string
+  /** Minor units without tax. */
+  amount: number
+}
+
+export interface NextPlan {
+  subscriptionId: string
+  plan: SelfServicePlan
+  currency: Currency
+}
+
+export interface EventQuery {
+  since: Date
+  limit: number
+  /** Which of these ids are known. */
+  knownOf: (ids: string[]) => Promise<Set<string>>
+}
+
 /** A payment as the provider sees it. */
 export interface PaymentState {
   /** The provider's id of the checkout session, payment or invoice. */
@@ -112,13 +152,8 @@ export interface ListedEvent {
 export interface PaymentProvider {
   readonly name: PaymentProviderName
 
-  /**
-   * Creates the page where the customer pays. Repeating it with the same payment id returns the same
-   * page. The provider redirects to `returnUrl` after the payment and to `cancelUrl` without one.
-   */
-  startCheckout(
-    request: PaymentRequest & { returnUrl: string; cancelUrl: string },
-  ): Promise<PaymentState>
+  /** Creates the page where the customer pays. Repeating it with the same payment id returns the same page. */
+  startCheckout(request: CheckoutRequest): Promise<PaymentState>
 
   /** Closes the page of a checkout that is not paid. May be repeated; a paid one stays paid. */
   expireCheckout(reference: string): Promise<void>
@@ -129,40 +164,23 @@ export interface PaymentProvider {
    */
   charge(request: PaymentRequest): Promise<PaymentState>
 
-  /**
-   * The current state of a payment.
-   * @param reference the provider's id; null when the response that contained it was lost
-   * @returns null when the provider has never received it
-   */
-  findPayment(payment: {
-    paymentId: string
-    reference: string | null
-    customerId: string | null
-    createdAt: Date
-  }): Promise<PaymentState | null>
+  /** The current state of a payment. @returns null when the provider has never received it */
+  findPayment(payment: PaymentToFind): Promise<PaymentState | null>
 
-  /**
-   * What `upgrade` at the same instant charges.
-   * @returns minor units without tax
-   */
+  /** What `upgrade` at the same instant charges. @returns minor units without tax */
   quoteUpgrade(change: UpgradeQuote): Promise<number>
 
   /**
    * Changes a subscription to a more expensive plan at once; the provider charges the difference for
    * the rest of the period. Repeating it with the same payment id charges once.
-   * @param request.at from when on the difference is charged
    */
-  upgrade(request: PaymentRequest & { subscriptionId: string; at: Date }): Promise<PaymentState>
+  upgrade(request: UpgradeRequest): Promise<PaymentState>
 
   /**
    * Sets the plan of the next renewal. `starter` ends the subscription at the end of the period. The
    * current plan reverts an earlier call. May be repeated.
    */
-  setNextPlan(change: {
-    subscriptionId: string
-    plan: SelfServicePlan
-    currency: Currency
-  }): Promise<void>
+  setNextPlan(change: NextPlan): Promise<void>
 
   /** Ends a subscription at once, without a refund. May be repeated. */
   endSubscription(subscriptionId: string): Promise<void>
@@ -174,7 +192,7 @@ export interface PaymentProvider {
    * Refunds a part of a payment, once per `refundId`.
    * @throws PaymentError when the provider rejects it, such as for more than was paid
    */
-  refund(refund: { refundId: string; reference: string; amount: number }): Promise<void>
+  refund(refund: RefundRequest): Promise<void>
 
   /** The stored payment method, such as "Visa •••• 4242"; null when none is stored. */
   paymentMethod(customerId: string): Promise<string | null>
@@ -189,16 +207,8 @@ export interface PaymentProvider {
    */
   readEvent(request: { headers: Headers; body: string }): Promise<ProviderEvent | null>
 
-  /**
-   * Lists events since an instant that are not known yet, oldest first, including those that were
-   * never delivered.
-   * @param request.knownOf which of these ids are known
-   */
-  missingEvents(request: {
-    since: Date
-    limit: number
-    knownOf: (ids: string[]) => Promise<Set<string>>
-  }): Promise<ListedEvent[]>
+  /** Lists the events since an instant that are not known yet, oldest first, also those never delivered. */
+  missingEvents(query: EventQuery): Promise<ListedEvent[]>
 }
 
 /** The provider rejected a request or cannot be reached. */

@@ -6,6 +6,7 @@ import { PLAN_TERMS } from '../../src/billing/plans.ts'
 import type { SelfServicePlan } from '../../src/billing/plans.ts'
 import { PaymentError } from '../../src/billing/payment-provider.ts'
 import type {
+  EventQuery,
   ListedEvent,
   PaymentProvider,
   PaymentRequest,
@@ -275,11 +276,7 @@ export class FakePaymentProvider implements PaymentProvider {
     })
   }
 
-  async missingEvents({
-    since,
-    limit,
-    knownOf,
-  }: Parameters<PaymentProvider['missingEvents']>[0]): Promise<ListedEvent[]> {
+  async missingEvents({ since, limit, knownOf }: EventQuery): Promise<ListedEvent[]> {
     const events = await this.#call('missingEvents', () =>
       this.events.filter(({ createdAt }) => createdAt >= since),
     )

@@ -10,7 +10,12 @@ import { newId, suffixOf } from '../../platform/ids.ts'
 import { nameOfPack } from '../money.ts'
 import { nameOfPlan } from '../plans.ts'
 import { PaymentError } from '../payment-provider.ts'
-import type { PaymentProvider, PaymentRequest, PaymentState } from '../payment-provider.ts'
+import type {
+  CheckoutRequest,
+  PaymentRequest,
+  PaymentState,
+  RefundRequest,
+} from '../payment-provider.ts'
 import { customerIdOf, declineReason, effectsOf, newSecret, storedCard } from './cards.ts'
 import { isOpen, reversalsOf, stateOf, statusOf, newSubscription } from './sandbox-state.ts'
 import type { SandboxPayment } from './sandbox-state.ts'
@@ -87,10 +92,7 @@ const orderOf = ({ paymentId, customer, purchase }: PaymentRequest) => ({
 })
 
 /** See `PaymentProvider.startCheckout`. */
-export async function startCheckout(
-  env: Env,
-  request: Parameters<PaymentProvider['startCheckout']>[0],
-): Promise<PaymentState> {
+export async function startCheckout(env: Env, request: CheckoutRequest): Promise<PaymentState> {
   const { customer, returnUrl, cancelUrl } = request
   const { origin } = new URL(returnUrl)
   if (new URL(cancelUrl).origin !== origin) {
@@ -218,7 +220,7 @@ export async function expireCheckout(env: Env, id: string): Promise<void> {
 /** See `PaymentProvider.refund`. */
 export async function refund(
   env: Env,
-  { refundId, reference, amount }: Parameters<PaymentProvider['refund']>[0],
+  { refundId, reference, amount }: RefundRequest,
 ): Promise<void> {
   await changePayment(env, reference, (read) => {
     if (read.refunds[refundId] !== undefined) return undefined

@@ -14,11 +14,11 @@ import { nameOfPlan, PLAN_TERMS } from '../plans.ts'
 import { PaymentError } from '../payment-provider.ts'
 import type {
   InvoiceState,
-  PaymentProvider,
-  PaymentRequest,
+  NextPlan,
   PaymentState,
   SubscriptionState,
   UpgradeQuote,
+  UpgradeRequest,
 } from '../payment-provider.ts'
 import { declineReason, storedCard } from './cards.ts'
 import { stateOf, periodEnd, upgradeAmount, withDueAt } from './sandbox-state.ts'
@@ -200,10 +200,7 @@ export async function quoteUpgrade(
 }
 
 /** See `PaymentProvider.upgrade`. */
-export async function upgrade(
-  env: Env,
-  request: PaymentRequest & { subscriptionId: string; at: Date },
-): Promise<PaymentState> {
+export async function upgrade(env: Env, request: UpgradeRequest): Promise<PaymentState> {
   const { paymentId, purchase, customer, subscriptionId, at } = request
   if (purchase.kind !== 'plan') throw new PaymentError('rejected', 'Not a purchase of a plan.')
   const id = chargeIdOf(paymentId)
@@ -237,10 +234,7 @@ export async function upgrade(
 }
 
 /** See `PaymentProvider.setNextPlan`. */
-export async function setNextPlan(
-  env: Env,
-  { subscriptionId, plan }: Parameters<PaymentProvider['setNextPlan']>[0],
-): Promise<void> {
+export async function setNextPlan(env: Env, { subscriptionId, plan }: NextPlan): Promise<void> {
   const subscription = await changeSubscription(env, subscriptionId, (read) => {
     const nextPlan = plan === read.plan ? null : plan
     return read.status === 'ended' || nextPlan === read.nextPlan ? undefined : { set: { nextPlan } }

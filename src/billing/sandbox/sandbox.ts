@@ -7,9 +7,11 @@ import { suffixOf } from '../../platform/ids.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import { PaymentError } from '../payment-provider.ts'
 import type {
+  EventQuery,
   ListedEvent,
   PaymentProvider,
   PaymentState,
+  PaymentToFind,
   ProviderEvent,
   SubscriptionState,
 } from '../payment-provider.ts'
@@ -86,7 +88,7 @@ async function available<T>(response: Promise<T>): Promise<T> {
 
 async function findPayment(
   env: Env,
-  { paymentId, reference }: Parameters<PaymentProvider['findPayment']>[0],
+  { paymentId, reference }: PaymentToFind,
 ): Promise<PaymentState | null> {
   const payment = await findPaymentRow(env, reference ?? chargeIdOf(paymentId))
   return payment ? stateOf(env, payment) : null
@@ -95,7 +97,7 @@ async function findPayment(
 /** Events are not stored: the rows that have changed are the events. */
 async function missingEvents(
   env: Env,
-  { since, limit, knownOf }: Parameters<PaymentProvider['missingEvents']>[0],
+  { since, limit, knownOf }: EventQuery,
 ): Promise<ListedEvent[]> {
   await applyDueChanges(env)
   const db = database(env)

@@ -2,7 +2,7 @@
 import type Stripe from 'stripe'
 import type { Customer } from '../payment-provider.ts'
 import { PaymentError } from '../payment-provider.ts'
-import { idOf, isMissing, subjectOf } from './stripe-client.ts'
+import { idOf, unlessMissing, subjectOf } from './stripe-client.ts'
 import { nameOfMethod } from './states.ts'
 
 /** Names the portal configuration of this service; a new value creates a new configuration. */
@@ -25,12 +25,8 @@ export async function customerIdOf(client: Stripe, customer: Customer): Promise<
 
 /** Whether a customer exists: it may have been deleted, or belong to the test mode of the account. */
 async function exists(client: Stripe, customerId: string): Promise<boolean> {
-  try {
-    return !(await client.customers.retrieve(customerId)).deleted
-  } catch (error) {
-    if (isMissing(error)) return false
-    throw error
-  }
+  const customer = await unlessMissing(client.customers.retrieve(customerId))
+  return customer !== null && !customer.deleted
 }
 
 /** Finds a customer whose id was lost, also after the idempotency key has expired. */
@@ -48,14 +44,13 @@ async function findByEmail(client: Stripe, email: string, organisationId: string
  */
 export async function storedPaymentMethod(client: Stripe, customerId: string): Promise<string> {
   const customer = await client.customers.retrieve(customerId)
-  const chosen = customer.deleted ? null : customer.invoice_settings.default_payment_method
-  const chosenId = idOf(chosen)
-  if (chosenId !== null) return chosenId
-  if (!customer.deleted) {
-    const { data } = await client.customers.listPaymentMethods(customerId, { limit: 1 })
-    if (data[0]) return data[0].id
-  }
-  throw new PaymentError('rejected', 'No payment method is stored.')
+  const chosen = customer.deleted ? null : idOf(customer.invoice_settings.default_payment_method)
+  if (chosen !== null) return chosen
+  const { data } = customer.deleted
+    ? { data: [] }
+    : await client.customers.listPaymentMethods(customerId, { limit: 1 })
+  if (!data[0]) throw new PaymentError('rejected', 'No payment method is stored.')
+  return data[0].id
 }
 
 /** See `PaymentProvider.paymentMethod`: the one that `storedPaymentMethod` charges. */

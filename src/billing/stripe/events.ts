@@ -2,7 +2,7 @@
 // content is not applied: the service reads the current state instead.
 import type Stripe from 'stripe'
 import { PaymentError } from '../payment-provider.ts'
-import type { PaymentProvider, ProviderEvent } from '../payment-provider.ts'
+import type { EventQuery, ProviderEvent } from '../payment-provider.ts'
 import { idOf, secondsOf, subjectOf } from './stripe-client.ts'
 import { subjectOfInvoice, subscriptionIdOf } from './stripe-invoices.ts'
 import type { Subject } from './stripe-client.ts'
@@ -68,7 +68,7 @@ async function verifyEvent(client: Stripe, headers: Headers, body: string, secre
 /** The events since an instant that are not known, oldest first. At most `limit`. */
 export async function missingEvents(
   client: Stripe,
-  { since, limit, knownOf }: Parameters<PaymentProvider['missingEvents']>[0],
+  { since, limit, knownOf }: EventQuery,
 ): Promise<Stripe.Event[]> {
   const events = client.events.list({
     types: [...EVENT_TYPES],

@@ -15,6 +15,10 @@ export const EXPANDED_INTENT = ['latest_charge', 'payment_method']
 export const readIntent = (client: Stripe, id: string): Promise<Intent> =>
   client.paymentIntents.retrieve(id, { expand: EXPANDED_INTENT })
 
+/** The same, if there is one. */
+export const readIntentOf = async (client: Stripe, id: string | null): Promise<Intent | null> =>
+  id === null ? null : readIntent(client, id)
+
 /** Stripe's currency codes are in lower case. */
 export const currencyOfStripe = (currency: string | null): Currency =>
   (currency ?? '').toUpperCase() as Currency
@@ -44,10 +48,8 @@ export async function stateOfSession(
   if (session.status === 'open') return state
   if (session.status === 'expired') return { ...state, status: 'expired', actionUrl: null }
 
-  const invoiceId = idOf(session.invoice)
-  const invoice = invoiceId === null ? null : await readInvoice(client, invoiceId)
-  const intentId = idOf(session.payment_intent) ?? intentIdOf(invoice)
-  const intent = intentId === null ? null : await readIntent(client, intentId)
+  const invoice = await invoiceOfSession(client, session)
+  const intent = await readIntentOf(client, idOf(session.payment_intent) ?? intentIdOf(invoice))
   const isPaid = session.payment_status !== 'unpaid'
   // A payment method that confirms later, such as a bank debit, is unpaid until then.
   const isFailed = !isPaid && hasFailed(intent)
@@ -66,7 +68,6 @@ export async function stateOfIntent(client: Stripe, intent: Intent): Promise<Pay
   // The amount without tax, which the intent itself does not know.
   const net = Number(intent.metadata['net_amount'] ?? intent.amount)
   const status = statusOfIntent(intent)
-  const settlement = await settlementOf(client, intent, net)
   return {
     reference: intent.id,
     status,
@@ -78,7 +79,7 @@ export async function stateOfIntent(client: Stripe, intent: Intent): Promise<Pay
     invoiceUrl: chargeOf(intent)?.receipt_url ?? null,
     customerId: idOf(intent.customer),
     subscriptionId: null,
-    ...settlement,
+    ...(await settlementOf(client, intent, net)),
   }
 }
 
@@ -93,6 +94,12 @@ const hasFailed = (intent: Intent | null): boolean =>
 /** Reads an invoice with its payments. */
 export const readInvoice = (client: Stripe, id: string): Promise<Stripe.Invoice> =>
   client.invoices.retrieve(id, { expand: ['payments'] })
+
+/** The invoice of what was bought on a page; null before it is paid. */
+export async function invoiceOfSession(client: Stripe, { invoice }: Stripe.Checkout.Session) {
+  const id = idOf(invoice)
+  return id === null ? null : readInvoice(client, id)
+}
 
 /** The payment that paid an invoice, or else the one that is under way. */
 export function intentIdOf(invoice: Stripe.Invoice | null): string | null {

@@ -1,5 +1,6 @@
 // Creates the client of Stripe's SDK and maps its errors. The SDK is loaded at the first use, so that
-// requests without payments do not evaluate it.
+// requests without payments do not evaluate it. The metadata on every object that this service creates at Stripe
+// connects it to payments and organisations; objects without it belong to other systems of the same account.
 import type Stripe from 'stripe'
 import { settingsOf } from '../../platform/settings.ts'
 import { PaymentError } from '../payment-provider.ts'
@@ -57,14 +58,20 @@ function isFinal({ statusCode, rawType }: StripeError): boolean {
   return statusCode === 400 || statusCode === 402 || statusCode === 404
 }
 
-const hasStatus = (error: unknown, ...statuses: number[]): boolean =>
-  error instanceof Error && 'statusCode' in error && statuses.includes(error.statusCode as number)
+const nullFor =
+  (...statuses: number[]) =>
+  <T>(request: Promise<T>): Promise<T | null> =>
+    request.catch((error: unknown) => {
+      const status = error instanceof Error && 'statusCode' in error ? error.statusCode : undefined
+      if (statuses.includes(status as number)) return null
+      throw error
+    })
 
-/** Whether an object that was requested does not exist. */
-export const isMissing = (error: unknown): boolean => hasStatus(error, 404)
+/** What a request returns; null if its object does not exist. */
+export const unlessMissing = nullFor(404)
 
-/** Whether the state of an object does not allow the request, or the object does not exist. */
-export const isRejected = (error: unknown): boolean => hasStatus(error, 400, 404)
+/** What a request returns; null if the state of its object does not allow it, or the object does not exist. */
+export const unlessRejected = nullFor(400, 404)
 
 /** The id of an object that Stripe returns as an id or as the object. */
 export const idOf = (value: string | { id: string } | null | undefined): string | null =>

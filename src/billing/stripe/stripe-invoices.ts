@@ -1,12 +1,15 @@
-// Invoices of subscriptions: the first month, upgrades and renewals.
+// Invoices of subscriptions: the first month, upgrades and renewals, with the prices of plans.
 import type Stripe from 'stripe'
-import type { SelfServicePlan } from '../plans.ts'
-import type { InvoiceState, PaymentState } from '../payment-provider.ts'
-import { idOf, isRejected, subjectOf } from './stripe-client.ts'
-import type { Subject } from './stripe-client.ts'
-import { currencyOfStripe, intentIdOf, readIntent, settlementOf } from './states.ts'
 import type { Currency } from '../../domain/organisation.ts'
+import type { InvoiceState, PaymentState } from '../payment-provider.ts'
 import { nameOfPlan, SELF_SERVICE_PLANS } from '../plans.ts'
+import type { SelfServicePlan } from '../plans.ts'
+import { currencyOfStripe, intentIdOf, readIntentOf, settlementOf } from './states.ts'
+import { idOf, subjectOf, unlessRejected } from './stripe-client.ts'
+import type { Subject } from './stripe-client.ts'
+
+/** Followed by the name of a plan. */
+const PRODUCT_PREFIX = 'try_on_'
 
 const STATUSES: Record<string, PaymentState['status']> = {
   paid: 'paid',
@@ -22,8 +25,7 @@ export async function stateOfInvoice(
 ): Promise<PaymentState> {
   const status = STATUSES[invoice.status ?? ''] ?? 'open'
   const net = invoice.total_excluding_tax ?? invoice.total
-  const intentId = intentIdOf(invoice)
-  const intent = intentId === null ? null : await readIntent(client, intentId)
+  const intent = await readIntentOf(client, intentIdOf(invoice))
   const url = invoice.hosted_invoice_url ?? null
   return {
     reference: invoice.id,
@@ -101,26 +103,23 @@ function planOfInvoice(invoice: Stripe.Invoice): SelfServicePlan | undefined {
 
 /** Voids the open invoices of a subscription that has ended. May be repeated. */
 export async function voidOpenInvoices(client: Stripe, subscriptionId: string): Promise<void> {
-  try {
-    const open = client.invoices.list({ subscription: subscriptionId, status: 'open', limit: 100 })
+  const open = client.invoices.list({ subscription: subscriptionId, status: 'open', limit: 100 })
+  const voidAll = async () => {
     for await (const { id } of open) await client.invoices.voidInvoice(id)
-  } catch (error) {
-    // An invoice that is being paid at this moment, or a subscription that Stripe does not know.
-    if (!isRejected(error)) throw error
   }
+  // It is rejected for an invoice that is being paid at this moment, or a subscription that Stripe does not know.
+  await unlessRejected(voidAll())
 }
 
-const PRODUCT_PREFIX = 'try_on_'
-
-interface PlanPrice {
-  plan: SelfServicePlan
-  currency: Currency
-  /** Minor units per month without tax. */
-  amount: number
-}
-
-/** The id of a plan's price at Stripe. */
-export async function priceOfPlan(client: Stripe, price: PlanPrice): Promise<string> {
+/**
+ * The id of a plan's price at Stripe, created from plans.ts when it is first needed. A new amount in plans.ts
+ * makes a new price; existing subscriptions continue with theirs.
+ * @param price.amount minor units per month without tax
+ */
+export async function priceOfPlan(
+  client: Stripe,
+  price: { plan: SelfServicePlan; currency: Currency; amount: number },
+): Promise<string> {
   const { plan, amount } = price
   const currency = price.currency.toLowerCase()
   const product = PRODUCT_PREFIX + plan
@@ -149,11 +148,10 @@ async function createProduct(client: Stripe, id: string, plan: SelfServicePlan):
   try {
     await client.products.create({ id, name: `Plan ${nameOfPlan(plan)}` })
   } catch (error) {
-    const exists = error instanceof Error && 'code' in error && error.code === CODE_EXISTS
-    if (!exists) throw error
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code !== 'resource_already_exists') throw error
   }
 }
-const CODE_EXISTS = 'resource_already_exists'
 
 /** The plan of a product; undefined for a product of another system. */
 export function planOfProduct(

@@ -1,27 +1,47 @@
-// Finds payments at Stripe: by Stripe's id, or by the payment id in the metadata.
+// Payments at Stripe: the page where the customer buys a pack or the first month of a plan, charges of the stored
+// payment method, and refunds. Finds payments by Stripe's id, or by the payment id in the metadata.
 import type Stripe from 'stripe'
+import { DAY_MS } from '../../domain/limits.ts'
 import { createdAtOf } from '../../platform/ids.ts'
 import { nameOfPack } from '../money.ts'
-import type { PaymentRequest, PaymentState } from '../payment-provider.ts'
-import { customerIdOf, storedPaymentMethod } from './customers.ts'
-import { isRejected, metadataOf, subjectOf, isMissing, secondsOf, idOf } from './stripe-client.ts'
-import { priceOfPlan, stateOfInvoice, subjectOfInvoice } from './stripe-invoices.ts'
-import {
-  stateOfSession,
-  EXPANDED_INTENT,
-  stateOfIntent,
-  readIntent,
-  readInvoice,
-  chargeOf,
-  intentIdOf,
-} from './states.ts'
 import { PaymentError } from '../payment-provider.ts'
-import { DAY_MS } from '../../domain/limits.ts'
+import type {
+  CheckoutRequest,
+  PaymentRequest,
+  PaymentState,
+  PaymentToFind,
+  RefundRequest,
+} from '../payment-provider.ts'
+import { customerIdOf, storedPaymentMethod } from './customers.ts'
+import {
+  chargeOf,
+  EXPANDED_INTENT,
+  intentIdOf,
+  invoiceOfSession,
+  readIntent,
+  readIntentOf,
+  readInvoice,
+  stateOfIntent,
+  stateOfSession,
+} from './states.ts'
+import {
+  idOf,
+  metadataOf,
+  secondsOf,
+  subjectOf,
+  unlessMissing,
+  unlessRejected,
+} from './stripe-client.ts'
+import { priceOfPlan, stateOfInvoice, subjectOfInvoice } from './stripe-invoices.ts'
 
 /** The time for which the page can be used, seconds. */
 const LIFETIME_SECONDS = 2 * 3_600
 
-type CheckoutRequest = PaymentRequest & { returnUrl: string; cancelUrl: string }
+/** The difference between the clocks of Stripe and of this service, ms. */
+const CLOCK_SKEW_MS = 5 * 60_000
+/** A request is repeated with the same payment id for at most this time, ms. */
+const REPEATED_FOR_MS = DAY_MS
+
 type SessionParams = Stripe.Checkout.SessionCreateParams
 
 /** Creates the page, once per payment. */
@@ -68,10 +88,8 @@ async function expireOthers(client: Stripe, customerId: string, paymentId: strin
 
 /** See `PaymentProvider.expireCheckout`. */
 export async function expireCheckout(client: Stripe, id: string): Promise<void> {
-  await client.checkout.sessions.expire(id).catch((error: unknown) => {
-    // The customer has just paid on it, or it has expired.
-    if (!isRejected(error)) throw error
-  })
+  // It is rejected if the customer has just paid on the page, or if it has expired.
+  await unlessRejected(client.checkout.sessions.expire(id))
 }
 
 async function purchaseParams(
@@ -165,34 +183,16 @@ function declinedIntent(error: unknown): Stripe.PaymentIntent | null {
   return (error.payment_intent as Stripe.PaymentIntent | undefined) ?? null
 }
 
-/** The difference between the clocks of Stripe and of this service, ms. */
-const CLOCK_SKEW_MS = 5 * 60_000
-/** A request is repeated with the same payment id for at most this time, ms. */
-const REPEATED_FOR_MS = DAY_MS
-
-interface PaymentToFind {
-  paymentId: string
-  reference: string | null
-  customerId: string | null
-  createdAt: Date
-}
-
 /** The current state of a payment. @returns null when Stripe has no such payment */
-export async function findPayment(
-  client: Stripe,
-  payment: PaymentToFind,
-): Promise<PaymentState | null> {
-  if (payment.reference === null) return searchPayment(client, payment)
-  try {
-    return await readState(client, payment.reference)
-  } catch (error) {
-    if (isMissing(error)) return null
-    throw error
-  }
+export function findPayment(client: Stripe, payment: PaymentToFind): Promise<PaymentState | null> {
+  const { reference } = payment
+  return reference === null
+    ? searchPayment(client, payment)
+    : unlessMissing(readState(client, reference))
 }
 
 /** The state of a payment of which Stripe's id is known. */
-export async function readState(client: Stripe, reference: string): Promise<PaymentState> {
+async function readState(client: Stripe, reference: string): Promise<PaymentState> {
   if (reference.startsWith('cs_')) {
     return stateOfSession(client, await client.checkout.sessions.retrieve(reference))
   }
@@ -234,10 +234,9 @@ async function searchPayment(
  */
 export async function refund(
   client: Stripe,
-  { refundId, reference, amount }: { refundId: string; reference: string; amount: number },
+  { refundId, reference, amount }: RefundRequest,
 ): Promise<void> {
-  const intentId = await intentIdOfPayment(client, reference)
-  const intent = intentId === null ? null : await readIntent(client, intentId)
+  const intent = await readIntentOf(client, await intentIdOfPayment(client, reference))
   const charge = chargeOf(intent)
   if (!intent || !charge) throw new PaymentError('rejected', 'This payment has not been paid.')
   // The idempotency key expires after a day; the metadata does not.
@@ -265,9 +264,5 @@ async function intentIdOfPayment(client: Stripe, reference: string): Promise<str
   if (reference.startsWith('pi_')) return reference
   if (reference.startsWith('in_')) return intentIdOf(await readInvoice(client, reference))
   const session = await client.checkout.sessions.retrieve(reference)
-  const invoiceId = idOf(session.invoice)
-  return (
-    idOf(session.payment_intent) ??
-    (invoiceId === null ? null : intentIdOf(await readInvoice(client, invoiceId)))
-  )
+  return idOf(session.payment_intent) ?? intentIdOf(await invoiceOfSession(client, session))
 }

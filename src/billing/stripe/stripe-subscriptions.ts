@@ -1,17 +1,16 @@
 // Subscriptions: one per organisation, with one item, the price of the plan.
 import type Stripe from 'stripe'
 import { DAY_MS } from '../../domain/limits.ts'
-import type { Currency } from '../../domain/organisation.ts'
 import { PLAN_TERMS } from '../plans.ts'
-import type { SelfServicePlan } from '../plans.ts'
 import { PaymentError } from '../payment-provider.ts'
 import type {
-  PaymentRequest,
+  NextPlan,
   PaymentState,
   SubscriptionState,
   UpgradeQuote,
+  UpgradeRequest,
 } from '../payment-provider.ts'
-import { idOf, isMissing, secondsOf, metadataOf, subjectOf } from './stripe-client.ts'
+import { idOf, unlessMissing, secondsOf, metadataOf, subjectOf } from './stripe-client.ts'
 import {
   invoicesOf,
   renewalState,
@@ -41,10 +40,7 @@ export async function findSubscription(
   client: Stripe,
   id: string,
 ): Promise<SubscriptionState | null> {
-  const subscription = await client.subscriptions.retrieve(id).catch((error: unknown) => {
-    if (isMissing(error)) return null
-    throw error
-  })
+  const subscription = await unlessMissing(client.subscriptions.retrieve(id))
   const subject = subjectOf(subscription?.metadata)
   if (!subscription || !subject) return null
   const item = itemOf(subscription)
@@ -101,13 +97,7 @@ const prorationDate = (item: Stripe.SubscriptionItem, at: Date): number =>
  */
 export async function upgrade(
   client: Stripe,
-  {
-    paymentId,
-    customer,
-    purchase,
-    subscriptionId,
-    at,
-  }: PaymentRequest & { subscriptionId: string; at: Date },
+  { paymentId, customer, purchase, subscriptionId, at }: UpgradeRequest,
 ): Promise<PaymentState> {
   if (purchase.kind !== 'plan') throw new Error('An upgrade is the purchase of a plan')
   const { organisationId, currency } = customer
@@ -122,11 +112,8 @@ export async function upgrade(
   if (isOnPlan) {
     throw new PaymentError('rejected', 'The subscription is already on this plan.')
   }
-  const price = await priceOfPlan(client, {
-    plan: purchase.plan,
-    currency,
-    amount: purchase.amount,
-  })
+  const { plan, amount } = purchase
+  const price = await priceOfPlan(client, { plan, currency, amount })
   // First and separately: Stripe rejects metadata in an update that waits for its payment. The invoice
   // contains the metadata of this moment.
   await client.subscriptions.update(
@@ -179,9 +166,8 @@ async function stateOfUpgrade(
 /** Sets the plan of the next renewal without a payment. */
 export async function setNextPlan(
   client: Stripe,
-  change: { subscriptionId: string; plan: SelfServicePlan; currency: Currency },
+  { subscriptionId, plan, currency }: NextPlan,
 ): Promise<void> {
-  const { subscriptionId, plan, currency } = change
   if (plan === 'starter') {
     await client.subscriptions.update(subscriptionId, { cancel_at_period_end: true })
     return
@@ -201,11 +187,9 @@ export async function setNextPlan(
 
 /** Ends a subscription at once. Invoices that were not paid can no longer be paid. */
 export async function endSubscription(client: Stripe, subscriptionId: string): Promise<void> {
-  try {
-    await client.subscriptions.cancel(subscriptionId, { prorate: false, invoice_now: false })
-  } catch (error) {
-    // Stripe no longer finds a subscription that has ended.
-    if (!isMissing(error)) throw error
-  }
+  // Stripe no longer finds a subscription that has ended.
+  await unlessMissing(
+    client.subscriptions.cancel(subscriptionId, { prorate: false, invoice_now: false }),
+  )
   await voidOpenInvoices(client, subscriptionId)
 }
