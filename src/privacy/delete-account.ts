@@ -2,18 +2,18 @@
 // scheduled together with the account.
 import { and, asc, eq, gt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
-import { database } from '../platform/db/database.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import { sendEmail } from '../mail/send.ts'
+import { accountDeletionEmail } from '../mail/templates.tsx'
+import { auditInsert, auditInsertForUser } from '../organisations/audit-log.ts'
+import { graceEnd } from '../organisations/grace-period.ts'
+import { organisationExists } from '../organisations/organisation-exists.ts'
 import { members, sessions, users } from '../platform/db/auth-schema.ts'
+import { database } from '../platform/db/database.ts'
 import { organisations } from '../platform/db/schema.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
-import { accountDeletionEmail } from '../mail/templates.tsx'
-import { sendEmail } from '../mail/send.ts'
-import { organisationStub } from '../credits/organisation-stub.ts'
-import { auditInsert, auditInsertForUser } from '../organisations/audit-log.ts'
 import type { UserRequest } from '../users/users.ts'
 import { suspendScheduled } from './delete-organisation.ts'
-import { organisationExists } from '../organisations/organisation-exists.ts'
-import { graceEnd } from '../organisations/grace-period.ts'
 
 /** What deleting an account does to the user's organisations. */
 export interface AccountDeletionPlan {

@@ -1,14 +1,14 @@
 // Deletes the pictures of a finished job at the request of its organisation.
+import { AppError } from '../domain/errors.ts'
+import { isFinal } from '../domain/job.ts'
+import { findJob } from '../jobs/job-store.ts'
+import { deletePictures } from '../jobs/pictures.ts'
+import { recorded } from '../organisations/audit-log.ts'
 import { requirePermission } from '../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../organisations/authorisation.ts'
 import { mayAccess } from '../organisations/workspace-rights.ts'
-import { recorded } from '../organisations/audit-log.ts'
-import { AppError } from '../domain/errors.ts'
-import { deletePictures } from '../jobs/pictures.ts'
-import { isFinal } from '../domain/job.ts'
-import { findJob } from '../jobs/job-store.ts'
-import { uploadKeyOf } from '../platform/signing/signed-url.ts'
 import { settingsOf } from '../platform/settings.ts'
+import { uploadKeyOf } from '../platform/signing/signed-url.ts'
 import { clearPictures } from './job-retention.ts'
 
 /**

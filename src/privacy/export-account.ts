@@ -1,15 +1,15 @@
 // Exports a user's own data as one JSON document: profile, sign-in methods, sessions and memberships.
 // Secrets and public keys are not part of it.
 import { eq } from 'drizzle-orm'
-import { database } from '../platform/db/database.ts'
-import { sessions, users } from '../platform/db/auth-schema.ts'
-import type { UserRequest } from '../users/users.ts'
 import { AppError } from '../domain/errors.ts'
 import { invitationsTo } from '../organisations/invitations.ts'
 import { membershipsOf } from '../organisations/members.ts'
+import { sessions, users } from '../platform/db/auth-schema.ts'
+import { database } from '../platform/db/database.ts'
+import { readPreferences } from '../users/notification-preferences.ts'
 import { listPasskeys } from '../users/passkeys.ts'
 import { countRecoveryCodes } from '../users/two-factor.ts'
-import { readPreferences } from '../users/notification-preferences.ts'
+import type { UserRequest } from '../users/users.ts'
 
 /** @throws AppError not_found */
 export async function exportAccount({ env, actor }: UserRequest): Promise<string> {

@@ -1,8 +1,9 @@
-// Streams a JSON document while it is created, so that only one page is in memory.
-import { log } from '../platform/log.ts'
+// Files that members export: streams a JSON document while it is created, so that only one page is in memory, and
+// records exports of lists, other than that of jobs, which has its filter.
 import { auditInsert } from '../organisations/audit-log.ts'
 import { requireMember } from '../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { log } from '../platform/log.ts'
 
 /** Streams the parts of a document. Creates each part when the reader pulls it. */
 export function streamOf(parts: AsyncGenerator<string>): ReadableStream<Uint8Array> {
@@ -24,37 +25,37 @@ export function streamOf(parts: AsyncGenerator<string>): ReadableStream<Uint8Arr
   })
 }
 
-/** `, "name": [rows]`, page by page. @param present what is exported of a row, by default all of it */
-export async function* arrayOf<Row extends object>(
-  name: string,
-  pages: AsyncIterable<Row[]>,
-  present: (row: Row) => object = (row) => row,
-) {
-  yield `,\n${JSON.stringify(name)}: [`
-  let separator = '\n'
-  for await (const page of pages) {
-    const rows = page.map((row) => JSON.stringify(present(row))).join(',\n')
-    if (rows) yield separator + rows
-    separator = ',\n'
-  }
-  yield '\n]'
+/** A page of a list, newest first, after the last row of the page before. */
+interface ListPage<Id> {
+  limit: number
+  beforeId: Id | undefined
 }
 
 /**
- * All pages of a list with a cursor.
- * @param read reads the page after `last`, the last row of the previous page
+ * `, "name": [rows]`, page by page.
+ * @param list.present what is exported of the rows of a page
  */
-export async function* pagesOf<Row>(
-  limit: number,
-  read: (last: Row | undefined) => Promise<Row[]>,
-): AsyncGenerator<Row[]> {
+export async function* arrayOf<Row extends { id: string | number }>(
+  name: string,
+  list: {
+    limit: number
+    read: (page: ListPage<Row['id']>) => Promise<Row[]>
+    present: (rows: Row[]) => object[] | Promise<object[]>
+  },
+) {
+  const { limit } = list
+  yield `,\n${JSON.stringify(name)}: [`
   let last: Row | undefined
   for (;;) {
-    const page = await read(last)
-    if (page.length > 0) yield page
-    if (page.length < limit) return
+    const page = await list.read({ limit, beforeId: last?.id })
+    const rows = await list.present(page)
+    if (rows.length > 0) {
+      yield (last ? ',\n' : '\n') + rows.map((row) => JSON.stringify(row)).join(',\n')
+    }
+    if (page.length < limit) break
     last = page.at(-1)
   }
+  yield '\n]'
 }
 
 /**
@@ -62,19 +63,15 @@ export async function* pagesOf<Row>(
  * @throws AppError not_found
  */
 export async function recordExport({
-  env,
-  actor,
-  organisationId,
   list,
+  ...request
 }: OrganisationRequest & {
   list: 'ledger' | 'deliveries' | 'request log' | 'audit log'
 }): Promise<void> {
-  await requireMember({ env, actor, organisationId })
-  await auditInsert(env, {
-    organisationId,
-    actor,
-    ...(list === 'ledger'
-      ? { action: 'ledger.exported' }
-      : { action: 'list.exported', details: { list } }),
-  })
+  await requireMember(request)
+  const entry =
+    list === 'ledger'
+      ? ({ action: 'ledger.exported' } as const)
+      : ({ action: 'list.exported', details: { list } } as const)
+  await auditInsert(request.env, { ...request, ...entry })
 }

@@ -1,7 +1,22 @@
 // Exports an organisation's data as one JSON document, without secrets and keys.
 import { findBillingAccount } from '../billing/billing-account.ts'
-import { paymentFields, termsFields } from '../billing/present-payment.ts'
 import { paymentsOf } from '../billing/payments.ts'
+import { paymentFields, termsFields } from '../billing/present-payment.ts'
+import type { LedgerEntry } from '../credits/ledger.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import { AppError } from '../domain/errors.ts'
+import { currencyOf } from '../domain/organisation.ts'
+import { presentListedJob } from '../jobs/present-job.ts'
+import { reasonForMembers } from '../jobs/processing/failure-record.ts'
+import { listJobRows } from '../jobs/reports/job-lists.ts'
+import { listApiKeys } from '../organisations/api-keys.ts'
+import { auditInsert, listAuditEntries } from '../organisations/audit-log.ts'
+import { requirePermission } from '../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { readTeam } from '../organisations/members.ts'
+import type { Member } from '../organisations/members.ts'
+import { findOrganisation } from '../organisations/organisations.ts'
+import type { InvitationRow } from '../platform/db/auth-schema.ts'
 import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
 import type {
   ApiKeyRow,
@@ -10,27 +25,12 @@ import type {
   OrganisationRow,
   WorkspaceRow,
 } from '../platform/db/schema.ts'
-import type { InvitationRow } from '../platform/db/auth-schema.ts'
-import { AppError } from '../domain/errors.ts'
-import { reasonForMembers } from '../jobs/processing/failure-record.ts'
-import { listJobRows } from '../jobs/reports/job-lists.ts'
-import { presentListedJob } from '../jobs/present-job.ts'
-import { organisationStub } from '../credits/organisation-stub.ts'
-import type { LedgerEntry } from '../credits/ledger.ts'
-import { currencyOf } from '../domain/organisation.ts'
+import type { EndpointRow, WebhookEventRow } from '../platform/db/webhook-schema.ts'
 import { linksFrom } from '../platform/signing/signed-url.ts'
 import type { LinkTo } from '../platform/signing/signed-url.ts'
-import type { EndpointRow, WebhookEventRow } from '../platform/db/webhook-schema.ts'
 import { listEndpoints } from '../webhooks/endpoints/endpoints.ts'
 import { attemptsBetween, eventsOf } from '../webhooks/event-reads.ts'
-import { listApiKeys } from '../organisations/api-keys.ts'
-import { auditInsert, listAuditEntries } from '../organisations/audit-log.ts'
-import { requirePermission } from '../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../organisations/authorisation.ts'
-import { arrayOf, pagesOf, streamOf } from './export-file.ts'
-import { readTeam } from '../organisations/members.ts'
-import type { Member } from '../organisations/members.ts'
-import { findOrganisation } from '../organisations/organisations.ts'
+import { arrayOf, streamOf } from './export-file.ts'
 
 const JOBS_PER_PAGE = 1_000
 /** Smaller pages: an event can have ten attempts of up to 1 KiB. */
@@ -79,67 +79,66 @@ async function* documentOf(
     webhook_endpoints: added.map(presentEndpoint),
     billing: presentBilling(await findBillingAccount(env, id)),
   }
-  const limit = ENTRIES_PER_PAGE
-  const entries = pagesOf<LedgerEntry>(limit, (last) =>
-    ledger.entries({ limit, ...(last && { before: last.id }) }),
-  )
-  const payments = pagesOf<PaymentRow>(limit, (last) =>
-    paymentsOf(env, id, { limit, beforeId: last?.id }),
-  )
-  const auditLog = pagesOf<AuditRow>(limit, (last) =>
-    listAuditEntries(env, id, { limit, beforeId: last?.id }),
-  )
   yield JSON.stringify(header, null, 2).slice(0, -2)
-  yield* arrayOf('jobs', exportedJobs(env, id, baseUrl))
-  yield* arrayOf('webhook_events', exportedEvents(env, id))
-  yield* arrayOf('ledger', entries, presentLedgerEntry)
-  yield* arrayOf('payments', payments, presentPayment)
-  yield* arrayOf('audit_log', auditLog, presentAuditEntry)
+  yield* arrayOf<JobRow>('jobs', {
+    limit: JOBS_PER_PAGE,
+    read: (page) => listJobRows({ env, organisationId: id, ...page }),
+    present: (jobs) => {
+      const linkTo = linksFrom(env, baseUrl)
+      return jobs.map((job) => presentExportedJob(linkTo, job))
+    },
+  })
+  yield* arrayOf<WebhookEventRow>('webhook_events', {
+    limit: EVENTS_PER_PAGE,
+    read: (page) => eventsOf(env, id, page),
+    present: (events) => presentEvents(env, id, events),
+  })
+  const limit = ENTRIES_PER_PAGE
+  yield* arrayOf<LedgerEntry>('ledger', {
+    limit,
+    read: async ({ beforeId }) =>
+      ledger.entries({ limit, ...(beforeId !== undefined && { before: beforeId }) }),
+    present: (entries) => entries.map(presentLedgerEntry),
+  })
+  yield* arrayOf<PaymentRow>('payments', {
+    limit,
+    read: (page) => paymentsOf(env, id, page),
+    present: (payments) => payments.map(presentPayment),
+  })
+  yield* arrayOf<AuditRow>('audit_log', {
+    limit,
+    read: (page) => listAuditEntries(env, id, page),
+    present: (entries) => entries.map(presentAuditEntry),
+  })
   yield '\n}\n'
 }
 
-async function* exportedJobs(env: Env, organisationId: string, baseUrl: string) {
-  const pages = pagesOf<JobRow>(JOBS_PER_PAGE, (last) =>
-    listJobRows({ env, organisationId, limit: JOBS_PER_PAGE, beforeId: last?.id }),
+async function presentEvents(env: Env, organisationId: string, events: WebhookEventRow[]) {
+  const [newest, oldest] = [events[0], events.at(-1)]
+  if (!newest || !oldest) return []
+  const range = { first: oldest.id, last: newest.id }
+  const attempts = Map.groupBy(
+    await attemptsBetween(env, organisationId, range),
+    ({ eventId }) => eventId,
   )
-  for await (const page of pages) {
-    const linkTo = linksFrom(env, baseUrl)
-    yield page.map((job) => presentExportedJob(linkTo, job))
-  }
-}
-
-async function* exportedEvents(env: Env, organisationId: string) {
-  const limit = EVENTS_PER_PAGE
-  const pages = pagesOf<WebhookEventRow>(limit, (last) =>
-    eventsOf(env, organisationId, { limit, beforeId: last?.id }),
-  )
-  for await (const page of pages) {
-    const [newest, oldest] = [page[0], page.at(-1)]
-    if (!newest || !oldest) continue
-    const range = { first: oldest.id, last: newest.id }
-    const attempts = Map.groupBy(
-      await attemptsBetween(env, organisationId, range),
-      ({ eventId }) => eventId,
-    )
-    yield page.map((event) => ({
-      id: event.id,
-      job_id: event.jobId,
-      type: event.type,
-      url: event.url,
-      endpoint_id: event.endpointId,
-      status: event.status,
-      created_at: event.createdAt.toISOString(),
-      attempts: (attempts.get(event.id) ?? []).map((attempt) => ({
-        number: attempt.number,
-        at: attempt.at.toISOString(),
-        duration_ms: attempt.durationMs,
-        response_status: attempt.responseStatus,
-        response_headers: attempt.responseHeaders,
-        response_body: attempt.responseBody,
-        error: attempt.error,
-      })),
-    }))
-  }
+  return events.map((event) => ({
+    id: event.id,
+    job_id: event.jobId,
+    type: event.type,
+    url: event.url,
+    endpoint_id: event.endpointId,
+    status: event.status,
+    created_at: event.createdAt.toISOString(),
+    attempts: (attempts.get(event.id) ?? []).map((attempt) => ({
+      number: attempt.number,
+      at: attempt.at.toISOString(),
+      duration_ms: attempt.durationMs,
+      response_status: attempt.responseStatus,
+      response_headers: attempt.responseHeaders,
+      response_body: attempt.responseBody,
+      error: attempt.error,
+    })),
+  }))
 }
 
 const presentOrganisation = (organisation: OrganisationRow, defaultUrl: string | null) => ({

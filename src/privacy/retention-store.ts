@@ -4,9 +4,8 @@ import { and, eq, gte, inArray, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { getTableConfig } from 'drizzle-orm/sqlite-core'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
-import { database } from '../platform/db/database.ts'
-import type { Database } from '../platform/db/database.ts'
-import { forEachShard } from '../platform/db/shards.ts'
+import { PAYMENT_PROVIDERS } from '../domain/billing.ts'
+import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
 import {
   challenges,
   invitations,
@@ -16,13 +15,14 @@ import {
   verifications,
 } from '../platform/db/auth-schema.ts'
 import { paymentEvents, payments, sandboxPayments } from '../platform/db/billing-schema.ts'
+import { database } from '../platform/db/database.ts'
+import type { Database } from '../platform/db/database.ts'
 import { apiKeys, auditLog } from '../platform/db/schema.ts'
+import { forEachShard } from '../platform/db/shards.ts'
 import { jobStatistics, jobStatisticsDays } from '../platform/db/statistics-schema.ts'
-import { webhookAttempts, failingReceivers, webhookEvents } from '../platform/db/webhook-schema.ts'
-import { PAYMENT_PROVIDERS } from '../domain/billing.ts'
+import { failingReceivers, webhookAttempts, webhookEvents } from '../platform/db/webhook-schema.ts'
 import { firstIdSince } from '../platform/ids.ts'
 import type { Prefix } from '../platform/ids.ts'
-import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
 
 /** The maximum number of rows that one statement deletes. */
 const BATCH = 500
@@ -33,74 +33,59 @@ const UNDELIVERED_DAYS = 7
 interface OldRows {
   table: SQLiteTable
   /** Whether the table is in the jobs databases. */
-  isSharded?: boolean
+  isSharded: boolean
   where: (slice: number) => SQL | undefined
 }
 
+const inAccounts = (table: SQLiteTable, where: OldRows['where']): OldRows => ({
+  table,
+  isSharded: false,
+  where,
+})
+const inShards = (table: SQLiteTable, where: OldRows['where']): OldRows => ({
+  table,
+  isSharded: true,
+  where,
+})
+
 /** Tables with an index by age. */
 const INDEXED: Record<string, OldRows> = {
-  webhookAttempts: {
-    table: webhookAttempts,
-    isSharded: true,
-    where: () => lt(webhookAttempts.eventId, cutoffId('evt', 'webhooks')),
-  },
-  webhookEvents: {
-    table: webhookEvents,
-    isSharded: true,
-    where: () => {
-      const undeliveredAt = cutoff('webhooks') - UNDELIVERED_DAYS * DAY_MS
-      return sql`${webhookEvents.id} < ${cutoffId('evt', 'webhooks')}
-        and (${webhookEvents.status} in ('delivered', 'failed')
-          or ${webhookEvents.id} < ${firstIdSince('evt', undeliveredAt)})`
-    },
-  },
-  auditLog: { table: auditLog, where: () => lt(auditLog.id, cutoffId('aud', 'auditLog')) },
-  statistics: {
-    table: jobStatistics,
-    isSharded: true,
-    where: () => lt(jobStatistics.day, cutoffDay()),
-  },
-  statisticsDays: {
-    table: jobStatisticsDays,
-    isSharded: true,
-    where: () => lt(jobStatisticsDays.day, cutoffDay()),
-  },
+  webhookAttempts: inShards(webhookAttempts, () =>
+    lt(webhookAttempts.eventId, cutoffId('evt', 'webhooks')),
+  ),
+  webhookEvents: inShards(webhookEvents, () => {
+    const undeliveredAt = cutoff('webhooks') - UNDELIVERED_DAYS * DAY_MS
+    return sql`${webhookEvents.id} < ${cutoffId('evt', 'webhooks')}
+      and (${webhookEvents.status} in ('delivered', 'failed')
+        or ${webhookEvents.id} < ${firstIdSince('evt', undeliveredAt)})`
+  }),
+  auditLog: inAccounts(auditLog, () => lt(auditLog.id, cutoffId('aud', 'auditLog'))),
+  statistics: inShards(jobStatistics, () => lt(jobStatistics.day, cutoffDay())),
+  statisticsDays: inShards(jobStatisticsDays, () => lt(jobStatisticsDays.day, cutoffDay())),
   // The ids of messages that their provider no longer repeats. The index by age begins with the provider.
-  paymentEvents: {
-    table: paymentEvents,
-    where: () =>
-      and(
-        inArray(paymentEvents.provider, [...PAYMENT_PROVIDERS]),
-        isBefore(paymentEvents.createdAt, 'paymentEvents'),
-      ),
-  },
-  unpaidPayments: {
-    table: payments,
-    where: () =>
-      and(
-        inArray(payments.status, ['failed', 'expired']),
-        lt(payments.id, cutoffId('pay', 'unpaidPayments')),
-      ),
-  },
-  // A declined renewal, which has no payment of the service, can still be paid.
-  sandboxPayments: {
-    table: sandboxPayments,
-    // Repeats the condition of the partial index.
-    where: () =>
-      and(
-        sql`status <> 'paid' and payment_id is not null`,
-        isBefore(sandboxPayments.createdAt, 'sandboxPayments'),
-      ),
-  },
-  invitations: {
-    table: invitations,
-    where: () =>
-      and(
-        lt(invitations.id, cutoffId('inv', 'expired')),
-        isBefore(invitations.expiresAt, 'expired'),
-      ),
-  },
-  challenges: { table: challenges, where: () => lt(challenges.expiresAt, new Date()) },
+  paymentEvents: inAccounts(paymentEvents, () =>
+    and(
+      inArray(paymentEvents.provider, [...PAYMENT_PROVIDERS]),
+      isBefore(paymentEvents.createdAt, 'paymentEvents'),
+    ),
+  ),
+  unpaidPayments: inAccounts(payments, () =>
+    and(
+      inArray(payments.status, ['failed', 'expired']),
+      lt(payments.id, cutoffId('pay', 'unpaidPayments')),
+    ),
+  ),
+  sandboxPayments: inAccounts(sandboxPayments, () =>
+    and(
+      // Repeats the condition of the partial index. A renewal, which has no payment id, can still be paid.
+      sql`status <> 'paid' and payment_id is not null`,
+      isBefore(sandboxPayments.createdAt, 'sandboxPayments'),
+    ),
+  ),
+  invitations: inAccounts(invitations, () =>
+    and(lt(invitations.id, cutoffId('inv', 'expired')), isBefore(invitations.expiresAt, 'expired')),
+  ),
+  challenges: inAccounts(challenges, () => lt(challenges.expiresAt, new Date())),
 }
 
 /**
@@ -108,44 +93,34 @@ const INDEXED: Record<string, OldRows> = {
  * consecutive runs check all rows.
  */
 const SLICED: Record<string, OldRows> = {
-  sessions: {
-    table: sessions,
-    where: (slice) => and(uuidSlice(sessions.id, slice), isBefore(sessions.expiresAt, 'expired')),
-  },
-  verifications: {
-    table: verifications,
-    where: (slice) =>
-      and(uuidSlice(verifications.id, slice), isBefore(verifications.expiresAt, 'expired')),
-  },
+  sessions: inAccounts(sessions, (slice) =>
+    and(uuidSlice(sessions.id, slice), isBefore(sessions.expiresAt, 'expired')),
+  ),
+  verifications: inAccounts(verifications, (slice) =>
+    and(uuidSlice(verifications.id, slice), isBefore(verifications.expiresAt, 'expired')),
+  ),
   // Sign-ups whose address was never verified, with their logins, sessions and onboarding.
-  users: {
-    table: users,
-    where: (slice) =>
-      and(
-        timeSlice(users.id, 'usr', 'expired', slice),
-        eq(users.emailVerified, false),
-        sql`not exists (select 1 from ${members} where ${members.userId} = ${users.id})`,
-      ),
-  },
-  apiKeys: {
-    table: apiKeys,
-    where: (slice) =>
-      and(
-        timeSlice(apiKeys.id, 'key', 'revokedKeys', slice),
-        isBefore(apiKeys.revokedAt, 'revokedKeys'),
-      ),
-  },
+  users: inAccounts(users, (slice) =>
+    and(
+      timeSlice(users.id, 'usr', 'expired', slice),
+      eq(users.emailVerified, false),
+      sql`not exists (select 1 from ${members} where ${members.userId} = ${users.id})`,
+    ),
+  ),
+  apiKeys: inAccounts(apiKeys, (slice) =>
+    and(
+      timeSlice(apiKeys.id, 'key', 'revokedKeys', slice),
+      isBefore(apiKeys.revokedAt, 'revokedKeys'),
+    ),
+  ),
   // Failing endpoints without a recent delivery. The deletion enables disabled ones.
-  failingReceivers: {
-    table: failingReceivers,
-    isSharded: true,
-    where: (slice) =>
-      and(
-        timeSlice(failingReceivers.organisationId, 'org', 'failingReceivers', slice),
-        sql`max(${failingReceivers.failingSince}, ${failingReceivers.busyUntil},
-          coalesce(${failingReceivers.disabledAt}, 0)) < ${cutoff('failingReceivers')}`,
-      ),
-  },
+  failingReceivers: inShards(failingReceivers, (slice) =>
+    and(
+      timeSlice(failingReceivers.organisationId, 'org', 'failingReceivers', slice),
+      sql`max(${failingReceivers.failingSince}, ${failingReceivers.busyUntil},
+        coalesce(${failingReceivers.disabledAt}, 0)) < ${cutoff('failingReceivers')}`,
+    ),
+  ),
 }
 export const SLICES = 16
 
@@ -200,7 +175,7 @@ const digit = (slice: number) => slice.toString(SLICES)
  */
 async function deleteRows(
   env: Env,
-  { table, isSharded = false, where }: OldRows,
+  { table, isSharded, where }: OldRows,
   slice: number,
 ): Promise<number> {
   const { columns, primaryKeys } = getTableConfig(table)

@@ -1,12 +1,21 @@
 // Deletes the data of organisations and accounts whose grace period is over, a bounded amount in each
 // run. Every step can be repeated and the row itself is deleted last, so the next run continues after a
 // crash.
-import { SYSTEM } from '../domain/actor.ts'
 import { eq, inArray, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { closeBilling } from '../billing/billing-account.ts'
-import { database } from '../platform/db/database.ts'
-import { jobsDatabase } from '../platform/db/shards.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import { SYSTEM } from '../domain/actor.ts'
+import { isFinal } from '../domain/job.ts'
+import { withdrawAllPending } from '../jobs/cancel.ts'
+import { deleteJobs, findJobsOf } from '../jobs/job-store.ts'
+import { deletePictures } from '../jobs/pictures.ts'
+import { deleteStatistics } from '../jobs/reports/daily-statistics.ts'
+import {
+  anonymiseAuditEntries,
+  auditInsert,
+  deleteAuditEntries,
+} from '../organisations/audit-log.ts'
 import {
   invitations,
   members,
@@ -14,6 +23,8 @@ import {
   users,
   verifications,
 } from '../platform/db/auth-schema.ts'
+import { database } from '../platform/db/database.ts'
+import { deleteExpiredRateLimits } from '../platform/db/rate-limits.ts'
 import {
   apiKeys,
   auditLog,
@@ -21,27 +32,16 @@ import {
   organisations,
   workspaces,
 } from '../platform/db/schema.ts'
+import type { OrganisationRow } from '../platform/db/schema.ts'
+import { jobsDatabase } from '../platform/db/shards.ts'
 import {
   failingReceivers,
   formerFailingOrigins,
   formerWebhookEndpoints,
   webhookEndpoints,
 } from '../platform/db/webhook-schema.ts'
-import type { OrganisationRow } from '../platform/db/schema.ts'
-import { withdrawAllPending } from '../jobs/cancel.ts'
-import { deletePictures } from '../jobs/pictures.ts'
-import { isFinal } from '../domain/job.ts'
-import { deleteStatistics } from '../jobs/reports/daily-statistics.ts'
-import { deleteJobs, findJobsOf } from '../jobs/job-store.ts'
 import { log } from '../platform/log.ts'
-import { organisationStub } from '../credits/organisation-stub.ts'
 import { deleteEvents } from '../webhooks/event-store.ts'
-import {
-  anonymiseAuditEntries,
-  auditInsert,
-  deleteAuditEntries,
-} from '../organisations/audit-log.ts'
-import { deleteExpiredRateLimits } from '../platform/db/rate-limits.ts'
 
 /** The time in which requests and deliveries end that started within the grace period. */
 const MARGIN_MS = 60_000
