@@ -1,16 +1,16 @@
-// Puts a plan into force: the plan of the organisation and the rate limit that follows from it.
+// Puts a plan into force: the plan of the organisation and the rate limit that follows from it, and the
+// subscription of a paid plan.
 import { and, eq, ne, sql } from 'drizzle-orm'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import type { CreditAccount } from '../credits/organisation-stub.ts'
+import { SYSTEM } from '../domain/actor.ts'
+import type { Plan } from '../domain/organisation.ts'
 import { auditInsert } from '../organisations/audit-log.ts'
 import { requireOperator } from '../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { database, IF_CHANGED } from '../platform/db/database.ts'
 import { organisations } from '../platform/db/schema.ts'
-import type { Plan } from '../domain/organisation.ts'
-import { organisationStub } from '../credits/organisation-stub.ts'
-import type { CreditAccount } from '../credits/organisation-stub.ts'
-import { rateLimitOf, isSelfServicePlan } from './plans.ts'
-import type { PaymentRow } from '../platform/db/billing-schema.ts'
-import { SYSTEM } from '../domain/actor.ts'
 import { log } from '../platform/log.ts'
 import {
   endSubscription,
@@ -19,8 +19,9 @@ import {
   replaceSubscription,
   saveBillingAccount,
 } from './billing-account.ts'
-import { providerNamed } from './choose-provider.ts'
 import type { BillingTask } from './billing-account.ts'
+import { providerNamed } from './choose-provider.ts'
+import { isSelfServicePlan, rateLimitOf } from './plans.ts'
 
 /**
  * Sets the plan of an organisation and, unless an operator has set another one, its rate limit. Only

@@ -3,7 +3,7 @@
 import { eq } from 'drizzle-orm'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import type { EnterpriseTerms } from '../domain/billing.ts'
-import { AppError } from '../domain/errors.ts'
+import { AppError, invalid } from '../domain/errors.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import type { Currency } from '../domain/organisation.ts'
 import { auditInsert, changedDetails } from '../organisations/audit-log.ts'
@@ -130,5 +130,3 @@ export async function updateAutoReload({
   // Runs even if nothing changed: an earlier equal request may have failed before this step.
   await organisationStub(env, organisationId).resetAutoReload({ organisationId })
 }
-
-const invalid = (message: string) => new AppError('validation_error', message)

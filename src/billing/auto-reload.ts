@@ -2,29 +2,29 @@
 // is stored before anything is called, so that there are never two at a time, and an interrupted attempt
 // is repeated with the same payment id, for which the provider charges once.
 import { and, eq } from 'drizzle-orm'
-import { auditInsert } from '../organisations/audit-log.ts'
-import { database, IF_CHANGED } from '../platform/db/database.ts'
-import { organisations } from '../platform/db/schema.ts'
-import type { PaymentRow } from '../platform/db/billing-schema.ts'
-import type { OrganisationRow } from '../platform/db/schema.ts'
+import type { OwnAccount } from '../credits/organisation-stub.ts'
 import { SYSTEM } from '../domain/actor.ts'
 import { monthOf, monthStart } from '../domain/month.ts'
 import { currencyOf } from '../domain/organisation.ts'
-import { newId } from '../platform/ids.ts'
 import {
   autoReloadFailedEmail,
   autoReloadLimitEmail,
   autoReloadOffEmail,
 } from '../mail/billing-mail.ts'
+import { auditInsert } from '../organisations/audit-log.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
+import { database, IF_CHANGED } from '../platform/db/database.ts'
+import { organisations } from '../platform/db/schema.ts'
+import type { OrganisationRow } from '../platform/db/schema.ts'
+import { newId } from '../platform/ids.ts'
 import { autoReloadSettings, isReloadDue } from './auto-reload-settings.ts'
 import { findBillingAccount } from './billing-account.ts'
 import type { AutoReloadState, BillingState } from './billing-state.ts'
 import { chargeableProvider } from './choose-provider.ts'
-import type { OwnAccount } from '../credits/organisation-stub.ts'
-import { mailOwners } from './notices.ts'
 import { formatMoney } from './money.ts'
-import { autoReloadSpent, findPayment } from './payments.ts'
+import { mailOwners } from './notices.ts'
 import type { PaymentProvider } from './payment-provider.ts'
+import { autoReloadSpent, findPayment } from './payments.ts'
 import { LOST_AFTER_MS } from './refresh-payment.ts'
 import { startPayment } from './start-payment.ts'
 

@@ -4,7 +4,7 @@ import { and, eq, isNull, lt, or, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { CreditAccount } from '../credits/organisation-stub.ts'
 import { consolePath } from '../domain/console-path.ts'
-import { AppError } from '../domain/errors.ts'
+import { invalid } from '../domain/errors.ts'
 import { monthStart } from '../domain/month.ts'
 import { requirePermission } from '../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../organisations/authorisation.ts'
@@ -181,10 +181,7 @@ export async function openPortal({
 }: OrganisationRequest & { baseUrl: string }): Promise<string> {
   const customer = await findCustomer(request)
   if (!customer) {
-    throw new AppError(
-      'validation_error',
-      'Billing details can be changed after the first payment.',
-    )
+    throw invalid('Billing details can be changed after the first payment.')
   }
   return customer.provider.portalUrl({
     customerId: customer.customerId,

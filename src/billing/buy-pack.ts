@@ -1,7 +1,7 @@
 // Buys a pack of credits through the provider's payment page, and what every purchase checks first.
 import { organisationStub } from '../credits/organisation-stub.ts'
 import type { EnterpriseTerms } from '../domain/billing.ts'
-import { AppError } from '../domain/errors.ts'
+import { AppError, invalid } from '../domain/errors.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import { requirePermission } from '../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../organisations/authorisation.ts'
@@ -127,5 +127,3 @@ export function requireCurrentPrice(
   if (shown.amount !== price)
     throw invalid('The price has changed. Check the new price and try again.')
 }
-
-const invalid = (message: string) => new AppError('validation_error', message)

@@ -1,27 +1,27 @@
 // Changes the plan of an organisation. The first plan is bought on the provider's payment page, an
 // upgrade is charged at once, and a downgrade applies at the end of the period.
-import { auditInsert } from '../organisations/audit-log.ts'
-import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
-import type { OrganisationRow } from '../platform/db/schema.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
 import { SYSTEM } from '../domain/actor.ts'
-import { AppError } from '../domain/errors.ts'
+import { AppError, invalid } from '../domain/errors.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import type { Currency } from '../domain/organisation.ts'
+import { auditInsert } from '../organisations/audit-log.ts'
+import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
+import type { OrganisationRow } from '../platform/db/schema.ts'
 import { applyPlan } from './apply-plan.ts'
 import {
+  findBillableOrganisation,
   findBillingAccount,
   updateSubscription,
-  findBillableOrganisation,
 } from './billing-account.ts'
 import { openCheckout, requireBuyer, requireCurrentPrice } from './buy-pack.ts'
 import type { PurchaseRequest } from './buy-pack.ts'
 import { providerNamed } from './choose-provider.ts'
-import { organisationStub } from '../credits/organisation-stub.ts'
-import { openPlanPayment, hasProviderAmount } from './payments.ts'
+import type { PaymentProvider } from './payment-provider.ts'
+import { hasProviderAmount, openPlanPayment } from './payments.ts'
 import { isSelfServicePlan, PLAN_CHOICES, PLAN_TERMS, SELF_SERVICE_PLANS } from './plans.ts'
 import type { SelfServicePlan } from './plans.ts'
-import type { PaymentProvider } from './payment-provider.ts'
 import { refreshPayment } from './refresh-payment.ts'
 import { startPayment } from './start-payment.ts'
 import { syncSubscription } from './subscription.ts'
@@ -83,7 +83,7 @@ export async function changePlan(
   const { provider, ...buyer } = await requireBuyer(request)
   const plan = SELF_SERVICE_PLANS.find((one) => one === name)
   if (plan === undefined) {
-    throw new AppError('validation_error', `The plan must be one of ${PLAN_CHOICES}.`)
+    throw invalid(`The plan must be one of ${PLAN_CHOICES}.`)
   }
   const fee = PLAN_TERMS[plan].monthlyFee[currencyOf(buyer.organisation.regionCode)]
   requireCurrentPrice(request, buyer.organisation, fee)
@@ -97,7 +97,7 @@ export async function changePlan(
   if (!organisation) throw new AppError('not_found')
   const { plan: current } = organisation
   if (!isSelfServicePlan(current)) {
-    throw new AppError('validation_error', 'Contact support to change this plan.')
+    throw invalid('Contact support to change this plan.')
   }
   const order = { ...request, organisation, provider, current, plan, confirmed }
   if (hasSubscription(billing)) return changeSubscription(order, billing)
@@ -118,16 +118,13 @@ async function changeSubscription(order: Order, subscription: Subscription): Pro
     return scheduleChange(order, subscription)
   }
   if (subscription.subscriptionStatus === 'past_due') {
-    throw new AppError(
-      'validation_error',
-      'The last payment has failed. Update the payment method, then change the plan.',
-    )
+    throw invalid('The last payment has failed. Update the payment method, then change the plan.')
   }
   const quote = await quoteOf(order, subscription)
   if (!order.confirmed) return { kind: 'quote', quote }
   const age = Date.now() - order.confirmed.at.getTime()
   if (quote.amount !== order.confirmed.amount || age < 0 || age > QUOTE_TTL_MS) {
-    throw new AppError('validation_error', 'The price has changed. Start the upgrade again.')
+    throw invalid('The price has changed. Start the upgrade again.')
   }
   return { kind: 'payment', payment: await payPlan(order, { ...subscription, quote }) }
 }

@@ -1,11 +1,11 @@
-// Chooses the payment provider.
+// Chooses the payment provider: of new payments, of existing ones, and of charges without the customer.
 import type { PaymentProviderName } from '../domain/billing.ts'
+import type { BillingAccountRow } from '../platform/db/billing-schema.ts'
 import { isPublicUrl } from '../platform/public-deployment.ts'
 import { settingsOf } from '../platform/settings.ts'
 import type { PaymentProvider } from './payment-provider.ts'
 import { sandbox } from './sandbox/sandbox.ts'
 import { stripe } from './stripe/stripe.ts'
-import type { BillingAccountRow } from '../platform/db/billing-schema.ts'
 
 /** Tests replace the entries. */
 export const PROVIDERS: Record<PaymentProviderName, (env: Env) => PaymentProvider> = {
@@ -46,10 +46,6 @@ export function chargeableProvider(
   billing: BillingAccountRow | undefined,
 ): PaymentProvider | null {
   const provider = configuredProvider(env)
-  const isStored =
-    billing !== undefined &&
-    billing.customerId !== null &&
-    billing.paymentMethod !== null &&
-    billing.provider === provider?.name
-  return isStored ? provider : null
+  const isStored = billing?.customerId && billing.paymentMethod
+  return isStored && billing.provider === provider?.name ? provider : null
 }

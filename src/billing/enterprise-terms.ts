@@ -1,19 +1,19 @@
 // The plan `enterprise`: terms that operators agree with an organisation, and its monthly credits. The
 // monthly fee is invoiced outside this service.
 import { eq } from 'drizzle-orm'
-import { auditInsert, changedDetails } from '../organisations/audit-log.ts'
-import { requireOperator } from '../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../organisations/authorisation.ts'
-import { database, IF_CHANGED } from '../platform/db/database.ts'
-import { billingAccounts } from '../platform/db/billing-schema.ts'
-import { organisations } from '../platform/db/schema.ts'
+import { organisationStub } from '../credits/organisation-stub.ts'
 import type { EnterpriseTerms } from '../domain/billing.ts'
 import { AppError } from '../domain/errors.ts'
 import { monthOf, monthStart } from '../domain/month.ts'
 import { currencyOf } from '../domain/organisation.ts'
-import { providerNamed } from './choose-provider.ts'
-import { organisationStub } from '../credits/organisation-stub.ts'
+import { auditInsert, changedDetails } from '../organisations/audit-log.ts'
+import { requireOperator } from '../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { billingAccounts } from '../platform/db/billing-schema.ts'
+import { database, IF_CHANGED } from '../platform/db/database.ts'
+import { organisations } from '../platform/db/schema.ts'
 import type { BillingTask } from './billing-account.ts'
+import { providerNamed } from './choose-provider.ts'
 
 /** The ledger reference of a month's grant is this and the month, such as `terms:2026-11`. */
 export const TERMS_REFERENCE = 'terms:'

@@ -2,6 +2,7 @@
 // grant, and that a limit of credits is nearly reached, once a month. Reserved credits are left of the balance,
 // since they return if their jobs fail. They count for a limit, since it rejects submissions that exceed it
 // together with them. The owners are informed about payments and their plan.
+import type { OwnAccount } from '../credits/organisation-stub.ts'
 import { nextMonth } from '../domain/credit-limit.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import {
@@ -13,7 +14,6 @@ import {
 } from '../mail/billing-mail.ts'
 import { mailMembers } from '../mail/mail-members.ts'
 import type { MemberEmail } from '../mail/templates.tsx'
-import type { OwnAccount } from '../credits/organisation-stub.ts'
 import { thresholdOf } from './auto-reload-settings.ts'
 import { claimGraceMail, findBillableOrganisation, releaseGraceMail } from './billing-account.ts'
 import type { BillingState } from './billing-state.ts'

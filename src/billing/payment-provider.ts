@@ -142,10 +142,7 @@ export interface ProviderEvent {
 export interface ListedEvent {
   id: string
   createdAt: Date
-  /**
-   * Finds out what has changed.
-   * @returns null when the event does not concern this service
-   */
+  /** Finds out what has changed. @returns null when the event does not concern this service */
   read: () => Promise<ProviderEvent | null>
 }
 

@@ -6,7 +6,7 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { SYSTEM } from '../domain/actor.ts'
 import type { Actor } from '../domain/actor.ts'
 import type { PaymentStatus } from '../domain/billing.ts'
-import { AppError } from '../domain/errors.ts'
+import { invalid } from '../domain/errors.ts'
 import type { Plan } from '../domain/organisation.ts'
 import { auditInsert } from '../organisations/audit-log.ts'
 import { payments } from '../platform/db/billing-schema.ts'
@@ -62,10 +62,7 @@ export async function insertPayment(
       : await findPaymentByReference(env, { provider, reference: providerReference })
   // The unique index on open upgrades: two at once would both grant credits for one change of plan.
   if (!stored) {
-    throw new AppError(
-      'validation_error',
-      'Another change of the plan is in progress. Try again in a minute.',
-    )
+    throw invalid('Another change of the plan is in progress. Try again in a minute.')
   }
   return stored
 }

@@ -1,6 +1,5 @@
 // Plans, packs and prices: the only place that contains them. Amounts are whole minor units (cents,
 // paise) and exclude tax.
-import { z } from 'zod'
 import type { EnterpriseTerms } from '../domain/billing.ts'
 import { currencyOf } from '../domain/organisation.ts'
 import type { Currency, Plan, Region } from '../domain/organisation.ts'
@@ -18,62 +17,53 @@ const LIST = new Intl.ListFormat('en-GB')
 export const PLAN_CHOICES = LIST.format(SELF_SERVICE_PLANS)
 export const PACK_CHOICES = LIST.format(PACKS.map((pack) => pack.toLocaleString('en-US')))
 
-const amount = z.int().min(0)
-const Prices = z.strictObject({ INR: amount, USD: amount, EUR: amount })
+type Prices = Record<Currency, number>
 
-const PlanTerms = z.strictObject({
+interface PlanTerms {
   /** Minor units per month. 0: no subscription. */
-  monthlyFee: Prices,
+  monthlyFee: Prices
   /** Credits granted with each monthly payment. They do not expire. */
-  includedCredits: z.int().min(0),
-  rateLimitPerMinute: z.int().min(1),
-  /** The price of one further credit. The tier of a pack's size applies to the whole pack. */
-  tiers: z
-    .array(z.strictObject({ fromCredits: z.int().min(1), price: Prices }))
-    .min(1)
-    .refine(([first]) => first?.fromCredits === 1, 'the first tier must start at 1 credit')
-    .refine(
-      (tiers) =>
-        tiers.every(({ fromCredits }, at) => fromCredits > (tiers[at - 1]?.fromCredits ?? 0)),
-      'the tiers must be in ascending order',
-    ),
-})
-type PlanTerms = z.infer<typeof PlanTerms>
+  includedCredits: number
+  rateLimitPerMinute: number
+  /**
+   * The price of one further credit, in ascending order from 1 credit. The tier of a pack's size applies to the
+   * whole pack.
+   */
+  tiers: { fromCredits: number; price: Prices }[]
+}
 
-export const PLAN_TERMS: Record<SelfServicePlan, PlanTerms> = z
-  .record(z.enum(SELF_SERVICE_PLANS), PlanTerms)
-  .parse({
-    starter: {
-      monthlyFee: { INR: 0, USD: 0, EUR: 0 },
-      includedCredits: 0,
-      rateLimitPerMinute: 60,
-      tiers: [
-        { fromCredits: 1, price: { INR: 700, USD: 8, EUR: 8 } },
-        { fromCredits: 2_000, price: { INR: 610, USD: 7, EUR: 7 } },
-        { fromCredits: 10_000, price: { INR: 520, USD: 6, EUR: 6 } },
-      ],
-    },
-    growth: {
-      monthlyFee: { INR: 399_900, USD: 4_900, EUR: 4_900 },
-      includedCredits: 750,
-      rateLimitPerMinute: 300,
-      tiers: [
-        { fromCredits: 1, price: { INR: 610, USD: 7, EUR: 7 } },
-        { fromCredits: 2_000, price: { INR: 520, USD: 6, EUR: 6 } },
-        { fromCredits: 10_000, price: { INR: 430, USD: 5, EUR: 5 } },
-      ],
-    },
-    scale: {
-      monthlyFee: { INR: 2_499_900, USD: 29_900, EUR: 29_900 },
-      includedCredits: 6_000,
-      rateLimitPerMinute: 1_200,
-      tiers: [
-        { fromCredits: 1, price: { INR: 520, USD: 6, EUR: 6 } },
-        { fromCredits: 2_000, price: { INR: 430, USD: 5, EUR: 5 } },
-        { fromCredits: 10_000, price: { INR: 350, USD: 4, EUR: 4 } },
-      ],
-    },
-  } satisfies Record<SelfServicePlan, PlanTerms>)
+export const PLAN_TERMS: Record<SelfServicePlan, PlanTerms> = {
+  starter: {
+    monthlyFee: { INR: 0, USD: 0, EUR: 0 },
+    includedCredits: 0,
+    rateLimitPerMinute: 60,
+    tiers: [
+      { fromCredits: 1, price: { INR: 700, USD: 8, EUR: 8 } },
+      { fromCredits: 2_000, price: { INR: 610, USD: 7, EUR: 7 } },
+      { fromCredits: 10_000, price: { INR: 520, USD: 6, EUR: 6 } },
+    ],
+  },
+  growth: {
+    monthlyFee: { INR: 399_900, USD: 4_900, EUR: 4_900 },
+    includedCredits: 750,
+    rateLimitPerMinute: 300,
+    tiers: [
+      { fromCredits: 1, price: { INR: 610, USD: 7, EUR: 7 } },
+      { fromCredits: 2_000, price: { INR: 520, USD: 6, EUR: 6 } },
+      { fromCredits: 10_000, price: { INR: 430, USD: 5, EUR: 5 } },
+    ],
+  },
+  scale: {
+    monthlyFee: { INR: 2_499_900, USD: 29_900, EUR: 29_900 },
+    includedCredits: 6_000,
+    rateLimitPerMinute: 1_200,
+    tiers: [
+      { fromCredits: 1, price: { INR: 520, USD: 6, EUR: 6 } },
+      { fromCredits: 2_000, price: { INR: 430, USD: 5, EUR: 5 } },
+      { fromCredits: 10_000, price: { INR: 350, USD: 4, EUR: 4 } },
+    ],
+  },
+}
 
 /** Whether customers can choose the plan themselves. */
 export const isSelfServicePlan = (plan: Plan): plan is SelfServicePlan => plan !== 'enterprise'
@@ -88,10 +78,7 @@ const termsOf = (plan: Plan): PlanTerms => PLAN_TERMS[isSelfServicePlan(plan) ? 
 /** The name of a plan for display, such as "Growth". */
 export const nameOfPlan = (plan: Plan): string => plan.charAt(0).toUpperCase() + plan.slice(1)
 
-/**
- * The price of a pack, minor units.
- * @param terms of an organisation on the plan `enterprise`
- */
+/** The price of a pack, minor units. @param terms of an organisation on the plan `enterprise` */
 export function priceOfPack({
   pack,
   plan,

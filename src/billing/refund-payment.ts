@@ -1,17 +1,17 @@
 // Refunds a payment at the request of an operator.
 import { and, eq } from 'drizzle-orm'
+import { organisationStub } from '../credits/organisation-stub.ts'
+import type { Actor } from '../domain/actor.ts'
+import { AppError, invalid } from '../domain/errors.ts'
 import { auditInsert } from '../organisations/audit-log.ts'
 import { requireOperator } from '../organisations/authorisation.ts'
-import { database, IF_CHANGED } from '../platform/db/database.ts'
 import { refundRequests } from '../platform/db/billing-schema.ts'
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
-import type { Actor } from '../domain/actor.ts'
-import { AppError } from '../domain/errors.ts'
+import { database, IF_CHANGED } from '../platform/db/database.ts'
 import { log } from '../platform/log.ts'
 import { providerNamed } from './choose-provider.ts'
-import { organisationStub } from '../credits/organisation-stub.ts'
-import { findPayment } from './payments.ts'
 import { PaymentError } from './payment-provider.ts'
+import { findPayment } from './payments.ts'
 import { refreshPayment } from './refresh-payment.ts'
 
 /**
@@ -37,7 +37,7 @@ export async function refundPayment(request: {
   const account = organisationStub(env, stored.organisationId)
   const payment = await refreshPayment({ env, account, payment: stored })
   if (payment.status !== 'paid' || payment.providerReference === null) {
-    throw new AppError('validation_error', 'Only a paid payment can be refunded.')
+    throw invalid('Only a paid payment can be refunded.')
   }
   let amount = await requestedAmount(env, paymentId, reference)
   if (amount === undefined) {
@@ -53,7 +53,7 @@ export async function refundPayment(request: {
   } catch (error) {
     if (!(error instanceof PaymentError) || error.code !== 'rejected') throw error
     log.error('refund rejected', error, { paymentId })
-    throw new AppError('validation_error', 'The payment provider has rejected the refund.')
+    throw invalid('The payment provider has rejected the refund.')
   }
   return refreshPayment({ env, account, payment })
 }
@@ -61,9 +61,9 @@ export async function refundPayment(request: {
 /** @throws AppError validation_error */
 function refundable(payment: PaymentRow, amount: number | undefined): number {
   const rest = payment.amount - payment.amountRefunded
-  if (rest <= 0) throw new AppError('validation_error', 'This payment is already refunded.')
+  if (rest <= 0) throw invalid('This payment is already refunded.')
   if (amount !== undefined && (!Number.isSafeInteger(amount) || amount <= 0 || amount > rest)) {
-    throw new AppError('validation_error', `The amount must be 1 to ${rest}.`)
+    throw invalid(`The amount must be 1 to ${rest}.`)
   }
   return amount ?? rest
 }

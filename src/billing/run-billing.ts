@@ -22,8 +22,7 @@ const MAX_INTERVAL_MS = 6 * 60 * 60_000
 const MIN_PAUSE_MS = 60_000
 
 /**
- * Runs all billing tasks in order: finishes payments, applies the subscription, grants included credits,
- * starts an automatic payment, informs about the balance and about limits of credits. A failure does not stop the tasks after it.
+ * Runs all billing tasks in order. A failure does not stop the tasks after it.
  * @returns when to run them again, ms since 1970, and whether one of them failed
  */
 export async function runBilling({

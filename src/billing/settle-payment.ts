@@ -1,23 +1,23 @@
 // Applies the state of a payment at the provider: grants its credits, takes them back after refunds,
-// and records it. Every step is idempotent, so events may be repeated or reordered, and a crash in
+// records it and sends its receipt. Every step is idempotent, so events may be repeated or reordered, and a crash in
 // between is harmless.
+import { DAY_MS } from '../domain/limits.ts'
+import { receiptEmail } from '../mail/billing-mail.ts'
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { log } from '../platform/log.ts'
+import { startPlan } from './apply-plan.ts'
 import type { BillingTask } from './billing-account.ts'
+import { formatCredits, formatMoney, nameOfPack } from './money.ts'
+import { mailOwners } from './notices.ts'
+import type { PaymentState } from './payment-provider.ts'
 import {
   claimReference,
   findPayment,
   hasProviderAmount,
-  recordState,
-  recordReceipt,
   leaseReceipt,
+  recordReceipt,
+  recordState,
 } from './payments.ts'
-import type { PaymentState } from './payment-provider.ts'
-import { startPlan } from './apply-plan.ts'
-import { DAY_MS } from '../domain/limits.ts'
-import { receiptEmail } from '../mail/billing-mail.ts'
-import { mailOwners } from './notices.ts'
-import { formatCredits, formatMoney, nameOfPack } from './money.ts'
 import { nameOfPlan } from './plans.ts'
 
 /** Receipts that could not be sent for this time are given up, ms. */

@@ -1,25 +1,25 @@
 // Synchronises an organisation with its subscription at the provider: settles its invoices, and applies
 // its plan, a scheduled change, the grace period after a failed renewal, and its end.
-import type { BillingAccountRow } from '../platform/db/billing-schema.ts'
 import { SYSTEM } from '../domain/actor.ts'
 import type { PaymentProviderName } from '../domain/billing.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import { currencyOf } from '../domain/organisation.ts'
+import type { BillingAccountRow } from '../platform/db/billing-schema.ts'
 import { log } from '../platform/log.ts'
 import { applyPlan } from './apply-plan.ts'
 import {
+  findBillableOrganisation,
   findBillingAccount,
   NO_SUBSCRIPTION,
   updateSubscription,
-  findBillableOrganisation,
 } from './billing-account.ts'
 import type { BillingTask } from './billing-account.ts'
 import { providerNamed } from './choose-provider.ts'
 import { sendGraceMail, sendPlanEndedMail } from './notices.ts'
+import type { InvoiceState, SubscriptionState } from './payment-provider.ts'
 import { findPayment, insertPayment } from './payments.ts'
 import { PLAN_TERMS } from './plans.ts'
 import type { SelfServicePlan } from './plans.ts'
-import type { InvoiceState, SubscriptionState } from './payment-provider.ts'
 import { refreshPayment } from './refresh-payment.ts'
 import { settlePayment } from './settle-payment.ts'
 

@@ -50,3 +50,6 @@ export class AppError extends Error {
     this.headers = headers
   }
 }
+
+/** The error of a request that says what the caller has to change. */
+export const invalid = (message: string): AppError => new AppError('validation_error', message)

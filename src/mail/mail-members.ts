@@ -1,12 +1,12 @@
 // Sends email to members of an organisation: to its owners, or a notification to the members whose role fits
 // and who have not switched it off.
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
-import { members, mutedNotifications, users } from '../platform/db/auth-schema.ts'
-import { database } from '../platform/db/database.ts'
-import { organisations } from '../platform/db/schema.ts'
 import { consolePath } from '../domain/console-path.ts'
 import { rolesFor } from '../domain/notification.ts'
 import type { OrganisationNotification } from '../domain/notification.ts'
+import { members, mutedNotifications, users } from '../platform/db/auth-schema.ts'
+import { database } from '../platform/db/database.ts'
+import { organisations } from '../platform/db/schema.ts'
 import { log } from '../platform/log.ts'
 import { settingsOf } from '../platform/settings.ts'
 import { canSendEmail, sendEmail } from './send.ts'

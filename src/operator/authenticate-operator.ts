@@ -1,16 +1,16 @@
 // Middleware of /operator: its authentication, with one token for all staff, a secret of the Worker, and the
 // organisation of a route.
-import { timingSafeEqual } from 'node:crypto'
 import { createMiddleware } from 'hono/factory'
+import { timingSafeEqual } from 'node:crypto'
 import type { Actor } from '../domain/actor.ts'
 import { AppError } from '../domain/errors.ts'
 import { recordAuthFailure, rejectIfThrottled } from '../http/auth-throttle.ts'
 import { bearerToken } from '../http/bearer.ts'
 import type { App } from '../http/request-context.ts'
-import { settingsOf } from '../platform/settings.ts'
-import { sha256 } from '../platform/signing/sha256.ts'
 import { findOrganisation } from '../organisations/organisations.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
+import { settingsOf } from '../platform/settings.ts'
+import { sha256 } from '../platform/signing/sha256.ts'
 
 /** The arguments that all use cases share. Staff share one token, so the actor has no name. */
 interface Staff {

@@ -2,14 +2,14 @@
 import { Hono } from 'hono'
 import { findBillingAccount } from '../billing/billing-account.ts'
 import { setEnterpriseTerms } from '../billing/enterprise-terms.ts'
-import { allPayments, paymentsOf, findPayment } from '../billing/payments.ts'
 import { PaymentError } from '../billing/payment-provider.ts'
+import { allPayments, findPayment, paymentsOf } from '../billing/payments.ts'
 import { refundPayment } from '../billing/refund-payment.ts'
-import type { PaymentRow } from '../platform/db/billing-schema.ts'
-import { AppError } from '../domain/errors.ts'
+import { AppError, invalid } from '../domain/errors.ts'
 import { pageOf } from '../domain/page.ts'
 import { nextPage } from '../http/pagination.ts'
 import { validBody, validQuery } from '../http/validation.ts'
+import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { log } from '../platform/log.ts'
 import { existingOrganisation } from './authenticate-operator.ts'
 import type { OperatorApp } from './authenticate-operator.ts'
@@ -89,6 +89,6 @@ async function callingProvider<T>(call: () => Promise<T>): Promise<T> {
     if (!(error instanceof PaymentError)) throw error
     log.error('payment provider failed', error)
     if (error.code !== 'rejected') throw new AppError('payment_provider_unavailable')
-    throw new AppError('validation_error', error.message)
+    throw invalid(error.message)
   }
 }

@@ -1,11 +1,11 @@
 // Organisations, their audit log and their billing in the responses of /operator. Amounts are minor units of
 // `currency_code`.
-import type { AuditRow, OrganisationRow } from '../platform/db/schema.ts'
-import { currencyOf } from '../domain/organisation.ts'
 import { autoReloadCeiling, autoReloadSettings } from '../billing/auto-reload-settings.ts'
 import { paymentFields, termsFields } from '../billing/present-payment.ts'
-import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
 import type { EnterpriseTerms } from '../domain/billing.ts'
+import { currencyOf } from '../domain/organisation.ts'
+import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
+import type { AuditRow, OrganisationRow } from '../platform/db/schema.ts'
 
 export const presentOrganisation = (
   organisation: OrganisationRow,

@@ -1,22 +1,22 @@
 // Authentication: better-auth on D1, with email and password. Only the console's pages call it; its
 // own HTTP endpoints are not mounted. Actions by an emailed link (verification, password reset,
 // invitation) are in users/passwords and users/accept-invitation, each as one D1 batch.
+import type { BetterAuthPlugin } from 'better-auth'
+import { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { createAuthEndpoint, isAPIError } from 'better-auth/api'
 import { setSessionCookie } from 'better-auth/cookies'
 import { betterAuth } from 'better-auth/minimal'
-import type { BetterAuthPlugin } from 'better-auth'
-import { drizzleAdapter } from 'better-auth/adapters/drizzle'
 import { waitUntil } from 'cloudflare:workers'
 import { z } from 'zod'
-import { database } from '../platform/db/database.ts'
-import { logins, sessions, users, verifications } from '../platform/db/auth-schema.ts'
-import { newId } from '../platform/ids.ts'
+import { sendEmail } from '../mail/send.ts'
 import {
   alreadyRegisteredEmail,
   passwordResetEmail,
   verificationEmail,
 } from '../mail/templates.tsx'
-import { sendEmail } from '../mail/send.ts'
+import { logins, sessions, users, verifications } from '../platform/db/auth-schema.ts'
+import { database } from '../platform/db/database.ts'
+import { newId } from '../platform/ids.ts'
 import { perEnv, settingsOf } from '../platform/settings.ts'
 import { passwordHash } from './password-hash.ts'
 
@@ -48,10 +48,7 @@ export class ConsoleNotSetUp extends Error {
 
 const instancesOf = perEnv(() => new Map<string, Auth>())
 
-/**
- * The better-auth instance for a base URL, cached in the isolate.
- * @throws ConsoleNotSetUp
- */
+/** The better-auth instance for a base URL, cached in the isolate. @throws ConsoleNotSetUp */
 export function authOf(env: Env, baseUrl: string): Auth {
   const instances = instancesOf(env)
   let auth = instances.get(baseUrl)

@@ -20,10 +20,7 @@ interface NewChallenge {
 const deleteExpired = (env: Env) =>
   database(env).delete(challenges).where(lt(challenges.expiresAt, new Date()))
 
-/**
- * Creates a challenge. Replaces the user's other ones of that kind.
- * @returns the token
- */
+/** Creates a challenge. Replaces the user's other ones of that kind. @returns the token */
 export async function createChallenge(
   env: Env,
   { kind, userId, email, seconds }: NewChallenge,

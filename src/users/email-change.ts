@@ -1,11 +1,11 @@
 // Changes a user's email address with a link to the new address. The link works once, for one hour, and
 // only for the user who requested it.
 import { and, eq, ne, sql } from 'drizzle-orm'
+import { sendEmail } from '../mail/send.ts'
+import { addressInUseEmail, confirmAddressEmail, emailChangedEmail } from '../mail/templates.tsx'
 import { auditInsertForUser } from '../organisations/audit-log.ts'
 import { sessions, users, verifications } from '../platform/db/auth-schema.ts'
 import { database } from '../platform/db/database.ts'
-import { addressInUseEmail, confirmAddressEmail, emailChangedEmail } from '../mail/templates.tsx'
-import { sendEmail } from '../mail/send.ts'
 import { settingsOf } from '../platform/settings.ts'
 import { challengeExists, createChallenge, deleteChallenges, findChallenge } from './challenges.ts'
 import { findUserByEmail } from './users.ts'

@@ -2,23 +2,23 @@
 // run concurrently. A user creates one at a time: its id is chosen in the first step, and its credits
 // are granted under one reference.
 import { and, eq, isNotNull, isNull } from 'drizzle-orm'
-import { database } from '../platform/db/database.ts'
-import { newOrganisationId } from '../platform/db/shards.ts'
-import { members, onboardings } from '../platform/db/auth-schema.ts'
-import type { OnboardingRow } from '../platform/db/auth-schema.ts'
+import { rateLimitOf } from '../billing/plans.ts'
+import { newOrganisationStub } from '../credits/organisation-stub.ts'
 import { FREE_CREDITS } from '../domain/limits.ts'
 import type { Region } from '../domain/organisation.ts'
-import { newOrganisationStub } from '../credits/organisation-stub.ts'
 import { newApiKey } from '../organisations/create-api-key.ts'
 import { organisationInserts, organisationRow } from '../organisations/create-organisation.ts'
-import { rateLimitOf } from '../billing/plans.ts'
-import { grantSignUpCredits } from '../organisations/grant-credits.ts'
 import { claimFreeCredits } from '../organisations/free-credits.ts'
+import { grantSignUpCredits } from '../organisations/grant-credits.ts'
 import {
   MAX_OWNED_ORGANISATIONS,
   organisationLimitReached,
 } from '../organisations/organisation-limits.ts'
 import { workspaceRow } from '../organisations/workspaces.ts'
+import { members, onboardings } from '../platform/db/auth-schema.ts'
+import type { OnboardingRow } from '../platform/db/auth-schema.ts'
+import { database } from '../platform/db/database.ts'
+import { newOrganisationId } from '../platform/db/shards.ts'
 import type { UserRequest } from './users.ts'
 
 export type OnboardingStep = 'name' | 'region' | 'workspace' | 'done'

@@ -2,11 +2,11 @@
 // factors. The verification library is loaded on demand, since most pages do not need it.
 import { and, asc, count, eq, lt, sql } from 'drizzle-orm'
 import { z } from 'zod'
+import type { UserActor } from '../domain/actor.ts'
 import { auditInsertForUser } from '../organisations/audit-log.ts'
 import { passkeys, users } from '../platform/db/auth-schema.ts'
 import type { PasskeyRow } from '../platform/db/auth-schema.ts'
 import { database, IF_CHANGED, insertWhere } from '../platform/db/database.ts'
-import type { UserActor } from '../domain/actor.ts'
 import { log } from '../platform/log.ts'
 import { base64url } from '../platform/signing/token.ts'
 import { useOnce } from './challenges.ts'

@@ -1,10 +1,10 @@
 // Users outside better-auth, which owns the table.
 import { eq } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
-import { auditInsertForUser } from '../organisations/audit-log.ts'
 import type { UserActor } from '../domain/actor.ts'
-import { database } from '../platform/db/database.ts'
+import { auditInsertForUser } from '../organisations/audit-log.ts'
 import { users } from '../platform/db/auth-schema.ts'
+import { database } from '../platform/db/database.ts'
 
 /** The parameters of every use case that concerns the signed-in user. */
 export interface UserRequest {

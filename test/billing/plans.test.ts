@@ -5,7 +5,7 @@ import { applyPlan } from '../../src/billing/apply-plan.ts'
 import { findBillingAccount } from '../../src/billing/billing-account.ts'
 import { changePlan } from '../../src/billing/change-plan.ts'
 import { paymentsOf, findPayment } from '../../src/billing/payments.ts'
-import { SELF_SERVICE_PLANS } from '../../src/billing/plans.ts'
+import { PLAN_TERMS, SELF_SERVICE_PLANS } from '../../src/billing/plans.ts'
 import { refreshPayment } from '../../src/billing/refresh-payment.ts'
 import { SYSTEM } from '../../src/domain/actor.ts'
 import { DAY_MS } from '../../src/domain/limits.ts'
@@ -309,5 +309,18 @@ describe('applying a plan', () => {
     await expect(applyPlan({ ...request, plan: 'scale' })).rejects.toMatchObject({
       code: 'not_found',
     })
+  })
+})
+
+describe('the table of plans', () => {
+  it.each(SELF_SERVICE_PLANS)('has ascending tiers from 1 credit and whole amounts: %s', (plan) => {
+    const { tiers, monthlyFee, includedCredits, rateLimitPerMinute } = PLAN_TERMS[plan]
+    const sizes = tiers.map(({ fromCredits }) => fromCredits)
+    expect(sizes[0]).toBe(1)
+    expect(sizes).toEqual([...new Set(sizes)].sort((one, other) => one - other))
+    const prices = [monthlyFee, ...tiers.map(({ price }) => price)].flatMap(Object.values)
+    for (const number of [...prices, ...sizes, includedCredits, rateLimitPerMinute]) {
+      expect(Number.isInteger(number) && number >= 0).toBe(true)
+    }
   })
 })

@@ -1,8 +1,8 @@
 // The test cards of the sandbox with what each one does, and the customers who store them. Only the last four
 // digits of a card are stored, which identify it. Most numbers have the same effect at Stripe.
 import { and, eq, gte } from 'drizzle-orm'
-import { database } from '../../platform/db/database.ts'
 import { sandboxCustomers } from '../../platform/db/billing-schema.ts'
+import { database } from '../../platform/db/database.ts'
 import { suffixOf } from '../../platform/ids.ts'
 import { PaymentError } from '../payment-provider.ts'
 import type { PaymentProvider } from '../payment-provider.ts'

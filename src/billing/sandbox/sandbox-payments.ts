@@ -1,14 +1,13 @@
 // Payments of the sandbox: how they are created and paid.
 import { and, asc, eq, gte } from 'drizzle-orm'
-import { database, IF_CHANGED, insertWhere } from '../../platform/db/database.ts'
 import {
   sandboxCustomers,
   sandboxPayments,
   sandboxSubscriptions,
 } from '../../platform/db/billing-schema.ts'
+import { database, IF_CHANGED, insertWhere } from '../../platform/db/database.ts'
 import { newId, suffixOf } from '../../platform/ids.ts'
 import { nameOfPack } from '../money.ts'
-import { nameOfPlan } from '../plans.ts'
 import { PaymentError } from '../payment-provider.ts'
 import type {
   CheckoutRequest,
@@ -16,8 +15,9 @@ import type {
   PaymentState,
   RefundRequest,
 } from '../payment-provider.ts'
+import { nameOfPlan } from '../plans.ts'
 import { customerIdOf, declineReason, effectsOf, newSecret, storedCard } from './cards.ts'
-import { isOpen, reversalsOf, stateOf, statusOf, newSubscription } from './sandbox-state.ts'
+import { isOpen, newSubscription, reversalsOf, stateOf, statusOf } from './sandbox-state.ts'
 import type { SandboxPayment } from './sandbox-state.ts'
 
 export const CHECKOUT_TTL_MS = 2 * 60 * 60_000

@@ -1,17 +1,18 @@
 // The state of payments and subscriptions of the sandbox, computed from their rows: what happens later by itself
 // (expiry, a late success, a refund or a dispute by the card), and the periods and amounts of a subscription.
+import { DAY_MS } from '../../domain/limits.ts'
 import type { sandboxPayments, sandboxSubscriptions } from '../../platform/db/billing-schema.ts'
+import { newId } from '../../platform/ids.ts'
 import type { PaymentState } from '../payment-provider.ts'
 import { describeCard, effectsOf, findCustomer } from './cards.ts'
-import { DAY_MS } from '../../domain/limits.ts'
-import { newId } from '../../platform/ids.ts'
 
 export type SandboxPayment = typeof sandboxPayments.$inferSelect
 
 /** The state of a payment at this time. `processing`: the card was accepted, the money is on its way. */
 export function statusOf({ status, paidAt, expiresAt }: SandboxPayment) {
-  if (status === 'paid')
+  if (status === 'paid') {
     return paidAt !== null && paidAt.getTime() <= Date.now() ? status : 'processing'
+  }
   const isExpired = status !== 'failed' && expiresAt !== null && expiresAt.getTime() <= Date.now()
   return isExpired ? 'expired' : status
 }

@@ -2,15 +2,14 @@
 // when a subscription is read, and once a minute when cron asks for events.
 import { and, asc, eq, lte } from 'drizzle-orm'
 import { DAY_MS } from '../../domain/limits.ts'
-import { database, IF_CHANGED, insertWhere } from '../../platform/db/database.ts'
 import {
   sandboxCustomers,
   sandboxPayments,
   sandboxSubscriptions,
 } from '../../platform/db/billing-schema.ts'
+import { database, IF_CHANGED, insertWhere } from '../../platform/db/database.ts'
 import { newId, suffixOf } from '../../platform/ids.ts'
 import { log } from '../../platform/log.ts'
-import { nameOfPlan, PLAN_TERMS } from '../plans.ts'
 import { PaymentError } from '../payment-provider.ts'
 import type {
   InvoiceState,
@@ -20,15 +19,16 @@ import type {
   UpgradeQuote,
   UpgradeRequest,
 } from '../payment-provider.ts'
+import { nameOfPlan, PLAN_TERMS } from '../plans.ts'
 import { declineReason, storedCard } from './cards.ts'
-import { stateOf, periodEnd, upgradeAmount, withDueAt } from './sandbox-state.ts'
+import type { SandboxCustomer } from './cards.ts'
 import {
   automaticPayment,
   chargeIdOf,
   findPaymentRow,
   paymentsOfSubscription,
 } from './sandbox-payments.ts'
-import type { SandboxCustomer } from './cards.ts'
+import { periodEnd, stateOf, upgradeAmount, withDueAt } from './sandbox-state.ts'
 import type { SandboxPayment, SandboxSubscription } from './sandbox-state.ts'
 
 const INVOICE_DAYS = 60

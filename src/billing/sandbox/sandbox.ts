@@ -16,16 +16,16 @@ import type {
   SubscriptionState,
 } from '../payment-provider.ts'
 import { paymentMethod, portalUrl } from './cards.ts'
-import { changesOf, stateOf } from './sandbox-state.ts'
 import {
-  CHECKOUT_TTL_MS,
   charge,
   chargeIdOf,
+  CHECKOUT_TTL_MS,
   expireCheckout,
   findPaymentRow,
   refund,
   startCheckout,
 } from './sandbox-payments.ts'
+import { changesOf, stateOf } from './sandbox-state.ts'
 import type { SandboxPayment, SandboxSubscription } from './sandbox-state.ts'
 import {
   applyDueChanges,

@@ -1,9 +1,9 @@
 // The organisation as a customer of Stripe: the customer, the stored payment method, the portal.
 import type Stripe from 'stripe'
-import type { Customer } from '../payment-provider.ts'
 import { PaymentError } from '../payment-provider.ts'
-import { idOf, unlessMissing, subjectOf } from './stripe-client.ts'
+import type { Customer } from '../payment-provider.ts'
 import { nameOfMethod } from './states.ts'
+import { idOf, subjectOf, unlessMissing } from './stripe-client.ts'
 
 /** Names the portal configuration of this service; a new value creates a new configuration. */
 const PORTAL = 'try-on-1'

@@ -4,8 +4,8 @@ import type Stripe from 'stripe'
 import { PaymentError } from '../payment-provider.ts'
 import type { EventQuery, ProviderEvent } from '../payment-provider.ts'
 import { idOf, secondsOf, subjectOf } from './stripe-client.ts'
-import { subjectOfInvoice, subscriptionIdOf } from './stripe-invoices.ts'
 import type { Subject } from './stripe-client.ts'
+import { subjectOfInvoice, subscriptionIdOf } from './stripe-invoices.ts'
 
 /** The events to subscribe to. Stripe's list accepts at most 20 types. */
 export const EVENT_TYPES = [

@@ -2,10 +2,10 @@
 // requests without payments do not evaluate it. The metadata on every object that this service creates at Stripe
 // connects it to payments and organisations; objects without it belong to other systems of the same account.
 import type Stripe from 'stripe'
-import { settingsOf } from '../../platform/settings.ts'
-import { PaymentError } from '../payment-provider.ts'
 import { z } from 'zod'
 import { isId } from '../../platform/ids.ts'
+import { settingsOf } from '../../platform/settings.ts'
+import { PaymentError } from '../payment-provider.ts'
 
 const TIMEOUT_MS = 10_000
 const MAX_RETRIES = 2

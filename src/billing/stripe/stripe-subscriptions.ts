@@ -1,7 +1,6 @@
 // Subscriptions: one per organisation, with one item, the price of the plan.
 import type Stripe from 'stripe'
 import { DAY_MS } from '../../domain/limits.ts'
-import { PLAN_TERMS } from '../plans.ts'
 import { PaymentError } from '../payment-provider.ts'
 import type {
   NextPlan,
@@ -10,17 +9,18 @@ import type {
   UpgradeQuote,
   UpgradeRequest,
 } from '../payment-provider.ts'
-import { idOf, unlessMissing, secondsOf, metadataOf, subjectOf } from './stripe-client.ts'
+import { PLAN_TERMS } from '../plans.ts'
+import { readInvoice } from './states.ts'
+import { idOf, metadataOf, secondsOf, subjectOf, unlessMissing } from './stripe-client.ts'
 import {
   invoicesOf,
+  planOfProduct,
+  priceOfPlan,
   renewalState,
   stateOfInvoice,
   subjectOfInvoice,
   voidOpenInvoices,
-  planOfProduct,
-  priceOfPlan,
 } from './stripe-invoices.ts'
-import { readInvoice } from './states.ts'
 
 const INVOICES_SINCE_MS = 60 * DAY_MS
 

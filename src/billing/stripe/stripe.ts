@@ -1,10 +1,10 @@
 // Payments through Stripe.
 import { settingsOf } from '../../platform/settings.ts'
 import type { PaymentProvider } from '../payment-provider.ts'
-import { charge, expireCheckout, startCheckout, findPayment, refund } from './stripe-payments.ts'
-import { withClient } from './stripe-client.ts'
 import { paymentMethod, portalUrl } from './customers.ts'
 import { createdAtOf, describeEvent, missingEvents, readEvent } from './events.ts'
+import { withClient } from './stripe-client.ts'
+import { charge, expireCheckout, findPayment, refund, startCheckout } from './stripe-payments.ts'
 import {
   endSubscription,
   findSubscription,
