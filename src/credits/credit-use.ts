@@ -43,10 +43,14 @@ export class CreditUse {
     )
   }
 
-  /** Whether the members have to be informed of the use of a limit. @param at ms since 1970 */
-  isNoticeDue(limit: CreditLimit, at: number): boolean {
-    const { credits, informed } = this.#rowOf(limit.countId, at)
-    return informed === 0 && isNearLimit(limit, credits)
+  /** The limits of which the members have to be informed, with the credits used. @param at ms since 1970 */
+  noticesDue(limits: CreditLimit[], at: number): { limit: CreditLimit; used: number }[] {
+    const due = limits.flatMap((limit) => {
+      const { credits, informed } = this.#rowOf(limit.countId, at)
+      return informed === 0 && isNearLimit(limit, credits) ? { limit, used: credits } : []
+    })
+    // A key and its replacement count together.
+    return [...new Map(due.map((notice) => [notice.limit.countId, notice])).values()]
   }
 
   /** Records that the members were informed in the month of `at` (ms since 1970). */

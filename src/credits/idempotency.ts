@@ -52,8 +52,8 @@ export class IdempotencyRecords {
     this.#sql.exec('DELETE FROM accepted_submissions WHERE job_id = ?', jobId)
   }
 
-  /** Deletes expired records. @returns when the next one expires, ms since 1970 */
-  deleteExpired(): number | undefined {
+  /** Deletes expired records. @returns when the next one expires, ms since 1970; Infinity without any */
+  deleteExpired(): number {
     this.#sql.exec(
       'DELETE FROM accepted_submissions WHERE created_at <= ?',
       Date.now() - IDEMPOTENCY_TTL_MS,
@@ -63,6 +63,6 @@ export class IdempotencyRecords {
         'SELECT min(created_at) AS createdAt FROM accepted_submissions',
       )
       .one().createdAt
-    return oldest === null ? undefined : oldest + IDEMPOTENCY_TTL_MS
+    return oldest === null ? Infinity : oldest + IDEMPOTENCY_TTL_MS
   }
 }

@@ -49,9 +49,9 @@ function skipClosed({ sql, kv }: LedgerStorage, now: number): void {
 
 /**
  * Deletes closed reservations after 30 days and rolls entries up after 400 days, one batch of each.
- * @returns when to call it again, ms since 1970; undefined when nothing will expire
+ * @returns when to call it again, ms since 1970; Infinity when nothing will expire
  */
-export function cleanUpLedger({ sql, kv }: LedgerStorage, now: number): number | undefined {
+export function cleanUpLedger({ sql, kv }: LedgerStorage, now: number): number {
   skipClosed({ sql, kv }, now)
   const before = oldestReservation(now)
   const { rowsWritten } = sql.exec(
@@ -74,12 +74,11 @@ export function cleanUpLedger({ sql, kv }: LedgerStorage, now: number): number |
       rolledUpTo(kv),
     )
     .toArray()[0]
-  const due = [
-    ...(closed ? [closed.at + RETENTION_DAYS.closedReservations * DAY_MS] : []),
+  return Math.min(
+    (closed?.at ?? Infinity) + RETENTION_DAYS.closedReservations * DAY_MS,
     // A day is rolled up after its end.
-    ...(entry ? [entry.at + (RETENTION_DAYS.ledgerEntries + 1) * DAY_MS] : []),
-  ]
-  return due.length === 0 ? undefined : Math.min(...due)
+    (entry?.at ?? Infinity) + (RETENTION_DAYS.ledgerEntries + 1) * DAY_MS,
+  )
 }
 
 const rolledUpTo = (kv: SyncKvStorage): number => kv.get<number>(ROLLED_UP_TO) ?? 0

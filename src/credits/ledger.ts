@@ -266,8 +266,8 @@ export class Ledger {
     }
   }
 
-  /** Deletes old data. @returns when to call it again, ms since 1970; undefined when nothing will expire */
-  cleanUp(now: number): number | undefined {
+  /** Deletes old data. @returns when to call it again, ms since 1970; Infinity when nothing will expire */
+  cleanUp(now: number): number {
     this.#firstOpen = undefined
     return cleanUpLedger({ sql: this.#sql, kv: this.#kv }, now)
   }

@@ -10,15 +10,30 @@ const LOCATION_HINTS: Record<OrganisationRow['regionCode'], DurableObjectLocatio
 
 type OrganisationStub = ReturnType<Env['ORGANISATION']['getByName']>
 
+export interface Grant {
+  amount: number
+  /** Credits are added once per reference. */
+  reference: string
+  reason: string
+}
+
+export interface Reversal {
+  /** That of the grant. */
+  reference: string
+  /** The total taken back so far: repeating changes nothing. */
+  credits: number
+  reason: string
+}
+
 /**
  * The methods of the Organisation that billing calls. A stub implements them, and so does the object
  * itself, which runs the billing tasks in its alarm.
  */
 export interface CreditAccount {
-  /** Adds credits, once per `reference`. */
-  grant(grant: { amount: number; reference: string; reason: string }): unknown
-  /** Takes back credits of a grant. `credits` is the total taken back so far: repeating changes nothing. */
-  reverse(reversal: { reference: string; credits: number; reason: string }): unknown
+  /** Adds credits. */
+  grant(grant: Grant): unknown
+  /** Takes back credits of a grant. */
+  reverse(reversal: Reversal): unknown
   /** Makes the alarm run the billing tasks at `at` (ms since 1970) or earlier. */
   scheduleBilling(schedule: { organisationId: string; at: number }): unknown
   /** Call this after every change to the organisation's row in D1. */

@@ -1,10 +1,12 @@
 // The checks that every request of a client passes: key, rate limit and suspension.
 import type { Caller } from './api-key.ts'
+import { KeyUses } from './key-uses.ts'
+import type { ObjectAlarm } from './object-alarm.ts'
 import { RateWindow } from './rate-window.ts'
 import type { RateLimitState } from './rate-window.ts'
-import type { Rejection } from './rpc.ts'
+import type { Rejection, RequestResult, Result } from './rpc.ts'
 import { isDeleted, isSuspended } from './snapshot.ts'
-import type { OrganisationSnapshot, SnapshotKey } from './snapshot.ts'
+import type { OrganisationSnapshot, SnapshotCache, SnapshotKey } from './snapshot.ts'
 
 /** The storage key of the rate window. */
 const RATE_WINDOW = 'rate-window'
@@ -19,22 +21,62 @@ export interface CheckOptions {
 }
 
 /** `key` is undefined for an unknown key and for the console. */
-export type CheckResult = { key?: SnapshotKey | undefined } & (
+type CheckResult = { key?: SnapshotKey | undefined } & (
   | { ok: true; snapshot: OrganisationSnapshot; quota: RateLimitState }
   | { ok: false; rejection: Rejection; quota?: RateLimitState }
 )
 
 export class RequestChecks {
   readonly #kv: SyncKvStorage
+  readonly #alarm: ObjectAlarm
+  readonly #snapshots: SnapshotCache
   readonly #rateWindow: RateWindow
+  readonly #keyUses: KeyUses
 
-  constructor(kv: SyncKvStorage) {
+  constructor(
+    env: Env,
+    kv: SyncKvStorage,
+    parts: { alarm: ObjectAlarm; snapshots: SnapshotCache },
+  ) {
     this.#kv = kv
+    this.#alarm = parts.alarm
+    this.#snapshots = parts.snapshots
     this.#rateWindow = new RateWindow(kv.get<Float64Array>(RATE_WINDOW))
+    this.#keyUses = new KeyUses(env)
+  }
+
+  /** Checks a request, and runs `operation` if it passes. */
+  async run<T>(
+    caller: Caller,
+    options: CheckOptions,
+    operation: (snapshot: OrganisationSnapshot, key: SnapshotKey | undefined) => Result<T>,
+  ): Promise<RequestResult<T>> {
+    await this.#alarm.load()
+    const snapshot = await this.#snapshots.current(caller.organisationId)
+    // Must not await between the check and the operation, so that the result of the check remains valid.
+    const check = this.#check(snapshot, caller, options)
+    const { key, quota } = check
+    const result: RequestResult<T> = {
+      ...(check.ok
+        ? { ...operation(check.snapshot, key), quota: check.quota }
+        : { ok: false, rejection: check.rejection, ...(quota && { quota }) }),
+      keyId: key?.id,
+      workspaceId: key?.workspaceId ?? undefined,
+    }
+    if (result.quota && caller.keyHash !== null) {
+      const flushAt = this.#keyUses.record(caller, Date.now())
+      if (flushAt !== undefined) await this.#alarm.wakeBy(flushAt)
+    }
+    return result
+  }
+
+  /** Writes when the keys were last used. May be called again after a failure. */
+  flush(): Promise<void> {
+    return this.#keyUses.flush()
   }
 
   /** Checks a request and, if its key is valid, counts it unless `isCounted` is false. */
-  check(
+  #check(
     snapshot: OrganisationSnapshot | null,
     { mode, keyHash }: Caller,
     { rejectSuspended, isRead, isCounted = true }: CheckOptions,

@@ -1,16 +1,23 @@
 // The stores in an Organisation's SQLite, opened on first use.
+import { DAY_MS } from '../domain/limits.ts'
 import { CreditUse } from './credit-use.ts'
 import { IdempotencyRecords } from './idempotency.ts'
 import { Ledger } from './ledger.ts'
 import { migrate } from './migrations.ts'
 import { RequestLog } from './request-log.ts'
 
-interface OpenStores {
-  ledger: Ledger
-  creditUse: CreditUse
-  idempotency: IdempotencyRecords
-  requestLog: RequestLog
-}
+/** The minimum time until an alarm that is set only to delete old data. */
+const CLEANUP_INTERVAL_MS = DAY_MS
+/** The pause between two batches of a cleanup, so that requests are not blocked. */
+const NEXT_BATCH_MS = 1_000
+
+const openStores = (storage: DurableObjectStorage) => ({
+  ledger: new Ledger(storage),
+  creditUse: new CreditUse(storage.sql),
+  idempotency: new IdempotencyRecords(storage.sql),
+  requestLog: new RequestLog(storage),
+})
+export type OpenStores = ReturnType<typeof openStores>
 
 export class Stores {
   readonly #storage: DurableObjectStorage
@@ -24,12 +31,7 @@ export class Stores {
   open(): OpenStores {
     if (!this.#stores) {
       migrate(this.#storage)
-      this.#stores = {
-        ledger: new Ledger(this.#storage),
-        creditUse: new CreditUse(this.#storage.sql),
-        idempotency: new IdempotencyRecords(this.#storage.sql),
-        requestLog: new RequestLog(this.#storage),
-      }
+      this.#stores = openStores(this.#storage)
     }
     return this.#stores
   }
@@ -55,5 +57,18 @@ export class Stores {
   /** @returns undefined without tables: calls for a deleted organisation must not create them */
   find(): OpenStores | undefined {
     return this.#stores ?? (Ledger.exists(this.#storage.sql) ? this.open() : undefined)
+  }
+
+  /** Deletes expired data, one batch of each. @returns when to call it again, ms since 1970 */
+  cleanUp(now: number): number {
+    const open = this.find()
+    if (!open) return Infinity
+    const { ledger, requestLog, idempotency } = open
+    const ledgerDueAt = this.transaction(() => ledger.cleanUp(now))
+    const dueAt = Math.min(ledgerDueAt, requestLog.deleteExpired(now))
+    return Math.min(
+      dueAt <= now ? now + NEXT_BATCH_MS : Math.max(dueAt, now + CLEANUP_INTERVAL_MS),
+      idempotency.deleteExpired(),
+    )
   }
 }
