@@ -6,7 +6,6 @@ const ORDER = [
   ['organisation-object.ts', 'app.ts'],
   ['api', 'operator', 'console'],
   ['http'],
-  ['monitoring'],
   ['privacy'],
   ['users'],
   ['billing'],
@@ -22,7 +21,6 @@ const ORDER = [
 
 const HTTP = ['app.ts', 'api', 'operator', 'console', 'http']
 const SQL = [
-  'monitoring',
   'privacy',
   'users',
   'billing',

@@ -1,10 +1,10 @@
-// GET /health, for monitors: the result of monitoring/health-checks. Public, so it names a failing check without
+// GET /health, for monitors: the result of jobs/monitoring/health-checks. Public, so it names a failing check without
 // details, which are in the log.
 import type { Context } from 'hono'
 import { pollUntil } from '../platform/concurrency/poll-until.ts'
 import type { App } from '../http/request-context.ts'
-import { CHECK_TIMEOUT_MS, runHealthChecks } from '../monitoring/health-checks.ts'
-import type { HealthChecks } from '../monitoring/health-checks.ts'
+import { CHECK_TIMEOUT_MS, runHealthChecks } from '../jobs/monitoring/health-checks.ts'
+import type { HealthChecks } from '../jobs/monitoring/health-checks.ts'
 import { perEnv } from '../platform/settings.ts'
 
 /** For this time, an isolate reuses a result, so that requests for it cannot load the databases. */

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { ROOT } from '../../scripts/wrangler.ts'
-import { ALERTS, titleOf } from '../../src/monitoring/alerts.ts'
+import { ALERTS, titleOf } from '../../src/jobs/monitoring/alerts.ts'
 import { labelsOf, METRICS } from '../../src/platform/metrics.ts'
 import type { Metric } from '../../src/platform/metrics.ts'
 

@@ -1,4 +1,4 @@
-// The table of alerts in `DB` (monitoring/evaluate-alerts).
+// The table of alerts in `DB` (jobs/monitoring/evaluate-alerts).
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /** An alert whose condition holds. Without the condition, the alert has no entry. */

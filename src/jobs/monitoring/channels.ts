@@ -1,6 +1,6 @@
 // Sends alerts: to ALERT_URL in the format of the receiver, and to ALERT_MAIL.
-import { sendEmail } from '../mail/send.ts'
-import { emailFrom } from '../mail/templates.tsx'
+import { sendEmail } from '../../mail/send.ts'
+import { emailFrom } from '../../mail/templates.tsx'
 import type { AlertSettings } from './alert-schema.ts'
 import { alertSettingsOf } from './alert-settings.ts'
 import type { Channel } from './alert-settings.ts'

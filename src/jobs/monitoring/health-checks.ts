@@ -1,10 +1,10 @@
 // The checks of GET /health and of the alert on it: whether the databases, the bucket, the Organisation
 // namespace, the settings and the evaluation of alerts work.
-import { organisationStub } from '../credits/organisation-stub.ts'
-import { withTimeout } from '../platform/concurrency/with-timeout.ts'
-import { jobsBindings } from '../platform/db/shards.ts'
-import { log } from '../platform/log.ts'
-import { settingsOf } from '../platform/settings.ts'
+import { organisationStub } from '../../credits/organisation-stub.ts'
+import { withTimeout } from '../../platform/concurrency/with-timeout.ts'
+import { jobsBindings } from '../../platform/db/shards.ts'
+import { log } from '../../platform/log.ts'
+import { settingsOf } from '../../platform/settings.ts'
 import { alertChannels } from './alert-settings.ts'
 import { readState } from './alert-state.ts'
 

@@ -1,13 +1,13 @@
 // Counts for alerts from the jobs and webhook events of all shards. Each statement reads a part of an index and
 // stops after a fixed number of rows, so that a run costs little with any number of jobs.
 import { sql } from 'drizzle-orm'
-import type { JobErrorCode } from '../domain/job.ts'
-import { listed } from '../platform/db/database.ts'
-import { SWEEP_AGAIN_AFTER_MS } from '../platform/db/due.ts'
-import { IS_IN_SWEEP_INDEX, jobs } from '../platform/db/schema.ts'
-import { forEachShard } from '../platform/db/shards.ts'
-import { webhookEvents } from '../platform/db/webhook-schema.ts'
-import { firstIdSince } from '../platform/ids.ts'
+import type { JobErrorCode } from '../../domain/job.ts'
+import { listed } from '../../platform/db/database.ts'
+import { SWEEP_AGAIN_AFTER_MS } from '../../platform/db/due.ts'
+import { IS_IN_SWEEP_INDEX, jobs } from '../../platform/db/schema.ts'
+import { forEachShard } from '../../platform/db/shards.ts'
+import { webhookEvents } from '../../platform/db/webhook-schema.ts'
+import { firstIdSince } from '../../platform/ids.ts'
 
 const HOUR_MS = 60 * 60_000
 /** Work that has been due for longer waits too long. */

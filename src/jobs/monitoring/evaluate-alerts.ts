@@ -1,8 +1,8 @@
 // Evaluates the alerts and sends their messages: one when an alert begins, one when it ends. Cron runs it each
 // minute. A message that was not accepted is sent again by the next run, by the same channel only.
-import { withTimeout } from '../platform/concurrency/with-timeout.ts'
-import type { AlertEntry } from '../platform/db/monitoring-schema.ts'
-import { log } from '../platform/log.ts'
+import { withTimeout } from '../../platform/concurrency/with-timeout.ts'
+import type { AlertEntry } from '../../platform/db/monitoring-schema.ts'
+import { log } from '../../platform/log.ts'
 import { alertChannels } from './alert-settings.ts'
 import type { Channel } from './alert-settings.ts'
 import { loadEntries, saveEntries } from './alert-state.ts'

@@ -1,11 +1,11 @@
 // The state of alerts between two runs of cron: a row in `DB`. While it cannot be written, the memory of the isolate
 // has the state, so that an alert on that database is not sent each minute.
 import { eq } from 'drizzle-orm'
-import { database } from '../platform/db/database.ts'
-import { alertState } from '../platform/db/monitoring-schema.ts'
-import type { AlertEntries } from '../platform/db/monitoring-schema.ts'
-import { log } from '../platform/log.ts'
-import { perEnv } from '../platform/settings.ts'
+import { database } from '../../platform/db/database.ts'
+import { alertState } from '../../platform/db/monitoring-schema.ts'
+import type { AlertEntries } from '../../platform/db/monitoring-schema.ts'
+import { log } from '../../platform/log.ts'
+import { perEnv } from '../../platform/settings.ts'
 
 const ID = 'latest'
 

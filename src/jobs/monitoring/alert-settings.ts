@@ -1,6 +1,6 @@
 // The settings of alerts of this Worker.
-import { AppError } from '../domain/errors.ts'
-import { perEnv } from '../platform/settings.ts'
+import { AppError } from '../../domain/errors.ts'
+import { perEnv } from '../../platform/settings.ts'
 import { alertProblems, AlertSettings } from './alert-schema.ts'
 
 /**

@@ -2,8 +2,8 @@
 // a mistake in them fails /health and the deployment and no request of a customer, and that alerts tell mistakes in
 // the other settings.
 import { z } from 'zod'
-import { isPublicUrl } from '../platform/public-deployment.ts'
-import { optionalText, optionalUrl } from '../platform/optional-settings.ts'
+import { isPublicUrl } from '../../platform/public-deployment.ts'
+import { optionalText, optionalUrl } from '../../platform/optional-settings.ts'
 
 const ALERT_FORMATS = ['json', 'slack', 'pagerduty'] as const
 
