@@ -7,12 +7,10 @@ import type { Database } from '../../platform/db/database.ts'
 import { forEachShard, jobsDatabase } from '../../platform/db/shards.ts'
 import { IS_IN_SWEEP_INDEX, IS_UNFINISHED, jobs } from '../../platform/db/schema.ts'
 import { jobStatistics, jobStatisticsDays } from '../../platform/db/statistics-schema.ts'
-import type { Mode } from '../../domain/job.ts'
 import { DAY_MS, RETENTION_DAYS } from '../../domain/limits.ts'
 import { firstIdSince } from '../../platform/ids.ts'
 import { log } from '../../platform/log.ts'
-import { addGroup, noJobs, OUTCOME, ROUNDED_DURATION } from './job-counts.ts'
-import type { JobCounts } from './job-counts.ts'
+import { addGroup, GROUPED, noJobs } from './job-counts.ts'
 
 /** The statements that count one day, so that each is short on a busy day. */
 const SLICES_PER_DAY = 24
@@ -23,12 +21,7 @@ const MAX_WAIT_DAYS = 2
 /** With every active key and duration, these rows stay below the 2 MB of a bound value. */
 const ROWS_PER_STATEMENT = 100
 
-/** A row, with the counts as JSON. */
-interface DayRow extends JobCounts {
-  organisationId: string
-  mode: Mode
-  workspaceId: string
-}
+type DayRow = Omit<typeof jobStatistics.$inferSelect, 'day'>
 
 /** Counts the latest finished day that is not counted yet, at most one per run and shard. */
 export async function countFinishedDay(env: Env): Promise<void> {
@@ -82,9 +75,7 @@ async function countDay(db: Database, day: number): Promise<DayRow[]> {
         organisationId: jobs.organisationId,
         mode: jobs.mode,
         workspaceId: jobs.workspaceId,
-        outcome: OUTCOME,
-        durationMs: ROUNDED_DURATION,
-        apiKeyId: jobs.apiKeyId,
+        ...GROUPED,
         count: sql<number>`count(*)`,
       })
       .from(jobs)

@@ -3,34 +3,23 @@
 import { sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { jobs } from '../../platform/db/schema.ts'
+import type { jobStatistics } from '../../platform/db/statistics-schema.ts'
 import { JOB_ERROR_CODES } from '../../domain/job.ts'
 import type { JobErrorCode } from '../../domain/job.ts'
 
-/** Jobs by how they ended. */
-export interface Outcomes {
-  completed: number
-  failed: number
-  /** Cancelled, refunded and unfinished jobs. */
-  other: number
-}
+type Statistics = typeof jobStatistics.$inferSelect
 
-/** Outcomes by the id of the API key, or `console`. Without the jobs whose key is not stored. */
-export type KeyOutcomes = Record<string, Outcomes>
+/** Jobs by how they ended. */
+export type Outcomes = Pick<Statistics, 'completed' | 'failed' | 'other'>
 
 /** Counts of one group of jobs. */
-export interface JobCounts extends Outcomes {
-  /** The failed jobs by error code. */
-  errors: Partial<Record<JobErrorCode, number>>
-  /** The completed jobs by rounded duration (ms). */
-  durations: Record<string, number>
-  keys: KeyOutcomes
-}
+export type JobCounts = Outcomes & Pick<Statistics, 'errors' | 'durations' | 'keys'>
 
 const noOutcomes = (): Outcomes => ({ completed: 0, failed: 0, other: 0 })
 export const noJobs = (): JobCounts => ({ ...noOutcomes(), errors: {}, durations: {}, keys: {} })
 
 /** `completed`, `other`, or the error code of a failed job. */
-export const OUTCOME = sql<'completed' | 'other' | JobErrorCode>`case ${jobs.status}
+const OUTCOME = sql<'completed' | 'other' | JobErrorCode>`case ${jobs.status}
   when 'completed' then 'completed'
   when 'failed' then coalesce(${jobs.errorCode}, 'internal_error')
   else 'other' end`
@@ -39,7 +28,7 @@ export const OUTCOME = sql<'completed' | 'other' | JobErrorCode>`case ${jobs.sta
  * The duration of a completed job, ms, rounded to two significant digits: at most 5 % off. So many jobs
  * have few different durations, and percentiles can be read from counts.
  */
-export const ROUNDED_DURATION = sql<number | null>`case
+const ROUNDED_DURATION = sql<number | null>`case
   when ${jobs.status} <> 'completed' then null
   when ${jobs.durationMs} < 100 then ${jobs.durationMs}
   when ${jobs.durationMs} < 1000 then ${roundedTo(10)}
@@ -52,9 +41,26 @@ function roundedTo(step: number): SQL {
   return sql`(${jobs.durationMs} + ${sql.raw(String(step / 2))}) / ${sql.raw(String(step))} * ${sql.raw(String(step))}`
 }
 
+/** The columns of a group of jobs besides their number. */
+export const GROUPED = {
+  outcome: OUTCOME.as('outcome'),
+  durationMs: ROUNDED_DURATION.as('rounded_duration'),
+  apiKeyId: jobs.apiKeyId,
+}
+
+interface GroupOfJobs {
+  outcome: 'completed' | 'other' | JobErrorCode
+  /** Null unless completed. */
+  durationMs: number | null
+  apiKeyId: string | null
+  count: number
+}
+
 /** Adds a group of jobs with the same outcome, rounded duration and API key. */
-export function addGroup(counts: JobCounts, group: GroupOfJobs): void {
-  const { outcome, durationMs, apiKeyId, count } = group
+export function addGroup(
+  counts: JobCounts,
+  { outcome, durationMs, apiKeyId, count }: GroupOfJobs,
+): void {
   const isFailure = outcome !== 'completed' && outcome !== 'other'
   const outcomes = { ...noOutcomes(), [isFailure ? 'failed' : outcome]: count }
   addCounts(counts, {
@@ -63,14 +69,6 @@ export function addGroup(counts: JobCounts, group: GroupOfJobs): void {
     durations: durationMs === null ? {} : { [durationMs]: count },
     keys: apiKeyId === null ? {} : { [apiKeyId]: outcomes },
   })
-}
-
-export interface GroupOfJobs {
-  outcome: 'completed' | 'other' | JobErrorCode
-  /** Null unless completed. */
-  durationMs: number | null
-  apiKeyId: string | null
-  count: number
 }
 
 function addOutcomes(counts: Outcomes, more: Outcomes): void {

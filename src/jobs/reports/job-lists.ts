@@ -54,13 +54,10 @@ const listQuery = ({ byWorkspace, byStatus, hasFirst, hasEnd, limit }: Condition
           hasEnd ? lt(jobs.id, sql.placeholder('beforeId')) : undefined,
         ),
       )
-      .orderBy(desc(jobs.id))
-      .limit(literal(limit))
+      // Drizzle would bind the number that its `limit` gets.
+      .orderBy(sql`${desc(jobs.id)} limit ${sql.raw(String(limit))}`)
       .prepare(),
   )
-
-/** Drizzle binds numbers, and the type of `limit` accepts no SQL. */
-const literal = (value: number) => sql.raw(String(value)) as unknown as number
 
 const listQueries = new Map<string, ReturnType<typeof listQuery>>()
 

@@ -13,14 +13,7 @@ import { firstIdSince } from '../../platform/ids.ts'
 import { JOB_ERROR_CODES } from '../../domain/job.ts'
 import type { JobErrorCode, Mode } from '../../domain/job.ts'
 import { DAY_MS, RETENTION_DAYS } from '../../domain/limits.ts'
-import {
-  addCounts,
-  addGroup,
-  noJobs,
-  OUTCOME,
-  percentileOf,
-  ROUNDED_DURATION,
-} from './job-counts.ts'
+import { addCounts, addGroup, GROUPED, noJobs, percentileOf } from './job-counts.ts'
 import type { JobCounts } from './job-counts.ts'
 
 const HOUR_MS = DAY_MS / 24
@@ -96,14 +89,11 @@ export async function readStatistics({
   const earlierCount = isKept ? count : 0
   const first = Math.floor(now / periodMs) - count + 1
   const both = { first: first - earlierCount, count: earlierCount + count }
-  const {
-    periods: all,
-    otherMode,
-    isLimited,
-  } = periodMs === DAY_MS
-    ? await countsPerDay(selection, both)
-    : await collect(both.count, both.first, [countJobs(selection, both.first, periodMs)])
-
+  const counts =
+    periodMs === DAY_MS
+      ? await countsPerDay(selection, both)
+      : await collect(both, [countJobs(selection, both.first, periodMs)])
+  const { periods: all, otherMode, isLimited } = counts
   const periods = all.slice(earlierCount)
   const total = sumOf(periods)
   const before = figuresOf(sumOf(all.slice(0, earlierCount)))
@@ -140,30 +130,33 @@ const figuresOf = ({ completed, failed, other, durations }: JobCounts): JobFigur
   p95Ms: percentileOf(durations, 0.95),
 })
 
-interface Counts {
-  /** One entry per period. */
-  periods: JobCounts[]
+interface Range {
+  /** Periods since 1970. */
+  first: number
+  count: number
+}
+
+interface Counts<Period extends JobCounts = JobCounts> {
+  periods: Period[]
   otherMode: number
   isLimited: boolean
 }
 
-/**
- * The counts of `count` days up to today.
- * @param range `first` in days since 1970
- */
-export async function countsPerDay(
-  selection: Selection,
-  { first, count }: { first: number; count: number },
-): Promise<Counts> {
+/** Counts of the periods that have jobs, with their number since 1970. */
+type Source = Counts<JobCounts & { period: number }>
+
+/** The counts of each day of a range that ends today. */
+export async function countsPerDay(selection: Selection, range: Range): Promise<Counts> {
+  const { first, count } = range
   const uncounted = await firstUncountedDay(selection, first, first + count - 1)
-  return collect(count, first, [
+  return collect(range, [
     countsOfDays(selection, first, uncounted),
     countJobs(selection, uncounted, DAY_MS),
   ])
 }
 
-/** Adds up counts from several sources. */
-async function collect(count: number, first: number, sources: Promise<Source>[]): Promise<Counts> {
+/** Adds up the counts of each period from several sources. */
+async function collect({ first, count }: Range, sources: Promise<Source>[]): Promise<Counts> {
   const periods = Array.from({ length: count }, noJobs)
   const found = await Promise.all(sources)
   for (const { period, ...counts } of found.flatMap((source) => source.periods)) {
@@ -175,17 +168,6 @@ async function collect(count: number, first: number, sources: Promise<Source>[])
     otherMode: found.reduce((sum, source) => sum + source.otherMode, 0),
     isLimited: found.some((source) => source.isLimited),
   }
-}
-
-interface PeriodCounts extends JobCounts {
-  /** Days or hours since 1970. */
-  period: number
-}
-
-interface Source {
-  periods: PeriodCounts[]
-  otherMode: number
-  isLimited: boolean
 }
 
 /**
@@ -222,28 +204,18 @@ async function countsOfDays(
     eq(jobStatistics.organisationId, organisationId),
     inWorkspaces(workspaceIds, jobStatistics.workspaceId),
   )
-  const [rows, [other]] = await db.batch([
+  const { day: period, completed, failed, other, errors, durations, keys } = jobStatistics
+  const [rows, [inOther]] = await db.batch([
     db
-      .select({
-        period: jobStatistics.day,
-        completed: jobStatistics.completed,
-        failed: jobStatistics.failed,
-        other: jobStatistics.other,
-        errors: jobStatistics.errors,
-        durations: jobStatistics.durations,
-        keys: jobStatistics.keys,
-      })
+      .select({ period, completed, failed, other, errors, durations, keys })
       .from(jobStatistics)
       .where(and(where, eq(jobStatistics.mode, mode))),
     db
-      .select({
-        count: sql<number>`coalesce(sum(${jobStatistics.completed} + ${jobStatistics.failed}
-          + ${jobStatistics.other}), 0)`,
-      })
+      .select({ count: sql<number>`coalesce(sum(${completed} + ${failed} + ${other}), 0)` })
       .from(jobStatistics)
       .where(and(where, eq(jobStatistics.mode, mode === 'live' ? 'test' : 'live'))),
   ])
-  return { periods: rows, otherMode: other?.count ?? 0, isLimited: false }
+  return { periods: rows, otherMode: inOther?.count ?? 0, isLimited: false }
 }
 
 /** Counts the newest jobs that were created in the period `first` or later. */
@@ -260,9 +232,7 @@ async function countJobs(
       workspaceId: jobs.workspaceId,
       // A literal, since D1 binds numbers as REAL, and the division would return fractions.
       period: sql<number>`${jobs.createdAt} / ${sql.raw(String(periodMs))}`.as('period'),
-      outcome: OUTCOME.as('outcome'),
-      durationMs: ROUNDED_DURATION.as('rounded_duration'),
-      apiKeyId: jobs.apiKeyId,
+      ...GROUPED,
     })
     .from(jobs)
     .where(
@@ -293,7 +263,7 @@ async function countJobs(
     })
     .from(newest)
     .groupBy(sql`1`, sql`2`, sql`3`, sql`4`, sql`5`, sql`6`)
-  const periods = new Map<number, PeriodCounts>()
+  const periods = new Map<number, Source['periods'][number]>()
   let counted = 0
   let otherMode = 0
   for (const { mode: modeOfGroup, period, isSelected: selected, ...group } of groups) {

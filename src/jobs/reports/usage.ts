@@ -6,7 +6,7 @@ import { RecentValues } from '../../platform/recent-values.ts'
 import type { Mode } from '../../domain/job.ts'
 import { DAY_MS } from '../../domain/limits.ts'
 import { monthStart } from '../../domain/month.ts'
-import type { KeyOutcomes, Outcomes } from './job-counts.ts'
+import type { JobCounts, Outcomes } from './job-counts.ts'
 import { countsPerDay } from './job-statistics.ts'
 
 export interface Usage {
@@ -52,7 +52,7 @@ export interface DayOfUsage extends Outcomes {
 }
 
 interface RecentUsage {
-  days: (DayOfUsage & { keys: KeyOutcomes })[]
+  days: (DayOfUsage & Pick<JobCounts, 'keys'>)[]
   isComplete: boolean
 }
 

@@ -15,13 +15,16 @@ export const jobStatistics = sqliteTable(
     workspaceId: text('workspace_id').notNull(),
     completed: integer().notNull(),
     failed: integer().notNull(),
-    /** Cancelled and refunded jobs. */
+    /** Cancelled, refunded and unfinished jobs. */
     other: integer().notNull(),
     /** The failed jobs by error code. */
     errors: text({ mode: 'json' }).$type<Partial<Record<JobErrorCode, number>>>().notNull(),
     /** The completed jobs by duration: ms, rounded to two significant digits. */
     durations: text({ mode: 'json' }).$type<Record<string, number>>().notNull(),
-    /** The jobs by API key. Empty on days that were counted before this column existed. */
+    /**
+     * The jobs by the id of their API key, or `console`, without those whose key is not stored. Empty on days that were
+     * counted before this column existed.
+     */
     keys: text({ mode: 'json' })
       .$type<Record<string, { completed: number; failed: number; other: number }>>()
       .notNull()
