@@ -199,7 +199,8 @@ export const jobs = new Hono<ApiApp>()
     validJobId,
     async (c) => {
       const { jobId } = c.req.valid('param')
-      const job = await cancelJob({ env: c.env, ...c.get('scope'), jobId })
+      const { organisationId } = c.get('scope')
+      const job = await cancelJob({ env: c.env, actor: keyActor(c), organisationId, jobId })
       return c.json({ job_id: job.id, status: job.status, refunded_credits: creditCost(job.mode) })
     },
   )

@@ -1,6 +1,9 @@
 // Ends jobs before processing: a client cancels a job, or an operator or the service withdraws it.
 import type { Actor } from '../domain/actor.ts'
 import { recorded } from '../organisations/audit-log.ts'
+import { requirePermission } from '../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { mayAccess } from '../organisations/workspace-rights.ts'
 import { SYSTEM } from '../domain/actor.ts'
 import { AppError } from '../domain/errors.ts'
 import type { JobRow } from '../platform/db/schema.ts'
@@ -14,35 +17,27 @@ import { findJob } from './job-store.ts'
 const MAX_BATCHES = 20
 
 /**
- * Cancels a job for its client: pending → refunded.
- * @param workspaceId the only one that the API key reaches
- * @throws AppError job_not_found, forbidden or job_not_cancellable
+ * Cancels a job for its client: pending → refunded. For developers.
+ * @throws AppError not_found, job_not_found, forbidden or job_not_cancellable
  */
 export async function cancelJob({
-  env,
-  organisationId,
-  workspaceId,
   jobId,
-}: {
-  env: Env
-  organisationId: string
-  workspaceId?: string | undefined
-  jobId: string
-}): Promise<JobRow> {
+  ...request
+}: OrganisationRequest & { jobId: string }): Promise<JobRow> {
+  const { workspaceIds } = await requirePermission(request, 'develop')
+  const { env, organisationId } = request
   if (!isBound(env, jobId)) throw new AppError('job_not_found')
   const { ended, addedEventIds, found } = await endJob({
     env,
     jobId,
     from: 'pending',
     ending: { status: 'refunded' },
-    required: { organisationId, ...(workspaceId !== undefined && { workspaceId }) },
+    required: { organisationId, ...(workspaceIds && { workspaceIds }) },
   })
   if (ended) return settled(env, ended, addedEventIds)
   if (!found) throw new AppError('job_not_found')
   if (found.organisationId !== organisationId) throw new AppError('forbidden')
-  if (workspaceId !== undefined && found.workspaceId !== workspaceId) {
-    throw new AppError('job_not_found')
-  }
+  if (!mayAccess(workspaceIds, found.workspaceId)) throw new AppError('job_not_found')
   throw new AppError(
     'job_not_cancellable',
     `This job is ${found.status}; only a pending job can be cancelled.`,

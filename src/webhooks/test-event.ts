@@ -1,4 +1,5 @@
 // Test events: free test jobs whose event goes to one receiver only. Their scenarios select the type of the event.
+import { SYSTEM } from '../domain/actor.ts'
 import type { Actor } from '../domain/actor.ts'
 import { AppError } from '../domain/errors.ts'
 import { SCENARIO_HOST } from '../domain/scenario.ts'
@@ -26,7 +27,7 @@ export async function endTestJob(
 ): Promise<void> {
   if (type !== 'job.refunded') return
   try {
-    await cancelJob({ env, organisationId, jobId })
+    await cancelJob({ env, actor: SYSTEM, organisationId, jobId })
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'job_not_cancellable')) throw error
   }

@@ -60,9 +60,9 @@ export const job = new Hono<ConsoleApp>()
     return result.ok ? redirectTo(c, `/jobs/${result.jobId}`) : jobPage(c, result.state)
   })
   .post('/:jobId/cancel', permitted('develop'), async (c) => {
-    const { id, organisationId } = await readOwnJob(c)
+    const { id } = await readOwnJob(c)
     try {
-      await cancelJob({ env: c.env, organisationId, jobId: id })
+      await cancelJob({ ...scopeOf(c), jobId: id })
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       return redirectTo(c, `/jobs/${id}`, 'cancelled_late')

@@ -46,8 +46,8 @@ export interface EndResult {
   found: Pick<JobRow, 'organisationId' | 'workspaceId' | 'status'> | undefined
 }
 
-/** Conditions for the end of a job: its owner, and the claim. */
-type EndConditions = Partial<Pick<JobRow, 'organisationId' | 'workspaceId' | 'dueAt'>>
+/** Conditions for the end of a job: its owner, the workspaces that the owner's actor may access, and the claim. */
+type EndConditions = Partial<Pick<JobRow, 'organisationId' | 'dueAt'>> & { workspaceIds?: string[] }
 
 /** Ends a job that has the status `from`. */
 export async function endJob({
@@ -65,7 +65,7 @@ export async function endJob({
   const [[ended], , added, [found]] = await end(jobsBinding(env, jobId), {
     ...ending,
     organisationId: required.organisationId,
-    workspaceId: required.workspaceId,
+    workspaceIds: JSON.stringify(required.workspaceIds),
     dueAt: required.dueAt?.getTime(),
     jobId,
     ...timesOf(Date.now()),
@@ -125,9 +125,12 @@ function preparedEnd(from: JobStatus, ending: JobEnd['ending'], required: EndCon
 function prepareEnd(from: JobStatus, ending: JobEnd['ending'], required: string[]) {
   const value = (name: string): SQL => sql`${sql.placeholder(name)}`
   const which = eq(jobs.id, value('jobId'))
-  const conditions = required.map(
-    (name) => sql`${jobs[name as keyof EndConditions]} = ${value(name)}`,
-  )
+  const conditions = [
+    required.includes('organisationId') && eq(jobs.organisationId, value('organisationId')),
+    required.includes('dueAt') && eq(jobs.dueAt, value('dueAt')),
+    required.includes('workspaceIds') &&
+      sql`${jobs.workspaceId} in (select value from json_each(${value('workspaceIds')}))`,
+  ].filter((condition) => condition !== false)
   return preparedBatch((db) => [
     ...endStatements(db, { from, ending, which, conditions, value }),
     db
