@@ -94,18 +94,19 @@ export const auditInsert = (env: Env, entry: AuditEntry, when: SQL = sql`true`) 
 /**
  * Makes a change to a jobs database, with its entry in the database of accounts. The entry comes first: a
  * crash can leave an entry of a change that was not made, but no change without its entry.
- * @param change returns whether it changed anything. If not, the entry is deleted; if it throws, the
- *   outcome is unknown and the entry remains
+ * @param change returns whether it changed anything, or the result of the statement. If it did not, the entry is
+ *   deleted; if it throws, the outcome is unknown and the entry remains
  */
 export async function recorded(
   env: Env,
   entry: AuditEntry,
-  change: () => Promise<boolean>,
+  change: () => PromiseLike<boolean | D1Result>,
 ): Promise<boolean> {
   const db = database(env)
   const row = auditRow(entry)
   await insertWhere(env, auditLog, row, sql`true`, actorIdOf(entry))
-  if (await change()) return true
+  const result = await change()
+  if (typeof result === 'boolean' ? result : result.meta.changes > 0) return true
   await db.delete(auditLog).where(eq(auditLog.id, row.id))
   return false
 }

@@ -1,7 +1,7 @@
 // The SQL that reads webhook events and attempts of an organisation.
-import { inWorkspaces, jobInWorkspaces } from '../organisations/workspace-rights.ts'
+import { jobInWorkspaces } from '../organisations/workspace-rights.ts'
 import type { WorkspaceIds } from '../organisations/workspace-rights.ts'
-import { and, between, count, desc, eq, getTableColumns, gte, lt, sql } from 'drizzle-orm'
+import { and, between, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { jobsDatabase } from '../platform/db/shards.ts'
 import { jobs } from '../platform/db/schema.ts'
@@ -150,30 +150,3 @@ export const attemptsBetween = (
       ),
     )
     .orderBy(webhookAttempts.eventId, webhookAttempts.number)
-
-/** Counts the newest `limit` events from id `first`, by status and by whether their job is selected. */
-export function countEvents(
-  env: Env,
-  organisationId: string,
-  {
-    first,
-    limit,
-    mode,
-    workspaceIds,
-  }: { first: string; limit: number; mode: Mode; workspaceIds: WorkspaceIds },
-) {
-  const db = jobsDatabase(env, organisationId)
-  const newest = db
-    .select({ jobId: webhookEvents.jobId, status: webhookEvents.status })
-    .from(webhookEvents)
-    .where(and(eq(webhookEvents.organisationId, organisationId), gte(webhookEvents.id, first)))
-    .orderBy(desc(webhookEvents.id))
-    .limit(limit)
-    .as('newest')
-  const isSelected = sql`${and(eq(jobs.mode, mode), inWorkspaces(workspaceIds))}`
-  return db
-    .select({ status: newest.status, isSelected: isSelected.mapWith(Boolean), count: count() })
-    .from(newest)
-    .innerJoin(jobs, eq(jobs.id, newest.jobId))
-    .groupBy(sql`1`, sql`2`)
-}

@@ -7,7 +7,7 @@ import { auditInsert, recorded } from '../organisations/audit-log.ts'
 import { rowValues } from '../platform/db/database.ts'
 import type { Database } from '../platform/db/database.ts'
 import { jobsDatabase } from '../platform/db/shards.ts'
-import { dueFrom, SWEEP_AGAIN_AFTER_MS } from '../platform/db/due.ts'
+import { dueFrom } from '../platform/db/due.ts'
 import { jobs } from '../platform/db/schema.ts'
 import { failingReceivers, webhookAttempts, webhookEvents } from '../platform/db/webhook-schema.ts'
 import type { JobRow } from '../platform/db/schema.ts'
@@ -209,39 +209,6 @@ function reduceAttempts(db: Database, { eventId, number }: WebhookAttemptRow) {
       .delete(webhookAttempts)
       .where(and(ofEvent, lte(webhookAttempts.number, number - STORED_ATTEMPTS))),
   ] as const
-}
-
-/**
- * Takes undelivered events of one shard whose `sweepAt` and lease have passed, and postpones `sweepAt`, so
- * that the next sweeps skip them.
- */
-export async function takeSweptEvents(
-  db: Database,
-  limit: number,
-): Promise<Pick<WebhookEventRow, 'id' | 'organisationId'>[]> {
-  const now = Date.now()
-  const due = db
-    .select({ id: webhookEvents.id, organisationId: webhookEvents.organisationId })
-    .from(webhookEvents)
-    // SQLite uses the partial index only with literals.
-    .where(
-      and(
-        sql`status in ('pending', 'retrying')`,
-        lte(webhookEvents.sweepAt, new Date(now)),
-        lte(webhookEvents.dueAt, new Date(now)),
-      ),
-    )
-    .orderBy(webhookEvents.sweepAt)
-    .limit(limit)
-  const rows = due.as('due')
-  const [taken] = await db.batch([
-    due,
-    db
-      .update(webhookEvents)
-      .set({ sweepAt: new Date(now + SWEEP_AGAIN_AFTER_MS) })
-      .where(inArray(webhookEvents.id, db.select({ id: rows.id }).from(rows))),
-  ])
-  return taken
 }
 
 /** Deletes up to 100 events of an organisation with their attempts. @returns how many events */

@@ -1,10 +1,14 @@
 // Counts of an organisation's webhook events for the overview.
+import { and, count, desc, eq, gte, sql } from 'drizzle-orm'
 import { requirePermission, selectedWorkspaces } from '../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { inWorkspaces } from '../organisations/workspace-rights.ts'
+import { jobs } from '../platform/db/schema.ts'
+import { jobsDatabase } from '../platform/db/shards.ts'
+import { webhookEvents } from '../platform/db/webhook-schema.ts'
 import { firstIdSince } from '../platform/ids.ts'
 import type { Mode } from '../domain/job.ts'
 import type { EventStatus } from '../domain/webhook.ts'
-import { countEvents } from './event-reads.ts'
 
 /** The maximum number of events that one page counts. */
 export const MAX_COUNTED_EVENTS = 5_000
@@ -35,12 +39,22 @@ export async function readWebhookStatistics({
 }): Promise<WebhookStatistics> {
   const access = await requirePermission(request, 'jobs')
   const workspaceIds = selectedWorkspaces(access, workspaceId)
-  const counts = await countEvents(request.env, request.organisationId, {
-    first: firstIdSince('evt', since),
-    limit: MAX_COUNTED_EVENTS,
-    mode,
-    workspaceIds,
-  })
+  const { env, organisationId } = request
+  const db = jobsDatabase(env, organisationId)
+  const isSince = gte(webhookEvents.id, firstIdSince('evt', since))
+  const newest = db
+    .select({ jobId: webhookEvents.jobId, status: webhookEvents.status })
+    .from(webhookEvents)
+    .where(and(eq(webhookEvents.organisationId, organisationId), isSince))
+    .orderBy(desc(webhookEvents.id))
+    .limit(MAX_COUNTED_EVENTS)
+    .as('newest')
+  const isSelected = sql`${and(eq(jobs.mode, mode), inWorkspaces(workspaceIds))}`
+  const counts = await db
+    .select({ status: newest.status, isSelected: isSelected.mapWith(Boolean), count: count() })
+    .from(newest)
+    .innerJoin(jobs, eq(jobs.id, newest.jobId))
+    .groupBy(sql`1`, sql`2`)
   const total = (selected: typeof counts) => selected.reduce((sum, { count }) => sum + count, 0)
   const withStatus = (...statuses: EventStatus[]) =>
     total(counts.filter(({ isSelected, status }) => isSelected && statuses.includes(status)))

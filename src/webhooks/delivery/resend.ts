@@ -1,14 +1,21 @@
-// Resends events at the request of a member, outside the schedule.
+// Resends events at the request of a member, outside the schedule. Each change has its entry in the audit log.
+import { and, eq, gt, inArray, or } from 'drizzle-orm'
 import { limitedModeOf } from '../../domain/actor.ts'
+import { recorded } from '../../organisations/audit-log.ts'
 import type { AuditEntry } from '../../organisations/audit-log.ts'
 import { requirePermission } from '../../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../../organisations/authorisation.ts'
+import { listed } from '../../platform/db/database.ts'
+import { dueFrom, UNQUEUED_AFTER_MS } from '../../platform/db/due.ts'
+import { jobsDatabase } from '../../platform/db/shards.ts'
+import { webhookEvents } from '../../platform/db/webhook-schema.ts'
 import { log } from '../../platform/log.ts'
 import { batchesOf } from '../../platform/queues/batches.ts'
 import { findFailedEvents } from './deliveries-store.ts'
 import type { DeliveryFilter } from './deliveries-store.ts'
+import { hasEndpoint } from '../endpoints/endpoint-store.ts'
+import { ATTEMPT_LEASE_MS } from '../endpoints/failing-receiver-store.ts'
 import { findEvent } from '../event-reads.ts'
-import { reopenEvent, reopenFailedEvents } from './resend-store.ts'
 
 /** How many messages of one click become due in each second, so that no receiver is flooded. */
 const RESENT_PER_SECOND = 10
@@ -81,4 +88,59 @@ export async function resendFailedEvents({
     )
   }
   return reopened.length
+}
+
+/**
+ * Makes an event due now, and records it in the audit log.
+ * @returns false when there is none, its added endpoint is deleted, or an attempt may be in progress
+ */
+async function reopenEvent(env: Env, eventId: string, entry: AuditEntry): Promise<boolean> {
+  const now = new Date()
+  const { organisationId } = entry
+  const db = jobsDatabase(env, organisationId)
+  const canReopen = and(
+    eq(webhookEvents.id, eventId),
+    eq(webhookEvents.organisationId, organisationId),
+    or(
+      inArray(webhookEvents.status, ['delivered', 'failed']),
+      // The event is due after the end of any lease, so no attempt is in progress.
+      gt(webhookEvents.dueAt, new Date(now.getTime() + ATTEMPT_LEASE_MS)),
+    ),
+    hasEndpoint(organisationId, webhookEvents.endpointId),
+  )
+  const events = await db.select({ id: webhookEvents.id }).from(webhookEvents).where(canReopen)
+  if (events.length === 0) return false
+  return recorded(env, entry, () =>
+    db
+      .update(webhookEvents)
+      .set({ status: 'retrying', ...dueFrom(now) })
+      .where(canReopen),
+  )
+}
+
+/**
+ * Makes failed events due now, and records it in the audit log.
+ * @param sweepAfterSeconds when the last of their messages is due
+ * @returns the events that were still failed
+ */
+async function reopenFailedEvents(
+  env: Env,
+  eventIds: string[],
+  { sweepAfterSeconds, entry }: { sweepAfterSeconds: number; entry: AuditEntry },
+): Promise<string[]> {
+  const now = Date.now()
+  let reopened: { id: string }[] = []
+  await recorded(env, entry, async () => {
+    reopened = await jobsDatabase(env, entry.organisationId)
+      .update(webhookEvents)
+      .set({
+        status: 'retrying',
+        dueAt: new Date(now),
+        sweepAt: new Date(now + sweepAfterSeconds * 1_000 + UNQUEUED_AFTER_MS),
+      })
+      .where(and(inArray(webhookEvents.id, listed(eventIds)), eq(webhookEvents.status, 'failed')))
+      .returning({ id: webhookEvents.id })
+    return reopened.length > 0
+  })
+  return reopened.map(({ id }) => id)
 }

@@ -69,12 +69,11 @@ export async function insertAddedEndpoint(
       where ${webhookEndpoints.organisationId} = ${organisationId}
         and ${ne(webhookEndpoints.id, DEFAULT_ENDPOINT)}) < ${MAX_ADDED_ENDPOINTS}`
   if (await findEndpoint(env, row)) return true
-  await recorded(env, entry, async () => {
-    const { meta } = await jobsDatabase(env, organisationId)
+  await recorded(env, entry, () =>
+    jobsDatabase(env, organisationId)
       .insert(webhookEndpoints)
-      .select(sql`select ${rowValues(webhookEndpoints, row)} where ${isNew}`)
-    return meta.changes > 0
-  })
+      .select(sql`select ${rowValues(webhookEndpoints, row)} where ${isNew}`),
+  )
   await deleteIfClosed(env, row)
   return (await findEndpoint(env, row)) !== undefined
 }
@@ -121,34 +120,14 @@ export const updateEndpointRow = (
   change: SQLiteUpdateSetSource<typeof webhookEndpoints>,
   entry: AuditEntry,
 ): Promise<boolean> =>
-  recorded(env, entry, async () => {
-    const { meta } = await jobsDatabase(env, key.organisationId)
+  recorded(env, entry, () =>
+    jobsDatabase(env, key.organisationId)
       .update(webhookEndpoints)
       .set(change)
-      .where(isEndpoint(key))
-    return meta.changes > 0
-  })
-
-/** Replaces the secret; the current one becomes the previous one. */
-export const rotateSecretRow = (
-  env: Env,
-  key: Key,
-  { secret, previousUntil }: { secret: string; previousUntil: Date },
-  entry: AuditEntry,
-): Promise<boolean> => {
-  const secretPrevious = sql`${webhookEndpoints.secret}`
-  return updateEndpointRow(
-    env,
-    key,
-    { secret, secretPrevious, secretPreviousUntil: previousUntil },
-    entry,
+      .where(isEndpoint(key)),
   )
-}
 
 export const deleteEndpointRow = (env: Env, key: Key, entry: AuditEntry): Promise<boolean> =>
-  recorded(env, entry, async () => {
-    const { meta } = await jobsDatabase(env, key.organisationId)
-      .delete(webhookEndpoints)
-      .where(isEndpoint(key))
-    return meta.changes > 0
-  })
+  recorded(env, entry, () =>
+    jobsDatabase(env, key.organisationId).delete(webhookEndpoints).where(isEndpoint(key)),
+  )

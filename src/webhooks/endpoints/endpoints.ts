@@ -1,10 +1,12 @@
 // The webhook endpoints of an organisation: the default endpoint, and those that it adds. An added endpoint
 // receives the events of the types and the mode that it selects. Each has its own secret. For a test key, only
 // endpoints of test mode exist.
+import { sql } from 'drizzle-orm'
 import { auditInsert, changedDetails } from '../../organisations/audit-log.ts'
 import type { AuditAction, AuditEntry } from '../../organisations/audit-log.ts'
 import { requirePermission, requireUnlimited } from '../../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../../organisations/authorisation.ts'
+import { webhookEndpoints } from '../../platform/db/webhook-schema.ts'
 import type { EndpointRow, FailingReceiverRow } from '../../platform/db/webhook-schema.ts'
 import { limitedModeOf } from '../../domain/actor.ts'
 import type { Actor } from '../../domain/actor.ts'
@@ -18,7 +20,6 @@ import {
   endpointsOf,
   findEndpoint,
   insertAddedEndpoint,
-  rotateSecretRow,
   updateEndpointRow,
 } from './endpoint-store.ts'
 import { failingReceiversOf, resetReceiver } from './failing-receiver-store.ts'
@@ -180,15 +181,14 @@ export async function deleteEndpoint(request: EndpointRequest): Promise<void> {
  */
 export async function rotateSecret(request: EndpointRequest): Promise<string> {
   await requireUnlimited(request, 'develop')
-  const { env, organisationId } = request
-  const { id } = await find(request)
-  const { secret, stored } = await createSecret(env, organisationId)
-  const previousUntil = new Date(Date.now() + SECRET_OVERLAP_MS)
-  const entry = entryOf(request, 'webhook_secret.rotated')
-  const rotation = { secret: stored, previousUntil }
-  if (!(await rotateSecretRow(env, { organisationId, id }, rotation, entry))) {
-    throw new AppError('not_found')
+  await find(request)
+  const { secret, stored } = await createSecret(request.env, request.organisationId)
+  const rotation = {
+    secret: stored,
+    secretPrevious: sql`${webhookEndpoints.secret}`,
+    secretPreviousUntil: new Date(Date.now() + SECRET_OVERLAP_MS),
   }
+  await update(request, rotation, entryOf(request, 'webhook_secret.rotated'))
   return secret
 }
 
@@ -234,7 +234,7 @@ async function find({
 
 async function update(
   { env, organisationId, endpointId: id }: EndpointRequest,
-  change: Partial<EndpointRow>,
+  change: Parameters<typeof updateEndpointRow>[2],
   entry: AuditEntry,
 ): Promise<void> {
   if (!(await updateEndpointRow(env, { organisationId, id }, change, entry))) {
