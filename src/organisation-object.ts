@@ -8,11 +8,11 @@ import { admitSubmission } from './credits/admission.ts'
 import type { Caller, Credentials } from './credits/api-key.ts'
 import { FailedJobs } from './credits/failed-jobs.ts'
 import { JobWaiters } from './credits/job-waiters.ts'
-import { entriesBefore, ledgerPage, NO_ENTRIES } from './credits/ledger-reports.ts'
+import { entriesBefore, grantsIn, ledgerPage, NO_ENTRIES } from './credits/ledger-reports.ts'
 import type { LedgerFilter } from './credits/ledger-reports.ts'
 import { ZERO_TOTALS } from './credits/ledger.ts'
+import type { Grant, Reversal } from './credits/ledger.ts'
 import { ObjectAlarm, retryAfterFailure } from './credits/object-alarm.ts'
-import type { Grant, Reversal } from './credits/organisation-stub.ts'
 import { nextReconciliation, reconcile, RECONCILE_AFTER_MS } from './credits/reconciliation.ts'
 import { RequestChecks } from './credits/request-checks.ts'
 import type { CheckOptions } from './credits/request-checks.ts'
@@ -73,7 +73,7 @@ export class Organisation extends DurableObject<Env> {
   /**
    * Accepts a submission. One transaction makes all checks, takes the job's bytes from the storage
    * allowance and, in live mode, reserves one credit under the new job's id. The caller then inserts the
-   * job or calls `abandon`; otherwise, the alarm releases the reservation.
+   * job or calls `release`; otherwise, the alarm releases the reservation.
    */
   async admit(caller: Caller, submission: Submission): Promise<RequestResult<Admission>> {
     const { mode } = caller
@@ -121,11 +121,6 @@ export class Organisation extends DurableObject<Env> {
     })
   }
 
-  /** Releases the credit of a job without an Idempotency-Key that could not be inserted. */
-  abandon(jobId: string): void {
-    this.release([jobId])
-  }
-
   /** Renews the reservation of a job. @returns false when it is not open */
   renewReservation(jobId: string): boolean {
     return this.#stores.find()?.ledger.renewReservation(jobId) ?? false
@@ -155,7 +150,7 @@ export class Organisation extends DurableObject<Env> {
   }
 
   /**
-   * Releases the credits of jobs that ended without a picture. May be repeated.
+   * Releases the credits of jobs that ended without a picture, or could not be inserted. May be repeated.
    * @param charged those of them for which an engine may have charged
    */
   release(jobIds: string[], charged: string[] = []): void {
@@ -261,7 +256,8 @@ export class Organisation extends DurableObject<Env> {
 
   /** The part of the ledger that remains when the organisation is deleted. */
   closingRecord() {
-    return this.#stores.find()?.ledger.closingRecord() ?? { totals: ZERO_TOTALS, grants: [] }
+    const grants = this.#stores.find() ? grantsIn(this.ctx.storage.sql) : []
+    return { totals: this.totals(), grants }
   }
 
   /** Deletes everything stored and cached in this object. May be repeated. */

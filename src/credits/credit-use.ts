@@ -5,6 +5,7 @@ import { isNearLimit } from '../domain/credit-limit.ts'
 import type { CreditLimit } from '../domain/credit-limit.ts'
 import { monthOf, monthStart } from '../domain/month.ts'
 import { createdAtOf, firstIdSince } from '../platform/ids.ts'
+import { firstRow } from './first-row.ts'
 
 /** What a reservation counts for. */
 export interface Spender {
@@ -62,13 +63,8 @@ export class CreditUse {
   /** Starts the count of the month with its reservations. */
   #rowOf(countId: string, at: number): { credits: number; informed: number } {
     const month = monthOf(new Date(at))
-    const [row] = this.#sql
-      .exec<{ credits: number; informed: number }>(
-        'SELECT credits, informed FROM credit_use WHERE id = ? AND month = ?',
-        countId,
-        month,
-      )
-      .toArray()
+    const query = 'SELECT credits, informed FROM credit_use WHERE id = ? AND month = ?'
+    const row = firstRow<{ credits: number; informed: number }>(this.#sql, query, countId, month)
     if (row) return row
     this.#sql.exec('DELETE FROM credit_use WHERE month <> ?', month)
     return this.#sql

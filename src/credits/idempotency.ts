@@ -1,6 +1,7 @@
 // The submissions that were accepted with an Idempotency-Key, stored for 24 hours.
 import { IDEMPOTENCY_TTL_MS } from '../domain/limits.ts'
 import type { Mode } from '../domain/job.ts'
+import { firstRow } from './first-row.ts'
 
 export interface AcceptedSubmission {
   fingerprint: string
@@ -20,16 +21,15 @@ export class IdempotencyRecords {
   }
 
   find(mode: Mode, key: string): AcceptedSubmission | undefined {
-    return this.#sql
-      .exec<AcceptedSubmission & Record<string, SqlStorageValue>>(
-        `SELECT fingerprint, job_id AS jobId, workspace_id AS workspaceId,
-                webhook_url AS webhookUrl, created_at AS createdAt
-         FROM accepted_submissions WHERE mode = ? AND key = ? AND created_at > ?`,
-        mode,
-        key,
-        Date.now() - IDEMPOTENCY_TTL_MS,
-      )
-      .toArray()[0]
+    return firstRow<AcceptedSubmission>(
+      this.#sql,
+      `SELECT fingerprint, job_id AS jobId, workspace_id AS workspaceId,
+              webhook_url AS webhookUrl, created_at AS createdAt
+       FROM accepted_submissions WHERE mode = ? AND key = ? AND created_at > ?`,
+      mode,
+      key,
+      Date.now() - IDEMPOTENCY_TTL_MS,
+    )
   }
 
   save(mode: Mode, key: string, accepted: AcceptedSubmission): void {
@@ -58,11 +58,7 @@ export class IdempotencyRecords {
       'DELETE FROM accepted_submissions WHERE created_at <= ?',
       Date.now() - IDEMPOTENCY_TTL_MS,
     )
-    const oldest = this.#sql
-      .exec<{ createdAt: number | null }>(
-        'SELECT min(created_at) AS createdAt FROM accepted_submissions',
-      )
-      .one().createdAt
-    return oldest === null ? Infinity : oldest + IDEMPOTENCY_TTL_MS
+    const oldest = 'SELECT created_at AS at FROM accepted_submissions ORDER BY created_at LIMIT 1'
+    return (firstRow<{ at: number }>(this.#sql, oldest)?.at ?? Infinity) + IDEMPOTENCY_TTL_MS
   }
 }

@@ -1,6 +1,7 @@
 // Deletes old closed reservations, and rolls up old entries of the ledger except grants and reversals.
 import { firstIdSince } from '../platform/ids.ts'
 import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
+import { firstRow } from './first-row.ts'
 
 /** The maximum number of reservations and of entries per cleanup. */
 const CLEANUP_BATCH = 1_000
@@ -27,13 +28,12 @@ export const setFirstOpen = (kv: SyncKvStorage, id: string): void => kv.put(FIRS
 /** Stores the first open reservation if enough earlier ones are closed. */
 function skipClosed({ sql, kv }: LedgerStorage, now: number): void {
   const from = firstOpen(kv)
-  const open = sql
-    .exec<{ jobId: string }>(
-      `SELECT job_id AS jobId FROM reservations
-       WHERE job_id >= ? AND state = 'reserved' ORDER BY job_id LIMIT 1`,
-      from,
-    )
-    .toArray()[0]
+  const open = firstRow<{ jobId: string }>(
+    sql,
+    `SELECT job_id AS jobId FROM reservations
+     WHERE job_id >= ? AND state = 'reserved' ORDER BY job_id LIMIT 1`,
+    from,
+  )
   const first = open?.jobId ?? firstIdSince('job', now)
   const { closed } = sql
     .exec<{ closed: number }>(
@@ -63,17 +63,12 @@ export function cleanUpLedger({ sql, kv }: LedgerStorage, now: number): number {
   )
   const moreToRollUp = rollUp({ sql, kv }, now)
   if (moreToRollUp || rowsWritten >= CLEANUP_BATCH) return now
-  const closed = sql
-    .exec<{ at: number }>(
-      "SELECT checked_at AS at FROM reservations WHERE state <> 'reserved' ORDER BY job_id LIMIT 1",
-    )
-    .toArray()[0]
-  const entry = sql
-    .exec<{ at: number }>(
-      'SELECT at FROM ledger_entries WHERE id > ? ORDER BY id LIMIT 1',
-      rolledUpTo(kv),
-    )
-    .toArray()[0]
+  const closed = firstRow<{ at: number }>(
+    sql,
+    "SELECT checked_at AS at FROM reservations WHERE state <> 'reserved' ORDER BY job_id LIMIT 1",
+  )
+  const next = 'SELECT at FROM ledger_entries WHERE id > ? ORDER BY id LIMIT 1'
+  const entry = firstRow<{ at: number }>(sql, next, rolledUpTo(kv))
   return Math.min(
     (closed?.at ?? Infinity) + RETENTION_DAYS.closedReservations * DAY_MS,
     // A day is rolled up after its end.

@@ -1,9 +1,10 @@
-// Reads parts of the ledger for the console: filtered pages, and totals per month. Entries are in the order
-// of their time, so a time is found by a binary search over their ids, without an index.
+// Reads parts of the ledger: filtered pages and totals per month for the console, and all grants. Entries are in
+// the order of their time, so a time is found by a binary search over their ids, without an index.
 //
 // A page has one row for each job: the entry of its current state, which its reservation has. The entries
 // before it are left out. They only move the credit between the balance and the reserved credits.
 import { monthOf, monthStart } from '../domain/month.ts'
+import { firstRow } from './first-row.ts'
 import { ZERO_TOTALS } from './ledger.ts'
 import type { LedgerEntry, Totals } from './ledger.ts'
 
@@ -68,6 +69,14 @@ export const entriesBefore = (
       limit,
     )
     .toArray()
+
+/** Every grant and, with a negative amount, every reversal, oldest first. */
+export function grantsIn(sql: SqlStorage) {
+  const entries = sql.exec<Pick<LedgerEntry, 'at' | 'amount' | 'reference' | 'reason'>>(
+    "SELECT at, amount, reference, reason FROM ledger_entries WHERE kind IN ('grant', 'reversal') ORDER BY id",
+  )
+  return [...entries].map((entry) => ({ ...entry, at: new Date(entry.at).toISOString() }))
+}
 
 /** The change of `balance + reserved`, which is what is granted less what is consumed. */
 const CHANGE = `granted - consumed - coalesce((
@@ -136,13 +145,12 @@ function monthTotals(sql: SqlStorage, limit: number, now: number): MonthTotals[]
 
 /** The totals after the last entry below an id. `isFirst` without such an entry. */
 function totalsBefore(sql: SqlStorage, id: number): Totals & { isFirst: boolean } {
-  const last = sql
-    .exec<Record<keyof Totals, number>>(
-      `SELECT granted, balance, reserved, consumed FROM ledger_entries
-       WHERE id < ? ORDER BY id DESC LIMIT 1`,
-      id,
-    )
-    .toArray()[0]
+  const last = firstRow<Totals>(
+    sql,
+    `SELECT granted, balance, reserved, consumed FROM ledger_entries
+     WHERE id < ? ORDER BY id DESC LIMIT 1`,
+    id,
+  )
   return { ...(last ?? ZERO_TOTALS), isFirst: last === undefined }
 }
 
@@ -153,12 +161,8 @@ function firstIdSince(sql: SqlStorage, at: number): number {
     1 + sql.exec<{ id: number }>('SELECT coalesce(max(id), 0) AS id FROM ledger_entries').one().id
   while (low < high) {
     const middle = Math.floor((low + high) / 2)
-    const next = sql
-      .exec<{ id: number; at: number }>(
-        'SELECT id, at FROM ledger_entries WHERE id >= ? ORDER BY id LIMIT 1',
-        middle,
-      )
-      .toArray()[0]
+    const query = 'SELECT id, at FROM ledger_entries WHERE id >= ? ORDER BY id LIMIT 1'
+    const next = firstRow<{ id: number; at: number }>(sql, query, middle)
     if (!next || next.at >= at) high = middle
     else low = next.id + 1
   }

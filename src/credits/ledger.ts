@@ -9,6 +9,7 @@
 import { FREE_CREDITS } from '../domain/limits.ts'
 import { CreditUse } from './credit-use.ts'
 import type { Spender } from './credit-use.ts'
+import { firstRow } from './first-row.ts'
 import { cleanUpLedger, firstOpen, setFirstOpen, oldestReservation } from './ledger-cleanup.ts'
 import type { LedgerStorage } from './ledger-cleanup.ts'
 
@@ -17,6 +18,21 @@ export const SIGN_UP_REFERENCE = 'sign-up'
 
 /** Between the reference of a grant and the total of a reversal. */
 const REVERSAL = ':reversed:'
+
+export interface Grant {
+  amount: number
+  /** Credits are added once per reference. */
+  reference: string
+  reason: string
+}
+
+export interface Reversal {
+  /** That of the grant. */
+  reference: string
+  /** The total taken back so far: repeating changes nothing. */
+  credits: number
+  reason: string
+}
 
 /** All in credits. */
 export interface Totals {
@@ -42,13 +58,6 @@ export interface LedgerEntry extends Totals {
 type ReservationState = 'reserved' | 'captured' | 'released'
 type Cause = { jobId?: string; reference?: string; reason?: string }
 
-/** What remains of the ledger of a deleted organisation, for accounting. */
-export interface ClosingRecord {
-  totals: Totals
-  /** Every grant and, with a negative amount, every reversal, oldest first. */
-  grants: { at: string; amount: number; reference: string | null; reason: string | null }[]
-}
-
 export const ZERO_TOTALS: Totals = { granted: 0, balance: 0, reserved: 0, consumed: 0 }
 
 export class Ledger {
@@ -68,26 +77,24 @@ export class Ledger {
   /** Whether the tables exist. Does not create them. */
   static exists(sql: SqlStorage): boolean {
     const table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'ledger_entries'"
-    return sql.exec(table).toArray().length > 0
+    return firstRow(sql, table) !== undefined
   }
 
   totals(): Totals {
     this.#totals ??=
-      this.#sql
-        .exec<Record<keyof Totals, number>>(
-          'SELECT granted, balance, reserved, consumed FROM ledger_entries ORDER BY id DESC LIMIT 1',
-        )
-        .toArray()[0] ?? ZERO_TOTALS
+      firstRow<Totals>(
+        this.#sql,
+        'SELECT granted, balance, reserved, consumed FROM ledger_entries ORDER BY id DESC LIMIT 1',
+      ) ?? ZERO_TOTALS
     return this.#totals
   }
 
   /** The credits of the last grant; 0 without any. Reads the entries since then. */
   lastGrant(): number {
-    const last = this.#sql
-      .exec<{ amount: number }>(
-        "SELECT amount FROM ledger_entries WHERE kind = 'grant' AND amount > 0 ORDER BY id DESC LIMIT 1",
-      )
-      .toArray()[0]
+    const last = firstRow<{ amount: number }>(
+      this.#sql,
+      "SELECT amount FROM ledger_entries WHERE kind = 'grant' AND amount > 0 ORDER BY id DESC LIMIT 1",
+    )
     return last?.amount ?? 0
   }
 
@@ -99,19 +106,8 @@ export class Ledger {
   }
 
   /** Adds credits, once per `reference`. */
-  grant({
-    amount,
-    reference,
-    reason,
-  }: {
-    amount: number
-    reference: string
-    reason: string
-  }): Totals {
-    const known = this.#sql
-      .exec('SELECT 1 FROM ledger_entries WHERE reference = ?', reference)
-      .toArray()
-    if (known.length === 0) {
+  grant({ amount, reference, reason }: Grant): Totals {
+    if (!firstRow(this.#sql, 'SELECT 1 FROM ledger_entries WHERE reference = ?', reference)) {
       this.#append('grant', amount, { granted: amount, balance: amount }, { reference, reason })
     }
     return this.totals()
@@ -120,17 +116,8 @@ export class Ledger {
   /**
    * Takes back credits of the grant with this `reference`, at most what it granted. Repeating this
    * changes nothing, nor does an earlier total after a later one.
-   * @param credits the total taken back so far
    */
-  reverse({
-    reference,
-    credits,
-    reason,
-  }: {
-    reference: string
-    credits: number
-    reason: string
-  }): Totals {
+  reverse({ reference, credits, reason }: Reversal): Totals {
     const granted = this.#sumOf('reference = ?', reference)
     const prefix = `${reference}${REVERSAL}`
     // ';' follows ':', so this is the range of all references with the prefix.
@@ -254,18 +241,6 @@ export class Ledger {
     return open
   }
 
-  closingRecord(): ClosingRecord {
-    const grants = this.#sql
-      .exec<{ at: number; amount: number; reference: string | null; reason: string | null }>(
-        "SELECT at, amount, reference, reason FROM ledger_entries WHERE kind IN ('grant', 'reversal') ORDER BY id",
-      )
-      .toArray()
-    return {
-      totals: this.totals(),
-      grants: grants.map((grant) => ({ ...grant, at: new Date(grant.at).toISOString() })),
-    }
-  }
-
   /** Deletes old data. @returns when to call it again, ms since 1970; Infinity when nothing will expire */
   cleanUp(now: number): number {
     this.#firstOpen = undefined
@@ -278,9 +253,8 @@ export class Ledger {
   }
 
   #stateOf(jobId: string): ReservationState | undefined {
-    return this.#sql
-      .exec<{ state: ReservationState }>('SELECT state FROM reservations WHERE job_id = ?', jobId)
-      .toArray()[0]?.state
+    const state = 'SELECT state FROM reservations WHERE job_id = ?'
+    return firstRow<{ state: ReservationState }>(this.#sql, state, jobId)?.state
   }
 
   #append(kind: LedgerEntry['kind'], amount: number, change: Partial<Totals>, cause: Cause): void {

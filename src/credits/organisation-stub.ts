@@ -2,28 +2,13 @@
 import type { CreditLimit } from '../domain/credit-limit.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
 import { settingsOf } from '../platform/settings.ts'
-import type { Totals } from './ledger.ts'
+import type { Grant, Reversal, Totals } from './ledger.ts'
 
 /** Where the object of an organisation is created, by region; none for organisations of all regions. */
 const LOCATION_HINTS: Record<OrganisationRow['regionCode'], DurableObjectLocationHint | undefined> =
   { IN: 'apac', US: 'enam', EU: 'weur', GLOBAL: undefined }
 
 type OrganisationStub = ReturnType<Env['ORGANISATION']['getByName']>
-
-export interface Grant {
-  amount: number
-  /** Credits are added once per reference. */
-  reference: string
-  reason: string
-}
-
-export interface Reversal {
-  /** That of the grant. */
-  reference: string
-  /** The total taken back so far: repeating changes nothing. */
-  credits: number
-  reason: string
-}
 
 /**
  * The methods of the Organisation that billing calls. A stub implements them, and so does the object

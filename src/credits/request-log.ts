@@ -3,6 +3,7 @@
 // rejected submissions.
 import type { Mode } from '../domain/job.ts'
 import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
+import { firstRow } from './first-row.ts'
 
 /** The maximum length of all lines, in UTF-16 code units. Older batches are deleted. */
 const MAX_LENGTH = 64_000_000
@@ -160,9 +161,8 @@ export class RequestLog {
   /** @returns undefined for a position that is not in the log */
   entryAt(position: string): RequestEntry | undefined {
     const { batch, index } = readPosition(position)
-    const [row] = this.#sql
-      .exec<{ lines: string }>('SELECT lines FROM request_log WHERE id = ?', batch)
-      .toArray()
+    const query = 'SELECT lines FROM request_log WHERE id = ?'
+    const row = firstRow<{ lines: string }>(this.#sql, query, batch)
     return row && parseBatch(batch, row.lines)[index]?.entry
   }
 
@@ -192,13 +192,11 @@ export class RequestLog {
     )
   }
 
-  #edge(order: 'ASC' | 'DESC'): { id: number; lengthToHere: number } | undefined {
-    return this.#sql
-      .exec<{
-        id: number
-        lengthToHere: number
-      }>(`SELECT id, length_to_here AS lengthToHere FROM request_log ORDER BY id ${order} LIMIT 1`)
-      .toArray()[0]
+  #edge(order: 'ASC' | 'DESC') {
+    return firstRow<{ id: number; lengthToHere: number }>(
+      this.#sql,
+      `SELECT id, length_to_here AS lengthToHere FROM request_log ORDER BY id ${order} LIMIT 1`,
+    )
   }
 }
 

@@ -95,7 +95,7 @@ export async function submitJob({
     // another job.
     if (!request.idempotencyKey) {
       await organisation
-        .abandon(jobId)
+        .release([jobId])
         .catch((reason: unknown) => log.error('reservation not released', reason, { jobId }))
     }
     throw error

@@ -155,7 +155,7 @@ describe('processJob: a stored job whose submission failed', () => {
     const shop = await newOrganisation({ credits: 1 })
     failJobQueues()
     const { job_id } = await submit(shop.live, URLS)
-    await env.ORGANISATION.getByName(shop.orgId).abandon(job_id)
+    await env.ORGANISATION.getByName(shop.orgId).release([job_id])
     await processJob({ env, jobId: job_id, swept: true })
     expect(await readJob(shop.live, job_id)).toMatchObject({
       status: 'failed',

@@ -306,7 +306,7 @@ describe('runDeletions', () => {
     const organisation = env.ORGANISATION.getByName(shop.orgId)
     await organisation.capture(job_id)
     await organisation.release([job_id])
-    await organisation.abandon(job_id)
+    await organisation.release([job_id])
     expect(await organisation.renewReservation(job_id)).toBe(false)
     await organisation.refresh()
     expect(await organisation.entries({ limit: 10 })).toEqual([])
