@@ -1,7 +1,6 @@
 // Product photos without a person, drawn here: what is cut out, and where the landmarks are.
 import { describe, expect, it } from 'vitest'
-import { gridArcs } from '../src/garment/edges.ts'
-import { minimumCut } from '../src/max-flow.ts'
+import { gridGraph } from '../src/garment/edges.ts'
 import { drawGarment } from '../samples/index.ts'
 import { pointsOf, polygon } from '../samples/shapes.ts'
 import { reachOf } from '../src/fit/sleeve.ts'
@@ -202,7 +201,7 @@ describe('reachOf', () => {
   })
 })
 
-describe('minimumCut', () => {
+describe('FlowGraph', () => {
   it('costs no more than any other cut of a small grid', () => {
     const width = 4
     const height = 3
@@ -216,13 +215,10 @@ describe('minimumCut', () => {
         Uint8Array.from({ length: 12 }, (_, i) => (bits >> i) & 1),
       )
       const least = Math.min(...sides.map(cost))
-      const found = minimumCut({
-        degree: 4,
-        reverse: gridArcs(width, height),
-        arcs: links.slice(),
-        terminals: terminal.slice(),
-      })
-      expect(cost(found)).toBe(least)
+      const graph = gridGraph(width, height)
+      graph.arcs.set(links)
+      graph.terminals.set(terminal)
+      expect(cost(graph.cut())).toBe(least)
     }
   })
 })

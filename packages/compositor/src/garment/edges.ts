@@ -1,5 +1,5 @@
 // Edges between neighbouring pixels, for cuts along them.
-import { minimumCut } from '../max-flow.ts'
+import { FlowGraph } from '../max-flow.ts'
 import type { Lab } from '../oklab.ts'
 import type { Mask } from './mask.ts'
 
@@ -35,13 +35,13 @@ const LEAST_COST = 0.02
 
 /**
  * Divides the picture along edges, where the colour changes by `contrast` or more.
- * @param terminals per pixel: positive, what it costs to call it ground; negative, to call it cloth. Is used up
+ * @param terminals per pixel: positive, what it costs to call it ground; negative, to call it cloth
  */
 export function cutAlong(edges: Edges, contrast: number, terminals: Float32Array): Mask {
   const { width, height, right, down } = edges
   const scale = -1 / (2 * contrast * contrast)
-  const reverse = gridArcs(width, height)
-  const arcs = new Float32Array(reverse.length)
+  const graph = gridGraph(width, height)
+  const { reverse, arcs } = graph
   for (let arc = 0; arc < arcs.length; arc++) {
     const back = reverse[arc]!
     if (back < arc) continue
@@ -49,12 +49,15 @@ export function cutAlong(edges: Edges, contrast: number, terminals: Float32Array
     arcs[arc] = SMOOTHNESS * Math.exp(change * scale) + LEAST_COST
     arcs[back] = arcs[arc]!
   }
-  return { width, height, data: minimumCut({ degree: 4, reverse, arcs, terminals }) }
+  graph.terminals.set(terminals)
+  return { width, height, data: graph.cut() }
 }
 
-/** The arcs of a grid of pixels, each to the left, right, up and down: for each the arc back. */
-export function gridArcs(width: number, height: number): Int32Array {
-  const reverse = new Int32Array(width * height * 4).fill(-1)
+/** A grid of pixels, each with arcs to the left, right, up and down, which carry nothing yet. */
+export function gridGraph(width: number, height: number): FlowGraph {
+  const graph = new FlowGraph(width * height, 4)
+  const { reverse } = graph
+  reverse.fill(-1)
   const connect = (arc: number, back: number) => {
     reverse[arc] = back
     reverse[back] = arc
@@ -63,5 +66,5 @@ export function gridArcs(width: number, height: number): Int32Array {
     if (i % width < width - 1) connect(i * 4 + 1, (i + 1) * 4)
     if (i + width < width * height) connect(i * 4 + 3, (i + width) * 4 + 2)
   }
-  return reverse
+  return graph
 }

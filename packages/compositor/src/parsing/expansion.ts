@@ -1,6 +1,6 @@
 // Labels pixels so that the sum of their own costs and of the costs of borders is small:
 // alpha-expansion (Boykov, Veksler, Zabih 2001).
-import { minimumCut } from '../max-flow.ts'
+import { FlowGraph } from '../max-flow.ts'
 import { pause } from '../pause.ts'
 
 export interface Labelling {
@@ -27,10 +27,6 @@ export const DIRECTIONS = [
   [1, 1],
 ] as const
 
-/** The eight directions of a flow graph: first the opposites in reverse order, then DIRECTIONS. */
-const STEP_X = Int32Array.of(-1, 0, 1, -1, 1, -1, 0, 1)
-const STEP_Y = Int32Array.of(-1, -1, -1, 0, 0, 1, 1, 1)
-
 /** Some 10 ms. */
 const LABELS_BETWEEN_PAUSES = 3
 
@@ -49,11 +45,12 @@ export async function improve(
 ): Promise<void> {
   // The node of a pixel in the graph; -1 between two expansions.
   const nodeOf = new Int32Array(labelling.labels.length).fill(-1)
+  const graph = new FlowGraph(pixels.length, 8)
   for (let round = 0; round < rounds; round++) {
     let changed = 0
     for (let label = 0; label < energy.count; label++) {
       if (label % LABELS_BETWEEN_PAUSES === 0) await pause()
-      changed += expand(labelling, energy, pixels, label, nodeOf)
+      changed += expand(labelling, energy, pixels, label, nodeOf, graph)
     }
     if (changed === 0) return
   }
@@ -66,6 +63,7 @@ function expand(
   pixels: Int32Array,
   label: number,
   nodeOf: Int32Array,
+  graph: FlowGraph,
 ): number {
   let nodes = 0
   // Plain loops with indices: this is where the time goes.
@@ -74,9 +72,11 @@ function expand(
     if (labels[i] !== label && costs[k * count + label]! < IMPOSSIBLE) nodeOf[i] = nodes++
   }
   if (nodes === 0) return 0
-  const reverse = new Int32Array(nodes * 8).fill(-1)
-  const arcs = new Float32Array(nodes * 8)
-  const terminals = new Float32Array(nodes)
+  const { reverse, arcs, terminals } = graph
+  reverse.fill(-1, 0, nodes * 8)
+  terminals.fill(0, 0, nodes)
+  // The directions of the graph are the opposites of DIRECTIONS in reverse order, then DIRECTIONS.
+  const steps = DIRECTIONS.map(([x, y]) => y * width + x)
   // Source side keeps its label, sink side takes the new one.
   for (let k = 0; k < pixels.length; k++) {
     const i = pixels[k]!
@@ -85,27 +85,29 @@ function expand(
     const own = labels[i]!
     terminals[n] = terminals[n]! + costs[k * count + label]! - costs[k * count + own]!
     const x = i % width
-    const y = (i - x) / width
+    const isInside = x > 0 && x + 1 < width && i >= width && i + width < labels.length
     for (let d = 0; d < 8; d++) {
-      const u = x + STEP_X[d]!
-      const v = y + STEP_Y[d]!
-      if (u < 0 || u >= width || v < 0 || v >= height) continue
       const forward = d >= 4
-      const j = v * width + u
+      const side = forward ? d - 4 : 3 - d
+      if (!isInside && leaves(i, x, d, width, height)) continue
+      const j = forward ? i + steps[side]! : i - steps[side]!
       const m = nodeOf[j]!
-      const weight = forward ? borders[i * 4 + d - 4]! : borders[j * 4 + 3 - d]!
       if (m < 0) {
+        const weight = borders[(forward ? i : j) * 4 + side]!
         terminals[n] = terminals[n]! + weight * besideFixed(own, labels[j]!, label)
       } else if (forward) {
-        reverse[n * 8 + d] = m * 8 + 7 - d
-        reverse[m * 8 + 7 - d] = n * 8 + d
-        arcs[n * 8 + d] = weight
-        if (own === labels[j]) arcs[m * 8 + 7 - d] = weight
-        else terminals[m] = terminals[m]! - weight
+        const weight = borders[i * 4 + side]!
+        const arc = n * 8 + d
+        const back = m * 8 + 7 - d
+        reverse[arc] = back
+        reverse[back] = arc
+        arcs[arc] = weight
+        arcs[back] = own === labels[j] ? weight : 0
+        if (own !== labels[j]) terminals[m] = terminals[m]! - weight
       }
     }
   }
-  const onSourceSide = minimumCut({ degree: 8, reverse, arcs, terminals })
+  const onSourceSide = graph.cut(nodes)
   let taken = 0
   for (let k = 0; k < pixels.length; k++) {
     const i = pixels[k]!
@@ -122,3 +124,11 @@ function expand(
 /** What changing to the new label costs at a border with a pixel that stays: 1, 0 or -1 borders. */
 const besideFixed = (own: number, fixed: number, label: number) =>
   (fixed === label ? 0 : 1) - (fixed === own ? 0 : 1)
+
+/** Whether a direction leads out of the picture. */
+function leaves(i: number, x: number, d: number, width: number, height: number): boolean {
+  const [dx, dy] = DIRECTIONS[d >= 4 ? d - 4 : 3 - d]!
+  const sign = d >= 4 ? 1 : -1
+  const [u, v] = [x + sign * dx, (i - x) / width + sign * dy]
+  return u < 0 || u >= width || v < 0 || v >= height
+}
