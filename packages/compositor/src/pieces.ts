@@ -7,49 +7,60 @@ export interface Piece {
   pixels: Int32Array
 }
 
+/** Marks the pixels that `spread` has added. */
+export const TAKEN = 255
+
 /**
- * Adds all pixels that are connected with the first `count` ones of the queue, those before `first` left out.
- * @param take whether a pixel belongs to them; must be false for pixels that it has taken
+ * Adds all pixels that have the value and are connected with those of the queue from `first` to `count`.
+ * @param values 254 at most; of the pixels that are added, or already in the queue, TAKEN
  * @returns how many pixels there are then
  */
 export function spread(
   queue: Int32Array,
   count: number,
   width: number,
-  take: (index: number) => boolean,
+  values: Uint8Array,
+  value: number,
   first = 0,
 ): number {
   let end = count
   for (let next = first; next < end; next++) {
     const i = queue[next]!
     const x = i % width
-    if (x > 0 && take(i - 1)) queue[end++] = i - 1
-    if (x + 1 < width && take(i + 1)) queue[end++] = i + 1
-    if (i >= width && take(i - width)) queue[end++] = i - width
-    if (i + width < queue.length && take(i + width)) queue[end++] = i + width
+    if (x > 0 && values[i - 1] === value) {
+      values[i - 1] = TAKEN
+      queue[end++] = i - 1
+    }
+    if (x + 1 < width && values[i + 1] === value) {
+      values[i + 1] = TAKEN
+      queue[end++] = i + 1
+    }
+    if (i >= width && values[i - width] === value) {
+      values[i - width] = TAKEN
+      queue[end++] = i - width
+    }
+    if (i + width < values.length && values[i + width] === value) {
+      values[i + width] = TAKEN
+      queue[end++] = i + width
+    }
   }
   return end
 }
 
 /** The pieces of equal values in reading order; only those of the value `of` if it is given. */
 export function piecesOf(values: Uint8Array, width: number, of?: number): Piece[] {
-  const seen = new Uint8Array(values.length)
+  const left = values.slice()
   // All pieces one after the other.
   const queue = new Int32Array(values.length)
   let end = 0
-  let value = 0
-  const take = (i: number) => {
-    if (seen[i] === 1 || values[i] !== value) return false
-    seen[i] = 1
-    return true
-  }
   const pieces: Piece[] = []
-  for (let start = 0; start < values.length; start++) {
-    value = values[start]!
-    if ((of !== undefined && value !== of) || !take(start)) continue
+  for (let start = 0; start < left.length; start++) {
+    const value = left[start]!
+    if (value === TAKEN || (of !== undefined && value !== of)) continue
     const first = end
+    left[start] = TAKEN
     queue[end++] = start
-    end = spread(queue, end, width, take, first)
+    end = spread(queue, end, width, left, value, first)
     pieces.push({ value, pixels: queue.subarray(first, end) })
   }
   return pieces
@@ -60,18 +71,13 @@ export function numberPieces(
   { width, height }: Size,
   isIn: (index: number) => boolean,
 ): { numbers: Int32Array; areas: number[] } {
-  const numbers = new Int32Array(width * height)
-  const queue = new Int32Array(numbers.length)
+  const inside = new Uint8Array(width * height)
+  for (let i = 0; i < inside.length; i++) if (isIn(i)) inside[i] = 1
+  const numbers = new Int32Array(inside.length)
   const areas = [0]
-  const take = (i: number) => {
-    if (numbers[i] !== 0 || !isIn(i)) return false
-    numbers[i] = areas.length
-    return true
-  }
-  for (let start = 0; start < numbers.length; start++) {
-    if (!take(start)) continue
-    queue[0] = start
-    areas.push(spread(queue, 1, width, take))
+  for (const { pixels } of piecesOf(inside, width, 1)) {
+    for (const i of pixels) numbers[i] = areas.length
+    areas.push(pixels.length)
   }
   return { numbers, areas }
 }

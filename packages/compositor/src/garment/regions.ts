@@ -1,23 +1,21 @@
 // Connected regions of a mask.
-import { piecesOf, spread } from '../pieces.ts'
+import { piecesOf, spread, TAKEN } from '../pieces.ts'
 import { isBorder, maskWhere, type Mask } from './mask.ts'
 
 /** Marks every pixel that is connected to the border through set pixels. */
 export function flood(passable: Mask): Mask {
-  const { width, height, data } = passable
+  const { width, height } = passable
+  const data = passable.data.slice()
   const queue = new Int32Array(data.length)
-  const reached = new Uint8Array(data.length)
-  const take = (i: number) => {
-    if (data[i] === 0 || reached[i] === 1) return false
-    reached[i] = 1
-    return true
-  }
   let count = 0
   for (let i = 0; i < data.length; i++) {
-    if (isBorder(i, passable) && take(i)) queue[count++] = i
+    if (data[i] === 0 || !isBorder(i, passable)) continue
+    data[i] = TAKEN
+    queue[count++] = i
   }
-  spread(queue, count, width, take)
-  return { width, height, data: reached }
+  spread(queue, count, width, data, 1)
+  for (let i = 0; i < data.length; i++) data[i] = data[i] === TAKEN ? 1 : 0
+  return { width, height, data }
 }
 
 /**

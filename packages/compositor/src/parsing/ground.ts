@@ -1,7 +1,7 @@
 // What speaks for the ground: its colours continued under the person, and all its colours when it is
 // not plain.
 import type { Lab } from '../oklab.ts'
-import { spread } from '../pieces.ts'
+import { spread, TAKEN } from '../pieces.ts'
 import { createPlane, median, resize, sample, type Plane } from '../plane.ts'
 import { CAP, OFFSET, colourCosts, type ColourCosts } from './mixture.ts'
 import { pixelsWhere } from './seeds.ts'
@@ -108,16 +108,15 @@ function plainCost(dL: number, da: number, db: number, light: number, tint: numb
 
 /** 1 where the ground can be followed without a break from where the mask is sure that no person is. */
 export function openGround(costs: Float32Array, { width, data }: Plane): Uint8Array {
-  const open = Uint8Array.from(data, (person) => (person > SURELY ? 0 : 1))
-  const queue = new Int32Array(open.length)
-  const sure = pixelsWhere(open.length, (i) => open[i] === 1)
-  queue.set(sure)
-  spread(queue, sure.length, width, (i) => {
-    if (open[i] === 1 || costs[i]! > FOLLOWED) return false
-    open[i] = 1
-    return true
-  })
-  return open
+  const open = new Uint8Array(data.length)
+  const queue = new Int32Array(data.length)
+  let sure = 0
+  for (let i = 0; i < open.length; i++) {
+    if (!(data[i]! > SURELY)) queue[sure++] = i
+    open[i] = data[i]! > SURELY ? (costs[i]! > FOLLOWED ? 0 : 1) : TAKEN
+  }
+  spread(queue, sure, width, open, 1)
+  return open.map((state) => (state === TAKEN ? 1 : 0))
 }
 
 /** Takes out of the ground, in place, what differs from its course far more than the rest. */

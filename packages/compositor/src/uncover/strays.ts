@@ -1,18 +1,18 @@
 // Small labels that are parts of the clothing around them.
 import { LABEL, type Parsing } from '../parsing.ts'
-import { numberPieces } from '../pieces.ts'
+import { piecesOf } from '../pieces.ts'
 
 /** The share of a piece's outline, about its diameter, that lies beside the top. */
 const BESIDE = 0.8
 
 /** Labels of which small pieces beside the top belong to it, with the area in units of the squared body size; chosen by experiment. */
-const LARGEST: [number, number][] = [
+const LARGEST = new Map<number, number>([
   [LABEL.bottom, 0.05],
   [LABEL.item, 0.02],
   [LABEL.hair, 0.01],
   [LABEL.shoes, 0.02],
   [LABEL.skin, 0.002],
-]
+])
 
 /**
  * The parsing, where small pieces that lie beside the top and not beside their own kind are top: cuffs, stripes of
@@ -21,21 +21,16 @@ const LARGEST: [number, number][] = [
 export function withoutStrays(parsing: Parsing, size: number): Parsing {
   const { width, height } = parsing
   const labels = parsing.labels.slice()
-  for (const [label, largest] of LARGEST) {
-    const { numbers, areas } = numberPieces(parsing, (at) => parsing.labels[at] === label)
-    const beside = new Uint32Array(areas.length)
-    for (let at = 0; at < labels.length; at++) {
-      if (parsing.labels[at] !== LABEL.top) continue
-      for (let side = 0; side < 4; side++) {
-        const number = numbers[at + (side < 2 ? side * 2 - 1 : (side * 2 - 5) * width)] ?? 0
-        if (number > 0) beside[number] = beside[number]! + 1
+  for (const { value, pixels } of piecesOf(parsing.labels, width)) {
+    const largest = LARGEST.get(value) ?? 0
+    if (pixels.length > largest * size * size) continue
+    let beside = 0
+    for (const at of pixels) {
+      for (const other of [at - 1, at + 1, at - width, at + width]) {
+        if (parsing.labels[other] === LABEL.top) beside++
       }
     }
-    for (let at = 0; at < labels.length; at++) {
-      const number = numbers[at]!
-      if (number === 0 || areas[number]! > largest * size * size) continue
-      if (beside[number]! > BESIDE * Math.sqrt(areas[number]!)) labels[at] = LABEL.top
-    }
+    if (beside > BESIDE * Math.sqrt(pixels.length)) for (const at of pixels) labels[at] = LABEL.top
   }
   return { width, height, labels }
 }
