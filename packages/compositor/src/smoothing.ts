@@ -3,16 +3,24 @@
 import { createPlane, type Plane } from './plane.ts'
 import type { Point } from './raster.ts'
 
+/** Memory for the values between two passes. It is used and left within one call. */
+let between = new Float32Array(0)
+
+function memoryFor(length: number): Float32Array {
+  if (between.length < length) between = new Float32Array(length)
+  return between.subarray(0, length)
+}
+
 /** Three box blurs, close to a Gaussian whose deviation is about the radius. */
 export function blur(plane: Plane, radius: number): Plane {
   const reach = Math.round(radius)
   const { width, height } = plane
   const data = plane.data.slice()
   if (reach < 1) return { width, height, data }
-  const between = new Float32Array(data.length)
+  const rows = memoryFor(data.length)
   for (let pass = 0; pass < 3; pass++) {
-    blurRows(data, between, width, reach)
-    blurColumns(between, data, width, height, reach)
+    blurRows(data, rows, width, reach)
+    blurColumns(rows, data, width, height, reach)
   }
   return { width, height, data }
 }
@@ -22,13 +30,25 @@ function blurRows(from: Float32Array, to: Float32Array, width: number, reach: nu
   const share = 1 / (2 * reach + 1)
   for (let start = 0; start < from.length; start += width) {
     const end = start + width - 1
-    let sum = from[start]! * reach
+    const first = from[start]!
+    const last = from[end]!
+    let sum = first * reach
     for (let at = start; at <= start + reach; at++) sum += from[at < end ? at : end]!
-    for (let at = start; at <= end; at++) {
+    let at = start
+    // What comes and goes lies within the row between `inner` and `outer`.
+    const inner = Math.min(start + reach, end)
+    const outer = end - reach
+    for (; at < inner; at++) {
       to[at] = sum * share
-      const come = at + reach + 1
-      const gone = at - reach
-      sum += from[come < end ? come : end]! - from[gone > start ? gone : start]!
+      sum += (at < outer ? from[at + reach + 1]! : last) - first
+    }
+    for (; at < outer; at++) {
+      to[at] = sum * share
+      sum += from[at + reach + 1]! - from[at - reach]!
+    }
+    for (; at <= end; at++) {
+      to[at] = sum * share
+      sum += last - (at - reach > start ? from[at - reach]! : first)
     }
   }
 }
@@ -76,46 +96,73 @@ export function blurWithin(values: Plane, weight: Plane, radius: number): Plane 
 
 /** Two box blurs, in place, of four interleaved values a pixel; outside the picture they are 0. */
 export function blurSums(data: Float32Array, width: number, height: number, reach: number): void {
-  const between = new Float32Array(data.length)
+  const rows = memoryFor(data.length)
   const row = width * 4
+  const sums = new Float64Array(row)
   for (let pass = 0; pass < 2; pass++) {
     for (let start = 0; start < data.length; start += row) {
-      sumLines(data, between, { start, lines: 4, step: 4, length: width, reach })
+      sumRow(data, rows, start, start + row, reach)
     }
-    sumLines(between, data, { start: 0, lines: row, step: row, length: height, reach })
+    sumColumns(rows, data, row, height, reach, sums)
   }
 }
 
-interface Lines {
-  start: number
-  /** How many lines lie side by side, and the distance from one value of a line to the next. */
-  lines: number
-  step: number
-  length: number
-  reach: number
-}
-
-/** A running mean along each line; outside the picture there is nothing. */
-function sumLines(
+/** A running mean along a row of four interleaved values; outside the picture there is nothing. */
+function sumRow(
   from: Float32Array,
   to: Float32Array,
-  { start, lines, step, length, reach }: Lines,
+  start: number,
+  end: number,
+  reach: number,
 ): void {
   const share = 1 / (2 * reach + 1)
-  const sums = new Float64Array(lines)
-  const add = (i: number, sign: number) => {
-    if (i < 0 || i >= length) return
-    for (let line = 0, at = start + i * step; line < lines; line++, at++) {
-      sums[line] = sums[line]! + sign * from[at]!
+  const ahead = reach * 4
+  let a = 0
+  let b = 0
+  let c = 0
+  let d = 0
+  for (let at = start - ahead; at < end; at += 4) {
+    const come = at + ahead
+    if (come < end) {
+      a += from[come]!
+      b += from[come + 1]!
+      c += from[come + 2]!
+      d += from[come + 3]!
     }
+    if (at < start) continue
+    to[at] = a * share
+    to[at + 1] = b * share
+    to[at + 2] = c * share
+    to[at + 3] = d * share
+    const gone = at - ahead
+    if (gone < start) continue
+    a -= from[gone]!
+    b -= from[gone + 1]!
+    c -= from[gone + 2]!
+    d -= from[gone + 3]!
   }
-  for (let i = 0; i < reach; i++) add(i, 1)
-  for (let i = 0; i < length; i++) {
-    add(i + reach, 1)
-    for (let line = 0, at = start + i * step; line < lines; line++, at++) {
-      to[at] = sums[line]! * share
+}
+
+/** The same along all columns of values that lie side by side. */
+function sumColumns(
+  from: Float32Array,
+  to: Float32Array,
+  row: number,
+  height: number,
+  reach: number,
+  sums: Float64Array,
+): void {
+  const share = 1 / (2 * reach + 1)
+  sums.fill(0)
+  for (let y = -reach; y < height; y++) {
+    const come = (y + reach) * row
+    if (y + reach < height) {
+      for (let x = 0; x < row; x++) sums[x] = sums[x]! + from[come + x]!
     }
-    add(i - reach, -1)
+    if (y < 0) continue
+    for (let x = 0, at = y * row; x < row; x++, at++) to[at] = sums[x]! * share
+    const gone = (y - reach) * row
+    if (gone >= 0) for (let x = 0; x < row; x++) sums[x] = sums[x]! - from[gone + x]!
   }
 }
 

@@ -18,35 +18,39 @@ export function localColours(
   belongs: (at: number) => boolean,
   reach: number,
 ): LocalColours {
-  const cell = reach >= WIDE ? 2 : 1
-  const w = Math.ceil(width / cell)
-  const h = Math.ceil(height / cell)
+  const half = reach >= WIDE ? 1 : 0
+  const w = (width + half) >> half
+  const h = (height + half) >> half
   const sums = new Float32Array(w * h * 4)
   const [red, green, blue] = rgb
   for (let y = 0, at = 0; y < height; y++) {
-    const row = Math.floor(y / cell) * w
+    const row = (y >> half) * w
     for (let x = 0; x < width; x++, at++) {
       if (!belongs(at)) continue
-      const to = (row + Math.floor(x / cell)) * 4
+      const to = (row + (x >> half)) * 4
       sums[to] = sums[to]! + red[at]!
       sums[to + 1] = sums[to + 1]! + green[at]!
       sums[to + 2] = sums[to + 2]! + blue[at]!
       sums[to + 3] = sums[to + 3]! + 1
     }
   }
-  blurSums(sums, w, h, Math.max(1, Math.round(reach / cell)))
+  blurSums(sums, w, h, Math.max(1, Math.round(reach / (1 + half))))
   const result: LocalColours = {
     rgb: new Uint8ClampedArray(width * height * 3),
     share: new Float32Array(width * height),
   }
+  const whole = (1 + half) ** 2
   for (let y = 0, at = 0; y < height; y++) {
-    const row = Math.floor(y / cell) * w
+    const row = (y >> half) * w
     for (let x = 0; x < width; x++, at++) {
-      const from = (row + Math.floor(x / cell)) * 4
+      const from = (row + (x >> half)) * 4
       const count = sums[from + 3]!
-      result.share[at] = count / (cell * cell)
+      if (count === 0) continue
+      result.share[at] = count / whole
       if (count < 1e-4) continue
-      for (let c = 0; c < 3; c++) result.rgb[at * 3 + c] = sums[from + c]! / count
+      result.rgb[at * 3] = sums[from]! / count
+      result.rgb[at * 3 + 1] = sums[from + 1]! / count
+      result.rgb[at * 3 + 2] = sums[from + 2]! / count
     }
   }
   return result

@@ -42,10 +42,9 @@ async function solve(field: Field, screen: number): Promise<void> {
       }
     }
   }
-  const free: number[] = []
-  for (let at = 0; at < domain.length; at++) if (domain[at] && !known[at]) free.push(at)
+  const free = freePixels(field)
   for (const plane of planes) {
-    relax(plane, free, field, screen)
+    relax(plane, free, width, screen)
     if (width * height > LARGE) await pause()
   }
 }
@@ -78,36 +77,54 @@ function halved({ width, height, planes, known, domain }: Field): Field {
   return coarse
 }
 
+interface Free {
+  /** The pixels of the domain whose values are not known, and have neighbours in it. */
+  pixels: Int32Array
+  /** Which neighbours: 1 to the left, 2 to the right, 4 above, 8 below. */
+  sides: Uint8Array
+}
+
+function freePixels({ width, height, known, domain }: Field): Free {
+  const pixels = new Int32Array(domain.length)
+  const sides = new Uint8Array(domain.length)
+  let count = 0
+  for (let y = 0, at = 0; y < height; y++) {
+    for (let x = 0; x < width; x++, at++) {
+      if (!domain[at] || known[at]) continue
+      let around = 0
+      if (x > 0 && domain[at - 1]) around |= 1
+      if (x + 1 < width && domain[at + 1]) around |= 2
+      if (y > 0 && domain[at - width]) around |= 4
+      if (y + 1 < height && domain[at + width]) around |= 8
+      if (around === 0) continue
+      pixels[count] = at
+      sides[count++] = around
+    }
+  }
+  return { pixels: pixels.subarray(0, count), sides }
+}
+
 /** Successive over-relaxation, alternately forwards and backwards. */
-function relax(
-  plane: Float32Array,
-  free: readonly number[],
-  { width, height, domain }: Field,
-  screen: number,
-): void {
+function relax(plane: Float32Array, { pixels, sides }: Free, width: number, screen: number): void {
   for (let round = 0; round < ROUNDS; round++) {
-    for (let i = 0; i < free.length; i++) {
-      const at = free[round % 2 === 0 ? i : free.length - 1 - i]!
-      const x = at % width
+    for (let i = 0; i < pixels.length; i++) {
+      const place = round % 2 === 0 ? i : pixels.length - 1 - i
+      const at = pixels[place]!
+      const around = sides[place]!
       let sum = 0
-      let count = 0
-      if (x > 0 && domain[at - 1]) {
-        sum += plane[at - 1]!
-        count++
+      let count = 4
+      if (around === 15) {
+        sum = plane[at - 1]! + plane[at + 1]! + plane[at - width]! + plane[at + width]!
+      } else {
+        count = 0
+        for (let side = 0; side < 4; side++) {
+          if (((around >> side) & 1) === 0) continue
+          const step = side < 2 ? 1 : width
+          sum += plane[side & 1 ? at + step : at - step]!
+          count++
+        }
       }
-      if (x + 1 < width && domain[at + 1]) {
-        sum += plane[at + 1]!
-        count++
-      }
-      if (at >= width && domain[at - width]) {
-        sum += plane[at - width]!
-        count++
-      }
-      if (at + width < width * height && domain[at + width]) {
-        sum += plane[at + width]!
-        count++
-      }
-      if (count > 0) plane[at]! += OVER_RELAXATION * (sum / (count + screen) - plane[at]!)
+      plane[at]! += OVER_RELAXATION * (sum / (count + screen) - plane[at]!)
     }
   }
 }
