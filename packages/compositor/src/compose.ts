@@ -65,7 +65,9 @@ export async function compose(
   const perception = await perceiver.perceive(before)
   const reason = unfit(perception)
   if (reason) throw new CompositionError('person_not_found', reason)
-  const parsing = await parse(before, perception)
+  const lab = toLab(before)
+  await pause()
+  const parsing = await parse(before, perception, lab)
   await pause()
   const body = readBody(perception, parsing)
   const scene = readScene(parsing, body)
@@ -87,8 +89,6 @@ export async function compose(
   await uncover(photo, plan, parsing, perception.pose)
   await pause()
   const label = isUpper(garment) ? LABEL.top : LABEL.bottom
-  const lab = toLab(before)
-  await pause()
   const shade = shadeOf(lab, parsing, label, body.size)
   await draw(photo, layers, order, { covered, parsing, body, shade })
   const { reach, stretches } = layers

@@ -1,6 +1,6 @@
 // What each pixel of a photo of a person shows.
 import type { Perception, Pose } from './perception.ts'
-import { toLab } from './oklab.ts'
+import { toLab, type Lab } from './oklab.ts'
 import { pause } from './pause.ts'
 import { piecesOf, type Piece } from './pieces.ts'
 import { resize, type Plane } from './plane.ts'
@@ -42,25 +42,30 @@ const BONE_FAR = 0.1
  * Labels every pixel of a photo of one person. The picture should be opaque and about 512 pixels
  * long; the perception is that of the same picture. Never fails: without a person the labels mean
  * nothing.
+ * @param lab the picture in Oklab
  */
-export async function parse(picture: Raster, perception: Perception): Promise<Parsing> {
+export async function parse(
+  picture: Raster,
+  perception: Perception,
+  lab = toLab(picture),
+): Promise<Parsing> {
   const small = shrink(picture, COARSE_SIDE)
   const { width, height } = small
   const body = bodyOf(scaled(perception.pose, width / picture.width))
-  const lab = toLab(small)
+  const smallLab = small === picture ? lab : toLab(small)
   const pixels = new Int32Array(width * height).map((_, i) => i)
   const frame = frameOf(body, width, pixels)
   const person = withLimbs(resize(perception.person, width, height), frame)
-  const indices = colourIndices(lab, pixels)
+  const indices = colourIndices(smallLab, pixels)
   await pause()
-  const ground = learnGround(lab, person)
+  const ground = learnGround(smallLab, person)
   await pause()
-  const groundCost = ground && groundCosts(ground, lab, indices, pixels)
+  const groundCost = ground && groundCosts(ground, smallLab, indices, pixels)
   await pause()
   const open = groundCost ? openGround(groundCost, person) : new Uint8Array(pixels.length)
-  const evidence = { lab, indices, person, frame, ground: groundCost }
+  const evidence = { lab: smallLab, indices, person, frame, ground: groundCost }
   const clues = { frame, indices, person: person.data, ground: groundCost, open }
-  const borders = borderCosts(lab, STRENGTH)
+  const borders = borderCosts(smallLab, STRENGTH, pixels)
 
   await pause()
   let colours = learnColours(evidence, body)
@@ -79,7 +84,7 @@ export async function parse(picture: Raster, perception: Perception): Promise<Pa
   if (small === picture) return coarse
   const labels = enlarged(coarse.labels, small, picture)
   const fine = { width: picture.width, height: picture.height, labels }
-  await refine(fine, picture, perception, { colours, ground, open: enlarged(open, small, picture) })
+  await refine(fine, lab, perception, { colours, ground, open: enlarged(open, small, picture) })
   return fine
 }
 
@@ -93,16 +98,15 @@ interface Learned {
 /** Moves the borders of the labels onto the edges of the picture, in place. */
 async function refine(
   labelling: Labelling,
-  picture: Raster,
+  lab: Lab,
   perception: Perception,
   { colours, ground, open }: Learned,
 ): Promise<void> {
   await pause()
-  const lab = toLab(picture)
   const pixels = openPixels(labelling, lab, colours.litSkin)
   const indices = colourIndices(lab, pixels)
   const clues: Clues = {
-    frame: frameOf(bodyOf(perception.pose), picture.width, pixels),
+    frame: frameOf(bodyOf(perception.pose), lab.width, pixels),
     indices,
     person: new Float32Array(pixels.length).map((_, k) => perception.person.data[pixels[k]!]!),
     ground: ground && groundCosts(ground, lab, indices, pixels),
@@ -113,7 +117,7 @@ async function refine(
   await pause()
   forbidNewLabels(costs, pixels, labelling)
   await pause()
-  const borders = borderCosts(lab, STRENGTH)
+  const borders = borderCosts(lab, STRENGTH, pixels)
   await improve(labelling, { count: LABEL_COUNT, costs, borders }, pixels, 1)
   dissolveSpecks(labelling, 4 * SPECK)
 }

@@ -43,21 +43,32 @@ function doubtfulSkin(labels: Uint8Array, lab: Lab, skin: ColourCosts): Uint8Arr
 
 /** For each pixel the labels, as bits, that occur at most so far away that a border could reach it. */
 export function labelsNear({ width, height, labels }: Labelling): Uint8Array {
-  let bits = labels.map((label) => 1 << label)
-  for (const [length, step, lines, next] of [
-    [width, 1, height, width],
-    [height, width, width, 1],
-  ] as const) {
-    const spread = new Uint8Array(bits.length)
-    for (let line = 0; line < lines; line++) {
-      for (let at = 0; at < length; at++) {
-        let near = 0
-        const last = Math.min(length - 1, at + REACH)
-        for (let k = Math.max(0, at - REACH); k <= last; k++) near |= bits[line * next + k * step]!
-        spread[line * next + at * step] = near
-      }
-    }
-    bits = spread
+  const near = labels.map((label) => 1 << label)
+  const row = new Uint8Array(width + 2 * MARGIN)
+  for (let start = 0; start < near.length; start += width) {
+    row.fill(0)
+    row.set(near.subarray(start, start + width), MARGIN)
+    joinAround(row, 1)
+    near.set(row.subarray(MARGIN, MARGIN + width), start)
   }
-  return bits
+  const columns = new Uint8Array((height + 2 * MARGIN) * width)
+  columns.set(near, MARGIN * width)
+  joinAround(columns, width)
+  return columns.subarray(MARGIN * width, (MARGIN + height) * width)
+}
+
+/** What `joinAround` needs before and behind the values: empty places that it may write on. */
+const MARGIN = 2 * REACH
+
+/** Joins the bits of each place with those of the places up to REACH steps before and behind it. */
+function joinAround(bits: Uint8Array, step: number): void {
+  // Afterwards each place has the bits of itself and of the 2 × REACH - 1 places behind it.
+  for (let reach = 1; reach < 2 * REACH; reach *= 2) {
+    const ahead = reach * step
+    for (let at = 0; at + ahead < bits.length; at++) bits[at] = bits[at]! | bits[at + ahead]!
+  }
+  const back = REACH * step
+  for (let at = bits.length - 1; at >= back; at--) {
+    bits[at] = bits[at - back]! | bits[at - back + step]!
+  }
 }
