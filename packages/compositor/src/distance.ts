@@ -9,31 +9,40 @@ export function distanceTo({ width, height }: Size, isIn: (at: number) => boolea
   const far = new Float32Array(width * height)
   for (let at = 0; at < far.length; at++) far[at] = isIn(at) ? 0 : 1e6
   // From the upper left corner to the lower right one, then back.
-  for (let y = 0, at = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, at++) {
-      let best = far[at]!
-      if (best === 0) continue
-      if (x > 0 && far[at - 1]! + 1 < best) best = far[at - 1]! + 1
-      far[at] = y > 0 ? beyond(far, at - width, x, width, best) : best
-    }
-  }
-  for (let y = height - 1, at = far.length - 1; y >= 0; y--) {
-    for (let x = width - 1; x >= 0; x--, at--) {
-      let best = far[at]!
-      if (best <= 1) continue
-      if (x + 1 < width && far[at + 1]! + 1 < best) best = far[at + 1]! + 1
-      far[at] = y + 1 < height ? beyond(far, at + width, x, width, best) : best
-    }
-  }
+  for (let y = 0; y < height; y++) sweep(far, y * width, 1, width, y > 0 ? -width : 0)
+  for (let y = height; y > 0; y--) sweep(far, y * width - 1, -1, width, y < height ? width : 0)
   return far
 }
 
-/** The distance by way of the three nearest pixels of a neighbouring row, or `best` if that is less. */
-function beyond(far: Float32Array, at: number, x: number, width: number, best: number): number {
-  let least = far[at]! + 1 < best ? far[at]! + 1 : best
-  if (x > 0 && far[at - 1]! + Math.SQRT2 < least) least = far[at - 1]! + Math.SQRT2
-  if (x + 1 < width && far[at + 1]! + Math.SQRT2 < least) least = far[at + 1]! + Math.SQRT2
-  return least
+/**
+ * Measures the distances of a row by way of the pixel before, and of the three nearest pixels of the row beside it.
+ * @param first the first pixel; `step` leads to the next one, `beside` to the same pixel of the other row (0: none)
+ */
+function sweep(
+  far: Float32Array,
+  first: number,
+  step: number,
+  width: number,
+  beside: number,
+): void {
+  let before = Infinity
+  let last = Infinity
+  let middle = beside === 0 ? Infinity : far[first + beside]!
+  for (let x = 0, at = first; x < width; x++, at += step) {
+    const next = beside === 0 || x + 1 === width ? Infinity : far[at + beside + step]!
+    const own = far[at]!
+    if (own > 1) {
+      const straight = (before < middle ? before : middle) + 1
+      const diagonal = (last < next ? last : next) + Math.SQRT2
+      const least = straight < diagonal ? straight : diagonal
+      before = least < own ? Math.fround(least) : own
+      far[at] = before
+    } else {
+      before = own
+    }
+    last = middle
+    middle = next
+  }
 }
 
 /** For every pixel one of the nearest pixels of the set; −1 everywhere when the set is empty. */

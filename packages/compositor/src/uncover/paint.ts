@@ -38,8 +38,7 @@ export async function uncover(
   const torso = torsoOf(parsing, pose)
   const limbs = limbsOf(parsing, pose)
   const keeps = (at: number) => plan.becomes[at] === BECOMES.keep
-  const isClear = clearSkin(parsing, keeps, LABEL.skin)
-  const isFace = clearSkin(parsing, keeps, LABEL.face)
+  const { isClear, isFace } = clearSkin(parsing, keeps)
   await pause()
   const model = learnSkin(small, isClear, isFace, limbs)
   if (!model && plan.becomes.includes(BECOMES.skin)) return false

@@ -27,21 +27,18 @@ const ALIKE = 0.028
 /** How much lighter or darker than the model real skin may be, in Oklab. */
 const MOST_OFFSET = 0.2
 
-/** Tells which pixels show real skin that stays, without the shadow of clothing, edges and the face. */
-export function clearSkin(
-  parsing: Parsing,
-  keeps: (at: number) => boolean,
-  label: number,
-): (at: number) => boolean {
+/** Tells which pixels show skin, or a face, that stays, without the shadow of clothing and edges. */
+export function clearSkin(parsing: Parsing, keeps: (at: number) => boolean) {
   const { labels } = parsing
   const isSkin = (at: number) => labels[at] === LABEL.skin || labels[at] === LABEL.face
   const fromCloth = distanceTo(parsing, (at) => isClothes(labels[at]))
   const fromOthers = distanceTo(parsing, (at) => !isSkin(at))
-  return (at) =>
+  const isClear = (label: number) => (at: number) =>
     labels[at] === label &&
     keeps(at) &&
     fromCloth[at]! >= FROM_CLOTH &&
     fromOthers[at]! >= FROM_OTHERS
+  return { isClear: isClear(LABEL.skin), isFace: isClear(LABEL.face) }
 }
 
 /**
