@@ -6,7 +6,7 @@ import { BaseUrl } from './engine-base-url.ts'
 import type { Engine, EngineInput } from './engine.ts'
 import { parseHandle, running } from './handle.ts'
 import { fetchOutput } from './output.ts'
-import { callerOf, scrub } from './provider-api.ts'
+import { callerOf, jobFailure, unavailable } from './provider-api.ts'
 import type { ErrorMapping, ErrorResponse, Explanation } from './provider-api.ts'
 
 export const FalSettings = z.object({
@@ -97,7 +97,7 @@ export function createFal(settings: FalSettings): Engine {
         schema: Status,
       })
       if (status !== 'COMPLETED') return running(handle)
-      if (error_type) throw jobError({ type: error_type, text: error })
+      if (error_type) throw jobFailure('fal', mappingOf(error_type), error_type, error)
 
       const output = await call({
         during: 'poll',
@@ -134,8 +134,7 @@ const FLUX_PROMPT =
 /** Errors of submitting and polling are caused by our key, credit or request, or by fal. */
 function explain({ status, body }: ErrorResponse): Explanation | undefined {
   const error = FalError.safeParse(body).data
-  if (!error || status === 404) return undefined
-  return { code: 'engine_unavailable', retriable: true, reason: describe(error) }
+  return error && status !== 404 ? unavailable(describe(error)) : undefined
 }
 
 /** The status of the result is an error of the request, or the model's failure as an HTTP status. */
@@ -155,12 +154,6 @@ function explainResult(response: ErrorResponse): Explanation | undefined {
     reason: describe(error),
     work: 'over',
   }
-}
-
-function jobError(error: { type: string; text: string | null | undefined }): JobFailure {
-  const { code, retriable } = mappingOf(error.type)
-  const reason = scrub([error.type, error.text].filter(Boolean).join(': '))
-  return new JobFailure(code, `fal job: ${reason}`, { retriable, work: 'over' })
 }
 
 const describe = ({ detail, error_type }: z.infer<typeof FalError>): string =>

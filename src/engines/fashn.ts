@@ -1,11 +1,11 @@
 // FASHN's API (docs.fashn.ai): starts by POST /v1/run, then polls by id. The API cannot cancel.
 import { z } from 'zod'
-import { JobFailure } from '../domain/failure.ts'
+import type { JobFailure } from '../domain/failure.ts'
 import { BaseUrl } from './engine-base-url.ts'
 import type { Engine, EngineInput } from './engine.ts'
 import { IdHandle, parseHandle, running } from './handle.ts'
 import { fetchOutput } from './output.ts'
-import { callerOf, scrub } from './provider-api.ts'
+import { callerOf, jobFailure, unavailable } from './provider-api.ts'
 import type { ErrorMapping, ErrorResponse, Explanation } from './provider-api.ts'
 
 export const FashnSettings = z.object({
@@ -78,16 +78,12 @@ async function inputsFor(name: FashnSettings['FASHN_MODEL'], { model, garment }:
 function explain({ status, body }: ErrorResponse): Explanation | undefined {
   const error = ApiError.safeParse(body).data
   // For an unknown id, the HTTP status is sufficient: the prediction no longer exists.
-  if (!error || status === 404) return undefined
-  const reason = [error.error, error.message].filter(Boolean).join(': ')
-  return { code: 'engine_unavailable', retriable: true, reason }
+  return error && status !== 404 ? unavailable(error.error, error.message) : undefined
 }
 
 function jobError(error: z.infer<typeof Prediction>['error']): JobFailure {
   const name = error?.name ?? 'failed without a reason'
-  const { code, retriable } = JOB_ERRORS.get(name) ?? RETRIABLE
-  const reason = scrub([name, error?.message].filter(Boolean).join(': '))
-  return new JobFailure(code, `fashn job: ${reason}`, { retriable, work: 'over' })
+  return jobFailure('fashn', JOB_ERRORS.get(name) ?? RETRIABLE, name, error?.message)
 }
 
 const RETRIABLE: ErrorMapping = { code: 'generation_failed', retriable: true }

@@ -3,7 +3,6 @@
 import { z } from 'zod'
 import { JobFailure } from '../domain/failure.ts'
 import type { Progress } from './engine.ts'
-import { parseJson } from './json.ts'
 
 /** The handle of work that is polled by its id. */
 export const IdHandle = z.object({ id: z.string().min(1), startedAtMs: z.number() })
@@ -17,9 +16,16 @@ export function parseHandle<Handle>(
 ): Handle {
   const parsed = schema.safeParse(parseJson(handle))
   if (parsed.success) return parsed.data
-  throw new JobFailure('internal_error', `${provider}: invalid handle`, {
-    work: 'over',
-  })
+  throw new JobFailure('internal_error', `${provider}: invalid handle`, { work: 'over' })
+}
+
+/** Parses untrusted JSON. @returns undefined for malformed JSON, which every schema rejects */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 /** The progress of work that is still running. */

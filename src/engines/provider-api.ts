@@ -6,7 +6,7 @@ import { readLimited } from '../platform/net/read-limited.ts'
 import { retryAfterSeconds } from '../platform/net/retry-after.ts'
 import { JobFailure } from '../domain/failure.ts'
 import type { ProviderWork } from '../domain/failure.ts'
-import { parseJson } from './json.ts'
+import { parseJson } from './handle.ts'
 
 export interface ProviderCall<Result> {
   provider: string
@@ -44,6 +44,26 @@ export interface Explanation extends ErrorMapping {
   work?: ProviderWork
   retryAfterSeconds?: number
 }
+
+/** Our key, credit or request, or the provider, is the cause: another attempt or engine may succeed. */
+export const unavailable = (...reason: ReasonPart[]): Explanation => ({
+  code: 'engine_unavailable',
+  retriable: true,
+  reason: joined(reason),
+})
+
+/** The failure of work that the provider accepted and has ended. */
+export const jobFailure = (
+  provider: string,
+  { code, retriable }: ErrorMapping,
+  ...reason: ReasonPart[]
+): JobFailure =>
+  new JobFailure(code, `${provider} job: ${scrub(joined(reason))}`, { retriable, work: 'over' })
+
+/** A part of a provider's error, such as its name or its text. */
+type ReasonPart = string | null | undefined
+
+const joined = (parts: ReasonPart[]): string => parts.filter(Boolean).join(': ')
 
 const TIMEOUT_MS = 30_000
 const MAX_RESPONSE_BYTES = 1024 * 1024

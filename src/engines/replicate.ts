@@ -1,12 +1,12 @@
 // Replicate's API (replicate.com/docs/reference/http): creates a prediction with one pinned model
 // version, then polls it. The model must accept the inputs of prunaai/p-image-try-on.
 import { z } from 'zod'
-import { JobFailure } from '../domain/failure.ts'
+import type { JobFailure } from '../domain/failure.ts'
 import { BaseUrl } from './engine-base-url.ts'
 import type { Engine } from './engine.ts'
 import { IdHandle, parseHandle, running } from './handle.ts'
 import { fetchOutput } from './output.ts'
-import { callerOf, scrub } from './provider-api.ts'
+import { callerOf, jobFailure, unavailable } from './provider-api.ts'
 import type { ErrorResponse, Explanation } from './provider-api.ts'
 
 export const ReplicateSettings = z.object({
@@ -104,9 +104,7 @@ function explain({ status, body }: ErrorResponse): Explanation | undefined {
   if (!problem || status === 404) return undefined
   const reset = /resets in ~?(\d+)s/.exec(problem.detail ?? '')?.[1]
   return {
-    code: 'engine_unavailable',
-    retriable: true,
-    reason: [problem.title, problem.detail].filter(Boolean).join(': '),
+    ...unavailable(problem.title, problem.detail),
     ...(status === 429 && reset ? { retryAfterSeconds: Number(reset) } : {}),
   }
 }
@@ -123,4 +121,4 @@ function jobError(error: string): JobFailure {
 }
 
 const ended = (code: JobFailure['code'], reason: string, retriable = true) =>
-  new JobFailure(code, `replicate job: ${scrub(reason)}`, { retriable, work: 'over' })
+  jobFailure('replicate', { code, retriable }, reason)

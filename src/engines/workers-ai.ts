@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { JobFailure } from '../domain/failure.ts'
 import type { ProviderWork } from '../domain/failure.ts'
+import type { JobErrorCode } from '../domain/job.ts'
 import { dimensions, detectFormat } from '@try-on/image-files'
 import type { Engine, EngineInput, Progress } from './engine.ts'
 import { parseHandle } from './handle.ts'
@@ -186,17 +187,11 @@ const CODES = new Map<number, BindingError>([
   [3030, { code: 'generation_rejected', retriable: false, work: 'over' }],
 ])
 
-const ambiguous = (reason: string) =>
-  new JobFailure('engine_unavailable', `workers-ai: ${reason}`, {
-    retriable: true,
-    work: 'ambiguous',
-  })
+const failure =
+  (code: JobErrorCode, work: ProviderWork) =>
+  (reason: string): JobFailure =>
+    new JobFailure(code, `workers-ai: ${reason}`, { retriable: true, work })
 
-const refused = (reason: string) =>
-  new JobFailure('engine_unavailable', `workers-ai: ${reason}`, {
-    retriable: true,
-    work: 'refused',
-  })
-
-const failed = (reason: string) =>
-  new JobFailure('generation_failed', `workers-ai: ${reason}`, { retriable: true, work: 'over' })
+const ambiguous = failure('engine_unavailable', 'ambiguous')
+const refused = failure('engine_unavailable', 'refused')
+const failed = failure('generation_failed', 'over')
