@@ -19,49 +19,47 @@ interface ErrorPage {
 }
 
 /** The page for an error that a handler threw. Logs errors that are not the caller's. */
-export function pageOfError(error: Error, c: ConsoleContext) {
-  if (error instanceof AppError && error.code === 'not_found') return notFoundPage(c)
+export const pageOfError = (error: Error, c: ConsoleContext) =>
+  error instanceof AppError && error.code === 'not_found'
+    ? notFoundPage(c)
+    : errorPage(c, describeError(error, c))
+
+function describeError(error: Error, c: ConsoleContext): ErrorPage {
+  const { message } = error
   if (error instanceof AppError && error.code === 'deletion_scheduled') {
-    return errorPage(c, { status: 409, title: 'No changes were saved', message: error.message })
+    return { status: 409, title: 'No changes were saved', message }
   }
   if (error instanceof AppError && error.code === 'validation_error') {
-    return errorPage(c, { status: 422, title: 'No changes were saved', message: error.message })
+    return { status: 422, title: 'No changes were saved', message }
   }
   if (error instanceof HTTPException && error.status === 403) {
-    const message = 'The form was not sent from the console.'
-    return errorPage(c, { status: 403, title: 'Request rejected', message })
+    const reason = 'The form was not sent from the console.'
+    return { status: 403, title: 'Request rejected', message: reason }
   }
   if (error instanceof ConsoleNotSetUp) {
     log.error('console not set up', error)
-    return errorPage(c, {
-      status: 503,
-      title: 'The console is not set up',
-      message: error.visitorMessage,
-    })
+    return { status: 503, title: 'The console is not set up', message: error.visitorMessage }
   }
   if (error instanceof SemaphoreTimeout) {
-    const message = 'Many others use the service right now. Try again in a minute.'
-    return errorPage(c, { status: 503, title: 'The service is busy', message })
+    const advice = 'Many others use the service right now. Try again in a minute.'
+    return { status: 503, title: 'The service is busy', message: advice }
   }
   log.error('console request failed', error)
-  const message = `Something went wrong on our side. Try again. If the problem persists, contact support with the request ID ${c.var.requestId}.`
-  return errorPage(c, { status: 500, title: 'Something went wrong', message })
+  const advice = `Something went wrong on our side. Try again. If the problem persists, contact support with the request ID ${c.var.requestId}.`
+  return { status: 500, title: 'Something went wrong', message: advice }
 }
 
 export function notFoundPage(c: ConsoleContext) {
   const membership = c.get('membership')
   const isBilling = membership && c.req.path.startsWith(pathOf(c, '/billing'))
-  return isBilling && !permits(membership.role, 'billing')
-    ? errorPage(c, {
-        status: 404,
-        title: 'No access to Billing',
-        message: 'Billing is for owners and for members with the role billing. Ask an owner.',
-      })
-    : errorPage(c, {
-        status: 404,
-        title: 'Page not found',
-        message: 'This page does not exist, or you do not have access to it.',
-      })
+  const [title, message] =
+    isBilling && !permits(membership.role, 'billing')
+      ? [
+          'No access to Billing',
+          'Billing is for owners and for members with the role billing. Ask an owner.',
+        ]
+      : ['Page not found', 'This page does not exist, or you do not have access to it.']
+  return errorPage(c, { status: 404, title, message })
 }
 
 export const tooLargePage = (c: ConsoleContext) =>

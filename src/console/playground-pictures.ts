@@ -33,16 +33,6 @@ export const PictureFields = z.object({
 })
 export type PictureValues = z.infer<typeof PictureFields>
 
-function setUpload(
-  values: PictureValues,
-  role: Role,
-  { url, name }: { url: string; name: string },
-) {
-  values[`${role}_image_url`] = ''
-  values[`${role}_upload`] = url
-  values[`${role}_upload_name`] = name
-}
-
 export const ownerOf = (c: ConsoleContext) => ({
   baseUrl: baseUrlOf(c),
   organisationId: c.var.membership.organisation.id,
@@ -79,19 +69,14 @@ export function sampleValues(
 
 /** The values of a form with the pictures of a job. A picture that is deleted has no value. */
 export function valuesOfJob(c: ConsoleContext, row: JobRow): Partial<PictureValues> {
-  const values: PictureValues = {
-    model_image_url: row.modelImageUrl ?? '',
-    model_upload: '',
-    model_upload_name: '',
-    garment_image_url: row.garmentImageUrl ?? '',
-    garment_upload: '',
-    garment_upload_name: '',
-  }
+  const values: Partial<PictureValues> = {}
   for (const role of ROLES) {
-    const url = values[`${role}_image_url`]
-    if (!isUploadUrl(baseUrlOf(c), url)) continue
-    const isUsable = uploadProblem(c.env, ownerOf(c), url) === null
-    setUpload(values, role, isUsable ? { url, name: 'Uploaded picture' } : { url: '', name: '' })
+    const url = row[`${role}ImageUrl`] ?? ''
+    if (!isUploadUrl(baseUrlOf(c), url)) values[`${role}_image_url`] = url
+    else if (uploadProblem(c.env, ownerOf(c), url) === null) {
+      values[`${role}_upload`] = url
+      values[`${role}_upload_name`] = 'Uploaded picture'
+    }
   }
   return values
 }

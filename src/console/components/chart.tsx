@@ -48,24 +48,19 @@ export const hourPeriod = (startsAt: number): Period => ({
   long: `${DAY.format(startsAt)}, ${HOUR.format(startsAt)}–${HOUR.format(startsAt + HOUR_MS)} UTC`,
 })
 
-/**
- * The page loads chart.css and chart.js.
- * @param caption what is counted
- * @param unit the heading of the periods in the table
- * @param periods one per bar, oldest first
- * @param series the parts of a bar, from the bottom
- */
-export const Chart = ({
-  caption,
-  unit,
-  periods,
-  series,
-}: {
+interface ChartProps {
+  /** What is counted. */
   caption: string
+  /** The heading of the periods in the table. */
   unit: string
+  /** One per bar, oldest first. */
   periods: Period[]
+  /** The parts of a bar, from the bottom. */
   series: Series[]
-}) => {
+}
+
+/** The page loads chart.js. */
+export const Chart = ({ caption, unit, periods, series }: ChartProps) => {
   const at = (index: number) => series.map(({ counts }) => counts[index] ?? 0)
   const totals = periods.map((_, index) => at(index).reduce((sum, count) => sum + count, 0))
   const scale = scaleFor(Math.max(0, ...totals))
@@ -105,7 +100,7 @@ export const Chart = ({
               aria-label={textOf(index)}
               tabindex={index === periods.length - 1 ? 0 : -1}
             >
-              <Bar index={index} of={periods.length} series={series} max={scale} />
+              {barOf(at(index), { index, of: periods.length, series, max: scale })}
               <text class="value" x="0" y="13" aria-hidden="true">
                 {textOf(index)}
               </text>
@@ -127,48 +122,29 @@ export const Chart = ({
   )
 }
 
-/** A transparent rectangle that takes the pointer, and one rectangle for each series. */
-const Bar = ({
-  index,
-  of,
-  series,
-  max,
-}: {
+interface BarPlace {
   index: number
   of: number
   series: Series[]
   max: number
-}) => {
+}
+
+/** A transparent rectangle that takes the pointer, and one rectangle for each series. */
+function barOf(counts: number[], { index, of, series, max }: BarPlace) {
   const step = 100 / of
   const x = percent(index * step + (step * (1 - BAR_SHARE)) / 2)
   let top = BASELINE
-  return (
-    <>
-      <rect
-        class="hit"
-        x={percent(index * step)}
-        y={TOP}
-        width={percent(step)}
-        height={PLOT_HEIGHT}
-      />
-      {series.map(({ colour, counts }) => {
-        const count = counts[index] ?? 0
-        if (count === 0) return null
-        // A single failure stays visible beside thousands of successes.
-        const height = Math.max(2, (count / max) * PLOT_HEIGHT)
-        top -= height
-        return (
-          <rect
-            class={colour}
-            x={x}
-            y={pixels(Math.max(TOP - 2, top))}
-            width={percent(step * BAR_SHARE)}
-            height={pixels(height)}
-          />
-        )
-      })}
-    </>
-  )
+  const parts = counts.map((count, part) => {
+    if (count === 0) return null
+    // A single failure stays visible beside thousands of successes.
+    const height = Math.max(2, (count / max) * PLOT_HEIGHT)
+    top -= height
+    const y = pixels(Math.max(TOP - 2, top))
+    const size = { width: percent(step * BAR_SHARE), height: pixels(height) }
+    return <rect class={series[part]?.colour} x={x} y={y} {...size} />
+  })
+  const place = { x: percent(index * step), width: percent(step) }
+  return [<rect class="hit" {...place} y={TOP} height={PLOT_HEIGHT} />, ...parts]
 }
 
 const YAxis = ({ max }: { max: number }) => (

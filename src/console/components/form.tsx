@@ -2,7 +2,6 @@
 // screen readers.
 import { createContext, useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
-import type { Mode } from '../../domain/job.ts'
 import type { FormState } from '../read-form.ts'
 import { Link, OrganisationPath } from './link.tsx'
 import { Notice } from './notice.tsx'
@@ -165,76 +164,6 @@ export const FormError = ({ state }: { state?: FormState | undefined }) => {
     </Notice>
   )
 }
-
-interface RadioCardsProps {
-  name: string
-  legend: string
-  options: readonly { value: string; label: string; note: Child }[]
-  /** What is checked until the user has chosen. */
-  value?: string | undefined
-  /** Shows the options side by side. */
-  inline?: boolean
-  /** Instead of that of the form around it. */
-  state?: FormState | undefined
-}
-
-/** Options with a note each, of which one is chosen. */
-export const RadioCards = ({ name, legend, options, value, inline, ...rest }: RadioCardsProps) => {
-  const state = useFormState(rest.state)
-  const error = state.errors?.[name]
-  const entered = options.find((option) => option.value === state.values?.[name])
-  const checked = entered?.value ?? value
-  const errorId = `${name}-error`
-  return (
-    <fieldset
-      class={inline ? 'choices inline' : 'choices'}
-      aria-describedby={error ? errorId : undefined}
-    >
-      <legend>{legend}</legend>
-      {options.map((option) => (
-        <label>
-          <input
-            type="radio"
-            name={name}
-            value={option.value}
-            checked={option.value === checked || undefined}
-            required
-            aria-invalid={error ? 'true' : undefined}
-          />
-          <span>{option.label}</span> {option.note}
-        </label>
-      ))}
-      {error && (
-        <small id={errorId} class="error">
-          {error}
-        </small>
-      )}
-    </fieldset>
-  )
-}
-
-/** The choice between test and live mode. @param mode the default, usually the mode of the console */
-export const ModeField = ({
-  state,
-  hints,
-  mode = 'test',
-}: {
-  state?: FormState
-  hints: Record<Mode, string>
-  mode?: Mode
-}) => (
-  <RadioCards
-    name="mode"
-    legend="Mode"
-    options={[
-      { value: 'test', label: 'Test', note: <small>{hints.test}</small> },
-      { value: 'live', label: 'Live', note: <small>{hints.live}</small> },
-    ]}
-    value={mode}
-    state={state}
-    inline
-  />
-)
 
 export const Button = ({
   kind,

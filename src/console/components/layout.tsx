@@ -20,8 +20,6 @@ import {
   OrganisationMenu,
 } from './navigation.tsx'
 import { Notice } from './notice.tsx'
-import { Steps } from './steps.tsx'
-import type { Step } from './steps.tsx'
 import { Timestamp } from './time.tsx'
 
 export type Anchor = [href: string, text: string]
@@ -227,5 +225,39 @@ const Deletion = ({ c }: { c: ConsoleContext }) => {
         <ActionForm to="/settings/organisation/keep" label="Cancel deletion" kind="primary" />
       )}
     </aside>
+  )
+}
+
+/** The steps of sign-up and onboarding. */
+const STEPS = [
+  ['account', 'Account'],
+  ['email', 'Email'],
+  ['name', 'Organisation'],
+  ['region', 'Region'],
+  ['workspace', 'Workspace'],
+  ['key', 'API key'],
+] as const
+
+type Step = (typeof STEPS)[number][0]
+
+/** How far a guest is. */
+export const Steps = ({ current: name }: { current: Step }) => {
+  const current = STEPS.findIndex(([step]) => step === name)
+  return (
+    <nav aria-label="Progress" class="steps">
+      <ol>
+        {STEPS.map(([, label], index) => (
+          <li
+            class={index < current ? 'done' : undefined}
+            aria-current={index === current ? 'step' : undefined}
+          >
+            <span>{label}</span>
+          </li>
+        ))}
+      </ol>
+      <p class="muted">
+        Step {current + 1} of {STEPS.length}: {STEPS[current]?.[1]}
+      </p>
+    </nav>
   )
 }

@@ -8,7 +8,8 @@ import type { Role } from '../../jobs/processing/fetch-image.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { previewUrl } from '../playground-pictures.ts'
 import type { FormState } from '../read-form.ts'
-import { Button, Field, FormError, ModeField, PostForm, Select } from './form.tsx'
+import { Button, Field, PostForm, Select, useFormState } from './form.tsx'
+import { ModeField } from './radio-cards.tsx'
 import { Link } from './link.tsx'
 import { formatCount } from '../format-count.ts'
 import { Notice } from './notice.tsx'
@@ -22,21 +23,18 @@ interface FormProps {
 }
 
 export const PlaygroundForm = ({ c, state, workspaces, balance }: FormProps) => (
-  <PostForm to="/playground" novalidate data-playground>
-    <FormError state={state} />
+  <PostForm to="/playground" fields={{ nonce: crypto.randomUUID() }} state={state} data-playground>
     {workspaces.length === 0 && (
       <Notice kind="bad">
         All workspaces are archived. To submit jobs, restore or create a workspace under{' '}
         <Link to="/settings/workspaces">Workspaces</Link>.
       </Notice>
     )}
-    <input type="hidden" name="nonce" value={crypto.randomUUID()} />
     <div class="columns">
-      <Picture c={c} role="model" title="Person" samples={SAMPLE_PEOPLE} state={state} />
-      <Picture c={c} role="garment" title="Garment" samples={SAMPLE_GARMENTS} state={state} />
+      <Picture c={c} role="model" title="Person" samples={SAMPLE_PEOPLE} />
+      <Picture c={c} role="garment" title="Garment" samples={SAMPLE_GARMENTS} />
     </div>
     <ModeField
-      state={state}
       hints={{
         test: 'Placeholder result, free',
         live:
@@ -49,7 +47,6 @@ export const PlaygroundForm = ({ c, state, workspaces, balance }: FormProps) => 
       <Select
         name="workspace"
         label="Workspace"
-        value={state.values?.['workspace']}
         options={workspaces.map(({ id, name }) => [id, name])}
       />
       <Button disabled={workspaces.length === 0}>Submit job</Button>
@@ -62,13 +59,13 @@ interface PictureProps {
   role: Role
   title: string
   samples: readonly Sample[]
-  state: FormState
 }
 
-const Picture = ({ c, role, title, samples, state }: PictureProps) => {
-  const url = state.values?.[`${role}_image_url`] ?? ''
-  const upload = (!url && state.values?.[`${role}_upload`]) || ''
-  const uploadName = upload && (state.values?.[`${role}_upload_name`] || 'Uploaded picture')
+const Picture = ({ c, role, title, samples }: PictureProps) => {
+  const { values = {} } = useFormState()
+  const url = values[`${role}_image_url`] ?? ''
+  const upload = (!url && values[`${role}_upload`]) || ''
+  const uploadName = upload && (values[`${role}_upload_name`] || 'Uploaded picture')
   const preview = previewUrl(c, url || upload)
   return (
     <fieldset class="card picture" data-picture={role}>
@@ -86,10 +83,8 @@ const Picture = ({ c, role, title, samples, state }: PictureProps) => {
       <input type="hidden" name={`${role}_upload`} value={upload} />
       <input type="hidden" name={`${role}_upload_name`} value={uploadName} />
       <ul class="samples" aria-label={`Sample pictures: ${title.toLowerCase()}`}>
-        {samples.map(({ file, title: sampleTitle }) => (
-          <li>
-            <SampleLink c={c} role={role} file={file} title={sampleTitle} state={state} />
-          </li>
+        {samples.map((sample) => (
+          <li>{sampleLink(c, role, sample, values)}</li>
         ))}
       </ul>
       <Field
@@ -98,7 +93,6 @@ const Picture = ({ c, role, title, samples, state }: PictureProps) => {
         type="url"
         placeholder={`https://shop.example/${role}.jpg`}
         required={false}
-        state={state}
       />
       <FileField id={`${role}_file`} />
     </fieldset>
@@ -123,22 +117,20 @@ const FileField = ({ id }: { id: string }) => (
 )
 
 /** Without JavaScript, the link keeps the sample of the other picture only. */
-const SampleLink = ({
-  c,
-  role,
-  file,
-  title,
-  state,
-}: Pick<PictureProps, 'c' | 'role' | 'title' | 'state'> & { file: string }) => {
+function sampleLink(
+  c: ConsoleContext,
+  role: Role,
+  { file, title }: Sample,
+  values: Record<string, string>,
+) {
   const url = sampleUrl(baseUrlOf(c), file)
   const other = role === 'model' ? 'garment' : 'model'
-  const otherUrl = state.values?.[`${other}_image_url`] ?? ''
+  const otherUrl = values[`${other}_image_url`] ?? ''
   const query = new URLSearchParams({ [role]: file, [other]: otherUrl.split('/').at(-1) ?? '' })
-  const isChosen = state.values?.[`${role}_image_url`] === url
   return (
     <Link
       to={`/playground?${query}`}
-      aria-current={isChosen ? 'true' : undefined}
+      aria-current={values[`${role}_image_url`] === url ? 'true' : undefined}
       aria-label={`Use the sample: ${title}`}
       data-sample={url}
     >

@@ -2,6 +2,7 @@
 import { getCookie, setCookie } from 'hono/cookie'
 import type { JobRow } from '../../platform/db/schema.ts'
 import { SAMPLE_GARMENTS, sampleThumbnail, sampleUrl } from '../../domain/samples.ts'
+import type { Sample } from '../../domain/samples.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { isId } from '../../platform/ids.ts'
 import type { ConsoleContext } from '../console-context.ts'
@@ -30,7 +31,7 @@ export const PlaygroundHistory = ({ c, jobs, current }: HistoryProps) => (
                 to={`/playground?job=${job.id}`}
                 aria-current={job.id === current ? 'true' : undefined}
               >
-                <Thumbnail c={c} job={job} />
+                <span class="frame">{thumbnailOf(c, job)}</span>
                 <Timestamp at={job.createdAt} />
                 <ModeBadge mode={job.mode} />
               </Link>
@@ -42,29 +43,16 @@ export const PlaygroundHistory = ({ c, jobs, current }: HistoryProps) => (
   </section>
 )
 
-const Thumbnail = ({ c, job }: { c: ConsoleContext; job: JobRow }) => {
-  const source = thumbnailOf(c, job)
-  return (
-    <span class="frame">
-      {source === null ? (
-        <StatusBadge status={job.status} />
-      ) : (
-        <img src={source} alt={`Job ${job.status}`} loading="lazy" />
-      )}
-    </span>
-  )
-}
-
-/** The result of a live job; of other jobs, the garment if it is a sample. */
-function thumbnailOf(c: ConsoleContext, job: JobRow): string | null {
-  const baseUrl = baseUrlOf(c)
-  if (job.mode === 'live' && job.status === 'completed' && job.outputFormat) {
-    return pathOf(c, `/jobs/${job.id}/thumbnail`)
-  }
-  const sample = SAMPLE_GARMENTS.find(
-    ({ file }) => job.garmentImageUrl === sampleUrl(baseUrl, file),
-  )
-  return sample ? sampleThumbnail(sample.file) : null
+/** The result of a live job; of other jobs, the garment if it is a sample, or else the status. */
+function thumbnailOf(c: ConsoleContext, job: JobRow) {
+  const isOf = ({ file }: Sample) => job.garmentImageUrl === sampleUrl(baseUrlOf(c), file)
+  const sample = SAMPLE_GARMENTS.find(isOf)
+  const hasResult = job.mode === 'live' && job.status === 'completed' && job.outputFormat
+  const source = hasResult
+    ? pathOf(c, `/jobs/${job.id}/thumbnail`)
+    : sample && sampleThumbnail(sample.file)
+  if (!source) return <StatusBadge status={job.status} />
+  return <img src={source} alt={`Job ${job.status}`} loading="lazy" />
 }
 
 const COOKIE = 'try-on.playground'

@@ -32,12 +32,13 @@ export const Details = ({
   rows: (false | null | '' | [name: string, value: Child])[]
 }) => <dl>{rows.map((row) => row && [<dt>{row[0]}</dt>, <dd>{row[1]}</dd>])}</dl>
 
-/** Numbers and facts as tiles, each with an optional line below. */
-export const Figures = ({
-  figures,
-}: {
+export interface FiguresProps {
+  /** Each with an optional line below. */
   figures: (false | null | [label: string, value: Child, note?: Child])[]
-}) => (
+}
+
+/** Numbers and facts as tiles. */
+export const Figures = ({ figures }: FiguresProps) => (
   <dl class="metrics">
     {figures.map(
       (figure) =>

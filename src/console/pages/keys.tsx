@@ -16,7 +16,8 @@ import type { Mode } from '../../domain/job.ts'
 import { DAY_MS } from '../../domain/limits.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { name } from '../fields.ts'
-import { ActionForm, Button, Field, PostForm, ModeField } from '../components/form.tsx'
+import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
+import { ModeField } from '../components/radio-cards.tsx'
 import {
   KeyLimitFields,
   limitFields,

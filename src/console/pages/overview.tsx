@@ -9,7 +9,6 @@ import type { JobFigures, Statistics, StatisticsRange } from '../../jobs/reports
 import { formatCredits } from '../../billing/money.ts'
 import { nameOfPlan } from '../../billing/plans.ts'
 import { currencyOf } from '../../domain/organisation.ts'
-import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import { permits, permitsUnlimited } from '../../domain/role.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
 import { listFailingReceivers } from '../../webhooks/endpoints/failing-receivers.ts'
@@ -29,6 +28,7 @@ import { pathOf } from '../organisation-path.ts'
 import { withQuery } from '../query-string.ts'
 import { DisabledEndpoints } from './disabled-endpoints.tsx'
 import { Details, Figures, Section } from '../components/section.tsx'
+import type { FiguresProps } from '../components/section.tsx'
 import { formatCount } from '../format-count.ts'
 import { Charts, Errors, NoJobs, Webhooks } from './overview-sections.tsx'
 
@@ -76,13 +76,11 @@ async function showOverview(c: ConsoleContext) {
     permits(role, 'jobs') ? readActivity(c) : null,
     permitsUnlimited(c.var.membership, 'develop') ? goLiveSteps(c, creditStatus) : null,
   ])
+  const billingLink = (to: string, text: string) =>
+    permits(role, 'billing') ? <Link to={to}>{text}</Link> : text
   return memberPage(
     c,
-    {
-      title: 'Overview',
-      credits,
-      script: '/static/chart.js',
-    },
+    { title: 'Overview', credits, script: '/static/chart.js' },
     <>
       <h1>{organisation.name}</h1>
       {invited.map(({ organisation: other }) => (
@@ -98,38 +96,18 @@ async function showOverview(c: ConsoleContext) {
           canEnable={permitsUnlimited(c.var.membership, 'develop')}
         />
       )}
-      {activity && <Filters {...activity} />}
+      {activity && <RangeAndWorkspace {...activity} />}
       <LiveFigures c={c} balance={credits.balance} activity={activity} />
       {activity && <Sections c={c} {...activity} />}
       <Section id="organisation-heading" title="Organisation">
         <Details
           rows={[
-            [
-              'Plan',
-              permits(role, 'billing') ? (
-                <Link to="/billing">{nameOfPlan(organisation.plan)}</Link>
-              ) : (
-                nameOfPlan(organisation.plan)
-              ),
-            ],
-            [
-              'Region',
-              <>
-                {organisation.regionCode}, billed in {currency}
-              </>,
-            ],
-            ['Rate limit', <>{organisation.rateLimitPerMinute} requests per minute</>],
+            ['Plan', billingLink('/billing', nameOfPlan(organisation.plan))],
+            ['Region', `${organisation.regionCode}, billed in ${currency}`],
+            ['Rate limit', `${organisation.rateLimitPerMinute} requests per minute`],
             [
               'Auto-reload',
-              permits(role, 'billing') ? (
-                <Link to="/billing#auto-reload">
-                  {organisation.autoReloadEnabled ? 'On' : 'Off'}
-                </Link>
-              ) : organisation.autoReloadEnabled ? (
-                'On'
-              ) : (
-                'Off'
-              ),
+              billingLink('/billing#auto-reload', organisation.autoReloadEnabled ? 'On' : 'Off'),
             ],
             ['Organisation ID', <CopyableId id={organisation.id} label="organisation ID" />],
           ]}
@@ -139,15 +117,13 @@ async function showOverview(c: ConsoleContext) {
   )
 }
 
-const LiveFigures = ({
-  c,
-  balance,
-  activity,
-}: {
+interface LiveProps {
   c: ConsoleContext
   balance: number
   activity: Activity | null
-}) => (
+}
+
+const LiveFigures = ({ c, balance, activity }: LiveProps) => (
   <section
     aria-label="Figures"
     data-live={withQuery(pathOf(c, '/live'), c.req.query())}
@@ -175,11 +151,7 @@ async function readActivity(c: ConsoleContext) {
   const listing = listWorkspaces(scopeOf(c))
   const selected =
     workspace === undefined ? undefined : (await listing).find(({ id }) => id === workspace)
-  const selection = {
-    ...scopeOf(c),
-    mode: c.var.mode,
-    workspaceId: selected?.id,
-  }
+  const selection = { ...scopeOf(c), mode: c.var.mode, workspaceId: selected?.id }
   const { periods, periodMs } = STATISTICS_RANGES[range]
   const now = Date.now()
   const since = (Math.floor(now / periodMs) - periods + 1) * periodMs
@@ -204,13 +176,13 @@ async function readActivity(c: ConsoleContext) {
   return { range, since, workspaces, selected, statistics, webhooks, disabledEndpoints }
 }
 
-const Filters = ({ range, workspaces, selected }: Activity) => (
+const RangeAndWorkspace = ({ range, workspaces, selected }: Activity) => (
   <div class="bar">
     <ul class="segments" aria-label="Range">
       {RANGES.map((value) => (
         <li>
           <Link
-            to={`?${new URLSearchParams({ range: value, ...(selected && { workspace: selected.id }) })}`}
+            to={withQuery('', { range: value, workspace: selected?.id })}
             aria-current={value === range ? 'true' : undefined}
           >
             {RANGE_LABELS[value]}
@@ -219,54 +191,42 @@ const Filters = ({ range, workspaces, selected }: Activity) => (
       ))}
     </ul>
     {workspaces.length > 1 && (
-      <WorkspaceFilter range={range} workspaces={workspaces} selected={selected} />
+      <form method="get" class="filters" action={useContext(OrganisationPath)}>
+        <input type="hidden" name="range" value={range} />
+        <FilterSelect
+          name="workspace"
+          label="Workspace"
+          value={selected?.id}
+          options={workspaces.map(({ id, name }) => [id, name] as const)}
+        />
+        <Button kind="secondary">Apply</Button>
+      </form>
     )}
   </div>
 )
 
-const WorkspaceFilter = ({
-  range,
-  workspaces,
-  selected,
-}: {
-  range: StatisticsRange
-  workspaces: WorkspaceRow[]
-  selected: WorkspaceRow | undefined
-}) => (
-  <form method="get" class="filters" action={useContext(OrganisationPath)}>
-    <input type="hidden" name="range" value={range} />
-    <FilterSelect
-      name="workspace"
-      label="Workspace"
-      value={selected?.id}
-      options={workspaces.map(({ id, name }) => [id, name] as const)}
-    />
-    <Button kind="secondary">Apply</Button>
-  </form>
-)
-
-function figuresOf(
-  c: ConsoleContext,
-  { statistics }: Activity,
-): Parameters<typeof Figures>[0]['figures'] {
+function figuresOf(c: ConsoleContext, { statistics }: Activity): FiguresProps['figures'] {
   const { before, completed, total, medianMs, p95Ms } = statistics
   const rate = successRateOf(statistics)
-  const beforeText = (value: string | null) => value !== null && `Before: ${value}`
+  const earlier = (textOf: (figures: JobFigures) => string | null) => {
+    const text = before && textOf(before)
+    return text && `Before: ${text}`
+  }
   return [
     c.var.mode === 'live' && [
       'Credits used',
       formatCount(completed),
-      before && beforeText(formatCount(before.completed)),
+      earlier((figures) => formatCount(figures.completed)),
     ],
-    ['Jobs', formatCount(total), before && beforeText(formatCount(before.total))],
-    rate !== null && ['Success rate', rate, before && beforeText(successRateOf(before))],
+    ['Jobs', formatCount(total), earlier((figures) => formatCount(figures.total))],
+    rate !== null && ['Success rate', rate, earlier(successRateOf)],
     rate !== null && [
       'Median duration',
       formatDuration(medianMs),
       <>
         95th percentile {formatDuration(p95Ms)}
         {before && <br />}
-        {before && beforeText(formatDuration(before.medianMs))}
+        {earlier((figures) => formatDuration(figures.medianMs))}
       </>,
     ],
   ]

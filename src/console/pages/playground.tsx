@@ -15,14 +15,12 @@ import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { CodeSnippets } from '../components/code-snippets.tsx'
 import { creditStatusOf } from '../components/credit-banner.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { PlaygroundForm } from '../components/playground-form.tsx'
-import { PlaygroundHistory } from '../components/playground-history.tsx'
-import { PlaygroundResult } from '../components/playground-form.tsx'
+import { PlaygroundForm, PlaygroundResult } from '../components/playground-form.tsx'
+import { PlaygroundHistory, recentJobIds, rememberJob } from '../components/playground-history.tsx'
 import { rejectedForm, uploadMessage } from '../error-messages.ts'
 import { chosenMode } from '../choices.ts'
 import { scopeOf } from '../middleware/session.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
-import { recentJobIds, rememberJob } from '../components/playground-history.tsx'
 import {
   chosenUrl,
   ownerOf,
@@ -36,7 +34,7 @@ import type { PictureValues } from '../playground-pictures.ts'
 import { readForm, textsOf } from '../read-form.ts'
 import type { FieldErrors, FormState } from '../read-form.ts'
 import { KEY_FROM_ENVIRONMENT, tryOnSnippets } from '../snippets.ts'
-import { idParameter } from '../fields.ts'
+import { idParameter, parameter } from '../fields.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
 
 const TryOn = PictureFields.extend({
@@ -45,10 +43,7 @@ const TryOn = PictureFields.extend({
   nonce: Nonce,
 })
 
-const sampleFile = z
-  .enum(SAMPLES.map(({ file }) => file))
-  .optional()
-  .catch(undefined)
+const sampleFile = parameter(z.enum(SAMPLES.map(({ file }) => file)))
 
 const Sample = z.object({
   nonce: Nonce,
@@ -58,11 +53,7 @@ const Sample = z.object({
 })
 
 /** Ignores invalid values: users may edit the URL. */
-const Query = z.object({
-  model: sampleFile,
-  garment: sampleFile,
-  job: idParameter('job'),
-})
+const Query = z.object({ model: sampleFile, garment: sampleFile, job: idParameter('job') })
 
 export const playground = new Hono<ConsoleApp>()
   .get('/', async (c) => {
@@ -90,9 +81,7 @@ export const playground = new Hono<ConsoleApp>()
       modelImageUrl: chosenUrl(values, 'model'),
       garmentImageUrl: chosenUrl(values, 'garment'),
     })
-    if (!submitted.ok) return playgroundPage(c, { ...submitted.state, values })
-    rememberJob(c, submitted.jobId)
-    return redirectTo(c, `/jobs/${submitted.jobId}`)
+    return submittedFrom(c, submitted, values)
   })
   // One click on the pages of the first hour, with a sample pair.
   .post('/sample', async (c) => {
@@ -104,12 +93,7 @@ export const playground = new Hono<ConsoleApp>()
     // After a first live picture, the console shows live jobs.
     if (mode === 'live') chosenMode.set(c, mode)
     const submitted = await submitFromConsole(c, { mode, nonce, modelImageUrl, garmentImageUrl })
-    if (submitted.ok) {
-      rememberJob(c, submitted.jobId)
-      return redirectTo(c, `/jobs/${submitted.jobId}`)
-    }
-    const values = { ...sampleValues(c, { model, garment }), mode }
-    return playgroundPage(c, { ...submitted.state, values })
+    return submittedFrom(c, submitted, { ...sampleValues(c, { model, garment }), mode })
   })
   // playground.js uploads a file as soon as it is chosen. The body is the file.
   .post('/uploads', async (c) => {
@@ -134,6 +118,17 @@ export const playground = new Hono<ConsoleApp>()
     return c.html(<Code c={c} values={form.ok ? textsOf(form.data) : form.values} />)
   })
 
+/** Shows the job, or the form again. */
+function submittedFrom(
+  c: ConsoleContext,
+  submitted: Awaited<ReturnType<typeof submitFromConsole>>,
+  values: FormState['values'],
+) {
+  if (!submitted.ok) return playgroundPage(c, { ...submitted.state, values })
+  rememberJob(c, submitted.jobId)
+  return redirectTo(c, `/jobs/${submitted.jobId}`)
+}
+
 const statusOf = ({ problem }: RejectedUpload) =>
   problem === 'too_large' ? 413 : problem === 'busy' ? 429 : 422
 
@@ -147,12 +142,7 @@ async function playgroundPage(c: ConsoleContext, state: FormState, job?: JobRow)
   const values: Record<string, string> = { mode: c.var.mode, ...state.values }
   return memberPage(
     c,
-    {
-      title: 'Playground',
-      status: state.errors ? 422 : 200,
-      credits,
-      script: '/static/playground.js',
-    },
+    { title: 'Playground', state, credits, script: '/static/playground.js' },
     <>
       <h1>Playground</h1>
       <p class="lead">Choose a person and a garment, then submit a job to see the result.</p>
@@ -179,14 +169,13 @@ async function playgroundPage(c: ConsoleContext, state: FormState, job?: JobRow)
   )
 }
 
-/** Code that submits the chosen pictures, or the first sample pair. */
-const Code = ({
-  c,
-  values,
-}: {
+interface CodeProps {
   c: ConsoleContext
   values: Partial<PictureValues> & { workspace?: string }
-}) => {
+}
+
+/** Code that submits the chosen pictures, or the first sample pair. */
+const Code = ({ c, values }: CodeProps) => {
   const baseUrl = baseUrlOf(c)
   const snippets = tryOnSnippets({
     baseUrl,

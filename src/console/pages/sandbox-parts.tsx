@@ -2,7 +2,7 @@
 import type { Child } from 'hono/jsx'
 import { z } from 'zod'
 import { TEST_CARDS, testCard } from '../../billing/sandbox/cards.ts'
-import { RadioCards } from '../components/form.tsx'
+import { RadioCards } from '../components/radio-cards.tsx'
 import { guestPage } from '../components/layout.tsx'
 import type { Anchor } from '../components/layout.tsx'
 import { SandboxBanner } from '../components/notice.tsx'
