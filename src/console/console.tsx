@@ -11,7 +11,6 @@ import { settingsOf } from '../platform/settings.ts'
 import { account } from './pages/account-forms.tsx'
 import { auditLog } from './pages/audit-log-page.tsx'
 import { accountData } from './pages/account-data.tsx'
-import { emailChange } from './pages/email-change-pages.tsx'
 import { signInCode } from './pages/sign-in-code.tsx'
 import { billing } from './pages/billing.tsx'
 import { billingPayment } from './pages/billing-payment.tsx'
@@ -182,7 +181,6 @@ export const pages = pageApp()
   .route('/onboarding', onboarding)
   .route('/invitations', invitations)
   .route('/account', accountData)
-  .route('/account/email', emailChange)
   .route('/', signedIn)
 
 const isOwnOrigin = (c: ConsoleContext, origin: string | undefined) =>

@@ -1,7 +1,9 @@
-// Exports and deletes the user's account, and cancels the deletion. Does not require an organisation.
+// What a user does with their account without an organisation: exports and deletes it, cancels the deletion, and
+// confirms a new email address.
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { authOf } from '../../users/auth.ts'
+import { changeEmail, findEmailChange } from '../../users/email-change.ts'
 import {
   accountDeletionPlan,
   cancelAccountDeletion,
@@ -27,6 +29,7 @@ import {
   requireSession,
 } from '../middleware/session.ts'
 import { redirectWithNotice } from '../form-notices.ts'
+import { invalidLinkPage } from '../message-page.tsx'
 import { Link } from '../components/link.tsx'
 
 /** Requires a user whose account is scheduled for deletion. `requireSession` redirects them here. */
@@ -65,6 +68,26 @@ export const accountData = new Hono<ConsoleApp>()
   .post('/keep', requireScheduledDeletion, async (c) => {
     const isCancelled = await cancelAccountDeletion({ env: c.env, actor: actorOf(c) })
     return isCancelled ? c.redirect('/console', 303) : keepPage(c)
+  })
+
+  // The link of a new address works for the signed-in user who requested it; without a session, the sign-in page
+  // returns here. Email scanners open links, so only the form changes the address.
+  .get('/email/confirm', requireSession, async (c) => {
+    const token = c.req.query('token') ?? ''
+    const email = await findEmailChange(c.env, { userId: c.var.user.id, token })
+    return email === undefined ? invalidEmailPage(c) : confirmEmailPage(c, email, token)
+  })
+  .post('/email/confirm', requireSession, async (c) => {
+    const { token: sent } = await c.req.parseBody()
+    const changed = await changeEmail({
+      env: c.env,
+      actor: actorOf(c),
+      token: typeof sent === 'string' ? sent : '',
+      sessionId: c.var.user.sessionId,
+      baseUrl: baseUrlOf(c),
+    })
+    if (changed === undefined) return invalidEmailPage(c)
+    return redirectWithNotice(c, '/console/account', 'email_changed')
   })
 
 async function deletePage(c: ConsoleContext, state: FormState = {}) {
@@ -136,6 +159,34 @@ async function keepPage(c: ConsoleContext) {
     </>,
   )
 }
+
+const confirmEmailPage = (c: ConsoleContext, email: string, token: string) =>
+  cardPage(
+    c,
+    { title: 'Change your email address', aside: [['/console/account', 'Cancel']] },
+    <>
+      <p>
+        You will sign in with <strong>{email}</strong> instead of{' '}
+        <strong>{c.var.user.email}</strong>. All other sessions will be signed out.
+      </p>
+      <ActionForm
+        action="/console/account/email/confirm"
+        label="Change email address"
+        kind="primary"
+        fields={{ token }}
+      />
+    </>,
+  )
+
+const invalidEmailPage = (c: ConsoleContext) =>
+  invalidLinkPage(
+    c,
+    <>
+      Links to a new address are valid for one hour, work once, and only for the account that
+      requested them. You are signed in as <strong>{c.var.user.email}</strong>.
+    </>,
+    ['/console/account', 'Your account'],
+  )
 
 const LIST = new Intl.ListFormat('en', { type: 'conjunction' })
 

@@ -84,6 +84,7 @@ async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
     readView(c),
   ])
   const canContinue = isContinuable(payment, view)
+  const reversed = formatCredits(creditsReversed, currency)
   return (
     <section
       class="payment"
@@ -104,12 +105,7 @@ async function paymentSection(c: ConsoleContext, payment: PaymentRow) {
               'Credits',
               <>
                 {formatCredits(credits, currency)}
-                {creditsReversed > 0 && (
-                  <span class="muted">
-                    {' '}
-                    ({formatCredits(creditsReversed, currency)} taken back)
-                  </span>
-                )}
+                {creditsReversed > 0 && <span class="muted"> ({reversed} taken back)</span>}
               </>,
             ],
             ['Credit balance', <span data-balance>{formatCredits(balance, currency)}</span>],
@@ -245,19 +241,17 @@ const PaymentLinks = ({ view, payment }: { view: BillingView; payment: PaymentRo
 }
 
 /** The amount of a payment, and what was refunded. */
-const Amount = ({
-  payment: { status, amount, amountRefunded, currency },
-}: {
-  payment: PaymentRow
-}) => (
-  <>
-    {/* The provider computes the price of an upgrade. */}
-    {status === 'open' && amount === 0 ? '–' : formatMoney(amount, currency)}
-    {amountRefunded > 0 && (
-      <span class="subline">{formatMoney(amountRefunded, currency)} refunded</span>
-    )}
-  </>
-)
+const Amount = ({ payment }: { payment: PaymentRow }) => {
+  const { status, amount, amountRefunded, currency } = payment
+  const refunded = `${formatMoney(amountRefunded, currency)} refunded`
+  return (
+    <>
+      {/* The provider computes the price of an upgrade. */}
+      {status === 'open' && amount === 0 ? '–' : formatMoney(amount, currency)}
+      {amountRefunded > 0 && <span class="subline">{refunded}</span>}
+    </>
+  )
+}
 
 /** Whether the page where the customer pays is offered: the price and the organisation may have changed. */
 const isContinuable = (

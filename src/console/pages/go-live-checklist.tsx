@@ -6,12 +6,12 @@ import { permits } from '../../domain/role.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { scopeOf } from '../middleware/session.ts'
 import { ActionForm } from '../components/form.tsx'
-import { cookieOptions } from '../cookies.ts'
+import { cookieOptions, YEAR_SECONDS } from '../cookies.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
 import { Link } from '../components/link.tsx'
 
 /** Its value is the user who has hidden the list; its path is that of the organisation. */
-export const CHECKLIST_COOKIE = 'try-on.checklist'
+const CHECKLIST_COOKIE = 'try-on.checklist'
 
 interface Step {
   title: string
@@ -94,8 +94,6 @@ export const GoLiveChecklist = ({ steps }: { steps: Step[] }) => {
     </section>
   )
 }
-
-const YEAR_SECONDS = 365 * 24 * 60 * 60
 
 export const checklist = new Hono<ConsoleApp>().post('/hide', (c) => {
   setCookie(c, CHECKLIST_COOKIE, c.var.user.id, {
