@@ -23,7 +23,7 @@ import { Notice } from '../components/notice.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { name } from '../fields.ts'
 import { actorOf, selectOrganisation, requireSession } from '../middleware/session.ts'
-import { formStateOf, readForm } from '../read-form.ts'
+import { readForm, submitForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { newKeyPage, storedKeyPage } from './onboarding-key.tsx'
 
@@ -67,14 +67,9 @@ export const onboarding = new Hono<ConsoleApp>()
     return isOpen ? c.redirect(START, 303) : newOrganisationPage(c)
   })
   .post('/new', async (c) => {
-    const form = await readForm(c, Named)
-    if (!form.ok) return newOrganisationPage(c, form)
-    try {
-      await beginAnother({ env: c.env, userId: c.var.user.id, name: form.data.name })
-    } catch (error) {
-      return newOrganisationPage(c, formStateOf(error, form.data))
-    }
-    return c.redirect(START, 303)
+    const owner = { env: c.env, userId: c.var.user.id }
+    const form = await submitForm(c, Named, (data) => beginAnother({ ...owner, ...data }))
+    return form.ok ? c.redirect(START, 303) : newOrganisationPage(c, form)
   })
 
   .get('/name', async (c) => {

@@ -29,7 +29,7 @@ import { Timestamp } from '../components/time.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { scopeOf } from '../middleware/session.ts'
 import { redirectTo } from '../organisation-path.ts'
-import { formStateOf, readForm } from '../read-form.ts'
+import { readForm, submitForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { verifySnippets } from '../snippets.ts'
 import { LatestDeliveries } from '../components/deliveries-table.tsx'
@@ -46,13 +46,10 @@ export const webhookEndpoints = new Hono<ConsoleApp>()
   })
   .post('/', async (c) => {
     const id = endpointIdOf((await c.req.parseBody())['id'])
-    const form = await readForm(c, endpointForm(urlPolicyOf(c)))
+    const form = await submitForm(c, endpointForm(urlPolicyOf(c)), (settings) =>
+      addEndpoint({ ...scopeOf(c), endpointId: id, settings }),
+    )
     if (!form.ok) return newEndpointPage(c, id, form)
-    try {
-      await addEndpoint({ ...scopeOf(c), endpointId: id, settings: form.data })
-    } catch (error) {
-      return newEndpointPage(c, id, formStateOf(error))
-    }
     return redirectTo(c, pathTo(id), 'endpoint_added')
   })
   .get('/:id', async (c) => endpointPage(c, await readOwn(c)))

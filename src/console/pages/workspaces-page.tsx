@@ -10,7 +10,7 @@ import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { monthlyCredits, name } from '../fields.ts'
 import { ActionForm, Button, Field, FormError, PostForm, RenameForm } from '../components/form.tsx'
 import { MonthlyCreditsField, usedOf } from '../components/key-limit-fields.tsx'
-import { readForm, formStateOf } from '../read-form.ts'
+import { readForm, formStateOf, submitForm } from '../read-form.ts'
 import type { FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
 import { StatusBadge } from '../components/badges.tsx'
@@ -30,26 +30,19 @@ const WithStatus = z.object({ status: z.enum(WORKSPACE_STATUSES) })
 export const workspaces = new Hono<ConsoleApp>()
   .get('/', (c) => workspacesPage(c))
   .post('/', async (c) => {
-    const form = await readForm(c, Named)
-    if (!form.ok) return workspacesPage(c, form)
-    try {
-      await createWorkspace({ ...scopeOf(c), name: form.data.name })
-    } catch (error) {
-      return workspacesPage(c, formStateOf(error, form.data))
-    }
-    return redirectTo(c, PAGE, 'workspace_created')
+    const form = await submitForm(c, Named, (data) => createWorkspace({ ...scopeOf(c), ...data }))
+    return form.ok ? redirectTo(c, PAGE, 'workspace_created') : workspacesPage(c, form)
   })
   .post('/:workspaceId/rename', async (c) => {
     const workspaceId = c.req.param('workspaceId')
-    const form = await readForm(c, Named)
-    if (!form.ok) return workspacesPage(c, {}, { id: workspaceId, renaming: form })
-    try {
-      await updateWorkspace({ ...scopeOf(c), workspaceId, change: form.data })
-    } catch (error) {
-      const errors = { name: formStateOf(error).errors?.[''] ?? '' }
-      return workspacesPage(c, {}, { id: workspaceId, renaming: { errors, values: form.data } })
-    }
-    return redirectTo(c, PAGE, 'workspace_renamed')
+    const form = await submitForm(c, Named, (change) =>
+      updateWorkspace({ ...scopeOf(c), workspaceId, change }),
+    )
+    if (form.ok) return redirectTo(c, PAGE, 'workspace_renamed')
+    // Whatever is wrong with the form is wrong with its only field.
+    const problem = form.errors?.['name'] ?? form.errors?.[''] ?? ''
+    const renaming = { errors: { name: problem }, values: form.values }
+    return workspacesPage(c, {}, { id: workspaceId, renaming })
   })
   .post('/:workspaceId/limit', async (c) => {
     const workspaceId = c.req.param('workspaceId')

@@ -88,10 +88,7 @@ for (const form of document.querySelectorAll(
 }
 // Enables the buttons again when the back button restores the page.
 addEventListener('pageshow', () => {
-  for (const button of document.querySelectorAll('button[aria-busy]')) {
-    button.removeAttribute('aria-busy')
-    button.disabled = false
-  }
+  for (const button of document.querySelectorAll('button[aria-busy]')) setBusy(button, false)
 })
 
 for (const form of document.querySelectorAll('form[data-run]')) {
@@ -101,8 +98,7 @@ for (const form of document.querySelectorAll('form[data-run]')) {
     event.preventDefault()
     const result = form.parentElement.querySelector('[data-run-result]')
     const button = form.querySelector('button')
-    button.disabled = true
-    button.setAttribute('aria-busy', 'true')
+    setBusy(button, true)
     try {
       const response = await fetch(form.action, { method: 'POST', body: new FormData(form) })
       if (!response.redirected) throw new Error('the job was rejected')
@@ -114,8 +110,7 @@ for (const form of document.querySelectorAll('form[data-run]')) {
     } catch {
       result.textContent = 'The job could not be submitted. Try again in the playground.'
     }
-    button.disabled = false
-    button.removeAttribute('aria-busy')
+    setBusy(button, false)
   })
 }
 
@@ -140,6 +135,13 @@ showCopyButtons(document)
 // Back and Reload load the page of a rejected form instead of sending the form again.
 if (performance.getEntriesByType('navigation')[0]?.responseStatus >= 400) {
   history.replaceState(null, '', location.href)
+}
+
+/** Shows that the form of a button is being sent. It cannot be sent again meanwhile. */
+export function setBusy(button, isBusy) {
+  button.disabled = isBusy
+  if (isBusy) button.setAttribute('aria-busy', 'true')
+  else button.removeAttribute('aria-busy')
 }
 
 /** Replaces `section` with the current state of its job or payment until that is final. */

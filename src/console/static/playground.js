@@ -1,7 +1,7 @@
 // Progressive enhancement of the playground: previews, uploads as soon as a file is chosen, drag and
 // drop, paste, the result on the same page, and code with the chosen pictures.
 
-import { announce, poll } from './console.js'
+import { announce, poll, setBusy } from './console.js'
 
 const result = document.querySelector('[data-run-result]')
 const code = document.querySelector('[data-code-for]')
@@ -155,8 +155,7 @@ function pictureOf(card, form) {
 
 /** Sends the form and shows the job, or the form with its errors. */
 async function submit(form, button) {
-  button.setAttribute('aria-busy', 'true')
-  button.disabled = true
+  setBusy(button, true)
   try {
     await Promise.allSettled(uploads)
     const response = await fetch(form.action, { method: 'POST', body: new FormData(form) })
@@ -169,8 +168,7 @@ async function submit(form, button) {
   } catch {
     announceError(form, 'The job could not be submitted. Check your connection and try again.')
   }
-  button.removeAttribute('aria-busy')
-  button.disabled = false
+  setBusy(button, false)
 }
 
 async function follow(jobPath) {
