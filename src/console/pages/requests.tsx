@@ -24,12 +24,13 @@ import { LOGGED_CODES, requestHint } from '../request-hints.ts'
 
 const PAGE = '/requests'
 const PAGE_SIZE = 50
+const STATUS_CLASSES = ['2xx', '4xx', '5xx'] as const
 
 const text = parameter(z.string().trim().min(1).max(255))
 const position = parameter(z.string().regex(/^\d+\.\d+$/))
 const Filter = z.object({
   q: text,
-  status: parameter(z.enum(['2xx', '4xx', '5xx'])),
+  status: parameter(z.enum(STATUS_CLASSES)),
   code: text,
   key: text,
   route: text,
@@ -59,7 +60,7 @@ export const requests = new Hono<ConsoleApp>()
           query={query}
           search={{ label: 'Request ID or job ID', maxlength: 255 }}
           selects={[
-            ['status', 'Status', Filter.shape.status.unwrap().unwrap().options],
+            ['status', 'Status', STATUS_CLASSES],
             ['code', 'Error code', LOGGED_CODES],
             ['route', 'Route', ROUTES],
             [
