@@ -62,9 +62,11 @@ const formRedirects = new Hono<ConsoleApp>()
   .get('/playground/:form', (c) => redirectTo(c, '/playground'))
   .get('/settings/organisation/:form', (c) => redirectTo(c, '/settings/organisation'))
   .get('/settings/team/invitations', (c) => redirectTo(c, '/settings/team'))
-  .get('/settings/webhooks/:form{url|reveal|rotate|test|endpoints/enable}', (c) =>
-    redirectTo(c, '/settings/webhooks'),
-  )
+  .get('/settings/webhooks/url', (c) => redirectTo(c, '/settings/webhooks'))
+  .get('/settings/webhooks/reveal', (c) => redirectTo(c, '/settings/webhooks'))
+  .get('/settings/webhooks/rotate', (c) => redirectTo(c, '/settings/webhooks'))
+  .get('/settings/webhooks/endpoints/enable', (c) => redirectTo(c, '/settings/webhooks'))
+  .get('/settings/webhooks/test', (c) => redirectTo(c, '/settings/webhooks'))
   .get('/settings/workspaces/:workspaceId/:form', (c) => redirectTo(c, '/settings/workspaces'))
 
 const PLAYGROUND = '/playground'
