@@ -182,17 +182,10 @@ async function turnOff(
 ): Promise<void> {
   const { id: organisationId } = organisation
   const isOn = and(eq(organisations.id, organisationId), eq(organisations.autoReloadEnabled, true))
-  const action = 'auto_reload.disabled'
-  const entry = {
-    organisationId,
-    actor: SYSTEM,
-    action,
-    target: organisationId,
-    details: { reason },
-  } as const
+  const entry = { organisationId, actor: SYSTEM, target: organisationId, details: { reason } }
   await database(env).batch([
     database(env).update(organisations).set({ autoReloadEnabled: false }).where(isOn),
-    auditInsert(env, entry, IF_CHANGED),
+    auditInsert(env, { ...entry, action: 'auto_reload.disabled' }, IF_CHANGED),
   ])
   state.updateAutoReload({ failures: 0, requested: false })
   await account.refresh()

@@ -56,11 +56,10 @@ export async function setEnterpriseTerms({
   if (details) {
     const db = database(env)
     const enterpriseTerms = { enterpriseTerms: terms }
-    const action = 'enterprise_terms.updated'
-    const entry = { organisationId, actor, action, target: organisationId, details } as const
+    const entry = { organisationId, actor, target: organisationId, details }
     await db.batch([
       db.update(organisations).set(fields).where(eq(organisations.id, organisationId)),
-      auditInsert(env, entry, IF_CHANGED),
+      auditInsert(env, { ...entry, action: 'enterprise_terms.updated' }, IF_CHANGED),
       db
         .insert(billingAccounts)
         .values({ organisationId, ...enterpriseTerms })

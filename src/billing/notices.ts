@@ -43,17 +43,17 @@ export async function sendBalanceNotice(
   { account, ...recipient }: Recipient & { account: OwnAccount },
   state: BillingState,
 ): Promise<void> {
-  const { balance, reserved } = account.totals()
-  const notice = state.noticeOf(balance + reserved)
-  if (notice === undefined) return
+  const creditsLeft = () => account.totals().balance + account.totals().reserved
+  if (state.noticeOf(creditsLeft()) === undefined) return
   const organisation = await findBillableOrganisation(recipient.env, recipient.organisationId)
-  if (!organisation || organisation.deleteAfter !== null) return
-  const format = (credits: number) => formatCredits(credits, currencyOf(organisation.regionCode))
+  // A grant may have arrived in the meantime.
+  const credits = creditsLeft()
+  const notice = state.noticeOf(credits)
+  if (notice === undefined || !organisation || organisation.deleteAfter !== null) return
+  const format = (amount: number) => formatCredits(amount, currencyOf(organisation.regionCode))
   const reloadBelow = organisation.autoReloadEnabled ? format(thresholdOf(organisation)) : null
   const email =
-    notice === 'empty'
-      ? emptyBalanceEmail
-      : lowBalanceEmail(format(balance + reserved), reloadBelow)
+    notice === 'empty' ? emptyBalanceEmail : lowBalanceEmail(format(credits), reloadBelow)
   if (!(await mailMembers({ ...recipient, to: 'low_balance', page: BILLING, email }))) {
     throw new Error('The email was not sent')
   }

@@ -9,6 +9,7 @@ import type { PaymentStatus } from '../domain/billing.ts'
 import { invalid } from '../domain/errors.ts'
 import type { Plan } from '../domain/organisation.ts'
 import { auditInsert } from '../organisations/audit-log.ts'
+import type { AuditEntry } from '../organisations/audit-log.ts'
 import { payments } from '../platform/db/billing-schema.ts'
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { database, IF_CHANGED } from '../platform/db/database.ts'
@@ -117,9 +118,9 @@ export async function recordState(
     sql`case when ${isPaid ? sql`false` : isLater} then ${column} else ${value} end`
   const { amount = payment.amount, amountRefunded = 0, failure } = state
   const { currency, credits } = payment
-  const ended = isPaid
-    ? ({ action: 'payment.paid', details: { amount, currency, credits } } as const)
-    : ({ action: 'payment.failed', details: { status: state.status, failure } } as const)
+  const ended: Pick<AuditEntry, 'action' | 'details'> = isPaid
+    ? { action: 'payment.paid', details: { amount, currency, credits } }
+    : { action: 'payment.failed', details: { status: state.status, failure } }
   const refunded = { amount: amountRefunded, currency, credits: creditsReversed }
   const [, , updated] = await db.batch([
     auditInsert(

@@ -38,7 +38,7 @@ export async function mailMembers({
   to: 'owners' | OrganisationNotification
   page: `/${string}`
   email: MemberEmail
-  baseUrl?: string
+  baseUrl?: string | undefined
 }): Promise<boolean> {
   // Without email in this deployment, a repetition does not help.
   if (!canSendEmail(env)) return true

@@ -1,6 +1,7 @@
 // Files that members export: streams a JSON document while it is created, so that only one page is in memory, and
 // records exports of lists, other than that of jobs, which has its filter.
 import { auditInsert } from '../organisations/audit-log.ts'
+import type { AuditEntry } from '../organisations/audit-log.ts'
 import { requireMember } from '../organisations/authorisation.ts'
 import type { OrganisationRequest } from '../organisations/authorisation.ts'
 import { log } from '../platform/log.ts'
@@ -69,9 +70,9 @@ export async function recordExport({
   list: 'ledger' | 'deliveries' | 'request log' | 'audit log'
 }): Promise<void> {
   await requireMember(request)
-  const entry =
+  const entry: Pick<AuditEntry, 'action' | 'details'> =
     list === 'ledger'
-      ? ({ action: 'ledger.exported' } as const)
-      : ({ action: 'list.exported', details: { list } } as const)
+      ? { action: 'ledger.exported' }
+      : { action: 'list.exported', details: { list } }
   await auditInsert(request.env, { ...request, ...entry })
 }

@@ -6,6 +6,7 @@ import type { FailingReceiverRow } from '../../platform/db/webhook-schema.ts'
 import { log } from '../../platform/log.ts'
 import { mailMembers } from '../../mail/mail-members.ts'
 import { endpointDisabledEmail, webhookFailingEmail } from '../../mail/templates.tsx'
+import type { MemberEmail } from '../../mail/templates.tsx'
 import { endpointsOf } from './endpoint-store.ts'
 import { claimReport, failingReceiversOf, resetReceiver } from './failing-receiver-store.ts'
 import type { ClaimedEvent } from '../event-store.ts'
@@ -61,7 +62,7 @@ export async function reportFailingReceiver(env: Env, failed: Failed): Promise<v
   try {
     const report = await claimReport(env, failed.receiver)
     if (!report) return
-    await mailAbout({ env, failed, email: webhookFailingEmail(nameOf(failed), report) })
+    await mailAbout(env, failed, webhookFailingEmail(nameOf(failed), report))
   } catch (error) {
     log.error('failing endpoint not reported', error, { organisationId, receiver })
   }
@@ -79,16 +80,15 @@ export async function reportDisabledReceiver({
 }): Promise<void> {
   const { organisationId, receiver } = failed.receiver
   log.warn('webhook endpoint disabled', { organisationId, receiver })
-  await mailAbout({ env, failed, email: endpointDisabledEmail(nameOf(failed)), baseUrl })
+  await mailAbout(env, failed, endpointDisabledEmail(nameOf(failed)), baseUrl)
 }
 
-const mailAbout = ({
-  failed,
-  ...message
-}: Pick<Parameters<typeof mailMembers>[0], 'env' | 'email' | 'baseUrl'> & { failed: Failed }) =>
+const mailAbout = (env: Env, { receiver }: Failed, email: MemberEmail, baseUrl?: string) =>
   mailMembers({
-    ...message,
-    organisationId: failed.receiver.organisationId,
+    env,
+    organisationId: receiver.organisationId,
     to: 'webhook_failing',
     page: '/settings/webhooks',
+    email,
+    baseUrl,
   })
