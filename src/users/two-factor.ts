@@ -1,16 +1,24 @@
 // Two-factor authentication: codes of an authenticator app (TOTP), and recovery codes for its loss.
 // `users.two_factor_enabled_at` says whether a sign-in with the password requires a code. A secret
-// without it is a set-up that was not confirmed.
-import { and, eq, isNotNull, isNull, lt, or, sql } from 'drizzle-orm'
+// without it is a set-up that was not confirmed. Stored secrets are encrypted again after a change of
+// ENCRYPTION_KEY, a limited number in each cron run, like those of webhooks/endpoints/reencrypt-secrets.
+import { and, asc, eq, isNotNull, isNull, like, lt, not, or, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import { auditInsertForUser } from '../organisations/audit-log.ts'
 import { recoveryCodes, totpSecrets, users } from '../platform/db/auth-schema.ts'
 import { database, IF_CHANGED } from '../platform/db/database.ts'
-import { decrypt, encrypt } from '../platform/db/encryption.ts'
+import { decrypt, encrypt, storedPrefixes } from '../platform/db/encryption.ts'
+import { log } from '../platform/log.ts'
 import { sha256 } from '../platform/signing/sha256.ts'
 import { endChallenge } from './challenges.ts'
 import { base32, newTotpSecret, stepOf } from './totp.ts'
 import type { UserRequest } from './users.ts'
+
+/** A check without outdated secrets reads every row, so it does not run each minute. */
+const RECHECK_MS = 60 * 60_000
+
+/** When to check again, by the prefix of the current key. */
+const recheckAt = new Map<string, number>()
 
 export const RECOVERY_CODE_COUNT = 10
 /** 80 bits: a hash without salt and stretching suffices. */
@@ -156,7 +164,7 @@ async function useRecoveryCode(env: Env, userId: string, code: string): Promise<
   return meta.changes > 0
 }
 
-export const encryptTotpSecret = (
+const encryptTotpSecret = (
   env: Env,
   { userId, secret }: { userId: string; secret: string },
 ): Promise<string> => encrypt(env, { context: contextOf(userId), text: secret })
@@ -199,4 +207,42 @@ function insertRecoveryCodes(env: Env, userId: string, codes: string[], when: SQ
   return database(env)
     .insert(recoveryCodes)
     .select(sql`select value, ${userId} from json_each(${hashes}) where ${when}`)
+}
+
+/**
+ * Encrypts secrets that are stored in plain text or under ENCRYPTION_KEY_PREVIOUS. Does nothing while
+ * ENCRYPTION_KEY is not set.
+ * @param limit the maximum number of secrets that one call changes; the next call continues
+ */
+export async function reencryptTotpSecrets(env: Env, limit = 100): Promise<void> {
+  const { current, previous } = await storedPrefixes(env)
+  if (!current || (recheckAt.get(current) ?? 0) > Date.now()) return
+  const { secret, userId } = totpSecrets
+  const rows = await database(env)
+    .select({ userId, stored: secret })
+    .from(totpSecrets)
+    .where(or(not(like(secret, 'enc:%')), previous ? like(secret, `${previous}%`) : undefined))
+    .orderBy(asc(userId))
+    .limit(limit)
+    .catch((error: unknown) => {
+      log.error('secrets of authenticator apps not encrypted', error)
+      throw error
+    })
+  for (const row of rows) {
+    // One value that cannot be decrypted must not stop the others.
+    await reencrypt(env, row).catch((error: unknown) =>
+      log.error('secret of an authenticator app not encrypted', error, { userId: row.userId }),
+    )
+  }
+  if (rows.length < limit) recheckAt.set(current, Date.now() + RECHECK_MS)
+}
+
+async function reencrypt(env: Env, row: { userId: string; stored: string }): Promise<void> {
+  const { userId, stored } = row
+  const plain = await decryptTotpSecret(env, row)
+  await database(env)
+    .update(totpSecrets)
+    .set({ secret: await encryptTotpSecret(env, { userId, secret: plain }) })
+    // A concurrent set-up takes precedence.
+    .where(and(eq(totpSecrets.userId, userId), eq(totpSecrets.secret, stored)))
 }
