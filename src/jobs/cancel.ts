@@ -75,16 +75,12 @@ async function endRecorded(env: Env, jobId: string, actor: Actor): Promise<EndRe
   if (!job) return { ended: undefined, addedEventIds: [], found: undefined }
   if (job.status !== 'pending') return end()
   const { organisationId, mode } = job
-  const action = 'job.withdrawn'
+  const withdrawal = { organisationId, actor, action: 'job.withdrawn' as const }
   let result: EndResult | undefined
-  await recorded(
-    env,
-    { organisationId, actor, action, target: jobId, details: { mode } },
-    async () => {
-      result = await end()
-      return result.ended !== undefined
-    },
-  )
+  await recorded(env, { ...withdrawal, target: jobId, details: { mode } }, async () => {
+    result = await end()
+    return result.ended !== undefined
+  })
   if (!result) throw new Error('The withdrawal was not attempted')
   return result
 }

@@ -7,6 +7,7 @@ import { auditLog } from '../platform/db/schema.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { SIGN_UP_REFERENCE } from '../credits/ledger.ts'
+import type { Grant } from '../credits/ledger.ts'
 import { newOrganisationStub, organisationStub } from '../credits/organisation-stub.ts'
 import { findOrganisation } from './organisations.ts'
 
@@ -22,28 +23,23 @@ export async function addCredits({
   amount,
   reason,
   reference,
-}: OrganisationRequest & { amount: number; reason: string; reference: string }): Promise<number> {
+}: OrganisationRequest & Grant): Promise<number> {
   requireOperator(actor)
   if (!(await findOrganisation(env, organisationId))) {
     throw new AppError('not_found', 'No organisation with this id.')
   }
-  const organisation = organisationStub(env, organisationId)
-  const { balance } = await organisation.grant({ amount, reason, reference })
+  const grant = { amount, reason, reference }
+  const { balance } = await organisationStub(env, organisationId).grant(grant)
   // The ledger is in another database. If this fails, repeating the request records the grant.
+  const action = 'credits.granted'
   const recorded = and(
     eq(auditLog.organisationId, organisationId),
-    eq(auditLog.action, 'credits.granted'),
+    eq(auditLog.action, action),
     eq(auditLog.target, reference),
   )
   await auditInsert(
     env,
-    {
-      organisationId,
-      actor,
-      action: 'credits.granted',
-      target: reference,
-      details: { amount, reason, reference },
-    },
+    { organisationId, actor, action, target: reference, details: grant },
     sql`not exists (select 1 from ${auditLog} where ${recorded})`,
   )
   return balance

@@ -1,6 +1,5 @@
 // Test events: free test jobs whose event goes to one receiver only. Their scenarios select the type of the event.
 import { SYSTEM } from '../domain/actor.ts'
-import type { Actor } from '../domain/actor.ts'
 import { AppError } from '../domain/errors.ts'
 import { SCENARIO_HOST } from '../domain/scenario.ts'
 import type { EventType } from '../domain/webhook.ts'
@@ -8,6 +7,7 @@ import type { Admission, RequestResult } from '../credits/rpc.ts'
 import { cancelJob } from '../jobs/cancel.ts'
 import { submitJob } from '../jobs/submit.ts'
 import { readEndpoint } from './endpoints/endpoints.ts'
+import type { EndpointRequest } from './endpoints/endpoints.ts'
 
 /** The refunded job is cancelled while it is held pending. */
 const PATHS: Record<EventType, string> = {
@@ -41,25 +41,19 @@ export async function endTestJob(
  * @throws AppError not_found, or validation_error if the endpoint is disabled
  */
 export async function sendTestEvent({
-  env,
-  actor,
-  organisationId,
-  endpointId,
   type,
   keyId,
   baseUrl,
   requestId,
-}: {
-  env: Env
-  actor: Actor
-  organisationId: string
-  endpointId: string
+  ...endpoint
+}: EndpointRequest & {
   type: EventType
   keyId: string | undefined
   baseUrl: string
   requestId: string
 }): Promise<RequestResult<Admission>> {
-  const { url, enabled } = await readEndpoint({ env, actor, organisationId, endpointId })
+  const { env, organisationId, endpointId } = endpoint
+  const { url, enabled } = await readEndpoint(endpoint)
   if (!enabled) throw new AppError('validation_error', 'The endpoint is disabled. Enable it first.')
   const imageUrl = testImageUrl(type)
   const result = await submitJob({

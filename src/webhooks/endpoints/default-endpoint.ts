@@ -2,6 +2,7 @@
 // secret signs deliveries to both. Its row is created when it is first needed.
 import { and, eq, inArray } from 'drizzle-orm'
 import { requireOperator } from '../../organisations/authorisation.ts'
+import type { OrganisationRequest } from '../../organisations/authorisation.ts'
 import { database, listed } from '../../platform/db/database.ts'
 import { NO_SECRET } from '../../platform/db/encryption.ts'
 import { atPrimary } from '../../platform/db/read-sessions.ts'
@@ -65,12 +66,7 @@ export async function createDefaultEndpoint({
   actor,
   organisationId,
   url,
-}: {
-  env: Env
-  actor: Actor
-  organisationId: string
-  url: string | null
-}): Promise<string> {
+}: OrganisationRequest & { url: string | null }): Promise<string> {
   requireOperator(actor)
   const { secret, stored } = await createSecret(env, organisationId)
   await insertDefaultEndpoint(env, { organisationId, url: url ?? '', secret: stored })

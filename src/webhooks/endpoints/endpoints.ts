@@ -29,7 +29,7 @@ import { createSecret, decryptWebhookSecret } from './secrets.ts'
 const SECRET_OVERLAP_MS = DAY_MS
 
 /** `endpointId` is `DEFAULT_ENDPOINT` or the id of an added endpoint. */
-type EndpointRequest = OrganisationRequest & { endpointId: string }
+export type EndpointRequest = OrganisationRequest & { endpointId: string }
 
 /** What members choose for an added endpoint. */
 export type EndpointSettings = Pick<EndpointRow, 'name' | 'url' | 'types' | 'mode'>
