@@ -8,7 +8,7 @@ import { countIdOf, creditLimitsOf, isReachable } from './snapshot.ts'
 import type { OrganisationSnapshot, SnapshotKey } from './snapshot.ts'
 import { storedBytes } from './storage-allowance.ts'
 import type { StorageAllowance } from './storage-allowance.ts'
-import type { Stores } from './stores.ts'
+import type { OpenStores } from './stores.ts'
 
 export function admitSubmission({
   stores: { ledger, creditUse, idempotency: records },
@@ -19,7 +19,7 @@ export function admitSubmission({
   snapshot,
   submission: { workspaceId, idempotency, mustReplay, ...lengths },
 }: {
-  stores: ReturnType<Stores['open']>
+  stores: OpenStores
   allowance: StorageAllowance
   failedJobs: FailedJobs
   mode: Mode

@@ -64,11 +64,11 @@ export class Stores {
     const open = this.find()
     if (!open) return Infinity
     const { ledger, requestLog, idempotency } = open
+    const expiresAt = idempotency.deleteExpired()
     const ledgerDueAt = this.transaction(() => ledger.cleanUp(now))
     const dueAt = Math.min(ledgerDueAt, requestLog.deleteExpired(now))
-    return Math.min(
-      dueAt <= now ? now + NEXT_BATCH_MS : Math.max(dueAt, now + CLEANUP_INTERVAL_MS),
-      idempotency.deleteExpired(),
-    )
+    const cleanUpAt =
+      dueAt <= now ? now + NEXT_BATCH_MS : Math.max(dueAt, now + CLEANUP_INTERVAL_MS)
+    return Math.min(cleanUpAt, expiresAt)
   }
 }
