@@ -1,16 +1,31 @@
 // Distances to sets of pixels, and the nearest pixel of a set.
 import type { Size } from './raster.ts'
 
+/** A step to a pixel beside or above, and to one diagonal from it, in the whole numbers of `distanceTo`. */
+const STRAIGHT = 1 << 16
+const DIAGONAL = Math.round(Math.SQRT2 * STRAIGHT)
+/** Farther than any pixel. */
+const UNKNOWN = 1 << 30
+
+/** Memory for the distances in whole numbers. It is used and left within one call. */
+let memory = new Int32Array(0)
+
 /**
  * The distance of every pixel to the nearest pixel of the set, in pixels; 0 in the set. Chamfer distance,
  * some percent off. 1e6 everywhere when the set is empty.
  */
 export function distanceTo({ width, height }: Size, isIn: (at: number) => boolean): Float32Array {
-  const far = new Float32Array(width * height)
-  for (let at = 0; at < far.length; at++) far[at] = isIn(at) ? 0 : 1e6
+  const size = width * height
+  if (memory.length < size) memory = new Int32Array(size)
+  const whole = memory
+  for (let at = 0; at < size; at++) whole[at] = isIn(at) ? 0 : UNKNOWN
   // From the upper left corner to the lower right one, then back.
-  for (let y = 0; y < height; y++) sweep(far, y * width, 1, width, y > 0 ? -width : 0)
-  for (let y = height; y > 0; y--) sweep(far, y * width - 1, -1, width, y < height ? width : 0)
+  for (let y = 0; y < height; y++) sweep(whole, y * width, 1, width, y > 0 ? -width : 0)
+  for (let y = height; y > 0; y--) sweep(whole, y * width - 1, -1, width, y < height ? width : 0)
+  const far = new Float32Array(size)
+  for (let at = 0; at < size; at++) {
+    far[at] = whole[at]! < UNKNOWN ? whole[at]! / STRAIGHT : 1e6
+  }
   return far
 }
 
@@ -18,25 +33,21 @@ export function distanceTo({ width, height }: Size, isIn: (at: number) => boolea
  * Measures the distances of a row by way of the pixel before, and of the three nearest pixels of the row beside it.
  * @param first the first pixel; `step` leads to the next one, `beside` to the same pixel of the other row (0: none)
  */
-function sweep(
-  far: Float32Array,
-  first: number,
-  step: number,
-  width: number,
-  beside: number,
-): void {
-  let before = Infinity
-  let last = Infinity
-  let middle = beside === 0 ? Infinity : far[first + beside]!
+function sweep(far: Int32Array, first: number, step: number, width: number, beside: number): void {
+  let before = UNKNOWN
+  let last = UNKNOWN
+  let middle = beside === 0 ? UNKNOWN : far[first + beside]!
   for (let x = 0, at = first; x < width; x++, at += step) {
-    const next = beside === 0 || x + 1 === width ? Infinity : far[at + beside + step]!
+    const next = beside === 0 || x + 1 === width ? UNKNOWN : far[at + beside + step]!
     const own = far[at]!
-    if (own > 1) {
-      const straight = (before < middle ? before : middle) + 1
-      const diagonal = (last < next ? last : next) + Math.SQRT2
-      const least = straight < diagonal ? straight : diagonal
-      before = least < own ? Math.fround(least) : own
-      far[at] = before
+    if (own > STRAIGHT) {
+      const diagonal = (last < next ? last : next) + DIAGONAL
+      const above = middle + STRAIGHT
+      let least = diagonal < above ? diagonal : above
+      if (own < least) least = own
+      if (before + STRAIGHT < least) least = before + STRAIGHT
+      before = least
+      far[at] = least
     } else {
       before = own
     }

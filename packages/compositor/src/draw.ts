@@ -57,8 +57,12 @@ export function castShadow(
   }
   const { width, height, data } = photo
   const scale = width / cover.width
-  for (let y = 0, i = 0; y < height; y++) {
-    for (let x = 0; x < width; x++, i++) {
+  // Where the shadow ends, with what lies between it and the next pixels of the analysis.
+  const first = Math.floor(dark.data.findIndex((value) => value > 0) / dark.width) - 1
+  const last = Math.floor(dark.data.findLastIndex((value) => value > 0) / dark.width) + 2
+  const bottom = Math.min(height, Math.ceil(last * scale))
+  for (let y = Math.max(0, Math.floor(first * scale)); y < bottom; y++) {
+    for (let x = 0, i = y * width; x < width; x++, i++) {
       const share = sample(dark, (x + 0.5) / scale, (y + 0.5) / scale)
       if (share < NOTHING) continue
       for (let c = 0; c < 3; c++) data[i * 4 + c] = data[i * 4 + c]! * (1 - strength * share)

@@ -48,10 +48,13 @@ export function spread(
 }
 
 /** The pieces of equal values in reading order; only those of the value `of` if it is given. */
-export function piecesOf(values: Uint8Array, width: number, of?: number): Piece[] {
-  const left = values.slice()
+export const piecesOf = (values: Uint8Array, width: number, of?: number): Piece[] =>
+  takePieces(values.slice(), width, of)
+
+/** The same; marks the pixels that it takes. */
+function takePieces(left: Uint8Array, width: number, of?: number): Piece[] {
   // All pieces one after the other.
-  const queue = new Int32Array(values.length)
+  const queue = new Int32Array(left.length)
   let end = 0
   const pieces: Piece[] = []
   for (let start = 0; start < left.length; start++) {
@@ -75,7 +78,7 @@ export function numberPieces(
   for (let i = 0; i < inside.length; i++) if (isIn(i)) inside[i] = 1
   const numbers = new Int32Array(inside.length)
   const areas = [0]
-  for (const { pixels } of piecesOf(inside, width, 1)) {
+  for (const { pixels } of takePieces(inside, width, 1)) {
     for (const i of pixels) numbers[i] = areas.length
     areas.push(pixels.length)
   }

@@ -17,39 +17,58 @@ export function blur(plane: Plane, radius: number): Plane {
   const { width, height } = plane
   const data = plane.data.slice()
   if (reach < 1) return { width, height, data }
-  const rows = memoryFor(data.length)
+  // Rows of zeros that no pass reaches stay as they are.
+  const first = data.findIndex((value) => value !== 0)
+  if (first < 0) return { width, height, data }
+  const last = data.findLastIndex((value) => value !== 0)
+  const top = Math.max(0, Math.floor(first / width) - 3 * reach)
+  const bottom = Math.min(height, Math.floor(last / width) + 1 + 3 * reach)
+  const part = data.subarray(top * width, bottom * width)
+  const rows = memoryFor(part.length)
   for (let pass = 0; pass < 3; pass++) {
-    blurRows(data, rows, width, reach)
-    blurColumns(rows, data, width, height, reach)
+    blurRows(part, rows, width, reach)
+    blurColumns(rows, part, width, bottom - top, reach)
   }
   return { width, height, data }
 }
 
 /** A running mean along each row; outside the picture the nearest pixel is repeated. */
 function blurRows(from: Float32Array, to: Float32Array, width: number, reach: number): void {
+  // Two rows at once: each sum has to wait for the one before it.
+  for (let start = 0; start < from.length; start += 2 * width) {
+    const other = start + width < from.length ? width : 0
+    blurPair(from, to, { start, end: start + width - 1, other }, reach)
+  }
+}
+
+interface Pair {
+  start: number
+  end: number
+  /** From a pixel of the first row to that of the second one, which may be the same. */
+  other: number
+}
+
+function blurPair(
+  from: Float32Array,
+  to: Float32Array,
+  { start, end, other }: Pair,
+  reach: number,
+): void {
   const share = 1 / (2 * reach + 1)
-  for (let start = 0; start < from.length; start += width) {
-    const end = start + width - 1
-    const first = from[start]!
-    const last = from[end]!
-    let sum = first * reach
-    for (let at = start; at <= start + reach; at++) sum += from[at < end ? at : end]!
-    let at = start
-    // What comes and goes lies within the row between `inner` and `outer`.
-    const inner = Math.min(start + reach, end)
-    const outer = end - reach
-    for (; at < inner; at++) {
-      to[at] = sum * share
-      sum += (at < outer ? from[at + reach + 1]! : last) - first
-    }
-    for (; at < outer; at++) {
-      to[at] = sum * share
-      sum += from[at + reach + 1]! - from[at - reach]!
-    }
-    for (; at <= end; at++) {
-      to[at] = sum * share
-      sum += last - (at - reach > start ? from[at - reach]! : first)
-    }
+  let sum = from[start]! * reach
+  let otherSum = from[start + other]! * reach
+  for (let at = start; at <= start + reach; at++) {
+    const come = at < end ? at : end
+    sum += from[come]!
+    otherSum += from[come + other]!
+  }
+  for (let at = start; at <= end; at++) {
+    to[at] = sum * share
+    to[at + other] = otherSum * share
+    const come = at + reach + 1 < end ? at + reach + 1 : end
+    const gone = at - reach > start ? at - reach : start
+    sum += from[come]! - from[gone]!
+    otherSum += from[come + other]! - from[gone + other]!
   }
 }
 
