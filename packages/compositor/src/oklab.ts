@@ -17,19 +17,27 @@ const LINEAR = Float32Array.from({ length: 256 }, (_, byte) => {
   return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4
 })
 
+/** The three responses of the eye, of which Oklab's values are sums. */
+const long = (r: number, g: number, b: number) =>
+  Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b)
+const medium = (r: number, g: number, b: number) =>
+  Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b)
+const short = (r: number, g: number, b: number) =>
+  Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b)
+const lightnessOf = (l: number, m: number, s: number) =>
+  0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s
+const greenToRed = (l: number, m: number, s: number) =>
+  1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s
+const blueToYellow = (l: number, m: number, s: number) =>
+  0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s
+
 /** sRGB bytes to Oklab. */
 export function labOf(red: number, green: number, blue: number): LabColour {
   const r = LINEAR[red]!
   const g = LINEAR[green]!
   const b = LINEAR[blue]!
-  const l = Math.cbrt(0.4122214708 * r + 0.5363325363 * g + 0.0514459929 * b)
-  const m = Math.cbrt(0.2119034982 * r + 0.6806995451 * g + 0.1073969566 * b)
-  const s = Math.cbrt(0.0883024619 * r + 0.2817188376 * g + 0.6299787005 * b)
-  return [
-    0.2104542553 * l + 0.793617785 * m - 0.0040720468 * s,
-    1.9779984951 * l - 2.428592205 * m + 0.4505937099 * s,
-    0.0259040371 * l + 0.7827717662 * m - 0.808675766 * s,
-  ]
+  const [l, m, s] = [long(r, g, b), medium(r, g, b), short(r, g, b)]
+  return [lightnessOf(l, m, s), greenToRed(l, m, s), blueToYellow(l, m, s)]
 }
 
 /** Oklab to sRGB from 0 to 255, unrounded and possibly out of range. */
@@ -51,18 +59,31 @@ const encode = (linear: number) =>
 export function toLab(picture: Raster): Lab {
   const { width, height, data } = picture
   const size = width * height
-  const lab = {
-    width,
-    height,
-    L: new Float32Array(size),
-    a: new Float32Array(size),
-    b: new Float32Array(size),
+  const L = new Float32Array(size)
+  const a = new Float32Array(size)
+  const b = new Float32Array(size)
+  for (let i = 0, at = 0; i < size; i++, at += 4) {
+    // Grounds have many equal neighbours.
+    if (
+      i > 0 &&
+      data[at] === data[at - 4] &&
+      data[at + 1] === data[at - 3] &&
+      data[at + 2] === data[at - 2]
+    ) {
+      L[i] = L[i - 1]!
+      a[i] = a[i - 1]!
+      b[i] = b[i - 1]!
+      continue
+    }
+    const red = LINEAR[data[at]!]!
+    const green = LINEAR[data[at + 1]!]!
+    const blue = LINEAR[data[at + 2]!]!
+    const l = long(red, green, blue)
+    const m = medium(red, green, blue)
+    const s = short(red, green, blue)
+    L[i] = lightnessOf(l, m, s)
+    a[i] = greenToRed(l, m, s)
+    b[i] = blueToYellow(l, m, s)
   }
-  for (let i = 0; i < size; i++) {
-    const [L, a, b] = labOf(data[i * 4]!, data[i * 4 + 1]!, data[i * 4 + 2]!)
-    lab.L[i] = L
-    lab.a[i] = a
-    lab.b[i] = b
-  }
-  return lab
+  return { width, height, L, a, b }
 }

@@ -109,18 +109,26 @@ function pixelsOf(picture: Raster, square: Square, side: number, white: number):
   const rgb = new Float32Array(side * side * 3)
   const steps = Math.max(1, Math.round(scale))
   const weight = white / 255 / (steps * steps)
+  // The columns that are read in each row; -1 outside of the picture.
+  const columns = Int32Array.from({ length: side * steps }, (_, i) => {
+    const x = Math.floor(left + (Math.floor(i / steps) + ((i % steps) + 0.5) / steps) * scale)
+    return x >= 0 && x < width ? x : -1
+  })
+  const rows = new Int32Array(steps)
   for (let y = 0, at = 0; y < side; y++) {
+    for (let dy = 0; dy < steps; dy++) {
+      const row = Math.floor(top + (y + (dy + 0.5) / steps) * scale)
+      rows[dy] = row >= 0 && row < height ? row * width : -1
+    }
     for (let x = 0; x < side; x++, at += 3) {
       let red = 0
       let green = 0
       let blue = 0
       for (let dy = 0; dy < steps; dy++) {
-        const py = Math.floor(top + (y + (dy + 0.5) / steps) * scale)
-        if (py < 0 || py >= height) continue
-        for (let dx = 0; dx < steps; dx++) {
-          const px = Math.floor(left + (x + (dx + 0.5) / steps) * scale)
-          if (px < 0 || px >= width) continue
-          const from = (py * width + px) * 4
+        if (rows[dy]! < 0) continue
+        for (let i = x * steps; i < (x + 1) * steps; i++) {
+          if (columns[i]! < 0) continue
+          const from = (rows[dy]! + columns[i]!) * 4
           red += data[from]!
           green += data[from + 1]!
           blue += data[from + 2]!

@@ -39,11 +39,40 @@ export function resize(plane: Plane, width: number, height: number): Plane {
   return result
 }
 
-/** The value below which `share` of the numbers lie; 0 for none. Sorts a copy. */
+/** The value below which `share` of the numbers lie; 0 for none. NaN is larger than all. */
 export function percentile(values: ArrayLike<number>, share: number): number {
   if (values.length === 0) return 0
-  const sorted = new Float64Array(values).sort()
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!
+  const sorted = new Float64Array(values)
+  let high = sorted.length
+  for (let i = 0; i < high;) {
+    if (Number.isNaN(sorted[i]!)) sorted[i] = sorted[--high]!
+    else i++
+  }
+  const place = Math.min(sorted.length - 1, Math.floor(share * sorted.length))
+  return place < high ? nthOf(sorted, place, high) : NaN
+}
+
+/** The number at a place of the first `end` ones if they were sorted (Hoare's selection). Changes their order. */
+function nthOf(values: Float64Array, place: number, end: number): number {
+  let first = 0
+  let last = end - 1
+  while (first < last) {
+    const pivot = values[(first + last) >> 1]!
+    let low = first
+    let high = last
+    while (low <= high) {
+      while (values[low]! < pivot) low++
+      while (values[high]! > pivot) high--
+      if (low > high) break
+      const value = values[low]!
+      values[low++] = values[high]!
+      values[high--] = value
+    }
+    if (place <= high) last = high
+    else if (place >= low) first = low
+    else break
+  }
+  return values[place]!
 }
 
 export const median = (values: ArrayLike<number>) => percentile(values, 0.5)

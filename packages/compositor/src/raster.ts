@@ -66,7 +66,7 @@ export class Shrinker {
   readonly picture: Raster
   readonly #source: Size
   /** Sums of red, green, blue and alpha of each column, over the rows of the new row. */
-  readonly #sums: Float32Array
+  readonly #sums: Float64Array
   #row = 0
   #newRow = 0
 
@@ -74,7 +74,7 @@ export class Shrinker {
   constructor({ width, height }: Size, target: Size) {
     this.picture = { ...target, data: new Uint8ClampedArray(target.width * target.height * 4) }
     this.#source = { width, height }
-    this.#sums = new Float32Array(width * 4)
+    this.#sums = new Float64Array(width * 4)
   }
 
   /** Adds the next row of the source. */
@@ -99,7 +99,7 @@ export class Shrinker {
 /** Differences by rounding. */
 const TINY = 1e-6
 
-function addRow(row: Uint8ClampedArray, share: number, sums: Float32Array): void {
+function addRow(row: Uint8ClampedArray, share: number, sums: Float64Array): void {
   for (let i = 0; i < row.length; i += 4) {
     const weight = row[i + 3]! * share
     sums[i] = sums[i]! + row[i]! * weight
@@ -111,7 +111,7 @@ function addRow(row: Uint8ClampedArray, share: number, sums: Float32Array): void
 
 /** Writes `width` pixels, each the mean of `step` columns. */
 function meanOfColumns(
-  sums: Float32Array,
+  sums: Float64Array,
   step: number,
   data: Uint8ClampedArray,
   at: number,

@@ -24,10 +24,11 @@ const ANALYSIS_SIDE = 512
  */
 export async function readGarment(picture: Raster, perceiver: Perceiver): Promise<Garment | null> {
   if (picture.width < 8 || picture.height < 8) return null
-  const small = opaque(shrink(picture, ANALYSIS_SIDE))
+  const shrunk = shrink(picture, ANALYSIS_SIDE)
+  const small = opaque(shrunk)
   const perception = await perceiver.perceive(small, { isWorthwhile: showsWearer })
   const wearer = wearerIn(perception)
-  if (!wearer) return readFlat(picture)
+  if (!wearer) return readFlat(picture, shrunk)
   const found = wornShapeOf(await parse(small, perception), wearer)
   return found && finished(found.shape, found.mask, small, picture)
 }
@@ -40,8 +41,10 @@ function opaque(picture: Raster): Raster {
 }
 
 /** @returns null when nothing stands out from the ground, or what does cannot be a garment */
-export async function readFlat(picture: Raster): Promise<Garment | null> {
-  const small = shrink(picture, ANALYSIS_SIDE)
+export async function readFlat(
+  picture: Raster,
+  small = shrink(picture, ANALYSIS_SIDE),
+): Promise<Garment | null> {
   const lab = toLab(small)
   const whole = transparentBorder(small) ? maskOfAlpha(small) : await clothOf(lab)
   await pause()
