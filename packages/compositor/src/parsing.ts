@@ -7,7 +7,7 @@ import { resize, type Plane } from './plane.ts'
 import { ramp, shrink, type Raster } from './raster.ts'
 import { bodyOf, type Body } from './parsing/body.ts'
 import { labelsNear, openPixels } from './parsing/band.ts'
-import { borderCosts } from './parsing/borders.ts'
+import { borderCosts, MOST_BORDERS } from './parsing/borders.ts'
 import { learnColours, relearnColours, type Colours } from './parsing/colours.ts'
 import { labelCosts, type Clues } from './parsing/costs.ts'
 import { dissolveSpecks, gapBetween } from './parsing/cleanup.ts'
@@ -30,6 +30,7 @@ export interface Parsing {
 const COARSE_SIDE = 256
 /** The cost of a border between labels within a flat area, per pixel. By experiment. */
 const STRENGTH = 3
+const mostBorders = STRENGTH * MOST_BORDERS
 /** Pieces with fewer pixels, at the coarse size, are no part of their own. */
 const SPECK = 14
 /** The least probability of a person on a bone. */
@@ -72,13 +73,13 @@ export async function parse(
   await pause()
   let costs = labelCosts(clues, colours)
   const coarse: Labelling = { width, height, labels: cheapest(costs) }
-  await improve(coarse, { count: LABEL_COUNT, costs, borders }, pixels, 2)
+  await improve(coarse, { count: LABEL_COUNT, costs, borders, mostBorders }, pixels, 2)
   forbidOddPieces(coarse, costs, frame, body)
   await pause()
   colours = relearnColours(evidence, colours, coarse.labels)
   await pause()
   costs = labelCosts(clues, colours)
-  await improve(coarse, { count: LABEL_COUNT, costs, borders }, pixels, 1)
+  await improve(coarse, { count: LABEL_COUNT, costs, borders, mostBorders }, pixels, 1)
   forbidOddPieces(coarse, costs, frame, body)
   dissolveSpecks(coarse, SPECK)
   if (small === picture) return coarse
@@ -118,7 +119,7 @@ async function refine(
   forbidNewLabels(costs, pixels, labelling)
   await pause()
   const borders = borderCosts(lab, STRENGTH, pixels)
-  await improve(labelling, { count: LABEL_COUNT, costs, borders }, pixels, 1)
+  await improve(labelling, { count: LABEL_COUNT, costs, borders, mostBorders }, pixels, 1)
   dissolveSpecks(labelling, 4 * SPECK)
 }
 

@@ -17,6 +17,8 @@ export interface Energy {
   costs: Float32Array
   /** The cost of a border, of all pixels: at pixel * 4 + direction, see DIRECTIONS. */
   borders: Float32Array
+  /** The most that all borders of one pixel cost. */
+  mostBorders: number
 }
 
 /** Right, left below, below, right below: with their opposites all eight neighbours. */
@@ -59,7 +61,7 @@ export async function improve(
 /** Lets one label take pixels from all others. @returns the number of pixels it took */
 function expand(
   { width, height, labels }: Labelling,
-  { count, costs, borders }: Energy,
+  { count, costs, borders, mostBorders }: Energy,
   pixels: Int32Array,
   label: number,
   nodeOf: Int32Array,
@@ -69,7 +71,10 @@ function expand(
   // Plain loops with indices: this is where the time goes.
   for (let k = 0; k < pixels.length; k++) {
     const i = pixels[k]!
-    if (labels[i] !== label && costs[k * count + label]! < IMPOSSIBLE) nodeOf[i] = nodes++
+    const cost = costs[k * count + label]!
+    if (labels[i] === label || cost >= IMPOSSIBLE) continue
+    // No borders could pay for more.
+    if (cost - costs[k * count + labels[i]!]! < mostBorders) nodeOf[i] = nodes++
   }
   if (nodes === 0) return 0
   const { reverse, arcs, terminals } = graph

@@ -75,7 +75,8 @@ export function frameOf(body: Body, width: number, pixels: Int32Array): Frame {
     const hx = px - head.centre.x
     const hy = py - head.centre.y
     frame.faceDown[i] = (hy * cos - hx * sin) / head.halfHeight
-    frame.face[i] = Math.hypot((hx * cos + hy * sin) / head.halfWidth, frame.faceDown[i]!)
+    const aside = (hx * cos + hy * sin) / head.halfWidth
+    frame.face[i] = Math.sqrt(aside * aside + frame.faceDown[i]! ** 2)
   }
   for (const { chains, distances, places, sides } of limbs) {
     for (const [side, joints] of chains.entries()) {

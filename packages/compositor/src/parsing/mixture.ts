@@ -52,16 +52,31 @@ export function colourCosts(
   components: number,
   slack: number,
 ): ColourCosts {
-  if (pixels.length < LEAST_PIXELS) return tableOf(() => UNKNOWN)
-  const mixture = fit(lab, pixels, components, slack)
-  const tint = (bin: number) => ((bin + 0.5) / AB_BINS - 0.5) * 2 * AB_REACH
-  return tableOf((l, i, j) => {
-    let best = -Infinity
-    for (const g of mixture) {
-      best = Math.max(best, logDensity(g, (l + 0.5) / L_BINS, tint(i), tint(j)))
+  const table = new Float32Array(L_BINS * AB_BINS * AB_BINS)
+  if (pixels.length < LEAST_PIXELS) return table.fill(UNKNOWN)
+  table.fill(-Infinity)
+  for (const gaussian of fit(lab, pixels, components, slack)) raiseTo(table, gaussian)
+  return table.map((best) => clamp(OFFSET - best, 0, CAP))
+}
+
+const tintOf = (bin: number) => ((bin + 0.5) / AB_BINS - 0.5) * 2 * AB_REACH
+
+/** Raises each entry to the log density of its colour. */
+function raiseTo(table: Float32Array, { offset, mean, inverse }: Gaussian): void {
+  const [LL, aa, bb, La, Lb, ab] = inverse
+  for (let l = 0, at = 0; l < L_BINS; l++) {
+    const x = (l + 0.5) / L_BINS - mean[0]
+    for (let i = 0; i < AB_BINS; i++) {
+      const y = tintOf(i) - mean[1]
+      const constant = offset - 0.5 * (LL * x * x + aa * y * y + 2 * La * x * y)
+      const linear = Lb * x + ab * y
+      for (let j = 0; j < AB_BINS; j++, at++) {
+        const z = tintOf(j) - mean[2]
+        const value = constant - z * (linear + 0.5 * bb * z)
+        if (value > table[at]!) table[at] = value
+      }
     }
-    return clamp(OFFSET - best, 0, CAP)
-  })
+  }
 }
 
 /** How much darker the light can be in the shade, in Oklab, and the cost of assuming so. By experiment. */
@@ -74,40 +89,25 @@ const SHADES = [
 /** The costs when the same material may lie in the shade: there all of L, a and b shrink alike. */
 export function withShade(costs: ColourCosts): ColourCosts {
   const half = AB_BINS / 2
-  return tableOf((l, i, j, at) => {
-    let least = costs[at]!
-    for (const [shade, extra] of SHADES) {
-      const L = bin((l + 0.5) / shade, 0, L_BINS, L_BINS)
-      const a = bin((i + 0.5 - half) / shade, -half, half, AB_BINS)
-      const b = bin((j + 0.5 - half) / shade, -half, half, AB_BINS)
-      least = Math.min(least, costs[(L * AB_BINS + a) * AB_BINS + b]! + extra)
-    }
-    return least
-  })
-}
-
-function tableOf(cost: (l: number, i: number, j: number, at: number) => number): ColourCosts {
-  const table = new Float32Array(L_BINS * AB_BINS * AB_BINS)
-  for (let l = 0, at = 0; l < L_BINS; l++) {
-    for (let i = 0; i < AB_BINS; i++) {
-      for (let j = 0; j < AB_BINS; j++, at++) table[at] = cost(l, i, j, at)
+  const table = costs.slice()
+  for (const [shade, extra] of SHADES) {
+    const lighter = Int32Array.from({ length: L_BINS }, (_, l) =>
+      bin((l + 0.5) / shade, 0, L_BINS, L_BINS),
+    )
+    const stronger = Int32Array.from({ length: AB_BINS }, (_, i) =>
+      bin((i + 0.5 - half) / shade, -half, half, AB_BINS),
+    )
+    for (let l = 0, at = 0; l < L_BINS; l++) {
+      for (let i = 0; i < AB_BINS; i++) {
+        const from = (lighter[l]! * AB_BINS + stronger[i]!) * AB_BINS
+        for (let j = 0; j < AB_BINS; j++, at++) {
+          const cost = costs[from + stronger[j]!]! + extra
+          if (cost < table[at]!) table[at] = cost
+        }
+      }
     }
   }
   return table
-}
-
-function logDensity({ offset, mean, inverse }: Gaussian, L: number, a: number, b: number): number {
-  const x = L - mean[0]
-  const y = a - mean[1]
-  const z = b - mean[2]
-  return (
-    offset -
-    0.5 *
-      (inverse[0] * x * x +
-        inverse[1] * y * y +
-        inverse[2] * z * z +
-        2 * (inverse[3] * x * y + inverse[4] * x * z + inverse[5] * y * z))
-  )
 }
 
 /** Of k-means. By experiment. */
