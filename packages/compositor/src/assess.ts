@@ -130,7 +130,11 @@ export async function assess(before: Raster, after: Raster, facts: Facts): Promi
     size: Math.max(4, body.size),
     isLower: !isUpper(garment),
     change,
-    places: placesIn(parsing, body),
+    places: placesIn(
+      parsing,
+      body,
+      (i) => parsing.labels[i] !== LABEL.ground || covered.data[i]! > 0.5,
+    ),
     isDrawn: (i) => covered.data[i]! > 0.5,
     isRepainted: (i) => change[i]! > REPAINTED,
     palette,

@@ -61,7 +61,7 @@ export function hiddenHands(body: Body, parsing: Parsing, covered: Plane): numbe
   for (let y = 0, i = 0; y < parsing.height; y++) {
     for (let x = 0; x < parsing.width; x++, i++) {
       if (parsing.labels[i] !== LABEL.skin) continue
-      if (!centres.some((centre) => Math.hypot(x - centre.x, y - centre.y) < reach)) continue
+      if (!centres.some((at) => (x - at.x) ** 2 + (y - at.y) ** 2 < reach * reach)) continue
       seen++
       if (covered.data[i]! > 0.5) hidden++
     }
@@ -78,8 +78,9 @@ export function paintedForearms(
   let count = 0
   for (let y = 0, i = 0; y < at.height; y++) {
     for (let x = 0; x < at.width; x++, i++) {
-      const isOn = ({ arm }: BodySide) => isInLimb(arm, { x: x + 0.5, y: y + 0.5 }, ON_ARM)
-      if (isPainted(i) && (isOn(left) || isOn(right))) count++
+      if (!isPainted(i)) continue
+      const point = { x: x + 0.5, y: y + 0.5 }
+      if (isInLimb(left.arm, point, ON_ARM) || isInLimb(right.arm, point, ON_ARM)) count++
     }
   }
   return count / size ** 2

@@ -16,11 +16,15 @@ export interface Places {
   y: Float32Array
 }
 
-/** Measures each pixel of the parsing. */
-export function placesIn({ width, height }: Parsing, body: Body): Places {
-  const places = { x: new Float32Array(width * height), y: new Float32Array(width * height) }
+/** Measures the pixels of a set; the others have no place. */
+export function placesIn({ width, height }: Parsing, body: Body, isIn: PixelSet): Places {
+  const places = {
+    x: new Float32Array(width * height).fill(NaN),
+    y: new Float32Array(width * height).fill(NaN),
+  }
   for (let y = 0, i = 0; y < height; y++) {
     for (let x = 0; x < width; x++, i++) {
+      if (!isIn(i)) continue
       const at = body.frame.toFrame({ x: x + 0.5, y: y + 0.5 })
       const edge = Math.abs(body.edgeAt(at.x < 0 ? -1 : 1, at.y)) || 1
       places.x[i] = at.x / edge

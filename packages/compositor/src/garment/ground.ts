@@ -77,8 +77,8 @@ const cellCentre = (x: number, y: number, width: number, height: number) =>
   Math.min(height - 1, y * CELL + 2) * width + Math.min(width - 1, x * CELL + 2)
 
 function measured({ darker, redder, yellower }: Ground): Pick<Ground, 'distance' | 'chroma'> {
-  const chroma = redder.map((a, i) => Math.hypot(a, yellower[i]!))
-  return { chroma, distance: chroma.map((value, i) => Math.hypot(value, darker[i]!)) }
+  const chroma = redder.map((a, i) => Math.sqrt(a * a + yellower[i]! ** 2))
+  return { chroma, distance: chroma.map((value, i) => Math.sqrt(value * value + darker[i]! ** 2)) }
 }
 
 /** The colours of one channel at the ends of each row. */
@@ -102,10 +102,11 @@ function closerToRows(ground: Ground, lab: Lab): Ground {
       const L = lab.L[i]! - lerp(endL.left[y]!, endL.right[y]!, share)
       const a = lab.a[i]! - lerp(endA.left[y]!, endA.right[y]!, share)
       const b = lab.b[i]! - lerp(endB.left[y]!, endB.right[y]!, share)
-      const distance = Math.hypot(L, a, b)
+      const chroma = a * a + b * b
+      const distance = Math.sqrt(L * L + chroma)
       if (distance >= ground.distance[i]!) continue
       ground.distance[i] = distance
-      ground.chroma[i] = Math.hypot(a, b)
+      ground.chroma[i] = Math.sqrt(chroma)
       ground.darker[i] = -L
       ground.redder[i] = a
       ground.yellower[i] = b

@@ -113,6 +113,7 @@ function clothTest(
   const ground = localColours(small, isSafeGround, GROUND_REACH)
   const noise = NOISE + ROUGH * roughness(small, ground, isSafeGround)
   return (at) => {
+    if (labels[at] !== LABEL.skin && labels[at] !== LABEL.ground) return false
     const toCloth = gap(small, cloth.rgb, at)
     const toGround = gap(small, ground.rgb, at)
     if (labels[at] === LABEL.skin) {
@@ -122,18 +123,16 @@ function clothTest(
       if (skin.isLike(colour, LIKE_SKIN)) return false
       return fromGround[at]! > OUTLINE || toCloth < MUCH_NEARER * toGround
     }
-    if (labels[at] !== LABEL.ground) return false
     if (ground.share[at]! < LEAST_SHARE || cloth.share[at]! < LEAST_SHARE) return false
     return toGround > noise && toCloth < toGround
   }
 }
 
 function gap({ rgb }: Small, other: Uint8ClampedArray, at: number): number {
-  return Math.hypot(
-    rgb[0][at]! - other[at * 3]!,
-    rgb[1][at]! - other[at * 3 + 1]!,
-    rgb[2][at]! - other[at * 3 + 2]!,
-  )
+  const red = rgb[0][at]! - other[at * 3]!
+  const green = rgb[1][at]! - other[at * 3 + 1]!
+  const blue = rgb[2][at]! - other[at * 3 + 2]!
+  return Math.sqrt(red * red + green * green + blue * blue)
 }
 
 /** Spreads from pixel to pixel, up to `reach` steps, what pixels become; `decide` returns `keep` where it ends. */
