@@ -14,6 +14,10 @@ const CURSOR = 'job_01m7w4jrbbeawrhwema1ye79gs.JY7kJ5mDqUcL0bR3xWf2aAq9TzHn4eVo8
 
 const example = <Value>(summary: string, value: Value) => ({ summary, value })
 
+/** The examples of a body that has only one. */
+const only = <Name extends string, Value>(name: Name, summary: string, value: Value) =>
+  ({ [name]: example(summary, value) }) as Record<Name, { summary: string; value: Value }>
+
 /** A live job without a result. */
 const job = (id: string, createdAt: string, status: string) => ({
   job_id: id,
@@ -72,14 +76,12 @@ export const tryOnRequests = {
   }),
 }
 
-export const submitted = {
-  submitted: example('An accepted job', {
-    job_id: JOB_ID,
-    status: 'pending',
-    created_at: completed.created_at,
-    mode: 'live',
-  }),
-}
+export const submitted = only('submitted', 'An accepted job', {
+  job_id: JOB_ID,
+  status: 'pending',
+  created_at: completed.created_at,
+  mode: 'live',
+})
 
 export const endedJobs = {
   completed: example('A completed job', withWebhook(completed, 'delivered')),
@@ -94,29 +96,28 @@ export const jobs = {
   cancelled: example('A job that the service withdrew', withWebhook(cancelled, null)),
 }
 
-export const jobLists = {
-  page: example('A page with more to come', {
-    jobs: [processing, completed, failed],
-    next_cursor: CURSOR,
-    has_more: true,
+/** The examples of a list. @param name the field of the items */
+const pages = (name: string, items: object[], next_cursor: string) => ({
+  page: example('A page with more to come', { [name]: items, next_cursor, has_more: true }),
+  last_page: example('The last page', {
+    [name]: items.slice(-1),
+    next_cursor: null,
+    has_more: false,
   }),
-  last_page: example('The last page', { jobs: [failed], next_cursor: null, has_more: false }),
-}
+})
 
-export const cancellations = {
-  cancelled: example('A cancelled live job', {
-    job_id: refunded.job_id,
-    status: 'refunded',
-    refunded_credits: 1,
-  }),
-}
+export const jobLists = pages('jobs', [processing, completed, failed], CURSOR)
 
-export const uploads = {
-  upload: example('A stored image', {
-    url: `${EXAMPLE_ORIGIN}/uploads/upl_01m7w4c0f0efc83dqgkgq5ejq0/org_01m45hymcpf8rrpq3qwbcgyjv1.jpg?expires=1795253100&signature=hE7MCBZOLqsnY0qa3uGvplmeWJVw5xl4TggM50f8DkU`,
-    expires_at: '2026-11-21T09:25:00.000Z',
-  }),
-}
+export const cancellations = only('cancelled', 'A cancelled live job', {
+  job_id: refunded.job_id,
+  status: 'refunded',
+  refunded_credits: 1,
+})
+
+export const uploads = only('upload', 'A stored image', {
+  url: `${EXAMPLE_ORIGIN}/uploads/upl_01m7w4c0f0efc83dqgkgq5ejq0/org_01m45hymcpf8rrpq3qwbcgyjv1.jpg?expires=1795253100&signature=hE7MCBZOLqsnY0qa3uGvplmeWJVw5xl4TggM50f8DkU`,
+  expires_at: '2026-11-21T09:25:00.000Z',
+})
 
 const workspace = (id: string, name: string, createdAt: string) => ({
   id,
@@ -125,30 +126,25 @@ const workspace = (id: string, name: string, createdAt: string) => ({
   created_at: createdAt,
 })
 
-export const workspaces = {
-  workspaces: example('Two workspaces', {
-    workspaces: [
-      workspace(WORKSPACE_ID, 'Default', '2026-10-05T08:14:02.127Z'),
-      workspace(SECOND_WORKSPACE_ID, 'Outlet', '2026-10-19T13:40:51.873Z'),
-    ],
-  }),
-}
-
-export const accounts = {
-  account: example('An organisation', {
-    org_id: 'org_01m45hymcpf8rrpq3qwbcgyjv1',
-    name: 'Acme Fashion',
-    plan: 'growth',
-    region_code: 'EU',
-    currency_code: 'EUR',
-    credits: 412,
-    auto_reload_enabled: true,
-  }),
-}
-
-const webhookBody = (type: string, summary: string, timestamp: string, data: object) => ({
-  [type]: example(summary, { type, timestamp, data }),
+export const workspaces = only('workspaces', 'Two workspaces', {
+  workspaces: [
+    workspace(WORKSPACE_ID, 'Default', '2026-10-05T08:14:02.127Z'),
+    workspace(SECOND_WORKSPACE_ID, 'Outlet', '2026-10-19T13:40:51.873Z'),
+  ],
 })
+
+export const accounts = only('account', 'An organisation', {
+  org_id: 'org_01m45hymcpf8rrpq3qwbcgyjv1',
+  name: 'Acme Fashion',
+  plan: 'growth',
+  region_code: 'EU',
+  currency_code: 'EUR',
+  credits: 412,
+  auto_reload_enabled: true,
+})
+
+const webhookBody = (type: string, summary: string, timestamp: string, data: object) =>
+  only(type, summary, { type, timestamp, data })
 
 export const webhookBodies = {
   ...webhookBody('job.completed', 'A completed job', completed.completed_at, completed),
@@ -192,7 +188,7 @@ export const endpoints = {
       failing_since: '2026-11-20T09:28:44.020Z',
     }),
   },
-  lists: { endpoints: example('One endpoint', { webhook_endpoints: [endpoint] }) },
+  lists: only('endpoints', 'One endpoint', { webhook_endpoints: [endpoint] }),
   creations: {
     url: example('All events', { url: WEBHOOK_URL }),
     events: example('Some events', {
@@ -201,7 +197,7 @@ export const endpoints = {
       name: endpoint.name,
     }),
   },
-  created: { created: example('A new endpoint', { ...endpoint, secret: SECRET }) },
+  created: only('created', 'A new endpoint', { ...endpoint, secret: SECRET }),
   changes: {
     disable: example('Disable it', { status: 'disabled' }),
     events: example('Enable it with other events', {
@@ -209,14 +205,12 @@ export const endpoints = {
       status: 'enabled',
     }),
   },
-  secrets: { rotated: example('A new secret', { secret: SECRET }) },
-  tests: { failed: example('An event of a failed job', { type: 'job.failed' }) },
-  testEvents: {
-    failed: example('An accepted test job', {
-      job_id: 'job_01m7w4vr7sfsxbp1d9y2k5w8e3',
-      type: 'job.failed',
-    }),
-  },
+  secrets: only('rotated', 'A new secret', { secret: SECRET }),
+  tests: only('failed', 'An event of a failed job', { type: 'job.failed' }),
+  testEvents: only('failed', 'An accepted test job', {
+    job_id: 'job_01m7w4vr7sfsxbp1d9y2k5w8e3',
+    type: 'job.failed',
+  }),
 }
 
 const delivered = {
@@ -253,27 +247,14 @@ const retrying = {
 }
 
 export const deliveries = {
-  lists: {
-    page: example('A page with more to come', {
-      webhook_deliveries: [delivered, retrying],
-      next_cursor: CURSOR.replace('job', 'evt'),
-      has_more: true,
-    }),
-    last_page: example('The last page', {
-      webhook_deliveries: [retrying],
-      next_cursor: null,
-      has_more: false,
-    }),
-  },
-  withAttempts: { delivered: example('A delivery', { ...delivered, attempts: [attempt] }) },
-  resent: {
-    resent: example('A delivery that is sent again', {
-      ...delivered,
-      status: 'retrying',
-      next_attempt_at: '2026-11-20T10:02:11.456Z',
-      attempts: [attempt],
-    }),
-  },
+  lists: pages('webhook_deliveries', [delivered, retrying], CURSOR.replace('job', 'evt')),
+  withAttempts: only('delivered', 'A delivery', { ...delivered, attempts: [attempt] }),
+  resent: only('resent', 'A delivery that is sent again', {
+    ...delivered,
+    status: 'retrying',
+    next_attempt_at: '2026-11-20T10:02:11.456Z',
+    attempts: [attempt],
+  }),
 }
 
 const day = (date: string, completed: number, failed: number, other: number) => ({
