@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { JobRow } from '../platform/db/schema.ts'
 import { MODES } from '../domain/job.ts'
 import type { Mode } from '../domain/job.ts'
-import { dueAfter } from '../platform/queues/due-at.ts'
+import { dueAfter } from '../platform/queues/handle-message.ts'
 
 export const JobMessage = z.object({
   jobId: z.string(),

@@ -37,7 +37,13 @@ const Ids = z
   })
   .catch({})
 
-/** The part that `dueAfter` adds. */
+/**
+ * The part of a message's body that a delay adds: ms since 1970. The age of a message at its first delivery,
+ * without the delay, says how long the queue is.
+ */
+export const dueAfter = (delaySeconds: number | undefined): { dueAt?: number } =>
+  delaySeconds ? { dueAt: Date.now() + delaySeconds * 1_000 } : {}
+
 const Delay = z.object({ dueAt: z.number().optional() }).catch({})
 
 /**
