@@ -9,10 +9,11 @@ import { errorDocsPath } from './domain/docs.ts'
 import { AppError } from './domain/errors.ts'
 import { baseUrlOf } from './http/base-url.ts'
 import { health } from './api/health.ts'
-import { limitNetwork } from './api/limit-network.ts'
+import { networkOf } from './http/network.ts'
 import type { App } from './http/request-context.ts'
 import { errorResponse } from './http/on-error.ts'
 import { withRequestLine } from './http/request-line.ts'
+import { limitRoute } from './http/take-budget.ts'
 import { log } from './platform/log.ts'
 import { operator } from './operator/operator.ts'
 import { outputs } from './api/outputs.ts'
@@ -37,6 +38,11 @@ const YAML_TYPE = 'application/yaml'
 const PAGES = /^\/(console|sandbox|pricing|docs)(\/|$)/
 /** Pages set their own headers. */
 const noHeaders: typeof dataHeaders = (_, next) => next()
+
+const limitNetwork = limitRoute<App>(
+  (c) => ({ network: networkOf(c) }),
+  (seconds) => `Too many requests from your network. Try again in ${seconds} s.`,
+)
 
 function headersFor(path: string) {
   if (path.startsWith('/outputs/')) return imageHeaders

@@ -1,29 +1,19 @@
 // What the routes of webhooks share: their budget, the scope of use cases, and bodies.
-import { createMiddleware } from 'hono/factory'
 import type { z } from 'zod'
-import { AppError } from '../domain/errors.ts'
 import type { OrganisationRequest } from '../organisations/authorisation.ts'
-import { takeRouteBudget } from '../http/take-budget.ts'
+import { limitRoute } from '../http/take-budget.ts'
 import { parse, readJson } from '../http/validation.ts'
 import { keyActor } from './authenticate-key.ts'
 import type { Admitted, AdmittedContext } from './authenticate-key.ts'
 import type { ApiApp, ApiContext } from './api-context.ts'
 import { ignoredFields } from './ignored-fields.ts'
 
-/**
- * Takes what the budget of the route allows the organisation. Follows `admitted`.
- * @throws AppError rate_limit_exceeded
- */
-export const limitChanges = createMiddleware<ApiApp & Admitted>(async (c, next) => {
-  const taken = await takeRouteBudget(c, { organisation: c.get('scope').organisationId })
-  if (taken.ok) return next()
-  const seconds = String(taken.waitSeconds)
-  throw new AppError(
-    'rate_limit_exceeded',
+/** Limits the changes of the organisation. Follows `admitted`. */
+export const limitChanges = limitRoute<ApiApp & Admitted>(
+  (c) => ({ organisation: c.get('scope').organisationId }),
+  () =>
     'Too many changes of webhooks in this hour. Wait for the number of seconds in the Retry-After header.',
-    { 'Retry-After': seconds },
-  )
-})
+)
 
 /** The caller's key and organisation, for use cases. */
 export const scopeOf = (c: AdmittedContext): OrganisationRequest => ({

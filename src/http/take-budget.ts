@@ -1,9 +1,13 @@
 // Takes the limits of a budget for the subjects of a request.
+import { createMiddleware } from 'hono/factory'
+import type { Context } from 'hono'
 import { ROUTE_BUDGETS } from '../domain/budgets.ts'
 import type { Limit, Subject } from '../domain/budgets.ts'
+import { AppError } from '../domain/errors.ts'
 import { TokenBuckets } from '../platform/concurrency/token-buckets.ts'
 import { consumeRateLimit } from '../platform/db/rate-limits.ts'
 import type { RateLimit, RateLimitResult } from '../platform/db/rate-limits.ts'
+import type { App } from './request-context.ts'
 import { budgetOf } from './route-budgets.ts'
 
 /** Whom a request counts for, as far as it is known. */
@@ -40,3 +44,19 @@ export async function takeRouteBudget(
   const name = budgetOf(req.method, req.path)
   return takeLimits(env, limitsOf(name, ROUTE_BUDGETS[name].limits, subjects))
 }
+
+/**
+ * Middleware that takes what the budget of the route allows a subject of the request.
+ * @throws AppError rate_limit_exceeded
+ */
+export const limitRoute = <Env extends App>(
+  subjectsOf: (c: Context<Env>) => Subjects,
+  messageOf: (waitSeconds: number) => string,
+) =>
+  createMiddleware<Env>(async (c, next) => {
+    const taken = await takeRouteBudget(c, subjectsOf(c))
+    if (taken.ok) return next()
+    throw new AppError('rate_limit_exceeded', messageOf(taken.waitSeconds), {
+      'Retry-After': String(taken.waitSeconds),
+    })
+  })
