@@ -63,6 +63,9 @@ export const admitted = (check: CheckOptions) =>
     await next()
   })
 
+export const admittedToRead = admitted({ rejectSuspended: false, isRead: true })
+export const admittedToChange = admitted({ rejectSuspended: false, isRead: false })
+
 /**
  * Checks key, suspension and rate limit in the caller's Organisation.
  * @throws AppError for a rejection

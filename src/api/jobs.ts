@@ -5,7 +5,6 @@ import { z } from 'zod'
 import { AppError } from '../domain/errors.ts'
 import { MAX_PAGE_SIZE } from '../domain/limits.ts'
 import { baseUrlOf } from '../http/base-url.ts'
-import { Instant } from '../http/instant.ts'
 import { describeRoute, noContent, ok } from '../http/describe-route.ts'
 import { nextPage } from '../http/pagination.ts'
 import { validQuery } from '../http/validation.ts'
@@ -24,13 +23,31 @@ import {
 import { listPage, waitForJob } from '../jobs/read-job.ts'
 import { deleteOutput } from '../privacy/delete-output.ts'
 import { linksFrom } from '../platform/signing/signed-url.ts'
-import { admitted, authenticate, keyActor } from './authenticate-key.ts'
+import { admittedToChange, admittedToRead, authenticate, keyActor } from './authenticate-key.ts'
 import type { ApiApp } from './api-context.ts'
 import { createCursor, nextPageFields, pageParameters, startOf } from './cursor.ts'
 import { errors } from './error-responses.ts'
 import { cancellations, JOB_ID, jobLists, jobs as jobExamples } from './examples.ts'
 import { ignoredFields } from './ignored-fields.ts'
 import { PreferHeader, preferredWaitSeconds } from './prefer.ts'
+
+/** A query parameter: an ISO 8601 instant with a time zone, parsed to the millisecond. */
+const Instant = z.iso
+  .datetime({
+    offset: true,
+    error: ({ code }) =>
+      code === 'invalid_type'
+        ? 'must not be repeated'
+        : 'must be an ISO 8601 instant with a time zone, such as 2026-01-31T09:00:00Z (encode + as %2B)',
+  })
+  .transform(toDate)
+
+/** Jobs are created at whole milliseconds, so a bound between two of them is the same as the later one. */
+function toDate(text: string): Date {
+  const roundUp = /\.\d{3}\d*[1-9]/.test(text) ? 1 : 0
+  // Ids cannot express an instant before 1970.
+  return new Date(Math.max(0, Date.parse(text) + roundUp))
+}
 
 const JobsQuery = z.object({
   workspace_id: z.string('must not be repeated').optional().meta({
@@ -113,7 +130,7 @@ export const jobs = new Hono<ApiApp>()
         }),
       },
     }),
-    admitted({ rejectSuspended: false, isRead: true }),
+    admittedToRead,
     validQuery(JobsQuery),
     async (c) => {
       const { organisationId, workspaceId: own } = c.get('scope')
@@ -195,7 +212,7 @@ export const jobs = new Hono<ApiApp>()
         ...errors('forbidden', 'job_not_found', 'job_not_cancellable'),
       },
     }),
-    admitted({ rejectSuspended: false, isRead: false }),
+    admittedToChange,
     validJobId,
     async (c) => {
       const { jobId } = c.req.valid('param')
@@ -219,7 +236,7 @@ export const jobs = new Hono<ApiApp>()
         ...errors('forbidden', 'job_not_found', 'job_not_finished'),
       },
     }),
-    admitted({ rejectSuspended: false, isRead: false }),
+    admittedToChange,
     validJobId,
     async (c) => {
       const { jobId } = c.req.valid('param')

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { createDocument } from 'zod-openapi'
 import type { CreateDocumentOptions } from 'zod-openapi'
 import { EXAMPLE_ORIGIN } from '../domain/docs.ts'
-import { describedPaths, responseHeaders } from '../http/describe-route.ts'
+import { describedPaths, jsonBody, responseHeaders } from '../http/describe-route.ts'
 import { WebhookBody } from '../webhooks/event.ts'
 import { WEBHOOK_ID, webhookBodies } from './examples.ts'
 import { v1 } from './v1.ts'
@@ -106,11 +106,7 @@ const createOpenApi = () =>
             tags: ['Webhooks'],
             security: [],
             requestParams: { header: WebhookHeaders },
-            requestBody: {
-              description: 'The event and its job.',
-              required: true,
-              content: { 'application/json': { schema: WebhookBody, examples: webhookBodies } },
-            },
+            requestBody: jsonBody('The event and its job.', WebhookBody, webhookBodies),
             responses: { '2XX': { description: 'The event was received.' } },
           },
         },

@@ -8,7 +8,7 @@ import { isFinal } from '../domain/job.ts'
 import { REJECTIONS } from '../domain/scenario.ts'
 import type { Mode } from '../domain/job.ts'
 import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
-import { describeRoute, ok } from '../http/describe-route.ts'
+import { describeRoute, jsonBody, ok } from '../http/describe-route.ts'
 import { tryOnBody } from '../http/try-on-body.ts'
 import { parse, readJson } from '../http/validation.ts'
 import { Job, JobId, Mode as ModeSchema, presentJob } from '../jobs/present-job.ts'
@@ -90,13 +90,11 @@ export const tryOn = new Hono<ApiApp>().post(
     requestParams: {
       header: z.object({ 'Idempotency-Key': IdempotencyKey, Prefer: PreferHeader }),
     },
-    requestBody: {
-      description: 'The images of the model and of the garment.',
-      required: true,
-      content: {
-        'application/json': { schema: TryOnRequest, examples: tryOnRequests },
-      },
-    },
+    requestBody: jsonBody(
+      'The images of the model and of the garment.',
+      TryOnRequest,
+      tryOnRequests,
+    ),
     responses: {
       '200': ok('The job ended within the time of `Prefer: wait`.', Job, {
         examples: endedJobs,

@@ -9,7 +9,7 @@ import type { Mode as ModeOfJobs } from '../domain/job.ts'
 import { creditCost, Mode } from '../jobs/present-job.ts'
 import { readUsage, USAGE_DAYS, usageByKey } from '../jobs/reports/usage.ts'
 import type { DayOfUsage } from '../jobs/reports/usage.ts'
-import { admitted, keyActor } from './authenticate-key.ts'
+import { admittedToRead, keyActor } from './authenticate-key.ts'
 import type { ApiApp } from './api-context.ts'
 import { errors } from './error-responses.ts'
 import { usage as examples } from './examples.ts'
@@ -107,7 +107,7 @@ export const usage = new Hono<ApiApp>().get(
       ...errors({ code: 'validation_error', message: TOO_EARLY }),
     },
   }),
-  admitted({ rejectSuspended: false, isRead: true }),
+  admittedToRead,
   validQuery(UsageQuery),
   async (c) => {
     const today = Math.floor(Date.now() / DAY_MS)

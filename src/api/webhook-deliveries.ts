@@ -13,7 +13,7 @@ import type { Delivery as DeliveryRow } from '../webhooks/delivery/deliveries-st
 import { listAttempts, listDeliveries, readEvent } from '../webhooks/delivery/read-deliveries.ts'
 import { resendEvent } from '../webhooks/delivery/resend.ts'
 import { WebhookEventType } from '../webhooks/event.ts'
-import { admitted } from './authenticate-key.ts'
+import { admittedToChange, admittedToRead } from './authenticate-key.ts'
 import type { AdmittedContext } from './authenticate-key.ts'
 import type { ApiApp } from './api-context.ts'
 import { createCursor, nextPageFields, pageParameters, startOf } from './cursor.ts'
@@ -162,7 +162,7 @@ export const webhookDeliveries = new Hono<ApiApp>()
         }),
       },
     }),
-    admitted({ rejectSuspended: false, isRead: true }),
+    admittedToRead,
     validQuery(DeliveriesQuery),
     async (c) => {
       const query = c.req.valid('query')
@@ -199,7 +199,7 @@ export const webhookDeliveries = new Hono<ApiApp>()
         ...errors('not_found'),
       },
     }),
-    admitted({ rejectSuspended: false, isRead: true }),
+    admittedToRead,
     async (c) => c.json(await readDelivery(requestOf(c))),
   )
   .post(
@@ -218,7 +218,7 @@ export const webhookDeliveries = new Hono<ApiApp>()
         ...errors('forbidden', 'not_found', 'delivery_in_progress'),
       },
     }),
-    admitted({ rejectSuspended: false, isRead: false }),
+    admittedToChange,
     limitChanges,
     async (c) => {
       const request = requestOf(c)

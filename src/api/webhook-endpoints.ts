@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { AppError } from '../domain/errors.ts'
 import { EVENT_TYPES, MAX_ADDED_ENDPOINTS } from '../domain/webhook.ts'
 import { baseUrlOf, urlPolicyOf } from '../http/base-url.ts'
-import { describeRoute, noContent, ok } from '../http/describe-route.ts'
+import { describeRoute, jsonBody, noContent, ok } from '../http/describe-route.ts'
 import { isId, newId } from '../platform/ids.ts'
 import {
   addEndpoint,
@@ -17,7 +17,7 @@ import {
   updateEndpoint,
 } from '../webhooks/endpoints/endpoints.ts'
 import { sendTestEvent } from '../webhooks/test-event.ts'
-import { admitted, requireAdmitted } from './authenticate-key.ts'
+import { admitted, admittedToChange, admittedToRead, requireAdmitted } from './authenticate-key.ts'
 import type { AdmittedContext } from './authenticate-key.ts'
 import type { ApiApp } from './api-context.ts'
 import { errors } from './error-responses.ts'
@@ -49,11 +49,6 @@ const EndpointPath = z.object({
 })
 const requestParams = { path: EndpointPath }
 
-const json = (schema: z.ZodType, listed: Record<string, { summary: string; value: unknown }>) => ({
-  required: true,
-  content: { 'application/json': { schema, examples: listed } },
-})
-
 /** @throws AppError forbidden for a key that is limited to a workspace */
 function unlimitedScope(c: AdmittedContext) {
   if (c.get('scope').workspaceId !== undefined) throw new AppError('forbidden', ONE_WORKSPACE)
@@ -66,9 +61,6 @@ function requestOf(c: AdmittedContext & { req: { param(name: string): string | u
   if (!isId('we', endpointId)) throw new AppError('not_found')
   return { ...unlimitedScope(c), endpointId }
 }
-
-const read = admitted({ rejectSuspended: false, isRead: true })
-const change = admitted({ rejectSuspended: false, isRead: false })
 
 export const webhookEndpoints = new Hono<ApiApp>()
   .get(
@@ -84,7 +76,7 @@ export const webhookEndpoints = new Hono<ApiApp>()
         ...errors('forbidden'),
       },
     }),
-    read,
+    admittedToRead,
     async (c) => {
       const scope = unlimitedScope(c)
       const [rows, failing] = await Promise.all([listAddedEndpoints(scope), listFailures(scope)])
@@ -98,7 +90,7 @@ export const webhookEndpoints = new Hono<ApiApp>()
       summary: 'Create a webhook endpoint',
       description: `Adds an endpoint with a signing secret of its own. It receives the events of jobs that end from now on. An organisation has at most ${MAX_ADDED_ENDPOINTS}.`,
       tags: ['Webhooks'],
-      requestBody: { description: 'The endpoint.', ...json(CreateRequest, examples.creations) },
+      requestBody: jsonBody('The endpoint.', CreateRequest, examples.creations),
       responses: {
         '201': ok('The endpoint and its secret.', CreatedEndpoint, {
           examples: examples.created,
@@ -110,7 +102,7 @@ export const webhookEndpoints = new Hono<ApiApp>()
         }),
       },
     }),
-    change,
+    admittedToChange,
     limitChanges,
     async (c) => {
       const { url, events, mode, name } = await readFields(c, newEndpointSchema(urlPolicyOf(c)))
@@ -140,7 +132,7 @@ export const webhookEndpoints = new Hono<ApiApp>()
         ...errors('forbidden', 'not_found'),
       },
     }),
-    read,
+    admittedToRead,
     async (c) => {
       const request = requestOf(c)
       const [row, failing] = await Promise.all([readEndpoint(request), listFailures(request)])
@@ -156,7 +148,7 @@ export const webhookEndpoints = new Hono<ApiApp>()
         'Changes the given fields. Events that wait for a retry are sent to the URL at their creation. A change also enables an endpoint that the service had disabled, unless `status` is `disabled`.',
       tags: ['Webhooks'],
       requestParams,
-      requestBody: { description: 'The change.', ...json(ChangeRequest, examples.changes) },
+      requestBody: jsonBody('The change.', ChangeRequest, examples.changes),
       responses: {
         '200': ok('The endpoint after the change.', WebhookEndpoint, {
           examples: examples.endpoints,
@@ -168,7 +160,7 @@ export const webhookEndpoints = new Hono<ApiApp>()
         }),
       },
     }),
-    change,
+    admittedToChange,
     limitChanges,
     async (c) => {
       const request = requestOf(c)
@@ -200,7 +192,7 @@ export const webhookEndpoints = new Hono<ApiApp>()
         ...errors('forbidden', 'not_found'),
       },
     }),
-    change,
+    admittedToChange,
     async (c) => {
       await deleteEndpoint(requestOf(c))
       return c.body(null, 204)
@@ -220,7 +212,7 @@ export const webhookEndpoints = new Hono<ApiApp>()
         ...errors('forbidden', 'not_found'),
       },
     }),
-    change,
+    admittedToChange,
     limitChanges,
     async (c) => c.json({ secret: await rotateSecret(requestOf(c)) }),
   )
@@ -233,10 +225,7 @@ export const webhookEndpoints = new Hono<ApiApp>()
         'Submits a free test job, whose event goes to this endpoint only, even if it does not receive this type or test mode. The request counts twice against the rate limit, because its job counts too. Find the delivery by the id of the job.',
       tags: ['Webhooks'],
       requestParams,
-      requestBody: {
-        description: 'The type of the event.',
-        ...json(TestEventRequest, examples.tests),
-      },
+      requestBody: jsonBody('The type of the event.', TestEventRequest, examples.tests),
       responses: {
         '202': ok('The test job was accepted.', TestEvent, {
           examples: examples.testEvents,

@@ -100,6 +100,15 @@ interface Link {
   description: string
 }
 
+type Examples = Record<string, { summary: string; value: unknown }>
+
+/** The JSON body of a request. */
+export const jsonBody = (description: string, schema: z.ZodType, examples: Examples) => ({
+  description,
+  required: true,
+  content: { 'application/json': { schema, examples } },
+})
+
 /** A successful response with a JSON body. */
 export const ok = (
   description: string,
@@ -108,7 +117,7 @@ export const ok = (
     headers = [],
     ...rest
   }: {
-    examples: Record<string, { summary: string; value: unknown }>
+    examples: Examples
     /** The headers in addition to those of every success. */
     headers?: ResponseHeader[]
     links?: Record<string, Link>
