@@ -72,7 +72,7 @@ function plainOf(ground: Ground, edges: Edges): Mask {
 
 /** Of what the outline encloses: a region is that large at least, and up to this size may be ground after all. */
 const LEAST_ENCLOSED = 0.015
-const LARGEST_GROUND = 0.25
+const LARGEST_GROUND = 0.35
 /** The share of its pixels that then look plain. */
 const MOSTLY = 0.7
 
