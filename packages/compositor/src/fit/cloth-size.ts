@@ -42,10 +42,12 @@ function usualHem(aspect: number): number {
 /** How far a hem lies below that of the current top, and how much it may be lowered for that: in torsos. */
 const BELOW_OLD_HEM = 0.02
 const LOWERED = 0.14
+/** The hem of the shortest dress, in torsos: the middle of the thighs, where nothing is worn below it. */
+const SHORTEST_DRESS = 1.45
 
 /** The hem's height: the garment's own length, lengthened a little when it then covers the current top. */
 export function hemOf(natural: number, garment: UpperGarment, body: Body, scene: Scene): number {
-  if (garment.kind === 'dress') return natural
+  if (garment.kind === 'dress') return Math.max(natural, SHORTEST_DRESS * body.torso)
   const { hemY } = scene
   const wanted = hemY + BELOW_OLD_HEM * body.torso
   const limit = natural + LOWERED * body.torso

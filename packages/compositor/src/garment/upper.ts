@@ -13,8 +13,11 @@ export type UpperShape = Omit<UpperGarment, 'picture'>
 const SIDE_POINTS = 13
 const NECK_POINTS = 25
 const HEM_POINTS = 17
-/** A garment is a dress when it is longer than this many times its width at the chest. */
-const DRESS = 2.4
+/**
+ * A garment is a dress when it reaches so many widths of its chest below the armpits. The shoulders say nothing: those
+ * of a strap dress are short. A tunic that is not narrower than this share at its waist may be longer.
+ */
+const DRESS = { length: 1.9, fitted: 0.9, ofTunic: 2.25 }
 
 /**
  * @param outline the smoothed outline, clockwise
@@ -47,17 +50,19 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
   }
   const hem = stretch(outline, sides.right.corner, sides.left.corner, 1).reverse()
   const neckline = stretch(outline, necks.left, necks.right, 1)
-  const length = meanY(hem) - (outline[necks.left]!.y + outline[necks.right]!.y) / 2
-  const kind = length > DRESS * 2 * half ? 'dress' : 'top'
   const side = (name: 'left' | 'right') => sides[name].side
+  const chestY = (side('left').armpit.y + side('right').armpit.y) / 2
+  const waistY = waistOf(rows, chestY, half)
+  const isFitted = rows.right[waistY]! - rows.left[waistY]! < DRESS.fitted * 2 * half
+  const length = (meanY(hem) - chestY) / (2 * half)
   return {
-    kind,
+    kind: length > (isFitted ? DRESS.length : DRESS.ofTunic) ? 'dress' : 'top',
     shoulders: bare ? 'off-shoulder' : shouldersOf(sides.left.side, sides.right.side, half, rows),
     neckline: resample(smoothLine(neckline, 2), NECK_POINTS),
     left: side('left'),
     right: side('right'),
     hem: resample(smoothLine(hem, 2), HEM_POINTS),
-    waistY: waistOf(rows, (side('left').armpit.y + side('right').armpit.y) / 2, half),
+    waistY,
   }
 }
 
