@@ -10,7 +10,7 @@ import { blur, blurWithin } from './smoothing.ts'
 const LEAST_AREA = 0.2
 /** How far a plain top is trusted: its spread of lightness, its lightness, and the share without a print. */
 const SPREAD = { most: 1.6, unit: 0.09, low: 0.15, high: 0.85 }
-const LIGHT = { from: 0.18, over: 0.2 }
+const LIGHT = { from: 0.28, over: 0.2 }
 const PLAIN = { from: 0.5, over: 0.2 }
 /** The reaches of shading and of folds, in body sizes, and how much of them the new cloth takes over. */
 const SHADING = { reach: 0.12, share: 0.7 }
