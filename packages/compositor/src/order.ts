@@ -24,7 +24,7 @@ const ON_ARM = 1.05
 const BESIDE_TORSO = 1.6
 /** Where bare arms and old sleeves begin to lie in front of the torso: 0 is the shoulder, 1 the elbow. */
 const SKIN_FROM = 0.5
-const CLOTH_FROM = 1.1
+const CLOTH_FROM = 0.7
 const WRIST = 2
 
 /** Heights in the body's frame. */
