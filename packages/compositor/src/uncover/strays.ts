@@ -7,7 +7,7 @@ const BESIDE = 0.8
 
 /** Labels of which small pieces beside the top belong to it, with the area in units of the squared body size; chosen by experiment. */
 const LARGEST = new Map<number, number>([
-  [LABEL.bottom, 0.05],
+  [LABEL.bottom, 0.12],
   [LABEL.item, 0.02],
   [LABEL.hair, 0.01],
   [LABEL.shoes, 0.02],
