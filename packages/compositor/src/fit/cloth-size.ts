@@ -62,7 +62,7 @@ const HIPS = 1.1
 const LEAST_AT_HIPS = 0.8
 /** How loose cloth hangs on the torso: at most this in widths of the body, or this share of its own width. */
 const LOOSE = 1.25
-const OWN_WIDTH = 0.9
+const OWN_WIDTH = 0.8
 
 /** Half the garment's width at a height: at least the body's, at most what hangs loosely. */
 export function widthAt(body: Body, sign: -1 | 1, y: number, natural: number): number {

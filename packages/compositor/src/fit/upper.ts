@@ -1,7 +1,8 @@
 // Where the landmarks of a top or a dress lie on a person.
-import type { Body } from '../body.ts'
+import type { Body, BodySide } from '../body.ts'
 import { pointOn, type UpperShape } from '../garment-chart.ts'
 import type { UpperGarment, UpperSide } from '../garment.ts'
+import { isSeen } from '../limb.ts'
 import { clamp, lerp, type Point } from '../raster.ts'
 import type { Scene } from '../scene.ts'
 import { distance, middle } from '../lines.ts'
@@ -41,6 +42,8 @@ const HIDDEN_SIDE = 0.3
 /** The shoulder's end above its joint, the neck's least distance from the middle, and its most in shoulders. */
 const SHOULDER_ABOVE = 0.01
 const NECK = { least: 0.2, most: 0.9 }
+/** The end of the hand, in lengths of the forearm. */
+const HAND_END = 1.6
 /** The least distance of a strap's outer edge from the middle, and the least width of a strap. */
 const STRAP = { outer: 0.26, width: 0.02 }
 
@@ -171,7 +174,10 @@ function fitSide(measures: Measures, sign: -1 | 1, meanHem: number, reach: numbe
   for (let i = 0; i < SIDE_POINTS; i++) {
     const share = i / (SIDE_POINTS - 1)
     const y = lerp(pitY, hemY, share)
-    const width = widthAt(body, sign, y, natural(pointOn(side.side, share)))
+    const free = natural(pointOn(side.side, share))
+    // A top hangs behind an arm, not on its other side.
+    const most = garment.kind === 'top' ? armXAt(body, bodySide, y) : Infinity
+    const width = widthAt(body, sign, y, Math.min(free, most))
     const x = sign * lerp(pitX(width), width, clamp(share / HIDDEN_SIDE, 0, 1))
     edge.push(frame.toPicture({ x, y }))
   }
@@ -197,6 +203,17 @@ function fitSide(measures: Measures, sign: -1 | 1, meanHem: number, reach: numbe
         size,
       }),
   }
+}
+
+/** How far beside the middle the arm's axis is at a height below the elbow; Infinity where no forearm is. */
+function armXAt({ frame }: Body, { arm, sign }: BodySide, y: number): number {
+  const [, elbow, wrist] = arm.joints
+  if (!isSeen(elbow) || !isSeen(wrist)) return Infinity
+  const [from, to] = [frame.toFrame(elbow), frame.toFrame(wrist)]
+  const share = (y - from.y) / (to.y - from.y)
+  return from.y < to.y && share > 0 && share < HAND_END
+    ? sign * lerp(from.x, to.x, share)
+    : Infinity
 }
 
 /** The neck point and the shoulder's end, in the body's frame. */
