@@ -58,7 +58,7 @@ export function occursIn(
 }
 
 /** The share of the pixels in a cell up to which its colours do not count as those of the cloth. */
-const RARE = 0.004
+const RARE = 0.0015
 
 interface Place {
   light: number
