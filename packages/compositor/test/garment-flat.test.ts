@@ -149,6 +149,46 @@ describe('readFlat', () => {
     expect(alphaAt(garment!.picture, 105, 150)).toBe(255)
   })
 
+  it('paints a label in the neck over', async () => {
+    const colour: Colour = [40, 60, 120]
+    const plain = cutOut(['150 80, 90 80, 40 130, 50 165, 90 140, 90 330, 150 330'])
+    for (let y = 92; y < 104; y++) {
+      for (let x = 142; x < 158; x++) plain.data.set([250, 250, 250], (y * 300 + x) * 4)
+    }
+    const garment = await readFlat(plain)
+    const at = (98 * 300 + 150) * 4
+    expect([...garment!.picture.data.subarray(at, at + 4)]).toEqual([...colour, 255])
+  })
+
+  it('does not take tinted ground beside a leg for cloth', async () => {
+    // The blocks of a JPEG around the cloth can have another white than the rest.
+    const garment = await readFlat(
+      draw(300, 400, (x, y) => {
+        const off = Math.abs(x - 150)
+        const trousers = y > 30 && y < 370 && off < 34 && !(y > 140 && off < 4)
+        const flap = x > 70 && x < 150 && y > 120 && y < 150
+        if (trousers || flap) return [60, 70, 90]
+        return x > 72 && x < 150 && y > 140 && y < 372 ? [255, 253, 255] : [255, 255, 255]
+      }),
+    )
+    expect(garment?.kind).toBe('trousers')
+    expect(alphaAt(garment!.picture, 100, 300)).toBe(0)
+  })
+
+  it.each<['dress' | 'top', number, string]>([
+    ['dress', 350, 'a short dress with thin straps and a waist'],
+    ['top', 350, 'a straight tunic'],
+    ['top', 280, 'a tank top with a waist'],
+  ])('reads as %s, with a hem at %i: %s', async (kind, hem, what) => {
+    const waist = what.includes('waist') ? 106 : 88
+    const garment = await readFlat(
+      cutOut([
+        `98 40, 106 40, 120 110, 150 116, 150 ${hem}, 84 ${hem}, ${waist} 200, ${waist} 170, 88 100`,
+      ]),
+    )
+    expect(garment?.kind).toBe(kind)
+  })
+
   it.each<[string, Raster]>([
     ['a black picture', draw(200, 200, () => [0, 0, 0])],
     ['a dot', draw(200, 200, (x, y) => (Math.hypot(x - 100, y - 100) < 8 ? [255, 0, 0] : GROUND))],

@@ -9,6 +9,7 @@ import { area, isBorder, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
 import { clothOf } from './cloth-mask.ts'
 import { matteOf } from './matte.ts'
+import { labelIn, paintOver } from './label.ts'
 import { withoutLegCut } from './leg-cut.ts'
 import { withoutLining } from './lining.ts'
 import { showsWearer, wearerIn } from './wearer.ts'
@@ -50,7 +51,15 @@ export async function readFlat(
   await pause()
   const share = area(whole) / (whole.width * whole.height)
   if (share < 0.01 || share > 0.985) return null
-  const mask = startsWithWaist(whole) ? whole : withoutLegCut(await withoutLining(lab, whole))
+  let mask = whole
+  if (!startsWithWaist(whole)) {
+    const label = labelIn(lab, whole)
+    if (label) {
+      paintOver(picture, label, picture.width / small.width)
+      if (small !== picture) paintOver(small, label, 1)
+    }
+    mask = withoutLegCut(await withoutLining(label ? toLab(small) : lab, whole))
+  }
   await pause()
   const shape = shapeOfGarment(mask)
   if (!shape) return null
