@@ -88,10 +88,9 @@ async function runNodeProgram(
   output: Output = 'inherit',
   env: NodeJS.ProcessEnv = {},
 ): Promise<boolean> {
-  const stdio = ['ignore', output, output] as const
   const program = spawn(process.execPath, args, {
     cwd: ROOT,
-    stdio: [...stdio],
+    stdio: ['ignore', output, output],
     env: { ...process.env, ...env },
   })
   const [code] = await once(program, 'close')

@@ -13,7 +13,7 @@ const TRACE = 1e-6
 
 /**
  * A graph whose memory serves many cuts. The arcs of node n are at n * degree and the places behind it.
- * Whoever cuts sets everything of the nodes in use before each cut, which uses up the capacities.
+ * The caller sets everything of the nodes in use before each cut, which uses up the capacities.
  */
 export class FlowGraph {
   /** For each arc the place of the arc back from the neighbour; -1 where there is no neighbour. */

@@ -39,7 +39,7 @@ export const workspaces = new Hono<ConsoleApp>()
       updateWorkspace({ ...scopeOf(c), workspaceId, change }),
     )
     if (form.ok) return redirectTo(c, PAGE, 'workspace_renamed')
-    // Whatever is wrong with the form is wrong with its only field.
+    // Every error of the form is one of its only field.
     const problem = form.errors?.['name'] ?? form.errors?.[''] ?? ''
     const renaming = { errors: { name: problem }, values: form.values }
     return workspacesPage(c, {}, { id: workspaceId, renaming })

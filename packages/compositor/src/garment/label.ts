@@ -1,4 +1,4 @@
-// The label in the neck of a garment, which nobody sees on a wearer.
+// The label in the neck of a garment, which is hidden on a wearer.
 import type { Lab } from '../oklab.ts'
 import { median } from '../plane.ts'
 import { clamp, lerp, type Raster } from '../raster.ts'
