@@ -218,7 +218,12 @@ async function clothOf(view: View) {
   await pause()
   const ghosts = ghost(lightness(photo), lightness(result), isInner, LENGTHS.detail * size)
   await pause()
-  const shreds = newShreds(garment.picture, parsing, isDrawn, Math.max(1.5, LENGTHS.shred * size))
+  const shreds = await newShreds(
+    garment.picture,
+    parsing,
+    isDrawn,
+    Math.max(1.5, LENGTHS.shred * size),
+  )
   await pause()
   const found = gaps(parsing, isDrawn, isFault, LENGTHS.gap * size)
   await pause()

@@ -15,13 +15,10 @@ import { unfit } from './people.ts'
 import type { Perceiver, Perception } from './perception.ts'
 import { pause } from './pause.ts'
 import type { Plane } from './plane.ts'
-import { ramp, shrink, type Raster } from './raster.ts'
+import { ANALYSIS_SIDE, ramp, shrink, type Raster } from './raster.ts'
 import { CompositionError } from './composition-error.ts'
 import { readScene } from './scene.ts'
 import { BECOMES, planUncovering, uncover } from './uncover.ts'
-
-/** Longest side on which pictures are analysed, in pixels. */
-const ANALYSIS_SIDE = 512
 
 export interface Composition {
   picture: Raster
@@ -145,8 +142,7 @@ async function draw(
   const grain = grainOf(photo)
   await pause()
   const light = rounded(shade, covered, body.size)
-  await pause()
-  castShadow(
+  await castShadow(
     photo,
     {
       cover: covered,
@@ -157,16 +153,15 @@ async function draw(
   )
   await pause()
   addGrain(layers.torso, grain)
-  await pause()
-  drawLayer(photo, layers.torso, order.torso, light)
-  await pause()
+  await drawLayer(photo, layers.torso, order.torso, light)
   if (!layers.sleeves) return
+  await pause()
   addGrain(layers.sleeves, grain)
   // Sleeves are sewn to the shoulders and cast a shadow below them only.
   const shoulders = (body.left.shoulder.y + body.right.shoulder.y) / 2
   const below = (i: number) => (i / covered.width - shoulders) / body.size
   const cover = coverOf(layers.sleeves, covered)
-  castShadow(
+  await castShadow(
     photo,
     {
       cover,
@@ -175,6 +170,5 @@ async function draw(
     },
     body.size,
   )
-  await pause()
-  drawLayer(photo, layers.sleeves, order.sleeves, light)
+  await drawLayer(photo, layers.sleeves, order.sleeves, light)
 }

@@ -1,4 +1,5 @@
 // Draws the draped garment into the photo: shadow, light, and what stays in front of it.
+import { pauseInRows } from './pause.ts'
 import { createPlane, sample, type Plane } from './plane.ts'
 import { ramp, type Raster } from './raster.ts'
 import { blur } from './smoothing.ts'
@@ -41,11 +42,11 @@ const EDGE = { reach: 0.012, from: 0.5, dark: 0.03 }
 const FRONT = { soft: 0.7, from: 0.3, to: 0.7 }
 
 /** Darkens what lies around and just below the cloth. `size` is the body's, in pixels of the analysis. */
-export function castShadow(
+export async function castShadow(
   photo: Raster,
   { cover, strength, receives }: Shadow,
   size: number,
-): void {
+): Promise<void> {
   const soft = blur(cover, Math.max(1, size * SHADOW.soft))
   const drop = Math.max(1, Math.round(size * SHADOW.drop))
   const dark = createPlane(cover.width, cover.height)
@@ -57,17 +58,31 @@ export function castShadow(
   }
   const { width, height, data } = photo
   const scale = width / cover.width
-  // Where the shadow ends, with what lies between it and the next pixels of the analysis.
-  const first = Math.floor(dark.data.findIndex((value) => value > 0) / dark.width) - 1
-  const last = Math.floor(dark.data.findLastIndex((value) => value > 0) / dark.width) + 2
-  const bottom = Math.min(height, Math.ceil(last * scale))
-  for (let y = Math.max(0, Math.floor(first * scale)); y < bottom; y++) {
-    for (let x = 0, i = y * width; x < width; x++, i++) {
-      const share = sample(dark, (x + 0.5) / scale, (y + 0.5) / scale)
+  const spans = spansOf(dark)
+  for (let y = 0; y < height; y++) {
+    await pauseInRows(y, photo)
+    const py = (y + 0.5) / scale
+    const above = spans[Math.max(0, Math.floor(py - 0.5))]!
+    const below = spans[Math.min(dark.height - 1, Math.floor(py + 0.5))]!
+    // With what lies between the shadow's end and the next pixels of the analysis.
+    const left = Math.max(0, Math.floor((Math.min(above.left, below.left) - 0.5) * scale))
+    const right = Math.min(width, Math.ceil((Math.max(above.right, below.right) + 0.5) * scale))
+    for (let x = left, i = y * width + left; x < right; x++, i++) {
+      const share = sample(dark, (x + 0.5) / scale, py)
       if (share < NOTHING) continue
       for (let c = 0; c < 3; c++) data[i * 4 + c] = data[i * 4 + c]! * (1 - strength * share)
     }
   }
+}
+
+/** Of each row, the first and the last value that is not 0; an empty span without one. */
+function spansOf({ width, height, data }: Plane) {
+  return Array.from({ length: height }, (_, y) => {
+    const row = data.subarray(y * width, (y + 1) * width)
+    const first = row.findIndex((value) => value !== 0)
+    if (first < 0) return { left: width, right: 0 }
+    return { left: first, right: row.findLastIndex((value) => value !== 0) + 1 }
+  })
 }
 
 /** The shade with the cloth's rim darker, as on a round body. */
@@ -91,11 +106,17 @@ const LIGHTNESS_TO_RGB = 1.36
  * @param front 1 where something stays in front of the layer, at the size of the analysis
  * @param shade the factor of the cloth's lightness
  */
-export function drawLayer(photo: Raster, layer: Raster, front: Plane, shade: Plane): void {
+export async function drawLayer(
+  photo: Raster,
+  layer: Raster,
+  front: Plane,
+  shade: Plane,
+): Promise<void> {
   const soft = blur(front, FRONT.soft)
   const { width, height, data } = photo
   const scale = width / front.width
   for (let y = 0, i = 0; y < height; y++) {
+    await pauseInRows(y, photo)
     for (let x = 0; x < width; x++, i++) {
       const alpha = layer.data[i * 4 + 3]! / 255
       if (alpha === 0) continue

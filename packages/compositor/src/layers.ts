@@ -95,6 +95,7 @@ async function drapeUpper(
   { create, enlarge }: Canvas,
 ): Promise<Layers> {
   const shape = fitUpper(garment, body, scene)
+  await pause()
   const sleeved = garment.left.sleeve !== null || garment.right.sleeve !== null
   const map = create()
   const source = torsoChart(garment)
@@ -102,6 +103,7 @@ async function drapeUpper(
   const across = sleeved ? TO_SEAM : TO_BORDER
   layPatch(map, source, target, { ...NECK, across })
   layPatch(map, source, target, { ...CHEST, across })
+  await pause()
   layPatch(map, source, target, SIDES)
   await pause()
   const torso = await render(map, garment.picture)

@@ -59,7 +59,7 @@ export async function parse(
   const person = withLimbs(resize(perception.person, width, height), frame)
   const indices = colourIndices(smallLab, pixels)
   await pause()
-  const ground = learnGround(smallLab, person)
+  const ground = await learnGround(smallLab, person)
   await pause()
   const groundCost = ground && groundCosts(ground, smallLab, indices, pixels)
   await pause()

@@ -1,18 +1,25 @@
 // Lets the other requests of an isolate run during a composition, which has seconds of work.
 
-/**
- * A request is handled in several steps, each of which waits for the thread. In this time, ms, most requests are
- * handled from beginning to end. Some 100 pauses make a composition a quarter of a second longer.
- */
+/** A request is handled in several steps, each of which waits for the thread. Most steps take less, ms. */
 const PAUSE_MS = 3
-/** How many pixels of a photo a loop works on between two pauses: some 10 ms. */
-const PIXELS_BETWEEN_PAUSES = 200_000
+/** How often a pause is repeated in which other work used the thread. */
+const MAX_REPEATS = 4
+/** How many pixels of a photo a loop works on between two pauses: some 5 ms. */
+const PIXELS_BETWEEN_PAUSES = 100_000
 
 /**
- * Gives the thread to what waits for it. The places of the pauses depend on the work that was done, not on
- * time: the clock of a Worker stands still while it computes.
+ * Gives the thread to what waits for it, until it is idle, for about 15 ms at most: a request that has begun is
+ * handled to its end. The places of the pauses depend on the work that was done, not on time: the clock of a
+ * Worker stands still while it computes.
  */
-export const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+export async function pause(): Promise<void> {
+  for (let repeats = 0; repeats <= MAX_REPEATS; repeats++) {
+    const startedAt = Date.now()
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    const wasIdle = Date.now() - startedAt <= PAUSE_MS + 1
+    if (wasIdle) return
+  }
+}
 
 /** Pauses after some rows of a loop over a photo. */
 export async function pauseInRows(y: number, { width }: { width: number }): Promise<void> {

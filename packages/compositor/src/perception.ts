@@ -32,6 +32,8 @@ export interface Perception {
 export interface Look {
   /** Where the person is, from an earlier look at the same scene. */
   box?: Box | null
+  /** Whether there may be a person, from the roughest look; without one the mask is empty. */
+  isPossible?: (pose: Pose) => boolean
   /** Whether a close look at the mask is worthwhile; without one it stays rough, or empty if `box` is given. */
   isWorthwhile?: (pose: Pose) => boolean
 }
@@ -89,16 +91,18 @@ async function start(load: () => Promise<PerceptionModules>): Promise<Perceiver>
 async function perceive(
   models: PersonModels,
   picture: Raster,
-  { box: known, isWorthwhile }: Look,
+  { box: known, isPossible, isWorthwhile }: Look,
 ): Promise<Perception> {
   const whole = { x: 0, y: 0, width: picture.width, height: picture.height }
   await pause()
-  let person = known
-    ? createPlane(picture.width, picture.height)
-    : await models.mask(picture, whole)
-  await pause()
   let pose = await models.pose(picture, known ?? whole)
   await pause()
+  let person = createPlane(picture.width, picture.height)
+  if (isPossible?.(pose) === false) return { pose, person, face: null, box: null }
+  if (!known) {
+    person = await models.mask(picture, whole)
+    await pause()
+  }
   const box = known ?? boxAround(person, pose)
   if (box && !known) {
     pose = await models.pose(picture, box)

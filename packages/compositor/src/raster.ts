@@ -36,6 +36,9 @@ export function ramp(value: number, low: number, high: number): number {
   return t * t * (3 - 2 * t)
 }
 
+/** The longest side of the pictures that are analysed, pixels. */
+export const ANALYSIS_SIDE = 512
+
 /** Fits the size into a square of `maxSide`. Never enlarges. */
 export function fit({ width, height }: Size, maxSide: number): Size {
   const scale = Math.min(1, maxSide / Math.max(width, height))

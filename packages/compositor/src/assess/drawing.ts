@@ -1,5 +1,6 @@
 // Faults of the drawn garment itself: pieces, rags, cloth beside the body, the old print shining through.
 import { distanceTo } from '../distance.ts'
+import { pause } from '../pause.ts'
 import { numberPieces } from '../pieces.ts'
 import type { Plane } from '../plane.ts'
 import { shrink, type Raster, type Size } from '../raster.ts'
@@ -39,12 +40,19 @@ export function shreds(size: Size, isDrawn: PixelSet, reach: number): number {
  * The same without what the product has itself, at the same scale: straps, ties and lace are as narrow as shreds.
  * @param product the cloth on transparent ground, in any size
  */
-export function newShreds(product: Raster, size: Size, isDrawn: PixelSet, reach: number): number {
+export async function newShreds(
+  product: Raster,
+  size: Size,
+  isDrawn: PixelSet,
+  reach: number,
+): Promise<number> {
   const small = shrink(product, Math.max(size.width, size.height))
   const isCloth: PixelSet = (i) => small.data[i * 4 + 3]! > OPAQUE
   const areaOf = (of: Size, set: PixelSet) => shareOf(of, () => true, set) * of.width * of.height
   const scale = Math.sqrt(areaOf(small, isCloth) / Math.max(1, areaOf(size, isDrawn)))
-  return Math.max(0, shreds(size, isDrawn, reach) - shreds(small, isCloth, reach * scale))
+  const own = shreds(small, isCloth, reach * scale)
+  await pause()
+  return Math.max(0, shreds(size, isDrawn, reach) - own)
 }
 
 /** The area of narrow gaps and notches of `isFault` in the garment, relative to the garment's area. */

@@ -35,7 +35,7 @@ export async function clothOf(lab: Lab): Promise<Mask> {
   }
   const first = fillPrints(keepLarge(colour, LEAST_PIECE), plain)
   await pause()
-  const bright = withoutShadow(first, ground, edges)
+  const bright = await withoutShadow(first, ground, edges)
   await pause()
   return fillSlots(fillPrints(keepLarge(bright, LEAST_PIECE), plain))
 }
@@ -49,7 +49,7 @@ async function cutByColour(ground: Ground, edges: Edges, plain: Mask): Promise<M
     terminal[i] = Math.min(MOST, (off * off) / 2) - PRIOR
   }
   await pause()
-  for (const pixels of enclosedBy(terminal, plain, ground.noise < EXACT)) {
+  for (const pixels of await enclosedBy(terminal, plain, ground.noise < EXACT)) {
     for (const i of pixels) terminal[i] = Math.max(terminal[i]!, ENCLOSED)
   }
   await pause()
@@ -77,9 +77,14 @@ const LARGEST_GROUND = 0.35
 const MOSTLY = 0.7
 
 /** Large regions of the ground's colour inside an outline, such as the inside of a white shirt on white. */
-function enclosedBy(terminal: Float32Array, plain: Mask, exact: boolean): Int32Array[] {
+async function enclosedBy(
+  terminal: Float32Array,
+  plain: Mask,
+  exact: boolean,
+): Promise<Int32Array[]> {
   const passable = maskWhere(plain, (i) => terminal[i]! < 0 && plain.data[i] === 1)
   const outside = floodThick(passable, 2)
+  await pause()
   const sealed = maskWhere(plain, (i) => outside.data[i] === 0 && terminal[i]! < 0)
   const inside = inverse(outside)
   const size = area(inside)
@@ -100,7 +105,7 @@ function enclosedBy(terminal: Float32Array, plain: Mask, exact: boolean): Int32A
  * Moves the outline inwards over grey and darkened ground, where a stronger edge lies within reach:
  * shadows have soft edges, cloth has hard ones.
  */
-function withoutShadow(mask: Mask, ground: Ground, edges: Edges): Mask {
+async function withoutShadow(mask: Mask, ground: Ground, edges: Edges): Promise<Mask> {
   const { width, height } = mask
   const reach = Math.max(width, height) * 0.03
   const depth = distanceTo(mask, 0)
@@ -110,7 +115,9 @@ function withoutShadow(mask: Mask, ground: Ground, edges: Edges): Mask {
       ground.darker[i]! > -0.004 && ground.darker[i]! < 0.4 && ground.chroma[i]! < 0.025
     terminal[i] = depth[i] === 0 ? -50 : shadow && depth[i]! < reach ? 0.06 : 50
   }
+  await pause()
   const { data } = cutAlong(edges, clamp(ground.noise * 5, 0.03, 0.1), terminal)
+  await pause()
   const thick = opened(depth, mask, reach * 0.4)
   // Straps are all edge; shadows lie along something thicker.
   for (let i = 0; i < data.length; i++) if (mask.data[i] === 1 && thick[i] === 0) data[i] = 1

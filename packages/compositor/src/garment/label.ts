@@ -20,18 +20,15 @@ export function labelIn(lab: Lab, mask: Mask): Bounds | null {
   if (!rows) return null
   const { axis } = rows
   const half = chestHalf(rows)
-  const { width } = mask
-  const tops = new Map<number, number>()
+  const { width, height } = mask
+  const inside: number[] = []
   for (let x = Math.ceil(axis - PLACE.aside * half); x <= axis + PLACE.aside * half; x++) {
     const top = topOf(mask, x)
-    if (top !== null) tops.set(x, top)
+    if (top === null) continue
+    for (let y = top; y < height && y - top < PLACE.below * half; y++) {
+      if (mask.data[y * width + x] === 1) inside.push(y * width + x)
+    }
   }
-  const isIn = (i: number) => {
-    const below = Math.floor(i / width) - (tops.get(i % width) ?? Infinity)
-    return mask.data[i] === 1 && below >= 0 && below < PLACE.below * half
-  }
-  const inside: number[] = []
-  for (let i = 0; i < mask.data.length; i++) if (isIn(i)) inside.push(i)
   if (inside.length === 0) return null
   const channels = [lab.L, lab.a, lab.b]
   const usual = channels.map((channel) => median(inside.map((i) => channel[i]!)))

@@ -4,7 +4,7 @@ import { toLab } from '../oklab.ts'
 import { parse } from '../parsing.ts'
 import { pause } from '../pause.ts'
 import type { Perceiver } from '../perception.ts'
-import { flatten, shrink, type Raster } from '../raster.ts'
+import { ANALYSIS_SIDE, flatten, shrink, type Raster } from '../raster.ts'
 import { area, isBorder, maskWhere, type Mask } from './mask.ts'
 import { keepLarge, LEAST_PIECE } from './regions.ts'
 import { clothOf } from './cloth-mask.ts'
@@ -12,12 +12,9 @@ import { matteOf } from './matte.ts'
 import { labelIn, paintOver } from './label.ts'
 import { withoutLegCut } from './leg-cut.ts'
 import { withoutLining } from './lining.ts'
-import { showsWearer, wearerIn } from './wearer.ts'
+import { mayShowWearer, showsWearer, wearerIn } from './wearer.ts'
 import { wornShapeOf } from './worn.ts'
 import { shapeOfGarment, startsWithWaist, type Shape } from './shape.ts'
-
-/** The longest side at which the photo is analysed. */
-const ANALYSIS_SIDE = 512
 
 /**
  * @param perceiver finds a person who wears the garment
@@ -27,7 +24,10 @@ export async function readGarment(picture: Raster, perceiver: Perceiver): Promis
   if (picture.width < 8 || picture.height < 8) return null
   const shrunk = shrink(picture, ANALYSIS_SIDE)
   const small = opaque(shrunk)
-  const perception = await perceiver.perceive(small, { isWorthwhile: showsWearer })
+  const perception = await perceiver.perceive(small, {
+    isPossible: mayShowWearer,
+    isWorthwhile: showsWearer,
+  })
   const wearer = wearerIn(perception)
   if (!wearer) return readFlat(picture, shrunk)
   const found = wornShapeOf(await parse(small, perception), wearer)
@@ -53,7 +53,9 @@ export async function readFlat(
   if (share < 0.01 || share > 0.985) return null
   let mask = whole
   if (!startsWithWaist(whole)) {
+    await pause()
     const label = labelIn(lab, whole)
+    await pause()
     if (label) {
       paintOver(picture, label, picture.width / small.width)
       if (small !== picture) paintOver(small, label, 1)

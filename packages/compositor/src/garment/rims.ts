@@ -38,13 +38,13 @@ export const indexOfRay = (across: number, down: number) =>
 /** Marks radii at which a ray is not within the cloth on both sides. */
 const OUTSIDE = -1
 
-interface Field {
+interface Rays {
   centre: Point
   reach: number
   /** Where each ray enters the cloth on both sides; -1 where it never does. */
   entry: Float64Array
-  /** Edge evidence for each ray and radius. */
-  edge: Float32Array
+  /** The colour changes on the left and the right side at each ray and radius; null outside the cloth. */
+  changes: (readonly [LabColour, LabColour] | null)[]
 }
 
 /**
@@ -54,23 +54,20 @@ interface Field {
  */
 export async function rimsOf(lab: Lab, mask: Mask, axis: number, half: number): Promise<Rim[]> {
   const spread = Math.max(1, Math.round(half * 0.02))
-  const rims: Rim[] = []
-  for (const view of VIEWS) {
+  const found = VIEWS.map(() => ({ most: 0, rims: [] as Rim[] }))
+  for (const shift of [-2, -1, 0, 1, 2]) {
     await pause()
-    let best: Rim[] = []
-    let most = 0
-    for (const shift of [-2, -1, 0, 1, 2]) {
-      const field = fieldOf(lab, mask, axis + shift * spread, half, view)
-      if (!field) continue
-      const found = curvesOf(field)
-      const strongest = Math.max(0, ...found.map((rim) => rim.strength)) - Math.abs(shift) * 0.004
-      if (strongest <= most) continue
-      most = strongest
-      best = found
+    const rays = raysOf(lab, mask, axis + shift * spread, half)
+    if (!rays) continue
+    for (const [n, view] of VIEWS.entries()) {
+      const curves = curvesOf(rays, evidenceOf(rays, view))
+      const strongest = Math.max(0, ...curves.map((rim) => rim.strength)) - Math.abs(shift) * 0.004
+      if (strongest > found[n]!.most) found[n] = { most: strongest, rims: curves }
     }
-    rims.push(...distinct(best))
   }
-  return rims.map((rim) => ({ ...rim, ...agreementOf(rim, lab, mask) }))
+  return found
+    .flatMap(({ rims }) => distinct(rims))
+    .map((rim) => ({ ...rim, ...agreementOf(rim, lab, mask) }))
 }
 
 /** What to look for: any change, cloth that is lighter than the lining, or another hue. */
@@ -137,7 +134,7 @@ export function agreementOf(
   }
 }
 
-function fieldOf(lab: Lab, mask: Mask, axis: number, half: number, view: View): Field | null {
+function raysOf(lab: Lab, mask: Mask, axis: number, half: number): Rays | null {
   const middle = topOf(mask, Math.round(axis))
   if (middle === null) return null
   let peak = middle
@@ -148,19 +145,28 @@ function fieldOf(lab: Lab, mask: Mask, axis: number, half: number, view: View): 
   const centre = { x: axis, y: (middle + peak) / 2 }
   const reach = Math.ceil(half * DEEPEST)
   const entry = new Float64Array(RAYS).fill(-1)
-  const edge = new Float32Array(RAYS * reach).fill(OUTSIDE)
+  const changes: Rays['changes'] = Array.from({ length: RAYS * reach }, () => null)
   for (let ray = 0; ray < RAYS; ray++) {
     const at = rayOf(mask, centre, ray)
     for (let r = 0; r < reach; r++) {
       if (at(r, 1) < 0 || at(r, -1) < 0) continue
       if (entry[ray]! < 0) entry[ray] = r
-      const left = amountOf(changeAt(lab, at, r, -1), view)
-      const right = amountOf(changeAt(lab, at, r, 1), view)
-      edge[ray * reach + r] = Math.min(left, right) * 0.6 + (left + right) * 0.2
+      changes[ray * reach + r] = [changeAt(lab, at, r, -1), changeAt(lab, at, r, 1)]
     }
   }
+  return { centre, reach, entry, changes }
+}
+
+/** The evidence for an edge at each ray and radius, from 0 to 1. */
+function evidenceOf({ changes }: Rays, view: View): Float32Array {
+  const edge = new Float32Array(changes.length).fill(OUTSIDE)
+  for (let i = 0; i < edge.length; i++) {
+    if (!changes[i]) continue
+    const [left, right] = [amountOf(changes[i]![0], view), amountOf(changes[i]![1], view)]
+    edge[i] = Math.min(left, right) * 0.6 + (left + right) * 0.2
+  }
   normalise(edge)
-  return { centre, reach, entry, edge }
+  return edge
 }
 
 type At = (r: number, way: Way) => number
@@ -212,7 +218,8 @@ const STEEPEST = 0.1
 const LEAST_RAYS = 20
 
 /** The cheapest curves by dynamic programming over the rays. */
-function curvesOf({ centre, reach, entry, edge }: Field): Rim[] {
+function curvesOf(rays: Rays, edge: Float32Array): Rim[] {
+  const { reach, entry } = rays
   const total = new Float64Array(RAYS * reach).fill(-Infinity)
   const from = new Int16Array(RAYS * reach).fill(-1)
   const first = entry.findIndex((r) => r >= 0)
@@ -237,15 +244,14 @@ function curvesOf({ centre, reach, entry, edge }: Field): Rim[] {
       }
     }
   }
-  return peaksOf({ centre, reach, entry, edge }, total, from, first)
+  return peaksOf(rays, edge, { total, from, first })
 }
 
 /** The curves that end at a local maximum of the gain on the last ray. */
 function peaksOf(
-  { centre, reach, entry, edge }: Field,
-  total: Float64Array,
-  from: Int16Array,
-  first: number,
+  { centre, reach, entry }: Rays,
+  edge: Float32Array,
+  { total, from, first }: { total: Float64Array; from: Int16Array; first: number },
 ): Rim[] {
   const last = total.subarray((RAYS - 1) * reach)
   const near = Math.max(2, Math.round(reach * 0.02))

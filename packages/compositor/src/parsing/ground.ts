@@ -1,6 +1,7 @@
 // What speaks for the ground: its colours continued under the person, and all its colours when it is
 // not plain.
 import type { Lab } from '../oklab.ts'
+import { pause } from '../pause.ts'
 import { spread, TAKEN } from '../pieces.ts'
 import { createPlane, median, resize, sample, type Plane } from '../plane.ts'
 import { CAP, OFFSET, colourCosts, type ColourCosts } from './mixture.ts'
@@ -52,14 +53,17 @@ interface Course {
 }
 
 /** @returns null when no ground is seen */
-export function learnGround(lab: Lab, person: Plane): Ground | null {
+export async function learnGround(lab: Lab, person: Plane): Promise<Ground | null> {
   const { width, height } = person
   const surely = createPlane(width, height)
   for (let i = 0; i < surely.data.length; i++) surely.data[i] = person.data[i]! < SURELY ? 1 : 0
   if (surely.data.every((sure) => sure === 0)) return null
   dropOutliers({ width, height, data: lab.L }, surely)
-  const course = (data: Float32Array) => courseOf({ width, height, data }, surely)
+  const shares = sharesOf(surely)
+  const course = (data: Float32Array) => courseOf({ width, height, data }, shares)
+  await pause()
   const [L, a, b] = [course(lab.L), course(lab.a), course(lab.b)]
+  await pause()
   const rough = L.noise > PLAIN || Math.max(a.noise, b.noise) > PLAIN / 2
   if (!rough && L.spread < UNIFORM) return { L, a, b, colours: null }
   const pixels = pixelsWhere(width * height, (i) => surely.data[i] === 1)
@@ -121,18 +125,19 @@ export function openGround(costs: Float32Array, { width, data }: Plane): Uint8Ar
 
 /** Takes out of the ground, in place, what differs from its course far more than the rest. */
 function dropOutliers(values: Plane, ground: Plane): void {
-  const course = enlarged(continued(values, ground).filled, values)
+  const course = enlarged(continued(values, sharesOf(ground)).filled, values)
   const misfit = values.data.map((value, i) => Math.abs(value - course[i]!))
   const limit =
     OUTLYING.least + OUTLYING.medians * median(misfit.filter((_, i) => ground.data[i] === 1))
   for (let i = 0; i < misfit.length; i++) if (misfit[i]! > limit) ground.data[i] = 0
 }
 
-function courseOf(values: Plane, ground: Plane): Course {
-  const { filled, reach } = continued(values, ground)
+function courseOf(values: Plane, shares: Shares): Course {
+  const { ground } = shares
+  const { filled, reach } = continued(values, shares)
   const course = enlarged(filled, values)
   const squares = values.data.map((value, i) => (value - course[i]!) ** 2)
-  const deviations = continued({ ...values, data: squares }, ground).filled
+  const deviations = continued({ ...values, data: squares }, shares).filled
   // Running sums leave traces below zero.
   deviations.data.forEach((square, i) => (deviations.data[i] = Math.sqrt(Math.max(0, square))))
   const mean = course.slice().fill(meanOf(values.data, ground.data))
@@ -149,19 +154,30 @@ const RADII = [1, 2, 4, 8, 16, 32]
 /** The shares of ground within a radius from which a value is known, and no larger radius is tried. */
 const SHARE = { known: 0.02, enough: 0.2 }
 
+/** The ground, and its share around each pixel of a quarter of the size, for each radius. */
+interface Shares {
+  ground: Plane
+  around: Plane[]
+}
+
+function sharesOf(ground: Plane): Shares {
+  const weight = resize(ground, quarter(ground.width), quarter(ground.height))
+  return { ground, around: RADII.map((radius) => blur(weight, radius)) }
+}
+
+const quarter = (side: number) => Math.max(1, Math.round(side / 4))
+
 /** The blurred values of the ground at a quarter of the size; elsewhere those of the nearest ground. */
-function continued(values: Plane, ground: Plane): { filled: Plane; reach: Plane } {
-  const width = Math.max(1, Math.round(values.width / 4))
-  const height = Math.max(1, Math.round(values.height / 4))
-  const weight = resize(ground, width, height)
+function continued(values: Plane, { ground, around }: Shares): { filled: Plane; reach: Plane } {
   const masked = values.data.map((value, i) => value * ground.data[i]!)
+  const { width, height } = around[0]!
   const weighted = resize({ ...values, data: masked }, width, height)
   const filled = createPlane(width, height)
   const reach = createPlane(width, height)
   const known = new Uint8Array(width * height)
   for (const [level, radius] of RADII.entries()) {
     const sum = blur(weighted, radius)
-    const share = blur(weight, radius)
+    const share = around[level]!
     for (let i = 0; i < known.length; i++) {
       if (known[i] || share.data[i]! < SHARE.known) continue
       filled.data[i] = sum.data[i]! / share.data[i]!

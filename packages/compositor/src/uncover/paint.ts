@@ -120,6 +120,7 @@ async function compose(photo: Raster, layers: Layers): Promise<void> {
   const soft = Object.values(BECOMES).map((what) => softMask(layers, what).data)
   await pause()
   const matte = await createMatte(layers.small, layers.parsing, layers.becomes, layers.stays)
+  const isChanged = changedCells(soft[BECOMES.keep]!, layers)
   const sharpness = Math.max(SHARPNESS, (SHARPNESS * photo.width) / width)
   const colour: Colour = [0, 0, 0]
   const old: Colour = [0, 0, 0]
@@ -134,6 +135,7 @@ async function compose(photo: Raster, layers: Layers): Promise<void> {
     for (let x = 0; x < photo.width; x++, to += 4) {
       const sx = clamp(((x + 0.5) * width) / photo.width - 0.5, 0, width - 1)
       const x0 = Math.floor(sx)
+      if (!isChanged[y0 * width + x0]) continue
       const x1 = Math.min(width - 1, x0 + 1)
       p.x = x
       p.fx = sx - x0
@@ -160,6 +162,21 @@ async function compose(photo: Raster, layers: Layers): Promise<void> {
       for (let c = 0; c < 3; c++) photo.data[to + c] = colour[c]!
     }
   }
+}
+
+/** 1 at the upper left one of four pixels between which the photo may change: most of it stays. */
+function changedCells(keep: Float32Array, { width }: Size): Uint8Array {
+  const cells = new Uint8Array(keep.length)
+  for (let at = 0; at < keep.length; at++) {
+    if (keep[at]! > UNCHANGED) continue
+    const x = at % width
+    cells[at] = 1
+    if (x > 0) cells[at - 1] = 1
+    if (at < width) continue
+    cells[at - width] = 1
+    if (x > 0) cells[at - width - 1] = 1
+  }
+  return cells
 }
 
 /** Adds the layer's colour times the weight; false when the layer has none there. */
