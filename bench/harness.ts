@@ -72,6 +72,8 @@ async function startHarness(): Promise<Harness> {
       ...build('src/index.ts'),
       queueProducers: idle,
       queueConsumers: [],
+      // Pages read code examples from it.
+      serviceBindings: { ASSETS: { disk: { path: join(ROOT, 'assets') } } },
     },
     {
       ...shared,
