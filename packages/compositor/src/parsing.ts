@@ -40,7 +40,7 @@ const BONE_NEAR = 0.04
 const BONE_FAR = 0.1
 
 /**
- * Labels every pixel of a photo of one person. The picture should be opaque and about 512 pixels
+ * Labels every pixel of a photo of one person. The picture should be opaque and about 432 pixels
  * long; the perception is that of the same picture. Never fails: without a person the labels mean
  * nothing.
  * @param lab the picture in Oklab

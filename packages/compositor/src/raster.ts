@@ -36,8 +36,8 @@ export function ramp(value: number, low: number, high: number): number {
   return t * t * (3 - 2 * t)
 }
 
-/** The longest side of the pictures that are analysed, pixels. */
-export const ANALYSIS_SIDE = 512
+/** The longest side of the pictures that are analysed, pixels. At 512 the results look alike and take a third longer. */
+export const ANALYSIS_SIDE = 432
 
 /** Fits the size into a square of `maxSide`. Never enlarges. */
 export function fit({ width, height }: Size, maxSide: number): Size {
