@@ -118,6 +118,25 @@ describe('readFlat', () => {
     expect(garment.right.sleeve!.outer.at(-1)!.y).toBeGreaterThan(300)
   })
 
+  it('places the armpit that a sleeve hides at the height of the other one', async () => {
+    const garment = await readFlat(
+      draw(300, 400, (x, y) => {
+        const side = Math.abs(x - 150)
+        const edge = 60 + Math.max(0, y - 150) * 0.25
+        const below = y > 80 + Math.max(0, side - 40) * 1.4 && Math.hypot(side, y - 80) > 28
+        const body = side < edge && y < 330
+        const gap = y > (x < 150 ? 150 : 240) && side < edge + 10
+        const sleeve = side < edge + 40 && y < 310 && !gap
+        return below && (body || sleeve) ? [40, 60, 120] : GROUND
+      }),
+    )
+    if (garment?.kind !== 'top') throw new Error(`read as ${garment?.kind}`)
+    const { left, right } = garment
+    expect(Math.abs(left.armpit.y - right.armpit.y)).toBeLessThan(8)
+    expect(Math.abs(left.armpit.x + right.armpit.x - 300)).toBeLessThan(8)
+    expect(right.sleeve!.outer.at(-1)!.y).toBeGreaterThan(280)
+  })
+
   it('finds wide sleeves that hide the sides and end at the hem', async () => {
     const garment = await readFlat(
       cutOut(['150 50, 125 50, 118 70, 92 86, 22 296, 50 306, 62 288, 62 310, 150 310']),

@@ -43,6 +43,7 @@ export function upperShapeOf(outline: readonly Point[], rows: BodyRows): UpperSh
   if (wrong.left && wrong.right) return null
   if (wrong.left) armpits.left = mirrored(outline, armpits.right, axis, necks)
   if (wrong.right) armpits.right = mirrored(outline, armpits.left, axis, necks)
+  evenOut(armpits, axis, half)
   half = (armpits.right.x - armpits.left.x) / 2
   const sides = {
     left: sideOf(outline, rows, armpits.left, necks.left, half, -1),
@@ -105,6 +106,18 @@ function mirrored(
     isOn(outline, necks.left, necks.right, index) ? -Infinity : -distance(point, wanted),
   )
   return { ...armpit, ...wanted, at }
+}
+
+/** Half widths of the chest between the heights of both armpits. Of some 60 product photos two exceed it. */
+const UNEVEN = 0.4
+
+/** Of two armpits of sleeves that are not equally high, the higher one is true: wide sleeves hide the other one. */
+function evenOut(armpits: { left: Armpit; right: Armpit }, axis: number, half: number): void {
+  const { left, right } = armpits
+  if (!left.sleeved || !right.sleeved) return
+  if (Math.abs(left.y - right.y) < UNEVEN * half) return
+  if (left.y < right.y) armpits.right = { ...right, x: 2 * axis - left.x, y: left.y }
+  else armpits.left = { ...left, x: 2 * axis - right.x, y: right.y }
 }
 
 function sideOf(
