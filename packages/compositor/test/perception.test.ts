@@ -121,6 +121,13 @@ describe('perceive', () => {
     expect(rough.person).not.toEqual(seen.person)
   })
 
+  it('looks no further when a first look shows no person', async () => {
+    const perceiver = await tools.perceiver()
+    const seen = await perceiver.perceive(figure(SIZE), { isPossible: () => false })
+    expect(seen).toMatchObject({ face: null, box: null })
+    expect(seen.person.data.every((value) => value === 0)).toBe(true)
+  })
+
   it('returns the same values for the same picture, in constant memory', async () => {
     const perceiver = await tools.perceiver()
     const picture = figure(SIZE)
