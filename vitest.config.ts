@@ -1,8 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers'
 import { defineConfig } from 'vitest/config'
-import { BaseSequencer } from 'vitest/node'
-import type { TestSpecification } from 'vitest/node'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { WorkerReporter } from './scripts/worker-reporter.ts'
 
 // The settings of a developer's `wrangler dev` must not reach the tests.

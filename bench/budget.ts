@@ -1,8 +1,7 @@
 // 1. Platform operations per endpoint and per job. Counts, so the results do not depend on the machine.
 import type { Counts } from './instrumented.ts'
 import { PRICES_AS_OF, priceOfAMillion } from './prices.ts'
-import { control, createOrganisation, post, TRY_ON } from './harness.ts'
-import type { Harness } from './harness.ts'
+import { control, createOrganisation, post, TRY_ON, type Harness } from './harness.ts'
 
 const WITH_WEBHOOK = { ...TRY_ON, webhook_url: 'https://hooks.bench.test/try-on' }
 

@@ -1,14 +1,12 @@
 // 6. Fairness: how much the hanging servers and the compositions of one organisation delay another one, under
 // `wrangler dev`, where each queue has one batch in flight at a time and all code shares a thread. Uses loopback addresses only.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { RequestListener } from 'node:http'
+import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT, startDevServer } from '../scripts/wrangler.ts'
-import { createOrganisation, OPERATOR_TOKEN, post } from './harness.ts'
-import type { BenchOrganisation } from './harness.ts'
+import { createOrganisation, OPERATOR_TOKEN, post, type BenchOrganisation } from './harness.ts'
 
 const MAX_WAIT_MS = 300_000
 const GOALS = { testJobMs: 2_000, liveJobMs: 10_000, webhookMs: 5_000 }

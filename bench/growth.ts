@@ -1,8 +1,13 @@
 // 3. What becomes slower as an organisation grows. Rows read are exact; times are medians of
 // sequential requests.
 import { fillJobs, jobId } from './fill.ts'
-import { control, createOrganisation, shardFor } from './harness.ts'
-import type { BenchOrganisation, Harness } from './harness.ts'
+import {
+  control,
+  createOrganisation,
+  shardFor,
+  type BenchOrganisation,
+  type Harness,
+} from './harness.ts'
 import type { Counts } from './instrumented.ts'
 
 interface Point {

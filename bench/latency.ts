@@ -1,8 +1,16 @@
 // 4. Time from submission to completion, by the timestamps of the job, from completion to a client that
 // waits with `Prefer: wait` and to a webhook receiver, and jobs per second of one consumer. The queue's
 // batch timeout is 0, as in wrangler.toml.
-import { control, createOrganisation, post, shardFor, submitMany, TRY_ON } from './harness.ts'
-import type { BenchOrganisation, Harness } from './harness.ts'
+import {
+  control,
+  createOrganisation,
+  post,
+  shardFor,
+  submitMany,
+  TRY_ON,
+  type BenchOrganisation,
+  type Harness,
+} from './harness.ts'
 import type { Delivery } from './worker.ts'
 
 /** From completion to a waiting client, and to a webhook receiver, in the local service. */

@@ -1,8 +1,7 @@
 // Sends requests with autocannon in a process of its own. The process of the harness reads the log of the
 // service, which would slow down a load generator on the same thread.
 import { fork } from 'node:child_process'
-import autocannon from 'autocannon'
-import type { Request } from 'autocannon'
+import autocannon, { type Request } from 'autocannon'
 
 /** The number of connections, each with one request at a time. */
 export const CONNECTIONS = 50

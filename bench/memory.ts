@@ -2,8 +2,7 @@
 // the resident memory of the processes. workerd runs the emulator of D1, Durable Objects, queues and R2
 // as well, so its resident memory says little about the service.
 import { z } from 'zod'
-import { control } from './harness.ts'
-import type { Harness } from './harness.ts'
+import { control, type Harness } from './harness.ts'
 import { workerdBytes } from './workerd.ts'
 
 /** The isolate of the instrumented Worker: its requests, its queue consumers and its Durable Objects. */

@@ -4,8 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { format, resolveConfig } from 'prettier'
 import { ROOT } from '../scripts/wrangler.ts'
-import { readRuns } from './history.ts'
-import type { Run } from './history.ts'
+import { readRuns, type Run } from './history.ts'
 import type { Counts } from './instrumented.ts'
 
 export const PAGE = join(ROOT, 'docs/performance.md')

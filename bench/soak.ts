@@ -1,12 +1,15 @@
 // 5. Soak test: ten thousand concurrent jobs of twenty organisations, with cancellations, failures and
 // duplicate messages. Afterwards every invariant must hold, no job may be lost, and the heap of the Worker
 // must not have grown with the number of jobs.
-import { violations } from '../test/support/invariants.ts'
-import type { Facts } from '../test/support/invariants.ts'
-import { control, createOrganisation, shardFor } from './harness.ts'
-import type { BenchOrganisation, Harness } from './harness.ts'
-import { openMemoryProbe } from './memory.ts'
-import type { Memory } from './memory.ts'
+import { violations, type Facts } from '../test/support/invariants.ts'
+import {
+  control,
+  createOrganisation,
+  shardFor,
+  type BenchOrganisation,
+  type Harness,
+} from './harness.ts'
+import { openMemoryProbe, type Memory } from './memory.ts'
 import type { Delivery } from './worker.ts'
 
 const ORGANISATIONS = 20

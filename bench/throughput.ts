@@ -4,11 +4,9 @@
 // sequential processes, because compilation and garbage collection differ between processes. Other load on
 // the machine affects the CPU time of a request much less than the rate.
 import type { Request } from 'autocannon'
-import { createOrganisation, withHarness, submitMany, TRY_ON } from './harness.ts'
-import type { Harness } from './harness.ts'
+import { createOrganisation, withHarness, submitMany, TRY_ON, type Harness } from './harness.ts'
 import { fillJobs, jobId } from './fill.ts'
-import { CONNECTIONS, startLoadGenerator } from './load.ts'
-import type { LoadGenerator, Rate } from './load.ts'
+import { CONNECTIONS, startLoadGenerator, type LoadGenerator, type Rate } from './load.ts'
 import { workerdCpuMs } from './workerd.ts'
 
 const BODY = JSON.stringify(TRY_ON)

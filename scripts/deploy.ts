@@ -11,8 +11,7 @@ import { publicDeploymentProblems } from '../src/platform/public-deployment.ts'
 import { queueName } from '../src/platform/queues/queue-name.ts'
 import { migrateRemotely } from './migrate.ts'
 import { wranglerAsync } from './wrangler.ts'
-import { readDeploymentConfig } from './wrangler-config.ts'
-import type { DeploymentConfig } from './wrangler-config.ts'
+import { readDeploymentConfig, type DeploymentConfig } from './wrangler-config.ts'
 
 /** What the operator must do. The message has no stack trace. */
 export class DeployError extends Error {

@@ -3,14 +3,13 @@
 //   --files N     files per format (default 5000)
 //   --seed S      repeats an earlier run
 //   --format F    only jpeg, png or webp
-import type { ImageFormat } from '../src/domain/image.ts'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { createRandom } from '@try-on/compositor/samples'
 import { load, UnusableImage } from '@try-on/compositor'
-import { IMAGE_FORMATS } from '../src/domain/image.ts'
+import { IMAGE_FORMATS, type ImageFormat } from '../src/domain/image.ts'
 import { nodeCodecs } from '@try-on/compositor/node'
 import { createCorpus } from './fuzz/corpus.ts'
 import { mutate } from './fuzz/mutations.ts'

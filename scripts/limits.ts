@@ -1,8 +1,13 @@
 // Writes docs/limits.md from the table of budgets: npm run limits
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ACTION_BUDGETS, ROUTE_BUDGETS } from '../src/domain/budgets.ts'
-import type { Budget, Limit, Subject } from '../src/domain/budgets.ts'
+import {
+  ACTION_BUDGETS,
+  ROUTE_BUDGETS,
+  type Budget,
+  type Limit,
+  type Subject,
+} from '../src/domain/budgets.ts'
 import { BUDGET_OF_ROUTES } from '../src/http/route-budgets.ts'
 import { ROOT } from './wrangler.ts'
 

@@ -8,8 +8,7 @@
 //   --i-own-this-host  is required for a host other than this computer
 // The exit code is 1 if a response was not 2xx or is missing, and 2 for wrong arguments.
 import { parseArgs } from 'node:util'
-import autocannon from 'autocannon'
-import type { Request } from 'autocannon'
+import autocannon, { type Request } from 'autocannon'
 import { z } from 'zod'
 import { ArgumentsError, isLoopback, serviceUrl } from './service-url.ts'
 

@@ -6,8 +6,7 @@ import { CloudflareApi, ProvisionError } from './provision/cloudflare-api.ts'
 import { provisionSteps } from './provision/steps.ts'
 import type { Line } from './provision/step.ts'
 import { ROOT } from './wrangler.ts'
-import { readDeploymentConfig } from './wrangler-config.ts'
-import type { DeploymentConfig } from './wrangler-config.ts'
+import { readDeploymentConfig, type DeploymentConfig } from './wrangler-config.ts'
 
 const USAGE =
   'Usage: npm run provision [-- --env staging|production] [--jurisdiction eu|us|fedramp] [--dry-run]'

@@ -2,8 +2,11 @@
 import { join } from 'node:path'
 import { unstable_readConfig as readConfig } from 'wrangler'
 import { z } from 'zod'
-import { JURISDICTION_PROBLEM, JURISDICTIONS } from '../src/platform/jurisdiction.ts'
-import type { Jurisdiction } from '../src/platform/jurisdiction.ts'
+import {
+  JURISDICTION_PROBLEM,
+  JURISDICTIONS,
+  type Jurisdiction,
+} from '../src/platform/jurisdiction.ts'
 import { ROOT } from './wrangler.ts'
 
 const Name = z.string('every resource of wrangler.toml needs a name')

@@ -8,14 +8,17 @@ import { admitSubmission } from './credits/admission.ts'
 import type { Caller, Credentials } from './credits/api-key.ts'
 import { FailedJobs } from './credits/failed-jobs.ts'
 import { JobWaiters } from './credits/job-waiters.ts'
-import { entriesBefore, grantsIn, ledgerPage, NO_ENTRIES } from './credits/ledger-reports.ts'
-import type { LedgerFilter } from './credits/ledger-reports.ts'
-import { ZERO_TOTALS } from './credits/ledger.ts'
-import type { Grant, Reversal } from './credits/ledger.ts'
+import {
+  entriesBefore,
+  grantsIn,
+  ledgerPage,
+  NO_ENTRIES,
+  type LedgerFilter,
+} from './credits/ledger-reports.ts'
+import { ZERO_TOTALS, type Grant, type Reversal } from './credits/ledger.ts'
 import { ObjectAlarm, retryAfterFailure } from './credits/object-alarm.ts'
 import { nextReconciliation, reconcile, RECONCILE_AFTER_MS } from './credits/reconciliation.ts'
-import { RequestChecks } from './credits/request-checks.ts'
-import type { CheckOptions } from './credits/request-checks.ts'
+import { RequestChecks, type CheckOptions } from './credits/request-checks.ts'
 import type { LoggedRequest, RequestQuery, RequestScan } from './credits/request-log.ts'
 import type { Account, Admission, CreditStatus, RequestResult, Submission } from './credits/rpc.ts'
 import {

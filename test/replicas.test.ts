@@ -12,8 +12,7 @@ import { newBrowser, newOwner, PASSWORD } from './support/browser.ts'
 import { BASE } from './support/client.ts'
 import { withReplica } from './support/replica.ts'
 import { insertJob } from './support/ended-job.ts'
-import { failJobQueues, IMAGES, newOrganisation } from './support/world.ts'
-import type { JobJson } from './support/world.ts'
+import { failJobQueues, IMAGES, newOrganisation, type JobJson } from './support/world.ts'
 
 /** The other shards of the pool are the replicas: databases that nothing else uses here. */
 const [shard = env.DB, , copyOfShard = env.DB, copyOfAccounts = env.DB] = jobsBindings(env)

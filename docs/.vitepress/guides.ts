@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { createMarkdownRenderer, disposeMdItInstance } from 'vitepress'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { GUIDE_LINK, LANGUAGES, markdownOptions, TITLE_LINES } from './markdown.ts'
-import type { Token } from './markdown.ts'
+import { GUIDE_LINK, LANGUAGES, markdownOptions, TITLE_LINES, type Token } from './markdown.ts'
 import { API_SLUG, SECTIONS, SERVICE_PATHS } from './navigation.ts'
 
 export interface Guide {

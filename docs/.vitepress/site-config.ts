@@ -1,8 +1,7 @@
 // What VitePress makes of the guides: addresses, navigation, search, and HTML without inline styles.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { defineConfig } from 'vitepress'
-import type { HeadConfig } from 'vitepress'
+import { defineConfig, type HeadConfig } from 'vitepress'
 import { readGuides } from './guides.ts'
 import { codeColours, markdownOptions } from './markdown.ts'
 import { API_SLUG, markdownPath, OWN_PAGE, pathOf, SECTIONS } from './navigation.ts'

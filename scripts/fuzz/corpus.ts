@@ -6,9 +6,12 @@ import loadJpegEncoder from '@jsquash/jpeg/codec/enc/mozjpeg_enc.js'
 import loadWebpEncoder from '@jsquash/webp/codec/enc/webp_enc.js'
 import { defaultOptions as JPEG_OPTIONS } from '@jsquash/jpeg/meta.js'
 import { defaultOptions as WEBP_OPTIONS } from '@jsquash/webp/meta.js'
-import { jpegFile, jpegScan, jpegSegment } from '@try-on/image-files/samples'
-import { pngChunk, concat } from '@try-on/image-files/samples'
 import {
+  jpegFile,
+  jpegScan,
+  jpegSegment,
+  pngChunk,
+  concat,
   ANIMATION,
   canvasChunk,
   frameChunk,

@@ -1,8 +1,13 @@
 // Mutations of image files. Most leave the container readable, so that the damage reaches the decoder.
 import { deflateSync, inflateSync } from 'node:zlib'
-import { jpegSegment } from '@try-on/image-files/samples'
-import { pngChunk, concat } from '@try-on/image-files/samples'
-import { losslessChunk, losslessWithCodeSets, riffChunk } from '@try-on/image-files/samples'
+import {
+  jpegSegment,
+  pngChunk,
+  concat,
+  losslessChunk,
+  losslessWithCodeSets,
+  riffChunk,
+} from '@try-on/image-files/samples'
 import type { ImageFormat } from '../../src/domain/image.ts'
 import { imageDataBytes } from '@try-on/image-files'
 

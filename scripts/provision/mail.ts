@@ -2,8 +2,7 @@
 // does it (developers.cloudflare.com/email-service).
 import { z } from 'zod'
 import { PermissionError } from './cloudflare-api.ts'
-import { exists, variableStep } from './step.ts'
-import type { Context, Line } from './step.ts'
+import { exists, variableStep, type Context, type Line } from './step.ts'
 
 const Zone = z.object({ id: z.string(), name: z.string() })
 const Domain = z.object({ name: z.string(), enabled: z.boolean() })

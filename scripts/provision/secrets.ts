@@ -6,8 +6,7 @@ import { join, relative } from 'node:path'
 import { parseEnv } from 'node:util'
 import { z } from 'zod'
 import { ROOT } from '../wrangler.ts'
-import { created, exists } from './step.ts'
-import type { Context, Line } from './step.ts'
+import { created, exists, type Context, type Line } from './step.ts'
 
 const SECRETS = ['OUTPUT_SIGNING_SECRET', 'ENCRYPTION_KEY', 'AUTH_SECRET', 'OPERATOR_TOKEN']
 const PERMISSION = 'Workers Scripts: Edit'

@@ -4,8 +4,7 @@ import { z } from 'zod'
 import { MAX_RETENTION_DAYS, RETENTION_DAYS, UPLOAD_TTL_SECONDS } from '../../src/domain/limits.ts'
 import { mailStep } from './mail.ts'
 import { secretSteps } from './secrets.ts'
-import { created, exists, variableStep } from './step.ts'
-import type { Context, Line } from './step.ts'
+import { created, exists, variableStep, type Context, type Line } from './step.ts'
 
 /**
  * All steps, in the order in which a deployment needs them.

@@ -3,11 +3,9 @@ import { z } from 'zod'
 import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from 'zod-openapi'
 import { BILLING_PATH } from '../domain/billing.ts'
 import { errorDocsPath, EXAMPLE_ORIGIN } from '../domain/docs.ts'
-import { AppError } from '../domain/errors.ts'
-import type { ErrorCode as AnyErrorCode } from '../domain/errors.ts'
+import { AppError, type ErrorCode as AnyErrorCode } from '../domain/errors.ts'
 import { statusOf } from '../http/on-error.ts'
-import { headerRefs } from '../http/describe-route.ts'
-import type { ResponseHeader } from '../http/describe-route.ts'
+import { headerRefs, type ResponseHeader } from '../http/describe-route.ts'
 
 /** Every code of /v1 and when it is returned. */
 const WHEN = {

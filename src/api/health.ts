@@ -3,8 +3,11 @@
 import type { Context } from 'hono'
 import { pollUntil } from '../platform/concurrency/poll-until.ts'
 import type { App } from '../http/request-context.ts'
-import { CHECK_TIMEOUT_MS, runHealthChecks } from '../jobs/monitoring/health-checks.ts'
-import type { HealthChecks } from '../jobs/monitoring/health-checks.ts'
+import {
+  CHECK_TIMEOUT_MS,
+  runHealthChecks,
+  type HealthChecks,
+} from '../jobs/monitoring/health-checks.ts'
 import { perEnv } from '../platform/settings.ts'
 
 /** For this time, an isolate reuses a result, so that requests for it cannot load the databases. */

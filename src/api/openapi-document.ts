@@ -2,8 +2,7 @@
 // check every response of /v1 against the document. app.ts imports this file on the first request for
 // the document.
 import { z } from 'zod'
-import { createDocument } from 'zod-openapi'
-import type { CreateDocumentOptions } from 'zod-openapi'
+import { createDocument, type CreateDocumentOptions } from 'zod-openapi'
 import { EXAMPLE_ORIGIN } from '../domain/docs.ts'
 import { describedPaths, jsonBody, responseHeaders } from '../http/describe-route.ts'
 import { WebhookBody } from '../webhooks/event.ts'

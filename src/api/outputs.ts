@@ -1,6 +1,5 @@
 // Serves images through signed links: outputs to customers, input copies and uploads to engines.
-import { Hono } from 'hono'
-import type { Context } from 'hono'
+import { Hono, type Context } from 'hono'
 import type { App } from '../http/request-context.ts'
 import { AppError } from '../domain/errors.ts'
 import { preconditions } from '../http/preconditions.ts'

@@ -12,8 +12,8 @@ import {
   MIN_RATE_MS,
   receiveUpload,
   uploadBytesOf,
+  type RejectedUpload,
 } from '../jobs/receive-upload.ts'
-import type { RejectedUpload } from '../jobs/receive-upload.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { requireAdmitted } from './authenticate-key.ts'
 import type { ApiApp } from './api-context.ts'

@@ -17,8 +17,13 @@ import {
   updateEndpoint,
 } from '../webhooks/endpoints/endpoints.ts'
 import { sendTestEvent } from '../webhooks/test-event.ts'
-import { admitted, admittedToChange, admittedToRead, requireAdmitted } from './authenticate-key.ts'
-import type { AdmittedContext } from './authenticate-key.ts'
+import {
+  admitted,
+  admittedToChange,
+  admittedToRead,
+  requireAdmitted,
+  type AdmittedContext,
+} from './authenticate-key.ts'
 import type { ApiApp } from './api-context.ts'
 import { errors } from './error-responses.ts'
 import { endpoints as examples } from './examples.ts'

@@ -1,13 +1,11 @@
 // Puts a plan into force: the plan of the organisation and the rate limit that follows from it, and the
 // subscription of a paid plan.
 import { and, eq, ne, sql } from 'drizzle-orm'
-import { organisationStub } from '../credits/organisation-stub.ts'
-import type { CreditAccount } from '../credits/organisation-stub.ts'
+import { organisationStub, type CreditAccount } from '../credits/organisation-stub.ts'
 import { SYSTEM } from '../domain/actor.ts'
 import type { Plan } from '../domain/organisation.ts'
 import { auditInsert } from '../organisations/audit-log.ts'
-import { requireOperator } from '../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { requireOperator, type OrganisationRequest } from '../organisations/authorisation.ts'
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { database, IF_CHANGED } from '../platform/db/database.ts'
 import { organisations } from '../platform/db/schema.ts'
@@ -18,8 +16,8 @@ import {
   NO_SUBSCRIPTION,
   replaceSubscription,
   saveBillingAccount,
+  type BillingTask,
 } from './billing-account.ts'
-import type { BillingTask } from './billing-account.ts'
 import { providerNamed } from './choose-provider.ts'
 import { isSelfServicePlan, rateLimitOf } from './plans.ts'
 

@@ -1,13 +1,11 @@
 // The organisation as a customer of the payment provider. D1 is the source of truth for which customer
 // and subscription belong to it.
-import { and, eq, isNull, lt, or, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { and, eq, isNull, lt, or, sql, type SQL } from 'drizzle-orm'
 import type { CreditAccount } from '../credits/organisation-stub.ts'
 import { consolePath } from '../domain/console-path.ts'
 import { invalid } from '../domain/errors.ts'
 import { monthStart } from '../domain/month.ts'
-import { requirePermission } from '../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { requirePermission, type OrganisationRequest } from '../organisations/authorisation.ts'
 import { organisationExists } from '../organisations/organisation-exists.ts'
 import {
   billingAccounts,
@@ -15,11 +13,11 @@ import {
   sandboxCustomers,
   sandboxPayments,
   sandboxSubscriptions,
+  type BillingAccountRow,
+  type PaymentRow,
 } from '../platform/db/billing-schema.ts'
-import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
 import { database } from '../platform/db/database.ts'
-import { organisations } from '../platform/db/schema.ts'
-import type { OrganisationRow } from '../platform/db/schema.ts'
+import { organisations, type OrganisationRow } from '../platform/db/schema.ts'
 import { providerNamed } from './choose-provider.ts'
 import { autoReloadSpent, paymentsOf } from './payments.ts'
 

@@ -4,8 +4,7 @@ import { organisationStub } from '../credits/organisation-stub.ts'
 import { SYSTEM } from '../domain/actor.ts'
 import { AppError, invalid } from '../domain/errors.ts'
 import { DAY_MS } from '../domain/limits.ts'
-import { currencyOf } from '../domain/organisation.ts'
-import type { Currency } from '../domain/organisation.ts'
+import { currencyOf, type Currency } from '../domain/organisation.ts'
 import { auditInsert } from '../organisations/audit-log.ts'
 import type { BillingAccountRow, PaymentRow } from '../platform/db/billing-schema.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
@@ -15,13 +14,22 @@ import {
   findBillingAccount,
   updateSubscription,
 } from './billing-account.ts'
-import { openCheckout, requireBuyer, requireCurrentPrice } from './buy-pack.ts'
-import type { PurchaseRequest } from './buy-pack.ts'
+import {
+  openCheckout,
+  requireBuyer,
+  requireCurrentPrice,
+  type PurchaseRequest,
+} from './buy-pack.ts'
 import { providerNamed } from './choose-provider.ts'
 import type { PaymentProvider } from './payment-provider.ts'
 import { hasProviderAmount, openPlanPayment } from './payments.ts'
-import { isSelfServicePlan, PLAN_CHOICES, PLAN_TERMS, SELF_SERVICE_PLANS } from './plans.ts'
-import type { SelfServicePlan } from './plans.ts'
+import {
+  isSelfServicePlan,
+  PLAN_CHOICES,
+  PLAN_TERMS,
+  SELF_SERVICE_PLANS,
+  type SelfServicePlan,
+} from './plans.ts'
 import { refreshPayment } from './refresh-payment.ts'
 import { startPayment } from './start-payment.ts'
 import { syncSubscription } from './subscription.ts'

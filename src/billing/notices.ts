@@ -18,8 +18,7 @@ import { thresholdOf } from './auto-reload-settings.ts'
 import { claimGraceMail, findBillableOrganisation, releaseGraceMail } from './billing-account.ts'
 import type { BillingState } from './billing-state.ts'
 import { formatCredits } from './money.ts'
-import { nameOfPlan } from './plans.ts'
-import type { SelfServicePlan } from './plans.ts'
+import { nameOfPlan, type SelfServicePlan } from './plans.ts'
 
 const BILLING = '/billing'
 

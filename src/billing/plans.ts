@@ -1,8 +1,7 @@
 // Plans, packs and prices: the only place that contains them. Amounts are whole minor units (cents,
 // paise) and exclude tax.
 import type { EnterpriseTerms } from '../domain/billing.ts'
-import { currencyOf } from '../domain/organisation.ts'
-import type { Currency, Plan, Region } from '../domain/organisation.ts'
+import { currencyOf, type Currency, type Plan, type Region } from '../domain/organisation.ts'
 
 /** The plans that customers choose themselves, cheapest first. Operators set `enterprise`. */
 export const SELF_SERVICE_PLANS = ['starter', 'growth', 'scale'] as const satisfies readonly Plan[]

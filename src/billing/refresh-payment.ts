@@ -2,8 +2,7 @@
 // discarded.
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { AppError } from '../domain/errors.ts'
-import { requirePermission } from '../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { requirePermission, type OrganisationRequest } from '../organisations/authorisation.ts'
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { log } from '../platform/log.ts'
 import {
@@ -14,11 +13,9 @@ import {
   saveBillingAccount,
 } from './billing-account.ts'
 import { providerNamed } from './choose-provider.ts'
-import { PaymentError } from './payment-provider.ts'
-import type { PaymentState } from './payment-provider.ts'
+import { PaymentError, type PaymentState } from './payment-provider.ts'
 import { claimCheck, findPayment, hasProviderAmount, recordState } from './payments.ts'
-import { creditsReversed, settlePayment } from './settle-payment.ts'
-import type { PaymentTask } from './settle-payment.ts'
+import { creditsReversed, settlePayment, type PaymentTask } from './settle-payment.ts'
 
 /** A payment that the provider does not know after this time was never started, ms. */
 export const LOST_AFTER_MS = 10 * 60_000

@@ -2,14 +2,18 @@
 // payment whose response is lost is found again.
 import type { CreditAccount } from '../credits/organisation-stub.ts'
 import type { Actor } from '../domain/actor.ts'
-import { currencyOf } from '../domain/organisation.ts'
-import type { Plan } from '../domain/organisation.ts'
+import { currencyOf, type Plan } from '../domain/organisation.ts'
 import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import type { OrganisationRow } from '../platform/db/schema.ts'
 import { log } from '../platform/log.ts'
 import { findBillingAccount } from './billing-account.ts'
-import { PaymentError } from './payment-provider.ts'
-import type { PaymentProvider, PaymentRequest, PaymentState, Purchase } from './payment-provider.ts'
+import {
+  PaymentError,
+  type PaymentProvider,
+  type PaymentRequest,
+  type PaymentState,
+  type Purchase,
+} from './payment-provider.ts'
 import { insertPayment, recordState } from './payments.ts'
 import { LOST_AFTER_MS, recordCustomer } from './refresh-payment.ts'
 import { settlePayment } from './settle-payment.ts'

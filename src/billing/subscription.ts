@@ -12,14 +12,13 @@ import {
   findBillingAccount,
   NO_SUBSCRIPTION,
   updateSubscription,
+  type BillingTask,
 } from './billing-account.ts'
-import type { BillingTask } from './billing-account.ts'
 import { providerNamed } from './choose-provider.ts'
 import { sendGraceMail, sendPlanEndedMail } from './notices.ts'
 import type { InvoiceState, SubscriptionState } from './payment-provider.ts'
 import { findPayment, insertPayment } from './payments.ts'
-import { PLAN_TERMS } from './plans.ts'
-import type { SelfServicePlan } from './plans.ts'
+import { PLAN_TERMS, type SelfServicePlan } from './plans.ts'
 import { refreshPayment } from './refresh-payment.ts'
 import { settlePayment } from './settle-payment.ts'
 

@@ -6,11 +6,13 @@ import { organisationStub } from '../credits/organisation-stub.ts'
 import { AppError } from '../domain/errors.ts'
 import { withdrawAllPending } from '../jobs/cancel.ts'
 import { auditInsert, changedDetails } from '../organisations/audit-log.ts'
-import { requireOperator, requirePermission } from '../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import {
+  requireOperator,
+  requirePermission,
+  type OrganisationRequest,
+} from '../organisations/authorisation.ts'
 import { database, IF_CHANGED } from '../platform/db/database.ts'
-import { organisations } from '../platform/db/schema.ts'
-import type { OrganisationRow } from '../platform/db/schema.ts'
+import { organisations, type OrganisationRow } from '../platform/db/schema.ts'
 import { findBillableOrganisation } from './billing-account.ts'
 import { rateLimitOf } from './plans.ts'
 

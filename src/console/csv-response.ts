@@ -1,6 +1,5 @@
 // The downloads of lists as CSV. Each has a link or a form on the page of its list.
-import { csvHeaders, csvPages } from '../http/csv.ts'
-import type { CsvCell } from '../http/csv.ts'
+import { csvHeaders, csvPages, type CsvCell } from '../http/csv.ts'
 import { streamOf, recordExport } from '../privacy/export-file.ts'
 import type { ConsoleContext } from './console-context.ts'
 import { scopeOf } from './middleware/session.ts'

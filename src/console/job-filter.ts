@@ -1,7 +1,6 @@
 // The filters of the list of jobs, as query parameters. Other pages link to the list with them.
 import { z } from 'zod'
-import { JOB_ERROR_CODES, JOB_STATUSES, SUBMITTED_IN_CONSOLE } from '../domain/job.ts'
-import type { Mode } from '../domain/job.ts'
+import { JOB_ERROR_CODES, JOB_STATUSES, SUBMITTED_IN_CONSOLE, type Mode } from '../domain/job.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import { idParameter } from './fields.ts'
 import type { JobSearchFilter } from '../jobs/reports/search.ts'

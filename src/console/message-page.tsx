@@ -1,7 +1,6 @@
 // Short pages that say why a link or a form did not work.
 import type { Child } from 'hono/jsx'
-import { cardPage, guestPage, memberPage } from './components/layout.tsx'
-import type { Anchor } from './components/layout.tsx'
+import { cardPage, guestPage, memberPage, type Anchor } from './components/layout.tsx'
 import type { ConsoleContext } from './console-context.ts'
 
 /** For a link of an email that cannot be used. @param message how long such links are valid */

@@ -1,8 +1,7 @@
 // The addresses of the current organisation's pages, for handlers. In JSX, use Link and PostForm.
 import { consolePath } from '../domain/console-path.ts'
 import type { ConsoleContext } from './console-context.ts'
-import { setNotice } from './form-notices.ts'
-import type { NoticeName } from './form-notices.ts'
+import { setNotice, type NoticeName } from './form-notices.ts'
 
 /** @param page such as `/jobs`; empty for the overview */
 export const pathOf = (c: ConsoleContext, page: string): string =>

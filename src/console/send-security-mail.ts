@@ -1,6 +1,5 @@
 // Informs users by email about changes of how they sign in, in case they did not make them.
-import { securityEmail } from '../mail/security-mail.ts'
-import type { SecurityChange } from '../mail/security-mail.ts'
+import { securityEmail, type SecurityChange } from '../mail/security-mail.ts'
 import { sendEmail } from '../mail/send.ts'
 import { baseUrlOf } from '../http/base-url.ts'
 import type { ConsoleContext } from './console-context.ts'

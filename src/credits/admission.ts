@@ -4,10 +4,14 @@ import type { Mode } from '../domain/job.ts'
 import { createdAtOf, newShardedId, shardOf } from '../platform/ids.ts'
 import type { FailedJobs } from './failed-jobs.ts'
 import type { Admission, Result, Submission } from './rpc.ts'
-import { countIdOf, creditLimitsOf, isReachable } from './snapshot.ts'
-import type { OrganisationSnapshot, SnapshotKey } from './snapshot.ts'
-import { storedBytes } from './storage-allowance.ts'
-import type { StorageAllowance } from './storage-allowance.ts'
+import {
+  countIdOf,
+  creditLimitsOf,
+  isReachable,
+  type OrganisationSnapshot,
+  type SnapshotKey,
+} from './snapshot.ts'
+import { storedBytes, type StorageAllowance } from './storage-allowance.ts'
 import type { OpenStores } from './stores.ts'
 
 export function admitSubmission({

@@ -1,8 +1,7 @@
 // Counts the credits of what has a monthly limit, in calendar months (UTC). A live job counts from its
 // reservation, in the month of its id, until the credit is released. A row of `credit_use` equals the
 // number of these reservations. Without a limit there is no row, so that a job writes no more rows.
-import { isNearLimit } from '../domain/credit-limit.ts'
-import type { CreditLimit } from '../domain/credit-limit.ts'
+import { isNearLimit, type CreditLimit } from '../domain/credit-limit.ts'
 import { monthOf, monthStart } from '../domain/month.ts'
 import { createdAtOf, firstIdSince } from '../platform/ids.ts'
 import { firstRow } from './first-row.ts'

@@ -5,8 +5,7 @@
 // before it are left out. They only move the credit between the balance and the reserved credits.
 import { monthOf, monthStart } from '../domain/month.ts'
 import { firstRow } from './first-row.ts'
-import { ZERO_TOTALS } from './ledger.ts'
-import type { LedgerEntry, Totals } from './ledger.ts'
+import { ZERO_TOTALS, type LedgerEntry, type Totals } from './ledger.ts'
 
 /** The maximum number of entries that one page reads. */
 const MAX_READ = 20_000

@@ -7,11 +7,15 @@
 // A reversal takes back credits of a grant, for a refund or a lost dispute: `granted` is what was granted
 // less what was taken back, and the balance may become negative.
 import { FREE_CREDITS } from '../domain/limits.ts'
-import { CreditUse } from './credit-use.ts'
-import type { Spender } from './credit-use.ts'
+import { CreditUse, type Spender } from './credit-use.ts'
 import { firstRow } from './first-row.ts'
-import { cleanUpLedger, firstOpen, setFirstOpen, oldestReservation } from './ledger-cleanup.ts'
-import type { LedgerStorage } from './ledger-cleanup.ts'
+import {
+  cleanUpLedger,
+  firstOpen,
+  setFirstOpen,
+  oldestReservation,
+  type LedgerStorage,
+} from './ledger-cleanup.ts'
 
 /** The reference of an organisation's first grant. No other grant may use it. */
 export const SIGN_UP_REFERENCE = 'sign-up'

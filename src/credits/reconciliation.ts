@@ -1,8 +1,7 @@
 // Reconciles open reservations with the jobs in D1: a crash may have prevented the insert of a job or
 // the settling of its credit.
 import { inArray } from 'drizzle-orm'
-import { isFinal } from '../domain/job.ts'
-import type { JobStatus } from '../domain/job.ts'
+import { isFinal, type JobStatus } from '../domain/job.ts'
 import { jobs } from '../platform/db/schema.ts'
 import { jobsDatabase } from '../platform/db/shards.ts'
 import { log } from '../platform/log.ts'

@@ -2,11 +2,15 @@
 import type { Caller } from './api-key.ts'
 import { KeyUses } from './key-uses.ts'
 import type { ObjectAlarm } from './object-alarm.ts'
-import { RateWindow } from './rate-window.ts'
-import type { RateLimitState } from './rate-window.ts'
+import { RateWindow, type RateLimitState } from './rate-window.ts'
 import type { Rejection, RequestResult, Result } from './rpc.ts'
-import { isDeleted, isSuspended } from './snapshot.ts'
-import type { OrganisationSnapshot, SnapshotCache, SnapshotKey } from './snapshot.ts'
+import {
+  isDeleted,
+  isSuspended,
+  type OrganisationSnapshot,
+  type SnapshotCache,
+  type SnapshotKey,
+} from './snapshot.ts'
 
 /** The storage key of the rate window. */
 const RATE_WINDOW = 'rate-window'

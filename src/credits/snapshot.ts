@@ -3,8 +3,14 @@
 import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
 import { database } from '../platform/db/database.ts'
 import { isBound, jobsDatabase } from '../platform/db/shards.ts'
-import { apiKeys, organisations, workspaces } from '../platform/db/schema.ts'
-import type { ApiKeyRow, OrganisationRow, WorkspaceRow } from '../platform/db/schema.ts'
+import {
+  apiKeys,
+  organisations,
+  workspaces,
+  type ApiKeyRow,
+  type OrganisationRow,
+  type WorkspaceRow,
+} from '../platform/db/schema.ts'
 import { webhookEndpoints } from '../platform/db/webhook-schema.ts'
 import { DAY_MS } from '../domain/limits.ts'
 import type { CreditLimit } from '../domain/credit-limit.ts'

@@ -1,8 +1,7 @@
 // Scenarios of test mode: an image URL on the host test.invalid (reserved by RFC 6761, so no real image
 // has it) makes the job wait, fail or be withdrawn, or makes the submission return an error.
 import { hostOf } from './host.ts'
-import { JOB_ERROR_CODES } from './job.ts'
-import type { JobErrorCode } from './job.ts'
+import { JOB_ERROR_CODES, type JobErrorCode } from './job.ts'
 
 export const SCENARIO_HOST = 'test.invalid'
 const MAX_SECONDS = 60

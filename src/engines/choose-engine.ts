@@ -9,11 +9,9 @@ import type { Engine } from './engine.ts'
 import { createFal, FalSettings } from './fal.ts'
 import { createFashn, FashnSettings } from './fashn.ts'
 import { createReplicate, ReplicateSettings } from './replicate.ts'
-import { scaleWith } from './scale.ts'
-import type { ScalingImages } from './scale.ts'
+import { scaleWith, type ScalingImages } from './scale.ts'
 import { createVertex, VertexSettings } from './vertex.ts'
-import { createWorkersAi, WorkersAiSettings } from './workers-ai.ts'
-import type { WorkersAi } from './workers-ai.ts'
+import { createWorkersAi, WorkersAiSettings, type WorkersAi } from './workers-ai.ts'
 
 export interface Engines {
   /** The engines of live mode, in the order in which jobs try them. */

@@ -5,8 +5,14 @@ import { BaseUrl } from './engine-base-url.ts'
 import type { Engine, EngineInput } from './engine.ts'
 import { IdHandle, parseHandle, running } from './handle.ts'
 import { fetchOutput } from './output.ts'
-import { callerOf, jobFailure, unavailable } from './provider-api.ts'
-import type { ErrorMapping, ErrorResponse, Explanation } from './provider-api.ts'
+import {
+  callerOf,
+  jobFailure,
+  unavailable,
+  type ErrorMapping,
+  type ErrorResponse,
+  type Explanation,
+} from './provider-api.ts'
 
 export const FashnSettings = z.object({
   FASHN_API_KEY: z.string().min(1),

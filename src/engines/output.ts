@@ -1,7 +1,6 @@
 // Loads a provider's picture. It is downloaded immediately, because its URL expires. The format is
 // detected from its bytes.
-import { JobFailure } from '../domain/failure.ts'
-import type { ProviderWork } from '../domain/failure.ts'
+import { JobFailure, type ProviderWork } from '../domain/failure.ts'
 import { detectFormat, withMetadata } from '@try-on/image-files'
 import { followRedirects, RedirectError } from '../platform/net/follow-redirects.ts'
 import { readLimited } from '../platform/net/read-limited.ts'

@@ -4,8 +4,7 @@ import type { z } from 'zod'
 import type { JobErrorCode } from '../domain/job.ts'
 import { readLimited } from '../platform/net/read-limited.ts'
 import { retryAfterSeconds } from '../platform/net/retry-after.ts'
-import { JobFailure } from '../domain/failure.ts'
-import type { ProviderWork } from '../domain/failure.ts'
+import { JobFailure, type ProviderWork } from '../domain/failure.ts'
 import { parseJson } from './handle.ts'
 
 export interface ProviderCall<Result> {

@@ -6,8 +6,13 @@ import { BaseUrl } from './engine-base-url.ts'
 import type { Engine } from './engine.ts'
 import { IdHandle, parseHandle, running } from './handle.ts'
 import { fetchOutput } from './output.ts'
-import { callerOf, jobFailure, unavailable } from './provider-api.ts'
-import type { ErrorResponse, Explanation } from './provider-api.ts'
+import {
+  callerOf,
+  jobFailure,
+  unavailable,
+  type ErrorResponse,
+  type Explanation,
+} from './provider-api.ts'
 
 export const ReplicateSettings = z.object({
   REPLICATE_API_TOKEN: z.string().min(1),

@@ -6,8 +6,7 @@ import { BaseUrl } from './engine-base-url.ts'
 import type { CheckedImage, Engine } from './engine.ts'
 import { ServiceAccount, createTokenSource } from './google-token.ts'
 import { MAX_OUTPUT_BYTES, decodeOutput } from './output.ts'
-import { callProvider, scrub } from './provider-api.ts'
-import type { ErrorResponse, Explanation } from './provider-api.ts'
+import { callProvider, scrub, type ErrorResponse, type Explanation } from './provider-api.ts'
 import type { Scale } from './scale.ts'
 
 export const VertexSettings = z.object({

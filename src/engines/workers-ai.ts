@@ -1,15 +1,13 @@
 // Cloudflare's models through the `AI` binding, which needs no second account. Calls are synchronous.
 // Only a failed download of a finished picture is repeated by polling, so that it is not paid for twice.
 import { z } from 'zod'
-import { JobFailure } from '../domain/failure.ts'
-import type { ProviderWork } from '../domain/failure.ts'
+import { JobFailure, type ProviderWork } from '../domain/failure.ts'
 import type { JobErrorCode } from '../domain/job.ts'
 import { dimensions, detectFormat } from '@try-on/image-files'
 import type { Engine, EngineInput, Progress } from './engine.ts'
 import { parseHandle } from './handle.ts'
 import { decodeOutput, fetchOutput } from './output.ts'
-import { scrub } from './provider-api.ts'
-import type { ErrorMapping } from './provider-api.ts'
+import { scrub, type ErrorMapping } from './provider-api.ts'
 import type { Scale } from './scale.ts'
 
 const TRY_ON = 'pruna/p-image-try-on'

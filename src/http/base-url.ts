@@ -1,6 +1,5 @@
 // The origin of this service, for links to it.
-import { urlPolicy } from '../platform/net/public-url.ts'
-import type { UrlPolicy } from '../platform/net/public-url.ts'
+import { urlPolicy, type UrlPolicy } from '../platform/net/public-url.ts'
 import { perEnv, settingsOf } from '../platform/settings.ts'
 
 /** The beginning of links in responses, pages and mail: BASE_URL, else the origin of the request. */

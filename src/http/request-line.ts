@@ -1,8 +1,7 @@
 // The log line and the metric of each request: `request`, written once, when its response is ready.
 import type { Context } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import { AppError } from '../domain/errors.ts'
-import type { ErrorCode } from '../domain/errors.ts'
+import { AppError, type ErrorCode } from '../domain/errors.ts'
 import { addLogFields, log, logFields, withLogFields } from '../platform/log.ts'
 import { record } from '../platform/metrics.ts'
 import type { App } from './request-context.ts'

@@ -1,12 +1,14 @@
 // Takes the limits of a budget for the subjects of a request.
 import { createMiddleware } from 'hono/factory'
 import type { Context } from 'hono'
-import { ROUTE_BUDGETS } from '../domain/budgets.ts'
-import type { Limit, Subject } from '../domain/budgets.ts'
+import { ROUTE_BUDGETS, type Limit, type Subject } from '../domain/budgets.ts'
 import { AppError } from '../domain/errors.ts'
 import { TokenBuckets } from '../platform/concurrency/token-buckets.ts'
-import { consumeRateLimit } from '../platform/db/rate-limits.ts'
-import type { RateLimit, RateLimitResult } from '../platform/db/rate-limits.ts'
+import {
+  consumeRateLimit,
+  type RateLimit,
+  type RateLimitResult,
+} from '../platform/db/rate-limits.ts'
 import type { App } from './request-context.ts'
 import { budgetOf } from './route-budgets.ts'
 

@@ -3,8 +3,7 @@ import { z } from 'zod'
 import type { Mode } from '../domain/job.ts'
 import { MAX_URL_LENGTH } from '../domain/limits.ts'
 import { isScenario, scenarioProblem } from '../domain/scenario.ts'
-import { imageUrlProblem, urlProblem } from '../platform/net/public-url.ts'
-import type { UrlPolicy } from '../platform/net/public-url.ts'
+import { imageUrlProblem, urlProblem, type UrlPolicy } from '../platform/net/public-url.ts'
 
 type TryOnBody = ReturnType<typeof createTryOnBody>
 const schemas = new WeakMap<UrlPolicy, Partial<Record<Mode, TryOnBody>>>()

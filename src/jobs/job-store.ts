@@ -1,14 +1,11 @@
 // SQL that inserts, reads and deletes jobs. Lists are in jobs/reports/job-lists; status changes are in jobs/processing/claims
 // and jobs/processing/end.
-import { eq, inArray, sql } from 'drizzle-orm'
-import type { Placeholder } from 'drizzle-orm'
+import { eq, inArray, sql, type Placeholder } from 'drizzle-orm'
 import { preparedQuery } from '../platform/db/prepared-query.ts'
 import { isBound, jobsBinding, jobsDatabase } from '../platform/db/shards.ts'
 import { UNQUEUED_AFTER_MS } from '../platform/db/due.ts'
-import { jobs } from '../platform/db/schema.ts'
-import { webhookEvents } from '../platform/db/webhook-schema.ts'
-import type { JobRow } from '../platform/db/schema.ts'
-import type { WebhookEventRow } from '../platform/db/webhook-schema.ts'
+import { jobs, type JobRow } from '../platform/db/schema.ts'
+import { webhookEvents, type WebhookEventRow } from '../platform/db/webhook-schema.ts'
 import type { JobStatus } from '../domain/job.ts'
 import { eventIdOf } from '../platform/ids.ts'
 import type { Hold } from './processing/hold.ts'

@@ -1,6 +1,5 @@
 // Pictures in R2: outputs, and copies of inputs.
-import { contentTypeOf, IMAGE_FORMATS } from '../domain/image.ts'
-import type { ImageFile, ImageFormat } from '../domain/image.ts'
+import { contentTypeOf, IMAGE_FORMATS, type ImageFile, type ImageFormat } from '../domain/image.ts'
 import { inputKey, outputKey, thumbnailKey } from '../platform/signing/signed-url.ts'
 
 /** R2 deletes at most this many objects in one call. */

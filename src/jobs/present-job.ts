@@ -2,8 +2,7 @@
 // document includes, and the functions that create it.
 import { z } from 'zod'
 import type { JobRow } from '../platform/db/schema.ts'
-import { linksFrom, outputKey } from '../platform/signing/signed-url.ts'
-import type { LinkTo } from '../platform/signing/signed-url.ts'
+import { linksFrom, outputKey, type LinkTo } from '../platform/signing/signed-url.ts'
 import { EVENT_STATUSES } from '../domain/webhook.ts'
 import { isFinal, JOB_ERROR_CODES, JOB_STATUSES, MODES } from '../domain/job.ts'
 import type { ListedRow } from './reports/job-lists.ts'

@@ -1,8 +1,7 @@
 // Queue messages about jobs. Test jobs have a separate queue, so that they do not wait for live jobs.
 import { z } from 'zod'
 import type { JobRow } from '../platform/db/schema.ts'
-import { MODES } from '../domain/job.ts'
-import type { Mode } from '../domain/job.ts'
+import { MODES, type Mode } from '../domain/job.ts'
 import { dueAfter } from '../platform/queues/handle-message.ts'
 
 export const JobMessage = z.object({

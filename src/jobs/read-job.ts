@@ -1,10 +1,7 @@
 // Reads one job, with an optional wait for its end, or a page of a list.
-import { pageOf } from '../domain/page.ts'
-import type { Page } from '../domain/page.ts'
-import { listJobs } from './reports/job-lists.ts'
-import type { ListedRow } from './reports/job-lists.ts'
-import type { JobFilter, JobWithEvent } from './job-store.ts'
-import { findJob } from './job-store.ts'
+import { pageOf, type Page } from '../domain/page.ts'
+import { listJobs, type ListedRow } from './reports/job-lists.ts'
+import { findJob, type JobFilter, type JobWithEvent } from './job-store.ts'
 import { isFinal } from '../domain/job.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { log } from '../platform/log.ts'

@@ -1,11 +1,9 @@
 // Submits a job: admit, insert, queue. The credit is reserved before the row exists. After a crash in
 // between, the Organisation's alarm releases the reservation. A job without one cannot exist.
-import { rejectionOf } from '../domain/scenario.ts'
-import type { ScenarioRejection } from '../domain/scenario.ts'
+import { rejectionOf, type ScenarioRejection } from '../domain/scenario.ts'
 import { log } from '../platform/log.ts'
 import type { Caller } from '../credits/api-key.ts'
-import type { Admission, RequestResult } from '../credits/rpc.ts'
-import { MAX_SUBMISSION_MS } from '../credits/rpc.ts'
+import { MAX_SUBMISSION_MS, type Admission, type RequestResult } from '../credits/rpc.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { sha256 } from '../platform/signing/sha256.ts'
 import { withdrawJob } from './cancel.ts'

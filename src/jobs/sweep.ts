@@ -1,12 +1,15 @@
 // The sweep of jobs, run by cron: requeues unfinished jobs whose message or consumer was lost.
-import { inArray, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { inArray, sql, type SQL } from 'drizzle-orm'
 import type { Database } from '../platform/db/database.ts'
 import { NO_SWEEP, SWEEP_AFTER_DUE_MS, SWEEP_AGAIN_AFTER_MS } from '../platform/db/due.ts'
-import { IS_FINAL, IS_IN_SWEEP_INDEX, IS_UNFINISHED, jobs } from '../platform/db/schema.ts'
-import type { JobRow } from '../platform/db/schema.ts'
-import { MODES } from '../domain/job.ts'
-import type { Mode } from '../domain/job.ts'
+import {
+  IS_FINAL,
+  IS_IN_SWEEP_INDEX,
+  IS_UNFINISHED,
+  jobs,
+  type JobRow,
+} from '../platform/db/schema.ts'
+import { MODES, type Mode } from '../domain/job.ts'
 import { log } from '../platform/log.ts'
 import { sendAll } from '../platform/queues/batches.ts'
 import { sweepShards } from '../platform/queues/sweep-shards.ts'

@@ -1,7 +1,6 @@
 // The emails about payments, plans and the credit balance. Amounts are texts with their currency.
 import type { CreditLimit } from '../domain/credit-limit.ts'
-import { dateOf } from './templates.tsx'
-import type { MemberEmail } from './templates.tsx'
+import { dateOf, type MemberEmail } from './templates.tsx'
 
 /** Sent after each payment. */
 export const receiptEmail =

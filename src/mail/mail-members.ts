@@ -2,16 +2,14 @@
 // and who have not switched it off.
 import { and, eq, inArray, isNull, sql } from 'drizzle-orm'
 import { consolePath } from '../domain/console-path.ts'
-import { rolesFor } from '../domain/notification.ts'
-import type { OrganisationNotification } from '../domain/notification.ts'
+import { rolesFor, type OrganisationNotification } from '../domain/notification.ts'
 import { members, mutedNotifications, users } from '../platform/db/auth-schema.ts'
 import { database } from '../platform/db/database.ts'
 import { organisations } from '../platform/db/schema.ts'
 import { log } from '../platform/log.ts'
 import { settingsOf } from '../platform/settings.ts'
 import { canSendEmail, sendEmail } from './send.ts'
-import { emailFrom } from './templates.tsx'
-import type { MemberEmail } from './templates.tsx'
+import { emailFrom, type MemberEmail } from './templates.tsx'
 
 const TO_OWNERS = 'You receive this email because you are an owner of the organisation.'
 const BECAUSE_OF_ROLE =

@@ -1,6 +1,5 @@
 // The emails about sign-ins and changes of how a user signs in.
-import { dateOf, emailFrom } from './templates.tsx'
-import type { Email } from './templates.tsx'
+import { dateOf, emailFrom, type Email } from './templates.tsx'
 
 const CHANGES = {
   password_changed: [

@@ -1,6 +1,5 @@
 // The API for staff, who have the operator token. docs/operator.md describes its JSON.
-import { Hono } from 'hono'
-import type { Context } from 'hono'
+import { Hono, type Context } from 'hono'
 import { rateLimitOf } from '../billing/plans.ts'
 import { updateOrganisation } from '../billing/update-organisation.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
@@ -35,8 +34,8 @@ import {
   existingOrganisation,
   operatorOnly,
   organisationNotFound,
+  type OperatorApp,
 } from './authenticate-operator.ts'
-import type { OperatorApp } from './authenticate-operator.ts'
 import { billing } from './billing-routes.ts'
 import { presentAuditEntry, presentOrganisation } from './present-operator.ts'
 import {

@@ -12,10 +12,8 @@ import {
 import { FREE_CREDITS, MAX_RETENTION_DAYS, MIN_RETENTION_DAYS } from '../domain/limits.ts'
 import { WITHOUT_CONTROL_CHARACTERS } from '../domain/text.ts'
 import { PageLimit } from '../http/pagination.ts'
-import { isId } from '../platform/ids.ts'
-import type { Prefix } from '../platform/ids.ts'
-import { urlProblem } from '../platform/net/public-url.ts'
-import type { UrlPolicy } from '../platform/net/public-url.ts'
+import { isId, type Prefix } from '../platform/ids.ts'
+import { urlProblem, type UrlPolicy } from '../platform/net/public-url.ts'
 import { SIGN_UP_REFERENCE } from '../credits/ledger.ts'
 
 const MAX_CREDITS = 1_000_000_000

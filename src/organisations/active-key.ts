@@ -1,8 +1,6 @@
 // Which API keys are active: those without a time of revocation, or with one in the future.
-import { sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
-import { apiKeys } from '../platform/db/schema.ts'
-import type { ApiKeyRow } from '../platform/db/schema.ts'
+import { sql, type SQL } from 'drizzle-orm'
+import { apiKeys, type ApiKeyRow } from '../platform/db/schema.ts'
 
 /** An SQL condition: whether a key is active. */
 export const isActiveKey = (): SQL =>

@@ -1,17 +1,19 @@
 // Lists, reads, renames and revokes API keys. Every change refreshes the Organisation, whose snapshot decides which
 // requests are accepted.
-import { and, desc, eq, getTableColumns, gt, isNull, or, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, gt, isNull, or, sql, type SQL } from 'drizzle-orm'
 import { database } from '../platform/db/database.ts'
 import { users } from '../platform/db/auth-schema.ts'
-import { apiKeys } from '../platform/db/schema.ts'
-import type { ApiKeyRow } from '../platform/db/schema.ts'
+import { apiKeys, type ApiKeyRow } from '../platform/db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { revokedKeysSince } from '../credits/snapshot.ts'
 import { auditInsert, auditInsertEach } from './audit-log.ts'
-import { requireOwnerOrSelf, requirePermission, requireUnlimited } from './authorisation.ts'
-import type { OrganisationRequest } from './authorisation.ts'
+import {
+  requireOwnerOrSelf,
+  requirePermission,
+  requireUnlimited,
+  type OrganisationRequest,
+} from './authorisation.ts'
 import { isActive, isActiveKey } from './active-key.ts'
 
 const MAX_LISTED = 200

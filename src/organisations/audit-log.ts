@@ -1,12 +1,10 @@
 // The audit log: who did what in an organisation, and when. Append-only. An entry is written in the
 // same D1 batch as the change that it records, if that change is in the same database, so that both or
 // none are stored. `recorded` is for changes in a jobs database.
-import { and, desc, eq, inArray, lt, or, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt, or, sql, type SQL } from 'drizzle-orm'
 import { database, insertWhere, rowValues } from '../platform/db/database.ts'
 import { members } from '../platform/db/auth-schema.ts'
-import { apiKeys, AUDIT_EMAIL, auditLog } from '../platform/db/schema.ts'
-import type { AuditRow } from '../platform/db/schema.ts'
+import { apiKeys, AUDIT_EMAIL, auditLog, type AuditRow } from '../platform/db/schema.ts'
 import type { Actor, UserActor } from '../domain/actor.ts'
 import { newId } from '../platform/ids.ts'
 

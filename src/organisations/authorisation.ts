@@ -1,14 +1,12 @@
 // What actors may do in an organisation. An actor without the required permission gets `not_found`, as
 // if the organisation did not exist. Operators and the service itself may do everything. An API key may
 // do what a developer may, since the Organisation authenticates it before a use case runs.
-import { and, eq, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { and, eq, sql, type SQL } from 'drizzle-orm'
 import { database } from '../platform/db/database.ts'
 import { members } from '../platform/db/auth-schema.ts'
 import { AppError } from '../domain/errors.ts'
 import type { Actor, UserActor } from '../domain/actor.ts'
-import { permits, rolesWith } from '../domain/role.ts'
-import type { Permission, Role } from '../domain/role.ts'
+import { permits, rolesWith, type Permission, type Role } from '../domain/role.ts'
 
 /** The parameters of every use case that concerns one organisation. */
 export interface OrganisationRequest {

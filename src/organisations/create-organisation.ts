@@ -1,12 +1,17 @@
 // Creates organisations for operators. users/onboarding creates them for users.
-import { auditInsert } from './audit-log.ts'
-import type { AuditEntry } from './audit-log.ts'
+import { auditInsert, type AuditEntry } from './audit-log.ts'
 import { requireOperator } from './authorisation.ts'
 import { database } from '../platform/db/database.ts'
 import { NO_SECRET } from '../platform/db/encryption.ts'
 import { newOrganisationId } from '../platform/db/shards.ts'
-import { apiKeys, organisations, workspaces } from '../platform/db/schema.ts'
-import type { ApiKeyRow, OrganisationRow, WorkspaceRow } from '../platform/db/schema.ts'
+import {
+  apiKeys,
+  organisations,
+  workspaces,
+  type ApiKeyRow,
+  type OrganisationRow,
+  type WorkspaceRow,
+} from '../platform/db/schema.ts'
 import type { Actor } from '../domain/actor.ts'
 import { DEFAULT_RETENTION_DAYS } from '../domain/limits.ts'
 import { newApiKey } from './create-api-key.ts'

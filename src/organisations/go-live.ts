@@ -1,7 +1,6 @@
 // What an organisation has done of the steps from its first test job to production.
 import { eq, sql } from 'drizzle-orm'
-import { requirePermission } from './authorisation.ts'
-import type { OrganisationRequest } from './authorisation.ts'
+import { requirePermission, type OrganisationRequest } from './authorisation.ts'
 import { database } from '../platform/db/database.ts'
 import { jobsDatabase } from '../platform/db/shards.ts'
 import { billingAccounts, payments } from '../platform/db/billing-schema.ts'

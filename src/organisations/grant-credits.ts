@@ -1,13 +1,10 @@
 // Granting credits. The ledger of the Organisation is the source of truth.
 import { and, eq, sql } from 'drizzle-orm'
 import { auditInsert } from './audit-log.ts'
-import { requireOperator } from './authorisation.ts'
-import type { OrganisationRequest } from './authorisation.ts'
-import { auditLog } from '../platform/db/schema.ts'
-import type { OrganisationRow } from '../platform/db/schema.ts'
+import { requireOperator, type OrganisationRequest } from './authorisation.ts'
+import { auditLog, type OrganisationRow } from '../platform/db/schema.ts'
 import { AppError } from '../domain/errors.ts'
-import { SIGN_UP_REFERENCE } from '../credits/ledger.ts'
-import type { Grant } from '../credits/ledger.ts'
+import { SIGN_UP_REFERENCE, type Grant } from '../credits/ledger.ts'
 import { newOrganisationStub, organisationStub } from '../credits/organisation-stub.ts'
 import { findOrganisation } from './organisations.ts'
 

@@ -6,13 +6,10 @@ import type { KeyLimits } from '../domain/key-limits.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { database } from '../platform/db/database.ts'
 import { apiKeys, workspaces } from '../platform/db/schema.ts'
-import { auditInsert, changedDetails } from './audit-log.ts'
-import type { AuditEntry } from './audit-log.ts'
+import { auditInsert, changedDetails, type AuditEntry } from './audit-log.ts'
 import { isActive, isActiveKey } from './active-key.ts'
-import { isKey, readApiKey } from './api-keys.ts'
-import type { KeyRequest } from './api-keys.ts'
-import { requireUnlimited } from './authorisation.ts'
-import type { OrganisationRequest } from './authorisation.ts'
+import { isKey, readApiKey, type KeyRequest } from './api-keys.ts'
+import { requireUnlimited, type OrganisationRequest } from './authorisation.ts'
 
 /** The limits to store. Jobs of test keys cost nothing, so these keys have no limit of credits. */
 export const limitsIn = (

@@ -1,10 +1,8 @@
 // The names of API keys, for lists of what the keys have done.
 import { desc, eq } from 'drizzle-orm'
-import { requirePermission } from './authorisation.ts'
-import type { OrganisationRequest } from './authorisation.ts'
+import { requirePermission, type OrganisationRequest } from './authorisation.ts'
 import { database } from '../platform/db/database.ts'
-import { apiKeys } from '../platform/db/schema.ts'
-import type { ApiKeyRow } from '../platform/db/schema.ts'
+import { apiKeys, type ApiKeyRow } from '../platform/db/schema.ts'
 
 /** The newest keys are named. Revoked keys are included. */
 const MAX_NAMED = 1_000

@@ -1,6 +1,5 @@
 // The members of organisations and their roles. Every organisation has an owner at all times.
-import { and, asc, eq, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { and, asc, eq, sql, type SQL } from 'drizzle-orm'
 import { auditInsert, changedDetails } from './audit-log.ts'
 import {
   accessOf,
@@ -8,14 +7,12 @@ import {
   requireMember,
   requirePermission,
   requireOwnerOrSelf,
+  type OrganisationRequest,
 } from './authorisation.ts'
-import type { OrganisationRequest } from './authorisation.ts'
 import { database } from '../platform/db/database.ts'
-import { members, users } from '../platform/db/auth-schema.ts'
-import type { InvitationRow } from '../platform/db/auth-schema.ts'
+import { members, users, type InvitationRow } from '../platform/db/auth-schema.ts'
 import type { Role } from '../domain/role.ts'
-import { apiKeys, organisations } from '../platform/db/schema.ts'
-import type { OrganisationRow } from '../platform/db/schema.ts'
+import { apiKeys, organisations, type OrganisationRow } from '../platform/db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { checkedLimit, limitText } from './workspace-rights.ts'

@@ -2,8 +2,12 @@
 import { and, asc, eq, gt } from 'drizzle-orm'
 import { requireOperator } from './authorisation.ts'
 import { database } from '../platform/db/database.ts'
-import { organisations, workspaces } from '../platform/db/schema.ts'
-import type { OrganisationRow, WorkspaceRow } from '../platform/db/schema.ts'
+import {
+  organisations,
+  workspaces,
+  type OrganisationRow,
+  type WorkspaceRow,
+} from '../platform/db/schema.ts'
 import type { Actor } from '../domain/actor.ts'
 import { organisationExists } from './organisation-exists.ts'
 

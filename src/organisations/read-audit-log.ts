@@ -1,11 +1,8 @@
 // Reading the audit log, page by page.
 import type { AuditRow } from '../platform/db/schema.ts'
-import { listAuditEntries } from './audit-log.ts'
-import type { AuditFilter } from './audit-log.ts'
-import { pageOf } from '../domain/page.ts'
-import type { Page } from '../domain/page.ts'
-import { requirePermission } from './authorisation.ts'
-import type { OrganisationRequest } from './authorisation.ts'
+import { listAuditEntries, type AuditFilter } from './audit-log.ts'
+import { pageOf, type Page } from '../domain/page.ts'
+import { requirePermission, type OrganisationRequest } from './authorisation.ts'
 
 /**
  * A page of an organisation's audit log, newest first. For owners.

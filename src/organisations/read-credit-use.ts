@@ -1,7 +1,6 @@
 // Reads how much of their monthly limits of credits API keys and workspaces have used.
 import { organisationStub } from '../credits/organisation-stub.ts'
-import { requireMember } from './authorisation.ts'
-import type { OrganisationRequest } from './authorisation.ts'
+import { requireMember, type OrganisationRequest } from './authorisation.ts'
 
 /** An API key or a workspace. */
 interface Limited {

@@ -1,12 +1,10 @@
 // Which workspaces a member may access. Null or undefined: all of them.
-import { and, eq, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { and, eq, sql, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { database, listed } from '../platform/db/database.ts'
 import { jobs, workspaces } from '../platform/db/schema.ts'
 import { AppError } from '../domain/errors.ts'
-import { canBeLimited } from '../domain/role.ts'
-import type { Role } from '../domain/role.ts'
+import { canBeLimited, type Role } from '../domain/role.ts'
 
 export type WorkspaceIds = string[] | null | undefined
 

@@ -1,15 +1,13 @@
 // Workspaces. Every change refreshes the Organisation, whose snapshot contains the active ones.
 import { and, asc, eq, sql } from 'drizzle-orm'
 import { database, insertWhere } from '../platform/db/database.ts'
-import { workspaces } from '../platform/db/schema.ts'
-import type { WorkspaceRow } from '../platform/db/schema.ts'
+import { workspaces, type WorkspaceRow } from '../platform/db/schema.ts'
 import { AppError } from '../domain/errors.ts'
 import type { Actor } from '../domain/actor.ts'
 import { newId } from '../platform/ids.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { auditInsert, changedDetails } from './audit-log.ts'
-import { requireMember, requirePermission } from './authorisation.ts'
-import type { OrganisationRequest } from './authorisation.ts'
+import { requireMember, requirePermission, type OrganisationRequest } from './authorisation.ts'
 import { inWorkspaces } from './workspace-rights.ts'
 import {
   MAX_ACTIVE_WORKSPACES,

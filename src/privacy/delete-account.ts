@@ -1,7 +1,6 @@
 // Schedules and cancels the deletion of a user's account. Organisations with no other member are
 // scheduled together with the account.
-import { and, asc, eq, gt, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { and, asc, eq, gt, sql, type SQL } from 'drizzle-orm'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { sendEmail } from '../mail/send.ts'
 import { accountDeletionEmail } from '../mail/templates.tsx'
@@ -10,8 +9,7 @@ import { graceEnd } from '../organisations/grace-period.ts'
 import { organisationExists } from '../organisations/organisation-exists.ts'
 import { members, sessions, users } from '../platform/db/auth-schema.ts'
 import { database } from '../platform/db/database.ts'
-import { organisations } from '../platform/db/schema.ts'
-import type { OrganisationRow } from '../platform/db/schema.ts'
+import { organisations, type OrganisationRow } from '../platform/db/schema.ts'
 import type { UserRequest } from '../users/users.ts'
 import { suspendScheduled } from './delete-organisation.ts'
 

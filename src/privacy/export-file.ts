@@ -1,9 +1,7 @@
 // Files that members export: streams a JSON document while it is created, so that only one page is in memory, and
 // records exports of lists, other than that of jobs, which has its filter.
-import { auditInsert } from '../organisations/audit-log.ts'
-import type { AuditEntry } from '../organisations/audit-log.ts'
-import { requireMember } from '../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import { auditInsert, type AuditEntry } from '../organisations/audit-log.ts'
+import { requireMember, type OrganisationRequest } from '../organisations/authorisation.ts'
 import { log } from '../platform/log.ts'
 
 /** Streams the parts of a document. Creates each part when the reader pulls it. */

@@ -2,10 +2,8 @@
 import { auditInsert } from '../organisations/audit-log.ts'
 import { SUBMITTED_IN_CONSOLE } from '../domain/job.ts'
 import { creditCost } from '../jobs/present-job.ts'
-import { searchOf } from '../jobs/reports/read-list.ts'
-import type { ListRequest } from '../jobs/reports/read-list.ts'
-import { SCAN_LIMIT, searchJobs } from '../jobs/reports/search.ts'
-import type { FoundJob, JobSearch } from '../jobs/reports/search.ts'
+import { searchOf, type ListRequest } from '../jobs/reports/read-list.ts'
+import { SCAN_LIMIT, searchJobs, type FoundJob, type JobSearch } from '../jobs/reports/search.ts'
 import { listKeyNames } from '../organisations/key-names.ts'
 import { listWorkspaces } from '../organisations/workspaces.ts'
 

@@ -1,9 +1,7 @@
 // Deletes rows by age: a table of what is deleted. Every statement reads and deletes a bounded number of rows by a primary key or an
 // index, and can be repeated. The jobs of an organisation are in job-retention.
-import { and, eq, gte, inArray, lt, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
-import { getTableConfig } from 'drizzle-orm/sqlite-core'
-import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { and, eq, gte, inArray, lt, sql, type SQL } from 'drizzle-orm'
+import { getTableConfig, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { PAYMENT_PROVIDERS } from '../domain/billing.ts'
 import { DAY_MS, RETENTION_DAYS } from '../domain/limits.ts'
 import {
@@ -15,14 +13,12 @@ import {
   verifications,
 } from '../platform/db/auth-schema.ts'
 import { paymentEvents, payments, sandboxPayments } from '../platform/db/billing-schema.ts'
-import { database } from '../platform/db/database.ts'
-import type { Database } from '../platform/db/database.ts'
+import { database, type Database } from '../platform/db/database.ts'
 import { apiKeys, auditLog } from '../platform/db/schema.ts'
 import { forEachShard } from '../platform/db/shards.ts'
 import { jobStatistics, jobStatisticsDays } from '../platform/db/statistics-schema.ts'
 import { failingReceivers, webhookAttempts, webhookEvents } from '../platform/db/webhook-schema.ts'
-import { firstIdSince } from '../platform/ids.ts'
-import type { Prefix } from '../platform/ids.ts'
+import { firstIdSince, type Prefix } from '../platform/ids.ts'
 
 /** The maximum number of rows that one statement deletes. */
 const BATCH = 500

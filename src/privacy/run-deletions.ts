@@ -1,8 +1,7 @@
 // Deletes the data of organisations and accounts whose grace period is over, a bounded amount in each
 // run. Every step can be repeated and the row itself is deleted last, so the next run continues after a
 // crash.
-import { eq, inArray, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { eq, inArray, sql, type SQL } from 'drizzle-orm'
 import { closeBilling } from '../billing/billing-account.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { SYSTEM } from '../domain/actor.ts'
@@ -31,8 +30,8 @@ import {
   closedOrganisations,
   organisations,
   workspaces,
+  type OrganisationRow,
 } from '../platform/db/schema.ts'
-import type { OrganisationRow } from '../platform/db/schema.ts'
 import { jobsDatabase } from '../platform/db/shards.ts'
 import {
   failingReceivers,

@@ -4,8 +4,7 @@ import { UPLOAD_GRACE_MS, UPLOAD_TTL_SECONDS } from '../domain/limits.ts'
 import { firstIdSince } from '../platform/ids.ts'
 import { log } from '../platform/log.ts'
 import { purgeOrganisations } from './job-retention.ts'
-import { cutoff, ROW_STEPS, SLICES } from './retention-store.ts'
-import type { Step } from './retention-store.ts'
+import { cutoff, ROW_STEPS, SLICES, type Step } from './retention-store.ts'
 
 /** The maximum number of R2 list calls per run, each with up to 1,000 objects. */
 const LISTS_PER_RUN = 5

@@ -7,13 +7,10 @@ import { newId } from '../platform/ids.ts'
 import { hashToken } from '../platform/signing/token.ts'
 import type { UserActor } from '../domain/actor.ts'
 import { auditInsert } from '../organisations/audit-log.ts'
-import { findInvitation } from '../organisations/invitations.ts'
-import type { OpenInvitation } from '../organisations/invitations.ts'
-import { hashPassword, replacePassword } from './passwords.ts'
-import type { PasswordByLink } from './passwords.ts'
+import { findInvitation, type OpenInvitation } from '../organisations/invitations.ts'
+import { hashPassword, replacePassword, type PasswordByLink } from './passwords.ts'
 import { limitText } from '../organisations/workspace-rights.ts'
-import { findUserByEmail } from './users.ts'
-import type { UserRequest } from './users.ts'
+import { findUserByEmail, type UserRequest } from './users.ts'
 
 /**
  * Makes the signed-in user a member.

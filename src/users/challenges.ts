@@ -1,9 +1,7 @@
 // What a user must confirm within minutes (table challenges). A challenge is found by a random token,
 // of which only the hash is stored, and works once.
-import { and, eq, gt, lt, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
-import { challenges } from '../platform/db/auth-schema.ts'
-import type { CHALLENGE_KINDS } from '../platform/db/auth-schema.ts'
+import { and, eq, gt, lt, sql, type SQL } from 'drizzle-orm'
+import { challenges, type CHALLENGE_KINDS } from '../platform/db/auth-schema.ts'
 import { database } from '../platform/db/database.ts'
 import { hashToken, randomToken } from '../platform/signing/token.ts'
 

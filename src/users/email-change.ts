@@ -8,8 +8,7 @@ import { sessions, users, verifications } from '../platform/db/auth-schema.ts'
 import { database } from '../platform/db/database.ts'
 import { settingsOf } from '../platform/settings.ts'
 import { challengeExists, createChallenge, deleteChallenges, findChallenge } from './challenges.ts'
-import { findUserByEmail } from './users.ts'
-import type { UserRequest } from './users.ts'
+import { findUserByEmail, type UserRequest } from './users.ts'
 
 const LINK_SECONDS = 60 * 60
 

@@ -4,8 +4,7 @@ import { auditInsert } from '../organisations/audit-log.ts'
 import { members, mutedNotifications } from '../platform/db/auth-schema.ts'
 import { database } from '../platform/db/database.ts'
 import { organisations } from '../platform/db/schema.ts'
-import { notificationsFor } from '../domain/notification.ts'
-import type { NotificationKind } from '../domain/notification.ts'
+import { notificationsFor, type NotificationKind } from '../domain/notification.ts'
 import type { UserRequest } from './users.ts'
 
 export interface NotificationPreference {

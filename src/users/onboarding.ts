@@ -15,8 +15,7 @@ import {
   organisationLimitReached,
 } from '../organisations/organisation-limits.ts'
 import { workspaceRow } from '../organisations/workspaces.ts'
-import { members, onboardings } from '../platform/db/auth-schema.ts'
-import type { OnboardingRow } from '../platform/db/auth-schema.ts'
+import { members, onboardings, type OnboardingRow } from '../platform/db/auth-schema.ts'
 import { database } from '../platform/db/database.ts'
 import { newOrganisationId } from '../platform/db/shards.ts'
 import type { UserRequest } from './users.ts'

@@ -2,8 +2,7 @@
 // Each change is one D1 batch that replaces the password, marks the address as verified, ends all
 // sessions and deletes all reset tokens. This also ends any access that another person has to the
 // account. Two-factor authentication and passkeys remain.
-import { and, eq, exists, gt, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { and, eq, exists, gt, sql, type SQL } from 'drizzle-orm'
 import { errors, jwtVerify } from 'jose'
 import type { UserActor } from '../domain/actor.ts'
 import { auditInsertForUser } from '../organisations/audit-log.ts'
@@ -11,8 +10,7 @@ import { logins, sessions, users, verifications } from '../platform/db/auth-sche
 import { database } from '../platform/db/database.ts'
 import { authOf, authSecretOf } from './auth.ts'
 import { deleteChallenges } from './challenges.ts'
-import { findUserByEmail } from './users.ts'
-import type { User, UserRequest } from './users.ts'
+import { findUserByEmail, type User, type UserRequest } from './users.ts'
 
 export type CredentialCheck =
   | { result: 'incorrect' }

@@ -2,8 +2,7 @@
 // `users.two_factor_enabled_at` says whether a sign-in with the password requires a code. A secret
 // without it is a set-up that was not confirmed. Stored secrets are encrypted again after a change of
 // ENCRYPTION_KEY, a limited number in each cron run, like those of webhooks/endpoints/reencrypt-secrets.
-import { and, asc, eq, isNotNull, isNull, like, lt, not, or, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, isNull, like, lt, not, or, sql, type SQL } from 'drizzle-orm'
 import { auditInsertForUser } from '../organisations/audit-log.ts'
 import { recoveryCodes, totpSecrets, users } from '../platform/db/auth-schema.ts'
 import { database, IF_CHANGED } from '../platform/db/database.ts'

@@ -1,6 +1,5 @@
 // Users outside better-auth, which owns the table.
-import { eq } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { eq, type SQL } from 'drizzle-orm'
 import type { UserActor } from '../domain/actor.ts'
 import { auditInsertForUser } from '../organisations/audit-log.ts'
 import { users } from '../platform/db/auth-schema.ts'

@@ -1,12 +1,14 @@
 // The SQL that reads webhook events and attempts of an organisation.
-import { jobInWorkspaces } from '../organisations/workspace-rights.ts'
-import type { WorkspaceIds } from '../organisations/workspace-rights.ts'
-import { and, between, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { jobInWorkspaces, type WorkspaceIds } from '../organisations/workspace-rights.ts'
+import { and, between, desc, eq, getTableColumns, lt, sql, type SQL } from 'drizzle-orm'
 import { jobsDatabase } from '../platform/db/shards.ts'
 import { jobs } from '../platform/db/schema.ts'
-import { webhookAttempts, webhookEvents } from '../platform/db/webhook-schema.ts'
-import type { WebhookAttemptRow, WebhookEventRow } from '../platform/db/webhook-schema.ts'
+import {
+  webhookAttempts,
+  webhookEvents,
+  type WebhookAttemptRow,
+  type WebhookEventRow,
+} from '../platform/db/webhook-schema.ts'
 import type { Mode } from '../domain/job.ts'
 import type { RequestSource } from './delivery/request.ts'
 import { missingEndpointOf } from './endpoints/default-endpoint.ts'

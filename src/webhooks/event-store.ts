@@ -4,17 +4,17 @@ import { and, eq, inArray, lt, lte, sql } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { SYSTEM } from '../domain/actor.ts'
 import { auditInsert, recorded } from '../organisations/audit-log.ts'
-import { rowValues } from '../platform/db/database.ts'
-import type { Database } from '../platform/db/database.ts'
+import { rowValues, type Database } from '../platform/db/database.ts'
 import { jobsDatabase } from '../platform/db/shards.ts'
 import { dueFrom } from '../platform/db/due.ts'
-import { jobs } from '../platform/db/schema.ts'
-import { failingReceivers, webhookAttempts, webhookEvents } from '../platform/db/webhook-schema.ts'
-import type { JobRow } from '../platform/db/schema.ts'
-import type {
-  EndpointRow,
-  WebhookAttemptRow,
-  WebhookEventRow,
+import { jobs, type JobRow } from '../platform/db/schema.ts'
+import {
+  failingReceivers,
+  webhookAttempts,
+  webhookEvents,
+  type EndpointRow,
+  type WebhookAttemptRow,
+  type WebhookEventRow,
 } from '../platform/db/webhook-schema.ts'
 import { missingEndpointOf } from './endpoints/default-endpoint.ts'
 import { selectEndpointOf } from './endpoints/endpoint-store.ts'
@@ -26,8 +26,8 @@ import {
   receiverOf,
   removeReceiver,
   updateOrigin,
+  type Receiver,
 } from './endpoints/failing-receiver-store.ts'
-import type { Receiver } from './endpoints/failing-receiver-store.ts'
 
 /** The maximum number of stored attempts per event, more than the default schedule has. */
 const STORED_ATTEMPTS = 10

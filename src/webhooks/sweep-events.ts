@@ -2,8 +2,7 @@
 import { and, inArray, lte, sql } from 'drizzle-orm'
 import type { Database } from '../platform/db/database.ts'
 import { SWEEP_AGAIN_AFTER_MS } from '../platform/db/due.ts'
-import { webhookEvents } from '../platform/db/webhook-schema.ts'
-import type { WebhookEventRow } from '../platform/db/webhook-schema.ts'
+import { webhookEvents, type WebhookEventRow } from '../platform/db/webhook-schema.ts'
 import { sendAll } from '../platform/queues/batches.ts'
 import { sweepShards } from '../platform/queues/sweep-shards.ts'
 

@@ -6,8 +6,7 @@ import type { EventType } from '../domain/webhook.ts'
 import type { Admission, RequestResult } from '../credits/rpc.ts'
 import { cancelJob } from '../jobs/cancel.ts'
 import { submitJob } from '../jobs/submit.ts'
-import { readEndpoint } from './endpoints/endpoints.ts'
-import type { EndpointRequest } from './endpoints/endpoints.ts'
+import { readEndpoint, type EndpointRequest } from './endpoints/endpoints.ts'
 
 /** The refunded job is cancelled while it is held pending. */
 const PATHS: Record<EventType, string> = {

@@ -1,7 +1,10 @@
 // Counts of an organisation's webhook events for the overview.
 import { and, count, desc, eq, gte, sql } from 'drizzle-orm'
-import { requirePermission, selectedWorkspaces } from '../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../organisations/authorisation.ts'
+import {
+  requirePermission,
+  selectedWorkspaces,
+  type OrganisationRequest,
+} from '../organisations/authorisation.ts'
 import { inWorkspaces } from '../organisations/workspace-rights.ts'
 import { jobs } from '../platform/db/schema.ts'
 import { jobsDatabase } from '../platform/db/shards.ts'

@@ -12,10 +12,14 @@ import { Organisation } from '../../src/organisation-object.ts'
 import { deliverEvent } from '../../src/webhooks/delivery/deliver.ts'
 import { postUpload, upload } from '../support/upload.ts'
 import { eventsIn, newEndpoint } from '../support/webhooks.ts'
-import { finished, IMAGES, newOrganisation, submit } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
-import { onTrip, spyBatch, spyPrepare } from '../support/jobs-database.ts'
-import type { Batch } from '../support/jobs-database.ts'
+import {
+  finished,
+  IMAGES,
+  newOrganisation,
+  submit,
+  type TestOrganisation,
+} from '../support/world.ts'
+import { onTrip, spyBatch, spyPrepare, type Batch } from '../support/jobs-database.ts'
 
 let shop: TestOrganisation
 

@@ -14,8 +14,8 @@ import {
   newOrganisation,
   readJob,
   submit,
+  type TestOrganisation,
 } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
 
 describe('GET /v1/jobs/{jobId}', () => {
   it('returns all fields of a completed test job', async () => {

@@ -2,8 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { errorOf } from '../support/client.ts'
 import { count } from '../support/retention.ts'
-import { IMAGES, newOrganisation, operator } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import { IMAGES, newOrganisation, operator, type TestOrganisation } from '../support/world.ts'
 
 const scenario = (path: string) => `https://test.invalid/${path}`
 

@@ -12,8 +12,8 @@ import {
   operator,
   readJob,
   submit,
+  type TestOrganisation,
 } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
 import { spyPrepare } from '../support/jobs-database.ts'
 
 describe('202', () => {

@@ -8,15 +8,12 @@ import { hashKey } from '../../src/credits/api-key.ts'
 import { processJob } from '../../src/jobs/processing/process.ts'
 import { deliverEvent } from '../../src/webhooks/delivery/deliver.ts'
 import { exhaust } from '../support/browser.ts'
-import { codeOf, errorOf } from '../support/client.ts'
-import type { Client } from '../support/client.ts'
+import { codeOf, errorOf, type Client } from '../support/client.ts'
 import { jobsDb } from '../support/jobs-database.ts'
 import { endedJob, fakeClock } from '../support/retention.ts'
-import { fakeUpstream } from '../support/upstream.ts'
-import type { SeenRequest } from '../support/upstream.ts'
+import { fakeUpstream, type SeenRequest } from '../support/upstream.ts'
 import { eventsIn, newEndpoint } from '../support/webhooks.ts'
-import { newOrganisation, operator, submit } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import { newOrganisation, operator, submit, type TestOrganisation } from '../support/world.ts'
 
 const upstream = fakeUpstream()
 fakeClock()

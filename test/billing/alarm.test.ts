@@ -13,15 +13,13 @@ import {
   rowOf,
   runDueAlarm,
   setAutoReload,
+  type BilledShop,
 } from '../support/billed-shop.ts'
-import type { BilledShop } from '../support/billed-shop.ts'
 import { baseUrl } from '../support/billing.ts'
 import { buyPack } from '../../src/billing/buy-pack.ts'
-import { fakePayments } from '../support/fake-payment-provider.ts'
-import type { FakePaymentProvider } from '../support/fake-payment-provider.ts'
+import { fakePayments, type FakePaymentProvider } from '../support/fake-payment-provider.ts'
 import { DAY_MS, fakeClock, HOUR_MS, pass, runAlarm } from '../support/retention.ts'
-import { ledgerOf, newOrganisation, operator } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import { ledgerOf, newOrganisation, operator, type TestOrganisation } from '../support/world.ts'
 import { jobsDb, spyPrepare } from '../support/jobs-database.ts'
 
 const MINUTE_MS = 60_000

@@ -3,8 +3,7 @@ import { evictDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { interceptObject } from '../faults/bindings.ts'
-import { FaultInjector, Invocation } from '../faults/fault-injector.ts'
-import type { Fault } from '../faults/fault-injector.ts'
+import { FaultInjector, Invocation, type Fault } from '../faults/fault-injector.ts'
 import { chosen } from '../faults/test-faults.ts'
 import {
   alarmAt,
@@ -15,8 +14,8 @@ import {
   rowOf,
   runDueAlarm,
   setAutoReload,
+  type BilledShop,
 } from '../support/billed-shop.ts'
-import type { BilledShop } from '../support/billed-shop.ts'
 import { fakePayments } from '../support/fake-payment-provider.ts'
 import { violationsOf } from '../support/facts.ts'
 import { dropMessages } from '../support/live-job.ts'

@@ -13,8 +13,8 @@ import {
   reserve,
   rowOf,
   setAutoReload,
+  type BilledShop,
 } from '../support/billed-shop.ts'
-import type { BilledShop } from '../support/billed-shop.ts'
 import { newUser } from '../support/billing.ts'
 import { fakePayments } from '../support/fake-payment-provider.ts'
 import { runAlarm } from '../support/retention.ts'

@@ -13,10 +13,9 @@ import {
   rowOf,
   runDueAlarm,
   setAutoReload,
+  type BilledShop,
 } from '../support/billed-shop.ts'
-import type { BilledShop } from '../support/billed-shop.ts'
-import { fakePayments } from '../support/fake-payment-provider.ts'
-import type { FakePaymentProvider } from '../support/fake-payment-provider.ts'
+import { fakePayments, type FakePaymentProvider } from '../support/fake-payment-provider.ts'
 import { DAY_MS, fakeClock, HOUR_MS, pass } from '../support/retention.ts'
 import { ledgerOf, operator } from '../support/world.ts'
 

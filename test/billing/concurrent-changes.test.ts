@@ -15,8 +15,7 @@ import {
   organisationOf,
   shopOnPlan,
 } from '../support/billing.ts'
-import { fakePayments } from '../support/fake-payment-provider.ts'
-import type { FakePaymentProvider } from '../support/fake-payment-provider.ts'
+import { fakePayments, type FakePaymentProvider } from '../support/fake-payment-provider.ts'
 
 let provider: FakePaymentProvider
 beforeEach(() => void (provider = fakePayments()))

@@ -5,8 +5,7 @@ import { catchUpEvents, receiveEvent } from '../../src/billing/receive-event.ts'
 import { findPayment } from '../../src/billing/payments.ts'
 import { balanceOf, deliver, newShop, passTime, shopOnPlan, startPack } from '../support/billing.ts'
 import { passTime as passGracePeriod, PAST_GRACE_MS, runCron } from '../support/deletion.ts'
-import { fakePayments } from '../support/fake-payment-provider.ts'
-import type { FakePaymentProvider } from '../support/fake-payment-provider.ts'
+import { fakePayments, type FakePaymentProvider } from '../support/fake-payment-provider.ts'
 import { operator } from '../support/world.ts'
 
 const HOUR_MS = 60 * 60_000

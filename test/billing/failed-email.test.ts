@@ -6,8 +6,7 @@ import { findPayment } from '../../src/billing/payments.ts'
 import { syncSubscription } from '../../src/billing/subscription.ts'
 import * as mail from '../../src/mail/send.ts'
 import { accountOf, deliver, newShop, passTime, shopOnPlan, startPack } from '../support/billing.ts'
-import { fakePayments } from '../support/fake-payment-provider.ts'
-import type { FakePaymentProvider } from '../support/fake-payment-provider.ts'
+import { fakePayments, type FakePaymentProvider } from '../support/fake-payment-provider.ts'
 
 let provider: FakePaymentProvider
 beforeEach(() => {

@@ -2,14 +2,18 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { billedShop, mailsTo, reserve, runDueAlarm } from '../support/billed-shop.ts'
-import type { BilledShop } from '../support/billed-shop.ts'
+import {
+  billedShop,
+  mailsTo,
+  reserve,
+  runDueAlarm,
+  type BilledShop,
+} from '../support/billed-shop.ts'
 import { updatePreferences } from '../../src/users/notification-preferences.ts'
 import { newUser } from '../support/billing.ts'
 import { fakePayments } from '../support/fake-payment-provider.ts'
 import { DAY_MS, fakeClock, pass } from '../support/retention.ts'
-import { newOrganisation } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import { newOrganisation, type TestOrganisation } from '../support/world.ts'
 
 fakeClock()
 beforeEach(() => {

@@ -19,10 +19,9 @@ import {
   newUser,
   passTime,
   startPack,
+  type Shop,
 } from '../support/billing.ts'
-import type { Shop } from '../support/billing.ts'
-import { fakePayments } from '../support/fake-payment-provider.ts'
-import type { FakePaymentProvider } from '../support/fake-payment-provider.ts'
+import { fakePayments, type FakePaymentProvider } from '../support/fake-payment-provider.ts'
 import { operator } from '../support/world.ts'
 
 let provider: FakePaymentProvider

@@ -20,11 +20,10 @@ import {
   passTime,
   setPlan,
   shopOnPlan,
+  type Shop,
 } from '../support/billing.ts'
-import type { Shop } from '../support/billing.ts'
-import { fakePayments } from '../support/fake-payment-provider.ts'
+import { fakePayments, type FakePaymentProvider } from '../support/fake-payment-provider.ts'
 import { PERIOD_MS } from '../support/fake-subscriptions.ts'
-import type { FakePaymentProvider } from '../support/fake-payment-provider.ts'
 
 const GROWTH = { plan: 'growth', amount: 4_900, currency: 'USD' }
 

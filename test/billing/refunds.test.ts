@@ -5,8 +5,7 @@ import { findPayment } from '../../src/billing/payments.ts'
 import { refundPayment } from '../../src/billing/refund-payment.ts'
 import { creditsReversed } from '../../src/billing/settle-payment.ts'
 import { balanceOf, deliver, newShop, paidPack, startPack } from '../support/billing.ts'
-import { fakePayments } from '../support/fake-payment-provider.ts'
-import type { FakePaymentProvider } from '../support/fake-payment-provider.ts'
+import { fakePayments, type FakePaymentProvider } from '../support/fake-payment-provider.ts'
 
 let provider: FakePaymentProvider
 beforeEach(() => void (provider = fakePayments()))

@@ -17,9 +17,8 @@ import {
   setPlan,
   shopOnPlan,
 } from '../support/billing.ts'
-import { fakePayments } from '../support/fake-payment-provider.ts'
+import { fakePayments, type FakePaymentProvider } from '../support/fake-payment-provider.ts'
 import { PERIOD_MS } from '../support/fake-subscriptions.ts'
-import type { FakePaymentProvider } from '../support/fake-payment-provider.ts'
 
 let provider: FakePaymentProvider
 beforeEach(() => {

@@ -14,8 +14,8 @@ import {
   PHONE,
   startConsole,
   TABLET,
+  type Console,
 } from './support/console.ts'
-import type { Console } from './support/console.ts'
 
 const ACCOUNT = '/console/account'
 /** With SHOTS=1, screenshots are written there. */

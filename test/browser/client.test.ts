@@ -5,12 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { build } from 'esbuild'
-import { chromium } from 'playwright-core'
-import type { Browser, Page } from 'playwright-core'
+import { chromium, type Browser, type Page } from 'playwright-core'
 import { chromiumPath } from '../../scripts/chromium.ts'
 import { ROOT } from '../../scripts/wrangler.ts'
-import { startService } from '../node/support/service.ts'
-import type { NewOrganisation, Service } from '../node/support/service.ts'
+import { startService, type NewOrganisation, type Service } from '../node/support/service.ts'
 
 let service: Service
 let shop: NewOrganisation

@@ -13,9 +13,9 @@ import {
   PASSWORD,
   PHONE,
   startConsole,
+  type Console,
 } from './support/console.ts'
 import { assertAccessible, findOverflows } from './support/checks.ts'
-import type { Console } from './support/console.ts'
 
 let site: Console
 /** The window of a user who has completed onboarding, shared by tests that do not affect each other. */

@@ -5,8 +5,7 @@ import { after, before, describe, it } from 'node:test'
 import type { BrowserContextOptions, Page } from 'playwright-core'
 import { SECTIONS, pathOf } from '../../docs/.vitepress/navigation.ts'
 import { findAxeViolations } from './support/checks.ts'
-import { DESKTOP, onboard, PHONE, startConsole } from './support/console.ts'
-import type { Console } from './support/console.ts'
+import { DESKTOP, onboard, PHONE, startConsole, type Console } from './support/console.ts'
 
 const PAGES = SECTIONS.flatMap(({ slugs }) => slugs).map(pathOf)
 const GUIDES = PAGES.filter((path) => path !== '/docs/api')

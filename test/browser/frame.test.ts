@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { onboard, PHONE, startConsole } from './support/console.ts'
-import type { Console } from './support/console.ts'
+import { onboard, PHONE, startConsole, type Console } from './support/console.ts'
 
 let site: Console
 

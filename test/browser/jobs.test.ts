@@ -3,8 +3,7 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { findAxeViolations, findOverflows } from './support/checks.ts'
-import { DESKTOP, onboard, PHONE, startConsole, TABLET } from './support/console.ts'
-import type { Console } from './support/console.ts'
+import { DESKTOP, onboard, PHONE, startConsole, TABLET, type Console } from './support/console.ts'
 
 let site: Console
 let page: Page

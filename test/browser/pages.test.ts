@@ -15,8 +15,8 @@ import {
   PHONE,
   startConsole,
   TABLET,
+  type Console,
 } from './support/console.ts'
-import type { Console } from './support/console.ts'
 import { shoot } from './support/shoot.ts'
 import { GUEST_PAGES, ORGANISATION_PAGES, USER_PAGES } from './support/pages.ts'
 

@@ -3,9 +3,8 @@ import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
-import { DESKTOP, onboard, PHONE, startConsole, TABLET } from './support/console.ts'
+import { DESKTOP, onboard, PHONE, startConsole, TABLET, type Console } from './support/console.ts'
 import { findAxeViolations, findOverflows } from './support/checks.ts'
-import type { Console } from './support/console.ts'
 
 /** A live job takes seconds of CPU time, and more on a busy machine. */
 const LIVE_JOB_MS = 120_000

@@ -4,8 +4,15 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { assertAccessible, findOverflows } from './support/checks.ts'
-import { newAddress, onboard, openMail, PASSWORD, PHONE, startConsole } from './support/console.ts'
-import type { Console } from './support/console.ts'
+import {
+  newAddress,
+  onboard,
+  openMail,
+  PASSWORD,
+  PHONE,
+  startConsole,
+  type Console,
+} from './support/console.ts'
 
 let site: Console
 let owner: Page

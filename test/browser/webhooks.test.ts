@@ -1,13 +1,11 @@
 // Webhooks in the console: endpoints, deliveries and events, in Chromium.
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
-import type { Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, it } from 'node:test'
 import type { Page } from 'playwright-core'
 import { findAxeViolations, findOverflows } from './support/checks.ts'
-import { DESKTOP, onboard, PHONE, startConsole, TABLET } from './support/console.ts'
-import type { Console } from './support/console.ts'
+import { DESKTOP, onboard, PHONE, startConsole, TABLET, type Console } from './support/console.ts'
 import { shoot } from './support/shoot.ts'
 
 let site: Console

@@ -12,8 +12,8 @@ import {
   PASSWORD,
   signUp,
   userIdOf,
+  type Browser,
 } from '../support/browser.ts'
-import type { Browser } from '../support/browser.ts'
 import { DAY_MS, PAST_GRACE_MS, passTime, runCron } from '../support/deletion.ts'
 import { cellsWith } from '../support/traces.ts'
 

@@ -1,8 +1,7 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/platform/ids.ts'
-import { createKey, newOwner, PASSWORD } from '../support/browser.ts'
-import type { Browser } from '../support/browser.ts'
+import { createKey, newOwner, PASSWORD, type Browser } from '../support/browser.ts'
 import { clientOf, codeOf } from '../support/client.ts'
 
 const LIST = '/console/settings/api-keys'

@@ -3,8 +3,14 @@ import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { newId } from '../../src/platform/ids.ts'
 import { clientOf, codeOf } from '../support/client.ts'
-import { createKey, newAddress, newOwner, newMember, userIdOf } from '../support/browser.ts'
-import type { Browser } from '../support/browser.ts'
+import {
+  createKey,
+  newAddress,
+  newOwner,
+  newMember,
+  userIdOf,
+  type Browser,
+} from '../support/browser.ts'
 import { failJobQueues, newOrganisation, operator, submit } from '../support/world.ts'
 
 interface Entry {

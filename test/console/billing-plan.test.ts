@@ -10,8 +10,7 @@ import {
   paymentIdsOf,
   setPaymentProvider,
 } from '../support/billing-page.ts'
-import { newOwner, PASSWORD } from '../support/browser.ts'
-import type { Owner } from '../support/browser.ts'
+import { newOwner, PASSWORD, type Owner } from '../support/browser.ts'
 import { fakePayments } from '../support/fake-payment-provider.ts'
 
 beforeEach(() => setPaymentProvider('sandbox'))

@@ -1,7 +1,13 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { createKey, newBrowser, newMember, newOwner, tryOn } from '../support/browser.ts'
-import type { Browser } from '../support/browser.ts'
+import {
+  createKey,
+  newBrowser,
+  newMember,
+  newOwner,
+  tryOn,
+  type Browser,
+} from '../support/browser.ts'
 import { clientOf } from '../support/client.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { finished } from '../support/world.ts'

@@ -2,8 +2,14 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it } from 'vitest'
 import { newId } from '../../src/platform/ids.ts'
-import { newBrowser, newMember, newOwner, totalsOf, userIdOf } from '../support/browser.ts'
-import type { Browser } from '../support/browser.ts'
+import {
+  newBrowser,
+  newMember,
+  newOwner,
+  totalsOf,
+  userIdOf,
+  type Browser,
+} from '../support/browser.ts'
 import { insertJob, insertObjects } from '../support/objects.ts'
 
 const NEW = '/console/onboarding/new'

@@ -13,8 +13,8 @@ import {
   newBrowser,
   PASSWORD,
   tryOn,
+  type Browser,
 } from '../support/browser.ts'
-import type { Browser } from '../support/browser.ts'
 import { DELAYED, IMAGES, operator, readJob, submit } from '../support/world.ts'
 
 const upstream = fakeUpstream()

@@ -12,8 +12,9 @@ import {
   signUp,
   tryOn,
   userIdOf,
+  type Owner,
+  type Browser,
 } from '../support/browser.ts'
-import type { Owner, Browser } from '../support/browser.ts'
 import { failJobQueues } from '../support/world.ts'
 
 const invite = (browser: Browser, email: string, role = 'developer') =>

@@ -3,8 +3,14 @@ import { env } from 'cloudflare:workers'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { base32, codeAt, stepOf } from '../../src/users/totp.ts'
 import { decryptTotpSecret } from '../../src/users/two-factor.ts'
-import { latestToken, newBrowser, newOwner, PASSWORD, userIdOf } from '../support/browser.ts'
-import type { Browser } from '../support/browser.ts'
+import {
+  latestToken,
+  newBrowser,
+  newOwner,
+  PASSWORD,
+  userIdOf,
+  type Browser,
+} from '../support/browser.ts'
 import { passTime } from '../support/deletion.ts'
 import {
   recoveryCodesIn,

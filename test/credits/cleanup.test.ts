@@ -7,8 +7,13 @@ import { Ledger } from '../../src/credits/ledger.ts'
 import { violationsOf } from '../support/facts.ts'
 import { fakePictures } from '../support/live-job.ts'
 import { DAY_MS, endedJob, fakeClock, pass, retain, runAlarm } from '../support/retention.ts'
-import { ledgerOf, newOrganisation, operator, submit } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import {
+  ledgerOf,
+  newOrganisation,
+  operator,
+  submit,
+  type TestOrganisation,
+} from '../support/world.ts'
 
 fakePictures()
 fakeClock()

@@ -10,8 +10,13 @@ import { eq } from 'drizzle-orm'
 import { errorOf } from '../support/client.ts'
 import { fakeClock, pass } from '../support/retention.ts'
 import { dropMessages } from '../support/live-job.ts'
-import { IMAGES, ledgerOf, newOrganisation, submit } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import {
+  IMAGES,
+  ledgerOf,
+  newOrganisation,
+  submit,
+  type TestOrganisation,
+} from '../support/world.ts'
 
 fakeClock()
 beforeEach(() => {

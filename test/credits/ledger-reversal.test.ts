@@ -6,8 +6,7 @@ import { Ledger } from '../../src/credits/ledger.ts'
 import { violationsOf } from '../support/facts.ts'
 import { fakePictures, PICTURES } from '../support/live-job.ts'
 import { DAY_MS, endedJob, fakeClock, pass } from '../support/retention.ts'
-import { ledgerOf, newOrganisation } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import { ledgerOf, newOrganisation, type TestOrganisation } from '../support/world.ts'
 
 fakePictures()
 fakeClock()

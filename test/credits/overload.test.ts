@@ -5,8 +5,7 @@ import { env } from 'cloudflare:workers'
 import { afterEach, expect, it, vi } from 'vitest'
 import { parseKey } from '../../src/credits/api-key.ts'
 import type { Organisation } from '../../src/organisation-object.ts'
-import { newOrganisation } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import { newOrganisation, type TestOrganisation } from '../support/world.ts'
 
 const SUBMISSION = {
   workspaceId: undefined,

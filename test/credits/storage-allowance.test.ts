@@ -5,8 +5,13 @@ import { describe, expect, it } from 'vitest'
 import { dailyBytes, storedBytes } from '../../src/credits/storage-allowance.ts'
 import { BASE, errorOf } from '../support/client.ts'
 import { fakeClock, pass } from '../support/retention.ts'
-import { IMAGES, ledgerOf, newOrganisation, operator } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import {
+  IMAGES,
+  ledgerOf,
+  newOrganisation,
+  operator,
+  type TestOrganisation,
+} from '../support/world.ts'
 
 fakeClock()
 

@@ -5,15 +5,13 @@
 // neighbour, and each operation at least once; `npm run test:all` runs the whole table.
 import { beforeAll, describe, expect, inject, it } from 'vitest'
 import { passwordHash } from '../../src/users/password-hash.ts'
-import { newBrowser, newOwner, tryOn } from '../support/browser.ts'
-import type { Owner } from '../support/browser.ts'
+import { newBrowser, newOwner, tryOn, type Owner } from '../support/browser.ts'
 import { clientOf } from '../support/client.ts'
 import { picture, scripted, useEngines } from '../support/fake-engines.ts'
 import { realPasswordHash } from '../support/password-hash.ts'
 import { jpeg, png } from '../support/picture.ts'
 import { fakeUpstream } from '../support/upstream.ts'
-import { finished, newOrganisation, submit } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import { finished, newOrganisation, submit, type TestOrganisation } from '../support/world.ts'
 
 // Sign-ins take time.
 Object.assign(passwordHash, realPasswordHash)

@@ -2,8 +2,7 @@
 // way. Afterwards all work is completed and the invariants are checked.
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { FAULTS, FaultInjector } from './fault-injector.ts'
-import type { Plan } from './fault-injector.ts'
+import { FAULTS, FaultInjector, type Plan } from './fault-injector.ts'
 import { CDN, HOOK, Harness } from './harness.ts'
 import { jobsDb } from '../support/jobs-database.ts'
 

@@ -6,8 +6,7 @@ import { runDeletions } from '../../src/privacy/run-deletions.ts'
 import { PAST_GRACE_MS } from '../support/deletion.ts'
 import { cellsWith, NOTHING_STORED, picturesWith, storedIn } from '../support/traces.ts'
 import { CDN, HOOK, Harness } from './harness.ts'
-import { FAULTS, FaultInjector } from './fault-injector.ts'
-import type { Fault } from './fault-injector.ts'
+import { FAULTS, FaultInjector, type Fault } from './fault-injector.ts'
 import { chosen } from './test-faults.ts'
 
 beforeAll(() => void vi.useFakeTimers({ toFake: ['Date'] }))

@@ -22,11 +22,9 @@ import { hasUnfinishedPayments, paymentViolations } from '../support/payment-fac
 import { png } from '../support/picture.ts'
 import { sweep } from '../support/sweep.ts'
 import { newEndpoint } from '../support/webhooks.ts'
-import { newOrganisation } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import { newOrganisation, type TestOrganisation } from '../support/world.ts'
 import { bindingsFor, interceptObject } from './bindings.ts'
-import { Queues } from './queues.ts'
-import type { QueuedMessage, Settlement } from './queues.ts'
+import { Queues, type QueuedMessage, type Settlement } from './queues.ts'
 import { Invocation, invocations, OBJECT, FaultInjector } from './fault-injector.ts'
 import { jobsDb } from '../support/jobs-database.ts'
 

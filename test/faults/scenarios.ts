@@ -2,8 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { JobFailure } from '../../src/domain/failure.ts'
 import { count, DAY_MS, picturesOf, storeCopy } from '../support/retention.ts'
-import { CDN, HOOK } from './harness.ts'
-import type { Reply, Harness } from './harness.ts'
+import { CDN, HOOK, type Reply, type Harness } from './harness.ts'
 import { FaultInjector } from './fault-injector.ts'
 import { jobsDb } from '../support/jobs-database.ts'
 

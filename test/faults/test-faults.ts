@@ -2,8 +2,7 @@
 // `npm run test:all`, a pairwise sample of them with `npm test`.
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
 import type { Scenario } from './scenarios.ts'
-import { FAULTS, OBJECT, FaultInjector } from './fault-injector.ts'
-import type { Fault } from './fault-injector.ts'
+import { FAULTS, OBJECT, FaultInjector, type Fault } from './fault-injector.ts'
 import { Harness } from './harness.ts'
 import { pairwise } from './pairwise.ts'
 

@@ -1,8 +1,7 @@
 // The scenarios of added webhook endpoints. Faults are injected only into `run`.
 import { FaultInjector } from './fault-injector.ts'
 import type { Harness } from './harness.ts'
-import { consumeAll, consumeOne, submitted } from './scenarios.ts'
-import type { Scenario } from './scenarios.ts'
+import { consumeAll, consumeOne, submitted, type Scenario } from './scenarios.ts'
 
 const noFaults = () => new FaultInjector()
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { jpegFile, jpegScan } from '@try-on/image-files/samples'
 import {
+  jpegFile,
+  jpegScan,
   ANIMATION,
   canvasChunk,
   frameChunk,

@@ -9,8 +9,15 @@ import { errorOf } from '../support/client.ts'
 import { dropMessages } from '../support/live-job.ts'
 import { count, pass } from '../support/retention.ts'
 import { fakeUpstream } from '../support/upstream.ts'
-import { finished, IMAGES, newOrganisation, operator, readJob, submit } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import {
+  finished,
+  IMAGES,
+  newOrganisation,
+  operator,
+  readJob,
+  submit,
+  type TestOrganisation,
+} from '../support/world.ts'
 import { jobsDb } from '../support/jobs-database.ts'
 import { sweep } from '../support/sweep.ts'
 

@@ -7,8 +7,9 @@ import {
   neighboursOf,
   SCAN_LIMIT,
   searchJobs,
+  type JobSearchFilter,
+  type SearchCursor,
 } from '../../src/jobs/reports/search.ts'
-import type { JobSearchFilter, SearchCursor } from '../../src/jobs/reports/search.ts'
 import { jobsDb, spyPrepare } from '../support/jobs-database.ts'
 
 /** Two batches of live jobs with test jobs between them: 100 new, 12,000 test jobs, 30 old. */

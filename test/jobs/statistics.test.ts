@@ -1,14 +1,12 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { deleteStatistics, countFinishedDay } from '../../src/jobs/reports/daily-statistics.ts'
-import { readStatistics } from '../../src/jobs/reports/job-statistics.ts'
-import type { StatisticsRange } from '../../src/jobs/reports/job-statistics.ts'
+import { readStatistics, type StatisticsRange } from '../../src/jobs/reports/job-statistics.ts'
 import { SYSTEM } from '../../src/domain/actor.ts'
 import { firstIdSince, newId } from '../../src/platform/ids.ts'
 import { runRetention } from '../../src/privacy/run-retention.ts'
 import { count, DAY_MS, HOUR_MS } from '../support/retention.ts'
-import { newOrganisation } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import { newOrganisation, type TestOrganisation } from '../support/world.ts'
 import { jobsDb, spyBatch, type Batch } from '../support/jobs-database.ts'
 
 /** A time on a day in the future, so that all tests of this file have their own days. */

@@ -13,8 +13,8 @@ import {
   PASSWORD,
   tryOn,
   userIdOf,
+  type Browser,
 } from '../support/browser.ts'
-import type { Browser } from '../support/browser.ts'
 import { passTime } from '../support/deletion.ts'
 import { operator } from '../support/world.ts'
 import { fakeUpstream } from '../support/upstream.ts'

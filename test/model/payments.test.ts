@@ -11,11 +11,9 @@ import { refundPayment } from '../../src/billing/refund-payment.ts'
 import { creditsReversed } from '../../src/billing/settle-payment.ts'
 import { SYSTEM } from '../../src/domain/actor.ts'
 import { organisationStub } from '../../src/credits/organisation-stub.ts'
-import { accountOf, balanceOf, deliver, newShop, startPack } from '../support/billing.ts'
-import type { Shop } from '../support/billing.ts'
+import { accountOf, balanceOf, deliver, newShop, startPack, type Shop } from '../support/billing.ts'
 import { violationsOf } from '../support/facts.ts'
-import { fakePayments } from '../support/fake-payment-provider.ts'
-import type { FakePaymentProvider } from '../support/fake-payment-provider.ts'
+import { fakePayments, type FakePaymentProvider } from '../support/fake-payment-provider.ts'
 import { hasUnfinishedPayments, paymentViolations } from '../support/payment-facts.ts'
 
 const CREDITS = 500

@@ -10,8 +10,7 @@ import { createKey, parseKey } from '../../src/credits/api-key.ts'
 import { RateWindow } from '../../src/credits/rate-window.ts'
 import { checkLink, signedUrl } from '../../src/platform/signing/signed-url.ts'
 import { request } from '../support/client.ts'
-import { newOrganisation } from '../support/world.ts'
-import type { JobJson, TestOrganisation } from '../support/world.ts'
+import { newOrganisation, type JobJson, type TestOrganisation } from '../support/world.ts'
 import { jobsDb } from '../support/jobs-database.ts'
 
 const WINDOW_MS = 60_000

@@ -8,8 +8,7 @@ import type {
   WebhookDelivery,
   WebhookEndpoint,
 } from '../../packages/client/src/index.ts'
-import { startWithService } from './support/cli.ts'
-import type { CliHome } from './support/cli.ts'
+import { startWithService, type CliHome } from './support/cli.ts'
 import type { Service } from './support/service.ts'
 
 let service: Service

@@ -1,12 +1,10 @@
 // The commands listen and trigger, with webhooks that the service sends.
 import assert from 'node:assert/strict'
-import { createServer } from 'node:http'
-import type { IncomingHttpHeaders, Server } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import { after, before, describe, it } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import type { Job } from '../../packages/client/src/index.ts'
-import { startWithService } from './support/cli.ts'
-import type { CliHome, RunningCli } from './support/cli.ts'
+import { startWithService, type CliHome, type RunningCli } from './support/cli.ts'
 import type { NewOrganisation, Service } from './support/service.ts'
 
 const EVENTS = ['job.completed', 'job.failed', 'job.refunded', 'job.cancelled']

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import type { Account, Job, ListedJob, Upload, Workspace } from '../../packages/client/src/index.ts'
 import { ROOT } from '../../scripts/wrangler.ts'
-import { startWithService } from './support/cli.ts'
-import type { CliHome, CliResult } from './support/cli.ts'
+import { startWithService, type CliHome, type CliResult } from './support/cli.ts'
 import type { NewOrganisation, Service } from './support/service.ts'
 
 const MODEL = join(ROOT, 'samples', 'model.jpg')

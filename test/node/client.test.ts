@@ -1,8 +1,7 @@
 // The client package in Node, against the service.
 import assert from 'node:assert/strict'
 import { readFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { IncomingHttpHeaders } from 'node:http'
+import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -14,11 +13,11 @@ import {
   TryOnError,
   webhooks,
   WebhookVerificationError,
+  type ClientOptions,
+  type Fetch,
 } from '../../packages/client/src/index.ts'
-import type { ClientOptions, Fetch } from '../../packages/client/src/index.ts'
 import { ROOT } from '../../scripts/wrangler.ts'
-import { startService } from './support/service.ts'
-import type { NewOrganisation, Service } from './support/service.ts'
+import { startService, type NewOrganisation, type Service } from './support/service.ts'
 
 const IMAGES = {
   model_image_url: 'https://shop.example/model.jpg',

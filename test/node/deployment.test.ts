@@ -16,8 +16,7 @@ import { restoreDrill } from '../../scripts/restore-drill.ts'
 import { readDeploymentConfig } from '../../scripts/wrangler-config.ts'
 import { ROOT, wranglerAsync } from '../../scripts/wrangler.ts'
 import { queueName } from '../../src/platform/queues/queue-name.ts'
-import { copyRepository } from './support/copy-repository.ts'
-import type { Copy } from './support/copy-repository.ts'
+import { copyRepository, type Copy } from './support/copy-repository.ts'
 
 describe('npm run deploy', () => {
   const commands: string[] = []

@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { after, before, beforeEach, describe, it } from 'node:test'
 import { checkGuides, DocsError } from '../../docs/.vitepress/guides.ts'
 import { API_SLUG, SECTIONS } from '../../docs/.vitepress/navigation.ts'
-import { buildSite } from '../../docs/.vitepress/site.ts'
-import type { SiteFiles } from '../../docs/.vitepress/site.ts'
+import { buildSite, type SiteFiles } from '../../docs/.vitepress/site.ts'
 import { ROOT } from '../../scripts/wrangler.ts'
 
 let root: string

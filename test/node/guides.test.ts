@@ -12,8 +12,7 @@ import { promisify } from 'node:util'
 import { ROOT } from '../../scripts/wrangler.ts'
 import type { ErrorCode } from '../../src/domain/errors.ts'
 import { JOB_ERROR_CODES } from '../../src/domain/job.ts'
-import { startService } from './support/service.ts'
-import type { NewOrganisation, Service } from './support/service.ts'
+import { startService, type NewOrganisation, type Service } from './support/service.ts'
 
 /** Codes that only the operator API and the console return. */
 type InternalCode = 'unauthorized' | 'deletion_scheduled' | 'payment_provider_unavailable'

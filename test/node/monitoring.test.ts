@@ -5,8 +5,7 @@ import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { ROOT } from '../../scripts/wrangler.ts'
 import { ALERTS, titleOf } from '../../src/jobs/monitoring/alerts.ts'
-import { labelsOf, METRICS } from '../../src/platform/metrics.ts'
-import type { Metric } from '../../src/platform/metrics.ts'
+import { labelsOf, METRICS, type Metric } from '../../src/platform/metrics.ts'
 
 const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 

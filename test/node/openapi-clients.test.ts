@@ -15,12 +15,11 @@ import {
   operationsOf,
   readDocument,
   responseOf,
+  type OpenApi,
 } from './support/openapi.ts'
-import type { OpenApi } from './support/openapi.ts'
 import { COLLECTION_FILE, createCollection } from '../../scripts/postman.ts'
 import { provokeErrors } from './support/provoked-errors.ts'
-import { startService } from './support/service.ts'
-import type { NewOrganisation, Service } from './support/service.ts'
+import { startService, type NewOrganisation, type Service } from './support/service.ts'
 
 const PROGRAMS = join(ROOT, 'packages', 'openapi-tools', 'clients')
 const GENERATED = join(PROGRAMS, 'generated')

@@ -10,10 +10,9 @@ import {
   problemsOf,
   readDocument,
   responseOf,
+  type OpenApi,
 } from './support/openapi.ts'
-import type { OpenApi } from './support/openapi.ts'
-import { startService } from './support/service.ts'
-import type { Service } from './support/service.ts'
+import { startService, type Service } from './support/service.ts'
 
 let service: Service
 let source: string

@@ -11,8 +11,12 @@ import { secretsFileOf } from '../../scripts/provision/secrets.ts'
 import { provisionSteps } from '../../scripts/provision/steps.ts'
 import { provision } from '../../scripts/provision.ts'
 import { jurisdictionOf, readDeploymentConfig } from '../../scripts/wrangler-config.ts'
-import { ACCOUNT, startFakeCloudflare, TOKEN } from './support/fake-cloudflare.ts'
-import type { FakeCloudflare } from './support/fake-cloudflare.ts'
+import {
+  ACCOUNT,
+  startFakeCloudflare,
+  TOKEN,
+  type FakeCloudflare,
+} from './support/fake-cloudflare.ts'
 
 const SECRETS = ['OUTPUT_SIGNING_SECRET', 'ENCRYPTION_KEY', 'AUTH_SECRET', 'OPERATOR_TOKEN']
 

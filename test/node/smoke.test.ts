@@ -6,8 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, describe, it } from 'node:test'
 import { smoke } from '../../scripts/smoke.ts'
 import { ROOT } from '../../scripts/wrangler.ts'
-import { startService } from './support/service.ts'
-import type { NewOrganisation, Service } from './support/service.ts'
+import { startService, type NewOrganisation, type Service } from './support/service.ts'
 
 let service: Service
 let shop: NewOrganisation

@@ -1,14 +1,12 @@
 // Clients that disconnect or stall. Only a real connection can be closed.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { connect } from 'node:net'
-import type { Socket } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { after, before, it } from 'node:test'
 import { setTimeout as wait } from 'node:timers/promises'
 import { ROOT } from '../../scripts/wrangler.ts'
-import { startService } from './support/service.ts'
-import type { Service } from './support/service.ts'
+import { startService, type Service } from './support/service.ts'
 
 let service: Service
 

@@ -2,16 +2,14 @@
 import { env } from 'cloudflare:workers'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { insertPayment } from '../../src/billing/payments.ts'
-import type { NewPayment } from '../../src/billing/payments.ts'
+import { insertPayment, type NewPayment } from '../../src/billing/payments.ts'
 import { saveBillingAccount } from '../../src/billing/billing-account.ts'
 import { database } from '../../src/platform/db/database.ts'
 import { payments } from '../../src/platform/db/billing-schema.ts'
 import { SYSTEM } from '../../src/domain/actor.ts'
 import { newId } from '../../src/platform/ids.ts'
 import { codeOf, request } from '../support/client.ts'
-import { newOrganisation, operator } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import { newOrganisation, operator, type TestOrganisation } from '../support/world.ts'
 
 const path = (orgId: string, rest = '') => `/operator/organisations/${orgId}${rest}`
 

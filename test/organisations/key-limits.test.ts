@@ -5,10 +5,15 @@ import { describe, expect, it, vi } from 'vitest'
 import { eventIdOf, newId } from '../../src/platform/ids.ts'
 import { processJob } from '../../src/jobs/processing/process.ts'
 import { developmentMailbox } from '../../src/mail/send.ts'
-import { createKey, newMember, newOwner, PASSWORD } from '../support/browser.ts'
-import type { Browser, Owner } from '../support/browser.ts'
-import { clientOf, codeOf, errorOf } from '../support/client.ts'
-import type { Client } from '../support/client.ts'
+import {
+  createKey,
+  newMember,
+  newOwner,
+  PASSWORD,
+  type Browser,
+  type Owner,
+} from '../support/browser.ts'
+import { clientOf, codeOf, errorOf, type Client } from '../support/client.ts'
 import { spyPrepare } from '../support/jobs-database.ts'
 import { DAY_MS, fakeClock, HOUR_MS, pass } from '../support/retention.ts'
 import { postUpload } from '../support/upload.ts'

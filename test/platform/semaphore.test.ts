@@ -1,7 +1,6 @@
 // The semaphore: order, failures, and tasks that never end.
 import { afterEach, expect, it, vi } from 'vitest'
-import { Semaphore, SemaphoreTimeout } from '../../src/platform/concurrency/semaphore.ts'
-import type { Turn } from '../../src/platform/concurrency/semaphore.ts'
+import { Semaphore, SemaphoreTimeout, type Turn } from '../../src/platform/concurrency/semaphore.ts'
 
 afterEach(() => void vi.useRealTimers())
 

@@ -30,8 +30,14 @@ import { sweep } from '../support/sweep.ts'
 import { cellsIn } from '../support/traces.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { newEndpoint } from '../support/webhooks.ts'
-import { IMAGES, newOrganisation, operator, readJob, submit } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import {
+  IMAGES,
+  newOrganisation,
+  operator,
+  readJob,
+  submit,
+  type TestOrganisation,
+} from '../support/world.ts'
 
 const HOOK = 'https://hooks.test/shards'
 const HELD = { model_image_url: 'https://test.invalid/pending/60' }

@@ -14,8 +14,8 @@ import {
   newBrowser,
   PASSWORD,
   signUp,
+  type Browser,
 } from '../support/browser.ts'
-import type { Browser } from '../support/browser.ts'
 
 const PAGE = '/console/account/delete'
 const TEAM = '/console/settings/team'

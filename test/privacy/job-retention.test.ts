@@ -17,8 +17,14 @@ import {
   runAlarm,
   storeCopy,
 } from '../support/retention.ts'
-import { ledgerOf, newOrganisation, operator, readJob, submit } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import {
+  ledgerOf,
+  newOrganisation,
+  operator,
+  readJob,
+  submit,
+  type TestOrganisation,
+} from '../support/world.ts'
 import { jobsDb, newJobId } from '../support/jobs-database.ts'
 
 fakePictures()

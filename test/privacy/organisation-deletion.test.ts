@@ -23,8 +23,8 @@ import {
   newOwner,
   PASSWORD,
   totalsOf,
+  type Browser,
 } from '../support/browser.ts'
-import type { Browser } from '../support/browser.ts'
 import {
   finished,
   failJobQueues,

@@ -16,8 +16,8 @@ import {
   PASSWORD,
   signUp,
   verify,
+  type Browser,
 } from '../support/browser.ts'
-import type { Browser } from '../support/browser.ts'
 
 const ATTACKER_PASSWORD = 'the password of an attacker'
 

@@ -11,8 +11,13 @@ import { deliverEvent } from '../../src/webhooks/delivery/deliver.ts'
 import { BASE } from '../support/client.ts'
 import { fakeUpstream } from '../support/upstream.ts'
 import { newOwner } from '../support/browser.ts'
-import { finished, newOrganisation, operator, submit } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import {
+  finished,
+  newOrganisation,
+  operator,
+  submit,
+  type TestOrganisation,
+} from '../support/world.ts'
 import { jobsDb } from '../support/jobs-database.ts'
 
 const HOOK = 'https://hooks.test/encrypted'

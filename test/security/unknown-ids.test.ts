@@ -4,11 +4,9 @@ import { inspectRoutes } from 'hono/dev'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { app } from '../../src/app.ts'
 import { organisationPages } from '../../src/console/console.tsx'
-import { newOwner } from '../support/browser.ts'
-import type { Owner } from '../support/browser.ts'
+import { newOwner, type Owner } from '../support/browser.ts'
 import { request } from '../support/client.ts'
-import { IMAGES, newOrganisation } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import { IMAGES, newOrganisation, type TestOrganisation } from '../support/world.ts'
 
 /** The prefix of the ids in each parameter. */
 const PREFIXES: Record<string, string> = {

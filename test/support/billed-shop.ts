@@ -4,18 +4,18 @@ import { env } from 'cloudflare:workers'
 import { desc, eq } from 'drizzle-orm'
 import { vi } from 'vitest'
 import { listAuditEntries } from '../../src/organisations/audit-log.ts'
-import { updateAutoReload } from '../../src/billing/auto-reload-settings.ts'
-import type { AutoReloadSettings } from '../../src/billing/auto-reload-settings.ts'
+import {
+  updateAutoReload,
+  type AutoReloadSettings,
+} from '../../src/billing/auto-reload-settings.ts'
 import { database } from '../../src/platform/db/database.ts'
 import { billingAccounts, payments } from '../../src/platform/db/billing-schema.ts'
-import { organisations } from '../../src/platform/db/schema.ts'
-import type { OrganisationRow } from '../../src/platform/db/schema.ts'
+import { organisations, type OrganisationRow } from '../../src/platform/db/schema.ts'
 import type { UserActor } from '../../src/domain/actor.ts'
 import { developmentMailbox } from '../../src/mail/send.ts'
 import { newUser } from './billing.ts'
 import { runAlarm } from './retention.ts'
-import { newOrganisation } from './world.ts'
-import type { TestOrganisation } from './world.ts'
+import { newOrganisation, type TestOrganisation } from './world.ts'
 
 export interface BilledShop extends TestOrganisation {
   owner: UserActor

@@ -1,7 +1,6 @@
 // Validates responses of /v1 against the OpenAPI document that the service publishes. The published
 // document allows additions. These checks do not: an undocumented field or error code fails a test.
-import { Validator } from '@cfworker/json-schema'
-import type { Schema } from '@cfworker/json-schema'
+import { Validator, type Schema } from '@cfworker/json-schema'
 import { expect } from 'vitest'
 import { openApiDocument } from '../../src/api/openapi-document.ts'
 

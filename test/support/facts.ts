@@ -1,8 +1,7 @@
 // Collects the facts for the invariants, without any wrapper or cache.
 import { env } from 'cloudflare:workers'
 import { organisationStub } from '../../src/credits/organisation-stub.ts'
-import { violations } from './invariants.ts'
-import type { Facts } from './invariants.ts'
+import { violations, type Facts } from './invariants.ts'
 import { jobsDb } from './jobs-database.ts'
 
 /** The stored facts of an organisation. */

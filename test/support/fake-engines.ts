@@ -1,8 +1,7 @@
 // Scripted engines that replace those of GENERATION_ENGINE.
-import type { ProviderWork } from '../../src/domain/failure.ts'
 import { vi } from 'vitest'
 import * as choose from '../../src/engines/choose-engine.ts'
-import { JobFailure } from '../../src/domain/failure.ts'
+import { JobFailure, type ProviderWork } from '../../src/domain/failure.ts'
 import type { Engine, Progress } from '../../src/engines/engine.ts'
 import { jpeg } from './picture.ts'
 

@@ -2,21 +2,25 @@
 // which calls fail, and which events are delivered.
 import { vi } from 'vitest'
 import { PROVIDERS } from '../../src/billing/choose-provider.ts'
-import { PLAN_TERMS } from '../../src/billing/plans.ts'
-import type { SelfServicePlan } from '../../src/billing/plans.ts'
-import { PaymentError } from '../../src/billing/payment-provider.ts'
-import type {
-  EventQuery,
-  ListedEvent,
-  PaymentProvider,
-  PaymentRequest,
-  PaymentState,
-  ProviderEvent,
-  SubscriptionState,
+import { PLAN_TERMS, type SelfServicePlan } from '../../src/billing/plans.ts'
+import {
+  PaymentError,
+  type EventQuery,
+  type ListedEvent,
+  type PaymentProvider,
+  type PaymentRequest,
+  type PaymentState,
+  type ProviderEvent,
+  type SubscriptionState,
 } from '../../src/billing/payment-provider.ts'
 import type { PaymentProviderName } from '../../src/domain/billing.ts'
-import { FakeSubscriptions, invoicesOf, PERIOD_MS } from './fake-subscriptions.ts'
-import type { StoredPayment, StoredSubscription } from './fake-subscriptions.ts'
+import {
+  FakeSubscriptions,
+  invoicesOf,
+  PERIOD_MS,
+  type StoredPayment,
+  type StoredSubscription,
+} from './fake-subscriptions.ts'
 
 /** `before`: without an effect. `after`: the effect happens, but the response is lost. */
 export type Outage = 'before' | 'after' | 'rejected'

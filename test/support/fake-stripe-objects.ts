@@ -1,6 +1,5 @@
 // The objects of the fake of Stripe, and the events about them.
-import { complete, hasProperty } from './stripe-contract.ts'
-import type { StripeObject } from './stripe-contract.ts'
+import { complete, hasProperty, type StripeObject } from './stripe-contract.ts'
 
 /** The current time in Stripe's unit. */
 export const seconds = (): number => Math.floor(Date.now() / 1_000)

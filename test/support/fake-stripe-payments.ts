@@ -1,7 +1,6 @@
 // The fake of Stripe: cards and what charges them, refunds, disputes, invoices.
 import { FakeStripeObjects } from './fake-stripe-objects.ts'
-import { complete } from './stripe-contract.ts'
-import type { StripeObject } from './stripe-contract.ts'
+import { complete, type StripeObject } from './stripe-contract.ts'
 
 /** How a card reacts to a payment. */
 export type Card = 'good' | 'declined' | 'authentication_required'

@@ -1,9 +1,7 @@
 // The fake of Stripe: subscriptions with proration, pending updates and renewals.
 import { seconds } from './fake-stripe-objects.ts'
-import { FakeStripePayments } from './fake-stripe-payments.ts'
-import type { Card } from './fake-stripe-payments.ts'
-import { complete } from './stripe-contract.ts'
-import type { StripeObject } from './stripe-contract.ts'
+import { FakeStripePayments, type Card } from './fake-stripe-payments.ts'
+import { complete, type StripeObject } from './stripe-contract.ts'
 
 const MONTH_SECONDS = 30 * 24 * 3_600
 

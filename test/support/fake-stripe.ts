@@ -8,8 +8,8 @@ import {
   parseForm,
   requestErrors,
   responseErrors,
+  type StripeObject,
 } from './stripe-contract.ts'
-import type { StripeObject } from './stripe-contract.ts'
 
 export const STRIPE_SECRET_KEY = 'sk_test_key_of_the_tests'
 

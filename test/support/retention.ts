@@ -8,8 +8,7 @@ import { processJob } from '../../src/jobs/processing/process.ts'
 import { runRetention } from '../../src/privacy/run-retention.ts'
 import { dropMessages, PICTURES } from './live-job.ts'
 import { png } from './picture.ts'
-import { submit } from './world.ts'
-import type { TestOrganisation } from './world.ts'
+import { submit, type TestOrganisation } from './world.ts'
 
 export const HOUR_MS = 60 * 60_000
 export const DAY_MS = 24 * HOUR_MS

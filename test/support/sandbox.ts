@@ -2,12 +2,10 @@
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
 import type { PaymentRequest, PaymentState } from '../../src/billing/payment-provider.ts'
-import type { SelfServicePlan } from '../../src/billing/plans.ts'
-import { PLAN_TERMS } from '../../src/billing/plans.ts'
+import { PLAN_TERMS, type SelfServicePlan } from '../../src/billing/plans.ts'
 import { sandbox } from '../../src/billing/sandbox/sandbox.ts'
 import { newId } from '../../src/platform/ids.ts'
-import { newBrowser } from './browser.ts'
-import type { Page } from './browser.ts'
+import { newBrowser, type Page } from './browser.ts'
 import { BASE } from './client.ts'
 
 export const provider = sandbox(env)

@@ -3,8 +3,11 @@ import { env } from 'cloudflare:workers'
 import { SYSTEM } from '../../src/domain/actor.ts'
 import { EVENT_TYPES } from '../../src/domain/webhook.ts'
 import { newId } from '../../src/platform/ids.ts'
-import { addEndpoint, revealSecret } from '../../src/webhooks/endpoints/endpoints.ts'
-import type { EndpointSettings } from '../../src/webhooks/endpoints/endpoints.ts'
+import {
+  addEndpoint,
+  revealSecret,
+  type EndpointSettings,
+} from '../../src/webhooks/endpoints/endpoints.ts'
 import { jobsDb } from './jobs-database.ts'
 
 /** Adds an endpoint that receives all events, unless other settings are given. */

@@ -1,8 +1,7 @@
 // Organisations for tests. Each test creates its own.
 import { env } from 'cloudflare:workers'
 import { expect, vi } from 'vitest'
-import { clientOf } from './client.ts'
-import type { Client } from './client.ts'
+import { clientOf, type Client } from './client.ts'
 
 export const operator = clientOf(env.OPERATOR_TOKEN)
 

@@ -7,8 +7,13 @@ import { deliverEvent } from '../../src/webhooks/delivery/deliver.ts'
 import { nextDelaySeconds } from '../../src/webhooks/delivery/schedule.ts'
 import { expectComponent } from '../support/documented.ts'
 import { fakeUpstream } from '../support/upstream.ts'
-import { finished, newOrganisation, readJob, submit } from '../support/world.ts'
-import type { TestOrganisation } from '../support/world.ts'
+import {
+  finished,
+  newOrganisation,
+  readJob,
+  submit,
+  type TestOrganisation,
+} from '../support/world.ts'
 import { jobsDb } from '../support/jobs-database.ts'
 
 const upstream = fakeUpstream()

@@ -1,7 +1,6 @@
 // The default theme of VitePress in the colours of the console, with the address of the service in
 // examples, links to the Markdown of each page, and the viewer of the API reference.
-import { onContentUpdated, useData } from 'vitepress'
-import type { Theme } from 'vitepress'
+import { onContentUpdated, useData, type Theme } from 'vitepress'
 import DefaultTheme from 'vitepress/theme-without-fonts'
 import { defineComponent, h } from 'vue'
 import { EXAMPLE_ORIGIN } from '../../../src/domain/docs.ts'

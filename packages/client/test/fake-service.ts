@@ -1,6 +1,5 @@
 // A `fetch` that returns prepared responses and records the requests.
-import { TryOnClient } from '../src/index.ts'
-import type { ClientOptions, Job } from '../src/index.ts'
+import { TryOnClient, type ClientOptions, type Job } from '../src/index.ts'
 import { vi } from 'vitest'
 
 export const BASE_URL = 'https://try-on.example'

@@ -1,6 +1,5 @@
 // Submitting, waiting, listing and cancelling, with a fake `fetch`.
-import { ApiError, JobError, TimeoutError } from '../src/index.ts'
-import type { Job } from '../src/index.ts'
+import { ApiError, JobError, TimeoutError, type Job } from '../src/index.ts'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   errorResponse,

@@ -1,6 +1,5 @@
 // Verification of webhooks, signed by the library that the service uses.
-import { webhooks, WebhookVerificationError } from '../src/index.ts'
-import type { ReceivedWebhook } from '../src/index.ts'
+import { webhooks, WebhookVerificationError, type ReceivedWebhook } from '../src/index.ts'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it } from 'vitest'
 

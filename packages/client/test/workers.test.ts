@@ -1,7 +1,6 @@
 // The client in a Worker, against the service's fetch handler.
 import { exports } from 'cloudflare:workers'
-import { ApiError, TryOnClient } from '../src/index.ts'
-import type { Fetch } from '../src/index.ts'
+import { ApiError, TryOnClient, type Fetch } from '../src/index.ts'
 import { describe, expect, it } from 'vitest'
 import { BASE } from '../../../test/support/client.ts'
 import { IMAGES, newOrganisation } from '../../../test/support/world.ts'

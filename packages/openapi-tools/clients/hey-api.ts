@@ -8,8 +8,7 @@ import type {
   ListedJob,
   WebhookBody,
 } from './generated/hey-api/types.gen.ts'
-import { IMAGES, UNKNOWN_JOB } from './program.ts'
-import type { Program } from './program.ts'
+import { IMAGES, UNKNOWN_JOB, type Program } from './program.ts'
 
 export const run: Program = async ({ url, apiKey }) => {
   const client = createClient(createConfig({ baseUrl: url, auth: apiKey }))

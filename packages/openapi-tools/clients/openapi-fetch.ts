@@ -1,8 +1,7 @@
 // The client of openapi-fetch with the types of openapi-typescript.
 import createClient from 'openapi-fetch'
 import type { components, paths } from './generated/schema.ts'
-import { IMAGES, UNKNOWN_JOB } from './program.ts'
-import type { Program } from './program.ts'
+import { IMAGES, UNKNOWN_JOB, type Program } from './program.ts'
 
 type Schemas = components['schemas']
 

@@ -1,7 +1,6 @@
 // The zod schemas that orval generates, with plain fetch.
 import * as schemas from './generated/zod.ts'
-import { IMAGES, UNKNOWN_JOB } from './program.ts'
-import type { Program } from './program.ts'
+import { IMAGES, UNKNOWN_JOB, type Program } from './program.ts'
 
 export const run: Program = async ({ url, apiKey }) => {
   const send = (path: string, init: RequestInit = {}) =>

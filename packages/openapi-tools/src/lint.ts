@@ -1,7 +1,6 @@
 // Lints an OpenAPI document with Redocly and Spectral.
 import { createConfig, lintFromString } from '@redocly/openapi-core'
-import spectralCore from '@stoplight/spectral-core'
-import type { RulesetDefinition } from '@stoplight/spectral-core'
+import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core'
 import spectralRulesets from '@stoplight/spectral-rulesets'
 
 /**

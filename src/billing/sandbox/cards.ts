@@ -4,8 +4,7 @@ import { and, eq, gte } from 'drizzle-orm'
 import { sandboxCustomers } from '../../platform/db/billing-schema.ts'
 import { database } from '../../platform/db/database.ts'
 import { suffixOf } from '../../platform/ids.ts'
-import { PaymentError } from '../payment-provider.ts'
-import type { PaymentProvider } from '../payment-provider.ts'
+import { PaymentError, type PaymentProvider } from '../payment-provider.ts'
 
 type Occasion = 'checkout' | 'automatic' | 'renewal'
 

@@ -8,17 +8,23 @@ import {
 import { database, IF_CHANGED, insertWhere } from '../../platform/db/database.ts'
 import { newId, suffixOf } from '../../platform/ids.ts'
 import { nameOfPack } from '../money.ts'
-import { PaymentError } from '../payment-provider.ts'
-import type {
-  CheckoutRequest,
-  PaymentRequest,
-  PaymentState,
-  RefundRequest,
+import {
+  PaymentError,
+  type CheckoutRequest,
+  type PaymentRequest,
+  type PaymentState,
+  type RefundRequest,
 } from '../payment-provider.ts'
 import { nameOfPlan } from '../plans.ts'
 import { customerIdOf, declineReason, effectsOf, newSecret, storedCard } from './cards.ts'
-import { isOpen, newSubscription, reversalsOf, stateOf, statusOf } from './sandbox-state.ts'
-import type { SandboxPayment } from './sandbox-state.ts'
+import {
+  isOpen,
+  newSubscription,
+  reversalsOf,
+  stateOf,
+  statusOf,
+  type SandboxPayment,
+} from './sandbox-state.ts'
 
 export const CHECKOUT_TTL_MS = 2 * 60 * 60_000
 /** Concurrent writes of one row after which a request gives up. */

@@ -10,26 +10,31 @@ import {
 import { database, IF_CHANGED, insertWhere } from '../../platform/db/database.ts'
 import { newId, suffixOf } from '../../platform/ids.ts'
 import { log } from '../../platform/log.ts'
-import { PaymentError } from '../payment-provider.ts'
-import type {
-  InvoiceState,
-  NextPlan,
-  PaymentState,
-  SubscriptionState,
-  UpgradeQuote,
-  UpgradeRequest,
+import {
+  PaymentError,
+  type InvoiceState,
+  type NextPlan,
+  type PaymentState,
+  type SubscriptionState,
+  type UpgradeQuote,
+  type UpgradeRequest,
 } from '../payment-provider.ts'
 import { nameOfPlan, PLAN_TERMS } from '../plans.ts'
-import { declineReason, storedCard } from './cards.ts'
-import type { SandboxCustomer } from './cards.ts'
+import { declineReason, storedCard, type SandboxCustomer } from './cards.ts'
 import {
   automaticPayment,
   chargeIdOf,
   findPaymentRow,
   paymentsOfSubscription,
 } from './sandbox-payments.ts'
-import { periodEnd, stateOf, upgradeAmount, withDueAt } from './sandbox-state.ts'
-import type { SandboxPayment, SandboxSubscription } from './sandbox-state.ts'
+import {
+  periodEnd,
+  stateOf,
+  upgradeAmount,
+  withDueAt,
+  type SandboxPayment,
+  type SandboxSubscription,
+} from './sandbox-state.ts'
 
 const INVOICE_DAYS = 60
 /** Writes of one row, by renewals or conflicts, after which a request gives up. */

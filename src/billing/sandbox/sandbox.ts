@@ -5,15 +5,15 @@ import { sandboxPayments, sandboxSubscriptions } from '../../platform/db/billing
 import { database } from '../../platform/db/database.ts'
 import { suffixOf } from '../../platform/ids.ts'
 import { settingsOf } from '../../platform/settings.ts'
-import { PaymentError } from '../payment-provider.ts'
-import type {
-  EventQuery,
-  ListedEvent,
-  PaymentProvider,
-  PaymentState,
-  PaymentToFind,
-  ProviderEvent,
-  SubscriptionState,
+import {
+  PaymentError,
+  type EventQuery,
+  type ListedEvent,
+  type PaymentProvider,
+  type PaymentState,
+  type PaymentToFind,
+  type ProviderEvent,
+  type SubscriptionState,
 } from '../payment-provider.ts'
 import { paymentMethod, portalUrl } from './cards.ts'
 import {
@@ -25,8 +25,12 @@ import {
   refund,
   startCheckout,
 } from './sandbox-payments.ts'
-import { changesOf, stateOf } from './sandbox-state.ts'
-import type { SandboxPayment, SandboxSubscription } from './sandbox-state.ts'
+import {
+  changesOf,
+  stateOf,
+  type SandboxPayment,
+  type SandboxSubscription,
+} from './sandbox-state.ts'
 import {
   applyDueChanges,
   endSubscription,

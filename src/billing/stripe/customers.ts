@@ -1,7 +1,6 @@
 // The organisation as a customer of Stripe: the customer, the stored payment method, the portal.
 import type Stripe from 'stripe'
-import { PaymentError } from '../payment-provider.ts'
-import type { Customer } from '../payment-provider.ts'
+import { PaymentError, type Customer } from '../payment-provider.ts'
 import { nameOfMethod } from './states.ts'
 import { idOf, subjectOf, unlessMissing } from './stripe-client.ts'
 

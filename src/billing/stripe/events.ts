@@ -1,10 +1,8 @@
 // Stripe's events: verifies them, and finds out which payment or subscription has changed. Their
 // content is not applied: the service reads the current state instead.
 import type Stripe from 'stripe'
-import { PaymentError } from '../payment-provider.ts'
-import type { EventQuery, ProviderEvent } from '../payment-provider.ts'
-import { idOf, secondsOf, subjectOf } from './stripe-client.ts'
-import type { Subject } from './stripe-client.ts'
+import { PaymentError, type EventQuery, type ProviderEvent } from '../payment-provider.ts'
+import { idOf, secondsOf, subjectOf, type Subject } from './stripe-client.ts'
 import { subjectOfInvoice, subscriptionIdOf } from './stripe-invoices.ts'
 
 /** The events to subscribe to. Stripe's list accepts at most 20 types. */

@@ -2,11 +2,9 @@
 import type Stripe from 'stripe'
 import type { Currency } from '../../domain/organisation.ts'
 import type { InvoiceState, PaymentState } from '../payment-provider.ts'
-import { nameOfPlan, SELF_SERVICE_PLANS } from '../plans.ts'
-import type { SelfServicePlan } from '../plans.ts'
+import { nameOfPlan, SELF_SERVICE_PLANS, type SelfServicePlan } from '../plans.ts'
 import { currencyOfStripe, intentIdOf, readIntentOf, settlementOf } from './states.ts'
-import { idOf, subjectOf, unlessRejected } from './stripe-client.ts'
-import type { Subject } from './stripe-client.ts'
+import { idOf, subjectOf, unlessRejected, type Subject } from './stripe-client.ts'
 
 /** Followed by the name of a plan. */
 const PRODUCT_PREFIX = 'try_on_'

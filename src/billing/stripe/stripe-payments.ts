@@ -4,13 +4,13 @@ import type Stripe from 'stripe'
 import { DAY_MS } from '../../domain/limits.ts'
 import { createdAtOf } from '../../platform/ids.ts'
 import { nameOfPack } from '../money.ts'
-import { PaymentError } from '../payment-provider.ts'
-import type {
-  CheckoutRequest,
-  PaymentRequest,
-  PaymentState,
-  PaymentToFind,
-  RefundRequest,
+import {
+  PaymentError,
+  type CheckoutRequest,
+  type PaymentRequest,
+  type PaymentState,
+  type PaymentToFind,
+  type RefundRequest,
 } from '../payment-provider.ts'
 import { customerIdOf, storedPaymentMethod } from './customers.ts'
 import {

@@ -1,13 +1,13 @@
 // Subscriptions: one per organisation, with one item, the price of the plan.
 import type Stripe from 'stripe'
 import { DAY_MS } from '../../domain/limits.ts'
-import { PaymentError } from '../payment-provider.ts'
-import type {
-  NextPlan,
-  PaymentState,
-  SubscriptionState,
-  UpgradeQuote,
-  UpgradeRequest,
+import {
+  PaymentError,
+  type NextPlan,
+  type PaymentState,
+  type SubscriptionState,
+  type UpgradeQuote,
+  type UpgradeRequest,
 } from '../payment-provider.ts'
 import { PLAN_TERMS } from '../plans.ts'
 import { readInvoice } from './states.ts'

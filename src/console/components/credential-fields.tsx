@@ -1,7 +1,6 @@
 // Fields for passwords and codes.
 import { PASSWORD_HINT } from '../fields.ts'
-import { Field, useFormState } from './form.tsx'
-import type { FieldProps } from './form.tsx'
+import { Field, useFormState, type FieldProps } from './form.tsx'
 
 type CredentialProps = Pick<FieldProps, 'label' | 'state' | 'autofocus'> & { name?: string }
 

@@ -2,10 +2,8 @@
 import { z } from 'zod'
 import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
 import { MODES } from '../../domain/job.ts'
-import { EVENT_TYPES } from '../../domain/webhook.ts'
-import type { EventType } from '../../domain/webhook.ts'
-import { urlProblem } from '../../platform/net/public-url.ts'
-import type { UrlPolicy } from '../../platform/net/public-url.ts'
+import { EVENT_TYPES, type EventType } from '../../domain/webhook.ts'
+import { urlProblem, type UrlPolicy } from '../../platform/net/public-url.ts'
 import type { EndpointSettings } from '../../webhooks/endpoints/endpoints.ts'
 import { Field, Select, useFormState } from './form.tsx'
 

@@ -1,7 +1,6 @@
 // The table of webhook endpoints with their health.
 import type { EndpointRow, FailingReceiverRow } from '../../platform/db/webhook-schema.ts'
-import { DEFAULT_ENDPOINT, EVENT_TYPES } from '../../domain/webhook.ts'
-import type { EventType } from '../../domain/webhook.ts'
+import { DEFAULT_ENDPOINT, EVENT_TYPES, type EventType } from '../../domain/webhook.ts'
 import type { EndpointOutcome } from '../../webhooks/event-reads.ts'
 import { Link } from './link.tsx'
 import { Table } from './table.tsx'

@@ -1,7 +1,6 @@
 // Forms, fields and buttons. The error of a field is next to it and is part of its description for
 // screen readers.
-import { createContext, useContext } from 'hono/jsx'
-import type { Child } from 'hono/jsx'
+import { createContext, useContext, type Child } from 'hono/jsx'
 import type { FormState } from '../read-form.ts'
 import { Link, OrganisationPath } from './link.tsx'
 import { Notice } from './notice.tsx'

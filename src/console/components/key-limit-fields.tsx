@@ -1,8 +1,7 @@
 // The limits of an API key, and the monthly limit of credits that workspaces have too: the fields of forms, and
 // what tables say of them.
 import { z } from 'zod'
-import { KEY_ACCESS } from '../../domain/key-limits.ts'
-import type { KeyLimits } from '../../domain/key-limits.ts'
+import { KEY_ACCESS, type KeyLimits } from '../../domain/key-limits.ts'
 import { isId } from '../../platform/ids.ts'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import { monthlyCredits } from '../fields.ts'

@@ -1,6 +1,5 @@
 // Links to pages of the current organisation, whose ID is part of every address.
-import { createContext, useContext } from 'hono/jsx'
-import type { Child } from 'hono/jsx'
+import { createContext, useContext, type Child } from 'hono/jsx'
 
 /** The address of the organisation's overview. On guest pages, the console selects an organisation. */
 export const OrganisationPath = createContext('/console')

@@ -1,7 +1,6 @@
 // What the pages of lists share: the heading with a download, the filters, what an empty list says, and the
 // links to its other pages.
-import { useContext } from 'hono/jsx'
-import type { Child } from 'hono/jsx'
+import { useContext, type Child } from 'hono/jsx'
 import { fieldsOf } from '../query-string.ts'
 import { Button, FilterSelect } from './form.tsx'
 import { Link, OrganisationPath } from './link.tsx'

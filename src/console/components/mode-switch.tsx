@@ -1,6 +1,5 @@
 // The switch between live and test mode, and what shows the mode on the pages.
-import { MODES } from '../../domain/job.ts'
-import type { Mode } from '../../domain/job.ts'
+import { MODES, type Mode } from '../../domain/job.ts'
 import { formatCount } from '../format-count.ts'
 import { PostForm } from './form.tsx'
 

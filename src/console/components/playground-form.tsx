@@ -1,8 +1,13 @@
 // The form of the playground. playground.js adds previews, uploads, drag and drop, and paste.
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import { MAX_IMAGE_BYTES } from '../../domain/limits.ts'
-import { SAMPLE_GARMENTS, SAMPLE_PEOPLE, sampleThumbnail, sampleUrl } from '../../domain/samples.ts'
-import type { Sample } from '../../domain/samples.ts'
+import {
+  SAMPLE_GARMENTS,
+  SAMPLE_PEOPLE,
+  sampleThumbnail,
+  sampleUrl,
+  type Sample,
+} from '../../domain/samples.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { Role } from '../../jobs/processing/fetch-image.ts'
 import type { ConsoleContext } from '../console-context.ts'

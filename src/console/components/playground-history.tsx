@@ -1,8 +1,7 @@
 // The strip of the latest jobs of the playground. A click loads the pictures of a job into the form.
 import { getCookie, setCookie } from 'hono/cookie'
 import type { JobRow } from '../../platform/db/schema.ts'
-import { SAMPLE_GARMENTS, sampleThumbnail, sampleUrl } from '../../domain/samples.ts'
-import type { Sample } from '../../domain/samples.ts'
+import { SAMPLE_GARMENTS, sampleThumbnail, sampleUrl, type Sample } from '../../domain/samples.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { isId } from '../../platform/ids.ts'
 import type { ConsoleContext } from '../console-context.ts'

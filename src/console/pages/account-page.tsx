@@ -2,8 +2,10 @@
 import type { NotificationKind } from '../../domain/notification.ts'
 import { listPasskeys } from '../../users/passkeys.ts'
 import { listSessions } from '../../users/sessions.ts'
-import { readPreferences } from '../../users/notification-preferences.ts'
-import type { NotificationPreference } from '../../users/notification-preferences.ts'
+import {
+  readPreferences,
+  type NotificationPreference,
+} from '../../users/notification-preferences.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { Button, Field, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'

@@ -1,8 +1,7 @@
 // The audit log, which only owners can read. `readAuditLog` checks the role.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { AUDIT_ACTIONS } from '../../organisations/audit-log.ts'
-import type { AuditFilter } from '../../organisations/audit-log.ts'
+import { AUDIT_ACTIONS, type AuditFilter } from '../../organisations/audit-log.ts'
 import { readTeam } from '../../organisations/members.ts'
 import { readAuditLog } from '../../organisations/read-audit-log.ts'
 import type { AuditRow } from '../../platform/db/schema.ts'

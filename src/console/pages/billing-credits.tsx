@@ -1,7 +1,6 @@
 // The sections of Billing for buying credits and for auto-reload.
 import { MINOR_UNITS, nameOfPack } from '../../billing/money.ts'
-import { PACKS } from '../../billing/plans.ts'
-import type { Pack } from '../../billing/plans.ts'
+import { PACKS, type Pack } from '../../billing/plans.ts'
 import { Button, Field, FormError, PostForm, Select } from '../components/form.tsx'
 import { Section } from '../components/section.tsx'
 import type { BillingView } from './billing-view.ts'

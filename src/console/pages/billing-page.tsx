@@ -2,8 +2,7 @@
 import { isSandbox } from '../../billing/choose-provider.ts'
 import { nameOfPlan } from '../../billing/plans.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { usageOf } from '../../jobs/reports/usage.ts'
-import type { Usage } from '../../jobs/reports/usage.ts'
+import { usageOf, type Usage } from '../../jobs/reports/usage.ts'
 import type { CreditStatus } from '../../credits/rpc.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
 import { Chart, dayPeriod } from '../components/chart.tsx'
@@ -17,8 +16,7 @@ import type { ConsoleContext } from '../console-context.ts'
 import { AutoReloadForm, Packs } from './billing-credits.tsx'
 import { Payments } from './billing-payment.tsx'
 import { PlanNotices, PlanSection } from './billing-plan.tsx'
-import { readView } from './billing-view.ts'
-import type { BillingView, RejectedForm } from './billing-view.ts'
+import { readView, type BillingView, type RejectedForm } from './billing-view.ts'
 
 export async function billingPage(
   c: ConsoleContext,

@@ -26,8 +26,7 @@ import { Timestamp } from '../components/time.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { scopeOf, selectOrganisation } from '../middleware/session.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
-import { readView } from './billing-view.ts'
-import type { BillingView } from './billing-view.ts'
+import { readView, type BillingView } from './billing-view.ts'
 
 const REFRESH_SECONDS = 5
 

@@ -8,8 +8,8 @@ import {
   nameOfPlan,
   PLAN_TERMS,
   SELF_SERVICE_PLANS,
+  type SelfServicePlan,
 } from '../../billing/plans.ts'
-import type { SelfServicePlan } from '../../billing/plans.ts'
 import type { Plan } from '../../domain/organisation.ts'
 import { ActionForm, Button, FormError, PostForm } from '../components/form.tsx'
 import { ContactLink } from '../components/contact-link.tsx'

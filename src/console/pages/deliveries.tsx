@@ -12,8 +12,11 @@ import {
 import { isEventId, isId } from '../../platform/ids.ts'
 import { listEndpoints } from '../../webhooks/endpoints/endpoints.ts'
 import { MAX_RESENT, MAX_SCANNED } from '../../webhooks/delivery/deliveries-store.ts'
-import { countFailedDeliveries, listDeliveries } from '../../webhooks/delivery/read-deliveries.ts'
-import type { DeliveriesPage } from '../../webhooks/delivery/read-deliveries.ts'
+import {
+  countFailedDeliveries,
+  listDeliveries,
+  type DeliveriesPage,
+} from '../../webhooks/delivery/read-deliveries.ts'
 import { resendFailedEvents } from '../../webhooks/delivery/resend.ts'
 import { csvResponse, EXPORT_PAGE_SIZE, rowsOf } from '../csv-response.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'

@@ -2,8 +2,7 @@
 // an endpoint.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { enableReceiver } from '../../webhooks/endpoints/failing-receivers.ts'
-import type { FailingReceiver } from '../../webhooks/endpoints/failing-receivers.ts'
+import { enableReceiver, type FailingReceiver } from '../../webhooks/endpoints/failing-receivers.ts'
 import type { ConsoleApp } from '../console-context.ts'
 import { ActionForm } from '../components/form.tsx'
 import { readForm } from '../read-form.ts'

@@ -2,19 +2,20 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { acceptInvitation, joinWithPassword } from '../../users/accept-invitation.ts'
-import { findInvitation, invitationsTo } from '../../organisations/invitations.ts'
-import type { OpenInvitation } from '../../organisations/invitations.ts'
+import {
+  findInvitation,
+  invitationsTo,
+  type OpenInvitation,
+} from '../../organisations/invitations.ts'
 import { passwordProblem } from '../../users/password-policy.ts'
 import { findUserByEmail } from '../../users/users.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { newPassword } from '../fields.ts'
 import { NewPasswordField } from '../components/credential-fields.tsx'
 import { ActionForm, Button, PostForm } from '../components/form.tsx'
-import { readForm } from '../read-form.ts'
-import type { FormState } from '../read-form.ts'
+import { readForm, type FormState } from '../read-form.ts'
 import { roleWithArticle } from '../components/roles.tsx'
-import { cardPage } from '../components/layout.tsx'
-import type { Anchor } from '../components/layout.tsx'
+import { cardPage, type Anchor } from '../components/layout.tsx'
 import {
   actorOf,
   findSessionUser,

@@ -4,8 +4,13 @@ import { isActive } from '../../organisations/active-key.ts'
 import { exportJobs } from '../../privacy/export-jobs.ts'
 import { listKeyNames } from '../../organisations/key-names.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
-import { isFinal, JOB_ERROR_CODES, JOB_STATUSES, SUBMITTED_IN_CONSOLE } from '../../domain/job.ts'
-import type { JobStatus } from '../../domain/job.ts'
+import {
+  isFinal,
+  JOB_ERROR_CODES,
+  JOB_STATUSES,
+  SUBMITTED_IN_CONSOLE,
+  type JobStatus,
+} from '../../domain/job.ts'
 import { isId } from '../../platform/ids.ts'
 import { readJobList } from '../../jobs/reports/read-list.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
@@ -17,8 +22,7 @@ import { Cursors, filterOf, isIdPart, JobListQuery } from '../job-filter.ts'
 import { scopeOf } from '../middleware/session.ts'
 import { csvResponse } from '../csv-response.ts'
 import { pathOf, redirectTo } from '../organisation-path.ts'
-import { isEmptyList, JobList } from './job-list.tsx'
-import type { ListedJobs } from './job-list.tsx'
+import { isEmptyList, JobList, type ListedJobs } from './job-list.tsx'
 import { findOwnJob, job } from './job-page.tsx'
 import { fieldsOf, withQuery } from '../query-string.ts'
 

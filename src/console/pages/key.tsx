@@ -2,8 +2,7 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { isActive } from '../../organisations/active-key.ts'
-import { readApiKey, renameApiKey } from '../../organisations/api-keys.ts'
-import type { ListedApiKey } from '../../organisations/api-keys.ts'
+import { readApiKey, renameApiKey, type ListedApiKey } from '../../organisations/api-keys.ts'
 import { OVERLAP_HOURS, rollApiKey } from '../../organisations/create-api-key.ts'
 import { updateKeyLimits } from '../../organisations/key-limits.ts'
 import { readCreditUse } from '../../organisations/read-credit-use.ts'
@@ -30,9 +29,8 @@ import { name } from '../fields.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { scopeOf } from '../middleware/session.ts'
 import { redirectTo } from '../organisation-path.ts'
-import { readForm, submitForm } from '../read-form.ts'
+import { readForm, submitForm, type FormState } from '../read-form.ts'
 import { Details, Section } from '../components/section.tsx'
-import type { FormState } from '../read-form.ts'
 
 const OVERLAP_LABELS: Record<(typeof OVERLAP_HOURS)[number], string> = {
   0: 'Immediately',

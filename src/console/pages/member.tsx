@@ -22,8 +22,7 @@ import { Timestamp } from '../components/time.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { scopeOf } from '../middleware/session.ts'
 import { redirectTo } from '../organisation-path.ts'
-import { formStateOf, readForm, textsOf } from '../read-form.ts'
-import type { FormState } from '../read-form.ts'
+import { formStateOf, readForm, textsOf, type FormState } from '../read-form.ts'
 
 const TEAM = '/settings/team'
 const Removal = z.object({ revoke_keys: z.literal('on').optional() })

@@ -4,16 +4,20 @@ import { useContext } from 'hono/jsx'
 import { z } from 'zod'
 import { invitationsTo } from '../../organisations/invitations.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
-import { readStatistics, STATISTICS_RANGES } from '../../jobs/reports/job-statistics.ts'
-import type { JobFigures, Statistics, StatisticsRange } from '../../jobs/reports/job-statistics.ts'
+import {
+  readStatistics,
+  STATISTICS_RANGES,
+  type JobFigures,
+  type Statistics,
+  type StatisticsRange,
+} from '../../jobs/reports/job-statistics.ts'
 import { formatCredits } from '../../billing/money.ts'
 import { nameOfPlan } from '../../billing/plans.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { permits, permitsUnlimited } from '../../domain/role.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
 import { listFailingReceivers } from '../../webhooks/endpoints/failing-receivers.ts'
-import { readWebhookStatistics } from '../../webhooks/webhook-statistics.ts'
-import type { WebhookStatistics } from '../../webhooks/webhook-statistics.ts'
+import { readWebhookStatistics, type WebhookStatistics } from '../../webhooks/webhook-statistics.ts'
 import { RecentValues } from '../../platform/recent-values.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { CopyableId } from '../components/copyable-text.tsx'
@@ -27,8 +31,7 @@ import { scopeOf } from '../middleware/session.ts'
 import { pathOf } from '../organisation-path.ts'
 import { withQuery } from '../query-string.ts'
 import { DisabledEndpoints } from './disabled-endpoints.tsx'
-import { Details, Figures, Section } from '../components/section.tsx'
-import type { FiguresProps } from '../components/section.tsx'
+import { Details, Figures, Section, type FiguresProps } from '../components/section.tsx'
 import { formatCount } from '../format-count.ts'
 import { Charts, Errors, NoJobs, Webhooks } from './overview-sections.tsx'
 

@@ -4,8 +4,7 @@ import { z } from 'zod'
 import { requirePermission } from '../../organisations/authorisation.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { findJobs } from '../../jobs/reports/job-lists.ts'
-import { receiveUpload, uploadBytesOf } from '../../jobs/receive-upload.ts'
-import type { RejectedUpload } from '../../jobs/receive-upload.ts'
+import { receiveUpload, uploadBytesOf, type RejectedUpload } from '../../jobs/receive-upload.ts'
 import { MODES } from '../../domain/job.ts'
 import { SAMPLE_PAIR, sampleUrl, SAMPLES } from '../../domain/samples.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
@@ -29,10 +28,9 @@ import {
   ROLES,
   sampleValues,
   valuesOfJob,
+  type PictureValues,
 } from '../playground-pictures.ts'
-import type { PictureValues } from '../playground-pictures.ts'
-import { readForm, textsOf } from '../read-form.ts'
-import type { FieldErrors, FormState } from '../read-form.ts'
+import { readForm, textsOf, type FieldErrors, type FormState } from '../read-form.ts'
 import { KEY_FROM_ENVIRONMENT, tryOnSnippets } from '../snippets.ts'
 import { idParameter, parameter } from '../fields.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'

@@ -11,8 +11,7 @@ import {
   SELF_SERVICE_PLANS,
 } from '../../billing/plans.ts'
 import { FREE_CREDITS } from '../../domain/limits.ts'
-import { CURRENCIES } from '../../domain/organisation.ts'
-import type { Currency, Plan } from '../../domain/organisation.ts'
+import { CURRENCIES, type Currency, type Plan } from '../../domain/organisation.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import { ContactLink } from '../components/contact-link.tsx'

@@ -3,8 +3,12 @@ import { Hono } from 'hono'
 import { z } from 'zod'
 import { errorDocsPath } from '../../domain/docs.ts'
 import { isActive } from '../../organisations/active-key.ts'
-import { readRequest, readRequestLog } from '../../organisations/request-log/read-requests.ts'
-import type { RequestPage, RequestWithKey } from '../../organisations/request-log/read-requests.ts'
+import {
+  readRequest,
+  readRequestLog,
+  type RequestPage,
+  type RequestWithKey,
+} from '../../organisations/request-log/read-requests.ts'
 import { ROUTES } from '../../organisations/request-log/logged-routes.ts'
 import { ModeBadge } from '../components/badges.tsx'
 import { CopyableId, CopyableText } from '../components/copyable-text.tsx'

@@ -3,8 +3,7 @@ import { Hono } from 'hono'
 import { z } from 'zod'
 import { formatMoney } from '../../billing/money.ts'
 import { describeCard } from '../../billing/sandbox/cards.ts'
-import { isOpen, statusOf } from '../../billing/sandbox/sandbox-state.ts'
-import type { SandboxPayment } from '../../billing/sandbox/sandbox-state.ts'
+import { isOpen, statusOf, type SandboxPayment } from '../../billing/sandbox/sandbox-state.ts'
 import {
   confirmCheckout,
   findByAddress,
@@ -15,8 +14,7 @@ import { Button, PostForm } from '../components/form.tsx'
 import { Notice } from '../components/notice.tsx'
 import { Details } from '../components/section.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { readForm } from '../read-form.ts'
-import type { FormState } from '../read-form.ts'
+import { readForm, type FormState } from '../read-form.ts'
 import {
   CardChoice,
   CardFields,

@@ -3,8 +3,7 @@ import { Hono } from 'hono'
 import type { ConsoleApp } from '../console-context.ts'
 import { isIdPart } from '../job-filter.ts'
 import { permits, permitsUnlimited } from '../../domain/role.ts'
-import { isEventId, isId } from '../../platform/ids.ts'
-import type { Prefix } from '../../platform/ids.ts'
+import { isEventId, isId, type Prefix } from '../../platform/ids.ts'
 import { redirectTo } from '../organisation-path.ts'
 
 /** The page of each kind of ID. It checks that the member may see the object. */

@@ -19,8 +19,7 @@ import {
 } from '../middleware/session.ts'
 import { attemptPasskey, attemptSignIn, limitSignIns } from '../middleware/throttle.tsx'
 import { passkeyOrigin, setPasskeyChallenge, takePasskeyChallenge } from '../passkey-challenge.ts'
-import { readForm } from '../read-form.ts'
-import type { FormState } from '../read-form.ts'
+import { readForm, type FormState } from '../read-form.ts'
 import { safeReturnTo } from '../return-to.ts'
 import { askForCode } from './sign-in-code.tsx'
 

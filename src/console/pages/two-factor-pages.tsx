@@ -22,8 +22,7 @@ import { isRecentSignIn, requireRecentSignIn } from '../middleware/recent-sign-i
 import { actorOf } from '../middleware/session.ts'
 import { attemptCode } from '../middleware/throttle.tsx'
 import { redirectWithNotice } from '../form-notices.ts'
-import { readForm } from '../read-form.ts'
-import type { FormState } from '../read-form.ts'
+import { readForm, type FormState } from '../read-form.ts'
 import { Section } from '../components/section.tsx'
 import { sendSecurityEmail } from '../send-security-mail.ts'
 

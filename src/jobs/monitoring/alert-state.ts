@@ -2,8 +2,7 @@
 // has the state, so that an alert on that database is not sent each minute.
 import { eq } from 'drizzle-orm'
 import { database } from '../../platform/db/database.ts'
-import { alertState } from '../../platform/db/monitoring-schema.ts'
-import type { AlertEntries } from '../../platform/db/monitoring-schema.ts'
+import { alertState, type AlertEntries } from '../../platform/db/monitoring-schema.ts'
 import { log } from '../../platform/log.ts'
 import { perEnv } from '../../platform/settings.ts'
 

@@ -2,10 +2,8 @@
 import { sendEmail } from '../../mail/send.ts'
 import { emailFrom } from '../../mail/templates.tsx'
 import type { AlertSettings } from './alert-schema.ts'
-import { alertSettingsOf } from './alert-settings.ts'
-import type { Channel } from './alert-settings.ts'
-import { titleOf } from './alerts.ts'
-import type { Alert } from './alerts.ts'
+import { alertSettingsOf, type Channel } from './alert-settings.ts'
+import { titleOf, type Alert } from './alerts.ts'
 
 const TIMEOUT_MS = 10_000
 

@@ -1,7 +1,6 @@
 // Reads counts from the metrics of this Worker (platform/metrics), all in one query to Analytics Engine.
 import { z } from 'zod'
-import { labelsOf } from '../../platform/metrics.ts'
-import type { Metric } from '../../platform/metrics.ts'
+import { labelsOf, type Metric } from '../../platform/metrics.ts'
 import { alertSettingsOf } from './alert-settings.ts'
 
 const API = 'https://api.cloudflare.com/client/v4/accounts'

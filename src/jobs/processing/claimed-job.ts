@@ -2,12 +2,10 @@
 // other methods change it only in memory.
 import type { JobRow } from '../../platform/db/schema.ts'
 import type { JobFailure, ProviderWork } from '../../domain/failure.ts'
-import { ambiguousStartsAfter } from './ambiguous-starts.ts'
-import type { StartOutcome } from './ambiguous-starts.ts'
+import { ambiguousStartsAfter, type StartOutcome } from './ambiguous-starts.ts'
 import { LEASE_MS, saveClaim, START_LEASE_MS } from './claims.ts'
 import { msLeft } from './deadline.ts'
-import { recordOf } from './failure-record.ts'
-import type { FailureRecord } from './failure-record.ts'
+import { recordOf, type FailureRecord } from './failure-record.ts'
 
 /** The maximum number of attempts per job, equal to the deliveries of one queue message. */
 const MAX_ATTEMPTS = 6

@@ -1,15 +1,12 @@
 // The end of a job: one transaction changes its status and inserts its webhook events. The change of the
 // status is a conditional update; no returned row means that another writer was first. jobs/processing/settle
 // has the effects that follow.
-import { and, eq, gte, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { and, eq, gte, inArray, isNotNull, isNull, or, sql, type SQL } from 'drizzle-orm'
 import { standingOf } from '../../organisations/closed-organisations.ts'
-import { valueFor } from '../../platform/db/database.ts'
-import type { Database } from '../../platform/db/database.ts'
+import { valueFor, type Database } from '../../platform/db/database.ts'
 import { NO_SWEEP, UNQUEUED_AFTER_MS } from '../../platform/db/due.ts'
 import { preparedBatch } from '../../platform/db/prepared-query.ts'
-import { IS_IN_SWEEP_INDEX, jobs } from '../../platform/db/schema.ts'
-import type { JobRow } from '../../platform/db/schema.ts'
+import { IS_IN_SWEEP_INDEX, jobs, type JobRow } from '../../platform/db/schema.ts'
 import { jobsBinding, jobsDatabase } from '../../platform/db/shards.ts'
 import { webhookEndpoints, webhookEvents } from '../../platform/db/webhook-schema.ts'
 import type { ImageFormat } from '../../domain/image.ts'

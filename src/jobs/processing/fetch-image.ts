@@ -6,8 +6,7 @@ import { IMAGE_TIMEOUT_MS, MAX_IMAGE_BYTES, MAX_IMAGE_REDIRECTS } from '../../do
 import { inspect, detectFormat } from '@try-on/image-files'
 import type { ImageFile } from '../../domain/image.ts'
 import { HostTimeouts } from './host-timeouts.ts'
-import { urlProblem } from '../../platform/net/public-url.ts'
-import type { UrlPolicy } from '../../platform/net/public-url.ts'
+import { urlProblem, type UrlPolicy } from '../../platform/net/public-url.ts'
 
 export type Role = 'model' | 'garment'
 

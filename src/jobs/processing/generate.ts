@@ -3,8 +3,7 @@
 import { waitUntil } from 'cloudflare:workers'
 import type { JobRow } from '../../platform/db/schema.ts'
 import { JobFailure } from '../../domain/failure.ts'
-import { enginesOf } from '../../engines/choose-engine.ts'
-import type { Engines } from '../../engines/choose-engine.ts'
+import { enginesOf, type Engines } from '../../engines/choose-engine.ts'
 import type { Engine, EngineInput, Progress } from '../../engines/engine.ts'
 import type { ImageFile } from '../../domain/image.ts'
 import { log } from '../../platform/log.ts'
@@ -23,8 +22,7 @@ import {
   notReady,
 } from './engine-failures.ts'
 import { inputsOf } from './inputs.ts'
-import { JOB_BYTES } from './memory.ts'
-import type { JobMemory } from './memory.ts'
+import { JOB_BYTES, type JobMemory } from './memory.ts'
 import { loadPicture } from '../pictures.ts'
 import { Postponed } from './postponed.ts'
 

@@ -1,7 +1,6 @@
 // How scenarios of test mode hold a job pending. The job's row contains everything: `dueAt` prevents
 // the claim, and its URLs contain the scenario.
-import { scenarioOf } from '../../domain/scenario.ts'
-import type { Scenario } from '../../domain/scenario.ts'
+import { scenarioOf, type Scenario } from '../../domain/scenario.ts'
 import type { JobRow } from '../../platform/db/schema.ts'
 
 type Held = Pick<JobRow, 'mode' | 'modelImageUrl' | 'garmentImageUrl' | 'createdAt'>

@@ -6,11 +6,9 @@ import { hostOf } from '../../domain/host.ts'
 import type { ImageFile } from '../../domain/image.ts'
 import { pollAfterSeconds } from '../../engines/handle.ts'
 import { log } from '../../platform/log.ts'
-import { ClaimLost } from './claimed-job.ts'
-import type { ClaimedJob } from './claimed-job.ts'
+import { ClaimLost, type ClaimedJob } from './claimed-job.ts'
 import { unexpectedCauseOf } from './engine-failures.ts'
-import { recordOf } from './failure-record.ts'
-import type { FailureRecord } from './failure-record.ts'
+import { recordOf, type FailureRecord } from './failure-record.ts'
 import { Postponed } from './postponed.ts'
 
 const MAX_BACKOFF_SECONDS = 60

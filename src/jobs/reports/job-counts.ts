@@ -1,11 +1,9 @@
 // Counts of jobs by outcome and duration: the SQL expressions and the arithmetic that the statistics of
 // the current days (statistics) and of finished days (daily-statistics) share.
-import { sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { sql, type SQL } from 'drizzle-orm'
 import { jobs } from '../../platform/db/schema.ts'
 import type { jobStatistics } from '../../platform/db/statistics-schema.ts'
-import { JOB_ERROR_CODES } from '../../domain/job.ts'
-import type { JobErrorCode } from '../../domain/job.ts'
+import { JOB_ERROR_CODES, type JobErrorCode } from '../../domain/job.ts'
 
 type Statistics = typeof jobStatistics.$inferSelect
 

@@ -1,13 +1,11 @@
 // The SQL of lists of jobs: one organisation's jobs, page by page.
 import { and, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
-import { requirePermission } from '../../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../../organisations/authorisation.ts'
+import { requirePermission, type OrganisationRequest } from '../../organisations/authorisation.ts'
 import { inWorkspaces } from '../../organisations/workspace-rights.ts'
 import { preparedQuery } from '../../platform/db/prepared-query.ts'
 import { jobsBinding, jobsDatabase } from '../../platform/db/shards.ts'
 import { isFinal } from '../../domain/job.ts'
-import { IS_FINAL, IS_IN_SWEEP_INDEX, jobs } from '../../platform/db/schema.ts'
-import type { JobRow } from '../../platform/db/schema.ts'
+import { IS_FINAL, IS_IN_SWEEP_INDEX, jobs, type JobRow } from '../../platform/db/schema.ts'
 import { firstIdSince } from '../../platform/ids.ts'
 import type { JobFilter } from '../job-store.ts'
 

@@ -2,19 +2,20 @@
 // writes (daily-statistics). Only the days since then, or the last 24 hours, are counted from the jobs
 // themselves, and at most the newest MAX_COUNTED of them, so that the cost of a page is bounded.
 import { and, desc, eq, gte, inArray, sql } from 'drizzle-orm'
-import { requirePermission, selectedWorkspaces } from '../../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../../organisations/authorisation.ts'
+import {
+  requirePermission,
+  selectedWorkspaces,
+  type OrganisationRequest,
+} from '../../organisations/authorisation.ts'
 import { inWorkspaces } from '../../organisations/workspace-rights.ts'
 import { listed } from '../../platform/db/database.ts'
 import { jobsDatabase } from '../../platform/db/shards.ts'
 import { jobs } from '../../platform/db/schema.ts'
 import { jobStatistics, jobStatisticsDays } from '../../platform/db/statistics-schema.ts'
 import { firstIdSince } from '../../platform/ids.ts'
-import { JOB_ERROR_CODES } from '../../domain/job.ts'
-import type { JobErrorCode, Mode } from '../../domain/job.ts'
+import { JOB_ERROR_CODES, type JobErrorCode, type Mode } from '../../domain/job.ts'
 import { DAY_MS, RETENTION_DAYS } from '../../domain/limits.ts'
-import { addCounts, addGroup, GROUPED, noJobs, percentileOf } from './job-counts.ts'
-import type { JobCounts } from './job-counts.ts'
+import { addCounts, addGroup, GROUPED, noJobs, percentileOf, type JobCounts } from './job-counts.ts'
 
 const HOUR_MS = DAY_MS / 24
 

@@ -1,9 +1,16 @@
 // Reads the list of jobs of the console. For members who may read jobs.
-import { requirePermission } from '../../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../../organisations/authorisation.ts'
+import { requirePermission, type OrganisationRequest } from '../../organisations/authorisation.ts'
 import { RecentValues } from '../../platform/recent-values.ts'
-import { countMatches, neighboursOf, searchJobs } from './search.ts'
-import type { JobSearch, JobSearchFilter, Matches, SearchCursor, SearchPage } from './search.ts'
+import {
+  countMatches,
+  neighboursOf,
+  searchJobs,
+  type JobSearch,
+  type JobSearchFilter,
+  type Matches,
+  type SearchCursor,
+  type SearchPage,
+} from './search.ts'
 
 export type ListRequest = OrganisationRequest & { filter: JobSearchFilter }
 

@@ -1,13 +1,11 @@
 // Searches an organisation's jobs for the console. Mode, error code, API key and parts of ids have no
 // index, since each index would cost money for every job. A search therefore reads a bounded part of an
 // index and reports how far it has read.
-import { and, asc, desc, eq, gte, inArray, lt, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, inArray, lt, sql, type SQL } from 'drizzle-orm'
 import { inWorkspaces } from '../../organisations/workspace-rights.ts'
 import { jobsDatabase } from '../../platform/db/shards.ts'
 import { IS_FINAL, IS_IN_SWEEP_INDEX, jobs } from '../../platform/db/schema.ts'
-import { isFinal } from '../../domain/job.ts'
-import type { JobErrorCode, JobStatus, Mode } from '../../domain/job.ts'
+import { isFinal, type JobErrorCode, type JobStatus, type Mode } from '../../domain/job.ts'
 import { firstIdSince } from '../../platform/ids.ts'
 import { LISTED } from './job-lists.ts'
 

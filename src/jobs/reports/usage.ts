@@ -1,6 +1,5 @@
 // The jobs and credits of each day: of the current month for the console, of up to 90 days for /v1, also by key.
-import { requirePermission } from '../../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../../organisations/authorisation.ts'
+import { requirePermission, type OrganisationRequest } from '../../organisations/authorisation.ts'
 import { listKeyNames } from '../../organisations/key-names.ts'
 import { RecentValues } from '../../platform/recent-values.ts'
 import type { Mode } from '../../domain/job.ts'

@@ -1,13 +1,15 @@
 // Reads the request log of an organisation.
 import { eq } from 'drizzle-orm'
-import { requireUnlimited } from '../authorisation.ts'
-import type { OrganisationRequest } from '../authorisation.ts'
+import { requireUnlimited, type OrganisationRequest } from '../authorisation.ts'
 import { database } from '../../platform/db/database.ts'
-import { apiKeys } from '../../platform/db/schema.ts'
-import type { ApiKeyRow } from '../../platform/db/schema.ts'
+import { apiKeys, type ApiKeyRow } from '../../platform/db/schema.ts'
 import { AppError } from '../../domain/errors.ts'
-import { keyReference } from '../../credits/request-log.ts'
-import type { RequestEntry, RequestFilter, RequestQuery } from '../../credits/request-log.ts'
+import {
+  keyReference,
+  type RequestEntry,
+  type RequestFilter,
+  type RequestQuery,
+} from '../../credits/request-log.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
 
 /** The maximum number of calls per page; each reads at most 1 MB of the log. */

@@ -8,8 +8,8 @@ import {
   PAYMENT_PROVIDERS,
   PAYMENT_STATUSES,
   SUBSCRIPTION_STATUSES,
+  type EnterpriseTerms,
 } from '../../domain/billing.ts'
-import type { EnterpriseTerms } from '../../domain/billing.ts'
 import { CURRENCIES, PLANS } from '../../domain/organisation.ts'
 
 const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })

@@ -1,6 +1,5 @@
 // The Drizzle client, and helpers for INSERT … SELECT.
-import { getTableColumns, sql } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { getTableColumns, sql, type SQL } from 'drizzle-orm'
 import { drizzle } from 'drizzle-orm/d1'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { connection } from './read-sessions.ts'

@@ -2,8 +2,7 @@
 // 30 to 40 µs of CPU for the insert of a job or for a page of jobs, against 1 to 2 µs with the SQL
 // cached (workerd, 20,000 calls each against a stub of D1). It was the largest part of the CPU time of
 // these requests.
-import { fillPlaceholders } from 'drizzle-orm'
-import type { Query } from 'drizzle-orm'
+import { fillPlaceholders, type Query } from 'drizzle-orm'
 import type { BatchItem, BatchResponse } from 'drizzle-orm/batch'
 import { drizzle } from 'drizzle-orm/d1'
 import type { Database } from './database.ts'

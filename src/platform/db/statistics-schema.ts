@@ -1,8 +1,7 @@
 // The tables of job statistics: counts per day, which cron writes (jobs/reports/daily-statistics). They outlive
 // test jobs, and a page reads them instead of the jobs of finished days.
 import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
-import { MODES } from '../../domain/job.ts'
-import type { JobErrorCode } from '../../domain/job.ts'
+import { MODES, type JobErrorCode } from '../../domain/job.ts'
 
 /** The jobs that were created on one day (UTC), counted by how they ended. */
 export const jobStatistics = sqliteTable(

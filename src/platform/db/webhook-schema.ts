@@ -2,8 +2,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 import { MODES } from '../../domain/job.ts'
-import { EVENT_STATUSES, EVENT_TYPES } from '../../domain/webhook.ts'
-import type { EventType } from '../../domain/webhook.ts'
+import { EVENT_STATUSES, EVENT_TYPES, type EventType } from '../../domain/webhook.ts'
 
 const instant = (name: string) => integer(name, { mode: 'timestamp_ms' })
 

@@ -1,7 +1,6 @@
 // Signed links to pictures in R2: `{base}/{key}?expires={s since 1970}&signature={HMAC}`.
 import { signer, verify } from './hmac.ts'
-import { EXTENSION } from '../../domain/image.ts'
-import type { ImageFormat } from '../../domain/image.ts'
+import { EXTENSION, type ImageFormat } from '../../domain/image.ts'
 import { OUTPUT_URL_TTL_SECONDS, UPLOAD_TTL_SECONDS } from '../../domain/limits.ts'
 
 /** The R2 key of a job's output, which is also the path of its link. */

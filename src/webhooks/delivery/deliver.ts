@@ -12,15 +12,13 @@ import { retryAfterSeconds } from '../../platform/net/retry-after.ts'
 import { AckTimer } from '../../platform/queues/ack-timer.ts'
 import { dueAfter } from '../../platform/queues/handle-message.ts'
 import { settingsOf } from '../../platform/settings.ts'
-import { leaseOrigin, shouldDisable } from '../endpoints/failing-receiver-store.ts'
-import type { Receiver } from '../endpoints/failing-receiver-store.ts'
+import { leaseOrigin, shouldDisable, type Receiver } from '../endpoints/failing-receiver-store.ts'
 import { reportDisabledReceiver, reportFailingReceiver } from '../endpoints/failing-receivers.ts'
 import { createRequest } from './request.ts'
 import { firstBytes, firstHeaders } from './response.ts'
 import { nextDelaySeconds } from './schedule.ts'
 import { SlowDeliveries } from './slow-deliveries.ts'
-import { claimEvent, recordAttempt, releaseEvent } from '../event-store.ts'
-import type { ClaimedEvent } from '../event-store.ts'
+import { claimEvent, recordAttempt, releaseEvent, type ClaimedEvent } from '../event-store.ts'
 
 const MAX_ERROR_LENGTH = 128
 /** Retries of an event before its failure can disable the endpoint. */

@@ -1,18 +1,19 @@
 // The SQL of the list of deliveries with its filters. There is no index for the filters, since each
 // would cost a row written for every event. A page reads at most `MAX_SCANNED` events instead, along the
 // index of the organisation's events.
-import { and, asc, count, desc, eq, gt, gte, isNull, lt } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
-import { inWorkspaces } from '../../organisations/workspace-rights.ts'
-import type { WorkspaceIds } from '../../organisations/workspace-rights.ts'
+import { and, asc, count, desc, eq, gt, gte, isNull, lt, type SQL } from 'drizzle-orm'
+import { inWorkspaces, type WorkspaceIds } from '../../organisations/workspace-rights.ts'
 import type { Database } from '../../platform/db/database.ts'
 import { jobsDatabase } from '../../platform/db/shards.ts'
 import { jobs } from '../../platform/db/schema.ts'
-import { webhookAttempts, webhookEvents } from '../../platform/db/webhook-schema.ts'
-import type { WebhookAttemptRow, WebhookEventRow } from '../../platform/db/webhook-schema.ts'
+import {
+  webhookAttempts,
+  webhookEvents,
+  type WebhookAttemptRow,
+  type WebhookEventRow,
+} from '../../platform/db/webhook-schema.ts'
 import type { Mode } from '../../domain/job.ts'
-import { DEFAULT_ENDPOINT } from '../../domain/webhook.ts'
-import type { EventStatus, EventType } from '../../domain/webhook.ts'
+import { DEFAULT_ENDPOINT, type EventStatus, type EventType } from '../../domain/webhook.ts'
 import { eventIdOf } from '../../platform/ids.ts'
 import { hasEndpoint } from '../endpoints/endpoint-store.ts'
 

@@ -1,17 +1,25 @@
 // Reads webhook events and their attempts. For members who may read deliveries. For a test key, only the events
 // of test jobs exist.
-import { requirePermission } from '../../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../../organisations/authorisation.ts'
+import { requirePermission, type OrganisationRequest } from '../../organisations/authorisation.ts'
 import { findNearby } from '../../platform/db/read-sessions.ts'
 import type { WebhookAttemptRow, WebhookEventRow } from '../../platform/db/webhook-schema.ts'
 import { limitedModeOf } from '../../domain/actor.ts'
 import { AppError } from '../../domain/errors.ts'
-import { countFailedEvents, scanDeliveries } from './deliveries-store.ts'
-import type { Delivery, DeliveryFilter, PageStart } from './deliveries-store.ts'
-import { attemptsBetween, findEvent, findEventSource, recentOutcomes } from '../event-reads.ts'
-import type { EndpointOutcome } from '../event-reads.ts'
-import { recreateRequest } from './request.ts'
-import type { RequestSource } from './request.ts'
+import {
+  countFailedEvents,
+  scanDeliveries,
+  type Delivery,
+  type DeliveryFilter,
+  type PageStart,
+} from './deliveries-store.ts'
+import {
+  attemptsBetween,
+  findEvent,
+  findEventSource,
+  recentOutcomes,
+  type EndpointOutcome,
+} from '../event-reads.ts'
+import { recreateRequest, type RequestSource } from './request.ts'
 
 type EventRequest = OrganisationRequest & { eventId: string }
 

@@ -1,16 +1,17 @@
 // The default endpoint of an organisation: its URL is that of jobs without a URL of their own, and its
 // secret signs deliveries to both. Its row is created when it is first needed.
 import { and, eq, inArray } from 'drizzle-orm'
-import { requireOperator } from '../../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../../organisations/authorisation.ts'
+import { requireOperator, type OrganisationRequest } from '../../organisations/authorisation.ts'
 import { database, listed } from '../../platform/db/database.ts'
 import { NO_SECRET } from '../../platform/db/encryption.ts'
 import { atPrimary } from '../../platform/db/read-sessions.ts'
 import { jobsDatabase } from '../../platform/db/shards.ts'
-import { organisations } from '../../platform/db/schema.ts'
-import type { OrganisationRow } from '../../platform/db/schema.ts'
-import { webhookEndpoints } from '../../platform/db/webhook-schema.ts'
-import type { EndpointRow, WebhookEventRow } from '../../platform/db/webhook-schema.ts'
+import { organisations, type OrganisationRow } from '../../platform/db/schema.ts'
+import {
+  webhookEndpoints,
+  type EndpointRow,
+  type WebhookEventRow,
+} from '../../platform/db/webhook-schema.ts'
 import { shardOf } from '../../platform/ids.ts'
 import type { Actor } from '../../domain/actor.ts'
 import { DEFAULT_ENDPOINT } from '../../domain/webhook.ts'

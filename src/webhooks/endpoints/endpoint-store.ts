@@ -1,15 +1,11 @@
 // The SQL of webhook endpoints. Each change is recorded in the audit log.
-import { and, asc, eq, ne, sql } from 'drizzle-orm'
-import type { SQLWrapper } from 'drizzle-orm'
+import { and, asc, eq, ne, sql, type SQLWrapper } from 'drizzle-orm'
 import type { SQLiteUpdateSetSource } from 'drizzle-orm/sqlite-core'
 import { deletedAmong } from '../../organisations/closed-organisations.ts'
-import { recorded } from '../../organisations/audit-log.ts'
-import type { AuditEntry } from '../../organisations/audit-log.ts'
-import { rowValues } from '../../platform/db/database.ts'
-import type { Database } from '../../platform/db/database.ts'
+import { recorded, type AuditEntry } from '../../organisations/audit-log.ts'
+import { rowValues, type Database } from '../../platform/db/database.ts'
 import { jobsDatabase } from '../../platform/db/shards.ts'
-import { webhookEndpoints } from '../../platform/db/webhook-schema.ts'
-import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
+import { webhookEndpoints, type EndpointRow } from '../../platform/db/webhook-schema.ts'
 import { DEFAULT_ENDPOINT, MAX_ADDED_ENDPOINTS } from '../../domain/webhook.ts'
 
 type Key = Pick<EndpointRow, 'organisationId' | 'id'>

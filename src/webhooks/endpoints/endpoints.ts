@@ -2,14 +2,23 @@
 // receives the events of the types and the mode that it selects. Each has its own secret. For a test key, only
 // endpoints of test mode exist.
 import { sql } from 'drizzle-orm'
-import { auditInsert, changedDetails } from '../../organisations/audit-log.ts'
-import type { AuditAction, AuditEntry } from '../../organisations/audit-log.ts'
-import { requirePermission, requireUnlimited } from '../../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../../organisations/authorisation.ts'
-import { webhookEndpoints } from '../../platform/db/webhook-schema.ts'
-import type { EndpointRow, FailingReceiverRow } from '../../platform/db/webhook-schema.ts'
-import { limitedModeOf } from '../../domain/actor.ts'
-import type { Actor } from '../../domain/actor.ts'
+import {
+  auditInsert,
+  changedDetails,
+  type AuditAction,
+  type AuditEntry,
+} from '../../organisations/audit-log.ts'
+import {
+  requirePermission,
+  requireUnlimited,
+  type OrganisationRequest,
+} from '../../organisations/authorisation.ts'
+import {
+  webhookEndpoints,
+  type EndpointRow,
+  type FailingReceiverRow,
+} from '../../platform/db/webhook-schema.ts'
+import { limitedModeOf, type Actor } from '../../domain/actor.ts'
 import { AppError } from '../../domain/errors.ts'
 import { DAY_MS } from '../../domain/limits.ts'
 import { DEFAULT_ENDPOINT, MAX_ADDED_ENDPOINTS } from '../../domain/webhook.ts'

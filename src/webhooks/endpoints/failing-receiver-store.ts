@@ -2,16 +2,15 @@
 // failures; after a time-out, all receivers of an origin share one lease. Some functions return statements on
 // the organisation's jobs database, which the caller runs in the batch that records an attempt.
 import { and, eq, gt, gte, isNull, lte, notExists, or, sql } from 'drizzle-orm'
-import { recorded } from '../../organisations/audit-log.ts'
-import type { AuditAction, AuditEntry } from '../../organisations/audit-log.ts'
-import { rowValues } from '../../platform/db/database.ts'
-import type { Database } from '../../platform/db/database.ts'
+import { recorded, type AuditAction, type AuditEntry } from '../../organisations/audit-log.ts'
+import { rowValues, type Database } from '../../platform/db/database.ts'
 import { jobsDatabase } from '../../platform/db/shards.ts'
-import { failingReceivers, webhookEvents } from '../../platform/db/webhook-schema.ts'
-import type {
-  EndpointRow,
-  FailingReceiverRow,
-  WebhookEventRow,
+import {
+  failingReceivers,
+  webhookEvents,
+  type EndpointRow,
+  type FailingReceiverRow,
+  type WebhookEventRow,
 } from '../../platform/db/webhook-schema.ts'
 import type { Actor } from '../../domain/actor.ts'
 import { DAY_MS } from '../../domain/limits.ts'

@@ -1,12 +1,18 @@
 // Receivers whose deliveries fail, and that are disabled after days of failures: reports them to the
 // owners, lists them and enables them.
-import { requirePermission, requireUnlimited } from '../../organisations/authorisation.ts'
-import type { OrganisationRequest } from '../../organisations/authorisation.ts'
+import {
+  requirePermission,
+  requireUnlimited,
+  type OrganisationRequest,
+} from '../../organisations/authorisation.ts'
 import type { FailingReceiverRow } from '../../platform/db/webhook-schema.ts'
 import { log } from '../../platform/log.ts'
 import { mailMembers } from '../../mail/mail-members.ts'
-import { endpointDisabledEmail, webhookFailingEmail } from '../../mail/templates.tsx'
-import type { MemberEmail } from '../../mail/templates.tsx'
+import {
+  endpointDisabledEmail,
+  webhookFailingEmail,
+  type MemberEmail,
+} from '../../mail/templates.tsx'
 import { endpointsOf } from './endpoint-store.ts'
 import { claimReport, failingReceiversOf, resetReceiver } from './failing-receiver-store.ts'
 import type { ClaimedEvent } from '../event-store.ts'

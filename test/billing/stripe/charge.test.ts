@@ -1,7 +1,6 @@
 // Stripe: charges in the customer's absence, refunds, disputes, and a provider that is down.
 import { describe, expect, it } from 'vitest'
-import type { FakeStripe } from '../../support/fake-stripe.ts'
-import { useFakeStripe } from '../../support/fake-stripe.ts'
+import { useFakeStripe, type FakeStripe } from '../../support/fake-stripe.ts'
 import type { PaymentRequest } from '../../../src/billing/payment-provider.ts'
 import { newId } from '../../../src/platform/ids.ts'
 import { checkoutOf, find, packOf, planOf, provider, reloadOf, requestOf } from './support.ts'

@@ -1,13 +1,16 @@
 // Plans through Stripe, from the purchase to the end: what the organisation has after each event.
 import { describe, expect, it } from 'vitest'
 import { findBillingAccount, readBilling } from '../../../src/billing/billing-account.ts'
-import { PLAN_TERMS } from '../../../src/billing/plans.ts'
-import type { SelfServicePlan } from '../../../src/billing/plans.ts'
+import { PLAN_TERMS, type SelfServicePlan } from '../../../src/billing/plans.ts'
 import { receiveEvent } from '../../../src/billing/receive-event.ts'
-import { balanceOf, newShop, organisationOf, confirmPlan } from '../../support/billing.ts'
-import type { Shop } from '../../support/billing.ts'
-import { useFakeStripe } from '../../support/fake-stripe.ts'
-import type { FakeStripe } from '../../support/fake-stripe.ts'
+import {
+  balanceOf,
+  newShop,
+  organisationOf,
+  confirmPlan,
+  type Shop,
+} from '../../support/billing.ts'
+import { useFakeStripe, type FakeStripe } from '../../support/fake-stripe.ts'
 import { signedEvent } from '../../support/stripe-event.ts'
 import { provider, stripeEnv } from './support.ts'
 

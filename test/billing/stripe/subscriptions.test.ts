@@ -2,8 +2,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { PaymentRequest, SubscriptionState } from '../../../src/billing/payment-provider.ts'
 import { newId } from '../../../src/platform/ids.ts'
-import type { FakeStripe } from '../../support/fake-stripe.ts'
-import { useFakeStripe } from '../../support/fake-stripe.ts'
+import { useFakeStripe, type FakeStripe } from '../../support/fake-stripe.ts'
 import { checkoutOf, find, planOf, provider, requestOf } from './support.ts'
 
 interface Subscribed {

@@ -1,9 +1,13 @@
 // Starts the service and Chromium for browser tests.
-import { chromium } from 'playwright-core'
-import type { APIRequestContext, Browser, BrowserContextOptions, Page } from 'playwright-core'
+import {
+  chromium,
+  type APIRequestContext,
+  type Browser,
+  type BrowserContextOptions,
+  type Page,
+} from 'playwright-core'
 import { chromiumPath } from '../../../scripts/chromium.ts'
-import { startService } from '../../node/support/service.ts'
-import type { Service } from '../../node/support/service.ts'
+import { startService, type Service } from '../../node/support/service.ts'
 
 export const DESKTOP = { width: 1280, height: 900 }
 export const TABLET = { width: 768, height: 1024 }

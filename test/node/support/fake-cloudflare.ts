@@ -1,7 +1,6 @@
 // A fake of the parts of Cloudflare's REST API that `npm run provision` uses. Strict: it rejects unknown
 // routes, unknown bodies and names that exist.
-import { createServer } from 'node:http'
-import type { IncomingMessage } from 'node:http'
+import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
 

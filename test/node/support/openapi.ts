@@ -1,6 +1,5 @@
 // Reads the OpenAPI document of a running service: its operations and all examples with their schemas.
-import { Validator } from '@cfworker/json-schema'
-import type { Schema } from '@cfworker/json-schema'
+import { Validator, type Schema } from '@cfworker/json-schema'
 
 export interface Reference {
   $ref: string

@@ -1,6 +1,5 @@
 // What help, completion and error messages need to know about the commands.
-import { Help } from '@commander-js/extra-typings'
-import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings'
+import { Help, type CommandUnknownOpts, type Option } from '@commander-js/extra-typings'
 
 /** The commands and groups directly below `command`. */
 export const childrenOf = (command: CommandUnknownOpts): CommandUnknownOpts[] =>

@@ -1,6 +1,10 @@
 // try-on completion, and try-on complete: what the shells call for each Tab.
-import { Argument, Command } from '@commander-js/extra-typings'
-import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings'
+import {
+  Argument,
+  Command,
+  type CommandUnknownOpts,
+  type Option,
+} from '@commander-js/extra-typings'
 import { childrenOf, optionsOf } from './command-tree.ts'
 import type { Context } from './context.ts'
 import { examples } from './help.ts'

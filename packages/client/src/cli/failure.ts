@@ -1,7 +1,6 @@
 // Translates errors of the client to what the command line prints, and to an exit code.
 import { ApiError, ConnectionError, TimeoutError, TryOnError } from '../index.ts'
-import { CliError, EXIT } from './errors.ts'
-import type { ExitCode, Failure } from './errors.ts'
+import { CliError, EXIT, type ExitCode, type Failure } from './errors.ts'
 
 export function failureOf(error: unknown): Failure {
   if (error instanceof CliError) return error

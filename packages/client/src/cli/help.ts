@@ -1,6 +1,5 @@
 // The layout of the help pages, and what they say beside the definitions of the commands.
-import { Help } from '@commander-js/extra-typings'
-import type { HelpConfiguration } from '@commander-js/extra-typings'
+import { Help, type HelpConfiguration } from '@commander-js/extra-typings'
 import { leafCommands, nameOf } from './command-tree.ts'
 
 export const HELP_LAYOUT: HelpConfiguration = {

@@ -1,17 +1,14 @@
 // try-on listen: prints the webhooks that a server on this machine receives.
-import { createServer } from 'node:http'
-import type { Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import { Command } from '@commander-js/extra-typings'
 import type { Context } from './context.ts'
 import { CliError, UsageError } from './errors.ts'
 import { failureOf } from './failure.ts'
 import { examples } from './help.ts'
 import { integer } from './options.ts'
-import { printable } from './output.ts'
-import type { Output } from './output.ts'
+import { printable, type Output } from './output.ts'
 import { configuredSecret } from './settings.ts'
-import { receiveWebhook } from './webhook-receiver.ts'
-import type { Delivery } from './webhook-receiver.ts'
+import { receiveWebhook, type Delivery } from './webhook-receiver.ts'
 
 export const listen = (context: Context) =>
   new Command('listen')

@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 // The executable try-on: runs the command, prints errors, sets the exit code.
 import { CommanderError } from '@commander-js/extra-typings'
-import { CliError, EXIT, InterruptedError } from './errors.ts'
-import type { ExitCode } from './errors.ts'
+import { CliError, EXIT, InterruptedError, type ExitCode } from './errors.ts'
 import { failureOf } from './failure.ts'
 import { Output } from './output.ts'
 import { createProgram } from './program.ts'

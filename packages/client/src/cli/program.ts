@@ -1,6 +1,5 @@
 // Assembles the commands.
-import { Command } from '@commander-js/extra-typings'
-import type { CommandUnknownOpts } from '@commander-js/extra-typings'
+import { Command, type CommandUnknownOpts } from '@commander-js/extra-typings'
 import { VERSION } from '../version.ts'
 import { account, usage, workspaces } from './account.ts'
 import { complete, completion } from './completion.ts'

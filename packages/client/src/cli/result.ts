@@ -2,8 +2,7 @@
 import type { Job } from '../index.ts'
 import { CliError } from './errors.ts'
 import { download, noteExtension } from './images.ts'
-import { printable } from './output.ts'
-import type { Output } from './output.ts'
+import { printable, type Output } from './output.ts'
 
 interface EndedJob {
   job: Job

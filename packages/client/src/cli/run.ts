@@ -1,7 +1,6 @@
 // try-on run and try-on upload.
 import { Command } from '@commander-js/extra-typings'
-import { TimeoutError } from '../index.ts'
-import type { TryOnClient, TryOnRequest } from '../index.ts'
+import { TimeoutError, type TryOnClient, type TryOnRequest } from '../index.ts'
 import type { Context } from './context.ts'
 import { CliError, EXIT, InterruptedError } from './errors.ts'
 import { examples } from './help.ts'

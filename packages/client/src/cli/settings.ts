@@ -1,8 +1,7 @@
 // Address, key and secret of an invocation: options, then the environment, then the configuration file.
 import { TryOnClient } from '../index.ts'
 import type { Context } from './context.ts'
-import { readConfig } from './config.ts'
-import type { Config, LoadedConfig } from './config.ts'
+import { readConfig, type Config, type LoadedConfig } from './config.ts'
 import { CliError, EXIT, UsageError } from './errors.ts'
 import type { Output } from './output.ts'
 

@@ -1,6 +1,5 @@
 // Waiting for the end of a job, shared by try-on run and try-on jobs wait.
-import { ApiError, TimeoutError, TryOnError } from '../index.ts'
-import type { Job, TryOnClient } from '../index.ts'
+import { ApiError, TimeoutError, TryOnError, type Job, type TryOnClient } from '../index.ts'
 import { CliError, EXIT, InterruptedError } from './errors.ts'
 import { failureOf } from './failure.ts'
 

@@ -1,7 +1,12 @@
 // try-on webhooks: manages endpoints, and reads and resends deliveries.
 import { Command, Option } from '@commander-js/extra-typings'
-import type { DeliveryStatus, Mode, WebhookDelivery, WebhookEndpoint } from '../index.ts'
-import type { WebhookEventType } from '../index.ts'
+import type {
+  DeliveryStatus,
+  Mode,
+  WebhookDelivery,
+  WebhookEndpoint,
+  WebhookEventType,
+} from '../index.ts'
 import type { Context } from './context.ts'
 import { UsageError } from './errors.ts'
 import { examples } from './help.ts'
