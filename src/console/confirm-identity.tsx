@@ -9,7 +9,7 @@ import { CodeField, CurrentPasswordField } from './components/credential-fields.
 import type { ConsoleContext, SessionUser } from './console-context.ts'
 import { attemptCode, attemptOwnPassword } from './middleware/throttle.tsx'
 import { passkeyOrigin, takePasskeyChallenge } from './passkey-challenge.ts'
-import type { FieldErrors, FormState } from './read-form.ts'
+import type { FieldErrors, FormState } from './forms.ts'
 
 export type Confirmation = { method: SignInMethod } | { errors: FieldErrors } | Response
 

@@ -1,5 +1,7 @@
-// The variables that the console's middleware sets for the pages.
+// The variables that the console's middleware sets for the pages, and what handlers derive from them.
 import type { Context } from 'hono'
+import type { UserActor } from '../domain/actor.ts'
+import { consolePath } from '../domain/console-path.ts'
 import type { Mode } from '../domain/job.ts'
 import type { Membership } from '../organisations/members.ts'
 
@@ -33,3 +35,36 @@ export interface ConsoleApp {
 }
 
 export type ConsoleContext = Context<ConsoleApp>
+
+/**
+ * The address of a page of the current organisation. In JSX, use Link and PostForm.
+ * @param page such as `/jobs`; empty for the overview
+ */
+export const pathOf = (c: ConsoleContext, page: string): string =>
+  consolePath(c.var.membership.organisation.id, page)
+
+/** The signed-in user as the actor of a use case. A form is checked against what is stored at that time. */
+export function actorOf(c: ConsoleContext): UserActor {
+  const actor = actorFor(c, c.var.user)
+  if (c.req.method !== 'GET' || !c.var.membership) return actor
+  const { organisation, role, workspaceIds } = c.var.membership
+  return { ...actor, membership: { organisationId: organisation.id, role, workspaceIds } }
+}
+
+/** A user as an actor, also before a session has started. */
+export const actorFor = (c: ConsoleContext, { id, email }: { id: string; email: string }) => ({
+  type: 'user' as const,
+  userId: id,
+  email,
+  ipAddress: ipAddressOf(c),
+})
+
+export const ipAddressOf = (c: ConsoleContext): string | null =>
+  c.req.header('CF-Connecting-IP') ?? null
+
+/** The arguments that all use cases of the selected organisation take. */
+export const scopeOf = (c: ConsoleContext) => ({
+  env: c.env,
+  actor: actorOf(c),
+  organisationId: c.var.membership.organisation.id,
+})

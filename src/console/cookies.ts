@@ -1,10 +1,11 @@
-// The console's own cookies. better-auth sets the session cookies.
+// The console's own cookies, among them what users choose in their browser. better-auth sets the session cookies.
 import { deleteCookie, getCookie, getSignedCookie, setCookie, setSignedCookie } from 'hono/cookie'
 import type { CookieOptions } from 'hono/utils/cookie'
 import type { z } from 'zod'
 import { baseUrlOf } from '../http/base-url.ts'
 import { authSecretOf } from '../users/auth.ts'
 import type { ConsoleContext } from './console-context.ts'
+import { MODES } from '../domain/job.ts'
 
 const PATH = '/console'
 export const YEAR_SECONDS = 365 * 24 * 60 * 60
@@ -48,3 +49,12 @@ export const choiceCookie = <Value extends string>(name: string, values: readonl
   set: (c: ConsoleContext, value: Value) =>
     setCookie(c, name, value, cookieOptions(c, YEAR_SECONDS)),
 })
+
+export const THEMES = ['light', 'dark', 'system'] as const
+
+/** The mode whose data the console shows. */
+export const chosenMode = choiceCookie('try-on.mode', MODES)
+export const chosenTheme = choiceCookie('try-on.theme', THEMES)
+
+/** Without a choice, the pages follow the system. */
+export const themeOf = (c: ConsoleContext) => chosenTheme.read(c) ?? 'system'

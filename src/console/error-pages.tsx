@@ -9,8 +9,7 @@ import { settingsOf } from '../platform/settings.ts'
 import { CopyableId } from './components/copyable-text.tsx'
 import { Button } from './components/form.tsx'
 import { guestPage, memberPage } from './components/layout.tsx'
-import type { ConsoleContext } from './console-context.ts'
-import { pathOf } from './organisation-path.ts'
+import { pathOf, type ConsoleContext } from './console-context.ts'
 
 interface ErrorPage {
   status: 403 | 404 | 409 | 413 | 422 | 500 | 503

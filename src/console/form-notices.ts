@@ -4,7 +4,7 @@ import { getCookie, setCookie } from 'hono/cookie'
 import { GRACE_PERIOD_DAYS } from '../organisations/grace-period.ts'
 import { nameOfPlan } from '../billing/plans.ts'
 import { ROLES } from '../domain/role.ts'
-import type { ConsoleContext } from './console-context.ts'
+import { pathOf, type ConsoleContext } from './console-context.ts'
 import { cookieOptions } from './cookies.ts'
 
 const COOKIE = 'try-on.notice'
@@ -112,14 +112,23 @@ export const setNotice = (c: ConsoleContext, name: NoticeName, detail = ''): voi
   setCookie(c, COOKIE, `${name}.${detail}`, cookieOptions(c, SECONDS))
 
 /** The response to a form that succeeded. @param page path and query */
-export function redirectWithNotice(
+export function redirectWithNotice(c: ConsoleContext, page: string, name: NoticeName): Response {
+  setNotice(c, name)
+  return c.redirect(page, 303)
+}
+
+/**
+ * The response to a form that succeeded: shows a page of the organisation.
+ * @param detail what the text of the notice takes
+ */
+export function redirectTo(
   c: ConsoleContext,
   page: string,
-  name: NoticeName,
+  notice?: NoticeName,
   detail?: string,
 ): Response {
-  setNotice(c, name, detail)
-  return c.redirect(page, 303)
+  if (notice) setNotice(c, notice, detail)
+  return c.redirect(pathOf(c, page), 303)
 }
 
 /** @returns the name of the notice that this page shows */

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { JOB_ERROR_CODES, JOB_STATUSES, SUBMITTED_IN_CONSOLE, type Mode } from '../domain/job.ts'
 import { DAY_MS } from '../domain/limits.ts'
-import { idParameter } from './fields.ts'
+import { idParameter } from './forms.ts'
 import type { JobSearchFilter } from '../jobs/reports/search.ts'
 
 /** The minimum length of a part of an id. */

@@ -9,10 +9,9 @@ import type { Mode } from '../domain/job.ts'
 import { permits } from '../domain/role.ts'
 import { addLogFields } from '../platform/log.ts'
 import { baseUrlOf } from '../http/base-url.ts'
-import type { ConsoleContext } from './console-context.ts'
 import { rejectedForm } from './error-messages.ts'
-import { scopeOf } from './middleware/session.ts'
-import type { FormState } from './read-form.ts'
+import { scopeOf, type ConsoleContext } from './console-context.ts'
+import type { FormState } from './forms.ts'
 
 /** Generated with the form and used as idempotency key: sending the form twice submits one job. */
 export const Nonce = z.uuid('Reload the page and try again.')

@@ -1,8 +1,8 @@
 // A bar chart as SVG, rendered on the server. The values of a bar are shown while it has the pointer or
 // the focus; chart.js moves the focus with the arrow keys. A table below contains the same numbers.
 // Widths are percentages and heights are pixels, so that the text has the same size on every screen.
-import { formatCount } from '../format-count.ts'
-import { Table } from './table.tsx'
+import { formatCount } from './text.tsx'
+import { Table } from './section.tsx'
 
 /** Pixels. */
 const TOP = 26

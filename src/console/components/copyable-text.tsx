@@ -1,4 +1,5 @@
-// Text with a button that copies it. console.js shows the button.
+// Text and code with a button that copies it. console.js shows the button.
+import type { Snippet } from '../snippets.ts'
 
 export const CopyableText = ({ label, text }: { label: string; text: string }) => (
   <div class="copyable">
@@ -34,4 +35,33 @@ export const CopyButton = ({ label, value }: { label?: string; value?: string })
   >
     {label ? null : 'Copy'}
   </button>
+)
+
+/**
+ * The same code in several languages, as tabs of radio buttons, which need no script. console.css shows the code
+ * of the checked one.
+ * @param id names the radio buttons; unique on the page
+ */
+export const CodeSnippets = ({ snippets, id }: { snippets: readonly Snippet[]; id: string }) => (
+  <fieldset class="snippets">
+    <legend class="visually-hidden">Language</legend>
+    {snippets.map(({ label, code }, index) => (
+      <>
+        <input
+          type="radio"
+          name={id}
+          id={`${id}-${index}`}
+          autocomplete="off"
+          checked={index === 0 || undefined}
+        />
+        <label for={`${id}-${index}`}>{label}</label>
+        <div class="copyable">
+          <pre tabindex={0} role="group" aria-label={`Code for ${label}`}>
+            <code data-copy-source>{code}</code>
+          </pre>
+          <CopyButton label={`Copy the code for ${label}`} />
+        </div>
+      </>
+    ))}
+  </fieldset>
 )

@@ -1,5 +1,5 @@
-// Fields for passwords and codes.
-import { PASSWORD_HINT } from '../fields.ts'
+// Fields for passwords, codes and passkeys.
+import { PASSWORD_HINT } from '../forms.ts'
 import { Field, useFormState, type FieldProps } from './form.tsx'
 
 type CredentialProps = Pick<FieldProps, 'label' | 'state' | 'autofocus'> & { name?: string }
@@ -33,3 +33,25 @@ export const NewPasswordField = ({
     />
   )
 }
+
+/**
+ * The button that asks the browser for a passkey, in a form with `data-passkey` and `data-options`.
+ * static/passkeys.js shows it where the browser supports passkeys, fills in the field and sends the form.
+ * @param name of the field of the credential
+ */
+export const PasskeyInput = ({
+  name = 'credential',
+  label,
+  kind = 'secondary',
+}: {
+  name?: string
+  label: string
+  kind?: 'primary' | 'secondary'
+}) => (
+  <>
+    <input type="hidden" name={name} data-passkey-credential disabled />
+    <button type="button" class={kind} data-passkey-button hidden>
+      {label}
+    </button>
+  </>
+)

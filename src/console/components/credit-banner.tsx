@@ -6,7 +6,7 @@ import { log } from '../../platform/log.ts'
 import type { CreditStatus } from '../../credits/rpc.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
 import type { ConsoleContext } from '../console-context.ts'
-import { Link } from './link.tsx'
+import { Link } from './text.tsx'
 
 /** @returns null for a posted form, and when the status cannot be read: a page does not depend on it */
 export async function creditStatusOf(c: ConsoleContext): Promise<CreditStatus | null> {

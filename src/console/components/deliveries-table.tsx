@@ -1,11 +1,9 @@
-// A table of webhook deliveries.
-import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
+// A table of webhook deliveries, and how often pages ask for their state.
+import type { EndpointRow, WebhookEventRow } from '../../platform/db/webhook-schema.ts'
 import type { Delivery } from '../../webhooks/delivery/deliveries-store.ts'
-import { StatusBadge } from './badges.tsx'
-import { Link } from './link.tsx'
-import { Section } from './section.tsx'
-import { IdLink, Table } from './table.tsx'
-import { Timestamp } from './time.tsx'
+import { StatusBadge, Link, Timestamp } from './text.tsx'
+import { Section, IdLink, Table } from './section.tsx'
+import { isDeliveryFinal } from '../../domain/webhook.ts'
 
 interface DeliveriesProps {
   deliveries: Delivery[]
@@ -68,3 +66,18 @@ export const LatestDeliveries = ({ all = '', ...props }: DeliveriesProps & { all
     <DeliveriesTable {...props} />
   </Section>
 )
+
+const SOON_MS = 90_000
+const POLL_SOON_SECONDS = 1
+export const POLL_LATER_SECONDS = 15
+
+/**
+ * Seconds between two requests: often while an attempt is in progress or due soon; else rarely, since
+ * retries take hours.
+ */
+export const liveSecondsOf = (events: Pick<WebhookEventRow, 'status' | 'dueAt'>[]): number =>
+  events.some(
+    ({ status, dueAt }) => !isDeliveryFinal(status) && dueAt.getTime() < Date.now() + SOON_MS,
+  )
+    ? POLL_SOON_SECONDS
+    : POLL_LATER_SECONDS

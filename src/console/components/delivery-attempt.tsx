@@ -2,7 +2,7 @@
 import type { AttemptDetails } from '../../webhooks/delivery/read-deliveries.ts'
 import type { Fidelity } from '../../webhooks/delivery/request.ts'
 import { CopyableText } from './copyable-text.tsx'
-import { formatDuration, Timestamp } from './time.tsx'
+import { formatDuration, Timestamp } from './text.tsx'
 
 const NOTES: Record<Fidelity, string> = {
   exact: 'This is the exact body that was sent. It matches the signature.',

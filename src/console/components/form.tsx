@@ -1,9 +1,8 @@
 // Forms, fields and buttons. The error of a field is next to it and is part of its description for
 // screen readers.
 import { createContext, useContext, type Child } from 'hono/jsx'
-import type { FormState } from '../read-form.ts'
-import { Link, OrganisationPath } from './link.tsx'
-import { Notice } from './notice.tsx'
+import type { FormState } from '../forms.ts'
+import { Link, OrganisationPath, Notice } from './text.tsx'
 
 const FormStateContext = createContext<FormState>({})
 

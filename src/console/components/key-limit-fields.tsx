@@ -4,8 +4,7 @@ import { z } from 'zod'
 import { KEY_ACCESS, type KeyLimits } from '../../domain/key-limits.ts'
 import { isId } from '../../platform/ids.ts'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
-import { monthlyCredits } from '../fields.ts'
-import type { FormState } from '../read-form.ts'
+import { monthlyCredits, type FormState } from '../forms.ts'
 import { Field, Select } from './form.tsx'
 
 const ACCESS_LABELS = { full: 'Full access', read: 'Read only' } as const

@@ -3,14 +3,13 @@ import { html } from 'hono/html'
 import type { Child } from 'hono/jsx'
 import type { CreditStatus } from '../../credits/rpc.ts'
 import { settingsOf } from '../../platform/settings.ts'
-import type { ConsoleContext } from '../console-context.ts'
 import { takeNotice } from '../form-notices.ts'
-import type { FormState } from '../read-form.ts'
+import type { FormState } from '../forms.ts'
 import { CreditBanner, creditStatusOf } from './credit-banner.tsx'
-import { pathOf } from '../organisation-path.ts'
-import { themeOf } from '../choices.ts'
+import { pathOf, type ConsoleContext } from '../console-context.ts'
+import { themeOf } from '../cookies.ts'
 import { ActionForm } from './form.tsx'
-import { OrganisationPath } from './link.tsx'
+import { OrganisationPath, Notice, Timestamp } from './text.tsx'
 import { ModeSwitch, TestBand } from './mode-switch.tsx'
 import {
   AccountMenu,
@@ -19,8 +18,6 @@ import {
   NavigationToggle,
   OrganisationMenu,
 } from './navigation.tsx'
-import { Notice } from './notice.tsx'
-import { Timestamp } from './time.tsx'
 
 export type Anchor = [href: string, text: string]
 

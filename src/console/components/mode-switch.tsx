@@ -1,6 +1,6 @@
 // The switch between live and test mode, and what shows the mode on the pages.
 import { MODES, type Mode } from '../../domain/job.ts'
-import { formatCount } from '../format-count.ts'
+import { formatCount } from './text.tsx'
 import { PostForm } from './form.tsx'
 
 const LABELS: Record<Mode, string> = { live: 'Live', test: 'Test' }

@@ -5,11 +5,10 @@ import { Switch } from './mode-switch.tsx'
 import { consolePath } from '../../domain/console-path.ts'
 import { permits, type Permission } from '../../domain/role.ts'
 import { settingsOf } from '../../platform/settings.ts'
-import type { ConsoleContext } from '../console-context.ts'
-import { pathOf } from '../organisation-path.ts'
-import { THEMES, themeOf } from '../choices.ts'
+import { pathOf, type ConsoleContext } from '../console-context.ts'
+import { THEMES, themeOf } from '../cookies.ts'
 import { Button, PostForm } from './form.tsx'
-import { Link } from './link.tsx'
+import { Link } from './text.tsx'
 
 /** @param permission what a role needs to see the entry; null for every member */
 type Entry = readonly [page: string, label: string, icon: string, permission: Permission | null]

@@ -8,6 +8,7 @@ import {
   type SelfServicePlan,
 } from '../../billing/plans.ts'
 import type { Currency, Plan } from '../../domain/organisation.ts'
+import { settingsOf } from '../../platform/settings.ts'
 
 /**
  * The cards of all plans.
@@ -84,5 +85,16 @@ const SelfServiceTerms = ({ plan, currency }: { plan: SelfServicePlan; currency:
         <li>{formatCredits(rateLimitPerMinute, currency)} requests per minute</li>
       </ul>
     </>
+  )
+}
+
+/** A button that writes to support; a text when no address is set. */
+export const ContactLink = ({ env, label = 'Contact us' }: { env: Env; label?: string }) => {
+  const { supportEmail } = settingsOf(env)
+  if (!supportEmail) return <span class="muted">Contact support</span>
+  return (
+    <a href={`mailto:${supportEmail}`} role="button" class="secondary">
+      {label}
+    </a>
   )
 }

@@ -1,7 +1,7 @@
 // Choices of one option, each with a note.
 import type { Child } from 'hono/jsx'
 import type { Mode } from '../../domain/job.ts'
-import type { FormState } from '../read-form.ts'
+import type { FormState } from '../forms.ts'
 import { useFormState } from './form.tsx'
 
 interface RadioCardsProps {

@@ -6,9 +6,8 @@ import { permits, ROLES, type Permission, type Role } from '../../domain/role.ts
 import { isId } from '../../platform/ids.ts'
 import type { ConsoleApp } from '../console-context.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
-import { Section } from './section.tsx'
+import { Section, Table } from './section.tsx'
 import { Select, useFormState } from './form.tsx'
-import { Table } from './table.tsx'
 
 export const ROLE_LABELS: Record<Role, string> = {
   owner: 'Owner',

@@ -1,5 +1,9 @@
-// Parts of pages: a section with a heading, and a list of names and values.
-import type { Child } from 'hono/jsx'
+// Parts of pages: sections, lists of names and values, tabs, tables, and lists with their filters and pages.
+import { useContext, type Child } from 'hono/jsx'
+import { CopyButton } from './copyable-text.tsx'
+import { Link, OrganisationPath } from './text.tsx'
+import { fieldsOf } from '../forms.ts'
+import { Button, FilterSelect } from './form.tsx'
 
 interface SectionProps {
   id: string
@@ -52,3 +56,219 @@ export const Figures = ({ figures }: FiguresProps) => (
     )}
   </dl>
 )
+
+/**
+ * Sections of a page of which one is shown. The tabs are links to the sections, so that a link to anything in a
+ * section opens it, without a script.
+ * @param shown the section that an address without a fragment shows
+ */
+export const Tabs = ({
+  label,
+  shown,
+  tabs,
+}: {
+  label: string
+  shown: string
+  tabs: [id: string, label: string, content: Child][]
+}) => (
+  <div class="tabs">
+    <nav aria-label={label}>
+      {tabs.map(([id, text]) => (
+        <a href={`#${id}`} class={id === shown ? 'shown' : undefined}>
+          {text}
+        </a>
+      ))}
+    </nav>
+    {tabs.map(([id, , content]) => (
+      <div id={id} class={id === shown ? 'panel shown' : 'panel'}>
+        {content}
+      </div>
+    ))}
+  </div>
+)
+
+/** The place of a column where the container is narrow: before, above at the left or the right, or below. */
+type Place = 'thumb' | 'main' | 'side' | 'sub'
+
+/**
+ * A table. In a narrow container each row becomes a card: of two lines with the columns of `narrow`, or
+ * else of all cells, each with its column's name.
+ * @param rows the cells of each row, as many as there are columns
+ */
+export const Table = ({
+  label,
+  columns,
+  numeric = [],
+  narrow,
+  rows,
+}: {
+  label: string
+  columns: string[]
+  numeric?: string[]
+  narrow?: Record<string, Place>
+  rows: Child[][]
+}) => {
+  const classOf = (column: string) =>
+    [narrow?.[column], numeric.includes(column) && 'number'].filter(Boolean).join(' ') || undefined
+  return (
+    <div class={narrow ? 'table lines' : 'table'}>
+      <table aria-label={label}>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th scope="col" class={numeric.includes(column) ? 'number' : undefined}>
+                {narrow?.[column] === 'thumb' ? (
+                  <span class="visually-hidden">{column}</span>
+                ) : (
+                  column
+                )}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((cells) => (
+            <tr>
+              {columns.map((column, index) => (
+                <td data-label={column} class={classOf(column)}>
+                  <div>{cells[index]}</div>
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+export const EmptyState = ({ title, children }: { title: string; children?: Child }) => (
+  <div class="empty">
+    <h2>{title}</h2>
+    {children}
+  </div>
+)
+
+/** An ID that links to its page, without its middle, and a button that copies it. */
+export const IdLink = ({ to, id }: { to: string; id: string }) => (
+  <span class="copyable inline">
+    <Link class="id" to={to} title={id}>
+      <span aria-hidden="true">{shortId(id)}</span>
+      <span class="visually-hidden">{id}</span>
+    </Link>
+    <CopyButton label="Copy ID" value={id} />
+  </span>
+)
+
+/** An ID without its middle, and a button that copies it. */
+export const ShortId = ({ id }: { id: string }) => (
+  <span class="copyable inline">
+    <span class="id" title={id}>
+      {shortId(id)}
+    </span>
+    <CopyButton label="Copy ID" value={id} />
+  </span>
+)
+
+const shortId = (id: string) => (id.length > 20 ? `${id.slice(0, 8)}…${id.slice(-6)}` : id)
+
+/** The heading of a list that can be downloaded. @param csv the address of the file */
+export const ListHeading = ({ title, csv }: { title: string; csv: string }) => (
+  <div class="bar">
+    <h1>{title}</h1>
+    <Link to={csv}>Download CSV</Link>
+  </div>
+)
+
+type Options = Parameters<typeof FilterSelect>[0]['options']
+
+interface FiltersProps {
+  to: string
+  /** What is set, by the names of the fields. */
+  query: object
+  /** The field `q`, for a list that is searched. */
+  search?: { label: string; maxlength?: number; placeholder?: string }
+  selects: (false | [name: string, label: string, options: Options])[]
+  /** The text of the button. */
+  submit?: string
+  /** Filters that are used rarely. */
+  children?: Child
+}
+
+export const Filters = ({ to, query, search, selects, submit, children }: FiltersProps) => {
+  const values = fieldsOf(query)
+  return (
+    <search>
+      <form method="get" action={useContext(OrganisationPath) + to} class="filters">
+        {search && <SearchField {...search} value={values['q']} />}
+        {selects.map(
+          (select) =>
+            select && (
+              <FilterSelect
+                name={select[0]}
+                label={select[1]}
+                value={values[select[0]]}
+                options={select[2]}
+              />
+            ),
+        )}
+        <Button kind="secondary">{submit ?? 'Filter'}</Button>
+        {children}
+        {Object.keys(values).length > 0 && <Link to={to}>Clear filters</Link>}
+      </form>
+    </search>
+  )
+}
+
+const SearchField = ({
+  label,
+  ...attributes
+}: NonNullable<FiltersProps['search']> & { value: string | undefined }) => (
+  <div class="field">
+    <label for="q">{label}</label>
+    <input id="q" name="q" type="search" autocomplete="off" spellcheck={false} {...attributes} />
+  </div>
+)
+
+/**
+ * What a list without rows says.
+ * @param clear the address of the list without filters, if there are any
+ * @param children how the list gets its first rows
+ */
+export const NoRows = ({
+  title,
+  clear,
+  children,
+}: {
+  title: string
+  clear: string | false
+  children?: Child
+}) => (
+  <EmptyState title={title}>
+    {clear ? (
+      <p>
+        <Link to={clear}>Clear filters</Link>
+      </p>
+    ) : (
+      children
+    )}
+  </EmptyState>
+)
+
+/** Links to other pages, by their texts. Those without an address are left out. */
+export const Pages = ({
+  label = 'Pages',
+  links,
+}: {
+  label?: string
+  links: Record<string, string | false | null | undefined>
+}) => {
+  const shown = Object.entries(links).flatMap(([text, to]) =>
+    to ? [<Link to={to}>{text}</Link>] : [],
+  )
+  return shown.length === 0 ? null : (
+    <nav aria-label={label} class="pages">
+      {shown}
+    </nav>
+  )
+}

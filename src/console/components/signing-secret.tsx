@@ -1,11 +1,10 @@
 // The signing secret of webhooks: reveals and rotates it, and shows code that verifies signatures.
 import type { EndpointRow } from '../../platform/db/webhook-schema.ts'
 import type { Snippet } from '../snippets.ts'
-import { CodeSnippets } from './code-snippets.tsx'
-import { CopyableText } from './copyable-text.tsx'
+import { CodeSnippets, CopyableText } from './copyable-text.tsx'
 import { ActionForm } from './form.tsx'
 import { Section } from './section.tsx'
-import { Timestamp } from './time.tsx'
+import { Timestamp } from './text.tsx'
 
 interface SigningSecretProps {
   /** The page whose actions `reveal` and `rotate` are posted. */

@@ -5,13 +5,17 @@ import { authOf } from '../../users/auth.ts'
 import { membershipsOf } from '../../organisations/members.ts'
 import { endIfOld, recordSignIn, notifyNewSignIn, type SignInMethod } from '../../users/sessions.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import type { UserActor } from '../../domain/actor.ts'
 import { AppError } from '../../domain/errors.ts'
 import { permits, type Permission } from '../../domain/role.ts'
 import { addLogFields } from '../../platform/log.ts'
-import type { ConsoleApp, ConsoleContext, SessionUser } from '../console-context.ts'
-import { chosenMode } from '../choices.ts'
-import { cookieOptions, removeCookie, YEAR_SECONDS } from '../cookies.ts'
+import {
+  actorFor,
+  ipAddressOf,
+  type ConsoleApp,
+  type ConsoleContext,
+  type SessionUser,
+} from '../console-context.ts'
+import { chosenMode, cookieOptions, removeCookie, YEAR_SECONDS } from '../cookies.ts'
 import { deviceOf } from '../device.ts'
 import { setNotice } from '../form-notices.ts'
 import { redirectToSignIn, returnTo } from '../return-to.ts'
@@ -46,24 +50,6 @@ export async function findSessionUser(c: ConsoleContext): Promise<SessionUser | 
   }
 }
 
-/** The signed-in user as the actor of a use case. A form is checked against what is stored at that time. */
-export function actorOf(c: ConsoleContext): UserActor {
-  const actor = actorFor(c, c.var.user)
-  if (c.req.method !== 'GET' || !c.var.membership) return actor
-  const { organisation, role, workspaceIds } = c.var.membership
-  return { ...actor, membership: { organisationId: organisation.id, role, workspaceIds } }
-}
-
-const actorFor = (c: ConsoleContext, { id, email }: { id: string; email: string }) => ({
-  type: 'user' as const,
-  userId: id,
-  email,
-  ipAddress: ipAddressOf(c),
-})
-
-export const ipAddressOf = (c: ConsoleContext): string | null =>
-  c.req.header('CF-Connecting-IP') ?? null
-
 /**
  * Signs in a user whose identity was proved by `method`. Every sign-in passes here: its cookies are sent
  * after it was recorded, so that there is no session without an entry in the audit log.
@@ -89,13 +75,6 @@ export async function startSession(
   }
   forwardCookies(c, headers)
 }
-
-/** The arguments that all use cases of the selected organisation take. */
-export const scopeOf = (c: ConsoleContext) => ({
-  env: c.env,
-  actor: actorOf(c),
-  organisationId: c.var.membership.organisation.id,
-})
 
 /**
  * Requires a session. Without one, redirects to the sign-in page, which returns to this page. A user

@@ -13,24 +13,21 @@ import {
 import { exportAccount } from '../../privacy/export-account.ts'
 import { GRACE_PERIOD_DAYS } from '../../organisations/grace-period.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { exportResponse } from '../components/export-response.tsx'
+import { exportResponse } from '../downloads.ts'
 import { ActionForm, Button, PostForm } from '../components/form.tsx'
-import { Notice } from '../components/notice.tsx'
-import type { FormState } from '../read-form.ts'
+import { Notice, Timestamp, Link } from '../components/text.tsx'
+import type { FormState } from '../forms.ts'
 import { cardPage } from '../components/layout.tsx'
-import { Timestamp } from '../components/time.tsx'
 import { confirmIdentity, IdentityFields } from '../confirm-identity.tsx'
 import {
-  actorOf,
   findSessionUser,
   forgetOrganisation,
   forwardCookies,
   requireSession,
 } from '../middleware/session.ts'
+import { actorOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { redirectWithNotice } from '../form-notices.ts'
 import { invalidLinkPage } from '../message-page.tsx'
-import { Link } from '../components/link.tsx'
 
 /** Requires a user whose account is scheduled for deletion. `requireSession` redirects them here. */
 const requireScheduledDeletion = createMiddleware<ConsoleApp>(async (c, next) => {

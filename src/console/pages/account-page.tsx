@@ -9,9 +9,8 @@ import {
 import type { ConsoleContext } from '../console-context.ts'
 import { Button, Field, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Section } from '../components/section.tsx'
-import { Tabs } from '../components/tabs.tsx'
-import type { FormState } from '../read-form.ts'
+import { Section, Tabs } from '../components/section.tsx'
+import type { FormState } from '../forms.ts'
 import { Security } from './account-security.tsx'
 
 /** @param state of the form that was rejected; the names of the fields of all forms differ */

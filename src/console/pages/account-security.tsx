@@ -7,14 +7,13 @@ import {
   CodeField,
   CurrentPasswordField,
   NewPasswordField,
+  PasskeyInput,
 } from '../components/credential-fields.tsx'
 import { ActionForm, Button, Field, FormError, PostForm, RenameForm } from '../components/form.tsx'
-import { PasskeyInput } from '../components/passkey-input.tsx'
-import { Section } from '../components/section.tsx'
-import { Table } from '../components/table.tsx'
-import { Timestamp } from '../components/time.tsx'
+import { Section, Table } from '../components/section.tsx'
+import { Timestamp } from '../components/text.tsx'
 import { deviceOf } from '../device.ts'
-import type { FormState } from '../read-form.ts'
+import type { FormState } from '../forms.ts'
 
 interface SecurityProps {
   c: ConsoleContext

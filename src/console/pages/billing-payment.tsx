@@ -13,19 +13,21 @@ import { baseUrlOf } from '../../http/base-url.ts'
 import { isId } from '../../platform/ids.ts'
 import { log } from '../../platform/log.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
-import { PaymentBadge } from '../components/badges.tsx'
+import {
+  PaymentBadge,
+  Breadcrumb,
+  Link,
+  Notice,
+  SandboxBanner,
+  Timestamp,
+} from '../components/text.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { ActionForm } from '../components/form.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
-import { Breadcrumb, Link } from '../components/link.tsx'
-import { Pages } from '../components/list.tsx'
-import { Notice, SandboxBanner } from '../components/notice.tsx'
-import { Details, Section } from '../components/section.tsx'
-import { EmptyState, Table } from '../components/table.tsx'
-import { Timestamp } from '../components/time.tsx'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { scopeOf, selectOrganisation } from '../middleware/session.ts'
-import { pathOf, redirectTo } from '../organisation-path.ts'
+import { Pages, Details, Section, EmptyState, Table } from '../components/section.tsx'
+import { selectOrganisation } from '../middleware/session.ts'
+import { scopeOf, pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { redirectTo } from '../form-notices.ts'
 import { readView, type BillingView } from './billing-view.ts'
 
 const REFRESH_SECONDS = 5

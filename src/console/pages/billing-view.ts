@@ -7,10 +7,8 @@ import { isSelfServicePlan, packPriceFor, PLAN_TERMS, type Pack } from '../../bi
 import { readBilling } from '../../billing/billing-account.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import type { ConsoleContext } from '../console-context.ts'
-import { idParameter } from '../fields.ts'
-import { scopeOf } from '../middleware/session.ts'
-import type { FormState } from '../read-form.ts'
+import { idParameter, type FormState } from '../forms.ts'
+import { scopeOf, type ConsoleContext } from '../console-context.ts'
 
 export type BillingForm = 'packs' | 'plan' | 'auto-reload' | 'portal'
 

@@ -18,20 +18,21 @@ import {
   type DeliveriesPage,
 } from '../../webhooks/delivery/read-deliveries.ts'
 import { resendFailedEvents } from '../../webhooks/delivery/resend.ts'
-import { csvResponse, EXPORT_PAGE_SIZE, rowsOf } from '../csv-response.ts'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { DeliveriesTable, withoutQuery } from '../components/deliveries-table.tsx'
+import { csvResponse, EXPORT_PAGE_SIZE, rowsOf } from '../downloads.ts'
+import {
+  DeliveriesTable,
+  withoutQuery,
+  liveSecondsOf,
+  POLL_LATER_SECONDS,
+} from '../components/deliveries-table.tsx'
 import { ActionForm } from '../components/form.tsx'
 import { memberFragment, memberPage } from '../components/layout.tsx'
-import { Breadcrumb, Link } from '../components/link.tsx'
-import { Filters, ListHeading, NoRows, Pages } from '../components/list.tsx'
-import { EmptyState } from '../components/table.tsx'
-import { parameter } from '../fields.ts'
-import { formatCount } from '../format-count.ts'
-import { liveSecondsOf, POLL_LATER_SECONDS } from '../delivery-polling.ts'
-import { permitted, scopeOf } from '../middleware/session.ts'
-import { pathOf, redirectTo } from '../organisation-path.ts'
-import { fieldsOf, withQuery } from '../query-string.ts'
+import { Breadcrumb, Link, formatCount } from '../components/text.tsx'
+import { Filters, ListHeading, NoRows, Pages, EmptyState } from '../components/section.tsx'
+import { parameter, fieldsOf, withQuery } from '../forms.ts'
+import { permitted } from '../middleware/session.ts'
+import { scopeOf, pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { redirectTo } from '../form-notices.ts'
 
 const PATH = '/settings/webhooks/deliveries'
 

@@ -4,8 +4,7 @@ import { AppError } from '../../domain/errors.ts'
 import { developmentMailbox } from '../../mail/send.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import { guestPage } from '../components/layout.tsx'
-import { Timestamp } from '../components/time.tsx'
-import { Notice } from '../components/notice.tsx'
+import { Timestamp, Notice } from '../components/text.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 
 export const devMailbox = new Hono<ConsoleApp>().get('/dev/mail', (c) => {

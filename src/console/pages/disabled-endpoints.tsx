@@ -3,12 +3,12 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { enableReceiver, type FailingReceiver } from '../../webhooks/endpoints/failing-receivers.ts'
-import type { ConsoleApp } from '../console-context.ts'
 import { ActionForm } from '../components/form.tsx'
-import { readForm } from '../read-form.ts'
-import { Timestamp } from '../components/time.tsx'
-import { permitted, scopeOf } from '../middleware/session.ts'
-import { redirectTo } from '../organisation-path.ts'
+import { readForm } from '../forms.ts'
+import { Timestamp } from '../components/text.tsx'
+import { permitted } from '../middleware/session.ts'
+import { scopeOf, type ConsoleApp } from '../console-context.ts'
+import { redirectTo } from '../form-notices.ts'
 
 export const disabledEndpoints = new Hono<ConsoleApp>().post(
   '/endpoints/enable',

@@ -9,21 +9,18 @@ import {
 } from '../../organisations/invitations.ts'
 import { passwordProblem } from '../../users/password-policy.ts'
 import { findUserByEmail } from '../../users/users.ts'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { newPassword } from '../fields.ts'
+import { newPassword, readForm, type FormState } from '../forms.ts'
 import { NewPasswordField } from '../components/credential-fields.tsx'
 import { ActionForm, Button, PostForm } from '../components/form.tsx'
-import { readForm, type FormState } from '../read-form.ts'
 import { roleWithArticle } from '../components/roles.tsx'
 import { cardPage, type Anchor } from '../components/layout.tsx'
 import {
-  actorOf,
   findSessionUser,
-  ipAddressOf,
   selectOrganisation,
   requireSession,
   startSession,
 } from '../middleware/session.ts'
+import { actorOf, ipAddressOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 
 export const invitations = new Hono<ConsoleApp>()
   .get('/', requireSession, async (c) => {

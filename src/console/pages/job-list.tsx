@@ -6,15 +6,18 @@ import { SUBMITTED_IN_CONSOLE, type Mode } from '../../domain/job.ts'
 import { createdAtOf } from '../../platform/ids.ts'
 import type { FoundPage } from '../../jobs/reports/read-list.ts'
 import { SCAN_LIMIT, type FoundJob } from '../../jobs/reports/search.ts'
-import { StatusBadge } from '../components/badges.tsx'
-import { Link, OrganisationPath } from '../components/link.tsx'
-import { NoRows, Pages } from '../components/list.tsx'
-import { Notice } from '../components/notice.tsx'
-import { IdLink, Table } from '../components/table.tsx'
-import { formatDuration, Timestamp } from '../components/time.tsx'
+import {
+  StatusBadge,
+  Link,
+  OrganisationPath,
+  Notice,
+  formatDuration,
+  Timestamp,
+  formatCount,
+} from '../components/text.tsx'
+import { NoRows, Pages, IdLink, Table } from '../components/section.tsx'
 import type { JobListQuery } from '../job-filter.ts'
-import { formatCount } from '../format-count.ts'
-import { withQuery } from '../query-string.ts'
+import { withQuery } from '../forms.ts'
 import { timesOf } from './job-timeline.tsx'
 
 export interface ListedJobs {

@@ -18,14 +18,10 @@ import {
   uploadKeyOf,
   uploadProblem,
 } from '../../platform/signing/signed-url.ts'
-import { ModeBadge, StatusBadge } from '../components/badges.tsx'
+import { ModeBadge, StatusBadge, Link, Notice, formatDuration } from '../components/text.tsx'
 import { ActionForm } from '../components/form.tsx'
-import { Link } from '../components/link.tsx'
-import { Notice } from '../components/notice.tsx'
-import { formatDuration } from '../components/time.tsx'
-import type { ConsoleContext } from '../console-context.ts'
 import { jobErrorMessage } from '../error-messages.ts'
-import { pathOf } from '../organisation-path.ts'
+import { pathOf, type ConsoleContext } from '../console-context.ts'
 import { JobTimeline, timesOf } from './job-timeline.tsx'
 import { Details } from '../components/section.tsx'
 import { keyName } from './job-list.tsx'

@@ -7,8 +7,7 @@ import { EVENT_STATUSES } from '../../domain/webhook.ts'
 import { eventIdOf } from '../../platform/ids.ts'
 import type { JobWithEvent } from '../../jobs/job-store.ts'
 import type { Delivery } from '../../webhooks/delivery/deliveries-store.ts'
-import { Link } from '../components/link.tsx'
-import { formatDuration, Timestamp } from '../components/time.tsx'
+import { Link, formatDuration, Timestamp } from '../components/text.tsx'
 
 interface TimelineProps {
   row: JobWithEvent

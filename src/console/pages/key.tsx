@@ -11,7 +11,7 @@ import { AppError } from '../../domain/errors.ts'
 import type { Mode } from '../../domain/job.ts'
 import { permitsUnlimited } from '../../domain/role.ts'
 import { isId, newId } from '../../platform/ids.ts'
-import { ModeBadge, StatusBadge } from '../components/badges.tsx'
+import { ModeBadge, StatusBadge, Breadcrumb, Link, Notice, Timestamp } from '../components/text.tsx'
 import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
 import { ActionForm, Button, Field, PostForm, Select } from '../components/form.tsx'
 import {
@@ -21,15 +21,10 @@ import {
   limitTexts,
 } from '../components/key-limit-fields.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Breadcrumb, Link } from '../components/link.tsx'
-import { Notice } from '../components/notice.tsx'
-import { Timestamp } from '../components/time.tsx'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { name } from '../fields.ts'
+import { name, readForm, submitForm, type FormState } from '../forms.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
-import { scopeOf } from '../middleware/session.ts'
-import { redirectTo } from '../organisation-path.ts'
-import { readForm, submitForm, type FormState } from '../read-form.ts'
+import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { redirectTo } from '../form-notices.ts'
 import { Details, Section } from '../components/section.tsx'
 
 const OVERLAP_LABELS: Record<(typeof OVERLAP_HOURS)[number], string> = {

@@ -12,8 +12,7 @@ import { isId, newId } from '../../platform/ids.ts'
 import { permitsUnlimited } from '../../domain/role.ts'
 import { MODES, type Mode } from '../../domain/job.ts'
 import { DAY_MS } from '../../domain/limits.ts'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { name } from '../fields.ts'
+import { name, submitForm, type FormState } from '../forms.ts'
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { ModeField } from '../components/radio-cards.tsx'
 import {
@@ -22,17 +21,13 @@ import {
   limitsFrom,
   limitTexts,
 } from '../components/key-limit-fields.tsx'
-import { Notice } from '../components/notice.tsx'
-import { submitForm, type FormState } from '../read-form.ts'
+import { Notice, Timestamp, Link } from '../components/text.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { OtherMode } from '../components/mode-switch.tsx'
-import { EmptyState, Table } from '../components/table.tsx'
-import { Timestamp } from '../components/time.tsx'
+import { EmptyState, Table, Section } from '../components/section.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
-import { scopeOf } from '../middleware/session.ts'
-import { Link } from '../components/link.tsx'
-import { redirectTo } from '../organisation-path.ts'
-import { Section } from '../components/section.tsx'
+import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { redirectTo } from '../form-notices.ts'
 import { apiKey, KeyText, newKeyPage } from './key.tsx'
 
 const MAX_EXPIRY_DAYS = 3_650

@@ -6,10 +6,9 @@ import { activeKeysCreatedBy } from '../../organisations/api-keys.ts'
 import { changeRole, readMember, removeMember } from '../../organisations/members.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { AppError } from '../../domain/errors.ts'
-import { ModeBadge } from '../components/badges.tsx'
+import { ModeBadge, Breadcrumb, Link, Timestamp } from '../components/text.tsx'
 import { Button, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Breadcrumb, Link } from '../components/link.tsx'
 import {
   chosenWorkspaces,
   recentSignInForRoles,
@@ -17,12 +16,10 @@ import {
   roleFields,
   RoleTable,
 } from '../components/roles.tsx'
-import { Table } from '../components/table.tsx'
-import { Timestamp } from '../components/time.tsx'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { scopeOf } from '../middleware/session.ts'
-import { redirectTo } from '../organisation-path.ts'
-import { formStateOf, readForm, textsOf, type FormState } from '../read-form.ts'
+import { Table } from '../components/section.tsx'
+import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { redirectTo } from '../form-notices.ts'
+import { formStateOf, readForm, textsOf, type FormState } from '../forms.ts'
 
 const TEAM = '/settings/team'
 const Removal = z.object({ revoke_keys: z.literal('on').optional() })

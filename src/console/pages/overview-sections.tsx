@@ -6,11 +6,9 @@ import type { Statistics, StatisticsRange } from '../../jobs/reports/job-statist
 import { MAX_COUNTED_EVENTS, type WebhookStatistics } from '../../webhooks/webhook-statistics.ts'
 import type { ConsoleContext } from '../console-context.ts'
 import { Chart, dayPeriod, hourPeriod, type Series } from '../components/chart.tsx'
-import { Link } from '../components/link.tsx'
+import { Link, formatCount } from '../components/text.tsx'
 import { OtherMode } from '../components/mode-switch.tsx'
-import { Figures, Section } from '../components/section.tsx'
-import { formatCount } from '../format-count.ts'
-import { EmptyState, Table } from '../components/table.tsx'
+import { Figures, Section, EmptyState, Table } from '../components/section.tsx'
 
 export const NoJobs = ({ c, statistics }: { c: ConsoleContext; statistics: Statistics }) => (
   <section>

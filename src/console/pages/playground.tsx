@@ -10,16 +10,20 @@ import { SAMPLE_PAIR, sampleUrl, SAMPLES } from '../../domain/samples.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { JobRow } from '../../platform/db/schema.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { CodeSnippets } from '../components/code-snippets.tsx'
+import { CodeSnippets } from '../components/copyable-text.tsx'
 import { creditStatusOf } from '../components/credit-banner.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { PlaygroundForm, PlaygroundResult } from '../components/playground-form.tsx'
-import { PlaygroundHistory, recentJobIds, rememberJob } from '../components/playground-history.tsx'
+import {
+  PlaygroundForm,
+  PlaygroundResult,
+  PlaygroundHistory,
+  recentJobIds,
+  rememberJob,
+} from '../components/playground.tsx'
 import { rejectedForm, uploadMessage } from '../error-messages.ts'
-import { chosenMode } from '../choices.ts'
-import { scopeOf } from '../middleware/session.ts'
-import { pathOf, redirectTo } from '../organisation-path.ts'
+import { chosenMode } from '../cookies.ts'
+import { scopeOf, pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { redirectTo } from '../form-notices.ts'
 import {
   chosenUrl,
   ownerOf,
@@ -30,9 +34,15 @@ import {
   valuesOfJob,
   type PictureValues,
 } from '../playground-pictures.ts'
-import { readForm, textsOf, type FieldErrors, type FormState } from '../read-form.ts'
+import {
+  readForm,
+  textsOf,
+  type FieldErrors,
+  type FormState,
+  idParameter,
+  parameter,
+} from '../forms.ts'
 import { KEY_FROM_ENVIRONMENT, tryOnSnippets } from '../snippets.ts'
-import { idParameter, parameter } from '../fields.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
 
 const TryOn = PictureFields.extend({

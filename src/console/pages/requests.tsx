@@ -10,20 +10,29 @@ import {
   type RequestWithKey,
 } from '../../organisations/request-log/read-requests.ts'
 import { ROUTES } from '../../organisations/request-log/logged-routes.ts'
-import { ModeBadge } from '../components/badges.tsx'
+import {
+  ModeBadge,
+  Breadcrumb,
+  Link,
+  Notice,
+  formatDuration,
+  Timestamp,
+} from '../components/text.tsx'
 import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Breadcrumb, Link } from '../components/link.tsx'
-import { Filters, ListHeading, Pages } from '../components/list.tsx'
-import { Notice } from '../components/notice.tsx'
-import { Details, Section } from '../components/section.tsx'
-import { EmptyState, IdLink, Table } from '../components/table.tsx'
-import { formatDuration, Timestamp } from '../components/time.tsx'
-import { csvResponse, EXPORT_PAGE_SIZE, rowsOf } from '../csv-response.ts'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { parameter } from '../fields.ts'
-import { scopeOf } from '../middleware/session.ts'
-import { withQuery } from '../query-string.ts'
+import {
+  Filters,
+  ListHeading,
+  Pages,
+  Details,
+  Section,
+  EmptyState,
+  IdLink,
+  Table,
+} from '../components/section.tsx'
+import { csvResponse, EXPORT_PAGE_SIZE, rowsOf } from '../downloads.ts'
+import { parameter, withQuery } from '../forms.ts'
+import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { LOGGED_CODES, requestHint } from '../request-hints.ts'
 
 const PAGE = '/requests'

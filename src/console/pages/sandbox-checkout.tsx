@@ -11,10 +11,10 @@ import {
 } from '../../billing/sandbox/sandbox-payments.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { Button, PostForm } from '../components/form.tsx'
-import { Notice } from '../components/notice.tsx'
+import { Notice } from '../components/text.tsx'
 import { Details } from '../components/section.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { readForm, type FormState } from '../read-form.ts'
+import { readForm, type FormState } from '../forms.ts'
 import {
   CardChoice,
   CardFields,

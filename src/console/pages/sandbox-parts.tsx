@@ -4,9 +4,9 @@ import { z } from 'zod'
 import { TEST_CARDS, testCard } from '../../billing/sandbox/cards.ts'
 import { RadioCards } from '../components/radio-cards.tsx'
 import { guestPage, type Anchor } from '../components/layout.tsx'
-import { SandboxBanner } from '../components/notice.tsx'
+import { SandboxBanner } from '../components/text.tsx'
 import type { ConsoleContext } from '../console-context.ts'
-import type { FormState } from '../read-form.ts'
+import type { FormState } from '../forms.ts'
 
 export const keyOf = (c: ConsoleContext) => c.req.query('key') ?? ''
 

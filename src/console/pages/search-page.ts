@@ -4,7 +4,7 @@ import type { ConsoleApp } from '../console-context.ts'
 import { isIdPart } from '../job-filter.ts'
 import { permits, permitsUnlimited } from '../../domain/role.ts'
 import { isEventId, isId, type Prefix } from '../../platform/ids.ts'
-import { redirectTo } from '../organisation-path.ts'
+import { redirectTo } from '../form-notices.ts'
 
 /** The page of each kind of ID. It checks that the member may see the object. */
 const PAGES: Partial<Record<Prefix, (id: string) => string>> = {

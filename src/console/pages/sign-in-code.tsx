@@ -11,12 +11,10 @@ import { Button, Field, PostForm } from '../components/form.tsx'
 import { cardPage, type Anchor } from '../components/layout.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { cookieOptions, removeCookie } from '../cookies.ts'
-import { code } from '../fields.ts'
+import { code, withQuery, readForm, type FormState } from '../forms.ts'
 import { startSession } from '../middleware/session.ts'
 import { attemptCode, limitSignIns } from '../middleware/throttle.tsx'
 import { redirectWithNotice, setNotice } from '../form-notices.ts'
-import { withQuery } from '../query-string.ts'
-import { readForm, type FormState } from '../read-form.ts'
 import { redirectToSignIn, safeReturnTo } from '../return-to.ts'
 
 /** The token of the challenge. */

@@ -5,12 +5,11 @@ import { authOf } from '../../users/auth.ts'
 import { assertionOptions, checkPasskey } from '../../users/passkeys.ts'
 import { checkCredentials } from '../../users/passwords.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import { CurrentPasswordField } from '../components/credential-fields.tsx'
+import { CurrentPasswordField, PasskeyInput } from '../components/credential-fields.tsx'
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { cardPage } from '../components/layout.tsx'
-import { PasskeyInput } from '../components/passkey-input.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { currentPassword, email } from '../fields.ts'
+import { currentPassword, email, readForm, type FormState } from '../forms.ts'
 import {
   findSessionUser,
   forgetOrganisation,
@@ -19,7 +18,6 @@ import {
 } from '../middleware/session.ts'
 import { attemptPasskey, attemptSignIn, limitSignIns } from '../middleware/throttle.tsx'
 import { passkeyOrigin, setPasskeyChallenge, takePasskeyChallenge } from '../passkey-challenge.ts'
-import { readForm, type FormState } from '../read-form.ts'
 import { safeReturnTo } from '../return-to.ts'
 import { askForCode } from './sign-in-code.tsx'
 

@@ -5,8 +5,8 @@ import { consolePath } from '../../domain/console-path.ts'
 import { MODES } from '../../domain/job.ts'
 import type { ConsoleApp } from '../console-context.ts'
 import { AppError } from '../../domain/errors.ts'
-import { chosenMode, chosenTheme, THEMES } from '../choices.ts'
-import { readForm } from '../read-form.ts'
+import { chosenMode, chosenTheme, THEMES } from '../cookies.ts'
+import { readForm } from '../forms.ts'
 import { returnTo } from '../return-to.ts'
 
 /** The page checks the membership. */

@@ -7,11 +7,10 @@ import { readTeam, type Member } from '../../organisations/members.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { permits } from '../../domain/role.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { email } from '../fields.ts'
+import { email, formStateOf, readForm, textsOf, type FormState } from '../forms.ts'
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Link } from '../components/link.tsx'
+import { Link, Timestamp } from '../components/text.tsx'
 import {
   chosenWorkspaces,
   recentSignInForRoles,
@@ -21,13 +20,10 @@ import {
   RoleTable,
   WorkspaceNames,
 } from '../components/roles.tsx'
-import { Section } from '../components/section.tsx'
-import { Table } from '../components/table.tsx'
-import { Timestamp } from '../components/time.tsx'
-import { scopeOf } from '../middleware/session.ts'
+import { Section, Table } from '../components/section.tsx'
+import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { limitInvitation } from '../middleware/throttle.tsx'
-import { redirectTo } from '../organisation-path.ts'
-import { formStateOf, readForm, textsOf, type FormState } from '../read-form.ts'
+import { redirectTo } from '../form-notices.ts'
 
 const Invitation = z.looseObject({ email, ...roleFields })
 

@@ -15,21 +15,22 @@ import {
 } from '../../webhooks/endpoints/endpoints.ts'
 import { listFailingReceivers } from '../../webhooks/endpoints/failing-receivers.ts'
 import { listDeliveries } from '../../webhooks/delivery/read-deliveries.ts'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { CopyableId } from '../components/copyable-text.tsx'
-import { EndpointFields, endpointForm } from '../components/endpoint-form.tsx'
-import { EndpointStatus } from '../components/endpoint-list.tsx'
+import {
+  EndpointFields,
+  endpointForm,
+  EndpointStatus,
+  TestEvent,
+} from '../components/endpoints.tsx'
 import { ActionForm, Button, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
-import { Breadcrumb } from '../components/link.tsx'
+import { Breadcrumb, Timestamp } from '../components/text.tsx'
 import { Details, Section } from '../components/section.tsx'
 import { SigningSecret } from '../components/signing-secret.tsx'
-import { TestEvent } from '../components/test-event.tsx'
-import { Timestamp } from '../components/time.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
-import { scopeOf } from '../middleware/session.ts'
-import { redirectTo } from '../organisation-path.ts'
-import { readForm, submitForm, type FormState } from '../read-form.ts'
+import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { redirectTo } from '../form-notices.ts'
+import { readForm, submitForm, type FormState } from '../forms.ts'
 import { verifySnippets } from '../snippets.ts'
 import { LatestDeliveries } from '../components/deliveries-table.tsx'
 

@@ -6,20 +6,22 @@ import { createWorkspace, listWorkspaces, updateWorkspace } from '../../organisa
 import { permits } from '../../domain/role.ts'
 import { WORKSPACE_STATUSES } from '../../domain/organisation.ts'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
-import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { monthlyCredits, name } from '../fields.ts'
+import {
+  monthlyCredits,
+  name,
+  readForm,
+  formStateOf,
+  submitForm,
+  type FormState,
+} from '../forms.ts'
 import { ActionForm, Button, Field, FormError, PostForm, RenameForm } from '../components/form.tsx'
 import { MonthlyCreditsField, usedOf } from '../components/key-limit-fields.tsx'
-import { readForm, formStateOf, submitForm, type FormState } from '../read-form.ts'
 import { memberPage } from '../components/layout.tsx'
-import { StatusBadge } from '../components/badges.tsx'
+import { StatusBadge, Timestamp } from '../components/text.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
-import { Table } from '../components/table.tsx'
-import { Timestamp } from '../components/time.tsx'
-import { scopeOf } from '../middleware/session.ts'
-import { Section } from '../components/section.tsx'
-import type { NoticeName } from '../form-notices.ts'
-import { redirectTo } from '../organisation-path.ts'
+import { Table, Section } from '../components/section.tsx'
+import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { redirectTo, type NoticeName } from '../form-notices.ts'
 
 const PAGE = '/settings/workspaces'
 const Named = z.object({ name })

@@ -1,8 +1,7 @@
-// The downloads of lists as CSV. Each has a link or a form on the page of its list.
+// Files that pages offer: exports as JSON, and lists as CSV.
 import { csvHeaders, csvPages, type CsvCell } from '../http/csv.ts'
 import { streamOf, recordExport } from '../privacy/export-file.ts'
-import type { ConsoleContext } from './console-context.ts'
-import { scopeOf } from './middleware/session.ts'
+import { scopeOf, type ConsoleContext } from './console-context.ts'
 
 type Rows = readonly (readonly CsvCell[])[]
 
@@ -50,4 +49,20 @@ export async function* rowsOf<Row, Cursor>(
     cursor = next
   }
   yield [['There are more rows. Select fewer with the filters.']]
+}
+
+/**
+ * An export as a download.
+ * @param name of the file, without date and extension
+ */
+export function exportResponse(
+  c: ConsoleContext,
+  file: ReadableStream<Uint8Array> | string,
+  name: string,
+) {
+  const date = new Date().toISOString().slice(0, 10)
+  return c.body(file, 200, {
+    'Content-Type': 'application/json; charset=utf-8',
+    'Content-Disposition': `attachment; filename="${name}-${date}.json"`,
+  })
 }

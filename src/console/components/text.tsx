@@ -1,0 +1,136 @@
+// Parts of a line: links, times, numbers, badges, and messages.
+import { createContext, useContext, type Child } from 'hono/jsx'
+import type { PaymentRow } from '../../platform/db/billing-schema.ts'
+import type { WebhookEventRow } from '../../platform/db/webhook-schema.ts'
+import type { JobStatus } from '../../domain/job.ts'
+import type { NoticeKind } from '../form-notices.ts'
+
+/** The address of the organisation's overview. On guest pages, the console selects an organisation. */
+export const OrganisationPath = createContext('/console')
+
+interface LinkProps {
+  /** A page of the organisation, such as `/jobs`; empty for the overview. */
+  to: string
+  class?: string
+  role?: 'button'
+  'aria-current'?: 'page' | 'true' | undefined
+  'aria-label'?: string
+  title?: string
+  children?: Child
+}
+
+export const Link = ({ to, children, ...attributes }: LinkProps) => (
+  <a href={useContext(OrganisationPath) + to} {...attributes}>
+    {children}
+  </a>
+)
+
+/** The pages above the current one. @param to their texts by their addresses */
+export const Breadcrumb = ({ to }: { to: Record<string, string> }) => (
+  <p class="breadcrumb">
+    {Object.entries(to).map(([page, text]) => (
+      <Link to={page}>{text}</Link>
+    ))}
+  </p>
+)
+
+const TIME = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
+const DAY = { day: 'numeric', month: 'short' } as const
+const YEAR = { year: 'numeric' } as const
+const FORMATS = {
+  minute: { ...DAY, ...YEAR, ...TIME },
+  second: { ...DAY, ...YEAR, ...TIME, second: '2-digit' },
+  day: { ...DAY, ...YEAR },
+  /** For lists: console.js shows how long ago it was. */
+  ago: { ...DAY, ...TIME },
+} as const satisfies Record<string, Intl.DateTimeFormatOptions>
+type Format = keyof typeof FORMATS
+
+const formatted = (date: Date, format: Format) =>
+  new Intl.DateTimeFormat('en-GB', { ...FORMATS[format], timeZone: 'UTC' }).format(date)
+
+/** An instant in UTC. console.js converts it to the browser's time zone. */
+export const Timestamp = ({
+  at,
+  as = 'minute',
+}: {
+  at: Date | number | null | undefined
+  as?: Format
+}) => {
+  if (at === null || at === undefined) return <span class="muted">Never</span>
+  const date = new Date(at)
+  return (
+    <time datetime={date.toISOString()} data-as={as}>
+      {formatted(date, as)}
+      {as !== 'day' && ' UTC'}
+    </time>
+  )
+}
+
+/** `1.2 s` or `340 ms`. */
+export const formatDuration = (ms: number | null): string =>
+  ms === null ? '–' : ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`
+
+const COUNT = new Intl.NumberFormat('en')
+
+/** `12,345` */
+export const formatCount = (count: number): string => COUNT.format(count)
+
+type Status =
+  JobStatus | WebhookEventRow['status'] | PaymentRow['status'] | 'active' | 'revoked' | 'archived'
+
+const COLOURS: Record<Status, 'good' | 'bad' | 'waiting' | 'off'> = {
+  pending: 'waiting',
+  processing: 'waiting',
+  retrying: 'waiting',
+  open: 'waiting',
+  completed: 'good',
+  delivered: 'good',
+  paid: 'good',
+  active: 'good',
+  failed: 'bad',
+  cancelled: 'off',
+  refunded: 'off',
+  revoked: 'off',
+  archived: 'off',
+  expired: 'off',
+}
+
+/** The status of a job, delivery, payment, API key or workspace. */
+export const StatusBadge = ({ status }: { status: Status }) => (
+  <span class={`badge ${COLOURS[status]}`}>{status}</span>
+)
+
+/** The status of a payment, and whether it was refunded or is disputed. */
+export const PaymentBadge = ({
+  payment: { status, amount, amountRefunded, dispute },
+}: {
+  payment: PaymentRow
+}) => (
+  <>
+    {amountRefunded === 0 && <StatusBadge status={status} />}
+    {amountRefunded > 0 && (
+      <span class="badge off">{amountRefunded < amount ? 'partially refunded' : 'refunded'}</span>
+    )}{' '}
+    {dispute === 'open' && <span class="badge bad">disputed</span>}
+    {dispute === 'lost' && <span class="badge bad">dispute lost</span>}
+  </>
+)
+
+export const ModeBadge = ({ mode }: { mode: 'live' | 'test' }) => (
+  <span class={`badge ${mode}`}>{mode}</span>
+)
+
+/** A message about the page or the last action. Screen readers announce it. */
+export const Notice = ({ kind, children }: { kind: NoticeKind; children?: Child }) => (
+  <p class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
+    {children}
+  </p>
+)
+
+/** States that payments are not real. Shown on all pages of the sandbox and on Billing. */
+export const SandboxBanner = () => (
+  <aside class="notice sandbox">
+    <strong>Sandbox payments: no money moves.</strong>
+  </aside>
+)
