@@ -6,7 +6,7 @@ import {
 } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { jobsBindings } from '../src/platform/db/shards.ts'
+import { jobsBindings } from '../src/platform/db/database.ts'
 import { newId } from '../src/platform/ids.ts'
 import { log, redact } from '../src/platform/log.ts'
 import { labelsOf, record, type Metric } from '../src/platform/metrics.ts'

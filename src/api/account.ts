@@ -1,7 +1,7 @@
 // GET /v1/workspaces and GET /v1/account: the caller's organisation.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { presentWorkspace, Workspace } from '../organisations/present-workspace.ts'
+import { presentWorkspace, Workspace } from '../organisations/workspaces.ts'
 import { CURRENCIES, currencyOf, PLANS, REGIONS } from '../domain/organisation.ts'
 import { describeRoute, ok } from '../http/describe-route.ts'
 import type { Account as AccountState } from '../credits/rpc.ts'

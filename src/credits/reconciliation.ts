@@ -3,7 +3,7 @@
 import { inArray } from 'drizzle-orm'
 import { isFinal, type JobStatus } from '../domain/job.ts'
 import { jobs } from '../platform/db/schema.ts'
-import { jobsDatabase } from '../platform/db/shards.ts'
+import { jobsDatabase } from '../platform/db/database.ts'
 import { log } from '../platform/log.ts'
 import { record } from '../platform/metrics.ts'
 import type { Stores } from './stores.ts'

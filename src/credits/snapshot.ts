@@ -1,8 +1,7 @@
 // The data of an organisation that requests to /v1 need: its row, keys, active workspaces and
 // webhook endpoints. A cache of D1, at most 30 seconds old; `refresh` clears it.
 import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
-import { database } from '../platform/db/database.ts'
-import { isBound, jobsDatabase } from '../platform/db/shards.ts'
+import { database, isBound, jobsDatabase } from '../platform/db/database.ts'
 import {
   apiKeys,
   organisations,

@@ -3,8 +3,7 @@
 import { z } from 'zod'
 import { JobFailure } from '../domain/failure.ts'
 import { BaseUrl } from './engine-base-url.ts'
-import type { Engine, EngineInput } from './engine.ts'
-import { parseHandle, running } from './handle.ts'
+import { parseHandle, running, type Engine, type EngineInput } from './engine.ts'
 import { fetchOutput } from './output.ts'
 import {
   callerOf,

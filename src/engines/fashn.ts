@@ -2,8 +2,7 @@
 import { z } from 'zod'
 import type { JobFailure } from '../domain/failure.ts'
 import { BaseUrl } from './engine-base-url.ts'
-import type { Engine, EngineInput } from './engine.ts'
-import { IdHandle, parseHandle, running } from './handle.ts'
+import { IdHandle, parseHandle, running, type Engine, type EngineInput } from './engine.ts'
 import { fetchOutput } from './output.ts'
 import {
   callerOf,

@@ -5,7 +5,7 @@ import type { JobErrorCode } from '../domain/job.ts'
 import { readLimited } from '../platform/net/read-limited.ts'
 import { retryAfterSeconds } from '../platform/net/retry-after.ts'
 import { JobFailure, type ProviderWork } from '../domain/failure.ts'
-import { parseJson } from './handle.ts'
+import { parseJson } from './engine.ts'
 
 export interface ProviderCall<Result> {
   provider: string

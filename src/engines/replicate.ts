@@ -3,8 +3,7 @@
 import { z } from 'zod'
 import type { JobFailure } from '../domain/failure.ts'
 import { BaseUrl } from './engine-base-url.ts'
-import type { Engine } from './engine.ts'
-import { IdHandle, parseHandle, running } from './handle.ts'
+import { IdHandle, parseHandle, running, type Engine } from './engine.ts'
 import { fetchOutput } from './output.ts'
 import {
   callerOf,

@@ -2,7 +2,7 @@
 // and jobs/processing/end.
 import { eq, inArray, sql, type Placeholder } from 'drizzle-orm'
 import { preparedQuery } from '../platform/db/prepared-query.ts'
-import { isBound, jobsBinding, jobsDatabase } from '../platform/db/shards.ts'
+import { isBound, jobsBinding, jobsDatabase } from '../platform/db/database.ts'
 import { UNQUEUED_AFTER_MS } from '../platform/db/due.ts'
 import { jobs, type JobRow } from '../platform/db/schema.ts'
 import { webhookEvents, type WebhookEventRow } from '../platform/db/webhook-schema.ts'

@@ -21,9 +21,8 @@ import { createApiKey } from '../organisations/create-api-key.ts'
 import { createOrganisation } from '../organisations/create-organisation.ts'
 import { addCredits } from '../organisations/grant-credits.ts'
 import { findOrganisation, listOrganisations } from '../organisations/organisations.ts'
-import { presentWorkspace } from '../organisations/present-workspace.ts'
+import { presentWorkspace, createWorkspace, updateWorkspace } from '../organisations/workspaces.ts'
 import { readAuditLog } from '../organisations/read-audit-log.ts'
-import { createWorkspace, updateWorkspace } from '../organisations/workspaces.ts'
 import {
   cancelOrganisationDeletion,
   scheduleOrganisationDeletion,

@@ -14,7 +14,6 @@ import {
   requireUnlimited,
   type OrganisationRequest,
 } from './authorisation.ts'
-import { isActive, isActiveKey } from './active-key.ts'
 
 const MAX_LISTED = 200
 
@@ -137,4 +136,32 @@ export function revocation(request: OrganisationRequest, which: SQL) {
     ),
     database(env).update(apiKeys).set({ revokedAt: new Date() }).where(active),
   ] as const
+}
+
+/** An SQL condition: whether a key is active. */
+export const isActiveKey = (): SQL =>
+  sql`(${apiKeys.revokedAt} is null or ${apiKeys.revokedAt} > ${Date.now()})`
+
+/** Whether a key is active. */
+export const isActive = ({ revokedAt }: Pick<ApiKeyRow, 'revokedAt'>): boolean =>
+  revokedAt === null || revokedAt.getTime() > Date.now()
+
+/** The newest keys are named. Revoked keys are included. */
+const MAX_NAMED = 1_000
+
+export type NamedKey = Pick<ApiKeyRow, 'id' | 'name' | 'mode' | 'revokedAt'>
+
+/**
+ * The keys of an organisation with their names, newest first. For members who may read jobs.
+ * @throws AppError not_found
+ */
+export async function listKeyNames(request: OrganisationRequest): Promise<NamedKey[]> {
+  await requirePermission(request, 'jobs')
+  const { id, name, mode, revokedAt } = apiKeys
+  return database(request.env)
+    .select({ id, name, mode, revokedAt })
+    .from(apiKeys)
+    .where(eq(apiKeys.organisationId, request.organisationId))
+    .orderBy(desc(apiKeys.id))
+    .limit(MAX_NAMED)
 }

@@ -16,8 +16,7 @@ import { organisationStub } from '../credits/organisation-stub.ts'
 import { countIdOf } from '../credits/snapshot.ts'
 import { auditInsert } from './audit-log.ts'
 import { isUnlimited, requireUnlimited, type OrganisationRequest } from './authorisation.ts'
-import { isActive, isActiveKey } from './active-key.ts'
-import { isKey, readApiKey, type KeyRequest } from './api-keys.ts'
+import { isActive, isActiveKey, isKey, readApiKey, type KeyRequest } from './api-keys.ts'
 import { limitDetails, limitsIn, requireWorkspace } from './key-limits.ts'
 import {
   API_KEYS_CREATED_DAYS,

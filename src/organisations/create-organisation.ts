@@ -1,9 +1,8 @@
 // Creates organisations for operators. users/onboarding creates them for users.
 import { auditInsert, type AuditEntry } from './audit-log.ts'
 import { requireOperator } from './authorisation.ts'
-import { database } from '../platform/db/database.ts'
+import { database, newOrganisationId } from '../platform/db/database.ts'
 import { NO_SECRET } from '../platform/db/encryption.ts'
-import { newOrganisationId } from '../platform/db/shards.ts'
 import {
   apiKeys,
   organisations,

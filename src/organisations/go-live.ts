@@ -1,14 +1,13 @@
 // What an organisation has done of the steps from its first test job to production.
 import { eq, sql } from 'drizzle-orm'
 import { requirePermission, type OrganisationRequest } from './authorisation.ts'
-import { database } from '../platform/db/database.ts'
-import { jobsDatabase } from '../platform/db/shards.ts'
+import { database, jobsDatabase } from '../platform/db/database.ts'
 import { billingAccounts, payments } from '../platform/db/billing-schema.ts'
 import { apiKeys, IS_FINAL, jobs, organisations } from '../platform/db/schema.ts'
 import { webhookEndpoints, webhookEvents } from '../platform/db/webhook-schema.ts'
 import { AppError } from '../domain/errors.ts'
 import { DEFAULT_ENDPOINT } from '../domain/webhook.ts'
-import { isActiveKey } from './active-key.ts'
+import { isActiveKey } from './api-keys.ts'
 
 /** How many of the latest jobs and events are searched. Bounds what a page reads. */
 const SEARCHED_ROWS = 500

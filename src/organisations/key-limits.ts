@@ -1,4 +1,5 @@
-// The limits of API keys: access, workspace, credits a month. The Organisation applies them, from its snapshot.
+// The limits of API keys: access, workspace, credits a month. The Organisation applies them, from its snapshot, and
+// counts what keys and workspaces have used.
 import { and, eq, sql } from 'drizzle-orm'
 import { AppError } from '../domain/errors.ts'
 import type { Mode } from '../domain/job.ts'
@@ -7,9 +8,8 @@ import { organisationStub } from '../credits/organisation-stub.ts'
 import { database } from '../platform/db/database.ts'
 import { apiKeys, workspaces } from '../platform/db/schema.ts'
 import { auditInsert, changedDetails, type AuditEntry } from './audit-log.ts'
-import { isActive, isActiveKey } from './active-key.ts'
-import { isKey, readApiKey, type KeyRequest } from './api-keys.ts'
-import { requireUnlimited, type OrganisationRequest } from './authorisation.ts'
+import { isActive, isActiveKey, isKey, readApiKey, type KeyRequest } from './api-keys.ts'
+import { requireUnlimited, requireMember, type OrganisationRequest } from './authorisation.ts'
 
 /** The limits to store. Jobs of test keys cost nothing, so these keys have no limit of credits. */
 export const limitsIn = (
@@ -76,4 +76,29 @@ export async function updateKeyLimits({
   // Runs even if nothing changed: an earlier equal request may have failed before this step.
   await organisationStub(env, organisationId).refresh()
   return isChanged
+}
+
+/** An API key or a workspace. */
+interface Limited {
+  id: string
+  monthlyCredits: number | null
+  /** Of a key: whose credits count. */
+  countId?: string | null
+}
+
+/**
+ * The credits that those with a limit have used in this month (UTC), by id. Reserved credits are included. For
+ * all members.
+ * @throws AppError not_found
+ */
+export async function readCreditUse(
+  request: OrganisationRequest,
+  rows: Limited[],
+): Promise<Map<string, number>> {
+  await requireMember(request)
+  const limited = rows.filter(({ monthlyCredits }) => monthlyCredits !== null)
+  if (limited.length === 0) return new Map()
+  const stub = organisationStub(request.env, request.organisationId)
+  const used = await stub.creditUse(limited.map(({ id, countId }) => countId ?? id))
+  return new Map(limited.map(({ id }, n) => [id, used[n] ?? 0]))
 }

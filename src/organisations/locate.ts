@@ -1,9 +1,8 @@
 // Finds the organisation of an object by the object's id, for links without the right organisation.
 import { eq } from 'drizzle-orm'
 import { payments } from '../platform/db/billing-schema.ts'
-import { database } from '../platform/db/database.ts'
+import { database, isBound, jobsDatabase } from '../platform/db/database.ts'
 import { atPrimary } from '../platform/db/read-sessions.ts'
-import { isBound, jobsDatabase } from '../platform/db/shards.ts'
 import { jobs } from '../platform/db/schema.ts'
 import { webhookEvents } from '../platform/db/webhook-schema.ts'
 import { isEventId, isId } from '../platform/ids.ts'

@@ -8,6 +8,7 @@ import {
   requirePermission,
   requireOwnerOrSelf,
   type OrganisationRequest,
+  organisationExists,
 } from './authorisation.ts'
 import { database } from '../platform/db/database.ts'
 import { members, users, type InvitationRow } from '../platform/db/auth-schema.ts'
@@ -16,9 +17,7 @@ import { apiKeys, organisations, type OrganisationRow } from '../platform/db/sch
 import { AppError } from '../domain/errors.ts'
 import { organisationStub } from '../credits/organisation-stub.ts'
 import { checkedLimit, limitText } from './workspace-rights.ts'
-import { isActiveKey } from './active-key.ts'
-import { revocation } from './api-keys.ts'
-import { organisationExists } from './organisation-exists.ts'
+import { isActiveKey, revocation } from './api-keys.ts'
 import { openInvitationsOf } from './invitations.ts'
 
 export interface Membership {

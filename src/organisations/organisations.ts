@@ -1,6 +1,6 @@
 // Reads organisations. billing/update-organisation changes them.
 import { and, asc, eq, gt } from 'drizzle-orm'
-import { requireOperator } from './authorisation.ts'
+import { requireOperator, organisationExists } from './authorisation.ts'
 import { database } from '../platform/db/database.ts'
 import {
   organisations,
@@ -9,7 +9,6 @@ import {
   type WorkspaceRow,
 } from '../platform/db/schema.ts'
 import type { Actor } from '../domain/actor.ts'
-import { organisationExists } from './organisation-exists.ts'
 
 /**
  * An organisation with its workspaces. Does not check the actor: only for operators and for use cases

@@ -1,5 +1,6 @@
 // Workspaces. Every change refreshes the Organisation, whose snapshot contains the active ones.
 import { and, asc, eq, sql } from 'drizzle-orm'
+import { z } from 'zod'
 import { database, insertWhere } from '../platform/db/database.ts'
 import { workspaces, type WorkspaceRow } from '../platform/db/schema.ts'
 import { AppError } from '../domain/errors.ts'
@@ -14,6 +15,7 @@ import {
   MAX_WORKSPACES,
   workspaceLimitReached,
 } from './organisation-limits.ts'
+import { WORKSPACE_STATUSES } from '../domain/organisation.ts'
 
 export const workspaceRow = ({
   organisationId,
@@ -164,3 +166,29 @@ const isUniqueName = (actor: Actor, { organisationId, name }: WorkspaceRow) =>
         where other.organisation_id = ${organisationId} and other.status = 'active'
           and other.name = ${name})`
     : sql`true`
+
+const WorkspaceStatus = z.enum(WORKSPACE_STATUSES).meta({
+  id: 'WorkspaceStatus',
+  description: 'The state of a workspace. An archived workspace accepts no jobs.',
+})
+
+export const Workspace = z
+  .object({
+    id: z.string().meta({
+      description: 'The id of the workspace, the `workspace_id` of submissions.',
+      examples: ['ws_01m45j10cfeqs81jeh7e74f9g5'],
+    }),
+    name: z.string().meta({ description: 'The display name.', examples: ['Default'] }),
+    status: WorkspaceStatus,
+    created_at: z.iso
+      .datetime()
+      .meta({ description: 'When the workspace was created (ISO 8601, UTC).' }),
+  })
+  .meta({ id: 'Workspace', description: 'A workspace groups the jobs of an organisation.' })
+
+export const presentWorkspace = (workspace: WorkspaceRow): z.infer<typeof Workspace> => ({
+  id: workspace.id,
+  name: workspace.name,
+  status: workspace.status,
+  created_at: workspace.createdAt.toISOString(),
+})

@@ -4,7 +4,7 @@ import { SUBMITTED_IN_CONSOLE } from '../domain/job.ts'
 import { creditCost } from '../jobs/present-job.ts'
 import { searchOf, type ListRequest } from '../jobs/reports/read-list.ts'
 import { SCAN_LIMIT, searchJobs, type FoundJob, type JobSearch } from '../jobs/reports/search.ts'
-import { listKeyNames } from '../organisations/key-names.ts'
+import { listKeyNames } from '../organisations/api-keys.ts'
 import { listWorkspaces } from '../organisations/workspaces.ts'
 
 /** The maximum number of jobs in a file. */

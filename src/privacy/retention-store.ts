@@ -13,9 +13,8 @@ import {
   verifications,
 } from '../platform/db/auth-schema.ts'
 import { paymentEvents, payments, sandboxPayments } from '../platform/db/billing-schema.ts'
-import { database, type Database } from '../platform/db/database.ts'
+import { database, type Database, forEachShard } from '../platform/db/database.ts'
 import { apiKeys, auditLog } from '../platform/db/schema.ts'
-import { forEachShard } from '../platform/db/shards.ts'
 import { jobStatistics, jobStatisticsDays } from '../platform/db/statistics-schema.ts'
 import { failingReceivers, webhookAttempts, webhookEvents } from '../platform/db/webhook-schema.ts'
 import { firstIdSince, type Prefix } from '../platform/ids.ts'

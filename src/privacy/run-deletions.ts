@@ -22,7 +22,7 @@ import {
   users,
   verifications,
 } from '../platform/db/auth-schema.ts'
-import { database } from '../platform/db/database.ts'
+import { database, jobsDatabase } from '../platform/db/database.ts'
 import { deleteExpiredRateLimits } from '../platform/db/rate-limits.ts'
 import {
   apiKeys,
@@ -32,7 +32,6 @@ import {
   workspaces,
   type OrganisationRow,
 } from '../platform/db/schema.ts'
-import { jobsDatabase } from '../platform/db/shards.ts'
 import {
   failingReceivers,
   formerFailingOrigins,

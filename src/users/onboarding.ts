@@ -16,8 +16,7 @@ import {
 } from '../organisations/organisation-limits.ts'
 import { workspaceRow } from '../organisations/workspaces.ts'
 import { members, onboardings, type OnboardingRow } from '../platform/db/auth-schema.ts'
-import { database } from '../platform/db/database.ts'
-import { newOrganisationId } from '../platform/db/shards.ts'
+import { database, newOrganisationId } from '../platform/db/database.ts'
 import type { UserRequest } from './users.ts'
 
 export type OnboardingStep = 'name' | 'region' | 'workspace' | 'done'

@@ -1,7 +1,7 @@
 // The SQL that reads webhook events and attempts of an organisation.
 import { jobInWorkspaces, type WorkspaceIds } from '../organisations/workspace-rights.ts'
 import { and, between, desc, eq, getTableColumns, lt, sql, type SQL } from 'drizzle-orm'
-import { jobsDatabase } from '../platform/db/shards.ts'
+import { jobsDatabase } from '../platform/db/database.ts'
 import { jobs } from '../platform/db/schema.ts'
 import {
   webhookAttempts,

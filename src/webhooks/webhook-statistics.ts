@@ -7,7 +7,7 @@ import {
 } from '../organisations/authorisation.ts'
 import { inWorkspaces } from '../organisations/workspace-rights.ts'
 import { jobs } from '../platform/db/schema.ts'
-import { jobsDatabase } from '../platform/db/shards.ts'
+import { jobsDatabase } from '../platform/db/database.ts'
 import { webhookEvents } from '../platform/db/webhook-schema.ts'
 import { firstIdSince } from '../platform/ids.ts'
 import type { Mode } from '../domain/job.ts'

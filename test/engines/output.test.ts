@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { BaseUrl } from '../../src/engines/engine-base-url.ts'
-import { pollAfterSeconds } from '../../src/engines/handle.ts'
+import { pollAfterSeconds } from '../../src/engines/engine.ts'
 import { MAX_OUTPUT_BYTES, decodeOutput, fetchOutput } from '../../src/engines/output.ts'
 import { scrub } from '../../src/engines/provider-api.ts'
 import { retryAfterSeconds } from '../../src/platform/net/retry-after.ts'

@@ -2,7 +2,7 @@
 // fault. They use the real D1, R2 and Organisation, and the harness's queues.
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
-import { jobsBindings } from '../../src/platform/db/shards.ts'
+import { jobsBindings } from '../../src/platform/db/database.ts'
 import type { Queues } from './queues.ts'
 import type { Invocation } from './fault-injector.ts'
 

@@ -1,7 +1,7 @@
 // generate: the order of the engines, and the handling of running work.
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
-import { jobsDatabase } from '../../src/platform/db/shards.ts'
+import { jobsDatabase } from '../../src/platform/db/database.ts'
 import { jobs } from '../../src/platform/db/schema.ts'
 import * as end from '../../src/jobs/processing/end.ts'
 import * as claims from '../../src/jobs/processing/claims.ts'

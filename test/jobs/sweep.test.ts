@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { takeSweptJobs } from '../../src/jobs/sweep.ts'
-import { jobsDatabase } from '../../src/platform/db/shards.ts'
+import { jobsDatabase } from '../../src/platform/db/database.ts'
 import { onEveryShard } from '../support/jobs-database.ts'
 import { sweep } from '../support/sweep.ts'
 

@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { eq } from 'drizzle-orm'
 import { describe, expect, it } from 'vitest'
-import { jobsDatabase } from '../../src/platform/db/shards.ts'
+import { jobsDatabase } from '../../src/platform/db/database.ts'
 import { jobs, type JobRow } from '../../src/platform/db/schema.ts'
 import { JOB_STATUSES, TRANSITIONS, type JobStatus, type Transition } from '../../src/domain/job.ts'
 import { newId } from '../../src/platform/ids.ts'

@@ -2,8 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { describe, expect, it, vi } from 'vitest'
 import { sweepShards } from '../../src/platform/queues/sweep-shards.ts'
-import { jobsBindings } from '../../src/platform/db/shards.ts'
-import type { Database } from '../../src/platform/db/database.ts'
+import { jobsBindings, type Database } from '../../src/platform/db/database.ts'
 
 const SHARDS = 25
 

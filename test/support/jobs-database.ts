@@ -2,7 +2,7 @@
 // any D1 database.
 import { env } from 'cloudflare:workers'
 import { vi } from 'vitest'
-import { jobsBinding, jobsBindings } from '../../src/platform/db/shards.ts'
+import { jobsBinding, jobsBindings } from '../../src/platform/db/database.ts'
 import { newShardedId, shardOf } from '../../src/platform/ids.ts'
 
 /** The database of an organisation, a job or an event. */

@@ -2,7 +2,7 @@
 import { env } from 'cloudflare:workers'
 import { runDurableObjectAlarm } from 'cloudflare:test'
 import { afterEach, beforeEach, vi } from 'vitest'
-import { jobsBindings } from '../../src/platform/db/shards.ts'
+import { jobsBindings } from '../../src/platform/db/database.ts'
 import { compositor } from '../../src/engines/compositor.ts'
 import { processJob } from '../../src/jobs/processing/process.ts'
 import { runRetention } from '../../src/privacy/run-retention.ts'

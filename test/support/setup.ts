@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { afterAll, beforeEach, vi } from 'vitest'
-import { jobsBindings } from '../../src/platform/db/shards.ts'
+import { jobsBindings } from '../../src/platform/db/database.ts'
 import { settingsOf } from '../../src/platform/settings.ts'
 import { replacePasswordHash } from './password-hash.ts'
 

@@ -1,7 +1,7 @@
 // Searches all tables and objects for traces of deleted data.
 import { runInDurableObject } from 'cloudflare:test'
 import { env } from 'cloudflare:workers'
-import { jobsBindings } from '../../src/platform/db/shards.ts'
+import { jobsBindings } from '../../src/platform/db/database.ts'
 
 /** `table.column` of every cell that contains a text, in any table of any database. */
 export async function cellsWith(text: string): Promise<string[]> {

@@ -5,7 +5,7 @@
 import { getCookie, setCookie } from 'hono/cookie'
 import { createMiddleware } from 'hono/factory'
 import { ANY, PRIMARY, readNearby, withBookmarks } from '../../platform/db/read-sessions.ts'
-import { jobsBindings } from '../../platform/db/shards.ts'
+import { jobsBindings } from '../../platform/db/database.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import { signer, verify } from '../../platform/signing/hmac.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'

@@ -1,6 +1,6 @@
 // The list of jobs: the number of matches, the rows and the links to other pages.
 import { useContext } from 'hono/jsx'
-import type { NamedKey } from '../../organisations/key-names.ts'
+import type { NamedKey } from '../../organisations/api-keys.ts'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import { SUBMITTED_IN_CONSOLE, type Mode } from '../../domain/job.ts'
 import { createdAtOf } from '../../platform/ids.ts'

@@ -1,6 +1,6 @@
 // The page of a job, and its actions.
 import { Hono } from 'hono'
-import { listKeyNames } from '../../organisations/key-names.ts'
+import { listKeyNames } from '../../organisations/api-keys.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { mayAccess } from '../../organisations/workspace-rights.ts'
 import { AppError } from '../../domain/errors.ts'

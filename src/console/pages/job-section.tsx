@@ -1,5 +1,5 @@
 // The state of a job on its page: its images, actions and details.
-import type { NamedKey } from '../../organisations/key-names.ts'
+import type { NamedKey } from '../../organisations/api-keys.ts'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
 import type { WebhookAttemptRow } from '../../platform/db/webhook-schema.ts'
 import { errorDocsPath } from '../../domain/docs.ts'

@@ -1,8 +1,7 @@
 // The list of jobs in the mode of the console, with search, filters, live rows and export.
 import { Hono } from 'hono'
-import { isActive } from '../../organisations/active-key.ts'
+import { isActive, listKeyNames } from '../../organisations/api-keys.ts'
 import { exportJobs } from '../../privacy/export-jobs.ts'
-import { listKeyNames } from '../../organisations/key-names.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
 import {
   isFinal,

@@ -1,11 +1,14 @@
 // The page of one API key: what is known about it, its name, its replacement and its revocation.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { isActive } from '../../organisations/active-key.ts'
-import { readApiKey, renameApiKey, type ListedApiKey } from '../../organisations/api-keys.ts'
+import {
+  isActive,
+  readApiKey,
+  renameApiKey,
+  type ListedApiKey,
+} from '../../organisations/api-keys.ts'
 import { OVERLAP_HOURS, rollApiKey } from '../../organisations/create-api-key.ts'
-import { updateKeyLimits } from '../../organisations/key-limits.ts'
-import { readCreditUse } from '../../organisations/read-credit-use.ts'
+import { updateKeyLimits, readCreditUse } from '../../organisations/key-limits.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { AppError } from '../../domain/errors.ts'
 import type { Mode } from '../../domain/job.ts'

@@ -2,9 +2,13 @@
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { z } from 'zod'
-import { isActive } from '../../organisations/active-key.ts'
-import { listApiKeys, revokeApiKey, type ListedApiKey } from '../../organisations/api-keys.ts'
-import { readCreditUse } from '../../organisations/read-credit-use.ts'
+import {
+  isActive,
+  listApiKeys,
+  revokeApiKey,
+  type ListedApiKey,
+} from '../../organisations/api-keys.ts'
+import { readCreditUse } from '../../organisations/key-limits.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { createApiKey } from '../../organisations/create-api-key.ts'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'

@@ -2,7 +2,7 @@
 import { Hono } from 'hono'
 import { z } from 'zod'
 import { errorDocsPath } from '../../domain/docs.ts'
-import { isActive } from '../../organisations/active-key.ts'
+import { isActive } from '../../organisations/api-keys.ts'
 import {
   readRequest,
   readRequestLog,

@@ -1,7 +1,7 @@
 // Lists, creates, renames, archives and restores workspaces.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { readCreditUse } from '../../organisations/read-credit-use.ts'
+import { readCreditUse } from '../../organisations/key-limits.ts'
 import { createWorkspace, listWorkspaces, updateWorkspace } from '../../organisations/workspaces.ts'
 import { permits } from '../../domain/role.ts'
 import { WORKSPACE_STATUSES } from '../../domain/organisation.ts'

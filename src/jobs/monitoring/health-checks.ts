@@ -2,7 +2,7 @@
 // namespace, the settings and the evaluation of alerts work.
 import { organisationStub } from '../../credits/organisation-stub.ts'
 import { withTimeout } from '../../platform/concurrency/with-timeout.ts'
-import { jobsBindings } from '../../platform/db/shards.ts'
+import { jobsBindings } from '../../platform/db/database.ts'
 import { log } from '../../platform/log.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import { alertChannels } from './alert-settings.ts'

@@ -2,10 +2,9 @@
 // stops after a fixed number of rows, so that a run costs little with any number of jobs.
 import { sql } from 'drizzle-orm'
 import type { JobErrorCode } from '../../domain/job.ts'
-import { listed } from '../../platform/db/database.ts'
+import { listed, forEachShard } from '../../platform/db/database.ts'
 import { SWEEP_AGAIN_AFTER_MS } from '../../platform/db/due.ts'
 import { IS_IN_SWEEP_INDEX, jobs } from '../../platform/db/schema.ts'
-import { forEachShard } from '../../platform/db/shards.ts'
 import { webhookEvents } from '../../platform/db/webhook-schema.ts'
 import { firstIdSince } from '../../platform/ids.ts'
 

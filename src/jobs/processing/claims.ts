@@ -2,9 +2,8 @@
 // any consumer may claim the job. If a conditional update returns no row, another writer was first.
 import { and, eq, sql, type SQL } from 'drizzle-orm'
 import { standingOf } from '../../organisations/closed-organisations.ts'
-import type { Database } from '../../platform/db/database.ts'
 import { preparedBatch } from '../../platform/db/prepared-query.ts'
-import { jobsBinding, jobsDatabase } from '../../platform/db/shards.ts'
+import { jobsBinding, jobsDatabase, type Database } from '../../platform/db/database.ts'
 import { jobs, type JobRow } from '../../platform/db/schema.ts'
 import type { Transition } from '../../domain/job.ts'
 import type { FailureRecord } from './failure-record.ts'

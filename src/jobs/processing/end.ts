@@ -3,11 +3,10 @@
 // has the effects that follow.
 import { and, eq, gte, inArray, isNotNull, isNull, or, sql, type SQL } from 'drizzle-orm'
 import { standingOf } from '../../organisations/closed-organisations.ts'
-import { valueFor, type Database } from '../../platform/db/database.ts'
+import { valueFor, type Database, jobsBinding, jobsDatabase } from '../../platform/db/database.ts'
 import { NO_SWEEP, UNQUEUED_AFTER_MS } from '../../platform/db/due.ts'
 import { preparedBatch } from '../../platform/db/prepared-query.ts'
 import { IS_IN_SWEEP_INDEX, jobs, type JobRow } from '../../platform/db/schema.ts'
-import { jobsBinding, jobsDatabase } from '../../platform/db/shards.ts'
 import { webhookEndpoints, webhookEvents } from '../../platform/db/webhook-schema.ts'
 import type { ImageFormat } from '../../domain/image.ts'
 import type { FinalStatus, JobStatus, NextStatus } from '../../domain/job.ts'

@@ -2,8 +2,7 @@
 // day again gives the same rows, so a run may be repeated and two runs may overlap.
 import { and, eq, gte, inArray, lt, sql } from 'drizzle-orm'
 import { deletedAmong } from '../../organisations/closed-organisations.ts'
-import { listed, type Database } from '../../platform/db/database.ts'
-import { forEachShard, jobsDatabase } from '../../platform/db/shards.ts'
+import { listed, type Database, forEachShard, jobsDatabase } from '../../platform/db/database.ts'
 import { IS_IN_SWEEP_INDEX, IS_UNFINISHED, jobs } from '../../platform/db/schema.ts'
 import { jobStatistics, jobStatisticsDays } from '../../platform/db/statistics-schema.ts'
 import { DAY_MS, RETENTION_DAYS } from '../../domain/limits.ts'

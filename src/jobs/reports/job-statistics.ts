@@ -8,8 +8,7 @@ import {
   type OrganisationRequest,
 } from '../../organisations/authorisation.ts'
 import { inWorkspaces } from '../../organisations/workspace-rights.ts'
-import { listed } from '../../platform/db/database.ts'
-import { jobsDatabase } from '../../platform/db/shards.ts'
+import { listed, jobsDatabase } from '../../platform/db/database.ts'
 import { jobs } from '../../platform/db/schema.ts'
 import { jobStatistics, jobStatisticsDays } from '../../platform/db/statistics-schema.ts'
 import { firstIdSince } from '../../platform/ids.ts'

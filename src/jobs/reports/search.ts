@@ -3,7 +3,7 @@
 // index and reports how far it has read.
 import { and, asc, desc, eq, gte, inArray, lt, sql, type SQL } from 'drizzle-orm'
 import { inWorkspaces } from '../../organisations/workspace-rights.ts'
-import { jobsDatabase } from '../../platform/db/shards.ts'
+import { jobsDatabase } from '../../platform/db/database.ts'
 import { IS_FINAL, IS_IN_SWEEP_INDEX, jobs } from '../../platform/db/schema.ts'
 import { isFinal, type JobErrorCode, type JobStatus, type Mode } from '../../domain/job.ts'
 import { firstIdSince } from '../../platform/ids.ts'

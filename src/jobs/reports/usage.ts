@@ -1,6 +1,6 @@
 // The jobs and credits of each day: of the current month for the console, of up to 90 days for /v1, also by key.
 import { requirePermission, type OrganisationRequest } from '../../organisations/authorisation.ts'
-import { listKeyNames } from '../../organisations/key-names.ts'
+import { listKeyNames } from '../../organisations/api-keys.ts'
 import { RecentValues } from '../../platform/recent-values.ts'
 import type { Mode } from '../../domain/job.ts'
 import { DAY_MS } from '../../domain/limits.ts'

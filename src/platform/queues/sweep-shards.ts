@@ -1,7 +1,6 @@
 // The part of the sweep that is the same for jobs and webhook events. The sweep requeues rows whose
 // `sweepAt` has passed, in case their message was lost. Consumers accept duplicate messages.
-import type { Database } from '../db/database.ts'
-import { forEachShard, jobsBindings } from '../db/shards.ts'
+import { forEachShard, jobsBindings, type Database } from '../db/database.ts'
 import { log } from '../log.ts'
 import { record } from '../metrics.ts'
 

@@ -3,8 +3,7 @@
 // index of the organisation's events.
 import { and, asc, count, desc, eq, gt, gte, isNull, lt, type SQL } from 'drizzle-orm'
 import { inWorkspaces, type WorkspaceIds } from '../../organisations/workspace-rights.ts'
-import type { Database } from '../../platform/db/database.ts'
-import { jobsDatabase } from '../../platform/db/shards.ts'
+import { jobsDatabase, type Database } from '../../platform/db/database.ts'
 import { jobs } from '../../platform/db/schema.ts'
 import {
   webhookAttempts,

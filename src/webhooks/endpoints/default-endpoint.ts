@@ -2,10 +2,9 @@
 // secret signs deliveries to both. Its row is created when it is first needed.
 import { and, eq, inArray } from 'drizzle-orm'
 import { requireOperator, type OrganisationRequest } from '../../organisations/authorisation.ts'
-import { database, listed } from '../../platform/db/database.ts'
+import { database, listed, jobsDatabase } from '../../platform/db/database.ts'
 import { NO_SECRET } from '../../platform/db/encryption.ts'
 import { atPrimary } from '../../platform/db/read-sessions.ts'
-import { jobsDatabase } from '../../platform/db/shards.ts'
 import { organisations, type OrganisationRow } from '../../platform/db/schema.ts'
 import {
   webhookEndpoints,

@@ -3,8 +3,7 @@
 // the organisation's jobs database, which the caller runs in the batch that records an attempt.
 import { and, eq, gt, gte, isNull, lte, notExists, or, sql } from 'drizzle-orm'
 import { recorded, type AuditAction, type AuditEntry } from '../../organisations/audit-log.ts'
-import { rowValues, type Database } from '../../platform/db/database.ts'
-import { jobsDatabase } from '../../platform/db/shards.ts'
+import { rowValues, type Database, jobsDatabase } from '../../platform/db/database.ts'
 import {
   failingReceivers,
   webhookEvents,

@@ -1,8 +1,7 @@
 // Encrypts stored webhook secrets with the current ENCRYPTION_KEY, a limited number in each cron run.
 import { and, eq, isNull, like, not, or } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
-import type { Database } from '../../platform/db/database.ts'
-import { forEachShard } from '../../platform/db/shards.ts'
+import { forEachShard, type Database } from '../../platform/db/database.ts'
 import { webhookEndpoints, type EndpointRow } from '../../platform/db/webhook-schema.ts'
 import { storedPrefixes } from '../../platform/db/encryption.ts'
 import { log } from '../../platform/log.ts'
