@@ -114,13 +114,12 @@ export interface EndpointHealth {
   outcomes: EndpointOutcome[]
 }
 
-export const EndpointList = ({
-  endpoints,
-  health,
-}: {
+interface EndpointListProps {
   endpoints: EndpointRow[]
   health: EndpointHealth
-}) => (
+}
+
+export const EndpointList = ({ endpoints, health }: EndpointListProps) => (
   <Table
     label="Endpoints"
     columns={['Endpoint', 'Events', 'Mode', 'Status', 'Last success', 'Last failure']}
@@ -161,13 +160,12 @@ const outcomeOf = ({ outcomes }: EndpointHealth, { id, url }: EndpointRow) =>
 const RecentTime = ({ at }: { at: Date | null | undefined }) =>
   at ? <Timestamp at={at} /> : <span class="muted">None recently</span>
 
-export const EndpointStatus = ({
-  endpoint: { id, enabled },
-  failing,
-}: {
+interface EndpointStatusProps {
   endpoint: EndpointRow
   failing: FailingReceiverRow[]
-}) => {
+}
+
+export const EndpointStatus = ({ endpoint: { id, enabled }, failing }: EndpointStatusProps) => {
   const row = failing.find(({ receiver }) => receiver === id)
   if (!enabled) return <span class="badge off">disabled</span>
   if (!row) return <span class="badge good">active</span>

@@ -163,21 +163,16 @@ export const FormError = ({ state }: { state?: FormState | undefined }) => {
   )
 }
 
-export const Button = ({
-  kind,
-  name,
-  value,
-  disabled,
-  ariaLabel,
-  children,
-}: {
+interface ButtonProps {
   kind?: 'primary' | 'secondary' | 'danger'
   name?: string
   value?: string
   disabled?: boolean
   ariaLabel?: string | undefined
   children?: Child
-}) => (
+}
+
+export const Button = ({ kind, name, value, disabled, ariaLabel, children }: ButtonProps) => (
   <button
     type="submit"
     class={kind}

@@ -29,16 +29,14 @@ export const limitsFrom = ({
   monthlyCredits: monthly_credits,
 })
 
-/** @param id set where several forms of a page have this field */
-export const MonthlyCreditsField = ({
-  id,
-  value,
-  state,
-}: {
+interface MonthlyCreditsFieldProps {
   id?: string
   value: number | null | undefined
   state?: FormState
-}) => (
+}
+
+/** @param id set where several forms of a page have this field */
+export const MonthlyCreditsField = ({ id, value, state }: MonthlyCreditsFieldProps) => (
   <Field
     {...(id && { id })}
     name="monthly_credits"
@@ -51,16 +49,14 @@ export const MonthlyCreditsField = ({
   />
 )
 
-export const KeyLimitFields = ({
-  workspaces,
-  limits,
-  hasCredits = true,
-}: {
+interface KeyLimitFieldsProps {
   workspaces: WorkspaceRow[]
   limits?: KeyLimits
   /** False for a test key, whose jobs cost nothing. */
   hasCredits?: boolean
-}) => (
+}
+
+export const KeyLimitFields = ({ workspaces, limits, hasCredits = true }: KeyLimitFieldsProps) => (
   <>
     <Select
       name="access"

@@ -54,18 +54,16 @@ export const TestBand = ({ mode }: { mode: Mode }) =>
     </aside>
   ) : null
 
-/** For an empty page: the data of the other mode, with a button that shows it. */
-export const OtherMode = ({
-  mode,
-  count,
-  noun,
-}: {
+interface OtherModeProps {
   mode: Mode
   /** How many there are in the other mode. Nothing is shown for 0. */
   count: number
   /** In the singular, such as `job`. */
   noun: string
-}) => {
+}
+
+/** For an empty page: the data of the other mode, with a button that shows it. */
+export const OtherMode = ({ mode, count, noun }: OtherModeProps) => {
   const other = mode === 'live' ? 'test' : 'live'
   if (count === 0) return null
   return (

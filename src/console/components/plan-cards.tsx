@@ -10,20 +10,18 @@ import {
 import type { Currency, Plan } from '../../domain/organisation.ts'
 import { settingsOf } from '../../platform/settings.ts'
 
+interface PlanCardsProps {
+  currency: Currency
+  current?: Plan
+  action: (plan: Plan) => Child
+}
+
 /**
  * The cards of all plans.
  * @param current the plan in force, which is highlighted
  * @param action what the customer can do with each plan
  */
-export const PlanCards = ({
-  currency,
-  current,
-  action,
-}: {
-  currency: Currency
-  current?: Plan
-  action: (plan: Plan) => Child
-}) => (
+export const PlanCards = ({ currency, current, action }: PlanCardsProps) => (
   <div class="plans">
     {SELF_SERVICE_PLANS.map((plan) => (
       <PlanCard name={nameOfPlan(plan)} isCurrent={plan === current} action={action(plan)}>
@@ -44,17 +42,14 @@ export const PlanCards = ({
   </div>
 )
 
-const PlanCard = ({
-  name,
-  isCurrent,
-  action,
-  children,
-}: {
+interface PlanCardProps {
   name: string
   isCurrent: boolean
   action: Child
   children?: Child
-}) => (
+}
+
+const PlanCard = ({ name, isCurrent, action, children }: PlanCardProps) => (
   <article class={isCurrent ? 'plan current' : 'plan'} aria-label={`Plan ${name}`}>
     <h3>
       {name} {isCurrent && <span class="badge good">Current</span>}

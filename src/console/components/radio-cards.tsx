@@ -51,16 +51,14 @@ export const RadioCards = ({ name, legend, options, value, inline, ...rest }: Ra
   )
 }
 
-/** The choice between test and live mode. @param mode the default, usually the mode of the console */
-export const ModeField = ({
-  state,
-  hints,
-  mode = 'test',
-}: {
+interface ModeFieldProps {
   state?: FormState
   hints: Record<Mode, string>
   mode?: Mode
-}) => (
+}
+
+/** The choice between test and live mode. @param mode the default, usually the mode of the console */
+export const ModeField = ({ state, hints, mode = 'test' }: ModeFieldProps) => (
   <RadioCards
     name="mode"
     legend="Mode"

@@ -69,33 +69,30 @@ export const RoleTable = () => (
   </Section>
 )
 
-/** The workspaces of a member or invitation, as a cell of a table. */
-export const WorkspaceNames = ({
-  workspaceIds,
-  workspaces,
-}: {
+interface WorkspaceNamesProps {
   workspaceIds: string[] | null
   workspaces: WorkspaceRow[]
-}) =>
+}
+
+/** The workspaces of a member or invitation, as a cell of a table. */
+export const WorkspaceNames = ({ workspaceIds, workspaces }: WorkspaceNamesProps) =>
   workspaceIds === null ? (
     <span class="muted">All</span>
   ) : (
     <>{workspaceIds.map((id) => workspaces.find((one) => one.id === id)?.name ?? id).join(', ')}</>
   )
 
+interface RoleFieldsProps {
+  workspaces: WorkspaceRow[]
+  role: Role
+  workspaceIds: string[] | null
+}
+
 /**
  * The role and the workspaces. The fields of workspaces have their ids as names, so that every field
  * has one value.
  */
-export const RoleFields = ({
-  workspaces,
-  role,
-  workspaceIds,
-}: {
-  workspaces: WorkspaceRow[]
-  role: Role
-  workspaceIds: string[] | null
-}) => {
+export const RoleFields = ({ workspaces, role, workspaceIds }: RoleFieldsProps) => {
   const { values } = useFormState()
   const isLimited = values ? values['access'] === 'limited' : workspaceIds !== null
   const isChecked = (id: string) =>

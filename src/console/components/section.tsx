@@ -29,12 +29,14 @@ export const Section = ({ id, title, card = false, action, children }: SectionPr
   </section>
 )
 
-/** @param rows names with their values; a row without them is left out */
-export const Details = ({
-  rows,
-}: {
+interface DetailsProps {
   rows: (false | null | '' | [name: string, value: Child])[]
-}) => <dl>{rows.map((row) => row && [<dt>{row[0]}</dt>, <dd>{row[1]}</dd>])}</dl>
+}
+
+/** @param rows names with their values; a row without them is left out */
+export const Details = ({ rows }: DetailsProps) => (
+  <dl>{rows.map((row) => row && [<dt>{row[0]}</dt>, <dd>{row[1]}</dd>])}</dl>
+)
 
 export interface FiguresProps {
   /** Each with an optional line below. */
@@ -57,20 +59,18 @@ export const Figures = ({ figures }: FiguresProps) => (
   </dl>
 )
 
+interface TabsProps {
+  label: string
+  shown: string
+  tabs: [id: string, label: string, content: Child][]
+}
+
 /**
  * Sections of a page of which one is shown. The tabs are links to the sections, so that a link to anything in a
  * section opens it, without a script.
  * @param shown the section that an address without a fragment shows
  */
-export const Tabs = ({
-  label,
-  shown,
-  tabs,
-}: {
-  label: string
-  shown: string
-  tabs: [id: string, label: string, content: Child][]
-}) => (
+export const Tabs = ({ label, shown, tabs }: TabsProps) => (
   <div class="tabs">
     <nav aria-label={label}>
       {tabs.map(([id, text]) => (
@@ -90,24 +90,20 @@ export const Tabs = ({
 /** The place of a column where the container is narrow: before, above at the left or the right, or below. */
 type Place = 'thumb' | 'main' | 'side' | 'sub'
 
-/**
- * A table. In a narrow container each row becomes a card: of two lines with the columns of `narrow`, or
- * else of all cells, each with its column's name.
- * @param rows the cells of each row, as many as there are columns
- */
-export const Table = ({
-  label,
-  columns,
-  numeric = [],
-  narrow,
-  rows,
-}: {
+interface TableProps {
   label: string
   columns: string[]
   numeric?: string[]
   narrow?: Record<string, Place>
   rows: Child[][]
-}) => {
+}
+
+/**
+ * A table. In a narrow container each row becomes a card: of two lines with the columns of `narrow`, or
+ * else of all cells, each with its column's name.
+ * @param rows the cells of each row, as many as there are columns
+ */
+export const Table = ({ label, columns, numeric = [], narrow, rows }: TableProps) => {
   const classOf = (column: string) =>
     [narrow?.[column], numeric.includes(column) && 'number'].filter(Boolean).join(' ') || undefined
   return (
@@ -230,20 +226,18 @@ const SearchField = ({
   </div>
 )
 
+interface NoRowsProps {
+  title: string
+  clear: string | false
+  children?: Child
+}
+
 /**
  * What a list without rows says.
  * @param clear the address of the list without filters, if there are any
  * @param children how the list gets its first rows
  */
-export const NoRows = ({
-  title,
-  clear,
-  children,
-}: {
-  title: string
-  clear: string | false
-  children?: Child
-}) => (
+export const NoRows = ({ title, clear, children }: NoRowsProps) => (
   <EmptyState title={title}>
     {clear ? (
       <p>
@@ -255,14 +249,13 @@ export const NoRows = ({
   </EmptyState>
 )
 
-/** Links to other pages, by their texts. Those without an address are left out. */
-export const Pages = ({
-  label = 'Pages',
-  links,
-}: {
+interface PagesProps {
   label?: string
   links: Record<string, string | false | null | undefined>
-}) => {
+}
+
+/** Links to other pages, by their texts. Those without an address are left out. */
+export const Pages = ({ label = 'Pages', links }: PagesProps) => {
   const shown = Object.entries(links).flatMap(([text, to]) =>
     to ? [<Link to={to}>{text}</Link>] : [],
   )

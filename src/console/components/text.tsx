@@ -49,14 +49,13 @@ type Format = keyof typeof FORMATS
 const formatted = (date: Date, format: Format) =>
   new Intl.DateTimeFormat('en-GB', { ...FORMATS[format], timeZone: 'UTC' }).format(date)
 
-/** An instant in UTC. console.js converts it to the browser's time zone. */
-export const Timestamp = ({
-  at,
-  as = 'minute',
-}: {
+interface TimestampProps {
   at: Date | number | null | undefined
   as?: Format
-}) => {
+}
+
+/** An instant in UTC. console.js converts it to the browser's time zone. */
+export const Timestamp = ({ at, as = 'minute' }: TimestampProps) => {
   if (at === null || at === undefined) return <span class="muted">Never</span>
   const date = new Date(at)
   return (

@@ -21,17 +21,16 @@ export const disabledEndpoints = new Hono<ConsoleApp>().post(
   },
 )
 
+interface DisabledEndpointsProps {
+  endpoints: FailingReceiver[]
+  canEnable?: boolean
+}
+
 /**
  * A banner for the overview and the webhooks page; empty without disabled endpoints.
  * @param canEnable whether the member may change webhooks
  */
-export const DisabledEndpoints = ({
-  endpoints,
-  canEnable = true,
-}: {
-  endpoints: FailingReceiver[]
-  canEnable?: boolean
-}) =>
+export const DisabledEndpoints = ({ endpoints, canEnable = true }: DisabledEndpointsProps) =>
   endpoints.length === 0 ? null : (
     <section class="card disabled-endpoints" aria-labelledby="disabled-heading">
       <h2 id="disabled-heading">

@@ -26,15 +26,13 @@ export const NoJobs = ({ c, statistics }: { c: ConsoleContext; statistics: Stati
   </section>
 )
 
-export const Charts = ({
-  mode,
-  statistics: { periods, limitedTo },
-  range,
-}: {
+interface ChartsProps {
   mode: Mode
   statistics: Statistics
   range: StatisticsRange
-}) => {
+}
+
+export const Charts = ({ mode, statistics: { periods, limitedTo }, range }: ChartsProps) => {
   const isHourly = range === '24h'
   const common = {
     unit: isHourly ? 'Hour' : 'Day',
@@ -68,16 +66,14 @@ export const Charts = ({
   )
 }
 
-export const Errors = ({
-  statistics: { errors, failed },
-  since,
-  workspaceId,
-}: {
+interface ErrorsProps {
   statistics: Statistics
   /** The start of the range, ms since 1970. */
   since: number
   workspaceId: string | undefined
-}) => {
+}
+
+export const Errors = ({ statistics: { errors, failed }, since, workspaceId }: ErrorsProps) => {
   const jobsWith = (code: string) =>
     `/jobs?${new URLSearchParams({
       status: 'failed',
