@@ -9,7 +9,7 @@ import { CodeField, CurrentPasswordField } from './components/credential-fields.
 import type { ConsoleContext, SessionUser } from './console-context.ts'
 import { attemptCode, attemptOwnPassword } from './middleware/throttle.tsx'
 import { passkeyOrigin, takePasskeyChallenge } from './passkey-challenge.ts'
-import type { FieldErrors, FormState } from './forms.ts'
+import { textIn, type FieldErrors } from './forms.ts'
 
 export type Confirmation = { method: SignInMethod } | { errors: FieldErrors } | Response
 
@@ -27,27 +27,24 @@ export async function confirmIdentity(
   prefix = '',
   passwordName = 'password',
 ): Promise<Confirmation> {
-  const fields = await c.req.parseBody()
-  const field = (name: string) => {
-    const value = fields[prefix + name]
-    return typeof value === 'string' ? value : ''
-  }
+  const field = (name: string) => textIn(c, prefix + name)
   const { user } = c.var
   const error = (name: string, message: string) => ({ errors: { [prefix + name]: message } })
-  if (field('passkey') !== '') {
-    return (await isOwnPasskey(c, field('passkey')))
+  const [passkey, password, code] = await Promise.all(['passkey', passwordName, 'code'].map(field))
+  if (passkey) {
+    return (await isOwnPasskey(c, passkey))
       ? { method: 'passkey' }
       : error('passkey', 'The passkey was not accepted. Try again.')
   }
-  if (field(passwordName) === '') return error(passwordName, 'Enter your password.')
-  const password = await checkPassword(c, field(passwordName))
-  if (password instanceof Response) return password
-  if (password === 'wrong') return error(passwordName, 'Incorrect password.')
+  if (!password) return error(passwordName, 'Enter your password.')
+  const checked = await checkPassword(c, password)
+  if (checked instanceof Response) return checked
+  if (checked === 'wrong') return error(passwordName, 'Incorrect password.')
   if (!user.hasTwoFactor) return { method: 'password' }
-  if (field('code') === '') return error('code', 'Enter the code.')
+  if (!code) return error('code', 'Enter the code.')
   const attempt = await attemptCode(c, user)
   if (!attempt.ok) return attempt.response
-  const kind = await useCode(c.env, { userId: user.id, code: field('code') })
+  const kind = await useCode(c.env, { userId: user.id, code })
   if (!kind) return error('code', 'Incorrect code. Wait for the next code and try again.')
   await attempt.undo()
   return { method: kind === 'totp' ? 'password_and_code' : 'password_and_recovery_code' }
@@ -86,27 +83,20 @@ async function isOwnPasskey(c: ConsoleContext, credential: string): Promise<bool
 export const IdentityFields = ({
   user,
   label,
-  state,
   prefix = '',
   autofocus = false,
 }: {
   user: SessionUser
   label: string
-  state?: FormState
   prefix?: string
   autofocus?: boolean
 }) => (
   <>
     {/* For password managers. */}
     <input type="hidden" autocomplete="username" value={user.email} />
-    <CurrentPasswordField
-      name={`${prefix}password`}
-      label={label}
-      state={state}
-      autofocus={autofocus}
-    />
+    <CurrentPasswordField name={`${prefix}password`} label={label} autofocus={autofocus} />
     {user.hasTwoFactor && (
-      <CodeField name={`${prefix}code`} label="Code of your authenticator app" state={state} />
+      <CodeField name={`${prefix}code`} label="Code of your authenticator app" />
     )}
   </>
 )

@@ -62,9 +62,11 @@ export const actorFor = (c: ConsoleContext, { id, email }: { id: string; email: 
 export const ipAddressOf = (c: ConsoleContext): string | null =>
   c.req.header('CF-Connecting-IP') ?? null
 
+/** The arguments that all use cases of a user take. */
+export const requestOf = (c: ConsoleContext) => ({ env: c.env, actor: actorOf(c) })
+
 /** The arguments that all use cases of the selected organisation take. */
 export const scopeOf = (c: ConsoleContext) => ({
-  env: c.env,
-  actor: actorOf(c),
+  ...requestOf(c),
   organisationId: c.var.membership.organisation.id,
 })

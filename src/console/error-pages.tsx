@@ -7,8 +7,8 @@ import { SemaphoreTimeout } from '../platform/concurrency/semaphore.ts'
 import { log } from '../platform/log.ts'
 import { settingsOf } from '../platform/settings.ts'
 import { CopyableId } from './components/copyable-text.tsx'
-import { Button } from './components/form.tsx'
 import { guestPage, memberPage } from './components/layout.tsx'
+import { Filters } from './components/section.tsx'
 import { pathOf, type ConsoleContext } from './console-context.ts'
 
 interface ErrorPage {
@@ -87,13 +87,13 @@ async function errorPage(c: ConsoleContext, { status, title, message }: ErrorPag
 const JobSearch = ({ c }: { c: ConsoleContext }) => {
   if (!permits(c.var.membership.role, 'jobs')) return null
   return (
-    <form method="get" action={pathOf(c, '/jobs')} class="filters">
-      <div class="field">
-        <label for="q">Find a job by its ID</label>
-        <input id="q" name="q" type="search" placeholder="job_…" maxlength={64} />
-      </div>
-      <Button kind="secondary">Find job</Button>
-    </form>
+    <Filters
+      to="/jobs"
+      query={{}}
+      search={{ label: 'Find a job by its ID', placeholder: 'job_…', maxlength: 64 }}
+      selects={[]}
+      submit="Find job"
+    />
   )
 }
 

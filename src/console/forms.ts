@@ -38,6 +38,12 @@ export async function readForm<T>(c: ConsoleContext, schema: z.ZodType<T>): Prom
   return { ok: false, errors, values: textsOf(body) }
 }
 
+/** A field of a posted form as a text; empty without it. */
+export async function textIn(c: ConsoleContext, name: string): Promise<string> {
+  const { [name]: value } = await c.req.parseBody()
+  return typeof value === 'string' ? value : ''
+}
+
 /** The fields of a form or query that are texts, to show or link to it again. */
 export const textsOf = (fields: object): Record<string, string> =>
   Object.fromEntries(

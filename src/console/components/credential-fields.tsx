@@ -2,7 +2,7 @@
 import { PASSWORD_HINT } from '../forms.ts'
 import { Field, useFormState, type FieldProps } from './form.tsx'
 
-type CredentialProps = Pick<FieldProps, 'label' | 'state' | 'autofocus'> & { name?: string }
+type CredentialProps = Pick<FieldProps, 'label' | 'autofocus'> & { name?: string }
 
 /** A field for the password that the user already has. */
 export const CurrentPasswordField = (props: CredentialProps) => (
@@ -10,7 +10,7 @@ export const CurrentPasswordField = (props: CredentialProps) => (
 )
 
 /** A code of an authenticator app, which browsers may fill in. */
-export const CodeField = (props: CredentialProps & Pick<FieldProps, 'hint'>) => (
+export const CodeField = (props: CredentialProps) => (
   <Field name="code" autocomplete="one-time-code" inputmode="numeric" maxlength={40} {...props} />
 )
 
@@ -20,7 +20,7 @@ export const NewPasswordField = ({
   consequence = '',
   ...rest
 }: Partial<CredentialProps> & { consequence?: string }) => {
-  const { errors } = useFormState(rest.state)
+  const { errors } = useFormState()
   // The error says the rule already.
   const hint = errors?.['password'] ? consequence : `${PASSWORD_HINT} ${consequence}`.trim()
   return (

@@ -19,7 +19,7 @@ export interface FieldProps {
   label: string
   /** Instead of that of the form around it. */
   state?: FormState | undefined
-  type?: 'text' | 'email' | 'password' | 'url' | 'file' | 'number' | 'date'
+  type?: 'text' | 'email' | 'password' | 'url' | 'number' | 'date'
   hint?: Child
   value?: string | undefined
   placeholder?: string
@@ -75,8 +75,6 @@ interface SelectProps {
   name: string
   id?: string
   label: string
-  /** Instead of that of the form around it. */
-  state?: FormState | undefined
   value?: string | undefined
   /** Values with their labels. A value alone is its own label. */
   options: readonly (string | readonly [value: string, label: string])[]
@@ -86,8 +84,8 @@ interface SelectProps {
 
 /** A labelled select. */
 export const Select = ({ name, label, options, ...rest }: SelectProps) => {
-  const { id = name, value, state: own, ...attributes } = rest
-  const state = useFormState(own)
+  const { id = name, value, ...attributes } = rest
+  const state = useFormState()
   const selected = state.values?.[name] ?? value
   const error = state.errors?.[name]
   return (
@@ -197,10 +195,12 @@ interface PostFormAttributes {
   class?: string
   target?: '_blank'
   novalidate?: boolean
-  /** console.js sends the form and shows the job below it. */
-  'data-run'?: boolean
-  /** The response is a file: console.js does not disable the button. */
-  'data-download'?: boolean
+  hidden?: boolean
+  /**
+   * For scripts. `data-run`: console.js sends the form and shows the job below it. `data-download`: the response is a
+   * file, so console.js does not disable the button. `data-passkey`: passkeys.js adds a credential.
+   */
+  [data: `data-${string}`]: string | boolean | undefined
   children?: Child
 }
 

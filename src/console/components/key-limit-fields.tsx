@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { KEY_ACCESS, type KeyLimits } from '../../domain/key-limits.ts'
 import { isId } from '../../platform/ids.ts'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
-import { monthlyCredits, type FormState } from '../forms.ts'
+import { monthlyCredits } from '../forms.ts'
 import { Field, Select } from './form.tsx'
 
 const ACCESS_LABELS = { full: 'Full access', read: 'Read only' } as const
@@ -32,11 +32,10 @@ export const limitsFrom = ({
 interface MonthlyCreditsFieldProps {
   id?: string
   value: number | null | undefined
-  state?: FormState
 }
 
 /** @param id set where several forms of a page have this field */
-export const MonthlyCreditsField = ({ id, value, state }: MonthlyCreditsFieldProps) => (
+export const MonthlyCreditsField = ({ id, value }: MonthlyCreditsFieldProps) => (
   <Field
     {...(id && { id })}
     name="monthly_credits"
@@ -45,7 +44,6 @@ export const MonthlyCreditsField = ({ id, value, state }: MonthlyCreditsFieldPro
     required={false}
     value={value?.toString()}
     hint="Further live jobs of the month (UTC) are rejected with insufficient_credits. Test jobs cost no credits."
-    state={state}
   />
 )
 

@@ -1,7 +1,6 @@
 // Choices of one option, each with a note.
 import type { Child } from 'hono/jsx'
 import type { Mode } from '../../domain/job.ts'
-import type { FormState } from '../forms.ts'
 import { useFormState } from './form.tsx'
 
 interface RadioCardsProps {
@@ -12,13 +11,11 @@ interface RadioCardsProps {
   value?: string | undefined
   /** Shows the options side by side. */
   inline?: boolean
-  /** Instead of that of the form around it. */
-  state?: FormState | undefined
 }
 
 /** Options with a note each, of which one is chosen. */
-export const RadioCards = ({ name, legend, options, value, inline, ...rest }: RadioCardsProps) => {
-  const state = useFormState(rest.state)
+export const RadioCards = ({ name, legend, options, value, inline }: RadioCardsProps) => {
+  const state = useFormState()
   const error = state.errors?.[name]
   const entered = options.find((option) => option.value === state.values?.[name])
   const checked = entered?.value ?? value
@@ -52,13 +49,12 @@ export const RadioCards = ({ name, legend, options, value, inline, ...rest }: Ra
 }
 
 interface ModeFieldProps {
-  state?: FormState
   hints: Record<Mode, string>
   mode?: Mode
 }
 
 /** The choice between test and live mode. @param mode the default, usually the mode of the console */
-export const ModeField = ({ state, hints, mode = 'test' }: ModeFieldProps) => (
+export const ModeField = ({ hints, mode = 'test' }: ModeFieldProps) => (
   <RadioCards
     name="mode"
     legend="Mode"
@@ -67,7 +63,6 @@ export const ModeField = ({ state, hints, mode = 'test' }: ModeFieldProps) => (
       { value: 'live', label: 'Live', note: <small>{hints.live}</small> },
     ]}
     value={mode}
-    state={state}
     inline
   />
 )

@@ -7,7 +7,7 @@ import { countPasskeys } from '../../users/passkeys.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { log } from '../../platform/log.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { Button, FormError } from '../components/form.tsx'
+import { Button, FormError, PostForm } from '../components/form.tsx'
 import { textsOf, type FormState } from '../forms.ts'
 import { memberPage } from '../components/layout.tsx'
 import { PasskeyInput } from '../components/credential-fields.tsx'
@@ -67,21 +67,17 @@ async function confirmPage(c: ConsoleContext, state: FormState = {}) {
         {hasPasskey && ', or use a passkey,'} to continue.
       </p>
       <section class="card">
-        <form
-          method="post"
+        <PostForm
           action={c.req.path}
-          novalidate
+          fields={Object.fromEntries(fields)}
+          state={state}
           data-passkey={hasPasskey ? 'get' : undefined}
           data-options="/console/account/passkeys/confirmation-options"
         >
           {passkeyError && <FormError state={{ errors: { '': passkeyError } }} />}
-          {fields.map(([name, value]) => (
-            <input type="hidden" name={name} value={value} />
-          ))}
           <IdentityFields
             user={user}
             label={`Password of ${user.email}`}
-            state={state}
             prefix={CONFIRMATION_PREFIX}
             autofocus
           />
@@ -91,7 +87,7 @@ async function confirmPage(c: ConsoleContext, state: FormState = {}) {
               <PasskeyInput name={`${CONFIRMATION_PREFIX}passkey`} label="Use a passkey" />
             )}
           </div>
-        </form>
+        </PostForm>
       </section>
       <p class="aside">
         <a href={returnTo(c) ?? '/console'}>Cancel</a>

@@ -16,7 +16,7 @@ import { baseUrlOf } from '../../http/base-url.ts'
 import { exportResponse } from '../downloads.ts'
 import { ActionForm, Button, PostForm } from '../components/form.tsx'
 import { Notice, Timestamp, Link } from '../components/text.tsx'
-import type { FormState } from '../forms.ts'
+import { textIn, type FormState } from '../forms.ts'
 import { cardPage } from '../components/layout.tsx'
 import { confirmIdentity, IdentityFields } from '../confirm-identity.tsx'
 import {
@@ -25,7 +25,7 @@ import {
   forwardCookies,
   requireSession,
 } from '../middleware/session.ts'
-import { actorOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { requestOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { redirectWithNotice } from '../form-notices.ts'
 import { invalidLinkPage } from '../message-page.tsx'
 
@@ -41,7 +41,7 @@ const requireScheduledDeletion = createMiddleware<ConsoleApp>(async (c, next) =>
 export const accountData = new Hono<ConsoleApp>()
   .get('/export', (c) => c.redirect('/console/account', 303))
   .post('/export', requireSession, async (c) =>
-    exportResponse(c, await exportAccount({ env: c.env, actor: actorOf(c) }), 'try-on-account'),
+    exportResponse(c, await exportAccount(requestOf(c)), 'try-on-account'),
   )
 
   .get('/delete', requireSession, (c) => deletePage(c))
@@ -50,7 +50,7 @@ export const accountData = new Hono<ConsoleApp>()
     if (confirmed instanceof Response) return confirmed
     if ('errors' in confirmed) return deletePage(c, confirmed)
     const baseUrl = baseUrlOf(c)
-    const scheduled = await scheduleAccountDeletion({ env: c.env, actor: actorOf(c), baseUrl })
+    const scheduled = await scheduleAccountDeletion({ ...requestOf(c), baseUrl })
     if (!scheduled) return deletePage(c)
     const { headers } = await authOf(c.env, baseUrl).api.signOut({
       headers: c.req.raw.headers,
@@ -63,7 +63,7 @@ export const accountData = new Hono<ConsoleApp>()
 
   .get('/keep', requireScheduledDeletion, (c) => keepPage(c))
   .post('/keep', requireScheduledDeletion, async (c) => {
-    const isCancelled = await cancelAccountDeletion({ env: c.env, actor: actorOf(c) })
+    const isCancelled = await cancelAccountDeletion(requestOf(c))
     return isCancelled ? c.redirect('/console', 303) : keepPage(c)
   })
 
@@ -75,11 +75,9 @@ export const accountData = new Hono<ConsoleApp>()
     return email === undefined ? invalidEmailPage(c) : confirmEmailPage(c, email, token)
   })
   .post('/email/confirm', requireSession, async (c) => {
-    const { token: sent } = await c.req.parseBody()
     const changed = await changeEmail({
-      env: c.env,
-      actor: actorOf(c),
-      token: typeof sent === 'string' ? sent : '',
+      ...requestOf(c),
+      token: await textIn(c, 'token'),
       sessionId: c.var.user.sessionId,
       baseUrl: baseUrlOf(c),
     })

@@ -23,7 +23,7 @@ import { confirmIdentity } from '../confirm-identity.tsx'
 import { currentPassword, displayName, name, newPassword, workEmail, readForm } from '../forms.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { startSession } from '../middleware/session.ts'
-import { actorOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { requestOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
 import { redirectWithNotice, type NoticeName } from '../form-notices.ts'
 import { passkeyOrigin, setPasskeyChallenge, takePasskeyChallenge } from '../passkey-challenge.ts'
@@ -37,8 +37,6 @@ const PASSKEY_PROBLEMS = {
   rejected: 'The passkey was not accepted. Add it again.',
   too_many: `You can have at most ${MAX_PASSKEYS} passkeys, each of them once.`,
 }
-
-const requestOf = (c: ConsoleContext) => ({ env: c.env, actor: actorOf(c) })
 
 /** Shows a tab of the page. */
 const showTab = (c: ConsoleContext, tab: string, notice: NoticeName) =>

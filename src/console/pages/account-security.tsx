@@ -125,8 +125,7 @@ const Passkeys = ({ passkeys }: Pick<SecurityProps, 'passkeys'>) => (
 
 const NewPasskey = ({ device, state }: { device: string; state: FormState }) => (
   <>
-    <form
-      method="post"
+    <PostForm
       action="/console/account/passkeys"
       data-passkey="create"
       data-options="/console/account/passkeys/options"
@@ -141,7 +140,7 @@ const NewPasskey = ({ device, state }: { device: string; state: FormState }) => 
         state={state}
       />
       <PasskeyInput label="Add a passkey" />
-    </form>
+    </PostForm>
     <p class="muted" data-without-passkeys>
       Passkeys need JavaScript and a browser that supports them.
     </p>

@@ -122,7 +122,11 @@ export const newKeyPage = (
   )
 
 /** What is known of a key in plain text. */
-export const KeyText = ({ of: { mode, lastFour } }: { of: ListedApiKey }) => (
+export const KeyText = ({
+  of: { mode, lastFour },
+}: {
+  of: Pick<ListedApiKey, 'mode' | 'lastFour'>
+}) => (
   <code class="key-text">
     svc_{mode}_sk_…{lastFour}
   </code>

@@ -20,6 +20,7 @@ import { Table } from '../components/section.tsx'
 import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { redirectTo } from '../form-notices.ts'
 import { formStateOf, readForm, textsOf, type FormState } from '../forms.ts'
+import { KeyText } from './key.tsx'
 
 const TEAM = '/settings/team'
 const Removal = z.object({ revoke_keys: z.literal('on').optional() })
@@ -116,9 +117,7 @@ async function removalPage(c: ConsoleContext, userId: string) {
           rows={keys.map((key) => [
             key.name,
             <ModeBadge mode={key.mode} />,
-            <code>
-              svc_{key.mode}_sk_…{key.lastFour}
-            </code>,
+            <KeyText of={key} />,
             <Timestamp at={key.createdAt} />,
             <Timestamp at={key.lastUsedAt} />,
           ])}

@@ -9,7 +9,7 @@ import { DevMailboxNotice } from './dev-mailbox.tsx'
 import { NewPasswordField } from '../components/credential-fields.tsx'
 import { Button, Field, PostForm } from '../components/form.tsx'
 import { cardPage } from '../components/layout.tsx'
-import { email, newPassword, readForm, type FormState } from '../forms.ts'
+import { email, newPassword, readForm, textIn, type FormState } from '../forms.ts'
 import { ipAddressOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { limitMail, requireMailSetUp } from '../middleware/throttle.tsx'
 import { trustBrowser } from '../middleware/trusted-browser.ts'
@@ -21,9 +21,9 @@ export const passwordReset = new Hono<ConsoleApp>()
   .get('/forgot', requireMailSetUp, (c) => forgotPage(c))
   .post('/forgot', requireMailSetUp, async (c) => {
     // The button on the sign-in page posts here to fill in the email address. It requests no link.
-    const { from_sign_in: fromSignIn, email: entered } = await c.req.parseBody()
+    const { from_sign_in: fromSignIn } = await c.req.parseBody()
     if (fromSignIn !== undefined) {
-      return forgotPage(c, { values: { email: typeof entered === 'string' ? entered : '' } })
+      return forgotPage(c, { values: { email: await textIn(c, 'email') } })
     }
     const form = await readForm(c, z.object({ email }))
     if (!form.ok) return forgotPage(c, form)

@@ -17,7 +17,7 @@ import { settingsOf } from '../../platform/settings.ts'
 import { ContactLink, PlanCards } from '../components/plan-cards.tsx'
 import { guestPage } from '../components/layout.tsx'
 import { SandboxBanner } from '../components/text.tsx'
-import { Table } from '../components/section.tsx'
+import { Section, Table } from '../components/section.tsx'
 import type { ConsoleApp } from '../console-context.ts'
 
 const DEFAULT_CURRENCY: Currency = 'USD'
@@ -46,14 +46,13 @@ export const pricing = new Hono<ConsoleApp>().get('/', (c) => {
         Prices exclude tax. The billing region of an organisation determines its currency: India is
         billed in INR, the European Union in EUR, and all other regions in USD.
       </p>
-      <section aria-labelledby="packs-heading">
-        <h2 id="packs-heading">Credit packs</h2>
+      <Section id="packs-heading" title="Credit packs">
         <p>
           Buy further credits on any plan. The price per credit depends on the plan and on the size
           of the pack. Credits do not expire.
         </p>
         <Packs currency={currency} />
-      </section>
+      </Section>
       <Questions />
       <PricingFooter supportEmail={supportEmail} />
     </>,
@@ -108,8 +107,7 @@ const Packs = ({ currency }: { currency: Currency }) => {
 }
 
 const Questions = () => (
-  <section aria-labelledby="questions-heading">
-    <h2 id="questions-heading">How billing works</h2>
+  <Section id="questions-heading" title="How billing works">
     <dl class="questions">
       <dt>What is a credit?</dt>
       <dd>
@@ -139,7 +137,7 @@ const Questions = () => (
         each monthly payment and remain until they are used.
       </dd>
     </dl>
-  </section>
+  </Section>
 )
 
 const PricingFooter = ({ supportEmail }: { supportEmail: string | undefined }) => (

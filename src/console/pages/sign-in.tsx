@@ -9,7 +9,7 @@ import { CurrentPasswordField, PasskeyInput } from '../components/credential-fie
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { cardPage } from '../components/layout.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
-import { currentPassword, email, readForm, type FormState } from '../forms.ts'
+import { currentPassword, email, textIn, readForm, type FormState } from '../forms.ts'
 import {
   findSessionUser,
   forgetOrganisation,
@@ -75,9 +75,7 @@ export const signIn = new Hono<ConsoleApp>()
     })
     forwardCookies(c, headers)
     forgetOrganisation(c)
-    const { next } = await c.req.parseBody()
-    const page = typeof next === 'string' ? safeReturnTo(next) : null
-    return c.redirect(page ?? '/console/sign-in', 303)
+    return c.redirect(safeReturnTo(await textIn(c, 'next')) ?? '/console/sign-in', 303)
   })
 
 async function signInUser(
@@ -113,18 +111,17 @@ const signInPage = (
         <CurrentPasswordField label="Password" />
         <Button>Sign in</Button>
       </PostForm>
-      <form
-        method="post"
+      <PostForm
         action="/console/sign-in/passkey"
         class="passkey-sign-in"
+        fields={{ next }}
         data-passkey="get"
         data-passkey-autofill
         data-options="/console/sign-in/passkey/options"
         hidden
       >
-        {next && <input type="hidden" name="next" value={next} />}
         <PasskeyInput label="Sign in with a passkey" />
-      </form>
+      </PostForm>
       <p class="aside">
         {/* Submits the form above, so that the email address is passed on without being in a URL. */}
         <button

@@ -15,7 +15,7 @@ import { settingsOf } from '../../platform/settings.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { signedCookie } from '../cookies.ts'
-import { email, name, newPassword, workEmail, readForm, type FormState } from '../forms.ts'
+import { email, name, newPassword, workEmail, readForm, textIn, type FormState } from '../forms.ts'
 import { NewPasswordField } from '../components/credential-fields.tsx'
 import { Button, Field, PostForm } from '../components/form.tsx'
 import { noticeOf, redirectWithNotice } from '../form-notices.ts'
@@ -88,8 +88,7 @@ export const signUp = new Hono<ConsoleApp>()
       : setPasswordPage(c, link.user, token)
   })
   .post('/verify', async (c) => {
-    const { token: sent } = await c.req.parseBody()
-    const token = typeof sent === 'string' ? sent : ''
+    const token = await textIn(c, 'token')
     const link = await findVerification(c.env, token)
     if (link.state !== 'open') return invalidLink(c, link.state)
     const { user } = link

@@ -18,7 +18,7 @@ import { memberPage } from '../components/layout.tsx'
 import { Notice } from '../components/text.tsx'
 import { code, readForm, type FormState } from '../forms.ts'
 import { isRecentSignIn, requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
-import { actorOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
+import { requestOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { attemptCode } from '../middleware/throttle.tsx'
 import { redirectWithNotice } from '../form-notices.ts'
 import { Section } from '../components/section.tsx'
@@ -28,8 +28,6 @@ const PAGE = '/console/account/two-factor'
 const SET_UP = `${PAGE}/set-up`
 /** The page warns when fewer are left. */
 const FEW_CODES = 4
-
-const requestOf = (c: ConsoleContext) => ({ env: c.env, actor: actorOf(c) })
 
 export const twoFactor = new Hono<ConsoleApp>()
   .get('/', (c) => statePage(c))
@@ -134,10 +132,7 @@ async function setUpPage(c: ConsoleContext, secret: string, state: FormState = {
   const svg = renderSVG(totpUri({ secret, account: c.var.user.email }), { border: 2 })
   return memberPage(
     c,
-    {
-      title: 'Set up the authenticator app',
-      status: state.errors ? 422 : 200,
-    },
+    { title: 'Set up the authenticator app', state },
     <>
       <h1>Set up the authenticator app</h1>
       <ol class="set-up">
@@ -157,8 +152,8 @@ async function setUpPage(c: ConsoleContext, secret: string, state: FormState = {
         <li>
           <h2>2. Enter the code</h2>
           <p>The app now shows a code of six digits for Try-On.</p>
-          <PostForm action={`${PAGE}/enable`} novalidate>
-            <CodeField label="Code" state={state} />
+          <PostForm action={`${PAGE}/enable`} state={state}>
+            <CodeField label="Code" />
             <Button>Turn on two-factor authentication</Button>
           </PostForm>
         </li>

@@ -6,14 +6,7 @@ import { createWorkspace, listWorkspaces, updateWorkspace } from '../../organisa
 import { permits } from '../../domain/role.ts'
 import { WORKSPACE_STATUSES } from '../../domain/organisation.ts'
 import type { WorkspaceRow } from '../../platform/db/schema.ts'
-import {
-  monthlyCredits,
-  name,
-  readForm,
-  formStateOf,
-  submitForm,
-  type FormState,
-} from '../forms.ts'
+import { monthlyCredits, name, submitForm, type FormState } from '../forms.ts'
 import { ActionForm, Button, Field, FormError, PostForm, RenameForm } from '../components/form.tsx'
 import { MonthlyCreditsField, usedOf } from '../components/key-limit-fields.tsx'
 import { memberPage } from '../components/layout.tsx'
@@ -21,7 +14,7 @@ import { StatusBadge, Timestamp } from '../components/text.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { Table, Section } from '../components/section.tsx'
 import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
-import { redirectTo, type NoticeName } from '../form-notices.ts'
+import { redirectTo } from '../form-notices.ts'
 
 const PAGE = '/settings/workspaces'
 const Named = z.object({ name })
@@ -47,32 +40,22 @@ export const workspaces = new Hono<ConsoleApp>()
   })
   .post('/:workspaceId/limit', async (c) => {
     const workspaceId = c.req.param('workspaceId')
-    const form = await readForm(c, Limited)
-    if (!form.ok) return workspacesPage(c, {}, { id: workspaceId, limiting: form })
-    const change = { monthlyCredits: form.data.monthly_credits }
-    return updated(c, { workspaceId, change }, 'workspace_limit_saved')
+    const form = await submitForm(c, Limited, ({ monthly_credits: monthlyCredits }) =>
+      updateWorkspace({ ...scopeOf(c), workspaceId, change: { monthlyCredits } }),
+    )
+    if (form.ok) return redirectTo(c, PAGE, 'workspace_limit_saved')
+    return workspacesPage(c, {}, { id: workspaceId, limiting: form })
   })
   .post('/:workspaceId/status', async (c) => {
     const workspaceId = c.req.param('workspaceId')
-    const form = await readForm(c, WithStatus)
-    if (!form.ok) return redirectTo(c, PAGE)
-    const done = form.data.status === 'active' ? 'workspace_restored' : 'workspace_archived'
-    return updated(c, { workspaceId, change: form.data }, done)
+    const form = await submitForm(c, WithStatus, (change) =>
+      updateWorkspace({ ...scopeOf(c), workspaceId, change }),
+    )
+    // Its errors are shown at the top of the page.
+    if (!form.ok) return workspacesPage(c, form)
+    const isActive = form.data.status === 'active'
+    return redirectTo(c, PAGE, isActive ? 'workspace_restored' : 'workspace_archived')
   })
-
-/** Updates a workspace. Errors are shown at the top of the page. */
-async function updated(
-  c: ConsoleContext,
-  update: Pick<Parameters<typeof updateWorkspace>[0], 'workspaceId' | 'change'>,
-  done: NoticeName,
-) {
-  try {
-    await updateWorkspace({ ...scopeOf(c), ...update })
-  } catch (error) {
-    return workspacesPage(c, formStateOf(error))
-  }
-  return redirectTo(c, PAGE, done)
-}
 
 /** The workspace with a form that has errors. */
 interface RejectedForm {

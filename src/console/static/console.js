@@ -129,7 +129,6 @@ addEventListener('click', ({ target }) => {
 })
 
 for (const section of document.querySelectorAll('[data-live]')) poll(section)
-if (document.querySelector('[data-reload]')) setTimeout(() => location.reload(), POLL_MS)
 showLocalTimes(document)
 showCopyButtons(document)
 // Back and Reload load the page of a rejected form instead of sending the form again.
