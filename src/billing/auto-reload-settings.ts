@@ -77,12 +77,11 @@ export interface AutoReloadSettings {
  * failures; if the balance is below the threshold, a payment starts.
  * @throws AppError not_found, deletion_scheduled, validation_error
  */
-export async function updateAutoReload({
-  settings,
-  ...request
-}: OrganisationRequest & { settings: AutoReloadSettings }): Promise<void> {
+export async function updateAutoReload(
+  request: OrganisationRequest & { settings: AutoReloadSettings },
+): Promise<void> {
+  const { env, organisationId, settings } = request
   await requirePermission(request, 'billing')
-  const { env, organisationId } = request
   const db = database(env)
   const isOrganisation = eq(organisations.id, organisationId)
   const before = await db.select().from(organisations).where(isOrganisation).get()

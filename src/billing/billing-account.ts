@@ -148,10 +148,9 @@ async function update(
  * @param beforeId the last payment of the previous page
  * @throws AppError not_found
  */
-export async function readBilling({
-  beforeId,
-  ...request
-}: OrganisationRequest & { beforeId?: string | undefined }): Promise<{
+export async function readBilling(
+  request: OrganisationRequest & { beforeId?: string | undefined },
+): Promise<{
   /** Undefined before the first payment. */
   account: BillingAccountRow | undefined
   payments: PaymentRow[]
@@ -159,8 +158,8 @@ export async function readBilling({
   /** Of automatic payments in this month (UTC), minor units. */
   autoReloadSpent: number
 }> {
+  const { env, organisationId, beforeId } = request
   await requirePermission(request, 'billing')
-  const { env, organisationId } = request
   const [account, rows, spent] = await Promise.all([
     findBillingAccount(env, organisationId),
     paymentsOf(env, organisationId, { limit: PAGE + 1, beforeId }),

@@ -84,12 +84,11 @@ export async function recordCustomer(
  * @returns the stored payment when the provider cannot be reached
  * @throws AppError not_found
  */
-export async function readPayment({
-  paymentId,
-  ...request
-}: OrganisationRequest & { paymentId: string }): Promise<PaymentRow> {
+export async function readPayment(
+  request: OrganisationRequest & { paymentId: string },
+): Promise<PaymentRow> {
+  const { env, organisationId, paymentId } = request
   await requirePermission(request, 'billing')
-  const { env, organisationId } = request
   const payment = await findPayment(env, paymentId)
   if (payment?.organisationId !== organisationId) throw new AppError('not_found')
   if (payment.status !== 'open' || !(await claimCheck(env, payment, REFRESH_AFTER_MS))) {

@@ -42,14 +42,13 @@ export type OrganisationChange = Partial<
  * failure count.
  * @throws AppError not_found
  */
-export async function updateOrganisation({
-  change,
-  ...request
-}: OrganisationRequest & { change: OrganisationChange }): Promise<void> {
+export async function updateOrganisation(
+  request: OrganisationRequest & { change: OrganisationChange },
+): Promise<void> {
+  const { env, organisationId, change } = request
   const isForOperators = OPERATOR_FIELDS.some((field) => field in change)
   if (isForOperators) requireOperator(request.actor)
   else await requirePermission(request, 'administer')
-  const { env, organisationId } = request
   const db = database(env)
   const isOrganisation = eq(organisations.id, organisationId)
   const before = await findBillableOrganisation(env, organisationId)

@@ -17,12 +17,9 @@ const MAX_BATCHES = 20
  * Cancels a job for its client: pending → refunded. For developers.
  * @throws AppError not_found, job_not_found, forbidden or job_not_cancellable
  */
-export async function cancelJob({
-  jobId,
-  ...request
-}: OrganisationRequest & { jobId: string }): Promise<JobRow> {
+export async function cancelJob(request: OrganisationRequest & { jobId: string }): Promise<JobRow> {
+  const { env, organisationId, jobId } = request
   const { workspaceIds } = await requirePermission(request, 'develop')
-  const { env, organisationId } = request
   if (!isBound(env, jobId)) throw new AppError('job_not_found')
   const { ended, addedEventIds, found } = await endJob({
     env,

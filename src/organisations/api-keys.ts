@@ -80,12 +80,9 @@ export async function readApiKey(request: KeyRequest): Promise<ListedApiKey> {
  * @returns false when the key is revoked
  * @throws AppError not_found
  */
-export async function renameApiKey({
-  name,
-  ...request
-}: KeyRequest & { name: string }): Promise<boolean> {
+export async function renameApiKey(request: KeyRequest & { name: string }): Promise<boolean> {
+  const { env, keyId, name } = request
   await requireUnlimited(request, 'develop')
-  const { env, keyId } = request
   const key = await readApiKey(request)
   if (key.name === name) return isActive(key)
   const renamed = and(isKey(request), isActiveKey())

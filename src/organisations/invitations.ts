@@ -138,12 +138,11 @@ const findOpen = (env: Env, condition: SQL): Promise<OpenInvitation[]> =>
  * Withdraws an open invitation. For owners.
  * @throws AppError not_found
  */
-export async function withdrawInvitation({
-  invitationId,
-  ...request
-}: OrganisationRequest & { invitationId: string }): Promise<void> {
+export async function withdrawInvitation(
+  request: OrganisationRequest & { invitationId: string },
+): Promise<void> {
+  const { env, organisationId, invitationId } = request
   await requirePermission(request, 'administer')
-  const { env, organisationId } = request
   const db = database(env)
   const isInvitation = and(
     eq(invitations.id, invitationId),

@@ -50,12 +50,11 @@ export async function requireWorkspace(
  * @returns false when the key is revoked
  * @throws AppError not_found; validation_error for an unknown workspace
  */
-export async function updateKeyLimits({
-  limits,
-  ...request
-}: KeyRequest & { limits: KeyLimits }): Promise<boolean> {
+export async function updateKeyLimits(
+  request: KeyRequest & { limits: KeyLimits },
+): Promise<boolean> {
+  const { env, organisationId, keyId, limits } = request
   await requireUnlimited(request, 'develop')
-  const { env, organisationId, keyId } = request
   const key = await readApiKey(request)
   const change = limitsIn(key.mode, limits)
   await requireWorkspace(request, change.workspaceId)

@@ -100,11 +100,10 @@ function membersOf(env: Env, organisationId: string, condition?: SQL): Promise<M
  * @returns false when nothing was removed
  * @throws AppError not_found
  */
-export async function removeMember({
-  revokeKeys,
-  ...request
-}: MemberRequest & { revokeKeys: boolean }): Promise<boolean> {
-  const { env, actor, organisationId, userId } = request
+export async function removeMember(
+  request: MemberRequest & { revokeKeys: boolean },
+): Promise<boolean> {
+  const { env, actor, organisationId, userId, revokeKeys } = request
   const { email, role } = await readMember(request)
   const db = database(env)
   const removable = and(isMemberRow(request), notLastOwner(organisationId))
@@ -130,13 +129,11 @@ export async function removeMember({
  * @returns false when nothing was changed
  * @throws AppError not_found; validation_error for an invalid list of workspaces
  */
-export async function changeRole({
-  role,
-  workspaceIds = null,
-  ...request
-}: MemberRequest & { role: Role; workspaceIds?: string[] | null }): Promise<boolean> {
+export async function changeRole(
+  request: MemberRequest & { role: Role; workspaceIds?: string[] | null },
+): Promise<boolean> {
+  const { env, organisationId, userId, role, workspaceIds = null } = request
   await requirePermission(request, 'administer')
-  const { env, organisationId, userId } = request
   const member = await readMember(request)
   const limit = await checkedLimit(request, { role, workspaceIds })
   const allowed = and(

@@ -9,18 +9,15 @@ import { requirePermission, type OrganisationRequest } from './authorisation.ts'
  * @param beforeId the last entry of the previous page
  * @throws AppError not_found
  */
-export async function readAuditLog({
-  filter = {},
-  limit,
-  beforeId,
-  ...request
-}: OrganisationRequest & {
-  filter?: AuditFilter
-  limit: number
-  beforeId?: string | undefined
-}): Promise<Page<AuditRow>> {
+export async function readAuditLog(
+  request: OrganisationRequest & {
+    filter?: AuditFilter
+    limit: number
+    beforeId?: string | undefined
+  },
+): Promise<Page<AuditRow>> {
+  const { env, organisationId, filter = {}, limit, beforeId } = request
   await requirePermission(request, 'administer')
-  const { env, organisationId } = request
   const rows = await listAuditEntries(env, organisationId, { limit: limit + 1, beforeId, filter })
   return pageOf(rows, limit)
 }

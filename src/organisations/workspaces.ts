@@ -50,13 +50,12 @@ export async function listWorkspaces(request: OrganisationRequest): Promise<Work
  * @throws AppError not_found; validation_error at the limit of workspaces, and for a user if an active
  *   workspace has this name
  */
-export async function createWorkspace({
-  name,
-  ...request
-}: OrganisationRequest & { name: string }): Promise<WorkspaceRow> {
+export async function createWorkspace(
+  request: OrganisationRequest & { name: string },
+): Promise<WorkspaceRow> {
+  const { env, actor, organisationId, name } = request
   await requirePermission(request, 'administer')
   await requireUniqueName(request, { name })
-  const { env, actor, organisationId } = request
   const workspace = workspaceRow({ organisationId, name })
   const allowed = sql`${isBelowActiveLimit(organisationId)}
     and ${isUniqueName(actor, workspace)}
@@ -85,16 +84,14 @@ export async function createWorkspace({
  * @throws AppError not_found; validation_error when restoring would exceed the limit of active ones, and
  *   for a user if another active workspace has this name
  */
-export async function updateWorkspace({
-  workspaceId,
-  change,
-  ...request
-}: OrganisationRequest & {
-  workspaceId: string
-  change: Partial<Pick<WorkspaceRow, 'name' | 'status' | 'monthlyCredits'>>
-}): Promise<WorkspaceRow> {
+export async function updateWorkspace(
+  request: OrganisationRequest & {
+    workspaceId: string
+    change: Partial<Pick<WorkspaceRow, 'name' | 'status' | 'monthlyCredits'>>
+  },
+): Promise<WorkspaceRow> {
+  const { env, organisationId, workspaceId, change } = request
   await requirePermission(request, 'administer')
-  const { env, organisationId } = request
   const db = database(env)
   const isWorkspace = and(
     eq(workspaces.id, workspaceId),

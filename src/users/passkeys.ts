@@ -113,12 +113,10 @@ export const countPasskeys = (env: Env, userId: string): Promise<number> =>
   database(env).$count(passkeys, eq(passkeys.userId, userId))
 
 /** Stores a new passkey of the signed-in user. */
-export async function addPasskey({
-  actor,
-  name,
-  ...check
-}: PasskeyCheck & { actor: UserActor; name: string }): Promise<'added' | 'rejected' | 'too_many'> {
-  const { env, challenge } = check
+export async function addPasskey(
+  check: PasskeyCheck & { actor: UserActor; name: string },
+): Promise<'added' | 'rejected' | 'too_many'> {
+  const { env, challenge, actor, name } = check
   const response = parse(Registration, check.credential)
   if (!response || !(await hasNoCertificate(response.response.attestationObject))) return 'rejected'
   const { verifyRegistrationResponse } = await import('@simplewebauthn/server')

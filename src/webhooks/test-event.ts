@@ -39,19 +39,15 @@ export async function endTestJob(
  * @returns what `submitJob` returns
  * @throws AppError not_found, or validation_error if the endpoint is disabled
  */
-export async function sendTestEvent({
-  type,
-  keyId,
-  baseUrl,
-  requestId,
-  ...endpoint
-}: EndpointRequest & {
-  type: EventType
-  keyId: string | undefined
-  baseUrl: string
-  requestId: string
-}): Promise<RequestResult<Admission>> {
-  const { env, organisationId, endpointId } = endpoint
+export async function sendTestEvent(
+  endpoint: EndpointRequest & {
+    type: EventType
+    keyId: string | undefined
+    baseUrl: string
+    requestId: string
+  },
+): Promise<RequestResult<Admission>> {
+  const { env, organisationId, endpointId, type, keyId, baseUrl, requestId } = endpoint
   const { url, enabled } = await readEndpoint(endpoint)
   if (!enabled) throw new AppError('validation_error', 'The endpoint is disabled. Enable it first.')
   const imageUrl = testImageUrl(type)

@@ -30,19 +30,12 @@ export interface WebhookStatistics {
  * member may access. For the permission `jobs`.
  * @throws AppError not_found
  */
-export async function readWebhookStatistics({
-  mode,
-  since,
-  workspaceId,
-  ...request
-}: OrganisationRequest & {
-  mode: Mode
-  since: number
-  workspaceId?: string | undefined
-}): Promise<WebhookStatistics> {
+export async function readWebhookStatistics(
+  request: OrganisationRequest & { mode: Mode; since: number; workspaceId?: string | undefined },
+): Promise<WebhookStatistics> {
+  const { env, organisationId, mode, since, workspaceId } = request
   const access = await requirePermission(request, 'jobs')
   const workspaceIds = selectedWorkspaces(access, workspaceId)
-  const { env, organisationId } = request
   const db = jobsDatabase(env, organisationId)
   const isSince = gte(webhookEvents.id, firstIdSince('evt', since))
   const newest = db

@@ -108,16 +108,11 @@ export async function readRequestLog({
  * @param position selects one of them; by default the latest
  * @throws AppError not_found
  */
-export async function readRequest({
-  requestId,
-  position,
-  ...request
-}: OrganisationRequest & {
-  requestId: string
-  position: string | undefined
-}): Promise<RequestWithKey> {
+export async function readRequest(
+  request: OrganisationRequest & { requestId: string; position: string | undefined },
+): Promise<RequestWithKey> {
+  const { env, organisationId, requestId, position } = request
   await requireUnlimited(request, 'jobs')
-  const { env, organisationId } = request
   const latest = {
     filter: { id: requestId },
     limit: 1,

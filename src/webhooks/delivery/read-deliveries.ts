@@ -39,18 +39,11 @@ export interface DeliveriesPage {
  * although older events match.
  * @throws AppError not_found
  */
-export async function listDeliveries({
-  filter,
-  start,
-  limit,
-  ...request
-}: OrganisationRequest & {
-  filter: DeliveryFilter
-  start: PageStart
-  limit: number
-}): Promise<DeliveriesPage> {
+export async function listDeliveries(
+  request: OrganisationRequest & { filter: DeliveryFilter; start: PageStart; limit: number },
+): Promise<DeliveriesPage> {
+  const { env, organisationId, filter, start, limit } = request
   const { workspaceIds } = await requirePermission(request, 'jobs')
-  const { env, organisationId } = request
   const { deliveries, continueAt, isPartial } = await scanDeliveries(env, organisationId, {
     filter: { ...filter, mode: limitedModeOf(request.actor) ?? filter.mode, workspaceIds },
     start,

@@ -22,12 +22,11 @@ const RESENT_PER_SECOND = 10
  * @returns false when there is no such event, its endpoint is deleted, or an attempt is in progress
  * @throws AppError not_found
  */
-export async function resendEvent({
-  eventId,
-  ...request
-}: OrganisationRequest & { eventId: string }): Promise<boolean> {
+export async function resendEvent(
+  request: OrganisationRequest & { eventId: string },
+): Promise<boolean> {
+  const { env, actor, organisationId, eventId } = request
   const { workspaceIds } = await requirePermission(request, 'develop')
-  const { env, actor, organisationId } = request
   const limits = { workspaceIds, mode: limitedModeOf(actor) }
   if (
     (limits.workspaceIds || limits.mode) &&
@@ -50,12 +49,11 @@ export async function resendEvent({
  * @returns how many events are sent again
  * @throws AppError not_found
  */
-export async function resendFailedEvents({
-  filter,
-  ...request
-}: OrganisationRequest & { filter: DeliveryFilter }): Promise<number> {
+export async function resendFailedEvents(
+  request: OrganisationRequest & { filter: DeliveryFilter },
+): Promise<number> {
+  const { env, actor, organisationId, filter } = request
   const { workspaceIds } = await requirePermission(request, 'develop')
-  const { env, actor, organisationId } = request
   const failed = await findFailedEvents(env, organisationId, { ...filter, workspaceIds })
   if (failed.length === 0) return 0
   const entry: AuditEntry = {

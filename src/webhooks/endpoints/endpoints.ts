@@ -91,16 +91,15 @@ export async function readEndpoint(request: EndpointRequest): Promise<EndpointRo
  * @returns the endpoint, and its secret in plain text
  * @throws AppError not_found, or validation_error when the organisation has the maximum number
  */
-export async function addEndpoint({
-  settings,
-  ...request
-}: EndpointRequest & { settings: EndpointSettings }): Promise<{
+export async function addEndpoint(
+  request: EndpointRequest & { settings: EndpointSettings },
+): Promise<{
   endpoint: EndpointRow
   secret: string
 }> {
+  const { env, organisationId, endpointId, settings } = request
   await requireUnlimited(request, 'develop')
   requireMode(request.actor, settings)
-  const { env, organisationId, endpointId } = request
   const created = await createSecret(env, organisationId)
   const row = {
     ...settings,

@@ -47,12 +47,11 @@ export async function listFailingReceivers(
  * @param receiver the id of an endpoint, or the origin of a URL that only jobs have
  * @throws AppError not_found
  */
-export async function enableReceiver({
-  receiver,
-  ...request
-}: OrganisationRequest & { receiver: string }): Promise<void> {
+export async function enableReceiver(
+  request: OrganisationRequest & { receiver: string },
+): Promise<void> {
+  const { env, actor, organisationId, receiver } = request
   await requireUnlimited(request, 'develop')
-  const { env, actor, organisationId } = request
   await resetReceiver(env, actor, { organisationId, receiver })
 }
 
