@@ -1,11 +1,12 @@
-// Webhook endpoints: the form of one, the table of all, and test events.
+// Webhook endpoints: the form of one, the table of all, the banner of disabled ones, and test events.
 import { z } from 'zod'
 import type { EndpointRow, FailingReceiverRow } from '../../platform/db/webhook-schema.ts'
 import { MODES } from '../../domain/job.ts'
 import { EVENT_TYPES, DEFAULT_ENDPOINT, type EventType } from '../../domain/webhook.ts'
 import { urlProblem, type UrlPolicy } from '../../platform/net/public-url.ts'
 import type { EndpointSettings } from '../../webhooks/endpoints/endpoints.ts'
-import { Field, Select, useFormState, Button, PostForm } from './form.tsx'
+import type { FailingReceiver } from '../../webhooks/endpoints/failing-receivers.ts'
+import { ActionForm, Field, Select, useFormState, Button, PostForm } from './form.tsx'
 import type { EndpointOutcome } from '../../webhooks/event-reads.ts'
 import { Link, Timestamp } from './text.tsx'
 import { Table, Section } from './section.tsx'
@@ -225,3 +226,48 @@ export const TestEvent = ({ endpoints }: { endpoints: EndpointRow[] }) => {
     </Section>
   )
 }
+
+interface DisabledEndpointsProps {
+  endpoints: FailingReceiver[]
+  canEnable?: boolean
+}
+
+/**
+ * A banner for the overview and the webhooks page; empty without disabled endpoints.
+ * @param canEnable whether the member may change webhooks
+ */
+export const DisabledEndpoints = ({ endpoints, canEnable = true }: DisabledEndpointsProps) =>
+  endpoints.length === 0 ? null : (
+    <section class="card disabled-endpoints" aria-labelledby="disabled-heading">
+      <h2 id="disabled-heading">
+        {endpoints.length === 1
+          ? 'A webhook endpoint is disabled'
+          : `${endpoints.length} webhook endpoints are disabled`}
+      </h2>
+      <p>
+        All deliveries failed for five days. New deliveries fail without an attempt until you repair
+        and enable the endpoint.
+      </p>
+      {endpoints.map(({ receiver, name, origin, failures, failingSince, disabledAt }) => (
+        <div class="bar">
+          <p>
+            <strong class="address">{name}</strong>
+            {name !== origin && <span class="address"> {origin}</span>}
+            <br />
+            <span class="muted">
+              Disabled <Timestamp at={disabledAt} />, after {failures} failures since{' '}
+              <Timestamp at={failingSince} />
+            </span>
+          </p>
+          {canEnable && (
+            <ActionForm
+              to="/settings/webhooks/endpoints/enable"
+              label="Enable"
+              on={name}
+              fields={{ receiver }}
+            />
+          )}
+        </div>
+      ))}
+    </section>
+  )

@@ -26,7 +26,7 @@ import { Notice, formatDuration, Link, OrganisationPath, formatCount } from '../
 import { memberFragment, memberPage } from '../components/layout.tsx'
 import { scopeOf, pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { withQuery } from '../forms.ts'
-import { DisabledEndpoints } from './disabled-endpoints.tsx'
+import { DisabledEndpoints } from '../components/endpoints.tsx'
 import { Details, Figures, Section, type FiguresProps } from '../components/section.tsx'
 import { Charts, Errors, NoJobs, Webhooks } from './overview-sections.tsx'
 

@@ -12,11 +12,16 @@ import {
   rotateSecret,
   setDefaultUrl,
 } from '../../webhooks/endpoints/endpoints.ts'
-import { listFailingReceivers } from '../../webhooks/endpoints/failing-receivers.ts'
+import { enableReceiver, listFailingReceivers } from '../../webhooks/endpoints/failing-receivers.ts'
 import { listDeliveries, listEndpointOutcomes } from '../../webhooks/delivery/read-deliveries.ts'
 import { endTestJob, testImageUrl } from '../../webhooks/test-event.ts'
 import { LatestDeliveries } from '../components/deliveries-table.tsx'
-import { defaultUrlForm, EndpointList, TestEvent } from '../components/endpoints.tsx'
+import {
+  defaultUrlForm,
+  DisabledEndpoints,
+  EndpointList,
+  TestEvent,
+} from '../components/endpoints.tsx'
 import { Button, Field, FormError, PostForm } from '../components/form.tsx'
 import { memberPage } from '../components/layout.tsx'
 import { Link } from '../components/text.tsx'
@@ -29,7 +34,6 @@ import { readForm, type FormState } from '../forms.ts'
 import { verifySnippets } from '../snippets.ts'
 import { Nonce, submitFromConsole } from '../submit-job.ts'
 import { deliveries } from './deliveries.tsx'
-import { DisabledEndpoints, disabledEndpoints } from './disabled-endpoints.tsx'
 import { webhookEndpoints } from './webhook-endpoints.tsx'
 import { webhookEvent } from './webhook-event.tsx'
 
@@ -76,8 +80,13 @@ export const webhooks = new Hono<ConsoleApp>()
     await endTestJob(c.env, { type, organisationId, jobId })
     return redirectTo(c, `/jobs/${jobId}`)
   })
+  .post('/endpoints/enable', async (c) => {
+    const form = await readForm(c, z.object({ receiver: z.string().max(2_048) }))
+    if (!form.ok) return redirectTo(c, PAGE)
+    await enableReceiver({ ...scopeOf(c), receiver: form.data.receiver })
+    return redirectTo(c, PAGE, 'endpoint_enabled')
+  })
   .route('/deliveries', deliveries)
-  .route('/', disabledEndpoints)
   .route('/endpoints', webhookEndpoints)
   .route('/', webhookEvent)
 
