@@ -5,14 +5,7 @@ import { JobFailure } from '../domain/failure.ts'
 import { BaseUrl } from './engine-base-url.ts'
 import { parseHandle, running, type Engine, type EngineInput } from './engine.ts'
 import { fetchOutput } from './output.ts'
-import {
-  callerOf,
-  jobFailure,
-  unavailable,
-  type ErrorMapping,
-  type ErrorResponse,
-  type Explanation,
-} from './provider-api.ts'
+import { callerOf, jobFailure, unavailable, type JobError, type Explain } from './provider-api.ts'
 
 export const FalSettings = z.object({
   FAL_KEY: z.string().min(1),
@@ -137,13 +130,13 @@ const FLUX_PROMPT =
   'The person, keeping exactly their face, pose and background, wearing the garment.'
 
 /** Errors of submitting and polling are caused by our key, credit or request, or by fal. */
-function explain({ status, body }: ErrorResponse): Explanation | undefined {
+const explain: Explain = ({ status, body }) => {
   const error = FalError.safeParse(body).data
   return error && status !== 404 ? unavailable(describe(error)) : undefined
 }
 
 /** The status of the result is an error of the request, or the model's failure as an HTTP status. */
-function explainResult(response: ErrorResponse): Explanation | undefined {
+const explainResult: Explain = (response) => {
   const error = FalError.safeParse(response.body).data
   if (!error || [401, 402, 403, 404, 429].includes(response.status)) return explain(response)
 
@@ -166,15 +159,15 @@ const describe = ({ detail, error_type }: z.infer<typeof FalError>): string =>
     ? detail.map(({ type, msg }) => `${type ?? 'error'}: ${msg ?? ''}`).join('; ')
     : [error_type, detail].filter(Boolean).join(': ')
 
-const mappingOf = (type: string): ErrorMapping => JOB_ERRORS.get(type) ?? RETRIABLE
+const mappingOf = (type: string): JobError => JOB_ERRORS.get(type) ?? RETRIABLE
 
-const PERMANENT: ErrorMapping = { code: 'generation_failed', retriable: false }
-const RETRIABLE: ErrorMapping = { code: 'generation_failed', retriable: true }
-const TIMEOUT: ErrorMapping = { code: 'generation_timeout', retriable: true }
+const PERMANENT: JobError = { code: 'generation_failed', retriable: false }
+const RETRIABLE: JobError = { code: 'generation_failed', retriable: true }
+const TIMEOUT: JobError = { code: 'generation_timeout', retriable: true }
 
 // The types come from fal's error page and from third-party code; fal publishes no complete list.
 // The type of FASHN's missing pose is not documented: only face_detection_error is known.
-const JOB_ERRORS = new Map<string, ErrorMapping>([
+const JOB_ERRORS = new Map<string, JobError>([
   ['content_policy_violation', { code: 'generation_rejected', retriable: false }],
   ['face_detection_error', { code: 'person_not_found', retriable: false }],
   ['request_timeout', TIMEOUT],

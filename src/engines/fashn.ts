@@ -4,14 +4,7 @@ import type { JobFailure } from '../domain/failure.ts'
 import { BaseUrl } from './engine-base-url.ts'
 import { IdHandle, parseHandle, running, type Engine, type EngineInput } from './engine.ts'
 import { fetchOutput } from './output.ts'
-import {
-  callerOf,
-  jobFailure,
-  unavailable,
-  type ErrorMapping,
-  type ErrorResponse,
-  type Explanation,
-} from './provider-api.ts'
+import { callerOf, jobFailure, unavailable, type JobError, type Explain } from './provider-api.ts'
 
 export const FashnSettings = z.object({
   FASHN_API_KEY: z.string().min(1),
@@ -80,7 +73,7 @@ async function inputsFor(name: FashnSettings['FASHN_MODEL'], { model, garment }:
   return { model_image: modelUrl, [garmentField]: garmentUrl, output_format: 'png' }
 }
 
-function explain({ status, body }: ErrorResponse): Explanation | undefined {
+const explain: Explain = ({ status, body }) => {
   const error = ApiError.safeParse(body).data
   // For an unknown id, the HTTP status is sufficient: the prediction no longer exists.
   return error && status !== 404 ? unavailable(error.error, error.message) : undefined
@@ -91,9 +84,9 @@ function jobError(error: z.infer<typeof Prediction>['error']): JobFailure {
   return jobFailure('fashn', JOB_ERRORS.get(name) ?? RETRIABLE, name, error?.message)
 }
 
-const RETRIABLE: ErrorMapping = { code: 'generation_failed', retriable: true }
+const RETRIABLE: JobError = { code: 'generation_failed', retriable: true }
 
-const JOB_ERRORS = new Map<string, ErrorMapping>([
+const JOB_ERRORS = new Map<string, JobError>([
   ['ContentModerationError', { code: 'generation_rejected', retriable: false }],
   ['PoseError', { code: 'person_not_found', retriable: false }],
   // FASHN can read the image but does not accept its size or kind.

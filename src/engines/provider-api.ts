@@ -20,29 +20,31 @@ export interface ProviderCall<Result> {
   /** The schema of a successful response. */
   schema: z.ZodType<Result>
   /** Maps an error response. If it returns undefined, the HTTP status determines the error. */
-  explain?: (response: ErrorResponse) => Explanation | undefined
+  explain?: Explain
   timeoutMs?: number
   maxBytes?: number
 }
 
-export interface ErrorResponse {
+interface ErrorResponse {
   status: number
   headers: Headers
   /** The parsed body; undefined when it is not JSON. */
   body: unknown
 }
 
-export interface ErrorMapping {
+export interface JobError {
   code: JobErrorCode
   retriable: boolean
 }
 
-export interface Explanation extends ErrorMapping {
+interface Explanation extends JobError {
   /** The provider's message, for the log. */
   reason: string
   work?: ProviderWork
   retryAfterSeconds?: number
 }
+
+export type Explain = (response: ErrorResponse) => Explanation | undefined
 
 /** Our key, credit or request, or the provider, is the cause: another attempt or engine may succeed. */
 export const unavailable = (...reason: ReasonPart[]): Explanation => ({
@@ -54,7 +56,7 @@ export const unavailable = (...reason: ReasonPart[]): Explanation => ({
 /** The failure of work that the provider accepted and has ended. */
 export const jobFailure = (
   provider: string,
-  { code, retriable }: ErrorMapping,
+  { code, retriable }: JobError,
   ...reason: ReasonPart[]
 ): JobFailure =>
   new JobFailure(code, `${provider} job: ${scrub(joined(reason))}`, { retriable, work: 'over' })
@@ -130,7 +132,7 @@ function responseError<Result>(call: ProviderCall<Result>, response: ErrorRespon
 }
 
 /** Without an explanation, the customer's images are assumed not to be the cause. */
-const mappingOf = (during: string, status: number): ErrorMapping =>
+const mappingOf = (during: string, status: number): JobError =>
   during === 'poll' && isGone(status)
     ? { code: 'generation_failed', retriable: true }
     : { code: 'engine_unavailable', retriable: true }

@@ -5,13 +5,7 @@ import type { JobFailure } from '../domain/failure.ts'
 import { BaseUrl } from './engine-base-url.ts'
 import { IdHandle, parseHandle, running, type Engine } from './engine.ts'
 import { fetchOutput } from './output.ts'
-import {
-  callerOf,
-  jobFailure,
-  unavailable,
-  type ErrorResponse,
-  type Explanation,
-} from './provider-api.ts'
+import { callerOf, jobFailure, unavailable, type Explain } from './provider-api.ts'
 
 export const ReplicateSettings = z.object({
   REPLICATE_API_TOKEN: z.string().min(1),
@@ -103,7 +97,7 @@ export function createReplicate(settings: ReplicateSettings): Engine {
   }
 }
 
-function explain({ status, body }: ErrorResponse): Explanation | undefined {
+const explain: Explain = ({ status, body }) => {
   const problem = Problem.safeParse(body).data
   if (!problem || status === 404) return undefined
   const reset = /resets in ~?(\d+)s/.exec(problem.detail ?? '')?.[1]

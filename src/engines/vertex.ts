@@ -6,7 +6,7 @@ import { BaseUrl } from './engine-base-url.ts'
 import type { CheckedImage, Engine } from './engine.ts'
 import { ServiceAccount, createTokenSource } from './google-token.ts'
 import { MAX_OUTPUT_BYTES, decodeOutput } from './output.ts'
-import { callProvider, scrub, type ErrorResponse, type Explanation } from './provider-api.ts'
+import { callProvider, scrub, type Explain } from './provider-api.ts'
 import type { Scale } from './scale.ts'
 
 export const VertexSettings = z.object({
@@ -102,7 +102,7 @@ async function inline(image: CheckedImage, scale: Scale | undefined) {
   return { bytesBase64Encoded: bytes.toBase64(), mimeType: 'image/jpeg' }
 }
 
-function explain({ body }: ErrorResponse): Explanation | undefined {
+const explain: Explain = ({ body }) => {
   const error = GoogleError.safeParse(body).data?.error
   if (!error) return undefined
   const reason = [error.status, error.message].filter(Boolean).join(': ')

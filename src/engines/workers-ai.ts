@@ -6,7 +6,7 @@ import type { JobErrorCode } from '../domain/job.ts'
 import { dimensions, detectFormat } from '@try-on/image-files'
 import { parseHandle, type Engine, type EngineInput, type Progress } from './engine.ts'
 import { decodeOutput, fetchOutput } from './output.ts'
-import { scrub, type ErrorMapping } from './provider-api.ts'
+import { scrub, type JobError } from './provider-api.ts'
 import type { Scale } from './scale.ts'
 
 const TRY_ON = 'pruna/p-image-try-on'
@@ -165,7 +165,7 @@ function bindingError(error: unknown): JobFailure {
   return new JobFailure(known.code, `workers-ai: ${scrub(text)}`, known)
 }
 
-type BindingError = ErrorMapping & { work: ProviderWork }
+type BindingError = JobError & { work: ProviderWork }
 
 /** Capacity (3040), errors of our account and errors of our request. Nothing was started. */
 const NOT_STARTED = [
