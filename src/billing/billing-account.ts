@@ -5,11 +5,8 @@ import type { CreditAccount } from '../credits/organisation-stub.ts'
 import { consolePath } from '../domain/console-path.ts'
 import { invalid } from '../domain/errors.ts'
 import { monthStart } from '../domain/month.ts'
-import {
-  requirePermission,
-  type OrganisationRequest,
-  organisationExists,
-} from '../organisations/authorisation.ts'
+import { requirePermission, type OrganisationRequest } from '../organisations/authorisation.ts'
+import { organisationExists } from '../organisations/organisations.ts'
 import {
   billingAccounts,
   payments,

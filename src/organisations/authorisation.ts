@@ -1,13 +1,12 @@
 // What actors may do in an organisation. An actor without the required permission gets `not_found`, as
 // if the organisation did not exist. Operators and the service itself may do everything. An API key may
 // do what a developer may, since the Organisation authenticates it before a use case runs.
-import { and, eq, sql, gt, isNull, or, type SQL } from 'drizzle-orm'
+import { and, eq, sql, type SQL } from 'drizzle-orm'
 import { database } from '../platform/db/database.ts'
 import { members } from '../platform/db/auth-schema.ts'
 import { AppError } from '../domain/errors.ts'
 import type { Actor, UserActor } from '../domain/actor.ts'
 import { permits, rolesWith, type Permission, type Role } from '../domain/role.ts'
-import { organisations } from '../platform/db/schema.ts'
 
 /** The parameters of every use case that concerns one organisation. */
 export interface OrganisationRequest {
@@ -20,15 +19,6 @@ export interface OrganisationRequest {
 export interface Access {
   /** The workspaces that a member is limited to; null for all. */
   workspaceIds: string[] | null
-}
-
-/** A filter by workspace: none if the actor may not access it; without it, all that it may access. */
-export const selectedWorkspaces = (
-  { workspaceIds }: Access,
-  workspaceId: string | undefined,
-): string[] | null => {
-  if (workspaceId === undefined) return workspaceIds
-  return workspaceIds && !workspaceIds.includes(workspaceId) ? [] : [workspaceId]
 }
 
 const ALL: Access = { workspaceIds: null }
@@ -119,7 +109,3 @@ async function memberOf(
   if (!member) throw new AppError('not_found')
   return { role: member.role, ...accessOf(member) }
 }
-
-/** An SQL condition: excludes organisations whose grace period is over. */
-export const organisationExists = () =>
-  or(isNull(organisations.deleteAfter), gt(organisations.deleteAfter, new Date()))

@@ -8,8 +8,8 @@ import {
   requirePermission,
   requireOwnerOrSelf,
   type OrganisationRequest,
-  organisationExists,
 } from './authorisation.ts'
+import { organisationExists } from './organisations.ts'
 import { database } from '../platform/db/database.ts'
 import { members, users, type InvitationRow } from '../platform/db/auth-schema.ts'
 import type { Role } from '../domain/role.ts'

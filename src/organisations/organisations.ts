@@ -1,6 +1,6 @@
 // Reads organisations. billing/update-organisation changes them.
-import { and, asc, eq, gt } from 'drizzle-orm'
-import { requireOperator, organisationExists } from './authorisation.ts'
+import { and, asc, eq, gt, isNull, or } from 'drizzle-orm'
+import { requireOperator } from './authorisation.ts'
 import { database } from '../platform/db/database.ts'
 import {
   organisations,
@@ -58,3 +58,7 @@ export async function listOrganisations({
     .orderBy(asc(organisations.id))
     .limit(limit)
 }
+
+/** An SQL condition: excludes organisations whose grace period is over. */
+export const organisationExists = () =>
+  or(isNull(organisations.deleteAfter), gt(organisations.deleteAfter, new Date()))

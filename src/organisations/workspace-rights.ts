@@ -3,6 +3,7 @@ import { and, eq, sql, type SQL } from 'drizzle-orm'
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core'
 import { database, listed } from '../platform/db/database.ts'
 import { jobs, workspaces } from '../platform/db/schema.ts'
+import type { Access } from './authorisation.ts'
 import { AppError } from '../domain/errors.ts'
 import { canBeLimited, type Role } from '../domain/role.ts'
 
@@ -30,6 +31,15 @@ export const jobInWorkspaces = (
 
 export const mayAccess = (workspaceIds: WorkspaceIds, workspaceId: string): boolean =>
   !workspaceIds || workspaceIds.includes(workspaceId)
+
+/** A filter by workspace: none if the actor may not access it; without it, all that it may access. */
+export const selectedWorkspaces = (
+  { workspaceIds }: Access,
+  workspaceId: string | undefined,
+): string[] | null => {
+  if (workspaceId === undefined) return workspaceIds
+  return workspaceIds && !workspaceIds.includes(workspaceId) ? [] : [workspaceId]
+}
 
 /**
  * The limit of a member or an invitation to store; null for all workspaces, which is the only choice for

@@ -7,11 +7,8 @@ import { withdrawAllPending } from '../jobs/cancel.ts'
 import { mailMembers } from '../mail/mail-members.ts'
 import { organisationDeletionEmail } from '../mail/templates.tsx'
 import { auditInsert } from '../organisations/audit-log.ts'
-import {
-  requirePermission,
-  type OrganisationRequest,
-  organisationExists,
-} from '../organisations/authorisation.ts'
+import { requirePermission, type OrganisationRequest } from '../organisations/authorisation.ts'
+import { organisationExists } from '../organisations/organisations.ts'
 import { graceEnd } from '../organisations/grace-period.ts'
 import { billingAccounts } from '../platform/db/billing-schema.ts'
 import { database, IF_CHANGED } from '../platform/db/database.ts'

@@ -1,11 +1,7 @@
 // Counts of an organisation's webhook events for the overview.
 import { and, count, desc, eq, gte, sql } from 'drizzle-orm'
-import {
-  requirePermission,
-  selectedWorkspaces,
-  type OrganisationRequest,
-} from '../organisations/authorisation.ts'
-import { inWorkspaces } from '../organisations/workspace-rights.ts'
+import { requirePermission, type OrganisationRequest } from '../organisations/authorisation.ts'
+import { selectedWorkspaces, inWorkspaces } from '../organisations/workspace-rights.ts'
 import { jobs } from '../platform/db/schema.ts'
 import { jobsDatabase } from '../platform/db/database.ts'
 import { webhookEvents } from '../platform/db/webhook-schema.ts'

@@ -2,12 +2,8 @@
 // writes (daily-statistics). Only the days since then, or the last 24 hours, are counted from the jobs
 // themselves, and at most the newest MAX_COUNTED of them, so that the cost of a page is bounded.
 import { and, desc, eq, gte, inArray, sql } from 'drizzle-orm'
-import {
-  requirePermission,
-  selectedWorkspaces,
-  type OrganisationRequest,
-} from '../../organisations/authorisation.ts'
-import { inWorkspaces } from '../../organisations/workspace-rights.ts'
+import { requirePermission, type OrganisationRequest } from '../../organisations/authorisation.ts'
+import { selectedWorkspaces, inWorkspaces } from '../../organisations/workspace-rights.ts'
 import { listed, jobsDatabase } from '../../platform/db/database.ts'
 import { jobs } from '../../platform/db/schema.ts'
 import { jobStatistics, jobStatisticsDays } from '../../platform/db/statistics-schema.ts'
