@@ -1,4 +1,4 @@
-// Sessions: finds the user and the selected organisation of a request, and starts sessions.
+// Sessions: finds the user and the selected organisation of a request, starts and ends sessions.
 import { getCookie, setCookie } from 'hono/cookie'
 import { createMiddleware } from 'hono/factory'
 import { authOf } from '../../users/auth.ts'
@@ -25,7 +25,7 @@ import { trustBrowser, trustedBrowserKey } from './trusted-browser.ts'
 const ORGANISATION_COOKIE = 'try-on.organisation'
 
 /** Copies the cookies that better-auth sets to the response. */
-export function forwardCookies(c: ConsoleContext, headers: Headers): void {
+function forwardCookies(c: ConsoleContext, headers: Headers): void {
   for (const cookie of headers.getSetCookie()) c.header('Set-Cookie', cookie, { append: true })
 }
 
@@ -74,6 +74,16 @@ export async function startSession(
     c.executionCtx.waitUntil(notifyNewSignIn({ ...sender, mayMail }))
   }
   forwardCookies(c, headers)
+}
+
+/** Signs the user out. */
+export async function endSession(c: ConsoleContext): Promise<void> {
+  const { headers } = await authOf(c.env, baseUrlOf(c)).api.signOut({
+    headers: c.req.raw.headers,
+    returnHeaders: true,
+  })
+  forwardCookies(c, headers)
+  forgetOrganisation(c)
 }
 
 /**

@@ -2,7 +2,6 @@
 // confirms a new email address.
 import { Hono } from 'hono'
 import { createMiddleware } from 'hono/factory'
-import { authOf } from '../../users/auth.ts'
 import { changeEmail, findEmailChange } from '../../users/email-change.ts'
 import {
   accountDeletionPlan,
@@ -19,12 +18,7 @@ import { Notice, Timestamp, Link } from '../components/text.tsx'
 import { textIn, type FormState } from '../forms.ts'
 import { cardPage } from '../components/layout.tsx'
 import { confirmIdentity, IdentityFields } from '../confirm-identity.tsx'
-import {
-  findSessionUser,
-  forgetOrganisation,
-  forwardCookies,
-  requireSession,
-} from '../middleware/session.ts'
+import { endSession, findSessionUser, requireSession } from '../middleware/session.ts'
 import { requestOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'
 import { redirectWithNotice } from '../form-notices.ts'
 import { invalidLinkPage } from '../message-page.tsx'
@@ -49,15 +43,9 @@ export const accountData = new Hono<ConsoleApp>()
     const confirmed = await confirmIdentity(c)
     if (confirmed instanceof Response) return confirmed
     if ('errors' in confirmed) return deletePage(c, confirmed)
-    const baseUrl = baseUrlOf(c)
-    const scheduled = await scheduleAccountDeletion({ ...requestOf(c), baseUrl })
+    const scheduled = await scheduleAccountDeletion({ ...requestOf(c), baseUrl: baseUrlOf(c) })
     if (!scheduled) return deletePage(c)
-    const { headers } = await authOf(c.env, baseUrl).api.signOut({
-      headers: c.req.raw.headers,
-      returnHeaders: true,
-    })
-    forwardCookies(c, headers)
-    forgetOrganisation(c)
+    await endSession(c)
     return redirectWithNotice(c, '/console/sign-in', 'account_deleted')
   })
 

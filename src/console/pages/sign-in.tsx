@@ -1,21 +1,14 @@
 // Signing in, with a password or a passkey, and out. sign-in-code.tsx asks for the second factor.
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { authOf } from '../../users/auth.ts'
 import { assertionOptions, checkPasskey } from '../../users/passkeys.ts'
 import { checkCredentials } from '../../users/passwords.ts'
-import { baseUrlOf } from '../../http/base-url.ts'
 import { CurrentPasswordField, PasskeyInput } from '../components/credential-fields.tsx'
 import { ActionForm, Button, Field, PostForm } from '../components/form.tsx'
 import { cardPage } from '../components/layout.tsx'
 import type { ConsoleApp, ConsoleContext } from '../console-context.ts'
 import { currentPassword, email, textIn, readForm, type FormState } from '../forms.ts'
-import {
-  findSessionUser,
-  forgetOrganisation,
-  forwardCookies,
-  startSession,
-} from '../middleware/session.ts'
+import { endSession, findSessionUser, startSession } from '../middleware/session.ts'
 import { attemptPasskey, attemptSignIn, limitSignIns } from '../middleware/throttle.tsx'
 import { passkeyOrigin, setPasskeyChallenge, takePasskeyChallenge } from '../passkey-challenge.ts'
 import { safeReturnTo } from '../return-to.ts'
@@ -69,12 +62,7 @@ export const signIn = new Hono<ConsoleApp>()
     return signInUser(c, user, { method: 'passkey', next })
   })
   .post('/sign-out', async (c) => {
-    const { headers } = await authOf(c.env, baseUrlOf(c)).api.signOut({
-      headers: c.req.raw.headers,
-      returnHeaders: true,
-    })
-    forwardCookies(c, headers)
-    forgetOrganisation(c)
+    await endSession(c)
     return c.redirect(safeReturnTo(await textIn(c, 'next')) ?? '/console/sign-in', 303)
   })
 
