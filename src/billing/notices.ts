@@ -17,8 +17,8 @@ import type { MemberEmail } from '../mail/templates.tsx'
 import { thresholdOf } from './auto-reload-settings.ts'
 import { claimGraceMail, findBillableOrganisation, releaseGraceMail } from './billing-account.ts'
 import type { BillingState } from './billing-state.ts'
-import { formatCredits } from './money.ts'
-import { nameOfPlan, type SelfServicePlan } from './plans.ts'
+import { formatCredits, nameOfPlan } from './money.ts'
+import type { SelfServicePlan } from './plans.ts'
 
 const BILLING = '/billing'
 

@@ -74,9 +74,6 @@ export const isPack = (credits: number | null): credits is Pack =>
 /** `enterprise` has its own terms. Where it has none, those of `scale` apply. */
 const termsOf = (plan: Plan): PlanTerms => PLAN_TERMS[isSelfServicePlan(plan) ? plan : 'scale']
 
-/** The name of a plan for display, such as "Growth". */
-export const nameOfPlan = (plan: Plan): string => plan.charAt(0).toUpperCase() + plan.slice(1)
-
 /** The price of a pack, minor units. @param terms of an organisation on the plan `enterprise` */
 export function priceOfPack({
   pack,

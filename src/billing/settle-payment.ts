@@ -7,7 +7,7 @@ import type { PaymentRow } from '../platform/db/billing-schema.ts'
 import { log } from '../platform/log.ts'
 import { startPlan } from './apply-plan.ts'
 import type { BillingTask } from './billing-account.ts'
-import { formatCredits, formatMoney, nameOfPack } from './money.ts'
+import { formatCredits, formatMoney, nameOfPack, nameOfPlan } from './money.ts'
 import { mailOwners } from './notices.ts'
 import type { PaymentState } from './payment-provider.ts'
 import {
@@ -18,7 +18,6 @@ import {
   recordReceipt,
   recordState,
 } from './payments.ts'
-import { nameOfPlan } from './plans.ts'
 
 /** Receipts that could not be sent for this time are given up, ms. */
 const GIVE_UP_AFTER_MS = DAY_MS

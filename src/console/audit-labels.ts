@@ -1,6 +1,5 @@
 // The names of the actions and actors of the audit log, and its details as people read them.
-import { formatMoney } from '../billing/money.ts'
-import { nameOfPlan } from '../billing/plans.ts'
+import { formatMoney, nameOfPlan } from '../billing/money.ts'
 import { CURRENCIES, PLANS, type Currency } from '../domain/organisation.ts'
 import type { AuditAction } from '../organisations/audit-log.ts'
 import type { AuditRow } from '../platform/db/schema.ts'

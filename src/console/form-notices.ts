@@ -2,7 +2,7 @@
 // message, so that a link cannot show one.
 import { getCookie, setCookie } from 'hono/cookie'
 import { GRACE_PERIOD_DAYS } from '../organisations/grace-period.ts'
-import { nameOfPlan } from '../billing/plans.ts'
+import { nameOfPlan } from '../billing/money.ts'
 import { ROLES } from '../domain/role.ts'
 import { pathOf, type ConsoleContext } from './console-context.ts'
 import { cookieOptions } from './cookies.ts'

@@ -7,7 +7,7 @@ import {
 } from '../../platform/db/billing-schema.ts'
 import { database, IF_CHANGED, insertWhere } from '../../platform/db/database.ts'
 import { newId, suffixOf } from '../../platform/ids.ts'
-import { nameOfPack } from '../money.ts'
+import { nameOfPack, nameOfPlan } from '../money.ts'
 import {
   PaymentError,
   type CheckoutRequest,
@@ -15,7 +15,6 @@ import {
   type PaymentState,
   type RefundRequest,
 } from '../payment-provider.ts'
-import { nameOfPlan } from '../plans.ts'
 import { customerIdOf, declineReason, effectsOf, newSecret, storedCard } from './cards.ts'
 import {
   isOpen,

@@ -19,7 +19,8 @@ import {
   type UpgradeQuote,
   type UpgradeRequest,
 } from '../payment-provider.ts'
-import { nameOfPlan, PLAN_TERMS } from '../plans.ts'
+import { PLAN_TERMS } from '../plans.ts'
+import { nameOfPlan } from '../money.ts'
 import { declineReason, storedCard, type SandboxCustomer } from './cards.ts'
 import {
   automaticPayment,

@@ -2,7 +2,8 @@
 import type Stripe from 'stripe'
 import type { Currency } from '../../domain/organisation.ts'
 import type { InvoiceState, PaymentState } from '../payment-provider.ts'
-import { nameOfPlan, SELF_SERVICE_PLANS, type SelfServicePlan } from '../plans.ts'
+import { SELF_SERVICE_PLANS, type SelfServicePlan } from '../plans.ts'
+import { nameOfPlan } from '../money.ts'
 import { currencyOfStripe, intentIdOf, readIntentOf, settlementOf } from './states.ts'
 import { idOf, subjectOf, unlessRejected, type Subject } from './stripe-client.ts'
 

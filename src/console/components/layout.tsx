@@ -9,7 +9,7 @@ import { CreditBanner, creditStatusOf } from './credit-banner.tsx'
 import { pathOf, type ConsoleContext } from '../console-context.ts'
 import { themeOf } from '../cookies.ts'
 import { ActionForm } from './form.tsx'
-import { OrganisationPath, Notice, Timestamp } from './text.tsx'
+import { Link, OrganisationPath, Notice, Timestamp } from './text.tsx'
 import { ModeSwitch, TestBand } from './mode-switch.tsx'
 import {
   AccountMenu,
@@ -258,3 +258,19 @@ export const Steps = ({ current: name }: { current: Step }) => {
     </nav>
   )
 }
+
+/** The pages above the current one. @param to their texts by their addresses */
+export const Breadcrumb = ({ to }: { to: Record<string, string> }) => (
+  <p class="breadcrumb">
+    {Object.entries(to).map(([page, text]) => (
+      <Link to={page}>{text}</Link>
+    ))}
+  </p>
+)
+
+/** States that payments are not real. Shown on all pages of the sandbox and on Billing. */
+export const SandboxBanner = () => (
+  <aside class="notice sandbox">
+    <strong>Sandbox payments: no money moves.</strong>
+  </aside>
+)

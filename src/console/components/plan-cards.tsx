@@ -1,12 +1,7 @@
 // The plans side by side, for the pricing page and for Billing.
 import type { Child } from 'hono/jsx'
-import { formatCredits, formatMoney } from '../../billing/money.ts'
-import {
-  nameOfPlan,
-  PLAN_TERMS,
-  SELF_SERVICE_PLANS,
-  type SelfServicePlan,
-} from '../../billing/plans.ts'
+import { formatCredits, formatMoney, nameOfPlan } from '../../billing/money.ts'
+import { PLAN_TERMS, SELF_SERVICE_PLANS, type SelfServicePlan } from '../../billing/plans.ts'
 import type { Currency, Plan } from '../../domain/organisation.ts'
 import { settingsOf } from '../../platform/settings.ts'
 

@@ -25,15 +25,6 @@ export const Link = ({ to, children, ...attributes }: LinkProps) => (
   </a>
 )
 
-/** The pages above the current one. @param to their texts by their addresses */
-export const Breadcrumb = ({ to }: { to: Record<string, string> }) => (
-  <p class="breadcrumb">
-    {Object.entries(to).map(([page, text]) => (
-      <Link to={page}>{text}</Link>
-    ))}
-  </p>
-)
-
 const TIME = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' } as const
 const DAY = { day: 'numeric', month: 'short' } as const
 const YEAR = { year: 'numeric' } as const
@@ -125,11 +116,4 @@ export const Notice = ({ kind, children }: { kind: NoticeKind; children?: Child 
   <p class={`notice ${kind}`} role={kind === 'bad' ? 'alert' : 'status'}>
     {children}
   </p>
-)
-
-/** States that payments are not real. Shown on all pages of the sandbox and on Billing. */
-export const SandboxBanner = () => (
-  <aside class="notice sandbox">
-    <strong>Sandbox payments: no money moves.</strong>
-  </aside>
 )

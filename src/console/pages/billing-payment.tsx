@@ -13,17 +13,10 @@ import { baseUrlOf } from '../../http/base-url.ts'
 import { isId } from '../../platform/ids.ts'
 import { log } from '../../platform/log.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'
-import {
-  PaymentBadge,
-  Breadcrumb,
-  Link,
-  Notice,
-  SandboxBanner,
-  Timestamp,
-} from '../components/text.tsx'
+import { PaymentBadge, Link, Notice, Timestamp } from '../components/text.tsx'
+import { Breadcrumb, SandboxBanner, memberFragment, memberPage } from '../components/layout.tsx'
 import { CopyableId } from '../components/copyable-text.tsx'
 import { ActionForm } from '../components/form.tsx'
-import { memberFragment, memberPage } from '../components/layout.tsx'
 import { Pages, Details, Section, EmptyState, Table } from '../components/section.tsx'
 import { selectOrganisation } from '../middleware/session.ts'
 import { scopeOf, pathOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'

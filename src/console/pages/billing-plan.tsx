@@ -2,10 +2,9 @@
 // confirmation of an upgrade, which charges the stored payment method at once.
 import type { Child } from 'hono/jsx'
 import type { Quote } from '../../billing/change-plan.ts'
-import { formatCredits, formatMoney } from '../../billing/money.ts'
+import { formatCredits, formatMoney, nameOfPlan } from '../../billing/money.ts'
 import {
   isSelfServicePlan,
-  nameOfPlan,
   PLAN_TERMS,
   SELF_SERVICE_PLANS,
   type SelfServicePlan,
@@ -13,8 +12,8 @@ import {
 import type { Plan } from '../../domain/organisation.ts'
 import { ActionForm, Button, FormError, PostForm } from '../components/form.tsx'
 import { ContactLink, PlanCards } from '../components/plan-cards.tsx'
-import { memberPage } from '../components/layout.tsx'
-import { Breadcrumb, Link, Notice, Timestamp } from '../components/text.tsx'
+import { memberPage, Breadcrumb } from '../components/layout.tsx'
+import { Link, Notice, Timestamp } from '../components/text.tsx'
 import { Details, Section } from '../components/section.tsx'
 import type { ConsoleContext } from '../console-context.ts'
 import type { BillingView } from './billing-view.ts'

@@ -26,8 +26,8 @@ import {
   POLL_LATER_SECONDS,
 } from '../components/deliveries-table.tsx'
 import { ActionForm } from '../components/form.tsx'
-import { memberFragment, memberPage } from '../components/layout.tsx'
-import { Breadcrumb, Link, formatCount } from '../components/text.tsx'
+import { memberFragment, memberPage, Breadcrumb } from '../components/layout.tsx'
+import { Link, formatCount } from '../components/text.tsx'
 import { Filters, ListHeading, NoRows, Pages, EmptyState } from '../components/section.tsx'
 import { parameter, fieldsOf, withQuery } from '../forms.ts'
 import { permitted } from '../middleware/session.ts'

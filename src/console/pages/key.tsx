@@ -14,7 +14,8 @@ import { AppError } from '../../domain/errors.ts'
 import type { Mode } from '../../domain/job.ts'
 import { permitsUnlimited } from '../../domain/role.ts'
 import { isId, newId } from '../../platform/ids.ts'
-import { ModeBadge, StatusBadge, Breadcrumb, Link, Notice, Timestamp } from '../components/text.tsx'
+import { ModeBadge, StatusBadge, Link, Notice, Timestamp } from '../components/text.tsx'
+import { Breadcrumb, memberPage } from '../components/layout.tsx'
 import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
 import { ActionForm, Button, Field, PostForm, Select } from '../components/form.tsx'
 import {
@@ -23,7 +24,6 @@ import {
   limitsFrom,
   limitTexts,
 } from '../components/key-limit-fields.tsx'
-import { memberPage } from '../components/layout.tsx'
 import { name, readForm, submitForm, type FormState } from '../forms.ts'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
 import { scopeOf, type ConsoleApp, type ConsoleContext } from '../console-context.ts'

@@ -6,9 +6,9 @@ import { activeKeysCreatedBy } from '../../organisations/api-keys.ts'
 import { changeRole, readMember, removeMember } from '../../organisations/members.ts'
 import { listWorkspaces } from '../../organisations/workspaces.ts'
 import { AppError } from '../../domain/errors.ts'
-import { ModeBadge, Breadcrumb, Link, Timestamp } from '../components/text.tsx'
+import { ModeBadge, Link, Timestamp } from '../components/text.tsx'
+import { Breadcrumb, memberPage } from '../components/layout.tsx'
 import { Button, PostForm } from '../components/form.tsx'
-import { memberPage } from '../components/layout.tsx'
 import {
   chosenWorkspaces,
   recentSignInForRoles,

@@ -11,8 +11,7 @@ import {
   type Statistics,
   type StatisticsRange,
 } from '../../jobs/reports/job-statistics.ts'
-import { formatCredits } from '../../billing/money.ts'
-import { nameOfPlan } from '../../billing/plans.ts'
+import { formatCredits, nameOfPlan } from '../../billing/money.ts'
 import { currencyOf } from '../../domain/organisation.ts'
 import { permits, permitsUnlimited } from '../../domain/role.ts'
 import { organisationStub } from '../../credits/organisation-stub.ts'

@@ -2,21 +2,14 @@
 import { Hono } from 'hono'
 import type { Child } from 'hono/jsx'
 import { isSandbox } from '../../billing/choose-provider.ts'
-import { formatCredits, formatMoney, nameOfPack } from '../../billing/money.ts'
-import {
-  nameOfPlan,
-  PACKS,
-  PLAN_TERMS,
-  priceOfPack,
-  SELF_SERVICE_PLANS,
-} from '../../billing/plans.ts'
+import { formatCredits, formatMoney, nameOfPack, nameOfPlan } from '../../billing/money.ts'
+import { PACKS, PLAN_TERMS, priceOfPack, SELF_SERVICE_PLANS } from '../../billing/plans.ts'
 import { FREE_CREDITS } from '../../domain/limits.ts'
 import { CURRENCIES, type Currency, type Plan } from '../../domain/organisation.ts'
 import { baseUrlOf } from '../../http/base-url.ts'
 import { settingsOf } from '../../platform/settings.ts'
 import { ContactLink, PlanCards } from '../components/plan-cards.tsx'
-import { guestPage } from '../components/layout.tsx'
-import { SandboxBanner } from '../components/text.tsx'
+import { guestPage, SandboxBanner } from '../components/layout.tsx'
 import { Section, Table } from '../components/section.tsx'
 import type { ConsoleApp } from '../console-context.ts'
 

@@ -10,16 +10,9 @@ import {
   type RequestWithKey,
 } from '../../organisations/request-log/read-requests.ts'
 import { ROUTES } from '../../organisations/request-log/logged-routes.ts'
-import {
-  ModeBadge,
-  Breadcrumb,
-  Link,
-  Notice,
-  formatDuration,
-  Timestamp,
-} from '../components/text.tsx'
+import { ModeBadge, Link, Notice, formatDuration, Timestamp } from '../components/text.tsx'
+import { Breadcrumb, memberPage } from '../components/layout.tsx'
 import { CopyableId, CopyableText } from '../components/copyable-text.tsx'
-import { memberPage } from '../components/layout.tsx'
 import {
   Filters,
   ListHeading,

@@ -23,8 +23,8 @@ import {
   TestEvent,
 } from '../components/endpoints.tsx'
 import { ActionForm, Button, PostForm } from '../components/form.tsx'
-import { memberPage } from '../components/layout.tsx'
-import { Breadcrumb, Timestamp } from '../components/text.tsx'
+import { memberPage, Breadcrumb } from '../components/layout.tsx'
+import { Timestamp } from '../components/text.tsx'
 import { Details, Section } from '../components/section.tsx'
 import { SigningSecret } from '../components/signing-secret.tsx'
 import { requireRecentSignIn } from '../middleware/recent-sign-in.tsx'
